@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# build_id.sh TREE [HEADER]: prints the build id of a source tree, or writes it to a header if it changed.
+# The id is the commit and, when files differ from it, a digest of the differences (new files included).
+set -eu
+tree=$1
+id=unknown
+if commit=$(git -C "$tree" rev-parse --short=12 HEAD 2>/dev/null); then
+  id=$commit
+  changes=$( (cd "$tree" && git diff HEAD --no-ext-diff && git ls-files --others --exclude-standard -z |
+    sort -z | xargs -0 -r sha256sum) | sha256sum | cut -c1-12)
+  empty=$(printf '' | sha256sum | cut -c1-12)
+  [ "$changes" = "$empty" ] || id=$commit+$changes
+elif [ -f "$tree/VERSION.build" ]; then
+  id=$(cat "$tree/VERSION.build")
+fi
+if [ $# -lt 2 ]; then
+  printf '%s\n' "$id"
+  exit 0
+fi
+mkdir -p "$(dirname "$2")"
+printf '#define LEAT_BUILD_ID "%s"\n' "$id" >"$2.new"
+if cmp -s "$2.new" "$2"; then rm "$2.new"; else mv "$2.new" "$2"; fi
