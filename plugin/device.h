@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Devices: which there are, which are usable and why others are not, and an open device.
+ */
+#ifndef LEAT_PLUGIN_DEVICE_H_
+#define LEAT_PLUGIN_DEVICE_H_
+
+#include <leat/backend.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "sync.h"
+#include "vulkan.h"
+
+#define LEATI_LANES_MAX 8
+#define LEATI_DEVICES_MAX 16
+
+/** First field of every object of the ABI: says what a pointer points to, and is cleared when the object goes, so that
+ * most uses of a dead or wrong handle are found out. */
+typedef enum leati_kind {
+  LEATI_KIND_DEAD = 0,
+  LEATI_KIND_DEVICE = 0x4c444556,
+  LEATI_KIND_STREAM = 0x4c535452,
+  LEATI_KIND_EVENT = 0x4c455645,
+  LEATI_KIND_OP = 0x4c4f5045,
+} leati_kind;
+
+/** A physical device as it was found. Immutable after enumeration. */
+typedef struct leati_physical {
+  VkPhysicalDevice handle;
+  leat_device_info info; /**< `index` counts usable devices only */
+  bool usable;
+  char reason[256]; /**< why it is not usable */
+  bool has_float16; /**< shaderFloat16 */
+  uint32_t queue_family, queue_count;
+  uint32_t max_groups_x;
+  uint32_t uniform_alignment;
+  VkPhysicalDeviceMemoryProperties memory;
+} leati_physical;
+
+struct leati_memory;
+struct leati_pipelines;
+struct leati_staging;
+struct leati_streams;
+struct leati_ops;
+
+/** An open device. Fields without a word are immutable while it is open. */
+struct leat_device {
+  leati_kind kind;
+  uint32_t index;
+  uint32_t references; /**< opens not yet closed; guarded by the backend's lock */
+  const leati_physical *physical;
+  leati_vk_device vk;
+  uint32_t device_memory_type; /**< tensors */
+  uint32_t
+      upload_memory_type; /**< host writes once, device reads: mapped, coherent, device-local where there is such */
+  uint32_t download_memory_type; /**< device writes, host reads: mapped, coherent, cached where there is such */
+  uint32_t queue_count;          /**< queues made, of family `physical->queue_family` */
+  uint64_t spin_ns;              /**< how long a wait spins before it blocks */
+  VkDescriptorSetLayout set_layout;
+  VkPipelineLayout pipeline_layout;
+  /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */
+  atomic_bool lost;
+  struct leati_memory *memory;       /**< memory.c */
+  struct leati_pipelines *pipelines; /**< pipeline.c */
+  struct leati_staging *staging;     /**< staging.c */
+  struct leati_streams *streams;     /**< streams/pool.c */
+  struct leati_ops *ops;             /**< ops/registry.c */
+};
+
+/** Finds the devices, once until leati_devices_forget(). Call with the backend's lock held.
+ * @errors LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_UNAVAILABLE: LEAT_VULKAN_DEVICE names none of them */
+int32_t leati_devices_find(leat_error *err);
+/** Forgets the devices and destroys the instance. No device may be open. Backend's lock held. */
+void leati_devices_forget(void);
+/** Devices found: usable ones first. */
+uint32_t leati_devices_count(void);
+uint32_t leati_devices_usable(void);
+const leati_physical *leati_devices_get(uint32_t i);
+/** Why there is no usable device; "" if there is one. */
+const char *leati_devices_reason(void);
+/** Fills report() properties. Backend's lock held. */
+void leati_devices_report(uint32_t *inout_count, leat_property *out);
+
+/** Makes the VkDevice with its memory, staging and pipelines; streams and operators are added by the caller. */
+int32_t leati_device_create(const leati_physical *physical, leat_device *device, leat_error *err);
+/** Frees it all. The device must be idle. */
+void leati_device_destroy(leat_device *device);
+
+/** Fails unless `device` is an open device. */
+int32_t leati_device_check(const leat_device *device, leat_error *err);
+
+/** Marks the device as lost if `result` says so, and turns the result into an error. */
+int32_t leati_device_fail(leat_device *device, VkResult result, const char *what, leat_error *err);
+
+/** Index of a memory type with all of `required` flags, and `wanted` ones if possible; UINT32_MAX if there is none. */
+uint32_t leati_device_memory_type(const leati_physical *physical, VkMemoryPropertyFlags required,
+                                  VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted);
+
+#endif /* LEAT_PLUGIN_DEVICE_H_ */

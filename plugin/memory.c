@@ -1,0 +1,727 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "memory.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "config.h"
+#include "device.h"
+#include "staging.h"
+#include "status.h"
+#include "sync.h"
+
+/* Every block begins on this many bytes: what ONNX Runtime plans with, and enough for every kernel's vector loads. */
+#define ALIGNMENT UINT64_C(256)
+/* Size classes are powers of two with three steps between; the largest one is this. Above it a block is a segment of
+ * its own. */
+#define CLASS_MAX (UINT64_C(32) << 20)
+#define CLASS_COUNT 72
+/* Class of everything above CLASS_MAX. */
+#define CLASS_LARGE (CLASS_COUNT - 1)
+/* A segment holds so many blocks of its class, within these bytes. */
+#define BLOCKS_PER_SEGMENT 64u
+#define SEGMENT_MIN (UINT64_C(64) << 10)
+#define SEGMENT_MAX (UINT64_C(16) << 20)
+/* Large blocks are rounded up to this, and one that is cached serves a request down to 3/4 of its size. */
+#define LARGE_GRANULE (UINT64_C(2) << 20)
+/* How many free blocks an allocation looks at before it takes fresh memory: bounds the cost when many are still in
+ * flight. */
+#define FREE_LIST_PROBES 16
+/* Different timelines that may stamp a block before the oldest uses are waited for in a list on the heap. */
+#define INLINE_STAMPS 3
+
+typedef struct stamp {
+  leati_timeline *timeline;
+  uint64_t value;
+} stamp;
+
+typedef struct segment segment;
+
+struct leati_block {
+  segment *home;
+  /* References; 0 when free. The last release makes the block free (acquire-release, so that all uses come before the
+   * reuse). */
+  _Atomic uint32_t references;
+  uint32_t index;
+  /* Requested bytes. Written by the allocating thread before the address is known to anybody. */
+  uint64_t size;
+  /* The timeline that uses the block most, for which stamping is one store. `owner` is set by the first stamp after an
+   * allocation (under `stamp_lock`); `owner_value` only rises. Read when the block is free. */
+  _Atomic(leati_timeline *) owner;
+  _Atomic uint64_t owner_value;
+  /* Uses by other timelines. */
+  leati_mutex stamp_lock; /* guards what follows up to `next_free`, while the block is held */
+  uint32_t stamp_count, spilled_capacity;
+  stamp stamps[INLINE_STAMPS];
+  stamp *spilled;
+  bool pinned;            /* never reused again */
+  leati_block *next_free; /* guarded by the class's lock */
+};
+
+struct segment {
+  uint64_t address; /* of block 0 */
+  uint64_t size;    /* bytes of all blocks */
+  uint64_t block_size;
+  uint64_t driver_size; /* bytes taken from the driver */
+  uint64_t buffer_offset;
+  VkBuffer buffer;
+  VkDeviceMemory memory;
+  uint32_t class_index;
+  uint32_t block_count;
+  uint32_t carved; /* blocks handed out at least once; guarded by the class's lock */
+  segment *next;   /* guarded by the class's lock */
+  leati_block *blocks;
+};
+
+/* One size class, on cache lines of its own. */
+typedef struct size_class {
+  _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below and the free state of the blocks */
+  leati_block *first_free;
+  segment *segments;
+  segment *retired; /* without device memory */
+} size_class;
+
+/* The table of live segments, sorted by address, for lookups without a lock: a sequence counter that is odd while a
+ * writer moves entries. Readers look again when it changed under them. Old arrays are kept until the device closes
+ * (they double, so all of them together are smaller than the newest), and segments that were given back keep their host
+ * memory for the next one of their class, so a reader never touches freed memory. */
+typedef struct segment_entry {
+  _Atomic uint64_t address;
+  _Atomic uint64_t end;
+  _Atomic(segment *) home;
+} segment_entry;
+
+typedef struct segment_array {
+  struct segment_array *older;
+  uint32_t capacity;
+  segment_entry entries[];
+} segment_array;
+
+struct leati_memory {
+  size_class classes[CLASS_COUNT];
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t sequence; /* pairs: writers release, readers acquire */
+  _Atomic(segment_array *) table;
+  _Atomic uint32_t segment_count;
+  leati_mutex table_lock; /* guards writes to the table */
+  /* Statistics: each counter is exact by itself. Relaxed: nothing is ordered by them. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t allocated, allocated_peak, allocations, frees;
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t reserved, reserved_peak, driver_calls;
+};
+
+/* ---- Size classes -------------------------------------------------------------------------------------------------
+ */
+
+/* Class of a request, and the bytes of its blocks. */
+static uint32_t class_of(uint64_t size, uint64_t *out_block_size) {
+  if (size <= ALIGNMENT) {
+    *out_block_size = ALIGNMENT;
+    return 0;
+  }
+  if (size > CLASS_MAX) {
+    *out_block_size = (size + LARGE_GRANULE - 1) & ~(LARGE_GRANULE - 1);
+    return CLASS_LARGE;
+  }
+  /* Between 2^k and 2^(k+1) there are four sizes, where those are multiples of the alignment. */
+  const unsigned k = 63u - (unsigned)__builtin_clzll(size - 1);
+  uint64_t step = UINT64_C(1) << (k >= 2 ? k - 2 : 0);
+  if (step < ALIGNMENT) {
+    step = ALIGNMENT;
+  }
+  const uint64_t base = UINT64_C(1) << k;
+  const uint64_t steps = (size - base + step - 1) / step;
+  *out_block_size = base + steps * step;
+  /* 2^8 is class 0; four numbers for every doubling. */
+  return (k - 8u) * 4u + (uint32_t)(steps * step * 4u / base);
+}
+
+/* ---- The table of live segments ---------------------------------------------------------------------------------- */
+
+static segment *entry_get(const segment_array *array, uint32_t i) {
+  return atomic_load_explicit(&array->entries[i].home, memory_order_relaxed);
+}
+
+static void entry_set(segment_array *array, uint32_t i, segment *home) {
+  atomic_store_explicit(&array->entries[i].address, home->address, memory_order_release);
+  atomic_store_explicit(&array->entries[i].end, home->address + home->size, memory_order_release);
+  atomic_store_explicit(&array->entries[i].home, home, memory_order_release);
+}
+
+/* Makes room for one more entry. `table_lock` held. */
+static int32_t table_reserve(struct leati_memory *memory, uint32_t count, leat_error *err) {
+  segment_array *const array = atomic_load_explicit(&memory->table, memory_order_relaxed);
+  if (array != NULL && count < array->capacity) {
+    return LEAT_OK;
+  }
+  const uint32_t capacity = array == NULL ? 64 : array->capacity * 2;
+  segment_array *const grown = leati_calloc(1, sizeof(*grown) + capacity * sizeof(segment_entry));
+  if (grown == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the table of segments");
+  }
+  grown->capacity = capacity;
+  grown->older = array;
+  for (uint32_t i = 0; i < count; ++i) {
+    entry_set(grown, i, entry_get(array, i));
+  }
+  atomic_store_explicit(&memory->table, grown, memory_order_release);
+  return LEAT_OK;
+}
+
+static int32_t table_insert(struct leati_memory *memory, segment *added, leat_error *err) {
+  leati_mutex_lock(&memory->table_lock);
+  const uint32_t count = atomic_load_explicit(&memory->segment_count, memory_order_relaxed);
+  const int32_t status = table_reserve(memory, count, err);
+  if (status == LEAT_OK) {
+    segment_array *const array = atomic_load_explicit(&memory->table, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&memory->sequence, 1, memory_order_acq_rel);
+    uint32_t at = count;
+    for (; at > 0 && entry_get(array, at - 1)->address > added->address; --at) {
+      entry_set(array, at, entry_get(array, at - 1));
+    }
+    entry_set(array, at, added);
+    atomic_store_explicit(&memory->segment_count, count + 1, memory_order_release);
+    (void)atomic_fetch_add_explicit(&memory->sequence, 1, memory_order_acq_rel);
+  }
+  leati_mutex_unlock(&memory->table_lock);
+  return status;
+}
+
+static void table_remove(struct leati_memory *memory, const segment *removed) {
+  leati_mutex_lock(&memory->table_lock);
+  segment_array *const array = atomic_load_explicit(&memory->table, memory_order_relaxed);
+  const uint32_t count = atomic_load_explicit(&memory->segment_count, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&memory->sequence, 1, memory_order_acq_rel);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    segment *const home = entry_get(array, i);
+    if (home != removed) {
+      entry_set(array, kept++, home);
+    }
+  }
+  atomic_store_explicit(&memory->segment_count, kept, memory_order_release);
+  (void)atomic_fetch_add_explicit(&memory->sequence, 1, memory_order_acq_rel);
+  leati_mutex_unlock(&memory->table_lock);
+}
+
+static segment *table_find(struct leati_memory *memory, uint64_t address) {
+  for (;;) {
+    const uint32_t before = atomic_load_explicit(&memory->sequence, memory_order_acquire);
+    if ((before & 1u) != 0) {
+      leati_spin_pause();
+      continue;
+    }
+    segment *home = NULL;
+    const segment_array *const array = atomic_load_explicit(&memory->table, memory_order_acquire);
+    uint32_t low = 0;
+    uint32_t high = atomic_load_explicit(&memory->segment_count, memory_order_acquire);
+    if (array == NULL || high > array->capacity) {
+      high = 0;
+    }
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      const segment_entry *const entry = &array->entries[middle];
+      if (address < atomic_load_explicit(&entry->address, memory_order_acquire)) {
+        high = middle;
+      } else if (address >= atomic_load_explicit(&entry->end, memory_order_acquire)) {
+        low = middle + 1;
+      } else {
+        home = atomic_load_explicit(&entry->home, memory_order_acquire);
+        break;
+      }
+    }
+    if (atomic_load_explicit(&memory->sequence, memory_order_acquire) == before) {
+      return home;
+    }
+  }
+}
+
+leati_block *leati_memory_find(leat_device *device, uint64_t address) {
+  segment *const home = table_find(device->memory, address);
+  if (home == NULL) {
+    return NULL;
+  }
+  const uint64_t index = (address - home->address) / home->block_size;
+  if (index >= home->block_count) {
+    return NULL;
+  }
+  leati_block *const block = &home->blocks[index];
+  return atomic_load_explicit(&block->references, memory_order_acquire) != 0 ? block : NULL;
+}
+
+/* ---- Segments -----------------------------------------------------------------------------------------------------
+ */
+
+static void count_peak(_Atomic uint64_t *peak, uint64_t value) {
+  uint64_t seen = atomic_load_explicit(peak, memory_order_relaxed);
+  while (seen < value &&
+         !atomic_compare_exchange_weak_explicit(peak, &seen, value, memory_order_relaxed, memory_order_relaxed)) {
+  }
+}
+
+static void driver_free(leat_device *device, segment *s) {
+  if (s->buffer != VK_NULL_HANDLE) {
+    device->vk.DestroyBuffer(device->vk.handle, s->buffer, NULL);
+  }
+  if (s->memory != VK_NULL_HANDLE) {
+    device->vk.FreeMemory(device->vk.handle, s->memory, NULL);
+  }
+  s->buffer = VK_NULL_HANDLE;
+  s->memory = VK_NULL_HANDLE;
+}
+
+/* Takes memory for a segment from the driver; the result says what went wrong. */
+static VkResult driver_alloc(leat_device *device, segment *s, const char **out_what) {
+  const leati_vk_device *const vk = &device->vk;
+  /* A driver may place the buffer on less than our alignment: one alignment more leaves room to round up. */
+  const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = s->size + ALIGNMENT,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                              VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                              VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+                                     .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
+  *out_what = "vkCreateBuffer for device memory";
+  VkResult result = vk->CreateBuffer(vk->handle, &buffer, NULL, &s->buffer);
+  if (result != VK_SUCCESS) {
+    s->buffer = VK_NULL_HANDLE;
+    return result;
+  }
+  VkMemoryRequirements needs;
+  vk->GetBufferMemoryRequirements(vk->handle, s->buffer, &needs);
+  const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                           .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+  uint32_t type = device->device_memory_type;
+  if ((needs.memoryTypeBits & (UINT32_C(1) << type)) == 0) {
+    type = (uint32_t)__builtin_ctz(needs.memoryTypeBits);
+  }
+  const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                           .pNext = &flags,
+                                           .allocationSize = needs.size,
+                                           .memoryTypeIndex = type};
+  *out_what = "vkAllocateMemory";
+  result = vk->AllocateMemory(vk->handle, &allocation, NULL, &s->memory);
+  if (result != VK_SUCCESS) {
+    s->memory = VK_NULL_HANDLE;
+    return result;
+  }
+  *out_what = "vkBindBufferMemory";
+  result = vk->BindBufferMemory(vk->handle, s->buffer, s->memory, 0);
+  if (result != VK_SUCCESS) {
+    return result;
+  }
+  s->driver_size = needs.size;
+  const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = s->buffer};
+  const VkDeviceAddress address = vk->GetBufferDeviceAddress(vk->handle, &info);
+  s->address = (address + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+  s->buffer_offset = s->address - address;
+  return VK_SUCCESS;
+}
+
+/* Gives a segment of the class with all its host memory and no device memory: one that was given back, or a new one.
+ * The class's lock is held. */
+static segment *take_segment(size_class *class, uint32_t block_count) {
+  segment *s = class->retired;
+  if (s != NULL) {
+    class->retired = s->next;
+    return s;
+  }
+  s = leati_calloc(1, sizeof(*s));
+  leati_block *const blocks = leati_calloc(block_count, sizeof(*blocks));
+  if (s == NULL || blocks == NULL) {
+    leati_free(s);
+    leati_free(blocks);
+    return NULL;
+  }
+  s->blocks = blocks;
+  s->block_count = block_count;
+  for (uint32_t i = 0; i < block_count; ++i) {
+    blocks[i].home = s;
+    blocks[i].index = i;
+    leati_mutex_init(&blocks[i].stamp_lock, LEATI_RANK_STAMPS);
+  }
+  return s;
+}
+
+static void retire_segment(size_class *class, segment *s) {
+  s->next = class->retired;
+  class->retired = s;
+}
+
+static uint32_t blocks_per_segment(uint32_t class_index, uint64_t block_size) {
+  if (class_index == CLASS_LARGE) {
+    return 1;
+  }
+  uint64_t bytes = block_size * BLOCKS_PER_SEGMENT;
+  bytes = bytes > SEGMENT_MAX ? SEGMENT_MAX : bytes < SEGMENT_MIN ? SEGMENT_MIN : bytes;
+  return bytes <= block_size ? 1 : (uint32_t)(bytes / block_size);
+}
+
+/* Makes a segment and links it into its class, whose lock is held. */
+static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_t block_size, leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  size_class *const class = &memory->classes[class_index];
+  const uint32_t block_count = blocks_per_segment(class_index, block_size);
+  const uint64_t size = block_size * block_count;
+  if (size > device->physical->info.max_allocation_size - ALIGNMENT) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY,
+                      "%" PRIu64 " bytes are more than one allocation can have on this device (%" PRIu64 ")", size,
+                      device->physical->info.max_allocation_size);
+  }
+  segment *const s = take_segment(class, block_count);
+  if (s == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a segment");
+  }
+  s->class_index = class_index;
+  s->block_size = block_size;
+  s->size = size;
+  s->carved = 0;
+  const char *what;
+  const VkResult result = driver_alloc(device, s, &what);
+  int32_t status = result == VK_SUCCESS ? table_insert(memory, s, err) : leati_device_fail(device, result, what, err);
+  if (status != LEAT_OK) {
+    driver_free(device, s);
+    retire_segment(class, s);
+    return status;
+  }
+  s->next = class->segments;
+  class->segments = s;
+  (void)atomic_fetch_add_explicit(&memory->driver_calls, 1, memory_order_relaxed);
+  count_peak(&memory->reserved_peak,
+             atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_relaxed) + s->driver_size);
+  return LEAT_OK;
+}
+
+/* ---- Stamps -------------------------------------------------------------------------------------------------------
+ */
+
+/* Adds a stamp or raises one that is there. `stamp_lock` held. False when there is no host memory. */
+static bool put_stamp(leati_block *block, leati_timeline *timeline, uint64_t value) {
+  for (uint32_t i = 0; i < block->stamp_count; ++i) {
+    stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
+    if (at->timeline == timeline) {
+      at->value = at->value > value ? at->value : value;
+      return true;
+    }
+  }
+  if (block->stamp_count >= INLINE_STAMPS) {
+    const uint32_t spilled = block->stamp_count - INLINE_STAMPS;
+    if (spilled == block->spilled_capacity) {
+      const uint32_t capacity = spilled == 0 ? 8 : spilled * 2;
+      stamp *const grown = leati_realloc(block->spilled, capacity * sizeof(*grown));
+      if (grown == NULL) {
+        return false;
+      }
+      block->spilled = grown;
+      block->spilled_capacity = capacity;
+    }
+    block->spilled[spilled] = (stamp){.timeline = timeline, .value = value};
+  } else {
+    block->stamps[block->stamp_count] = (stamp){.timeline = timeline, .value = value};
+  }
+  ++block->stamp_count;
+  return true;
+}
+
+void leati_block_stamp(leati_block *block, leati_timeline *timeline, uint64_t value) {
+  /* The common case: the block belongs to one stream, whose lock orders these two. */
+  if (atomic_load_explicit(&block->owner, memory_order_acquire) == timeline) {
+    atomic_store_explicit(&block->owner_value, value, memory_order_release);
+    return;
+  }
+  leati_mutex_lock(&block->stamp_lock);
+  if (atomic_load_explicit(&block->owner, memory_order_relaxed) == NULL) {
+    atomic_store_explicit(&block->owner_value, value, memory_order_release);
+    atomic_store_explicit(&block->owner, timeline, memory_order_release);
+  } else if (!put_stamp(block, timeline, value)) {
+    /* Without memory for one more stamp the block is never reused: wrong data would be worse than a block less. */
+    block->pinned = true;
+  }
+  leati_mutex_unlock(&block->stamp_lock);
+}
+
+/* Whether a free block can be used: by anybody (`timeline` NULL), or by what follows on `timeline`. */
+static bool reusable(leati_block *block, leati_timeline *timeline) {
+  leati_timeline *const owner = atomic_load_explicit(&block->owner, memory_order_acquire);
+  if (block->pinned) {
+    return false;
+  }
+  if (owner != NULL && owner != timeline &&
+      !leati_timeline_passed(owner, atomic_load_explicit(&block->owner_value, memory_order_acquire))) {
+    return false;
+  }
+  for (uint32_t i = 0; i < block->stamp_count; ++i) {
+    const stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
+    if (at->timeline != timeline && !leati_timeline_passed(at->timeline, at->value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Forgets the stamps of a block that is handed out to `timeline`, but for that timeline's own: its work may still be in
+ * flight, and whoever gets the block next must know. */
+static void keep_stamps_of(leati_block *block, leati_timeline *timeline) {
+  leati_timeline *const owner = atomic_load_explicit(&block->owner, memory_order_relaxed);
+  uint64_t value = owner == timeline ? atomic_load_explicit(&block->owner_value, memory_order_relaxed) : 0;
+  for (uint32_t i = 0; i < block->stamp_count; ++i) {
+    const stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
+    if (at->timeline == timeline && at->value > value) {
+      value = at->value;
+    }
+  }
+  block->stamp_count = 0;
+  atomic_store_explicit(&block->owner_value, value, memory_order_relaxed);
+  atomic_store_explicit(&block->owner, value != 0 ? timeline : NULL, memory_order_release);
+}
+
+/* ---- Allocation ---------------------------------------------------------------------------------------------------
+ */
+
+/* Takes a block off the free list that can be used now. The class's lock is held. */
+static leati_block *pop_free(size_class *class, uint64_t block_size, leati_timeline *timeline) {
+  leati_block **at = &class->first_free;
+  for (int probes = 0; *at != NULL && probes < FREE_LIST_PROBES; ++probes, at = &(*at)->next_free) {
+    leati_block *const block = *at;
+    /* In the class of large blocks sizes differ: one that is a little larger will do. */
+    const uint64_t has = block->home->block_size;
+    if (has >= block_size && has - block_size <= has / 4 && reusable(block, timeline)) {
+      *at = block->next_free;
+      return block;
+    }
+  }
+  return NULL;
+}
+
+/* Takes a block that was never used. The class's lock is held. */
+static leati_block *carve(size_class *class, uint64_t block_size) {
+  segment *const s = class->segments;
+  if (s == NULL || s->carved == s->block_count || s->block_size != block_size) {
+    return NULL;
+  }
+  return &s->blocks[s->carved++];
+}
+
+static int32_t class_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, leati_block **out,
+                           leat_error *err) {
+  uint64_t block_size;
+  const uint32_t class_index = class_of(size, &block_size);
+  size_class *const class = &device->memory->classes[class_index];
+  int32_t status = LEAT_OK;
+  leati_mutex_lock(&class->lock);
+  leati_block *block = pop_free(class, block_size, timeline);
+  if (block == NULL) {
+    block = carve(class, block_size);
+  }
+  if (block == NULL) {
+    status = segment_create(device, class_index, block_size, err);
+    block = status == LEAT_OK ? carve(class, block_size) : NULL;
+  }
+  if (block != NULL) {
+    keep_stamps_of(block, timeline);
+    block->size = size;
+    block->next_free = NULL;
+    atomic_store_explicit(&block->references, 1, memory_order_release);
+  }
+  leati_mutex_unlock(&class->lock);
+  *out = block;
+  return status;
+}
+
+int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
+                           leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  if (size > device->physical->info.memory_size) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%" PRIu64 " bytes were asked for; the device has %" PRIu64, size,
+                      device->physical->info.memory_size);
+  }
+  leati_block *block;
+  int32_t status = class_alloc(device, size, timeline, &block, err);
+  if (status == LEAT_ERROR_OUT_OF_MEMORY) {
+    /* What is cached in other classes may be what is missing here. */
+    (void)leati_memory_trim(device);
+    leati_staging_trim(device);
+    status = class_alloc(device, size, timeline, &block, err);
+  }
+  LEATI_TRY(status);
+  (void)atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);
+  count_peak(&memory->allocated_peak, atomic_fetch_add_explicit(&memory->allocated, size, memory_order_relaxed) + size);
+  *out_address = leati_block_address(block);
+  return LEAT_OK;
+}
+
+void leati_memory_retain(leati_block *block) {
+  (void)atomic_fetch_add_explicit(&block->references, 1, memory_order_relaxed);
+}
+
+/* Puts a block whose last reference went onto its class's free list. */
+static void recycle(leat_device *device, leati_block *block) {
+  struct leati_memory *const memory = device->memory;
+  size_class *const class = &memory->classes[block->home->class_index];
+  (void)atomic_fetch_add_explicit(&memory->frees, 1, memory_order_relaxed);
+  (void)atomic_fetch_sub_explicit(&memory->allocated, block->size, memory_order_relaxed);
+  leati_mutex_lock(&class->lock);
+  block->next_free = class->first_free;
+  class->first_free = block;
+  leati_mutex_unlock(&class->lock);
+}
+
+void leati_memory_release(leat_device *device, leati_block *block) {
+  if (atomic_fetch_sub_explicit(&block->references, 1, memory_order_acq_rel) == 1) {
+    recycle(device, block);
+  }
+}
+
+int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err) {
+  leati_block *const block = leati_memory_find(device, address);
+  if (block == NULL || leati_block_address(block) != address) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "0x%" PRIx64 " is not the address of a live block: freed already, or never allocated here",
+                      address);
+  }
+  /* A counted decrement that refuses to go below zero: of two threads that free one block, one gets the error. */
+  uint32_t references = atomic_load_explicit(&block->references, memory_order_relaxed);
+  do {
+    if (references == 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "the block at 0x%" PRIx64 " was freed already", address);
+    }
+  } while (!atomic_compare_exchange_weak_explicit(&block->references, &references, references - 1, memory_order_acq_rel,
+                                                  memory_order_relaxed));
+  if (references == 1) {
+    recycle(device, block);
+  }
+  return LEAT_OK;
+}
+
+/* Whether every carved block of a segment is free and unused. The class's lock is held. */
+static bool segment_idle(segment *s) {
+  for (uint32_t i = 0; i < s->carved; ++i) {
+    if (atomic_load_explicit(&s->blocks[i].references, memory_order_acquire) != 0 || !reusable(&s->blocks[i], NULL)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Takes the blocks of a segment off the free list. The class's lock is held. False, with nothing changed, if some block
+ * is free but not on the list yet: another thread is about to put it there. */
+static bool unlink_blocks(size_class *class, const segment *s) {
+  uint32_t listed = 0;
+  for (leati_block *at = class->first_free; at != NULL; at = at->next_free) {
+    listed += at->home == s ? 1u : 0u;
+  }
+  if (listed != s->carved) {
+    return false;
+  }
+  for (leati_block **at = &class->first_free; *at != NULL;) {
+    if ((*at)->home == s) {
+      *at = (*at)->next_free;
+    } else {
+      at = &(*at)->next_free;
+    }
+  }
+  return true;
+}
+
+uint64_t leati_memory_trim(leat_device *device) {
+  struct leati_memory *const memory = device->memory;
+  uint64_t released = 0;
+  for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
+    size_class *const class = &memory->classes[i];
+    leati_mutex_lock(&class->lock);
+    for (segment **at = &class->segments; *at != NULL;) {
+      segment *const s = *at;
+      if (!segment_idle(s) || !unlink_blocks(class, s)) {
+        at = &s->next;
+        continue;
+      }
+      *at = s->next;
+      table_remove(memory, s);
+      driver_free(device, s);
+      released += s->driver_size;
+      retire_segment(class, s);
+    }
+    leati_mutex_unlock(&class->lock);
+  }
+  (void)atomic_fetch_sub_explicit(&memory->reserved, released, memory_order_relaxed);
+  return released;
+}
+
+uint64_t leati_block_address(const leati_block *block) {
+  return block->home->address + (uint64_t)block->index * block->home->block_size;
+}
+
+uint64_t leati_block_size(const leati_block *block) {
+  return block->size;
+}
+
+VkBuffer leati_block_buffer(const leati_block *block, uint64_t *out_offset) {
+  *out_offset = block->home->buffer_offset + (uint64_t)block->index * block->home->block_size;
+  return block->home->buffer;
+}
+
+void leati_memory_stats_read(leat_device *device, leat_memory_stats *out) {
+  struct leati_memory *const memory = device->memory;
+  memset(out, 0, sizeof(*out));
+  out->struct_size = sizeof(*out);
+  out->allocated_bytes = atomic_load_explicit(&memory->allocated, memory_order_relaxed);
+  out->allocated_peak = atomic_load_explicit(&memory->allocated_peak, memory_order_relaxed);
+  out->reserved_bytes = atomic_load_explicit(&memory->reserved, memory_order_relaxed);
+  out->reserved_peak = atomic_load_explicit(&memory->reserved_peak, memory_order_relaxed);
+  out->free_count = atomic_load_explicit(&memory->frees, memory_order_relaxed);
+  out->allocation_count = atomic_load_explicit(&memory->allocations, memory_order_relaxed);
+  out->driver_call_count = atomic_load_explicit(&memory->driver_calls, memory_order_relaxed);
+  out->live_block_count = out->allocation_count - out->free_count;
+}
+
+int32_t leati_memory_create(leat_device *device, leat_error *err) {
+  struct leati_memory *const memory = leati_calloc_line(sizeof(*memory));
+  if (memory == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the allocator");
+  }
+  for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
+    leati_mutex_init(&memory->classes[i].lock, LEATI_RANK_MEMORY);
+  }
+  leati_mutex_init(&memory->table_lock, LEATI_RANK_SEGMENTS);
+  device->memory = memory;
+  return LEAT_OK;
+}
+
+static void destroy_segments(leat_device *device, segment *list) {
+  while (list != NULL) {
+    segment *const next = list->next;
+    driver_free(device, list);
+    for (uint32_t i = 0; i < list->block_count; ++i) {
+      leati_mutex_destroy(&list->blocks[i].stamp_lock);
+      leati_free(list->blocks[i].spilled);
+    }
+    leati_free(list->blocks);
+    leati_free(list);
+    list = next;
+  }
+}
+
+void leati_memory_destroy(leat_device *device) {
+  struct leati_memory *const memory = device->memory;
+  if (memory == NULL) {
+    return;
+  }
+  leat_memory_stats stats;
+  leati_memory_stats_read(device, &stats);
+  if (stats.live_block_count != 0) {
+    leati_log(LEATI_LOG_WARN, "%" PRIu64 " blocks (%" PRIu64 " bytes) were still held when the device was closed",
+              stats.live_block_count, stats.allocated_bytes);
+  }
+  for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
+    destroy_segments(device, memory->classes[i].segments);
+    destroy_segments(device, memory->classes[i].retired);
+    leati_mutex_destroy(&memory->classes[i].lock);
+  }
+  segment_array *array = atomic_load_explicit(&memory->table, memory_order_relaxed);
+  while (array != NULL) {
+    segment_array *const older = array->older;
+    leati_free(array);
+    array = older;
+  }
+  leati_mutex_destroy(&memory->table_lock);
+  leati_free(memory);
+  device->memory = NULL;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Device memory: a caching allocator with stream-ordered reuse, and the table that finds the block behind an address.
+ *
+ * A *segment* is one VkDeviceMemory with one VkBuffer, cut into *blocks* of one size class. A block carries *stamps*:
+ * the (timeline, value) pairs of its last uses. A freed block can be handed out at once to the stream of its only
+ * stamp, and to anybody once all stamps have passed.
+ */
+#ifndef LEAT_PLUGIN_MEMORY_H_
+#define LEAT_PLUGIN_MEMORY_H_
+
+#include <leat/backend.h>
+
+#include "timeline.h"
+#include "vulkan.h"
+
+typedef struct leati_block leati_block;
+
+int32_t leati_memory_create(leat_device *device, leat_error *err);
+/** Frees everything; warns (LEAT_LOG) about blocks that are still held. */
+void leati_memory_destroy(leat_device *device);
+
+/** Takes a block; `timeline` is that of the stream that will use it first, or NULL. Release with leati_memory_free().
+ * @errors OUT_OF_MEMORY */
+int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
+                           leat_error *err);
+/** Gives a block back by its address.
+ * @errors INVALID_ARGUMENT: no live block begins there */
+int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err);
+/** Drops one reference to a block; the last one frees it. */
+void leati_memory_release(leat_device *device, leati_block *block);
+/** Adds a reference: the block lives until as many leati_memory_release() or leati_memory_free() have followed. */
+void leati_memory_retain(leati_block *block);
+
+/** The live block that holds `address`, or NULL. Takes no lock. */
+leati_block *leati_memory_find(leat_device *device, uint64_t address);
+/** Address, requested bytes, buffer and offset of a block in it. */
+uint64_t leati_block_address(const leati_block *block);
+uint64_t leati_block_size(const leati_block *block);
+VkBuffer leati_block_buffer(const leati_block *block, uint64_t *out_offset);
+/** Notes that work up to `value` of a timeline uses the block. The caller holds the block, so it cannot be freed
+ * meanwhile. */
+void leati_block_stamp(leati_block *block, leati_timeline *timeline, uint64_t value);
+
+void leati_memory_stats_read(leat_device *device, leat_memory_stats *out);
+/** Gives segments without live or pending blocks back to the driver; returns their bytes. */
+uint64_t leati_memory_trim(leat_device *device);
+
+#endif /* LEAT_PLUGIN_MEMORY_H_ */

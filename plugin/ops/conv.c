@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Conv and ConvTranspose with one to three spatial dimensions. */
+#include "ops/matmul.h"
+#include "ops/window.h"
+#include "status.h"
+
+enum { CONV, CONV_TRANSPOSE };
+
+typedef struct conv_state {
+  leati_window window;
+  int64_t group;
+  /* ConvTranspose only */
+  uint32_t output_padding_count, output_shape_count;
+  int64_t output_padding[LEATI_WINDOW_RANK], output_shape[LEATI_WINDOW_RANK];
+} conv_state;
+
+/* Argument record of kernels/conv.comp. */
+typedef struct conv_args {
+  leati_gemm_args gemm;
+  uint32_t pixels;
+  uint32_t out_height, out_width;
+  int32_t depth, height, width;
+  uint32_t plane;
+  uint32_t image_in, image_out;
+  uint32_t group_in, group_out, group_weights;
+  uint32_t group_rows;
+  uint32_t taps;
+  uint32_t kernel_area, kernel_width;
+  uint32_t per_taps[2], per_area[2], per_width[2];
+  int32_t stride[3], dilation[3], pad[3];
+} conv_args;
+
+/* Argument record of kernels/conv_depthwise.comp. */
+typedef struct depthwise_args {
+  uint64_t x, weights, y, bias;
+  uint32_t count, strips;
+  uint32_t channels, multiplier;
+  uint32_t out_depth, out_height, out_width;
+  int32_t depth, height, width;
+  int32_t kernel[3], stride[3], dilation[3], pad[3];
+} depthwise_args;
+
+static const leati_kernel tile_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNEL_CONV_128,
+    [LEATI_TILE_64] = LEATI_KERNEL_CONV_64,
+    [LEATI_TILE_32] = LEATI_KERNEL_CONV_32,
+};
+
+/* Multiplier and shift by which the kernel divides numbers below 2^31 by `d`: the rounded-up inverse of d with 33 bits,
+ * of which the highest is implied. */
+static void make_divisor(uint32_t d, uint32_t out[2]) {
+  uint32_t shift = 0;
+  while (shift < 31 && (UINT32_C(1) << shift) < d) {
+    ++shift;
+  }
+  out[0] = (uint32_t)(((UINT64_C(1) << 32) * ((UINT64_C(1) << shift) - d)) / d + 1);
+  out[1] = shift;
+}
+
+/* Sizes of ConvTranspose: the output is what a Conv with this window would have as input. */
+static int32_t lay_transposed(const conv_state *state, int32_t rank, const int64_t *in, const int64_t *kernel,
+                              leati_window_fit *out, leat_error *err) {
+  const leati_window *window = &state->window;
+  LEATI_TRY(leati_window_spread(window, rank, in, kernel, out, err));
+  if ((state->output_padding_count != 0 && state->output_padding_count != (uint32_t)rank) ||
+      (state->output_shape_count != 0 && state->output_shape_count != (uint32_t)rank)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "ConvTranspose: output_padding or output_shape is not for %d spatial dimensions", rank);
+  }
+  for (int32_t i = 0; i < rank; ++i) {
+    const int32_t d = LEATI_WINDOW_RANK - rank + i;
+    const int64_t reach = (out->kernel[d] - 1) * out->dilation[d] + 1;
+    const int64_t full = out->stride[d] * (out->in[d] - 1) + state->output_padding[i] + reach;
+    const bool same = window->auto_pad == LEATI_PAD_SAME_UPPER || window->auto_pad == LEATI_PAD_SAME_LOWER;
+    if (state->output_shape_count != 0 || same) {
+      const int64_t wanted = state->output_shape_count != 0 ? state->output_shape[i] : out->in[d] * out->stride[d];
+      const int64_t total = full > wanted ? full - wanted : 0;
+      out->pad_begin[d] = window->auto_pad == LEATI_PAD_SAME_UPPER ? total / 2 : total - total / 2;
+      out->pad_end[d] = total - out->pad_begin[d];
+      /* SAME alone never makes the output larger than what the kernel reaches. */
+      out->out[d] = state->output_shape_count != 0 ? wanted : full - total;
+    } else {
+      if (window->auto_pad == LEATI_PAD_VALID) {
+        out->pad_begin[d] = out->pad_end[d] = 0;
+      }
+      out->out[d] = full - out->pad_begin[d] - out->pad_end[d];
+    }
+    if (out->out[d] < 0 || out->in[d] == 0) {
+      out->out[d] = 0;
+    }
+  }
+  return LEAT_OK;
+}
+
+/* Checks the shapes of input and weights against each other and lays the window. */
+static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, leati_window_fit *out,
+                   leat_error *err) {
+  const conv_state *state = leati_op_state_const(op);
+  const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE;
+  if (x->ndim < 3 || w->ndim != x->ndim) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "a convolution needs input and weights of the same 3 to 5 dimensions; they have %d and %d",
+                      x->ndim, w->ndim);
+  }
+  const int64_t weights_in = transposed ? w->shape[0] : w->shape[1] * state->group;
+  const int64_t grouped = w->shape[0];
+  if (x->shape[1] != weights_in || grouped % state->group != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "an input of %lld channels does not fit weights for %lld in %lld groups", (long long)x->shape[1],
+                      (long long)weights_in, (long long)state->group);
+  }
+  if (transposed) {
+    return lay_transposed(state, x->ndim - 2, x->shape + 2, w->shape + 2, out, err);
+  }
+  return leati_window_lay(&state->window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err);
+}
+
+static int32_t conv_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const conv_state *state = leati_op_state_const(op);
+  const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE;
+  const leati_view *x = &call->inputs[0], *w = &call->inputs[1], *bias = leati_input(call, 2);
+  leati_window_fit fit;
+  LEATI_TRY(lay(op, x, w, &fit, err));
+  out[0].ndim = x->ndim;
+  out[0].dims[0] = x->shape[0];
+  out[0].dims[1] = transposed ? w->shape[1] * state->group : w->shape[0];
+  for (int32_t d = 2; d < x->ndim; ++d) {
+    out[0].dims[d] = fit.out[LEATI_WINDOW_RANK - x->ndim + d];
+  }
+  if (bias != NULL && (bias->ndim != 1 || bias->shape[0] != out[0].dims[1])) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "the bias of a convolution to %lld channels must have that shape", (long long)out[0].dims[1]);
+  }
+  return LEAT_OK;
+}
+
+static void copy3(int32_t *to, const int64_t *from) {
+  for (int32_t d = 0; d < 3; ++d) {
+    to[d] = (int32_t)from[d];
+  }
+}
+
+static int64_t product3(const int64_t *values) {
+  return values[0] * values[1] * values[2];
+}
+
+static int32_t record_depthwise(leati_recorder *recorder, const leati_window_fit *fit, const leati_view *x,
+                                const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
+  depthwise_args args = {.x = x->address,
+                         .weights = w->address,
+                         .y = y->address,
+                         .bias = bias != NULL ? bias->address : 0,
+                         .strips = (uint32_t)((fit->out[2] + 3) / 4),
+                         .channels = (uint32_t)y->shape[1],
+                         .multiplier = (uint32_t)(y->shape[1] / x->shape[1]),
+                         .out_depth = (uint32_t)fit->out[0],
+                         .out_height = (uint32_t)fit->out[1],
+                         .out_width = (uint32_t)fit->out[2],
+                         .depth = (int32_t)fit->in[0],
+                         .height = (int32_t)fit->in[1],
+                         .width = (int32_t)fit->in[2]};
+  args.count = (uint32_t)(y->count / (uint64_t)fit->out[2]) * args.strips;
+  copy3(args.kernel, fit->kernel);
+  copy3(args.stride, fit->stride);
+  copy3(args.dilation, fit->dilation);
+  copy3(args.pad, fit->pad_begin);
+  const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1;
+  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_CONV_DEPTHWISE, .spec = {sliding}},
+                             .args = &args,
+                             .args_size = sizeof(args),
+                             .read_count = 2,
+                             .write_count = 1,
+                             .reads = {x, w},
+                             .writes = {y}};
+  if (bias != NULL) {
+    dispatch.reads[dispatch.read_count++] = bias;
+  }
+  leati_groups_linear(recorder->device, args.count, 256, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* A kernel of one tap that moves by one is a plain product of weights and image. */
+static int32_t record_pointwise(leati_recorder *recorder, int64_t group, int64_t pixels, const leati_view *x,
+                                const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
+  const int64_t images = x->shape[0], channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
+  leati_gemm gemm = {.a = w,
+                     .b = x,
+                     .c = y,
+                     .bias = bias,
+                     .m = channels_out,
+                     .n = pixels,
+                     .k = channels_in,
+                     .a_row = channels_in,
+                     .a_k = 1,
+                     .b_k = pixels,
+                     .b_column = 1,
+                     .bias_row = 1,
+                     .bias_batch = channels_out,
+                     .bias_period = group,
+                     .alpha = 1,
+                     .beta = 1};
+  if (images > 1) {
+    gemm.batch_shape[gemm.batch_rank] = images;
+    gemm.b_batch[gemm.batch_rank++] = x->shape[1] * pixels;
+  }
+  if (group > 1) {
+    gemm.batch_shape[gemm.batch_rank] = group;
+    gemm.a_batch[gemm.batch_rank] = channels_out * channels_in;
+    gemm.b_batch[gemm.batch_rank++] = channels_in * pixels;
+  }
+  return leati_record_gemm(recorder, &gemm, err);
+}
+
+static int32_t record_tiled(leati_recorder *recorder, bool transposed, int64_t group, const leati_window_fit *fit,
+                            const leati_view *x, const leati_view *w, const leati_view *bias, const leati_view *y,
+                            leat_error *err) {
+  const int64_t taps = product3(fit->kernel), pixels = product3(fit->out), plane = product3(fit->in);
+  const int64_t channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
+  conv_args args = {.gemm = {.a = w->address,
+                             .b = x->address,
+                             .m = (uint32_t)channels_out,
+                             .n = (uint32_t)(y->shape[0] * pixels),
+                             .k = (uint32_t)(channels_in * taps),
+                             .batch = (uint32_t)group,
+                             .c_split = (uint32_t)y->count},
+                    .pixels = (uint32_t)pixels,
+                    .out_height = (uint32_t)fit->out[1],
+                    .out_width = (uint32_t)fit->out[2],
+                    .depth = (int32_t)fit->in[0],
+                    .height = (int32_t)fit->in[1],
+                    .width = (int32_t)fit->in[2],
+                    .plane = (uint32_t)plane,
+                    .image_in = (uint32_t)(x->shape[1] * plane),
+                    .image_out = (uint32_t)(y->shape[1] * pixels),
+                    .group_in = (uint32_t)(channels_in * plane),
+                    .group_out = (uint32_t)(channels_out * pixels),
+                    .group_weights = (uint32_t)(channels_out * channels_in * taps),
+                    .group_rows = (uint32_t)channels_out,
+                    .taps = (uint32_t)taps,
+                    .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
+                    .kernel_width = (uint32_t)fit->kernel[2]};
+  make_divisor(args.taps, args.per_taps);
+  make_divisor(args.kernel_area, args.per_area);
+  make_divisor(args.kernel_width, args.per_width);
+  copy3(args.stride, fit->stride);
+  copy3(args.dilation, fit->dilation);
+  copy3(args.pad, fit->pad_begin);
+  const leati_tile tile = leati_gemm_choose_tile(&args.gemm);
+  const bool split = args.gemm.splits > 1;
+  const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1;
+  const bool quads = !transposed && args.gemm.k % 4 == 0 && w->address % 16 == 0;
+  leati_dispatch dispatch = {.pipeline = {.kernel = tile_kernels[tile], .spec = {quads ? 0 : 2, transposed, volume}},
+                             .args = &args,
+                             .args_size = sizeof(args),
+                             .read_count = 2,
+                             .write_count = 1,
+                             .reads = {w, x}};
+  leati_view pieces;
+  if (split) {
+    LEATI_TRY(leati_gemm_pieces(recorder, args.gemm.splits, y->count, &pieces, err));
+  } else if (bias != NULL) {
+    args.gemm.bias = bias->address;
+    dispatch.reads[dispatch.read_count++] = bias;
+  }
+  dispatch.writes[0] = split ? &pieces : y;
+  args.gemm.c = dispatch.writes[0]->address;
+  args.gemm.vector_store = pixels % 4 == 0 && args.gemm.c % 16 == 0;
+  leati_groups_linear(recorder->device, leati_gemm_groups(&args.gemm), 1, dispatch.groups);
+  LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+  if (!split) {
+    return LEAT_OK;
+  }
+  return leati_record_gemm_sum(recorder, &pieces, args.gemm.splits, y, bias, y->shape[1], pixels, 1, 0, 1, 1, err);
+}
+
+static int32_t conv_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const conv_state *state = leati_op_state_const(op);
+  const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE;
+  const leati_view *y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  leati_window_fit fit;
+  LEATI_TRY(lay(op, &call->inputs[0], &call->inputs[1], &fit, err));
+  leati_view x, w, b;
+  const leati_view *bias = NULL;
+  for (int32_t i = 0; i < 2; ++i) {
+    if (call->inputs[i].count > INT32_MAX || y->count > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                        "a convolution of tensors with 2^31 elements or more is not supported");
+    }
+  }
+  for (int32_t d = 0; d < 3; ++d) {
+    /* Coordinates are computed in 32 bits, padding included. */
+    if (fit.out[d] * fit.stride[d] + fit.kernel[d] * fit.dilation[d] + fit.in[d] > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                        "a convolution whose window reaches 2^31 pixels is not supported");
+    }
+  }
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &w, err));
+  if (leati_input(call, 2) != NULL) {
+    LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &b, err));
+    bias = &b;
+  }
+  if (!transposed) {
+    bool one = true;
+    for (int32_t d = 0; d < 3; ++d) {
+      one = one && fit.kernel[d] == 1 && fit.stride[d] == 1 && fit.pad_begin[d] == 0 && fit.pad_end[d] == 0;
+    }
+    const int64_t pixels = product3(fit.out);
+    /* Many small images fill tiles better when their pixels are taken together. */
+    if (one && (x.shape[0] == 1 || pixels >= 256)) {
+      return record_pointwise(recorder, state->group, pixels, &x, &w, bias, y, err);
+    }
+    if (state->group > 1 && w.shape[1] == 1) {
+      return record_depthwise(recorder, &fit, &x, &w, bias, y, err);
+    }
+  }
+  return record_tiled(recorder, transposed, state->group, &fit, &x, &w, bias, y, err);
+}
+
+static int32_t read_state(const leati_op_def *def, const leati_op_desc *desc, conv_state *state, leat_error *err) {
+  LEATI_TRY(leati_window_read(desc, &state->window, err));
+  state->group = leati_attr_int(desc, "group", 1);
+  if (state->group < 1 || state->group > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute group is %lld; it must be at least 1",
+                      def->info.name, (long long)state->group);
+  }
+  if (def->param == CONV_TRANSPOSE) {
+    LEATI_TRY(leati_attr_ints(desc, "output_padding", LEATI_WINDOW_RANK, state->output_padding,
+                              &state->output_padding_count, err));
+    LEATI_TRY(
+        leati_attr_ints(desc, "output_shape", LEATI_WINDOW_RANK, state->output_shape, &state->output_shape_count, err));
+  }
+  return LEAT_OK;
+}
+
+static int32_t conv_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)device;
+  conv_state state = {.group = 1};
+  LEATI_TRY(read_state(def, desc, &state, err));
+  const int32_t ndim = desc->inputs[0].ndim;
+  if (ndim >= 0 && (ndim < 3 || ndim > 2 + LEATI_WINDOW_RANK)) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: an input of %d dimensions; 3 to 5 are supported",
+                      def->info.name, ndim);
+  }
+  return LEAT_OK;
+}
+
+static int32_t conv_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  return read_state(leati_op_def_of(op), desc, leati_op_state(op), err);
+}
+
+LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
+LEATI_ATTRIBUTE(attr_auto_pad, "auto_pad", STRING);
+LEATI_ATTRIBUTE(attr_dilations, "dilations", INTS);
+LEATI_ATTRIBUTE(attr_group, "group", INT);
+LEATI_ATTRIBUTE(attr_kernel_shape, "kernel_shape", INTS);
+LEATI_ATTRIBUTE(attr_pads, "pads", INTS);
+LEATI_ATTRIBUTE(attr_strides, "strides", INTS);
+LEATI_ATTRIBUTE(attr_output_padding, "output_padding", INTS);
+LEATI_ATTRIBUTE(attr_output_shape, "output_shape", INTS);
+
+static const leati_op_def op_conv = {.info = {.struct_size = sizeof(leat_op_info),
+                                              .name = "Conv",
+                                              .domain = "",
+                                              .opset_min = 11,
+                                              .opset_max = 22,
+                                              .min_inputs = 2,
+                                              .max_inputs = 3,
+                                              .min_outputs = 1,
+                                              .max_outputs = 1,
+                                              LEATI_TYPES(&type_float),
+                                              LEATI_ATTRIBUTES(&attr_auto_pad, &attr_dilations, &attr_group,
+                                                               &attr_kernel_shape, &attr_pads, &attr_strides)},
+                                     .state_size = sizeof(conv_state),
+                                     .param = CONV,
+                                     .supports = conv_supports,
+                                     .create = conv_create,
+                                     .infer = conv_infer,
+                                     .invoke = conv_invoke};
+
+static const leati_op_def op_conv_transpose = {
+    .info = {.struct_size = sizeof(leat_op_info),
+             .name = "ConvTranspose",
+             .domain = "",
+             .opset_min = 11,
+             .opset_max = 22,
+             .min_inputs = 2,
+             .max_inputs = 3,
+             .min_outputs = 1,
+             .max_outputs = 1,
+             LEATI_TYPES(&type_float),
+             LEATI_ATTRIBUTES(&attr_auto_pad, &attr_dilations, &attr_group, &attr_kernel_shape, &attr_output_padding,
+                              &attr_output_shape, &attr_pads, &attr_strides)},
+    .state_size = sizeof(conv_state),
+    .param = CONV_TRANSPOSE,
+    .supports = conv_supports,
+    .create = conv_create,
+    .infer = conv_infer,
+    .invoke = conv_invoke};
+
+static const leati_op_def *const defs[] = {&op_conv, &op_conv_transpose};
+const leati_op_family leati_conv_family = LEATI_FAMILY(defs);

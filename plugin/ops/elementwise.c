@@ -1,0 +1,850 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators that compute each element of their result from one element of each operand, with broadcasting: arithmetic,
+ * functions of one number, comparison, logic, selection, conversion. They share one kernel source; see
+ * kernels/elementwise.comp. */
+#include <string.h>
+
+#include "ops/kernels/elementwise_codes.glsl"
+#include "ops/op.h"
+#include "status.h"
+
+#define OPERANDS_MAX 3
+
+/* The kernel's argument record. */
+typedef struct elementwise_args {
+  uint64_t operands[OPERANDS_MAX];
+  uint64_t result;
+  uint32_t count;
+  uint32_t rank;
+  float parameters[2];
+  uint32_t dims[LEAT_MAX_RANK];
+  int32_t operand_strides[OPERANDS_MAX][LEAT_MAX_RANK];
+  int32_t result_strides[LEAT_MAX_RANK];
+} elementwise_args;
+
+/* Elements that a workgroup of the kernel handles, in either way of access. */
+#define ELEMENTS_PER_GROUP 1024
+
+/* One use of the kernel. */
+typedef struct elementwise {
+  leati_kernel kernel;
+  uint32_t operation;         /* LEAT_EW_* */
+  uint32_t type_in, type_out; /* specialisation constants 2 and 3 */
+  const float *parameters;    /* two, or NULL */
+  uint32_t operand_count;     /* 1 to OPERANDS_MAX */
+  const leati_view *operands[OPERANDS_MAX];
+} elementwise;
+
+/* ---- Recording ----------------------------------------------------------------------------------------------------
+ */
+
+/* Kernels count elements and offsets in 32 bits. */
+static int32_t check_reach(const leati_view *view, leat_error *err) {
+  return (view->end - view->begin) / view->item_size <= INT32_MAX
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "a tensor reaches over %llu elements; elementwise operators support up to 2147483647",
+                          (unsigned long long)((view->end - view->begin) / view->item_size));
+}
+
+static bool aligned_for_four(const leati_view *view) {
+  const uint32_t bytes = view->item_size * 4 > 16 ? 16 : view->item_size * 4;
+  return view->address % bytes == 0;
+}
+
+/* Whether four elements side by side can be handled at once: the innermost dimension is compact in the result and
+ * compact or repeated in operands, and groups of four start at aligned addresses. */
+static bool is_vector(const elementwise *e, const leati_view *result, int32_t rank, const int64_t *dims,
+                      int64_t (*strides)[LEAT_MAX_RANK]) {
+  const int32_t last = rank - 1;
+  if (rank > 1 && dims[last] % 4 != 0) {
+    return false;
+  }
+  for (uint32_t k = 0; k <= e->operand_count; ++k) {
+    const leati_view *const view = k < e->operand_count ? e->operands[k] : result;
+    if (strides[k][last] == 0 && k < e->operand_count) {
+      continue;
+    }
+    if (strides[k][last] != 1 || !aligned_for_four(view)) {
+      return false;
+    }
+    for (int32_t d = 0; d < last; ++d) {
+      if (strides[k][d] % 4 != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static int32_t record(leati_recorder *recorder, const elementwise *e, const leati_view *result, leat_error *err) {
+  if (result->count == 0) {
+    return LEAT_OK;
+  }
+  int64_t dims[LEAT_MAX_RANK];
+  int64_t strides[OPERANDS_MAX + 1][LEAT_MAX_RANK];
+  memcpy(dims, result->shape, sizeof(dims));
+  LEATI_TRY(check_reach(result, err));
+  for (uint32_t k = 0; k < e->operand_count; ++k) {
+    LEATI_TRY(check_reach(e->operands[k], err));
+    leati_broadcast_strides(e->operands[k], result->ndim, dims, strides[k]);
+  }
+  leati_broadcast_strides(result, result->ndim, dims, strides[e->operand_count]);
+  const int32_t rank = leati_collapse(result->ndim, dims, e->operand_count + 1, strides);
+  if (rank == 1 && dims[0] == 1) {
+    /* A single element: a step of one anywhere, so that it counts as compact. */
+    strides[e->operand_count][0] = 1;
+  }
+  const bool vector = is_vector(e, result, rank, dims, strides);
+
+  elementwise_args args = {.result = result->address, .count = (uint32_t)result->count, .rank = (uint32_t)rank};
+  if (e->parameters != NULL) {
+    memcpy(args.parameters, e->parameters, sizeof(args.parameters));
+  }
+  for (int32_t d = 0; d < rank; ++d) {
+    args.dims[d] = (uint32_t)dims[d];
+    args.result_strides[d] = (int32_t)strides[e->operand_count][d];
+    for (uint32_t k = 0; k < e->operand_count; ++k) {
+      args.operand_strides[k][d] = (int32_t)strides[k][d];
+    }
+  }
+  if (vector) {
+    args.dims[rank - 1] = (args.dims[rank - 1] + 3) / 4;
+    args.result_strides[rank - 1] *= 4;
+    for (uint32_t k = 0; k < e->operand_count; ++k) {
+      args.operand_strides[k][rank - 1] *= 4;
+    }
+  }
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = e->kernel,
+                   .spec = {e->operation, vector ? LEAT_EW_VECTOR : LEAT_EW_STRIDED, e->type_in, e->type_out}},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = e->operand_count,
+      .write_count = 1,
+      .writes = {result},
+  };
+  for (uint32_t k = 0; k < e->operand_count; ++k) {
+    args.operands[k] = e->operands[k]->address;
+    dispatch.reads[k] = e->operands[k];
+  }
+  leati_groups_linear(recorder->device, result->count, ELEMENTS_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* ---- Types --------------------------------------------------------------------------------------------------------
+ */
+
+#define TYPES_SIGNED (LEAT_TYPE_INT8 | LEAT_TYPE_INT16 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64)
+#define TYPES_UNSIGNED (LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64)
+#define TYPES_INTEGER (TYPES_SIGNED | TYPES_UNSIGNED)
+#define TYPES_NUMBER (LEAT_TYPE_FLOAT32 | TYPES_INTEGER)
+#define TYPES_MOVED (TYPES_NUMBER | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64 | LEAT_TYPE_BOOL)
+#define TYPES_CAST (TYPES_NUMBER | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_BOOL)
+
+/* Kernels of one element type each. */
+typedef struct typed_kernels {
+  uint64_t type;
+  leati_kernel unary, binary, compare, clip;
+  uint32_t any; /* LEAT_ANY_* */
+} typed_kernels;
+
+#define INTEGER_ROW(type_, short_)                                                                           \
+  {                                                                                                          \
+    .type = LEAT_TYPE_##type_, .unary = LEATI_KERNEL_UNARY_##short_, .binary = LEATI_KERNEL_BINARY_##short_, \
+    .compare = LEATI_KERNEL_COMPARE_##short_, .clip = LEATI_KERNEL_CLIP_##short_, .any = LEAT_ANY_##short_   \
+  }
+static const typed_kernels kernels_by_type[] = {
+    INTEGER_ROW(FLOAT32, F32),
+    INTEGER_ROW(INT64, I64),
+    INTEGER_ROW(INT32, I32),
+    INTEGER_ROW(INT16, I16),
+    INTEGER_ROW(INT8, I8),
+    INTEGER_ROW(UINT64, U64),
+    INTEGER_ROW(UINT32, U32),
+    INTEGER_ROW(UINT16, U16),
+    INTEGER_ROW(UINT8, U8),
+    {.type = LEAT_TYPE_BOOL, .compare = LEATI_KERNEL_COMPARE_BOOL, .any = LEAT_ANY_BOOL},
+    {.type = LEAT_TYPE_FLOAT16, .any = LEAT_ANY_F16},
+    {.type = LEAT_TYPE_BFLOAT16, .any = LEAT_ANY_BF16},
+};
+
+/* The row of a type; the registry lets no type pass that an operator does not list. */
+static const typed_kernels *kernels_of(uint64_t type) {
+  const typed_kernels *row = kernels_by_type;
+  while (row->type != type) {
+    ++row;
+  }
+  return row;
+}
+
+LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
+LEATI_TYPE(type_number, "T", TYPES_NUMBER);
+LEATI_TYPE(type_signed, "T", LEAT_TYPE_FLOAT32 | TYPES_SIGNED);
+LEATI_TYPE(type_prelu, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_TYPE(type_equal, "T", TYPES_NUMBER | LEAT_TYPE_BOOL);
+LEATI_TYPE(type_bool_in, "T", LEAT_TYPE_BOOL);
+LEATI_TYPE(type_bool_out, "T1", LEAT_TYPE_BOOL);
+LEATI_TYPE(type_float_in, "T1", LEAT_TYPE_FLOAT32);
+LEATI_TYPE(type_class_out, "T2", LEAT_TYPE_BOOL);
+LEATI_TYPE(type_pow, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_TYPE(type_pow_exponent, "T1", TYPES_NUMBER);
+LEATI_TYPE(type_where_condition, "B", LEAT_TYPE_BOOL);
+LEATI_TYPE(type_where, "T", TYPES_MOVED);
+LEATI_TYPE(type_cast_in, "T1", TYPES_CAST);
+LEATI_TYPE(type_cast_out, "T2", TYPES_CAST);
+
+static const uint8_t numbers_0_1[] = {0, 1};
+static const uint8_t numbers_0_1_1[] = {0, 1, 1};
+static const uint8_t number_1[] = {1};
+
+LEATI_ATTRIBUTE(attribute_alpha, "alpha", FLOAT);
+LEATI_ATTRIBUTE(attribute_beta, "beta", FLOAT);
+LEATI_ATTRIBUTE(attribute_gamma, "gamma", FLOAT);
+LEATI_ATTRIBUTE(attribute_lambd, "lambd", FLOAT);
+LEATI_ATTRIBUTE(attribute_bias, "bias", FLOAT);
+LEATI_ATTRIBUTE(attribute_approximate, "approximate", STRING);
+LEATI_ATTRIBUTE(attribute_detect_negative, "detect_negative", INT);
+LEATI_ATTRIBUTE(attribute_detect_positive, "detect_positive", INT);
+LEATI_ATTRIBUTE(attribute_fmod, "fmod", INT);
+LEATI_ATTRIBUTE(attribute_to, "to", INT);
+LEATI_ATTRIBUTE(attribute_saturate, "saturate", INT);
+
+/* ---- Shapes and attributes ----------------------------------------------------------------------------------------
+ */
+
+/* What an operator keeps of its attributes. */
+typedef struct elementwise_state {
+  uint32_t operation;
+  float parameters[2];
+  uint64_t to; /* LEAT_TYPE_* that Cast gives */
+} elementwise_state;
+
+/* The result has the shape that all operands broadcast to. */
+static int32_t infer_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  (void)op;
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    const leati_view *const input = leati_input(call, i);
+    if (input != NULL) {
+      LEATI_TRY(leati_broadcast(&out->ndim, out->dims, input->ndim, input->shape, err));
+    }
+  }
+  return LEAT_OK;
+}
+
+/* PRelu's slope broadcasts to the input and never the other way round. */
+static int32_t infer_prelu(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const input = &call->inputs[0];
+  LEATI_TRY(infer_broadcast(op, call, out, err));
+  if (out->ndim != input->ndim || memcmp(out->dims, input->shape, (size_t)input->ndim * sizeof(out->dims[0])) != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "PRelu: the slope does not broadcast to the shape of the input");
+  }
+  return LEAT_OK;
+}
+
+/* Attributes of the operators of one number, and their defaults. */
+static const struct {
+  uint32_t operation;
+  const char *names[2];
+  float otherwise[2];
+} parameters_by_operation[] = {
+    {LEAT_EW_LEAKY_RELU, {"alpha", NULL}, {0.01f, 0.0f}},
+    {LEAT_EW_HARD_SIGMOID, {"alpha", "beta"}, {0.2f, 0.5f}},
+    {LEAT_EW_ELU, {"alpha", NULL}, {1.0f, 0.0f}},
+    {LEAT_EW_SELU, {"alpha", "gamma"}, {1.67326319217681884765625f, 1.05070102214813232421875f}},
+    {LEAT_EW_CELU, {"alpha", NULL}, {1.0f, 0.0f}},
+    {LEAT_EW_THRESHOLDED_RELU, {"alpha", NULL}, {1.0f, 0.0f}},
+    {LEAT_EW_SHRINK, {"lambd", "bias"}, {0.5f, 0.0f}},
+};
+
+/* The result is bool; nothing among the inputs says so. */
+static int32_t infer_bool_same(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  out->dtype = leati_dtype_of(LEAT_TYPE_BOOL);
+  return leati_infer_same(op, call, out, err);
+}
+static int32_t infer_bool_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  out->dtype = leati_dtype_of(LEAT_TYPE_BOOL);
+  return infer_broadcast(op, call, out, err);
+}
+
+static int32_t create_unary(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  elementwise_state *const state = leati_op_state(op);
+  state->operation = leati_op_def_of(op)->param;
+  for (size_t i = 0; i < sizeof(parameters_by_operation) / sizeof(parameters_by_operation[0]); ++i) {
+    if (parameters_by_operation[i].operation != state->operation) {
+      continue;
+    }
+    for (uint32_t k = 0; k < 2; ++k) {
+      const char *const name = parameters_by_operation[i].names[k];
+      const float otherwise = parameters_by_operation[i].otherwise[k];
+      state->parameters[k] = name == NULL ? otherwise : leati_attr_float(desc, name, otherwise);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t create_swish(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  elementwise_state *const state = leati_op_state(op);
+  state->operation = LEAT_EW_SWISH;
+  /* QuickGelu is Swish with another default. */
+  state->parameters[0] = leati_attr_float(desc, "alpha", leati_op_def_of(op)->info.domain[0] == '\0' ? 1.0f : 1.702f);
+  return LEAT_OK;
+}
+
+static int32_t supports_gelu(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)def;
+  (void)device;
+  return leati_attr(desc, "approximate") == NULL || leati_attr_is(desc, "approximate", "none") ||
+                 leati_attr_is(desc, "approximate", "tanh")
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Gelu: 'approximate' must be 'none' or 'tanh'");
+}
+
+static int32_t create_gelu(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  elementwise_state *const state = leati_op_state(op);
+  state->operation = leati_attr_is(desc, "approximate", "tanh") ? LEAT_EW_GELU_TANH : LEAT_EW_GELU;
+  return LEAT_OK;
+}
+
+static int32_t create_isinf(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  elementwise_state *const state = leati_op_state(op);
+  state->operation = LEAT_EW_ISINF;
+  state->parameters[0] = leati_attr_int(desc, "detect_negative", 1) != 0 ? 1.0f : 0.0f;
+  state->parameters[1] = leati_attr_int(desc, "detect_positive", 1) != 0 ? 1.0f : 0.0f;
+  return LEAT_OK;
+}
+
+static int32_t supports_mod(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)def;
+  (void)device;
+  return leati_type_of(desc->inputs[0].dtype) != LEAT_TYPE_FLOAT32 || desc->opset >= 28 ||
+                 leati_attr_int(desc, "fmod", 0) == 1
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "Mod: floating-point operands need 'fmod' = 1 before version 28");
+}
+
+static int32_t create_mod(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  elementwise_state *const state = leati_op_state(op);
+  state->operation = leati_attr_int(desc, "fmod", 0) == 1 ? LEAT_EW_FMOD : LEAT_EW_MOD;
+  return LEAT_OK;
+}
+
+/* LEAT_TYPE_* of a number of ONNX's TensorProto.DataType; 0: none that Cast knows. */
+static uint64_t type_of_onnx(int64_t number) {
+  switch (number) {
+    case 1:
+      return LEAT_TYPE_FLOAT32;
+    case 2:
+      return LEAT_TYPE_UINT8;
+    case 3:
+      return LEAT_TYPE_INT8;
+    case 4:
+      return LEAT_TYPE_UINT16;
+    case 5:
+      return LEAT_TYPE_INT16;
+    case 6:
+      return LEAT_TYPE_INT32;
+    case 7:
+      return LEAT_TYPE_INT64;
+    case 9:
+      return LEAT_TYPE_BOOL;
+    case 10:
+      return LEAT_TYPE_FLOAT16;
+    case 12:
+      return LEAT_TYPE_UINT32;
+    case 13:
+      return LEAT_TYPE_UINT64;
+    case 16:
+      return LEAT_TYPE_BFLOAT16;
+    default:
+      return 0;
+  }
+}
+
+static int32_t supports_cast(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)def;
+  (void)device;
+  const int64_t to = leati_attr_int(desc, "to", 0);
+  return type_of_onnx(to) != 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Cast to ONNX type %lld is not supported", (long long)to);
+}
+
+static int32_t create_cast(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  elementwise_state *const state = leati_op_state(op);
+  state->to = type_of_onnx(leati_attr_int(desc, "to", 0));
+  return LEAT_OK;
+}
+
+static int32_t infer_cast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const elementwise_state *const state = leati_op_state_const(op);
+  out->dtype = leati_dtype_of(state->to);
+  return leati_infer_same(op, call, out, err);
+}
+
+/* ---- Invoking -----------------------------------------------------------------------------------------------------
+ */
+
+static int32_t invoke_unary(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const elementwise_state *const state = leati_op_state_const(op);
+  const leati_view *const x = &call->inputs[0];
+  const elementwise e = {
+      .kernel = kernels_of(x->type)->unary,
+      .operation = state->operation,
+      .parameters = state->parameters,
+      .operand_count = 1,
+      .operands = {x},
+  };
+  return record(recorder, &e, &call->outputs[0], err);
+}
+
+static int32_t invoke_classify(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const elementwise_state *const state = leati_op_state_const(op);
+  const elementwise e = {
+      .kernel = LEATI_KERNEL_CLASSIFY_F32,
+      .operation = state->operation,
+      .parameters = state->parameters,
+      .operand_count = 1,
+      .operands = {&call->inputs[0]},
+  };
+  return record(recorder, &e, &call->outputs[0], err);
+}
+
+static int32_t invoke_not(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  const elementwise e = {
+      .kernel = LEATI_KERNEL_LOGIC_NOT,
+      .operation = LEAT_EW_NOT,
+      .operand_count = 1,
+      .operands = {&call->inputs[0]},
+  };
+  return record(recorder, &e, &call->outputs[0], err);
+}
+
+/* The operation of Mod depends on an attribute, that of the others on the operator alone. */
+static uint32_t operation_of(const leat_op *op) {
+  const leati_op_def *const def = leati_op_def_of(op);
+  return def->state_size == 0 ? def->param : ((const elementwise_state *)leati_op_state_const(op))->operation;
+}
+
+static int32_t invoke_binary(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const elementwise e = {
+      .kernel = kernels_of(call->inputs[0].type)->binary,
+      .operation = operation_of(op),
+      .operand_count = 2,
+      .operands = {&call->inputs[0], &call->inputs[1]},
+  };
+  return record(recorder, &e, &call->outputs[0], err);
+}
+
+static int32_t invoke_compare(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const elementwise e = {
+      .kernel = kernels_of(call->inputs[0].type)->compare,
+      .operation = operation_of(op),
+      .operand_count = 2,
+      .operands = {&call->inputs[0], &call->inputs[1]},
+  };
+  return record(recorder, &e, &call->outputs[0], err);
+}
+
+static int32_t invoke_logic(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const elementwise e = {
+      .kernel = LEATI_KERNEL_LOGIC,
+      .operation = operation_of(op),
+      .operand_count = 2,
+      .operands = {&call->inputs[0], &call->inputs[1]},
+  };
+  return record(recorder, &e, &call->outputs[0], err);
+}
+
+/* Folds any number of operands into the result, two at a time from the left. */
+static int32_t invoke_variadic(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const leati_op_def *const def = leati_op_def_of(op);
+  const leati_view *const result = &call->outputs[0];
+  const typed_kernels *const kernels = kernels_of(result->type);
+  if (call->input_count == 1) {
+    return leati_record_strided_copy(recorder, &call->inputs[0], result, err);
+  }
+  const bool mean = def->param == LEAT_EW_ADD_SCALED;
+  const float parameters[2] = {(float)call->input_count, 0.0f};
+  for (uint32_t i = 1; i < call->input_count; ++i) {
+    const elementwise e = {
+        .kernel = kernels->binary,
+        .operation = mean && i + 1 < call->input_count ? LEAT_EW_ADD : def->param,
+        .parameters = parameters,
+        .operand_count = 2,
+        .operands = {i == 1 ? &call->inputs[0] : result, &call->inputs[i]},
+    };
+    LEATI_TRY(record(recorder, &e, result, err));
+  }
+  return LEAT_OK;
+}
+
+static int32_t invoke_pow(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  const uint64_t type = call->inputs[0].type;
+  const elementwise e = {
+      .kernel = type == LEAT_TYPE_FLOAT32 ? LEATI_KERNEL_POW_F32
+                : type == LEAT_TYPE_INT32 ? LEATI_KERNEL_POW_I32
+                                          : LEATI_KERNEL_POW_I64,
+      .operation = LEAT_EW_POW,
+      .type_in = kernels_of(call->inputs[1].type)->any,
+      .operand_count = 2,
+      .operands = {&call->inputs[0], &call->inputs[1]},
+  };
+  return record(recorder, &e, &call->outputs[0], err);
+}
+
+static int32_t infer_clip(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  for (uint32_t i = 1; i < 3; ++i) {
+    const leati_view *const bound = leati_input(call, i);
+    if (bound != NULL && bound->count != 1) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Clip: input %u has %llu elements; expected a scalar", i,
+                        (unsigned long long)bound->count);
+    }
+  }
+  return leati_infer_same(op, call, out, err);
+}
+
+static int32_t invoke_clip(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_view *const x = &call->inputs[0];
+  const leati_view *const given[2] = {leati_input(call, 1), leati_input(call, 2)};
+  leati_view bounds[2];
+  for (uint32_t i = 0; i < 2; ++i) {
+    /* A bound may have shape [1, 1]: as a scalar it broadcasts to anything. One that is missing is read and ignored. */
+    bounds[i] = given[i] != NULL ? *given[i] : *x;
+    bounds[i].ndim = 0;
+    bounds[i].count = 1;
+  }
+  const elementwise e = {
+      .kernel = kernels_of(x->type)->clip,
+      .operation = LEAT_EW_CLIP,
+      .type_in = (given[0] != NULL ? 1u : 0u) | (given[1] != NULL ? 2u : 0u),
+      .operand_count = 3,
+      .operands = {x, &bounds[0], &bounds[1]},
+  };
+  return record(recorder, &e, &call->outputs[0], err);
+}
+
+static int32_t invoke_where(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  const uint32_t size = call->inputs[1].item_size;
+  const elementwise e = {
+      .kernel = size == 1   ? LEATI_KERNEL_WHERE_8
+                : size == 2 ? LEATI_KERNEL_WHERE_16
+                : size == 4 ? LEATI_KERNEL_WHERE_32
+                            : LEATI_KERNEL_WHERE_64,
+      .operation = LEAT_EW_WHERE,
+      .operand_count = 3,
+      .operands = {&call->inputs[0], &call->inputs[1], &call->inputs[2]},
+  };
+  return record(recorder, &e, &call->outputs[0], err);
+}
+
+/* Cast and CastLike; the type wanted is that of the output. */
+static int32_t invoke_cast(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_view *const x = &call->inputs[0];
+  const leati_view *const result = &call->outputs[0];
+  /* bool to bool is not a copy: any byte but 0 becomes 1. */
+  if (x->type == result->type && x->type != LEAT_TYPE_BOOL) {
+    return leati_record_strided_copy(recorder, x, result, err);
+  }
+  const elementwise e = {
+      .kernel = LEATI_KERNEL_CAST,
+      .operation = LEAT_EW_IDENTITY,
+      .type_in = kernels_of(x->type)->any,
+      .type_out = kernels_of(result->type)->any,
+      .operand_count = 1,
+      .operands = {x},
+  };
+  return record(recorder, &e, result, err);
+}
+
+/* ---- The list -----------------------------------------------------------------------------------------------------
+ */
+
+#define INFO(name_, domain_, opset_min_, opset_max_, inputs_min_, inputs_max_)                           \
+  .struct_size = sizeof(leat_op_info), .name = (name_), .domain = (domain_), .opset_min = (opset_min_),  \
+  .opset_max = (opset_max_), .min_inputs = (inputs_min_), .max_inputs = (inputs_max_), .min_outputs = 1, \
+  .max_outputs = 1
+
+/* An operator of one number. */
+#define UNARY_WITH(variable, name_, opset_min_, opset_max_, types_, operation_, create_, ...)                  \
+  static const leati_op_def variable = {                                                                       \
+      .info = {INFO(name_, "", opset_min_, opset_max_, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_), \
+               LEATI_ATTRIBUTES(__VA_ARGS__)},                                                                 \
+      .param = (operation_),                                                                                   \
+      .state_size = sizeof(elementwise_state),                                                                 \
+      .create = (create_),                                                                                     \
+      .infer = leati_infer_same,                                                                               \
+      .invoke = invoke_unary,                                                                                  \
+  }
+#define UNARY(variable, name_, opset_min_, opset_max_, types_, operation_)                                      \
+  static const leati_op_def variable = {                                                                        \
+      .info = {INFO(name_, "", opset_min_, opset_max_, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_)}, \
+      .param = (operation_),                                                                                    \
+      .state_size = sizeof(elementwise_state),                                                                  \
+      .create = create_unary,                                                                                   \
+      .infer = leati_infer_same,                                                                                \
+      .invoke = invoke_unary,                                                                                   \
+  }
+UNARY(op_neg, "Neg", 6, 13, type_signed, LEAT_EW_NEG);
+UNARY(op_abs, "Abs", 6, 13, type_number, LEAT_EW_ABS);
+UNARY(op_sign, "Sign", 9, 13, type_number, LEAT_EW_SIGN);
+UNARY(op_sqrt, "Sqrt", 6, 13, type_float, LEAT_EW_SQRT);
+UNARY(op_reciprocal, "Reciprocal", 6, 13, type_float, LEAT_EW_RECIPROCAL);
+UNARY(op_exp, "Exp", 6, 13, type_float, LEAT_EW_EXP);
+UNARY(op_log, "Log", 6, 13, type_float, LEAT_EW_LOG);
+UNARY(op_erf, "Erf", 9, 13, type_float, LEAT_EW_ERF);
+UNARY(op_tanh, "Tanh", 6, 13, type_float, LEAT_EW_TANH);
+UNARY(op_sigmoid, "Sigmoid", 6, 13, type_float, LEAT_EW_SIGMOID);
+UNARY(op_relu, "Relu", 6, 14, type_signed, LEAT_EW_RELU);
+UNARY(op_hard_swish, "HardSwish", 14, 22, type_float, LEAT_EW_HARD_SWISH);
+UNARY(op_sin, "Sin", 7, 22, type_float, LEAT_EW_SIN);
+UNARY(op_cos, "Cos", 7, 22, type_float, LEAT_EW_COS);
+UNARY(op_tan, "Tan", 7, 22, type_float, LEAT_EW_TAN);
+UNARY(op_asin, "Asin", 7, 22, type_float, LEAT_EW_ASIN);
+UNARY(op_acos, "Acos", 7, 22, type_float, LEAT_EW_ACOS);
+UNARY(op_atan, "Atan", 7, 22, type_float, LEAT_EW_ATAN);
+UNARY(op_sinh, "Sinh", 9, 22, type_float, LEAT_EW_SINH);
+UNARY(op_cosh, "Cosh", 9, 22, type_float, LEAT_EW_COSH);
+UNARY(op_asinh, "Asinh", 9, 22, type_float, LEAT_EW_ASINH);
+UNARY(op_acosh, "Acosh", 9, 22, type_float, LEAT_EW_ACOSH);
+UNARY(op_atanh, "Atanh", 9, 22, type_float, LEAT_EW_ATANH);
+UNARY(op_floor, "Floor", 6, 13, type_float, LEAT_EW_FLOOR);
+UNARY(op_ceil, "Ceil", 6, 13, type_float, LEAT_EW_CEIL);
+UNARY(op_round, "Round", 11, 22, type_float, LEAT_EW_ROUND);
+UNARY(op_softplus, "Softplus", 1, 22, type_float, LEAT_EW_SOFTPLUS);
+UNARY(op_softsign, "Softsign", 1, 22, type_float, LEAT_EW_SOFTSIGN);
+UNARY(op_mish, "Mish", 18, 22, type_float, LEAT_EW_MISH);
+UNARY_WITH(op_leaky_relu, "LeakyRelu", 6, 16, type_float, LEAT_EW_LEAKY_RELU, create_unary, &attribute_alpha);
+UNARY_WITH(op_hard_sigmoid, "HardSigmoid", 6, 22, type_float, LEAT_EW_HARD_SIGMOID, create_unary, &attribute_alpha,
+           &attribute_beta);
+UNARY_WITH(op_elu, "Elu", 6, 22, type_float, LEAT_EW_ELU, create_unary, &attribute_alpha);
+UNARY_WITH(op_selu, "Selu", 6, 22, type_float, LEAT_EW_SELU, create_unary, &attribute_alpha, &attribute_gamma);
+UNARY_WITH(op_celu, "Celu", 12, 28, type_float, LEAT_EW_CELU, create_unary, &attribute_alpha);
+UNARY_WITH(op_thresholded_relu, "ThresholdedRelu", 10, 22, type_float, LEAT_EW_THRESHOLDED_RELU, create_unary,
+           &attribute_alpha);
+UNARY_WITH(op_shrink, "Shrink", 9, 9, type_float, LEAT_EW_SHRINK, create_unary, &attribute_lambd, &attribute_bias);
+UNARY_WITH(op_swish, "Swish", 24, 24, type_float, LEAT_EW_SWISH, create_swish, &attribute_alpha);
+
+static const leati_op_def op_quick_gelu = {
+    .info = {INFO("QuickGelu", "com.microsoft", 1, 1, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_float),
+             LEATI_ATTRIBUTES(&attribute_alpha)},
+    .state_size = sizeof(elementwise_state),
+    .create = create_swish,
+    .infer = leati_infer_same,
+    .invoke = invoke_unary,
+};
+static const leati_op_def op_gelu = {
+    .info = {INFO("Gelu", "", 20, 20, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_float),
+             LEATI_ATTRIBUTES(&attribute_approximate)},
+    .state_size = sizeof(elementwise_state),
+    .supports = supports_gelu,
+    .create = create_gelu,
+    .infer = leati_infer_same,
+    .invoke = invoke_unary,
+};
+static const leati_op_def op_gelu_microsoft = {
+    .info = {INFO("Gelu", "com.microsoft", 1, 1, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_float)},
+    .state_size = sizeof(elementwise_state),
+    .create = create_gelu,
+    .infer = leati_infer_same,
+    .invoke = invoke_unary,
+};
+static const leati_op_def op_isnan = {
+    .info = {INFO("IsNaN", "", 9, 20, 1, 1), LEATI_TYPES(&type_float_in, &type_class_out)},
+    .output_types = number_1,
+    .param = LEAT_EW_ISNAN,
+    .state_size = sizeof(elementwise_state),
+    .create = create_unary,
+    .infer = infer_bool_same,
+    .invoke = invoke_classify,
+};
+static const leati_op_def op_isinf = {
+    .info = {INFO("IsInf", "", 10, 20, 1, 1), LEATI_TYPES(&type_float_in, &type_class_out),
+             LEATI_ATTRIBUTES(&attribute_detect_negative, &attribute_detect_positive)},
+    .output_types = number_1,
+    .state_size = sizeof(elementwise_state),
+    .create = create_isinf,
+    .infer = infer_bool_same,
+    .invoke = invoke_classify,
+};
+static const leati_op_def op_not = {
+    .info = {INFO("Not", "", 1, 1, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_bool_in)},
+    .infer = leati_infer_same,
+    .invoke = invoke_not,
+};
+
+/* Two operands of one type, and a result of the same type. */
+#define BINARY(variable, name_, opset_min_, opset_max_, types_, operation_, infer_, invoke_)                    \
+  static const leati_op_def variable = {                                                                        \
+      .info = {INFO(name_, "", opset_min_, opset_max_, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_)}, \
+      .param = (operation_),                                                                                    \
+      .infer = (infer_),                                                                                        \
+      .invoke = (invoke_),                                                                                      \
+  }
+BINARY(op_add, "Add", 7, 14, type_number, LEAT_EW_ADD, infer_broadcast, invoke_binary);
+BINARY(op_sub, "Sub", 7, 14, type_number, LEAT_EW_SUB, infer_broadcast, invoke_binary);
+BINARY(op_mul, "Mul", 7, 14, type_number, LEAT_EW_MUL, infer_broadcast, invoke_binary);
+BINARY(op_div, "Div", 7, 14, type_number, LEAT_EW_DIV, infer_broadcast, invoke_binary);
+BINARY(op_prelu, "PRelu", 7, 16, type_prelu, LEAT_EW_PRELU, infer_prelu, invoke_binary);
+BINARY(op_and, "And", 7, 7, type_bool_in, LEAT_EW_AND, infer_broadcast, invoke_logic);
+BINARY(op_or, "Or", 7, 7, type_bool_in, LEAT_EW_OR, infer_broadcast, invoke_logic);
+BINARY(op_xor, "Xor", 7, 7, type_bool_in, LEAT_EW_XOR, infer_broadcast, invoke_logic);
+
+static const leati_op_def op_mod = {
+    .info = {INFO("Mod", "", 10, 28, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_number),
+             LEATI_ATTRIBUTES(&attribute_fmod)},
+    .state_size = sizeof(elementwise_state),
+    .supports = supports_mod,
+    .create = create_mod,
+    .infer = infer_broadcast,
+    .invoke = invoke_binary,
+};
+static const leati_op_def op_pow = {
+    .info = {INFO("Pow", "", 7, 15, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_pow, &type_pow_exponent)},
+    .input_types = numbers_0_1,
+    .infer = infer_broadcast,
+    .invoke = invoke_pow,
+};
+
+#define COMPARE(variable, name_, opset_min_, opset_max_, types_, operation_)                         \
+  static const leati_op_def variable = {                                                             \
+      .info = {INFO(name_, "", opset_min_, opset_max_, 2, 2), LEATI_TYPES(&types_, &type_bool_out)}, \
+      .output_types = number_1,                                                                      \
+      .param = (operation_),                                                                         \
+      .infer = infer_bool_broadcast,                                                                 \
+      .invoke = invoke_compare,                                                                      \
+  }
+COMPARE(op_equal, "Equal", 7, 19, type_equal, LEAT_EW_EQUAL);
+COMPARE(op_less, "Less", 7, 13, type_number, LEAT_EW_LESS);
+COMPARE(op_greater, "Greater", 7, 13, type_number, LEAT_EW_GREATER);
+COMPARE(op_less_or_equal, "LessOrEqual", 12, 16, type_number, LEAT_EW_LESS_OR_EQUAL);
+COMPARE(op_greater_or_equal, "GreaterOrEqual", 12, 16, type_number, LEAT_EW_GREATER_OR_EQUAL);
+
+/* Not in place: an operand that comes later would be overwritten before it is read. */
+#define VARIADIC(variable, name_, types_, operation_)                           \
+  static const leati_op_def variable = {                                        \
+      .info = {INFO(name_, "", 8, 13, 1, LEAT_VARIADIC), LEATI_TYPES(&types_)}, \
+      .param = (operation_),                                                    \
+      .infer = infer_broadcast,                                                 \
+      .invoke = invoke_variadic,                                                \
+  }
+VARIADIC(op_min, "Min", type_number, LEAT_EW_MIN);
+VARIADIC(op_max, "Max", type_number, LEAT_EW_MAX);
+VARIADIC(op_sum, "Sum", type_float, LEAT_EW_ADD);
+VARIADIC(op_mean, "Mean", type_float, LEAT_EW_ADD_SCALED);
+
+static const leati_op_def op_clip = {
+    .info = {INFO("Clip", "", 11, 13, 1, 3), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_number)},
+    .infer = infer_clip,
+    .invoke = invoke_clip,
+};
+static const leati_op_def op_where = {
+    .info = {INFO("Where", "", 9, 16, 3, 3), .flags = LEAT_OP_IN_PLACE,
+             LEATI_TYPES(&type_where_condition, &type_where)},
+    .input_types = numbers_0_1_1,
+    .output_types = number_1,
+    .infer = infer_broadcast,
+    .invoke = invoke_where,
+};
+static const leati_op_def op_cast = {
+    .info = {INFO("Cast", "", 6, 28, 1, 1), LEATI_TYPES(&type_cast_in, &type_cast_out),
+             LEATI_ATTRIBUTES(&attribute_to, &attribute_saturate)},
+    .output_types = number_1,
+    .state_size = sizeof(elementwise_state),
+    .supports = supports_cast,
+    .create = create_cast,
+    .infer = infer_cast,
+    .invoke = invoke_cast,
+};
+static const leati_op_def op_cast_like = {
+    .info = {INFO("CastLike", "", 15, 25, 2, 2), LEATI_TYPES(&type_cast_in, &type_cast_out),
+             LEATI_ATTRIBUTES(&attribute_saturate)},
+    .input_types = numbers_0_1,
+    .output_types = number_1,
+    .infer = leati_infer_same,
+    .invoke = invoke_cast,
+};
+
+static const leati_op_def *const defs[] = {
+    &op_neg,
+    &op_abs,
+    &op_sign,
+    &op_sqrt,
+    &op_reciprocal,
+    &op_exp,
+    &op_log,
+    &op_erf,
+    &op_tanh,
+    &op_sigmoid,
+    &op_relu,
+    &op_hard_swish,
+    &op_sin,
+    &op_cos,
+    &op_tan,
+    &op_asin,
+    &op_acos,
+    &op_atan,
+    &op_sinh,
+    &op_cosh,
+    &op_asinh,
+    &op_acosh,
+    &op_atanh,
+    &op_floor,
+    &op_ceil,
+    &op_round,
+    &op_softplus,
+    &op_softsign,
+    &op_mish,
+    &op_leaky_relu,
+    &op_elu,
+    &op_hard_sigmoid,
+    &op_selu,
+    &op_celu,
+    &op_thresholded_relu,
+    &op_shrink,
+    &op_swish,
+    &op_quick_gelu,
+    &op_gelu,
+    &op_gelu_microsoft,
+    &op_isnan,
+    &op_isinf,
+    &op_not,
+    &op_add,
+    &op_sub,
+    &op_mul,
+    &op_div,
+    &op_prelu,
+    &op_and,
+    &op_or,
+    &op_xor,
+    &op_mod,
+    &op_pow,
+    &op_equal,
+    &op_less,
+    &op_greater,
+    &op_less_or_equal,
+    &op_greater_or_equal,
+    &op_min,
+    &op_max,
+    &op_sum,
+    &op_mean,
+    &op_clip,
+    &op_where,
+    &op_cast,
+    &op_cast_like,
+};
+
+const leati_op_family leati_elementwise_family = LEATI_FAMILY(defs);

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators that find elements by indices from tensor data: Gather, GatherElements, GatherND, ScatterElements,
+ * ScatterND; and CumSum. An index out of range reads 0 or writes nothing: the kernels check every one before it becomes
+ * an address. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ops/movement.h"
+#include "status.h"
+
+LEATI_TYPE(type_moved, "T", LEATI_TYPES_MOVED);
+LEATI_TYPE(type_index, "Tind", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_TYPE(type_index_nd, "tensor(int64)", LEAT_TYPE_INT64);
+LEATI_TYPE(type_sum, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_TYPE(type_sum_axis, "T2", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_ATTRIBUTE(attribute_axis, "axis", INT);
+LEATI_ATTRIBUTE(attribute_batch_dims, "batch_dims", INT);
+LEATI_ATTRIBUTE(attribute_reduction, "reduction", STRING);
+LEATI_ATTRIBUTE(attribute_exclusive, "exclusive", INT);
+LEATI_ATTRIBUTE(attribute_reverse, "reverse", INT);
+
+typedef struct index_state {
+  int64_t axis; /* GatherND: batch_dims */
+  bool exclusive, reverse;
+} index_state;
+
+static int32_t create_index(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  index_state *const state = leati_op_state(op);
+  state->axis = leati_attr_int(desc, "axis", leati_attr_int(desc, "batch_dims", 0));
+  state->exclusive = leati_attr_int(desc, "exclusive", 0) != 0;
+  state->reverse = leati_attr_int(desc, "reverse", 0) != 0;
+  return LEAT_OK;
+}
+
+static int32_t supports_scatter(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                leat_error *err) {
+  (void)device;
+  return leati_attr(desc, "reduction") == NULL || leati_attr_is(desc, "reduction", "none")
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: only 'reduction' = 'none' is supported", def->info.name);
+}
+
+/* Product of the sizes of dimensions [from, to). */
+static uint64_t product(const int64_t *shape, int32_t from, int32_t to) {
+  uint64_t result = 1;
+  for (int32_t d = from; d < to; ++d) {
+    result *= (uint64_t)shape[d];
+  }
+  return result;
+}
+
+static uint32_t is_32(const leati_view *indices) {
+  return indices->type == LEAT_TYPE_INT32 ? 1 : 0;
+}
+
+static int32_t check_all(const leati_call *call, leat_error *err) {
+  const char *const what = "an operator with indices";
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    if (!call->inputs[i].host) {
+      LEATI_TRY(leati_check_reach(&call->inputs[i], what, err));
+    }
+  }
+  return leati_check_reach(&call->outputs[0], what, err);
+}
+
+/* ---- Gather -------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct gather_args {
+  uint64_t data, indices, dst;
+  uint32_t count, inner, axis_size, index_count;
+} gather_args;
+
+static const leati_item_kernels gather_kernels = LEATI_ITEM_KERNELS_5(GATHER);
+
+static int32_t infer_gather(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const index_state *const state = leati_op_state_const(op);
+  const leati_view *const data = &call->inputs[0];
+  const leati_view *const indices = &call->inputs[1];
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, data->ndim, &axis, err));
+  if (data->ndim - 1 + indices->ndim > LEAT_MAX_RANK) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Gather: the result would have rank %d; supported: up to %d",
+                      data->ndim - 1 + indices->ndim, LEAT_MAX_RANK);
+  }
+  for (int32_t d = 0; d < axis; ++d) {
+    out->dims[out->ndim++] = data->shape[d];
+  }
+  for (int32_t d = 0; d < indices->ndim; ++d) {
+    out->dims[out->ndim++] = indices->shape[d];
+  }
+  for (int32_t d = axis + 1; d < data->ndim; ++d) {
+    out->dims[out->ndim++] = data->shape[d];
+  }
+  return LEAT_OK;
+}
+
+static int32_t invoke_gather(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const index_state *const state = leati_op_state_const(op);
+  const leati_view *const dst = &call->outputs[0];
+  if (dst->count == 0) {
+    return LEAT_OK;
+  }
+  leati_view data, indices;
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, call->inputs[0].ndim, &axis, err));
+  LEATI_TRY(check_all(call, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &data, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
+  const uint64_t inner = product(data.shape, axis + 1, data.ndim) * data.item_size;
+  const uint32_t width = leati_item_width(inner | data.address | dst->address);
+  const gather_args args = {
+      .data = data.address,
+      .indices = indices.address,
+      .dst = dst->address,
+      .count = (uint32_t)(dst->count * dst->item_size / width),
+      .inner = (uint32_t)(inner / width),
+      .axis_size = (uint32_t)data.shape[axis],
+      .index_count = (uint32_t)indices.count,
+  };
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = leati_item_kernel(gather_kernels, width), .spec = {is_32(&indices)}},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = 2,
+      .write_count = 1,
+      .reads = {&data, &indices},
+      .writes = {dst},
+  };
+  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* ---- GatherElements and ScatterElements ---------------------------------------------------------------------------
+ */
+
+typedef struct elements_args {
+  uint64_t data, indices, other;
+  uint32_t count, rank, axis, axis_size;
+  uint32_t dims[LEAT_MAX_RANK];
+  int32_t strides[LEAT_MAX_RANK];
+} elements_args;
+
+static const leati_item_kernels gather_elements_kernels = LEATI_ITEM_KERNELS_4(GATHER_ELEMENTS);
+static const leati_item_kernels scatter_elements_kernels = LEATI_ITEM_KERNELS_4(SCATTER_ELEMENTS);
+
+/* The indices have the rank of the data, and outside the axis they are not larger. */
+static int32_t check_elements(const leat_op *op, const leati_call *call, int32_t *out_axis, leat_error *err) {
+  const index_state *const state = leati_op_state_const(op);
+  const leati_view *const data = &call->inputs[0];
+  const leati_view *const indices = &call->inputs[1];
+  LEATI_TRY(leati_axis(state->axis, data->ndim, out_axis, err));
+  bool fits = indices->ndim == data->ndim;
+  for (int32_t d = 0; fits && d < data->ndim; ++d) {
+    fits = d == *out_axis || indices->shape[d] <= data->shape[d];
+  }
+  return fits ? LEAT_OK
+              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                           "%s: the indices must have the rank of the data and, outside the axis, sizes within its",
+                           leati_op_def_of(op)->info.name);
+}
+
+static int32_t infer_gather_elements(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const indices = &call->inputs[1];
+  int32_t axis;
+  LEATI_TRY(check_elements(op, call, &axis, err));
+  out->ndim = indices->ndim;
+  memcpy(out->dims, indices->shape, (size_t)indices->ndim * sizeof(out->dims[0]));
+  return LEAT_OK;
+}
+
+static int32_t infer_scatter_elements(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const indices = &call->inputs[1];
+  const leati_view *const updates = &call->inputs[2];
+  int32_t axis;
+  LEATI_TRY(check_elements(op, call, &axis, err));
+  if (updates->ndim != indices->ndim ||
+      memcmp(updates->shape, indices->shape, (size_t)indices->ndim * sizeof(indices->shape[0])) != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "ScatterElements: indices and updates have different shapes");
+  }
+  return leati_infer_same(op, call, out, err);
+}
+
+/* `data` is what the indices point into; `other` has the shape of the indices. Both of them and `indices` are in place.
+ */
+static int32_t record_elements(leati_recorder *recorder, const leati_view *data, const leati_view *indices,
+                               const leati_view *other, int32_t axis, bool scatter, leat_error *err) {
+  elements_args args = {
+      .data = data->address,
+      .indices = indices->address,
+      .other = other->address,
+      .count = (uint32_t)indices->count,
+      .rank = (uint32_t)indices->ndim,
+      .axis = (uint32_t)axis,
+      .axis_size = (uint32_t)data->shape[axis],
+  };
+  for (int32_t d = 0; d < indices->ndim; ++d) {
+    args.dims[d] = (uint32_t)indices->shape[d];
+    args.strides[d] = data->shape[d] == 1 ? 0 : (int32_t)data->strides[d];
+  }
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel =
+                       leati_item_kernel(scatter ? scatter_elements_kernels : gather_elements_kernels, data->item_size),
+                   .spec = {is_32(indices)}},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = 2,
+      .write_count = 1,
+      .reads = {indices, scatter ? other : data},
+      .writes = {scatter ? data : other},
+  };
+  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t invoke_gather_elements(const leat_op *op, leati_recorder *recorder, const leati_call *call,
+                                      leat_error *err) {
+  int32_t axis;
+  leati_view indices;
+  if (call->outputs[0].count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(check_elements(op, call, &axis, err));
+  LEATI_TRY(check_all(call, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
+  return record_elements(recorder, &call->inputs[0], &indices, &call->outputs[0], axis, false, err);
+}
+
+static int32_t invoke_scatter_elements(const leat_op *op, leati_recorder *recorder, const leati_call *call,
+                                       leat_error *err) {
+  int32_t axis;
+  leati_view indices, updates;
+  LEATI_TRY(check_elements(op, call, &axis, err));
+  LEATI_TRY(check_all(call, err));
+  if (call->outputs[0].count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_record_strided_copy(recorder, &call->inputs[0], &call->outputs[0], err));
+  if (call->inputs[1].count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &updates, err));
+  return record_elements(recorder, &call->outputs[0], &indices, &updates, axis, true, err);
+}
+
+/* ---- GatherND and ScatterND ---------------------------------------------------------------------------------------
+ */
+
+typedef struct nd_args {
+  uint64_t data, indices, other;
+  uint32_t count, inner, tuple, per_batch, batch_items;
+  uint32_t dims[LEAT_MAX_RANK];
+  uint32_t strides[LEAT_MAX_RANK];
+} nd_args;
+
+static const leati_item_kernels gather_nd_kernels = LEATI_ITEM_KERNELS_5(GATHER_ND);
+static const leati_item_kernels scatter_nd_kernels = LEATI_ITEM_KERNELS_5(SCATTER_ND);
+
+/* `*out_batch` dimensions of data and indices go together; a tuple of `*out_tuple` indices names a slice of the rest.
+ */
+static int32_t check_nd(const leat_op *op, const leati_call *call, int32_t *out_batch, int32_t *out_tuple,
+                        leat_error *err) {
+  const index_state *const state = leati_op_state_const(op);
+  const leati_view *const data = &call->inputs[0];
+  const leati_view *const indices = &call->inputs[1];
+  const char *const name = leati_op_def_of(op)->info.name;
+  const int64_t batch = state->axis;
+  if (data->ndim < 1 || indices->ndim < 1 || batch < 0 || batch >= indices->ndim || batch >= data->ndim) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: ranks %d and %d with %" PRId64 " batch dimensions", name,
+                      data->ndim, indices->ndim, batch);
+  }
+  for (int32_t d = 0; d < batch; ++d) {
+    if (data->shape[d] != indices->shape[d]) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: batch dimension %d is %" PRId64 " and %" PRId64, name, d,
+                        data->shape[d], indices->shape[d]);
+    }
+  }
+  const int64_t tuple = indices->shape[indices->ndim - 1];
+  if (tuple < 1 || tuple > data->ndim - batch) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: tuples of %" PRId64 " indices into %" PRId64 " dimensions",
+                      name, tuple, data->ndim - batch);
+  }
+  *out_batch = (int32_t)batch;
+  *out_tuple = (int32_t)tuple;
+  return LEAT_OK;
+}
+
+/* Shape of what the indices name: that of the indices without the tuple, and of the slices. */
+static int32_t shape_nd(const leat_op *op, const leati_call *call, int32_t *out_ndim, int64_t *out_dims,
+                        leat_error *err) {
+  const leati_view *const data = &call->inputs[0];
+  const leati_view *const indices = &call->inputs[1];
+  int32_t batch, tuple;
+  LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
+  const int32_t rank = indices->ndim - 1 + data->ndim - batch - tuple;
+  if (rank > LEAT_MAX_RANK) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: rank %d; supported: up to %d", leati_op_def_of(op)->info.name,
+                      rank, LEAT_MAX_RANK);
+  }
+  *out_ndim = 0;
+  for (int32_t d = 0; d < indices->ndim - 1; ++d) {
+    out_dims[(*out_ndim)++] = indices->shape[d];
+  }
+  for (int32_t d = batch + tuple; d < data->ndim; ++d) {
+    out_dims[(*out_ndim)++] = data->shape[d];
+  }
+  return LEAT_OK;
+}
+
+static int32_t infer_gather_nd(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  return shape_nd(op, call, &out->ndim, out->dims, err);
+}
+
+static int32_t infer_scatter_nd(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const updates = &call->inputs[2];
+  int64_t dims[LEAT_MAX_RANK];
+  int32_t ndim;
+  LEATI_TRY(shape_nd(op, call, &ndim, dims, err));
+  if (updates->ndim != ndim || memcmp(updates->shape, dims, (size_t)ndim * sizeof(dims[0])) != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "ScatterND: the updates do not have the shape that the indices name");
+  }
+  return leati_infer_same(op, call, out, err);
+}
+
+/* All views are compact; `other` is the result of GatherND or the updates of ScatterND. */
+static int32_t record_nd(leati_recorder *recorder, const leati_view *data, const leati_view *indices,
+                         const leati_view *other, int32_t batch, int32_t tuple, bool scatter, leat_error *err) {
+  const uint64_t inner = product(data->shape, batch + tuple, data->ndim) * data->item_size;
+  const uint32_t width = leati_item_width(inner | data->address | other->address);
+  nd_args args = {
+      .data = data->address,
+      .indices = indices->address,
+      .other = other->address,
+      .count = (uint32_t)(other->count * other->item_size / width),
+      .inner = (uint32_t)(inner / width),
+      .tuple = (uint32_t)tuple,
+      .per_batch = (uint32_t)product(indices->shape, batch, indices->ndim - 1),
+      .batch_items = batch == 0 ? 0 : (uint32_t)(product(data->shape, batch, data->ndim) * data->item_size / width),
+  };
+  for (int32_t k = 0; k < tuple; ++k) {
+    args.dims[k] = (uint32_t)data->shape[batch + k];
+    args.strides[k] = (uint32_t)(product(data->shape, batch + k + 1, data->ndim) * data->item_size / width);
+  }
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = leati_item_kernel(scatter ? scatter_nd_kernels : gather_nd_kernels, width),
+                   .spec = {is_32(indices)}},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = 2,
+      .write_count = 1,
+      .reads = {indices, scatter ? other : data},
+      .writes = {scatter ? data : other},
+  };
+  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t invoke_gather_nd(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  int32_t batch, tuple;
+  leati_view data, indices;
+  if (call->outputs[0].count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
+  LEATI_TRY(check_all(call, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &data, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
+  return record_nd(recorder, &data, &indices, &call->outputs[0], batch, tuple, false, err);
+}
+
+static int32_t invoke_scatter_nd(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  int32_t batch, tuple;
+  leati_view indices, updates;
+  LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
+  LEATI_TRY(check_all(call, err));
+  if (call->outputs[0].count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_record_strided_copy(recorder, &call->inputs[0], &call->outputs[0], err));
+  if (call->inputs[2].count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &updates, err));
+  return record_nd(recorder, &call->outputs[0], &indices, &updates, batch, tuple, true, err);
+}
+
+/* ---- CumSum -------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct cumsum_args {
+  uint64_t src, dst;
+  uint32_t lines, steps, inner, exclusive, reverse;
+} cumsum_args;
+
+#define LINES_PER_GROUP 64
+
+static int32_t infer_cumsum(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const axis_view = &call->inputs[1];
+  int32_t axis;
+  if (axis_view->count != 1 || axis_view->ndim > 1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "CumSum: 'axis' has %" PRIu64 " elements; expected a scalar",
+                      axis_view->count);
+  }
+  LEATI_TRY(leati_axis(leati_host_int(axis_view, 0), call->inputs[0].ndim, &axis, err));
+  return leati_infer_same(op, call, out, err);
+}
+
+static int32_t invoke_cumsum(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const index_state *const state = leati_op_state_const(op);
+  const leati_view *const dst = &call->outputs[0];
+  if (dst->count == 0) {
+    return LEAT_OK;
+  }
+  int32_t axis;
+  leati_view src;
+  LEATI_TRY(leati_axis(leati_host_int(&call->inputs[1], 0), dst->ndim, &axis, err));
+  LEATI_TRY(check_all(call, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &src, err));
+  const uint64_t steps = (uint64_t)dst->shape[axis];
+  const cumsum_args args = {
+      .src = src.address,
+      .dst = dst->address,
+      .lines = (uint32_t)(dst->count / steps),
+      .steps = (uint32_t)steps,
+      .inner = (uint32_t)product(dst->shape, axis + 1, dst->ndim),
+      .exclusive = state->exclusive ? 1 : 0,
+      .reverse = state->reverse ? 1 : 0,
+  };
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = src.type == LEAT_TYPE_FLOAT32 ? LEATI_KERNEL_CUMSUM_F32
+                             : src.type == LEAT_TYPE_INT32 ? LEATI_KERNEL_CUMSUM_I32
+                                                           : LEATI_KERNEL_CUMSUM_I64},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = 1,
+      .write_count = 1,
+      .reads = {&src},
+      .writes = {dst},
+  };
+  leati_groups_linear(recorder->device, args.lines, LINES_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* ---- The list -----------------------------------------------------------------------------------------------------
+ */
+
+static const uint8_t numbers_0_1[] = {0, 1};
+static const uint8_t numbers_0_1_0[] = {0, 1, 0};
+
+#define INFO(name_, opset_min_, opset_max_, inputs_, host_)                                                        \
+  .struct_size = sizeof(leat_op_info), .name = (name_), .domain = "", .opset_min = (opset_min_),                   \
+  .opset_max = (opset_max_), .min_inputs = (inputs_), .max_inputs = (inputs_), .min_outputs = 1, .max_outputs = 1, \
+  .host_inputs = (host_)
+
+static const leati_op_def op_gather = {
+    .info = {INFO("Gather", 1, 13, 2, 0), LEATI_TYPES(&type_moved, &type_index), LEATI_ATTRIBUTES(&attribute_axis)},
+    .input_types = numbers_0_1,
+    .state_size = sizeof(index_state),
+    .create = create_index,
+    .infer = infer_gather,
+    .invoke = invoke_gather,
+};
+static const leati_op_def op_gather_elements = {
+    .info = {INFO("GatherElements", 11, 13, 2, 0), LEATI_TYPES(&type_moved, &type_index),
+             LEATI_ATTRIBUTES(&attribute_axis)},
+    .input_types = numbers_0_1,
+    .state_size = sizeof(index_state),
+    .create = create_index,
+    .infer = infer_gather_elements,
+    .invoke = invoke_gather_elements,
+};
+static const leati_op_def op_scatter_elements = {
+    .info = {INFO("ScatterElements", 11, 18, 3, 0), LEATI_TYPES(&type_moved, &type_index),
+             LEATI_ATTRIBUTES(&attribute_axis, &attribute_reduction)},
+    .input_types = numbers_0_1_0,
+    .state_size = sizeof(index_state),
+    .supports = supports_scatter,
+    .create = create_index,
+    .infer = infer_scatter_elements,
+    .invoke = invoke_scatter_elements,
+};
+static const leati_op_def op_gather_nd = {
+    .info = {INFO("GatherND", 11, 13, 2, 0), LEATI_TYPES(&type_moved, &type_index_nd),
+             LEATI_ATTRIBUTES(&attribute_batch_dims)},
+    .input_types = numbers_0_1,
+    .state_size = sizeof(index_state),
+    .create = create_index,
+    .infer = infer_gather_nd,
+    .invoke = invoke_gather_nd,
+};
+static const leati_op_def op_scatter_nd = {
+    .info = {INFO("ScatterND", 11, 18, 3, 0), LEATI_TYPES(&type_moved, &type_index_nd),
+             LEATI_ATTRIBUTES(&attribute_reduction)},
+    .input_types = numbers_0_1_0,
+    .state_size = sizeof(index_state),
+    .supports = supports_scatter,
+    .create = create_index,
+    .infer = infer_scatter_nd,
+    .invoke = invoke_scatter_nd,
+};
+static const leati_op_def op_cumsum = {
+    .info = {INFO("CumSum", 11, 14, 2, 1u << 1), LEATI_TYPES(&type_sum, &type_sum_axis),
+             LEATI_ATTRIBUTES(&attribute_exclusive, &attribute_reverse)},
+    .input_types = numbers_0_1,
+    .state_size = sizeof(index_state),
+    .create = create_index,
+    .infer = infer_cumsum,
+    .invoke = invoke_cumsum,
+};
+
+static const leati_op_def *const defs[] = {
+    &op_gather, &op_gather_elements, &op_scatter_elements, &op_gather_nd, &op_scatter_nd, &op_cumsum,
+};
+
+const leati_op_family leati_index_family = LEATI_FAMILY(defs);

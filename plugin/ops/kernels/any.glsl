@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Elements whose type is a specialisation constant: Cast, and the exponent of Pow.
+#ifndef LEAT_ANY_GLSL_
+#define LEAT_ANY_GLSL_
+
+#include "types.glsl"
+#include "elementwise_codes.glsl"
+
+// A number of any type. Integers are in `i` (uint64 by its bits); `f` holds what the type's conversion to float gives.
+struct Any {
+  float f;
+  int64_t i;
+};
+
+uint any_size(uint type) {
+  switch (type) {
+    case LEAT_ANY_BOOL:
+    case LEAT_ANY_I8:
+    case LEAT_ANY_U8:
+      return 1u;
+    case LEAT_ANY_F16:
+    case LEAT_ANY_BF16:
+    case LEAT_ANY_I16:
+    case LEAT_ANY_U16:
+      return 2u;
+    case LEAT_ANY_I64:
+    case LEAT_ANY_U64:
+      return 8u;
+    default:
+      return 4u;
+  }
+}
+
+bool any_is_float(uint type) { return type <= LEAT_ANY_BF16; }
+
+// float16 to float32, exact; by integers, so that no device flushes subnormal numbers or needs float16 arithmetic.
+float any_from_half(uint h) {
+  uint sign = (h & 0x8000u) << 16;
+  uint e = (h >> 10) & 31u;
+  uint m = h & 0x3ffu;
+  if (e == 31u) return uintBitsToFloat(sign | 0x7f800000u | (m << 13));
+  if (e != 0u) return uintBitsToFloat(sign | ((e + 112u) << 23) | (m << 13));
+  if (m == 0u) return uintBitsToFloat(sign);
+  int top = findMSB(m);
+  return uintBitsToFloat(sign | (uint(top + 103) << 23) | ((m << (23 - top)) & 0x007fffffu));
+}
+
+// float32 to float16, to nearest even.
+uint any_to_half(float f) {
+  uint bits = floatBitsToUint(f);
+  uint sign = (bits >> 16) & 0x8000u;
+  uint a = bits & 0x7fffffffu;
+  if (a > 0x7f800000u) return sign | 0x7e00u;
+  if (a >= 0x477ff000u) return sign | 0x7c00u;
+  if (a < 0x33000001u) return sign;
+  uint drop = 13u;
+  uint m = a - 0x38000000u;
+  if (a < 0x38800000u) {
+    drop = 126u - (a >> 23);
+    m = (a & 0x007fffffu) | 0x00800000u;
+  }
+  uint keep = m >> drop;
+  uint rest = m & ((1u << drop) - 1u);
+  uint half_unit = 1u << (drop - 1u);
+  if (rest > half_unit || (rest == half_unit && (keep & 1u) != 0u)) keep += 1u;
+  return sign | keep;
+}
+
+uint any_to_bfloat(float f) {
+  uint bits = floatBitsToUint(f);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return (bits >> 16) | 0x40u;
+  return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+}
+
+// float to integer: towards zero, clamped to the type's range, NaN gives 0.
+int64_t any_truncate(float f) {
+  if ((floatBitsToUint(f) & 0x7fffffffu) > 0x7f800000u) return int64_t(0);
+  if (f >= 9.2233720e18) return int64_t(0x7fffffffffffffffL);
+  if (f <= -9.2233720e18) return int64_t(0x8000000000000000L);
+  return int64_t(f);
+}
+
+Any any_load(uint type, uint64_t p) {
+  Any x;
+  x.f = 0.0;
+  x.i = int64_t(0);
+  switch (type) {
+    case LEAT_ANY_F32:
+      x.f = F32(p).v[0];
+      break;
+    case LEAT_ANY_F16:
+      x.f = any_from_half(load_U16(p));
+      break;
+    case LEAT_ANY_BF16:
+      x.f = uintBitsToFloat(load_U16(p) << 16);
+      break;
+    case LEAT_ANY_I8:
+      x.i = int64_t(load_I8(p));
+      break;
+    case LEAT_ANY_I16:
+      x.i = int64_t(load_I16(p));
+      break;
+    case LEAT_ANY_I32:
+      x.i = int64_t(load_I32(p));
+      break;
+    case LEAT_ANY_I64:
+    case LEAT_ANY_U64:
+      x.i = load_I64(p);
+      break;
+    case LEAT_ANY_U8:
+      x.i = int64_t(load_U8(p));
+      break;
+    case LEAT_ANY_U16:
+      x.i = int64_t(load_U16(p));
+      break;
+    case LEAT_ANY_U32:
+      x.i = int64_t(load_U32(p));
+      break;
+    default:
+      x.i = load_BOOL(p) ? int64_t(1) : int64_t(0);
+      break;
+  }
+  if (!any_is_float(type)) x.f = type == LEAT_ANY_U64 ? float(uint64_t(x.i)) : float(x.i);
+  return x;
+}
+
+void any_store(uint type, uint from, uint64_t p, Any x) {
+  bool is_float = any_is_float(from);
+  int64_t i = is_float ? any_truncate(x.f) : x.i;
+  // Narrow integers take the low bits of what fits 32, and negative numbers wrap in unsigned types, as the machine code of C compilers
+  // converts a float to them.
+  int low = is_float ? int(clamp(i, int64_t(-2147483648L), int64_t(2147483647L))) : int(i);
+  switch (type) {
+    case LEAT_ANY_F32:
+      F32(p).v[0] = x.f;
+      break;
+    case LEAT_ANY_F16:
+      store_U16(p, any_to_half(x.f));
+      break;
+    case LEAT_ANY_BF16:
+      store_U16(p, any_to_bfloat(x.f));
+      break;
+    case LEAT_ANY_I8:
+    case LEAT_ANY_U8:
+      store_U8(p, uint(low));
+      break;
+    case LEAT_ANY_I16:
+    case LEAT_ANY_U16:
+      store_U16(p, uint(low));
+      break;
+    case LEAT_ANY_I32:
+      store_I32(p, low);
+      break;
+    case LEAT_ANY_U32:
+      store_U32(p, is_float ? uint(min(i, int64_t(4294967295L))) : uint(i));
+      break;
+    case LEAT_ANY_I64:
+      store_I64(p, i);
+      break;
+    case LEAT_ANY_U64:
+      store_I64(p, is_float && x.f >= 9.2233720e18
+                       ? (x.f >= 1.8446744e19 ? int64_t(-1) : int64_t(uint64_t(x.f)))
+                       : i);
+      break;
+    default:
+      store_BOOL(p, is_float ? (floatBitsToUint(x.f) & 0x7fffffffu) != 0u : x.i != int64_t(0));
+      break;
+  }
+}
+
+#endif

@@ -1,0 +1,117 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Index of the largest or smallest element along one dimension. A long dimension with few results is cut into chunks; a second dispatch
+// (STAGE 2) finds the best of the chunks' results. Defines: T, BUFFER; REAL for floating point.
+#include "leat.glsl"
+#include "lines.glsl"
+#include "math.glsl"
+
+layout(constant_id = 1) const uint SMALLEST = 0; // 1: ArgMin
+layout(constant_id = 2) const uint LAST = 0;     // 1: of equal elements the last
+layout(constant_id = 3) const uint STAGE = 0;    // 0 all at once, 1 chunks, 2 the chunks' results
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t x, y;          // y: int64; in stage 1 uint32[results][chunks]
+  uint64_t values;        // stage 1 writes, stage 2 reads: T[results][chunks]
+  uint64_t places;        // stage 2 reads: y of stage 1
+  uint results, count;
+  uint chunks, chunk;
+  int stride;             // along the reduced dimension
+  uint kept_rank;
+  uint kept_shape[8];
+  int kept_stride[8];
+} args;
+
+#define NONE 0xffffffffu
+
+// The best element that a thread knows: its value and its place, NONE before there is one.
+struct Best {
+  T value;
+  uint place;
+};
+shared Best space[256];
+
+bool is_nan(T value) {
+#ifdef REAL
+  return leat_isnan(value);
+#else
+  return false;
+#endif
+}
+
+// As in ONNX Runtime: where the first of equals is wanted, the first NaN wins; where the last is, a NaN wins if it is the very first element
+// and is passed over otherwise.
+bool passed_over(T value) {
+  return LAST != 0 && is_nan(value);
+}
+
+Best better(Best a, Best b) {
+  if (b.place == NONE) {
+    return a;
+  }
+  if (a.place == NONE) {
+    return b;
+  }
+  const bool a_nan = is_nan(a.value), b_nan = is_nan(b.value);
+  if (a_nan != b_nan) {
+    return b_nan ? b : a;
+  }
+  if (a_nan || a.value == b.value) {
+    return (LAST != 0) == (b.place > a.place) ? b : a;
+  }
+  return (SMALLEST != 0 ? b.value < a.value : b.value > a.value) ? b : a;
+}
+LEAT_LINE_COMBINE(best_of_line, Best, space, better)
+
+void main() {
+  const uint group = leat_linear_group();
+  const uint blocks = (args.results + LINES - 1) / LINES;
+  const uint chunk = group / blocks;
+  if (chunk >= args.chunks && STAGE == 1 || chunk >= 1 && STAGE != 1) {
+    return;
+  }
+  const uint result = (group - chunk * blocks) * LINES + line_own();
+  int base = 0;
+  uint rest = result;
+  for (int d = int(args.kept_rank) - 1; d >= 0; --d) {
+    const uint next = rest / args.kept_shape[d];
+    base += int(rest - next * args.kept_shape[d]) * args.kept_stride[d];
+    rest = next;
+  }
+  Best best;
+  best.value = T(0);
+  best.place = NONE;
+  T first = T(0);
+  if (result < args.results) {
+    if (STAGE == 2) {
+      first = BUFFER(args.values).v[result * args.chunks];
+      for (uint i = line_part(); i < args.chunks; i += PARTS) {
+        Best next;
+        next.value = BUFFER(args.values).v[result * args.chunks + i];
+        next.place = passed_over(next.value) ? NONE : U32(args.places).v[result * args.chunks + i];
+        best = better(best, next);
+      }
+    } else {
+      first = BUFFER(args.x).v[base];
+      const uint end = min(args.count, (chunk + 1) * args.chunk);
+      for (uint i = chunk * args.chunk + line_part(); i < end; i += PARTS) {
+        Best next;
+        next.value = BUFFER(args.x).v[base + int(i) * args.stride];
+        next.place = passed_over(next.value) ? NONE : i;
+        best = better(best, next);
+      }
+    }
+  }
+  best = best_of_line(best);
+  if (line_part() == 0 && result < args.results) {
+    if (LAST != 0 && chunk == 0 && is_nan(first)) {
+      best.value = first;
+      best.place = 0;
+    }
+    if (STAGE == 1) {
+      BUFFER(args.values).v[result * args.chunks + chunk] = best.value;
+      U32(args.y).v[result * args.chunks + chunk] = best.place;
+    } else {
+      I64(args.y).v[result] = int64_t(best.place);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Batch normalisation with given mean and variance, of a compact tensor. A thread computes four neighbouring elements.
+#include "leat.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint QUADS = 0; // 1: four elements are of one channel and aligned
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t x, y, scale, bias, mean, variance;
+  uint count;
+  uint channels, inner; // element i is of channel i / inner % channels
+  float epsilon;
+} args;
+
+// The factor and the addend that a channel comes down to.
+vec2 channel_of(uint i) {
+  const uint channel = i / args.inner % args.channels;
+  const float factor = F32(args.scale).v[channel] / sqrt(F32(args.variance).v[channel] + args.epsilon);
+  return vec2(factor, F32(args.bias).v[channel] - F32(args.mean).v[channel] * factor);
+}
+
+void main() {
+  const uint i = (leat_linear_group() * 256 + gl_LocalInvocationIndex) * 4;
+  if (i >= args.count) {
+    return;
+  }
+  if (QUADS != 0) {
+    const vec2 channel = channel_of(i);
+    F32x4(args.y).v[i >> 2] = fma(F32x4(args.x).v[i >> 2], vec4(channel.x), vec4(channel.y));
+    return;
+  }
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    if (i + j < args.count) {
+      const vec2 channel = channel_of(i + j);
+      F32(args.y).v[i + j] = fma(F32(args.x).v[i + j], channel.x, channel.y);
+    }
+  }
+}

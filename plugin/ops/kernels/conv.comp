@@ -1,0 +1,158 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Convolution and transposed convolution as a matrix product whose right operand is gathered from the image on the way into shared
+// memory: rows are output channels of a group, columns are output pixels of all images, k runs over input channels and taps. The
+// batch of the product is the group. One and two spatial dimensions come as three.
+#include "leat.glsl"
+#include "gemm_args.glsl"
+
+layout(constant_id = 0) const uint MODE_A = 2;
+#define MODE_B 3
+layout(constant_id = 1) const uint TRANSPOSED = 0;
+layout(constant_id = 2) const uint VOLUME = 0; // 1: the depth of kernel, input or output is not 1
+layout(set = 0, binding = 0, std430) uniform Args {
+  GEMM_ARGS
+  uint pixels;             // of one output image
+  uint out_height, out_width;
+  int depth, height, width; // of an input image
+  uint plane;              // their product
+  uint image_in, image_out; // elements of an image with all its channels
+  uint group_in, group_out, group_weights;
+  uint group_rows;         // output channels of a group
+  uint taps;               // of the kernel; per_taps divides by it
+  uint kernel_area, kernel_width;
+  uint per_taps[2], per_area[2], per_width[2];
+  int stride[3], dilation[3], pad[3];
+} args;
+
+uint64_t a_base;
+uint k_end;
+
+// What a thread needs to know of the one output pixel that it gathers for.
+bool pixel_live;
+uint pixel_base; // where its image and group begin
+int pixel_d, pixel_h, pixel_w; // input coordinates of tap 0 (transposed: output coordinates plus padding)
+
+// n / d for n < 2^31; the host has made the two numbers from d.
+uint divide(uint n, uint magic, uint shift) {
+  uint high, low;
+  umulExtended(n, magic, high, low);
+  return (high + n) >> shift;
+}
+
+vec4 fetch_a4(uint i, uint k) {
+  return i < args.m && k < k_end ? F32x4(a_base).v[(i * args.k + k) >> 2] : vec4(0);
+}
+float fetch_a(uint i, uint k) {
+  if (i >= args.m || k >= k_end) {
+    return 0;
+  }
+  if (TRANSPOSED != 0) {
+    const uint channel = divide(k, args.per_taps[0], args.per_taps[1]);
+    return F32(a_base).v[(channel * args.m + i) * args.taps + (k - channel * args.taps)];
+  }
+  return F32(a_base).v[i * args.k + k];
+}
+vec4 fetch_b4(uint i, uint k) {
+  return vec4(0);
+}
+
+// From an output coordinate to the input coordinate under a tap; -1 if there is none.
+int source(int at, int tap, const uint d) {
+  if (TRANSPOSED != 0) {
+    const int n = at - tap * args.dilation[d];
+    return n >= 0 && n % args.stride[d] == 0 ? n / args.stride[d] : -1;
+  }
+  return at + tap * args.dilation[d];
+}
+
+float fetch_b(uint i, uint k) {
+  if (!pixel_live || k >= k_end) {
+    return 0;
+  }
+  const uint channel = divide(k, args.per_taps[0], args.per_taps[1]);
+  uint tap = k - channel * args.taps;
+  int z = 0;
+  if (VOLUME != 0) {
+    const uint tap_d = divide(tap, args.per_area[0], args.per_area[1]);
+    tap -= tap_d * args.kernel_area;
+    z = source(pixel_d, int(tap_d), 0);
+    if (uint(z) >= uint(args.depth)) {
+      return 0;
+    }
+  }
+  const uint tap_h = divide(tap, args.per_width[0], args.per_width[1]);
+  const int y = source(pixel_h, int(tap_h), 1);
+  const int x = source(pixel_w, int(tap - tap_h * args.kernel_width), 2);
+  if (uint(y) >= uint(args.height) || uint(x) >= uint(args.width)) {
+    return 0;
+  }
+  return F32(args.b).v[pixel_base + channel * args.plane + uint((z * args.height + y) * args.width + x)];
+}
+
+#include "gemm_tile.glsl"
+
+void main() {
+  const uint group = leat_linear_group();
+  if (group >= args.tiles_m * args.tiles_n * args.batch * args.splits) {
+    return;
+  }
+  const TileNumber tile = tile_number(group);
+  a_base = args.a + uint64_t(tile.batch) * args.group_weights * 4;
+  const uint k_begin = tile.split * args.k_chunk;
+  k_end = min(args.k, k_begin + args.k_chunk);
+
+  const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
+  const uint own = tile.column * BN + t % BN;
+  pixel_live = own < args.n;
+  const uint image = own / args.pixels;
+  uint pixel = own - image * args.pixels;
+  pixel_base = image * args.image_in + tile.batch * args.group_in;
+  pixel_d = 0;
+  if (VOLUME != 0) {
+    const uint out_area = args.out_height * args.out_width;
+    const uint z = pixel / out_area;
+    pixel -= z * out_area;
+    pixel_d = TRANSPOSED != 0 ? int(z) + args.pad[0] : int(z) * args.stride[0] - args.pad[0];
+  }
+  const uint y = pixel / args.out_width;
+  const uint x = pixel - y * args.out_width;
+  pixel_h = TRANSPOSED != 0 ? int(y) + args.pad[1] : int(y) * args.stride[1] - args.pad[1];
+  pixel_w = TRANSPOSED != 0 ? int(x) + args.pad[2] : int(x) * args.stride[2] - args.pad[2];
+
+  tile_product(tile.row * BM, tile.column * BN, k_begin, k_end);
+
+  if (SLICES > 1 && gl_LocalInvocationIndex >= SLICE_THREADS) {
+    return;
+  }
+  const uint64_t c_base = args.c + (uint64_t(tile.split) * args.c_split + uint64_t(tile.batch) * args.group_out) * 4;
+  [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
+    const uint column = tile.column * BN + tile_column(t % (BN / TN), q);
+    if (column >= args.n) {
+      continue;
+    }
+    // Four columns that may be written together are of one image.
+    const uint first_image = column / args.pixels;
+    const uint at = first_image * args.image_out + (column - first_image * args.pixels);
+    [[unroll]] for (uint i = 0; i < TM; ++i) {
+      const uint row = tile.row * BM + tile_row(t / (BN / TN), i);
+      if (row < args.m) {
+        vec4 value = sums[i][q];
+        if (args.bias != 0) {
+          value += F32(args.bias).v[tile.batch * args.group_rows + row];
+        }
+        if (args.vector_store != 0) {
+          F32x4(c_base).v[(at + row * args.pixels) >> 2] = value;
+        } else {
+          [[unroll]] for (uint j = 0; j < 4; ++j) {
+            if (column + j < args.n) {
+              const uint its_image = (column + j) / args.pixels;
+              const uint place = its_image * args.image_out + (column + j - its_image * args.pixels) + row * args.pixels;
+              F32(c_base).v[place] = value[j];
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Convolution with one input channel per group. A thread computes four neighbouring outputs of a row, so that a weight is read once for
+// four products; where the window moves by one, an input too is read once for all outputs that use it.
+#include "leat.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint SLIDING = 0; // 1: stride and dilation along the row are 1
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t x, weights, y, bias; // bias: 0 for none
+  uint count;                   // threads' worth: images * channels * out_depth * out_height * strips
+  uint strips;                  // groups of four outputs in a row
+  uint channels, multiplier;    // output channels; of one input channel
+  uint out_depth, out_height, out_width;
+  int depth, height, width;
+  int kernel[3], stride[3], dilation[3], pad[3];
+} args;
+
+void main() {
+  const uint i = leat_linear_group() * 256 + gl_LocalInvocationIndex;
+  if (i >= args.count) {
+    return;
+  }
+  uint rest = i / args.strips;
+  const uint x0 = (i - rest * args.strips) * 4;
+  uint next = rest / args.out_height;
+  const uint out_y = rest - next * args.out_height;
+  rest = next;
+  next = rest / args.out_depth;
+  const uint out_z = rest - next * args.out_depth;
+  const uint image = next / args.channels; // next is the output plane
+  const uint channel = next - image * args.channels;
+  const uint in_plane = image * (args.channels / args.multiplier) + channel / args.multiplier;
+  F32 x = F32(args.x + uint64_t(in_plane) * uint(args.depth * args.height * args.width) * 4);
+  F32 w = F32(args.weights + uint64_t(channel) * uint(args.kernel[0] * args.kernel[1] * args.kernel[2]) * 4);
+
+  vec4 sum = vec4(0);
+  const int left = int(x0) * args.stride[2] - args.pad[2];
+  uint tap = 0;
+  for (int kz = 0; kz < args.kernel[0]; ++kz) {
+    const int z = int(out_z) * args.stride[0] - args.pad[0] + kz * args.dilation[0];
+    for (int ky = 0; ky < args.kernel[1]; ++ky, tap += args.kernel[2]) {
+      const int y = int(out_y) * args.stride[1] - args.pad[1] + ky * args.dilation[1];
+      if (uint(z) >= uint(args.depth) || uint(y) >= uint(args.height)) {
+        continue;
+      }
+      const int row = (z * args.height + y) * args.width;
+      if (SLIDING != 0) {
+        vec4 window = vec4(0);
+        [[unroll]] for (int j = 0; j < 3; ++j) {
+          window[j + 1] = uint(left + j) < uint(args.width) ? x.v[row + left + j] : 0.0;
+        }
+        for (int kx = 0; kx < args.kernel[2]; ++kx) {
+          const int at = left + kx + 3;
+          window = vec4(window.yzw, uint(at) < uint(args.width) ? x.v[row + at] : 0.0);
+          sum = fma(vec4(w.v[tap + kx]), window, sum);
+        }
+      } else {
+        for (int kx = 0; kx < args.kernel[2]; ++kx) {
+          vec4 window;
+          [[unroll]] for (int j = 0; j < 4; ++j) {
+            const int at = left + j * args.stride[2] + kx * args.dilation[2];
+            window[j] = uint(at) < uint(args.width) ? x.v[row + at] : 0.0;
+          }
+          sum = fma(vec4(w.v[tap + kx]), window, sum);
+        }
+      }
+    }
+  }
+  if (args.bias != 0) {
+    sum += F32(args.bias).v[channel];
+  }
+  const uint at = ((next * args.out_depth + out_z) * args.out_height + out_y) * args.out_width + x0;
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    if (x0 + j < args.out_width) {
+      F32(args.y).v[at + j] = sum[j];
+    }
+  }
+}

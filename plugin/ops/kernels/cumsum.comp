@@ -1,0 +1,37 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Running sums along one axis, a line per invocation, in the order in which the specification adds.
+#extension GL_GOOGLE_include_directive : require
+#include "types.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t src;  // compact
+  uint64_t dst;
+  uint lines;
+  uint steps;  // elements of a line
+  uint inner;  // elements from one of a line to the next
+  uint exclusive;
+  uint reverse;
+} args;
+
+void main() {
+  uint line = leat_linear_group() * 64u + gl_LocalInvocationIndex;
+  if (line >= args.lines) return;
+  uint outer = line / args.inner;
+  uint first = outer * args.steps * args.inner + (line - outer * args.inner);
+  LEAT_JOIN(T_, R) sum = LEAT_JOIN(T_, R)(0);
+  for (uint i = 0u; i < args.steps; ++i) {
+    uint position = first + (args.reverse != 0u ? args.steps - 1u - i : i) * args.inner;
+    uint64_t offset = uint64_t(position) * LEAT_JOIN(SIZE_, R);
+    LEAT_JOIN(T_, R) x = LEAT_JOIN(load_, R)(args.src + offset);
+    if (args.exclusive != 0u) {
+      LEAT_JOIN(store_, R)(args.dst + offset, sum);
+      sum += x;
+    } else {
+      sum += x;
+      LEAT_JOIN(store_, R)(args.dst + offset, sum);
+    }
+  }
+}

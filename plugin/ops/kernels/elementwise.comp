@@ -1,0 +1,425 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// One result element from one to three broadcast operands.
+//
+// Compiled once per combination of types: ARITY is the number of operands, A, B, C their types and R the result's, by the names of
+// types.glsl (ANY: the type is a specialisation constant). Exactly one of FLOAT, INTEGER, COMPARE, CLASSIFY, LOGIC, POWER, CLIP, SELECT,
+// CAST says which operations there are; which of them is a specialisation constant, so that nothing of the others is left.
+#extension GL_GOOGLE_include_directive : require
+#include "any.glsl"
+#include "elementwise_codes.glsl"
+#include "math.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const int operation = 0;
+layout(constant_id = 1) const int access = 0;
+layout(constant_id = 2) const uint type_in = 0u;
+layout(constant_id = 3) const uint type_out = 0u;
+
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t operands[3];
+  uint64_t result;
+  uint count;  // elements
+  uint rank;   // of dims and strides, at least 1
+  float parameters[2];
+  uint dims[8];  // VECTOR: the innermost one counts groups of four
+  int operand_strides[3][8];  // elements; VECTOR: the innermost one is 4 or 0
+  int result_strides[8];
+} args;
+
+#define T_ANY Any
+#define SIZE_ANY any_size(type_in)
+Any load_ANY(uint64_t p) { return any_load(type_in, p); }
+void load4_ANY(uint64_t p, out Any x[4]) {
+  for (uint i = 0u; i < 4u; ++i) x[i] = any_load(type_in, p + i * any_size(type_in));
+}
+
+#if defined(CAST)
+#define T_RESULT Any
+#define SIZE_RESULT any_size(type_out)
+void store_result(uint64_t p, Any x) { any_store(type_out, type_in, p, x); }
+void store4_result(uint64_t p, Any x[4]) {
+  for (uint i = 0u; i < 4u; ++i) any_store(type_out, type_in, p + i * any_size(type_out), x[i]);
+}
+#else
+#define T_RESULT LEAT_JOIN(T_, R)
+#define SIZE_RESULT LEAT_JOIN(SIZE_, R)
+#define store_result LEAT_JOIN(store_, R)
+#define store4_result LEAT_JOIN(store4_, R)
+#endif
+
+#define TA LEAT_JOIN(T_, A)
+#if ARITY >= 2
+#define TB LEAT_JOIN(T_, B)
+#endif
+#if ARITY >= 3
+#define TC LEAT_JOIN(T_, C)
+#endif
+
+#if defined(CAST)
+Any apply(Any a) { return a; }
+
+#elif defined(FLOAT) && ARITY == 1
+float gelu(float x) { return 0.5 * x * (1.0 + leat_erf(x * 0.707106781)); }
+float softplus(float x) { return max(x, 0.0) + leat_log1p(leat_exp(-abs(x))); }
+float apply(float x) {
+  float p = args.parameters[0];
+  float q = args.parameters[1];
+  // Comparisons let NaN through only by chance. Every operation keeps it but those two, which choose 0 where no comparison holds.
+  if (leat_isnan(x)) return operation == LEAT_EW_THRESHOLDED_RELU || operation == LEAT_EW_SHRINK ? 0.0 : x;
+  switch (operation) {
+    case LEAT_EW_NEG:
+      return -x;
+    case LEAT_EW_ABS:
+      return abs(x);
+    case LEAT_EW_SIGN:
+      return sign(x);
+    case LEAT_EW_SQRT:
+      return leat_sqrt(x);
+    case LEAT_EW_RECIPROCAL:
+      return 1.0 / x;
+    case LEAT_EW_EXP:
+      return leat_exp(x);
+    case LEAT_EW_LOG:
+      return leat_log(x);
+    case LEAT_EW_ERF:
+      return leat_erf(x);
+    case LEAT_EW_TANH:
+      return leat_tanh(x);
+    case LEAT_EW_SIGMOID:
+      return leat_sigmoid(x);
+    case LEAT_EW_RELU:
+      return max(x, 0.0);
+    case LEAT_EW_LEAKY_RELU:
+      return x >= 0.0 ? x : p * x;
+    case LEAT_EW_HARD_SIGMOID:
+      return clamp(p * x + q, 0.0, 1.0);
+    case LEAT_EW_HARD_SWISH:
+      return x * clamp(x * (1.0 / 6.0) + 0.5, 0.0, 1.0);
+    case LEAT_EW_GELU:
+      return gelu(x);
+    case LEAT_EW_GELU_TANH:
+      return 0.5 * x * (1.0 + leat_tanh(0.797884561 * (x + 0.044715 * x * x * x)));
+    case LEAT_EW_SIN:
+      return leat_sin(x, 0u);
+    case LEAT_EW_COS:
+      return leat_sin(x, 1u);
+    case LEAT_EW_TAN:
+      return leat_sin(x, 0u) / leat_sin(x, 1u);
+    case LEAT_EW_ASIN:
+      return leat_asin(x);
+    case LEAT_EW_ACOS:
+      return leat_acos(x);
+    case LEAT_EW_ATAN:
+      return leat_atan(x);
+    case LEAT_EW_SINH:
+      return leat_sinh(x);
+    case LEAT_EW_COSH:
+      return leat_cosh(x);
+    case LEAT_EW_ASINH:
+      return leat_asinh(x);
+    case LEAT_EW_ACOSH:
+      return leat_acosh(x);
+    case LEAT_EW_ATANH:
+      return leat_atanh(x);
+    case LEAT_EW_FLOOR:
+      return floor(x);
+    case LEAT_EW_CEIL:
+      return ceil(x);
+    case LEAT_EW_ROUND:
+      return roundEven(x);
+    case LEAT_EW_SOFTPLUS:
+      return softplus(x);
+    case LEAT_EW_ELU:
+      return x < 0.0 ? p * leat_expm1(x) : x;
+    case LEAT_EW_SELU:
+      return q * (x > 0.0 ? x : p * leat_expm1(x));
+    case LEAT_EW_CELU:
+      return max(x, 0.0) + min(p * leat_expm1(x / p), 0.0);
+    case LEAT_EW_SOFTSIGN:
+      return leat_isinf(x) ? leat_nan() : x / (1.0 + abs(x));
+    case LEAT_EW_MISH:
+      return x * leat_tanh(softplus(x));
+    case LEAT_EW_THRESHOLDED_RELU:
+      return x > p ? x : 0.0;
+    case LEAT_EW_SWISH:
+      return x * leat_sigmoid(p * x);
+    case LEAT_EW_SHRINK:
+      return x < -p ? x + q : x > p ? x - q : 0.0;
+    default:
+      return x;
+  }
+}
+
+#elif defined(INTEGER) && ARITY == 1
+TA apply(TA x) {
+  switch (operation) {
+    case LEAT_EW_NEG:
+      return TA(0) - x;
+#if defined(SIGNED)
+    case LEAT_EW_ABS:
+      return x < TA(0) ? TA(0) - x : x;
+    case LEAT_EW_SIGN:
+      return x < TA(0) ? TA(-1) : TA(x > TA(0) ? 1 : 0);
+    case LEAT_EW_RELU:
+      return max(x, TA(0));
+#else
+    case LEAT_EW_SIGN:
+      return TA(x > TA(0) ? 1 : 0);
+#endif
+    default:
+      return x;
+  }
+}
+
+#elif defined(CLASSIFY)
+bool apply(float x) {
+  if (operation == LEAT_EW_ISNAN) return leat_isnan(x);
+  // Parameter 0 asks for the negative infinity, parameter 1 for the positive one.
+  return leat_isinf(x) && args.parameters[floatBitsToUint(x) >> 31 != 0u ? 0 : 1] != 0.0;
+}
+
+#elif defined(LOGIC) && ARITY == 1
+bool apply(bool x) { return !x; }
+
+#elif defined(LOGIC)
+bool apply(bool a, bool b) {
+  switch (operation) {
+    case LEAT_EW_AND:
+      return a && b;
+    case LEAT_EW_OR:
+      return a || b;
+    default:
+      return a != b;
+  }
+}
+
+#elif defined(FLOAT)
+float apply(float a, float b) {
+  switch (operation) {
+    case LEAT_EW_ADD:
+      return a + b;
+    case LEAT_EW_SUB:
+      return a - b;
+    case LEAT_EW_MUL:
+      return a * b;
+    case LEAT_EW_DIV:
+      return a / b;
+    case LEAT_EW_MIN:
+      return leat_isnan(a) ? a : leat_isnan(b) ? b : min(a, b);
+    case LEAT_EW_MAX:
+      return leat_isnan(a) ? a : leat_isnan(b) ? b : max(a, b);
+    case LEAT_EW_PRELU:
+      return leat_isnan(a) ? a : a < 0.0 ? a * b : a;
+    case LEAT_EW_ADD_SCALED:
+      return (a + b) / args.parameters[0];
+    default: {
+      float rest = leat_fmod(a, b);
+      if (operation == LEAT_EW_FMOD || leat_isnan(rest)) return rest;
+      // MOD: the sign of the divisor, also for zero.
+      if (rest == 0.0) return b < 0.0 ? -0.0 : 0.0;
+      return (rest < 0.0) != (b < 0.0) ? rest + b : rest;
+    }
+  }
+}
+
+#elif defined(INTEGER)
+TA quotient(TA a, TA b) {
+  if (b == TA(0)) return TA(0);
+#if defined(SIGNED)
+  if (b == TA(-1)) return TA(0) - a;
+#endif
+  return a / b;
+}
+TA apply(TA a, TA b) {
+  switch (operation) {
+    case LEAT_EW_ADD:
+      return a + b;
+    case LEAT_EW_SUB:
+      return a - b;
+    case LEAT_EW_MUL:
+      return a * b;
+    case LEAT_EW_DIV:
+      return quotient(a, b);
+    case LEAT_EW_MIN:
+      return min(a, b);
+    case LEAT_EW_MAX:
+      return max(a, b);
+    case LEAT_EW_PRELU:
+      return a < TA(0) ? a * b : a;
+    default: {
+      // The remainder has the sign of the dividend for FMOD and that of the divisor for MOD; a zero divisor gives 0.
+      TA rest = b == TA(0) ? TA(0) : a - quotient(a, b) * b;
+#if defined(SIGNED)
+      if (operation == LEAT_EW_MOD && rest != TA(0) && (rest < TA(0)) != (b < TA(0))) rest += b;
+#endif
+      return rest;
+    }
+  }
+}
+
+#elif defined(COMPARE)
+bool apply(TA a, TA b) {
+#if defined(REAL)
+  if (leat_isnan(a) || leat_isnan(b)) return false;
+#endif
+  switch (operation) {
+    case LEAT_EW_EQUAL:
+      return a == b;
+#if !defined(EQUAL_ONLY)
+    case LEAT_EW_LESS:
+      return a < b;
+    case LEAT_EW_GREATER:
+      return a > b;
+    case LEAT_EW_LESS_OR_EQUAL:
+      return a <= b;
+    default:
+      return a >= b;
+#else
+    default:
+      return false;
+#endif
+  }
+}
+
+#elif defined(POWER)
+TA apply(TA x, Any y) {
+#if defined(REAL)
+  // A whole exponent is as good as its float: beyond 2^24 the result is 0, 1 or infinite but for x next to 1.
+  return leat_pow(x, y.f);
+#else
+  bool whole = !any_is_float(type_in) || (abs(y.f) < 9.0e18 && floor(y.f) == y.f);
+  if (!whole) return TA(any_truncate(leat_pow(float(x), y.f)));
+  int64_t n = any_is_float(type_in) ? int64_t(y.f) : y.i;
+  if (n < int64_t(0)) {
+    // 1 / x^-n towards zero.
+    bool odd = (n & int64_t(1)) != int64_t(0);
+    return x == TA(1) ? TA(1) : x == TA(-1) ? (odd ? TA(-1) : TA(1)) : TA(0);
+  }
+  TA power = TA(1);
+  TA square = x;
+  for (; n != int64_t(0); n >>= 1) {
+    if ((n & int64_t(1)) != int64_t(0)) power *= square;
+    square *= square;
+  }
+  return power;
+#endif
+}
+
+#elif defined(CLIP)
+TA apply(TA x, TA low, TA high) {
+#if defined(REAL)
+  if (leat_isnan(x)) return x;
+#endif
+  if ((type_in & 1u) != 0u) x = max(x, low);
+  if ((type_in & 2u) != 0u) x = min(x, high);
+  return x;
+}
+
+#elif defined(SELECT)
+TB apply(bool condition, TB x, TB y) { return condition ? x : y; }
+#endif
+
+uint64_t at(uint64_t base, int offset, uint size) { return base + uint64_t(int64_t(offset) * int64_t(size)); }
+
+void element(int a, int b, int c, int r) {
+  TA x = LEAT_JOIN(load_, A)(at(args.operands[0], a, LEAT_JOIN(SIZE_, A)));
+#if ARITY >= 2
+  TB y = LEAT_JOIN(load_, B)(at(args.operands[1], b, LEAT_JOIN(SIZE_, B)));
+#endif
+#if ARITY >= 3
+  TC z = LEAT_JOIN(load_, C)(at(args.operands[2], c, LEAT_JOIN(SIZE_, C)));
+#endif
+#if ARITY == 1
+  T_RESULT w = apply(x);
+#elif ARITY == 2
+  T_RESULT w = apply(x, y);
+#else
+  T_RESULT w = apply(x, y, z);
+#endif
+  store_result(at(args.result, r, SIZE_RESULT), w);
+}
+
+// Four elements; a repeated operand is loaded once.
+#define LOAD4(type, i, offset, x)                                                                \
+  if (args.operand_strides[i][args.rank - 1u] != 0) {                                            \
+    LEAT_JOIN(load4_, type)(at(args.operands[i], offset, LEAT_JOIN(SIZE_, type)), x);            \
+  } else {                                                                                       \
+    x[0] = LEAT_JOIN(load_, type)(at(args.operands[i], offset, LEAT_JOIN(SIZE_, type)));         \
+    x[1] = x[0];                                                                                 \
+    x[2] = x[0];                                                                                 \
+    x[3] = x[0];                                                                                 \
+  }
+
+void four(int a, int b, int c, int r) {
+  TA x[4];
+  LOAD4(A, 0, a, x)
+#if ARITY >= 2
+  TB y[4];
+  LOAD4(B, 1, b, y)
+#endif
+#if ARITY >= 3
+  TC z[4];
+  LOAD4(C, 2, c, z)
+#endif
+  T_RESULT w[4];
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+#if ARITY == 1
+    w[i] = apply(x[i]);
+#elif ARITY == 2
+    w[i] = apply(x[i], y[i]);
+#else
+    w[i] = apply(x[i], y[i], z[i]);
+#endif
+  }
+  store4_result(at(args.result, r, SIZE_RESULT), w);
+}
+
+// Offsets of position `index` in elements, by operand and for the result.
+void find(uint index, out int a, out int b, out int c, out int r) {
+  a = 0;
+  b = 0;
+  c = 0;
+  r = 0;
+  for (uint d = args.rank - 1u; d > 0u; --d) {
+    uint rest = index / args.dims[d];
+    int i = int(index - rest * args.dims[d]);
+    index = rest;
+    a += i * args.operand_strides[0][d];
+    if (ARITY >= 2) b += i * args.operand_strides[1][d];
+    if (ARITY >= 3) c += i * args.operand_strides[2][d];
+    r += i * args.result_strides[d];
+  }
+  int i = int(index);
+  a += i * args.operand_strides[0][0];
+  if (ARITY >= 2) b += i * args.operand_strides[1][0];
+  if (ARITY >= 3) c += i * args.operand_strides[2][0];
+  r += i * args.result_strides[0];
+}
+
+void main() {
+  int a, b, c, r;
+  if (access == LEAT_EW_VECTOR) {
+    uint index = leat_linear_group() * 256u + gl_LocalInvocationIndex;
+    // Only a tensor of one dimension can have a size that four does not divide.
+    if (index * 4u >= args.count) return;
+    find(index, a, b, c, r);
+    uint left = args.count - index * 4u;
+    if (left >= 4u) {
+      four(a, b, c, r);
+    } else {
+      int sa = args.operand_strides[0][0] / 4;
+      int sb = args.operand_strides[1][0] / 4;
+      int sc = args.operand_strides[2][0] / 4;
+      for (int i = 0; i < int(left); ++i) {
+        element(a + i * sa, b + i * sb, c + i * sc, r + i);
+      }
+    }
+  } else {
+    uint index = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
+    for (uint i = 0u; i < 4u && index < args.count; ++i, index += 256u) {
+      find(index, a, b, c, r);
+      element(a, b, c, r);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers that the elementwise operators and their kernel agree on; read by the C compiler and by the shader compiler. */
+#ifndef LEAT_ELEMENTWISE_CODES_GLSL_
+#define LEAT_ELEMENTWISE_CODES_GLSL_
+
+/* Specialisation constant 0: the operation. One operand. */
+#define LEAT_EW_IDENTITY 0
+#define LEAT_EW_NEG 1
+#define LEAT_EW_ABS 2
+#define LEAT_EW_SIGN 3
+#define LEAT_EW_SQRT 4
+#define LEAT_EW_RECIPROCAL 5
+#define LEAT_EW_EXP 6
+#define LEAT_EW_LOG 7
+#define LEAT_EW_ERF 8
+#define LEAT_EW_TANH 9
+#define LEAT_EW_SIGMOID 10
+#define LEAT_EW_RELU 11
+#define LEAT_EW_LEAKY_RELU 12
+#define LEAT_EW_HARD_SIGMOID 13
+#define LEAT_EW_HARD_SWISH 14
+#define LEAT_EW_GELU 15
+#define LEAT_EW_GELU_TANH 16
+#define LEAT_EW_SIN 17
+#define LEAT_EW_COS 18
+#define LEAT_EW_TAN 19
+#define LEAT_EW_ASIN 20
+#define LEAT_EW_ACOS 21
+#define LEAT_EW_ATAN 22
+#define LEAT_EW_SINH 23
+#define LEAT_EW_COSH 24
+#define LEAT_EW_ASINH 25
+#define LEAT_EW_ACOSH 26
+#define LEAT_EW_ATANH 27
+#define LEAT_EW_FLOOR 28
+#define LEAT_EW_CEIL 29
+#define LEAT_EW_ROUND 30
+#define LEAT_EW_SOFTPLUS 31
+#define LEAT_EW_ELU 32
+#define LEAT_EW_SELU 33
+#define LEAT_EW_CELU 34
+#define LEAT_EW_SOFTSIGN 35
+#define LEAT_EW_MISH 36
+#define LEAT_EW_THRESHOLDED_RELU 37
+#define LEAT_EW_SWISH 38
+#define LEAT_EW_SHRINK 39
+#define LEAT_EW_ISNAN 40
+#define LEAT_EW_ISINF 41
+#define LEAT_EW_NOT 42
+
+/* Two operands. */
+#define LEAT_EW_ADD 64
+#define LEAT_EW_SUB 65
+#define LEAT_EW_MUL 66
+#define LEAT_EW_DIV 67
+#define LEAT_EW_POW 68
+#define LEAT_EW_MIN 69
+#define LEAT_EW_MAX 70
+#define LEAT_EW_PRELU 71
+#define LEAT_EW_MOD 72
+#define LEAT_EW_FMOD 73
+#define LEAT_EW_ADD_SCALED 74 /* (a + b) / parameter 0: the last step of Mean */
+#define LEAT_EW_EQUAL 80
+#define LEAT_EW_LESS 81
+#define LEAT_EW_GREATER 82
+#define LEAT_EW_LESS_OR_EQUAL 83
+#define LEAT_EW_GREATER_OR_EQUAL 84
+#define LEAT_EW_AND 88
+#define LEAT_EW_OR 89
+#define LEAT_EW_XOR 90
+
+/* Three operands. */
+#define LEAT_EW_WHERE 96
+#define LEAT_EW_CLIP 97 /* bound 1 is there if bit 0 of specialisation constant 2 is set, bound 2 if bit 1 is */
+
+/* Specialisation constant 1: how elements are found. */
+#define LEAT_EW_STRIDED 0 /* one by one, any strides */
+#define LEAT_EW_VECTOR 1  /* four side by side in the innermost dimension, which is compact or repeated */
+
+/* Types as specialisation constants 2 and 3; those up to LEAT_ANY_BF16 are floating-point. */
+#define LEAT_ANY_F32 0u
+#define LEAT_ANY_F16 1u
+#define LEAT_ANY_BF16 2u
+#define LEAT_ANY_I8 3u
+#define LEAT_ANY_I16 4u
+#define LEAT_ANY_I32 5u
+#define LEAT_ANY_I64 6u
+#define LEAT_ANY_U8 7u
+#define LEAT_ANY_U16 8u
+#define LEAT_ANY_U32 9u
+#define LEAT_ANY_U64 10u
+#define LEAT_ANY_BOOL 11u
+
+#endif

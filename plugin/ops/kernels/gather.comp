@@ -1,0 +1,34 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Gather: result[o, j, i] = data[o, indices[j], i]; an index out of range gives 0.
+#extension GL_GOOGLE_include_directive : require
+#include "item.glsl"
+#include "index.glsl"
+
+layout(local_size_x = 256) in;
+
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t data;  // compact, as are the others
+  uint64_t indices;
+  uint64_t dst;
+  uint count;       // items of the result
+  uint inner;       // items that lie side by side
+  uint axis_size;
+  uint index_count;
+} args;
+
+void main() {
+  uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
+  for (uint n = 0u; n < 4u && item < args.count; ++n, item += 256u) {
+    uint line = item / args.inner;
+    uint i = item - line * args.inner;
+    uint o = line / args.index_count;
+    uint j = line - o * args.index_count;
+    int64_t x = index_load(args.indices, j, args.axis_size);
+    Item value = Item(0);
+    if (x >= int64_t(0)) {
+      value = item_load(item_at(args.data, (int64_t(o) * int64_t(args.axis_size) + x) * int64_t(args.inner) + int64_t(i)));
+    }
+    item_store(item_at(args.dst, int(item)), value);
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arguments that all matrix products share; the C struct is leati_gemm_args in ops/matmul.h.
+//
+// c[batch][m][n] = alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n]. Strides and counts are in elements.
+#ifndef LEAT_GEMM_ARGS_GLSL_
+#define LEAT_GEMM_ARGS_GLSL_
+
+#define GEMM_ARGS                                                                             \
+  uint64_t a, b, c, bias; /* bias: 0 for none */                                              \
+  uint m, n, k;                                                                               \
+  uint tiles_m, tiles_n;         /* of the kernel's tile */                                   \
+  uint batch;                                                                                 \
+  uint splits, k_chunk;          /* k is cut into `splits` pieces of `k_chunk`, summed later */ \
+  int a_row, a_k, b_column, b_k; /* strides */                                                \
+  int c_row, c_column;                                                                        \
+  uint c_batch, c_split;                                                                      \
+  int bias_row, bias_column, bias_batch;                                                      \
+  uint bias_period; /* bias repeats after so many batches */                                  \
+  float alpha, beta;                                                                          \
+  uint vector_store; /* c may be written four columns at a time */                            \
+  uint batch_rank;                                                                            \
+  uint batch_shape[6];                                                                        \
+  int a_batch[6], b_batch[6];
+
+#endif

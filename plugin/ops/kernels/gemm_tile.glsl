@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The heart of matrix products: one workgroup computes a BM x BN tile of the result from tiles of both operands in shared memory.
+//
+// The including file defines BM, BN, BK, TM, TN (rows and columns per thread, multiples of 4) and SLICES, and the functions that say
+// where the operands come from: `vec4 fetch_a4(i, k)`, `float fetch_a(i, k)`, the same for b, with i the row or column in the result
+// and k in [k_begin, k_end) or beyond, which must give 0. The SLICES of a workgroup take turns along k, so that a small tile
+// still has 256 threads' worth of loads in flight; their sums are added in order at the end.
+//
+// How an operand's tile is walked is a mode: quads along k or along rows (columns) where memory is contiguous that way and
+// aligned, else single elements with neighbouring threads along k or along rows.
+#define MODE_QUADS_K 0
+#define MODE_QUADS_I 1
+#define MODE_SINGLES_K 2
+#define MODE_SINGLES_I 3
+
+#define SLICE_THREADS ((BM / TM) * (BN / TN))
+#define GEMM_THREADS (SLICE_THREADS * SLICES)
+layout(local_size_x = GEMM_THREADS) in;
+
+// Elements of each tile that one thread brings in.
+#define LOADS_A (BM * BK / SLICE_THREADS)
+#define LOADS_B (BN * BK / SLICE_THREADS)
+// Quads between two k in shared memory. One more than needed, so that writes along k fall on different banks.
+#define PITCH_A (BM / 4 + 1)
+#define PITCH_B (BN / 4 + 1)
+#define QUADS_A (SLICES * BK * PITCH_A)
+#define QUADS_B (SLICES * BK * PITCH_B)
+shared vec4 tiles[QUADS_A + QUADS_B];
+
+vec4 held_a[LOADS_A / 4], held_b[LOADS_B / 4];
+vec4 sums[TM][TN / 4];
+
+// Where element e of thread t lies in a tile that is `extent` wide: x along rows (columns), y along k.
+uvec2 tile_place(const uint mode, const uint extent, uint t, const uint e) {
+  if (mode == MODE_QUADS_K) {
+    return uvec2(t / (BK / 4) + (e / 4) * (SLICE_THREADS / (BK / 4)), (t % (BK / 4)) * 4 + e % 4);
+  }
+  if (mode == MODE_QUADS_I) {
+    return uvec2((t % (extent / 4)) * 4 + e % 4, t / (extent / 4) + (e / 4) * (SLICE_THREADS / (extent / 4)));
+  }
+  if (mode == MODE_SINGLES_K) {
+    return uvec2(t / BK + e * (SLICE_THREADS / BK), t % BK);
+  }
+  return uvec2(t % extent, t / extent + e * (SLICE_THREADS / extent));
+}
+
+void tile_fetch(uint t, uint row0, uint column0, uint k0) {
+  [[unroll]] for (uint q = 0; q < LOADS_A / 4; ++q) {
+    if (MODE_A <= MODE_QUADS_I) {
+      const uvec2 at = tile_place(MODE_A, BM, t, 4 * q);
+      held_a[q] = fetch_a4(row0 + at.x, k0 + at.y);
+    } else {
+      [[unroll]] for (uint j = 0; j < 4; ++j) {
+        const uvec2 at = tile_place(MODE_A, BM, t, 4 * q + j);
+        held_a[q][j] = fetch_a(row0 + at.x, k0 + at.y);
+      }
+    }
+  }
+  [[unroll]] for (uint q = 0; q < LOADS_B / 4; ++q) {
+    if (MODE_B <= MODE_QUADS_I) {
+      const uvec2 at = tile_place(MODE_B, BN, t, 4 * q);
+      held_b[q] = fetch_b4(column0 + at.x, k0 + at.y);
+    } else {
+      [[unroll]] for (uint j = 0; j < 4; ++j) {
+        const uvec2 at = tile_place(MODE_B, BN, t, 4 * q + j);
+        held_b[q][j] = fetch_b(column0 + at.x, k0 + at.y);
+      }
+    }
+  }
+}
+
+void tile_keep(uint t, uint slice) {
+  const uint base_a = slice * BK * PITCH_A;
+  const uint base_b = QUADS_A + slice * BK * PITCH_B;
+  [[unroll]] for (uint q = 0; q < LOADS_A / 4; ++q) {
+    if (MODE_A == MODE_QUADS_I) {
+      const uvec2 at = tile_place(MODE_A, BM, t, 4 * q);
+      tiles[base_a + at.y * PITCH_A + at.x / 4] = held_a[q];
+    } else {
+      [[unroll]] for (uint j = 0; j < 4; ++j) {
+        const uvec2 at = tile_place(MODE_A, BM, t, 4 * q + j);
+        tiles[base_a + at.y * PITCH_A + at.x / 4][at.x % 4] = held_a[q][j];
+      }
+    }
+  }
+  [[unroll]] for (uint q = 0; q < LOADS_B / 4; ++q) {
+    if (MODE_B == MODE_QUADS_I) {
+      const uvec2 at = tile_place(MODE_B, BN, t, 4 * q);
+      tiles[base_b + at.y * PITCH_B + at.x / 4] = held_b[q];
+    } else {
+      [[unroll]] for (uint j = 0; j < 4; ++j) {
+        const uvec2 at = tile_place(MODE_B, BN, t, 4 * q + j);
+        tiles[base_b + at.y * PITCH_B + at.x / 4][at.x % 4] = held_b[q][j];
+      }
+    }
+  }
+}
+
+// Row or column within the tile of a thread's element i: quads of one thread are spread over the tile, so that the quads
+// that a warp reads at once are neighbours.
+uint tile_row(uint thread_row, const uint i) {
+  return (i / 4) * (BM / (TM / 4)) + thread_row * 4 + i % 4;
+}
+uint tile_column(uint thread_column, const uint quad) {
+  return quad * (BN / (TN / 4)) + thread_column * 4;
+}
+
+// Computes the tile at (row0, column0) over [k_begin, k_end). Afterwards the threads of slice 0 hold the sums.
+void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
+  const uint slice = gl_LocalInvocationIndex / SLICE_THREADS;
+  const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
+  const uint thread_column = t % (BN / TN);
+  const uint thread_row = t / (BN / TN);
+  [[unroll]] for (uint i = 0; i < TM; ++i) {
+    [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+      sums[i][j] = vec4(0);
+    }
+  }
+  if (k_begin < k_end) {
+    tile_fetch(t, row0, column0, k_begin + slice * BK);
+  }
+  for (uint k0 = k_begin; k0 < k_end; k0 += BK * SLICES) {
+    tile_keep(t, slice);
+    barrier();
+    // The next tile is on its way while this one is used.
+    if (k0 + BK * SLICES < k_end) {
+      tile_fetch(t, row0, column0, k0 + BK * SLICES + slice * BK);
+    }
+    const uint base_a = slice * BK * PITCH_A + thread_row;
+    const uint base_b = QUADS_A + slice * BK * PITCH_B + thread_column;
+    [[unroll]] for (uint k = 0; k < BK; ++k) {
+      vec4 a[TM / 4], b[TN / 4];
+      [[unroll]] for (uint i = 0; i < TM / 4; ++i) {
+        a[i] = tiles[base_a + k * PITCH_A + i * (BM / TM)];
+      }
+      [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+        b[j] = tiles[base_b + k * PITCH_B + j * (BN / TN)];
+      }
+      [[unroll]] for (uint i = 0; i < TM; ++i) {
+        [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+          sums[i][j] = fma(vec4(a[i / 4][i % 4]), b[j], sums[i][j]);
+        }
+      }
+    }
+    barrier();
+  }
+#if SLICES > 1
+  if (slice > 0) {
+    [[unroll]] for (uint i = 0; i < TM; ++i) {
+      [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+        tiles[(((slice - 1) * TM + i) * (TN / 4) + j) * SLICE_THREADS + t] = sums[i][j];
+      }
+    }
+  }
+  barrier();
+  if (slice == 0) {
+    [[unroll]] for (uint s = 0; s < SLICES - 1; ++s) {
+      [[unroll]] for (uint i = 0; i < TM; ++i) {
+        [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+          sums[i][j] += tiles[((s * TM + i) * (TN / 4) + j) * SLICE_THREADS + t];
+        }
+      }
+    }
+  }
+#endif
+}
+
+// Which tile, batch and split a workgroup has. Tiles go in bands of 8 tile rows, so that workgroups that run together share operands in
+// the cache.
+struct TileNumber {
+  uint row, column, batch, split;
+};
+TileNumber tile_number(uint group) {
+  const uint per_batch = args.tiles_m * args.tiles_n;
+  TileNumber r;
+  const uint rest = group / per_batch;
+  const uint tile = group - rest * per_batch;
+  r.split = rest / args.batch;
+  r.batch = rest - r.split * args.batch;
+  const uint band = tile / (8 * args.tiles_n);
+  const uint in_band = tile - band * 8 * args.tiles_n;
+  const uint height = min(8u, args.tiles_m - band * 8);
+  r.column = in_band / height;
+  r.row = band * 8 + (in_band - r.column * height);
+  return r;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every kernel includes first: extensions, buffer types, and the number of a workgroup.
+//
+// Arguments come as `layout(set = 0, binding = 0, std430) uniform Args { ... } args;` with buffers as references, declared
+// in the same order as the C struct that fills them in (std430: scalars are packed, 8-byte members lie on 8 bytes).
+#ifndef LEAT_GLSL_
+#define LEAT_GLSL_
+
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference2 : require
+#extension GL_EXT_scalar_block_layout : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int32 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float32 : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer F32 { float v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer F32x4 { vec4 v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer I32 { int v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer U32 { uint v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer I64 { int64_t v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer U64 { uint64_t v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 1) buffer U8 { uint8_t v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 1) buffer I8 { int8_t v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 2) buffer U16 { uint16_t v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 2) buffer I16 { int16_t v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 2) buffer F16 { float16_t v[]; };
+
+// Number of this workgroup in a dispatch made by leati_groups_linear().
+uint leat_linear_group() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
+
+#endif

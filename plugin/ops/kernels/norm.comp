@@ -1,0 +1,122 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Normalisation of lines of neighbouring elements (layer, instance, group and RMS normalisation): mean and variance of a line in two passes,
+// then scale and bias. Lines that fit are kept in registers and read once.
+#include "leat.glsl"
+#include "lines.glsl"
+
+layout(constant_id = 1) const uint HELD = 0; // elements of a line that a thread keeps; 0: the line is read three times
+layout(constant_id = 2) const uint RMS = 0;  // 1: no mean is taken off
+layout(constant_id = 3) const uint SKIP = 0; // 1: the line is x + skip + addend
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t x, y;
+  uint64_t scale, bias;         // 0 for none
+  uint64_t mean, deviation;     // outputs of one element per line, 0 for none; deviation holds its inverse
+  uint64_t skip, addend, total; // addend: one per element of a line, 0 for none; total: output of what was normalised, 0 for none
+  uint lines, count;            // count elements in each line
+  uint skip_lines;              // skip repeats after so many lines
+  uint period, step, spread;    // element i of line l takes scale and bias number l % period * step + i / spread
+  float epsilon;
+} args;
+
+#define HELD_MOST 16
+shared float space[256];
+
+float add(float a, float b) { return a + b; }
+LEAT_LINE_COMBINE(line_sum, float, space, add)
+
+uint base, skip_base;
+
+float load(uint i) {
+  float value = F32(args.x).v[base + i];
+  if (SKIP != 0) {
+    value += F32(args.skip).v[skip_base + i];
+    if (args.addend != 0) {
+      value += F32(args.addend).v[i];
+    }
+  }
+  return value;
+}
+
+void store(uint i, float value, float mean, float inverse, uint first) {
+  if (SKIP != 0 && args.total != 0) {
+    F32(args.total).v[base + i] = value;
+  }
+  const uint at = first + (args.spread == 1 ? i : i / args.spread);
+  float result = (value - mean) * inverse;
+  if (args.scale != 0) {
+    result *= F32(args.scale).v[at];
+  }
+  if (args.bias != 0) {
+    result += F32(args.bias).v[at];
+  }
+  F32(args.y).v[base + i] = result;
+}
+
+void main() {
+  const uint block = leat_linear_group();
+  if (block * LINES >= args.lines) {
+    return;
+  }
+  const uint line = block * LINES + line_own();
+  const uint count = line < args.lines ? args.count : 0;
+  base = line * args.count;
+  skip_base = SKIP != 0 ? line % args.skip_lines * args.count : 0;
+  const uint first = line % args.period * args.step;
+  const float over = float(args.count);
+
+  float held[HELD_MOST];
+  float mean = 0;
+  if (HELD != 0) {
+    [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
+      const uint i = line_part() + j * PARTS;
+      if (j < HELD && i < count) {
+        held[j] = load(i);
+        mean += held[j];
+      }
+    }
+  } else if (RMS == 0) {
+    for (uint i = line_part(); i < count; i += PARTS) {
+      mean += load(i);
+    }
+  }
+  mean = RMS != 0 ? 0 : line_sum(mean) / over;
+
+  float variance = 0;
+  if (HELD != 0) {
+    [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
+      if (j < HELD && line_part() + j * PARTS < count) {
+        const float away = held[j] - mean;
+        variance = fma(away, away, variance);
+      }
+    }
+  } else {
+    for (uint i = line_part(); i < count; i += PARTS) {
+      const float away = load(i) - mean;
+      variance = fma(away, away, variance);
+    }
+  }
+  variance = line_sum(variance) / over;
+  const float inverse = 1.0 / sqrt(variance + args.epsilon);
+
+  if (HELD != 0) {
+    [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
+      const uint i = line_part() + j * PARTS;
+      if (j < HELD && i < count) {
+        store(i, held[j], mean, inverse, first);
+      }
+    }
+  } else {
+    for (uint i = line_part(); i < count; i += PARTS) {
+      store(i, load(i), mean, inverse, first);
+    }
+  }
+  if (line_part() == 0 && count > 0) {
+    if (args.mean != 0) {
+      F32(args.mean).v[line] = mean;
+    }
+    if (args.deviation != 0) {
+      F32(args.deviation).v[line] = inverse;
+    }
+  }
+}

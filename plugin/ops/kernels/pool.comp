@@ -1,0 +1,75 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Maximum and average over a window that moves over an image of one to three spatial dimensions.
+#include "leat.glsl"
+#include "math.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint AVERAGE = 0;
+layout(constant_id = 1) const uint COUNT_PADDING = 0; // 1: the average is over padding too
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t x, y;
+  uint count; // elements of y
+  uint out_depth, out_height, out_width;
+  int size[3];   // of the input
+  int padded[3]; // size plus padding at the end
+  int kernel[3], stride[3], dilation[3], pad[3];
+} args;
+
+// Taps that lie before `end` when the first is at `start`.
+int taps_before(int start, int end, int kernel, int dilation) {
+  return min(kernel, (end - start + dilation - 1) / dilation);
+}
+
+// The larger of two; of numbers and NaNs the later. Spelled out, because compilers take a comparison for their own maximum.
+float later_max(float a, float b) {
+  return leat_isnan(a) || leat_isnan(b) ? b : max(a, b);
+}
+
+void main() {
+  const uint i = leat_linear_group() * 256 + gl_LocalInvocationIndex;
+  if (i >= args.count) {
+    return;
+  }
+  uint rest = i / args.out_width;
+  const int x0 = int(i - rest * args.out_width) * args.stride[2] - args.pad[2];
+  uint next = rest / args.out_height;
+  const int y0 = int(rest - next * args.out_height) * args.stride[1] - args.pad[1];
+  const uint plane = next / args.out_depth;
+  const int z0 = int(next - plane * args.out_depth) * args.stride[0] - args.pad[0];
+  F32 x = F32(args.x + uint64_t(plane) * uint(args.size[0] * args.size[1] * args.size[2]) * 4);
+
+  float top = -LEAT_INFINITY;
+  float sum = 0;
+  int found = 0;
+  for (int kx = 0; kx < args.kernel[2]; ++kx) {
+    const int at = x0 + kx * args.dilation[2];
+    if (uint(at) >= uint(args.size[2])) {
+      continue;
+    }
+    // Column by column, and a NaN counts until the next number: so it is in ONNX Runtime.
+    float column = -LEAT_INFINITY;
+    for (int kz = 0; kz < args.kernel[0]; ++kz) {
+      const int z = z0 + kz * args.dilation[0];
+      if (uint(z) >= uint(args.size[0])) {
+        continue;
+      }
+      for (int ky = 0; ky < args.kernel[1]; ++ky) {
+        const int y = y0 + ky * args.dilation[1];
+        if (uint(y) < uint(args.size[1])) {
+          const float value = x.v[(z * args.size[1] + y) * args.size[2] + at];
+          column = later_max(column, value);
+          sum += value;
+          ++found;
+        }
+      }
+    }
+    top = later_max(top, column);
+  }
+  if (COUNT_PADDING != 0) {
+    found = taps_before(z0, args.padded[0], args.kernel[0], args.dilation[0]) *
+            taps_before(y0, args.padded[1], args.kernel[1], args.dilation[1]) *
+            taps_before(x0, args.padded[2], args.kernel[2], args.dilation[2]);
+  }
+  F32(args.y).v[i] = AVERAGE != 0 ? sum / float(found) : top;
+}

@@ -1,0 +1,27 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// start + i * delta in type R.
+#extension GL_GOOGLE_include_directive : require
+#include "types.glsl"
+
+layout(local_size_x = 256) in;
+
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t dst;
+  int64_t start;  // float: its bits
+  int64_t delta;
+  uint count;
+} args;
+
+#if defined(REAL)
+float number(int64_t bits) { return intBitsToFloat(int(bits)); }
+#else
+#define number LEAT_JOIN(T_, R)
+#endif
+
+void main() {
+  uint i = leat_linear_group() * 256u + gl_LocalInvocationIndex;
+  if (i >= args.count) return;
+  precise LEAT_JOIN(T_, R) x = number(args.start) + LEAT_JOIN(T_, R)(i) * number(args.delta);
+  LEAT_JOIN(store_, R)(args.dst + uint64_t(i) * LEAT_JOIN(SIZE_, R), x);
+}

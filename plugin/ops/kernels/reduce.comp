@@ -1,0 +1,154 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Reduction over any dimensions of a tensor with any strides. A long reduction with few results is cut into chunks that different
+// workgroups reduce; a second dispatch reduces their results. Defines: T, BUFFER; REAL for floating point, WIDE for 64 bits.
+#include "leat.glsl"
+#include "lines.glsl"
+#include "math.glsl"
+
+// What is done to each element, how two are combined, what is done to the result.
+layout(constant_id = 1) const uint BEFORE = 0;  // 0 nothing, 1 absolute value, 2 square, 3 exp(x - shift)
+layout(constant_id = 2) const uint COMBINE = 0; // 0 sum, 1 product, 2 maximum, 3 minimum
+layout(constant_id = 3) const uint AFTER = 0;   // 0 nothing, 1 divide by count, 2 square root, 3 log, 4 log plus shift
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t x, y, shift;   // shift: one per result
+  uint results, count;    // elements that each result is reduced from
+  uint chunks, chunk;     // y[result * chunks + chunk number]
+  uint divisor;           // of AFTER 1
+  uint kept_rank, reduced_rank;
+  uint kept_shape[8];
+  int kept_stride[8];
+  uint reduced_shape[8];
+  int reduced_stride[8];
+} args;
+
+#if defined(REAL)
+#define LOWEST -LEAT_INFINITY
+#define HIGHEST LEAT_INFINITY
+#elif defined(WIDE)
+#define LOWEST 0x8000000000000000L
+#define HIGHEST 0x7fffffffffffffffL
+#else
+#define LOWEST 0x80000000
+#define HIGHEST 0x7fffffff
+#endif
+
+shared T space[256];
+
+T start() {
+  return COMBINE == 0 ? T(0) : COMBINE == 1 ? T(1) : COMBINE == 2 ? T(LOWEST) : T(HIGHEST);
+}
+
+T combine(T a, T b) {
+  if (COMBINE == 0) {
+    return a + b;
+  }
+  if (COMBINE == 1) {
+    return a * b;
+  }
+  // A NaN in b is passed over; see main() for the first element.
+  return (COMBINE == 2 ? b > a : b < a) ? b : a;
+}
+LEAT_LINE_COMBINE(combine_line, T, space, combine)
+
+T before(T value, T shift) {
+  if (BEFORE == 1) {
+    return abs(value);
+  }
+  if (BEFORE == 2) {
+    return value * value;
+  }
+#ifdef REAL
+  if (BEFORE == 3) {
+    return leat_exp(value - shift);
+  }
+#endif
+  return value;
+}
+
+T after(T value, T shift) {
+  if (AFTER == 1) {
+    return value / T(args.divisor);
+  }
+#ifdef REAL
+  if (AFTER == 2) {
+    return leat_sqrt(value);
+  }
+  if (AFTER == 3) {
+    return leat_log(value);
+  }
+  if (AFTER == 4) {
+    return leat_log(value) + shift;
+  }
+#endif
+  return value;
+}
+
+void main() {
+  const uint group = leat_linear_group();
+  const uint blocks = (args.results + LINES - 1) / LINES;
+  const uint chunk = group / blocks;
+  if (chunk >= args.chunks) {
+    return;
+  }
+  const uint result = (group - chunk * blocks) * LINES + line_own();
+  int base = 0;
+  uint rest = result;
+  for (int d = int(args.kept_rank) - 1; d >= 0; --d) {
+    const uint next = rest / args.kept_shape[d];
+    base += int(rest - next * args.kept_shape[d]) * args.kept_stride[d];
+    rest = next;
+  }
+  BUFFER x = BUFFER(args.x);
+  T shift = T(0);
+#ifdef REAL
+  if (BEFORE == 3 || AFTER == 4) {
+    if (result < args.results) {
+      shift = BUFFER(args.shift).v[result];
+      shift = leat_isinf(shift) ? 0 : shift;
+    }
+  }
+#endif
+  const uint begin = chunk * args.chunk;
+  const uint end = min(args.count, begin + args.chunk);
+  T value = start();
+  if (result < args.results) {
+    uint i = begin + line_part();
+    if (args.reduced_rank == 1) {
+      const int stride = args.reduced_stride[0];
+      for (; i + 3 * PARTS < end; i += 4 * PARTS) {
+        T next[4];
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+          next[j] = x.v[base + int(i + j * PARTS) * stride];
+        }
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+          value = combine(value, before(next[j], shift));
+        }
+      }
+      for (; i < end; i += PARTS) {
+        value = combine(value, before(x.v[base + int(i) * stride], shift));
+      }
+    } else {
+      for (; i < end; i += PARTS) {
+        int at = base;
+        uint left = i;
+        for (int d = int(args.reduced_rank) - 1; d >= 0; --d) {
+          const uint next = left / args.reduced_shape[d];
+          at += int(left - next * args.reduced_shape[d]) * args.reduced_stride[d];
+          left = next;
+        }
+        value = combine(value, before(x.v[at], shift));
+      }
+    }
+  }
+  value = combine_line(value);
+  if (line_part() == 0 && result < args.results) {
+#ifdef REAL
+    // As in ONNX Runtime, the maximum of elements of which the first is NaN is NaN, and other NaNs do not count.
+    if (COMBINE >= 2 && chunk == 0 && args.count > 0 && leat_isnan(x.v[base])) {
+      value = x.v[base];
+    }
+#endif
+    BUFFER(args.y).v[result * args.chunks + chunk] = after(value, shift);
+  }
+}

@@ -1,0 +1,30 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies up to twelve blocks of rows at once, so that Concat and Split are one dispatch. The workgroup's z is the block.
+#extension GL_GOOGLE_include_directive : require
+#include "item.glsl"
+
+layout(local_size_x = 256) in;
+
+struct Segment {
+  uint64_t src;
+  uint64_t dst;
+  uint count;  // items
+  uint row;    // items that lie side by side
+  uint src_pitch;  // items from row to row
+  uint dst_pitch;
+};
+layout(set = 0, binding = 0, std430) uniform Args { Segment segments[12]; } args;
+
+void main() {
+  uint s = gl_WorkGroupID.z;
+  uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
+  uint count = args.segments[s].count;
+  uint row = args.segments[s].row;
+  for (uint n = 0u; n < 4u && item < count; ++n, item += 256u) {
+    uint y = item / row;
+    uint x = item - y * row;
+    Item value = item_load(item_at(args.segments[s].src, int(y * args.segments[s].src_pitch + x)));
+    item_store(item_at(args.segments[s].dst, int(y * args.segments[s].dst_pitch + x)), value);
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Element types by name, for kernels that are compiled once per type: T_<name> is the type to compute in, SIZE_<name> the bytes
+// of an element, load_<name> and store_<name> move one element, load4_<name> and store4_<name> four that lie side by side at an
+// address that is a multiple of their size (of 16 where that is more).
+#ifndef LEAT_TYPES_GLSL_
+#define LEAT_TYPES_GLSL_
+
+#include "leat.glsl"
+
+#define LEAT_JOIN_(a, b) a##b
+#define LEAT_JOIN(a, b) LEAT_JOIN_(a, b)
+
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer U32x4 { uvec4 v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec2 v[]; };
+
+#define T_F32 float
+#define T_I32 int
+#define T_U32 uint
+#define T_I64 int64_t
+#define T_U64 uint64_t
+#define T_I16 int
+#define T_U16 uint
+#define T_I8 int
+#define T_U8 uint
+#define T_BOOL bool
+
+#define SIZE_F32 4u
+#define SIZE_I32 4u
+#define SIZE_U32 4u
+#define SIZE_I64 8u
+#define SIZE_U64 8u
+#define SIZE_I16 2u
+#define SIZE_U16 2u
+#define SIZE_I8 1u
+#define SIZE_U8 1u
+#define SIZE_BOOL 1u
+
+float load_F32(uint64_t p) { return F32(p).v[0]; }
+int load_I32(uint64_t p) { return I32(p).v[0]; }
+uint load_U32(uint64_t p) { return U32(p).v[0]; }
+int64_t load_I64(uint64_t p) { return I64(p).v[0]; }
+uint64_t load_U64(uint64_t p) { return U64(p).v[0]; }
+int load_I16(uint64_t p) { return int(I16(p).v[0]); }
+uint load_U16(uint64_t p) { return uint(U16(p).v[0]); }
+int load_I8(uint64_t p) { return int(I8(p).v[0]); }
+uint load_U8(uint64_t p) { return uint(U8(p).v[0]); }
+bool load_BOOL(uint64_t p) { return uint(U8(p).v[0]) != 0u; }
+
+void store_F32(uint64_t p, float x) { F32(p).v[0] = x; }
+void store_I32(uint64_t p, int x) { I32(p).v[0] = x; }
+void store_U32(uint64_t p, uint x) { U32(p).v[0] = x; }
+void store_I64(uint64_t p, int64_t x) { I64(p).v[0] = x; }
+void store_U64(uint64_t p, uint64_t x) { U64(p).v[0] = x; }
+void store_I16(uint64_t p, int x) { I16(p).v[0] = int16_t(x); }
+void store_U16(uint64_t p, uint x) { U16(p).v[0] = uint16_t(x); }
+void store_I8(uint64_t p, int x) { I8(p).v[0] = int8_t(x); }
+void store_U8(uint64_t p, uint x) { U8(p).v[0] = uint8_t(x); }
+void store_BOOL(uint64_t p, bool x) { U8(p).v[0] = uint8_t(x ? 1u : 0u); }
+
+void load4_F32(uint64_t p, out float x[4]) {
+  vec4 q = F32x4(p).v[0];
+  x = float[4](q.x, q.y, q.z, q.w);
+}
+void load4_U32(uint64_t p, out uint x[4]) {
+  uvec4 q = U32x4(p).v[0];
+  x = uint[4](q.x, q.y, q.z, q.w);
+}
+void load4_I32(uint64_t p, out int x[4]) {
+  ivec4 q = ivec4(U32x4(p).v[0]);
+  x = int[4](q.x, q.y, q.z, q.w);
+}
+void load4_U64(uint64_t p, out uint64_t x[4]) {
+  for (uint i = 0u; i < 4u; ++i) x[i] = U64(p).v[i];
+}
+void load4_I64(uint64_t p, out int64_t x[4]) {
+  for (uint i = 0u; i < 4u; ++i) x[i] = I64(p).v[i];
+}
+void load4_U16(uint64_t p, out uint x[4]) {
+  uvec2 q = U32x2(p).v[0];
+  x = uint[4](q.x & 0xffffu, q.x >> 16, q.y & 0xffffu, q.y >> 16);
+}
+void load4_I16(uint64_t p, out int x[4]) {
+  ivec2 q = ivec2(U32x2(p).v[0]);
+  x = int[4]((q.x << 16) >> 16, q.x >> 16, (q.y << 16) >> 16, q.y >> 16);
+}
+void load4_U8(uint64_t p, out uint x[4]) {
+  uint q = U32(p).v[0];
+  x = uint[4](q & 0xffu, (q >> 8) & 0xffu, (q >> 16) & 0xffu, q >> 24);
+}
+void load4_I8(uint64_t p, out int x[4]) {
+  int q = I32(p).v[0];
+  x = int[4]((q << 24) >> 24, (q << 16) >> 24, (q << 8) >> 24, q >> 24);
+}
+void load4_BOOL(uint64_t p, out bool x[4]) {
+  uint q = U32(p).v[0];
+  x = bool[4]((q & 0xffu) != 0u, (q & 0xff00u) != 0u, (q & 0xff0000u) != 0u, (q & 0xff000000u) != 0u);
+}
+
+void store4_F32(uint64_t p, float x[4]) { F32x4(p).v[0] = vec4(x[0], x[1], x[2], x[3]); }
+void store4_U32(uint64_t p, uint x[4]) { U32x4(p).v[0] = uvec4(x[0], x[1], x[2], x[3]); }
+void store4_I32(uint64_t p, int x[4]) { U32x4(p).v[0] = uvec4(x[0], x[1], x[2], x[3]); }
+void store4_U64(uint64_t p, uint64_t x[4]) {
+  for (uint i = 0u; i < 4u; ++i) U64(p).v[i] = x[i];
+}
+void store4_I64(uint64_t p, int64_t x[4]) {
+  for (uint i = 0u; i < 4u; ++i) I64(p).v[i] = x[i];
+}
+void store4_U16(uint64_t p, uint x[4]) {
+  U32x2(p).v[0] = uvec2((x[0] & 0xffffu) | (x[1] << 16), (x[2] & 0xffffu) | (x[3] << 16));
+}
+void store4_I16(uint64_t p, int x[4]) { store4_U16(p, uint[4](uint(x[0]), uint(x[1]), uint(x[2]), uint(x[3]))); }
+void store4_U8(uint64_t p, uint x[4]) {
+  U32(p).v[0] = (x[0] & 0xffu) | ((x[1] & 0xffu) << 8) | ((x[2] & 0xffu) << 16) | (x[3] << 24);
+}
+void store4_I8(uint64_t p, int x[4]) { store4_U8(p, uint[4](uint(x[0]), uint(x[1]), uint(x[2]), uint(x[3]))); }
+void store4_BOOL(uint64_t p, bool x[4]) {
+  U32(p).v[0] = (x[0] ? 1u : 0u) | (x[1] ? 0x100u : 0u) | (x[2] ? 0x10000u : 0u) | (x[3] ? 0x1000000u : 0u);
+}
+
+#endif

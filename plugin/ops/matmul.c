@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MatMul, Gemm and com.microsoft's FusedMatMul, and the matrix product that convolutions use too. */
+#include "ops/matmul.h"
+
+#include "status.h"
+
+/* How an operand's tile is brought in; the numbers of kernels/gemm_tile.glsl. */
+enum { MODE_QUADS_K = 0, MODE_QUADS_I = 1, MODE_SINGLES_K = 2, MODE_SINGLES_I = 3 };
+
+/* Below so many workgroups a large GPU is not full, and smaller tiles or a split of k pay. An H200 has 132 processors.
+ */
+#define GROUPS_WANTED 96u
+#define GEMV_ROWS 8
+#define GEMV_COLUMNS 16
+
+static uint64_t div_up(uint64_t a, uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+bool leati_view_walkable(const leati_view *view) {
+  int64_t last = 0;
+  for (int32_t d = 0; d < view->ndim; ++d) {
+    if (view->shape[d] > 1) {
+      /* Each stride is below 2^31 here, and so is the extent, so that neither product nor sum can overflow. */
+      if (view->strides[d] < 0 || view->strides[d] > INT32_MAX || view->shape[d] > INT32_MAX) {
+        return false;
+      }
+      last += (view->shape[d] - 1) * view->strides[d];
+      if (last > INT32_MAX) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+int32_t leati_record_walkable(leati_recorder *recorder, const leati_view *view, leati_view *out, leat_error *err) {
+  if (view->count > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "a tensor of %llu elements is too large: fewer than 2^31 are supported",
+                      (unsigned long long)view->count);
+  }
+  if (view->count == 0 || leati_view_walkable(view)) {
+    *out = *view;
+    return LEAT_OK;
+  }
+  return leati_record_compact(recorder, view, out, err);
+}
+
+/* ---- The product --------------------------------------------------------------------------------------------------
+ */
+
+static const struct {
+  uint32_t rows, columns;
+  leati_kernel kernel;
+} tile_table[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = {128, 128, LEATI_KERNEL_GEMM_128},
+    [LEATI_TILE_64] = {64, 64, LEATI_KERNEL_GEMM_64},
+    [LEATI_TILE_32] = {32, 32, LEATI_KERNEL_GEMM_32},
+};
+
+/* Splits k when there are few workgroups and each has much to do. `step` is what the kernel takes of k at once. */
+static void choose_splits(leati_gemm_args *args, uint64_t groups, uint32_t least_chunk, uint32_t step) {
+  uint64_t splits = 1;
+  if (groups > 0 && groups < GROUPS_WANTED) {
+    splits = 2 * GROUPS_WANTED / groups;
+    if (splits > args->k / least_chunk) {
+      splits = args->k / least_chunk;
+    }
+  }
+  if (splits < 2) {
+    args->splits = 1;
+    args->k_chunk = args->k;
+    return;
+  }
+  args->k_chunk = (uint32_t)(div_up(div_up(args->k, splits), step) * step);
+  args->splits = (uint32_t)div_up(args->k, args->k_chunk);
+}
+
+leati_tile leati_gemm_choose_tile(leati_gemm_args *args) {
+  leati_tile tile = LEATI_TILE_128;
+  for (; tile < LEATI_TILE_32; ++tile) {
+    const uint64_t groups =
+        div_up(args->m, tile_table[tile].rows) * div_up(args->n, tile_table[tile].columns) * args->batch;
+    if (groups >= GROUPS_WANTED && args->m > tile_table[tile].rows / 2 && args->n > tile_table[tile].columns / 2) {
+      break;
+    }
+  }
+  args->tiles_m = (uint32_t)div_up(args->m, tile_table[tile].rows);
+  args->tiles_n = (uint32_t)div_up(args->n, tile_table[tile].columns);
+  choose_splits(args, (uint64_t)args->tiles_m * args->tiles_n * args->batch, 256, 64);
+  return tile;
+}
+
+uint64_t leati_gemm_groups(const leati_gemm_args *args) {
+  return (uint64_t)args->tiles_m * args->tiles_n * args->batch * args->splits;
+}
+
+int32_t leati_gemm_pieces(leati_recorder *recorder, uint32_t splits, uint64_t count, leati_view *out, leat_error *err) {
+  *out = (leati_view){.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {(int64_t)(splits * count)}};
+  return leati_record_temp(recorder, out, err);
+}
+
+int32_t leati_record_gemm_sum(leati_recorder *recorder, const leati_view *pieces, uint32_t splits, const leati_view *c,
+                              const leati_view *bias, int64_t rows, int64_t columns, int64_t bias_row,
+                              int64_t bias_column, float alpha, float beta, leat_error *err) {
+  const struct {
+    uint64_t pieces, c, bias;
+    uint32_t count, splits, rows, columns;
+    int32_t bias_row, bias_column;
+    float alpha, beta;
+  } args = {.pieces = pieces->address,
+            .c = c->address,
+            .bias = bias != NULL ? bias->address : 0,
+            .count = (uint32_t)c->count,
+            .splits = splits,
+            .rows = (uint32_t)rows,
+            .columns = (uint32_t)columns,
+            .bias_row = (int32_t)bias_row,
+            .bias_column = (int32_t)bias_column,
+            .alpha = alpha,
+            .beta = beta};
+  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_GEMM_SUM},
+                             .args = &args,
+                             .args_size = sizeof(args),
+                             .read_count = 1,
+                             .write_count = 1,
+                             .reads = {pieces},
+                             .writes = {c}};
+  if (bias != NULL) {
+    dispatch.reads[dispatch.read_count++] = bias;
+  }
+  leati_groups_linear(recorder->device, c->count, 256, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* Whether an operand may be read four elements at a time when `along` is the other stride of its rows. */
+static bool quads_fit(uint64_t address, int64_t across, int64_t across_count, int64_t along_count, int32_t batch_rank,
+                      const int64_t *batch) {
+  bool fits = address % 16 == 0 && along_count % 4 == 0 && (across % 4 == 0 || across_count <= 1);
+  for (int32_t d = 0; d < batch_rank; ++d) {
+    fits = fits && batch[d] % 4 == 0;
+  }
+  return fits;
+}
+
+static uint32_t operand_mode(uint64_t address, int64_t stride_i, int64_t count_i, int64_t stride_k, int64_t count_k,
+                             int32_t batch_rank, const int64_t *batch) {
+  if (stride_k == 1 && quads_fit(address, stride_i, count_i, count_k, batch_rank, batch)) {
+    return MODE_QUADS_K;
+  }
+  if (stride_i == 1 && quads_fit(address, stride_k, count_k, count_i, batch_rank, batch)) {
+    return MODE_QUADS_I;
+  }
+  return stride_k <= stride_i ? MODE_SINGLES_K : MODE_SINGLES_I;
+}
+
+/* The same product with rows and columns exchanged. */
+static void transpose(leati_gemm *gemm) {
+  leati_gemm t = *gemm;
+  t.a = gemm->b;
+  t.b = gemm->a;
+  t.m = gemm->n;
+  t.n = gemm->m;
+  t.a_row = gemm->b_column;
+  t.a_k = gemm->b_k;
+  t.b_column = gemm->a_row;
+  t.b_k = gemm->a_k;
+  for (int32_t d = 0; d < gemm->batch_rank; ++d) {
+    t.a_batch[d] = gemm->b_batch[d];
+    t.b_batch[d] = gemm->a_batch[d];
+  }
+  t.bias_row = gemm->bias_column;
+  t.bias_column = gemm->bias_row;
+  *gemm = t;
+}
+
+/* A batch that walks through a's rows in one stride while b stays is more rows. */
+static void join_batch(leati_gemm *gemm) {
+  if (gemm->batch_rank != 1 || gemm->b_batch[0] != 0 || gemm->bias != NULL) {
+    return;
+  }
+  if (gemm->m == 1) {
+    gemm->a_row = gemm->a_batch[0];
+  } else if (gemm->a_batch[0] != gemm->m * gemm->a_row) {
+    return;
+  }
+  gemm->m *= gemm->batch_shape[0];
+  gemm->batch_rank = 0;
+}
+
+int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *given, leat_error *err) {
+  leati_gemm gemm = *given;
+  if (gemm.c->count == 0) {
+    return LEAT_OK;
+  }
+  if (gemm.c->count > INT32_MAX || gemm.k > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a matrix product with 2^31 elements or more is not supported");
+  }
+  join_batch(&gemm);
+  const int64_t columns = gemm.n; /* of c, which lies in memory as it is however we look at it */
+  const bool skinny = gemm.m <= GEMV_ROWS || gemm.n <= GEMV_ROWS;
+  const bool transposed = gemm.m > GEMV_ROWS && gemm.n <= GEMV_ROWS;
+  if (transposed) {
+    transpose(&gemm);
+  }
+  leati_gemm_args args = {.a = gemm.a->address,
+                          .b = gemm.b->address,
+                          .m = (uint32_t)gemm.m,
+                          .n = (uint32_t)gemm.n,
+                          .k = (uint32_t)gemm.k,
+                          .batch = 1,
+                          .a_row = (int32_t)gemm.a_row,
+                          .a_k = (int32_t)gemm.a_k,
+                          .b_column = (int32_t)gemm.b_column,
+                          .b_k = (int32_t)gemm.b_k,
+                          .c_row = transposed ? 1 : (int32_t)columns,
+                          .c_column = transposed ? (int32_t)columns : 1,
+                          .c_batch = (uint32_t)(gemm.m * gemm.n),
+                          .c_split = (uint32_t)gemm.c->count,
+                          .bias_row = (int32_t)gemm.bias_row,
+                          .bias_column = (int32_t)gemm.bias_column,
+                          .bias_batch = (int32_t)gemm.bias_batch,
+                          .bias_period = gemm.bias_period > 0 ? (uint32_t)gemm.bias_period : 1,
+                          .alpha = gemm.alpha,
+                          .beta = gemm.beta,
+                          .batch_rank = (uint32_t)gemm.batch_rank};
+  for (int32_t d = 0; d < gemm.batch_rank; ++d) {
+    args.batch *= (uint32_t)gemm.batch_shape[d];
+    args.batch_shape[d] = (uint32_t)gemm.batch_shape[d];
+    args.a_batch[d] = (int32_t)gemm.a_batch[d];
+    args.b_batch[d] = (int32_t)gemm.b_batch[d];
+  }
+
+  leati_dispatch dispatch = {.args = &args, .args_size = sizeof(args), .read_count = 2, .write_count = 1};
+  dispatch.reads[0] = gemm.a;
+  dispatch.reads[1] = gemm.b;
+  const uint32_t mode_b = operand_mode(args.b, gemm.b_column, gemm.n, gemm.b_k, gemm.k, gemm.batch_rank, gemm.b_batch);
+  const uint32_t mode_a = operand_mode(args.a, gemm.a_row, gemm.m, gemm.a_k, gemm.k, gemm.batch_rank, gemm.a_batch);
+  if (skinny) {
+    args.tiles_m = 1;
+    args.tiles_n = (uint32_t)div_up(args.n, GEMV_COLUMNS);
+    choose_splits(&args, (uint64_t)args.tiles_n * args.batch, 512, 64);
+    uint32_t rows = 1;
+    while (rows < args.m) {
+      rows *= 2;
+    }
+    const uint32_t along = mode_b == MODE_QUADS_K && mode_a == MODE_QUADS_K ? 2 : gemm.b_k <= gemm.b_column ? 1 : 0;
+    dispatch.pipeline = (leati_pipeline_key){.kernel = LEATI_KERNEL_GEMV, .spec = {rows, along}};
+  } else {
+    const leati_tile tile = leati_gemm_choose_tile(&args);
+    dispatch.pipeline = (leati_pipeline_key){.kernel = tile_table[tile].kernel, .spec = {mode_a, mode_b}};
+  }
+
+  leati_view pieces;
+  const bool split = args.splits > 1;
+  if (split) {
+    LEATI_TRY(leati_gemm_pieces(recorder, args.splits, gemm.c->count, &pieces, err));
+    args.alpha = 1;
+  } else if (gemm.bias != NULL) {
+    args.bias = gemm.bias->address;
+    dispatch.reads[dispatch.read_count++] = gemm.bias;
+  }
+  dispatch.writes[0] = split ? &pieces : gemm.c;
+  args.c = dispatch.writes[0]->address;
+  args.vector_store = args.n % 4 == 0 && args.c % 16 == 0;
+  leati_groups_linear(recorder->device, leati_gemm_groups(&args), 1, dispatch.groups);
+  LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+  if (!split) {
+    return LEAT_OK;
+  }
+  /* With a bias per batch, the rows of a period follow each other in c and in the bias. */
+  const int64_t rows = given->m * (given->bias_period > 0 ? given->bias_period : 1);
+  return leati_record_gemm_sum(recorder, &pieces, args.splits, gemm.c, gemm.bias, rows, columns, given->bias_row,
+                               given->bias_column, gemm.alpha, gemm.beta, err);
+}
+
+/* ---- MatMul and FusedMatMul ---------------------------------------------------------------------------------------
+ */
+
+typedef struct matmul_state {
+  float alpha, beta;
+  bool trans_a, trans_b;
+} matmul_state;
+
+/* An operand as a matrix: its last two dimensions, which are swapped if it is transposed; a vector becomes a row (a) or
+ * a column (b). */
+typedef struct matrix {
+  int64_t rows, columns, row_stride, column_stride;
+  leati_view batch; /* what remains: only rank, shape and strides count */
+} matrix;
+
+static matrix as_matrix(const leati_view *view, bool transposed, bool vector_is_row) {
+  matrix m = {.rows = 1, .columns = 1, .batch = *view};
+  const int32_t r = view->ndim;
+  if (r == 1) {
+    m.batch.ndim = 0;
+    if (vector_is_row) {
+      m.columns = view->shape[0];
+      m.column_stride = view->strides[0];
+    } else {
+      m.rows = view->shape[0];
+      m.row_stride = view->strides[0];
+    }
+    return m;
+  }
+  const int32_t row = transposed ? r - 1 : r - 2;
+  const int32_t column = transposed ? r - 2 : r - 1;
+  m.rows = view->shape[row];
+  m.row_stride = view->strides[row];
+  m.columns = view->shape[column];
+  m.column_stride = view->strides[column];
+  m.batch.ndim = r - 2;
+  return m;
+}
+
+static int32_t matmul_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const matmul_state *state = leati_op_state_const(op);
+  const leati_view *a = &call->inputs[0], *b = &call->inputs[1];
+  if (a->ndim < 1 || b->ndim < 1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "MatMul of a scalar: both inputs need at least one dimension");
+  }
+  const matrix ma = as_matrix(a, state->trans_a, true), mb = as_matrix(b, state->trans_b, false);
+  if (ma.columns != mb.rows) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "MatMul: the first input has %lld columns, the second %lld rows", (long long)ma.columns,
+                      (long long)mb.rows);
+  }
+  out[0].ndim = ma.batch.ndim;
+  for (int32_t d = 0; d < ma.batch.ndim; ++d) {
+    out[0].dims[d] = a->shape[d];
+  }
+  LEATI_TRY(leati_broadcast(&out[0].ndim, out[0].dims, mb.batch.ndim, b->shape, err));
+  if (a->ndim > 1) {
+    out[0].dims[out[0].ndim++] = ma.rows;
+  }
+  if (b->ndim > 1) {
+    out[0].dims[out[0].ndim++] = mb.columns;
+  }
+  return LEAT_OK;
+}
+
+static int32_t matmul_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const matmul_state *state = leati_op_state_const(op);
+  const leati_view *c = &call->outputs[0];
+  if (c->count == 0) {
+    return LEAT_OK;
+  }
+  leati_view a, b;
+  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[0], &a, err));
+  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[1], &b, err));
+  const matrix ma = as_matrix(&a, state->trans_a, true), mb = as_matrix(&b, state->trans_b, false);
+  leati_gemm gemm = {.a = &a,
+                     .b = &b,
+                     .c = c,
+                     .m = ma.rows,
+                     .n = mb.columns,
+                     .k = ma.columns,
+                     .a_row = ma.row_stride,
+                     .a_k = ma.column_stride,
+                     .b_k = mb.row_stride,
+                     .b_column = mb.column_stride,
+                     .alpha = state->alpha};
+  int64_t dims[LEAT_MAX_RANK];
+  int64_t strides[2][LEAT_MAX_RANK];
+  const int32_t rank = c->ndim - (a.ndim > 1) - (b.ndim > 1);
+  for (int32_t d = 0; d < rank; ++d) {
+    dims[d] = c->shape[d];
+  }
+  leati_broadcast_strides(&ma.batch, rank, dims, strides[0]);
+  leati_broadcast_strides(&mb.batch, rank, dims, strides[1]);
+  gemm.batch_rank = rank > 0 ? leati_collapse(rank, dims, 2, strides) : 0;
+  for (int32_t d = 0; d < gemm.batch_rank; ++d) {
+    gemm.batch_shape[d] = dims[d];
+    gemm.a_batch[d] = strides[0][d];
+    gemm.b_batch[d] = strides[1][d];
+  }
+  return leati_record_gemm(recorder, &gemm, err);
+}
+
+static int32_t matmul_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                               leat_error *err) {
+  (void)device;
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (desc->inputs[i].ndim == 0) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u is a scalar; it needs at least one dimension",
+                        def->info.name, i);
+    }
+  }
+  if (leati_attr_int(desc, "transBatchA", 0) != 0 || leati_attr_int(desc, "transBatchB", 0) != 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with transBatchA or transBatchB is not supported",
+                      def->info.name);
+  }
+  return LEAT_OK;
+}
+
+static int32_t matmul_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  matmul_state *state = leati_op_state(op);
+  state->alpha = leati_attr_float(desc, "alpha", 1.0f);
+  state->beta = leati_attr_float(desc, "beta", 1.0f);
+  state->trans_a = leati_attr_int(desc, "transA", 0) != 0;
+  state->trans_b = leati_attr_int(desc, "transB", 0) != 0;
+  return LEAT_OK;
+}
+
+LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
+LEATI_ATTRIBUTE(attr_alpha, "alpha", FLOAT);
+LEATI_ATTRIBUTE(attr_beta, "beta", FLOAT);
+LEATI_ATTRIBUTE(attr_trans_a, "transA", INT);
+LEATI_ATTRIBUTE(attr_trans_b, "transB", INT);
+LEATI_ATTRIBUTE(attr_trans_batch_a, "transBatchA", INT);
+LEATI_ATTRIBUTE(attr_trans_batch_b, "transBatchB", INT);
+
+static const leati_op_def op_matmul = {.info = {.struct_size = sizeof(leat_op_info),
+                                                .name = "MatMul",
+                                                .domain = "",
+                                                .opset_min = 9,
+                                                .opset_max = 13,
+                                                .min_inputs = 2,
+                                                .max_inputs = 2,
+                                                .min_outputs = 1,
+                                                .max_outputs = 1,
+                                                LEATI_TYPES(&type_float)},
+                                       .state_size = sizeof(matmul_state),
+                                       .supports = matmul_supports,
+                                       .create = matmul_create,
+                                       .infer = matmul_infer,
+                                       .invoke = matmul_invoke};
+
+static const leati_op_def op_fused_matmul = {
+    .info = {.struct_size = sizeof(leat_op_info),
+             .name = "FusedMatMul",
+             .domain = "com.microsoft",
+             .opset_min = 1,
+             .opset_max = 1,
+             .min_inputs = 2,
+             .max_inputs = 2,
+             .min_outputs = 1,
+             .max_outputs = 1,
+             LEATI_TYPES(&type_float),
+             LEATI_ATTRIBUTES(&attr_alpha, &attr_trans_a, &attr_trans_b, &attr_trans_batch_a, &attr_trans_batch_b)},
+    .state_size = sizeof(matmul_state),
+    .supports = matmul_supports,
+    .create = matmul_create,
+    .infer = matmul_infer,
+    .invoke = matmul_invoke};
+
+/* ---- Gemm ---------------------------------------------------------------------------------------------------------
+ */
+
+static int32_t gemm_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const matmul_state *state = leati_op_state_const(op);
+  const leati_view *a = &call->inputs[0], *b = &call->inputs[1], *c = leati_input(call, 2);
+  if (a->ndim != 2 || b->ndim != 2) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Gemm: A and B need 2 dimensions, they have %d and %d", a->ndim,
+                      b->ndim);
+  }
+  const matrix ma = as_matrix(a, state->trans_a, true), mb = as_matrix(b, state->trans_b, false);
+  if (ma.columns != mb.rows) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Gemm: op(A) has %lld columns, op(B) %lld rows",
+                      (long long)ma.columns, (long long)mb.rows);
+  }
+  out[0].ndim = 2;
+  out[0].dims[0] = ma.rows;
+  out[0].dims[1] = mb.columns;
+  for (int32_t d = 1; c != NULL && d <= c->ndim; ++d) {
+    const int64_t size = c->shape[c->ndim - d];
+    if (d > 2 ? size != 1 : size != 1 && size != out[0].dims[2 - d]) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Gemm: C cannot be broadcast to [%lld, %lld]",
+                        (long long)ma.rows, (long long)mb.columns);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t gemm_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const matmul_state *state = leati_op_state_const(op);
+  const leati_view *c = &call->outputs[0];
+  if (c->count == 0) {
+    return LEAT_OK;
+  }
+  leati_view a, b, bias;
+  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[0], &a, err));
+  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[1], &b, err));
+  const matrix ma = as_matrix(&a, state->trans_a, true), mb = as_matrix(&b, state->trans_b, false);
+  leati_gemm gemm = {.a = &a,
+                     .b = &b,
+                     .c = c,
+                     .m = ma.rows,
+                     .n = mb.columns,
+                     .k = ma.columns,
+                     .a_row = ma.row_stride,
+                     .a_k = ma.column_stride,
+                     .b_k = mb.row_stride,
+                     .b_column = mb.column_stride,
+                     .alpha = state->alpha,
+                     .beta = state->beta};
+  const leati_view *addend = leati_input(call, 2);
+  if (addend != NULL && state->beta != 0.0f) {
+    LEATI_TRY(leati_record_walkable(recorder, addend, &bias, err));
+    leati_view last = bias;
+    /* Leading dimensions of C beyond two have size 1 and move nothing. */
+    for (; last.ndim > 2; --last.ndim) {
+      for (int32_t d = 1; d < last.ndim; ++d) {
+        last.shape[d - 1] = last.shape[d];
+        last.strides[d - 1] = last.strides[d];
+      }
+    }
+    int64_t strides[LEAT_MAX_RANK];
+    leati_broadcast_strides(&last, 2, c->shape, strides);
+    gemm.bias = &bias;
+    gemm.bias_row = strides[0];
+    gemm.bias_column = strides[1];
+  }
+  return leati_record_gemm(recorder, &gemm, err);
+}
+
+static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)def;
+  (void)device;
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (desc->inputs[i].ndim >= 0 && desc->inputs[i].ndim != 2) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Gemm: input %u has %d dimensions; it needs 2", i,
+                        desc->inputs[i].ndim);
+    }
+  }
+  return LEAT_OK;
+}
+
+static const leati_op_def op_gemm = {.info = {.struct_size = sizeof(leat_op_info),
+                                              .name = "Gemm",
+                                              .domain = "",
+                                              .opset_min = 11,
+                                              .opset_max = 13,
+                                              .min_inputs = 2,
+                                              .max_inputs = 3,
+                                              .min_outputs = 1,
+                                              .max_outputs = 1,
+                                              LEATI_TYPES(&type_float),
+                                              LEATI_ATTRIBUTES(&attr_alpha, &attr_beta, &attr_trans_a, &attr_trans_b)},
+                                     .state_size = sizeof(matmul_state),
+                                     .supports = gemm_supports,
+                                     .create = matmul_create,
+                                     .infer = gemm_infer,
+                                     .invoke = gemm_invoke};
+
+static const leati_op_def *const defs[] = {&op_matmul, &op_fused_matmul, &op_gemm};
+const leati_op_family leati_matmul_family = LEATI_FAMILY(defs);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Matrix products, for all families whose operators come down to one.
+ */
+#ifndef LEAT_PLUGIN_OPS_MATMUL_H_
+#define LEAT_PLUGIN_OPS_MATMUL_H_
+
+#include "ops/op.h"
+
+#define LEATI_GEMM_BATCH_MAX 6 /**< dimensions of the batch at most */
+
+/** Argument record of the tiled kernels; GEMM_ARGS in kernels/gemm_args.glsl. Counts and strides in elements. */
+typedef struct leati_gemm_args {
+  uint64_t a, b, c, bias;
+  uint32_t m, n, k;
+  uint32_t tiles_m, tiles_n;
+  uint32_t batch;
+  uint32_t splits, k_chunk;
+  int32_t a_row, a_k, b_column, b_k;
+  int32_t c_row, c_column;
+  uint32_t c_batch, c_split;
+  int32_t bias_row, bias_column, bias_batch;
+  uint32_t bias_period;
+  float alpha, beta;
+  uint32_t vector_store;
+  uint32_t batch_rank;
+  uint32_t batch_shape[LEATI_GEMM_BATCH_MAX];
+  int32_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX];
+} leati_gemm_args;
+
+/** c[batch][m][n] = alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n], float32, c
+ * compact. */
+typedef struct leati_gemm {
+  const leati_view *a, *b; /**< what is read; strides below count from their first element */
+  const leati_view *c;     /**< batch * m * n elements */
+  const leati_view *bias;  /**< NULL: none */
+  int64_t m, n, k;
+  int64_t a_row, a_k, b_k, b_column; /**< not negative */
+  int32_t batch_rank;                /**< at most LEATI_GEMM_BATCH_MAX */
+  int64_t batch_shape[LEATI_GEMM_BATCH_MAX];
+  int64_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX]; /**< strides, not negative */
+  int64_t bias_row, bias_column, bias_batch;                            /**< strides */
+  int64_t bias_period;                                                  /**< the bias repeats after so many batches */
+  float alpha, beta;
+} leati_gemm;
+
+/** Records a matrix product. Nothing is recorded when c has no elements; k may be 0.
+ * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */
+int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *gemm, leat_error *err);
+
+/** A tile size of the tiled kernels. */
+typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TILE_COUNT } leati_tile;
+
+/** Chooses a tile and how often k is split, by the shape alone, and sets `tiles_m`, `tiles_n`, `splits` and `k_chunk`
+ * of `args` from its `m`, `n`, `k` and `batch`. */
+leati_tile leati_gemm_choose_tile(leati_gemm_args *args);
+
+/** Workgroups of a dispatch with these arguments. */
+uint64_t leati_gemm_groups(const leati_gemm_args *args);
+
+/** Makes the temporary that takes the pieces of a split product whose result has `count` elements. */
+int32_t leati_gemm_pieces(leati_recorder *recorder, uint32_t splits, uint64_t count, leati_view *out, leat_error *err);
+
+/** Records the sum of the pieces into `c`, with alpha and beta * bias; element i of c is in row i / columns % rows. */
+int32_t leati_record_gemm_sum(leati_recorder *recorder, const leati_view *pieces, uint32_t splits, const leati_view *c,
+                              const leati_view *bias, int64_t rows, int64_t columns, int64_t bias_row,
+                              int64_t bias_column, float alpha, float beta, leat_error *err);
+
+/** Whether the elements of `view` lie within 2^31 elements from the first and no stride is negative: what kernels with
+ * 32-bit strides can walk. */
+bool leati_view_walkable(const leati_view *view);
+
+/** Gives `view` itself if kernels can walk it, else a compact copy.
+ * @errors NOT_SUPPORTED: it has 2^31 elements or more */
+int32_t leati_record_walkable(leati_recorder *recorder, const leati_view *view, leati_view *out, leat_error *err);
+
+#endif /* LEAT_PLUGIN_OPS_MATMUL_H_ */

@@ -1,0 +1,998 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators that put elements elsewhere: Transpose, Expand, Slice, Concat, Split, Pad, Tile, DepthToSpace,
+ * SpaceToDepth, Trilu. */
+#include "ops/movement.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "status.h"
+
+/* ---- Copies -------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct copy_args {
+  uint64_t src, dst;
+  uint32_t count, rank;
+  uint32_t dims[LEAT_MAX_RANK];
+  int32_t src_strides[LEAT_MAX_RANK];
+  int32_t dst_strides[LEAT_MAX_RANK];
+} copy_args;
+
+static const leati_item_kernels copy_kernels = LEATI_ITEM_KERNELS_5(COPY);
+
+int32_t leati_check_reach(const leati_view *view, const char *what, leat_error *err) {
+  const uint64_t reach = (view->end - view->begin) / view->item_size;
+  return reach <= INT32_MAX && view->count <= INT32_MAX
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "%s: a tensor has %" PRIu64 " elements over a reach of %" PRIu64
+                          "; supported: up to 2147483647",
+                          what, view->count, reach);
+}
+
+int64_t leati_host_int(const leati_view *view, uint64_t i) {
+  const int64_t stride = view->ndim == 1 ? view->strides[0] : 0;
+  const unsigned char *const at = (const unsigned char *)view->data + (int64_t)i * stride * (int64_t)view->item_size;
+  if (view->type == LEAT_TYPE_INT64) {
+    int64_t wide;
+    memcpy(&wide, at, sizeof(wide));
+    return wide;
+  }
+  int32_t narrow;
+  memcpy(&narrow, at, sizeof(narrow));
+  return narrow;
+}
+
+int32_t leati_record_strided_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst,
+                                  leat_error *err) {
+  if (dst->count == 0) {
+    return LEAT_OK;
+  }
+  int64_t dims[LEAT_MAX_RANK];
+  int64_t strides[2][LEAT_MAX_RANK];
+  memcpy(dims, dst->shape, sizeof(dims));
+  memcpy(strides[0], src->strides, sizeof(strides[0]));
+  memcpy(strides[1], dst->strides, sizeof(strides[1]));
+  const int32_t rank = leati_collapse(dst->ndim, dims, 2, strides);
+  const int32_t last = rank - 1;
+  const uint32_t item = dst->item_size;
+  uint32_t width = item;
+  if (dims[last] > 1 && strides[0][last] == 1 && strides[1][last] == 1) {
+    /* Rows lie side by side in both: move them in the widest pieces that fit. */
+    uint64_t quantities = src->address | dst->address | (uint64_t)dims[last] * item;
+    for (int32_t d = 0; d < last; ++d) {
+      quantities |= (uint64_t)(strides[0][d] * item) | (uint64_t)(strides[1][d] * item);
+    }
+    width = leati_item_width(quantities);
+  }
+  if (rank == 1 && strides[0][0] == 1 && strides[1][0] == 1 && dst->count * item / width > INT32_MAX) {
+    return leati_record_copy(recorder, src, dst, err);
+  }
+  if (width == item) {
+    LEATI_TRY(leati_check_reach(src, "copy", err));
+    LEATI_TRY(leati_check_reach(dst, "copy", err));
+  } else if ((src->end - src->begin) / width > INT32_MAX || (dst->end - dst->begin) / width > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "copy: a tensor reaches over more than 2147483647 items of %u bytes", width);
+  }
+  copy_args args = {
+      .src = src->address,
+      .dst = dst->address,
+      .count = (uint32_t)(dst->count * item / width),
+      .rank = (uint32_t)rank,
+  };
+  const int64_t ratio = width / item;
+  for (int32_t d = 0; d < rank; ++d) {
+    const bool row = d == last;
+    args.dims[d] = (uint32_t)(row ? dims[d] / ratio : dims[d]);
+    args.src_strides[d] = (int32_t)(row ? strides[0][d] : strides[0][d] / ratio);
+    args.dst_strides[d] = (int32_t)(row ? strides[1][d] : strides[1][d] / ratio);
+  }
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = leati_item_kernel(copy_kernels, width)},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = 1,
+      .write_count = 1,
+      .reads = {src},
+      .writes = {dst},
+  };
+  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+int32_t leati_record_compact(leati_recorder *recorder, const leati_view *view, leati_view *out, leat_error *err) {
+  if (view->compact) {
+    *out = *view;
+    return LEAT_OK;
+  }
+  memset(out, 0, sizeof(*out));
+  out->type = view->type;
+  out->ndim = view->ndim;
+  memcpy(out->shape, view->shape, sizeof(out->shape));
+  LEATI_TRY(leati_record_temp(recorder, out, err));
+  return leati_record_strided_copy(recorder, view, out, err);
+}
+
+/* Gives a view another shape and strides over the same bytes. */
+static void reshape_view(leati_view *view, int32_t ndim, const int64_t *shape, const int64_t *strides) {
+  view->ndim = ndim;
+  view->count = 1;
+  for (int32_t d = 0; d < ndim; ++d) {
+    view->shape[d] = shape[d];
+    view->strides[d] = strides[d];
+    view->count *= (uint64_t)shape[d];
+  }
+  view->compact = false;
+}
+
+/* ---- Transpose ----------------------------------------------------------------------------------------------------
+ */
+
+typedef struct transpose_state {
+  uint32_t count; /* 0: all dimensions in reverse */
+  int64_t perm[LEAT_MAX_RANK];
+} transpose_state;
+
+LEATI_TYPE(type_moved, "T", LEATI_TYPES_MOVED);
+LEATI_TYPE(type_int64, "tensor(int64)", LEAT_TYPE_INT64);
+LEATI_TYPE(type_index, "Tind", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_ATTRIBUTE(attribute_perm, "perm", INTS);
+LEATI_ATTRIBUTE(attribute_axis, "axis", INT);
+LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);
+LEATI_ATTRIBUTE(attribute_mode, "mode", STRING);
+LEATI_ATTRIBUTE(attribute_blocksize, "blocksize", INT);
+LEATI_ATTRIBUTE(attribute_upper, "upper", INT);
+
+static int32_t create_transpose(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  transpose_state *const state = leati_op_state(op);
+  LEATI_TRY(leati_attr_ints(desc, "perm", LEAT_MAX_RANK, state->perm, &state->count, err));
+  uint32_t seen = 0;
+  for (uint32_t i = 0; i < state->count; ++i) {
+    if (state->perm[i] < 0 || state->perm[i] >= (int64_t)state->count) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Transpose: 'perm' holds %" PRId64 "; expected 0 to %u",
+                        state->perm[i], state->count - 1);
+    }
+    seen |= 1u << state->perm[i];
+  }
+  return seen == (1u << state->count) - 1
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Transpose: 'perm' names a dimension twice");
+}
+
+static int32_t permutation(const leat_op *op, const leati_view *input, int32_t *perm, leat_error *err) {
+  const transpose_state *const state = leati_op_state_const(op);
+  if (state->count != 0 && (int32_t)state->count != input->ndim) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Transpose: 'perm' has %u elements for an input of rank %d",
+                      state->count, input->ndim);
+  }
+  for (int32_t d = 0; d < input->ndim; ++d) {
+    perm[d] = state->count == 0 ? input->ndim - 1 - d : (int32_t)state->perm[d];
+  }
+  return LEAT_OK;
+}
+
+static int32_t infer_transpose(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  int32_t perm[LEAT_MAX_RANK];
+  const leati_view *const input = &call->inputs[0];
+  LEATI_TRY(permutation(op, input, perm, err));
+  out->ndim = input->ndim;
+  for (int32_t d = 0; d < input->ndim; ++d) {
+    out->dims[d] = input->shape[perm[d]];
+  }
+  return LEAT_OK;
+}
+
+static int32_t invoke_transpose(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  int32_t perm[LEAT_MAX_RANK];
+  int64_t strides[LEAT_MAX_RANK];
+  leati_view src = call->inputs[0];
+  LEATI_TRY(permutation(op, &src, perm, err));
+  for (int32_t d = 0; d < src.ndim; ++d) {
+    strides[d] = call->inputs[0].strides[perm[d]];
+  }
+  reshape_view(&src, src.ndim, call->outputs[0].shape, strides);
+  return leati_record_strided_copy(recorder, &src, &call->outputs[0], err);
+}
+
+/* ---- Expand -------------------------------------------------------------------------------------------------------
+ */
+
+static int32_t infer_expand(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  (void)op;
+  const leati_view *const input = &call->inputs[0];
+  int64_t shape[LEAT_MAX_RANK];
+  uint32_t rank;
+  LEATI_TRY(leati_read_ints(&call->inputs[1], "Expand: shape", LEAT_MAX_RANK, shape, &rank, err));
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (shape[d] < 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Expand: shape holds %" PRId64 "; sizes are not negative",
+                        shape[d]);
+    }
+  }
+  out->ndim = input->ndim;
+  memcpy(out->dims, input->shape, (size_t)input->ndim * sizeof(out->dims[0]));
+  return leati_broadcast(&out->ndim, out->dims, (int32_t)rank, shape, err);
+}
+
+static int32_t invoke_expand(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_view *const dst = &call->outputs[0];
+  int64_t strides[LEAT_MAX_RANK];
+  leati_view src = call->inputs[0];
+  leati_broadcast_strides(&call->inputs[0], dst->ndim, dst->shape, strides);
+  reshape_view(&src, dst->ndim, dst->shape, strides);
+  return leati_record_strided_copy(recorder, &src, dst, err);
+}
+
+/* ---- Slice --------------------------------------------------------------------------------------------------------
+ */
+
+/* What is taken of each dimension. */
+typedef struct slice_plan {
+  int64_t start[LEAT_MAX_RANK], step[LEAT_MAX_RANK], size[LEAT_MAX_RANK];
+} slice_plan;
+
+static int64_t clamp(int64_t x, int64_t low, int64_t high) {
+  return x < low ? low : x > high ? high : x;
+}
+
+/* Takes [start, end) by `step` of a dimension, all as the specification clamps them. */
+static void slice_dimension(int64_t size, int64_t start, int64_t end, int64_t step, slice_plan *plan, int32_t d) {
+  /* Beyond any size a step is as good as another; this keeps its negative and its products in range. */
+  step = clamp(step, -(INT64_C(1) << 60), INT64_C(1) << 60);
+  start = start < 0 ? start + size : start;
+  end = end < 0 ? end + size : end;
+  int64_t count;
+  if (step > 0) {
+    start = clamp(start, 0, size);
+    end = clamp(end, 0, size);
+    count = end > start ? 1 + (end - start - 1) / step : 0;
+  } else {
+    start = clamp(start, -1, size - 1);
+    end = clamp(end, -1, size - 1);
+    count = start > end ? 1 + (start - end - 1) / -step : 0;
+  }
+  plan->start[d] = count == 0 ? 0 : start;
+  plan->step[d] = count < 2 ? 1 : step;
+  plan->size[d] = count;
+}
+
+static int32_t plan_slice(const leati_call *call, slice_plan *plan, leat_error *err) {
+  const leati_view *const input = &call->inputs[0];
+  const leati_view *const axes_view = leati_input(call, 3);
+  const leati_view *const steps_view = leati_input(call, 4);
+  int64_t starts[LEAT_MAX_RANK], ends[LEAT_MAX_RANK], axes[LEAT_MAX_RANK], steps[LEAT_MAX_RANK];
+  uint32_t count, end_count, axis_count, step_count;
+  LEATI_TRY(leati_read_ints(&call->inputs[1], "Slice: starts", LEAT_MAX_RANK, starts, &count, err));
+  LEATI_TRY(leati_read_ints(&call->inputs[2], "Slice: ends", LEAT_MAX_RANK, ends, &end_count, err));
+  axis_count = count;
+  step_count = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    axes[i] = i;
+    steps[i] = 1;
+  }
+  if (axes_view != NULL) {
+    LEATI_TRY(leati_read_ints(axes_view, "Slice: axes", LEAT_MAX_RANK, axes, &axis_count, err));
+  }
+  if (steps_view != NULL) {
+    LEATI_TRY(leati_read_ints(steps_view, "Slice: steps", LEAT_MAX_RANK, steps, &step_count, err));
+  }
+  if (end_count != count || axis_count != count || step_count != count) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "Slice: starts, ends, axes and steps have %u, %u, %u and %u elements", count, end_count,
+                      axis_count, step_count);
+  }
+  for (int32_t d = 0; d < input->ndim; ++d) {
+    plan->start[d] = 0;
+    plan->step[d] = 1;
+    plan->size[d] = input->shape[d];
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    int32_t d;
+    LEATI_TRY(leati_axis(axes[i], input->ndim, &d, err));
+    if (steps[i] == 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Slice: a step is 0");
+    }
+    slice_dimension(input->shape[d], starts[i], ends[i], steps[i], plan, d);
+  }
+  return LEAT_OK;
+}
+
+static int32_t infer_slice(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  (void)op;
+  slice_plan plan;
+  LEATI_TRY(plan_slice(call, &plan, err));
+  out->ndim = call->inputs[0].ndim;
+  memcpy(out->dims, plan.size, (size_t)out->ndim * sizeof(out->dims[0]));
+  return LEAT_OK;
+}
+
+/* The part of `view` from `start` on by `step`, of shape `size`. Bytes touched are taken to be those of the whole. */
+static leati_view slice_view(const leati_view *view, const int64_t *start, const int64_t *step, const int64_t *size) {
+  leati_view part = *view;
+  int64_t strides[LEAT_MAX_RANK];
+  int64_t offset = 0;
+  for (int32_t d = 0; d < view->ndim; ++d) {
+    offset += start[d] * view->strides[d];
+    strides[d] = view->strides[d] * step[d];
+  }
+  part.address += (uint64_t)(offset * (int64_t)view->item_size);
+  reshape_view(&part, view->ndim, size, strides);
+  return part;
+}
+
+static int32_t invoke_slice(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  slice_plan plan;
+  LEATI_TRY(plan_slice(call, &plan, err));
+  const leati_view src = slice_view(&call->inputs[0], plan.start, plan.step, plan.size);
+  return leati_record_strided_copy(recorder, &src, &call->outputs[0], err);
+}
+
+/* ---- Concat and Split ---------------------------------------------------------------------------------------------
+ */
+
+#define SEGMENTS_MAX LEATI_ACCESS_MAX
+
+/* A block of rows, in bytes until it is dispatched. */
+typedef struct segment {
+  uint64_t src, dst;
+  uint32_t count, row, src_pitch, dst_pitch;
+} segment;
+
+typedef struct segments_args {
+  segment segments[SEGMENTS_MAX];
+} segments_args;
+
+/* Blocks that are collected for one dispatch. */
+typedef struct segments {
+  uint32_t count;
+  uint64_t src[SEGMENTS_MAX], dst[SEGMENTS_MAX], rows[SEGMENTS_MAX];
+  uint64_t row[SEGMENTS_MAX], src_pitch[SEGMENTS_MAX], dst_pitch[SEGMENTS_MAX]; /* bytes */
+  const leati_view *reads[SEGMENTS_MAX], *writes[SEGMENTS_MAX];
+  uint32_t read_count, write_count;
+} segments;
+
+static const leati_item_kernels segments_kernels = LEATI_ITEM_KERNELS_5(SEGMENTS);
+
+static int32_t record_segments(leati_recorder *recorder, segments *s, leat_error *err) {
+  if (s->count == 0) {
+    return LEAT_OK;
+  }
+  uint64_t quantities = 0;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    quantities |= s->src[i] | s->dst[i] | s->row[i] | s->src_pitch[i] | s->dst_pitch[i];
+  }
+  const uint32_t width = leati_item_width(quantities);
+  segments_args args = {0};
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    const uint64_t pitch = s->src_pitch[i] > s->dst_pitch[i] ? s->src_pitch[i] : s->dst_pitch[i];
+    const uint64_t count = s->rows[i] * s->row[i] / width;
+    if (s->rows[i] * (pitch / width) > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                        "Concat and Split support tensors of up to 2147483647 items; these items have %u bytes", width);
+    }
+    args.segments[i] = (segment){
+        .src = s->src[i],
+        .dst = s->dst[i],
+        .count = (uint32_t)count,
+        .row = (uint32_t)(s->row[i] / width),
+        .src_pitch = (uint32_t)(s->src_pitch[i] / width),
+        .dst_pitch = (uint32_t)(s->dst_pitch[i] / width),
+    };
+    most = count > most ? count : most;
+  }
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = leati_item_kernel(segments_kernels, width)},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = s->read_count,
+      .write_count = s->write_count,
+  };
+  memcpy(dispatch.reads, s->reads, s->read_count * sizeof(s->reads[0]));
+  memcpy(dispatch.writes, s->writes, s->write_count * sizeof(s->writes[0]));
+  leati_groups_linear(recorder->device, most, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  dispatch.groups[2] = s->count;
+  s->count = 0;
+  s->read_count = 0;
+  s->write_count = 0;
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* Product of the sizes of dimensions [from, to). */
+static uint64_t product(const int64_t *shape, int32_t from, int32_t to) {
+  uint64_t result = 1;
+  for (int32_t d = from; d < to; ++d) {
+    result *= (uint64_t)shape[d];
+  }
+  return result;
+}
+
+typedef struct axis_state {
+  int64_t axis;
+  int64_t num_outputs; /* Split: 0 when not given */
+} axis_state;
+
+static int32_t supports_concat(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                               leat_error *err) {
+  (void)def;
+  (void)device;
+  return leati_attr(desc, "axis") != NULL
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: attribute 'axis' is missing");
+}
+
+static int32_t create_axis(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  axis_state *const state = leati_op_state(op);
+  state->axis = leati_attr_int(desc, "axis", 0);
+  state->num_outputs = leati_attr_int(desc, "num_outputs", 0);
+  if (state->num_outputs != 0 && state->num_outputs != (int64_t)desc->output_count) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: 'num_outputs' is %" PRId64 " and there are %u outputs",
+                      state->num_outputs, desc->output_count);
+  }
+  return LEAT_OK;
+}
+
+static int32_t infer_concat(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const first = &call->inputs[0];
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, first->ndim, &axis, err));
+  LEATI_TRY(leati_infer_same(op, call, out, err));
+  for (uint32_t i = 1; i < call->input_count; ++i) {
+    const leati_view *const input = leati_input(call, i);
+    if (input == NULL || input->ndim != first->ndim) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: input %u is absent or has another rank than input 0",
+                        i);
+    }
+    for (int32_t d = 0; d < first->ndim; ++d) {
+      if (d != axis && input->shape[d] != first->shape[d]) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "Concat: input %u has size %" PRId64 " in dimension %d, input 0 has %" PRId64, i,
+                          input->shape[d], d, first->shape[d]);
+      }
+    }
+    out->dims[axis] += input->shape[axis];
+  }
+  return LEAT_OK;
+}
+
+static int32_t invoke_concat(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const dst = &call->outputs[0];
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, dst->ndim, &axis, err));
+  const uint64_t rows = product(dst->shape, 0, axis);
+  const uint64_t inner = product(dst->shape, axis + 1, dst->ndim) * dst->item_size;
+  segments s = {0};
+  int64_t position = 0;
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    const leati_view *const src = &call->inputs[i];
+    const int64_t size = src->shape[axis];
+    if (src->count == 0) {
+      position += size;
+      continue;
+    }
+    if (!src->compact) {
+      int64_t start[LEAT_MAX_RANK] = {0};
+      const int64_t step[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+      start[axis] = position;
+      const leati_view part = slice_view(dst, start, step, src->shape);
+      LEATI_TRY(leati_record_strided_copy(recorder, src, &part, err));
+      position += size;
+      continue;
+    }
+    s.src[s.count] = src->address;
+    s.dst[s.count] = dst->address + (uint64_t)position * inner;
+    s.rows[s.count] = rows;
+    s.row[s.count] = (uint64_t)size * inner;
+    s.src_pitch[s.count] = (uint64_t)size * inner;
+    s.dst_pitch[s.count] = (uint64_t)dst->shape[axis] * inner;
+    s.reads[s.read_count++] = src;
+    s.writes[0] = dst;
+    s.write_count = 1;
+    position += size;
+    if (++s.count == SEGMENTS_MAX) {
+      LEATI_TRY(record_segments(recorder, &s, err));
+    }
+  }
+  return record_segments(recorder, &s, err);
+}
+
+/* Size along the axis of output `i` of a Split. */
+static int64_t split_size(const leati_call *call, int64_t total, uint32_t i) {
+  const leati_view *const split = leati_input(call, 1);
+  if (split != NULL) {
+    return leati_host_int(split, i);
+  }
+  const int64_t chunk = (total + call->output_count - 1) / call->output_count;
+  const int64_t left = total - chunk * i;
+  return left < 0 ? 0 : left < chunk ? left : chunk;
+}
+
+static int32_t infer_split(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const input = &call->inputs[0];
+  const leati_view *const split = leati_input(call, 1);
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, input->ndim, &axis, err));
+  const int64_t total = input->shape[axis];
+  if (split != NULL && (split->ndim != 1 || split->count != call->output_count)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: 'split' has %" PRIu64 " elements for %u outputs",
+                      split->count, call->output_count);
+  }
+  if (split == NULL && leati_op_opset(op) < 18 && total % call->output_count != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: %" PRId64 " does not split into %u equal parts", total,
+                      call->output_count);
+  }
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < call->output_count; ++i) {
+    const int64_t size = split_size(call, total, i);
+    if (size < 0 || size > total - sum) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "Split: part %u of size %" PRId64 " does not fit a dimension of size %" PRId64, i, size, total);
+    }
+    sum += size;
+    out[i].ndim = input->ndim;
+    memcpy(out[i].dims, input->shape, (size_t)input->ndim * sizeof(out[i].dims[0]));
+    out[i].dims[axis] = size;
+  }
+  return sum == total ? LEAT_OK
+                      : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: the parts sum to %" PRId64 " of %" PRId64,
+                                   sum, total);
+}
+
+static int32_t invoke_split(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const src = &call->inputs[0];
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, src->ndim, &axis, err));
+  const uint64_t rows = product(src->shape, 0, axis);
+  const uint64_t inner = product(src->shape, axis + 1, src->ndim) * src->item_size;
+  segments s = {0};
+  int64_t position = 0;
+  for (uint32_t i = 0; i < call->output_count; ++i) {
+    const leati_view *const dst = leati_output(call, i);
+    const int64_t size = split_size(call, src->shape[axis], i);
+    const int64_t first = position;
+    position += size;
+    if (dst == NULL || dst->count == 0) {
+      continue;
+    }
+    if (!src->compact) {
+      int64_t start[LEAT_MAX_RANK] = {0};
+      const int64_t step[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+      start[axis] = first;
+      const leati_view part = slice_view(src, start, step, dst->shape);
+      LEATI_TRY(leati_record_strided_copy(recorder, &part, dst, err));
+      continue;
+    }
+    s.src[s.count] = src->address + (uint64_t)first * inner;
+    s.dst[s.count] = dst->address;
+    s.rows[s.count] = rows;
+    s.row[s.count] = (uint64_t)size * inner;
+    s.src_pitch[s.count] = (uint64_t)src->shape[axis] * inner;
+    s.dst_pitch[s.count] = (uint64_t)size * inner;
+    s.reads[0] = src;
+    s.read_count = 1;
+    s.writes[s.write_count++] = dst;
+    if (++s.count == SEGMENTS_MAX) {
+      LEATI_TRY(record_segments(recorder, &s, err));
+    }
+  }
+  return record_segments(recorder, &s, err);
+}
+
+/* ---- Pad and Tile -------------------------------------------------------------------------------------------------
+ */
+
+enum { PAD_CONSTANT = 0, PAD_REFLECT = 1, PAD_EDGE = 2, PAD_WRAP = 3 };
+
+typedef struct pad_args {
+  uint64_t src, dst;
+  uint64_t value;
+  uint32_t count, rank;
+  uint32_t dims[LEAT_MAX_RANK];
+  int32_t src_dims[LEAT_MAX_RANK];
+  int32_t begins[LEAT_MAX_RANK];
+  int32_t strides[LEAT_MAX_RANK];
+} pad_args;
+
+typedef struct pad_state {
+  uint32_t mode;
+} pad_state;
+
+static const leati_item_kernels pad_kernels = LEATI_ITEM_KERNELS_4(PAD);
+
+/* `begins` says where the source lies in the result. */
+static int32_t record_pad(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint32_t mode,
+                          const int64_t *begins, uint64_t value, leat_error *err) {
+  if (dst->count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_check_reach(src, "Pad or Tile", err));
+  LEATI_TRY(leati_check_reach(dst, "Pad or Tile", err));
+  pad_args args = {
+      .src = src->address,
+      .dst = dst->address,
+      .value = value,
+      .count = (uint32_t)dst->count,
+      .rank = dst->ndim == 0 ? 1 : (uint32_t)dst->ndim,
+      .dims = {1},
+      .src_dims = {1},
+  };
+  for (int32_t d = 0; d < dst->ndim; ++d) {
+    args.dims[d] = (uint32_t)dst->shape[d];
+    args.src_dims[d] = (int32_t)src->shape[d];
+    args.begins[d] = (int32_t)begins[d];
+    args.strides[d] = src->shape[d] == 1 ? 0 : (int32_t)src->strides[d];
+  }
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = leati_item_kernel(pad_kernels, dst->item_size), .spec = {mode}},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = 1,
+      .write_count = 1,
+      .reads = {src},
+      .writes = {dst},
+  };
+  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t supports_pad(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)def;
+  (void)device;
+  return leati_attr(desc, "mode") == NULL || leati_attr_is(desc, "mode", "constant") ||
+                 leati_attr_is(desc, "mode", "reflect") || leati_attr_is(desc, "mode", "edge") ||
+                 leati_attr_is(desc, "mode", "wrap")
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "Pad: 'mode' must be 'constant', 'reflect', 'edge' or 'wrap'");
+}
+
+static int32_t create_pad(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  pad_state *const state = leati_op_state(op);
+  state->mode = leati_attr_is(desc, "mode", "reflect") ? PAD_REFLECT
+                : leati_attr_is(desc, "mode", "edge")  ? PAD_EDGE
+                : leati_attr_is(desc, "mode", "wrap")  ? PAD_WRAP
+                                                       : PAD_CONSTANT;
+  return LEAT_OK;
+}
+
+/* Items before and after, by dimension. */
+static int32_t read_pads(const leati_call *call, int64_t *begins, int64_t *ends, leat_error *err) {
+  const leati_view *const input = &call->inputs[0];
+  const leati_view *const axes_view = leati_input(call, 3);
+  int64_t pads[2 * LEAT_MAX_RANK], axes[LEAT_MAX_RANK];
+  uint32_t pad_count, axis_count = (uint32_t)input->ndim;
+  LEATI_TRY(leati_read_ints(&call->inputs[1], "Pad: pads", 2 * LEAT_MAX_RANK, pads, &pad_count, err));
+  for (int32_t d = 0; d < input->ndim; ++d) {
+    axes[d] = d;
+    begins[d] = 0;
+    ends[d] = 0;
+  }
+  if (axes_view != NULL) {
+    LEATI_TRY(leati_read_ints(axes_view, "Pad: axes", LEAT_MAX_RANK, axes, &axis_count, err));
+  }
+  if (pad_count != 2 * axis_count) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "Pad: 'pads' has %u elements; expected two for each of %u dimensions", pad_count, axis_count);
+  }
+  for (uint32_t i = 0; i < axis_count; ++i) {
+    int32_t d;
+    LEATI_TRY(leati_axis(axes[i], input->ndim, &d, err));
+    begins[d] = pads[i];
+    ends[d] = pads[axis_count + i];
+    if (begins[d] < INT32_MIN || begins[d] > INT32_MAX || ends[d] < INT32_MIN || ends[d] > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Pad: pads of dimension %d are beyond 32 bits", d);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t infer_pad(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const pad_state *const state = leati_op_state_const(op);
+  const leati_view *const input = &call->inputs[0];
+  const leati_view *const value = leati_input(call, 2);
+  int64_t begins[LEAT_MAX_RANK], ends[LEAT_MAX_RANK];
+  LEATI_TRY(read_pads(call, begins, ends, err));
+  if (value != NULL && value->count != 1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "Pad: 'constant_value' has %" PRIu64 " elements; expected a scalar", value->count);
+  }
+  out->ndim = input->ndim;
+  for (int32_t d = 0; d < input->ndim; ++d) {
+    out->dims[d] = input->shape[d] + begins[d] + ends[d];
+    if (out->dims[d] < 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Pad: dimension %d would have size %" PRId64, d,
+                        out->dims[d]);
+    }
+    if (input->shape[d] == 0 && out->dims[d] != 0 && state->mode != PAD_CONSTANT) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "Pad: dimension %d is empty and its mode needs an element to repeat", d);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t invoke_pad(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const pad_state *const state = leati_op_state_const(op);
+  const leati_view *const value_view = leati_input(call, 2);
+  int64_t begins[LEAT_MAX_RANK], ends[LEAT_MAX_RANK];
+  LEATI_TRY(read_pads(call, begins, ends, err));
+  uint64_t value = 0;
+  if (value_view != NULL) {
+    /* The kernel takes the low bytes, which come first on every machine that Leat runs on. */
+    memcpy(&value, value_view->data, value_view->item_size);
+  }
+  return record_pad(recorder, &call->inputs[0], &call->outputs[0], state->mode, begins, value, err);
+}
+
+static int32_t infer_tile(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  (void)op;
+  const leati_view *const input = &call->inputs[0];
+  int64_t repeats[LEAT_MAX_RANK];
+  uint32_t count;
+  LEATI_TRY(leati_read_ints(&call->inputs[1], "Tile: repeats", LEAT_MAX_RANK, repeats, &count, err));
+  if ((int32_t)count != input->ndim) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Tile: 'repeats' has %u elements for an input of rank %d",
+                      count, input->ndim);
+  }
+  out->ndim = input->ndim;
+  for (int32_t d = 0; d < input->ndim; ++d) {
+    if (repeats[d] < 0 || __builtin_mul_overflow(input->shape[d], repeats[d], &out->dims[d])) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Tile: dimension %d cannot be repeated %" PRId64 " times", d,
+                        repeats[d]);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t invoke_tile(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  const int64_t begins[LEAT_MAX_RANK] = {0};
+  return record_pad(recorder, &call->inputs[0], &call->outputs[0], PAD_WRAP, begins, 0, err);
+}
+
+/* ---- DepthToSpace and SpaceToDepth --------------------------------------------------------------------------------
+ */
+
+typedef struct block_state {
+  int64_t size;
+  bool channels_first; /* mode CRD: the depth counts channels before blocks */
+} block_state;
+
+static int32_t create_block(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  block_state *const state = leati_op_state(op);
+  state->size = leati_attr_int(desc, "blocksize", 0);
+  state->channels_first = leati_attr_is(desc, "mode", "CRD");
+  if (state->size < 1 || state->size > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: 'blocksize' is %" PRId64 "; expected at least 1",
+                      leati_op_def_of(op)->info.name, state->size);
+  }
+  return LEAT_OK;
+}
+
+enum { DEPTH_TO_SPACE = 0, SPACE_TO_DEPTH = 1 };
+
+static int32_t infer_block(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_op_def *const def = leati_op_def_of(op);
+  const block_state *const state = leati_op_state_const(op);
+  const leati_view *const input = &call->inputs[0];
+  const int64_t b = state->size;
+  const bool to_space = def->param == DEPTH_TO_SPACE;
+  const bool fits = input->ndim == 4 &&
+                    (to_space ? input->shape[1] % (b * b) == 0 : input->shape[2] % b == 0 && input->shape[3] % b == 0);
+  if (!fits) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: the input must have rank 4 and %s divisible by %s %" PRId64, def->info.name,
+                      to_space ? "a depth" : "a height and width", to_space ? "the square of" : "the block size", b);
+  }
+  out->ndim = 4;
+  out->dims[0] = input->shape[0];
+  out->dims[1] = to_space ? input->shape[1] / (b * b) : input->shape[1] * b * b;
+  out->dims[2] = to_space ? input->shape[2] * b : input->shape[2] / b;
+  out->dims[3] = to_space ? input->shape[3] * b : input->shape[3] / b;
+  return LEAT_OK;
+}
+
+static int32_t invoke_block(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const block_state *const state = leati_op_state_const(op);
+  const bool to_space = leati_op_def_of(op)->param == DEPTH_TO_SPACE;
+  const int64_t b = state->size;
+  leati_view src = call->inputs[0];
+  leati_view dst = call->outputs[0];
+  /* Both sides as [batch, channel, height, row in block, width, column in block]. `deep` is the side whose depth holds
+   * the blocks. */
+  leati_view *const deep = to_space ? &src : &dst;
+  leati_view *const wide = to_space ? &dst : &src;
+  const int64_t channels = wide->shape[1];
+  const int64_t shape[6] = {deep->shape[0], channels, deep->shape[2], b, deep->shape[3], b};
+  const int64_t depth = deep->strides[1];
+  const bool crd = state->channels_first;
+  const int64_t deep_strides[6] = {deep->strides[0], crd ? depth * b * b : depth,
+                                   deep->strides[2], crd ? depth * b : depth * channels * b,
+                                   deep->strides[3], crd ? depth : depth * channels};
+  const int64_t wide_strides[6] = {wide->strides[0], wide->strides[1],     wide->strides[2] * b,
+                                   wide->strides[2], wide->strides[3] * b, wide->strides[3]};
+  reshape_view(deep, 6, shape, deep_strides);
+  reshape_view(wide, 6, shape, wide_strides);
+  return leati_record_strided_copy(recorder, &src, &dst, err);
+}
+
+/* ---- Trilu --------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct trilu_args {
+  uint64_t src, dst;
+  uint32_t count, rows, columns;
+  int32_t diagonal;
+  uint32_t upper;
+} trilu_args;
+
+typedef struct trilu_state {
+  bool upper;
+} trilu_state;
+
+static const leati_item_kernels trilu_kernels = LEATI_ITEM_KERNELS_4(TRILU);
+
+static int32_t create_trilu(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  trilu_state *const state = leati_op_state(op);
+  state->upper = leati_attr_int(desc, "upper", 1) != 0;
+  return LEAT_OK;
+}
+
+static int32_t infer_trilu(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const k = leati_input(call, 1);
+  if (call->inputs[0].ndim < 2 || (k != NULL && k->count != 1)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "Trilu: the input must have rank 2 or more and 'k' be a scalar");
+  }
+  return leati_infer_same(op, call, out, err);
+}
+
+static int32_t invoke_trilu(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const trilu_state *const state = leati_op_state_const(op);
+  const leati_view *const dst = &call->outputs[0];
+  const leati_view *const k = leati_input(call, 1);
+  if (dst->count == 0) {
+    return LEAT_OK;
+  }
+  leati_view src;
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &src, err));
+  LEATI_TRY(leati_check_reach(dst, "Trilu", err));
+  const trilu_args args = {
+      .src = src.address,
+      .dst = dst->address,
+      .count = (uint32_t)dst->count,
+      .rows = (uint32_t)dst->shape[dst->ndim - 2],
+      .columns = (uint32_t)dst->shape[dst->ndim - 1],
+      .diagonal = k == NULL ? 0 : (int32_t)clamp(leati_host_int(k, 0), -INT32_MAX, INT32_MAX),
+      .upper = state->upper ? 1 : 0,
+  };
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = leati_item_kernel(trilu_kernels, dst->item_size)},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = 1,
+      .write_count = 1,
+      .reads = {&src},
+      .writes = {dst},
+  };
+  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* ---- The list -----------------------------------------------------------------------------------------------------
+ */
+
+static const uint8_t numbers_0_1[] = {0, 1, 1, 1, 1};
+static const uint8_t numbers_pad[] = {0, 1, 0, 2};
+
+#define INFO(name_, opset_min_, opset_max_, inputs_min_, inputs_max_, host_)                             \
+  .struct_size = sizeof(leat_op_info), .name = (name_), .domain = "", .opset_min = (opset_min_),         \
+  .opset_max = (opset_max_), .min_inputs = (inputs_min_), .max_inputs = (inputs_max_), .min_outputs = 1, \
+  .max_outputs = 1, .host_inputs = (host_)
+
+static const leati_op_def op_transpose = {
+    .info = {INFO("Transpose", 1, 25, 1, 1, 0), LEATI_TYPES(&type_moved), LEATI_ATTRIBUTES(&attribute_perm)},
+    .state_size = sizeof(transpose_state),
+    .create = create_transpose,
+    .infer = infer_transpose,
+    .invoke = invoke_transpose,
+};
+static const leati_op_def op_expand = {
+    .info = {INFO("Expand", 8, 13, 2, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64)},
+    .input_types = numbers_0_1,
+    .infer = infer_expand,
+    .invoke = invoke_expand,
+};
+static const leati_op_def op_slice = {
+    .info = {INFO("Slice", 10, 13, 3, 5, 0x1e), LEATI_TYPES(&type_moved, &type_index)},
+    .input_types = numbers_0_1,
+    .infer = infer_slice,
+    .invoke = invoke_slice,
+};
+static const leati_op_def op_concat = {
+    .info = {INFO("Concat", 4, 13, 1, LEAT_VARIADIC, 0), LEATI_TYPES(&type_moved), LEATI_ATTRIBUTES(&attribute_axis)},
+    .state_size = sizeof(axis_state),
+    .supports = supports_concat,
+    .create = create_axis,
+    .infer = infer_concat,
+    .invoke = invoke_concat,
+};
+static const leati_op_def op_split = {
+    .info = {.struct_size = sizeof(leat_op_info),
+             .name = "Split",
+             .domain = "",
+             .opset_min = 13,
+             .opset_max = 18,
+             .min_inputs = 1,
+             .max_inputs = 2,
+             .min_outputs = 1,
+             .max_outputs = LEAT_VARIADIC,
+             .host_inputs = 1u << 1,
+             LEATI_TYPES(&type_moved, &type_int64),
+             LEATI_ATTRIBUTES(&attribute_axis, &attribute_num_outputs)},
+    .input_types = numbers_0_1,
+    .state_size = sizeof(axis_state),
+    .create = create_axis,
+    .infer = infer_split,
+    .invoke = invoke_split,
+};
+static const leati_op_def op_pad = {
+    .info = {INFO("Pad", 11, 25, 2, 4, 0xe), LEATI_TYPES(&type_moved, &type_int64, &type_index),
+             LEATI_ATTRIBUTES(&attribute_mode)},
+    .input_types = numbers_pad,
+    .state_size = sizeof(pad_state),
+    .supports = supports_pad,
+    .create = create_pad,
+    .infer = infer_pad,
+    .invoke = invoke_pad,
+};
+static const leati_op_def op_tile = {
+    .info = {INFO("Tile", 6, 13, 2, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64)},
+    .input_types = numbers_0_1,
+    .infer = infer_tile,
+    .invoke = invoke_tile,
+};
+static const leati_op_def op_depth_to_space = {
+    .info = {INFO("DepthToSpace", 1, 28, 1, 1, 0), LEATI_TYPES(&type_moved),
+             LEATI_ATTRIBUTES(&attribute_blocksize, &attribute_mode)},
+    .param = DEPTH_TO_SPACE,
+    .state_size = sizeof(block_state),
+    .create = create_block,
+    .infer = infer_block,
+    .invoke = invoke_block,
+};
+static const leati_op_def op_space_to_depth = {
+    .info = {INFO("SpaceToDepth", 1, 28, 1, 1, 0), LEATI_TYPES(&type_moved),
+             LEATI_ATTRIBUTES(&attribute_blocksize, &attribute_mode)},
+    .param = SPACE_TO_DEPTH,
+    .state_size = sizeof(block_state),
+    .create = create_block,
+    .infer = infer_block,
+    .invoke = invoke_block,
+};
+static const leati_op_def op_trilu = {
+    .info = {INFO("Trilu", 14, 14, 1, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64),
+             LEATI_ATTRIBUTES(&attribute_upper)},
+    .input_types = numbers_0_1,
+    .state_size = sizeof(trilu_state),
+    .create = create_trilu,
+    .infer = infer_trilu,
+    .invoke = invoke_trilu,
+};
+
+static const leati_op_def *const defs[] = {
+    &op_transpose, &op_expand, &op_slice,          &op_concat,         &op_split,
+    &op_pad,       &op_tile,   &op_depth_to_space, &op_space_to_depth, &op_trilu,
+};
+
+const leati_op_family leati_movement_family = LEATI_FAMILY(defs);

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Softmax and LogSoftmax; layer, RMS, instance, group and batch normalisation. */
+#include "ops/reduce.h"
+#include "status.h"
+
+LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
+LEATI_ATTRIBUTE(attr_axis, "axis", INT);
+LEATI_ATTRIBUTE(attr_epsilon, "epsilon", FLOAT);
+LEATI_ATTRIBUTE(attr_stash_type, "stash_type", INT);
+LEATI_ATTRIBUTE(attr_num_groups, "num_groups", INT);
+LEATI_ATTRIBUTE(attr_momentum, "momentum", FLOAT);
+LEATI_ATTRIBUTE(attr_training_mode, "training_mode", INT);
+
+#define STASH_FLOAT 1 /* TensorProto.FLOAT */
+
+static int32_t check_size(const leati_view *view, leat_error *err) {
+  if (view->count > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "a tensor of %llu elements is too large: fewer than 2^31 are supported",
+                      (unsigned long long)view->count);
+  }
+  return LEAT_OK;
+}
+
+static int64_t product(const int64_t *values, int32_t from, int32_t to) {
+  int64_t r = 1;
+  for (int32_t d = from; d < to; ++d) {
+    r *= values[d];
+  }
+  return r;
+}
+
+/* ---- Softmax ------------------------------------------------------------------------------------------------------
+ */
+
+enum { SOFTMAX, LOG_SOFTMAX };
+
+typedef struct softmax_state {
+  int64_t axis;
+} softmax_state;
+
+static int32_t softmax_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const softmax_state *state = leati_op_state_const(op);
+  int32_t axis;
+  if (call->inputs[0].ndim > 0) {
+    LEATI_TRY(leati_axis(state->axis, call->inputs[0].ndim, &axis, err));
+  }
+  return leati_infer_same(op, call, out, err);
+}
+
+static int32_t softmax_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const softmax_state *state = leati_op_state_const(op);
+  const leati_view *y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(check_size(y, err));
+  leati_view x;
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
+  int32_t axis = 0;
+  if (x.ndim > 0) {
+    LEATI_TRY(leati_axis(state->axis, x.ndim, &axis, err));
+  }
+  const int64_t count = x.ndim > 0 ? x.shape[axis] : 1;
+  const int64_t inner = x.ndim > 0 ? product(x.shape, axis + 1, x.ndim) : 1;
+  const int64_t lines = (int64_t)x.count / count;
+  const leati_lines share = leati_lines_choose(inner == 1, (uint64_t)lines, (uint64_t)count);
+  const struct {
+    uint64_t x, y;
+    uint32_t lines, count, inner;
+  } args = {
+      .x = x.address, .y = y->address, .lines = (uint32_t)lines, .count = (uint32_t)count, .inner = (uint32_t)inner};
+  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_SOFTMAX,
+                                          .spec = {share.spec, share.held, leati_op_def_of(op)->param == LOG_SOFTMAX}},
+                             .args = &args,
+                             .args_size = sizeof(args),
+                             .read_count = 1,
+                             .write_count = 1,
+                             .reads = {&x},
+                             .writes = {y}};
+  leati_groups_linear(recorder->device, (uint64_t)lines, share.per_group, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  softmax_state *state = leati_op_state(op);
+  state->axis = leati_attr_int(desc, "axis", -1);
+  return LEAT_OK;
+}
+
+/* A line is read whole by its workgroup before it is written, or each element by the thread that writes it. */
+#define SOFTMAX_OP(variable, name_, which)                                            \
+  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info), \
+                                                 .name = name_,                       \
+                                                 .domain = "",                        \
+                                                 .opset_min = 13,                     \
+                                                 .opset_max = 13,                     \
+                                                 .min_inputs = 1,                     \
+                                                 .max_inputs = 1,                     \
+                                                 .min_outputs = 1,                    \
+                                                 .max_outputs = 1,                    \
+                                                 .flags = LEAT_OP_IN_PLACE,           \
+                                                 LEATI_TYPES(&type_float),            \
+                                                 LEATI_ATTRIBUTES(&attr_axis)},       \
+                                        .state_size = sizeof(softmax_state),          \
+                                        .param = which,                               \
+                                        .create = softmax_create,                     \
+                                        .infer = softmax_infer,                       \
+                                        .invoke = softmax_invoke}
+SOFTMAX_OP(op_softmax, "Softmax", SOFTMAX);
+SOFTMAX_OP(op_log_softmax, "LogSoftmax", LOG_SOFTMAX);
+
+/* ---- Normalisation of lines ---------------------------------------------------------------------------------------
+ */
+
+/* Argument record of kernels/norm.comp. */
+typedef struct norm_args {
+  uint64_t x, y;
+  uint64_t scale, bias;
+  uint64_t mean, deviation;
+  uint64_t skip, addend, total;
+  uint32_t lines, count;
+  uint32_t skip_lines;
+  uint32_t period, step, spread;
+  float epsilon;
+} norm_args;
+
+/* What is normalised. Views are compact; NULL ones are not there. Counts and mapping come in args. */
+typedef struct norm_job {
+  const leati_view *x, *scale, *bias, *skip, *addend;
+  const leati_view *y, *mean, *deviation, *total;
+  bool rms;
+  norm_args args;
+} norm_job;
+
+static uint64_t add_read(leati_dispatch *dispatch, const leati_view *view) {
+  if (view == NULL) {
+    return 0;
+  }
+  dispatch->reads[dispatch->read_count++] = view;
+  return view->address;
+}
+
+static uint64_t add_write(leati_dispatch *dispatch, const leati_view *view) {
+  if (view == NULL) {
+    return 0;
+  }
+  dispatch->writes[dispatch->write_count++] = view;
+  return view->address;
+}
+
+static int32_t record_norm(leati_recorder *recorder, norm_job *job, leat_error *err) {
+  norm_args *args = &job->args;
+  const leati_lines share = leati_lines_choose(true, args->lines, args->count);
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = LEATI_KERNEL_NORM, .spec = {share.spec, share.held, job->rms, job->skip != NULL}},
+      .args = args,
+      .args_size = sizeof(*args)};
+  args->x = add_read(&dispatch, job->x);
+  args->scale = add_read(&dispatch, job->scale);
+  args->bias = add_read(&dispatch, job->bias);
+  args->skip = add_read(&dispatch, job->skip);
+  args->addend = add_read(&dispatch, job->addend);
+  args->y = add_write(&dispatch, job->y);
+  args->mean = add_write(&dispatch, job->mean);
+  args->deviation = add_write(&dispatch, job->deviation);
+  args->total = add_write(&dispatch, job->total);
+  leati_groups_linear(recorder->device, args->lines, share.per_group, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* A compact view of `view` broadcast to `ndim` dimensions `dims`: itself, or a recorded copy. */
+static int32_t record_expanded(leati_recorder *recorder, const leati_view *view, int32_t ndim, const int64_t *dims,
+                               leati_view *out, leat_error *err) {
+  if (view->count == (uint64_t)product(dims, 0, ndim)) {
+    return leati_record_compact(recorder, view, out, err);
+  }
+  leati_view wide = *view;
+  /* Leading dimensions beyond `ndim` have size 1 and move nothing. */
+  for (; wide.ndim > ndim; --wide.ndim) {
+    for (int32_t d = 1; d < wide.ndim; ++d) {
+      wide.shape[d - 1] = wide.shape[d];
+      wide.strides[d - 1] = wide.strides[d];
+    }
+  }
+  int64_t strides[LEAT_MAX_RANK];
+  leati_broadcast_strides(&wide, ndim, dims, strides);
+  wide.ndim = ndim;
+  wide.compact = false;
+  *out = (leati_view){.type = view->type, .ndim = ndim};
+  for (int32_t d = 0; d < ndim; ++d) {
+    wide.shape[d] = out->shape[d] = dims[d];
+    wide.strides[d] = strides[d];
+  }
+  LEATI_TRY(leati_record_temp(recorder, out, err));
+  wide.count = out->count;
+  return leati_record_strided_copy(recorder, &wide, out, err);
+}
+
+/* Layer normalisation and its kin: the line is everything from `axis` on. */
+enum { LAYER, RMS, SIMPLIFIED_LAYER, SKIP_LAYER, SKIP_SIMPLIFIED_LAYER };
+
+typedef struct layer_state {
+  int64_t axis;
+  float epsilon;
+} layer_state;
+
+static bool has_skip(const leat_op *op) {
+  return leati_op_def_of(op)->param >= SKIP_LAYER;
+}
+
+static bool is_rms(const leat_op *op) {
+  const uint32_t param = leati_op_def_of(op)->param;
+  return param == RMS || param == SIMPLIFIED_LAYER || param == SKIP_SIMPLIFIED_LAYER;
+}
+
+/* Where the optional inputs and outputs of each stand; 0: it has none. */
+static const struct {
+  uint32_t scale, bias, addend;
+  uint32_t mean, deviation, total;
+} layer_places[] = {
+    [LAYER] = {.scale = 1, .bias = 2, .mean = 1, .deviation = 2},
+    [RMS] = {.scale = 1},
+    [SIMPLIFIED_LAYER] = {.scale = 1, .deviation = 1},
+    [SKIP_LAYER] = {.scale = 2, .bias = 3, .addend = 4, .mean = 1, .deviation = 2, .total = 3},
+    [SKIP_SIMPLIFIED_LAYER] = {.scale = 2, .addend = 3, .mean = 1, .deviation = 2, .total = 3},
+};
+
+static const leati_view *input_at(const leati_call *call, uint32_t place) {
+  return place != 0 ? leati_input(call, place) : NULL;
+}
+
+static const leati_view *output_at(const leati_call *call, uint32_t place) {
+  return place != 0 ? leati_output(call, place) : NULL;
+}
+
+static int32_t check_parameter(const leat_op *op, const char *what, const leati_view *view, int32_t ndim,
+                               const int64_t *dims, leat_error *err) {
+  bool fits = view == NULL || view->ndim <= ndim;
+  for (int32_t d = 1; fits && view != NULL && d <= view->ndim; ++d) {
+    const int64_t size = view->shape[view->ndim - d];
+    fits = size == 1 || size == dims[ndim - d];
+  }
+  if (!fits) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: %s cannot be broadcast to the dimensions that are normalised",
+                      leati_op_def_of(op)->info.name, what);
+  }
+  return LEAT_OK;
+}
+
+/* Finds the axis and checks the parameters' shapes. */
+static int32_t layer_axis(const leat_op *op, const leati_call *call, int32_t *axis, leat_error *err) {
+  const layer_state *state = leati_op_state_const(op);
+  const leati_view *x = &call->inputs[0];
+  const uint32_t param = leati_op_def_of(op)->param;
+  LEATI_TRY(leati_axis(state->axis, x->ndim, axis, err));
+  const int32_t rank = x->ndim - *axis;
+  const int64_t *dims = x->shape + *axis;
+  LEATI_TRY(check_parameter(op, "the scale", input_at(call, layer_places[param].scale), rank, dims, err));
+  LEATI_TRY(check_parameter(op, "the bias", input_at(call, layer_places[param].bias), rank, dims, err));
+  LEATI_TRY(check_parameter(op, "the added bias", input_at(call, layer_places[param].addend), rank, dims, err));
+  if (has_skip(op)) {
+    const leati_view *skip = &call->inputs[1];
+    LEATI_TRY(check_parameter(op, "the skip input", skip, x->ndim, x->shape, err));
+  }
+  return LEAT_OK;
+}
+
+static int32_t layer_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *x = &call->inputs[0];
+  const uint32_t param = leati_op_def_of(op)->param;
+  int32_t axis;
+  LEATI_TRY(layer_axis(op, call, &axis, err));
+  for (uint32_t i = 0; i < call->output_count; ++i) {
+    const bool per_line = i > 0 && (i == layer_places[param].mean || i == layer_places[param].deviation);
+    out[i].ndim = x->ndim;
+    for (int32_t d = 0; d < x->ndim; ++d) {
+      out[i].dims[d] = per_line && d >= axis ? 1 : x->shape[d];
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t layer_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const layer_state *state = leati_op_state_const(op);
+  const uint32_t param = leati_op_def_of(op)->param;
+  const leati_view *y = &call->outputs[0];
+  LEATI_TRY(check_size(y, err));
+  int32_t axis;
+  LEATI_TRY(layer_axis(op, call, &axis, err));
+  leati_view x, scale, bias, skip, addend;
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
+  const int32_t rank = x.ndim - axis;
+  const int64_t *dims = x.shape + axis;
+  norm_job job = {.x = &x,
+                  .y = y,
+                  .mean = output_at(call, layer_places[param].mean),
+                  .deviation = output_at(call, layer_places[param].deviation),
+                  .total = output_at(call, layer_places[param].total),
+                  .rms = is_rms(op),
+                  .args = {.lines = (uint32_t)product(x.shape, 0, axis),
+                           .count = (uint32_t)product(dims, 0, rank),
+                           .skip_lines = 1,
+                           .period = 1,
+                           .spread = 1,
+                           .epsilon = state->epsilon}};
+  if (job.args.lines == 0) {
+    return LEAT_OK;
+  }
+  const leati_view *given = input_at(call, layer_places[param].scale);
+  if (given != NULL) {
+    LEATI_TRY(record_expanded(recorder, given, rank, dims, &scale, err));
+    job.scale = &scale;
+  }
+  given = input_at(call, layer_places[param].bias);
+  if (given != NULL) {
+    LEATI_TRY(record_expanded(recorder, given, rank, dims, &bias, err));
+    job.bias = &bias;
+  }
+  given = input_at(call, layer_places[param].addend);
+  if (given != NULL) {
+    LEATI_TRY(record_expanded(recorder, given, rank, dims, &addend, err));
+    job.addend = &addend;
+  }
+  if (has_skip(op)) {
+    /* The skip input repeats over leading dimensions that it has not or that have size 1. Other broadcasts are copied
+     * out. */
+    given = &call->inputs[1];
+    int32_t lead = 0;
+    while (lead < x.ndim && (lead < x.ndim - given->ndim || given->shape[lead - x.ndim + given->ndim] == 1)) {
+      ++lead;
+    }
+    LEATI_TRY(record_expanded(recorder, given, x.ndim - (lead < axis ? lead : axis),
+                              x.shape + (lead < axis ? lead : axis), &skip, err));
+    job.skip = &skip;
+    job.args.skip_lines = (uint32_t)product(x.shape, lead < axis ? lead : axis, axis);
+  }
+  return record_norm(recorder, &job, err);
+}
+
+static int32_t layer_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  layer_state *state = leati_op_state(op);
+  state->axis = leati_attr_int(desc, "axis", -1);
+  /* The default of ONNX Runtime's own operators is another one. */
+  state->epsilon = leati_attr_float(desc, "epsilon", has_skip(op) ? 1e-12f : 1e-5f);
+  return LEAT_OK;
+}
+
+static int32_t layer_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                              leat_error *err) {
+  (void)device;
+  if (leati_attr_int(desc, "stash_type", STASH_FLOAT) != STASH_FLOAT) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a stash_type other than 1 (float32) is not supported",
+                      def->info.name);
+  }
+  if (desc->inputs[0].ndim == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s of a scalar is not supported", def->info.name);
+  }
+  return LEAT_OK;
+}
+
+#define LAYER_OP(variable, name_, domain_, opset, which, least, most, outputs, ...)   \
+  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info), \
+                                                 .name = name_,                       \
+                                                 .domain = domain_,                   \
+                                                 .opset_min = opset,                  \
+                                                 .opset_max = opset,                  \
+                                                 .min_inputs = least,                 \
+                                                 .max_inputs = most,                  \
+                                                 .min_outputs = 1,                    \
+                                                 .max_outputs = outputs,              \
+                                                 LEATI_TYPES(&type_float),            \
+                                                 LEATI_ATTRIBUTES(__VA_ARGS__)},      \
+                                        .state_size = sizeof(layer_state),            \
+                                        .param = which,                               \
+                                        .supports = layer_supports,                   \
+                                        .create = layer_create,                       \
+                                        .infer = layer_infer,                         \
+                                        .invoke = layer_invoke}
+LAYER_OP(op_layer, "LayerNormalization", "", 17, LAYER, 2, 3, 3, &attr_axis, &attr_epsilon, &attr_stash_type);
+LAYER_OP(op_rms, "RMSNormalization", "", 23, RMS, 2, 2, 1, &attr_axis, &attr_epsilon, &attr_stash_type);
+LAYER_OP(op_simplified, "SimplifiedLayerNormalization", "", 1, SIMPLIFIED_LAYER, 2, 2, 2, &attr_axis, &attr_epsilon,
+         &attr_stash_type);
+LAYER_OP(op_skip_layer, "SkipLayerNormalization", "com.microsoft", 1, SKIP_LAYER, 3, 5, 4, &attr_epsilon);
+LAYER_OP(op_skip_simplified, "SkipSimplifiedLayerNormalization", "com.microsoft", 1, SKIP_SIMPLIFIED_LAYER, 3, 4, 4,
+         &attr_epsilon);
+
+/* ---- Instance and group normalisation -----------------------------------------------------------------------------
+ */
+
+enum { INSTANCE, GROUP };
+
+typedef struct group_state {
+  int64_t groups; /* GroupNormalization only */
+  float epsilon;
+} group_state;
+
+static int32_t group_check(const leat_op *op, const leati_call *call, int64_t *out_groups, leat_error *err) {
+  const group_state *state = leati_op_state_const(op);
+  const leati_op_def *def = leati_op_def_of(op);
+  const leati_view *x = &call->inputs[0];
+  if (x->ndim < (def->param == GROUP ? 2 : 3)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s of %d dimensions: it needs images of channels",
+                      def->info.name, x->ndim);
+  }
+  const int64_t channels = x->shape[1];
+  *out_groups = def->param == GROUP ? state->groups : channels;
+  if (def->param == GROUP && (state->groups < 1 || channels % state->groups != 0)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: num_groups is %lld, which does not divide %lld channels",
+                      def->info.name, (long long)state->groups, (long long)channels);
+  }
+  const int64_t parameters = def->param == GROUP && leati_op_opset(op) < 21 ? state->groups : channels;
+  for (uint32_t i = 1; i < 3; ++i) {
+    if (call->inputs[i].ndim != 1 || call->inputs[i].shape[0] != parameters) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: scale and bias must have shape [%lld]", def->info.name,
+                        (long long)parameters);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t group_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  int64_t groups;
+  LEATI_TRY(group_check(op, call, &groups, err));
+  return leati_infer_same(op, call, out, err);
+}
+
+static int32_t group_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const group_state *state = leati_op_state_const(op);
+  const leati_view *y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(check_size(y, err));
+  int64_t groups;
+  LEATI_TRY(group_check(op, call, &groups, err));
+  leati_view x, scale, bias;
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &scale, err));
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &bias, err));
+  const int64_t pixels = product(x.shape, 2, x.ndim), channels = x.shape[1] / groups;
+  const bool per_channel = (int64_t)scale.count == x.shape[1];
+  norm_job job = {.x = &x,
+                  .scale = &scale,
+                  .bias = &bias,
+                  .y = y,
+                  .args = {.lines = (uint32_t)(x.shape[0] * groups),
+                           .count = (uint32_t)(channels * pixels),
+                           .skip_lines = 1,
+                           .period = (uint32_t)groups,
+                           .step = per_channel ? (uint32_t)channels : 1,
+                           .spread = (uint32_t)(per_channel ? pixels : channels * pixels),
+                           .epsilon = state->epsilon}};
+  return record_norm(recorder, &job, err);
+}
+
+static int32_t group_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  group_state *state = leati_op_state(op);
+  state->groups = leati_attr_int(desc, "num_groups", 0);
+  state->epsilon = leati_attr_float(desc, "epsilon", 1e-5f);
+  return LEAT_OK;
+}
+
+#define GROUP_OP(variable, name_, first, last, which, ...)                            \
+  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info), \
+                                                 .name = name_,                       \
+                                                 .domain = "",                        \
+                                                 .opset_min = first,                  \
+                                                 .opset_max = last,                   \
+                                                 .min_inputs = 3,                     \
+                                                 .max_inputs = 3,                     \
+                                                 .min_outputs = 1,                    \
+                                                 .max_outputs = 1,                    \
+                                                 LEATI_TYPES(&type_float),            \
+                                                 LEATI_ATTRIBUTES(__VA_ARGS__)},      \
+                                        .state_size = sizeof(group_state),            \
+                                        .param = which,                               \
+                                        .supports = layer_supports,                   \
+                                        .create = group_create,                       \
+                                        .infer = group_infer,                         \
+                                        .invoke = group_invoke}
+GROUP_OP(op_instance, "InstanceNormalization", 6, 22, INSTANCE, &attr_epsilon);
+GROUP_OP(op_group, "GroupNormalization", 18, 21, GROUP, &attr_epsilon, &attr_num_groups, &attr_stash_type);
+
+/* ---- Batch normalisation ------------------------------------------------------------------------------------------
+ */
+
+typedef struct batch_state {
+  float epsilon;
+} batch_state;
+
+static int32_t batch_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *x = &call->inputs[0];
+  const int64_t channels = x->ndim > 1 ? x->shape[1] : 1;
+  for (uint32_t i = 1; i < 5; ++i) {
+    if (call->inputs[i].ndim != 1 || call->inputs[i].shape[0] != channels) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "BatchNormalization: input %u must have shape [%lld]", i,
+                        (long long)channels);
+    }
+  }
+  return leati_infer_same(op, call, out, err);
+}
+
+static int32_t batch_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const batch_state *state = leati_op_state_const(op);
+  const leati_view *y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(check_size(y, err));
+  leati_view in[5];
+  for (uint32_t i = 0; i < 5; ++i) {
+    LEATI_TRY(leati_record_compact(recorder, &call->inputs[i], &in[i], err));
+  }
+  const int64_t inner = in[0].ndim > 2 ? product(in[0].shape, 2, in[0].ndim) : 1;
+  const struct {
+    uint64_t x, y, scale, bias, mean, variance;
+    uint32_t count, channels, inner;
+    float epsilon;
+  } args = {.x = in[0].address,
+            .y = y->address,
+            .scale = in[1].address,
+            .bias = in[2].address,
+            .mean = in[3].address,
+            .variance = in[4].address,
+            .count = (uint32_t)y->count,
+            .channels = (uint32_t)in[1].count,
+            .inner = (uint32_t)inner,
+            .epsilon = state->epsilon};
+  const bool quads = inner % 4 == 0 && args.x % 16 == 0 && args.y % 16 == 0;
+  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_BATCH_NORM, .spec = {quads}},
+                             .args = &args,
+                             .args_size = sizeof(args),
+                             .read_count = 5,
+                             .write_count = 1,
+                             .reads = {&in[0], &in[1], &in[2], &in[3], &in[4]},
+                             .writes = {y}};
+  leati_groups_linear(recorder->device, y->count, 1024, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t batch_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  batch_state *state = leati_op_state(op);
+  state->epsilon = leati_attr_float(desc, "epsilon", 1e-5f);
+  return LEAT_OK;
+}
+
+static int32_t batch_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                              leat_error *err) {
+  (void)def;
+  (void)device;
+  if (leati_attr_int(desc, "training_mode", 0) != 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "BatchNormalization with training_mode=1 is not supported");
+  }
+  return LEAT_OK;
+}
+
+static const leati_op_def op_batch = {.info = {.struct_size = sizeof(leat_op_info),
+                                               .name = "BatchNormalization",
+                                               .domain = "",
+                                               .opset_min = 9,
+                                               .opset_max = 15,
+                                               .min_inputs = 5,
+                                               .max_inputs = 5,
+                                               .min_outputs = 1,
+                                               .max_outputs = 1,
+                                               LEATI_TYPES(&type_float),
+                                               LEATI_ATTRIBUTES(&attr_epsilon, &attr_momentum, &attr_training_mode)},
+                                      .state_size = sizeof(batch_state),
+                                      .supports = batch_supports,
+                                      .create = batch_create,
+                                      .infer = batch_infer,
+                                      .invoke = batch_invoke};
+
+static const leati_op_def *const defs[] = {&op_softmax,    &op_log_softmax,     &op_layer,    &op_rms,   &op_simplified,
+                                           &op_skip_layer, &op_skip_simplified, &op_instance, &op_group, &op_batch};
+const leati_op_family leati_norm_family = LEATI_FAMILY(defs);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * What an operator is made of, and what operator families share.
+ *
+ * An operator is one leati_op_def: the constant that the ABI shows plus four functions. A family (one .c file) defines
+ * its operators and their kernels and exports them as one leati_op_family. To add an operator: add a def to its family,
+ * or a family to registry.c; list its kernels in the family's kernels/<family>.cmake.
+ */
+#ifndef LEAT_PLUGIN_OPS_OP_H_
+#define LEAT_PLUGIN_OPS_OP_H_
+
+#include <leat/backend.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "streams/stream.h"
+#include "tensor.h"
+
+/** Arguments of an operator that are handed over on the caller's stack; operators with more get them from the heap. */
+#define LEATI_INLINE_ARGUMENTS 16
+
+/** The arguments of one call. */
+typedef struct leati_call {
+  uint32_t input_count, output_count;
+  const leati_view *inputs;  /**< absent ones have present == false; trailing absent ones may be missing altogether */
+  const leati_view *outputs; /**< invoke only; an output not wanted has present == false */
+} leati_call;
+
+/** An operator as it stands in a model, after import: every field of every struct is there. */
+typedef struct leati_op_desc {
+  uint32_t opset;
+  uint32_t input_count, output_count;
+  uint32_t attribute_count;
+  const leat_attribute *attributes; /**< checked: names and types are those of the def */
+  const leat_value_info *inputs;    /**< absent ones have ndim -2 */
+} leati_op_desc;
+
+#define LEATI_ABSENT (-2) /**< leat_value_info::ndim of an absent input in a leati_op_desc */
+
+typedef struct leati_op_def {
+  leat_op_info info;
+  /** For each input, which element of info.types it has; the last one stands for all that follow. NULL: all have 0. */
+  const uint8_t *input_types;
+  /** Likewise for each output. NULL: all have 0. An output takes the dtype of the first input with the same number;
+   * with no such input, infer() sets it. */
+  const uint8_t *output_types;
+  size_t state_size; /**< bytes of leati_op_state(), zeroed before create */
+  uint32_t param;    /**< the family's own: which of its operators this is */
+  /** Says whether types, ranks and attributes are supported beyond what info says. May be NULL: yes. Called before
+   * create. */
+  int32_t (*supports)(const struct leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err);
+  /** Reads the attributes into the state. May be NULL. */
+  int32_t (*create)(leat_op *op, const leati_op_desc *desc, leat_error *err);
+  /** Computes output shapes: `ndim` and `dims` of each, and `dtype` where output_types does not say it. Reads `shape`
+   * and `type` of inputs, and the data of host inputs. */
+  int32_t (*infer)(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
+  /** Records the operator. The registry has checked counts, types, host or device, that the outputs have the shapes and
+   * types that infer() gives and are compact, and that no output overlaps an input (but for exact aliases where
+   * info.flags allows them). */
+  int32_t (*invoke)(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err);
+} leati_op_def;
+
+/** The operators of one .c file. */
+typedef struct leati_op_family {
+  const leati_op_def *const *defs;
+  uint32_t count;
+} leati_op_family;
+
+/** A family from an array of pointers to defs. */
+#define LEATI_FAMILY(array) \
+  { .defs = (array), .count = sizeof(array) / sizeof((array)[0]) }
+
+extern const leati_op_family leati_elementwise_family;
+extern const leati_op_family leati_movement_family;
+extern const leati_op_family leati_index_family;
+extern const leati_op_family leati_shape_family;
+extern const leati_op_family leati_reduce_family;
+extern const leati_op_family leati_norm_family;
+extern const leati_op_family leati_matmul_family;
+extern const leati_op_family leati_conv_family;
+extern const leati_op_family leati_pool_family;
+extern const leati_op_family leati_resize_family;
+
+/** The operator's definition, device and state. */
+const leati_op_def *leati_op_def_of(const leat_op *op);
+leat_device *leati_op_device(const leat_op *op);
+uint32_t leati_op_opset(const leat_op *op);
+void *leati_op_state(leat_op *op);
+const void *leati_op_state_const(const leat_op *op);
+
+/* ---- Writing a leat_op_info ---------------------------------------------------------------------------------------
+ */
+
+/** `types` and `attributes` of a def, from a brace list of pointers: LEATI_TYPES(&float_T),
+ * LEATI_ATTRIBUTES(&attr_axis). */
+#define LEATI_TYPES(...)                               \
+  .types = (const leat_op_type *const[]){__VA_ARGS__}, \
+  .type_count = sizeof((const leat_op_type *const[]){__VA_ARGS__}) / sizeof(leat_op_type *)
+#define LEATI_ATTRIBUTES(...)                                    \
+  .attributes = (const leat_op_attribute *const[]){__VA_ARGS__}, \
+  .attribute_count = sizeof((const leat_op_attribute *const[]){__VA_ARGS__}) / sizeof(leat_op_attribute *)
+/** A type parameter and an attribute as constants of a family file. */
+#define LEATI_TYPE(variable, name_, types_) \
+  static const leat_op_type variable = {.struct_size = sizeof(leat_op_type), .name = (name_), .types = (types_)}
+#define LEATI_ATTRIBUTE(variable, name_, type_) \
+  static const leat_op_attribute variable = {   \
+      .struct_size = sizeof(leat_op_attribute), .type = LEAT_ATTRIBUTE_##type_, .name = (name_)}
+
+/* ---- Reading attributes -------------------------------------------------------------------------------------------
+ */
+
+/** The attribute called `name`, or NULL. */
+const leat_attribute *leati_attr(const leati_op_desc *desc, const char *name);
+int64_t leati_attr_int(const leati_op_desc *desc, const char *name, int64_t otherwise);
+float leati_attr_float(const leati_op_desc *desc, const char *name, float otherwise);
+/** Whether a STRING attribute is there and equals `text`. */
+bool leati_attr_is(const leati_op_desc *desc, const char *name, const char *text);
+/** Copies an INTS attribute into `out[capacity]`; `*out_count` is 0 when it is absent.
+ * @errors NOT_SUPPORTED: it has more elements than `capacity` */
+int32_t leati_attr_ints(const leati_op_desc *desc, const char *name, uint32_t capacity, int64_t *out,
+                        uint32_t *out_count, leat_error *err);
+
+/* ---- Shapes -------------------------------------------------------------------------------------------------------
+ */
+
+/** Input `i` if it was given, else NULL. */
+static inline const leati_view *leati_input(const leati_call *call, uint32_t i) {
+  return i < call->input_count && call->inputs[i].present ? &call->inputs[i] : NULL;
+}
+/** Output `i` if it is wanted, else NULL. */
+static inline const leati_view *leati_output(const leati_call *call, uint32_t i) {
+  return i < call->output_count && call->outputs[i].present ? &call->outputs[i] : NULL;
+}
+/** Turns an axis that may be negative into [0, rank). */
+int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err);
+/** NumPy broadcasting of two shapes; `*inout` starts as one of them. */
+int32_t leati_broadcast(int32_t *inout_ndim, int64_t *inout_dims, int32_t ndim, const int64_t *dims, leat_error *err);
+/** Reads a host tensor of int64 or int32 with rank 0 or 1 into `out[capacity]`. `what` names it in messages. */
+int32_t leati_read_ints(const leati_view *view, const char *what, uint32_t capacity, int64_t *out, uint32_t *out_count,
+                        leat_error *err);
+/** Strides of `view` when it is broadcast to `ndim` dimensions `dims`: 0 where it is repeated. */
+void leati_broadcast_strides(const leati_view *view, int32_t ndim, const int64_t *dims, int64_t *out);
+/** Drops dimensions of size 1 and joins dimensions that all `operands` walk through in one stride, so that kernels see
+ * few of them. `strides[i]` are the strides of operand i. Rank 0 comes out as one dimension of size 1. Returns the new
+ * rank. */
+int32_t leati_collapse(int32_t ndim, int64_t *dims, uint32_t operands, int64_t (*strides)[LEAT_MAX_RANK]);
+/** Shape of output 0 for an operator whose output looks like input 0. */
+int32_t leati_infer_same(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
+
+/* ---- Recording helpers (movement.c) -------------------------------------------------------------------------------
+ */
+
+/** Records the copy of any view into any view of the same shape and item size (any strides; bytes are copied as they
+ * are). */
+int32_t leati_record_strided_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst,
+                                  leat_error *err);
+/** Gives a compact view of the same contents: `view` itself if it is compact, else a temporary that is filled by a
+ * recorded copy. */
+int32_t leati_record_compact(leati_recorder *recorder, const leati_view *view, leati_view *out, leat_error *err);
+
+#endif /* LEAT_PLUGIN_OPS_OP_H_ */

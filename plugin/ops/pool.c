@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool. */
+#include "ops/reduce.h"
+#include "ops/window.h"
+#include "status.h"
+
+enum { MAX_POOL, AVERAGE_POOL };
+
+typedef struct pool_state {
+  leati_window window;
+  bool count_padding;
+} pool_state;
+
+/* Argument record of kernels/pool.comp. */
+typedef struct pool_args {
+  uint64_t x, y;
+  uint32_t count;
+  uint32_t out_depth, out_height, out_width;
+  int32_t size[3];
+  int32_t padded[3];
+  int32_t kernel[3], stride[3], dilation[3], pad[3];
+} pool_args;
+
+static int32_t pool_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const pool_state *state = leati_op_state_const(op);
+  const leati_view *x = &call->inputs[0];
+  leati_window_fit fit;
+  LEATI_TRY(leati_window_lay(&state->window, x->ndim - 2, x->shape + 2, NULL, &fit, err));
+  out[0].ndim = x->ndim;
+  for (int32_t d = 0; d < x->ndim; ++d) {
+    out[0].dims[d] = d < 2 ? x->shape[d] : fit.out[LEATI_WINDOW_RANK - x->ndim + d];
+  }
+  return LEAT_OK;
+}
+
+static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const pool_state *state = leati_op_state_const(op);
+  const leati_view *y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  leati_view x;
+  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
+  leati_window_fit fit;
+  LEATI_TRY(leati_window_lay(&state->window, x.ndim - 2, x.shape + 2, NULL, &fit, err));
+  pool_args args = {.x = x.address,
+                    .y = y->address,
+                    .count = (uint32_t)y->count,
+                    .out_depth = (uint32_t)fit.out[0],
+                    .out_height = (uint32_t)fit.out[1],
+                    .out_width = (uint32_t)fit.out[2]};
+  for (int32_t d = 0; d < 3; ++d) {
+    /* Coordinates are computed in 32 bits, padding included. */
+    if (x.count > INT32_MAX || y->count > INT32_MAX ||
+        fit.out[d] * fit.stride[d] + fit.kernel[d] * fit.dilation[d] + fit.in[d] + fit.pad_end[d] > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                        "a pool over 2^31 elements or more, padding included, is not supported");
+    }
+    args.size[d] = (int32_t)fit.in[d];
+    args.padded[d] = (int32_t)(fit.in[d] + fit.pad_end[d]);
+    args.kernel[d] = (int32_t)fit.kernel[d];
+    args.stride[d] = (int32_t)fit.stride[d];
+    args.dilation[d] = (int32_t)fit.dilation[d];
+    args.pad[d] = (int32_t)fit.pad_begin[d];
+  }
+  const uint32_t average = leati_op_def_of(op)->param == AVERAGE_POOL;
+  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_POOL, .spec = {average, state->count_padding}},
+                             .args = &args,
+                             .args_size = sizeof(args),
+                             .read_count = 1,
+                             .write_count = 1,
+                             .reads = {&x},
+                             .writes = {y}};
+  leati_groups_linear(recorder->device, y->count, 256, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t check_rank(const leati_op_def *def, const leati_op_desc *desc, leat_error *err) {
+  const int32_t ndim = desc->inputs[0].ndim;
+  if (ndim >= 0 && (ndim < 3 || ndim > 2 + LEATI_WINDOW_RANK)) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: an input of %d dimensions; 3 to 5 are supported",
+                      def->info.name, ndim);
+  }
+  return LEAT_OK;
+}
+
+static int32_t pool_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)device;
+  leati_window window;
+  LEATI_TRY(check_rank(def, desc, err));
+  return leati_window_read(desc, &window, err);
+}
+
+static int32_t pool_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  pool_state *state = leati_op_state(op);
+  state->count_padding = leati_attr_int(desc, "count_include_pad", 0) != 0;
+  return leati_window_read(desc, &state->window, err);
+}
+
+LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
+LEATI_ATTRIBUTE(attr_auto_pad, "auto_pad", STRING);
+LEATI_ATTRIBUTE(attr_ceil_mode, "ceil_mode", INT);
+LEATI_ATTRIBUTE(attr_count_include_pad, "count_include_pad", INT);
+LEATI_ATTRIBUTE(attr_dilations, "dilations", INTS);
+LEATI_ATTRIBUTE(attr_kernel_shape, "kernel_shape", INTS);
+LEATI_ATTRIBUTE(attr_pads, "pads", INTS);
+LEATI_ATTRIBUTE(attr_strides, "strides", INTS);
+
+static const leati_op_def op_max_pool = {.info = {.struct_size = sizeof(leat_op_info),
+                                                  .name = "MaxPool",
+                                                  .domain = "",
+                                                  .opset_min = 10,
+                                                  .opset_max = 22,
+                                                  .min_inputs = 1,
+                                                  .max_inputs = 1,
+                                                  .min_outputs = 1,
+                                                  .max_outputs = 1,
+                                                  LEATI_TYPES(&type_float),
+                                                  LEATI_ATTRIBUTES(&attr_auto_pad, &attr_ceil_mode, &attr_dilations,
+                                                                   &attr_kernel_shape, &attr_pads, &attr_strides)},
+                                         .state_size = sizeof(pool_state),
+                                         .param = MAX_POOL,
+                                         .supports = pool_supports,
+                                         .create = pool_create,
+                                         .infer = pool_infer,
+                                         .invoke = pool_invoke};
+
+static const leati_op_def op_average_pool = {
+    .info = {.struct_size = sizeof(leat_op_info),
+             .name = "AveragePool",
+             .domain = "",
+             .opset_min = 10,
+             .opset_max = 22,
+             .min_inputs = 1,
+             .max_inputs = 1,
+             .min_outputs = 1,
+             .max_outputs = 1,
+             LEATI_TYPES(&type_float),
+             LEATI_ATTRIBUTES(&attr_auto_pad, &attr_ceil_mode, &attr_count_include_pad, &attr_dilations,
+                              &attr_kernel_shape, &attr_pads, &attr_strides)},
+    .state_size = sizeof(pool_state),
+    .param = AVERAGE_POOL,
+    .supports = pool_supports,
+    .create = pool_create,
+    .infer = pool_infer,
+    .invoke = pool_invoke};
+
+/* ---- Global pools -------------------------------------------------------------------------------------------------
+ */
+
+static int32_t global_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *x = &call->inputs[0];
+  if (x->ndim < 2) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s of %d dimensions: it needs images of channels",
+                      leati_op_def_of(op)->info.name, x->ndim);
+  }
+  out[0].ndim = x->ndim;
+  for (int32_t d = 0; d < x->ndim; ++d) {
+    out[0].dims[d] = d < 2 ? x->shape[d] : 1;
+  }
+  return LEAT_OK;
+}
+
+static int32_t global_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const leati_view *x = &call->inputs[0];
+  const uint32_t spatial = ((UINT32_C(1) << x->ndim) - 1) & ~UINT32_C(3);
+  return leati_record_reduction(recorder, (leati_reduction)leati_op_def_of(op)->param, x, spatial, &call->outputs[0],
+                                err);
+}
+
+#define GLOBAL_POOL(variable, name_, reduction)                                       \
+  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info), \
+                                                 .name = name_,                       \
+                                                 .domain = "",                        \
+                                                 .opset_min = 1,                      \
+                                                 .opset_max = 22,                     \
+                                                 .min_inputs = 1,                     \
+                                                 .max_inputs = 1,                     \
+                                                 .min_outputs = 1,                    \
+                                                 .max_outputs = 1,                    \
+                                                 LEATI_TYPES(&type_float)},           \
+                                        .param = reduction,                           \
+                                        .infer = global_infer,                        \
+                                        .invoke = global_invoke}
+GLOBAL_POOL(op_global_average, "GlobalAveragePool", LEATI_REDUCE_MEAN);
+GLOBAL_POOL(op_global_max, "GlobalMaxPool", LEATI_REDUCE_MAX);
+
+static const leati_op_def *const defs[] = {&op_max_pool, &op_average_pool, &op_global_average, &op_global_max};
+const leati_op_family leati_pool_family = LEATI_FAMILY(defs);

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ReduceSum and its kind, ArgMax and ArgMin. */
+#include "ops/reduce.h"
+
+#include "ops/matmul.h"
+#include "status.h"
+
+/* With fewer workgroups than this a large GPU is not full, and a long reduction is cut into chunks. */
+#define GROUPS_WANTED 96u
+
+#define LINES_ALONG 65536u /* in specialisation constant 0 */
+
+leati_lines leati_lines_choose(bool along, uint64_t lines, uint64_t count) {
+  uint32_t parts = 256;
+  if (along) {
+    if (count <= 4) {
+      parts = 1;
+    } else if (count <= 64) {
+      parts = 8;
+    } else if (count <= 256 || (count <= 512 && lines >= 1024)) {
+      parts = 32;
+    }
+  } else if (count <= 8 || lines >= 16384) {
+    parts = 1;
+  } else if (count < 64 || lines > 1024) {
+    parts = 8;
+  } else {
+    parts = 32;
+  }
+  const uint64_t each = (count + parts - 1) / parts;
+  return (leati_lines){.spec = parts + (along ? LINES_ALONG : 0),
+                       .parts = parts,
+                       .per_group = 256 / parts,
+                       .held = each <= 4    ? 4
+                               : each <= 8  ? 8
+                               : each <= 16 ? 16
+                                            : 0};
+}
+
+/* Dimensions of a tensor, those of size 1 left out and those joined that are walked through in one stride. */
+typedef struct dims {
+  uint32_t rank;
+  int64_t shape[LEAT_MAX_RANK], stride[LEAT_MAX_RANK];
+  int64_t count;
+} dims;
+
+static dims pick_dims(const leati_view *view, uint32_t mask) {
+  dims r = {.count = 1};
+  for (int32_t d = 0; d < view->ndim; ++d) {
+    if ((mask >> d & 1) == 0) {
+      continue;
+    }
+    r.count *= view->shape[d];
+    if (view->shape[d] == 1) {
+      continue;
+    }
+    if (r.rank > 0 && r.stride[r.rank - 1] == view->strides[d] * view->shape[d]) {
+      r.shape[r.rank - 1] *= view->shape[d];
+      r.stride[r.rank - 1] = view->strides[d];
+      continue;
+    }
+    r.shape[r.rank] = view->shape[d];
+    r.stride[r.rank++] = view->strides[d];
+  }
+  return r;
+}
+
+static int64_t last_stride(const dims *d) {
+  return d->rank > 0 ? d->stride[d->rank - 1] : INT64_MAX;
+}
+
+/* How a reduction is cut so that it fills the device. */
+static void choose_chunks(const leati_lines *lines, uint64_t results, uint64_t count, uint32_t *out_chunks,
+                          uint32_t *out_chunk) {
+  const uint64_t groups = (results + lines->per_group - 1) / lines->per_group;
+  uint64_t chunks = 1;
+  if (groups < GROUPS_WANTED) {
+    const uint64_t most = count / (UINT64_C(16) * lines->parts);
+    chunks = 2 * GROUPS_WANTED / groups;
+    chunks = chunks < most ? chunks : most;
+  }
+  if (chunks < 2) {
+    *out_chunks = 1;
+    *out_chunk = (uint32_t)count;
+    return;
+  }
+  *out_chunk = (uint32_t)((count + chunks - 1) / chunks);
+  *out_chunks = (uint32_t)((count + *out_chunk - 1) / *out_chunk);
+}
+
+/* ---- Reductions ---------------------------------------------------------------------------------------------------
+ */
+
+enum { BEFORE_NOTHING, BEFORE_ABS, BEFORE_SQUARE, BEFORE_EXP };
+enum { COMBINE_SUM, COMBINE_PRODUCT, COMBINE_MAX, COMBINE_MIN };
+enum { AFTER_NOTHING, AFTER_DIVIDE, AFTER_ROOT, AFTER_LOG, AFTER_LOG_PLUS };
+
+static const struct {
+  uint32_t before, combine, after;
+} recipes[LEATI_REDUCE_COUNT] = {
+    [LEATI_REDUCE_SUM] = {BEFORE_NOTHING, COMBINE_SUM, AFTER_NOTHING},
+    [LEATI_REDUCE_MEAN] = {BEFORE_NOTHING, COMBINE_SUM, AFTER_DIVIDE},
+    [LEATI_REDUCE_MAX] = {BEFORE_NOTHING, COMBINE_MAX, AFTER_NOTHING},
+    [LEATI_REDUCE_MIN] = {BEFORE_NOTHING, COMBINE_MIN, AFTER_NOTHING},
+    [LEATI_REDUCE_PROD] = {BEFORE_NOTHING, COMBINE_PRODUCT, AFTER_NOTHING},
+    [LEATI_REDUCE_L1] = {BEFORE_ABS, COMBINE_SUM, AFTER_NOTHING},
+    [LEATI_REDUCE_L2] = {BEFORE_SQUARE, COMBINE_SUM, AFTER_ROOT},
+    [LEATI_REDUCE_SUM_SQUARE] = {BEFORE_SQUARE, COMBINE_SUM, AFTER_NOTHING},
+    [LEATI_REDUCE_LOG_SUM] = {BEFORE_NOTHING, COMBINE_SUM, AFTER_LOG},
+    [LEATI_REDUCE_LOG_SUM_EXP] = {BEFORE_EXP, COMBINE_SUM, AFTER_LOG_PLUS},
+};
+
+/* Argument record of kernels/reduce.comp. */
+typedef struct reduce_args {
+  uint64_t x, y, shift;
+  uint32_t results, count;
+  uint32_t chunks, chunk;
+  uint32_t divisor;
+  uint32_t kept_rank, reduced_rank;
+  uint32_t kept_shape[LEAT_MAX_RANK];
+  int32_t kept_stride[LEAT_MAX_RANK];
+  uint32_t reduced_shape[LEAT_MAX_RANK];
+  int32_t reduced_stride[LEAT_MAX_RANK];
+} reduce_args;
+
+static leati_kernel reduce_kernel(uint64_t type) {
+  return type == LEAT_TYPE_INT64   ? LEATI_KERNEL_REDUCE_I64
+         : type == LEAT_TYPE_INT32 ? LEATI_KERNEL_REDUCE_I32
+                                   : LEATI_KERNEL_REDUCE_F32;
+}
+
+/* One dispatch: `y` has args->results * args->chunks elements. */
+static int32_t record_stage(leati_recorder *recorder, reduce_args *args, const leati_lines *lines, uint32_t before,
+                            uint32_t combine, uint32_t after, const leati_view *x, const leati_view *shift,
+                            const leati_view *y, leat_error *err) {
+  args->x = x->address;
+  args->y = y->address;
+  args->shift = shift != NULL ? shift->address : 0;
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = reduce_kernel(x->type), .spec = {lines->spec, before, combine, after}},
+      .args = args,
+      .args_size = sizeof(*args),
+      .read_count = 1,
+      .write_count = 1,
+      .reads = {x},
+      .writes = {y}};
+  if (shift != NULL) {
+    dispatch.reads[dispatch.read_count++] = shift;
+  }
+  const uint64_t blocks = (args->results + lines->per_group - 1) / lines->per_group;
+  leati_groups_linear(recorder->device, blocks * args->chunks, 1, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t record_recipe(leati_recorder *recorder, leati_reduction reduction, const leati_view *x, uint32_t axes,
+                             const leati_view *shift, const leati_view *y, leat_error *err) {
+  const dims kept = pick_dims(x, ~axes);
+  dims reduced = pick_dims(x, axes);
+  if (reduced.rank == 0) {
+    /* One dimension, so that the kernel's short way is taken. */
+    reduced.rank = 1;
+    reduced.shape[0] = reduced.count;
+  }
+  const bool along = kept.rank == 0 || last_stride(&reduced) < last_stride(&kept);
+  const uint64_t results = (uint64_t)kept.count, count = (uint64_t)reduced.count;
+  const leati_lines lines = leati_lines_choose(along, results, count);
+  reduce_args args = {.results = (uint32_t)results,
+                      .count = (uint32_t)count,
+                      .divisor = count > 0 ? (uint32_t)count : 1,
+                      .kept_rank = kept.rank,
+                      .reduced_rank = reduced.rank};
+  for (uint32_t d = 0; d < kept.rank; ++d) {
+    args.kept_shape[d] = (uint32_t)kept.shape[d];
+    args.kept_stride[d] = (int32_t)kept.stride[d];
+  }
+  for (uint32_t d = 0; d < reduced.rank; ++d) {
+    args.reduced_shape[d] = (uint32_t)reduced.shape[d];
+    args.reduced_stride[d] = (int32_t)reduced.stride[d];
+  }
+  choose_chunks(&lines, results, count, &args.chunks, &args.chunk);
+  const uint32_t before = recipes[reduction].before, combine = recipes[reduction].combine;
+  const uint32_t after = recipes[reduction].after;
+  if (args.chunks == 1) {
+    return record_stage(recorder, &args, &lines, before, combine, after, x, shift, y, err);
+  }
+  leati_view pieces = {.type = x->type, .ndim = 1, .shape = {(int64_t)(results * args.chunks)}};
+  LEATI_TRY(leati_record_temp(recorder, &pieces, err));
+  LEATI_TRY(record_stage(recorder, &args, &lines, before, combine, AFTER_NOTHING, x, shift, &pieces, err));
+  const leati_lines second = leati_lines_choose(true, results, args.chunks);
+  reduce_args rest = {.results = args.results,
+                      .count = args.chunks,
+                      .chunks = 1,
+                      .chunk = args.chunks,
+                      .divisor = args.divisor,
+                      .kept_rank = 1,
+                      .reduced_rank = 1,
+                      .kept_shape = {args.results},
+                      .kept_stride = {(int32_t)args.chunks},
+                      .reduced_shape = {args.chunks},
+                      .reduced_stride = {1}};
+  return record_stage(recorder, &rest, &second, BEFORE_NOTHING, combine, after, &pieces, shift, y, err);
+}
+
+int32_t leati_record_reduction(leati_recorder *recorder, leati_reduction reduction, const leati_view *given,
+                               uint32_t axes, const leati_view *y, leat_error *err) {
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  leati_view x;
+  LEATI_TRY(leati_record_walkable(recorder, given, &x, err));
+  if (y->count > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a reduction to 2^31 elements or more is not supported");
+  }
+  if (reduction != LEATI_REDUCE_LOG_SUM_EXP) {
+    return record_recipe(recorder, reduction, &x, axes, NULL, y, err);
+  }
+  /* The largest element is taken out of the exponents, so that they cannot overflow. */
+  leati_view top = {.type = x.type, .ndim = 1, .shape = {(int64_t)y->count}};
+  LEATI_TRY(leati_record_temp(recorder, &top, err));
+  LEATI_TRY(record_recipe(recorder, LEATI_REDUCE_MAX, &x, axes, NULL, &top, err));
+  return record_recipe(recorder, reduction, &x, axes, &top, y, err);
+}
+
+/* ---- Operators of the Reduce kind ---------------------------------------------------------------------------------
+ */
+
+typedef struct reduce_state {
+  bool keep;
+  bool nothing_if_empty; /* noop_with_empty_axes */
+  uint32_t axis_count;   /* from the attribute */
+  int64_t axes[LEAT_MAX_RANK];
+} reduce_state;
+
+static int32_t reduced_axes(const leat_op *op, const leati_call *call, uint32_t *out, leat_error *err) {
+  const reduce_state *state = leati_op_state_const(op);
+  const int32_t rank = call->inputs[0].ndim;
+  int64_t axes[LEAT_MAX_RANK];
+  uint32_t count = state->axis_count;
+  const leati_view *input = leati_input(call, 1);
+  if (input != NULL) {
+    LEATI_TRY(leati_read_ints(input, "axes", LEAT_MAX_RANK, axes, &count, err));
+  } else {
+    for (uint32_t i = 0; i < count; ++i) {
+      axes[i] = state->axes[i];
+    }
+  }
+  *out = 0;
+  if (count == 0 && !state->nothing_if_empty) {
+    *out = (UINT32_C(1) << rank) - 1;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    int32_t axis;
+    LEATI_TRY(leati_axis(axes[i], rank, &axis, err));
+    *out |= UINT32_C(1) << axis;
+  }
+  return LEAT_OK;
+}
+
+static void reduced_shape(const leati_view *x, uint32_t axes, bool keep, leat_shape *out) {
+  out->ndim = 0;
+  for (int32_t d = 0; d < x->ndim; ++d) {
+    const bool gone = (axes >> d & 1) != 0;
+    if (!gone || keep) {
+      out->dims[out->ndim++] = gone ? 1 : x->shape[d];
+    }
+  }
+}
+
+static int32_t reduce_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const reduce_state *state = leati_op_state_const(op);
+  uint32_t axes;
+  LEATI_TRY(reduced_axes(op, call, &axes, err));
+  reduced_shape(&call->inputs[0], axes, state->keep, &out[0]);
+  return LEAT_OK;
+}
+
+static int32_t reduce_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  uint32_t axes;
+  LEATI_TRY(reduced_axes(op, call, &axes, err));
+  return leati_record_reduction(recorder, (leati_reduction)leati_op_def_of(op)->param, &call->inputs[0], axes,
+                                &call->outputs[0], err);
+}
+
+static int32_t reduce_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  reduce_state *state = leati_op_state(op);
+  state->keep = leati_attr_int(desc, "keepdims", 1) != 0;
+  state->nothing_if_empty = leati_attr_int(desc, "noop_with_empty_axes", 0) != 0;
+  return leati_attr_ints(desc, "axes", LEAT_MAX_RANK, state->axes, &state->axis_count, err);
+}
+
+LEATI_TYPE(type_numbers, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_TYPE(type_real, "T", LEAT_TYPE_FLOAT32);
+LEATI_TYPE(type_axes, "axes", LEAT_TYPE_INT64);
+LEATI_ATTRIBUTE(attr_axes, "axes", INTS);
+LEATI_ATTRIBUTE(attr_axis, "axis", INT);
+LEATI_ATTRIBUTE(attr_keepdims, "keepdims", INT);
+LEATI_ATTRIBUTE(attr_noop, "noop_with_empty_axes", INT);
+LEATI_ATTRIBUTE(attr_last, "select_last_index", INT);
+
+static const uint8_t axes_input_types[] = {0, 1};
+
+/* The form with an attribute, until opset 17 (12 for ReduceSum). */
+#define REDUCE_BY_ATTRIBUTE(variable, name_, reduction, type, last)                             \
+  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info),           \
+                                                 .name = name_,                                 \
+                                                 .domain = "",                                  \
+                                                 .opset_min = 11,                               \
+                                                 .opset_max = last,                             \
+                                                 .min_inputs = 1,                               \
+                                                 .max_inputs = 1,                               \
+                                                 .min_outputs = 1,                              \
+                                                 .max_outputs = 1,                              \
+                                                 LEATI_TYPES(&type),                            \
+                                                 LEATI_ATTRIBUTES(&attr_axes, &attr_keepdims)}, \
+                                        .state_size = sizeof(reduce_state),                     \
+                                        .param = reduction,                                     \
+                                        .create = reduce_create,                                \
+                                        .infer = reduce_infer,                                  \
+                                        .invoke = reduce_invoke}
+/* The form with an input on the host. */
+#define REDUCE_BY_INPUT(variable, name_, reduction, type, first, last)                          \
+  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info),           \
+                                                 .name = name_,                                 \
+                                                 .domain = "",                                  \
+                                                 .opset_min = first,                            \
+                                                 .opset_max = last,                             \
+                                                 .min_inputs = 1,                               \
+                                                 .max_inputs = 2,                               \
+                                                 .min_outputs = 1,                              \
+                                                 .max_outputs = 1,                              \
+                                                 .host_inputs = 1u << 1,                        \
+                                                 LEATI_TYPES(&type, &type_axes),                \
+                                                 LEATI_ATTRIBUTES(&attr_keepdims, &attr_noop)}, \
+                                        .input_types = axes_input_types,                        \
+                                        .state_size = sizeof(reduce_state),                     \
+                                        .param = reduction,                                     \
+                                        .create = reduce_create,                                \
+                                        .infer = reduce_infer,                                  \
+                                        .invoke = reduce_invoke}
+
+REDUCE_BY_ATTRIBUTE(op_sum_11, "ReduceSum", LEATI_REDUCE_SUM, type_numbers, 11);
+REDUCE_BY_INPUT(op_sum_13, "ReduceSum", LEATI_REDUCE_SUM, type_numbers, 13, 13);
+REDUCE_BY_ATTRIBUTE(op_mean_11, "ReduceMean", LEATI_REDUCE_MEAN, type_numbers, 13);
+REDUCE_BY_INPUT(op_mean_18, "ReduceMean", LEATI_REDUCE_MEAN, type_numbers, 18, 18);
+REDUCE_BY_ATTRIBUTE(op_max_11, "ReduceMax", LEATI_REDUCE_MAX, type_numbers, 13);
+REDUCE_BY_INPUT(op_max_18, "ReduceMax", LEATI_REDUCE_MAX, type_numbers, 18, 20);
+REDUCE_BY_ATTRIBUTE(op_min_11, "ReduceMin", LEATI_REDUCE_MIN, type_numbers, 13);
+REDUCE_BY_INPUT(op_min_18, "ReduceMin", LEATI_REDUCE_MIN, type_numbers, 18, 20);
+REDUCE_BY_ATTRIBUTE(op_prod_11, "ReduceProd", LEATI_REDUCE_PROD, type_numbers, 13);
+REDUCE_BY_INPUT(op_prod_18, "ReduceProd", LEATI_REDUCE_PROD, type_numbers, 18, 18);
+REDUCE_BY_ATTRIBUTE(op_l1_11, "ReduceL1", LEATI_REDUCE_L1, type_real, 13);
+REDUCE_BY_INPUT(op_l1_18, "ReduceL1", LEATI_REDUCE_L1, type_real, 18, 18);
+REDUCE_BY_ATTRIBUTE(op_l2_11, "ReduceL2", LEATI_REDUCE_L2, type_real, 13);
+REDUCE_BY_INPUT(op_l2_18, "ReduceL2", LEATI_REDUCE_L2, type_real, 18, 18);
+REDUCE_BY_ATTRIBUTE(op_sum_square_11, "ReduceSumSquare", LEATI_REDUCE_SUM_SQUARE, type_real, 13);
+REDUCE_BY_INPUT(op_sum_square_18, "ReduceSumSquare", LEATI_REDUCE_SUM_SQUARE, type_real, 18, 18);
+REDUCE_BY_ATTRIBUTE(op_log_sum_11, "ReduceLogSum", LEATI_REDUCE_LOG_SUM, type_real, 13);
+REDUCE_BY_INPUT(op_log_sum_18, "ReduceLogSum", LEATI_REDUCE_LOG_SUM, type_real, 18, 18);
+REDUCE_BY_ATTRIBUTE(op_log_sum_exp_11, "ReduceLogSumExp", LEATI_REDUCE_LOG_SUM_EXP, type_real, 13);
+REDUCE_BY_INPUT(op_log_sum_exp_18, "ReduceLogSumExp", LEATI_REDUCE_LOG_SUM_EXP, type_real, 18, 18);
+
+/* ---- ArgMax and ArgMin --------------------------------------------------------------------------------------------
+ */
+
+enum { ARG_MAX, ARG_MIN };
+enum { STAGE_WHOLE, STAGE_CHUNKS, STAGE_REST };
+
+typedef struct arg_state {
+  int64_t axis;
+  bool keep, last;
+} arg_state;
+
+/* Argument record of kernels/arg_reduce.comp. */
+typedef struct arg_args {
+  uint64_t x, y, values, places;
+  uint32_t results, count;
+  uint32_t chunks, chunk;
+  int32_t stride;
+  uint32_t kept_rank;
+  uint32_t kept_shape[LEAT_MAX_RANK];
+  int32_t kept_stride[LEAT_MAX_RANK];
+} arg_args;
+
+static int32_t arg_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const arg_state *state = leati_op_state_const(op);
+  const leati_view *x = &call->inputs[0];
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, x->ndim, &axis, err));
+  if (x->shape[axis] == 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s over a dimension of size 0 has no answer",
+                      leati_op_def_of(op)->info.name);
+  }
+  reduced_shape(x, UINT32_C(1) << axis, state->keep, &out[0]);
+  out[0].dtype = leati_dtype_of(LEAT_TYPE_INT64);
+  return LEAT_OK;
+}
+
+static int32_t arg_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const arg_state *state = leati_op_state_const(op);
+  const leati_view *y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  leati_view x;
+  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[0], &x, err));
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, x.ndim, &axis, err));
+  const dims kept = pick_dims(&x, ~(UINT32_C(1) << axis));
+  const bool along = kept.rank == 0 || x.strides[axis] < last_stride(&kept);
+  const leati_lines lines = leati_lines_choose(along, (uint64_t)kept.count, (uint64_t)x.shape[axis]);
+  arg_args args = {.x = x.address,
+                   .y = y->address,
+                   .results = (uint32_t)kept.count,
+                   .count = (uint32_t)x.shape[axis],
+                   .stride = (int32_t)x.strides[axis],
+                   .kept_rank = kept.rank};
+  for (uint32_t d = 0; d < kept.rank; ++d) {
+    args.kept_shape[d] = (uint32_t)kept.shape[d];
+    args.kept_stride[d] = (int32_t)kept.stride[d];
+  }
+  choose_chunks(&lines, args.results, args.count, &args.chunks, &args.chunk);
+  const leati_kernel kernel = x.type == LEAT_TYPE_INT64   ? LEATI_KERNEL_ARG_REDUCE_I64
+                              : x.type == LEAT_TYPE_INT32 ? LEATI_KERNEL_ARG_REDUCE_I32
+                                                          : LEATI_KERNEL_ARG_REDUCE_F32;
+  const uint32_t smallest = leati_op_def_of(op)->param == ARG_MIN;
+  leati_dispatch dispatch = {.pipeline = {.kernel = kernel, .spec = {lines.spec, smallest, state->last, STAGE_WHOLE}},
+                             .args = &args,
+                             .args_size = sizeof(args),
+                             .read_count = 1,
+                             .write_count = 1,
+                             .reads = {&x},
+                             .writes = {y}};
+  const uint64_t blocks = (args.results + lines.per_group - 1) / lines.per_group;
+  leati_groups_linear(recorder->device, blocks * args.chunks, 1, dispatch.groups);
+  if (args.chunks == 1) {
+    return leati_record_dispatch(recorder, &dispatch, err);
+  }
+  const int64_t pieces = (int64_t)args.results * args.chunks;
+  leati_view values = {.type = x.type, .ndim = 1, .shape = {pieces}};
+  leati_view places = {.type = LEAT_TYPE_UINT32, .ndim = 1, .shape = {pieces}};
+  LEATI_TRY(leati_record_temp(recorder, &values, err));
+  LEATI_TRY(leati_record_temp(recorder, &places, err));
+  args.y = places.address;
+  args.values = values.address;
+  dispatch.pipeline.spec[3] = STAGE_CHUNKS;
+  dispatch.writes[0] = &values;
+  dispatch.writes[1] = &places;
+  dispatch.write_count = 2;
+  LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+
+  const leati_lines second = leati_lines_choose(true, args.results, args.chunks);
+  args.y = y->address;
+  args.places = places.address;
+  dispatch.pipeline.spec[0] = second.spec;
+  dispatch.pipeline.spec[3] = STAGE_REST;
+  dispatch.reads[0] = &values;
+  dispatch.reads[1] = &places;
+  dispatch.read_count = 2;
+  dispatch.writes[0] = y;
+  dispatch.write_count = 1;
+  leati_groups_linear(recorder->device, (args.results + second.per_group - 1) / second.per_group, 1, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t arg_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  arg_state *state = leati_op_state(op);
+  state->axis = leati_attr_int(desc, "axis", 0);
+  state->keep = leati_attr_int(desc, "keepdims", 1) != 0;
+  state->last = leati_attr_int(desc, "select_last_index", 0) != 0;
+  return LEAT_OK;
+}
+
+static int32_t arg_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)device;
+  if (desc->inputs[0].ndim == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s of a scalar is not supported", def->info.name);
+  }
+  return LEAT_OK;
+}
+
+/* The spec names no type parameter for the output, so that its type does too. */
+LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
+static const uint8_t index_output_types[] = {1};
+
+#define ARG_REDUCE(variable, name_, which)                                                                  \
+  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info),                       \
+                                                 .name = name_,                                             \
+                                                 .domain = "",                                              \
+                                                 .opset_min = 11,                                           \
+                                                 .opset_max = 13,                                           \
+                                                 .min_inputs = 1,                                           \
+                                                 .max_inputs = 1,                                           \
+                                                 .min_outputs = 1,                                          \
+                                                 .max_outputs = 1,                                          \
+                                                 LEATI_TYPES(&type_numbers, &type_index),                   \
+                                                 LEATI_ATTRIBUTES(&attr_axis, &attr_keepdims, &attr_last)}, \
+                                        .output_types = index_output_types,                                 \
+                                        .state_size = sizeof(arg_state),                                    \
+                                        .param = which,                                                     \
+                                        .supports = arg_supports,                                           \
+                                        .create = arg_create,                                               \
+                                        .infer = arg_infer,                                                 \
+                                        .invoke = arg_invoke}
+ARG_REDUCE(op_arg_max, "ArgMax", ARG_MAX);
+ARG_REDUCE(op_arg_min, "ArgMin", ARG_MIN);
+
+static const leati_op_def *const defs[] = {
+    &op_sum_11,         &op_sum_13,         &op_mean_11,       &op_mean_18,       &op_max_11,     &op_max_18,
+    &op_min_11,         &op_min_18,         &op_prod_11,       &op_prod_18,       &op_l1_11,      &op_l1_18,
+    &op_l2_11,          &op_l2_18,          &op_sum_square_11, &op_sum_square_18, &op_log_sum_11, &op_log_sum_18,
+    &op_log_sum_exp_11, &op_log_sum_exp_18, &op_arg_max,       &op_arg_min};
+const leati_op_family leati_reduce_family = LEATI_FAMILY(defs);

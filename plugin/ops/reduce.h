@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Reductions, for all families whose operators come down to one, and how kernels that work on lines share them out.
+ */
+#ifndef LEAT_PLUGIN_OPS_REDUCE_H_
+#define LEAT_PLUGIN_OPS_REDUCE_H_
+
+#include "ops/op.h"
+
+/** What a reduction computes. */
+typedef enum leati_reduction {
+  LEATI_REDUCE_SUM,
+  LEATI_REDUCE_MEAN,
+  LEATI_REDUCE_MAX,
+  LEATI_REDUCE_MIN,
+  LEATI_REDUCE_PROD,
+  LEATI_REDUCE_L1,
+  LEATI_REDUCE_L2,
+  LEATI_REDUCE_SUM_SQUARE,
+  LEATI_REDUCE_LOG_SUM,
+  LEATI_REDUCE_LOG_SUM_EXP,
+  LEATI_REDUCE_COUNT
+} leati_reduction;
+
+/** Records the reduction of `x` over the dimensions whose bit is set in `axes`. `y` is compact, of x's type (float32,
+ * int32 or int64; from L1 on float32), and has the elements of the other dimensions in order.
+ * @errors NOT_SUPPORTED: 2^31 elements or more */
+int32_t leati_record_reduction(leati_recorder *recorder, leati_reduction reduction, const leati_view *x, uint32_t axes,
+                               const leati_view *y, leat_error *err);
+
+/** How `lines` lines of `count` elements are shared out over workgroups of 256 threads (kernels/lines.glsl). */
+typedef struct leati_lines {
+  uint32_t spec;      /**< specialisation constant 0 */
+  uint32_t parts;     /**< threads to a line */
+  uint32_t per_group; /**< lines to a workgroup */
+  uint32_t held; /**< elements that a thread can keep in registers to have the whole line there: 4, 8, 16; 0: it is too
+                    long */
+} leati_lines;
+
+/** Chooses by shape alone. `along`: the elements of a line are neighbours in memory; else the lines are. */
+leati_lines leati_lines_choose(bool along, uint64_t lines, uint64_t count);
+
+#endif /* LEAT_PLUGIN_OPS_REDUCE_H_ */

@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ops/registry.h"
+
+#include <inttypes.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device.h"
+#include "ops/op.h"
+#include "status.h"
+#include "sync.h"
+
+/* Type parameters of one operator at most. */
+#define TYPES_MAX 8
+
+struct leat_op {
+  leati_kind kind;
+  uint32_t opset;
+  const leati_op_def *def;
+  leat_device *device;
+  leat_op *previous, *next; /* in the device's list; guarded by its lock */
+  alignas(max_align_t) unsigned char state[];
+};
+
+/* The operators of a device. The lock guards the list alone; invoking an operator takes no lock here. */
+struct leati_ops {
+  leati_mutex lock;
+  leat_op *first;
+};
+
+static const leati_op_family *const families[] = {
+    &leati_elementwise_family, &leati_movement_family, &leati_index_family, &leati_shape_family, &leati_reduce_family,
+    &leati_norm_family,        &leati_matmul_family,   &leati_conv_family,  &leati_pool_family,  &leati_resize_family,
+};
+#define FAMILY_COUNT (sizeof(families) / sizeof(families[0]))
+
+const leati_op_def *leati_op_def_of(const leat_op *op) {
+  return op->def;
+}
+leat_device *leati_op_device(const leat_op *op) {
+  return op->device;
+}
+uint32_t leati_op_opset(const leat_op *op) {
+  return op->opset;
+}
+void *leati_op_state(leat_op *op) {
+  return op->state;
+}
+const void *leati_op_state_const(const leat_op *op) {
+  return op->state;
+}
+
+int32_t leati_ops_create(leat_device *device, leat_error *err) {
+  struct leati_ops *const ops = leati_calloc(1, sizeof(*ops));
+  if (ops == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the list of operators");
+  }
+  leati_mutex_init(&ops->lock, LEATI_RANK_POOL);
+  device->ops = ops;
+  return LEAT_OK;
+}
+
+void leati_ops_destroy(leat_device *device) {
+  struct leati_ops *const ops = device->ops;
+  if (ops == NULL) {
+    return;
+  }
+  for (leat_op *op = ops->first; op != NULL;) {
+    leat_op *const next = op->next;
+    op->kind = LEATI_KIND_DEAD;
+    leati_free(op);
+    op = next;
+  }
+  leati_mutex_destroy(&ops->lock);
+  leati_free(ops);
+  device->ops = NULL;
+}
+
+/* ---- The list -----------------------------------------------------------------------------------------------------
+ */
+
+static int32_t op_count(uint32_t *out_count, leat_error *err) {
+  LEATI_ENTER(err);
+  if (out_count == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "op.count: out_count is NULL");
+  }
+  *out_count = 0;
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    *out_count += families[i]->count;
+  }
+  return LEAT_OK;
+}
+
+static int32_t op_info(uint32_t index, const leat_op_info **out, leat_error *err) {
+  LEATI_ENTER(err);
+  if (out == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "op.info: out is NULL");
+  }
+  *out = NULL;
+  uint32_t rest = index;
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    if (rest < families[i]->count) {
+      *out = &families[i]->defs[rest]->info;
+      return LEAT_OK;
+    }
+    rest -= families[i]->count;
+  }
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "op.info: there is no entry %u; the list has %u", index,
+                    index - rest);
+}
+
+static int32_t find_def(const char *domain, const char *name, uint32_t opset, const leati_op_def **out,
+                        leat_error *err) {
+  const leati_op_def *other = NULL; /* same operator, another version */
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    for (uint32_t j = 0; j < families[i]->count; ++j) {
+      const leati_op_def *const def = families[i]->defs[j];
+      if (strcmp(def->info.name, name) != 0 || strcmp(def->info.domain, domain) != 0) {
+        continue;
+      }
+      if (opset >= def->info.opset_min && opset <= def->info.opset_max) {
+        *out = def;
+        return LEAT_OK;
+      }
+      other = def;
+    }
+  }
+  if (other != NULL) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "operator %s of version %u is not supported; versions %u to %u are, and what else op.info lists",
+                      name, opset, other->info.opset_min, other->info.opset_max);
+  }
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "operator '%s' of operator set '%s' is not supported", name, domain);
+}
+
+/* ---- Types --------------------------------------------------------------------------------------------------------
+ */
+
+/* Which type parameter argument `i` has, by a def's list (NULL: all have 0; the last element stands for all that
+ * follow). How long a list is follows from the highest count of arguments. */
+static uint32_t type_of_argument(const uint8_t *list, uint32_t max_count, uint32_t min_count, uint32_t i) {
+  if (list == NULL) {
+    return 0;
+  }
+  const uint32_t last = (max_count == LEAT_VARIADIC ? (min_count == 0 ? 1 : min_count) : max_count) - 1;
+  return list[i < last ? i : last];
+}
+
+static uint32_t input_type(const leat_op_info *info, const uint8_t *list, uint32_t i) {
+  return type_of_argument(list, info->max_inputs, info->min_inputs, i);
+}
+
+static bool is_host(uint64_t mask, uint32_t i) {
+  return i < 64 && (mask >> i & 1u) != 0;
+}
+
+/* Checks the type of input `i` and remembers it by its type parameter in `bound[TYPES_MAX]`. */
+static int32_t bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err) {
+  const uint32_t number = input_type(&def->info, def->input_types, i);
+  const leat_op_type *const parameter = def->info.types[number];
+  if ((type & parameter->types) == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has type %s, which is not supported for %s",
+                      def->info.name, i, leati_type_name(type), parameter->name);
+  }
+  if (bound[number] == 0) {
+    bound[number] = type;
+  } else if (bound[number] != type) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has type %s; %s is %s by an earlier input",
+                      def->info.name, i, leati_type_name(type), parameter->name, leati_type_name(bound[number]));
+  }
+  return LEAT_OK;
+}
+
+static int32_t check_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count, leat_error *err) {
+  if (input_count < info->min_inputs || input_count > info->max_inputs) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs; it takes %u to %u", info->name, input_count,
+                      info->min_inputs, info->max_inputs);
+  }
+  if (output_count < info->min_outputs || output_count > info->max_outputs) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u outputs; it has %u to %u", info->name, output_count,
+                      info->min_outputs, info->max_outputs);
+  }
+  return LEAT_OK;
+}
+
+/* ---- Creating -----------------------------------------------------------------------------------------------------
+ */
+
+/* A descriptor after import, with the arrays that it points to. */
+typedef struct imported {
+  const leati_op_def *def;
+  leati_op_desc desc;
+  void *memory; /* of attributes and inputs */
+} imported;
+
+static const leat_op_attribute *known_attribute(const leat_op_info *info, const char *name) {
+  for (uint32_t i = 0; i < info->attribute_count; ++i) {
+    if (strcmp(info->attributes[i]->name, name) == 0) {
+      return info->attributes[i];
+    }
+  }
+  return NULL;
+}
+
+/* Reads one attribute; `*out_known` is false for one that the operator does not read. */
+static int32_t import_attribute(const leat_op_info *info, const leat_attribute *from, leat_attribute *to,
+                                bool *out_known, leat_error *err) {
+  *out_known = false;
+  LEATI_TRY(leati_import(to, sizeof(*to), LEAT_SIZE_THROUGH(leat_attribute, reserved), from, "leat_attribute", err));
+  if (to->name == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: an attribute has no name", info->name);
+  }
+  if (to->reserved != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: leat_attribute::reserved of '%s' is not zero", info->name,
+                      to->name);
+  }
+  const leat_op_attribute *const known = known_attribute(info, to->name);
+  if (known == NULL) {
+    return LEAT_OK;
+  }
+  if (known->type != to->type) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute '%s' has type %u; expected %u", info->name,
+                      to->name, to->type, known->type);
+  }
+  const bool missing = (to->type == LEAT_ATTRIBUTE_INTS && to->count != 0 && to->ints == NULL) ||
+                       (to->type == LEAT_ATTRIBUTE_FLOATS && to->count != 0 && to->floats == NULL) ||
+                       (to->type == LEAT_ATTRIBUTE_STRING && to->count != 0 && to->string == NULL) ||
+                       (to->type == LEAT_ATTRIBUTE_TENSOR && to->tensor == NULL);
+  if (missing) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute '%s' has a NULL value", info->name, to->name);
+  }
+  *out_known = true;
+  return LEAT_OK;
+}
+
+static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_value_info *from, leat_value_info *to,
+                            uint64_t *bound, leat_error *err) {
+  const char *const name = def->info.name;
+  if (from == NULL) {
+    to->ndim = LEATI_ABSENT;
+    return i < def->info.min_inputs
+               ? leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is absent and not optional", name, i)
+               : LEAT_OK;
+  }
+  LEATI_TRY(leati_import(to, sizeof(*to), LEAT_SIZE_THROUGH(leat_value_info, value), from, "leat_value_info", err));
+  if (to->reserved != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: leat_value_info::reserved of input %u is not zero", name,
+                      i);
+  }
+  if (to->ndim < -1 || (to->ndim > 0 && to->shape == NULL)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has rank %d and %s shape", name, i, to->ndim,
+                      to->shape == NULL ? "no" : "a");
+  }
+  if (to->ndim > LEAT_MAX_RANK) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has rank %d; supported: up to %d", name, i, to->ndim,
+                      LEAT_MAX_RANK);
+  }
+  for (int32_t d = 0; d < to->ndim; ++d) {
+    if (to->shape[d] < -1) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has size %" PRId64 " in dimension %d", name, i,
+                        to->shape[d], d);
+    }
+  }
+  const uint64_t type = leati_type_of(to->dtype);
+  if (type == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has an element type that Leat does not know", name,
+                      i);
+  }
+  return bind_type(def, i, type, bound, err);
+}
+
+static int32_t import_desc(const leat_op_desc *from, imported *out, leat_error *err) {
+  memset(out, 0, sizeof(*out));
+  leat_op_desc desc;
+  LEATI_TRY(leati_import(&desc, sizeof(desc), LEAT_SIZE_THROUGH(leat_op_desc, inputs), from, "leat_op_desc", err));
+  if (desc.reserved != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc::reserved is not zero");
+  }
+  if (desc.name == NULL || (desc.attribute_count != 0 && desc.attributes == NULL) ||
+      (desc.input_count != 0 && desc.inputs == NULL)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc: name, attributes or inputs is NULL");
+  }
+  LEATI_TRY(find_def(desc.domain == NULL ? "" : desc.domain, desc.name, desc.opset, &out->def, err));
+  LEATI_TRY(check_counts(&out->def->info, desc.input_count, desc.output_count, err));
+  const size_t attribute_bytes = (size_t)desc.attribute_count * sizeof(leat_attribute);
+  out->memory = leati_calloc(1, attribute_bytes + (size_t)desc.input_count * sizeof(leat_value_info) + 1);
+  if (out->memory == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%s: no host memory to read its descriptor", desc.name);
+  }
+  leat_attribute *const attributes = out->memory;
+  leat_value_info *const inputs = (leat_value_info *)(void *)((unsigned char *)out->memory + attribute_bytes);
+  out->desc = (leati_op_desc){
+      .opset = desc.opset,
+      .input_count = desc.input_count,
+      .output_count = desc.output_count,
+      .attributes = attributes,
+      .inputs = inputs,
+  };
+  for (uint32_t i = 0; i < desc.attribute_count; ++i) {
+    bool known;
+    LEATI_TRY(
+        import_attribute(&out->def->info, desc.attributes[i], &attributes[out->desc.attribute_count], &known, err));
+    out->desc.attribute_count += known ? 1 : 0;
+  }
+  uint64_t bound[TYPES_MAX] = {0};
+  for (uint32_t i = 0; i < desc.input_count; ++i) {
+    LEATI_TRY(import_value(out->def, i, desc.inputs[i], &inputs[i], bound, err));
+  }
+  return LEAT_OK;
+}
+
+static int32_t import_and_check(leat_device *device, const leat_op_desc *desc, imported *out, leat_error *err) {
+  int32_t status = import_desc(desc, out, err);
+  if (status == LEAT_OK && out->def->supports != NULL) {
+    status = out->def->supports(out->def, device, &out->desc, err);
+  }
+  if (status != LEAT_OK) {
+    leati_free(out->memory);
+    out->memory = NULL;
+  }
+  return status;
+}
+
+static int32_t op_supports(leat_device *device, const leat_op_desc *desc, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  imported in;
+  LEATI_TRY(import_and_check(device, desc, &in, err));
+  leati_free(in.memory);
+  return LEAT_OK;
+}
+
+static int32_t op_create(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (out == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "op.create: out is NULL");
+  }
+  *out = NULL;
+  imported in;
+  LEATI_TRY(import_and_check(device, desc, &in, err));
+  leat_op *const op = leati_calloc(1, sizeof(*op) + in.def->state_size);
+  if (op == NULL) {
+    leati_free(in.memory);
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for an operator %s", in.def->info.name);
+  }
+  op->kind = LEATI_KIND_OP;
+  op->opset = in.desc.opset;
+  op->def = in.def;
+  op->device = device;
+  const int32_t status = in.def->create == NULL ? LEAT_OK : in.def->create(op, &in.desc, err);
+  leati_free(in.memory);
+  if (status != LEAT_OK) {
+    leati_free(op);
+    return status;
+  }
+  struct leati_ops *const ops = device->ops;
+  leati_mutex_lock(&ops->lock);
+  op->next = ops->first;
+  if (ops->first != NULL) {
+    ops->first->previous = op;
+  }
+  ops->first = op;
+  leati_mutex_unlock(&ops->lock);
+  *out = op;
+  return LEAT_OK;
+}
+
+static int32_t check_op(const leat_op *op, leat_error *err) {
+  return op != NULL && op->kind == LEATI_KIND_OP
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "not an operator: %s",
+                          op == NULL ? "NULL" : "the handle is destroyed or of another kind");
+}
+
+static int32_t op_destroy(leat_op *op, leat_error *err) {
+  LEATI_ENTER(err);
+  if (op == NULL) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(check_op(op, err));
+  struct leati_ops *const ops = op->device->ops;
+  leati_mutex_lock(&ops->lock);
+  if (op->previous != NULL) {
+    op->previous->next = op->next;
+  } else {
+    ops->first = op->next;
+  }
+  if (op->next != NULL) {
+    op->next->previous = op->previous;
+  }
+  leati_mutex_unlock(&ops->lock);
+  op->kind = LEATI_KIND_DEAD;
+  leati_free(op);
+  return LEAT_OK;
+}
+
+/* ---- Calling ------------------------------------------------------------------------------------------------------
+ */
+
+/* Everything that a call needs, on the caller's stack for usual numbers of arguments. */
+typedef struct arguments {
+  leati_call call;
+  leati_view *inputs, *outputs;
+  leat_shape *shapes;
+  void *memory; /* NULL: the arrays below are used */
+  leati_view inline_inputs[LEATI_INLINE_ARGUMENTS], inline_outputs[LEATI_INLINE_ARGUMENTS];
+  leat_shape inline_shapes[LEATI_INLINE_ARGUMENTS];
+} arguments;
+
+static int32_t arguments_begin(const leat_op *op, arguments *a, uint32_t input_count, const DLTensor *const *inputs,
+                               uint32_t output_count, leat_error *err) {
+  a->memory = NULL;
+  LEATI_TRY(check_op(op, err));
+  LEATI_TRY(check_counts(&op->def->info, input_count, output_count, err));
+  if (input_count != 0 && inputs == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs and a NULL array of inputs", op->def->info.name,
+                      input_count);
+  }
+  if (input_count <= LEATI_INLINE_ARGUMENTS && output_count <= LEATI_INLINE_ARGUMENTS) {
+    a->inputs = a->inline_inputs;
+    a->outputs = a->inline_outputs;
+    a->shapes = a->inline_shapes;
+  } else {
+    const size_t view_count = (size_t)input_count + output_count;
+    a->memory = leati_calloc(1, view_count * sizeof(leati_view) + (size_t)output_count * sizeof(leat_shape));
+    if (a->memory == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%s: no host memory for %u inputs and %u outputs",
+                        op->def->info.name, input_count, output_count);
+    }
+    a->inputs = a->memory;
+    a->outputs = a->inputs + input_count;
+    a->shapes = (leat_shape *)(void *)(a->outputs + output_count);
+  }
+  a->call = (leati_call){
+      .input_count = input_count,
+      .output_count = output_count,
+      .inputs = a->inputs,
+      .outputs = a->outputs,
+  };
+  return LEAT_OK;
+}
+
+static void arguments_end(arguments *a) {
+  if (a->memory != NULL) {
+    leati_free(a->memory);
+  }
+}
+
+/* Imports an argument. A name for messages is only put together when there is something to say. */
+static int32_t import_argument(const leat_op *op, const DLTensor *tensor, const char *kind, uint32_t i, leati_view *out,
+                               leat_error *err) {
+  if (leati_view_import(op->device, tensor, kind, out, NULL) == LEAT_OK) {
+    return LEAT_OK;
+  }
+  char what[96];
+  (void)snprintf(what, sizeof(what), "%s %u of %s", kind, i, op->def->info.name);
+  return leati_view_import(op->device, tensor, what, out, err);
+}
+
+/* Shape and type of a device input that is not going to be touched: its memory need not exist yet. */
+static int32_t import_shape(const leat_op *op, const DLTensor *tensor, uint32_t i, leati_view *out, leat_error *err) {
+  const char *const name = op->def->info.name;
+  memset(out, 0, sizeof(*out));
+  if (tensor->ndim < 0 || tensor->ndim > LEAT_MAX_RANK || (tensor->ndim > 0 && tensor->shape == NULL)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has rank %d or a NULL shape; allowed: 0 to %d",
+                      name, i, tensor->ndim, LEAT_MAX_RANK);
+  }
+  out->type = leati_type_of(tensor->dtype);
+  if (out->type == 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has an element type that Leat does not know",
+                      name, i);
+  }
+  out->ndim = tensor->ndim;
+  for (int32_t d = 0; d < out->ndim; ++d) {
+    out->shape[d] = tensor->shape[d];
+    if (out->shape[d] < 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has size %" PRId64 " in dimension %d", name, i,
+                        out->shape[d], d);
+    }
+  }
+  out->present = true;
+  out->dtype = tensor->dtype;
+  out->item_size = leati_type_size(out->type);
+  leati_view_make_compact(out);
+  return LEAT_OK;
+}
+
+static int32_t import_inputs(const leat_op *op, arguments *a, const DLTensor *const *inputs, bool shapes_only,
+                             leat_error *err) {
+  const leat_op_info *const info = &op->def->info;
+  uint64_t bound[TYPES_MAX] = {0};
+  for (uint32_t i = 0; i < a->call.input_count; ++i) {
+    leati_view *const view = &a->inputs[i];
+    if (inputs[i] == NULL) {
+      if (i < info->min_inputs) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is NULL and not optional", info->name, i);
+      }
+      memset(view, 0, sizeof(*view));
+      continue;
+    }
+    const bool host = is_host(info->host_inputs, i);
+    if (shapes_only && !host) {
+      LEATI_TRY(import_shape(op, inputs[i], i, view, err));
+    } else {
+      LEATI_TRY(import_argument(op, inputs[i], "input", i, view, err));
+      if (view->host != host) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is in %s memory; expected %s", info->name, i,
+                          view->host ? "host" : "device", host ? "host memory" : "the device's");
+      }
+    }
+    LEATI_TRY(bind_type(op->def, i, view->type, bound, err));
+  }
+  for (uint32_t i = 0; i < a->call.output_count; ++i) {
+    const uint32_t number = type_of_argument(op->def->output_types, info->max_outputs, info->min_outputs, i);
+    leat_shape *const shape = &a->shapes[i];
+    memset(shape, 0, sizeof(*shape));
+    shape->struct_size = sizeof(*shape);
+    if (bound[number] != 0) {
+      shape->dtype = leati_dtype_of(bound[number]);
+    }
+  }
+  return op->def->infer(op, &a->call, a->shapes, err);
+}
+
+static int32_t op_infer(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
+                        leat_shape *const *out, leat_error *err) {
+  LEATI_ENTER(err);
+  if (output_count != 0 && out == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "op.infer: %u outputs and a NULL array of shapes",
+                      output_count);
+  }
+  arguments a;
+  int32_t status = arguments_begin(op, &a, input_count, inputs, output_count, err);
+  if (status == LEAT_OK) {
+    status = import_inputs(op, &a, inputs, true, err);
+  }
+  for (uint32_t i = 0; status == LEAT_OK && i < output_count; ++i) {
+    if (out[i] != NULL) {
+      status = leati_export(out[i], &a.shapes[i], sizeof(a.shapes[i]), LEAT_SIZE_THROUGH(leat_shape, dims),
+                            "leat_shape", err);
+    }
+  }
+  arguments_end(&a);
+  return status;
+}
+
+static bool overlap(const leati_view *a, const leati_view *b) {
+  return a->begin < b->end && b->begin < a->end;
+}
+
+/* Whether output 0 may be exactly the memory of `input`. */
+static bool may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, const leati_view *output) {
+  if (input->address != output->address || !input->compact || input->begin != output->begin ||
+      input->end != output->end) {
+    return false;
+  }
+  if ((info->flags & LEAT_OP_ALIAS) != 0 && i == 0) {
+    return true;
+  }
+  return (info->flags & LEAT_OP_IN_PLACE) != 0 && input->type == output->type && input->ndim == output->ndim &&
+         memcmp(input->shape, output->shape, (size_t)output->ndim * sizeof(output->shape[0])) == 0;
+}
+
+static int32_t check_output(const leat_op *op, const arguments *a, uint32_t o, leat_error *err) {
+  const leat_op_info *const info = &op->def->info;
+  const leati_view *const output = &a->outputs[o];
+  const leat_shape *const shape = &a->shapes[o];
+  const bool host = is_host(info->host_outputs, o);
+  if (output->host != host) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u is in %s memory; expected %s", info->name, o,
+                      output->host ? "host" : "device", host ? "host memory" : "the device's");
+  }
+  const uint64_t type = leati_type_of(shape->dtype);
+  if (output->type != type) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u has type %s; the operator gives %s", info->name,
+                      o, leati_type_name(output->type), leati_type_name(type));
+  }
+  if (output->ndim != shape->ndim) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u has rank %d; the operator gives %d", info->name,
+                      o, output->ndim, shape->ndim);
+  }
+  for (int32_t d = 0; d < output->ndim; ++d) {
+    if (output->shape[d] != shape->dims[d]) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "%s: output %u has size %" PRId64 " in dimension %d; the operator gives %" PRId64, info->name,
+                        o, output->shape[d], d, shape->dims[d]);
+    }
+  }
+  if (!output->compact) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u has strides; it must be compact", info->name, o);
+  }
+  if (host || output->count == 0) {
+    return LEAT_OK;
+  }
+  for (uint32_t i = 0; i < a->call.input_count; ++i) {
+    if (a->inputs[i].present && !a->inputs[i].host && overlap(&a->inputs[i], output) &&
+        !(o == 0 && may_alias(info, i, &a->inputs[i], output))) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "%s: output %u overlaps input %u in a way that leat_op_info::flags does not allow", info->name,
+                        o, i);
+    }
+  }
+  for (uint32_t i = 0; i < o; ++i) {
+    if (a->outputs[i].present && !a->outputs[i].host && overlap(&a->outputs[i], output)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: outputs %u and %u overlap", info->name, i, o);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t import_outputs(const leat_op *op, arguments *a, const DLTensor *const *outputs, leat_error *err) {
+  for (uint32_t o = 0; o < a->call.output_count; ++o) {
+    if (outputs[o] == NULL) {
+      memset(&a->outputs[o], 0, sizeof(a->outputs[o]));
+      continue;
+    }
+    LEATI_TRY(import_argument(op, outputs[o], "output", o, &a->outputs[o], err));
+    LEATI_TRY(check_output(op, a, o, err));
+  }
+  return LEAT_OK;
+}
+
+static int32_t record(const leat_op *op, leat_stream *stream, arguments *a, leat_error *err) {
+  leati_recorder recorder;
+  LEATI_TRY(leati_recorder_begin(&recorder, stream, err));
+  return leati_recorder_end(&recorder, op->def->invoke(op, &recorder, &a->call, err));
+}
+
+static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+                         uint32_t output_count, const DLTensor *const *outputs, leat_error *err) {
+  LEATI_ENTER(err);
+  arguments a;
+  int32_t status = arguments_begin(op, &a, input_count, inputs, output_count, err);
+  if (status == LEAT_OK && leati_stream_device(stream) != op->device) {
+    status = leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the stream is not one of the operator's device",
+                        op->def->info.name);
+  }
+  if (status == LEAT_OK && output_count != 0 && outputs == NULL) {
+    status = leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u outputs and a NULL array of outputs",
+                        op->def->info.name, output_count);
+  }
+  if (status == LEAT_OK) {
+    status = import_inputs(op, &a, inputs, false, err);
+  }
+  if (status == LEAT_OK) {
+    status = import_outputs(op, &a, outputs, err);
+  }
+  if (status == LEAT_OK) {
+    status = record(op, stream, &a, err);
+  }
+  arguments_end(&a);
+  return status;
+}
+
+const leat_op_api leati_op_table = {
+    .struct_size = sizeof(leat_op_api),
+    .count = op_count,
+    .info = op_info,
+    .supports = op_supports,
+    .create = op_create,
+    .destroy = op_destroy,
+    .infer = op_infer,
+    .invoke = op_invoke,
+};

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Resize: nearest and linear. */
+#include <math.h>
+
+#include "ops/matmul.h"
+#include "status.h"
+
+enum { INPUT_X, INPUT_ROI, INPUT_SCALES, INPUT_SIZES };
+
+/* coordinate_transformation_mode */
+typedef enum transformation {
+  HALF_PIXEL,
+  HALF_PIXEL_SYMMETRIC,
+  PYTORCH_HALF_PIXEL,
+  ALIGN_CORNERS,
+  ASYMMETRIC,
+  TF_CROP_AND_RESIZE,
+  TF_HALF_PIXEL_FOR_NN,
+  TRANSFORMATION_COUNT
+} transformation;
+
+static const char *const transformation_names[TRANSFORMATION_COUNT] = {
+    "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",  "align_corners",
+    "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
+
+/* nearest_mode, numbered as in kernels/resize.comp. */
+static const char *const nearest_names[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+
+typedef enum aspect { STRETCH, NOT_LARGER, NOT_SMALLER } aspect;
+static const char *const aspect_names[] = {"stretch", "not_larger", "not_smaller"};
+
+typedef struct resize_state {
+  bool linear;
+  uint32_t transformation; /* a transformation */
+  uint32_t nearest;
+  uint32_t aspect; /* an aspect */
+  float outside;
+  uint32_t axis_count; /* 0: all */
+  int64_t axes[LEAT_MAX_RANK];
+} resize_state;
+
+/* What happens to one dimension. */
+typedef struct axis_plan {
+  bool resized;
+  int64_t out;
+  float scale;
+  float roi_begin, roi_end;
+} axis_plan;
+
+/* Argument record of kernels/resize.comp. */
+typedef struct resize_args {
+  uint64_t x, y;
+  uint32_t count;
+  uint32_t rank;
+  uint32_t linear_axis[3];
+  float outside;
+  uint32_t keep_digits;
+  uint32_t out_shape[LEAT_MAX_RANK];
+  int32_t in_shape[LEAT_MAX_RANK], in_stride[LEAT_MAX_RANK];
+  float shift[LEAT_MAX_RANK], span[LEAT_MAX_RANK], factor[LEAT_MAX_RANK], divisor[LEAT_MAX_RANK];
+  float offset[LEAT_MAX_RANK], less[LEAT_MAX_RANK];
+} resize_args;
+
+static int32_t read_floats(const leati_view *view, const char *what, uint32_t count, float *out, leat_error *err) {
+  if (view->ndim != 1 || view->shape[0] != (int64_t)count) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: %s must have %u elements", what, count);
+  }
+  const float *data = view->data;
+  for (uint32_t i = 0; i < count; ++i) {
+    out[i] = data[(int64_t)i * view->strides[0]];
+  }
+  return LEAT_OK;
+}
+
+/* Finds sizes, scales and regions of all dimensions. */
+static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *plan, leat_error *err) {
+  const resize_state *state = leati_op_state_const(op);
+  const leati_view *x = &call->inputs[INPUT_X];
+  const leati_view *roi = leati_input(call, INPUT_ROI);
+  const leati_view *scales = leati_input(call, INPUT_SCALES), *sizes = leati_input(call, INPUT_SIZES);
+  const bool by_scales = scales != NULL && scales->count > 0, by_sizes = sizes != NULL && sizes->count > 0;
+  if (by_scales == by_sizes && x->ndim > 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize needs either scales or sizes%s",
+                      by_scales ? ", not both" : "");
+  }
+  const uint32_t count = state->axis_count > 0 ? state->axis_count : (uint32_t)x->ndim;
+  int32_t axes[LEAT_MAX_RANK];
+  for (uint32_t i = 0; i < count; ++i) {
+    axes[i] = (int32_t)i;
+    if (state->axis_count > 0) {
+      LEATI_TRY(leati_axis(state->axes[i], x->ndim, &axes[i], err));
+    }
+  }
+  for (int32_t d = 0; d < x->ndim; ++d) {
+    plan[d] = (axis_plan){.out = x->shape[d], .scale = 1.0f, .roi_end = 1.0f};
+  }
+  float numbers[2 * LEAT_MAX_RANK];
+  if (state->transformation == TF_CROP_AND_RESIZE) {
+    if (roi == NULL) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize with tf_crop_and_resize needs the input roi");
+    }
+    LEATI_TRY(read_floats(roi, "roi", 2 * count, numbers, err));
+    for (uint32_t i = 0; i < count; ++i) {
+      plan[axes[i]].roi_begin = numbers[i];
+      plan[axes[i]].roi_end = numbers[count + i];
+    }
+  }
+  if (by_scales) {
+    LEATI_TRY(read_floats(scales, "scales", count, numbers, err));
+    for (uint32_t i = 0; i < count; ++i) {
+      axis_plan *p = &plan[axes[i]];
+      p->resized = true;
+      p->scale = numbers[i];
+      if (!(p->scale > 0.0f) || isinf(p->scale)) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: a scale of %g; scales are greater than 0",
+                          (double)p->scale);
+      }
+      /* As in ONNX Runtime, whatever the region is. */
+      const float wanted = (float)x->shape[axes[i]] * p->scale;
+      if (!(wanted < (float)INT32_MAX)) {
+        return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize to 2^31 elements or more is not supported");
+      }
+      p->out = wanted > 0 ? (int64_t)floorf(wanted) : 0;
+    }
+    return LEAT_OK;
+  }
+  int64_t wanted[LEAT_MAX_RANK];
+  uint32_t wanted_count = 0;
+  LEATI_TRY(leati_read_ints(sizes, "sizes", LEAT_MAX_RANK, wanted, &wanted_count, err));
+  if (wanted_count != count) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: sizes has %u elements; it must have %u", wanted_count,
+                      count);
+  }
+  float common = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    axis_plan *p = &plan[axes[i]];
+    const int64_t in = x->shape[axes[i]];
+    if (wanted[i] < 0 || wanted[i] > INT32_MAX || (in == 0 && wanted[i] != 0)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: dimension %d of size %lld cannot be resized to %lld",
+                        axes[i], (long long)in, (long long)wanted[i]);
+    }
+    p->resized = true;
+    p->out = wanted[i];
+    p->scale = in > 0 ? (float)wanted[i] / (float)in : 1.0f;
+    if (i == 0 || (state->aspect == NOT_LARGER ? p->scale < common : p->scale > common)) {
+      common = p->scale;
+    }
+  }
+  for (uint32_t i = 0; i < count && state->aspect != STRETCH; ++i) {
+    axis_plan *p = &plan[axes[i]];
+    p->scale = common;
+    p->out = (int64_t)floorf(common * (float)x->shape[axes[i]] + 0.5f);
+  }
+  return LEAT_OK;
+}
+
+static int32_t resize_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *x = &call->inputs[INPUT_X];
+  axis_plan plan[LEAT_MAX_RANK];
+  LEATI_TRY(plan_axes(op, call, plan, err));
+  out[0].ndim = x->ndim;
+  for (int32_t d = 0; d < x->ndim; ++d) {
+    out[0].dims[d] = plan[d].out;
+  }
+  return LEAT_OK;
+}
+
+/* Sets the coordinate transformation of one dimension. */
+static void transform(resize_args *args, uint32_t d, const axis_plan *p, uint32_t mode, int64_t in) {
+  const float last = (float)(in - 1), out = (float)p->out;
+  args->shift[d] = 0;
+  args->span[d] = 1;
+  args->factor[d] = 1;
+  args->divisor[d] = p->scale;
+  args->offset[d] = 0;
+  switch (mode) {
+    case HALF_PIXEL_SYMMETRIC:
+      /* The part that floor() took off the output is taken off both ends alike. */
+      args->shift[d] = 0.5f;
+      args->offset[d] = (float)in / 2.0f * (1.0f - out / (p->scale * (float)in));
+      args->less[d] = 0.5f;
+      break;
+    case HALF_PIXEL:
+      args->shift[d] = 0.5f;
+      args->less[d] = 0.5f;
+      break;
+    case TF_HALF_PIXEL_FOR_NN:
+      args->shift[d] = 0.5f;
+      break;
+    case PYTORCH_HALF_PIXEL:
+      if (p->out > 1) {
+        args->shift[d] = 0.5f;
+        args->less[d] = 0.5f;
+      } else {
+        args->factor[d] = 0;
+      }
+      break;
+    case ALIGN_CORNERS:
+      args->factor[d] = p->out > 1 ? last : 0;
+      args->divisor[d] = p->out > 1 ? out - 1 : 1;
+      break;
+    case TF_CROP_AND_RESIZE:
+      args->span[d] = p->roi_end - p->roi_begin;
+      args->factor[d] = p->out > 1 ? last : 0;
+      args->divisor[d] = p->out > 1 ? out - 1 : 1;
+      args->offset[d] =
+          p->out > 1 ? p->roi_begin * last : (float)(0.5 * (double)(p->roi_begin + p->roi_end) * (double)last);
+      break;
+    default:
+      break;
+  }
+}
+
+static int32_t resize_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const resize_state *state = leati_op_state_const(op);
+  const leati_view *y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  axis_plan plan[LEAT_MAX_RANK];
+  LEATI_TRY(plan_axes(op, call, plan, err));
+  leati_view x;
+  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[INPUT_X], &x, err));
+  if (x.count == 0 || y->count > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "Resize of an empty tensor, or to 2^31 elements, is not supported");
+  }
+  resize_args args = {.x = x.address,
+                      .y = y->address,
+                      .count = (uint32_t)y->count,
+                      .outside = state->outside,
+                      .keep_digits = state->transformation == HALF_PIXEL_SYMMETRIC};
+  uint32_t linear_axes = 0;
+  for (int32_t d = 0; d < x.ndim; ++d) {
+    /* As in ONNX Runtime, nothing happens to a dimension that keeps its size, whatever the region is. */
+    const bool same = !plan[d].resized || (plan[d].out == x.shape[d] && plan[d].scale == 1.0f);
+    const uint32_t r = args.rank;
+    if (same && r > 0 && args.divisor[r - 1] == 0.0f && args.in_stride[r - 1] == x.strides[d] * x.shape[d]) {
+      args.out_shape[r - 1] *= (uint32_t)x.shape[d];
+      args.in_shape[r - 1] *= (int32_t)x.shape[d];
+      args.in_stride[r - 1] = (int32_t)x.strides[d];
+      continue;
+    }
+    args.out_shape[r] = (uint32_t)plan[d].out;
+    args.in_shape[r] = (int32_t)x.shape[d];
+    args.in_stride[r] = (int32_t)x.strides[d];
+    if (same) {
+      args.divisor[r] = 0.0f; /* says so to the kernel */
+    } else {
+      transform(&args, r, &plan[d], state->transformation, x.shape[d]);
+      if (state->linear) {
+        if (linear_axes == 3) {
+          return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                            "Resize: linear interpolation along more than 3 dimensions is not supported");
+        }
+        args.linear_axis[linear_axes++] = r;
+      }
+    }
+    ++args.rank;
+  }
+  const uint32_t extrapolate = state->transformation == TF_CROP_AND_RESIZE;
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = LEATI_KERNEL_RESIZE, .spec = {linear_axes, state->nearest, extrapolate}},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = 1,
+      .write_count = 1,
+      .reads = {&x},
+      .writes = {y}};
+  leati_groups_linear(recorder->device, y->count, 256, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* Finds the attribute's value among `names`; absent: the first. */
+static int32_t read_choice(const leati_op_desc *desc, const char *attribute, const char *const *names, uint32_t count,
+                           uint32_t *out, leat_error *err) {
+  *out = 0;
+  if (leati_attr(desc, attribute) == NULL) {
+    return LEAT_OK;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (leati_attr_is(desc, attribute, names[i])) {
+      *out = i;
+      return LEAT_OK;
+    }
+  }
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize: this value of attribute %s is not supported", attribute);
+}
+
+static int32_t read_state(const leati_op_desc *desc, resize_state *state, leat_error *err) {
+  state->linear = leati_attr_is(desc, "mode", "linear");
+  if (leati_attr(desc, "mode") != NULL && !state->linear && !leati_attr_is(desc, "mode", "nearest")) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize: only the modes nearest and linear are supported");
+  }
+  if (leati_attr_int(desc, "antialias", 0) != 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize with antialias is not supported");
+  }
+  LEATI_TRY(read_choice(desc, "coordinate_transformation_mode", transformation_names, TRANSFORMATION_COUNT,
+                        &state->transformation, err));
+  LEATI_TRY(read_choice(desc, "nearest_mode", nearest_names, 4, &state->nearest, err));
+  LEATI_TRY(read_choice(desc, "keep_aspect_ratio_policy", aspect_names, 3, &state->aspect, err));
+  state->outside = leati_attr_float(desc, "extrapolation_value", 0.0f);
+  return leati_attr_ints(desc, "axes", LEAT_MAX_RANK, state->axes, &state->axis_count, err);
+}
+
+static int32_t resize_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                               leat_error *err) {
+  (void)def;
+  (void)device;
+  resize_state state = {.linear = false};
+  return read_state(desc, &state, err);
+}
+
+static int32_t resize_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  return read_state(desc, leati_op_state(op), err);
+}
+
+LEATI_TYPE(type_image, "T1", LEAT_TYPE_FLOAT32);
+LEATI_TYPE(type_roi, "T2", LEAT_TYPE_FLOAT32);
+LEATI_TYPE(type_scales, "scales", LEAT_TYPE_FLOAT32);
+LEATI_TYPE(type_sizes, "sizes", LEAT_TYPE_INT64);
+static const uint8_t resize_input_types[] = {0, 1, 2, 3};
+LEATI_ATTRIBUTE(attr_antialias, "antialias", INT);
+LEATI_ATTRIBUTE(attr_axes, "axes", INTS);
+LEATI_ATTRIBUTE(attr_aspect, "keep_aspect_ratio_policy", STRING);
+LEATI_ATTRIBUTE(attr_extrapolation, "extrapolation_value", FLOAT);
+LEATI_ATTRIBUTE(attr_mode, "mode", STRING);
+LEATI_ATTRIBUTE(attr_nearest, "nearest_mode", STRING);
+LEATI_ATTRIBUTE(attr_transformation, "coordinate_transformation_mode", STRING);
+
+static const leati_op_def op_resize = {
+    .info = {.struct_size = sizeof(leat_op_info),
+             .name = "Resize",
+             .domain = "",
+             .opset_min = 11,
+             .opset_max = 19,
+             .min_inputs = 1,
+             .max_inputs = 4,
+             .min_outputs = 1,
+             .max_outputs = 1,
+             .host_inputs = 1u << INPUT_ROI | 1u << INPUT_SCALES | 1u << INPUT_SIZES,
+             LEATI_TYPES(&type_image, &type_roi, &type_scales, &type_sizes),
+             LEATI_ATTRIBUTES(&attr_antialias, &attr_axes, &attr_aspect, &attr_extrapolation, &attr_mode, &attr_nearest,
+                              &attr_transformation)},
+    .input_types = resize_input_types,
+    .state_size = sizeof(resize_state),
+    .supports = resize_supports,
+    .create = resize_create,
+    .infer = resize_infer,
+    .invoke = resize_invoke};
+
+static const leati_op_def *const defs[] = {&op_resize};
+const leati_op_family leati_resize_family = LEATI_FAMILY(defs);

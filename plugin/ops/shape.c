@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators about shapes: those that give the same bytes another shape (Reshape, Flatten, Squeeze, Unsqueeze, Identity,
+ * Dropout at inference), those that answer on the host (Shape, Size), and those that make a tensor from a shape
+ * (ConstantOfShape, Range). */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "ops/movement.h"
+#include "status.h"
+
+LEATI_TYPE(type_moved, "T", LEATI_TYPES_MOVED);
+LEATI_TYPE(type_int64, "tensor(int64)", LEAT_TYPE_INT64);
+LEATI_TYPE(type_shape_out, "T1", LEAT_TYPE_INT64);
+LEATI_TYPE(type_ratio, "T1", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
+LEATI_TYPE(type_mask, "T2", LEAT_TYPE_BOOL);
+LEATI_TYPE(type_dropout, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
+LEATI_TYPE(type_constant_in, "T1", LEAT_TYPE_INT64);
+LEATI_TYPE(type_constant_out, "T2", LEATI_TYPES_MOVED);
+LEATI_TYPE(type_range, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_ATTRIBUTE(attribute_allowzero, "allowzero", INT);
+LEATI_ATTRIBUTE(attribute_axis, "axis", INT);
+LEATI_ATTRIBUTE(attribute_start, "start", INT);
+LEATI_ATTRIBUTE(attribute_end, "end", INT);
+LEATI_ATTRIBUTE(attribute_value, "value", TENSOR);
+
+typedef struct shape_state {
+  int64_t axis;       /* Flatten */
+  bool allow_zero;    /* Reshape */
+  int64_t start, end; /* Shape */
+  uint64_t type;      /* ConstantOfShape: of the value */
+  uint64_t value;     /* ConstantOfShape: bits of the value */
+} shape_state;
+
+static int32_t create_shape(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  shape_state *const state = leati_op_state(op);
+  state->axis = leati_attr_int(desc, "axis", 1);
+  state->allow_zero = leati_attr_int(desc, "allowzero", 0) != 0;
+  state->start = leati_attr_int(desc, "start", 0);
+  state->end = leati_attr_int(desc, "end", INT64_MAX);
+  return LEAT_OK;
+}
+
+/* ---- The same bytes -----------------------------------------------------------------------------------------------
+ */
+
+/* Copies input 0 to output 0, which has another shape, unless they are the same memory. */
+static int32_t invoke_alias(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_view *const src = &call->inputs[0];
+  leati_view dst = call->outputs[0];
+  if (src->compact && src->address == dst.address) {
+    return LEAT_OK;
+  }
+  dst.ndim = src->ndim;
+  memcpy(dst.shape, src->shape, sizeof(dst.shape));
+  leati_view_make_compact(&dst);
+  return leati_record_strided_copy(recorder, src, &dst, err);
+}
+
+static int32_t infer_reshape(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const shape_state *const state = leati_op_state_const(op);
+  const leati_view *const input = &call->inputs[0];
+  int64_t shape[LEAT_MAX_RANK];
+  uint32_t rank;
+  if (call->inputs[1].count > LEAT_MAX_RANK) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "Reshape: the result would have rank %" PRIu64 "; supported: up to %d", call->inputs[1].count,
+                      LEAT_MAX_RANK);
+  }
+  LEATI_TRY(leati_read_ints(&call->inputs[1], "Reshape: shape", LEAT_MAX_RANK, shape, &rank, err));
+  int32_t wanted = -1;
+  uint64_t known = 1;
+  for (uint32_t d = 0; d < rank; ++d) {
+    int64_t size = shape[d];
+    if (size == 0 && !state->allow_zero) {
+      if ((int32_t)d >= input->ndim) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "Reshape: element %u of the shape copies a dimension that is not there", d);
+      }
+      size = input->shape[d];
+    } else if (size == -1 && wanted < 0) {
+      wanted = (int32_t)d;
+      continue;
+    } else if (size < 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "Reshape: the shape holds %" PRId64 "; allowed: sizes and one -1", size);
+    }
+    out->dims[d] = size;
+    if (__builtin_mul_overflow(known, (uint64_t)size, &known)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Reshape: the shape has more elements than can be counted");
+    }
+  }
+  out->ndim = (int32_t)rank;
+  if (wanted >= 0) {
+    if (known == 0 || input->count % known != 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "Reshape: %" PRIu64 " elements do not divide by %" PRIu64
+                        ", which the shape's other sizes give",
+                        input->count, known);
+    }
+    out->dims[wanted] = (int64_t)(input->count / known);
+  } else if (known != input->count) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Reshape: %" PRIu64 " elements do not fit a shape of %" PRIu64,
+                      input->count, known);
+  }
+  return LEAT_OK;
+}
+
+static int32_t infer_flatten(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const shape_state *const state = leati_op_state_const(op);
+  const leati_view *const input = &call->inputs[0];
+  const int64_t axis = state->axis < 0 ? state->axis + input->ndim : state->axis;
+  if (axis < 0 || axis > input->ndim) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Flatten: axis %" PRId64 " is outside [%d, %d]", state->axis,
+                      -input->ndim, input->ndim);
+  }
+  out->ndim = 2;
+  out->dims[0] = 1;
+  out->dims[1] = 1;
+  for (int32_t d = 0; d < input->ndim; ++d) {
+    out->dims[d < axis ? 0 : 1] *= input->shape[d];
+  }
+  return LEAT_OK;
+}
+
+/* Bits of the dimensions that `view` names in a tensor of rank `rank`. */
+static int32_t read_axes(const leati_view *view, const char *what, int32_t rank, uint32_t *out_mask, leat_error *err) {
+  int64_t axes[LEAT_MAX_RANK];
+  uint32_t count;
+  LEATI_TRY(leati_read_ints(view, what, LEAT_MAX_RANK, axes, &count, err));
+  *out_mask = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    int32_t axis;
+    LEATI_TRY(leati_axis(axes[i], rank, &axis, err));
+    if ((*out_mask >> axis & 1u) != 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s name dimension %d twice", what, axis);
+    }
+    *out_mask |= 1u << axis;
+  }
+  return LEAT_OK;
+}
+
+static int32_t infer_squeeze(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  (void)op;
+  const leati_view *const input = &call->inputs[0];
+  const leati_view *const axes = leati_input(call, 1);
+  uint32_t mask = 0;
+  if (axes != NULL) {
+    LEATI_TRY(read_axes(axes, "Squeeze: axes", input->ndim, &mask, err));
+  }
+  for (int32_t d = 0; d < input->ndim; ++d) {
+    const bool named = (mask >> d & 1u) != 0;
+    if (named && input->shape[d] != 1) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Squeeze: dimension %d has size %" PRId64 "; only 1 can go",
+                        d, input->shape[d]);
+    }
+    if (!named && (axes != NULL || input->shape[d] != 1)) {
+      out->dims[out->ndim++] = input->shape[d];
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t infer_unsqueeze(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  (void)op;
+  const leati_view *const input = &call->inputs[0];
+  const leati_view *const axes = &call->inputs[1];
+  uint32_t mask;
+  if (axes->count > LEAT_MAX_RANK || input->ndim + (int32_t)axes->count > LEAT_MAX_RANK) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "Unsqueeze: %" PRIu64 " more dimensions than %d; supported: up to %d", axes->count, input->ndim,
+                      LEAT_MAX_RANK);
+  }
+  out->ndim = input->ndim + (int32_t)axes->count;
+  LEATI_TRY(read_axes(axes, "Unsqueeze: axes", out->ndim, &mask, err));
+  for (int32_t d = 0, from = 0; d < out->ndim; ++d) {
+    out->dims[d] = (mask >> d & 1u) != 0 ? 1 : input->shape[from++];
+  }
+  return LEAT_OK;
+}
+
+/* ---- Filling ------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct fill_args {
+  uint64_t dst;
+  uint64_t value;
+  uint32_t count;
+} fill_args;
+
+static const leati_item_kernels fill_kernels = LEATI_ITEM_KERNELS_4(FILL);
+
+static int32_t record_fill(leati_recorder *recorder, const leati_view *dst, uint64_t value, leat_error *err) {
+  if (dst->count == 0) {
+    return LEAT_OK;
+  }
+  /* The value is repeated over eight bytes and written as wide as address and size allow. */
+  for (uint32_t bits = dst->item_size * 8; bits < 64; bits *= 2) {
+    value = (value & ((UINT64_C(1) << bits) - 1)) | value << bits;
+  }
+  const uint64_t bytes = dst->count * dst->item_size;
+  const uint32_t widest = leati_item_width(bytes | dst->address);
+  const uint32_t width = widest > 8 ? 8 : widest;
+  if (bytes / width > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a tensor of %" PRIu64 " bytes is too large to fill", bytes);
+  }
+  const fill_args args = {.dst = dst->address, .value = value, .count = (uint32_t)(bytes / width)};
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = leati_item_kernel(fill_kernels, width)},
+      .args = &args,
+      .args_size = sizeof(args),
+      .write_count = 1,
+      .writes = {dst},
+  };
+  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t supports_constant(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                 leat_error *err) {
+  (void)def;
+  (void)device;
+  const leat_attribute *const value = leati_attr(desc, "value");
+  if (value == NULL) {
+    return LEAT_OK;
+  }
+  int64_t count = 1;
+  for (int32_t d = 0; d < value->tensor->ndim && d < LEAT_MAX_RANK; ++d) {
+    count *= value->tensor->shape[d];
+  }
+  if (count != 1 || value->tensor->data == NULL || value->tensor->device.device_type != kDLCPU) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "ConstantOfShape: 'value' must be one element on the host");
+  }
+  return leati_type_of(value->tensor->dtype) != 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "ConstantOfShape: 'value' has an element type that Leat does not know");
+}
+
+static int32_t create_constant(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  shape_state *const state = leati_op_state(op);
+  const leat_attribute *const value = leati_attr(desc, "value");
+  state->type = LEAT_TYPE_FLOAT32;
+  if (value != NULL) {
+    state->type = leati_type_of(value->tensor->dtype);
+    memcpy(&state->value, (const unsigned char *)value->tensor->data + value->tensor->byte_offset,
+           leati_type_size(state->type));
+  }
+  return LEAT_OK;
+}
+
+static int32_t infer_constant(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const shape_state *const state = leati_op_state_const(op);
+  uint32_t rank;
+  LEATI_TRY(leati_read_ints(&call->inputs[0], "ConstantOfShape: input", LEAT_MAX_RANK, out->dims, &rank, err));
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (out->dims[d] < 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "ConstantOfShape: the shape holds %" PRId64, out->dims[d]);
+    }
+  }
+  out->ndim = (int32_t)rank;
+  out->dtype = leati_dtype_of(state->type);
+  return LEAT_OK;
+}
+
+static int32_t invoke_constant(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const shape_state *const state = leati_op_state_const(op);
+  return record_fill(recorder, &call->outputs[0], state->value, err);
+}
+
+/* ---- Dropout ------------------------------------------------------------------------------------------------------
+ */
+
+static bool host_bool(const leati_view *view) {
+  return view->count != 0 && *(const unsigned char *)view->data != 0;
+}
+
+static int32_t supports_dropout(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                leat_error *err) {
+  (void)def;
+  (void)device;
+  const DLTensor *const training = desc->input_count > 2 ? desc->inputs[2].value : NULL;
+  return training == NULL || training->data == NULL ||
+                 ((const unsigned char *)training->data)[training->byte_offset] == 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training is not supported");
+}
+
+static int32_t infer_dropout(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const training = leati_input(call, 2);
+  if (training != NULL && host_bool(training)) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training is not supported");
+  }
+  LEATI_TRY(leati_infer_same(op, call, out, err));
+  if (call->output_count > 1) {
+    LEATI_TRY(leati_infer_same(op, call, &out[1], err));
+    out[1].dtype = leati_dtype_of(LEAT_TYPE_BOOL);
+  }
+  return LEAT_OK;
+}
+
+static int32_t invoke_dropout(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const leati_view *const mask = leati_output(call, 1);
+  if (leati_output(call, 0) != NULL) {
+    LEATI_TRY(invoke_alias(op, recorder, call, err));
+  }
+  return mask == NULL ? LEAT_OK : record_fill(recorder, mask, 1, err);
+}
+
+/* ---- Answers on the host ------------------------------------------------------------------------------------------
+ */
+
+/* The dimensions [*out_start, *out_end) that Shape gives. */
+static void shape_range(const shape_state *state, int32_t rank, int32_t *out_start, int32_t *out_end) {
+  const int64_t bounds[2] = {state->start, state->end};
+  int32_t clamped[2];
+  for (int i = 0; i < 2; ++i) {
+    const int64_t bound = bounds[i] < 0 ? bounds[i] + rank : bounds[i];
+    clamped[i] = bound < 0 ? 0 : bound > rank ? rank : (int32_t)bound;
+  }
+  *out_start = clamped[0];
+  *out_end = clamped[1] < clamped[0] ? clamped[0] : clamped[1];
+}
+
+static int32_t infer_shape(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  (void)err;
+  int32_t start, end;
+  shape_range(leati_op_state_const(op), call->inputs[0].ndim, &start, &end);
+  out->ndim = 1;
+  out->dims[0] = end - start;
+  out->dtype = leati_dtype_of(LEAT_TYPE_INT64);
+  return LEAT_OK;
+}
+
+static int32_t invoke_shape(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)recorder;
+  (void)err;
+  int32_t start, end;
+  shape_range(leati_op_state_const(op), call->inputs[0].ndim, &start, &end);
+  memcpy(call->outputs[0].data, &call->inputs[0].shape[start], (size_t)(end - start) * sizeof(int64_t));
+  return LEAT_OK;
+}
+
+static int32_t infer_size(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  (void)op;
+  (void)call;
+  (void)err;
+  out->ndim = 0;
+  out->dtype = leati_dtype_of(LEAT_TYPE_INT64);
+  return LEAT_OK;
+}
+
+static int32_t invoke_size(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  (void)recorder;
+  (void)err;
+  memcpy(call->outputs[0].data, &call->inputs[0].count, sizeof(int64_t));
+  return LEAT_OK;
+}
+
+/* ---- Range --------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct range_args {
+  uint64_t dst;
+  int64_t start, delta; /* float32: the bits */
+  uint32_t count;
+} range_args;
+
+#define RANGE_PER_GROUP 256
+
+static float host_float(const leati_view *view) {
+  float value;
+  memcpy(&value, view->data, sizeof(value));
+  return value;
+}
+
+/* Elements from `start` to before `limit`; both differences are taken without overflow. */
+static uint64_t range_count(int64_t start, int64_t limit, int64_t delta) {
+  if (delta > 0) {
+    return limit > start ? ((uint64_t)limit - (uint64_t)start - 1) / (uint64_t)delta + 1 : 0;
+  }
+  return start > limit ? ((uint64_t)start - (uint64_t)limit - 1) / (UINT64_C(0) - (uint64_t)delta) + 1 : 0;
+}
+
+static int32_t infer_range(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  (void)op;
+  uint64_t count;
+  for (uint32_t i = 0; i < 3; ++i) {
+    if (call->inputs[i].count != 1 || call->inputs[i].ndim > 1) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Range: input %u has %" PRIu64 " elements; expected a scalar",
+                        i, call->inputs[i].count);
+    }
+  }
+  const leati_view *const in = call->inputs;
+  if (in[0].type == LEAT_TYPE_FLOAT32) {
+    const double start = host_float(&in[0]), limit = host_float(&in[1]), delta = host_float(&in[2]);
+    const double steps = ceil((limit - start) / delta);
+    if (delta == 0 || isnan(steps) || steps > (double)INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Range: from %g to %g by %g is no finite range", start, limit,
+                        delta);
+    }
+    count = steps > 0 ? (uint64_t)steps : 0;
+  } else {
+    const int64_t delta = leati_host_int(&in[2], 0);
+    if (delta == 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Range: 'delta' is 0");
+    }
+    count = range_count(leati_host_int(&in[0], 0), leati_host_int(&in[1], 0), delta);
+  }
+  if (count > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Range: %" PRIu64 " elements; supported: up to 2147483647", count);
+  }
+  out->ndim = 1;
+  out->dims[0] = (int64_t)count;
+  return LEAT_OK;
+}
+
+static int32_t invoke_range(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_view *const dst = &call->outputs[0];
+  if (dst->count == 0) {
+    return LEAT_OK;
+  }
+  range_args args = {.dst = dst->address, .count = (uint32_t)dst->count};
+  if (dst->type == LEAT_TYPE_FLOAT32) {
+    memcpy(&args.start, call->inputs[0].data, sizeof(float));
+    memcpy(&args.delta, call->inputs[2].data, sizeof(float));
+  } else {
+    args.start = leati_host_int(&call->inputs[0], 0);
+    args.delta = leati_host_int(&call->inputs[2], 0);
+  }
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = dst->type == LEAT_TYPE_FLOAT32 ? LEATI_KERNEL_RANGE_F32
+                             : dst->type == LEAT_TYPE_INT32 ? LEATI_KERNEL_RANGE_I32
+                                                            : LEATI_KERNEL_RANGE_I64},
+      .args = &args,
+      .args_size = sizeof(args),
+      .write_count = 1,
+      .writes = {dst},
+  };
+  leati_groups_linear(recorder->device, dst->count, RANGE_PER_GROUP, dispatch.groups);
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* ---- The list -----------------------------------------------------------------------------------------------------
+ */
+
+static const uint8_t numbers_0_1[] = {0, 1};
+static const uint8_t numbers_0_1_2[] = {0, 1, 2};
+static const uint8_t numbers_0_2[] = {0, 2};
+static const uint8_t number_1[] = {1};
+
+#define INFO(name_, opset_min_, opset_max_, inputs_min_, inputs_max_, host_)                             \
+  .struct_size = sizeof(leat_op_info), .name = (name_), .domain = "", .opset_min = (opset_min_),         \
+  .opset_max = (opset_max_), .min_inputs = (inputs_min_), .max_inputs = (inputs_max_), .min_outputs = 1, \
+  .host_inputs = (host_)
+
+static const leati_op_def op_identity = {
+    .info = {INFO("Identity", 1, 25, 1, 1, 0), .max_outputs = 1, .flags = LEAT_OP_ALIAS, LEATI_TYPES(&type_moved)},
+    .infer = leati_infer_same,
+    .invoke = invoke_alias,
+};
+static const leati_op_def op_dropout = {
+    .info = {INFO("Dropout", 12, 22, 1, 3, 0x6), .max_outputs = 2, .flags = LEAT_OP_ALIAS,
+             LEATI_TYPES(&type_dropout, &type_ratio, &type_mask)},
+    .input_types = numbers_0_1_2,
+    .output_types = numbers_0_2,
+    .supports = supports_dropout,
+    .infer = infer_dropout,
+    .invoke = invoke_dropout,
+};
+static const leati_op_def op_reshape = {
+    .info = {INFO("Reshape", 5, 25, 2, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
+             LEATI_TYPES(&type_moved, &type_int64), LEATI_ATTRIBUTES(&attribute_allowzero)},
+    .input_types = numbers_0_1,
+    .state_size = sizeof(shape_state),
+    .create = create_shape,
+    .infer = infer_reshape,
+    .invoke = invoke_alias,
+};
+static const leati_op_def op_flatten = {
+    .info = {INFO("Flatten", 1, 25, 1, 1, 0), .max_outputs = 1, .flags = LEAT_OP_ALIAS, LEATI_TYPES(&type_moved),
+             LEATI_ATTRIBUTES(&attribute_axis)},
+    .state_size = sizeof(shape_state),
+    .create = create_shape,
+    .infer = infer_flatten,
+    .invoke = invoke_alias,
+};
+static const leati_op_def op_squeeze = {
+    .info = {INFO("Squeeze", 13, 25, 1, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
+             LEATI_TYPES(&type_moved, &type_int64)},
+    .input_types = numbers_0_1,
+    .infer = infer_squeeze,
+    .invoke = invoke_alias,
+};
+static const leati_op_def op_unsqueeze = {
+    .info = {INFO("Unsqueeze", 13, 25, 2, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
+             LEATI_TYPES(&type_moved, &type_int64)},
+    .input_types = numbers_0_1,
+    .infer = infer_unsqueeze,
+    .invoke = invoke_alias,
+};
+static const leati_op_def op_shape = {
+    .info = {INFO("Shape", 1, 25, 1, 1, 0), .max_outputs = 1, .host_outputs = 1,
+             LEATI_TYPES(&type_moved, &type_shape_out), LEATI_ATTRIBUTES(&attribute_start, &attribute_end)},
+    .output_types = number_1,
+    .state_size = sizeof(shape_state),
+    .create = create_shape,
+    .infer = infer_shape,
+    .invoke = invoke_shape,
+};
+static const leati_op_def op_size = {
+    .info = {INFO("Size", 1, 25, 1, 1, 0), .max_outputs = 1, .host_outputs = 1,
+             LEATI_TYPES(&type_moved, &type_shape_out)},
+    .output_types = number_1,
+    .infer = infer_size,
+    .invoke = invoke_size,
+};
+static const leati_op_def op_constant_of_shape = {
+    .info = {INFO("ConstantOfShape", 9, 25, 1, 1, 1), .max_outputs = 1,
+             LEATI_TYPES(&type_constant_in, &type_constant_out), LEATI_ATTRIBUTES(&attribute_value)},
+    .output_types = number_1,
+    .state_size = sizeof(shape_state),
+    .supports = supports_constant,
+    .create = create_constant,
+    .infer = infer_constant,
+    .invoke = invoke_constant,
+};
+static const leati_op_def op_range = {
+    .info = {INFO("Range", 11, 27, 3, 3, 0x7), .max_outputs = 1, LEATI_TYPES(&type_range)},
+    .infer = infer_range,
+    .invoke = invoke_range,
+};
+
+static const leati_op_def *const defs[] = {
+    &op_identity,  &op_dropout, &op_reshape, &op_flatten,           &op_squeeze,
+    &op_unsqueeze, &op_shape,   &op_size,    &op_constant_of_shape, &op_range,
+};
+
+const leati_op_family leati_shape_family = LEATI_FAMILY(defs);

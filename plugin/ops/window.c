@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ops/window.h"
+
+#include "status.h"
+
+/* Larger strides, paddings and so on are refused, so that sums of products of them cannot overflow. */
+#define WINDOW_VALUE_MAX (1 << 24)
+
+static int32_t read_list(const leati_op_desc *desc, const char *name, uint32_t per_rank, int64_t least, int64_t *out,
+                         uint32_t *inout_rank, leat_error *err) {
+  int64_t values[2 * LEATI_WINDOW_RANK];
+  uint32_t count = 0;
+  LEATI_TRY(leati_attr_ints(desc, name, per_rank * LEATI_WINDOW_RANK, values, &count, err));
+  if (count == 0) {
+    return LEAT_OK;
+  }
+  if (count % per_rank != 0 || (*inout_rank != 0 && count != per_rank * *inout_rank)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "attribute %s has %u elements, which does not fit the others",
+                      name, count);
+  }
+  *inout_rank = count / per_rank;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (values[i] < least || values[i] > WINDOW_VALUE_MAX) {
+      return leati_fail(err, values[i] < 0 ? LEAT_ERROR_NOT_SUPPORTED : LEAT_ERROR_INVALID_ARGUMENT,
+                        "attribute %s has %lld; from %lld to %d is supported", name, (long long)values[i],
+                        (long long)least, WINDOW_VALUE_MAX);
+    }
+    out[i] = values[i];
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_window_read(const leati_op_desc *desc, leati_window *out, leat_error *err) {
+  *out = (leati_window){.stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+  LEATI_TRY(read_list(desc, "kernel_shape", 1, 1, out->kernel, &out->rank, err));
+  out->kernel_count = out->rank;
+  LEATI_TRY(read_list(desc, "strides", 1, 1, out->stride, &out->rank, err));
+  LEATI_TRY(read_list(desc, "dilations", 1, 1, out->dilation, &out->rank, err));
+  LEATI_TRY(read_list(desc, "pads", 2, 0, out->pad, &out->rank, err));
+  out->ceil = leati_attr_int(desc, "ceil_mode", 0) != 0;
+  if (leati_attr_is(desc, "auto_pad", "SAME_UPPER")) {
+    out->auto_pad = LEATI_PAD_SAME_UPPER;
+  } else if (leati_attr_is(desc, "auto_pad", "SAME_LOWER")) {
+    out->auto_pad = LEATI_PAD_SAME_LOWER;
+  } else if (leati_attr_is(desc, "auto_pad", "VALID")) {
+    out->auto_pad = LEATI_PAD_VALID;
+  } else if (leati_attr(desc, "auto_pad") != NULL && !leati_attr_is(desc, "auto_pad", "NOTSET")) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "attribute auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+  }
+  if (out->auto_pad == LEATI_PAD_SAME_UPPER || out->auto_pad == LEATI_PAD_SAME_LOWER) {
+    for (uint32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
+      if (out->dilation[d] != 1) {
+        /* ONNX Runtime's CPU provider refuses this for Conv and pads pools as if there were no dilation. */
+        return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "auto_pad SAME with dilations is not supported; give pads");
+      }
+    }
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_window_spread(const leati_window *window, int32_t rank, const int64_t *in, const int64_t *kernel,
+                            leati_window_fit *out, leat_error *err) {
+  if (rank < 1 || rank > LEATI_WINDOW_RANK) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "images with %d spatial dimensions are not supported; 1 to %d are",
+                      rank, LEATI_WINDOW_RANK);
+  }
+  if (window->rank != 0 && window->rank != (uint32_t)rank) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "the attributes are for %u spatial dimensions, the input has %d", window->rank, rank);
+  }
+  if (kernel == NULL) {
+    if (window->kernel_count == 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "attribute kernel_shape is missing");
+    }
+    kernel = window->kernel;
+  }
+  *out = (leati_window_fit){
+      .in = {1, 1, 1}, .out = {1, 1, 1}, .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+  for (int32_t d = 0; d < rank; ++d) {
+    const int32_t to = LEATI_WINDOW_RANK - rank + d;
+    if (window->kernel_count != 0 && kernel[d] != window->kernel[d]) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "kernel_shape says %lld where the weights have %lld",
+                        (long long)window->kernel[d], (long long)kernel[d]);
+    }
+    if (kernel[d] < 1 || kernel[d] > WINDOW_VALUE_MAX) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "a kernel of size %lld; from 1 to %d is supported",
+                        (long long)kernel[d], WINDOW_VALUE_MAX);
+    }
+    out->in[to] = in[d];
+    out->kernel[to] = kernel[d];
+    out->stride[to] = window->stride[d];
+    out->dilation[to] = window->dilation[d];
+    out->pad_begin[to] = window->pad[d];
+    out->pad_end[to] = window->pad[rank + d];
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_window_lay(const leati_window *window, int32_t rank, const int64_t *in, const int64_t *kernel,
+                         leati_window_fit *out, leat_error *err) {
+  LEATI_TRY(leati_window_spread(window, rank, in, kernel, out, err));
+  for (int32_t d = LEATI_WINDOW_RANK - rank; d < LEATI_WINDOW_RANK; ++d) {
+    const int64_t reach = (out->kernel[d] - 1) * out->dilation[d] + 1;
+    const int64_t stride = out->stride[d];
+    if (window->auto_pad == LEATI_PAD_SAME_UPPER || window->auto_pad == LEATI_PAD_SAME_LOWER) {
+      out->out[d] = (out->in[d] + stride - 1) / stride;
+      int64_t total = (out->out[d] - 1) * stride + reach - out->in[d];
+      total = total > 0 ? total : 0;
+      out->pad_begin[d] = window->auto_pad == LEATI_PAD_SAME_UPPER ? total / 2 : total - total / 2;
+      out->pad_end[d] = total - out->pad_begin[d];
+      continue;
+    }
+    if (window->auto_pad == LEATI_PAD_VALID) {
+      out->pad_begin[d] = out->pad_end[d] = 0;
+    }
+    const int64_t room = out->in[d] + out->pad_begin[d] + out->pad_end[d] - reach;
+    if (room < 0) {
+      out->out[d] = 0;
+      continue;
+    }
+    out->out[d] = (window->ceil ? room + stride - 1 : room) / stride + 1;
+    /* A window that would begin in the padding at the end is left out. */
+    if (window->ceil && (out->out[d] - 1) * stride >= out->in[d] + out->pad_begin[d]) {
+      --out->out[d];
+    }
+  }
+  return LEAT_OK;
+}

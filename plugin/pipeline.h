@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Compute pipelines, made on first use and kept as long as the device.
+ *
+ * Every kernel has one calling convention: set 0, binding 0 is a uniform buffer with a dynamic offset that holds the
+ * kernel's argument record in std430 layout (at most LEATI_ARGS_MAX bytes); buffers come as device addresses in it.
+ * What is constant per pipeline (operation, tile) comes as specialisation constants with ids 0, 1, 2, 3.
+ */
+#ifndef LEAT_PLUGIN_PIPELINE_H_
+#define LEAT_PLUGIN_PIPELINE_H_
+
+#include <leat/backend.h>
+
+#include "leat_kernels.h"
+#include "vulkan.h"
+
+/** Bytes of an argument record at most. */
+#define LEATI_ARGS_MAX 1024
+/** Specialisation constants of a pipeline at most. */
+#define LEATI_SPEC_MAX 4
+
+/** Which pipeline: a kernel and its specialisation constants. Never a size of a tensor. */
+typedef struct leati_pipeline_key {
+  leati_kernel kernel;
+  uint32_t spec[LEATI_SPEC_MAX]; /**< unused ones are 0 */
+} leati_pipeline_key;
+
+/** Gets a pipeline, compiling it if this is the first use. Compiles outside every lock; of two threads that compile the
+ * same one, the second destroys its copy.
+ * @errors OUT_OF_MEMORY, INTERNAL */
+int32_t leati_pipeline_get(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err);
+
+int32_t leati_pipelines_create(leat_device *device, leat_error *err);
+void leati_pipelines_destroy(leat_device *device);
+
+#endif /* LEAT_PLUGIN_PIPELINE_H_ */

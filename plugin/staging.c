@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "staging.h"
+
+#include "device.h"
+#include "pipeline.h"
+#include "status.h"
+#include "sync.h"
+
+/* Most models' arguments, inputs and outputs fit in one chunk of each kind. */
+static const uint64_t standard_size[LEATI_CHUNK_KINDS] = {64u << 10, 256u << 10, 256u << 10};
+
+/* Larger chunks are kept for reuse up to this many bytes in all; what exceeds it goes back to the driver. */
+#define LARGE_KEPT_MAX (UINT64_C(64) << 20)
+
+struct leati_staging {
+  leati_mutex lock; /* guards everything below */
+  leati_chunk *free[LEATI_CHUNK_KINDS];
+  leati_chunk *large[LEATI_CHUNK_KINDS];
+  uint64_t large_bytes;
+};
+
+static void destroy_chunk(leat_device *device, leati_chunk *chunk) {
+  const leati_vk_device *const vk = &device->vk;
+  if (chunk->descriptor_pool != VK_NULL_HANDLE) {
+    vk->DestroyDescriptorPool(vk->handle, chunk->descriptor_pool, NULL);
+  }
+  if (chunk->buffer != VK_NULL_HANDLE) {
+    vk->DestroyBuffer(vk->handle, chunk->buffer, NULL);
+  }
+  if (chunk->memory != VK_NULL_HANDLE) {
+    vk->FreeMemory(vk->handle, chunk->memory, NULL);
+  }
+  leati_free(chunk);
+}
+
+static void destroy_chunks(leat_device *device, leati_chunk *chunks) {
+  while (chunks != NULL) {
+    leati_chunk *const next = chunks->next;
+    destroy_chunk(device, chunks);
+    chunks = next;
+  }
+}
+
+static int32_t make_set(leat_device *device, leati_chunk *chunk, leat_error *err) {
+  const leati_vk_device *const vk = &device->vk;
+  const VkDescriptorPoolSize size = {.type = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, .descriptorCount = 1};
+  const VkDescriptorPoolCreateInfo pool = {
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 1, .pPoolSizes = &size};
+  VkResult result = vk->CreateDescriptorPool(vk->handle, &pool, NULL, &chunk->descriptor_pool);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkCreateDescriptorPool", err);
+  }
+  const VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                           .descriptorPool = chunk->descriptor_pool,
+                                           .descriptorSetCount = 1,
+                                           .pSetLayouts = &device->set_layout};
+  result = vk->AllocateDescriptorSets(vk->handle, &set, &chunk->set);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkAllocateDescriptorSets", err);
+  }
+  const VkDescriptorBufferInfo window = {.buffer = chunk->buffer, .offset = 0, .range = LEATI_ARGS_MAX};
+  const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                      .dstSet = chunk->set,
+                                      .descriptorCount = 1,
+                                      .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
+                                      .pBufferInfo = &window};
+  vk->UpdateDescriptorSets(vk->handle, 1, &write, 0, NULL);
+  return LEAT_OK;
+}
+
+static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *err) {
+  const leati_vk_device *const vk = &device->vk;
+  const VkBufferUsageFlags usage[LEATI_CHUNK_KINDS] = {
+      VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+  const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = chunk->size,
+                                     .usage = usage[chunk->kind],
+                                     .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
+  VkResult result = vk->CreateBuffer(vk->handle, &buffer, NULL, &chunk->buffer);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkCreateBuffer for staging", err);
+  }
+  VkMemoryRequirements needs;
+  vk->GetBufferMemoryRequirements(vk->handle, chunk->buffer, &needs);
+  uint32_t type = chunk->kind == LEATI_CHUNK_DOWNLOAD ? device->download_memory_type : device->upload_memory_type;
+  /* Device-local mapped memory is scarce on some devices: plain mapped memory serves as well, only slower. */
+  const uint32_t types[2] = {
+      type, leati_device_memory_type(device->physical,
+                                     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 0,
+                                     VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)};
+  result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  for (uint32_t i = 0; i < 2 && result != VK_SUCCESS; ++i) {
+    type = types[i];
+    if ((needs.memoryTypeBits & (UINT32_C(1) << type)) == 0) {
+      continue;
+    }
+    const VkMemoryAllocateInfo allocation = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .allocationSize = needs.size, .memoryTypeIndex = type};
+    result = vk->AllocateMemory(vk->handle, &allocation, NULL, &chunk->memory);
+  }
+  if (result != VK_SUCCESS) {
+    chunk->memory = VK_NULL_HANDLE;
+    return leati_device_fail(device, result, "vkAllocateMemory for staging", err);
+  }
+  result = vk->BindBufferMemory(vk->handle, chunk->buffer, chunk->memory, 0);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkBindBufferMemory for staging", err);
+  }
+  void *mapped;
+  result = vk->MapMemory(vk->handle, chunk->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkMapMemory for staging", err);
+  }
+  chunk->mapped = mapped;
+  return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_set(device, chunk, err) : LEAT_OK;
+}
+
+int32_t leati_staging_create(leat_device *device, leat_error *err) {
+  device->staging = leati_calloc(1, sizeof(*device->staging));
+  if (device->staging == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
+  }
+  leati_mutex_init(&device->staging->lock, LEATI_RANK_STAGING);
+  return LEAT_OK;
+}
+
+void leati_staging_destroy(leat_device *device) {
+  if (device->staging == NULL) {
+    return;
+  }
+  leati_staging_trim(device);
+  leati_mutex_destroy(&device->staging->lock);
+  leati_free(device->staging);
+  device->staging = NULL;
+}
+
+void leati_staging_trim(leat_device *device) {
+  struct leati_staging *const staging = device->staging;
+  leati_chunk *lists[2 * LEATI_CHUNK_KINDS];
+  leati_mutex_lock(&staging->lock);
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    lists[2 * i] = staging->free[i];
+    lists[2 * i + 1] = staging->large[i];
+    staging->free[i] = staging->large[i] = NULL;
+  }
+  staging->large_bytes = 0;
+  leati_mutex_unlock(&staging->lock);
+  for (int i = 0; i < 2 * LEATI_CHUNK_KINDS; ++i) {
+    destroy_chunks(device, lists[i]);
+  }
+}
+
+/* Takes the first chunk of a list that is large enough. */
+static leati_chunk *pop_fitting(leati_chunk **list, uint64_t size) {
+  for (leati_chunk **at = list; *at != NULL; at = &(*at)->next) {
+    if ((*at)->size >= size) {
+      leati_chunk *const chunk = *at;
+      *at = chunk->next;
+      return chunk;
+    }
+  }
+  return NULL;
+}
+
+int32_t leati_staging_take(leat_device *device, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
+                           leat_error *err) {
+  struct leati_staging *const staging = device->staging;
+  const bool large = size > standard_size[kind];
+  leati_mutex_lock(&staging->lock);
+  leati_chunk *chunk = pop_fitting(large ? &staging->large[kind] : &staging->free[kind], size);
+  if (chunk != NULL && large) {
+    staging->large_bytes -= chunk->size;
+  }
+  leati_mutex_unlock(&staging->lock);
+  if (chunk == NULL) {
+    chunk = leati_calloc(1, sizeof(*chunk));
+    if (chunk == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
+    }
+    chunk->kind = kind;
+    chunk->size = large ? (size + 0xffff) & ~UINT64_C(0xffff) : standard_size[kind];
+    const int32_t status = fill_chunk(device, chunk, err);
+    if (status != LEAT_OK) {
+      destroy_chunk(device, chunk);
+      return status;
+    }
+  }
+  chunk->used = 0;
+  chunk->next = NULL;
+  *out = chunk;
+  return LEAT_OK;
+}
+
+void leati_staging_give(leat_device *device, leati_chunk *chunks) {
+  struct leati_staging *const staging = device->staging;
+  leati_chunk *surplus = NULL;
+  leati_mutex_lock(&staging->lock);
+  while (chunks != NULL) {
+    leati_chunk *const next = chunks->next;
+    leati_chunk **list = &staging->free[chunks->kind];
+    if (chunks->size > standard_size[chunks->kind]) {
+      list = &staging->large[chunks->kind];
+      if (staging->large_bytes + chunks->size > LARGE_KEPT_MAX) {
+        list = &surplus;
+      } else {
+        staging->large_bytes += chunks->size;
+      }
+    }
+    chunks->next = *list;
+    *list = chunks;
+    chunks = next;
+  }
+  leati_mutex_unlock(&staging->lock);
+  destroy_chunks(device, surplus);
+}

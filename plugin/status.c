@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "status.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sync.h"
+
+/* Bytes of a leat_error before its message: a caller's struct that is shorter has no room for anything. */
+#define ERROR_HEAD offsetof(leat_error, message)
+
+static void write_error(leat_error *err, int32_t code, int32_t native_code, const char *format, va_list arguments) {
+  if (err == NULL || err->struct_size <= ERROR_HEAD) {
+    return;
+  }
+  const size_t room = (err->struct_size < sizeof(*err) ? err->struct_size : sizeof(*err)) - ERROR_HEAD;
+  err->code = code;
+  err->native_code = native_code;
+  err->reserved = 0;
+  (void)vsnprintf(err->message, room, format, arguments);
+}
+
+int32_t leati_fail(leat_error *err, int32_t code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_error(err, code, 0, format, arguments);
+  va_end(arguments);
+  return code;
+}
+
+void leati_remark(leat_error *err, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_error(err, LEAT_OK, 0, format, arguments);
+  va_end(arguments);
+}
+
+static void write_native(leat_error *err, int32_t code, int32_t native_code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_error(err, code, native_code, format, arguments);
+  va_end(arguments);
+}
+
+int32_t leati_fail_vk(leat_error *err, VkResult result, const char *what) {
+  int32_t code = LEAT_ERROR_INTERNAL;
+  if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+    code = LEAT_ERROR_OUT_OF_MEMORY;
+  } else if (result == VK_ERROR_DEVICE_LOST) {
+    code = LEAT_ERROR_DEVICE_LOST;
+  }
+  write_native(err, code, (int32_t)result, "%s failed: %s", what, leati_vk_result_name(result));
+  return code;
+}
+
+int32_t leati_fail_again(leat_error *err, const leat_error *kept) {
+  write_native(err, kept->code, kept->native_code, "%s", kept->message);
+  return kept->code;
+}
+
+int32_t leati_import(void *to, size_t known, size_t least, const void *from, const char *name, leat_error *err) {
+  if (from == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
+  }
+  uint32_t size;
+  memcpy(&size, from, sizeof(size));
+  if (size < least) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s.struct_size is %u; at least %zu is needed", name, size,
+                      least);
+  }
+  for (size_t i = known; i < size; ++i) {
+    if (((const unsigned char *)from)[i] != 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "%s has a non-zero field beyond the %zu bytes that this backend knows", name, known);
+    }
+  }
+  memset(to, 0, known);
+  memcpy(to, from, size < known ? size : known);
+  return LEAT_OK;
+}
+
+int32_t leati_export(void *to, const void *from, size_t known, size_t least, const char *name, leat_error *err) {
+  if (to == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
+  }
+  uint32_t size;
+  memcpy(&size, to, sizeof(size));
+  if (size < least) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s.struct_size is %u; at least %zu is needed", name, size,
+                      least);
+  }
+  memcpy(to, from, size < known ? size : known);
+  memcpy(to, &size, sizeof(size));
+  return LEAT_OK;
+}
+
+/* Set in the child of a fork() and never cleared; read by every call. Relaxed: the child starts with one thread, which
+ * set it. */
+static atomic_bool forked;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void mark_forked(void) {
+  atomic_store_explicit(&forked, true, memory_order_relaxed);
+}
+
+static void watch_fork(void) {
+  (void)pthread_atfork(NULL, NULL, mark_forked);
+}
+
+int32_t leati_enter(leat_error *err) {
+  (void)pthread_once(&fork_once, watch_fork);
+  if (atomic_load_explicit(&forked, memory_order_relaxed)) {
+    return leati_fail(
+        err, LEAT_ERROR_FORKED,
+        "this process was made by fork() after Leat was in use; a device cannot be used across fork(): start "
+        "workers with exec or spawn, or fork before the first call");
+  }
+  return LEAT_OK;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/event.h"
+
+#include "status.h"
+#include "streams/pool.h"
+#include "streams/stream.h"
+
+int32_t leati_event_check(const leat_event *event, const leat_device *device, leat_error *err) {
+  if (event == NULL || event->kind != LEATI_KIND_EVENT) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, event == NULL ? "event is NULL" : "event is not a live event");
+  }
+  if (device != NULL && event->device != device) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "event and stream belong to different devices");
+  }
+  return LEAT_OK;
+}
+
+void leati_event_read(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value) {
+  leati_mutex_lock(&event->lock);
+  *out_timeline = event->timeline;
+  *out_value = event->value;
+  leati_mutex_unlock(&event->lock);
+}
+
+static int32_t event_create(leat_device *device, uint64_t flags, leat_event **out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (out == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out is NULL");
+  }
+  if ((flags & ~LEAT_EVENT_TIMING) != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "event flags 0x%llx are unknown", (unsigned long long)flags);
+  }
+  if ((flags & LEAT_EVENT_TIMING) != 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "events with timing are not supported by this backend");
+  }
+  return leati_events_take(device, out, err);
+}
+
+static int32_t event_destroy(leat_event *event, leat_error *err) {
+  LEATI_ENTER(err);
+  if (event != NULL) {
+    LEATI_TRY(leati_event_check(event, NULL, err));
+    leati_events_give(event);
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *err) {
+  leati_timeline *timeline;
+  uint64_t value;
+  const int32_t status = leati_stream_mark(stream, &timeline, &value, err);
+  /* Also when the stream failed: the event then stands for work that never runs, and its waiters get the failure. */
+  leati_mutex_lock(&event->lock);
+  event->timeline = timeline;
+  event->value = value;
+  leati_mutex_unlock(&event->lock);
+  return status;
+}
+
+static int32_t event_record(leat_event *event, leat_stream *stream, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_stream_check(stream, NULL, err));
+  LEATI_TRY(leati_event_check(event, leati_stream_device(stream), err));
+  return leati_event_record(event, stream, err);
+}
+
+static int32_t event_query(leat_event *event, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_event_check(event, NULL, err));
+  leati_timeline *timeline;
+  uint64_t value;
+  leati_event_read(event, &timeline, &value);
+  return timeline == NULL ? LEAT_OK : leati_timeline_query(timeline, value, err);
+}
+
+static int32_t event_wait(leat_event *event, int64_t timeout_ns, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_event_check(event, NULL, err));
+  if (timeout_ns < -1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "timeout_ns is %lld; allowed: -1 (no limit), 0 and above",
+                      (long long)timeout_ns);
+  }
+  leati_timeline *timeline;
+  uint64_t value;
+  leati_event_read(event, &timeline, &value);
+  return timeline == NULL ? LEAT_OK : leati_timeline_wait(timeline, value, timeout_ns, err);
+}
+
+const leat_event_api leati_event_table = {
+    .struct_size = sizeof(leat_event_api),
+    .create = event_create,
+    .destroy = event_destroy,
+    .record = event_record,
+    .query = event_query,
+    .wait = event_wait,
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Events: a value of a timeline.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_EVENT_H_
+#define LEAT_PLUGIN_STREAMS_EVENT_H_
+
+#include <leat/backend.h>
+
+#include "device.h"
+#include "timeline.h"
+
+struct leat_event {
+  leati_kind kind;
+  leat_device *device;
+  leati_mutex lock;         /* guards the two below */
+  leati_timeline *timeline; /* NULL: never recorded */
+  uint64_t value;
+  leat_event *next_free; /* guarded by the pool's lock */
+};
+
+extern const leat_event_api leati_event_table;
+
+/** What an event stands for now; `*out_timeline` is NULL if it was never recorded. */
+void leati_event_read(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value);
+/** Fails unless `event` is a live event of `device`. */
+int32_t leati_event_check(const leat_event *event, const leat_device *device, leat_error *err);
+/** leat_event_api::record. */
+int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *err);
+
+#endif /* LEAT_PLUGIN_STREAMS_EVENT_H_ */

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/pool.h"
+
+#include "device.h"
+#include "status.h"
+#include "streams/event.h"
+#include "streams/lane.h"
+#include "streams/stream_state.h"
+#include "timeline.h"
+
+struct leati_streams {
+  leati_lane lanes[LEATI_LANES_MAX];
+  /* Spreads streams over the lanes. Relaxed: only the spread matters. */
+  _Atomic uint32_t next_lane;
+  leati_mutex lock;          /* guards everything below */
+  leat_stream *all_streams;  /* every stream object, linked by `next` */
+  leat_stream *free_streams; /* linked by `next_free` */
+  leati_timeline *timelines; /* every timeline, linked by `next`: also those that failed */
+  leat_event *free_events;
+  struct event_block *event_blocks;
+};
+
+/* Events are made in blocks, so that the device can free them all without a list of the live ones. */
+#define EVENTS_PER_BLOCK 64
+typedef struct event_block {
+  struct event_block *next;
+  leat_event events[EVENTS_PER_BLOCK];
+} event_block;
+
+int32_t leati_streams_create(leat_device *device, leat_error *err) {
+  struct leati_streams *const streams = leati_calloc_line(sizeof(*streams));
+  if (streams == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for streams");
+  }
+  leati_mutex_init(&streams->lock, LEATI_RANK_POOL);
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    leati_lane_init(device, i, &streams->lanes[i]);
+  }
+  device->streams = streams;
+  return LEAT_OK;
+}
+
+void leati_streams_destroy(leat_device *device) {
+  struct leati_streams *const streams = device->streams;
+  if (streams == NULL) {
+    return;
+  }
+  while (streams->all_streams != NULL) {
+    leat_stream *const stream = streams->all_streams;
+    streams->all_streams = stream->next;
+    leati_stream_finish(stream);
+    leati_free(stream);
+  }
+  while (streams->timelines != NULL) {
+    leati_timeline *const timeline = streams->timelines;
+    streams->timelines = timeline->next;
+    leati_timeline_destroy(timeline);
+  }
+  while (streams->event_blocks != NULL) {
+    event_block *const block = streams->event_blocks;
+    streams->event_blocks = block->next;
+    for (int i = 0; i < EVENTS_PER_BLOCK; ++i) {
+      leati_mutex_destroy(&block->events[i].lock);
+    }
+    leati_free(block);
+  }
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    leati_lane_destroy(&streams->lanes[i]);
+  }
+  leati_mutex_destroy(&streams->lock);
+  leati_free(streams);
+  device->streams = NULL;
+}
+
+/* Makes a timeline that the pool knows. */
+static int32_t make_timeline(leat_device *device, leati_timeline **out, leat_error *err) {
+  LEATI_TRY(leati_timeline_create(device, out, err));
+  leati_mutex_lock(&device->streams->lock);
+  (*out)->next = device->streams->timelines;
+  device->streams->timelines = *out;
+  leati_mutex_unlock(&device->streams->lock);
+  return LEAT_OK;
+}
+
+static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  leat_stream *const stream = leati_calloc_line(sizeof(*stream));
+  if (stream == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
+  }
+  const int32_t status = make_timeline(device, &stream->timeline, err);
+  if (status != LEAT_OK) {
+    leati_free(stream);
+    return status;
+  }
+  stream->device = device;
+  stream->lane =
+      &streams->lanes[atomic_fetch_add_explicit(&streams->next_lane, 1, memory_order_relaxed) % device->queue_count];
+  leati_mutex_init(&stream->lock, LEATI_RANK_STREAM);
+  leati_mutex_lock(&streams->lock);
+  stream->next = streams->all_streams;
+  streams->all_streams = stream;
+  leati_mutex_unlock(&streams->lock);
+  *out = stream;
+  return LEAT_OK;
+}
+
+int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
+  leati_timeline *fresh;
+  LEATI_TRY(make_timeline(stream->device, &fresh, err));
+  /* What was submitted on the old timeline may still run: what follows comes after it. */
+  const uint64_t submitted = atomic_load_explicit(&stream->timeline->submitted, memory_order_relaxed);
+  stream->waits[0] = (leati_wait){.timeline = stream->timeline, .value = submitted};
+  stream->wait_count = submitted != 0 ? 1 : 0;
+  stream->timeline = fresh;
+  return LEAT_OK;
+}
+
+int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  leati_mutex_lock(&streams->lock);
+  leat_stream *stream = streams->free_streams;
+  if (stream != NULL) {
+    streams->free_streams = stream->next_free;
+  }
+  leati_mutex_unlock(&streams->lock);
+  if (stream == NULL) {
+    LEATI_TRY(make_stream(device, &stream, err));
+  }
+  leati_mutex_lock(&stream->lock);
+  int32_t status = LEAT_OK;
+  if (atomic_load_explicit(&stream->timeline->failed, memory_order_acquire) != LEAT_OK) {
+    status = leati_streams_renew(stream, err);
+  }
+  if (status == LEAT_OK) {
+    stream->kind = LEATI_KIND_STREAM;
+  }
+  leati_mutex_unlock(&stream->lock);
+  if (status != LEAT_OK) {
+    leati_streams_give(stream);
+    return status;
+  }
+  *out = stream;
+  return LEAT_OK;
+}
+
+void leati_streams_give(leat_stream *stream) {
+  struct leati_streams *const streams = stream->device->streams;
+  leati_mutex_lock(&stream->lock);
+  stream->kind = LEATI_KIND_DEAD;
+  leati_mutex_unlock(&stream->lock);
+  leati_mutex_lock(&streams->lock);
+  stream->next_free = streams->free_streams;
+  streams->free_streams = stream;
+  leati_mutex_unlock(&streams->lock);
+}
+
+int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  int32_t status = LEAT_OK;
+  leati_mutex_lock(&streams->lock);
+  leat_stream *stream = streams->all_streams;
+  leati_timeline *timeline = streams->timelines;
+  leati_mutex_unlock(&streams->lock);
+  /* Both lists only grow at their heads and nothing in them is freed, so what was there can be walked without the lock.
+   */
+  for (; stream != NULL; stream = stream->next) {
+    leat_error failure = {.struct_size = sizeof(failure)};
+    const int32_t flushed = leati_stream_flush_if_live(stream, &failure);
+    if (flushed != LEAT_OK && status == LEAT_OK) {
+      status = leati_fail_again(err, &failure);
+    }
+  }
+  for (; timeline != NULL; timeline = timeline->next) {
+    leat_error failure = {.struct_size = sizeof(failure)};
+    const uint64_t value = atomic_load_explicit(&timeline->submitted, memory_order_acquire);
+    const int32_t waited = leati_timeline_wait(timeline, value, -1, &failure);
+    if (waited != LEAT_OK && status == LEAT_OK) {
+      status = leati_fail_again(err, &failure);
+    }
+  }
+  return status;
+}
+
+/* Makes a block of events. The pool's lock is held. */
+static int32_t make_events(leat_device *device, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  event_block *const block = leati_calloc(1, sizeof(*block));
+  if (block == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for events");
+  }
+  block->next = streams->event_blocks;
+  streams->event_blocks = block;
+  for (int i = 0; i < EVENTS_PER_BLOCK; ++i) {
+    leat_event *const event = &block->events[i];
+    event->device = device;
+    leati_mutex_init(&event->lock, LEATI_RANK_EVENT);
+    event->next_free = streams->free_events;
+    streams->free_events = event;
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_events_take(leat_device *device, leat_event **out, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  leati_mutex_lock(&streams->lock);
+  const int32_t status = streams->free_events != NULL ? LEAT_OK : make_events(device, err);
+  leat_event *const event = status == LEAT_OK ? streams->free_events : NULL;
+  if (event != NULL) {
+    streams->free_events = event->next_free;
+    event->kind = LEATI_KIND_EVENT;
+    event->timeline = NULL;
+    event->value = 0;
+    *out = event;
+  }
+  leati_mutex_unlock(&streams->lock);
+  return status;
+}
+
+void leati_events_give(leat_event *event) {
+  struct leati_streams *const streams = event->device->streams;
+  leati_mutex_lock(&streams->lock);
+  event->kind = LEATI_KIND_DEAD;
+  event->next_free = streams->free_events;
+  streams->free_events = event;
+  leati_mutex_unlock(&streams->lock);
+}

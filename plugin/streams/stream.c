@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/stream.h"
+
+#include <string.h>
+
+#include "memory.h"
+#include "status.h"
+#include "streams/event.h"
+#include "streams/pool.h"
+#include "streams/stream_state.h"
+
+/* A list this long is submitted without being asked, so that the device is not idle while a large model is recorded. */
+#define COMMANDS_BEFORE_FLUSH 512
+/* Copies start on this many bytes of a staging chunk. */
+#define COPY_ALIGNMENT 16
+
+/* ---- Checks -------------------------------------------------------------------------------------------------------
+ */
+
+leat_device *leati_stream_device(const leat_stream *stream) {
+  return stream->device;
+}
+
+int32_t leati_stream_check(const leat_stream *stream, const leat_device *device, leat_error *err) {
+  if (stream == NULL || stream->kind != LEATI_KIND_STREAM) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      stream == NULL ? "stream is NULL" : "stream is not a live stream");
+  }
+  if (device != NULL && stream->device != device) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "the stream belongs to another device");
+  }
+  return LEAT_OK;
+}
+
+/* Fails with the stream's sticky error. `lock` held. */
+static int32_t sticky_error(const leat_stream *stream, leat_error *err) {
+  if (atomic_load_explicit(&stream->device->lost, memory_order_relaxed)) {
+    return leati_fail(err, LEAT_ERROR_DEVICE_LOST, "the device is lost (driver crash, reset or removal)");
+  }
+  if (atomic_load_explicit(&stream->timeline->failed, memory_order_acquire) != LEAT_OK) {
+    return leati_fail_again(err, &stream->timeline->failure);
+  }
+  return LEAT_OK;
+}
+
+/* ---- Submission ---------------------------------------------------------------------------------------------------
+ */
+
+/* Value that the open list will raise the timeline to. `lock` held. */
+static uint64_t open_value(const leat_stream *stream) {
+  return atomic_load_explicit(&stream->timeline->submitted, memory_order_relaxed) + 1;
+}
+
+static VkPipelineStageFlags stage_of(const leati_command *command) {
+  return command->is_copy ? VK_PIPELINE_STAGE_TRANSFER_BIT : VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+}
+
+/* Pipeline stages of the commands from `first` to the next barrier; from 0, of the whole list. */
+static VkPipelineStageFlags stages_from(const leat_stream *stream, uint32_t first) {
+  VkPipelineStageFlags stages = 0;
+  for (uint32_t i = first; i < stream->command_count; ++i) {
+    if (first != 0 && i != first && stream->commands[i].barrier) {
+      break;
+    }
+    stages |= stage_of(&stream->commands[i]);
+  }
+  return stages;
+}
+
+static VkAccessFlags write_access(VkPipelineStageFlags stages) {
+  return ((stages & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) != 0 ? VK_ACCESS_SHADER_WRITE_BIT : 0u) |
+         ((stages & VK_PIPELINE_STAGE_TRANSFER_BIT) != 0 ? VK_ACCESS_TRANSFER_WRITE_BIT : 0u);
+}
+
+static VkAccessFlags any_access(VkPipelineStageFlags stages) {
+  return write_access(stages) |
+         ((stages & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) != 0 ? VK_ACCESS_SHADER_READ_BIT : 0u) |
+         ((stages & VK_PIPELINE_STAGE_TRANSFER_BIT) != 0 ? VK_ACCESS_TRANSFER_READ_BIT : 0u);
+}
+
+static void record_barrier(const leati_vk_device *vk, VkCommandBuffer commands, VkPipelineStageFlags from,
+                           VkPipelineStageFlags to, VkAccessFlags to_access) {
+  const VkMemoryBarrier barrier = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = write_access(from), .dstAccessMask = to_access};
+  vk->CmdPipelineBarrier(commands, from, to, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+/* Writes the open list into its command buffer. The first barrier orders what the queue did before, in any stage,
+ * against the whole list. A later one orders the stages seen so far against those up to the next barrier: naming only
+ * what occurs keeps it cheap. */
+static int32_t record_commands(leat_stream *stream, leat_error *err) {
+  leat_device *const device = stream->device;
+  const leati_vk_device *const vk = &device->vk;
+  const VkCommandBuffer commands = stream->open->commands;
+  const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                          .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+  VkResult result = vk->BeginCommandBuffer(commands, &begin);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkBeginCommandBuffer", err);
+  }
+  VkPipelineStageFlags seen = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  VkPipeline bound = VK_NULL_HANDLE;
+  for (uint32_t i = 0; i < stream->command_count; ++i) {
+    const leati_command *const command = &stream->commands[i];
+    if (command->barrier || i == 0) {
+      const VkPipelineStageFlags after = stages_from(stream, i);
+      record_barrier(vk, commands, seen, after, any_access(after));
+    }
+    seen = i == 0 ? stage_of(command) : seen | stage_of(command);
+    if (command->is_copy) {
+      vk->CmdCopyBuffer(commands, command->copy.from, command->copy.to, 1, &command->copy.region);
+    } else {
+      if (command->dispatch.pipeline != bound) {
+        bound = command->dispatch.pipeline;
+        vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
+      }
+      vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device->pipeline_layout, 0, 1,
+                                &command->dispatch.set, 1, &command->dispatch.offset);
+      vk->CmdDispatch(commands, command->dispatch.groups[0], command->dispatch.groups[1], command->dispatch.groups[2]);
+    }
+  }
+  if (stream->open->delivery_count != 0) {
+    record_barrier(vk, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  }
+  result = vk->EndCommandBuffer(commands);
+  return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkEndCommandBuffer", err);
+}
+
+static int32_t submit_open(leat_stream *stream, leat_error *err) {
+  VkSemaphore wait_semaphores[LEATI_WAITS_MAX];
+  uint64_t wait_values[LEATI_WAITS_MAX];
+  VkPipelineStageFlags wait_stages[LEATI_WAITS_MAX];
+  for (uint32_t i = 0; i < stream->wait_count; ++i) {
+    wait_semaphores[i] = stream->waits[i].timeline->semaphore;
+    wait_values[i] = stream->waits[i].value;
+    wait_stages[i] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  }
+  const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                .waitSemaphoreValueCount = stream->wait_count,
+                                                .pWaitSemaphoreValues = wait_values,
+                                                .signalSemaphoreValueCount = 1,
+                                                .pSignalSemaphoreValues = &stream->open->value};
+  const VkSubmitInfo batch = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                              .pNext = &values,
+                              .waitSemaphoreCount = stream->wait_count,
+                              .pWaitSemaphores = wait_semaphores,
+                              .pWaitDstStageMask = wait_stages,
+                              .commandBufferCount = 1,
+                              .pCommandBuffers = &stream->open->commands,
+                              .signalSemaphoreCount = 1,
+                              .pSignalSemaphores = &stream->timeline->semaphore};
+  return leati_lane_submit(stream->device, stream->lane, &batch, err);
+}
+
+/* The submission that the open list goes into, made at need. `lock` held. */
+static int32_t need_open(leat_stream *stream, leat_error *err) {
+  if (stream->open != NULL) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_timeline_open(stream->timeline, &stream->open, err));
+  stream->open->value = open_value(stream);
+  return LEAT_OK;
+}
+
+/* Forgets the list; its submission has gone elsewhere. */
+static void start_list(leat_stream *stream) {
+  stream->open = NULL;
+  stream->command_count = 0;
+  memset(stream->current, 0, sizeof(stream->current));
+  stream->barrier_next = false;
+  stream->read_count = stream->write_count = 0;
+  stream->wait_count = 0;
+}
+
+/* Submits the open list. A list that cannot be submitted is lost, and its timeline fails. `lock` held. */
+static int32_t flush(leat_stream *stream, leat_error *err) {
+  LEATI_TRY(sticky_error(stream, err));
+  if (stream->command_count == 0 && stream->wait_count == 0) {
+    return LEAT_OK;
+  }
+  leat_error failure = {.struct_size = sizeof(failure)};
+  int32_t status = need_open(stream, &failure);
+  if (status == LEAT_OK) {
+    status = record_commands(stream, &failure);
+  }
+  if (status == LEAT_OK) {
+    status = submit_open(stream, &failure);
+  }
+  if (status == LEAT_OK) {
+    leati_timeline_push(stream->timeline, stream->open);
+  } else {
+    leati_timeline_fail(stream->timeline, &failure);
+    if (stream->open != NULL) {
+      leati_timeline_drop(stream->timeline, stream->open);
+    }
+    (void)leati_fail_again(err, &failure);
+  }
+  start_list(stream);
+  return status;
+}
+
+int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err) {
+  leati_mutex_lock(&stream->lock);
+  const int32_t status = stream->kind == LEATI_KIND_STREAM ? flush(stream, err) : LEAT_OK;
+  leati_mutex_unlock(&stream->lock);
+  return status;
+}
+
+void leati_stream_finish(leat_stream *stream) {
+  if (stream->open != NULL) {
+    leati_timeline_drop(stream->timeline, stream->open);
+  }
+  leati_free(stream->commands);
+  leati_mutex_destroy(&stream->lock);
+}
+
+int32_t leati_stream_mark(leat_stream *stream, leati_timeline **out_timeline, uint64_t *out_value, leat_error *err) {
+  leati_mutex_lock(&stream->lock);
+  const int32_t status = flush(stream, err);
+  *out_timeline = stream->timeline;
+  *out_value = status == LEAT_OK ? open_value(stream) - 1 : open_value(stream);
+  leati_mutex_unlock(&stream->lock);
+  return status;
+}
+
+void leati_stream_promise(leat_stream *stream, leati_timeline **out_timeline, uint64_t *out_value) {
+  leati_mutex_lock(&stream->lock);
+  *out_timeline = stream->timeline;
+  *out_value = stream->command_count != 0 || stream->wait_count != 0 ? open_value(stream) : open_value(stream) - 1;
+  leati_mutex_unlock(&stream->lock);
+}
+
+void leati_stream_stamp(leat_stream *stream, leati_block *block) {
+  leati_mutex_lock(&stream->lock);
+  const bool open = stream->command_count != 0 || stream->wait_count != 0;
+  leati_block_stamp(block, stream->timeline, open ? open_value(stream) : open_value(stream) - 1);
+  leati_mutex_unlock(&stream->lock);
+}
+
+int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err) {
+  leati_timeline *timeline;
+  uint64_t value;
+  LEATI_TRY(leati_stream_mark(stream, &timeline, &value, err));
+  return leati_timeline_wait(timeline, value, -1, err);
+}
+
+int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err) {
+  leati_timeline *timeline;
+  uint64_t value;
+  leati_event_read(event, &timeline, &value);
+  if (timeline == NULL) {
+    return LEAT_OK;
+  }
+  leat_error failure = {.struct_size = sizeof(failure)};
+  const int32_t state = leati_timeline_query(timeline, value, &failure);
+  leati_mutex_lock(&stream->lock);
+  int32_t status = sticky_error(stream, err);
+  if (status == LEAT_OK && state != LEAT_OK && state != LEAT_ERROR_NOT_READY) {
+    leati_timeline_fail(stream->timeline, &failure);
+    status = leati_fail_again(err, &failure);
+  }
+  /* What is in the list already need not wait; a stream's own work is in order anyway. */
+  if (status == LEAT_OK && timeline != stream->timeline && state == LEAT_ERROR_NOT_READY) {
+    if (stream->command_count != 0 || stream->wait_count == LEATI_WAITS_MAX) {
+      status = flush(stream, err);
+    }
+    if (status == LEAT_OK) {
+      stream->waits[stream->wait_count++] = (leati_wait){.timeline = timeline, .value = value};
+    }
+  }
+  leati_mutex_unlock(&stream->lock);
+  return status;
+}
+
+/* ---- Recording ----------------------------------------------------------------------------------------------------
+ */
+
+int32_t leati_recorder_begin(leati_recorder *recorder, leat_stream *stream, leat_error *err) {
+  leati_mutex_lock(&stream->lock);
+  const int32_t status = sticky_error(stream, err);
+  if (status != LEAT_OK) {
+    leati_mutex_unlock(&stream->lock);
+    return status;
+  }
+  recorder->device = stream->device;
+  recorder->stream = stream;
+  recorder->command_mark = stream->command_count;
+  recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
+  recorder->temp_count = 0;
+  return LEAT_OK;
+}
+
+int32_t leati_recorder_end(leati_recorder *recorder, int32_t status) {
+  leat_stream *const stream = recorder->stream;
+  if (status != LEAT_OK && stream->command_count != recorder->command_mark) {
+    stream->command_count = recorder->command_mark;
+    /* A barrier that was cut off has reset the ranges: the next command gets one in its place. */
+    stream->barrier_next = true;
+  }
+  if (status != LEAT_OK && stream->open != NULL) {
+    stream->open->delivery_count = recorder->delivery_mark;
+  }
+  for (uint32_t i = 0; i < recorder->temp_count; ++i) {
+    (void)leati_memory_free(recorder->device, recorder->temps[i], NULL);
+  }
+  if (stream->command_count >= COMMANDS_BEFORE_FLUSH) {
+    /* A failure is sticky: the caller hears of it at the next call. */
+    (void)flush(stream, NULL);
+  }
+  leati_mutex_unlock(&stream->lock);
+  return status;
+}
+
+static bool overlaps(const leati_range *ranges, uint32_t count, const leati_view *view) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (view->begin < ranges[i].end && ranges[i].begin < view->end) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Remembers what a command touches, and says whether it needs a barrier first: when it touches what was written since
+ * the last one, or writes what was read. */
+static bool note_accesses(leat_stream *stream, const leati_view *const *reads, uint32_t read_count,
+                          const leati_view *const *writes, uint32_t write_count) {
+  bool barrier = stream->barrier_next || stream->read_count + read_count > LEATI_RANGES_MAX ||
+                 stream->write_count + write_count > LEATI_RANGES_MAX;
+  for (uint32_t i = 0; i < read_count && !barrier; ++i) {
+    barrier = overlaps(stream->writes, stream->write_count, reads[i]);
+  }
+  for (uint32_t i = 0; i < write_count && !barrier; ++i) {
+    barrier = overlaps(stream->writes, stream->write_count, writes[i]) ||
+              overlaps(stream->reads, stream->read_count, writes[i]);
+  }
+  if (barrier) {
+    stream->read_count = stream->write_count = 0;
+    stream->barrier_next = false;
+  }
+  for (uint32_t i = 0; i < read_count; ++i) {
+    stream->reads[stream->read_count++] = (leati_range){.begin = reads[i]->begin, .end = reads[i]->end};
+  }
+  for (uint32_t i = 0; i < write_count; ++i) {
+    stream->writes[stream->write_count++] = (leati_range){.begin = writes[i]->begin, .end = writes[i]->end};
+  }
+  return barrier;
+}
+
+/* A new command at the end of the list. */
+static int32_t append(leat_stream *stream, leati_command **out, leat_error *err) {
+  LEATI_TRY(need_open(stream, err));
+  if (stream->command_count == stream->command_capacity) {
+    const uint32_t capacity = stream->command_capacity == 0 ? 64 : stream->command_capacity * 2;
+    leati_command *const grown = leati_realloc(stream->commands, capacity * sizeof(*grown));
+    if (grown == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for commands");
+    }
+    stream->commands = grown;
+    stream->command_capacity = capacity;
+  }
+  *out = &stream->commands[stream->command_count];
+  return LEAT_OK;
+}
+
+/* Room for `size` bytes in a chunk of the open submission, of which `window` bytes from its start must exist. */
+static int32_t stage(leat_stream *stream, leati_chunk_kind kind, uint64_t size, uint64_t alignment, uint64_t window,
+                     leati_chunk **out, uint64_t *out_offset, leat_error *err) {
+  LEATI_TRY(need_open(stream, err));
+  leati_chunk *chunk = stream->current[kind];
+  uint64_t offset = chunk == NULL ? 0 : (chunk->used + alignment - 1) & ~(alignment - 1);
+  if (chunk == NULL || offset + window > chunk->size) {
+    LEATI_TRY(leati_staging_take(stream->device, kind, window, &chunk, err));
+    chunk->next = stream->open->chunks;
+    stream->open->chunks = chunk;
+    stream->current[kind] = chunk;
+    offset = 0;
+  }
+  chunk->used = offset + size;
+  *out = chunk;
+  *out_offset = offset;
+  return LEAT_OK;
+}
+
+static void stamp_all(leat_stream *stream, const leati_view *const *views, uint32_t count) {
+  const uint64_t value = open_value(stream);
+  for (uint32_t i = 0; i < count; ++i) {
+    leati_block_stamp(views[i]->block, stream->timeline, value);
+  }
+}
+
+/* Drops views without elements: they name no memory. Returns how many are left. */
+static uint32_t drop_empty(const leati_view *const *views, uint32_t count, const leati_view **out) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (views[i] != NULL && views[i]->count != 0) {
+      out[kept++] = views[i];
+    }
+  }
+  return kept;
+}
+
+int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *dispatch, leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  if (dispatch->groups[0] == 0 || dispatch->groups[1] == 0 || dispatch->groups[2] == 0) {
+    return LEAT_OK;
+  }
+  if (dispatch->args_size > LEATI_ARGS_MAX || dispatch->read_count > LEATI_ACCESS_MAX ||
+      dispatch->write_count > LEATI_ACCESS_MAX) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "kernel %s has too many arguments",
+                      leati_kernel_codes[dispatch->pipeline.kernel].name);
+  }
+  VkPipeline pipeline;
+  LEATI_TRY(leati_pipeline_get(recorder->device, &dispatch->pipeline, &pipeline, err));
+  leati_command *command = NULL;
+  LEATI_TRY(append(stream, &command, err));
+  leati_chunk *chunk;
+  uint64_t offset;
+  LEATI_TRY(stage(stream, LEATI_CHUNK_ARGUMENTS, dispatch->args_size, recorder->device->physical->uniform_alignment,
+                  LEATI_ARGS_MAX, &chunk, &offset, err));
+  memcpy(chunk->mapped + offset, dispatch->args, dispatch->args_size);
+  const leati_view *reads[LEATI_ACCESS_MAX], *writes[LEATI_ACCESS_MAX];
+  const uint32_t read_count = drop_empty(dispatch->reads, dispatch->read_count, reads);
+  const uint32_t write_count = drop_empty(dispatch->writes, dispatch->write_count, writes);
+  *command = (leati_command){.barrier = note_accesses(stream, reads, read_count, writes, write_count),
+                             .dispatch = {.pipeline = pipeline,
+                                          .set = chunk->set,
+                                          .offset = (uint32_t)offset,
+                                          .groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]}}};
+  ++stream->command_count;
+  stamp_all(stream, reads, read_count);
+  stamp_all(stream, writes, write_count);
+  return LEAT_OK;
+}
+
+static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset,
+                           uint64_t size, const leati_view *read, const leati_view *write, leat_error *err) {
+  leati_command *command = NULL;
+  LEATI_TRY(append(stream, &command, err));
+  const bool barrier = note_accesses(stream, &read, read != NULL ? 1 : 0, &write, write != NULL ? 1 : 0);
+  *command = (leati_command){
+      .is_copy = true,
+      .barrier = barrier,
+      .copy = {.from = from, .to = to, .region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size}}};
+  ++stream->command_count;
+  stamp_all(stream, &read, read != NULL ? 1 : 0);
+  stamp_all(stream, &write, write != NULL ? 1 : 0);
+  return LEAT_OK;
+}
+
+/* Buffer and offset in it of a device view. */
+static VkBuffer buffer_of(const leati_view *view, uint64_t *out_offset) {
+  const VkBuffer buffer = leati_block_buffer(view->block, out_offset);
+  *out_offset += view->begin - leati_block_address(view->block);
+  return buffer;
+}
+
+static int32_t record_upload(leat_stream *stream, const leati_view *src, const leati_view *dst, uint64_t size,
+                             leat_error *err) {
+  leati_chunk *chunk;
+  uint64_t from, to;
+  LEATI_TRY(stage(stream, LEATI_CHUNK_UPLOAD, size, COPY_ALIGNMENT, size, &chunk, &from, err));
+  memcpy(chunk->mapped + from, src->data, size);
+  const VkBuffer buffer = buffer_of(dst, &to);
+  return append_copy(stream, chunk->buffer, from, buffer, to, size, NULL, dst, err);
+}
+
+static int32_t record_download(leat_stream *stream, const leati_view *src, const leati_view *dst, uint64_t size,
+                               leat_error *err) {
+  leati_chunk *chunk;
+  uint64_t from, to;
+  LEATI_TRY(stage(stream, LEATI_CHUNK_DOWNLOAD, size, COPY_ALIGNMENT, size, &chunk, &to, err));
+  const VkBuffer buffer = buffer_of(src, &from);
+  LEATI_TRY(append_copy(stream, buffer, from, chunk->buffer, to, size, src, NULL, err));
+  return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
+}
+
+int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst, leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  const uint64_t size = src->count * src->item_size;
+  if (!src->compact || !dst->compact || size != dst->count * dst->item_size) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "a copy needs compact tensors of one size; the source has %llu bytes%s, the destination %llu%s",
+                      (unsigned long long)size, src->compact ? "" : " (not compact)",
+                      (unsigned long long)(dst->count * dst->item_size), dst->compact ? "" : " (not compact)");
+  }
+  if (size == 0) {
+    return LEAT_OK;
+  }
+  if (src->host && dst->host) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "both sides of a copy are host tensors; one must be on the device");
+  }
+  if (src->host) {
+    return record_upload(stream, src, dst, size, err);
+  }
+  if (dst->host) {
+    return record_download(stream, src, dst, size, err);
+  }
+  if (src->begin < dst->end && dst->begin < src->end) {
+    return src->begin == dst->begin ? LEAT_OK
+                                    : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "source and destination overlap");
+  }
+  uint64_t from, to;
+  const VkBuffer from_buffer = buffer_of(src, &from);
+  const VkBuffer to_buffer = buffer_of(dst, &to);
+  return append_copy(stream, from_buffer, from, to_buffer, to, size, src, dst, err);
+}
+
+int32_t leati_record_temp(leati_recorder *recorder, leati_view *out, leat_error *err) {
+  if (recorder->temp_count == LEATI_TEMP_MAX) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "an operator needs too many temporary tensors");
+  }
+  out->present = true;
+  out->host = false;
+  out->item_size = leati_type_size(out->type);
+  out->dtype = leati_dtype_of(out->type);
+  leati_view_make_compact(out);
+  const uint64_t size = out->count * out->item_size;
+  LEATI_TRY(leati_memory_alloc(recorder->device, size, recorder->stream->timeline, &out->address, err));
+  recorder->temps[recorder->temp_count++] = out->address;
+  out->block = leati_memory_find(recorder->device, out->address);
+  out->begin = out->address;
+  out->end = out->address + size;
+  return LEAT_OK;
+}
+
+void leati_groups_linear(const leat_device *device, uint64_t count, uint32_t per_group, uint32_t groups[3]) {
+  const uint64_t total = (count + per_group - 1) / per_group;
+  const uint64_t most = device->physical->max_groups_x;
+  groups[0] = (uint32_t)(total < most ? total : most);
+  groups[1] = total == 0 ? 0 : (uint32_t)((total + groups[0] - 1) / groups[0]);
+  groups[2] = total == 0 ? 0 : 1;
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------------
+ */
+
+static int32_t stream_create(leat_device *device, uint64_t flags, leat_stream **out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (out == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out is NULL");
+  }
+  if (flags != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "stream flags 0x%llx are unknown", (unsigned long long)flags);
+  }
+  return leati_streams_take(device, out, err);
+}
+
+static int32_t stream_destroy(leat_stream *stream, leat_error *err) {
+  LEATI_ENTER(err);
+  if (stream == NULL) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_stream_check(stream, NULL, err));
+  /* A failure here is not the caller's business any more: whoever waits on an event of the stream hears of it. */
+  (void)leati_stream_flush_if_live(stream, NULL);
+  leati_streams_give(stream);
+  return LEAT_OK;
+}
+
+static int32_t stream_flush(leat_stream *stream, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_stream_check(stream, NULL, err));
+  return leati_stream_flush_if_live(stream, err);
+}
+
+static int32_t stream_synchronize(leat_stream *stream, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_stream_check(stream, NULL, err));
+  return leati_stream_synchronize(stream, err);
+}
+
+static int32_t stream_query(leat_stream *stream, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_stream_check(stream, NULL, err));
+  leati_timeline *timeline;
+  uint64_t value;
+  LEATI_TRY(leati_stream_mark(stream, &timeline, &value, err));
+  return leati_timeline_query(timeline, value, err);
+}
+
+static int32_t stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_stream_check(stream, NULL, err));
+  LEATI_TRY(leati_event_check(event, stream->device, err));
+  return leati_stream_wait_event(stream, event, err);
+}
+
+static int32_t stream_error(leat_stream *stream, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_stream_check(stream, NULL, err));
+  leati_mutex_lock(&stream->lock);
+  const int32_t status = sticky_error(stream, err);
+  leati_mutex_unlock(&stream->lock);
+  return status;
+}
+
+static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_stream_check(stream, NULL, err));
+  leati_mutex_lock(&stream->lock);
+  int32_t status = LEAT_OK;
+  if (atomic_load_explicit(&stream->device->lost, memory_order_relaxed)) {
+    status = sticky_error(stream, err);
+  } else if (atomic_load_explicit(&stream->timeline->failed, memory_order_acquire) != LEAT_OK) {
+    if (stream->open != NULL) {
+      leati_timeline_drop(stream->timeline, stream->open);
+      start_list(stream);
+    }
+    status = leati_streams_renew(stream, err);
+  }
+  leati_mutex_unlock(&stream->lock);
+  return status;
+}
+
+const leat_stream_api leati_stream_table = {
+    .struct_size = sizeof(leat_stream_api),
+    .create = stream_create,
+    .destroy = stream_destroy,
+    .flush = stream_flush,
+    .synchronize = stream_synchronize,
+    .query = stream_query,
+    .wait_event = stream_wait_event,
+    .error = stream_error,
+    .clear_error = stream_clear_error,
+};

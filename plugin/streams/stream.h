@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Streams: ordered lists of commands. Operators write commands through a leati_recorder; nothing above this room knows
+ * that queues exist.
+ *
+ * Commands are kept as plain data and turned into a VkCommandBuffer when the list is submitted. So an operation that
+ * fails half-way is taken back by cutting the list.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_STREAM_H_
+#define LEAT_PLUGIN_STREAMS_STREAM_H_
+
+#include <leat/backend.h>
+
+#include "pipeline.h"
+#include "tensor.h"
+
+struct leati_timeline;
+
+/** Arguments of a dispatch that a kernel reads or writes, at most. Reading more: several dispatches. */
+#define LEATI_ACCESS_MAX 12
+/** Temporary tensors of one operation at most. */
+#define LEATI_TEMP_MAX 12
+
+/** One operation on its way into a stream. Lives on the caller's stack; holds the stream's lock from begin to end. */
+typedef struct leati_recorder {
+  leat_device *device;
+  leat_stream *stream;
+  uint32_t command_mark;  /**< where the stream's list was at begin */
+  uint32_t delivery_mark; /**< likewise its downloads */
+  uint32_t temp_count;
+  uint64_t temps[LEATI_TEMP_MAX]; /**< blocks that end() frees, in stream order */
+} leati_recorder;
+
+/** Starts an operation: takes the stream's lock, fails with the stream's sticky error if it has one. On success
+ * leati_recorder_end() must follow. */
+int32_t leati_recorder_begin(leati_recorder *recorder, leat_stream *stream, leat_error *err);
+
+/** Ends an operation: with LEAT_OK its commands stay, with anything else they are taken back. Frees the temporaries,
+ * gives back the lock, returns `status`. */
+int32_t leati_recorder_end(leati_recorder *recorder, int32_t status);
+
+/** One dispatch. */
+typedef struct leati_dispatch {
+  leati_pipeline_key pipeline;
+  const void *args;   /**< argument record, std430; copied */
+  uint32_t args_size; /**< bytes, at most LEATI_ARGS_MAX */
+  uint32_t groups[3]; /**< workgroups; a zero count makes the dispatch a no-op */
+  uint32_t read_count, write_count;
+  const leati_view *reads[LEATI_ACCESS_MAX];  /**< what the kernel may read; views without elements are skipped */
+  const leati_view *writes[LEATI_ACCESS_MAX]; /**< what it may write (list what it reads and writes here only) */
+} leati_dispatch;
+
+/** Appends a dispatch, with a barrier before it if it conflicts with a command since the last barrier, and stamps the
+ * blocks. */
+int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *dispatch, leat_error *err);
+
+/** Appends a copy of `src` to `dst`, both compact and of the same number of bytes. The host side of a copy is staged:
+ * see leat_memory_api::copy. */
+int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst, leat_error *err);
+
+/** Makes a compact temporary tensor that lives until the commands of this operation have run. `out->type`, `ndim` and
+ * `shape` are set by the caller; the rest is filled in. */
+int32_t leati_record_temp(leati_recorder *recorder, leati_view *out, leat_error *err);
+
+/** Workgroups for a one-dimensional kernel over `count` items: folds what exceeds the device's limit of x into y. The
+ * kernel finds its number by leat_linear_group() of kernels/leat.glsl. */
+void leati_groups_linear(const leat_device *device, uint64_t count, uint32_t per_group, uint32_t groups[3]);
+
+/* The stream table of the ABI, and what other rooms need of a stream. */
+extern const leat_stream_api leati_stream_table;
+/** Device of a live stream. */
+leat_device *leati_stream_device(const leat_stream *stream);
+/** Fails unless `stream` is a live stream, and of `device` unless that is NULL. */
+int32_t leati_stream_check(const leat_stream *stream, const leat_device *device, leat_error *err);
+/** Submits what is open and tells which value of which timeline covers it. If that fails, the value is one that is
+ * never reached, on a timeline that has failed. */
+int32_t leati_stream_mark(leat_stream *stream, struct leati_timeline **out_timeline, uint64_t *out_value,
+                          leat_error *err);
+/** The stream's timeline, and the value that covers everything in the stream now, once it is submitted. */
+void leati_stream_promise(leat_stream *stream, struct leati_timeline **out_timeline, uint64_t *out_value);
+/** Stamps a block as used by everything that is in the stream now. */
+void leati_stream_stamp(leat_stream *stream, struct leati_block *block);
+/** leat_stream_api::synchronize. */
+int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err);
+/** leat_stream_api::wait_event, without the checks. */
+int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err);
+
+#endif /* LEAT_PLUGIN_STREAMS_STREAM_H_ */

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tensor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "device.h"
+#include "memory.h"
+#include "status.h"
+
+static const struct {
+  uint64_t type;
+  uint8_t code, bits;
+  const char *name;
+} types[] = {
+    {LEAT_TYPE_FLOAT32, kDLFloat, 32, "float32"},
+    {LEAT_TYPE_FLOAT16, kDLFloat, 16, "float16"},
+    {LEAT_TYPE_BFLOAT16, kDLBfloat, 16, "bfloat16"},
+    {LEAT_TYPE_FLOAT64, kDLFloat, 64, "float64"},
+    {LEAT_TYPE_INT8, kDLInt, 8, "int8"},
+    {LEAT_TYPE_INT16, kDLInt, 16, "int16"},
+    {LEAT_TYPE_INT32, kDLInt, 32, "int32"},
+    {LEAT_TYPE_INT64, kDLInt, 64, "int64"},
+    {LEAT_TYPE_UINT8, kDLUInt, 8, "uint8"},
+    {LEAT_TYPE_UINT16, kDLUInt, 16, "uint16"},
+    {LEAT_TYPE_UINT32, kDLUInt, 32, "uint32"},
+    {LEAT_TYPE_UINT64, kDLUInt, 64, "uint64"},
+    {LEAT_TYPE_BOOL, LEAT_DL_BOOL, 8, "bool"},
+};
+#define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
+
+uint64_t leati_type_of(DLDataType dtype) {
+  for (unsigned i = 0; i < TYPE_COUNT; ++i) {
+    if (types[i].code == dtype.code && types[i].bits == dtype.bits && dtype.lanes == 1) {
+      return types[i].type;
+    }
+  }
+  return 0;
+}
+
+/* Row of `types` for a type, or -1. */
+static int row_of(uint64_t type) {
+  for (unsigned i = 0; i < TYPE_COUNT; ++i) {
+    if (types[i].type == type) {
+      return (int)i;
+    }
+  }
+  return -1;
+}
+
+DLDataType leati_dtype_of(uint64_t type) {
+  const int row = row_of(type);
+  return row < 0 ? (DLDataType){0} : (DLDataType){.code = types[row].code, .bits = types[row].bits, .lanes = 1};
+}
+
+uint32_t leati_type_size(uint64_t type) {
+  const int row = row_of(type);
+  return row < 0 ? 0 : types[row].bits / 8u;
+}
+
+const char *leati_type_name(uint64_t type) {
+  const int row = row_of(type);
+  return row < 0 ? "an unknown type" : types[row].name;
+}
+
+void leati_view_make_compact(leati_view *view) {
+  int64_t stride = 1;
+  view->count = 1;
+  for (int32_t i = view->ndim; i-- > 0;) {
+    view->strides[i] = stride;
+    stride *= view->shape[i];
+    view->count *= (uint64_t)view->shape[i];
+  }
+  view->compact = true;
+}
+
+/* Whether the strides are those of a compact tensor; strides of dimensions of size 1 do not matter. */
+static bool is_compact(const leati_view *view) {
+  int64_t expected = 1;
+  for (int32_t i = view->ndim; i-- > 0;) {
+    if (view->shape[i] != 1 && view->strides[i] != expected) {
+      return false;
+    }
+    expected *= view->shape[i];
+  }
+  return true;
+}
+
+static int32_t read_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
+  if (tensor->ndim < 0 || tensor->ndim > LEAT_MAX_RANK) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has rank %d; allowed: 0 to %d", what, tensor->ndim,
+                      LEAT_MAX_RANK);
+  }
+  if (tensor->ndim > 0 && tensor->shape == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has rank %d and a NULL shape", what, tensor->ndim);
+  }
+  out->ndim = tensor->ndim;
+  out->dtype = tensor->dtype;
+  out->type = leati_type_of(tensor->dtype);
+  if (out->type == 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s has an element type that Leat does not know (code %u, %u bits, %u lanes)", what,
+                      tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
+  }
+  out->item_size = leati_type_size(out->type);
+  uint64_t count = 1;
+  uint64_t bound = 1; /* the count if zero sizes were ones: keeps every partial product within range */
+  for (int32_t i = 0; i < out->ndim; ++i) {
+    const int64_t size = tensor->shape[i];
+    if (size < 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has size %" PRId64 " in dimension %d", what, size, i);
+    }
+    if (__builtin_mul_overflow(bound, size == 0 ? 1u : (uint64_t)size, &bound) || bound > (UINT64_C(1) << 56)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has more elements than any device can hold", what);
+    }
+    count *= (uint64_t)size;
+    out->shape[i] = size;
+  }
+  if (tensor->strides == NULL) {
+    leati_view_make_compact(out);
+    return LEAT_OK;
+  }
+  for (int32_t i = 0; i < out->ndim; ++i) {
+    out->strides[i] = tensor->strides[i];
+  }
+  out->count = count;
+  out->compact = count < 2 || is_compact(out);
+  return LEAT_OK;
+}
+
+/* Byte offsets of the first and one past the last byte that the elements touch, relative to element [0, 0, ...]. */
+static bool extent_of(const leati_view *view, int64_t *out_low, int64_t *out_high) {
+  int64_t low = 0, high = 0;
+  for (int32_t i = 0; i < view->ndim; ++i) {
+    int64_t reach;
+    if (__builtin_mul_overflow(view->shape[i] - 1, view->strides[i], &reach) ||
+        __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high)) {
+      return false;
+    }
+  }
+  return !__builtin_mul_overflow(low, (int64_t)view->item_size, out_low) && !__builtin_add_overflow(high, 1, &high) &&
+         !__builtin_mul_overflow(high, (int64_t)view->item_size, out_high);
+}
+
+static int32_t find_block(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
+                          leat_error *err) {
+  int64_t low, high;
+  const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
+  if (!extent_of(out, &low, &high) || __builtin_add_overflow(data, tensor->byte_offset, &out->address)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has strides or an offset beyond any address", what);
+  }
+  out->begin = out->address + (uint64_t)low;
+  out->end = out->address + (uint64_t)high;
+  leati_block *const block = leati_memory_find(device, data);
+  if (block == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: 0x%" PRIx64 " is not in a live block of the device", what,
+                      data);
+  }
+  const uint64_t base = leati_block_address(block);
+  const uint64_t end = base + leati_block_size(block);
+  if (out->address < base || out->begin < base || out->begin > end || out->end > end || out->end < out->begin) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s touches bytes %" PRId64 " to %" PRId64 " of a block of %" PRIu64 " bytes", what,
+                      (int64_t)(out->begin - base), (int64_t)(out->end - base), leati_block_size(block));
+  }
+  if (out->address % (out->item_size > 8 ? 8 : out->item_size) != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: 0x%" PRIx64 " is not aligned to its elements of %u bytes",
+                      what, out->address, out->item_size);
+  }
+  out->block = block;
+  return LEAT_OK;
+}
+
+int32_t leati_view_import(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
+                          leat_error *err) {
+  memset(out, 0, sizeof(*out));
+  if (tensor == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
+  }
+  LEATI_TRY(read_shape(tensor, what, out, err));
+  out->present = true;
+  if (tensor->device.device_type == kDLCPU) {
+    out->host = true;
+    if (tensor->data == NULL && out->count != 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has elements and NULL data", what);
+    }
+    out->data = tensor->data == NULL ? NULL : (unsigned char *)tensor->data + tensor->byte_offset;
+    return LEAT_OK;
+  }
+  if (tensor->device.device_type != kDLVulkan || tensor->device.device_id != (int)device->index) {
+    return leati_fail(
+        err, LEAT_ERROR_INVALID_ARGUMENT,
+        "%s is on DLPack device (%d, %d); expected kDLVulkan (7) device %u, or the host where that is allowed", what,
+        (int)tensor->device.device_type, tensor->device.device_id, device->index);
+  }
+  return out->count == 0 ? LEAT_OK : find_block(device, tensor, what, out, err);
+}

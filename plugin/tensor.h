@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Tensors as the plugin sees them: DLTensors that were checked once and found in device memory.
+ */
+#ifndef LEAT_PLUGIN_TENSOR_H_
+#define LEAT_PLUGIN_TENSOR_H_
+
+#include <leat/backend.h>
+#include <stdbool.h>
+
+struct leati_block;
+
+/** A checked DLTensor. An absent optional input has `present` false and everything else zero. */
+typedef struct leati_view {
+  bool present;                   /**< false: an optional argument that was not given */
+  bool host;                      /**< kDLCPU: `data` is a host pointer; else `address` is good */
+  bool compact;                   /**< row-major without gaps (also when it has fewer than two elements) */
+  int32_t ndim;                   /**< 0 to LEAT_MAX_RANK */
+  uint64_t type;                  /**< one LEAT_TYPE_* bit */
+  uint32_t item_size;             /**< bytes of an element */
+  DLDataType dtype;               /**< the same as DLPack says it */
+  int64_t shape[LEAT_MAX_RANK];   /**< elements */
+  int64_t strides[LEAT_MAX_RANK]; /**< elements; may be zero or negative; never NULL */
+  uint64_t count;                 /**< elements in all */
+  void *data;                     /**< host: element [0, 0, ...] */
+  uint64_t address;               /**< device: address of element [0, 0, ...] */
+  uint64_t begin, end;            /**< device: bytes that the elements touch, [begin, end) */
+  struct leati_block *block;      /**< device: the block they lie in; NULL when count is 0 */
+} leati_view;
+
+/** LEAT_TYPE_* bit of a dtype, 0 if there is none. */
+uint64_t leati_type_of(DLDataType dtype);
+/** dtype of a LEAT_TYPE_* bit. */
+DLDataType leati_dtype_of(uint64_t type);
+/** Bytes of an element of a LEAT_TYPE_* bit. */
+uint32_t leati_type_size(uint64_t type);
+/** Name of a LEAT_TYPE_* bit for messages, such as "float32". */
+const char *leati_type_name(uint64_t type);
+
+/** Checks a DLTensor against the device's live blocks and fills `out`. `what` names it in messages ("input 1 of Add").
+ * @errors INVALID_ARGUMENT: rank, lanes, negative sizes, overflow, wrong device, outside a live block, NULL host data
+ */
+int32_t leati_view_import(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
+                          leat_error *err);
+
+/** Sets compact strides, `count` and `compact` from type, rank and shape. */
+void leati_view_make_compact(leati_view *view);
+
+#endif /* LEAT_PLUGIN_TENSOR_H_ */

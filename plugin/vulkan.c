@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vulkan.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "status.h"
+
+int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *instance, leat_error *err) {
+  if (library->handle == NULL) {
+    void *const handle = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+      return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                        "the Vulkan loader could not be opened (%s); install it (Debian: libvulkan1) and a driver "
+                        "(Debian: mesa-vulkan-drivers, or the GPU vendor's)",
+                        dlerror());
+    }
+    /* POSIX, unlike ISO C, lets dlsym() give a function; storing it as an object pointer says so without a cast. */
+    *(void **)&library->GetInstanceProcAddr = dlsym(handle, "vkGetInstanceProcAddr");
+    if (library->GetInstanceProcAddr == NULL) {
+      dlclose(handle);
+      return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                        "libvulkan.so.1 has no vkGetInstanceProcAddr: not a Vulkan loader");
+    }
+    library->CreateInstance = (PFN_vkCreateInstance)library->GetInstanceProcAddr(NULL, "vkCreateInstance");
+    library->EnumerateInstanceVersion =
+        (PFN_vkEnumerateInstanceVersion)library->GetInstanceProcAddr(NULL, "vkEnumerateInstanceVersion");
+    /* The handle is kept for the life of the process: drivers do not survive being unmapped. */
+    library->handle = handle;
+  }
+  uint32_t version = VK_API_VERSION_1_0;
+  if (library->EnumerateInstanceVersion != NULL) {
+    (void)library->EnumerateInstanceVersion(&version);
+  }
+  if (library->CreateInstance == NULL || version < VK_API_VERSION_1_2) {
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE, "the Vulkan loader speaks Vulkan %u.%u; 1.2 or newer is needed",
+                      VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+  }
+  instance->api_version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
+  const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                         .pApplicationName = "leat",
+                                         .pEngineName = "leat",
+                                         .apiVersion = instance->api_version};
+  const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+  const VkResult result = library->CreateInstance(&info, NULL, &instance->handle);
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+    instance->handle = VK_NULL_HANDLE;
+    return leati_fail(
+        err, LEAT_ERROR_UNAVAILABLE,
+        "the Vulkan loader found no driver; install one (Debian: mesa-vulkan-drivers, or the GPU vendor's) "
+        "and check with `vulkaninfo --summary`");
+  }
+  if (result != VK_SUCCESS) {
+    instance->handle = VK_NULL_HANDLE;
+    return leati_fail_vk(err, result, "vkCreateInstance");
+  }
+#define LEATI_LOAD(name)                                                                                 \
+  instance->name = (PFN_vk##name)library->GetInstanceProcAddr(instance->handle, "vk" #name);             \
+  if (instance->name == NULL) {                                                                          \
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE, "the Vulkan loader lacks vk" #name " of Vulkan 1.2"); \
+  }
+  LEATI_VK_INSTANCE_FUNCTIONS(LEATI_LOAD)
+#undef LEATI_LOAD
+  return LEAT_OK;
+}
+
+int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle, leati_vk_device *out,
+                             leat_error *err) {
+  out->handle = handle;
+#define LEATI_LOAD(name)                                                                          \
+  out->name = (PFN_vk##name)instance->GetDeviceProcAddr(handle, "vk" #name);                      \
+  if (out->name == NULL) {                                                                        \
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE, "the driver lacks vk" #name " of Vulkan 1.2"); \
+  }
+  LEATI_VK_DEVICE_FUNCTIONS(LEATI_LOAD)
+#undef LEATI_LOAD
+  return LEAT_OK;
+}
+
+const char *leati_vk_result_name(VkResult result) {
+  switch (result) {
+#define LEATI_NAME(name) \
+  case name:             \
+    return #name
+    LEATI_NAME(VK_SUCCESS);
+    LEATI_NAME(VK_NOT_READY);
+    LEATI_NAME(VK_TIMEOUT);
+    LEATI_NAME(VK_INCOMPLETE);
+    LEATI_NAME(VK_ERROR_OUT_OF_HOST_MEMORY);
+    LEATI_NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    LEATI_NAME(VK_ERROR_INITIALIZATION_FAILED);
+    LEATI_NAME(VK_ERROR_DEVICE_LOST);
+    LEATI_NAME(VK_ERROR_MEMORY_MAP_FAILED);
+    LEATI_NAME(VK_ERROR_LAYER_NOT_PRESENT);
+    LEATI_NAME(VK_ERROR_EXTENSION_NOT_PRESENT);
+    LEATI_NAME(VK_ERROR_FEATURE_NOT_PRESENT);
+    LEATI_NAME(VK_ERROR_INCOMPATIBLE_DRIVER);
+    LEATI_NAME(VK_ERROR_TOO_MANY_OBJECTS);
+    LEATI_NAME(VK_ERROR_OUT_OF_POOL_MEMORY);
+    LEATI_NAME(VK_ERROR_FRAGMENTATION);
+    LEATI_NAME(VK_ERROR_UNKNOWN);
+#undef LEATI_NAME
+    default:
+      return "a VkResult unknown to Leat";
+  }
+}
