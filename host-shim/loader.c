@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <leat/host.h>
+#include <limits.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "stubs.h"
+
+#define PLUGIN_FILE "libleat_vulkan.so"
+#define PLUGIN_VARIABLE "LEAT_PLUGIN_PATH"
+
+#ifndef LEAT_PLUGIN_INSTALL_DIR
+#error "define LEAT_PLUGIN_INSTALL_DIR as the folder that plugins are installed to"
+#endif
+
+/* ---- Backends that are loaded ------------------------------------------------------------------------------------ */
+
+/* A file that was loaded. Immutable once it is in the list, and there for ever, as the library is. */
+typedef struct loaded_file {
+  struct loaded_file *next;
+  dev_t device;
+  ino_t inode;
+  leati_tables tables;
+} loaded_file;
+
+/* All files that were loaded, newest first. It only grows, at its head, so that readers need no lock, the backend's own
+ * code never runs under one, and a child of fork() cannot find one held. The release store of a new head pairs with
+ * the acquire loads in loaded_find() and loaded_insert(): who sees the node sees its contents. */
+static _Atomic(loaded_file *) loaded_files;
+
+static loaded_file *loaded_find(loaded_file *head, dev_t device, ino_t inode) {
+  for (loaded_file *file = head; file; file = file->next) {
+    if (file->device == device && file->inode == inode) {
+      return file;
+    }
+  }
+  return NULL;
+}
+
+/* Puts a file into the list, or frees it and gives the one that another thread has put there meanwhile. */
+static loaded_file *loaded_insert(loaded_file *file) {
+  loaded_file *head = atomic_load_explicit(&loaded_files, memory_order_acquire);
+  do {
+    loaded_file *other = loaded_find(head, file->device, file->inode);
+    if (other) {
+      free(file);
+      return other;
+    }
+    file->next = head;
+  } while (
+      !atomic_compare_exchange_weak_explicit(&loaded_files, &head, file, memory_order_acq_rel, memory_order_acquire));
+  return file;
+}
+
+/* ---- Finding the file -------------------------------------------------------------------------------------------- */
+
+static bool folder_is(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Writes "FOLDER/libleat_vulkan.so"; false when that is too long for a path. */
+static bool plugin_in(char out[PATH_MAX], const char *folder) {
+  return snprintf(out, PATH_MAX, "%s/" PLUGIN_FILE, folder) < PATH_MAX;
+}
+
+/* Writes the folder of the library (or program) that this code is in; false when it cannot be told. */
+static bool own_folder(char out[PATH_MAX]) {
+  Dl_info info;
+  if (!dladdr((const void *)&loaded_files, &info) || !info.dli_fname || !realpath(info.dli_fname, out)) {
+    return false;
+  }
+  char *slash = strrchr(out, '/');
+  if (!slash) {
+    return false;
+  }
+  slash[slash == out ? 1 : 0] = '\0';
+  return true;
+}
+
+/* Decides which file leat_host_load(NULL) means. */
+static int32_t plugin_default(char out[PATH_MAX], leat_error *err) {
+  const char *variable = secure_getenv(PLUGIN_VARIABLE);
+  if (variable && *variable) {
+    bool fits = folder_is(variable) ? plugin_in(out, variable) : snprintf(out, PATH_MAX, "%s", variable) < PATH_MAX;
+    if (!fits) {
+      return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, ENAMETOOLONG,
+                             PLUGIN_VARIABLE " is too long for a path (%zu bytes, at most %d)", strlen(variable),
+                             PATH_MAX - 1);
+    }
+    if (access(out, F_OK)) {
+      return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, errno,
+                             PLUGIN_VARIABLE
+                             "=%s: there is no file %s (%s); set it to a backend, such as /path/to/" PLUGIN_FILE
+                             ", or to the folder that holds " PLUGIN_FILE,
+                             variable, out, strerror(errno));
+    }
+    return LEAT_OK;
+  }
+  char folder[PATH_MAX];
+  bool folder_known = own_folder(folder);
+  if (folder_known && plugin_in(out, folder) && access(out, F_OK) == 0) {
+    return LEAT_OK;
+  }
+  if (plugin_in(out, LEAT_PLUGIN_INSTALL_DIR) && access(out, F_OK) == 0) {
+    return LEAT_OK;
+  }
+  return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, ENOENT,
+                         "there is no " PLUGIN_FILE " in %s or in " LEAT_PLUGIN_INSTALL_DIR "; set " PLUGIN_VARIABLE
+                         " to it or to the folder that holds it",
+                         folder_known ? folder : "the folder of the program");
+}
+
+/* Says whether a library of this machine's kind has been cut off. The dynamic loader does not check: it maps what the
+ * file claims to hold, and dies of SIGBUS where the file has ended. A file of another kind is left for it to refuse. */
+static bool file_truncated(int file, off_t size) {
+  ElfW(Ehdr) head;
+  if (pread(file, &head, sizeof(head), 0) != (ssize_t)sizeof(head)) {
+    return true;
+  }
+  const unsigned char native = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+  if (head.e_ident[EI_CLASS] != native || head.e_phentsize != sizeof(ElfW(Phdr))) {
+    return false;
+  }
+  for (unsigned i = 0; i < head.e_phnum; ++i) {
+    ElfW(Phdr) part;
+    const uint64_t offset = (uint64_t)head.e_phoff + i * sizeof(part);
+    if (offset > (uint64_t)size || pread(file, &part, sizeof(part), (off_t)offset) != (ssize_t)sizeof(part)) {
+      return true;
+    }
+    const uint64_t whole = (uint64_t)size;
+    if (part.p_type == PT_LOAD && (part.p_offset > whole || part.p_filesz > whole - part.p_offset)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Says what is wrong with a file that cannot be a backend, before the dynamic loader has to (whose words for a folder
+ * or a text file help nobody), and gives the file's identity. */
+static int32_t file_check(const char *path, struct stat *info, leat_error *err) {
+  if (stat(path, info)) {
+    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, errno,
+                           "%s: %s; give the path of a backend, such as /path/to/" PLUGIN_FILE, path, strerror(errno));
+  }
+  if (S_ISDIR(info->st_mode)) {
+    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, EISDIR,
+                           "%s: is a folder; give the path of the library in it, such as %s/" PLUGIN_FILE, path, path);
+  }
+  if (!S_ISREG(info->st_mode)) {
+    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, 0, "%s: is not a regular file, so it is no shared library",
+                           path);
+  }
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, errno, "%s: %s", path, strerror(errno));
+  }
+  unsigned char magic[SELFMAG] = {0};
+  const bool is_elf = pread(file, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
+  const bool truncated = is_elf && file_truncated(file, info->st_size);
+  close(file);
+  if (!is_elf) {
+    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, 0, "%s: is not a shared library (it is %s)", path,
+                           info->st_size == 0 ? "an empty file" : "no ELF file");
+  }
+  if (truncated) {
+    return leati_error_set(
+        err, LEAT_ERROR_UNAVAILABLE, 0,
+        "%s: is cut off: its headers tell of more than the %lld bytes there are; copy or build it again", path,
+        (long long)info->st_size);
+  }
+  return LEAT_OK;
+}
+
+/* ---- Opening and negotiating ------------------------------------------------------------------------------------- */
+
+/* Opens the library for good. Its resources are never given back: backends keep state that other threads may be in. */
+static int32_t query_find(const char *path, leat_backend_query_fn *out, leat_error *err) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library) {
+    const char *reason = dlerror();
+    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, 0, "%s: cannot be loaded: %s", path,
+                           reason ? reason : "no reason given");
+  }
+  void *symbol = dlsym(library, LEAT_BACKEND_QUERY_SYMBOL);
+  if (!symbol) {
+    return leati_error_set(
+        err, LEAT_ERROR_UNAVAILABLE, 0,
+        "%s: is a shared library, but no Leat backend: it does not export " LEAT_BACKEND_QUERY_SYMBOL "()", path);
+  }
+  Dl_info info;
+  void *entry = NULL;
+  if (dladdr1(symbol, &info, &entry, RTLD_DL_SYMENT) && entry) {
+    /* The type sits in the same byte of 32-bit and 64-bit symbols' st_info. */
+    const ElfW(Sym) *described = entry;
+    unsigned type = ELF64_ST_TYPE(described->st_info);
+    if (type == STT_OBJECT || type == STT_TLS) {
+      return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, 0,
+                             "%s: is no Leat backend: its symbol " LEAT_BACKEND_QUERY_SYMBOL " is data, not a function",
+                             path);
+    }
+  }
+  /* POSIX promises that the bytes of this pointer are those of the function pointer; ISO C has no cast for it. */
+  memcpy(out, &symbol, sizeof(*out));
+  return LEAT_OK;
+}
+
+static int32_t negotiate(const char *path, leat_backend_query_fn query, leati_tables *tables, leat_error *err) {
+  const leat_host_info host = {.struct_size = sizeof(host),
+                               .abi_min = LEAT_ABI_1_0,
+                               .abi_max = LEAT_ABI_CURRENT,
+                               .header_version = LEAT_ABI_CURRENT,
+                               .name = "libleat_host"};
+  const leat_backend_api *given = NULL;
+  leat_error inner = {.struct_size = sizeof(inner)};
+  int32_t status = query(&host, &given, &inner);
+  if (status == LEAT_OK) {
+    return leati_tables_complete(tables, given, host.abi_min, host.abi_max, path, err);
+  }
+  inner.message[sizeof(inner.message) - 1] = '\0';
+  const char *reason = inner.message[0] ? inner.message : "(it gives no reason)";
+  if (status == LEAT_ERROR_VERSION) {
+    return leati_error_set(err, status, inner.native_code,
+                           "%s: no ABI version in common: this host speaks %u.%u to %u.%u; the backend says: %s", path,
+                           LEAT_ABI_MAJOR(host.abi_min), LEAT_ABI_MINOR(host.abi_min), LEAT_ABI_MAJOR(host.abi_max),
+                           LEAT_ABI_MINOR(host.abi_max), reason);
+  }
+  return leati_error_set(err, status, inner.native_code, "%s: the backend refuses with %s (%d): %s", path,
+                         leat_host_status_name(status), status, reason);
+}
+
+int32_t leat_host_load(const char *path, const leat_backend_api **out, leat_error *err) {
+  if (!leati_error_usable(err)) {
+    return LEAT_ERROR_INVALID_ARGUMENT;
+  }
+  if (!out) {
+    return leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0, "leat_host_load: out is NULL");
+  }
+  *out = NULL;
+  char chosen[PATH_MAX];
+  if (!path) {
+    int32_t status = plugin_default(chosen, err);
+    if (status) {
+      return status;
+    }
+    path = chosen;
+  } else if (!*path) {
+    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, ENOENT,
+                           "the path of the backend is empty; give one, or NULL for the default");
+  }
+  struct stat identity;
+  int32_t status = file_check(path, &identity, err);
+  if (status) {
+    return status;
+  }
+  loaded_file *file =
+      loaded_find(atomic_load_explicit(&loaded_files, memory_order_acquire), identity.st_dev, identity.st_ino);
+  if (!file) {
+    /* With a slash in it, the name is a path to dlopen() too, never one to look for in the system's folders. */
+    char real[PATH_MAX];
+    if (!realpath(path, real)) {
+      return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, errno, "%s: %s", path, strerror(errno));
+    }
+    file = calloc(1, sizeof(*file));
+    if (!file) {
+      return leati_error_set(err, LEAT_ERROR_OUT_OF_MEMORY, ENOMEM, "%s: no memory for its tables", path);
+    }
+    file->device = identity.st_dev;
+    file->inode = identity.st_ino;
+    leat_backend_query_fn query = NULL;
+    if ((status = query_find(real, &query, err)) != LEAT_OK ||
+        (status = negotiate(real, query, &file->tables, err)) != LEAT_OK) {
+      free(file);
+      return status;
+    }
+    file = loaded_insert(file);
+  }
+  *out = &file->tables.backend;
+  leati_error_clear(err);
+  return LEAT_OK;
+}

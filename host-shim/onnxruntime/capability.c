@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capability.h"
+
+#include <string.h>
+
+#include "chain.h"
+#include "description.h"
+
+typedef struct asking {
+  const leati_runtime *runtime;
+  leat_device *device;
+  const leati_registry *registry;
+  OrtEpGraphSupportInfo *support;
+  const OrtLogger *logger;
+} asking;
+
+static void log_refusal(const asking *self, const char *operator_name, const char *node_name, const char *reason) {
+  leati_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
+            LEATI_PROVIDER_NAME ": %s node '%s' stays with another provider: %s", operator_name, node_name, reason);
+}
+
+/* Asks the backend about a node whose operator is in its list. */
+static OrtStatus *ask_backend(const asking *self, const OrtNode *node, const leat_op_info *info, const char *node_name,
+                              bool *supported) {
+  leati_description description = {0};
+  bool sayable = true;
+  OrtStatus *status = leati_description_of_node(&description, self->runtime, node, info, &sayable);
+  *supported = false;
+  if (!status && !sayable) {
+    log_refusal(self, info->name, node_name, "it has an input that is no tensor of numbers");
+  } else if (!status) {
+    leat_error error = {.struct_size = sizeof(error)};
+    int32_t code = self->runtime->leat->op->supports(self->device, &description.op, &error);
+    *supported = code == LEAT_OK;
+    if (code == LEAT_ERROR_NOT_SUPPORTED || code == LEAT_ERROR_INVALID_ARGUMENT) {
+      log_refusal(self, info->name, node_name, error.message);
+    } else {
+      status =
+          leati_status_from(self->runtime, code, &error, LEATI_PROVIDER_NAME ": %s node '%s'", info->name, node_name);
+    }
+  }
+  leati_description_clear(&description, self->runtime);
+  return status;
+}
+
+/* Gives the operator of a node that can run on the device, or NULL in `*out`. */
+static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_op_info **out) {
+  const OrtApi *ort = self->runtime->ort;
+  const char *name = NULL;
+  const char *domain = NULL;
+  const char *type = NULL;
+  const char *taken_by = NULL;
+  int since = 0;
+  *out = NULL;
+  OrtStatus *status = ort->Node_GetEpName(node, &taken_by);
+  if (status || (taken_by && *taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) != 0)) {
+    return status;
+  }
+  status = ort->Node_GetName(node, &name);
+  if (!status) {
+    status = ort->Node_GetDomain(node, &domain);
+  }
+  if (!status) {
+    status = ort->Node_GetOperatorType(node, &type);
+  }
+  if (!status) {
+    status = ort->Node_GetSinceVersion(node, &since);
+  }
+  if (status) {
+    return status;
+  }
+  const leat_op_info *info = leati_registry_find(self->registry, domain, type, since);
+  if (!info) {
+    log_refusal(self, type, name, "its operator, in this version, is not in the backend's list");
+    return NULL;
+  }
+  const OrtKernelDef *definition = NULL;
+  status = self->runtime->ep->EpGraphSupportInfo_LookUpKernel(self->support, node, &definition);
+  if (status || !definition) {
+    /* A look-up that fails is about this node; the others may well run. */
+    log_refusal(self, type, name,
+                status ? ort->GetErrorMessage(status) : "its element types are not in the backend's list");
+    leati_status_drop(self->runtime, status);
+    return NULL;
+  }
+  bool supported = false;
+  status = ask_backend(self, node, info, name, &supported);
+  *out = supported ? info : NULL;
+  return status;
+}
+
+static OrtStatus *claim(const asking *self, const leati_chain_node *nodes, size_t count) {
+  OrtStatus *status = NULL;
+  size_t claimed = 0;
+  size_t chained = 0;
+  for (size_t i = 0; i < count && !status; i++) {
+    if (nodes[i].info && !nodes[i].on_host) {
+      status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, nodes[i].node);
+      claimed++;
+    }
+    chained += nodes[i].on_host;
+  }
+  if (!status && count != 0) {
+    leati_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
+              LEATI_PROVIDER_NAME ": %zu of %zu nodes run on Leat, %zu of shape arithmetic stay on the host", claimed,
+              count, chained);
+  }
+  return status;
+}
+
+static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_arena *arena, bool whole) {
+  const OrtApi *ort = self->runtime->ort;
+  size_t count = 0;
+  OrtStatus *status = ort->Graph_GetNumNodes(graph, &count);
+  if (status || count == 0) {
+    return status;
+  }
+  const OrtNode **handles = leati_arena_alloc(arena, count, sizeof(*handles));
+  leati_chain_node *nodes = leati_arena_alloc(arena, count, sizeof(*nodes));
+  if (!handles || !nodes) {
+    return leati_status(self->runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory while choosing nodes");
+  }
+  status = ort->Graph_GetNodes(graph, handles, count);
+  for (size_t i = 0; i < count && !status; i++) {
+    nodes[i].node = handles[i];
+    status = ask_node(self, handles[i], &nodes[i].info);
+  }
+  if (!status && !whole) {
+    status = leati_chain_find(self->runtime, nodes, count);
+  }
+  return status ? status : claim(self, nodes, count);
+}
+
+OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
+                                 OrtEpGraphSupportInfo *support, const OrtLogger *logger, bool whole) {
+  const leati_runtime *runtime = device->runtime;
+  const OrtNode *parent = NULL;
+  OrtStatus *status = runtime->ort->Graph_GetParentNode(graph, &parent);
+  if (status || parent) {
+    /* The body of a Loop or an If runs where its node runs, on the host. Claiming parts of it would have every
+     * iteration wait for copies at each border, for bodies that are mostly arithmetic on counters. */
+    return status;
+  }
+  asking self = {.runtime = runtime, .registry = registry, .support = support, .logger = logger};
+  const OrtKernelRegistry *kernels = NULL;
+  status = leati_registry_kernels(registry, &kernels);
+  if (status) {
+    return status;
+  }
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = leati_device_open(device, &self.device, &error);
+  if (code != LEAT_OK) {
+    return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": opening %s", device->info.name);
+  }
+  leati_arena arena = {0};
+  status = ask_all(&self, graph, &arena, whole);
+  leati_arena_clear(&arena);
+  return status;
+}

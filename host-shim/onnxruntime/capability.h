@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Which nodes of a graph run on Leat.
+ */
+#ifndef LEAT_ONNXRUNTIME_CAPABILITY_H_
+#define LEAT_ONNXRUNTIME_CAPABILITY_H_
+
+#include "device.h"
+#include "registry.h"
+
+/** Tells ONNX Runtime which nodes of a graph run on Leat: those that the backend supports on the device and that no
+ * better stay on the host. The reasons why others do not are logged in detail.
+ * @threads any
+ * @param device [inout] the device, which is opened if need be
+ * @param registry [inout] the operators
+ * @param graph [in] the graph
+ * @param support [inout] where ONNX Runtime takes the answer
+ * @param logger [in] the session's logger
+ * @param whole true: the session must not use the CPU provider, so even shape arithmetic goes to the device
+ * @return NULL, or what went wrong */
+OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
+                                 OrtEpGraphSupportInfo *support, const OrtLogger *logger, bool whole);
+
+#endif /* LEAT_ONNXRUNTIME_CAPABILITY_H_ */

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "chain.h"
+
+#include <string.h>
+
+#include "arena.h"
+
+/* Elements up to which a constant, or an output of known shape, counts as small. A shape has 8 at most, and tables that
+ * shapes are looked up in a few hundred. */
+#define SMALL_ELEMENTS 512
+
+/* Operators that shape arithmetic is made of. The host provider of ONNX Runtime has all of them for the element types
+ * that is_plain() allows. */
+static const struct {
+  const char *name;
+  bool grows; /* can make something large of small inputs */
+} chain_operators[] = {
+    {"Shape", false},
+    {"Size", false},
+    {"Gather", false},
+    {"Unsqueeze", false},
+    {"Squeeze", false},
+    {"Concat", false},
+    {"Cast", false},
+    {"Slice", false},
+    {"Add", false},
+    {"Sub", false},
+    {"Mul", false},
+    {"Div", false},
+    {"Mod", false},
+    {"Min", false},
+    {"Max", false},
+    {"Neg", false},
+    {"Abs", false},
+    {"Floor", false},
+    {"Ceil", false},
+    {"Sqrt", false},
+    {"Reshape", false},
+    {"Flatten", false},
+    {"Identity", false},
+    {"Transpose", false},
+    {"Equal", false},
+    {"Less", false},
+    {"Greater", false},
+    {"LessOrEqual", false},
+    {"GreaterOrEqual", false},
+    {"And", false},
+    {"Or", false},
+    {"Not", false},
+    {"Where", false},
+    {"ReduceProd", false},
+    {"ReduceSum", false},
+    {"ReduceMax", false},
+    {"ReduceMin", false},
+    {"Split", false},
+    {"ConstantOfShape", true},
+    {"Expand", true},
+    {"Tile", true},
+    {"Range", true},
+    {"Pad", true},
+};
+
+/* Where an input comes from. */
+typedef struct origin {
+  bool present;
+  bool constant;
+  bool small;       /* of a constant: has few elements */
+  bool plain;       /* its elements are of a type that is_plain() allows */
+  int64_t producer; /* index of a node, or -1: an input of the graph, or of an outer one */
+  size_t output;    /* which output of the producer */
+} origin;
+
+/* Where an output goes. */
+typedef struct use {
+  int64_t consumer; /* index of a node, or -1: one that is not in the graph */
+  int64_t input;    /* which input of it, or -1: a graph inside it reads the value */
+} use;
+
+typedef struct result {
+  bool given_out; /* the graph gives it to its user, or to an outer graph */
+  bool small;     /* of known shape, with few elements */
+  bool plain;
+  use *uses;
+  size_t use_count;
+} result;
+
+typedef struct vertex {
+  origin *origins;
+  size_t origin_count;
+  result *results;
+  size_t result_count;
+  bool in_table; /* an operator of shape arithmetic, and a candidate */
+  bool grows;
+  bool gives_host; /* run on the device, it gives its output to the host */
+  bool feeds_host; /* all that it gives is used on the host alone */
+} vertex;
+
+typedef struct graph {
+  const leati_runtime *runtime;
+  leati_chain_node *nodes;
+  vertex *vertices;
+  size_t count;
+  int64_t *index_of; /* by node id */
+  size_t id_count;
+  leati_arena arena;
+} graph;
+
+static OrtStatus *no_memory(const leati_runtime *runtime) {
+  return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory while choosing nodes");
+}
+
+/* ---- Reading the graph --------------------------------------------------------------------------------------------
+ */
+
+static OrtStatus *index_of(const graph *self, const OrtNode *node, int64_t *out) {
+  size_t id = 0;
+  OrtStatus *status = self->runtime->ort->Node_GetId(node, &id);
+  *out = !status && id < self->id_count ? self->index_of[id] : -1;
+  return status;
+}
+
+/* Element types in which every operator of the table exists on the host. */
+static bool is_plain(ONNXTensorElementDataType type) {
+  return type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 || type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32 ||
+         type == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT || type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL;
+}
+
+/* Reads whether a value has few elements, and plain ones. Both false when that is not known. */
+static void read_type(graph *self, const OrtValueInfo *value, bool *small, bool *plain) {
+  const OrtApi *ort = self->runtime->ort;
+  const OrtTypeInfo *type = NULL;
+  const OrtTensorTypeAndShapeInfo *tensor = NULL;
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  *small = false;
+  *plain = false;
+  if (!leati_status_drop(self->runtime, ort->GetValueInfoTypeInfo(value, &type)) || !type ||
+      !leati_status_drop(self->runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) || !tensor ||
+      !leati_status_drop(self->runtime, ort->GetTensorElementType(tensor, &element))) {
+    return;
+  }
+  *plain = is_plain(element);
+  size_t rank = 0;
+  if (!ort->TensorTypeAndShape_HasShape(tensor) ||
+      !leati_status_drop(self->runtime, ort->GetDimensionsCount(tensor, &rank))) {
+    return;
+  }
+  int64_t *dims = leati_arena_alloc(&self->arena, rank, sizeof(*dims));
+  if (!dims || !leati_status_drop(self->runtime, ort->GetDimensions(tensor, dims, rank))) {
+    return;
+  }
+  int64_t elements = 1;
+  for (size_t i = 0; i < rank; i++) {
+    if (dims[i] < 0 || dims[i] > SMALL_ELEMENTS) {
+      return;
+    }
+    elements *= dims[i];
+    if (elements > SMALL_ELEMENTS) {
+      return;
+    }
+  }
+  *small = true;
+}
+
+static OrtStatus *read_origin(graph *self, const OrtValueInfo *value, origin *out) {
+  const OrtApi *ort = self->runtime->ort;
+  const char *name = NULL;
+  *out = (origin){.producer = -1};
+  OrtStatus *status = value ? ort->GetValueInfoName(value, &name) : NULL;
+  if (status || !name || !*name) {
+    return status;
+  }
+  out->present = true;
+  read_type(self, value, &out->small, &out->plain);
+  status = ort->ValueInfo_IsConstantInitializer(value, &out->constant);
+  const OrtNode *producer = NULL;
+  if (!status && !out->constant) {
+    status = ort->ValueInfo_GetValueProducer(value, &producer, &out->output);
+  }
+  if (!status && producer) {
+    status = index_of(self, producer, &out->producer);
+  }
+  return status;
+}
+
+static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *out) {
+  const OrtApi *ort = self->runtime->ort;
+  const char *name = NULL;
+  *out = (result){.plain = true, .small = true};
+  OrtStatus *status = value ? ort->GetValueInfoName(value, &name) : NULL;
+  if (status || !name || !*name) {
+    return status;
+  }
+  read_type(self, value, &out->small, &out->plain);
+  status = ort->ValueInfo_IsGraphOutput(value, &out->given_out);
+  if (!status) {
+    status = ort->ValueInfo_GetValueNumConsumers(value, &out->use_count);
+  }
+  if (status || out->use_count == 0) {
+    return status;
+  }
+  const OrtNode **consumers = leati_arena_alloc(&self->arena, out->use_count, sizeof(*consumers));
+  int64_t *inputs = leati_arena_alloc(&self->arena, out->use_count, sizeof(*inputs));
+  out->uses = leati_arena_alloc(&self->arena, out->use_count, sizeof(*out->uses));
+  if (!consumers || !inputs || !out->uses) {
+    return no_memory(self->runtime);
+  }
+  status = ort->ValueInfo_GetValueConsumers(value, consumers, inputs, out->use_count);
+  for (size_t i = 0; i < out->use_count && !status; i++) {
+    out->uses[i].input = inputs[i];
+    status = index_of(self, consumers[i], &out->uses[i].consumer);
+  }
+  return status;
+}
+
+/* Looks the operator up in the table, for nodes that could run on the device. */
+static OrtStatus *read_operator(const graph *self, const leati_chain_node *node, vertex *out) {
+  const char *domain = NULL;
+  const char *name = NULL;
+  OrtStatus *status = self->runtime->ort->Node_GetDomain(node->node, &domain);
+  if (!status) {
+    status = self->runtime->ort->Node_GetOperatorType(node->node, &name);
+  }
+  if (status || !node->info || (domain[0] && strcmp(domain, "ai.onnx") != 0)) {
+    return status;
+  }
+  for (size_t i = 0; i < sizeof(chain_operators) / sizeof(chain_operators[0]); i++) {
+    if (strcmp(chain_operators[i].name, name) == 0) {
+      out->in_table = true;
+      out->grows = chain_operators[i].grows;
+      out->gives_host = (node->info->host_outputs & 1) != 0;
+    }
+  }
+  return NULL;
+}
+
+static OrtStatus *read_vertex(graph *self, const leati_chain_node *node, vertex *out) {
+  const OrtApi *ort = self->runtime->ort;
+  OrtStatus *status = read_operator(self, node, out);
+  if (!status) {
+    status = ort->Node_GetNumInputs(node->node, &out->origin_count);
+  }
+  if (!status) {
+    status = ort->Node_GetNumOutputs(node->node, &out->result_count);
+  }
+  if (status) {
+    return status;
+  }
+  out->origins = leati_arena_alloc(&self->arena, out->origin_count, sizeof(*out->origins));
+  out->results = leati_arena_alloc(&self->arena, out->result_count, sizeof(*out->results));
+  const OrtValueInfo **inputs = leati_arena_alloc(&self->arena, out->origin_count, sizeof(*inputs));
+  const OrtValueInfo **outputs = leati_arena_alloc(&self->arena, out->result_count, sizeof(*outputs));
+  if (!out->origins || !out->results || !inputs || !outputs) {
+    return no_memory(self->runtime);
+  }
+  status = out->origin_count ? ort->Node_GetInputs(node->node, inputs, out->origin_count) : NULL;
+  for (size_t i = 0; i < out->origin_count && !status; i++) {
+    status = read_origin(self, inputs[i], &out->origins[i]);
+  }
+  if (!status && out->result_count) {
+    status = ort->Node_GetOutputs(node->node, outputs, out->result_count);
+  }
+  for (size_t i = 0; i < out->result_count && !status; i++) {
+    status = read_result(self, outputs[i], &out->results[i]);
+  }
+  return status;
+}
+
+static OrtStatus *read_graph(graph *self) {
+  const OrtApi *ort = self->runtime->ort;
+  OrtStatus *status = NULL;
+  for (size_t i = 0; i < self->count && !status; i++) {
+    size_t id = 0;
+    status = ort->Node_GetId(self->nodes[i].node, &id);
+    self->id_count = !status && id >= self->id_count ? id + 1 : self->id_count;
+  }
+  if (status) {
+    return status;
+  }
+  self->index_of = leati_arena_alloc(&self->arena, self->id_count, sizeof(*self->index_of));
+  self->vertices = leati_arena_alloc(&self->arena, self->count, sizeof(*self->vertices));
+  if (!self->index_of || !self->vertices) {
+    return no_memory(self->runtime);
+  }
+  memset(self->index_of, 0xff, self->id_count * sizeof(*self->index_of));
+  for (size_t i = 0; i < self->count && !status; i++) {
+    size_t id = 0;
+    status = ort->Node_GetId(self->nodes[i].node, &id);
+    if (!status) {
+      self->index_of[id] = (int64_t)i;
+    }
+  }
+  for (size_t i = 0; i < self->count && !status; i++) {
+    status = read_vertex(self, &self->nodes[i], &self->vertices[i]);
+  }
+  return status;
+}
+
+/* ---- Deciding -----------------------------------------------------------------------------------------------------
+ */
+
+/* Whether a use of a value is on the host, if the nodes known to feed it alone go there. */
+static bool used_on_host(const graph *self, const use *where) {
+  if (where->consumer < 0) {
+    return false;
+  }
+  const leat_op_info *info = self->nodes[where->consumer].info;
+  if (!info || where->input < 0) {
+    return true;
+  }
+  const vertex *consumer = &self->vertices[where->consumer];
+  return (where->input < 64 && (info->host_inputs >> where->input & 1) != 0) ||
+         (consumer->in_table && consumer->feeds_host);
+}
+
+static bool feeds_host_alone(const graph *self, const vertex *at) {
+  bool used = false;
+  for (size_t i = 0; i < at->result_count; i++) {
+    const result *given = &at->results[i];
+    if (given->given_out) {
+      return false;
+    }
+    for (size_t j = 0; j < given->use_count; j++) {
+      if (!used_on_host(self, &given->uses[j])) {
+        return false;
+      }
+      used = true;
+    }
+  }
+  return used;
+}
+
+/* Whether an input of a node is on the host before it. */
+static bool comes_from_host(const graph *self, const vertex *at, const origin *from) {
+  if (from->producer < 0) {
+    /* A shape is the host's in any case; taken on the device, it does not send its input anywhere that it has not to go
+     * for other nodes. */
+    return at->feeds_host && !at->gives_host;
+  }
+  const leati_chain_node *producer = &self->nodes[from->producer];
+  if (!producer->info) {
+    return at->feeds_host;
+  }
+  return producer->on_host || (from->output < 64 && (producer->info->host_outputs >> from->output & 1) != 0);
+}
+
+static bool belongs_on_host(const graph *self, const vertex *at) {
+  if (!at->in_table) {
+    return false;
+  }
+  bool fed = false;
+  for (size_t i = 0; i < at->origin_count; i++) {
+    const origin *from = &at->origins[i];
+    if (!from->present) {
+      continue;
+    }
+    if (!from->plain || (from->constant ? !from->small && !at->feeds_host : !comes_from_host(self, at, from))) {
+      return false;
+    }
+    fed = fed || !from->constant;
+  }
+  for (size_t i = 0; i < at->result_count; i++) {
+    if (!at->results[i].plain || (at->grows && !at->feeds_host && !at->results[i].small)) {
+      return false;
+    }
+  }
+  return fed;
+}
+
+OrtStatus *leati_chain_find(const leati_runtime *runtime, leati_chain_node *nodes, size_t count) {
+  graph self = {.runtime = runtime, .nodes = nodes, .count = count};
+  OrtStatus *status = read_graph(&self);
+  if (!status) {
+    /* The nodes are in topological order: what a node's answer depends on is known when its turn comes. */
+    for (size_t i = count; i-- > 0;) {
+      self.vertices[i].feeds_host = feeds_host_alone(&self, &self.vertices[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+      nodes[i].on_host = belongs_on_host(&self, &self.vertices[i]);
+    }
+  }
+  leati_arena_clear(&self.arena);
+  return status;
+}

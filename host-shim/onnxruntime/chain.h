@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Shape arithmetic. Exported models compute the shapes that Reshape, Expand, Slice and their kind take with chains of
+ * tiny operators (Shape, Gather, Unsqueeze, Concat). On the device, each end of such a chain would cost a copy back and
+ * a wait, which also cuts the work of the Run in pieces. On the host they cost nothing. So they stay there.
+ */
+#ifndef LEAT_ONNXRUNTIME_CHAIN_H_
+#define LEAT_ONNXRUNTIME_CHAIN_H_
+
+#include "runtime.h"
+
+/** A node of the graph, in topological order. */
+typedef struct leati_chain_node {
+  const OrtNode *node;      /**< the node */
+  const leat_op_info *info; /**< its operator, if it could run on the device; NULL: it stays on the host anyway */
+  bool on_host;             /**< out: it is part of a chain, better left to the host */
+} leati_chain_node;
+
+/** Finds the nodes that are better left to the host, and sets their `on_host`.
+ *
+ * A node is, if it is an operator of shape arithmetic on elements that every host provider knows, and
+ * - all its inputs come from the host already: constants, shapes, and what other such nodes give; then also its outputs
+ *   are small, because shapes are, unless the operator makes large ones of small ones (Expand), or
+ * - all that it gives is used on the host alone (as a shape, or by a node that stays there anyway), and its inputs come
+ *   from there too, where now also inputs of the graph count, which users have on the host.
+ *
+ * @threads any
+ * @param runtime [in] the tables
+ * @param nodes [inout] all nodes of a graph
+ * @param count elements of `nodes`
+ * @return NULL, or what went wrong */
+OrtStatus *leati_chain_find(const leati_runtime *runtime, leati_chain_node *nodes, size_t count);
+
+#endif /* LEAT_ONNXRUNTIME_CHAIN_H_ */

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "description.h"
+
+#include <string.h>
+
+#include "element.h"
+
+static OrtStatus *no_memory(const leati_runtime *runtime) {
+  return leati_status(runtime, ORT_EP_FAIL, "out of memory for the description of a node");
+}
+
+/* ---- Tensors ------------------------------------------------------------------------------------------------------
+ */
+
+/* Describes a tensor by what is known of its type; false: Leat has no words for it. */
+static bool describe_type(leati_description *out, const leati_runtime *runtime, const OrtTypeInfo *type,
+                          leat_value_info *value) {
+  const OrtApi *ort = runtime->ort;
+  const OrtTensorTypeAndShapeInfo *tensor = NULL;
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  if (!leati_status_drop(runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) || !tensor ||
+      !leati_status_drop(runtime, ort->GetTensorElementType(tensor, &element)) ||
+      !leati_element_dtype(element, &value->dtype)) {
+    return false;
+  }
+  value->struct_size = sizeof(*value);
+  value->ndim = -1;
+  size_t rank = 0;
+  if (!ort->TensorTypeAndShape_HasShape(tensor) ||
+      !leati_status_drop(runtime, ort->GetDimensionsCount(tensor, &rank))) {
+    return true;
+  }
+  int64_t *shape = leati_arena_alloc(&out->arena, rank, sizeof(*shape));
+  if (!shape || !leati_status_drop(runtime, ort->GetDimensions(tensor, shape, rank))) {
+    return true;
+  }
+  value->ndim = (int32_t)rank;
+  value->shape = shape;
+  return true;
+}
+
+/* A view of a tensor on the host; NULL when it is no such thing. */
+static const DLTensor *describe_value(leati_description *out, const leati_runtime *runtime, const OrtValue *value) {
+  const OrtMemoryDevice *memory = runtime->ep->Value_GetMemoryDevice(value);
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  const int64_t *dims = NULL;
+  size_t rank = 0;
+  const void *data = NULL;
+  DLTensor *view = leati_arena_alloc(&out->arena, 1, sizeof(*view));
+  if (!view || !memory || runtime->ep->MemoryDevice_GetDeviceType(memory) != OrtMemoryInfoDeviceType_CPU ||
+      !leati_status_drop(runtime,
+                         runtime->ort->GetTensorElementTypeAndShapeDataReference(value, &element, &dims, &rank)) ||
+      !leati_element_dtype(element, &view->dtype) ||
+      !leati_status_drop(runtime, runtime->ort->GetTensorData(value, &data))) {
+    return NULL;
+  }
+  int64_t *shape = leati_arena_alloc(&out->arena, rank, sizeof(*shape));
+  if (!shape) {
+    return NULL;
+  }
+  if (rank != 0) {
+    memcpy(shape, dims, rank * sizeof(*shape));
+  }
+  view->data = (void *)(uintptr_t)data;
+  view->device = (DLDevice){kDLCPU, 0};
+  view->ndim = (int32_t)rank;
+  view->shape = shape;
+  return view;
+}
+
+static bool is_host_input(const leat_op_info *info, size_t index) {
+  return index < 64 && (info->host_inputs >> index & 1) != 0;
+}
+
+/* ---- Attributes ---------------------------------------------------------------------------------------------------
+ */
+
+/* Where attributes come from: one of the two is set. */
+typedef struct source {
+  const OrtNode *node;
+  const OrtKernelInfo *kernel;
+} source;
+
+/* Each of these reads one attribute; false: the node does not have it. */
+
+static bool read_int(const leati_runtime *runtime, source from, const OrtOpAttr *handle, leat_attribute *out) {
+  size_t size = 0;
+  return leati_status_drop(
+      runtime, from.kernel ? runtime->ort->KernelInfoGetAttribute_int64(from.kernel, out->name, &out->i)
+                           : runtime->ort->ReadOpAttr(handle, ORT_OP_ATTR_INT, &out->i, sizeof(out->i), &size));
+}
+
+static bool read_float(const leati_runtime *runtime, source from, const OrtOpAttr *handle, leat_attribute *out) {
+  size_t size = 0;
+  return leati_status_drop(
+      runtime, from.kernel ? runtime->ort->KernelInfoGetAttribute_float(from.kernel, out->name, &out->f)
+                           : runtime->ort->ReadOpAttr(handle, ORT_OP_ATTR_FLOAT, &out->f, sizeof(out->f), &size));
+}
+
+/* Reads what has a length: first the length, then the contents. Graph attributes give bytes; kernel attributes give
+ * elements. */
+static bool read_array(const leati_runtime *runtime, source from, const OrtOpAttr *handle, OrtOpAttrType type,
+                       size_t element_size, leati_arena *arena, const char *name, void **out, size_t *out_count) {
+  const OrtApi *ort = runtime->ort;
+  size_t size = 0;
+  if (from.kernel) {
+    for (unsigned pass = 0; pass < 2; pass++) {
+      void *data = pass == 0 ? NULL : *out;
+      OrtStatus *status =
+          type == ORT_OP_ATTR_INTS     ? ort->KernelInfoGetAttributeArray_int64(from.kernel, name, data, &size)
+          : type == ORT_OP_ATTR_FLOATS ? ort->KernelInfoGetAttributeArray_float(from.kernel, name, data, &size)
+                                       : ort->KernelInfoGetAttribute_string(from.kernel, name, data, &size);
+      if (!leati_status_drop(runtime, status)) {
+        return false;
+      }
+      if (pass == 0) {
+        *out = leati_arena_alloc(arena, size, element_size);
+        if (!*out || size == 0) {
+          *out_count = 0;
+          return *out != NULL;
+        }
+      }
+    }
+    *out_count = size;
+    return true;
+  }
+  /* Asked with no room, this fails unless the list is empty, and says how much room is needed. */
+  leati_status_drop(runtime, ort->ReadOpAttr(handle, type, NULL, 0, &size));
+  *out = leati_arena_alloc(arena, size, 1);
+  *out_count = size / element_size;
+  return *out && (size == 0 || leati_status_drop(runtime, ort->ReadOpAttr(handle, type, *out, size, &size)));
+}
+
+static bool read_tensor(leati_description *description, const leati_runtime *runtime, source from,
+                        const OrtOpAttr *handle, leat_attribute *out) {
+  OrtAllocator *allocator = NULL;
+  OrtValue *value = NULL;
+  OrtStatus *status = NULL;
+  if (from.kernel) {
+    status = runtime->ort->GetAllocatorWithDefaultOptions(&allocator);
+    if (!status) {
+      status = runtime->ort->KernelInfoGetAttribute_tensor(from.kernel, out->name, allocator, &value);
+    }
+  } else {
+    status = runtime->ort->OpAttr_GetTensorAttributeAsOrtValue(handle, &value);
+  }
+  if (!leati_status_drop(runtime, status) || !value) {
+    return false;
+  }
+  description->values[description->value_count++] = value;
+  out->tensor = describe_value(description, runtime, value);
+  return out->tensor != NULL;
+}
+
+static bool read_attribute(leati_description *description, const leati_runtime *runtime, source from,
+                           leat_attribute *out) {
+  const OrtOpAttr *handle = NULL;
+  if (from.node &&
+      (!leati_status_drop(runtime, runtime->ort->Node_GetAttributeByName(from.node, out->name, &handle)) || !handle)) {
+    return false;
+  }
+  leati_arena *arena = &description->arena;
+  void *data = NULL;
+  size_t count = 0;
+  bool found = false;
+  switch (out->type) {
+    case LEAT_ATTRIBUTE_INT:
+      return read_int(runtime, from, handle, out);
+    case LEAT_ATTRIBUTE_FLOAT:
+      return read_float(runtime, from, handle, out);
+    case LEAT_ATTRIBUTE_TENSOR:
+      return read_tensor(description, runtime, from, handle, out);
+    case LEAT_ATTRIBUTE_INTS:
+      found = read_array(runtime, from, handle, ORT_OP_ATTR_INTS, sizeof(int64_t), arena, out->name, &data, &count);
+      out->ints = data;
+      break;
+    case LEAT_ATTRIBUTE_FLOATS:
+      found = read_array(runtime, from, handle, ORT_OP_ATTR_FLOATS, sizeof(float), arena, out->name, &data, &count);
+      out->floats = data;
+      break;
+    case LEAT_ATTRIBUTE_STRING:
+      found = read_array(runtime, from, handle, ORT_OP_ATTR_STRING, 1, arena, out->name, &data, &count);
+      /* Of a kernel, ONNX Runtime counts the end of the string too. */
+      count -= found && count != 0 && ((const char *)data)[count - 1] == '\0';
+      out->string = data;
+      break;
+    default:
+      break;
+  }
+  out->count = count;
+  return found;
+}
+
+static OrtStatus *describe_attributes(leati_description *out, const leati_runtime *runtime, source from,
+                                      const leat_op_info *info) {
+  leat_attribute *attributes = leati_arena_alloc(&out->arena, info->attribute_count, sizeof(*attributes));
+  const leat_attribute **list = leati_arena_alloc(&out->arena, info->attribute_count, sizeof(*list));
+  out->values = leati_arena_alloc(&out->arena, info->attribute_count, sizeof(*out->values));
+  if (!attributes || !list || !out->values) {
+    return no_memory(runtime);
+  }
+  for (uint32_t i = 0; i < info->attribute_count; i++) {
+    leat_attribute *attribute = &attributes[out->op.attribute_count];
+    *attribute = (leat_attribute){
+        .struct_size = sizeof(*attribute), .type = info->attributes[i]->type, .name = info->attributes[i]->name};
+    if (read_attribute(out, runtime, from, attribute)) {
+      list[out->op.attribute_count++] = attribute;
+    }
+  }
+  out->op.attributes = list;
+  return NULL;
+}
+
+/* ---- Both kinds of nodes ------------------------------------------------------------------------------------------
+ */
+
+/* Sets what the operator list knows, and makes room for the inputs. */
+static OrtStatus *begin(leati_description *out, const leati_runtime *runtime, const leat_op_info *info, int since,
+                        size_t input_count, size_t output_count, leat_value_info **out_inputs) {
+  leat_value_info *inputs = leati_arena_alloc(&out->arena, input_count, sizeof(*inputs));
+  const leat_value_info **list = leati_arena_alloc(&out->arena, input_count, sizeof(*list));
+  if (!inputs || !list) {
+    return no_memory(runtime);
+  }
+  out->op.struct_size = sizeof(out->op);
+  out->op.opset = (uint32_t)since;
+  out->op.name = info->name;
+  out->op.domain = info->domain;
+  out->op.input_count = (uint32_t)input_count;
+  out->op.output_count = (uint32_t)output_count;
+  out->op.inputs = list;
+  *out_inputs = inputs;
+  return NULL;
+}
+
+/* Lists input `index` as present. */
+static void list_input(leati_description *out, size_t index, const leat_value_info *value) {
+  /* The list is ours; only the backend's view of it is constant. */
+  ((const leat_value_info **)out->op.inputs)[index] = value;
+}
+
+/* ---- Nodes of a graph ---------------------------------------------------------------------------------------------
+ */
+
+static OrtStatus *describe_node_input(leati_description *out, const leati_runtime *runtime, const OrtValueInfo *from,
+                                      bool host, leat_value_info *to, bool *present, bool *sayable) {
+  const OrtApi *ort = runtime->ort;
+  const char *name = NULL;
+  *present = false;
+  if (!from) {
+    return NULL;
+  }
+  OrtStatus *status = ort->GetValueInfoName(from, &name);
+  if (status || !name || !*name) {
+    return status;
+  }
+  *present = true;
+  const OrtTypeInfo *type = NULL;
+  status = ort->GetValueInfoTypeInfo(from, &type);
+  if (status) {
+    return status;
+  }
+  if (!type || !describe_type(out, runtime, type, to)) {
+    *sayable = false;
+    return NULL;
+  }
+  bool constant = false;
+  const OrtValue *value = NULL;
+  if (host && leati_status_drop(runtime, ort->ValueInfo_IsConstantInitializer(from, &constant)) && constant &&
+      leati_status_drop(runtime, ort->ValueInfo_GetInitializerValue(from, &value)) && value) {
+    to->value = describe_value(out, runtime, value);
+  }
+  return NULL;
+}
+
+OrtStatus *leati_description_of_node(leati_description *out, const leati_runtime *runtime, const OrtNode *node,
+                                     const leat_op_info *info, bool *out_sayable) {
+  const OrtApi *ort = runtime->ort;
+  size_t input_count = 0;
+  size_t output_count = 0;
+  int since = 0;
+  *out_sayable = true;
+  OrtStatus *status = ort->Node_GetNumInputs(node, &input_count);
+  if (!status) {
+    status = ort->Node_GetNumOutputs(node, &output_count);
+  }
+  if (!status) {
+    status = ort->Node_GetSinceVersion(node, &since);
+  }
+  leat_value_info *inputs = NULL;
+  if (!status) {
+    status = begin(out, runtime, info, since, input_count, output_count, &inputs);
+  }
+  if (status) {
+    return status;
+  }
+  const OrtValueInfo **values = leati_arena_alloc(&out->arena, input_count, sizeof(*values));
+  if (!values) {
+    return no_memory(runtime);
+  }
+  status = input_count ? ort->Node_GetInputs(node, values, input_count) : NULL;
+  for (size_t i = 0; i < input_count && !status; i++) {
+    bool present = false;
+    status = describe_node_input(out, runtime, values[i], is_host_input(info, i), &inputs[i], &present, out_sayable);
+    if (present) {
+      list_input(out, i, &inputs[i]);
+    }
+  }
+  return status ? status : describe_attributes(out, runtime, (source){.node = node}, info);
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------------
+ */
+
+/* Whether input `index` is there: an absent optional one has an empty name. */
+static OrtStatus *kernel_input_present(const leati_runtime *runtime, const OrtKernelInfo *kernel, size_t index,
+                                       bool *out) {
+  size_t size = 0;
+  OrtStatus *status = runtime->ort->KernelInfo_GetInputName(kernel, index, NULL, &size);
+  *out = size > 1;
+  return status;
+}
+
+static OrtStatus *describe_kernel_input(leati_description *out, const leati_runtime *runtime,
+                                        const OrtKernelInfo *kernel, size_t index, bool host, leat_value_info *to,
+                                        bool *present) {
+  const OrtApi *ort = runtime->ort;
+  OrtStatus *status = kernel_input_present(runtime, kernel, index, present);
+  if (status || !*present) {
+    return status;
+  }
+  OrtTypeInfo *type = NULL;
+  status = ort->KernelInfo_GetInputTypeInfo(kernel, index, &type);
+  if (status) {
+    return status;
+  }
+  bool sayable = describe_type(out, runtime, type, to);
+  ort->ReleaseTypeInfo(type);
+  if (!sayable) {
+    return leati_status(runtime, ORT_NOT_IMPLEMENTED, "input %zu is no tensor that Leat knows", index);
+  }
+  int constant = 0;
+  const OrtValue *value = NULL;
+  if (host && leati_status_drop(runtime, ort->KernelInfoGetConstantInput_tensor(kernel, index, &constant, &value)) &&
+      constant && value) {
+    to->value = describe_value(out, runtime, value);
+  }
+  return NULL;
+}
+
+OrtStatus *leati_description_of_kernel(leati_description *out, const leati_runtime *runtime,
+                                       const OrtKernelInfo *kernel, const leat_op_info *info) {
+  const OrtApi *ort = runtime->ort;
+  size_t input_count = 0;
+  size_t output_count = 0;
+  int since = 0;
+  OrtStatus *status = ort->KernelInfo_GetInputCount(kernel, &input_count);
+  if (!status) {
+    status = ort->KernelInfo_GetOutputCount(kernel, &output_count);
+  }
+  if (!status) {
+    status = ort->KernelInfo_GetOperatorSinceVersion(kernel, &since);
+  }
+  leat_value_info *inputs = NULL;
+  if (!status) {
+    status = begin(out, runtime, info, since, input_count, output_count, &inputs);
+  }
+  for (size_t i = 0; i < input_count && !status; i++) {
+    bool present = false;
+    status = describe_kernel_input(out, runtime, kernel, i, is_host_input(info, i), &inputs[i], &present);
+    if (present) {
+      list_input(out, i, &inputs[i]);
+    }
+  }
+  return status ? status : describe_attributes(out, runtime, (source){.kernel = kernel}, info);
+}
+
+void leati_description_clear(leati_description *description, const leati_runtime *runtime) {
+  for (uint32_t i = 0; i < description->value_count; i++) {
+    runtime->ort->ReleaseValue(description->values[i]);
+  }
+  leati_arena_clear(&description->arena);
+  *description = (leati_description){0};
+}

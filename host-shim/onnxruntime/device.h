@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * A device as ONNX Runtime sees it: one OrtEpDevice, one memory info, and one open backend device that the factory and
+ * all its sessions share.
+ */
+#ifndef LEAT_ONNXRUNTIME_DEVICE_H_
+#define LEAT_ONNXRUNTIME_DEVICE_H_
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime.h"
+
+/** Vendor id of the provider and of its memory ("LEAT"). Two providers whose memory has the same type and vendor are
+ * taken to share it, so this is no PCI vendor's number: those end at 0xffff. */
+#define LEATI_VENDOR_ID 0x4c454154u
+/** Alignment of device memory in bytes, as the backend promises it. */
+#define LEATI_ALIGNMENT 256u
+/** Key of an OrtEpDevice's metadata that says which device it is. */
+#define LEATI_DEVICE_INDEX_KEY "leat_device_index"
+
+struct leati_stream;
+
+/** A device. Made by leati_device_init(), shared by all sessions of the factory. */
+typedef struct leati_device {
+  const leati_runtime *runtime;  /**< immutable */
+  leat_device_info info;         /**< immutable */
+  OrtMemoryInfo *memory_info;    /**< immutable; released with the device */
+  OrtHardwareDevice *created;    /**< what ONNX Runtime did not find itself, else NULL; written at registration only */
+  pthread_mutex_t lock;          /**< guards opening, and `idle` and `idle_count`; no other lock is taken under it */
+  _Atomic(leat_device *) opened; /**< NULL until first used; the release store pairs with acquire loads */
+  struct leati_stream *idle;     /**< streams nobody uses, latest first; guarded by `lock` */
+  unsigned idle_count;           /**< length of `idle`; guarded by `lock` */
+} leati_device;
+
+/** Fills in a device.
+ * @threads any
+ * @param device [out] the device; release with leati_device_clear() if NULL is returned
+ * @param runtime [in] the tables, which must outlive the device
+ * @param index the backend's number of it
+ * @return NULL, or what went wrong */
+OrtStatus *leati_device_init(leati_device *device, const leati_runtime *runtime, uint32_t index);
+
+/** Closes the device and frees what belongs to it, except in a process that is exiting or was forked.
+ * @threads owner
+ * @param device [inout] the device */
+void leati_device_clear(leati_device *device);
+
+/** Makes the OrtEpDevice: on the hardware device of ONNX Runtime that is the same card, or else on one of our own.
+ * @threads one at a time
+ * @param device [inout] the device
+ * @param factory [in] the factory
+ * @param hardware [inout] ONNX Runtime's hardware devices; the one that is used becomes NULL
+ * @param hardware_count elements of `hardware`
+ * @param out [out] the device, owned by ONNX Runtime once it is returned to it
+ * @return NULL, or what went wrong */
+OrtStatus *leati_device_describe(leati_device *device, OrtEpFactory *factory, const OrtHardwareDevice **hardware,
+                                 size_t hardware_count, OrtEpDevice **out);
+
+/** Opens the device, the first time, and gives the backend's handle.
+ * @threads any
+ * @param device [inout] the device
+ * @param out [out] the handle, valid as long as the device
+ * @param err [out] what went wrong
+ * @return LEAT_OK or the code of the failure */
+int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *err);
+
+/** Tells whether a device is meant by what a user wrote: its number, its UUID, or a part of its name.
+ * @threads any
+ * @param device [in] the device
+ * @param text [in] what the user wrote */
+bool leati_device_matches(const leati_device *device, const char *text);
+
+/** Writes a UUID as 8-4-4-4-12 hexadecimal digits.
+ * @threads any
+ * @param uuid [in] 16 bytes
+ * @param out [out] 37 bytes */
+void leati_device_uuid_text(const uint8_t uuid[16], char out[37]);
+
+#endif /* LEAT_ONNXRUNTIME_DEVICE_H_ */

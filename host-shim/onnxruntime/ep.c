@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "capability.h"
+#include "gate.h"
+#include "memory.h"
+#include "run.h"
+#include "stream.h"
+
+typedef struct provider {
+  OrtEp base;
+  leati_device *device;
+  leati_registry *registry;
+  const OrtLogger *logger;
+  leati_options options;
+} provider;
+
+static const char *ORT_API_CALL ep_get_name(const OrtEp *self) {
+  (void)self;
+  return LEATI_PROVIDER_NAME;
+}
+
+static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *graph, OrtEpGraphSupportInfo *support) {
+  provider *self = (provider *)base;
+  OrtStatus *status = leati_gate_enter_or_fail(self->device->runtime, "GetCapability");
+  if (!status) {
+    status =
+        leati_capability_tell(self->device, self->registry, graph, support, self->logger, self->options.fallback_bans);
+    leati_gate_leave();
+  }
+  return status;
+}
+
+static OrtStatus *ORT_API_CALL ep_get_kernel_registry(OrtEp *base, const OrtKernelRegistry **out) {
+  provider *self = (provider *)base;
+  OrtStatus *status = leati_gate_enter_or_fail(self->device->runtime, "GetKernelRegistry");
+  if (!status) {
+    status = leati_registry_kernels(self->registry, out);
+    leati_gate_leave();
+  }
+  return status;
+}
+
+static OrtStatus *ORT_API_CALL ep_on_run_start(OrtEp *base, const OrtRunOptions *run_options) {
+  (void)run_options;
+  OrtStatus *status = leati_gate_enter_or_fail(((provider *)base)->device->runtime, "Run");
+  if (!status) {
+    /* The gate is left in ep_on_run_end(), which ONNX Runtime calls on the same thread, whatever happens in between. */
+    leati_run_begin();
+    leati_memory_take_failure();
+  }
+  return status;
+}
+
+/* Drivers register exit handlers when they first compile; after a first Run they have. */
+static void register_gate_once(void) {
+  static atomic_flag done = ATOMIC_FLAG_INIT;
+  if (!atomic_flag_test_and_set_explicit(&done, memory_order_relaxed)) {
+    leati_gate_register();
+  }
+}
+
+static OrtStatus *ORT_API_CALL ep_on_run_end(OrtEp *base, const OrtRunOptions *run_options, bool sync) {
+  (void)run_options;
+  const leati_runtime *runtime = ((provider *)base)->device->runtime;
+  OrtStatus *status = leati_gate_enter_or_fail(runtime, "Run");
+  if (!status) {
+    status = leati_run_end(runtime, sync);
+    register_gate_once();
+    leati_gate_leave();
+    leati_gate_leave();
+  }
+  return status;
+}
+
+static OrtStatus *ORT_API_CALL ep_create_sync_stream(OrtEp *base, const OrtMemoryDevice *memory,
+                                                     OrtSyncStreamImpl **out) {
+  (void)memory;
+  leati_device *device = ((provider *)base)->device;
+  OrtStatus *status = leati_gate_enter_or_fail(device->runtime, "CreateSyncStreamForDevice");
+  if (!status) {
+    leati_stream *stream = NULL;
+    leat_error error = {.struct_size = sizeof(error)};
+    status = leati_status_from(device->runtime, leati_stream_acquire(device, &stream, &error), &error,
+                               LEATI_PROVIDER_NAME ": creating a stream");
+    *out = status ? NULL : &stream->base;
+    leati_gate_leave();
+  }
+  return status;
+}
+
+static OrtStatus *ORT_API_CALL ep_is_concurrent_run_supported(OrtEp *self, bool *out) {
+  (void)self;
+  *out = true;
+  return NULL;
+}
+
+#if ORT_API_VERSION >= 25
+static OrtStatus *ORT_API_CALL ep_sync(OrtEp *base) {
+  leati_device *device = ((provider *)base)->device;
+  const leati_runtime *runtime = device->runtime;
+  OrtStatus *status = leati_gate_enter_or_fail(runtime, "Sync");
+  if (status) {
+    return status;
+  }
+  leat_device *opened = NULL;
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = leati_device_open(device, &opened, &error);
+  if (code == LEAT_OK) {
+    code = runtime->leat->device->synchronize(opened, &error);
+  }
+  leati_gate_leave();
+  return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": synchronizing %s", device->info.name);
+}
+#endif
+
+#if ORT_API_VERSION >= 27
+static OrtStatus *ORT_API_CALL ep_get_default_memory_device(const OrtEp *base, const OrtMemoryDevice **out) {
+  const leati_device *device = ((const provider *)base)->device;
+  *out = device->runtime->ep->MemoryInfo_GetMemoryDevice(device->memory_info);
+  return NULL;
+}
+#endif
+
+OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati_options *options,
+                           const OrtLogger *logger, OrtEp **out) {
+  provider *self = calloc(1, sizeof(*self));
+  if (!self) {
+    leati_options_clear(options);
+    return leati_status(device->runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a session");
+  }
+  self->base.ort_version_supported = device->runtime->version;
+  self->base.GetName = ep_get_name;
+  self->base.GetCapability = ep_get_capability;
+  self->base.OnRunStart = ep_on_run_start;
+  self->base.OnRunEnd = ep_on_run_end;
+  self->base.CreateSyncStreamForDevice = ep_create_sync_stream;
+  self->base.GetKernelRegistry = ep_get_kernel_registry;
+  self->base.IsConcurrentRunSupported = ep_is_concurrent_run_supported;
+#if ORT_API_VERSION >= 25
+  self->base.Sync = ep_sync;
+#endif
+#if ORT_API_VERSION >= 27
+  self->base.GetDefaultMemoryDevice = ep_get_default_memory_device;
+#endif
+  self->device = device;
+  self->registry = registry;
+  self->logger = logger;
+  self->options = *options;
+  *options = (leati_options){0};
+  *out = &self->base;
+  return NULL;
+}
+
+void leati_ep_destroy(OrtEp *base) {
+  provider *self = (provider *)base;
+  leati_options_clear(&self->options);
+  free(self);
+}
+
+leati_device *leati_ep_device(const OrtEp *base) {
+  return ((const provider *)base)->device;
+}

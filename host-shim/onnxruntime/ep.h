@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * The provider of one session.
+ */
+#ifndef LEAT_ONNXRUNTIME_EP_H_
+#define LEAT_ONNXRUNTIME_EP_H_
+
+#include "device.h"
+#include "options.h"
+#include "registry.h"
+
+/** Makes the provider of a session.
+ * @threads any
+ * @param device [in] the device, which must outlive the provider
+ * @param registry [in] the operators, which must outlive the provider
+ * @param options [owned] what the session asks for; cleared also on failure
+ * @param logger [in] the session's logger, which outlives the provider
+ * @param out [out] the provider; release with leati_ep_destroy()
+ * @return NULL, or what went wrong */
+OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati_options *options,
+                           const OrtLogger *logger, OrtEp **out);
+
+/** Frees a provider whose session has no Run left.
+ * @threads owner
+ * @param ep [owned] what leati_ep_create() gave */
+void leati_ep_destroy(OrtEp *ep);
+
+/** Gives the device that a provider runs on.
+ * @threads any
+ * @param ep [in] a provider of ours */
+leati_device *leati_ep_device(const OrtEp *ep);
+
+#endif /* LEAT_ONNXRUNTIME_EP_H_ */

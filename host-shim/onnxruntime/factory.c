@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "factory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "ep.h"
+#include "gate.h"
+#include "leat_build_id.h"
+#include "memory.h"
+#include "options.h"
+#include "registry.h"
+#include "stream.h"
+#include "transfer.h"
+
+/* ONNX Runtime takes no more from one factory. */
+#define DEVICE_MAX 8u
+
+typedef struct factory {
+  OrtEpFactory base;
+  leati_runtime runtime;
+  leati_registry registry;
+  uint32_t device_count;
+  leati_device devices[DEVICE_MAX];
+} factory;
+
+static const char *ORT_API_CALL factory_get_name(const OrtEpFactory *self) {
+  (void)self;
+  return LEATI_PROVIDER_NAME;
+}
+
+static const char *ORT_API_CALL factory_get_vendor(const OrtEpFactory *self) {
+  (void)self;
+  return "Leat";
+}
+
+static uint32_t ORT_API_CALL factory_get_vendor_id(const OrtEpFactory *self) {
+  (void)self;
+  return LEATI_VENDOR_ID;
+}
+
+static const char *ORT_API_CALL factory_get_version(const OrtEpFactory *self) {
+  (void)self;
+  /* Semantic versioning: what follows the plus says what exactly was built. */
+  return LEAT_VERSION "+" LEAT_BUILD_ID;
+}
+
+/* ---- Devices ------------------------------------------------------------------------------------------------------
+ */
+
+static OrtStatus *describe_devices(factory *self, const OrtHardwareDevice *const *devices, size_t device_count,
+                                   OrtEpDevice **out, size_t max, size_t *out_count) {
+  const OrtHardwareDevice **left = calloc(device_count + 1, sizeof(*left));
+  if (!left) {
+    return leati_status(&self->runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for the devices");
+  }
+  memcpy(left, devices, device_count * sizeof(*left));
+  OrtStatus *status = NULL;
+  for (uint32_t i = 0; i < self->device_count && *out_count < max && !status; i++) {
+    status = leati_device_describe(&self->devices[i], &self->base, left, device_count, &out[*out_count]);
+    *out_count += !status;
+  }
+  if (status) {
+    while (*out_count != 0) {
+      self->runtime.ep->ReleaseEpDevice(out[--*out_count]);
+    }
+  }
+  free(left);
+  return status;
+}
+
+static OrtStatus *ORT_API_CALL factory_get_supported_devices(OrtEpFactory *base,
+                                                             const OrtHardwareDevice *const *devices,
+                                                             size_t device_count, OrtEpDevice **out, size_t max,
+                                                             size_t *out_count) {
+  factory *self = (factory *)base;
+  *out_count = 0;
+  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "GetSupportedDevices");
+  if (!status) {
+    status = describe_devices(self, devices, device_count, out, max, out_count);
+    leati_gate_leave();
+  }
+  return status;
+}
+
+static leati_device *device_by_index(factory *self, uint32_t index) {
+  for (uint32_t i = 0; i < self->device_count; i++) {
+    if (self->devices[i].info.index == index) {
+      return &self->devices[i];
+    }
+  }
+  return NULL;
+}
+
+/* ---- Sessions -----------------------------------------------------------------------------------------------------
+ */
+
+/* The device behind one that a session was given. */
+static leati_device *device_of(factory *self, const OrtKeyValuePairs *metadata) {
+  const char *index = metadata ? self->runtime.ort->GetKeyValue(metadata, LEATI_DEVICE_INDEX_KEY) : NULL;
+  return index ? device_by_index(self, (uint32_t)strtoul(index, NULL, 10)) : NULL;
+}
+
+/* The one among the session's devices that it runs on: the first, or the one its option names. */
+static OrtStatus *choose_device(factory *self, const OrtKeyValuePairs *const *metadata, size_t count,
+                                const char *wanted, const OrtLogger *logger, leati_device **out) {
+  leati_device *first = NULL;
+  *out = NULL;
+  for (size_t i = 0; i < count && !*out; i++) {
+    leati_device *device = device_of(self, metadata[i]);
+    first = first ? first : device;
+    if (device && (!wanted || leati_device_matches(device, wanted))) {
+      *out = device;
+    }
+  }
+  if (!first) {
+    return leati_status(&self->runtime, ORT_INVALID_ARGUMENT,
+                        LEATI_PROVIDER_NAME
+                        ": the session was given no device of Leat; give it one of those that "
+                        "GetEpDevices lists under this name");
+  }
+  if (!*out) {
+    char uuid[37];
+    leati_device_uuid_text(first->info.uuid, uuid);
+    return leati_status(&self->runtime, ORT_INVALID_ARGUMENT,
+                        LEATI_PROVIDER_NAME
+                        ": option 'device' is '%s', but the session was given device %u (%s, %s); give it the device "
+                        "that is meant, or leave the option out",
+                        wanted, first->info.index, first->info.name, uuid);
+  }
+  if (count > 1) {
+    leati_log(&self->runtime, logger, ORT_LOGGING_LEVEL_WARNING,
+              LEATI_PROVIDER_NAME ": the session was given %zu devices and runs on one of them, device %u (%s)", count,
+              (*out)->info.index, (*out)->info.name);
+  }
+  return NULL;
+}
+
+static OrtStatus *ORT_API_CALL factory_create_ep(OrtEpFactory *base, const OrtHardwareDevice *const *devices,
+                                                 const OrtKeyValuePairs *const *metadata, size_t count,
+                                                 const OrtSessionOptions *session, const OrtLogger *logger,
+                                                 OrtEp **out) {
+  (void)devices;
+  factory *self = (factory *)base;
+  *out = NULL;
+  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "CreateEp");
+  if (status) {
+    return status;
+  }
+  leati_options options = {0};
+  leati_device *device = NULL;
+  status = leati_options_read(&options, &self->runtime, session, logger);
+  if (!status) {
+    status = choose_device(self, metadata, count, options.device, logger, &device);
+  }
+  if (!status) {
+    status = leati_ep_create(device, &self->registry, &options, logger, out);
+  }
+  leati_options_clear(&options);
+  leati_gate_leave();
+  return status;
+}
+
+static void ORT_API_CALL factory_release_ep(OrtEpFactory *base, OrtEp *ep) {
+  (void)base;
+  if (ep && leati_gate_enter() == LEATI_GATE_OPEN) {
+    leati_ep_destroy(ep);
+    leati_gate_leave();
+  }
+}
+
+/* ---- Memory, copies and streams -----------------------------------------------------------------------------------
+ */
+
+static OrtStatus *unknown_memory(const factory *self) {
+  return leati_status(&self->runtime, ORT_INVALID_ARGUMENT, LEATI_PROVIDER_NAME ": this is no memory of Leat");
+}
+
+static OrtStatus *ORT_API_CALL factory_create_allocator(OrtEpFactory *base, const OrtMemoryInfo *info,
+                                                        const OrtKeyValuePairs *options, OrtAllocator **out) {
+  (void)options;
+  factory *self = (factory *)base;
+  *out = NULL;
+  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "CreateAllocator");
+  if (status) {
+    return status;
+  }
+  int index = -1;
+  leati_device *device = NULL;
+  status = self->runtime.ort->MemoryInfoGetId(info, &index);
+  if (!status) {
+    device = self->runtime.ort->MemoryInfoGetVendorId(info) == LEATI_VENDOR_ID && index >= 0
+                 ? device_by_index(self, (uint32_t)index)
+                 : NULL;
+    status = device ? leati_memory_create(device, out) : unknown_memory(self);
+  }
+  leati_gate_leave();
+  return status;
+}
+
+static void ORT_API_CALL factory_release_allocator(OrtEpFactory *base, OrtAllocator *allocator) {
+  (void)base;
+  if (allocator && leati_gate_enter() == LEATI_GATE_OPEN) {
+    leati_memory_destroy(allocator);
+    leati_gate_leave();
+  }
+}
+
+static OrtStatus *ORT_API_CALL factory_create_data_transfer(OrtEpFactory *base, OrtDataTransferImpl **out) {
+  factory *self = (factory *)base;
+  *out = NULL;
+  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "CreateDataTransfer");
+  if (!status) {
+    status = leati_transfer_create(self->devices, self->device_count, &self->runtime, out);
+    leati_gate_leave();
+  }
+  return status;
+}
+
+static bool ORT_API_CALL factory_is_stream_aware(const OrtEpFactory *self) {
+  (void)self;
+  return true;
+}
+
+static OrtStatus *ORT_API_CALL factory_create_sync_stream(OrtEpFactory *base, const OrtMemoryDevice *memory,
+                                                          const OrtKeyValuePairs *options, OrtSyncStreamImpl **out) {
+  (void)options;
+  factory *self = (factory *)base;
+  *out = NULL;
+  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "CreateSyncStreamForDevice");
+  if (status) {
+    return status;
+  }
+  leati_device *device = self->runtime.ep->MemoryDevice_GetVendorId(memory) == LEATI_VENDOR_ID
+                             ? device_by_index(self, self->runtime.ep->MemoryDevice_GetDeviceId(memory))
+                             : NULL;
+  if (!device) {
+    status = unknown_memory(self);
+  } else {
+    leati_stream *stream = NULL;
+    leat_error error = {.struct_size = sizeof(error)};
+    status = leati_status_from(&self->runtime, leati_stream_acquire(device, &stream, &error), &error,
+                               LEATI_PROVIDER_NAME ": creating a stream");
+    *out = status ? NULL : &stream->base;
+  }
+  leati_gate_leave();
+  return status;
+}
+
+/* ---- Making and releasing -----------------------------------------------------------------------------------------
+ */
+
+static void factory_free(factory *self) {
+  for (uint32_t i = 0; i < self->device_count; i++) {
+    leati_device_clear(&self->devices[i]);
+  }
+  leati_registry_clear(&self->registry);
+  free(self);
+}
+
+static void fill_slots(factory *self) {
+  self->base = (OrtEpFactory){
+      .ort_version_supported = self->runtime.version,
+      .GetName = factory_get_name,
+      .GetVendor = factory_get_vendor,
+      .GetSupportedDevices = factory_get_supported_devices,
+      .CreateEp = factory_create_ep,
+      .ReleaseEp = factory_release_ep,
+      .GetVendorId = factory_get_vendor_id,
+      .GetVersion = factory_get_version,
+      .CreateAllocator = factory_create_allocator,
+      .ReleaseAllocator = factory_release_allocator,
+      .CreateDataTransfer = factory_create_data_transfer,
+      .IsStreamAware = factory_is_stream_aware,
+      .CreateSyncStreamForDevice = factory_create_sync_stream,
+  };
+}
+
+/* Finds the devices. That there is none is no failure, and worth a warning. */
+static OrtStatus *find_devices(factory *self) {
+  const leati_runtime *runtime = &self->runtime;
+  leat_error error = {.struct_size = sizeof(error)};
+  uint32_t count = 0;
+  int32_t code = runtime->leat->device->count(&count, &error);
+  if (code != LEAT_OK) {
+    return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": finding devices");
+  }
+  if (count == 0) {
+    leati_log(runtime, NULL, ORT_LOGGING_LEVEL_WARNING, LEATI_PROVIDER_NAME ": there is no device: %s", error.message);
+  }
+  OrtStatus *status = NULL;
+  for (uint32_t i = 0; i < count && i < DEVICE_MAX && !status; i++) {
+    status = leati_device_init(&self->devices[i], runtime, i);
+    self->device_count += !status;
+  }
+  return status;
+}
+
+static OrtStatus *factory_create(const OrtApiBase *base, const OrtLogger *logger, OrtEpFactory **out) {
+  leati_runtime runtime;
+  OrtStatus *status = leati_runtime_init(&runtime, base, logger);
+  if (status || !runtime.ort) {
+    return status;
+  }
+  status = leati_options_check_environment(&runtime);
+  if (status) {
+    return status;
+  }
+  factory *self = calloc(1, sizeof(*self));
+  if (!self) {
+    return leati_status(&runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory");
+  }
+  self->runtime = runtime;
+  fill_slots(self);
+  if (!leati_registry_init(&self->registry, &self->runtime)) {
+    free(self);
+    return leati_status(&runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
+  }
+  status = find_devices(self);
+  if (status) {
+    factory_free(self);
+    return status;
+  }
+  *out = &self->base;
+  return NULL;
+}
+
+OrtStatus *CreateEpFactories(const char *registered_name, const OrtApiBase *base, const OrtLogger *logger,
+                             OrtEpFactory **factories, size_t max_factories, size_t *out_count) {
+  (void)registered_name;
+  *out_count = 0;
+  if (max_factories == 0 || leati_gate_enter() != LEATI_GATE_OPEN) {
+    return NULL;
+  }
+  OrtEpFactory *made = NULL;
+  OrtStatus *status = factory_create(base, logger, &made);
+  /* Drivers have been loaded by now, and have registered their own exit handlers, which ours has to run before. */
+  leati_gate_register();
+  leati_gate_leave();
+  if (made) {
+    factories[0] = made;
+    *out_count = 1;
+  }
+  return status;
+}
+
+OrtStatus *ReleaseEpFactory(OrtEpFactory *factory_base) {
+  if (factory_base && leati_gate_enter() == LEATI_GATE_OPEN) {
+    factory_free((factory *)factory_base);
+    leati_gate_leave();
+  }
+  return NULL;
+}

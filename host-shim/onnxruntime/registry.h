@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * The backend's operator list as a kernel registry of ONNX Runtime. One per factory, made when first asked for, shared
+ * by all sessions.
+ */
+#ifndef LEAT_ONNXRUNTIME_REGISTRY_H_
+#define LEAT_ONNXRUNTIME_REGISTRY_H_
+
+#include <pthread.h>
+
+#include "kernel.h"
+
+/** The registry. */
+typedef struct leati_registry {
+  const leati_runtime *runtime; /**< immutable */
+  pthread_mutex_t lock;         /**< guards the making of what follows, which is immutable then */
+  OrtKernelRegistry *kernels;   /**< NULL until made */
+  leati_kernel_source *sources; /**< one for each entry of the operator list */
+  uint32_t source_count;        /**< elements of `sources` */
+} leati_registry;
+
+/** Prepares a registry; nothing is made yet.
+ * @threads any
+ * @param registry [out] the registry; release with leati_registry_clear() if true is returned
+ * @param runtime [in] the tables, which must outlive it
+ * @return false: out of memory */
+bool leati_registry_init(leati_registry *registry, const leati_runtime *runtime);
+
+/** Frees the registry.
+ * @threads owner
+ * @param registry [inout] the registry */
+void leati_registry_clear(leati_registry *registry);
+
+/** Gives ONNX Runtime's registry, which is made the first time.
+ * @threads any
+ * @param registry [inout] the registry
+ * @param out [out] valid as long as the registry
+ * @return NULL, or what went wrong */
+OrtStatus *leati_registry_kernels(leati_registry *registry, const OrtKernelRegistry **out);
+
+/** Finds an operator in the list.
+ * @threads any, after leati_registry_kernels()
+ * @param registry [in] the registry
+ * @param domain [in] operator set; "ai.onnx" is another name of ""
+ * @param name [in] operator
+ * @param since its "since version"
+ * @return the entry, or NULL */
+const leat_op_info *leati_registry_find(const leati_registry *registry, const char *domain, const char *name,
+                                        int since);
+
+#endif /* LEAT_ONNXRUNTIME_REGISTRY_H_ */

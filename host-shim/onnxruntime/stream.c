@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stream.h"
+
+#include <stdlib.h>
+
+#include "gate.h"
+#include "run.h"
+
+/* Idle streams that a device keeps. More than this many threads at once make and destroy the rest. */
+#define IDLE_MAX 128u
+
+/* ---- Notifications ------------------------------------------------------------------------------------------------
+ */
+
+/* A point in a stream that ONNX Runtime waits for. */
+typedef struct notification {
+  OrtSyncNotificationImpl base;
+  leati_device *device;
+  leat_stream *producer; /* the stream whose work it stands for, alive as long as ONNX Runtime uses the notification */
+  leat_event *event;
+} notification;
+
+static void ORT_API_CALL notification_release(OrtSyncNotificationImpl *self) {
+  notification *mine = (notification *)self;
+  if (leati_gate_enter() != LEATI_GATE_OPEN) {
+    return;
+  }
+  mine->device->runtime->leat->event->destroy(mine->event, NULL);
+  free(mine);
+  leati_gate_leave();
+}
+
+static OrtStatus *ORT_API_CALL notification_activate(OrtSyncNotificationImpl *self) {
+  notification *mine = (notification *)self;
+  const leati_runtime *runtime = mine->device->runtime;
+  OrtStatus *status = leati_gate_enter_or_fail(runtime, "SyncNotification.Activate");
+  if (!status) {
+    leat_error error = {.struct_size = sizeof(error)};
+    status = leati_status_from(runtime, runtime->leat->event->record(mine->event, mine->producer, &error), &error,
+                               LEATI_PROVIDER_NAME ": recording an event");
+    leati_gate_leave();
+  }
+  return status;
+}
+
+static OrtStatus *notification_wait_host(notification *mine) {
+  const leati_runtime *runtime = mine->device->runtime;
+  leat_error error = {.struct_size = sizeof(error)};
+  return leati_status_from(runtime, runtime->leat->event->wait(mine->event, -1, &error), &error,
+                           LEATI_PROVIDER_NAME ": waiting for an event");
+}
+
+static OrtStatus *ORT_API_CALL notification_wait_on_host(OrtSyncNotificationImpl *self) {
+  notification *mine = (notification *)self;
+  OrtStatus *status = leati_gate_enter_or_fail(mine->device->runtime, "SyncNotification.WaitOnHost");
+  if (!status) {
+    status = notification_wait_host(mine);
+    leati_gate_leave();
+  }
+  return status;
+}
+
+static OrtStatus *ORT_API_CALL notification_wait_on_device(OrtSyncNotificationImpl *self, OrtSyncStream *consumer) {
+  notification *mine = (notification *)self;
+  const leati_runtime *runtime = mine->device->runtime;
+  OrtStatus *status = leati_gate_enter_or_fail(runtime, "SyncNotification.WaitOnDevice");
+  if (status) {
+    return status;
+  }
+  const leati_stream *stream = leati_stream_of(runtime, consumer);
+  if (stream && stream->device == mine->device) {
+    leat_error error = {.struct_size = sizeof(error)};
+    leati_run_note(stream->handle);
+    status = leati_status_from(runtime, runtime->leat->stream->wait_event(stream->handle, mine->event, &error), &error,
+                               LEATI_PROVIDER_NAME ": waiting for an event");
+  } else {
+    /* Another device or another provider cannot wait for our event by itself: the host waits in its place. */
+    status = notification_wait_host(mine);
+  }
+  leati_gate_leave();
+  return status;
+}
+
+static OrtStatus *notification_create(leati_stream *stream, OrtSyncNotificationImpl **out) {
+  const leati_runtime *runtime = stream->device->runtime;
+  leat_device *device = NULL;
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = leati_device_open(stream->device, &device, &error);
+  leat_event *event = NULL;
+  if (code == LEAT_OK) {
+    code = runtime->leat->event->create(device, 0, &event, &error);
+  }
+  if (code != LEAT_OK) {
+    return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": creating an event");
+  }
+  notification *made = calloc(1, sizeof(*made));
+  if (!made) {
+    runtime->leat->event->destroy(event, NULL);
+    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for an event");
+  }
+  made->base = (OrtSyncNotificationImpl){
+      .ort_version_supported = runtime->version,
+      .Release = notification_release,
+      .Activate = notification_activate,
+      .WaitOnDevice = notification_wait_on_device,
+      .WaitOnHost = notification_wait_on_host,
+  };
+  made->device = stream->device;
+  made->producer = stream->handle;
+  made->event = event;
+  *out = &made->base;
+  return NULL;
+}
+
+/* ---- What ONNX Runtime calls --------------------------------------------------------------------------------------
+ */
+
+static void ORT_API_CALL stream_release(OrtSyncStreamImpl *self) {
+  if (leati_gate_enter() == LEATI_GATE_OPEN) {
+    leati_stream_release((leati_stream *)self);
+    leati_gate_leave();
+  }
+}
+
+static void *ORT_API_CALL stream_get_handle(OrtSyncStreamImpl *self) {
+  return ((leati_stream *)self)->handle;
+}
+
+static OrtStatus *ORT_API_CALL stream_create_notification(OrtSyncStreamImpl *self, OrtSyncNotificationImpl **out) {
+  leati_stream *stream = (leati_stream *)self;
+  OrtStatus *status = leati_gate_enter_or_fail(stream->device->runtime, "SyncStream.CreateNotification");
+  if (!status) {
+    status = notification_create(stream, out);
+    leati_gate_leave();
+  }
+  return status;
+}
+
+static OrtStatus *ORT_API_CALL stream_flush(OrtSyncStreamImpl *self) {
+  leati_stream *stream = (leati_stream *)self;
+  const leati_runtime *runtime = stream->device->runtime;
+  OrtStatus *status = leati_gate_enter_or_fail(runtime, "SyncStream.Flush");
+  if (status) {
+    return status;
+  }
+  /* To ONNX Runtime, flushed means finished: Run returns after this, and its caller reads the outputs. */
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = runtime->leat->stream->synchronize(stream->handle, &error);
+  if (code != LEAT_OK) {
+    runtime->leat->stream->clear_error(stream->handle, NULL);
+    status = leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": the work of this stream failed");
+  }
+  leati_gate_leave();
+  return status;
+}
+
+static OrtStatus *ORT_API_CALL stream_on_session_run_end(OrtSyncStreamImpl *self) {
+  (void)self;
+  return NULL;
+}
+
+/* ---- The list of idle streams -------------------------------------------------------------------------------------
+ */
+
+static leati_stream *idle_pop(leati_device *device) {
+  pthread_mutex_lock(&device->lock);
+  leati_stream *stream = device->idle;
+  if (stream) {
+    device->idle = stream->next;
+    device->idle_count--;
+  }
+  pthread_mutex_unlock(&device->lock);
+  return stream;
+}
+
+static bool idle_push(leati_stream *stream) {
+  leati_device *device = stream->device;
+  pthread_mutex_lock(&device->lock);
+  bool room = device->idle_count < IDLE_MAX;
+  if (room) {
+    stream->next = device->idle;
+    device->idle = stream;
+    device->idle_count++;
+  }
+  pthread_mutex_unlock(&device->lock);
+  return room;
+}
+
+static void stream_destroy(leati_stream *stream) {
+  stream->device->runtime->leat->stream->destroy(stream->handle, NULL);
+  free(stream);
+}
+
+int32_t leati_stream_acquire(leati_device *device, leati_stream **out, leat_error *err) {
+  const leati_runtime *runtime = device->runtime;
+  leati_stream *stream = idle_pop(device);
+  if (stream) {
+    /* Whatever happened to its last owner's work is none of the next one's business. */
+    runtime->leat->stream->clear_error(stream->handle, NULL);
+    *out = stream;
+    return LEAT_OK;
+  }
+  leat_device *opened = NULL;
+  leat_stream *handle = NULL;
+  int32_t code = leati_device_open(device, &opened, err);
+  if (code == LEAT_OK) {
+    code = runtime->leat->stream->create(opened, 0, &handle, err);
+  }
+  if (code != LEAT_OK) {
+    return code;
+  }
+  stream = calloc(1, sizeof(*stream));
+  if (!stream) {
+    runtime->leat->stream->destroy(handle, NULL);
+    return LEAT_ERROR_OUT_OF_MEMORY;
+  }
+  stream->base = (OrtSyncStreamImpl){
+      .ort_version_supported = runtime->version,
+      .Release = stream_release,
+      .GetHandle = stream_get_handle,
+      .CreateNotification = stream_create_notification,
+      .Flush = stream_flush,
+      .OnSessionRunEnd = stream_on_session_run_end,
+  };
+  stream->device = device;
+  stream->handle = handle;
+  *out = stream;
+  return LEAT_OK;
+}
+
+void leati_stream_release(leati_stream *stream) {
+  leati_run_forget(stream->handle);
+  stream->device->runtime->leat->stream->flush(stream->handle, NULL);
+  if (!idle_push(stream)) {
+    stream_destroy(stream);
+  }
+}
+
+void leati_stream_free_idle(leati_device *device) {
+  for (leati_stream *stream = idle_pop(device); stream; stream = idle_pop(device)) {
+    stream_destroy(stream);
+  }
+}
+
+const leati_stream *leati_stream_of(const leati_runtime *runtime, const OrtSyncStream *stream) {
+  if (!stream) {
+    return NULL;
+  }
+  const OrtSyncStreamImpl *impl = runtime->ep->SyncStream_GetImpl(stream);
+  return impl && impl->Release == stream_release ? (const leati_stream *)impl : NULL;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transfer.h"
+
+#include <stdlib.h>
+
+#include "gate.h"
+#include "memory.h"
+#include "run.h"
+#include "stream.h"
+
+typedef struct transfer {
+  OrtDataTransferImpl base;
+  const leati_runtime *runtime;
+  leati_device *devices;
+  uint32_t device_count;
+} transfer;
+
+/* One end of a copy. */
+typedef struct end {
+  leati_device *device; /* NULL: the host */
+  void *data;           /* host pointer or device address */
+  size_t size;          /* bytes */
+} end;
+
+/* Whether the CPU can read and write a memory by its pointers. */
+static bool is_host(const leati_runtime *runtime, const OrtMemoryDevice *memory) {
+  return runtime->ep->MemoryDevice_GetDeviceType(memory) == OrtMemoryInfoDeviceType_CPU ||
+         runtime->ep->MemoryDevice_GetMemoryType(memory) == OrtDeviceMemoryType_HOST_ACCESSIBLE;
+}
+
+/* The device whose memory it is, or NULL. */
+static leati_device *device_of(const transfer *self, const OrtMemoryDevice *memory) {
+  const OrtEpApi *ep = self->runtime->ep;
+  if (ep->MemoryDevice_GetDeviceType(memory) != OrtMemoryInfoDeviceType_GPU ||
+      ep->MemoryDevice_GetVendorId(memory) != LEATI_VENDOR_ID ||
+      ep->MemoryDevice_GetMemoryType(memory) != OrtDeviceMemoryType_DEFAULT) {
+    return NULL;
+  }
+  for (uint32_t i = 0; i < self->device_count; i++) {
+    if (self->devices[i].info.index == ep->MemoryDevice_GetDeviceId(memory)) {
+      return &self->devices[i];
+    }
+  }
+  return NULL;
+}
+
+/* A flat tensor of bytes. `*shape` holds its one dimension. */
+static DLTensor bytes_of(const leati_device *device, void *data, int64_t *shape) {
+  return (DLTensor){
+      .data = data,
+      .device = device ? (DLDevice){kDLVulkan, (int32_t)device->info.index} : (DLDevice){kDLCPU, 0},
+      .ndim = 1,
+      .dtype = {kDLUInt, 8, 1},
+      .shape = shape,
+  };
+}
+
+static OrtStatus *copy_bytes(const leati_runtime *runtime, leat_stream *stream, const end *src, const end *dst) {
+  int64_t shape = (int64_t)src->size;
+  DLTensor from = bytes_of(src->device, src->data, &shape);
+  DLTensor to = bytes_of(dst->device, dst->data, &shape);
+  leat_error error = {.struct_size = sizeof(error)};
+  return leati_status_from(runtime, runtime->leat->memory->copy(stream, &from, &to, &error), &error,
+                           LEATI_PROVIDER_NAME ": copying %zu bytes", src->size);
+}
+
+static OrtStatus *wait_for(const leati_runtime *runtime, leat_stream *stream) {
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = runtime->leat->stream->synchronize(stream, &error);
+  if (code == LEAT_OK) {
+    return NULL;
+  }
+  runtime->leat->stream->clear_error(stream, NULL);
+  return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": waiting for a copy");
+}
+
+/* Bytes and pointers of both ends. */
+static OrtStatus *open_ends(const leati_runtime *runtime, const OrtValue *src, OrtValue *dst, end *from, end *to) {
+  OrtStatus *status = runtime->ort->GetTensorSizeInBytes(src, &from->size);
+  if (!status) {
+    status = runtime->ort->GetTensorSizeInBytes(dst, &to->size);
+  }
+  if (status) {
+    return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": only tensors of numbers can be copied");
+  }
+  if (from->size != to->size) {
+    return leati_status(runtime, ORT_INVALID_ARGUMENT,
+                        LEATI_PROVIDER_NAME ": a tensor of %zu bytes cannot be copied to one of %zu bytes", from->size,
+                        to->size);
+  }
+  const void *data = NULL;
+  status = runtime->ort->GetTensorData(src, &data);
+  from->data = (void *)(uintptr_t)data;
+  if (!status) {
+    status = runtime->ort->GetTensorMutableData(dst, &to->data);
+  }
+  if (!status && from->size != 0 && (!from->data || !to->data)) {
+    /* ONNX Runtime makes such tensors when their allocation fails. */
+    const char *reason = leati_memory_take_failure();
+    status = leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": a tensor of %zu bytes has no memory (%s)",
+                          from->size, reason ? reason : "its allocation failed");
+  }
+  return status;
+}
+
+OrtStatus *leati_transfer_value(leati_device *device, leat_stream *stream, const OrtValue *src, OrtValue *dst,
+                                bool to_host) {
+  end from = {.device = to_host ? device : NULL};
+  end to = {.device = to_host ? NULL : device};
+  OrtStatus *status = open_ends(device->runtime, src, dst, &from, &to);
+  if (!status && from.size != 0) {
+    status = copy_bytes(device->runtime, stream, &from, &to);
+  }
+  return status;
+}
+
+/* Waits for whatever uses the device, before a copy that no stream orders. Which streams use the two tensors cannot be
+ * asked for, so it is all of them. A failure of some stream's work is that stream's; a lost device shows up in the copy
+ * itself. */
+static void wait_for_users(leati_device *device) {
+  leat_device *opened = device ? atomic_load_explicit(&device->opened, memory_order_acquire) : NULL;
+  if (opened) {
+    device->runtime->leat->device->synchronize(opened, NULL);
+  }
+}
+
+/* A copy on a stream of our own, finished when this returns. */
+static OrtStatus *copy_and_wait(leati_device *device, const end *src, const end *dst) {
+  const leati_runtime *runtime = device->runtime;
+  leati_stream *stream = NULL;
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = leati_stream_acquire(device, &stream, &error);
+  if (code != LEAT_OK) {
+    return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": a stream to copy on");
+  }
+  OrtStatus *status = copy_bytes(runtime, stream->handle, src, dst);
+  OrtStatus *late = wait_for(runtime, stream->handle);
+  leati_stream_release(stream);
+  if (status) {
+    leati_status_drop(runtime, late);
+    return status;
+  }
+  return late;
+}
+
+/* Devices do not see each other's memory: the bytes go through the host. */
+static OrtStatus *copy_across(const leati_runtime *runtime, const end *src, const end *dst) {
+  end middle = {.data = malloc(src->size), .size = src->size};
+  if (!middle.data) {
+    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a copy of %zu bytes", src->size);
+  }
+  wait_for_users(src->device);
+  wait_for_users(dst->device);
+  OrtStatus *status = copy_and_wait(src->device, src, &middle);
+  if (!status) {
+    status = copy_and_wait(dst->device, &middle, dst);
+  }
+  free(middle.data);
+  return status;
+}
+
+/* Copies one tensor. `*waited` tells, across the tensors of one call, that pending work has been waited for. */
+static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *dst, const OrtSyncStream *stream,
+                           bool *waited) {
+  const leati_runtime *runtime = self->runtime;
+  const OrtMemoryDevice *src_memory = runtime->ep->Value_GetMemoryDevice(src);
+  const OrtMemoryDevice *dst_memory = runtime->ep->Value_GetMemoryDevice(dst);
+  if (!src_memory || !dst_memory) {
+    return leati_status(runtime, ORT_INVALID_ARGUMENT, LEATI_PROVIDER_NAME ": only tensors can be copied");
+  }
+  end from = {.device = device_of(self, src_memory)};
+  end to = {.device = device_of(self, dst_memory)};
+  if ((!from.device && !is_host(runtime, src_memory)) || (!to.device && !is_host(runtime, dst_memory)) ||
+      (!from.device && !to.device)) {
+    return leati_status(runtime, ORT_INVALID_ARGUMENT,
+                        LEATI_PROVIDER_NAME
+                        ": copies go between the host and devices of Leat, or between such devices");
+  }
+  OrtStatus *status = open_ends(runtime, src, dst, &from, &to);
+  if (status || from.size == 0) {
+    return status;
+  }
+  if (from.device && to.device && from.device != to.device) {
+    return copy_across(runtime, &from, &to);
+  }
+  leati_device *device = from.device ? from.device : to.device;
+  const leati_stream *ours = leati_stream_of(runtime, stream);
+  if (ours && ours->device == device) {
+    leati_run_note(ours->handle);
+    status = copy_bytes(runtime, ours->handle, &from, &to);
+    if (status) {
+      /* The caller frees its buffers now; downloads before this one must not arrive in them later. */
+      leati_status_drop(runtime, wait_for(runtime, ours->handle));
+    }
+    return status;
+  }
+  if (!*waited) {
+    wait_for_users(device);
+    *waited = self->device_count == 1;
+  }
+  return copy_and_wait(device, &from, &to);
+}
+
+static void ORT_API_CALL transfer_release(OrtDataTransferImpl *self) {
+  free((transfer *)self);
+}
+
+static bool ORT_API_CALL transfer_can_copy(const OrtDataTransferImpl *self, const OrtMemoryDevice *src,
+                                           const OrtMemoryDevice *dst) {
+  const transfer *mine = (const transfer *)self;
+  bool from_ours = device_of(mine, src) != NULL;
+  bool to_ours = device_of(mine, dst) != NULL;
+  return (from_ours && (to_ours || is_host(mine->runtime, dst))) || (to_ours && is_host(mine->runtime, src));
+}
+
+static OrtStatus *ORT_API_CALL transfer_copy_tensors(OrtDataTransferImpl *self, const OrtValue **src, OrtValue **dst,
+                                                     OrtSyncStream **streams, size_t count) {
+  const transfer *mine = (const transfer *)self;
+  OrtStatus *status = leati_gate_enter_or_fail(mine->runtime, "DataTransfer.CopyTensors");
+  if (status) {
+    return status;
+  }
+  bool waited = false;
+  for (size_t i = 0; i < count && !status; i++) {
+    status = copy_one(mine, src[i], dst[i], streams ? streams[i] : NULL, &waited);
+  }
+  leati_gate_leave();
+  return status;
+}
+
+OrtStatus *leati_transfer_create(leati_device *devices, uint32_t device_count, const leati_runtime *runtime,
+                                 OrtDataTransferImpl **out) {
+  transfer *made = calloc(1, sizeof(*made));
+  if (!made) {
+    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a data transfer");
+  }
+  made->base = (OrtDataTransferImpl){
+      .ort_version_supported = runtime->version,
+      .Release = transfer_release,
+      .CanCopy = transfer_can_copy,
+      .CopyTensors = transfer_copy_tensors,
+  };
+  made->runtime = runtime;
+  made->devices = devices;
+  made->device_count = device_count;
+  *out = &made->base;
+  return NULL;
+}

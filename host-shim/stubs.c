@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stubs.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "error.h"
+
+typedef void (*leati_function)(void);
+
+/* ---- What stands in for slots that a backend may leave out ------------------------------------------------------- */
+
+static int32_t stub_event_elapsed(leat_event *start, leat_event *end, double *out_ns, leat_error *err) {
+  (void)start;
+  (void)end;
+  (void)out_ns;
+  return leati_error_set(err, LEAT_ERROR_NOT_SUPPORTED, 0, "this backend does not have leat_event_api::elapsed");
+}
+
+static const leat_event_api event_stubs = {.elapsed = stub_event_elapsed};
+
+/* ---- The tables and their slots ---------------------------------------------------------------------------------- */
+
+typedef struct table_slot {
+  const char *name;
+  size_t offset; /* in its table */
+} table_slot;
+
+/* One of the tables that leat_backend_api points at. Each begins with struct_size and reserved; the rest is slots. */
+typedef struct table_kind {
+  const char *name;
+  const table_slot *slots;
+  const void *stubs; /* a table that holds a function for each slot that may be left out; NULL: none may */
+  size_t slot_count;
+  size_t size;           /* full size, as this header has it */
+  size_t size_1_0;       /* size in ABI 1.0, which every backend has at least */
+  size_t backend_offset; /* of the pointer to it, in leat_backend_api */
+  size_t copy_offset;    /* of the copy, in leati_tables */
+} table_kind;
+
+#define SLOT(table, slot) \
+  { #slot, offsetof(leat_##table##_api, slot) }
+
+static const table_slot device_slots[] = {SLOT(device, count), SLOT(device, info),  SLOT(device, report),
+                                          SLOT(device, open),  SLOT(device, close), SLOT(device, synchronize)};
+static const table_slot memory_slots[] = {SLOT(memory, alloc),
+                                          SLOT(memory, free),
+                                          SLOT(memory, record_stream),
+                                          SLOT(memory, copy),
+                                          SLOT(memory, find),
+                                          SLOT(memory, stats),
+                                          SLOT(memory, trim),
+                                          SLOT(memory, export_dlpack),
+                                          SLOT(memory, import_dlpack),
+                                          SLOT(memory, export_dlpack_unversioned),
+                                          SLOT(memory, import_dlpack_unversioned)};
+static const table_slot stream_slots[] = {SLOT(stream, create),      SLOT(stream, destroy),    SLOT(stream, flush),
+                                          SLOT(stream, synchronize), SLOT(stream, query),      SLOT(stream, wait_event),
+                                          SLOT(stream, error),       SLOT(stream, clear_error)};
+static const table_slot event_slots[] = {SLOT(event, create), SLOT(event, destroy), SLOT(event, record),
+                                         SLOT(event, query),  SLOT(event, wait),    SLOT(event, elapsed)};
+static const table_slot op_slots[] = {SLOT(op, count),   SLOT(op, info),  SLOT(op, supports), SLOT(op, create),
+                                      SLOT(op, destroy), SLOT(op, infer), SLOT(op, invoke)};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Fails to compile when a table has a slot that is not in its list above. */
+#define ASSERT_ALL_LISTED(table)                                                                  \
+  _Static_assert(offsetof(leat_##table##_api, reserved) == 4, "reserved follows struct_size");    \
+  _Static_assert(COUNT(table##_slots) * sizeof(leati_function) + 8 == sizeof(leat_##table##_api), \
+                 "leat_" #table "_api has a slot that stubs.c does not list")
+ASSERT_ALL_LISTED(device);
+ASSERT_ALL_LISTED(memory);
+ASSERT_ALL_LISTED(stream);
+ASSERT_ALL_LISTED(event);
+ASSERT_ALL_LISTED(op);
+
+#define KIND(table, last_1_0, stubs)                                                               \
+  {                                                                                                \
+    "leat_" #table "_api", table##_slots, stubs, COUNT(table##_slots), sizeof(leat_##table##_api), \
+        LEAT_SIZE_THROUGH(leat_##table##_api, last_1_0), offsetof(leat_backend_api, table),        \
+        offsetof(leati_tables, table)                                                              \
+  }
+
+static const table_kind kinds[] = {KIND(device, synchronize, NULL), KIND(memory, import_dlpack_unversioned, NULL),
+                                   KIND(stream, clear_error, NULL), KIND(event, elapsed, &event_stubs),
+                                   KIND(op, invoke, NULL)};
+
+#define BACKEND_SIZE_1_0 LEAT_SIZE_THROUGH(leat_backend_api, shutdown)
+
+/* ---- Reading what may not be there ------------------------------------------------------------------------------- */
+
+/* No table of any version comes near this; a struct_size above it is a wild number and is not followed. */
+#define PLAUSIBLE_SIZE ((size_t)1 << 16)
+
+/* Copies memory of this process, as many bytes of `size` as are there, and returns their number. The kernel does it, so
+ * that an address that is not there is an answer instead of a signal. Where the kernel is not allowed to (a sandbox
+ * that blocks the call), the memory is trusted. */
+static size_t probe(void *out, const void *from, size_t size) {
+  struct iovec local = {.iov_base = out, .iov_len = size};
+  struct iovec remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = size};
+  ssize_t read = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+  if (read >= 0) {
+    return (size_t)read;
+  }
+  if (errno == EFAULT) {
+    return 0;
+  }
+  memcpy(out, from, size);
+  return size;
+}
+
+static bool aligned(const void *pointer) {
+  return (uintptr_t)pointer % _Alignof(leat_backend_api) == 0;
+}
+
+/* Reads a struct of the backend into `out`, as much as this header knows of it, with zeros for what the backend's
+ * lacks. */
+static int32_t struct_read(void *out, size_t known, size_t least, const void *given, const char *name, const char *path,
+                           leat_error *err) {
+  uint32_t size = 0;
+  if (!aligned(given) || probe(&size, given, sizeof(size)) != sizeof(size)) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its %s is at %p, where no such table can be", path, name,
+                           given);
+  }
+  if (size < least) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
+                           "%s: its %s has struct_size %u, but ABI 1.0 has %zu bytes there", path, name, size, least);
+  }
+  if (size > PLAUSIBLE_SIZE) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
+                           "%s: its %s has struct_size %u, which no version of the ABI comes near (this one: %zu)",
+                           path, name, size, known);
+  }
+  memset(out, 0, known);
+  size_t wanted = size < known ? size : known;
+  size_t got = probe(out, given, wanted);
+  const unsigned char *tail = (const unsigned char *)given + known;
+  for (size_t left = size - wanted; got == wanted && left > 0;) {
+    unsigned char chunk[256];
+    size_t length = left < sizeof(chunk) ? left : sizeof(chunk);
+    if (probe(chunk, tail, length) != length) {
+      got = 0;
+      break;
+    }
+    for (size_t i = 0; i < length; ++i) {
+      if (chunk[i]) {
+        return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
+                               "%s: its %s is %u bytes long, and what lies beyond the %zu bytes of the ABI version it "
+                               "agreed to is not zero",
+                               path, name, size, known);
+      }
+    }
+    tail += length;
+    left -= length;
+  }
+  if (got != wanted) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its %s at %p ends before its struct_size of %u bytes",
+                           path, name, given, size);
+  }
+  return LEAT_OK;
+}
+
+/* Checks a string of the backend: there, and terminated within a length that makes sense for a name. */
+static int32_t string_check(const char *text, const char *name, const char *path, leat_error *err) {
+  char start[1024];
+  if (!text) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its leat_backend_api::%s is NULL", path, name);
+  }
+  if (!memchr(start, '\0', probe(start, text, sizeof(start)))) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its leat_backend_api::%s is no string", path, name);
+  }
+  return LEAT_OK;
+}
+
+static leati_function slot_get(const void *table, size_t offset) {
+  leati_function function;
+  memcpy(&function, (const char *)table + offset, sizeof(function));
+  return function;
+}
+
+static int32_t table_complete(leati_tables *tables, const table_kind *kind, const char *path, leat_error *err) {
+  const void *given;
+  memcpy(&given, (const char *)&tables->backend + kind->backend_offset, sizeof(given));
+  if (!given) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its table %s, which is required, is NULL", path,
+                           kind->name);
+  }
+  char *copy = (char *)tables + kind->copy_offset;
+  int32_t status = struct_read(copy, kind->size, kind->size_1_0, given, kind->name, path, err);
+  if (status) {
+    return status;
+  }
+  uint32_t head[2];
+  memcpy(head, copy, sizeof(head));
+  if (head[1]) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its %s::reserved is %u instead of 0", path, kind->name,
+                           head[1]);
+  }
+  for (size_t i = 0; i < kind->slot_count; ++i) {
+    const table_slot *slot = &kind->slots[i];
+    if (head[0] < slot->offset + sizeof(leati_function)) {
+      /* A table that ends inside of a slot would leave half a pointer. */
+      memset(copy + slot->offset, 0, sizeof(leati_function));
+    }
+    if (slot_get(copy, slot->offset)) {
+      continue;
+    }
+    leati_function stub = kind->stubs ? slot_get(kind->stubs, slot->offset) : NULL;
+    if (!stub) {
+      return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its slot %s::%s, which is required, is NULL", path,
+                             kind->name, slot->name);
+    }
+    memcpy(copy + slot->offset, &stub, sizeof(stub));
+  }
+  head[0] = (uint32_t)kind->size;
+  memcpy(copy, head, sizeof(head));
+  memcpy((char *)&tables->backend + kind->backend_offset, &(const void *){copy}, sizeof(void *));
+  return LEAT_OK;
+}
+
+int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *given, uint32_t abi_min, uint32_t abi_max,
+                              const char *path, leat_error *err) {
+  if (!given) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
+                           "%s: leat_backend_query() returned LEAT_OK, but gave no table (NULL)", path);
+  }
+  leat_backend_api *backend = &tables->backend;
+  int32_t status = struct_read(backend, sizeof(*backend), BACKEND_SIZE_1_0, given, "leat_backend_api", path, err);
+  if (status) {
+    return status;
+  }
+  if (backend->abi_version < abi_min || backend->abi_version > abi_max) {
+    return leati_error_set(
+        err, LEAT_ERROR_VERSION, 0, "%s: it was asked for an ABI version from %u.%u to %u.%u and gave %u.%u", path,
+        LEAT_ABI_MAJOR(abi_min), LEAT_ABI_MINOR(abi_min), LEAT_ABI_MAJOR(abi_max), LEAT_ABI_MINOR(abi_max),
+        LEAT_ABI_MAJOR(backend->abi_version), LEAT_ABI_MINOR(backend->abi_version));
+  }
+  if (backend->reserved) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its leat_backend_api::reserved is %u instead of 0", path,
+                           backend->reserved);
+  }
+  if ((status = string_check(backend->name, "name", path, err)) != LEAT_OK ||
+      (status = string_check(backend->version, "version", path, err)) != LEAT_OK ||
+      (status = string_check(backend->build_id, "build_id", path, err)) != LEAT_OK) {
+    return status;
+  }
+  if (!backend->shutdown) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
+                           "%s: its slot leat_backend_api::shutdown, which is required, is NULL", path);
+  }
+  const leat_event_api *given_events = backend->event;
+  for (size_t i = 0; i < COUNT(kinds); ++i) {
+    if ((status = table_complete(tables, &kinds[i], path, err)) != LEAT_OK) {
+      return status;
+    }
+  }
+  if ((backend->capabilities & LEAT_CAPABILITY_EVENT_TIMING) && !given_events->elapsed) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
+                           "%s: it claims LEAT_CAPABILITY_EVENT_TIMING, but its slot leat_event_api::elapsed is NULL",
+                           path);
+  }
+  /* ABI 1.0 does not say what these tables hold, so nobody could use them. */
+  backend->graph = NULL;
+  backend->profiler = NULL;
+  backend->struct_size = sizeof(*backend);
+  return LEAT_OK;
+}
