@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cases/op_engine.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "reference/node.h"
+
+/* Bytes in front of and behind what an operator may touch. A multiple of the alignment that alloc() gives. */
+#define GUARD 256u
+#define GUARD_BYTE 0xC3
+/* As float 6e16, as integer a large number, as boolean no boolean. Not NaN, because NaN can be a right result. */
+#define POISON_BYTE 0x5B
+/* Between the elements of an input: NaN as a float, -1 as an integer. */
+#define GAP_BYTE 0xFF
+/* Runs by thread, each with other inputs, and laid out in turn as round_views says. */
+#define ROUNDS 3u
+
+/* One case. */
+typedef struct op_case {
+  const leati_op_spec *spec;
+  uint32_t view;    /* one VIEW_* bit, or 0 */
+  uint32_t threads; /* 0: the thread of the case alone */
+} op_case;
+
+/* What all threads of a case share. */
+typedef struct op_shared {
+  const op_case *c;
+  const leat_op_info *info;
+  const leat_op *op;
+} op_shared;
+
+/* A tensor of the case in memory. */
+typedef struct placed {
+  leat_case_tensor view;
+  bool host;
+  uint64_t address; /* the device block, or 0 */
+  uint8_t *block;   /* what is or was in it, or the host tensor's bytes */
+  uint64_t size;    /* bytes of the block */
+} placed;
+
+static const uint32_t round_views[ROUNDS] = {0, VIEW_SLICED, VIEW_TRANSPOSED};
+
+static const float special[SPECIAL_COUNT] = {0.0f, -0.0f, 1.0f,     -1.0f,     0.5f, 1.5f,  2.5f,   -2.5f,
+                                             3.0f, -7.0f, INFINITY, -INFINITY, NAN,  1e30f, -1e30f, 1e-30f};
+
+uint32_t leati_op_spec_inputs(const leati_op_spec *spec) {
+  uint32_t count = 0;
+  while (count < LEATI_OP_MAX_INPUTS && spec->inputs[count].fill != LEATI_FILL_END) {
+    count++;
+  }
+  return count;
+}
+
+static uint32_t spec_outputs(const leati_op_spec *spec) {
+  return spec->outputs > 0 ? spec->outputs : 1;
+}
+
+static uint32_t spec_attributes(const leati_op_spec *spec, const leat_attribute *out[LEATI_OP_MAX_ATTRIBUTES]) {
+  uint32_t count = 0;
+  while (count < LEATI_OP_MAX_ATTRIBUTES && spec->attributes[count].name != NULL) {
+    out[count] = &spec->attributes[count];
+    count++;
+  }
+  return count;
+}
+
+/* ---- Elements --------------------------------------------------------------------------------------------------- */
+
+/* Box and Muller's transform; the logarithm's argument is never 0. */
+static double normal(GRand *rand) {
+  double radius = sqrt(-2 * log(1 - g_rand_double(rand)));
+  return radius * cos(2 * G_PI * g_rand_double(rand));
+}
+
+static double float_element(const leati_op_input *input, GRand *rand, int64_t at) {
+  switch (input->fill) {
+    case LEATI_FILL_UNIFORM:
+      return (float)g_rand_double_range(rand, input->low, input->high);
+    case LEATI_FILL_SPECIAL:
+      return special[at / (int64_t)input->low % SPECIAL_COUNT];
+    case LEATI_FILL_DENORMAL:
+      return (float)(normal(rand) * FLT_MIN / 8);
+    case LEATI_FILL_FLOATS:
+      return input->floats[at];
+    default:
+      return (float)normal(rand);
+  }
+}
+
+void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_tensor *out) {
+  leati_ref_tensor_init(out, input->type, input->rank, input->dims);
+  for (int64_t k = 0; k < out->count; k++) {
+    if (leati_ref_type_is_float(input->type)) {
+      out->f[k] = float_element(input, rand, k);
+    } else if (input->fill == LEATI_FILL_INTS) {
+      out->i[k] = input->ints[k];
+    } else {
+      out->i[k] = g_rand_int_range(rand, (gint32)input->low, (gint32)input->high + 1);
+    }
+  }
+}
+
+/* The dimension that the broadcast view repeats, or -1. */
+static int32_t repeated_dim(const leati_ref_tensor *tensor) {
+  for (int32_t d = 0; d < tensor->rank; d++) {
+    if (tensor->dims[d] > 1) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+/* Makes the elements equal along the dimension that will have stride 0. */
+static void repeat(leati_ref_tensor *tensor) {
+  int32_t d = repeated_dim(tensor);
+  for (int64_t k = 0; d >= 0 && k < tensor->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(tensor->rank, tensor->dims, k, index);
+    index[d] = 0;
+    leati_ref_tensor_copy_element(tensor, k, tensor, leati_ref_ravel(tensor->rank, tensor->dims, index));
+  }
+}
+
+static bool is_literal(const leati_op_input *input) {
+  return input->fill == LEATI_FILL_INTS || input->fill == LEATI_FILL_FLOATS;
+}
+
+/* ---- Layouts ---------------------------------------------------------------------------------------------------- */
+
+/* Strides in elements, the first element's place, and how many elements the memory behind a view has. */
+typedef struct layout {
+  int64_t strides[LEAT_MAX_RANK];
+  int64_t first;
+  int64_t elements;
+  bool compact; /* pass no strides */
+} layout;
+
+static layout layout_of(const leati_ref_tensor *tensor, uint32_t view, bool literal) {
+  layout l = {.elements = 1, .compact = view == 0 || view == VIEW_DYNAMIC || view == VIEW_IN_PLACE};
+  if (view == VIEW_TRANSPOSED) {
+    for (int32_t d = 0; d < tensor->rank; d++) {
+      l.strides[d] = l.elements;
+      l.elements *= tensor->dims[d];
+    }
+    return l;
+  }
+  int32_t repeated = view == VIEW_BROADCAST && !literal ? repeated_dim(tensor) : -1;
+  for (int32_t d = tensor->rank - 1; d >= 0; d--) {
+    if (d == repeated) {
+      continue;
+    }
+    /* A sliced view takes elements 1, 3, 5 ... of a dimension of 2 n + 1. */
+    bool sliced = view == VIEW_SLICED;
+    l.strides[d] = sliced ? 2 * l.elements : l.elements;
+    l.first += sliced ? l.elements : 0;
+    l.elements *= sliced ? 2 * tensor->dims[d] + 1 : tensor->dims[d];
+  }
+  if (view == VIEW_REVERSED) {
+    for (int32_t d = 0; d < tensor->rank; d++) {
+      l.first += tensor->dims[d] > 0 ? (tensor->dims[d] - 1) * l.strides[d] : 0;
+      l.strides[d] = -l.strides[d];
+    }
+  }
+  return l;
+}
+
+/* Writes the elements to their places. */
+static void scatter(const leati_ref_tensor *tensor, const layout *l, uint8_t *to) {
+  int64_t size = leati_ref_type_size(tensor->type);
+  uint8_t *from = leati_ref_alloc(tensor->count, (size_t)size);
+  leati_ref_tensor_store(tensor, from);
+  for (int64_t k = 0; k < tensor->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(tensor->rank, tensor->dims, k, index);
+    int64_t at = l->first;
+    for (int32_t d = 0; d < tensor->rank; d++) {
+      at += index[d] * l->strides[d];
+    }
+    memcpy(to + at * size, from + k * size, (size_t)size);
+  }
+  free(from);
+}
+
+static void place_host(placed *p, const leati_ref_tensor *tensor) {
+  p->host = true;
+  p->size = (uint64_t)(tensor->count * leati_ref_type_size(tensor->type));
+  /* Not NULL, even when there is nothing in it. */
+  p->block = g_malloc(p->size + 1);
+  leati_tensor_host(&p->view, p->block, leati_ref_type_dlpack(tensor->type), tensor->rank, tensor->dims);
+}
+
+/* Puts an input into device memory, laid out as the view says. */
+static void place_input(leat_case_context *ctx, leat_stream *stream, placed *p, const leati_ref_tensor *tensor,
+                        uint32_t view, bool literal) {
+  layout l = layout_of(tensor, view, literal);
+  int64_t size = leati_ref_type_size(tensor->type);
+  uint64_t shift = view == VIEW_OFFSET ? 3 * (uint64_t)size : 0;
+  p->size = 2 * GUARD + (uint64_t)(l.elements * size) + shift;
+  p->block = g_malloc(p->size);
+  memset(p->block, GAP_BYTE, p->size);
+  scatter(tensor, &l, p->block + GUARD + shift);
+  p->address = leati_alloc(ctx, p->size, stream);
+  leati_upload(ctx, stream, p->address, p->block, p->size);
+  leati_tensor_device(ctx, &p->view, p->address + GUARD + shift, leati_ref_type_dlpack(tensor->type), tensor->rank,
+                      tensor->dims);
+  if (!l.compact) {
+    memcpy(p->view.strides, l.strides, sizeof l.strides);
+    p->view.tensor.strides = p->view.strides;
+    p->view.tensor.byte_offset = (uint64_t)(l.first * size);
+  }
+}
+
+/* Makes room for an output, poisoned and between guards. */
+static void place_output(leat_case_context *ctx, leat_stream *stream, placed *p, const leati_ref_tensor *expected) {
+  uint64_t bytes = (uint64_t)(expected->count * leati_ref_type_size(expected->type));
+  p->size = 2 * GUARD + bytes;
+  p->block = g_malloc(p->size);
+  memset(p->block, GUARD_BYTE, p->size);
+  memset(p->block + GUARD, POISON_BYTE, bytes);
+  p->address = leati_alloc(ctx, p->size, stream);
+  leati_upload(ctx, stream, p->address, p->block, p->size);
+  leati_tensor_device(ctx, &p->view, p->address + GUARD, leati_ref_type_dlpack(expected->type), expected->rank,
+                      expected->dims);
+}
+
+static void release(leat_case_context *ctx, placed *p) {
+  if (p->address != 0) {
+    leati_free(ctx, p->address);
+  }
+  g_free(p->block);
+}
+
+/* ---- The operator ----------------------------------------------------------------------------------------------- */
+
+/* The entry of the plugin's list for the spec. Fails the case if there is none: all operators here are required. */
+static const leat_op_info *find_info(leat_case_context *ctx, const leati_op_spec *spec) {
+  uint32_t count = 0;
+  LEAT_CHECK_OK(ctx, ctx->op->count(&count, LEAT_ERR));
+  for (uint32_t k = 0; k < count; k++) {
+    const leat_op_info *info = NULL;
+    LEAT_CHECK_OK(ctx, ctx->op->info(k, &info, LEAT_ERR));
+    if (strcmp(info->name, spec->name) == 0 && info->domain[0] == '\0' && spec->opset >= info->opset_min &&
+        spec->opset <= info->opset_max) {
+      if (spec->optional && spec_outputs(spec) > info->max_outputs) {
+        leati_case_skip(ctx, "the operator list gives %s %" PRIu32 " outputs at most", spec->name, info->max_outputs);
+      }
+      return info;
+    }
+  }
+  if (spec->optional) {
+    leati_case_skip(ctx, "the operator list has no %s of version %" PRIu32, spec->name, spec->opset);
+  }
+  LEAT_FAIL(ctx, "the operator list has no %s of version %" PRIu32, spec->name, spec->opset);
+}
+
+static bool on_host(const leat_op_info *info, uint32_t input) {
+  return (info->host_inputs >> (input < 63 ? input : 63) & 1) != 0;
+}
+
+static leat_op *create_op(leat_case_context *ctx, const op_case *c, const leat_op_info *info) {
+  const leati_op_spec *spec = c->spec;
+  uint32_t count = leati_op_spec_inputs(spec);
+  leat_value_info infos[LEATI_OP_MAX_INPUTS];
+  const leat_value_info *inputs[LEATI_OP_MAX_INPUTS] = {NULL};
+  leati_ref_tensor constants[LEATI_OP_MAX_INPUTS];
+  placed values[LEATI_OP_MAX_INPUTS];
+  memset(constants, 0, sizeof constants);
+  memset(values, 0, sizeof values);
+  static const int64_t unknown[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  GRand *rand = g_rand_new_with_seed(ctx->seed);
+  for (uint32_t k = 0; k < count; k++) {
+    const leati_op_input *input = &spec->inputs[k];
+    if (input->fill == LEATI_FILL_ABSENT) {
+      continue;
+    }
+    bool constant = c->view == VIEW_DYNAMIC && on_host(info, k) && is_literal(input);
+    if (constant) {
+      leati_op_input_make(input, rand, &constants[k]);
+      place_host(&values[k], &constants[k]);
+      leati_ref_tensor_store(&constants[k], values[k].block);
+    }
+    bool hidden = c->view == VIEW_DYNAMIC && !constant;
+    infos[k] = (leat_value_info){.struct_size = sizeof infos[k],
+                                 .ndim = input->rank,
+                                 .dtype = leati_ref_type_dlpack(input->type),
+                                 .shape = hidden ? unknown : input->dims,
+                                 .value = constant ? &values[k].view.tensor : NULL};
+    inputs[k] = &infos[k];
+  }
+  const leat_attribute *attributes[LEATI_OP_MAX_ATTRIBUTES];
+  leat_op_desc desc = {.struct_size = sizeof desc,
+                       .opset = spec->opset,
+                       .name = spec->name,
+                       .domain = "",
+                       .attribute_count = spec_attributes(spec, attributes),
+                       .input_count = count,
+                       .output_count = spec_outputs(spec),
+                       .attributes = attributes,
+                       .inputs = inputs};
+  leat_device *device = leati_fixture_device(ctx);
+  if (spec->optional) {
+    leati_case_require_op(ctx, &desc);
+  } else {
+    LEAT_CHECK_OK(ctx, ctx->op->supports(device, &desc, LEAT_ERR));
+  }
+  leat_op *op = NULL;
+  LEAT_CHECK_OK(ctx, ctx->op->create(device, &desc, &op, LEAT_ERR));
+  LEAT_CHECK(ctx, op != NULL);
+  /* What create() was given is gone from here on: the operator holds copies or the address sanitizer speaks. */
+  for (uint32_t k = 0; k < count; k++) {
+    release(ctx, &values[k]);
+    leati_ref_tensor_clear(&constants[k]);
+  }
+  g_rand_free(rand);
+  return op;
+}
+
+static void check_shape(leat_case_context *ctx, uint32_t output, const leati_ref_tensor *expected,
+                        const leat_shape *got) {
+  DLDataType dtype = leati_ref_type_dlpack(expected->type);
+  LEAT_CHECK_MESSAGE(ctx,
+                     got->dtype.code == dtype.code && got->dtype.bits == dtype.bits && got->dtype.lanes == dtype.lanes,
+                     "infer() gives output %" PRIu32 " type (%u, %u, %u), expected (%u, %u, %u)", output,
+                     got->dtype.code, got->dtype.bits, got->dtype.lanes, dtype.code, dtype.bits, dtype.lanes);
+  LEAT_CHECK_MESSAGE(ctx, got->ndim == expected->rank,
+                     "infer() gives output %" PRIu32 " %" PRId32 " dimensions, expected %" PRId32, output, got->ndim,
+                     expected->rank);
+  for (int32_t d = 0; d < expected->rank; d++) {
+    LEAT_CHECK_MESSAGE(ctx, got->dims[d] == expected->dims[d],
+                       "infer() gives output %" PRIu32 " %" PRId64 " elements in dimension %" PRId32
+                       ", expected %" PRId64,
+                       output, got->dims[d], d, expected->dims[d]);
+  }
+}
+
+static void check_guard(leat_case_context *ctx, uint32_t output, const char *where, const uint8_t *bytes,
+                        uint8_t expected) {
+  for (uint32_t k = 0; k < GUARD; k++) {
+    LEAT_CHECK_MESSAGE(ctx, bytes[k] == expected, "byte %" PRIu32 " %s output %" PRIu32 " was written", k, where,
+                       output);
+  }
+}
+
+static void check_output(leat_case_context *ctx, uint32_t output, const leati_ref_tensor *expected, const placed *p,
+                         bool in_place) {
+  uint64_t bytes = (uint64_t)(expected->count * leati_ref_type_size(expected->type));
+  const uint8_t *data = p->block;
+  if (!p->host) {
+    uint8_t guard = in_place ? GAP_BYTE : GUARD_BYTE;
+    data += GUARD;
+    check_guard(ctx, output, "in front of", p->block, guard);
+    check_guard(ctx, output, "behind", p->block + GUARD + bytes, guard);
+  }
+  char message[512];
+  LEAT_CHECK_MESSAGE(ctx, leati_ref_tensor_match(expected, data, message, sizeof message), "output %" PRIu32 ": %s",
+                     output, message);
+}
+
+/* One run with inputs that depend on the seed alone. */
+static void run_once(leat_case_context *ctx, const op_shared *shared, leat_stream *stream, uint32_t view,
+                     uint32_t seed) {
+  const op_case *c = shared->c;
+  const leati_op_spec *spec = c->spec;
+  uint32_t count = leati_op_spec_inputs(spec);
+  leati_ref_tensor tensors[LEATI_OP_MAX_INPUTS];
+  const leati_ref_tensor *refs[LEATI_OP_MAX_INPUTS] = {NULL};
+  placed inputs[LEATI_OP_MAX_INPUTS];
+  placed outputs[LEATI_REF_MAX_OUTPUTS];
+  const DLTensor *in[LEATI_OP_MAX_INPUTS] = {NULL};
+  const DLTensor *out[LEATI_REF_MAX_OUTPUTS] = {NULL};
+  memset(tensors, 0, sizeof tensors);
+  memset(inputs, 0, sizeof inputs);
+  memset(outputs, 0, sizeof outputs);
+  GRand *rand = g_rand_new_with_seed(seed);
+  for (uint32_t k = 0; k < count; k++) {
+    const leati_op_input *input = &spec->inputs[k];
+    if (input->fill == LEATI_FILL_ABSENT) {
+      continue;
+    }
+    leati_op_input_make(input, rand, &tensors[k]);
+    refs[k] = &tensors[k];
+    if (on_host(shared->info, k)) {
+      place_host(&inputs[k], &tensors[k]);
+      leati_ref_tensor_store(&tensors[k], inputs[k].block);
+    } else {
+      if (view == VIEW_BROADCAST && !is_literal(input)) {
+        repeat(&tensors[k]);
+      }
+      place_input(ctx, stream, &inputs[k], &tensors[k], view, is_literal(input));
+    }
+    in[k] = &inputs[k].view.tensor;
+  }
+  g_rand_free(rand);
+
+  const leat_attribute *attributes[LEATI_OP_MAX_ATTRIBUTES];
+  leati_ref_node node = {.name = spec->name,
+                         .opset = spec->opset,
+                         .attribute_count = spec_attributes(spec, attributes),
+                         .attributes = attributes,
+                         .input_count = count,
+                         .inputs = refs,
+                         .output_count = spec_outputs(spec)};
+  LEAT_CHECK_MESSAGE(ctx, leati_ref_run(&node), "the reference cannot compute this: %s", node.error);
+
+  leat_shape shapes[LEATI_REF_MAX_OUTPUTS];
+  leat_shape *shape_of[LEATI_REF_MAX_OUTPUTS];
+  memset(shapes, 0, sizeof shapes);
+  for (uint32_t k = 0; k < node.output_count; k++) {
+    shapes[k].struct_size = sizeof shapes[k];
+    shape_of[k] = &shapes[k];
+  }
+  LEAT_CHECK_OK(ctx, ctx->op->infer(shared->op, count, in, node.output_count, shape_of, LEAT_ERR));
+  for (uint32_t k = 0; k < node.output_count; k++) {
+    check_shape(ctx, k, &node.outputs[k], &shapes[k]);
+    if ((shared->info->host_outputs >> k & 1) != 0) {
+      place_host(&outputs[k], &node.outputs[k]);
+      memset(outputs[k].block, POISON_BYTE, outputs[k].size);
+    } else if (k == 0 && view == VIEW_IN_PLACE) {
+      leati_tensor_device(ctx, &outputs[k].view, inputs[0].address + GUARD, leati_ref_type_dlpack(node.outputs[k].type),
+                          node.outputs[k].rank, node.outputs[k].dims);
+      outputs[k].block = g_memdup2(inputs[0].block, inputs[0].size);
+      outputs[k].size = inputs[0].size;
+    } else {
+      place_output(ctx, stream, &outputs[k], &node.outputs[k]);
+    }
+    out[k] = &outputs[k].view.tensor;
+  }
+  LEAT_CHECK_OK(ctx, ctx->op->invoke(shared->op, stream, count, in, node.output_count, out, LEAT_ERR));
+  for (uint32_t k = 0; k < node.output_count; k++) {
+    if (!outputs[k].host) {
+      uint64_t from = outputs[k].address != 0 ? outputs[k].address : inputs[0].address;
+      leati_download(ctx, stream, from, outputs[k].block, outputs[k].size);
+    }
+  }
+  leati_synchronize(ctx, stream);
+  for (uint32_t k = 0; k < node.output_count; k++) {
+    bool in_place = !outputs[k].host && outputs[k].address == 0;
+    check_output(ctx, k, &node.outputs[k], &outputs[k], in_place);
+    release(ctx, &outputs[k]);
+  }
+  for (uint32_t k = 0; k < count; k++) {
+    release(ctx, &inputs[k]);
+    leati_ref_tensor_clear(&tensors[k]);
+  }
+  leati_ref_node_clear(&node);
+}
+
+static void run_thread(leat_case_context *ctx, uint32_t index, void *data) {
+  const op_shared *shared = data;
+  leat_stream *stream = leati_stream_new(ctx);
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    run_once(ctx, shared, stream, round_views[round], ctx->seed + 1 + index * ROUNDS + round);
+  }
+  leati_stream_destroy(ctx, stream);
+}
+
+static void run_case(leat_case_context *ctx, const void *data) {
+  const op_case *c = data;
+  op_shared shared = {.c = c, .info = find_info(ctx, c->spec)};
+  if (c->view == VIEW_IN_PLACE && (shared.info->flags & (LEAT_OP_IN_PLACE | LEAT_OP_ALIAS)) == 0) {
+    leati_case_skip(ctx, "the operator list allows neither LEAT_OP_IN_PLACE nor LEAT_OP_ALIAS for %s", c->spec->name);
+  }
+  leati_fixture_device(ctx);
+  leat_op *op = create_op(ctx, c, shared.info);
+  shared.op = op;
+  if (c->threads > 0) {
+    leati_threads_run(ctx, c->threads, run_thread, &shared);
+  } else {
+    leat_stream *stream = leati_stream_new(ctx);
+    run_once(ctx, &shared, stream, c->view, ctx->seed);
+    leati_stream_destroy(ctx, stream);
+  }
+  leati_op_destroy(ctx, op);
+}
+
+/* ---- Cases ------------------------------------------------------------------------------------------------------ */
+
+static void add_case(leat_case_list *list, const leati_op_spec *spec, uint32_t view, uint32_t threads,
+                     const char *suffix, const char *how) {
+  /* Both live as long as the process, as the list asks. */
+  op_case *data = g_new0(op_case, 1);
+  *data = (op_case){.spec = spec, .view = view, .threads = threads};
+  leat_case added = {
+      .name = g_strdup_printf("op.%s.%s%s", spec->name, spec->label, suffix),
+      .summary = g_strdup_printf("%s (version %" PRIu32 ", %s) agrees with the CPU reference%s.", spec->name,
+                                 spec->opset, spec->label, how),
+      .run = run_case,
+      .data = data,
+  };
+  leati_case_list_add(list, &added, 1);
+}
+
+void leati_op_cases_add(leat_case_list *list, const leati_op_spec *specs, size_t count) {
+  static const struct {
+    uint32_t view;
+    const char *suffix;
+    const char *how;
+  } views[] = {
+      {VIEW_TRANSPOSED, ".transposed", " with inputs in reverse order of dimensions"},
+      {VIEW_SLICED, ".sliced", " with inputs cut out of larger tensors"},
+      {VIEW_REVERSED, ".reversed", " with inputs of negative strides"},
+      {VIEW_BROADCAST, ".broadcast", " with inputs that repeat along a dimension"},
+      {VIEW_OFFSET, ".offset", " with inputs at odd addresses"},
+      {VIEW_DYNAMIC, ".dynamic", " with shapes unknown at creation"},
+      {VIEW_IN_PLACE, ".in_place", " with the output in the memory of the first input"},
+  };
+  for (size_t s = 0; s < count; s++) {
+    const leati_op_spec *spec = &specs[s];
+    add_case(list, spec, 0, 0, "", "");
+    for (size_t v = 0; v < G_N_ELEMENTS(views); v++) {
+      if ((spec->variants & views[v].view) != 0) {
+        add_case(list, spec, views[v].view, 0, views[v].suffix, views[v].how);
+      }
+    }
+    for (uint32_t bit = 1; bit <= 4; bit++) {
+      if ((spec->threads >> bit & 1) != 0) {
+        g_autofree char *suffix = g_strdup_printf(".threads_%u", 1u << bit);
+        g_autofree char *how = g_strdup_printf(" from %u threads at once, with inputs of all layouts", 1u << bit);
+        add_case(list, spec, 0, 1u << bit, suffix, how);
+      }
+    }
+  }
+}

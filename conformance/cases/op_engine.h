@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Operator cases out of data: a table says what is run, the engine runs it in every legal disguise and compares with
+ * the CPU reference.
+ *
+ * A spec names an operator, its attributes and its inputs. For each spec there is the case `op.<Operator>.<label>`, and
+ * one more for each bit of `variants` (inputs laid out differently, nothing else changed) and of `threads`. Each case
+ * asks supports(), creates, infers and compares the shapes, invokes, and compares the elements with the bounds that the
+ * reference gives. Gaps in inputs are filled with bytes that are NaN or -1; outputs stand between guard bytes and are
+ * poisoned before. An input is on the host if the plugin's operator list says so, else on the device.
+ *
+ * The macros for tables have short names, because a table is read as a whole and this header is for tables alone.
+ */
+#ifndef LEAT_CONFORMANCE_CASES_OP_ENGINE_H_
+#define LEAT_CONFORMANCE_CASES_OP_ENGINE_H_
+
+#include "case.h"
+#include "reference/tensor.h"
+
+/** How an input gets its elements. */
+typedef enum leati_op_fill {
+  LEATI_FILL_END = 0,  /**< no more inputs */
+  LEATI_FILL_ABSENT,   /**< the optional input is left out */
+  LEATI_FILL_NORMAL,   /**< floats: normally distributed, mean 0 and deviation 1 */
+  LEATI_FILL_UNIFORM,  /**< from `low` to `high`: floats, or integers including both */
+  LEATI_FILL_SPECIAL,  /**< element k is special number k / `low` (NaN, infinities, zeros, huge and tiny ones), in turn
+                        */
+  LEATI_FILL_DENORMAL, /**< floats: denormal numbers of both signs */
+  LEATI_FILL_FLOATS,   /**< `floats` */
+  LEATI_FILL_INTS      /**< `ints` */
+} leati_op_fill;
+
+/** An input of a spec. */
+typedef struct leati_op_input {
+  leati_op_fill fill;
+  leati_ref_type type;
+  int32_t rank;
+  int64_t dims[LEAT_MAX_RANK];
+  double low;
+  double high;
+  const float *floats; /**< as many as there are elements */
+  const int64_t *ints; /**< as many as there are elements */
+} leati_op_input;
+
+#define LEATI_OP_MAX_INPUTS 8
+#define LEATI_OP_MAX_ATTRIBUTES 8
+
+#define VIEW_TRANSPOSED (1u << 0) /**< device inputs lie in memory with their dimensions in reverse order */
+#define VIEW_SLICED (1u << 1)   /**< device inputs are every second element of a larger tensor, from a byte_offset on */
+#define VIEW_REVERSED (1u << 2) /**< device inputs have negative strides */
+#define VIEW_BROADCAST (1u << 3) /**< device inputs have stride 0 in their first dimension longer than 1 */
+#define VIEW_OFFSET (1u << 4)    /**< device inputs are compact and begin at an address aligned to one element only */
+#define VIEW_DYNAMIC (1u << 5)   /**< compact; shapes are unknown at creation, host inputs are known constants */
+#define VIEW_IN_PLACE (1u << 6)  /**< output 0 is the memory of input 0, if the operator says that it may be */
+/** What most operators get. */
+#define VIEWS (VIEW_TRANSPOSED | VIEW_SLICED | VIEW_BROADCAST | VIEW_DYNAMIC)
+
+#define THREADS_2 (1u << 1)
+#define THREADS_4 (1u << 2)
+#define THREADS_8 (1u << 3)
+#define THREADS_16 (1u << 4)
+#define THREADS_ALL (THREADS_2 | THREADS_4 | THREADS_8 | THREADS_16)
+
+/** What is run. Constant; lives as long as the process. */
+typedef struct leati_op_spec {
+  const char *name;                                   /**< operator */
+  const char *label;                                  /**< part of the case's name */
+  uint32_t opset;                                     /**< "since version" */
+  uint32_t outputs;                                   /**< outputs wanted; 0 is 1 */
+  uint32_t variants;                                  /**< VIEW_* */
+  uint32_t threads;                                   /**< THREADS_* */
+  bool optional;                                      /**< the plugin may answer that it does not support this */
+  leat_attribute attributes[LEATI_OP_MAX_ATTRIBUTES]; /**< up to the first without a name */
+  leati_op_input inputs[LEATI_OP_MAX_INPUTS];         /**< up to the first that is LEATI_FILL_END */
+} leati_op_spec;
+
+/** Adds the cases of `count` specs. */
+void leati_op_cases_add(leat_case_list *list, const leati_op_spec *specs, size_t count);
+
+/** Number of inputs of a spec, absent ones included. */
+uint32_t leati_op_spec_inputs(const leati_op_spec *spec);
+
+/** Makes an input.
+ * @threads any
+ * @param input [in] an input that is not absent
+ * @param rand [inout] source of random elements
+ * @param out [out] holds nothing before; release with leati_ref_tensor_clear() */
+void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_tensor *out);
+
+/* ---- Words of a table ------------------------------------------------------------------------------------------- */
+
+#define COUNT_OF(type, ...) (sizeof((const type[]){__VA_ARGS__}) / sizeof(type))
+/** A shape, as part of an input. */
+#define DIMS(...) .rank = (int32_t)COUNT_OF(int64_t, __VA_ARGS__), .dims = {__VA_ARGS__}
+/** The shape of a scalar. */
+#define NO_DIMS .rank = 0
+
+#define ABSENT \
+  { .fill = LEATI_FILL_ABSENT }
+/** Normally distributed floats of a shape. */
+#define F32(...) \
+  { .fill = LEATI_FILL_NORMAL, .type = LEATI_REF_FLOAT32, DIMS(__VA_ARGS__) }
+#define F32_SCALAR \
+  { .fill = LEATI_FILL_NORMAL, .type = LEATI_REF_FLOAT32, NO_DIMS }
+/** Evenly distributed numbers of a shape. */
+#define RANGE_OF(t, from, to, ...) \
+  { .fill = LEATI_FILL_UNIFORM, .type = t, .low = from, .high = to, DIMS(__VA_ARGS__) }
+#define F32_RANGE(from, to, ...) RANGE_OF(LEATI_REF_FLOAT32, from, to, __VA_ARGS__)
+#define I64_RANGE(from, to, ...) RANGE_OF(LEATI_REF_INT64, from, to, __VA_ARGS__)
+#define I32_RANGE(from, to, ...) RANGE_OF(LEATI_REF_INT32, from, to, __VA_ARGS__)
+#define U8_RANGE(from, to, ...) RANGE_OF(LEATI_REF_UINT8, from, to, __VA_ARGS__)
+#define BOOLS(...) RANGE_OF(LEATI_REF_BOOL, 0, 1, __VA_ARGS__)
+/** Special floats in turn, each `times` times in a row; there are SPECIAL_COUNT of them. */
+#define F32_SPECIAL(times, ...) \
+  { .fill = LEATI_FILL_SPECIAL, .type = LEATI_REF_FLOAT32, .low = times, DIMS(__VA_ARGS__) }
+#define SPECIAL_COUNT 16
+#define F32_DENORMAL(...) \
+  { .fill = LEATI_FILL_DENORMAL, .type = LEATI_REF_FLOAT32, DIMS(__VA_ARGS__) }
+/** Given floats: the shape as DIMS() or NO_DIMS, then the elements. */
+#define F32_IS(shape, ...)                                                                   \
+  {                                                                                          \
+    .fill = LEATI_FILL_FLOATS, .type = LEATI_REF_FLOAT32, shape, .floats = (const float[]) { \
+      __VA_ARGS__                                                                            \
+    }                                                                                        \
+  }
+/** Given integers of a type: the shape as DIMS() or NO_DIMS, then the elements. Each macro stands alone, because a
+ * shape that went through a second one would arrive there as several arguments. */
+#define I64_IS(shape, ...)                                                               \
+  {                                                                                      \
+    .fill = LEATI_FILL_INTS, .type = LEATI_REF_INT64, shape, .ints = (const int64_t[]) { \
+      __VA_ARGS__                                                                        \
+    }                                                                                    \
+  }
+#define I32_IS(shape, ...)                                                               \
+  {                                                                                      \
+    .fill = LEATI_FILL_INTS, .type = LEATI_REF_INT32, shape, .ints = (const int64_t[]) { \
+      __VA_ARGS__                                                                        \
+    }                                                                                    \
+  }
+#define BOOLS_ARE(shape, ...)                                                           \
+  {                                                                                     \
+    .fill = LEATI_FILL_INTS, .type = LEATI_REF_BOOL, shape, .ints = (const int64_t[]) { \
+      __VA_ARGS__                                                                       \
+    }                                                                                   \
+  }
+/** Given int64 numbers in one dimension: shapes, axes and their like. */
+#define LIST(...)                                                                                          \
+  {                                                                                                        \
+    .fill = LEATI_FILL_INTS, .type = LEATI_REF_INT64, .rank = 1, .dims = {COUNT_OF(int64_t, __VA_ARGS__)}, \
+    .ints = (const int64_t[]) {                                                                            \
+      __VA_ARGS__                                                                                          \
+    }                                                                                                      \
+  }
+#define EMPTY_LIST                                                             \
+  {                                                                            \
+    .fill = LEATI_FILL_INTS, .type = LEATI_REF_INT64, .rank = 1, .dims = { 0 } \
+  }
+
+#define A_INT(n, v) \
+  { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_INT, .name = n, .i = v }
+#define A_FLOAT(n, v) \
+  { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_FLOAT, .name = n, .f = v }
+#define A_STRING(n, v)                                                                                       \
+  {                                                                                                          \
+    .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_STRING, .name = n, .count = sizeof(v) - 1, \
+    .string = v                                                                                              \
+  }
+#define A_INTS(n, ...)                                                             \
+  {                                                                                \
+    .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_INTS, .name = n, \
+    .count = COUNT_OF(int64_t, __VA_ARGS__), .ints = (const int64_t[]) {           \
+      __VA_ARGS__                                                                  \
+    }                                                                              \
+  }
+#define A_TENSOR(n, t) \
+  { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_TENSOR, .name = n, .tensor = t }
+
+#endif /* LEAT_CONFORMANCE_CASES_OP_ENGINE_H_ */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cases of the operators that pick or mix elements at computed places. */
+#include "cases/op_engine.h"
+#include "cases/sources.h"
+
+#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
+/* Attributes are given with their parentheses, to pass through macro arguments. */
+#define ATTRIBUTES(...) \
+  { __VA_ARGS__ }
+#define CASE(op, named, version, attributes_given, ...)                                                     \
+  {                                                                                                         \
+    .name = op, .label = named, .opset = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define NO_ATTRIBUTES \
+  {                   \
+    { 0 }             \
+  }
+
+static const leati_op_spec specs[] = {
+    {.name = "Gather",
+     .label = "float32",
+     .opset = 13,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_ALL,
+     .inputs = {F32(33, 17), I64_RANGE(-33, 32, 5, 3)}},
+    CASE("Gather", "axis_one", 13, ATTRIBUTES(A_INT("axis", 1)), F32(5, 9, 7), I64_RANGE(-9, 8, 4)),
+    CASE("Gather", "last_axis", 13, ATTRIBUTES(A_INT("axis", -1)), F32(5, 9), I64_RANGE(-9, 8, 2, 2)),
+    CASE("Gather", "scalar_index", 13, ATTRIBUTES(A_INT("axis", 1)), F32(5, 9, 7), I64_IS(NO_DIMS, -2)),
+    CASE("Gather", "vector", 13, NO_ATTRIBUTES, F32(9), I64_IS(NO_DIMS, 8)),
+    CASE("Gather", "int32_indices", 13, NO_ATTRIBUTES, F32(33, 7), I32_RANGE(-33, 32, 11)),
+    CASE("Gather", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 7), LIST(1)),
+    CASE("Gather", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7, 3), LIST(1, 6)),
+    CASE("Gather", "bool", 13, NO_ATTRIBUTES, BOOLS(7, 3), LIST(1, 6, 0)),
+    CASE("Gather", "uint8", 13, NO_ATTRIBUTES, U8_RANGE(0, 255, 7, 3), LIST(1, 6, 0)),
+    CASE("Gather", "denormal", 13, NO_ATTRIBUTES, F32_DENORMAL(7, 3), LIST(1, 6, 0)),
+    CASE("Gather", "no_indices", 13, NO_ATTRIBUTES, F32(7, 3), EMPTY_LIST),
+    CASE("Gather", "empty_rows", 13, NO_ATTRIBUTES, F32(7, 0), LIST(1, 2)),
+    CASE("Gather", "rank8", 13, ATTRIBUTES(A_INT("axis", 2)), F32(2, 1, 5, 2, 1, 3, 2), I64_RANGE(-5, 4, 3, 2)),
+    {.name = "Gather",
+     .label = "out_of_range",
+     .opset = 13,
+     .threads = THREADS_8,
+     .inputs = {F32(7, 5), LIST(3, 7, -8, 9223372036854775807, -9223372036854775807, 4294967296, 6, -7, 100000)}},
+    CASE("Gather", "out_of_range_int32", 13, NO_ATTRIBUTES, F32(7, 5),
+         I32_IS(DIMS(6), 3, 7, -8, 2147483647, -2147483647, 6)),
+    CASE("Gather", "out_of_range_of_nothing", 13, NO_ATTRIBUTES, F32(0, 5), LIST(0, 1, -1)),
+
+    /* Nearest. Factors are powers of two or whole numbers where a rounded place must not decide. */
+    {.name = "Resize",
+     .label = "nearest",
+     .opset = 13,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = {A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "asymmetric"),
+                    A_STRING("nearest_mode", "floor")},
+     .inputs = {F32(2, 3, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2)}},
+    CASE("Resize", "nearest_half_pixel", 19, ATTRIBUTES(A_STRING("mode", "nearest")), F32(1, 2, 5, 7), ABSENT,
+         F32_IS(DIMS(4), 1, 1, 2, 4)),
+    CASE("Resize", "nearest_down", 18, ATTRIBUTES(A_STRING("mode", "nearest")), F32(1, 2, 8, 12), ABSENT,
+         F32_IS(DIMS(4), 1, 1, 0.5f, 0.25f)),
+    CASE("Resize", "nearest_sizes", 13,
+         ATTRIBUTES(A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "asymmetric"),
+                    A_STRING("nearest_mode", "floor")),
+         F32(1, 2, 4, 4), ABSENT, ABSENT, LIST(1, 2, 8, 16)),
+    CASE("Resize", "nearest_ceil", 19,
+         ATTRIBUTES(A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "asymmetric"),
+                    A_STRING("nearest_mode", "ceil")),
+         F32(1, 2, 4, 4), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 4)),
+    CASE("Resize", "nearest_prefer_ceil", 19,
+         ATTRIBUTES(A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "asymmetric"),
+                    A_STRING("nearest_mode", "round_prefer_ceil")),
+         F32(1, 2, 4, 4), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 4)),
+    CASE("Resize", "nearest_align_corners", 13,
+         ATTRIBUTES(A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "align_corners")),
+         F32(1, 2, 5, 5), ABSENT, ABSENT, LIST(1, 2, 9, 17)),
+    CASE("Resize", "nearest_axes", 18, ATTRIBUTES(A_STRING("mode", "nearest"), A_INTS("axes", -1, 2)), F32(1, 2, 5, 7),
+         ABSENT, F32_IS(DIMS(2), 4, 2)),
+    CASE("Resize", "nearest_1d", 19, ATTRIBUTES(A_STRING("mode", "nearest")), F32(2, 3, 7), ABSENT,
+         F32_IS(DIMS(3), 1, 1, 2)),
+    {.name = "Resize",
+     .label = "nearest_uint8",
+     .opset = 19,
+     .optional = true,
+     .attributes = {A_STRING("mode", "nearest")},
+     .inputs = {U8_RANGE(0, 255, 1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2)}},
+    {.name = "Resize",
+     .label = "linear",
+     .opset = 13,
+     .variants = VIEW_BROADCAST | VIEW_DYNAMIC,
+     .threads = THREADS_8,
+     .attributes = {A_STRING("mode", "linear")},
+     .inputs = {F32(2, 3, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2)}},
+    CASE("Resize", "linear_sizes", 19, ATTRIBUTES(A_STRING("mode", "linear")), F32(1, 2, 5, 7), ABSENT, ABSENT,
+         LIST(1, 2, 11, 4)),
+    CASE("Resize", "linear_empty_roi_scales", 13, ATTRIBUTES(A_STRING("mode", "linear")), F32(1, 2, 5, 7),
+         {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_FLOAT32, .rank = 1, .dims = {0}},
+         {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_FLOAT32, .rank = 1, .dims = {0}}, LIST(1, 2, 10, 14)),
+    CASE("Resize", "linear_align_corners", 13,
+         ATTRIBUTES(A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "align_corners")),
+         F32(1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 3)),
+    CASE("Resize", "linear_asymmetric", 18,
+         ATTRIBUTES(A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "asymmetric")),
+         F32(1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 3)),
+    CASE("Resize", "linear_pytorch", 13,
+         ATTRIBUTES(A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "pytorch_half_pixel")),
+         F32(1, 2, 5, 7), ABSENT, ABSENT, LIST(1, 2, 1, 14)),
+    CASE("Resize", "linear_down", 19, ATTRIBUTES(A_STRING("mode", "linear")), F32(1, 2, 9, 12), ABSENT,
+         F32_IS(DIMS(4), 1, 1, 0.6f, 0.5f)),
+    CASE("Resize", "linear_1d", 19, ATTRIBUTES(A_STRING("mode", "linear")), F32(2, 3, 7), ABSENT,
+         F32_IS(DIMS(3), 1, 1, 3)),
+    CASE("Resize", "linear_axes", 18, ATTRIBUTES(A_STRING("mode", "linear"), A_INTS("axes", 2, 3)), F32(1, 2, 5, 7),
+         ABSENT, ABSENT, LIST(10, 3)),
+    CASE("Resize", "linear_no_images", 13, ATTRIBUTES(A_STRING("mode", "linear")), F32(0, 2, 5, 7), ABSENT,
+         F32_IS(DIMS(4), 1, 1, 2, 2)),
+    {.name = "Resize",
+     .label = "linear_half_pixel_symmetric",
+     .opset = 19,
+     .optional = true,
+     .attributes = {A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "half_pixel_symmetric")},
+     .inputs = {F32(1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 1.9f, 2.3f)}},
+    {.name = "Resize",
+     .label = "linear_not_larger",
+     .opset = 18,
+     .optional = true,
+     .attributes = {A_STRING("mode", "linear"), A_STRING("keep_aspect_ratio_policy", "not_larger"),
+                    A_INTS("axes", 2, 3)},
+     .inputs = {F32(1, 2, 5, 10), ABSENT, ABSENT, LIST(8, 8)}},
+};
+
+void leati_cases_op_index(leat_case_list *list) {
+  leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+}

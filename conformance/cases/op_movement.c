@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cases of the operators that put elements elsewhere, and of those that make tensors out of numbers. */
+#include "cases/op_engine.h"
+#include "cases/sources.h"
+
+#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
+
+/* Attributes are given with their parentheses, to pass through macro arguments. */
+#define ATTRIBUTES(...) \
+  { __VA_ARGS__ }
+#define NO_ATTRIBUTES \
+  {                   \
+    { 0 }             \
+  }
+#define CASE(op, named, version, attributes_given, ...)                                                     \
+  {                                                                                                         \
+    .name = op, .label = named, .opset = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define VIEWED(op, named, version, views, used_threads, attributes_given, ...)                \
+  {                                                                                           \
+    .name = op, .label = named, .opset = version, .variants = views, .threads = used_threads, \
+    .attributes = attributes_given, .inputs = {                                               \
+      __VA_ARGS__                                                                             \
+    }                                                                                         \
+  }
+
+/* Constants of ConstantOfShape. */
+#define CONSTANT(type_code, type_bits, value) \
+  (&(const DLTensor){.data = value, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {type_code, type_bits, 1}, .shape = one})
+static int64_t one[] = {1};
+static float float_value[] = {2.5f};
+static int64_t int64_value[] = {-9223372036854775807};
+static int32_t int32_value[] = {-77};
+static uint8_t bool_value[] = {1};
+
+static const leati_op_spec specs[] = {
+    VIEWED("Identity", "float32", 13, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
+    CASE("Identity", "denormal", 14, NO_ATTRIBUTES, F32_DENORMAL(5, 33)),
+    CASE("Identity", "special", 16, NO_ATTRIBUTES, F32_SPECIAL(1, 16)),
+    CASE("Identity", "int64", 19, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 7)),
+    VIEWED("Identity", "bool", 21, VIEW_SLICED, 0, NO_ATTRIBUTES, BOOLS(5, 7)),
+    VIEWED("Identity", "uint8", 13, VIEW_SLICED | VIEW_OFFSET, 0, NO_ATTRIBUTES, U8_RANGE(0, 255, 5, 7)),
+    CASE("Identity", "rank0", 13, NO_ATTRIBUTES, F32_SCALAR),
+    CASE("Identity", "empty", 13, NO_ATTRIBUTES, F32(3, 0)),
+
+    VIEWED("Dropout", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
+    CASE("Dropout", "ratio", 22, NO_ATTRIBUTES, F32(5, 7), F32_IS(NO_DIMS, 0.5f)),
+    CASE("Dropout", "training_false", 13, NO_ATTRIBUTES, F32(5, 7), F32_IS(NO_DIMS, 0.5f), BOOLS_ARE(NO_DIMS, 0)),
+    {.name = "Dropout", .label = "mask", .opset = 13, .outputs = 2, .inputs = {F32(5, 7)}},
+
+    /* Transpose. */
+    VIEWED("Transpose", "float32", 13, ALL_VIEWS, THREADS_ALL, ATTRIBUTES(A_INTS("perm", 0, 2, 1, 3)), F32(2, 5, 7, 9)),
+    CASE("Transpose", "reverse", 13, NO_ATTRIBUTES, F32(3, 5, 7)),
+    CASE("Transpose", "matrix_tile_edges", 21, ATTRIBUTES(A_INTS("perm", 1, 0)), F32(65, 67)),
+    CASE("Transpose", "none", 13, ATTRIBUTES(A_INTS("perm", 0, 1, 2)), F32(3, 5, 7)),
+    CASE("Transpose", "channels_last", 23, ATTRIBUTES(A_INTS("perm", 0, 2, 3, 1)), F32(2, 5, 7, 9)),
+    CASE("Transpose", "last_two_batched", 13, ATTRIBUTES(A_INTS("perm", 0, 1, 3, 2)), F32(2, 3, 33, 17)),
+    VIEWED("Transpose", "rank8", 13, VIEW_REVERSED, 0, ATTRIBUTES(A_INTS("perm", 7, 2, 0, 5, 1, 6, 4, 3)),
+           F32(2, 3, 1, 2, 3, 2, 1, 2)),
+    CASE("Transpose", "rank1", 13, NO_ATTRIBUTES, F32(7)),
+    CASE("Transpose", "rank0", 13, NO_ATTRIBUTES, F32_SCALAR),
+    CASE("Transpose", "empty", 13, NO_ATTRIBUTES, F32(3, 0, 2)),
+    CASE("Transpose", "denormal", 13, NO_ATTRIBUTES, F32_DENORMAL(5, 7)),
+    CASE("Transpose", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 7)),
+    VIEWED("Transpose", "bool", 13, VIEW_SLICED, 0, NO_ATTRIBUTES, BOOLS(5, 7)),
+    VIEWED("Transpose", "uint8", 13, VIEW_SLICED, 0, NO_ATTRIBUTES, U8_RANGE(0, 255, 5, 7)),
+    CASE("Transpose", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-99, 99, 5, 7)),
+
+    /* The same elements in another shape. */
+    VIEWED("Reshape", "float32", 14, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 8), LIST(6, 20)),
+    CASE("Reshape", "minus_one", 13, NO_ATTRIBUTES, F32(3, 5, 8), LIST(2, -1, 4)),
+    CASE("Reshape", "copied_dim", 14, NO_ATTRIBUTES, F32(3, 5, 8), LIST(0, 0, 2, -1)),
+    CASE("Reshape", "to_scalar", 19, NO_ATTRIBUTES, F32(1, 1), EMPTY_LIST),
+    CASE("Reshape", "from_scalar", 21, NO_ATTRIBUTES, F32_SCALAR, LIST(1, 1, 1)),
+    CASE("Reshape", "to_rank8", 25, NO_ATTRIBUTES, F32(24), LIST(1, 2, 1, 3, 1, 4, 1, 1)),
+    CASE("Reshape", "allow_zero", 14, ATTRIBUTES(A_INT("allowzero", 1)), F32(0, 3), LIST(3, 0)),
+    CASE("Reshape", "empty", 14, NO_ATTRIBUTES, F32(0, 3), LIST(3, -1)),
+    CASE("Reshape", "int64", 14, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 8), LIST(-1)),
+    CASE("Reshape", "bool", 14, NO_ATTRIBUTES, BOOLS(5, 8), LIST(-1)),
+    VIEWED("Flatten", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
+    CASE("Flatten", "axis_zero", 13, ATTRIBUTES(A_INT("axis", 0)), F32(3, 5, 7)),
+    CASE("Flatten", "axis_rank", 21, ATTRIBUTES(A_INT("axis", 3)), F32(3, 5, 7)),
+    CASE("Flatten", "axis_negative", 25, ATTRIBUTES(A_INT("axis", -1)), F32(3, 5, 7)),
+    CASE("Flatten", "empty", 13, NO_ATTRIBUTES, F32(3, 0, 7)),
+    VIEWED("Squeeze", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(1, 5, 1, 7, 1), LIST(0, -1)),
+    CASE("Squeeze", "all", 21, NO_ATTRIBUTES, F32(1, 5, 1, 7, 1)),
+    CASE("Squeeze", "to_scalar", 13, NO_ATTRIBUTES, F32(1, 1), LIST(0, 1)),
+    CASE("Squeeze", "nothing", 25, NO_ATTRIBUTES, F32(3, 5)),
+    CASE("Squeeze", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 1, 7), LIST(0)),
+    VIEWED("Unsqueeze", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7), LIST(1, -1)),
+    CASE("Unsqueeze", "unsorted", 21, NO_ATTRIBUTES, F32(3, 5), LIST(3, 0)),
+    CASE("Unsqueeze", "scalar", 13, NO_ATTRIBUTES, F32_SCALAR, LIST(0)),
+    CASE("Unsqueeze", "to_rank8", 25, NO_ATTRIBUTES, F32(3, 5), LIST(0, 1, 2, -1, 4, 5)),
+    CASE("Unsqueeze", "int64", 13, NO_ATTRIBUTES, I64_IS(NO_DIMS, 5), LIST(0)),
+
+    /* Concat and Split. */
+    VIEWED("Concat", "float32", 13, ALL_VIEWS, THREADS_8, ATTRIBUTES(A_INT("axis", 1)), F32(3, 5, 7), F32(3, 2, 7),
+           F32(3, 1, 7)),
+    CASE("Concat", "last_axis", 13, ATTRIBUTES(A_INT("axis", -1)), F32(9, 3), F32(9, 33)),
+    CASE("Concat", "first_axis", 13, ATTRIBUTES(A_INT("axis", 0)), F32(3, 9), F32(1, 9)),
+    CASE("Concat", "one", 13, ATTRIBUTES(A_INT("axis", 0)), F32(3, 9)),
+    CASE("Concat", "eight", 13, ATTRIBUTES(A_INT("axis", 0)), F32(1, 5), F32(2, 5), F32(3, 5), F32(1, 5), F32(2, 5),
+         F32(3, 5), F32(1, 5), F32(2, 5)),
+    CASE("Concat", "with_empty", 13, ATTRIBUTES(A_INT("axis", 0)), F32(3, 5), F32(0, 5), F32(2, 5)),
+    CASE("Concat", "all_empty", 13, ATTRIBUTES(A_INT("axis", 1)), F32(0, 5), F32(0, 2)),
+    CASE("Concat", "denormal", 13, ATTRIBUTES(A_INT("axis", 0)), F32_DENORMAL(3, 5), F32_SPECIAL(1, 4, 5)),
+    CASE("Concat", "int64", 13, ATTRIBUTES(A_INT("axis", 0)), I64_RANGE(-99, 99, 3), I64_RANGE(-99, 99, 2)),
+    CASE("Concat", "bool", 13, ATTRIBUTES(A_INT("axis", 1)), BOOLS(3, 5), BOOLS(3, 2)),
+    CASE("Concat", "uint8", 13, ATTRIBUTES(A_INT("axis", 1)), U8_RANGE(0, 255, 3, 5), U8_RANGE(0, 255, 3, 2)),
+    {.name = "Split",
+     .label = "float32",
+     .opset = 13,
+     .outputs = 3,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = {A_INT("axis", 1)},
+     .inputs = {F32(3, 9, 7), LIST(2, 4, 3)}},
+    {.name = "Split",
+     .label = "equal",
+     .opset = 13,
+     .outputs = 3,
+     .attributes = {A_INT("axis", -1)},
+     .inputs = {F32(5, 9)}},
+    {.name = "Split",
+     .label = "num_outputs",
+     .opset = 18,
+     .outputs = 4,
+     .attributes = {A_INT("axis", 0), A_INT("num_outputs", 4)},
+     .inputs = {F32(11, 3)}},
+    {.name = "Split", .label = "with_empty", .opset = 18, .outputs = 3, .inputs = {F32(5, 3), LIST(2, 0, 3)}},
+    {.name = "Split", .label = "one", .opset = 18, .outputs = 1, .inputs = {F32(5, 3), LIST(5)}},
+    {.name = "Split", .label = "int64", .opset = 13, .outputs = 2, .inputs = {I64_RANGE(-99, 99, 6, 3)}},
+
+    /* Slice. */
+    VIEWED("Slice", "float32", 13, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(7, 9, 11), LIST(1, 2), LIST(6, 9),
+           LIST(0, 2), LIST(2, 3)),
+    CASE("Slice", "no_axes", 13, NO_ATTRIBUTES, F32(7, 9), LIST(1, 2), LIST(6, 9)),
+    CASE("Slice", "absent_axes", 13, NO_ATTRIBUTES, F32(7, 9), LIST(1, 2), LIST(6, 9), ABSENT, LIST(1, 2)),
+    CASE("Slice", "negative", 13, NO_ATTRIBUTES, F32(7, 9), LIST(-5, -3), LIST(-1, 9223372036854775807), LIST(-2, -1)),
+    CASE("Slice", "backwards", 13, NO_ATTRIBUTES, F32(7, 9), LIST(-1, 7), LIST(-9223372036854775807, 1), LIST(0, 1),
+         LIST(-1, -3)),
+    CASE("Slice", "out_of_bounds", 13, NO_ATTRIBUTES, F32(7, 9), LIST(-100, 5), LIST(100, 1000), LIST(0, 1)),
+    CASE("Slice", "to_nothing", 13, NO_ATTRIBUTES, F32(7, 9), LIST(5), LIST(5), LIST(0)),
+    CASE("Slice", "end_before_start", 13, NO_ATTRIBUTES, F32(7, 9), LIST(5), LIST(2), LIST(0)),
+    CASE("Slice", "of_nothing", 13, NO_ATTRIBUTES, F32(7, 0), LIST(1), LIST(3), LIST(0)),
+    CASE("Slice", "int32_bounds", 13, NO_ATTRIBUTES, F32(7, 9), I32_IS(DIMS(1), 2), I32_IS(DIMS(1), 2147483647),
+         I32_IS(DIMS(1), 1), I32_IS(DIMS(1), 2)),
+    CASE("Slice", "rank8", 13, NO_ATTRIBUTES, F32(2, 3, 2, 3, 2, 1, 2, 3), LIST(1, -1, 0), LIST(2, -4, 3),
+         LIST(0, 3, -1), LIST(1, -2, 2)),
+    CASE("Slice", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 9), LIST(0), LIST(-1)),
+    CASE("Slice", "bool", 13, NO_ATTRIBUTES, BOOLS(5, 9), LIST(3), LIST(100), LIST(1)),
+    CASE("Slice", "denormal", 13, NO_ATTRIBUTES, F32_DENORMAL(9), LIST(1), LIST(8)),
+
+    /* Pad. */
+    VIEWED("Pad", "float32", 13, VIEW_BROADCAST | VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7),
+           LIST(0, 1, 2, 3, 0, 1)),
+    CASE("Pad", "value", 18, NO_ATTRIBUTES, F32(5, 7), LIST(1, 2, 3, 4), F32_IS(NO_DIMS, -2.5f)),
+    CASE("Pad", "axes", 18, NO_ATTRIBUTES, F32(3, 5, 7), LIST(1, 2, 3, 4), F32_IS(NO_DIMS, 1.0f), LIST(-1, 0)),
+    CASE("Pad", "absent_value_axes", 19, NO_ATTRIBUTES, F32(3, 5, 7), LIST(1, 2), ABSENT, LIST(1)),
+    CASE("Pad", "crop", 21, NO_ATTRIBUTES, F32(5, 7), LIST(-1, 2, 2, -3)),
+    CASE("Pad", "reflect", 13, ATTRIBUTES(A_STRING("mode", "reflect")), F32(3, 5, 7), LIST(0, 2, 3, 0, 4, 1)),
+    CASE("Pad", "edge", 25, ATTRIBUTES(A_STRING("mode", "edge")), F32(3, 5, 7), LIST(1, 2, 3, 0, 6, 1)),
+    {.name = "Pad",
+     .label = "wrap",
+     .opset = 19,
+     .optional = true,
+     .attributes = {A_STRING("mode", "wrap")},
+     .inputs = {F32(5, 7), LIST(2, 3, 1, 4)}},
+    CASE("Pad", "nothing", 13, NO_ATTRIBUTES, F32(5, 7), LIST(0, 0, 0, 0)),
+    CASE("Pad", "empty", 13, NO_ATTRIBUTES, F32(0, 3), LIST(2, 0, 0, 1), F32_IS(NO_DIMS, 4.0f)),
+    CASE("Pad", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 3), LIST(1, 0, 0, 2), I64_IS(NO_DIMS, -4294967299)),
+    CASE("Pad", "bool", 13, NO_ATTRIBUTES, BOOLS(5, 3), LIST(1, 0, 0, 2), BOOLS_ARE(NO_DIMS, 1)),
+
+    /* Expand and Tile. */
+    VIEWED("Expand", "float32", 13, VIEW_BROADCAST | VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(5, 1, 7),
+           LIST(3, 1, 4, 7)),
+    CASE("Expand", "smaller_shape", 13, NO_ATTRIBUTES, F32(5, 3, 7), LIST(1)),
+    CASE("Expand", "scalar", 13, NO_ATTRIBUTES, F32_SCALAR, LIST(3, 5)),
+    CASE("Expand", "to_scalar", 13, NO_ATTRIBUTES, F32_SCALAR, EMPTY_LIST),
+    CASE("Expand", "to_nothing", 13, NO_ATTRIBUTES, F32(3, 1), LIST(3, 0)),
+    CASE("Expand", "rank8", 13, NO_ATTRIBUTES, F32(2, 1, 3), LIST(2, 1, 2, 1, 3, 2, 2, 3)),
+    CASE("Expand", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 1), LIST(5, 3)),
+    CASE("Expand", "bool", 13, NO_ATTRIBUTES, BOOLS(5, 1), LIST(5, 3)),
+    VIEWED("Tile", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 2), LIST(2, 1, 3)),
+    CASE("Tile", "nothing", 13, NO_ATTRIBUTES, F32(3, 5), LIST(2, 0)),
+    CASE("Tile", "once", 13, NO_ATTRIBUTES, F32(3, 5), LIST(1, 1)),
+    CASE("Tile", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 3), LIST(4)),
+    CASE("Tile", "bool", 13, NO_ATTRIBUTES, BOOLS(3, 2), LIST(1, 4)),
+
+    /* Shapes and numbers. */
+    VIEWED("Shape", "float32", 13, VIEW_SLICED, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
+    CASE("Shape", "start_end", 15, ATTRIBUTES(A_INT("start", -2), A_INT("end", 3)), F32(2, 3, 5, 7)),
+    CASE("Shape", "clamped", 19, ATTRIBUTES(A_INT("start", -9), A_INT("end", 9)), F32(2, 3)),
+    CASE("Shape", "nothing", 21, ATTRIBUTES(A_INT("start", 2), A_INT("end", 1)), F32(2, 3)),
+    CASE("Shape", "scalar", 23, NO_ATTRIBUTES, F32_SCALAR),
+    CASE("Shape", "empty", 25, NO_ATTRIBUTES, F32(0, 3)),
+    CASE("Shape", "int64", 13, NO_ATTRIBUTES, I64_RANGE(0, 1, 2, 3)),
+    VIEWED("ConstantOfShape", "default", 9, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, LIST(3, 5, 7)),
+    CASE("ConstantOfShape", "float32", 20, ATTRIBUTES(A_TENSOR("value", CONSTANT(kDLFloat, 32, float_value))),
+         LIST(3, 5)),
+    CASE("ConstantOfShape", "int64", 21, ATTRIBUTES(A_TENSOR("value", CONSTANT(kDLInt, 64, int64_value))), LIST(35)),
+    CASE("ConstantOfShape", "int32", 9, ATTRIBUTES(A_TENSOR("value", CONSTANT(kDLInt, 32, int32_value))), LIST(3, 5)),
+    CASE("ConstantOfShape", "bool", 25, ATTRIBUTES(A_TENSOR("value", CONSTANT(LEAT_DL_BOOL, 8, bool_value))),
+         LIST(3, 5)),
+    CASE("ConstantOfShape", "scalar", 9, NO_ATTRIBUTES, EMPTY_LIST),
+    CASE("ConstantOfShape", "empty", 9, NO_ATTRIBUTES, LIST(3, 0)),
+    VIEWED("Range", "int64", 11, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, I64_IS(NO_DIMS, 3), I64_IS(NO_DIMS, 100),
+           I64_IS(NO_DIMS, 7)),
+    CASE("Range", "int64_down", 11, NO_ATTRIBUTES, I64_IS(NO_DIMS, 10), I64_IS(NO_DIMS, -5), I64_IS(NO_DIMS, -3)),
+    CASE("Range", "nothing", 11, NO_ATTRIBUTES, I64_IS(NO_DIMS, 10), I64_IS(NO_DIMS, 10), I64_IS(NO_DIMS, 1)),
+    CASE("Range", "wrong_way", 11, NO_ATTRIBUTES, I64_IS(NO_DIMS, 0), I64_IS(NO_DIMS, 10), I64_IS(NO_DIMS, -1)),
+    CASE("Range", "int32", 11, NO_ATTRIBUTES, I32_IS(NO_DIMS, 0), I32_IS(NO_DIMS, 33), I32_IS(NO_DIMS, 2)),
+    CASE("Range", "float32", 11, NO_ATTRIBUTES, F32_IS(NO_DIMS, 0.5f), F32_IS(NO_DIMS, 9.0f), F32_IS(NO_DIMS, 0.25f)),
+};
+
+void leati_cases_op_movement(leat_case_list *list) {
+  leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+}

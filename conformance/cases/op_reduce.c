@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cases of the operators that reduce along axes. */
+#include <math.h>
+
+#include "cases/op_engine.h"
+#include "cases/sources.h"
+
+#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
+
+/* What every reduction is tried on: `listed` is the version that takes the axes as an input, `attributed` the one that
+ * takes them as an attribute. */
+#define BASE(op, listed, views, used_threads)                                                                          \
+  {.name = op,                                                                                                         \
+   .label = "last_axis",                                                                                               \
+   .opset = listed,                                                                                                    \
+   .variants = views,                                                                                                  \
+   .threads = used_threads,                                                                                            \
+   .inputs = {F32(5, 3, 65), LIST(-1)}},                                                                               \
+      {.name = op,                                                                                                     \
+       .label = "middle_axis",                                                                                         \
+       .opset = listed,                                                                                                \
+       .variants = VIEW_SLICED,                                                                                        \
+       .attributes = {A_INT("keepdims", 0)},                                                                           \
+       .inputs = {F32(5, 33, 7), LIST(1)}},                                                                            \
+      {.name = op, .label = "two_axes", .opset = listed, .inputs = {F32(5, 6, 7, 8), LIST(-3, 3)}},                    \
+      {.name = op, .label = "all", .opset = listed, .attributes = {A_INT("keepdims", 0)}, .inputs = {F32(3, 5, 7)}}, { \
+    .name = op, .label = "special", .opset = listed, .inputs = {                                                       \
+      F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT),                                                        \
+      LIST(1)                                                                                                          \
+    }                                                                                                                  \
+  }
+
+#define ATTRIBUTED(op, version)                                              \
+  {                                                                          \
+    .name = op, .label = "axes_attribute", .opset = version,                 \
+    .attributes = {A_INTS("axes", -1, 0), A_INT("keepdims", 0)}, .inputs = { \
+      F32(5, 6, 7)                                                           \
+    }                                                                        \
+  }
+
+static const leati_op_spec specs[] = {
+    BASE("ReduceSum", 13, ALL_VIEWS, THREADS_ALL),
+    {.name = "ReduceSum", .label = "long", .opset = 13, .threads = THREADS_4, .inputs = {F32(3, 4099), LIST(1)}},
+    {.name = "ReduceSum", .label = "long_first_axis", .opset = 13, .inputs = {F32(1027, 5), LIST(0)}},
+    {.name = "ReduceSum", .label = "one_element", .opset = 13, .inputs = {F32(3, 1), LIST(1)}},
+    {.name = "ReduceSum", .label = "rank0", .opset = 13, .inputs = {F32_SCALAR}},
+    {.name = "ReduceSum",
+     .label = "rank8",
+     .opset = 13,
+     .variants = VIEW_TRANSPOSED,
+     .inputs = {F32(2, 3, 1, 2, 2, 3, 1, 2), LIST(1, -2, 4, -1)}},
+    {.name = "ReduceSum", .label = "of_nothing", .opset = 13, .inputs = {F32(3, 0, 2), LIST(1)}},
+    {.name = "ReduceSum", .label = "empty_result", .opset = 13, .inputs = {F32(3, 0, 2), LIST(2)}},
+    {.name = "ReduceSum", .label = "empty_axes", .opset = 13, .inputs = {F32(3, 5), EMPTY_LIST}},
+    {.name = "ReduceSum",
+     .label = "noop",
+     .opset = 13,
+     .attributes = {A_INT("noop_with_empty_axes", 1)},
+     .inputs = {F32(3, 5), EMPTY_LIST}},
+    {.name = "ReduceSum",
+     .label = "noop_absent_axes",
+     .opset = 13,
+     .attributes = {A_INT("noop_with_empty_axes", 1)},
+     .inputs = {F32(3, 5)}},
+    {.name = "ReduceSum",
+     .label = "int64",
+     .opset = 13,
+
+     .inputs = {I64_RANGE(-99, 99, 5, 33), LIST(1)}},
+    {.name = "ReduceSum", .label = "int32", .opset = 13, .inputs = {I32_RANGE(-99, 99, 5, 33), LIST(0)}},
+    BASE("ReduceMean", 18, VIEW_DYNAMIC, THREADS_8),
+    ATTRIBUTED("ReduceMean", 13),
+    {.name = "ReduceMean", .label = "spatial", .opset = 18, .inputs = {F32(2, 5, 7, 9), LIST(2, 3)}},
+    {.name = "ReduceMean", .label = "long", .opset = 18, .inputs = {F32(2, 2051), LIST(-1)}},
+    BASE("ReduceMax", 18, VIEW_DYNAMIC, THREADS_8),
+    ATTRIBUTED("ReduceMax", 13),
+    {.name = "ReduceMax", .label = "of_nothing", .opset = 18, .inputs = {F32(3, 0, 2), LIST(1)}},
+    {.name = "ReduceMax", .label = "int64", .opset = 18, .inputs = {I64_RANGE(-99, 99, 5, 33), LIST(1)}},
+    {.name = "ReduceMax", .label = "int32", .opset = 20, .inputs = {I32_RANGE(-99, 99, 5, 33), LIST(1)}},
+    {.name = "ReduceMax",
+     .label = "uint8",
+     .opset = 20,
+     .optional = true,
+     .inputs = {U8_RANGE(0, 255, 5, 33), LIST(1)}},
+    {.name = "ReduceMax", .label = "bool", .opset = 20, .optional = true, .inputs = {BOOLS(9, 3), LIST(1)}},
+    BASE("ReduceMin", 18, VIEW_DYNAMIC, THREADS_8),
+    ATTRIBUTED("ReduceMin", 13),
+    {.name = "ReduceMin", .label = "of_nothing", .opset = 18, .inputs = {F32(3, 0, 2), LIST(1)}},
+    {.name = "ReduceMin", .label = "int64", .opset = 18, .inputs = {I64_RANGE(-99, 99, 5, 33), LIST(1)}},
+    {.name = "ReduceMin", .label = "int32", .opset = 20, .inputs = {I32_RANGE(-99, 99, 5, 33), LIST(1)}},
+
+    {.name = "ArgMax",
+     .label = "last_axis",
+     .opset = 13,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = {A_INT("axis", -1)},
+     .inputs = {F32(5, 3, 65)}},
+    {.name = "ArgMax", .label = "first_axis", .opset = 13, .inputs = {F32(33, 7)}},
+    {.name = "ArgMax",
+     .label = "middle_axis",
+     .opset = 13,
+
+     .attributes = {A_INT("axis", 1), A_INT("keepdims", 0)},
+     .inputs = {F32(5, 33, 7)}},
+    {.name = "ArgMax",
+     .label = "ties_first",
+     .opset = 13,
+     .attributes = {A_INT("axis", 1)},
+     .inputs = {F32_IS(DIMS(3, 4), 1, 2, 2, 0, 3, 3, 3, 3, -1, -2, -1, -2)}},
+    {.name = "ArgMax",
+     .label = "ties_last",
+     .opset = 13,
+     .attributes = {A_INT("axis", 1), A_INT("select_last_index", 1)},
+     .inputs = {F32_IS(DIMS(3, 4), 1, 2, 2, 0, 3, 3, 3, 3, -1, -2, -1, -2)}},
+    {.name = "ArgMax",
+     .label = "ties_long",
+     .opset = 13,
+     .attributes = {A_INT("axis", -1)},
+     .inputs = {I32_RANGE(0, 2, 4, 1031)}},
+    {.name = "ArgMax",
+     .label = "infinite",
+     .opset = 13,
+     .attributes = {A_INT("axis", 1)},
+     .inputs = {F32_IS(DIMS(2, 3), -INFINITY, -INFINITY, -INFINITY, 1, INFINITY, 2)}},
+    {.name = "ArgMax",
+     .label = "int64",
+     .opset = 13,
+     .optional = true,
+     .attributes = {A_INT("axis", 1)},
+     .inputs = {I64_RANGE(-9, 9, 5, 33)}},
+    {.name = "ArgMax", .label = "empty_result", .opset = 13, .attributes = {A_INT("axis", 1)}, .inputs = {F32(0, 3)}},
+    {.name = "ArgMax", .label = "vector", .opset = 13, .attributes = {A_INT("keepdims", 0)}, .inputs = {F32(129)}},
+};
+
+void leati_cases_op_reduce(leat_case_list *list) {
+  leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * The sources of cases, one per area. A new area gets one line here and one in sources.c; CMake takes every .c file of
+ * this folder.
+ */
+#ifndef LEAT_CONFORMANCE_CASES_SOURCES_H_
+#define LEAT_CONFORMANCE_CASES_SOURCES_H_
+
+#include "case.h"
+
+void leati_cases_query(leat_case_list *list);
+void leati_cases_device(leat_case_list *list);
+void leati_cases_memory(leat_case_list *list);
+void leati_cases_stream(leat_case_list *list);
+void leati_cases_event(leat_case_list *list);
+void leati_cases_dlpack(leat_case_list *list);
+void leati_cases_arguments(leat_case_list *list);
+void leati_cases_threads(leat_case_list *list);
+void leati_cases_op_elementwise(leat_case_list *list);
+void leati_cases_op_reduce(leat_case_list *list);
+void leati_cases_op_matmul(leat_case_list *list);
+void leati_cases_op_conv(leat_case_list *list);
+void leati_cases_op_norm(leat_case_list *list);
+void leati_cases_op_movement(leat_case_list *list);
+void leati_cases_op_index(leat_case_list *list);
+
+#endif /* LEAT_CONFORMANCE_CASES_SOURCES_H_ */

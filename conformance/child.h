@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Running cases in this process. The runner starts this program again with `--run-case`; what happens is told to it,
+ * line by line, through a pipe. Without a pipe (a person re-runs a case, perhaps under a debugger) it is printed.
+ *
+ * Lines are words separated by tabs, each escaped as a C string:
+ *   error MESSAGE | defect MESSAGE | plugin NAME VERSION BUILD-ID ABI HEADER CAPABILITIES |
+ *   device INDEX NAME DRIVER UUID FLAGS | no-device REASON | begin CASE | pass CASE | fail CASE MESSAGE |
+ *   skip CASE REASON | done
+ */
+#ifndef LEAT_CONFORMANCE_CHILD_H_
+#define LEAT_CONFORMANCE_CHILD_H_
+
+#include "case.h"
+
+/** What a child is asked to do. */
+typedef struct leat_child_options {
+  const char *plugin_path; /**< the plugin's file */
+  uint32_t device_index;   /**< device to use */
+  uint32_t seed;           /**< of the whole run */
+  double scale;            /**< of deadlines */
+  int result_fd;           /**< where to tell, or -1: print for a person */
+} leat_child_options;
+
+#define LEAT_CHILD_FAILED 3     /**< exit status: the case failed */
+#define LEAT_CHILD_SKIPPED 4    /**< exit status: the case is not supported */
+#define LEAT_CHILD_BAD_PLUGIN 5 /**< exit status: not a plugin */
+#define LEAT_CHILD_NO_DEVICE 6  /**< exit status: no such device */
+
+/** Tells what the plugin is and which device it has. Returns an exit status. */
+int leati_child_probe(const leat_child_options *options);
+
+/** Runs cases one after the other until one does not pass. Returns an exit status if all passed. */
+int leati_child_run(const leat_child_options *options, const leat_case *const *cases, size_t count);
+
+/** Splits a line into unescaped words. Free with g_strfreev(). */
+char **leati_child_parse(const char *line);
+
+#endif /* LEAT_CONFORMANCE_CHILD_H_ */

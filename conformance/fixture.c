@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fixture.h"
+
+#include <string.h>
+
+/* Bytes of each of the two blocks that leati_stream_load() copies between, and how often. */
+#define LOAD_BYTES (UINT64_C(8) << 20)
+#define LOAD_COPIES 16
+
+struct leat_fixture {
+  GMutex lock;         /* guards device */
+  leat_device *device; /* opened at first use, or NULL */
+};
+
+void leati_fixture_begin(leat_case_context *ctx) {
+  ctx->fixture = g_new0(struct leat_fixture, 1);
+  g_mutex_init(&ctx->fixture->lock);
+}
+
+void leati_fixture_end(leat_case_context *ctx) {
+  if (ctx->fixture->device != NULL)
+    LEAT_CHECK_OK(ctx, ctx->device->close(ctx->fixture->device, LEAT_ERR));
+  g_mutex_clear(&ctx->fixture->lock);
+  g_free(ctx->fixture);
+  ctx->fixture = NULL;
+}
+
+DLDataType leati_dtype(uint32_t code, uint32_t bits) {
+  return (DLDataType){.code = (uint8_t)code, .bits = (uint8_t)bits, .lanes = 1};
+}
+
+uint64_t leati_tensor_bytes(DLDataType dtype, int32_t ndim, const int64_t *shape) {
+  uint64_t bytes = (dtype.bits + 7u) / 8u;
+  for (int32_t i = 0; i < ndim; ++i)
+    bytes *= (uint64_t)shape[i];
+  return bytes;
+}
+
+static void fill_tensor(leat_case_tensor *out, void *data, DLDeviceType type, int device_id, DLDataType dtype,
+                        int32_t ndim, const int64_t *shape) {
+  memset(out, 0, sizeof *out);
+  for (int32_t i = 0; i < ndim; ++i)
+    out->shape[i] = shape[i];
+  for (int32_t i = ndim - 1; i >= 0; --i) {
+    out->strides[i] = i == ndim - 1 ? 1 : out->strides[i + 1] * out->shape[i + 1];
+  }
+  out->tensor = (DLTensor){.data = data,
+                           .device = {.device_type = type, .device_id = device_id},
+                           .ndim = ndim,
+                           .dtype = dtype,
+                           .shape = out->shape};
+}
+
+void leati_tensor_device(const leat_case_context *ctx, leat_case_tensor *out, uint64_t address, DLDataType dtype,
+                         int32_t ndim, const int64_t *shape) {
+  fill_tensor(out, (void *)(uintptr_t)address, kDLVulkan, (int)ctx->device_index, dtype, ndim, shape);
+}
+
+void leati_tensor_host(leat_case_tensor *out, void *data, DLDataType dtype, int32_t ndim, const int64_t *shape) {
+  fill_tensor(out, data, kDLCPU, 0, dtype, ndim, shape);
+}
+
+leat_device *leati_fixture_device(leat_case_context *ctx) {
+  leat_device *device;
+  g_mutex_lock(&ctx->fixture->lock);
+  if (ctx->fixture->device == NULL) {
+    LEAT_CHECK_OK(ctx, ctx->device->open(ctx->device_index, &ctx->fixture->device, LEAT_ERR));
+    LEAT_CHECK_MESSAGE(ctx, ctx->fixture->device != NULL, "device.open returned LEAT_OK and a NULL device");
+  }
+  device = ctx->fixture->device;
+  g_mutex_unlock(&ctx->fixture->lock);
+  return device;
+}
+
+leat_stream *leati_stream_new(leat_case_context *ctx) {
+  leat_stream *stream = NULL;
+  LEAT_CHECK_OK(ctx, ctx->stream->create(leati_fixture_device(ctx), 0, &stream, LEAT_ERR));
+  LEAT_CHECK_MESSAGE(ctx, stream != NULL, "stream.create returned LEAT_OK and a NULL stream");
+  return stream;
+}
+
+void leati_stream_destroy(leat_case_context *ctx, leat_stream *stream) {
+  LEAT_CHECK_OK(ctx, ctx->stream->destroy(stream, LEAT_ERR));
+}
+
+leat_event *leati_event_new(leat_case_context *ctx) {
+  leat_event *event = NULL;
+  LEAT_CHECK_OK(ctx, ctx->event->create(leati_fixture_device(ctx), 0, &event, LEAT_ERR));
+  LEAT_CHECK_MESSAGE(ctx, event != NULL, "event.create returned LEAT_OK and a NULL event");
+  return event;
+}
+
+void leati_event_destroy(leat_case_context *ctx, leat_event *event) {
+  LEAT_CHECK_OK(ctx, ctx->event->destroy(event, LEAT_ERR));
+}
+
+uint64_t leati_alloc(leat_case_context *ctx, uint64_t size, leat_stream *stream) {
+  uint64_t address = 0;
+  LEAT_CHECK_OK(ctx, ctx->memory->alloc(leati_fixture_device(ctx), size, stream, &address, LEAT_ERR));
+  LEAT_CHECK_MESSAGE(ctx, address != 0, "memory.alloc of %" G_GUINT64_FORMAT " bytes returned LEAT_OK and address 0",
+                     size);
+  return address;
+}
+
+void leati_free(leat_case_context *ctx, uint64_t address) {
+  LEAT_CHECK_OK(ctx, ctx->memory->free(leati_fixture_device(ctx), address, LEAT_ERR));
+}
+
+void leati_upload(leat_case_context *ctx, leat_stream *stream, uint64_t address, const void *bytes, uint64_t size) {
+  leat_case_tensor src;
+  leat_case_tensor dst;
+  const int64_t shape[1] = {(int64_t)size};
+  /* The source is only read; DLTensor has no const. */
+  leati_tensor_host(&src, (void *)(uintptr_t)bytes, LEAT_U8, 1, shape);
+  leati_tensor_device(ctx, &dst, address, LEAT_U8, 1, shape);
+  LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &src.tensor, &dst.tensor, LEAT_ERR));
+}
+
+void leati_download(leat_case_context *ctx, leat_stream *stream, uint64_t address, void *bytes, uint64_t size) {
+  leat_case_tensor src;
+  leat_case_tensor dst;
+  const int64_t shape[1] = {(int64_t)size};
+  leati_tensor_device(ctx, &src, address, LEAT_U8, 1, shape);
+  leati_tensor_host(&dst, bytes, LEAT_U8, 1, shape);
+  LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &src.tensor, &dst.tensor, LEAT_ERR));
+}
+
+void leati_copy(leat_case_context *ctx, leat_stream *stream, uint64_t from, uint64_t to, uint64_t size) {
+  leat_case_tensor src;
+  leat_case_tensor dst;
+  const int64_t shape[1] = {(int64_t)size};
+  leati_tensor_device(ctx, &src, from, LEAT_U8, 1, shape);
+  leati_tensor_device(ctx, &dst, to, LEAT_U8, 1, shape);
+  LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &src.tensor, &dst.tensor, LEAT_ERR));
+}
+
+void leati_synchronize(leat_case_context *ctx, leat_stream *stream) {
+  LEAT_CHECK_OK(ctx, ctx->stream->synchronize(stream, LEAT_ERR));
+}
+
+leat_op *leati_op_new(leat_case_context *ctx, const char *name, uint32_t opset, uint32_t inputs, DLDataType dtype,
+                      int32_t ndim) {
+  int64_t unknown[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  leat_value_info info = {.struct_size = sizeof info, .ndim = ndim, .dtype = dtype, .shape = unknown};
+  const leat_value_info *infos[LEAT_MAX_RANK];
+  leat_op_desc desc = {.struct_size = sizeof desc,
+                       .opset = opset,
+                       .name = name,
+                       .domain = "",
+                       .input_count = inputs,
+                       .output_count = 1,
+                       .inputs = infos};
+  leat_op *op = NULL;
+  g_assert(inputs <= G_N_ELEMENTS(infos));
+  for (uint32_t i = 0; i < inputs; ++i)
+    infos[i] = &info;
+  leati_case_require_op(ctx, &desc);
+  LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
+  LEAT_CHECK_MESSAGE(ctx, op != NULL, "op.create(%s) returned LEAT_OK and a NULL operator", name);
+  return op;
+}
+
+void leati_op_destroy(leat_case_context *ctx, leat_op *op) {
+  LEAT_CHECK_OK(ctx, ctx->op->destroy(op, LEAT_ERR));
+}
+
+void leati_op_invoke(leat_case_context *ctx, const leat_op *op, leat_stream *stream, uint32_t count,
+                     const leat_case_tensor *const *inputs, const leat_case_tensor *output) {
+  const DLTensor *views[LEAT_MAX_RANK];
+  const DLTensor *outputs[1] = {&output->tensor};
+  g_assert(count <= G_N_ELEMENTS(views));
+  for (uint32_t i = 0; i < count; ++i)
+    views[i] = &inputs[i]->tensor;
+  LEAT_CHECK_OK(ctx, ctx->op->invoke(op, stream, count, views, 1, outputs, LEAT_ERR));
+}
+
+void leati_pattern(uint8_t *out, size_t size, uint32_t tag) {
+  /* A 32-bit generator with full period (Numerical Recipes' constants), of which the upper byte is well mixed. */
+  uint32_t state = tag * 2654435761u + 12345u;
+  for (size_t i = 0; i < size; ++i) {
+    state = state * 1664525u + 1013904223u;
+    out[i] = (uint8_t)(state >> 24);
+  }
+}
+
+/* ---- Threads ---- */
+
+typedef struct {
+  leat_case_context *ctx;
+  leat_case_thread_fn run;
+  void *data;
+  GMutex lock;      /* guards waiting */
+  GCond all_here;   /* signalled when waiting reaches count */
+  uint32_t waiting; /* threads at the start line */
+  uint32_t count;
+} thread_group;
+
+static void run_member(gpointer member, gpointer user_data) {
+  thread_group *group = user_data;
+  g_mutex_lock(&group->lock);
+  ++group->waiting;
+  if (group->waiting == group->count)
+    g_cond_broadcast(&group->all_here);
+  while (group->waiting < group->count)
+    g_cond_wait(&group->all_here, &group->lock);
+  g_mutex_unlock(&group->lock);
+  /* Members are pushed as index plus one, since a pool does not take NULL. */
+  group->run(group->ctx, GPOINTER_TO_UINT(member) - 1, group->data);
+}
+
+void leati_threads_run(leat_case_context *ctx, uint32_t count, leat_case_thread_fn run, void *data) {
+  thread_group group = {.ctx = ctx, .run = run, .data = data, .count = count};
+  GError *error = NULL;
+  GThreadPool *pool;
+  g_mutex_init(&group.lock);
+  g_cond_init(&group.all_here);
+  pool = g_thread_pool_new(run_member, &group, (gint)count, TRUE, &error);
+  if (pool == NULL || error != NULL) {
+    LEAT_FAIL(ctx, "cannot start %u threads: %s", count, error != NULL ? error->message : "no reason");
+  }
+  for (uint32_t i = 0; i < count; ++i)
+    g_thread_pool_push(pool, GUINT_TO_POINTER(i + 1), NULL);
+  g_thread_pool_free(pool, FALSE, TRUE);
+  g_cond_clear(&group.all_here);
+  g_mutex_clear(&group.lock);
+}
+
+void leati_stream_load(leat_case_context *ctx, leat_stream *stream) {
+  uint64_t a = leati_alloc(ctx, LOAD_BYTES, stream);
+  uint64_t b = leati_alloc(ctx, LOAD_BYTES, stream);
+  for (int i = 0; i < LOAD_COPIES; ++i)
+    leati_copy(ctx, stream, i % 2 == 0 ? a : b, i % 2 == 0 ? b : a, LOAD_BYTES);
+  /* Legal in any state of use; the device still reads and writes both. */
+  leati_free(ctx, a);
+  leati_free(ctx, b);
+}

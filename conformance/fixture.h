@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * What most cases need: a device, streams, blocks, copies, tensors, threads. Everything here fails the case if the
+ * plugin refuses, and may be called from any thread of the case unless said otherwise.
+ */
+#ifndef LEAT_CONFORMANCE_FIXTURE_H_
+#define LEAT_CONFORMANCE_FIXTURE_H_
+
+#include "case.h"
+
+/** A DLTensor with room for its shape and strides. `tensor` points into the struct: do not copy it by value. */
+typedef struct leat_case_tensor {
+  DLTensor tensor;                /**< pass `&t.tensor` */
+  int64_t shape[LEAT_MAX_RANK];   /**< elements */
+  int64_t strides[LEAT_MAX_RANK]; /**< elements; `tensor.strides` is NULL until one sets it to this */
+} leat_case_tensor;
+
+/** Short names of element types: leati_dtype(kDLFloat, 32). */
+DLDataType leati_dtype(uint32_t code, uint32_t bits);
+#define LEAT_F32 leati_dtype(kDLFloat, 32)
+#define LEAT_I64 leati_dtype(kDLInt, 64)
+#define LEAT_I32 leati_dtype(kDLInt, 32)
+#define LEAT_U8 leati_dtype(kDLUInt, 8)
+#define LEAT_BOOL leati_dtype(LEAT_DL_BOOL, 8)
+
+/** Bytes of a compact tensor of this type and shape. */
+uint64_t leati_tensor_bytes(DLDataType dtype, int32_t ndim, const int64_t *shape);
+
+/** Fills in a compact view of device memory at `address` on the chosen device. */
+void leati_tensor_device(const leat_case_context *ctx, leat_case_tensor *out, uint64_t address, DLDataType dtype,
+                         int32_t ndim, const int64_t *shape);
+
+/** Fills in a compact view of host memory. */
+void leati_tensor_host(leat_case_tensor *out, void *data, DLDataType dtype, int32_t ndim, const int64_t *shape);
+
+/** The chosen device, opened at the first call in the case. Closed by the runner after the case. */
+leat_device *leati_fixture_device(leat_case_context *ctx);
+
+/** A new stream of the chosen device; give it back with leati_stream_destroy(). */
+leat_stream *leati_stream_new(leat_case_context *ctx);
+void leati_stream_destroy(leat_case_context *ctx, leat_stream *stream);
+
+/** A new event of the chosen device; give it back with leati_event_destroy(). */
+leat_event *leati_event_new(leat_case_context *ctx);
+void leati_event_destroy(leat_case_context *ctx, leat_event *event);
+
+/** A block of device memory; `stream` as in leat_memory_api::alloc. Give it back with leati_free(). */
+uint64_t leati_alloc(leat_case_context *ctx, uint64_t size, leat_stream *stream);
+void leati_free(leat_case_context *ctx, uint64_t address);
+
+/** Puts a copy of bytes into the stream: host to device, device to host (arrives with the next wait), device to device.
+ */
+void leati_upload(leat_case_context *ctx, leat_stream *stream, uint64_t address, const void *bytes, uint64_t size);
+void leati_download(leat_case_context *ctx, leat_stream *stream, uint64_t address, void *bytes, uint64_t size);
+void leati_copy(leat_case_context *ctx, leat_stream *stream, uint64_t from, uint64_t to, uint64_t size);
+
+/** Flushes the stream and waits for it. */
+void leati_synchronize(leat_case_context *ctx, leat_stream *stream);
+
+/** Operator `name` of domain "" without attributes for inputs of one type and rank. Ends the case as not supported if
+ * the plugin says so. Give it back with leati_op_destroy(). */
+leat_op *leati_op_new(leat_case_context *ctx, const char *name, uint32_t opset, uint32_t inputs, DLDataType dtype,
+                      int32_t ndim);
+void leati_op_destroy(leat_case_context *ctx, leat_op *op);
+
+/** Puts an operator with `count` inputs and one output into a stream. */
+void leati_op_invoke(leat_case_context *ctx, const leat_op *op, leat_stream *stream, uint32_t count,
+                     const leat_case_tensor *const *inputs, const leat_case_tensor *output);
+
+/** Bytes that depend on `tag` and on each position, so that a misplaced or stale byte shows. */
+void leati_pattern(uint8_t *out, size_t size, uint32_t tag);
+
+/** Runs `run(ctx, index, data)` for index 0 to `count`-1 in `count` threads that start together; returns when all are
+ * done. Checks in them end the case as anywhere else. */
+typedef void (*leat_case_thread_fn)(leat_case_context *ctx, uint32_t index, void *data);
+void leati_threads_run(leat_case_context *ctx, uint32_t count, leat_case_thread_fn run, void *data);
+
+/** Puts work into the stream that takes the device a while (many copies and additions, some milliseconds on a slow
+ * device), so that what follows it is likely still in flight when the caller goes on. No check may depend on that. */
+void leati_stream_load(leat_case_context *ctx, leat_stream *stream);
+
+/** Private to runner.c: begins and ends the fixture of a case. */
+void leati_fixture_begin(leat_case_context *ctx);
+void leati_fixture_end(leat_case_context *ctx);
+
+#endif /* LEAT_CONFORMANCE_FIXTURE_H_ */

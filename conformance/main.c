@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * leat-conformance: tells whether a plugin keeps the contract of abi/leat/backend.h.
+ *
+ * Exit status: 0 all is fine, 1 a case failed, crashed or timed out, 2 bad use, 77 there is no device (with the
+ * reason).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "mustpass.h"
+#include "runner.h"
+
+#define EXIT_BAD_USE 2
+
+typedef void (*report_writer)(const leat_report *report, GString *out);
+
+static const struct {
+  const char *name;
+  report_writer write;
+} formats[] = {
+    {"text", leati_report_text}, {"tap", leati_report_tap}, {"junit", leati_report_junit}, {"json", leati_report_json}};
+
+/* The command line. */
+typedef struct {
+  char **filters;
+  char **run_cases;
+  char *format;
+  char *output;
+  char *mustpass;
+  char *waivers;
+  char *fail_on_output;
+  char *device;
+  char *seed;
+  char *jobs;
+  char *batch;
+  char *repeat;
+  double scale;
+  gboolean list;
+  gboolean probe;
+  gboolean quiet;
+  gint child_fd;
+  char **rest;
+} arguments;
+
+static int bad_use(const char *format, ...) G_GNUC_PRINTF(1, 2);
+static int bad_use(const char *format, ...) {
+  va_list args;
+  char *text;
+  va_start(args, format);
+  text = g_strdup_vprintf(format, args);
+  va_end(args);
+  g_printerr("leat-conformance: %s\n", text);
+  g_free(text);
+  return EXIT_BAD_USE;
+}
+
+/* Reads an option that is a whole number; keeps `out` when the option was not given. */
+static gboolean read_number(const char *option, const char *text, guint64 low, guint64 high, uint32_t *out) {
+  GError *error = NULL;
+  guint64 number;
+  if (text == NULL)
+    return TRUE;
+  if (!g_ascii_string_to_unsigned(text, 10, low, high, &number, &error)) {
+    bad_use("%s %s: a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " is expected", option, text, low,
+            high);
+    g_error_free(error);
+    return FALSE;
+  }
+  *out = (uint32_t)number;
+  return TRUE;
+}
+
+/* Reads a file of waivers: lines of a name or glob, white space, and a reason. */
+static char **read_waivers(const char *path) {
+  GPtrArray *waivers = g_ptr_array_new_with_free_func(g_free);
+  GError *error = NULL;
+  char *text;
+  char **lines;
+  if (!g_file_get_contents(path, &text, NULL, &error)) {
+    bad_use("--waivers: %s", error->message);
+    g_error_free(error);
+    return NULL;
+  }
+  lines = g_strsplit(text, "\n", -1);
+  g_free(text);
+  for (guint i = 0; lines[i] != NULL; ++i) {
+    char *line = g_strstrip(lines[i]);
+    size_t name = strcspn(line, " \t");
+    gboolean known = FALSE;
+    char *glob;
+    if (line[0] == '\0' || line[0] == '#')
+      continue;
+    if (line[name] == '\0') {
+      bad_use("--waivers %s: line %u: a waiver needs a name and then a reason: %s", path, i + 1, line);
+      return NULL;
+    }
+    glob = g_strndup(line, name);
+    for (guint j = 0; j < leati_runner_cases()->len && !known; ++j) {
+      known = g_pattern_match_simple(glob, ((const leat_case *)leati_runner_cases()->pdata[j])->name);
+    }
+    if (!known) {
+      bad_use("--waivers %s: line %u: no case is named %s", path, i + 1, glob);
+      return NULL;
+    }
+    g_ptr_array_add(waivers, glob);
+    g_ptr_array_add(waivers, g_strdup(g_strchug(line + name)));
+  }
+  g_strfreev(lines);
+  g_ptr_array_add(waivers, NULL);
+  return (char **)g_ptr_array_free(waivers, FALSE);
+}
+
+/* --list: names and what each checks. */
+static int list_cases(const arguments *args) {
+  GPtrArray *cases = leati_runner_cases();
+  guint count = 0;
+  for (guint i = 0; i < cases->len; ++i) {
+    const leat_case *one = cases->pdata[i];
+    if (!leati_runner_chosen(args->filters, one->name))
+      continue;
+    ++count;
+    printf("%s\t%s\n", one->name, one->summary);
+  }
+  if (count == 0)
+    return bad_use("no case matches the filters");
+  return 0;
+}
+
+/* Runs cases or the probe in this process. */
+static int be_child(const arguments *args, const char *plugin_path, uint32_t device_index, uint32_t seed) {
+  leat_child_options options = {.plugin_path = plugin_path,
+                                .device_index = device_index,
+                                .seed = seed,
+                                .scale = args->scale,
+                                .result_fd = args->child_fd};
+  GPtrArray *cases = leati_runner_cases();
+  GPtrArray *chosen = g_ptr_array_new();
+  int status;
+  if (args->child_fd >= 0) {
+    /* The runner's end takes the cases with it, also when it is killed. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (fcntl(args->child_fd, F_SETFD, FD_CLOEXEC) != 0)
+      return bad_use("--child-fd is for the runner's own use");
+    /* One pipe for both keeps what is printed in order. */
+    dup2(STDOUT_FILENO, STDERR_FILENO);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+  }
+  if (args->probe)
+    return leati_child_probe(&options);
+  for (char **name = args->run_cases; *name != NULL; ++name) {
+    guint before = chosen->len;
+    for (guint i = 0; i < cases->len; ++i) {
+      const leat_case *one = cases->pdata[i];
+      if (g_str_equal(one->name, *name))
+        g_ptr_array_add(chosen, (gpointer)one);
+    }
+    if (chosen->len == before)
+      return bad_use("--run-case: no case is named %s; --list shows the names", *name);
+  }
+  status = leati_child_run(&options, (const leat_case *const *)chosen->pdata, chosen->len);
+  g_ptr_array_unref(chosen);
+  if (args->child_fd < 0) {
+    if (status == LEAT_CHILD_BAD_PLUGIN)
+      status = EXIT_BAD_USE;
+  }
+  return status;
+}
+
+static int run(const arguments *args, leat_run_options *options) {
+  report_writer write = NULL;
+  char *message = NULL;
+  GError *error = NULL;
+  GString *text = g_string_new(NULL);
+  leat_report *report;
+
+  for (size_t i = 0; i < G_N_ELEMENTS(formats); ++i) {
+    if (g_str_equal(formats[i].name, args->format))
+      write = formats[i].write;
+  }
+  if (write == NULL)
+    return bad_use("--format %s: text, tap, junit and json are known", args->format);
+  if (args->waivers != NULL && (options->waivers = read_waivers(args->waivers)) == NULL)
+    return EXIT_BAD_USE;
+  if (args->fail_on_output != NULL) {
+    options->forbidden = g_regex_new(args->fail_on_output, 0, 0, &error);
+    if (options->forbidden == NULL)
+      return bad_use("--fail-on-output: %s", error->message);
+  }
+  if (args->mustpass == NULL) {
+    options->mustpass = leati_mustpass_built_in();
+    options->mustpass_name = LEAT_MUSTPASS_BUILT_IN;
+  } else {
+    options->mustpass = leati_mustpass_read(args->mustpass, &error);
+    options->mustpass_name = args->mustpass;
+    if (options->mustpass == NULL)
+      return bad_use("--mustpass: %s", error->message);
+  }
+  /* A report that goes to a file leaves stdout to the person who waits for it. */
+  options->stream_text = write == leati_report_text || args->output != NULL;
+  options->progress = isatty(STDERR_FILENO) != 0;
+  options->only_bad = args->quiet || isatty(STDOUT_FILENO) != 0;
+
+  report = leati_runner_run(options, &message);
+  if (report == NULL)
+    return bad_use("%s", message);
+  if (options->stream_text) {
+    leati_report_text_tail(report, text);
+    fputs(text->str, stdout);
+    g_string_truncate(text, 0);
+  }
+  if (args->output != NULL) {
+    write(report, text);
+    if (!g_file_set_contents(args->output, text->str, (gssize)text->len, &error)) {
+      return bad_use("--output: %s", error->message);
+    }
+  } else if (write != leati_report_text) {
+    write(report, text);
+    fputs(text->str, stdout);
+  }
+  if (fflush(stdout) != 0)
+    return bad_use("writing the report: %s", g_strerror(errno));
+  g_string_free(text, TRUE);
+  return leati_report_status(report);
+}
+
+int main(int argc, char **argv) {
+  arguments args = {.scale = 1.0, .child_fd = -1};
+  const GOptionEntry entries[] = {
+      {"list", 'l', 0, G_OPTION_ARG_NONE, &args.list, "List the cases and what each checks; needs no plugin", NULL},
+      {"filter", 'f', 0, G_OPTION_ARG_STRING_ARRAY, &args.filters,
+       "Run only cases whose name matches (may be repeated)", "GLOB"},
+      {"device", 'd', 0, G_OPTION_ARG_STRING, &args.device, "Device to use (default 0, the best)", "N"},
+      {"jobs", 'j', 0, G_OPTION_ARG_STRING, &args.jobs, "Processes at once (default: one a core)", "N"},
+      {"batch", 0, 0, G_OPTION_ARG_STRING, &args.batch, "Cases a process at most (default 1)", "N"},
+      {"repeat", 0, 0, G_OPTION_ARG_STRING, &args.repeat, "Run each case so often; it passes if all runs do", "N"},
+      {"seed", 0, 0, G_OPTION_ARG_STRING, &args.seed, "Seed of random data (default 0)", "N"},
+      {"deadline-scale", 0, 0, G_OPTION_ARG_DOUBLE, &args.scale, "Multiply all deadlines (slow machine, sanitizers)",
+       "X"},
+      {"format", 0, 0, G_OPTION_ARG_STRING, &args.format, "text (default), tap, junit or json", "FORMAT"},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &args.output, "Write the report there, and text to stdout", "FILE"},
+      {"quiet", 'q', 0, G_OPTION_ARG_NONE, &args.quiet, "No lines for cases that passed (default on a terminal)", NULL},
+      {"waivers", 0, 0, G_OPTION_ARG_FILENAME, &args.waivers, "Cases allowed to fail: lines of GLOB REASON", "FILE"},
+      {"mustpass", 0, 0, G_OPTION_ARG_FILENAME, &args.mustpass,
+       "List of cases that make a plugin conformant (default: that of ABI 1.0)", "FILE"},
+      {"fail-on-output", 0, 0, G_OPTION_ARG_STRING, &args.fail_on_output,
+       "A case fails if its process prints a line that matches", "REGEX"},
+      {"run-case", 0, 0, G_OPTION_ARG_STRING_ARRAY, &args.run_cases,
+       "Run one case in this process, without a deadline (for a debugger)", "NAME"},
+      {"probe", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &args.probe, NULL, NULL},
+      {"child-fd", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &args.child_fd, NULL, NULL},
+      {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &args.rest, NULL, "PLUGIN.so"},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+  GOptionContext *context = g_option_context_new(NULL);
+  GError *error = NULL;
+  leat_run_options options = {.jobs = g_get_num_processors(), .batch = 1, .repeat = 1};
+
+  /* Messages in the user's characters, numbers as in C: the format of reports does not depend on who runs. */
+  setlocale(LC_ALL, "");
+  setlocale(LC_NUMERIC, "C");
+  g_option_context_set_summary(context, "Checks whether PLUGIN.so is a conformant Leat backend.");
+  g_option_context_set_description(context,
+                                   "Exit status: 0 all fine; 1 a case failed, crashed or timed out; 2 bad use;\n"
+                                   "77 the plugin has no device (the reason is printed).");
+  g_option_context_add_main_entries(context, entries, NULL);
+  if (!g_option_context_parse(context, &argc, &argv, &error)) {
+    return bad_use("%s; --help shows the options", error->message);
+  }
+  g_option_context_free(context);
+  if (args.format == NULL)
+    args.format = g_strdup("text");
+  if (!read_number("--device", args.device, 0, 1023, &options.device_index) ||
+      !read_number("--seed", args.seed, 0, G_MAXUINT32, &options.seed) ||
+      !read_number("--jobs", args.jobs, 1, 1024, &options.jobs) ||
+      !read_number("--batch", args.batch, 1, 256, &options.batch) ||
+      !read_number("--repeat", args.repeat, 1, 1000000, &options.repeat)) {
+    return EXIT_BAD_USE;
+  }
+  if (!(args.scale >= 0.01 && args.scale <= 1000.0))
+    return bad_use("--deadline-scale: a number from 0.01 to 1000");
+  if (args.list)
+    return list_cases(&args);
+  if (args.rest == NULL || args.rest[1] != NULL) {
+    return bad_use("name one plugin: leat-conformance [OPTION...] PLUGIN.so; --help shows the options");
+  }
+  if (args.run_cases != NULL || args.probe)
+    return be_child(&args, args.rest[0], options.device_index, options.seed);
+  options.program = g_file_read_link("/proc/self/exe", NULL);
+  if (options.program == NULL)
+    options.program = argv[0];
+  options.plugin_path = args.rest[0];
+  options.filters = args.filters;
+  options.scale = args.scale;
+  return run(&args, &options);
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Wrong plugins that show that the suite notices. The library wraps a right plugin, named by LEAT_MUTANT_BASE, and
+ * forwards everything to it but for the one thing that LEAT_MUTANT names ("none": nothing is changed, the control).
+ * CMakeLists.txt says which case must catch which mutant.
+ */
+#include <dlfcn.h>
+#include <glib.h>
+#include <leat/backend.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is forwarded to, constant after load(). */
+static leat_backend_query_fn base_query;
+static const leat_backend_api *base;
+
+/* What is handed out: copies, of which the mutant changes a slot. Constant after load(). */
+static leat_device_api device_api;
+static leat_memory_api memory_api;
+static leat_stream_api stream_api;
+static leat_event_api event_api;
+static leat_op_api op_api;
+static leat_backend_api backend_api;
+
+/* ---- Query ---- */
+
+static gboolean tail_ignored;
+
+static void ignore_tail(void) {
+  tail_ignored = TRUE;
+}
+
+static void drop_slot(void) {
+  op_api.infer = NULL;
+}
+
+static void claim_timing(void) {
+  backend_api.capabilities |= LEAT_CAPABILITY_EVENT_TIMING;
+}
+
+static int32_t create_without_timing(leat_device *device, uint64_t flags, leat_event **out, leat_error *err) {
+  return base->event->create(device, flags & ~LEAT_EVENT_TIMING, out, err);
+}
+
+static int32_t no_time_passes(leat_event *start, leat_event *end, double *out_ns, leat_error *err) {
+  (void)start;
+  (void)end;
+  (void)err;
+  *out_ns = 0.0;
+  return LEAT_OK;
+}
+
+static void fake_timing(void) {
+  claim_timing();
+  event_api.create = create_without_timing;
+  event_api.elapsed = no_time_passes;
+}
+
+/* ---- Devices ---- */
+
+static int32_t synchronize_nothing(leat_device *device, leat_error *err) {
+  (void)device;
+  (void)err;
+  return LEAT_OK;
+}
+
+static void device_synchronize_returns_at_once(void) {
+  device_api.synchronize = synchronize_nothing;
+}
+
+static int32_t changing_info(uint32_t index, leat_device_info *out, leat_error *err) {
+  static gint calls;
+  int32_t status = base->device->info(index, out, err);
+  if (status == LEAT_OK)
+    out->uuid[15] = (uint8_t)g_atomic_int_add(&calls, 1);
+  return status;
+}
+
+static void uuid_changes(void) {
+  device_api.info = changing_info;
+}
+
+static int32_t shutdown_anyway(leat_error *err) {
+  (void)err;
+  return LEAT_OK;
+}
+
+static void shutdown_never_busy(void) {
+  backend_api.shutdown = shutdown_anyway;
+}
+
+/* ---- Memory ---- */
+
+static int32_t find_anything(leat_device *device, uint64_t address, uint64_t *out_base, uint64_t *out_size,
+                             leat_error *err) {
+  int32_t status = base->memory->find(device, address, out_base, out_size, err);
+  if (status != LEAT_ERROR_INVALID_ARGUMENT || out_base == NULL || out_size == NULL)
+    return status;
+  *out_base = address;
+  *out_size = 1;
+  return LEAT_OK;
+}
+
+static void find_accepts_anything(void) {
+  memory_api.find = find_anything;
+}
+
+enum { SHIFT = 16 };
+
+static int32_t alloc_shifted(leat_device *device, uint64_t size, leat_stream *stream, uint64_t *out_address,
+                             leat_error *err) {
+  int32_t status = base->memory->alloc(device, size + SHIFT, stream, out_address, err);
+  if (status == LEAT_OK)
+    *out_address += SHIFT;
+  return status;
+}
+
+static int32_t free_shifted(leat_device *device, uint64_t address, leat_error *err) {
+  return base->memory->free(device, address == 0 ? 0 : address - SHIFT, err);
+}
+
+static void alloc_unaligned(void) {
+  memory_api.alloc = alloc_shifted;
+  memory_api.free = free_shifted;
+}
+
+static int32_t alloc_no_zero(leat_device *device, uint64_t size, leat_stream *stream, uint64_t *out_address,
+                             leat_error *err) {
+  if (size == 0 && err != NULL) {
+    err->code = LEAT_ERROR_INVALID_ARGUMENT;
+    strcpy(err->message, "no empty blocks");
+  }
+  return size == 0 ? LEAT_ERROR_INVALID_ARGUMENT : base->memory->alloc(device, size, stream, out_address, err);
+}
+
+static void empty_blocks_refused(void) {
+  memory_api.alloc = alloc_no_zero;
+}
+
+/* One freed block, which the next alloc() of its size gets whatever still uses it. */
+static GMutex stale_lock; /* guards the two below */
+static uint64_t stale_address;
+static uint64_t stale_size;
+
+static int32_t alloc_stale(leat_device *device, uint64_t size, leat_stream *stream, uint64_t *out_address,
+                           leat_error *err) {
+  g_mutex_lock(&stale_lock);
+  if (stale_address != 0 && stale_size == size) {
+    *out_address = stale_address;
+    stale_address = 0;
+    g_mutex_unlock(&stale_lock);
+    return LEAT_OK;
+  }
+  g_mutex_unlock(&stale_lock);
+  return base->memory->alloc(device, size, stream, out_address, err);
+}
+
+static int32_t free_stale(leat_device *device, uint64_t address, leat_error *err) {
+  uint64_t block = 0;
+  uint64_t size = 0;
+  uint64_t evicted;
+  if (base->memory->find(device, address, &block, &size, NULL) != LEAT_OK) {
+    return base->memory->free(device, address, err);
+  }
+  g_mutex_lock(&stale_lock);
+  evicted = stale_address;
+  stale_address = address;
+  stale_size = size;
+  g_mutex_unlock(&stale_lock);
+  return base->memory->free(device, evicted, err);
+}
+
+static void reuse_ignores_streams(void) {
+  memory_api.alloc = alloc_stale;
+  memory_api.free = free_stale;
+}
+
+static int32_t copy_anything(leat_stream *stream, const DLTensor *src, const DLTensor *dst, leat_error *err) {
+  int32_t status = base->memory->copy(stream, src, dst, err);
+  return status == LEAT_ERROR_INVALID_ARGUMENT ? LEAT_OK : status;
+}
+
+static void copy_error_swallowed(void) {
+  memory_api.copy = copy_anything;
+}
+
+static int32_t copy_nowhere(leat_stream *stream, const DLTensor *src, const DLTensor *dst, leat_error *err) {
+  if (dst != NULL && dst->device.device_type == kDLCPU)
+    return LEAT_OK;
+  return base->memory->copy(stream, src, dst, err);
+}
+
+static void download_never_delivered(void) {
+  memory_api.copy = copy_nowhere;
+}
+
+static int32_t stats_of_any_size(leat_device *device, leat_memory_stats *out, leat_error *err) {
+  leat_memory_stats full = {.struct_size = sizeof full};
+  int32_t status = base->memory->stats(device, &full, err);
+  if (status == LEAT_OK && out != NULL)
+    memcpy(out, &full, MIN(out->struct_size, sizeof full));
+  return status;
+}
+
+static void short_struct_accepted(void) {
+  memory_api.stats = stats_of_any_size;
+}
+
+static int32_t free_without_message(leat_device *device, uint64_t address, leat_error *err) {
+  int32_t status = base->memory->free(device, address, err);
+  if (status != LEAT_OK && err != NULL)
+    err->message[0] = '\0';
+  return status;
+}
+
+static void error_without_message(void) {
+  memory_api.free = free_without_message;
+}
+
+static int32_t free_without_code(leat_device *device, uint64_t address, leat_error *err) {
+  int32_t status = base->memory->free(device, address, err);
+  if (status != LEAT_OK && err != NULL)
+    err->code = LEAT_OK;
+  return status;
+}
+
+static void error_without_code(void) {
+  memory_api.free = free_without_code;
+}
+
+static int32_t import_and_delete_again(leat_stream *stream, DLManagedTensorVersioned *managed, leat_event *ready,
+                                       leat_view *out, leat_error *err) {
+  void (*deleter)(DLManagedTensorVersioned *) = managed != NULL ? managed->deleter : NULL;
+  int32_t status = base->memory->import_dlpack(stream, managed, ready, out, err);
+  if (status == LEAT_OK && deleter != NULL)
+    deleter(managed);
+  return status;
+}
+
+static void deleter_called_twice(void) {
+  memory_api.import_dlpack = import_and_delete_again;
+}
+
+static int32_t export_unordered(leat_stream *stream, const DLTensor *view, leat_event *ready,
+                                DLManagedTensorVersioned **out, leat_error *err) {
+  /* Any event will do; it is never waited for. One device is open in the cases that this is for. */
+  static leat_event *unused;
+  leat_device *device = NULL;
+  if (ready == NULL && unused == NULL) {
+    int32_t status = base->device->open(0, &device, err);
+    if (status == LEAT_OK)
+      status = base->event->create(device, 0, &unused, err);
+    if (status != LEAT_OK)
+      return status;
+  }
+  return base->memory->export_dlpack(stream, view, ready != NULL ? ready : unused, out, err);
+}
+
+static void export_does_not_synchronize(void) {
+  memory_api.export_dlpack = export_unordered;
+}
+
+/* ---- Streams ---- */
+
+static int32_t stream_ready(leat_stream *stream, leat_error *err) {
+  int32_t status = base->stream->query(stream, err);
+  return status == LEAT_ERROR_NOT_READY ? LEAT_OK : status;
+}
+
+static void stream_query_says_ready(void) {
+  stream_api.query = stream_ready;
+}
+
+static void stream_synchronize_only_flushes(void) {
+  stream_api.synchronize = base->stream->flush;
+}
+
+static leat_stream *only_stream;
+
+static int32_t create_once(leat_device *device, uint64_t flags, leat_stream **out, leat_error *err) {
+  if (only_stream == NULL) {
+    int32_t status = base->stream->create(device, flags, &only_stream, err);
+    if (status != LEAT_OK)
+      return status;
+  }
+  *out = only_stream;
+  return LEAT_OK;
+}
+
+static int32_t destroy_never(leat_stream *stream, leat_error *err) {
+  return base->stream->flush(stream, err);
+}
+
+static void streams_aliased(void) {
+  stream_api.create = create_once;
+  stream_api.destroy = destroy_never;
+}
+
+/* ---- Events ---- */
+
+static int32_t wait_nothing(leat_event *event, int64_t timeout_ns, leat_error *err) {
+  (void)timeout_ns;
+  return base->event->query(event, err) == LEAT_ERROR_NOT_READY ? LEAT_OK : base->event->query(event, err);
+}
+
+static void event_wait_returns_at_once(void) {
+  event_api.wait = wait_nothing;
+}
+
+static int32_t event_ready(leat_event *event, leat_error *err) {
+  int32_t status = base->event->query(event, err);
+  return status == LEAT_ERROR_NOT_READY ? LEAT_OK : status;
+}
+
+static void event_query_says_ready(void) {
+  event_api.query = event_ready;
+}
+
+static int32_t record_nothing(leat_event *event, leat_stream *stream, leat_error *err) {
+  (void)event;
+  return base->stream->flush(stream, err);
+}
+
+static void event_record_forgets(void) {
+  event_api.record = record_nothing;
+}
+
+static int32_t wait_and_hang(leat_event *event, int64_t timeout_ns, leat_error *err) {
+  int32_t status = base->event->wait(event, timeout_ns, err);
+  for (;;)
+    g_usleep(1000000);
+  return status;
+}
+
+static void event_wait_hangs(void) {
+  event_api.wait = wait_and_hang;
+}
+
+static int32_t destroy_and_crash(leat_event *event, leat_error *err) {
+  base->event->destroy(event, err);
+  raise(SIGSEGV);
+  return LEAT_OK;
+}
+
+static void event_destroy_crashes(void) {
+  event_api.destroy = destroy_and_crash;
+}
+
+/* ---- Operators ---- */
+
+/* Vectors lose their last element. */
+static int32_t invoke_less(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+                           uint32_t output_count, const DLTensor *const *outputs, leat_error *err) {
+  DLTensor views[3];
+  int64_t shape;
+  const DLTensor *less_inputs[2] = {&views[0], &views[1]};
+  const DLTensor *less_outputs[1] = {&views[2]};
+  if (input_count != 2 || output_count != 1 || inputs[0]->ndim != 1 || inputs[1]->ndim != 1 || outputs[0]->ndim != 1 ||
+      inputs[0]->shape[0] != inputs[1]->shape[0] || inputs[0]->shape[0] < 2) {
+    return base->op->invoke(op, stream, input_count, inputs, output_count, outputs, err);
+  }
+  shape = inputs[0]->shape[0] - 1;
+  views[0] = *inputs[0];
+  views[1] = *inputs[1];
+  views[2] = *outputs[0];
+  for (int i = 0; i < 3; ++i)
+    views[i].shape = &shape;
+  return base->op->invoke(op, stream, 2, less_inputs, 1, less_outputs, err);
+}
+
+static void op_skips_last_element(void) {
+  op_api.invoke = invoke_less;
+}
+
+static int32_t supports_anything(leat_device *device, const leat_op_desc *desc, leat_error *err) {
+  int32_t status = base->op->supports(device, desc, err);
+  return status == LEAT_ERROR_NOT_SUPPORTED ? LEAT_OK : status;
+}
+
+static void op_supports_anything(void) {
+  op_api.supports = supports_anything;
+}
+
+/* ---- The choice ---- */
+
+static void change_nothing(void) {
+}
+
+static const struct {
+  const char *name;
+  void (*change)(void);
+} mutants[] = {{"none", change_nothing},
+               {"host_tail_ignored", ignore_tail},
+               {"required_slot_missing", drop_slot},
+               {"timing_claimed", fake_timing},
+               {"device_synchronize_returns_at_once", device_synchronize_returns_at_once},
+               {"uuid_changes", uuid_changes},
+               {"shutdown_never_busy", shutdown_never_busy},
+               {"find_accepts_anything", find_accepts_anything},
+               {"alloc_unaligned", alloc_unaligned},
+               {"empty_blocks_refused", empty_blocks_refused},
+               {"reuse_ignores_streams", reuse_ignores_streams},
+               {"copy_error_swallowed", copy_error_swallowed},
+               {"download_never_delivered", download_never_delivered},
+               {"short_struct_accepted", short_struct_accepted},
+               {"error_without_message", error_without_message},
+               {"error_without_code", error_without_code},
+               {"deleter_called_twice", deleter_called_twice},
+               {"export_does_not_synchronize", export_does_not_synchronize},
+               {"stream_query_says_ready", stream_query_says_ready},
+               {"stream_synchronize_only_flushes", stream_synchronize_only_flushes},
+               {"streams_aliased", streams_aliased},
+               {"event_wait_returns_at_once", event_wait_returns_at_once},
+               {"event_query_says_ready", event_query_says_ready},
+               {"event_record_forgets", event_record_forgets},
+               {"event_wait_hangs", event_wait_hangs},
+               {"event_destroy_crashes", event_destroy_crashes},
+               {"op_skips_last_element", op_skips_last_element},
+               {"op_supports_anything", op_supports_anything}};
+
+/* Ends the process if the mutant cannot be made: a wrong set-up must not look like a mutant that was caught. */
+static void load(void) {
+  const leat_host_info host = {.struct_size = sizeof host,
+                               .abi_min = LEAT_ABI_1_0,
+                               .abi_max = LEAT_ABI_1_0,
+                               .header_version = LEAT_ABI_CURRENT,
+                               .name = "leat mutant"};
+  const char *path = g_getenv("LEAT_MUTANT_BASE");
+  const char *name = g_getenv("LEAT_MUTANT");
+  void *library = path != NULL ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  if (library == NULL)
+    g_error("LEAT_MUTANT_BASE must be the path of a plugin: %s", path != NULL ? dlerror() : "unset");
+  /* POSIX allows the conversion that ISO C does not spell out. */
+  *(void **)&base_query = dlsym(library, LEAT_BACKEND_QUERY_SYMBOL);
+  if (base_query == NULL || base_query(&host, &base, NULL) != LEAT_OK)
+    g_error("%s is not a plugin", path);
+  device_api = *base->device;
+  memory_api = *base->memory;
+  stream_api = *base->stream;
+  event_api = *base->event;
+  op_api = *base->op;
+  backend_api = *base;
+  backend_api.device = &device_api;
+  backend_api.memory = &memory_api;
+  backend_api.stream = &stream_api;
+  backend_api.event = &event_api;
+  backend_api.op = &op_api;
+  for (size_t i = 0; i < G_N_ELEMENTS(mutants); ++i) {
+    if (g_strcmp0(mutants[i].name, name) != 0)
+      continue;
+    mutants[i].change();
+    return;
+  }
+  g_error("LEAT_MUTANT names no mutant: %s", name != NULL ? name : "unset");
+}
+
+int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err) {
+  static gsize loaded;
+  leat_host_info cut;
+  int32_t status;
+  if (g_once_init_enter(&loaded)) {
+    load();
+    g_once_init_leave(&loaded, 1);
+  }
+  if (tail_ignored && host != NULL && host->struct_size > sizeof cut) {
+    cut = *host;
+    cut.struct_size = sizeof cut;
+    host = &cut;
+  }
+  status = base_query(host, out, err);
+  if (status == LEAT_OK)
+    *out = &backend_api;
+  return status;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators that slide a window over the spatial dimensions: convolutions and pools. */
+#include <string.h>
+
+#include "reference/bound.h"
+#include "reference/node.h"
+
+#define MAX_SPATIAL (LEAT_MAX_RANK - 2)
+
+/* A window and where it stands for each place of the output. */
+typedef struct window {
+  int32_t spatial;               /* spatial dimensions */
+  int64_t in[MAX_SPATIAL];       /* elements of the input */
+  int64_t kernel[MAX_SPATIAL];   /* elements of the window */
+  int64_t stride[MAX_SPATIAL];   /* step from one place to the next */
+  int64_t dilation[MAX_SPATIAL]; /* step between the elements of a window */
+  int64_t begin[MAX_SPATIAL];    /* padding in front */
+  int64_t end[MAX_SPATIAL];      /* padding behind */
+  int64_t out[MAX_SPATIAL];      /* places */
+  int64_t taps;                  /* elements of the window in all */
+  int64_t places;                /* places in all */
+} window;
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+  return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+static int64_t floor_div(int64_t a, int64_t b) {
+  return a >= 0 ? a / b : -ceil_div(-a, b);
+}
+
+/* Reads strides, dilations, pads, auto_pad and ceil_mode. `kernel` is set by the caller. */
+static bool window_init(leati_ref_node *node, window *w) {
+  const leati_ref_tensor *x = node->inputs[0];
+  if (x->rank < 3) {
+    return leati_ref_fail(node, "%s needs a batch, a channel and a spatial dimension", node->name);
+  }
+  w->spatial = x->rank - 2;
+  w->taps = 1;
+  w->places = 1;
+  bool ceil_mode = leati_ref_int(node, "ceil_mode", 0) != 0;
+  bool upper = leati_ref_string_is(node, "auto_pad", "NOTSET", "SAME_UPPER");
+  bool lower = leati_ref_string_is(node, "auto_pad", "NOTSET", "SAME_LOWER");
+  bool valid = leati_ref_string_is(node, "auto_pad", "NOTSET", "VALID");
+  for (int32_t d = 0; d < w->spatial; d++) {
+    w->in[d] = x->dims[2 + d];
+    w->stride[d] = leati_ref_ints_at(node, "strides", d, 1);
+    w->dilation[d] = leati_ref_ints_at(node, "dilations", d, 1);
+    w->begin[d] = valid ? 0 : leati_ref_ints_at(node, "pads", d, 0);
+    w->end[d] = valid ? 0 : leati_ref_ints_at(node, "pads", w->spatial + d, 0);
+    int64_t extent = (w->kernel[d] - 1) * w->dilation[d] + 1;
+    if (upper || lower) {
+      w->out[d] = ceil_div(w->in[d], w->stride[d]);
+      int64_t pad = (w->out[d] - 1) * w->stride[d] + extent - w->in[d];
+      pad = pad > 0 ? pad : 0;
+      w->begin[d] = upper ? pad / 2 : pad - pad / 2;
+      w->end[d] = pad - w->begin[d];
+    } else {
+      int64_t room = w->in[d] + w->begin[d] + w->end[d] - extent;
+      w->out[d] = (ceil_mode ? ceil_div(room, w->stride[d]) : floor_div(room, w->stride[d])) + 1;
+      /* A window that would begin behind the input, in the padding, is left out. */
+      if (ceil_mode && (w->out[d] - 1) * w->stride[d] >= w->in[d] + w->begin[d]) {
+        w->out[d]--;
+      }
+    }
+    if (w->out[d] < 0) {
+      return leati_ref_fail(node, "%s: the window is larger than the padded input", node->name);
+    }
+    w->taps *= w->kernel[d];
+    w->places *= w->out[d];
+  }
+  return true;
+}
+
+/* The element of a channel that tap `tap` meets at place `place`: its number, -1 in the padding, -2 beyond the padding.
+ */
+static int64_t window_at(const window *w, int64_t place, int64_t tap) {
+  int64_t p[MAX_SPATIAL];
+  int64_t t[MAX_SPATIAL];
+  leati_ref_unravel(w->spatial, w->out, place, p);
+  leati_ref_unravel(w->spatial, w->kernel, tap, t);
+  int64_t at = 0;
+  bool padding = false;
+  for (int32_t d = 0; d < w->spatial; d++) {
+    int64_t i = p[d] * w->stride[d] - w->begin[d] + t[d] * w->dilation[d];
+    if (i >= w->in[d] + w->end[d]) {
+      return -2;
+    }
+    padding = padding || i < 0 || i >= w->in[d];
+    at = at * w->in[d] + i;
+  }
+  return padding ? -1 : at;
+}
+
+static void window_output(leati_ref_node *node, const window *w, int64_t channels) {
+  int64_t dims[LEAT_MAX_RANK] = {node->inputs[0]->dims[0], channels};
+  memcpy(dims + 2, w->out, sizeof w->out[0] * (size_t)w->spatial);
+  for (uint32_t k = 0; k < node->output_count && k < 2; k++) {
+    leati_ref_tensor_init(&node->outputs[k], k == 0 ? node->inputs[0]->type : LEATI_REF_INT64, w->spatial + 2, dims);
+  }
+}
+
+static int64_t window_elements(const window *w) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < w->spatial; d++) {
+    count *= w->in[d];
+  }
+  return count;
+}
+
+static bool run_conv(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *weights = node->inputs[1];
+  const leati_ref_tensor *bias = leati_ref_input(node, 2);
+  window w = {0};
+  for (int32_t d = 0; d < weights->rank - 2; d++) {
+    w.kernel[d] = weights->dims[2 + d];
+  }
+  if (!window_init(node, &w)) {
+    return false;
+  }
+  int64_t groups = leati_ref_int(node, "group", 1);
+  int64_t maps = weights->dims[0];
+  int64_t depth = weights->dims[1];
+  if (x->dims[1] != depth * groups || maps % groups != 0) {
+    return leati_ref_fail(node, "Conv: channels and groups do not agree");
+  }
+  window_output(node, &w, maps);
+  int64_t elements = window_elements(&w);
+  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+    int64_t place = k % w.places;
+    int64_t map = k / w.places % maps;
+    int64_t image = k / w.places / maps;
+    int64_t group = map / (maps / groups);
+    double sum = 0;
+    double magnitude = 0;
+    for (int64_t c = 0; c < depth; c++) {
+      for (int64_t tap = 0; tap < w.taps; tap++) {
+        int64_t at = window_at(&w, place, tap);
+        if (at >= 0) {
+          double product = x->f[(image * x->dims[1] + group * depth + c) * elements + at] *
+                           weights->f[(map * depth + c) * w.taps + tap];
+          sum += product;
+          magnitude += fabs(product);
+        }
+      }
+    }
+    if (bias != NULL) {
+      sum += bias->f[map];
+      magnitude += fabs(bias->f[map]);
+    }
+    node->outputs[0].f[k] = sum;
+    node->outputs[0].bound[k] = leati_ref_bound_sum(depth * w.taps + 1, magnitude);
+  }
+  return true;
+}
+
+static bool pool_init(leati_ref_node *node, window *w) {
+  for (int32_t d = 0; d < MAX_SPATIAL; d++) {
+    w->kernel[d] = leati_ref_ints_at(node, "kernel_shape", d, 1);
+  }
+  return window_init(node, w);
+}
+
+/* The number of an element within the whole input, with the spatial indices swapped for storage_order 1. */
+static int64_t stored_at(const window *w, int64_t channel, int64_t at, bool column_major) {
+  int64_t elements = window_elements(w);
+  if (!column_major) {
+    return channel * elements + at;
+  }
+  int64_t index[MAX_SPATIAL];
+  leati_ref_unravel(w->spatial, w->in, at, index);
+  int64_t swapped = 0;
+  for (int32_t d = w->spatial - 1; d >= 0; d--) {
+    swapped = swapped * w->in[d] + index[d];
+  }
+  return channel * elements + swapped;
+}
+
+static bool run_max_pool(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  bool column_major = leati_ref_int(node, "storage_order", 0) != 0;
+  window w = {0};
+  if (!pool_init(node, &w)) {
+    return false;
+  }
+  window_output(node, &w, x->dims[1]);
+  int64_t elements = window_elements(&w);
+  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+    int64_t channel = k / w.places;
+    int64_t best = -1;
+    for (int64_t tap = 0; tap < w.taps; tap++) {
+      int64_t at = window_at(&w, k % w.places, tap);
+      if (at < 0) {
+        continue;
+      }
+      int64_t here = channel * elements + at;
+      int64_t there = channel * elements + best;
+      if (best < 0 || (leati_ref_type_is_float(x->type) ? x->f[here] > x->f[there] : x->i[here] > x->i[there])) {
+        best = at;
+      }
+    }
+    if (best < 0) {
+      return leati_ref_fail(node, "MaxPool: a window lies in the padding alone");
+    }
+    leati_ref_tensor_copy_element(&node->outputs[0], k, x, channel * elements + best);
+    if (leati_ref_type_is_float(x->type) && fabs(node->outputs[0].f[k]) < FLT_MIN) {
+      node->outputs[0].bound[k] = FLT_MIN;
+    }
+    if (node->output_count > 1) {
+      node->outputs[1].i[k] = stored_at(&w, channel, best, column_major);
+    }
+  }
+  return true;
+}
+
+static bool run_average_pool(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  bool global = strcmp(node->name, "GlobalAveragePool") == 0;
+  bool with_padding = leati_ref_int(node, "count_include_pad", 0) != 0;
+  window w = {0};
+  for (int32_t d = 0; d < x->rank - 2; d++) {
+    w.kernel[d] = x->dims[2 + d];
+  }
+  if (global ? !window_init(node, &w) : !pool_init(node, &w)) {
+    return false;
+  }
+  window_output(node, &w, x->dims[1]);
+  int64_t elements = window_elements(&w);
+  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+    double sum = 0;
+    double magnitude = 0;
+    int64_t counted = 0;
+    for (int64_t tap = 0; tap < w.taps; tap++) {
+      int64_t at = window_at(&w, k % w.places, tap);
+      if (at >= 0) {
+        double v = x->f[k / w.places * elements + at];
+        sum += v;
+        magnitude += fabs(v);
+      }
+      counted += at >= 0 || (at == -1 && with_padding);
+    }
+    double value = sum / (double)counted;
+    node->outputs[0].f[k] = value;
+    /* The division, or the multiplication by a rounded reciprocal. */
+    node->outputs[0].bound[k] =
+        leati_ref_bound_sum(w.taps, magnitude) / (double)counted + leati_ref_bound_ulps(value, 3.5);
+  }
+  return true;
+}
+
+const leati_ref_entry leati_ref_conv[] = {
+    {"Conv", run_conv},
+    {"MaxPool", run_max_pool},
+    {"AveragePool", run_average_pool},
+    {"GlobalAveragePool", run_average_pool},
+    {NULL, NULL},
+};

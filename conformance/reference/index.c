@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators that pick or mix elements at computed places. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "reference/bound.h"
+#include "reference/node.h"
+
+static bool run_gather(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *indices = node->inputs[1];
+  int32_t axis;
+  if (!leati_ref_axis(node, leati_ref_int(node, "axis", 0), x->rank, &axis)) {
+    return false;
+  }
+  if (x->rank - 1 + indices->rank > LEAT_MAX_RANK) {
+    return leati_ref_fail(node, "Gather: the result has too many dimensions");
+  }
+  int64_t dims[2 * LEAT_MAX_RANK];
+  int32_t rank = 0;
+  int64_t inner = 1;
+  for (int32_t d = 0; d < x->rank; d++) {
+    if (d == axis) {
+      memcpy(dims + rank, indices->dims, sizeof dims[0] * (size_t)indices->rank);
+      rank += indices->rank;
+    } else {
+      dims[rank++] = x->dims[d];
+    }
+    inner *= d > axis ? x->dims[d] : 1;
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, x->type, rank, dims);
+  for (int64_t k = 0; k < y->count; k++) {
+    int64_t n = x->dims[axis];
+    int64_t i = indices->i[k / inner % indices->count];
+    int64_t outer = k / inner / indices->count;
+    i += i < 0 ? n : 0;
+    /* An index outside the dimension is the caller's mistake; here it reads as zero, which a new tensor holds. */
+    if (i >= 0 && i < n) {
+      leati_ref_tensor_copy_element(y, k, x, (outer * n + i) * inner + k % inner);
+    }
+  }
+  return true;
+}
+
+/* ---- Resize ----------------------------------------------------------------------------------------------------- */
+
+/* One dimension of a Resize. */
+typedef struct axis_scale {
+  int64_t in;
+  int64_t out;
+  double scale;  /* out / in, or the number given */
+  double start;  /* of the region of interest, relative */
+  double finish; /* likewise its end */
+} axis_scale;
+
+static double original(const leati_ref_node *node, const axis_scale *a, int64_t at) {
+  const char *key = "coordinate_transformation_mode";
+  double x = (double)at;
+  double in = (double)a->in;
+  double out = (double)a->out;
+  double half = (x + 0.5) / a->scale - 0.5;
+  if (leati_ref_string_is(node, key, "half_pixel", "asymmetric")) {
+    return x / a->scale;
+  }
+  if (leati_ref_string_is(node, key, "half_pixel", "align_corners")) {
+    return a->out == 1 ? 0 : x * (in - 1) / (out - 1);
+  }
+  if (leati_ref_string_is(node, key, "half_pixel", "pytorch_half_pixel")) {
+    return a->out > 1 ? half : 0;
+  }
+  if (leati_ref_string_is(node, key, "half_pixel", "half_pixel_symmetric")) {
+    double adjustment = out / (a->scale * in);
+    return in / 2 * (1 - adjustment) + half;
+  }
+  if (leati_ref_string_is(node, key, "half_pixel", "tf_crop_and_resize")) {
+    return a->out > 1 ? a->start * (in - 1) + x * (a->finish - a->start) * (in - 1) / (out - 1)
+                      : 0.5 * (a->start + a->finish) * (in - 1);
+  }
+  return half;
+}
+
+static int64_t nearest(const leati_ref_node *node, const axis_scale *a, double x) {
+  double at;
+  if (leati_ref_string_is(node, "nearest_mode", "round_prefer_floor", "floor")) {
+    at = floor(x);
+  } else if (leati_ref_string_is(node, "nearest_mode", "round_prefer_floor", "ceil")) {
+    at = ceil(x);
+  } else if (leati_ref_string_is(node, "nearest_mode", "round_prefer_floor", "round_prefer_ceil")) {
+    at = floor(x + 0.5);
+  } else {
+    at = ceil(x - 0.5);
+  }
+  double last = (double)a->in - 1;
+  return (int64_t)(at < 0 ? 0 : at > last ? last : at);
+}
+
+/* The corner of the cell around a place: lower neighbour where the bit of the dimension is clear, else the upper one.
+ * Its weight is the product of the distances to the opposite one. */
+static int64_t corner(const leati_ref_tensor *x, const axis_scale *axes, const double *at, uint32_t bits,
+                      double *weight) {
+  int64_t index[LEAT_MAX_RANK];
+  *weight = 1;
+  for (int32_t d = 0; d < x->rank; d++) {
+    double last = (double)axes[d].in - 1;
+    double place = at[d] < 0 ? 0 : at[d] > last ? last : at[d];
+    double low = floor(place);
+    bool upper = (bits >> d & 1) != 0;
+    index[d] = (int64_t)low + (upper && low < last);
+    *weight *= upper ? place - low : 1 - (place - low);
+  }
+  return leati_ref_ravel(x->rank, x->dims, index);
+}
+
+static bool resize_sizes(leati_ref_node *node, axis_scale *scales) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *roi = leati_ref_input(node, 1);
+  const leati_ref_tensor *factors = leati_ref_input(node, 2);
+  const leati_ref_tensor *sizes = leati_ref_input(node, 3);
+  bool crop = leati_ref_string_is(node, "coordinate_transformation_mode", "half_pixel", "tf_crop_and_resize");
+  int32_t axes[LEAT_MAX_RANK];
+  int32_t count;
+  if (!leati_ref_axes(node, UINT32_MAX, x->rank, axes, &count)) {
+    return false;
+  }
+  if (count < 0) {
+    count = x->rank;
+    for (int32_t d = 0; d < count; d++) {
+      axes[d] = d;
+    }
+  }
+  for (int32_t d = 0; d < x->rank; d++) {
+    scales[d] = (axis_scale){.in = x->dims[d], .out = x->dims[d], .scale = 1, .start = 0, .finish = 1};
+  }
+  bool larger = leati_ref_string_is(node, "keep_aspect_ratio_policy", "stretch", "not_smaller");
+  bool kept = larger || leati_ref_string_is(node, "keep_aspect_ratio_policy", "stretch", "not_larger");
+  double common = 0;
+  for (int32_t k = 0; kept && sizes != NULL && k < count; k++) {
+    double factor = (double)sizes->i[k] / (double)x->dims[axes[k]];
+    common = k == 0 || (larger ? factor > common : factor < common) ? factor : common;
+  }
+  for (int32_t k = 0; k < count; k++) {
+    axis_scale *a = &scales[axes[k]];
+    if (crop && roi != NULL) {
+      a->start = roi->f[k];
+      a->finish = roi->f[k + count];
+    }
+    if (factors != NULL && factors->count > 0) {
+      a->scale = factors->f[k];
+      a->out = (int64_t)floor((double)a->in * (crop ? a->finish - a->start : 1) * a->scale);
+    } else if (sizes != NULL && sizes->count > 0) {
+      a->out = kept ? (int64_t)floor(common * (double)a->in + 0.5) : sizes->i[k];
+      a->scale = kept ? common : (double)a->out / (double)a->in;
+    } else {
+      return leati_ref_fail(node, "Resize needs scales or sizes");
+    }
+  }
+  return true;
+}
+
+static bool run_resize(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  bool linear = leati_ref_string_is(node, "mode", "nearest", "linear");
+  bool crop = leati_ref_string_is(node, "coordinate_transformation_mode", "half_pixel", "tf_crop_and_resize");
+  if (!linear && !leati_ref_string_is(node, "mode", "nearest", "nearest")) {
+    return leati_ref_fail(node, "Resize: only nearest and linear are computed here");
+  }
+  if (leati_ref_int(node, "antialias", 0) != 0 || leati_ref_int(node, "exclude_outside", 0) != 0) {
+    return leati_ref_fail(node, "Resize: antialias and exclude_outside are not computed here");
+  }
+  if (linear && !leati_ref_type_is_float(x->type)) {
+    return leati_ref_fail(node, "Resize: only floats are interpolated here");
+  }
+  axis_scale scales[LEAT_MAX_RANK];
+  if (!resize_sizes(node, scales)) {
+    return false;
+  }
+  int64_t dims[LEAT_MAX_RANK];
+  double least = INFINITY;
+  double most = -INFINITY;
+  for (int32_t d = 0; d < x->rank; d++) {
+    dims[d] = scales[d].out;
+  }
+  for (int64_t k = 0; linear && k < x->count; k++) {
+    least = fmin(least, x->f[k]);
+    most = fmax(most, x->f[k]);
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, x->type, x->rank, dims);
+  if (x->count == 0) {
+    return true;
+  }
+  for (int64_t k = 0; k < y->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    double at[LEAT_MAX_RANK];
+    double moved = 0;
+    bool outside = false;
+    leati_ref_unravel(y->rank, y->dims, k, index);
+    for (int32_t d = 0; d < x->rank; d++) {
+      at[d] = scales[d].in == scales[d].out && !crop ? (double)index[d] : original(node, &scales[d], index[d]);
+      outside = outside || at[d] < 0 || at[d] > (double)scales[d].in - 1;
+      /* The place is off by 4 roundings of a number no larger than itself plus one. */
+      moved += scales[d].in == scales[d].out ? 0 : 4 * LEATI_REF_ULP * (fabs(at[d]) + 1);
+    }
+    if (crop && outside) {
+      y->f[k] = leati_ref_float(node, "extrapolation_value", 0);
+      continue;
+    }
+    if (!linear) {
+      for (int32_t d = 0; d < x->rank; d++) {
+        index[d] = nearest(node, &scales[d], at[d]);
+      }
+      leati_ref_tensor_copy_element(y, k, x, leati_ref_ravel(x->rank, x->dims, index));
+      continue;
+    }
+    double value = 0;
+    double magnitude = 0;
+    for (uint32_t bits = 0; bits < 1u << x->rank; bits++) {
+      double weight;
+      int64_t from = corner(x, scales, at, bits, &weight);
+      if (weight != 0) {
+        value += weight * x->f[from];
+        magnitude += weight * fabs(x->f[from]);
+      }
+    }
+    y->f[k] = value;
+    /* A place that is off moves the value along a slope of at most the whole range by element, and 4 roundings by
+     * resized dimension make up the weights and the sum. */
+    y->bound[k] = moved * (most - least) + leati_ref_bound_ulps(magnitude, 4 * x->rank);
+  }
+  return true;
+}
+
+const leati_ref_entry leati_ref_index[] = {{"Gather", run_gather}, {"Resize", run_resize}, {NULL, NULL}};

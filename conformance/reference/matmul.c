@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Products of matrices. */
+#include <string.h>
+
+#include "reference/bound.h"
+#include "reference/node.h"
+
+/* numpy.matmul: a vector on the left gets a 1 in front, one on the right a 1 behind, and both 1s leave the result. */
+static bool run_matmul(leati_ref_node *node) {
+  leati_ref_tensor a = *node->inputs[0];
+  leati_ref_tensor b = *node->inputs[1];
+  if (a.rank == 0 || b.rank == 0) {
+    return leati_ref_fail(node, "MatMul takes no scalars");
+  }
+  bool row = a.rank == 1;
+  bool column = b.rank == 1;
+  if (row) {
+    a.dims[1] = a.dims[0];
+    a.dims[0] = 1;
+    a.rank = 2;
+  }
+  if (column) {
+    b.dims[1] = 1;
+    b.rank = 2;
+  }
+  int64_t m = a.dims[a.rank - 2];
+  int64_t k = a.dims[a.rank - 1];
+  int64_t n = b.dims[b.rank - 1];
+  if (b.dims[b.rank - 2] != k) {
+    return leati_ref_fail(node, "MatMul: inner dimensions differ");
+  }
+  int32_t batch_rank = (a.rank > b.rank ? a.rank : b.rank) - 2;
+  int64_t batch[LEAT_MAX_RANK];
+  int64_t batches = 1;
+  for (int32_t d = 0; d < batch_rank; d++) {
+    int32_t da = d - (batch_rank - (a.rank - 2));
+    int32_t db = d - (batch_rank - (b.rank - 2));
+    int64_t na = da < 0 ? 1 : a.dims[da];
+    int64_t nb = db < 0 ? 1 : b.dims[db];
+    if (na != nb && na != 1 && nb != 1) {
+      return leati_ref_fail(node, "MatMul: batch dimensions do not broadcast");
+    }
+    batch[d] = na != 1 ? na : nb;
+    batches *= batch[d];
+  }
+  int64_t dims[LEAT_MAX_RANK + 2];
+  int32_t rank = batch_rank;
+  memcpy(dims, batch, sizeof batch[0] * (size_t)batch_rank);
+  if (!row) {
+    dims[rank++] = m;
+  }
+  if (!column) {
+    dims[rank++] = n;
+  }
+  leati_ref_tensor_init(&node->outputs[0], a.type, rank, dims);
+  leati_ref_tensor *y = &node->outputs[0];
+  /* Only the batch dimensions, for the broadcast. */
+  leati_ref_tensor ab = a;
+  leati_ref_tensor bb = b;
+  ab.rank -= 2;
+  bb.rank -= 2;
+  for (int64_t g = 0; g < batches; g++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(batch_rank, batch, g, index);
+    int64_t a0 = leati_ref_broadcast_at(&ab, batch_rank, index) * m * k;
+    int64_t b0 = leati_ref_broadcast_at(&bb, batch_rank, index) * k * n;
+    for (int64_t r = 0; r < m; r++) {
+      for (int64_t c = 0; c < n; c++) {
+        int64_t at = (g * m + r) * n + c;
+        double sum = 0;
+        double magnitude = 0;
+        uint64_t isum = 0;
+        for (int64_t j = 0; j < k; j++) {
+          if (leati_ref_type_is_float(a.type)) {
+            double product = a.f[a0 + r * k + j] * b.f[b0 + j * n + c];
+            sum += product;
+            magnitude += fabs(product);
+          } else {
+            isum += (uint64_t)a.i[a0 + r * k + j] * (uint64_t)b.i[b0 + j * n + c];
+          }
+        }
+        if (leati_ref_type_is_float(a.type)) {
+          y->f[at] = sum;
+          y->bound[at] = leati_ref_bound_sum(k, magnitude);
+        } else {
+          y->i[at] = leati_ref_type_wrap(a.type, (int64_t)isum);
+        }
+      }
+    }
+  }
+  return true;
+}
+
+/* alpha A' B' + beta C, where C broadcasts one way to the result. */
+static bool run_gemm(leati_ref_node *node) {
+  const leati_ref_tensor *a = node->inputs[0];
+  const leati_ref_tensor *b = node->inputs[1];
+  const leati_ref_tensor *c = leati_ref_input(node, 2);
+  double alpha = leati_ref_float(node, "alpha", 1);
+  double beta = leati_ref_float(node, "beta", 1);
+  bool ta = leati_ref_int(node, "transA", 0) != 0;
+  bool tb = leati_ref_int(node, "transB", 0) != 0;
+  if (a->rank != 2 || b->rank != 2 || !leati_ref_type_is_float(a->type)) {
+    return leati_ref_fail(node, "Gemm takes matrices of floats");
+  }
+  int64_t m = a->dims[ta ? 1 : 0];
+  int64_t k = a->dims[ta ? 0 : 1];
+  int64_t n = b->dims[tb ? 0 : 1];
+  if (b->dims[tb ? 1 : 0] != k) {
+    return leati_ref_fail(node, "Gemm: inner dimensions differ");
+  }
+  leati_ref_tensor_init(&node->outputs[0], a->type, 2, (const int64_t[]){m, n});
+  for (int64_t r = 0; r < m; r++) {
+    for (int64_t col = 0; col < n; col++) {
+      double sum = 0;
+      double magnitude = 0;
+      for (int64_t j = 0; j < k; j++) {
+        double product = a->f[ta ? j * m + r : r * k + j] * b->f[tb ? col * k + j : j * n + col];
+        sum += product;
+        magnitude += fabs(product);
+      }
+      double value = alpha * sum;
+      double bound = fabs(alpha) * leati_ref_bound_sum(k, magnitude) + leati_ref_bound_ulps(alpha * magnitude, 1);
+      if (c != NULL && beta != 0) {
+        double added = beta * c->f[leati_ref_broadcast_at(c, 2, (const int64_t[]){r, col})];
+        value += added;
+        bound += leati_ref_bound_ulps(added, 1) + leati_ref_bound_ulps(value, 1);
+      }
+      node->outputs[0].f[r * n + col] = value;
+      node->outputs[0].bound[r * n + col] = bound;
+    }
+  }
+  return true;
+}
+
+const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul}, {"Gemm", run_gemm}, {NULL, NULL}};

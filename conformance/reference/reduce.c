@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators that take one value out of all elements along some axes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reference/bound.h"
+#include "reference/node.h"
+
+/* What is folded, by output element. */
+typedef struct accumulator {
+  double sum;
+  double magnitude;
+  double most; /* the largest or smallest so far, NaN once one was seen */
+  int64_t isum;
+  int64_t imost;
+  int64_t terms;
+} accumulator;
+
+static void fold(accumulator *a, const leati_ref_tensor *x, int64_t at, bool largest) {
+  if (leati_ref_type_is_float(x->type)) {
+    double v = x->f[at];
+    a->sum += v;
+    a->magnitude += fabs(v);
+    if (a->terms == 0 || isnan(v) || (largest ? v > a->most : v < a->most)) {
+      a->most = a->terms > 0 && isnan(a->most) ? a->most : v;
+    }
+  } else {
+    int64_t v = x->i[at];
+    a->isum = (int64_t)((uint64_t)a->isum + (uint64_t)v);
+    if (a->terms == 0 || (largest ? v > a->imost : v < a->imost)) {
+      a->imost = v;
+    }
+  }
+  a->terms++;
+}
+
+/* What a maximum (or minimum) over nothing is: the number that any other one replaces. */
+static int64_t integer_limit(leati_ref_type type, bool largest) {
+  switch (type) {
+    case LEATI_REF_INT64:
+      return largest ? INT64_MAX : INT64_MIN;
+    case LEATI_REF_INT32:
+      return largest ? INT32_MAX : INT32_MIN;
+    case LEATI_REF_UINT8:
+      return largest ? UINT8_MAX : 0;
+    default:
+      return largest;
+  }
+}
+
+static void finish(leati_ref_node *node, const accumulator *a, int64_t at) {
+  leati_ref_tensor *y = &node->outputs[0];
+  const char *what = node->name + strlen("Reduce");
+  bool mean = strcmp(what, "Mean") == 0;
+  bool sum = strcmp(what, "Sum") == 0;
+  bool largest = strcmp(what, "Max") == 0;
+  if (leati_ref_type_is_float(y->type)) {
+    if (sum) {
+      y->f[at] = a->sum;
+      y->bound[at] = leati_ref_bound_sum(a->terms, a->magnitude);
+    } else if (mean) {
+      double n = (double)a->terms;
+      y->f[at] = a->sum / n;
+      /* The division, or the multiplication by a rounded reciprocal. */
+      y->bound[at] = leati_ref_bound_sum(a->terms, a->magnitude) / n + leati_ref_bound_ulps(y->f[at], 3.5);
+    } else {
+      y->f[at] = a->terms > 0 ? a->most : largest ? -INFINITY : INFINITY;
+      y->bound[at] = fabs(y->f[at]) < FLT_MIN ? FLT_MIN : 0;
+    }
+  } else if (sum || mean) {
+    y->i[at] = leati_ref_type_wrap(y->type, sum || a->terms == 0 ? a->isum : a->isum / a->terms);
+  } else {
+    y->i[at] = a->terms > 0 ? a->imost : integer_limit(y->type, !largest);
+  }
+}
+
+static bool run_reduce(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  int32_t axes[LEAT_MAX_RANK];
+  int32_t count;
+  if (!leati_ref_axes(node, 1, x->rank, axes, &count)) {
+    return false;
+  }
+  bool keep = leati_ref_int(node, "keepdims", 1) != 0;
+  bool reduced[LEAT_MAX_RANK] = {false};
+  bool all = count <= 0 && leati_ref_int(node, "noop_with_empty_axes", 0) == 0;
+  for (int32_t d = 0; d < x->rank; d++) {
+    reduced[d] = all;
+  }
+  for (int32_t k = 0; k < count; k++) {
+    reduced[axes[k]] = true;
+  }
+  if (count <= 0 && !all) {
+    /* "noop": every element is the reduction of itself. */
+    leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
+    for (int64_t k = 0; k < x->count; k++) {
+      leati_ref_tensor_copy_element(&node->outputs[0], k, x, k);
+    }
+    return true;
+  }
+  int64_t kept[LEAT_MAX_RANK];
+  int64_t dims[LEAT_MAX_RANK];
+  int32_t rank = 0;
+  for (int32_t d = 0; d < x->rank; d++) {
+    kept[d] = reduced[d] ? 1 : x->dims[d];
+    if (keep || !reduced[d]) {
+      dims[rank++] = kept[d];
+    }
+  }
+  leati_ref_tensor_init(&node->outputs[0], x->type, rank, dims);
+  accumulator *all_of = leati_ref_alloc(node->outputs[0].count, sizeof *all_of);
+  for (int64_t k = 0; k < x->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(x->rank, x->dims, k, index);
+    for (int32_t d = 0; d < x->rank; d++) {
+      index[d] = reduced[d] ? 0 : index[d];
+    }
+    fold(&all_of[leati_ref_ravel(x->rank, kept, index)], x, k, strcmp(node->name, "ReduceMax") == 0);
+  }
+  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+    finish(node, &all_of[k], k);
+  }
+  free(all_of);
+  return true;
+}
+
+static bool greater(const leati_ref_tensor *x, int64_t a, int64_t b) {
+  return leati_ref_type_is_float(x->type) ? x->f[a] > x->f[b] : x->i[a] > x->i[b];
+}
+
+static bool run_arg_max(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  int32_t axis;
+  if (!leati_ref_axis(node, leati_ref_int(node, "axis", 0), x->rank, &axis)) {
+    return false;
+  }
+  bool keep = leati_ref_int(node, "keepdims", 1) != 0;
+  bool last = leati_ref_int(node, "select_last_index", 0) != 0;
+  int64_t dims[LEAT_MAX_RANK];
+  int32_t rank = 0;
+  int64_t inner = 1;
+  for (int32_t d = 0; d < x->rank; d++) {
+    if (d != axis || keep) {
+      dims[rank++] = d == axis ? 1 : x->dims[d];
+    }
+    inner *= d > axis ? x->dims[d] : 1;
+  }
+  leati_ref_tensor_init(&node->outputs[0], LEATI_REF_INT64, rank, dims);
+  int64_t length = x->dims[axis];
+  if (length == 0 && node->outputs[0].count > 0) {
+    return leati_ref_fail(node, "ArgMax over nothing is undefined");
+  }
+  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+    int64_t base = k / inner * inner * length + k % inner;
+    int64_t best = 0;
+    for (int64_t n = 1; n < length; n++) {
+      bool less = greater(x, base + best * inner, base + n * inner);
+      bool more = greater(x, base + n * inner, base + best * inner);
+      if (more || (last && !less)) {
+        best = n;
+      }
+    }
+    node->outputs[0].i[k] = best;
+  }
+  return true;
+}
+
+const leati_ref_entry leati_ref_reduce[] = {
+    {"ReduceMean", run_reduce}, {"ReduceSum", run_reduce}, {"ReduceMax", run_reduce},
+    {"ReduceMin", run_reduce},  {"ArgMax", run_arg_max},   {NULL, NULL},
+};
