@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "binding.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fault.h"
+
+leati_binding *leati_binding_parse(const char *text, GError **error) {
+  const char *sign = strchr(text, '=');
+  if (sign == NULL || sign == text) {
+    LEATI_FAULT_SET(error, "'%s' is not NAME=VALUE", text);
+    return NULL;
+  }
+  leati_binding *binding = g_new0(leati_binding, 1);
+  binding->name = g_strndup(text, (size_t)(sign - text));
+  binding->value = g_strdup(sign + 1);
+  return binding;
+}
+
+void leati_binding_free(leati_binding *binding) {
+  if (binding != NULL) {
+    g_free(binding->name);
+    g_free(binding->value);
+    g_free(binding);
+  }
+}
+
+gboolean leati_parse_whole(const char *text, int64_t low, int64_t high, int64_t *out, GError **error) {
+  gint64 value = 0;
+  if (!g_ascii_string_to_signed(text, 10, low, high, &value, NULL)) {
+    LEATI_FAULT_SET(error, "'%s' is not a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, text, low,
+                    high);
+    return FALSE;
+  }
+  *out = value;
+  return TRUE;
+}
+
+/* g_ascii_strtod() skips leading spaces, which nobody means to type. */
+static gboolean read_finite(const char *text, const char **end, double *out) {
+  char *stop = NULL;
+  *out = g_ascii_strtod(text, &stop);
+  *end = stop;
+  return stop != text && !g_ascii_isspace(*text) && isfinite(*out);
+}
+
+gboolean leati_parse_number(const char *text, double low, double *out, GError **error) {
+  const char *end = NULL;
+  if (!read_finite(text, &end, out) || *end != '\0' || *out < low) {
+    LEATI_FAULT_SET(error, "'%s' is not a number of at least %g", text, low);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean leati_parse_range(const char *text, double *low, double *high, GError **error) {
+  const char *end = NULL;
+  if (!read_finite(text, &end, low) || *end != ':' || !read_finite(end + 1, &end, high) || *end != '\0' ||
+      *low > *high) {
+    LEATI_FAULT_SET(error, "'%s' is not LOW:HIGH with two numbers, the lower one first, such as 0:99", text);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean leati_parse_shape(const char *text, int64_t *dims, size_t most, size_t *rank, GError **error) {
+  char **parts = g_strsplit(text, ",", -1);
+  const size_t count = g_strv_length(parts);
+  gboolean right = count > 0 && count <= most;
+  for (size_t i = 0; right && i < count; ++i) {
+    right = leati_parse_whole(parts[i], 0, INT64_C(1) << 31, &dims[i], NULL);
+  }
+  g_strfreev(parts);
+  if (!right) {
+    LEATI_FAULT_SET(error, "'%s' is not a shape: at most %" G_GSIZE_FORMAT " sizes with commas between, such as 1,64",
+                    text, most);
+    return FALSE;
+  }
+  *rank = count;
+  return TRUE;
+}

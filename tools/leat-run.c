@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* leat-run: ONNX models from many threads at once, checked against ONNX Runtime's CPU provider. See --help. */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <leat_build_id.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "binding.h"
+#include "fault.h"
+#include "npy.h"
+#include "report.h"
+
+enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_UNUSABLE = 2 };
+
+/* A stage that takes a while, on a terminal; nothing elsewhere. NULL wipes the line. */
+static void show_stage(const char *what, const char *model) {
+  if (isatty(STDERR_FILENO) == 1) {
+    g_printerr("\r\033[K%s%s%s%s", what != NULL ? what : "", what != NULL ? " " : "", what != NULL ? model : "",
+               what != NULL ? " ..." : "");
+  }
+}
+
+/* The file's name without ".onnx", with a number after it if an earlier model has it. */
+static char *make_label(const char *path, const leati_job *jobs, size_t earlier) {
+  char *base = g_path_get_basename(path);
+  if (g_str_has_suffix(base, ".onnx") && strlen(base) > strlen(".onnx")) {
+    base[strlen(base) - strlen(".onnx")] = '\0';
+  }
+  char *label = g_strdup(base);
+  for (size_t i = 0, number = 2; i < earlier; ++i) {
+    if (strcmp(jobs[i].model->label, label) == 0) {
+      g_free(label);
+      label = g_strdup_printf("%s-%" G_GSIZE_FORMAT, base, number++);
+      i = (size_t)-1; /* the new label must differ from all earlier ones, too */
+    }
+  }
+  g_free(base);
+  return label;
+}
+
+/* The coarsest floating-point type among a model's inputs and outputs; float32 where there is none. */
+static leati_element coarsest(const leati_model *model) {
+  gboolean any = FALSE;
+  leati_element found = LEATI_FLOAT32;
+  for (size_t i = 0; i < model->input_count + model->output_count; ++i) {
+    const leati_slot *slot = i < model->input_count ? &model->inputs[i] : &model->outputs[i - model->input_count];
+    if (leati_element_is_float(slot->element) &&
+        (!any || leati_element_unit(slot->element) > leati_element_unit(found))) {
+      found = slot->element;
+      any = TRUE;
+    }
+  }
+  return found;
+}
+
+static void choose_tolerance(const leati_options *options, const leati_model *model, size_t nodes,
+                             leati_tolerance *out) {
+  if (options->tolerance >= 0.0) {
+    *out = (leati_tolerance){options->tolerance, g_strdup("set by --tolerance")};
+  } else {
+    leati_tolerance_choose(coarsest(model), nodes, out);
+  }
+}
+
+/* Makes the inputs, and with the CPU provider the outputs that are right for them. */
+static gboolean prepare_feed(const leati_ort *ort, const leati_options *options, uint32_t index, leati_job *job,
+                             GError **error) {
+  leati_model *model = job->model;
+  if (!options->compare) {
+    job->feed = leati_feed_new(ort, model, options, index, error);
+    return job->feed != NULL;
+  }
+  const leati_session_plan plan = {.cpu_threads = (int)options->cpu_threads};
+  show_stage("CPU reference of", model->label);
+  OrtSession *session = leati_ort_session(ort, model->path, &plan, error);
+  if (session == NULL) {
+    return FALSE;
+  }
+  gboolean right = leati_model_describe(ort, session, model, error);
+  GPtrArray *nodes = right ? leati_model_nodes(ort, session, error) : NULL;
+  if (nodes != NULL) {
+    choose_tolerance(options, model, nodes->len, &job->tolerance);
+    job->feed = leati_feed_new(ort, model, options, index, error);
+    right = job->feed != NULL && leati_feed_expect(ort, model, session, job->feed, error);
+    g_ptr_array_unref(nodes);
+  } else {
+    right = FALSE;
+  }
+  ort->api->ReleaseSession(session);
+  return right;
+}
+
+static gboolean prepare_job(const leati_ort *ort, const leati_options *options, uint32_t index, leati_job *job,
+                            GError **error) {
+  const leati_session_plan plan = {.leat = options->leat,
+                                   .no_fallback = options->no_fallback,
+                                   .cpu_threads = (int)options->cpu_threads,
+                                   .provider_options = options->provider_options};
+  /* The reference first: it tells an unusable model apart from a provider that cannot take it. */
+  if (options->compare && !prepare_feed(ort, options, index, job, error)) {
+    return FALSE;
+  }
+  for (int64_t i = 0; i < options->sessions; ++i) {
+    show_stage("session for", job->model->label);
+    if (!leati_model_add_session(ort, &plan, job->model, error)) {
+      return FALSE;
+    }
+  }
+  return options->compare || prepare_feed(ort, options, index, job, error);
+}
+
+/* A name that fits no model is a slip of the pen, and running without it would be another test than was asked for. */
+static gboolean check_used(const GPtrArray *list, const char *option, const char *what, const leati_job *jobs,
+                           size_t job_count, gboolean dims, GError **error) {
+  for (guint i = 0; i < list->len; ++i) {
+    const leati_binding *binding = g_ptr_array_index(list, i);
+    if (binding->used) {
+      continue;
+    }
+    GPtrArray *names = g_ptr_array_new();
+    for (size_t j = 0; j < job_count; ++j) {
+      for (size_t s = 0; s < jobs[j].model->input_count; ++s) {
+        const leati_slot *slot = &jobs[j].model->inputs[s];
+        for (size_t n = 0; n < (dims ? slot->rank : 1); ++n) {
+          char *name = dims ? slot->symbols[n] : slot->name;
+          if (*name != '\0' && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) {
+            g_ptr_array_add(names, name);
+          }
+        }
+      }
+    }
+    g_ptr_array_add(names, NULL);
+    char *known = g_strjoinv(", ", (char **)names->pdata);
+    LEATI_FAULT_SET(error, "%s %s: no model has such %s; there %s: %s", option, binding->name, what,
+                    names->len == 2 ? "is" : "are", *known != '\0' ? known : "none");
+    g_free(known);
+    g_ptr_array_unref(names);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean check_all_used(const leati_options *options, const leati_job *jobs, size_t count, GError **error) {
+  return check_used(options->inputs, "--input", "an input", jobs, count, FALSE, error) &&
+         check_used(options->fills, "--fill", "an input", jobs, count, FALSE, error) &&
+         check_used(options->ranges, "--range", "an input", jobs, count, FALSE, error) &&
+         check_used(options->shapes, "--shape", "an input", jobs, count, FALSE, error) &&
+         check_used(options->dims, "--dim", "a dynamic dimension", jobs, count, TRUE, error);
+}
+
+/* Makes a tensor's name fit for a file. */
+static char *file_name(const char *name, const char *suffix) {
+  char *file = g_strconcat(name, suffix, NULL);
+  return g_strdelimit(file, "/\\", '_');
+}
+
+/* Done before anything runs, so that a folder that cannot be made costs nobody a long run. */
+static gboolean make_folder(const char *path, GError **error) {
+  if (g_mkdir_with_parents(path, 0777) != 0) {
+    LEATI_FAULT_SET(error, "--save-outputs %s: cannot be made: %s", path, g_strerror(errno));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean save_outputs(const leati_findings *findings, GError **error) {
+  const leati_ort *ort = findings->ort;
+  for (size_t j = 0; j < findings->job_count; ++j) {
+    const leati_model *model = findings->jobs[j].model;
+    const leati_worker *worker = &findings->crew->workers[j * (size_t)findings->options->threads];
+    char *label = file_name(model->label, "");
+    char *folder = g_build_filename(findings->options->save_outputs, findings->job_count > 1 ? label : NULL, NULL);
+    gboolean right = make_folder(folder, error);
+    for (size_t i = 0; right && worker->first != NULL && i < model->output_count; ++i) {
+      char *name = file_name(model->outputs[i].name, ".npy");
+      char *path = g_build_filename(folder, name, NULL);
+      leati_array view;
+      right = leati_value_view(ort, worker->first[i], &view, error) && leati_npy_write(path, &view, error);
+      g_free(path);
+      g_free(name);
+    }
+    g_free(folder);
+    g_free(label);
+    if (!right) {
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static void print_and_free(char *text) {
+  fputs(text, stdout);
+  fflush(stdout);
+  g_free(text);
+}
+
+/* Everything after the models are ready. */
+static int run_and_report(leati_findings *findings, GError **error) {
+  const leati_options *options = findings->options;
+  leati_crew crew = {0};
+  int status = EXIT_UNUSABLE;
+  if (!options->json) {
+    print_and_free(leati_report_preface(findings));
+  }
+  if (leati_crew_run(findings->ort, options, findings->jobs, findings->job_count, &crew, error)) {
+    findings->crew = &crew;
+    if (options->save_outputs == NULL || save_outputs(findings, error)) {
+      status = leati_findings_right(findings) ? EXIT_RIGHT : EXIT_WRONG;
+    }
+    print_and_free(options->json ? leati_report_json(findings) : leati_report_text(findings));
+    if (options->json) {
+      fputc('\n', stdout);
+    }
+  }
+  leati_crew_clear(findings->ort, &crew);
+  return status;
+}
+
+static int run(const leati_options *options, const leati_ort *ort, leati_job *jobs, GError **error) {
+  const size_t count = options->models->len;
+  if (options->save_outputs != NULL && !make_folder(options->save_outputs, error)) {
+    return EXIT_UNUSABLE;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const char *path = g_ptr_array_index(options->models, (guint)i);
+    char *label = make_label(path, jobs, i);
+    jobs[i].model = leati_model_new(path, label);
+    g_free(label);
+    const gboolean right = prepare_job(ort, options, (uint32_t)i, &jobs[i], error);
+    show_stage(NULL, NULL);
+    if (!right) {
+      return EXIT_UNUSABLE;
+    }
+  }
+  if (!check_all_used(options, jobs, count, error)) {
+    return EXIT_UNUSABLE;
+  }
+  leati_findings findings = {.ort = ort, .options = options, .jobs = jobs, .job_count = count};
+  return run_and_report(&findings, error);
+}
+
+int main(int argc, char **argv) {
+  (void)argc;
+  leati_options options;
+  leati_ort ort = {0};
+  GError *error = NULL;
+  int status = EXIT_UNUSABLE;
+  if (!leati_options_parse(argv, &options, &error)) {
+    g_prefix_error(&error, "bad use: ");
+  } else if (options.version) {
+    puts("leat-run " LEAT_VERSION " (" LEAT_BUILD_ID ")");
+    status = EXIT_RIGHT;
+  } else if (leati_ort_open(options.verbose, &ort, &error) &&
+             (!options.leat || leati_ort_register(&ort, options.provider_library, options.device, &error))) {
+    leati_job *jobs = g_new0(leati_job, options.models->len);
+    status = run(&options, &ort, jobs, &error);
+    for (guint i = 0; i < options.models->len; ++i) {
+      leati_feed_free(&ort, jobs[i].model, jobs[i].feed);
+      leati_model_free(&ort, jobs[i].model);
+      g_free(jobs[i].tolerance.reason);
+    }
+    g_free(jobs);
+  }
+  leati_ort_close(&ort);
+  leati_options_clear(&options);
+  if (error != NULL) {
+    g_printerr("leat-run: %s\n", error->message);
+    g_error_free(error);
+  }
+  return status;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+
+#include <string.h>
+
+#include "binding.h"
+#include "compare.h"
+#include "fault.h"
+
+#define THREADS_MAX 1024
+/* With THREADS_MAX, keeps the count of all runs, warm-ups included, within 31 bits. */
+#define RUNS_MAX 1000000
+
+static const char kSummary[] =
+    "Runs ONNX models through ONNX Runtime from many threads at once, compares every output of every run with what "
+    "ONNX\n"
+    "Runtime's own CPU provider gives for the same input, and says how fast it was and which nodes ran where.\n"
+    "Every model named gets its own N threads and S sessions; all start together. Thread i uses session i modulo S.";
+
+static const char kDescription[] =
+    "Inputs\n"
+    "  Without a word about it, a floating-point input is drawn from the normal distribution (0, 1), an integer input\n"
+    "  from 0 and 1 (which is legal for ids, masks and token types alike; --range ids=0:30000 for more), a bool from\n"
+    "  both. Each thread gets inputs of its own, so that threads mixed up with one another are seen; --same-inputs "
+    "gives\n"
+    "  all the same. --input may be repeated for one name: thread i takes file i modulo their number. A file is .npy, "
+    "or\n"
+    "  the bare bytes of the tensor. A dynamic dimension is taken from --shape, from --dim, or from another input's "
+    "file\n"
+    "  that has the same dimension; else it is 1, and that is said.\n"
+    "\n"
+    "Files written\n"
+    "  --save-outputs DIR writes what thread 0 got in its first run as DIR/OUTPUT.npy, with several models as\n"
+    "  DIR/MODEL/OUTPUT.npy. A slash or a backslash in a name becomes an underscore.\n"
+    "\n"
+    "Figures\n"
+    "  runs/s is timed runs by the time from the common start to the end of the last, checks included; p50 and p99 are "
+    "of\n"
+    "  the time inside ONNX Runtime's Run alone (a sample, beyond 32,768 runs a thread). Warm-up runs are checked, not "
+    "timed.\n"
+    "  A result that repeats an accepted one bit for bit needs no second look, which keeps the checks cheap.\n"
+    "\n"
+    "Exit status\n"
+    "  0  every output was right\n"
+    "  1  an output was wrong, a run failed, or no run ended within --timeout\n"
+    "  2  bad use, or a model, input, library or device that cannot be used\n"
+    "\n"
+    "Examples\n"
+    "  leat-run model.onnx --threads 8 --runs 100\n"
+    "  leat-run bert.onnx --threads 16 --sessions 4 --dim batch=2 --dim sequence=64 --range input_ids=0:30521 --fill "
+    "mask=1\n"
+    "  leat-run a.onnx b.onnx --threads 4 --no-fallback --json\n";
+
+/* An option of one whole number. */
+typedef struct whole_option {
+  const char *name;
+  char *text; /* as typed, or NULL */
+  int64_t low, high;
+  int64_t *out;
+} whole_option;
+
+/* An option that may be repeated and takes NAME=VALUE. */
+typedef struct binding_option {
+  const char *name;
+  char **texts; /* as typed, or NULL */
+  GPtrArray *out;
+} binding_option;
+
+static gboolean read_whole(const whole_option *option, GError **error) {
+  if (option->text != NULL && !leati_parse_whole(option->text, option->low, option->high, option->out, error)) {
+    g_prefix_error(error, "--%s: ", option->name);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean read_bindings(const binding_option *option, GError **error) {
+  for (char **text = option->texts; text != NULL && *text != NULL; ++text) {
+    leati_binding *binding = leati_binding_parse(*text, error);
+    if (binding == NULL) {
+      g_prefix_error(error, "--%s: ", option->name);
+      return FALSE;
+    }
+    g_ptr_array_add(option->out, binding);
+  }
+  return TRUE;
+}
+
+/* One of two words. */
+static gboolean choose(const char *name, const char *text, const char *yes, const char *no, gboolean *out,
+                       GError **error) {
+  if (text == NULL) {
+    return TRUE;
+  }
+  *out = strcmp(text, yes) == 0;
+  if (!*out && strcmp(text, no) != 0) {
+    LEATI_FAULT_SET(error, "--%s: '%s' is neither %s nor %s", name, text, yes, no);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static GPtrArray *new_bindings(void) {
+  return g_ptr_array_new_with_free_func((GDestroyNotify)leati_binding_free);
+}
+
+static gboolean check_values(const leati_options *options, GError **error) {
+  if (options->models->len == 0) {
+    LEATI_FAULT_SET(error, "no model named; leat-run MODEL.onnx [OPTION...], --help for more");
+    return FALSE;
+  }
+  if (options->sessions > options->threads) {
+    LEATI_FAULT_SET(error,
+                    "--sessions %" G_GINT64_FORMAT " with --threads %" G_GINT64_FORMAT
+                    ": a session without a thread would never run; at most one a thread",
+                    options->sessions, options->threads);
+    return FALSE;
+  }
+  if (options->threads * (int64_t)options->models->len > THREADS_MAX) {
+    LEATI_FAULT_SET(error,
+                    "--threads %" G_GINT64_FORMAT " for each of %u models is more than the %d threads that are allowed",
+                    options->threads, options->models->len, THREADS_MAX);
+    return FALSE;
+  }
+  const char *leat_only = options->device != NULL              ? "--device"
+                          : options->provider_library != NULL  ? "--provider-library"
+                          : options->provider_options->len > 0 ? "--option"
+                          : options->no_fallback               ? "--no-fallback"
+                                                               : NULL;
+  if (!options->leat && leat_only != NULL) {
+    LEATI_FAULT_SET(error, "%s is for --provider leat, and --provider cpu was asked for", leat_only);
+    return FALSE;
+  }
+  for (guint i = 0; i < options->dims->len; ++i) {
+    const leati_binding *dim = g_ptr_array_index(options->dims, i);
+    int64_t size = 0;
+    if (!leati_parse_whole(dim->value, 0, INT64_C(1) << 31, &size, error)) {
+      g_prefix_error(error, "--dim %s: ", dim->name);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
+  *out = (leati_options){.threads = 1,
+                         .runs = 10,
+                         .sessions = 1,
+                         .warmup = 1,
+                         .cpu_threads = 1,
+                         .timeout = 600,
+                         .tolerance = -1.0,
+                         .leat = TRUE,
+                         .compare = TRUE,
+                         .models = g_ptr_array_new_with_free_func(g_free),
+                         .inputs = new_bindings(),
+                         .dims = new_bindings(),
+                         .shapes = new_bindings(),
+                         .ranges = new_bindings(),
+                         .fills = new_bindings(),
+                         .provider_options = new_bindings()};
+  whole_option wholes[] = {
+      {"threads", NULL, 1, THREADS_MAX, &out->threads},   {"runs", NULL, 1, RUNS_MAX, &out->runs},
+      {"sessions", NULL, 1, THREADS_MAX, &out->sessions}, {"warmup", NULL, 0, RUNS_MAX, &out->warmup},
+      {"cpu-threads", NULL, 0, 1024, &out->cpu_threads},  {"timeout", NULL, 0, 86400, &out->timeout},
+      {"seed", NULL, 0, G_MAXINT64, &out->seed},
+  };
+  binding_option bindings[] = {
+      {"input", NULL, out->inputs}, {"dim", NULL, out->dims},   {"shape", NULL, out->shapes},
+      {"range", NULL, out->ranges}, {"fill", NULL, out->fills}, {"option", NULL, out->provider_options},
+  };
+  char *provider = NULL;
+  char *compare = NULL;
+  char *tolerance = NULL;
+  char **models = NULL;
+/* Text is taken as bytes, never converted from the locale: names in models and file names are what they are. Numbers
+ * are read below, so that what is wrong with one is said together with what would be right. */
+#define TEXT(place) 0, G_OPTION_ARG_FILENAME, (place)
+#define TEXTS(place) 0, G_OPTION_ARG_FILENAME_ARRAY, (place)
+#define FLAG(place) 0, G_OPTION_ARG_NONE, (place)
+  const GOptionEntry entries[] = {
+      {"threads", 't', TEXT(&wholes[0].text), "Threads a model, 1 to 1024 (1)", "N"},
+      {"runs", 'r', TEXT(&wholes[1].text), "Runs a thread, 1 to 1000000 (10)", "M"},
+      {"sessions", 's', TEXT(&wholes[2].text), "Sessions a model, at most one a thread (1)", "S"},
+      {"warmup", 'w', TEXT(&wholes[3].text), "Runs a thread before the clock starts (1)", "W"},
+      {"provider", 'p', TEXT(&provider), "Who runs the model: leat or cpu (leat)", "WHO"},
+      {"provider-library", 0, TEXT(&out->provider_library),
+       "libleat_onnxruntime.so, if not beside this program or in ../lib", "PATH"},
+      {"device", 0, TEXT(&out->device), "Leat device by its number, or by part of its description (0)", "WHICH"},
+      {"option", 0, TEXTS(&bindings[5].texts), "Option for the Leat provider; may be repeated", "KEY=VALUE"},
+      {"no-fallback", 0, FLAG(&out->no_fallback), "Refuse models of which a node would run on the CPU", NULL},
+      {"compare", 0, TEXT(&compare), "What outputs are compared with: cpu or none (cpu)", "WHAT"},
+      {"tolerance", 0, TEXT(&tolerance), "Largest relative error allowed (from the model; see below)", "X"},
+      {"input", 'i', TEXTS(&bindings[0].texts), "Input from a .npy or raw file; may be repeated", "NAME=FILE"},
+      {"dim", 0, TEXTS(&bindings[1].texts), "Size of a dynamic dimension", "NAME=SIZE"},
+      {"shape", 0, TEXTS(&bindings[2].texts), "Shape of an input, such as x=1,64", "INPUT=SIZES"},
+      {"range", 0, TEXTS(&bindings[3].texts), "Draw an input evenly from LOW to HIGH, both included", "INPUT=LOW:HIGH"},
+      {"fill", 0, TEXTS(&bindings[4].texts), "Fill an input with one value", "INPUT=VALUE"},
+      {"seed", 0, TEXT(&wholes[6].text), "Seed of the random inputs (0)", "SEED"},
+      {"same-inputs", 0, FLAG(&out->same_inputs), "The same inputs for every thread", NULL},
+      {"save-outputs", 0, TEXT(&out->save_outputs), "Write the outputs of the first run as .npy files", "DIR"},
+      {"cpu-threads", 0, TEXT(&wholes[4].text),
+       "Threads inside one run on the CPU, 0 for one a core (1: the callers are the parallel part)", "N"},
+      {"timeout", 0, TEXT(&wholes[5].text), "Give up when no run ends for so long, 0 for never (600)", "SECONDS"},
+      {"json", 0, FLAG(&out->json), "Print the result as JSON", NULL},
+      {"verbose", 'v', FLAG(&out->verbose), "Name every node, and show ONNX Runtime's warnings", NULL},
+      {"version", 0, FLAG(&out->version), "Print the version and exit", NULL},
+      {G_OPTION_REMAINING, 0, TEXTS(&models), NULL, "MODEL.onnx..."},
+      G_OPTION_ENTRY_NULL,
+  };
+#undef TEXT
+#undef TEXTS
+#undef FLAG
+  GOptionContext *context = g_option_context_new(NULL);
+  g_option_context_add_main_entries(context, entries, NULL);
+  g_option_context_set_summary(context, kSummary);
+  char *description = g_strdup_printf("Tolerance\n%s\n\n%s", leati_tolerance_explain(), kDescription);
+  g_option_context_set_description(context, description);
+  g_free(description);
+
+  char **arguments = g_strdupv(argv);
+  gboolean right = g_option_context_parse_strv(context, &arguments, error);
+  g_strfreev(arguments);
+  g_option_context_free(context);
+  for (char **model = models; model != NULL && *model != NULL; ++model) {
+    g_ptr_array_add(out->models, g_strdup(*model));
+  }
+  for (size_t i = 0; i < G_N_ELEMENTS(wholes); ++i) {
+    right = right && read_whole(&wholes[i], error);
+    g_free(wholes[i].text);
+  }
+  for (size_t i = 0; i < G_N_ELEMENTS(bindings); ++i) {
+    right = right && read_bindings(&bindings[i], error);
+    g_strfreev(bindings[i].texts);
+  }
+  right = right && choose("provider", provider, "leat", "cpu", &out->leat, error) &&
+          choose("compare", compare, "cpu", "none", &out->compare, error);
+  if (right && tolerance != NULL && !leati_parse_number(tolerance, 0.0, &out->tolerance, error)) {
+    g_prefix_error(error, "--tolerance: ");
+    right = FALSE;
+  }
+  g_strfreev(models);
+  g_free(provider);
+  g_free(compare);
+  g_free(tolerance);
+  return right && (out->version || check_values(out, error));
+}
+
+void leati_options_clear(leati_options *options) {
+  g_ptr_array_unref(options->models);
+  g_ptr_array_unref(options->inputs);
+  g_ptr_array_unref(options->dims);
+  g_ptr_array_unref(options->shapes);
+  g_ptr_array_unref(options->ranges);
+  g_ptr_array_unref(options->fills);
+  g_ptr_array_unref(options->provider_options);
+  g_free(options->provider_library);
+  g_free(options->device);
+  g_free(options->save_outputs);
+}

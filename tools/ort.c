@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+#include "fault.h"
+
+#define PROVIDER_NAME "LeatExecutionProvider"
+#define PROVIDER_FILE "libleat_onnxruntime.so"
+#define REGISTRATION "leat"
+
+#ifndef LEAT_TOOLS_LIBDIR
+#define LEAT_TOOLS_LIBDIR "/usr/local/lib"
+#endif
+
+gboolean leati_ort_ok(const leati_ort *ort, OrtStatus *status, GError **error) {
+  if (status == NULL) {
+    return TRUE;
+  }
+  char *message = g_strstrip(g_utf8_make_valid(ort->api->GetErrorMessage(status), -1));
+  LEATI_FAULT_SET(error, "%s", message);
+  g_free(message);
+  ort->api->ReleaseStatus(status);
+  return FALSE;
+}
+
+/* Lines of ONNX Runtime's log that are shown although nobody asked for it. */
+#define LOG_LINES_MAX 20
+
+/* What print_log() needs; any thread may be in it. */
+static struct {
+  gboolean all; /* constant after leati_ort_open() */
+  gint shown;   /* lines so far; a counter that orders nothing */
+} log_state;
+
+/* Called by ONNX Runtime from any thread. What it says about Leat matters even to who did not ask: above all, that the
+ * provider failed while the graph was divided, after which ONNX Runtime goes on with the CPU provider alone. */
+static void ORT_API_CALL print_log(void *param, OrtLoggingLevel severity, const char *category, const char *logid,
+                                   const char *code_location, const char *message) {
+  (void)param;
+  (void)severity;
+  (void)category;
+  (void)logid;
+  const gboolean is_ours = strstr(message, "Leat") != NULL || strstr(message, "LEAT_") != NULL ||
+                           strstr(code_location != NULL ? code_location : "", "leat") != NULL;
+  if (!log_state.all && (!is_ours || g_atomic_int_add(&log_state.shown, 1) >= LOG_LINES_MAX)) {
+    return;
+  }
+  char *text = g_utf8_make_valid(message, -1);
+  g_printerr("leat-run: ONNX Runtime says: %s\n", g_strstrip(text));
+  g_free(text);
+}
+
+gboolean leati_ort_open(gboolean verbose, leati_ort *out, GError **error) {
+  log_state.all = verbose;
+  *out = (leati_ort){.version = OrtGetApiBase()->GetVersionString()};
+  /* Version 1.N speaks API N. Asking for more than that would make the library complain on stderr. */
+  const unsigned long spoken = g_str_has_prefix(out->version, "1.") ? strtoul(out->version + 2, NULL, 10) : 0;
+  out->api_version = (uint32_t)MIN(spoken, ORT_API_VERSION);
+  out->api = out->api_version >= LEATI_ORT_API_MIN ? OrtGetApiBase()->GetApi(out->api_version) : NULL;
+  if (out->api == NULL) {
+    LEATI_FAULT_SET(error, "ONNX Runtime %s is too old: 1.%d or newer is needed", out->version, LEATI_ORT_API_MIN);
+    return FALSE;
+  }
+  return leati_ort_ok(
+      out, out->api->CreateEnvWithCustomLogger(print_log, NULL, ORT_LOGGING_LEVEL_WARNING, "leat-run", &out->env),
+      error);
+}
+
+/* The folder of this program, its ../lib and the library folder of the installation, in this order. */
+static char *find_library(GError **error) {
+  char *self = g_file_read_link("/proc/self/exe", NULL);
+  char *folder = self != NULL ? g_path_get_dirname(self) : g_strdup(".");
+  const char *const places[] = {".", "../lib", LEAT_TOOLS_LIBDIR};
+  char *found = NULL;
+  for (size_t i = 0; found == NULL && i < G_N_ELEMENTS(places); ++i) {
+    char *place = g_canonicalize_filename(places[i], folder);
+    char *path = g_build_filename(place, PROVIDER_FILE, NULL);
+    if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+      found = g_strdup(path);
+    }
+    g_free(path);
+    g_free(place);
+  }
+  if (found == NULL) {
+    LEATI_FAULT_SET(error,
+                    "%s is neither in %s nor in its ../lib nor in " LEAT_TOOLS_LIBDIR
+                    "; say where it is with --provider-library PATH",
+                    PROVIDER_FILE, folder);
+  }
+  g_free(folder);
+  g_free(self);
+  return found;
+}
+
+/* The name, driver and id that the Leat provider attaches to each of its devices. */
+static char *describe_device(const leati_ort *ort, const OrtEpDevice *device) {
+  const OrtKeyValuePairs *facts = ort->api->EpDevice_EpMetadata(device);
+  static const char *const kKeys[] = {"leat_device_name", "leat_driver", "leat_device_uuid"};
+  static const char *const kBefore[] = {" on ", ", driver ", ", UUID "};
+  GString *text = g_string_new(ort->api->EpDevice_EpName(device));
+  for (size_t i = 0; facts != NULL && i < G_N_ELEMENTS(kKeys); ++i) {
+    const char *value = ort->api->GetKeyValue(facts, kKeys[i]);
+    if (value != NULL && *value != '\0') {
+      g_string_append_printf(text, "%s%s", kBefore[i], value);
+    }
+  }
+  const char *software = facts != NULL ? ort->api->GetKeyValue(facts, "leat_software") : NULL;
+  if (g_strcmp0(software, "1") == 0) {
+    g_string_append(text, " (Vulkan in software, no GPU)");
+  }
+  char *valid = g_utf8_make_valid(text->str, -1);
+  g_string_free(text, TRUE);
+  return valid;
+}
+
+static gboolean choose_device(leati_ort *ort, const char *wanted, GError **error) {
+  const OrtEpDevice *const *devices = NULL;
+  size_t count = 0;
+  if (!leati_ort_ok(ort, ort->api->GetEpDevices(ort->env, &devices, &count), error)) {
+    return FALSE;
+  }
+  int64_t number = wanted == NULL ? 0 : -1;
+  if (wanted != NULL) {
+    (void)leati_parse_whole(wanted, 0, G_MAXINT32, &number, NULL);
+  }
+  GString *others = g_string_new(NULL);
+  int64_t seen = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (strcmp(ort->api->EpDevice_EpName(devices[i]), PROVIDER_NAME) != 0) {
+      continue;
+    }
+    char *text = describe_device(ort, devices[i]);
+    /* The name of the provider, which comes first, is no part of what a device is called. */
+    const char *facts = text + strlen(PROVIDER_NAME);
+    if (ort->device == NULL && (number >= 0 ? seen == number : strstr(facts, wanted) != NULL)) {
+      ort->device = devices[i];
+      ort->device_text = g_strdup(text);
+    }
+    g_string_append_printf(others, "\n  %" G_GINT64_FORMAT ": %s", seen, text);
+    ++seen;
+    g_free(text);
+  }
+  if (ort->device == NULL && seen == 0) {
+    LEATI_FAULT_SET(error, "%s found no Vulkan device that Leat can use; leat-info says why", ort->library);
+  } else if (ort->device == NULL) {
+    LEATI_FAULT_SET(error, "--device %s: no such device; there are:%s", wanted, others->str);
+  }
+  g_string_free(others, TRUE);
+  return ort->device != NULL;
+}
+
+gboolean leati_ort_register(leati_ort *ort, const char *library, const char *device, GError **error) {
+  /* ONNX Runtime looks for relative paths in its own folder, which is not what a person at a shell means. */
+  char *path = library != NULL ? g_canonicalize_filename(library, NULL) : find_library(error);
+  if (path == NULL) {
+    return FALSE;
+  }
+  gboolean registered = FALSE;
+  if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+    LEATI_FAULT_SET(error, "%s: %s; the provider's library, %s, was expected", path,
+                    g_file_test(path, G_FILE_TEST_EXISTS) ? "not a file" : "no such file", PROVIDER_FILE);
+  } else {
+    registered = leati_ort_ok(ort, ort->api->RegisterExecutionProviderLibrary(ort->env, REGISTRATION, path), error);
+    if (!registered) {
+      g_prefix_error(error, "%s cannot be used as a provider library%s: ", path,
+                     g_str_has_suffix(path, "/" PROVIDER_FILE) ? "" : " (" PROVIDER_FILE " was expected)");
+    }
+  }
+  if (!registered) {
+    g_free(path);
+    return FALSE;
+  }
+  ort->library = path;
+  return choose_device(ort, device, error);
+}
+
+void leati_ort_close(leati_ort *ort) {
+  if (ort->library != NULL) {
+    GError *error = NULL;
+    if (!leati_ort_ok(ort, ort->api->UnregisterExecutionProviderLibrary(ort->env, REGISTRATION), &error)) {
+      g_printerr("leat-run: %s could not be released: %s\n", ort->library, error->message);
+      g_clear_error(&error);
+    }
+  }
+  if (ort->env != NULL) {
+    ort->api->ReleaseEnv(ort->env);
+  }
+  g_free(ort->device_text);
+  g_free(ort->library);
+  *ort = (leati_ort){0};
+}
+
+static gboolean set_options(const leati_ort *ort, const leati_session_plan *plan, OrtSessionOptions *options,
+                            GError **error) {
+  const OrtApi *api = ort->api;
+  if (!leati_ort_ok(ort, api->SetIntraOpNumThreads(options, plan->cpu_threads), error) ||
+      !leati_ort_ok(ort, api->AddSessionConfigEntry(options, "session.record_ep_graph_assignment_info", "1"), error) ||
+      (plan->no_fallback &&
+       !leati_ort_ok(ort, api->AddSessionConfigEntry(options, "session.disable_cpu_ep_fallback", "1"), error))) {
+    return FALSE;
+  }
+  if (!plan->leat) {
+    return TRUE;
+  }
+  const guint count = plan->provider_options != NULL ? plan->provider_options->len : 0;
+  const char **keys = g_new0(const char *, count + 1);
+  const char **values = g_new0(const char *, count + 1);
+  for (guint i = 0; i < count; ++i) {
+    const leati_binding *option = g_ptr_array_index(plan->provider_options, i);
+    keys[i] = option->name;
+    values[i] = option->value;
+  }
+  OrtStatus *status =
+      api->SessionOptionsAppendExecutionProvider_V2(options, ort->env, &ort->device, 1, keys, values, count);
+  g_free(keys);
+  g_free(values);
+  return leati_ort_ok(ort, status, error);
+}
+
+static const char *explain(OrtErrorCode code, const char *message) {
+  /* ONNX Runtime has no code of its own for this. */
+  if (strstr(message, "No Op registered") != NULL) {
+    return "the model has an operator that ONNX Runtime does not know; standard operators were expected";
+  }
+  switch (code) {
+    case ORT_INVALID_PROTOBUF:
+    case ORT_NO_MODEL:
+      return "not an ONNX model, or one that is cut short or damaged; export it again";
+    case ORT_INVALID_GRAPH:
+      return "the model breaks ONNX's rules, or was made for a newer ONNX";
+    case ORT_NOT_IMPLEMENTED:
+      return "the model has an operator that ONNX Runtime lacks for these types";
+    default:
+      return "ONNX Runtime cannot make a session of it";
+  }
+}
+
+OrtSession *leati_ort_session(const leati_ort *ort, const char *path, const leati_session_plan *plan, GError **error) {
+  /* Checked here because ONNX Runtime's words for these would not help; it may also wait for ever on a pipe. */
+  if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+    LEATI_FAULT_SET(error, "%s: %s; the path of an ONNX model was expected", path,
+                    g_file_test(path, G_FILE_TEST_EXISTS) ? "not a file" : "no such file");
+    return NULL;
+  }
+  OrtSessionOptions *options = NULL;
+  OrtSession *session = NULL;
+  if (leati_ort_ok(ort, ort->api->CreateSessionOptions(&options), error) && set_options(ort, plan, options, error)) {
+    OrtStatus *status = ort->api->CreateSession(ort->env, path, options, &session);
+    const OrtErrorCode code = status != NULL ? ort->api->GetErrorCode(status) : ORT_OK;
+    GError *reason = NULL;
+    if (!leati_ort_ok(ort, status, &reason)) {
+      LEATI_FAULT_SET(error, "%s: %s: %s", path, explain(code, reason->message), reason->message);
+      g_error_free(reason);
+      session = NULL;
+    }
+  } else {
+    g_prefix_error(error, "%s: ", path);
+  }
+  if (options != NULL) {
+    ort->api->ReleaseSessionOptions(options);
+  }
+  return session;
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <json-glib/json-glib.h>
+#include <leat_build_id.h>
+#include <math.h>
+#include <string.h>
+
+#include "table.h"
+
+/* Most lines about threads that went wrong; there may be a thousand, and they tend to say the same. */
+#define COMPLAINTS_MAX 16
+
+/* Sums over some workers. */
+typedef struct figures {
+  int64_t runs, skipped, failed, wrong_runs, outputs, wrong;
+  double worst;
+  double seconds;       /* from the common start to the end of the last run */
+  double runs_a_second; /* timed runs, failed ones included */
+  double p50, p99;      /* seconds */
+} figures;
+
+static void sum_up(const leati_crew *crew, size_t first, size_t count, figures *out) {
+  leati_latency **times = g_new0(leati_latency *, count + 1);
+  int64_t end = crew->start;
+  *out = (figures){0};
+  for (size_t i = 0; i < count; ++i) {
+    const leati_worker *worker = &crew->workers[first + i];
+    out->runs += worker->runs;
+    out->skipped += worker->skipped;
+    out->failed += worker->failed;
+    out->wrong_runs += worker->wrong_runs;
+    out->outputs += worker->outputs;
+    out->wrong += worker->wrong;
+    out->worst = fmax(out->worst, worker->worst);
+    end = MAX(end, worker->end);
+    times[i] = worker->times;
+  }
+  const double percents[] = {50.0, 99.0};
+  double found[2];
+  leati_latency_percentiles(times, count, percents, 2, found);
+  out->p50 = found[0];
+  out->p99 = found[1];
+  out->seconds = (double)(end - crew->start) * 1e-9;
+  out->runs_a_second = out->seconds > 0.0 ? (double)out->runs / out->seconds : 0.0;
+  g_free(times);
+}
+
+static void sum_up_job(const leati_findings *findings, size_t job, figures *out) {
+  const size_t threads = (size_t)findings->options->threads;
+  sum_up(findings->crew, job * threads, threads, out);
+}
+
+gboolean leati_findings_right(const leati_findings *findings) {
+  figures all;
+  sum_up(findings->crew, 0, findings->crew->count, &all);
+  return all.skipped == 0 && all.failed == 0 && all.wrong == 0;
+}
+
+/* Nodes of one provider: how many, and of which operators. */
+typedef struct share {
+  const char *provider; /* borrowed from a node */
+  guint count;
+  GHashTable *ops; /* char * borrowed from a node -> count */
+} share;
+
+static void free_share(gpointer data) {
+  share *one = data;
+  g_hash_table_unref(one->ops);
+  g_free(one);
+}
+
+static gint by_provider(gconstpointer a, gconstpointer b) {
+  const share *x = *(const share *const *)a;
+  const share *y = *(const share *const *)b;
+  /* Everyone before the CPU provider, so that what was asked for comes first. */
+  const int x_is_cpu = strcmp(x->provider, "CPUExecutionProvider") == 0;
+  const int y_is_cpu = strcmp(y->provider, "CPUExecutionProvider") == 0;
+  return x_is_cpu != y_is_cpu ? x_is_cpu - y_is_cpu : strcmp(x->provider, y->provider);
+}
+
+static GPtrArray *shares_of(const GPtrArray *nodes) {
+  GPtrArray *shares = g_ptr_array_new_with_free_func(free_share);
+  for (guint i = 0; i < nodes->len; ++i) {
+    const leati_node *node = g_ptr_array_index(nodes, i);
+    share *mine = NULL;
+    for (guint s = 0; s < shares->len && mine == NULL; ++s) {
+      share *one = g_ptr_array_index(shares, s);
+      mine = strcmp(one->provider, node->provider) == 0 ? one : NULL;
+    }
+    if (mine == NULL) {
+      mine = g_new0(share, 1);
+      mine->provider = node->provider;
+      mine->ops = g_hash_table_new(g_str_hash, g_str_equal);
+      g_ptr_array_add(shares, mine);
+    }
+    ++mine->count;
+    const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(mine->ops, node->op));
+    g_hash_table_insert(mine->ops, node->op, GUINT_TO_POINTER(before + 1));
+  }
+  g_ptr_array_sort(shares, by_provider);
+  return shares;
+}
+
+static gint by_name(gconstpointer a, gconstpointer b) {
+  return strcmp(a, b);
+}
+
+static GList *op_names(const share *one) {
+  return g_list_sort(g_hash_table_get_keys(one->ops), by_name);
+}
+
+static const char *provider_name(const leati_options *options) {
+  return options->leat ? "leat" : "cpu";
+}
+
+char *leati_report_preface(const leati_findings *findings) {
+  const leati_options *options = findings->options;
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text, "leat-run " LEAT_VERSION " (" LEAT_BUILD_ID "), ONNX Runtime %s (API %u)\n",
+                         findings->ort->version, findings->ort->api_version);
+  g_string_append_printf(text, "provider   %s\n", options->leat ? findings->ort->device_text : "CPUExecutionProvider");
+  g_string_append_printf(text,
+                         "work       for each model %" G_GINT64_FORMAT " threads, %" G_GINT64_FORMAT
+                         " sessions; for each thread %" G_GINT64_FORMAT " runs after %" G_GINT64_FORMAT " to warm up\n",
+                         options->threads, options->sessions, options->runs, options->warmup);
+  if (options->cpu_threads == 1) {
+    g_string_append(text, "CPU parts  on the caller's own thread: the callers are the parallel part (--cpu-threads)\n");
+  } else {
+    g_string_append_printf(text,
+                           "CPU parts  on %" G_GINT64_FORMAT " threads a session, 0 being one a core (--cpu-threads)\n",
+                           options->cpu_threads);
+  }
+  g_string_append(text, options->compare ? "compare    every output of every run with ONNX Runtime's CPU provider\n"
+                                         : "compare    nothing (--compare none)\n");
+  for (size_t i = 0; i < findings->job_count; ++i) {
+    const leati_job *job = &findings->jobs[i];
+    g_string_append_printf(text, "%s\n", job->model->label);
+    if (options->compare) {
+      g_string_append_printf(text, "  tolerance  %.2e = %s; whole numbers exact\n", job->tolerance.value,
+                             job->tolerance.reason);
+    }
+    for (guint n = 0; n < job->feed->texts->len; ++n) {
+      g_string_append_printf(text, "  input      %s\n", (const char *)g_ptr_array_index(job->feed->texts, n));
+    }
+    for (guint n = 0; n < job->feed->notes->len; ++n) {
+      g_string_append_printf(text, "  note       %s\n", (const char *)g_ptr_array_index(job->feed->notes, n));
+    }
+  }
+  return g_string_free(text, FALSE);
+}
+
+static char *whole(int64_t value) {
+  return g_strdup_printf("%" G_GINT64_FORMAT, value);
+}
+
+static char *error_text(const leati_options *options, double error) {
+  return !options->compare ? g_strdup("-") : isfinite(error) ? g_strdup_printf("%.1e", error) : g_strdup("inf");
+}
+
+static void add_row(leati_table *table, const leati_options *options, const char *name, const figures *f,
+                    double setup) {
+  char *cells[] = {g_strdup(name),
+                   whole(f->runs),
+                   g_strdup_printf("%.1f", f->runs_a_second),
+                   g_strdup_printf("%.3f", f->p50 * 1e3),
+                   g_strdup_printf("%.3f", f->p99 * 1e3),
+                   whole(f->failed + f->skipped),
+                   options->compare ? whole(f->wrong) : g_strdup("-"),
+                   error_text(options, f->worst),
+                   g_strdup_printf("%.3f", setup)};
+  leati_table_add(table, cells);
+}
+
+static double setup_seconds(const leati_model *model) {
+  double sum = 0.0;
+  for (size_t i = 0; i < model->session_count; ++i) {
+    sum += model->session_seconds[i];
+  }
+  return sum;
+}
+
+static void append_nodes(const leati_findings *findings, const leati_model *model, GString *text) {
+  GPtrArray *shares = shares_of(model->nodes);
+  g_string_append_printf(text, "nodes of %s (%u)\n", model->label, model->nodes->len);
+  for (guint i = 0; i < shares->len; ++i) {
+    const share *one = g_ptr_array_index(shares, i);
+    g_string_append_printf(text, "  %s %u:", one->provider, one->count);
+    GList *ops = op_names(one);
+    for (GList *op = ops; op != NULL; op = op->next) {
+      g_string_append_printf(text, "%s %s %u", op == ops ? "" : ",", (const char *)op->data,
+                             GPOINTER_TO_UINT(g_hash_table_lookup(one->ops, op->data)));
+    }
+    g_list_free(ops);
+    g_string_append_c(text, '\n');
+    for (guint n = 0; findings->options->verbose && n < model->nodes->len; ++n) {
+      const leati_node *node = g_ptr_array_index(model->nodes, n);
+      if (strcmp(node->provider, one->provider) == 0) {
+        g_string_append_printf(text, "    %s %s\n", node->op, node->name);
+      }
+    }
+  }
+  g_ptr_array_unref(shares);
+}
+
+static void append_complaints(const leati_crew *crew, GString *text) {
+  guint told = 0;
+  guint untold = 0;
+  for (size_t i = 0; i < crew->count; ++i) {
+    const leati_worker *worker = &crew->workers[i];
+    const char *const sayings[] = {worker->failure, worker->mismatch};
+    const int64_t counts[] = {worker->failed, worker->wrong};
+    const char *const kinds[] = {"FAILED", "WRONG"};
+    for (size_t k = 0; k < 2; ++k) {
+      if (sayings[k] == NULL) {
+        continue;
+      }
+      if (told == COMPLAINTS_MAX) {
+        ++untold;
+        continue;
+      }
+      ++told;
+      g_string_append_printf(text, "%s %s thread %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT " times, first in %s\n",
+                             kinds[k], worker->job->model->label, worker->index, counts[k], sayings[k]);
+    }
+  }
+  if (untold != 0) {
+    g_string_append_printf(text, "... and %u more of this kind\n", untold);
+  }
+}
+
+char *leati_report_text(const leati_findings *findings) {
+  static const char *const kHeading[] = {"model",  "runs",  "runs/s",      "p50 ms",     "p99 ms",
+                                         "failed", "wrong", "worst error", "sessions s", NULL};
+  GString *text = g_string_new("\n");
+  leati_table *table = leati_table_new(kHeading);
+  figures all;
+  double setup = 0.0;
+  for (size_t i = 0; i < findings->job_count; ++i) {
+    figures one;
+    sum_up_job(findings, i, &one);
+    add_row(table, findings->options, findings->jobs[i].model->label, &one, setup_seconds(findings->jobs[i].model));
+    setup += setup_seconds(findings->jobs[i].model);
+  }
+  sum_up(findings->crew, 0, findings->crew->count, &all);
+  if (findings->job_count > 1) {
+    add_row(table, findings->options, "all", &all, setup);
+  }
+  char *rows = leati_table_text(table);
+  g_string_append(text, rows);
+  g_free(rows);
+  leati_table_free(table);
+  g_string_append_c(text, '\n');
+  for (size_t i = 0; i < findings->job_count; ++i) {
+    append_nodes(findings, findings->jobs[i].model, text);
+  }
+  append_complaints(findings->crew, text);
+  const gboolean right = leati_findings_right(findings);
+  g_string_append_printf(text, "\n%s: %" G_GINT64_FORMAT " runs", right ? "OK" : "NOT OK", all.runs);
+  if (all.failed + all.skipped > 0) {
+    g_string_append_printf(text, ", %" G_GINT64_FORMAT " failed, %" G_GINT64_FORMAT " not tried after that", all.failed,
+                           all.skipped);
+  }
+  if (findings->options->compare) {
+    g_string_append_printf(text,
+                           ", %" G_GINT64_FORMAT " outputs compared (warm-ups included), %" G_GINT64_FORMAT " wrong",
+                           all.outputs, all.wrong);
+  } else {
+    g_string_append(text, ", nothing compared");
+  }
+  g_string_append_c(text, '\n');
+  return g_string_free(text, FALSE);
+}
+
+static void add_text(JsonBuilder *json, const char *name, const char *value) {
+  json_builder_set_member_name(json, name);
+  if (value == NULL) {
+    json_builder_add_null_value(json);
+    return;
+  }
+  char *valid = g_utf8_make_valid(value, -1);
+  json_builder_add_string_value(json, valid);
+  g_free(valid);
+}
+
+static void add_int(JsonBuilder *json, const char *name, int64_t value) {
+  json_builder_set_member_name(json, name);
+  json_builder_add_int_value(json, value);
+}
+
+static void add_number(JsonBuilder *json, const char *name, double value) {
+  json_builder_set_member_name(json, name);
+  if (isfinite(value)) {
+    json_builder_add_double_value(json, value);
+  } else {
+    json_builder_add_string_value(json, "inf");
+  }
+}
+
+static void add_flag(JsonBuilder *json, const char *name, gboolean value) {
+  json_builder_set_member_name(json, name);
+  json_builder_add_boolean_value(json, value);
+}
+
+static void begin(JsonBuilder *json, const char *name, gboolean array) {
+  json_builder_set_member_name(json, name);
+  if (array) {
+    json_builder_begin_array(json);
+  } else {
+    json_builder_begin_object(json);
+  }
+}
+
+static void add_texts(JsonBuilder *json, const char *name, const GPtrArray *texts) {
+  begin(json, name, TRUE);
+  for (guint i = 0; i < texts->len; ++i) {
+    char *valid = g_utf8_make_valid(g_ptr_array_index(texts, i), -1);
+    json_builder_add_string_value(json, valid);
+    g_free(valid);
+  }
+  json_builder_end_array(json);
+}
+
+static void add_figures(JsonBuilder *json, const leati_options *options, const figures *f) {
+  add_int(json, "runs", f->runs);
+  add_number(json, "seconds", f->seconds);
+  add_number(json, "runs_per_second", f->runs_a_second);
+  add_number(json, "p50_seconds", f->p50);
+  add_number(json, "p99_seconds", f->p99);
+  add_int(json, "failed_runs", f->failed);
+  add_int(json, "skipped_runs", f->skipped);
+  if (options->compare) {
+    add_int(json, "outputs_compared", f->outputs);
+    add_int(json, "wrong_outputs", f->wrong);
+    add_int(json, "wrong_runs", f->wrong_runs);
+    add_number(json, "worst_error", f->worst);
+  }
+}
+
+static void add_nodes(JsonBuilder *json, const leati_options *options, const leati_model *model) {
+  GPtrArray *shares = shares_of(model->nodes);
+  begin(json, "nodes", FALSE);
+  for (guint i = 0; i < shares->len; ++i) {
+    const share *one = g_ptr_array_index(shares, i);
+    begin(json, one->provider, FALSE);
+    add_int(json, "count", one->count);
+    begin(json, "operators", FALSE);
+    GList *ops = op_names(one);
+    for (GList *op = ops; op != NULL; op = op->next) {
+      add_int(json, op->data, GPOINTER_TO_UINT(g_hash_table_lookup(one->ops, op->data)));
+    }
+    g_list_free(ops);
+    json_builder_end_object(json);
+    if (options->verbose) {
+      begin(json, "names", TRUE);
+      for (guint n = 0; n < model->nodes->len; ++n) {
+        const leati_node *node = g_ptr_array_index(model->nodes, n);
+        if (strcmp(node->provider, one->provider) == 0) {
+          json_builder_add_string_value(json, node->name);
+        }
+      }
+      json_builder_end_array(json);
+    }
+    json_builder_end_object(json);
+  }
+  json_builder_end_object(json);
+  g_ptr_array_unref(shares);
+}
+
+static void add_complaints(JsonBuilder *json, const leati_findings *findings, size_t job) {
+  const size_t threads = (size_t)findings->options->threads;
+  begin(json, "complaints", TRUE);
+  for (size_t i = 0; i < threads; ++i) {
+    const leati_worker *worker = &findings->crew->workers[job * threads + i];
+    if (worker->failure != NULL || worker->mismatch != NULL) {
+      json_builder_begin_object(json);
+      add_int(json, "thread", (int64_t)worker->index);
+      add_text(json, "failure", worker->failure);
+      add_text(json, "mismatch", worker->mismatch);
+      json_builder_end_object(json);
+    }
+  }
+  json_builder_end_array(json);
+}
+
+static void add_job(JsonBuilder *json, const leati_findings *findings, size_t index) {
+  const leati_job *job = &findings->jobs[index];
+  const leati_model *model = job->model;
+  figures one;
+  sum_up_job(findings, index, &one);
+  json_builder_begin_object(json);
+  add_text(json, "name", model->label);
+  add_text(json, "path", model->path);
+  if (findings->options->compare) {
+    add_number(json, "tolerance", job->tolerance.value);
+    add_text(json, "tolerance_reason", job->tolerance.reason);
+  }
+  add_texts(json, "inputs", job->feed->texts);
+  add_texts(json, "notes", job->feed->notes);
+  begin(json, "session_seconds", TRUE);
+  for (size_t i = 0; i < model->session_count; ++i) {
+    json_builder_add_double_value(json, model->session_seconds[i]);
+  }
+  json_builder_end_array(json);
+  add_figures(json, findings->options, &one);
+  add_nodes(json, findings->options, model);
+  add_complaints(json, findings, index);
+  json_builder_end_object(json);
+}
+
+char *leati_report_json(const leati_findings *findings) {
+  const leati_options *options = findings->options;
+  JsonBuilder *json = json_builder_new();
+  json_builder_begin_object(json);
+  add_text(json, "tool", "leat-run");
+  add_text(json, "version", LEAT_VERSION);
+  add_text(json, "build", LEAT_BUILD_ID);
+  add_text(json, "onnxruntime", findings->ort->version);
+  add_text(json, "provider", provider_name(options));
+  add_text(json, "device", findings->ort->device_text);
+  add_text(json, "compare", options->compare ? "cpu" : "none");
+  add_int(json, "threads", options->threads);
+  add_int(json, "sessions", options->sessions);
+  add_int(json, "runs_per_thread", options->runs);
+  add_int(json, "warmup_per_thread", options->warmup);
+  add_int(json, "cpu_threads", options->cpu_threads);
+  add_int(json, "seed", options->seed);
+  begin(json, "models", TRUE);
+  for (size_t i = 0; i < findings->job_count; ++i) {
+    add_job(json, findings, i);
+  }
+  json_builder_end_array(json);
+  figures all;
+  sum_up(findings->crew, 0, findings->crew->count, &all);
+  begin(json, "total", FALSE);
+  add_figures(json, options, &all);
+  json_builder_end_object(json);
+  add_flag(json, "ok", leati_findings_right(findings));
+  json_builder_end_object(json);
+
+  JsonNode *root = json_builder_get_root(json);
+  char *text = json_to_string(root, TRUE);
+  json_node_unref(root);
+  g_object_unref(json);
+  return text;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * What leat-run found, for people and for programs.
+ */
+#ifndef LEAT_TOOLS_REPORT_H_
+#define LEAT_TOOLS_REPORT_H_
+
+#include "crew.h"
+
+/** All that a report draws from. Everything is borrowed until the function that takes it returns. */
+typedef struct leati_findings {
+  const leati_ort *ort;
+  const leati_options *options;
+  const leati_job *jobs;
+  size_t job_count;
+  const leati_crew *crew;
+} leati_findings;
+
+/** TRUE if no run failed or was skipped and no output was wrong. */
+gboolean leati_findings_right(const leati_findings *findings);
+
+/** What is known before the threads start: versions, device, tolerance, inputs, notes. Ends with a line feed.
+ * @return [owned: release with g_free] */
+char *leati_report_preface(const leati_findings *findings);
+
+/** The table, the nodes, what went wrong, and the verdict.
+ * @return [owned: release with g_free] */
+char *leati_report_text(const leati_findings *findings);
+
+/** The same, preface included, as one JSON object. An error that is not a finite number is the string "inf".
+ * @return [owned: release with g_free] */
+char *leati_report_json(const leati_findings *findings);
+
+#endif /* LEAT_TOOLS_REPORT_H_ */
