@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * The contract between a host and a Leat backend. It is the only thing that both sides share.
+ *
+ * A backend is a shared library that exports one function, leat_backend_query(). The host opens the library, calls the
+ * function once with the range of ABI versions it speaks, and gets a table of tables: device, memory, stream, event,
+ * op. Tensors cross the line as DLPack views. The library is never unmapped.
+ *
+ * **Thread rules.** Every function states one:
+ * - `@threads any`: any thread, at any time, also at once with itself on the same objects. Two threads that use one
+ *   stream interleave whole calls.
+ * - `@threads owner`: any thread, but no other call may use or be using the object that this call destroys.
+ *
+ * **Ownership.** Every pointer argument carries one tag: `[in]` is borrowed until the function returns, `[out]` is
+ * written by the function, `[inout]` both, `[owned]` passes to the callee when the function returns LEAT_OK (and stays
+ * with the caller otherwise). Strings that the backend hands out are constants that live as long as the process.
+ *
+ * **Errors.** Every function that can fail returns an `int32_t`: LEAT_OK or one of the LEAT_ERROR_* codes, and takes a
+ * last argument `err`, which may be NULL. `@errors` lists the codes that a function gives beside those that every
+ * function may give: LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_FORKED and LEAT_ERROR_INTERNAL. A code unknown to the
+ * caller is a failure. Work runs later than the call that asked for it; its failures are *sticky*: every later wait or
+ * query that covers the work returns the first one, on whichever thread, until leat_stream_api::clear_error.
+ *
+ * **Growth.** Every struct begins with `struct_size`, set by whoever fills the struct in. Structs grow at the end only.
+ * A reader accepts a struct that is longer than the one it knows if the part it does not know is zero. Reserved fields
+ * are zero and are checked. A slot that a table marks optional may be NULL.
+ *
+ * **fork().** A child of fork() cannot use the backend: every call there fails with LEAT_ERROR_FORKED. The parent goes
+ * on.
+ */
+#ifndef LEAT_BACKEND_H_
+#define LEAT_BACKEND_H_
+
+#include <leat/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define LEAT_EXPORT __declspec(dllexport)
+#else
+#define LEAT_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* ---- Versions ------------------------------------------------------------------------------------------------- */
+
+/** An ABI version as one number that compares: major in the upper 16 bits, minor in the lower. */
+#define LEAT_ABI_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
+#define LEAT_ABI_MAJOR(version) ((uint32_t)(version) >> 16)
+#define LEAT_ABI_MINOR(version) ((uint32_t)(version)&0xffffu)
+#define LEAT_ABI_1_0 LEAT_ABI_VERSION(1, 0)
+/** The version that this header describes. */
+#define LEAT_ABI_CURRENT LEAT_ABI_1_0
+
+/** The one symbol that a backend exports, for dlsym(). */
+#define LEAT_BACKEND_QUERY_SYMBOL "leat_backend_query"
+
+/* ---- Status ----------------------------------------------------------------------------------------------------- */
+
+#define LEAT_OK 0                     /**< done */
+#define LEAT_ERROR_INVALID_ARGUMENT 1 /**< an argument breaks the contract; nothing happened */
+#define LEAT_ERROR_NOT_SUPPORTED 2    /**< legal, but this backend or device cannot do it */
+#define LEAT_ERROR_OUT_OF_MEMORY 3    /**< host or device memory is exhausted; nothing happened */
+#define LEAT_ERROR_DEVICE_LOST 4      /**< the device is gone; everything outstanding on it has failed */
+#define LEAT_ERROR_TIMEOUT 5          /**< the time given to a wait has passed; nothing changed */
+#define LEAT_ERROR_NOT_READY 6        /**< what was asked about has not finished yet */
+#define LEAT_ERROR_VERSION 7          /**< no common ABI version; the message holds both ranges */
+#define LEAT_ERROR_UNAVAILABLE 8      /**< no usable device or driver; the message says why */
+#define LEAT_ERROR_EXHAUSTED 9        /**< a bounded resource (the stream pool) is all taken */
+#define LEAT_ERROR_FORKED 10          /**< called in a child of fork(), where the backend cannot work */
+#define LEAT_ERROR_BUSY 11            /**< an object is in use and cannot go yet */
+#define LEAT_ERROR_INTERNAL 12        /**< a driver or the backend misbehaved; the message says where */
+
+#define LEAT_ERROR_MESSAGE_SIZE 1008
+
+/** Where a failing call says what went wrong. Owned by the caller, who sets `struct_size` and may leave the rest as it
+ * is. */
+typedef struct leat_error {
+  uint32_t struct_size;                  /**< sizeof(leat_error) */
+  int32_t code;                          /**< the LEAT_ERROR_* code that the call returned */
+  int32_t native_code;                   /**< the code of the layer below (a VkResult, an errno), or 0 */
+  uint32_t reserved;                     /**< zero */
+  char message[LEAT_ERROR_MESSAGE_SIZE]; /**< UTF-8, always terminated, cut if too long */
+} leat_error;
+
+/* ---- Objects ---------------------------------------------------------------------------------------------------- */
+
+typedef struct leat_device leat_device; /**< an open device */
+typedef struct leat_stream leat_stream; /**< an ordered list of work on a device */
+typedef struct leat_event leat_event;   /**< a point in a stream */
+typedef struct leat_op leat_op;         /**< an operator with its attributes, ready to run; immutable */
+
+struct leat_graph_api;
+struct leat_profiler_api;
+
+/* ---- Query ------------------------------------------------------------------------------------------------------ */
+
+/** What the host says of itself. */
+typedef struct leat_host_info {
+  uint32_t struct_size;    /**< sizeof(leat_host_info) */
+  uint32_t abi_min;        /**< lowest LEAT_ABI_VERSION that the host can use */
+  uint32_t abi_max;        /**< highest LEAT_ABI_VERSION that the host can use */
+  uint32_t header_version; /**< LEAT_ABI_CURRENT of the header the host was built with */
+  const char *name;        /**< the host's name, for messages; may be NULL */
+  uint64_t reserved[4];    /**< zero */
+} leat_host_info;
+
+struct leat_device_api;
+struct leat_memory_api;
+struct leat_stream_api;
+struct leat_event_api;
+struct leat_op_api;
+
+/** The table of tables. Constant; lives as long as the process. */
+typedef struct leat_backend_api {
+  uint32_t struct_size;                     /**< size that the backend filled in */
+  uint32_t abi_version;                     /**< the version both sides agreed on */
+  uint32_t header_version;                  /**< LEAT_ABI_CURRENT of the header the backend was built with */
+  uint32_t reserved;                        /**< zero */
+  const char *name;                         /**< short name, such as "vulkan" */
+  const char *version;                      /**< version of the implementation (semantic versioning) */
+  const char *build_id;                     /**< what exactly was built: commit and a digest of local changes */
+  uint64_t capabilities;                    /**< LEAT_CAPABILITY_* */
+  const struct leat_device_api *device;     /**< required */
+  const struct leat_memory_api *memory;     /**< required */
+  const struct leat_stream_api *stream;     /**< required */
+  const struct leat_event_api *event;       /**< required */
+  const struct leat_op_api *op;             /**< required */
+  const struct leat_graph_api *graph;       /**< optional */
+  const struct leat_profiler_api *profiler; /**< optional */
+  /** Frees what the backend holds while no device is open. A later call of any slot starts it again.
+   * @threads any
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_BUSY: a device is still open */
+  int32_t (*shutdown)(leat_error *err);
+} leat_backend_api;
+
+#define LEAT_CAPABILITY_EVENT_TIMING (UINT64_C(1) << 0) /**< events can be created with LEAT_EVENT_TIMING */
+
+/** Negotiates an ABI version and gives the table. May be called often; touches no device and no driver.
+ * @threads any
+ * @param host [in] the host's range of versions
+ * @param out [out] the table; NULL on failure
+ * @param err [out] what went wrong, may be NULL
+ * @errors LEAT_ERROR_VERSION: no version in common */
+typedef int32_t (*leat_backend_query_fn)(const leat_host_info *host, const leat_backend_api **out, leat_error *err);
+
+/** The exported function of type leat_backend_query_fn.
+ * @threads any
+ * @param host [in] the host's range of versions
+ * @param out [out] the table; NULL on failure
+ * @param err [out] what went wrong, may be NULL
+ * @errors LEAT_ERROR_VERSION: no version in common */
+LEAT_EXPORT int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err);
+
+/* ---- Devices ---------------------------------------------------------------------------------------------------- */
+
+#define LEAT_DEVICE_SOFTWARE (UINT64_C(1) << 0)       /**< runs on the CPU */
+#define LEAT_DEVICE_UNIFIED_MEMORY (UINT64_C(1) << 1) /**< device memory is host memory */
+
+/** A usable device. */
+typedef struct leat_device_info {
+  uint32_t struct_size;         /**< sizeof(leat_device_info) */
+  uint32_t index;               /**< its number: argument of open(), `device_id` in its tensors */
+  uint32_t vendor_id;           /**< PCI vendor, or the vendor's Khronos id */
+  uint32_t device_id;           /**< PCI device, or the vendor's own number */
+  uint64_t flags;               /**< LEAT_DEVICE_* */
+  uint64_t memory_size;         /**< bytes of device memory */
+  uint64_t max_allocation_size; /**< bytes of the largest single allocation */
+  uint8_t uuid[16];             /**< stable across processes and reboots */
+  char name[256];               /**< as the driver gives it */
+  char driver[256];             /**< driver name and version */
+  char pci_bus_id[32];          /**< "dddd:bb:dd.f", or empty */
+} leat_device_info;
+
+/** One line of a report about the system, for people and for `leat-info`. */
+typedef struct leat_property {
+  uint32_t struct_size; /**< sizeof(leat_property) */
+  int32_t device;       /**< index of a usable device, -1: the whole system, -2 and below: unusable devices */
+  char name[64];        /**< words with dots, such as "memory.size"; a setting is "config." and its variable */
+  char value[256];      /**< text */
+} leat_property;
+
+/** Finding and opening devices. */
+typedef struct leat_device_api {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  /** Counts the usable devices, best first. None is not a failure: `*out_count` is 0, the result LEAT_OK, and
+   * `err->message` says why.
+   * @threads any
+   * @param out_count [out] number of usable devices
+   * @param err [out] what went wrong, or why there is none; may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*count)(uint32_t *out_count, leat_error *err);
+  /** Describes usable device `index`.
+   * @threads any
+   * @param index number below count()
+   * @param out [inout] `struct_size` in, the rest out
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_UNAVAILABLE: there is no such device */
+  int32_t (*info)(uint32_t index, leat_device_info *out, leat_error *err);
+  /** Lists properties of the system and of all devices, also of those that are unusable, with the reason.
+   * @threads any
+   * @param inout_count [inout] capacity of `out` in, number of properties out; a capacity too small is filled as far
+   *   as it goes
+   * @param out [out] elements with `struct_size` set by the caller; may be NULL when the capacity is 0
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*report)(uint32_t *inout_count, leat_property *out, leat_error *err);
+  /** Opens a device. Opening it again gives the same device, counted.
+   * @threads any
+   * @param index number below count()
+   * @param out [out] the device; release with close()
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_UNAVAILABLE, LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*open)(uint32_t index, leat_device **out, leat_error *err);
+  /** Closes a device. The last close waits for the device to be idle and frees what is left of its memory, streams,
+   * events and operators; their handles are dead then.
+   * @threads owner
+   * @param device [in] an open device; NULL does nothing
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*close)(leat_device *device, leat_error *err);
+  /** Flushes all streams of the device and waits for everything that was put into them before the call.
+   * @threads any
+   * @param device [in] an open device
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_DEVICE_LOST, and the sticky errors of the streams */
+  int32_t (*synchronize)(leat_device *device, leat_error *err);
+} leat_device_api;
+
+/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+
+/* A device address is a 64-bit number (for Vulkan a VkDeviceAddress). In a DLTensor of device type kDLVulkan, `data` is
+ * that number, `device_id` is leat_device_info::index, and `data + byte_offset` is plain arithmetic: any address inside
+ * a block is good. A host tensor has device type kDLCPU. NULL strides mean compact, row-major. */
+
+/** Figures of a device's memory. Bytes unless said otherwise; taken one by one, each exact. */
+typedef struct leat_memory_stats {
+  uint32_t struct_size;       /**< sizeof(leat_memory_stats) */
+  uint32_t reserved;          /**< zero */
+  uint64_t allocated_bytes;   /**< in blocks that the caller holds */
+  uint64_t allocated_peak;    /**< highest value of allocated_bytes */
+  uint64_t reserved_bytes;    /**< taken from the driver */
+  uint64_t reserved_peak;     /**< highest value of reserved_bytes */
+  uint64_t allocation_count;  /**< calls of alloc() that succeeded */
+  uint64_t free_count;        /**< blocks given back */
+  uint64_t driver_call_count; /**< allocations that went to the driver */
+  uint64_t live_block_count;  /**< blocks that the caller holds now */
+} leat_memory_stats;
+
+/** A view that import_dlpack() gives, with room for its shape and strides. */
+typedef struct leat_view {
+  uint32_t struct_size; /**< sizeof(leat_view) */
+  uint32_t reserved;    /**< zero */
+  DLTensor tensor;      /**< `shape` and `strides` point into this struct */
+  int64_t shape[8];     /**< elements */
+  int64_t strides[8];   /**< elements */
+} leat_view;
+
+/** Device memory, copies, and exchange of tensors. */
+typedef struct leat_memory_api {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  /** Allocates a block. With a stream, the block may be one that was freed on this stream and whose last use is still
+   * in flight there: it is the caller's in stream order. Without one, no use of the block is pending.
+   * @threads any
+   * @param device [in] an open device
+   * @param size bytes; 0 is legal and gives a block that may not be accessed
+   * @param stream [in] the stream that will use the block first, or NULL
+   * @param out_address [out] device address, aligned to 256 bytes; release with free()
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY: also after unused memory was given back to the driver */
+  int32_t (*alloc)(leat_device *device, uint64_t size, leat_stream *stream, uint64_t *out_address, leat_error *err);
+  /** Gives a block back, in any state of use: it is reused only once the work that was put into streams before this
+   * call no longer needs it. Never waits.
+   * @threads any
+   * @param device [in] an open device
+   * @param address what alloc() gave; 0 does nothing
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*free)(leat_device *device, uint64_t address, leat_error *err);
+  /** Says that a stream uses a block in a way that the backend cannot see, so that a later free() waits for what is in
+   * the stream now.
+   * @threads any
+   * @param device [in] an open device
+   * @param address any address inside a live block
+   * @param stream [in] a stream of the device
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*record_stream)(leat_device *device, uint64_t address, leat_stream *stream, leat_error *err);
+  /** Copies a tensor, in stream order: host to device, device to host or device to device. Both are compact and have
+   * the same dtype and number of elements. A host source has been read when the call returns; a host destination holds
+   * the bytes once a wait, a synchronisation or a positive query has covered the copy, and must stay valid until
+   * then or until the stream and all events that cover the copy are destroyed.
+   * @threads any
+   * @param stream [in] the stream
+   * @param src [in] source
+   * @param dst [in] destination; `data` is written later
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_DEVICE_LOST */
+  int32_t (*copy)(leat_stream *stream, const DLTensor *src, const DLTensor *dst, leat_error *err);
+  /** Finds the live block that holds an address.
+   * @threads any
+   * @param device [in] an open device
+   * @param address any device address
+   * @param out_base [out] address of the block
+   * @param out_size [out] bytes that were asked for
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_INVALID_ARGUMENT: no live block holds it */
+  int32_t (*find)(leat_device *device, uint64_t address, uint64_t *out_base, uint64_t *out_size, leat_error *err);
+  /** Reads the figures.
+   * @threads any
+   * @param device [in] an open device
+   * @param out [inout] `struct_size` in, the rest out
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*stats)(leat_device *device, leat_memory_stats *out, leat_error *err);
+  /** Gives cached memory that nothing uses back to the driver.
+   * @threads any
+   * @param device [in] an open device
+   * @param out_released [out] bytes given back; may be NULL
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*trim)(leat_device *device, uint64_t *out_released, leat_error *err);
+  /** Makes a DLPack tensor of a view. The tensor shares the block: the block lives until free() was called and the
+   * tensor's deleter was called, in either order; the deleter may be called from any thread.
+   * @threads any
+   * @param stream [in] the stream whose work so far the consumer must see
+   * @param view [in] a device view inside one live block; shape and strides are copied
+   * @param ready [in] an event that is recorded for the consumer to wait on; NULL: the call synchronises the stream
+   * @param out [out] the tensor, always with strides; release with its deleter
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_DEVICE_LOST */
+  int32_t (*export_dlpack)(leat_stream *stream, const DLTensor *view, leat_event *ready, DLManagedTensorVersioned **out,
+                           leat_error *err);
+  /** Takes a DLPack tensor whose memory is a live block of this device (nothing is copied). On success the deleter has
+   * been called or will be; the caller holds the block through the view and releases it with free() on
+   * the block's address (see find()).
+   * @threads any
+   * @param stream [in] the stream that will use the tensor; it waits for `ready`
+   * @param managed [owned] the tensor; on failure it stays the caller's
+   * @param ready [in] an event after which the contents are there; NULL: they are there
+   * @param out [inout] `struct_size` in, the view out
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED: another device, major version or a read-only flag */
+  int32_t (*import_dlpack)(leat_stream *stream, DLManagedTensorVersioned *managed, leat_event *ready, leat_view *out,
+                           leat_error *err);
+  /** As export_dlpack(), in the struct of DLPack before 1.0.
+   * @threads any
+   * @param stream [in] the stream whose work so far the consumer must see
+   * @param view [in] a device view inside one live block; shape and strides are copied
+   * @param ready [in] an event that is recorded for the consumer to wait on; NULL: the call synchronises the stream
+   * @param out [out] the tensor; release with its deleter
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_DEVICE_LOST */
+  int32_t (*export_dlpack_unversioned)(leat_stream *stream, const DLTensor *view, leat_event *ready,
+                                       DLManagedTensor **out, leat_error *err);
+  /** As import_dlpack(), in the struct of DLPack before 1.0.
+   * @threads any
+   * @param stream [in] the stream that will use the tensor; it waits for `ready`
+   * @param managed [owned] the tensor; on failure it stays the caller's
+   * @param ready [in] an event after which the contents are there; NULL: they are there
+   * @param out [inout] `struct_size` in, the view out
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED: another device */
+  int32_t (*import_dlpack_unversioned)(leat_stream *stream, DLManagedTensor *managed, leat_event *ready, leat_view *out,
+                                       leat_error *err);
+} leat_memory_api;
+
+/* ---- Streams ---------------------------------------------------------------------------------------------------- */
+
+/** Ordered lists of work. What is put into a stream is submitted to the device at the next flush, event record, wait or
+ * synchronisation, or earlier if much has gathered. */
+typedef struct leat_stream_api {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  /** Makes a stream. Cheap: its resources come from a free list.
+   * @threads any
+   * @param device [in] an open device
+   * @param flags zero
+   * @param out [out] the stream; release with destroy()
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*create)(leat_device *device, uint64_t flags, leat_stream **out, leat_error *err);
+  /** Destroys a stream. What is in it is flushed and still runs; the call does not wait.
+   * @threads owner
+   * @param stream [in] the stream; NULL does nothing
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*destroy)(leat_stream *stream, leat_error *err);
+  /** Submits what is in the stream. Does not wait for it.
+   * @threads any
+   * @param stream [in] the stream
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_DEVICE_LOST, LEAT_ERROR_OUT_OF_MEMORY, and the sticky error of the stream */
+  int32_t (*flush)(leat_stream *stream, leat_error *err);
+  /** Flushes and waits for everything that is in the stream; downloads have arrived then.
+   * @threads any
+   * @param stream [in] the stream
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_DEVICE_LOST, LEAT_ERROR_OUT_OF_MEMORY, and the sticky error of the stream */
+  int32_t (*synchronize)(leat_stream *stream, leat_error *err);
+  /** Asks whether everything that is in the stream has finished; flushes it so that it will. On LEAT_OK downloads have
+   * arrived.
+   * @threads any
+   * @param stream [in] the stream
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_READY, LEAT_ERROR_DEVICE_LOST, and the sticky error of the stream */
+  int32_t (*query)(leat_stream *stream, leat_error *err);
+  /** Makes later work of the stream wait, on the device, for what the event stands for now.
+   * @threads any
+   * @param stream [in] the stream that waits
+   * @param event [in] an event of the same device; one never recorded is no wait
+   * @param err [out] what went wrong, may be NULL
+   * @errors the sticky error of the event, which becomes the stream's */
+  int32_t (*wait_event)(leat_stream *stream, leat_event *event, leat_error *err);
+  /** Gives the stream's sticky error without waiting.
+   * @threads any
+   * @param stream [in] the stream
+   * @param err [out] the error, may be NULL
+   * @errors the sticky error of the stream */
+  int32_t (*error)(leat_stream *stream, leat_error *err);
+  /** Forgets the stream's sticky error, so that new work can go in. Events recorded before keep it. A lost device stays
+   * lost.
+   * @threads any
+   * @param stream [in] the stream
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_DEVICE_LOST */
+  int32_t (*clear_error)(leat_stream *stream, leat_error *err);
+} leat_stream_api;
+
+/* ---- Events ----------------------------------------------------------------------------------------------------- */
+
+#define LEAT_EVENT_TIMING (UINT64_C(1) << 0) /**< elapsed() will be asked for */
+
+/** Points in streams. */
+typedef struct leat_event_api {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  /** Makes an event. It stands for nothing, and counts as finished, until it is recorded.
+   * @threads any
+   * @param device [in] an open device
+   * @param flags LEAT_EVENT_* bits
+   * @param out [out] the event; release with destroy()
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_NOT_SUPPORTED: a flag whose capability bit is clear */
+  int32_t (*create)(leat_device *device, uint64_t flags, leat_event **out, leat_error *err);
+  /** Destroys an event, at any time: before what it stands for has finished, and after its stream is gone.
+   * @threads owner
+   * @param event [in] the event; NULL does nothing
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*destroy)(leat_event *event, leat_error *err);
+  /** Lets the event stand for everything that is in the stream now, and flushes the stream. Recorded again, it
+   * forgets what it stood for; waits that began before keep waiting for that.
+   * @threads any
+   * @param event [in] the event
+   * @param stream [in] a stream of the same device
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_DEVICE_LOST, LEAT_ERROR_OUT_OF_MEMORY, and the sticky error of the stream */
+  int32_t (*record)(leat_event *event, leat_stream *stream, leat_error *err);
+  /** Asks whether what the event stands for has finished. On LEAT_OK downloads before it have arrived.
+   * @threads any
+   * @param event [in] the event
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_READY, LEAT_ERROR_DEVICE_LOST, and the sticky error of the event */
+  int32_t (*query)(leat_event *event, leat_error *err);
+  /** Waits on the host. On LEAT_OK downloads before it have arrived.
+   * @threads any
+   * @param event [in] the event
+   * @param timeout_ns nanoseconds; 0 asks, -1 waits as long as it takes
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_TIMEOUT, LEAT_ERROR_DEVICE_LOST, and the sticky error of the event */
+  int32_t (*wait)(leat_event *event, int64_t timeout_ns, leat_error *err);
+  /** Gives the device time between two finished events that were created with LEAT_EVENT_TIMING. Optional.
+   * @threads any
+   * @param start [in] the earlier event
+   * @param end [in] the later event
+   * @param out_ns [out] nanoseconds
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_NOT_READY, and the sticky errors of the events */
+  int32_t (*elapsed)(leat_event *start, leat_event *end, double *out_ns, leat_error *err);
+} leat_event_api;
+
+/* ---- Operators -------------------------------------------------------------------------------------------------- */
+
+/* Operators are ONNX's: named as in the ONNX specification (domain ""), or as ONNX Runtime names its own
+ * ("com.microsoft"), or ours ("leat"), with their attributes and the version of the operator set that introduced the
+ * form in use (the specification's "since version"). */
+
+#define LEAT_MAX_RANK 8 /**< dimensions of a tensor at most */
+
+#define LEAT_TYPE_FLOAT32 (UINT64_C(1) << 0)
+#define LEAT_TYPE_FLOAT16 (UINT64_C(1) << 1)
+#define LEAT_TYPE_BFLOAT16 (UINT64_C(1) << 2)
+#define LEAT_TYPE_FLOAT64 (UINT64_C(1) << 3)
+#define LEAT_TYPE_INT8 (UINT64_C(1) << 4)
+#define LEAT_TYPE_INT16 (UINT64_C(1) << 5)
+#define LEAT_TYPE_INT32 (UINT64_C(1) << 6)
+#define LEAT_TYPE_INT64 (UINT64_C(1) << 7)
+#define LEAT_TYPE_UINT8 (UINT64_C(1) << 8)
+#define LEAT_TYPE_UINT16 (UINT64_C(1) << 9)
+#define LEAT_TYPE_UINT32 (UINT64_C(1) << 10)
+#define LEAT_TYPE_UINT64 (UINT64_C(1) << 11)
+#define LEAT_TYPE_BOOL (UINT64_C(1) << 12)
+
+#define LEAT_ATTRIBUTE_INT 1u    /**< one int64 */
+#define LEAT_ATTRIBUTE_FLOAT 2u  /**< one float */
+#define LEAT_ATTRIBUTE_STRING 3u /**< bytes */
+#define LEAT_ATTRIBUTE_INTS 4u   /**< int64 list */
+#define LEAT_ATTRIBUTE_FLOATS 5u /**< float list */
+#define LEAT_ATTRIBUTE_TENSOR 6u /**< a host tensor */
+
+/** A set of element types that the specification gives one name ("T", "Tind", ...). */
+typedef struct leat_op_type {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  const char *name;     /**< the specification's type parameter, or "tensor(T)" where it fixes the type */
+  uint64_t types;       /**< LEAT_TYPE_* that are supported for it */
+} leat_op_type;
+
+/** An attribute that an operator reads. */
+typedef struct leat_op_attribute {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t type;        /**< LEAT_ATTRIBUTE_* */
+  const char *name;     /**< the specification's name */
+} leat_op_attribute;
+
+/** Output 0 may be the same memory as input 0 because it has the same bytes (Reshape and its kind). */
+#define LEAT_OP_ALIAS (UINT64_C(1) << 0)
+/** Output 0 may be the same memory as an input of the same shape and type. */
+#define LEAT_OP_IN_PLACE (UINT64_C(1) << 1)
+
+#define LEAT_VARIADIC UINT32_MAX /**< leat_op_info::max_inputs, max_outputs: as many as the caller likes */
+
+/** One operator in one range of versions. Constant; lives as long as the process. */
+typedef struct leat_op_info {
+  uint32_t struct_size;                       /**< size that the backend filled in */
+  uint32_t opset_min;                         /**< lowest "since version" of the form */
+  uint32_t opset_max;                         /**< highest one; UINT32_MAX: no newer form is known */
+  uint32_t min_inputs;                        /**< inputs at least */
+  uint32_t max_inputs;                        /**< inputs at most, or LEAT_VARIADIC */
+  uint32_t min_outputs;                       /**< outputs at least */
+  uint32_t max_outputs;                       /**< outputs at most, or LEAT_VARIADIC */
+  uint32_t type_count;                        /**< elements of `types` */
+  uint32_t attribute_count;                   /**< elements of `attributes` */
+  uint32_t reserved;                          /**< zero */
+  uint64_t host_inputs;                       /**< bit i: input i is a host tensor (its values decide shapes) */
+  uint64_t host_outputs;                      /**< bit i: output i is a host tensor, written when invoke() returns */
+  uint64_t flags;                             /**< LEAT_OP_* */
+  const char *name;                           /**< operator */
+  const char *domain;                         /**< operator set, "" for ONNX */
+  const leat_op_type *const *types;           /**< by type parameter */
+  const leat_op_attribute *const *attributes; /**< what create() reads; others are ignored */
+} leat_op_info;
+
+/** The value of an attribute. */
+typedef struct leat_attribute {
+  uint32_t struct_size;   /**< sizeof(leat_attribute) */
+  uint32_t type;          /**< LEAT_ATTRIBUTE_*, says which of the fields below counts */
+  const char *name;       /**< the specification's name */
+  uint64_t count;         /**< elements of `ints` or `floats`, bytes of `string` */
+  int64_t i;              /**< INT */
+  const int64_t *ints;    /**< INTS */
+  const float *floats;    /**< FLOATS */
+  const char *string;     /**< STRING, need not be terminated */
+  const DLTensor *tensor; /**< TENSOR, on the host, compact */
+  float f;                /**< FLOAT */
+  uint32_t reserved;      /**< zero */
+} leat_attribute;
+
+/** What is known of an input before the operator runs. */
+typedef struct leat_value_info {
+  uint32_t struct_size;  /**< sizeof(leat_value_info) */
+  int32_t ndim;          /**< dimensions, or -1: unknown */
+  DLDataType dtype;      /**< element type; lanes 1 */
+  uint32_t reserved;     /**< zero */
+  const int64_t *shape;  /**< elements by dimension, -1: unknown; may be NULL when ndim is -1 or 0 */
+  const DLTensor *value; /**< the value, on the host, if it is a constant; else NULL */
+} leat_value_info;
+
+/** An operator as it stands in a model. */
+typedef struct leat_op_desc {
+  uint32_t struct_size;                    /**< sizeof(leat_op_desc) */
+  uint32_t opset;                          /**< "since version" of the form in use */
+  const char *name;                        /**< operator */
+  const char *domain;                      /**< operator set; NULL is "" */
+  uint32_t attribute_count;                /**< elements of `attributes` */
+  uint32_t input_count;                    /**< elements of `inputs` */
+  uint32_t output_count;                   /**< outputs that will be asked for */
+  uint32_t reserved;                       /**< zero */
+  const leat_attribute *const *attributes; /**< in any order */
+  const leat_value_info *const *inputs;    /**< NULL element: the optional input is absent */
+} leat_op_desc;
+
+/** Shape and type of an output. */
+typedef struct leat_shape {
+  uint32_t struct_size;        /**< sizeof(leat_shape) */
+  int32_t ndim;                /**< dimensions */
+  DLDataType dtype;            /**< element type */
+  uint32_t reserved;           /**< zero */
+  int64_t dims[LEAT_MAX_RANK]; /**< elements by dimension */
+} leat_shape;
+
+/** Operators: what there is, and running it. */
+typedef struct leat_op_api {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  /** Counts the entries of the operator list.
+   * @threads any
+   * @param out_count [out] number of entries
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*count)(uint32_t *out_count, leat_error *err);
+  /** Gives one entry of the operator list.
+   * @threads any
+   * @param index number below count()
+   * @param out [out] the entry, a constant of the backend
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*info)(uint32_t index, const leat_op_info **out, leat_error *err);
+  /** Asks whether create() and invoke() would take an operator with these attributes, types and ranks. Creates nothing.
+   * @threads any
+   * @param device [in] an open device
+   * @param desc [in] the operator
+   * @param err [out] why not, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED */
+  int32_t (*supports)(leat_device *device, const leat_op_desc *desc, leat_error *err);
+  /** Makes an operator. Everything in `desc` is copied.
+   * @threads any
+   * @param device [in] an open device
+   * @param desc [in] the operator
+   * @param out [out] the operator; release with destroy()
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*create)(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err);
+  /** Destroys an operator. Work that it put into streams still runs.
+   * @threads owner
+   * @param op [in] the operator; NULL does nothing
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*destroy)(leat_op *op, leat_error *err);
+  /** Computes the shapes and types of the outputs. Reads the data of host inputs only.
+   * @threads any
+   * @param op [in] the operator
+   * @param input_count elements of `inputs`
+   * @param inputs [in] the inputs; a NULL element is an absent optional input
+   * @param output_count elements of `out`
+   * @param out [inout] shapes with `struct_size` set; a NULL element is an output not wanted
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED */
+  int32_t (*infer)(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
+                   leat_shape *const *out, leat_error *err);
+  /** Puts the operator into a stream. Atomic: all of it or, on failure, nothing. Views must lie inside live blocks of
+   * the stream's device; inputs may have any strides, outputs are compact unless the operator says otherwise. Does not
+   * order anything across streams: use events.
+   * @threads any
+   * @param op [in] the operator
+   * @param stream [in] a stream of the device that the operator was made for
+   * @param input_count elements of `inputs`
+   * @param inputs [in] the inputs; a NULL element is an absent optional input
+   * @param output_count elements of `outputs`
+   * @param outputs [in] the outputs, with the shapes that infer() gives; a NULL element is an output not wanted
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_DEVICE_LOST, and the sticky error of the
+   *   stream */
+  int32_t (*invoke)(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+                    uint32_t output_count, const DLTensor *const *outputs, leat_error *err);
+} leat_op_api;
+
+/* ---- Layout ----------------------------------------------------------------------------------------------------- */
+
+/** Bytes of struct `type` up to the end of `last`: its size when nothing is padded. */
+#define LEAT_SIZE_THROUGH(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
+
+#if defined(__cplusplus)
+#define LEAT_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define LEAT_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+#define LEAT_ASSERT_NO_TAIL(type, last) \
+  LEAT_STATIC_ASSERT(sizeof(type) == LEAT_SIZE_THROUGH(type, last), #type " has padding at its end")
+
+LEAT_ASSERT_NO_TAIL(leat_error, message);
+LEAT_ASSERT_NO_TAIL(leat_host_info, reserved);
+LEAT_ASSERT_NO_TAIL(leat_backend_api, shutdown);
+LEAT_ASSERT_NO_TAIL(leat_device_info, pci_bus_id);
+LEAT_ASSERT_NO_TAIL(leat_property, value);
+LEAT_ASSERT_NO_TAIL(leat_device_api, synchronize);
+LEAT_ASSERT_NO_TAIL(leat_memory_stats, live_block_count);
+LEAT_ASSERT_NO_TAIL(leat_view, strides);
+LEAT_ASSERT_NO_TAIL(leat_memory_api, import_dlpack_unversioned);
+LEAT_ASSERT_NO_TAIL(leat_stream_api, clear_error);
+LEAT_ASSERT_NO_TAIL(leat_event_api, elapsed);
+LEAT_ASSERT_NO_TAIL(leat_op_type, types);
+LEAT_ASSERT_NO_TAIL(leat_op_attribute, name);
+LEAT_ASSERT_NO_TAIL(leat_op_info, attributes);
+LEAT_ASSERT_NO_TAIL(leat_attribute, reserved);
+LEAT_ASSERT_NO_TAIL(leat_value_info, value);
+LEAT_ASSERT_NO_TAIL(leat_op_desc, inputs);
+LEAT_ASSERT_NO_TAIL(leat_shape, dims);
+LEAT_ASSERT_NO_TAIL(leat_op_api, invoke);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LEAT_BACKEND_H_ */

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Check README.md against the tree, and run the programs that it shows, as a reader would who copies them.
+
+Usage: page.py TREE same                   the programs on the page are the files in examples/
+       page.py TREE variables              the page's table names exactly the variables that the code reads
+       page.py TREE links                  what the pages link to is there
+       page.py TREE run c BUILD CC         compile the page's C program against BUILD and run it
+       page.py TREE run python BUILD       run the page's Python program on BUILD's provider
+
+Exit status: 0 right, 1 not, 77 no Vulkan device to run on.
+"""
+import os
+import re
+import subprocess
+import sys
+
+NO_DEVICE = 77
+EXAMPLES = {"c": ("examples/add.c", "11 22 33 44"), "python": ("examples/threads.py", "446 of 450 digits read rightly")}
+
+
+def read(tree, name):
+    with open(os.path.join(tree, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def block(tree, language):
+    """The one block of that language on the page."""
+    found = re.findall(rf"^```{language}\n(.*?)^```$", read(tree, "README.md"), re.M | re.S)
+    if len(found) != 1:
+        sys.exit(f"README.md has {len(found)} blocks of {language}; there must be one")
+    return found[0]
+
+
+def same(tree):
+    for language, (name, _) in EXAMPLES.items():
+        if block(tree, language) != read(tree, name):
+            sys.exit(f"README.md's {language} program is not {name}; put the file's text into the page")
+
+
+def variables(tree):
+    table = set(re.findall(r"^\| `([A-Z_]+)`(?:, `([A-Z_]+)`)?", read(tree, "README.md"), re.M))
+    on_page = {name for row in table for name in row if name}
+    in_code = set()
+    for room in ("plugin", "host-shim", "tools", "conformance"):
+        for folder, _, files in os.walk(os.path.join(tree, room)):
+            for file in files:
+                if file.endswith(".c"):
+                    # A variable is a whole string literal; status codes and the like are told by their prefix.
+                    in_code |= set(re.findall(r'"((?:LEAT_|FORCE_)[A-Z_]+)"', read(folder, file)))
+    in_code = {n for n in in_code if not re.match(r"LEAT_(OK|ERROR|CAPABILITY|DEVICE|ABI|EXPORT|TESTS?_|VERSION)", n)}
+    if on_page != in_code:
+        sys.exit(f"only on the page: {sorted(on_page - in_code)}\nonly in the code: {sorted(in_code - on_page)}")
+    print(f"{len(on_page)} variables: {' '.join(sorted(on_page))}")
+
+
+def links(tree):
+    broken = []
+    for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md", "docs/verification.md",
+                 "docs/benchmarks.md"):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(tree, page)):
+            if not os.path.exists(os.path.join(tree, os.path.dirname(page), target)):
+                broken.append(f"{page}: {target}")
+    if broken:
+        sys.exit("links that lead nowhere:\n" + "\n".join(broken))
+
+
+def run(tree, language, build, compiler=None):
+    if subprocess.run([os.path.join(build, "leat-info"), "--check"], check=False).returncode == 1:
+        sys.exit(NO_DEVICE)
+    folder = os.path.join(build, "page")
+    os.makedirs(folder, exist_ok=True)
+    program = os.path.join(folder, os.path.basename(EXAMPLES[language][0]))
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(block(tree, language))
+    if language == "c":
+        subprocess.run([compiler, "-std=c11", "-Iabi", "-Ihost-shim", program, "-L" + build, "-lleat_host",
+                        "-Wl,-rpath," + build, "-o", os.path.join(folder, "add")], cwd=tree, check=True)
+        command = [os.path.join(folder, "add")]
+    else:
+        command = [sys.executable, program, os.path.join(build, "libleat_onnxruntime.so")]
+    told = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, text=True, check=False)
+    print(told.stdout, end="")
+    if told.returncode != 0 or told.stdout.strip() != EXAMPLES[language][1]:
+        sys.exit(f"exit status {told.returncode}; wanted 0 and: {EXAMPLES[language][1]}")
+
+
+def main():
+    checks = {"same": same, "variables": variables, "links": links, "run": run}
+    if len(sys.argv) < 3 or sys.argv[2] not in checks:
+        sys.exit(__doc__)
+    tree = os.path.abspath(sys.argv[1])
+    checks[sys.argv[2]](tree, *sys.argv[3:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""info_test.py LEAT_INFO:PLUGIN:FAKE: leat-info on this machine's devices, on none, and with what it cannot use."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+INFO, PLUGIN, FAKE = (os.path.abspath(p) for p in sys.argv.pop(1).split(':'))
+
+
+def info(*arguments, **variables):
+    """Runs leat-info in an environment that has no variables of Leat but those given."""
+    environment = {n: v for n, v in os.environ.items() if not n.startswith('LEAT_') and n != 'FORCE_GRAPH_PATH'}
+    environment.update(variables)
+    return subprocess.run([INFO, *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def report(*arguments, **variables):
+    done = info('--json', *arguments, **variables)
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+class Usable(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.code, cls.report, cls.stderr = report('--plugin', PLUGIN)
+        if cls.report['verdict'] == 'none':
+            raise unittest.SkipTest('no device: ' + cls.report['reason'])
+
+    def test_report_is_complete(self):
+        self.assertEqual((self.code, self.report['verdict'], self.report['status']), (0, 'usable', 'LEAT_OK'))
+        self.assertEqual(self.stderr, '')
+        self.assertIsNone(self.report['reason'])
+        backend = self.report['backend']
+        self.assertEqual((backend['file'], backend['name'], backend['abi_version']), (PLUGIN, 'vulkan', '1.0'))
+        self.assertEqual(backend['build_id'], self.report['build_id'])
+        self.assertGreater(backend['operator_count'], 50)
+        self.assertTrue(self.report['system']['chosen_reason'])
+
+    def test_devices_have_what_one_asks_for(self):
+        devices = [d for d in self.report['devices'] if d['usable']]
+        self.assertEqual([d['index'] for d in devices], list(range(len(devices))))
+        self.assertEqual([d['chosen'] for d in devices], [True] + [False] * (len(devices) - 1))
+        for device in devices:
+            self.assertTrue(device['name'] and device['driver'])
+            self.assertRegex(device['uuid'], r'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')
+            self.assertGreater(device['memory_size'], 0)
+            self.assertGreater(device['max_allocation_size'], 0)
+            names = device['properties']
+            for prefix in ('queue.', 'memory.heap.', 'features.used', 'features.missing'):
+                self.assertTrue(any(n.startswith(prefix) for n in names), prefix)
+            self.assertEqual(names['features.missing'], '')
+
+    def test_unusable_devices_have_a_reason(self):
+        for device in self.report['devices']:
+            if not device['usable']:
+                self.assertTrue(device['reason'])
+
+    def test_settings_say_where_they_come_from(self):
+        settings = self.report['settings']
+        self.assertEqual((settings['LEAT_PLUGIN_PATH']['value'], settings['LEAT_PLUGIN_PATH']['origin']),
+                         (PLUGIN, 'option'))
+        self.assertEqual(settings['LEAT_VULKAN_DEVICE']['origin'], 'default')
+        _, other, _ = report(LEAT_PLUGIN_PATH=PLUGIN, LEAT_VULKAN_DEVICE='0', LEAT_LOG='error', FORCE_GRAPH_PATH='1')
+        settings = other['settings']
+        self.assertEqual((settings['LEAT_VULKAN_DEVICE']['value'], settings['LEAT_VULKAN_DEVICE']['origin']),
+                         ('0', 'environment'))
+        self.assertEqual((settings['LEAT_LOG']['value'], settings['LEAT_LOG']['origin']), ('error', 'environment'))
+        self.assertEqual(settings['LEAT_PLUGIN_PATH']['origin'], 'environment')
+        self.assertEqual((settings['LEAT_FORCE_GRAPH_PATH']['value'], settings['LEAT_FORCE_GRAPH_PATH']['origin']),
+                         ('1', 'environment, FORCE_GRAPH_PATH'))
+
+    def test_text_has_the_same(self):
+        done = info('--plugin', PLUGIN)
+        self.assertEqual(done.returncode, 0)
+        for text in [self.report['devices'][0]['name'], self.report['devices'][0]['driver'], 'Queues', 'Memory',
+                     'Features', 'Settings', 'LEAT_VULKAN_DEVICE', 'usable: device 0', self.report['build_id']]:
+            self.assertIn(text, done.stdout)
+        self.assertLess(max(map(len, done.stdout.splitlines())), 200)
+
+    def test_check_is_one_line(self):
+        done = info('--check', '--plugin', PLUGIN)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertRegex(done.stdout, r'\Ausable: device 0, .+\n\Z')
+
+    def test_device_can_be_named(self):
+        name = self.report['devices'][0]['name']
+        uuid = self.report['devices'][0]['uuid']
+        for value in (name[:8], uuid):
+            code, other, _ = report('--plugin', PLUGIN, LEAT_VULKAN_DEVICE=value)
+            self.assertEqual(code, 0, value)
+            self.assertIn(value.lower(), (other['devices'][0]['name'] + other['devices'][0]['uuid']).lower())
+
+
+class Unusable(unittest.TestCase):
+    def test_no_driver(self):
+        nothing = {'VK_DRIVER_FILES': '/nonexistent.json', 'VK_ICD_FILENAMES': '/nonexistent.json'}
+        done = info('--check', '--plugin', PLUGIN, **nothing)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r'\Ano usable device: .+\n\Z')
+        code, given, stderr = report('--plugin', PLUGIN, **nothing)
+        self.assertEqual((code, given['verdict'], given['devices']), (1, 'none', []))
+        self.assertTrue(given['reason'])
+        self.assertIn('no usable device', stderr)
+
+    def test_device_that_is_not_there(self):
+        done = info('--plugin', PLUGIN, LEAT_VULKAN_DEVICE='nonsense')
+        self.assertIn(done.returncode, (1, 2))
+        self.assertIn('LEAT_VULKAN_DEVICE', done.stderr)
+        self.assertIn('nonsense', done.stderr)
+
+    def test_bad_setting_is_named(self):
+        for variable, value, allowed in [('LEAT_LANES', '99', '8'), ('LEAT_LANES', 'many', '8'),
+                                         ('LEAT_WAIT_SPIN_US', '-3', '0'), ('LEAT_LOG', 'loud', 'debug')]:
+            done = info('--check', '--plugin', PLUGIN, **{variable: value})
+            self.assertEqual(done.returncode, 2, done.stdout)
+            for text in (variable, value, allowed):
+                self.assertIn(text, done.stdout)
+
+    def test_backend_that_answers_nothing(self):
+        done = info('--check', '--plugin', FAKE)
+        self.assertEqual((done.returncode, done.stdout), (2, 'cannot tell: device.count\n'))
+
+    def test_what_is_no_backend(self):
+        for path, text in [('/nonexistent.so', 'No such file'), (__file__, 'not a shared library'),
+                           ('/', 'is a folder')]:
+            for done in (info('--plugin', path), info(LEAT_PLUGIN_PATH=path)):
+                self.assertEqual(done.returncode, 2)
+                if path != '/':
+                    self.assertIn(path, done.stderr)
+            self.assertIn(text, info('--plugin', path).stderr)
+            code, given, _ = report('--plugin', path)
+            self.assertEqual((code, given['verdict'], given['backend']), (2, 'unknown', None))
+
+
+class CommandLine(unittest.TestCase):
+    def test_mistakes(self):
+        for arguments, text in [(['--nonsense'], '--nonsense'), (['extra'], 'extra'), (['--plugin'], '--plugin'),
+                                (['--check', '--json'], 'do not go together')]:
+            done = info(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ''))
+            self.assertIn(text, done.stderr)
+
+    def test_version_and_help(self):
+        done = info('--version')
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r'\Aleat-info \d+\.\d+\.\d+, build \S+, ABI 1\.0\n\Z')
+        done = info('--help')
+        self.assertEqual(done.returncode, 0)
+        self.assertIn('Exit status', done.stdout)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""includes.py TREE: who may include whom (design, section 2). Reads the #include lines of every C file."""
+import os
+import re
+
+import lint
+
+# A room is the longest of these prefixes that a file's path begins with. plugin/backend.c puts the parts together, so
+# it is a room of its own.
+ROOMS = ['abi/', 'host-shim/', 'host-shim/onnxruntime/', 'conformance/', 'tools/', 'examples/', 'plugin/',
+         'plugin/backend.c', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/', 'tests/']
+
+# Rooms whose headers a room may include, beside its own.
+MAY_INCLUDE = {
+    'abi/': [],
+    'host-shim/': ['abi/'],
+    'host-shim/onnxruntime/': ['abi/', 'host-shim/'],
+    'conformance/': ['abi/'],
+    'tools/': ['abi/', 'host-shim/'],
+    'examples/': ['abi/', 'host-shim/'],
+    'plugin/': ['abi/'],
+    'plugin/backend.c': ['abi/', 'plugin/', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/'],
+    'plugin/streams/': ['abi/', 'plugin/'],
+    'plugin/ops/': ['abi/', 'plugin/', 'plugin/streams/'],
+    'plugin/graph/': ['abi/', 'plugin/', 'plugin/streams/'],
+}
+
+# Headers of others, and the rooms that may include them.
+OUTSIDE = [
+    (r'^(glib|gio|gmodule|json-glib)\b', ['conformance/', 'tools/']),
+    (r'^(vulkan|vk_)', ['plugin/', 'plugin/backend.c', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/']),
+    (r'^onnxruntime', ['host-shim/onnxruntime/', 'tools/']),
+    (r'^dlpack/', ['abi/']),
+    (r'^cmocka', []),
+]
+
+# What abi/ may include of the system: it must compile alone, in C and C++.
+ABI_SYSTEM = {'stddef.h', 'stdint.h', 'dlpack/dlpack.h'}
+
+
+def room_of(path):
+    rooms = [r for r in ROOMS if path.startswith(r)]
+    return max(rooms, key=len) if rooms else None
+
+
+def room_root(path):
+    """The folder that quoted includes of a file are relative to, beside the file's own."""
+    return path.split('/')[0]
+
+
+def resolve(files, path, name):
+    """The file of the tree that an #include names, or None."""
+    if name.startswith('leat/'):
+        candidates = ['abi/' + name, 'host-shim/' + name]
+    else:
+        candidates = [os.path.normpath(os.path.join(os.path.dirname(path), name)),
+                      os.path.join(room_root(path), name), os.path.join('host-shim', name)]
+    return next((c for c in candidates if c in files), None)
+
+
+def check(tree):
+    files = set(tree.files)
+    # What the build makes is named where it is made.
+    build = ' '.join(tree.text(f) for f in tree.matching(r'(^|/)CMakeLists\.txt$|\.cmake$'))
+    for path in tree.matching(r'\.(c|h|c\.in|h\.in)$'):
+        room = room_of(path)
+        if room is None:
+            yield f'{path}: is in no room that includes.py knows'
+            continue
+        if room == 'tests/':
+            continue
+        for number, line in enumerate(lint.strip_comments(tree.text(path)).splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
+            if not match:
+                continue
+            where, quoted, name = f'{path}:{number}', match.group(1) == '"', match.group(2)
+            if '..' in name.split('/'):
+                yield f'{where}: "{name}" climbs out of its folder; name it from the root of the room'
+            target = resolve(files, path, name)
+            if target:
+                other = room_of(target)
+                if other != room and other not in MAY_INCLUDE[room]:
+                    allowed = ', '.join(MAY_INCLUDE[room]) or 'nothing of ours'
+                    yield f'{where}: {room} must not include {target} of {other}; it may include {allowed}'
+            elif quoted and not re.search(r'(?<![\w.])' + re.escape(os.path.basename(name)), build):
+                yield f'{where}: "{name}" is neither in the tree nor made by the build'
+            elif room == 'abi/' and name not in ABI_SYSTEM:
+                yield f'{where}: abi/ may include {", ".join(sorted(ABI_SYSTEM))} only, not <{name}>'
+            else:
+                for pattern, rooms in OUTSIDE:
+                    if re.match(pattern, name) and room not in rooms:
+                        yield f'{where}: {room} must not include <{name}>'
+
+
+BASE = {'abi/leat/backend.h': '', 'host-shim/leat/host.h': '', 'host-shim/error.h': '', 'plugin/device.h': '',
+        'plugin/streams/stream.h': '', 'plugin/ops/op.h': '', 'tools/array.h': ''}
+
+
+def arrow(path, line, expected):
+    return ({**BASE, path: line + '\n'}, expected)
+
+
+CANARIES = [
+    arrow('abi/leat/backend.h', '#include <stdbool.h>', 'not <stdbool.h>'),
+    arrow('abi/leat/backend.h', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
+    arrow('host-shim/loader.c', '#include "plugin/device.h"', 'neither in the tree'),
+    arrow('host-shim/loader.c', '#include "../plugin/device.h"', 'must not include plugin/device.h'),
+    arrow('host-shim/onnxruntime/ep.c', '#include <glib.h>', 'must not include <glib.h>'),
+    arrow('conformance/main.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
+    arrow('conformance/main.c', '#  include  "../plugin/device.h"', 'must not include plugin/device.h'),
+    arrow('tools/leat-run.c', '#include "../plugin/device.h"', 'must not include plugin/device.h'),
+    arrow('plugin/memory.c', '#include "streams/stream.h"', 'must not include plugin/streams/stream.h'),
+    arrow('plugin/memory.c', '#include "ops/op.h"', 'must not include plugin/ops/op.h'),
+    arrow('plugin/memory.c', '#include <glib.h>', 'must not include <glib.h>'),
+    arrow('plugin/streams/lane.c', '#include "ops/op.h"', 'must not include plugin/ops/op.h'),
+    arrow('plugin/ops/conv.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
+    arrow('tools/leat-info.c', '#include <vulkan/vulkan.h>', 'must not include <vulkan/vulkan.h>'),
+    ({'plugin/CMakeLists.txt': 'configure_file(made.h.in made.h)', 'plugin/a.c': '#include "made.h"\n'}, None),
+    arrow('scripts/x.c', '', 'in no room'),
+    arrow('plugin/ops/conv.c', '#include "device.h"\n#include "streams/stream.h"\n/* #include <glib.h> */', None),
+    arrow('plugin/backend.c', '#include "ops/op.h"\n#include "streams/stream.h"', None),
+    arrow('host-shim/onnxruntime/ep.c', '#include "error.h"\n#include <leat/host.h>', None),
+    arrow('tests/unit/x.c', '#include "../../plugin/ops/op.h"', None),
+]
+
+if __name__ == '__main__':
+    lint.main(check, CANARIES)

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""vulkan.py TREE: only plugin/streams/ submits to a queue, and only plugin/vulkan.c opens the Vulkan library."""
+import re
+
+import lint
+
+SUBMIT = re.compile(r'\b(?:vk)?Queue(?:Submit2?(?:KHR)?|BindSparse|WaitIdle)\s*\(')
+OPEN = re.compile(r'\bdlm?open\s*\(')
+
+
+def check(tree):
+    for path in tree.matching(r'^(plugin|host-shim|conformance|tools|examples)/.*\.(c|h)$'):
+        for number, line in enumerate(lint.strip_comments(tree.text(path)).splitlines(), 1):
+            where = f'{path}:{number}'
+            if SUBMIT.search(line) and not path.startswith('plugin/streams/'):
+                yield f'{where}: submits to a queue; only plugin/streams/ may'
+            if OPEN.search(line) and path != 'plugin/vulkan.c':
+                if path.startswith('plugin/'):
+                    yield f'{where}: opens a library; in plugin/ only plugin/vulkan.c may'
+                elif 'libvulkan' in line:
+                    yield f'{where}: opens the Vulkan library; only plugin/vulkan.c may'
+
+
+CANARIES = [
+    ({'plugin/memory.c': 'r = device->vk.QueueSubmit(queue, 1, &info, fence);\n'}, 'submits to a queue'),
+    ({'plugin/ops/conv.c': 'vkQueueSubmit2KHR (queue);\n'}, 'submits to a queue'),
+    ({'tools/leat-info.c': 'vk->QueueBindSparse(queue);\n'}, 'submits to a queue'),
+    ({'plugin/device.c': 'handle = dlopen("libfoo.so", 1);\n'}, 'opens a library'),
+    ({'tools/leat-info.c': 'handle = dlopen("libvulkan.so.1", 1);\n'}, 'opens the Vulkan library'),
+    ({'plugin/streams/lane.c': 'vk.QueueSubmit(queue, 1, batch, 0);\n', 'plugin/vulkan.h': 'X(QueueSubmit)\n',
+      'plugin/vulkan.c': 'dlopen("libvulkan.so.1", 1);\n', 'plugin/device.c': '/* vkQueueSubmit() */ "vkQueueSubmit"\n',
+      'host-shim/loader.c': 'dlopen(path, 1);\n'}, None),
+]
+
+if __name__ == '__main__':
+    lint.main(check, CANARIES)

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * A backend without a device. Every slot returns LEAT_ERROR_NOT_SUPPORTED and names itself as "table.slot", so that a
+ * host can tell whether it called what it meant. With one FAULT_* defined it breaks the contract in that one way.
+ */
+#include <leat/backend.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The functions of a backend without a device look at none of their arguments. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#if defined(FAULT_UNRESOLVED)
+/* Nobody defines this, so that loading with RTLD_NOW has to fail. */
+void leat_test_no_such_function(void);
+#endif
+
+static int32_t refuse(leat_error *err, const char *slot) {
+  if (err && err->struct_size >= sizeof(*err)) {
+    err->code = LEAT_ERROR_NOT_SUPPORTED;
+    err->native_code = 0;
+    err->reserved = 0;
+    (void)snprintf(err->message, sizeof(err->message), "%s", slot);
+  }
+  return LEAT_ERROR_NOT_SUPPORTED;
+}
+
+/* One function of the slot's type. */
+#define SLOT(table, slot, ...)                                  \
+  static int32_t table##_##slot(__VA_ARGS__, leat_error *err) { \
+    return refuse(err, #table "." #slot);                       \
+  }
+
+static int32_t backend_shutdown(leat_error *err) {
+  return refuse(err, "backend.shutdown");
+}
+
+SLOT(device, count, uint32_t *out_count)
+SLOT(device, info, uint32_t index, leat_device_info *out)
+SLOT(device, report, uint32_t *inout_count, leat_property *out)
+SLOT(device, open, uint32_t index, leat_device **out)
+SLOT(device, close, leat_device *device)
+SLOT(device, synchronize, leat_device *device)
+
+SLOT(memory, alloc, leat_device *device, uint64_t size, leat_stream *stream, uint64_t *out_address)
+SLOT(memory, free, leat_device *device, uint64_t address)
+SLOT(memory, record_stream, leat_device *device, uint64_t address, leat_stream *stream)
+SLOT(memory, copy, leat_stream *stream, const DLTensor *src, const DLTensor *dst)
+SLOT(memory, find, leat_device *device, uint64_t address, uint64_t *out_base, uint64_t *out_size)
+SLOT(memory, stats, leat_device *device, leat_memory_stats *out)
+SLOT(memory, trim, leat_device *device, uint64_t *out_released)
+SLOT(memory, export_dlpack, leat_stream *stream, const DLTensor *view, leat_event *ready,
+     DLManagedTensorVersioned **out)
+SLOT(memory, import_dlpack, leat_stream *stream, DLManagedTensorVersioned *managed, leat_event *ready, leat_view *out)
+SLOT(memory, export_dlpack_unversioned, leat_stream *stream, const DLTensor *view, leat_event *ready,
+     DLManagedTensor **out)
+SLOT(memory, import_dlpack_unversioned, leat_stream *stream, DLManagedTensor *managed, leat_event *ready,
+     leat_view *out)
+
+SLOT(stream, create, leat_device *device, uint64_t flags, leat_stream **out)
+SLOT(stream, destroy, leat_stream *stream)
+SLOT(stream, flush, leat_stream *stream)
+SLOT(stream, synchronize, leat_stream *stream)
+SLOT(stream, query, leat_stream *stream)
+SLOT(stream, wait_event, leat_stream *stream, leat_event *event)
+SLOT(stream, error, leat_stream *stream)
+SLOT(stream, clear_error, leat_stream *stream)
+
+SLOT(event, create, leat_device *device, uint64_t flags, leat_event **out)
+SLOT(event, destroy, leat_event *event)
+SLOT(event, record, leat_event *event, leat_stream *stream)
+SLOT(event, query, leat_event *event)
+SLOT(event, wait, leat_event *event, int64_t timeout_ns)
+SLOT(event, elapsed, leat_event *start, leat_event *end, double *out_ns)
+
+SLOT(op, count, uint32_t *out_count)
+SLOT(op, info, uint32_t index, const leat_op_info **out)
+SLOT(op, supports, leat_device *device, const leat_op_desc *desc)
+SLOT(op, create, leat_device *device, const leat_op_desc *desc, leat_op **out)
+SLOT(op, destroy, leat_op *op)
+SLOT(op, infer, const leat_op *op, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
+     leat_shape *const *out)
+SLOT(op, invoke, const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+     uint32_t output_count, const DLTensor *const *outputs)
+
+/* The device table can be longer than the host knows, with something or nothing in the part beyond. */
+typedef struct long_device_api {
+  leat_device_api known;
+  uint64_t tail[40];
+} long_device_api;
+
+static long_device_api device = {.known = {.struct_size = sizeof(leat_device_api),
+                                           .count = device_count,
+                                           .info = device_info,
+                                           .report = device_report,
+                                           .open = device_open,
+                                           .close = device_close,
+                                           .synchronize = device_synchronize}};
+static leat_memory_api memory = {.struct_size = sizeof(memory),
+                                 .alloc = memory_alloc,
+                                 .free = memory_free,
+                                 .record_stream = memory_record_stream,
+                                 .copy = memory_copy,
+                                 .find = memory_find,
+                                 .stats = memory_stats,
+                                 .trim = memory_trim,
+                                 .export_dlpack = memory_export_dlpack,
+                                 .import_dlpack = memory_import_dlpack,
+                                 .export_dlpack_unversioned = memory_export_dlpack_unversioned,
+                                 .import_dlpack_unversioned = memory_import_dlpack_unversioned};
+static leat_stream_api stream = {.struct_size = sizeof(stream),
+                                 .create = stream_create,
+                                 .destroy = stream_destroy,
+                                 .flush = stream_flush,
+                                 .synchronize = stream_synchronize,
+                                 .query = stream_query,
+                                 .wait_event = stream_wait_event,
+                                 .error = stream_error,
+                                 .clear_error = stream_clear_error};
+static leat_event_api event = {.struct_size = sizeof(event),
+                               .create = event_create,
+                               .destroy = event_destroy,
+                               .record = event_record,
+                               .query = event_query,
+                               .wait = event_wait,
+                               .elapsed = event_elapsed};
+static leat_op_api op = {.struct_size = sizeof(op),
+                         .count = op_count,
+                         .info = op_info,
+                         .supports = op_supports,
+                         .create = op_create,
+                         .destroy = op_destroy,
+                         .infer = op_infer,
+                         .invoke = op_invoke};
+static leat_backend_api api = {.struct_size = sizeof(api),
+                               .abi_version = LEAT_ABI_1_0,
+                               .header_version = LEAT_ABI_CURRENT,
+                               .name = "fake",
+                               .version = "1.0.0",
+                               .build_id = "fake",
+                               .device = &device.known,
+                               .memory = &memory,
+                               .stream = &stream,
+                               .event = &event,
+                               .op = &op,
+                               .shutdown = backend_shutdown};
+
+#if defined(FAULT_CUT_TABLE)
+/* Gives a table whose first 8 bytes are the last ones of a page, with nothing after them. */
+static const leat_op_api *cut_table(void) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED || munmap(pages + page, page)) {
+    return NULL;
+  }
+  memcpy(pages + page - 8, &op, 8);
+  return (const leat_op_api *)(const void *)(pages + page - 8);
+}
+#endif
+
+/* Applies the fault, if any. */
+static void break_tables(void) {
+#if defined(FAULT_WRONG_MAJOR)
+  api.abi_version = LEAT_ABI_VERSION(2, 0);
+#elif defined(FAULT_NULL_TABLE)
+  api.stream = NULL;
+#elif defined(FAULT_WILD_TABLE)
+  api.stream = (const leat_stream_api *)(uintptr_t)0x10;
+#elif defined(FAULT_ODD_TABLE)
+  api.stream = (const leat_stream_api *)((uintptr_t)&stream + 1);
+#elif defined(FAULT_CUT_TABLE)
+  api.op = cut_table();
+#elif defined(FAULT_NULL_SLOT)
+  memory.free = NULL;
+#elif defined(FAULT_NULL_SHUTDOWN)
+  api.shutdown = NULL;
+#elif defined(FAULT_SHORT_TABLE)
+  device.known.struct_size -= (uint32_t)sizeof(void *);
+#elif defined(FAULT_SHORT_BACKEND)
+  api.struct_size = 8;
+#elif defined(FAULT_HUGE_SIZE)
+  op.struct_size = 0xfffffff0u;
+#elif defined(FAULT_TAIL_USED)
+  device.known.struct_size = sizeof(device);
+  device.tail[39] = 1;
+#elif defined(FAULT_TAIL_ZERO)
+  device.known.struct_size = sizeof(device);
+#elif defined(FAULT_RESERVED)
+  event.reserved = 7;
+#elif defined(FAULT_BACKEND_RESERVED)
+  api.reserved = 7;
+#elif defined(FAULT_NULL_NAME)
+  api.name = NULL;
+#elif defined(FAULT_WILD_NAME)
+  api.build_id = (const char *)(uintptr_t)0x10;
+#elif defined(FAULT_NO_ELAPSED)
+  event.elapsed = NULL;
+#elif defined(FAULT_TIMING_WITHOUT_ELAPSED)
+  event.elapsed = NULL;
+  api.capabilities = LEAT_CAPABILITY_EVENT_TIMING;
+#elif defined(FAULT_UNRESOLVED)
+  leat_test_no_such_function();
+#endif
+}
+
+#if defined(FAULT_DATA_SYMBOL)
+LEAT_EXPORT extern const int leat_backend_data;
+const int leat_backend_data __asm__("leat_backend_query") = 1;
+#endif
+#if defined(FAULT_NO_SYMBOL) || defined(FAULT_DATA_SYMBOL)
+#define leat_backend_query leat_backend_other
+#endif
+
+LEAT_EXPORT int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err);
+int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err) {
+  *out = NULL;
+#if defined(FAULT_TOO_NEW)
+  const uint32_t least = LEAT_ABI_VERSION(3, 1), most = LEAT_ABI_VERSION(3, 2);
+#else
+  const uint32_t least = LEAT_ABI_1_0, most = LEAT_ABI_1_0;
+#endif
+  if (host->struct_size < sizeof(*host) || host->abi_min > most || host->abi_max < least) {
+    (void)snprintf(err->message, sizeof(err->message), "this backend speaks %u.%u to %u.%u, the host %u.%u to %u.%u",
+                   LEAT_ABI_MAJOR(least), LEAT_ABI_MINOR(least), LEAT_ABI_MAJOR(most), LEAT_ABI_MINOR(most),
+                   LEAT_ABI_MAJOR(host->abi_min), LEAT_ABI_MINOR(host->abi_min), LEAT_ABI_MAJOR(host->abi_max),
+                   LEAT_ABI_MINOR(host->abi_max));
+    return LEAT_ERROR_VERSION;
+  }
+  break_tables();
+  *out = &api;
+  int32_t status = LEAT_OK;
+#if defined(FAULT_FAILS)
+  (void)snprintf(err->message, sizeof(err->message), "the moon is in the way");
+  err->native_code = -4;
+  status = LEAT_ERROR_UNAVAILABLE;
+#elif defined(FAULT_UNTERMINATED)
+  memset(err->message, 'x', sizeof(err->message));
+  status = LEAT_ERROR_UNAVAILABLE;
+#elif defined(FAULT_UNKNOWN_CODE)
+  status = -77;
+#elif defined(FAULT_NULL_OUT)
+  *out = NULL;
+#endif
+  return status;
+}

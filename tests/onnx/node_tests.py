@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs ONNX's published node tests through ONNX Runtime with Leat.
+
+usage: node_tests.py --library libleat_onnxruntime.so [--filter TEXT] [--at-least N] [--verbose]
+
+The cases and their expected outputs come from the onnx package. A case counts as
+  whole    every node of the graph ran on Leat,
+  part     some did, the rest on the CPU provider,
+  cpu      none did,
+  n/a      ONNX Runtime's CPU provider cannot load or run the model, or gives another answer than the case expects and
+           Leat gives the CPU provider's.
+An answer of Leat that is neither the case's nor the CPU provider's is wrong. Exit status: 0, or 1 if a case is wrong or
+crashed or fewer than N are whole, 2 on bad use.
+"""
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+CASES_PER_PROCESS = 60
+SECONDS_PER_PROCESS = 600
+
+
+def load_cases(text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from onnx.backend.test.case.node import collect_testcases
+
+        cases = collect_testcases(None)
+    return [case for case in cases if text in case.name]
+
+
+def array(value):
+    """The value as an array if it is a tensor of numbers, else None."""
+    import numpy as np
+    import onnx
+
+    if isinstance(value, onnx.TensorProto):
+        value = onnx.numpy_helper.to_array(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = np.asarray(value)
+        return None if value.dtype.kind in "OUS" else value
+    return None
+
+
+def same(left, right, rtol, atol):
+    import numpy as np
+
+    if len(left) != len(right):
+        return False
+    for a, b in zip(left, right):
+        a, b = np.asarray(a), np.asarray(b)
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        if a.dtype.kind in "fc" or a.dtype.kind == "V":
+            if not np.allclose(a.astype(np.float64), b.astype(np.float64), rtol=rtol, atol=atol, equal_nan=True):
+                return False
+        elif not np.array_equal(a, b):
+            return False
+    return True
+
+
+class Runner:
+    def __init__(self, library):
+        import onnxruntime as ort
+
+        self.ort = ort
+        ort.set_default_logger_severity(4)
+        ort.register_execution_provider_library("leat", library)
+        self.devices = [d for d in ort.get_ep_devices() if d.ep_name == "LeatExecutionProvider"][:1]
+        if not self.devices:
+            sys.exit("node_tests.py: no Leat device")
+
+    def outputs(self, model, feeds, leat):
+        """Outputs, and how many nodes ran on Leat and elsewhere."""
+        options = self.ort.SessionOptions()
+        options.log_severity_level = 4
+        # The graph as published: a fused or folded graph would test something else.
+        options.graph_optimization_level = self.ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+        if leat:
+            options.add_provider_for_devices(self.devices, {})
+        session = self.ort.InferenceSession(model.SerializeToString(), options)
+        on_leat = elsewhere = 0
+        for part in session.get_provider_graph_assignment_info():
+            count = len(part.get_nodes())
+            if part.ep_name == "LeatExecutionProvider":
+                on_leat += count
+            else:
+                elsewhere += count
+        return session.run(None, feeds), on_leat, elsewhere
+
+    def run(self, case):
+        """One of the words of the module's description, or wrong, with a remark."""
+        names = [i.name for i in case.model.graph.input]
+        data = case.data_sets[0]
+        inputs, expected = [array(v) for v in data[0]], [array(v) for v in data[1]]
+        if any(v is None for v in inputs + expected):
+            return "n/a", "not tensors of numbers"
+        feeds = dict(zip(names, inputs))
+        try:
+            on_cpu, _, _ = self.outputs(case.model, feeds, False)
+        except Exception as problem:
+            return "n/a", str(problem).splitlines()[0][:150]
+        try:
+            got, on_leat, elsewhere = self.outputs(case.model, feeds, True)
+        except Exception as problem:
+            return "wrong", "fails with Leat alone: " + str(problem)[:300]
+        where = "whole" if elsewhere == 0 and on_leat else "part" if on_leat else "cpu"
+        if same(got, expected, case.rtol, case.atol):
+            return where, ""
+        if same(got, on_cpu, case.rtol, case.atol):
+            return ("n/a" if where == "whole" else where), "the CPU provider gives the same other answer"
+        return (where if where == "cpu" else "wrong"), "ran %s on Leat; another answer" % where
+
+
+def work(arguments):
+    runner = Runner(arguments.library)
+    cases = load_cases(arguments.filter)
+    for number in range(arguments.first, min(arguments.last, len(cases))):
+        case = cases[number]
+        print("START " + json.dumps([number, case.name]), flush=True)
+        word, remark = runner.run(case)
+        print("CASE " + json.dumps([case.name, word, remark]), flush=True)
+
+
+def run_slice(arguments, first, last, results):
+    """Runs cases [first, last) in a process of their own. Returns where to go on: behind a case that killed it."""
+    command = [sys.executable, os.path.abspath(__file__), "--library", arguments.library, "--filter", arguments.filter,
+               "--first", str(first), "--last", str(last)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_PER_PROCESS)
+        output, errors, status = done.stdout, done.stderr, "status %d" % done.returncode
+        if done.returncode == 0:
+            status = ""
+    except subprocess.TimeoutExpired as late:
+        output, errors, status = (late.stdout or b"").decode(), "", "no end within %d s" % SECONDS_PER_PROCESS
+    running = None
+    for line in output.splitlines():
+        if line.startswith("START "):
+            running = json.loads(line[6:])
+        elif line.startswith("CASE "):
+            name, word, remark = json.loads(line[5:])
+            results[name] = (word, remark)
+            running = None
+    if running:
+        results[running[1]] = ("crash", status)
+        return running[0] + 1
+    if status:
+        print(errors[-2000:], file=sys.stderr)
+        results["cases %d to %d" % (first, last)] = ("crash", status)
+    return last
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", required=True, help="libleat_onnxruntime.so")
+    parser.add_argument("--filter", default="", help="only cases whose name has this text")
+    parser.add_argument("--at-least", type=int, default=0, help="cases that must run wholly on Leat")
+    parser.add_argument("--verbose", action="store_true", help="one line per case")
+    parser.add_argument("--first", type=int, default=-1, help=argparse.SUPPRESS)
+    parser.add_argument("--last", type=int, default=-1, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    arguments.library = os.path.abspath(arguments.library)
+    if not os.path.exists(arguments.library):
+        parser.error("there is no %s" % arguments.library)
+    if arguments.first >= 0:
+        work(arguments)
+        return 0
+    count = len(load_cases(arguments.filter))
+    if count == 0:
+        parser.error("no case has \"%s\" in its name" % arguments.filter)
+    results = {}
+    at = 0
+    while at < count:
+        at = run_slice(arguments, at, min(at + CASES_PER_PROCESS, count), results)
+        if sys.stderr.isatty():
+            print("\r%d of %d" % (at, count), end="", file=sys.stderr)
+    totals = collections.Counter(word for word, _ in results.values())
+    for name, (word, remark) in sorted(results.items()):
+        if arguments.verbose or word in ("wrong", "crash"):
+            print("%-6s %s  %s" % (word, name, remark))
+    words = ("whole", "part", "cpu", "n/a", "wrong", "crash")
+    print("%d cases: " % count + ", ".join("%d %s" % (totals[word], word) for word in words))
+    if totals["wrong"] or totals["crash"] or totals["whole"] < arguments.at_least:
+        print("FAILED: none may be wrong or crash, and at least %d must be whole" % arguments.at_least)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

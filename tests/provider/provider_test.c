@@ -1,0 +1,791 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <leat/host.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "layer.h"
+#include "process_test.h"
+
+#define FLOAT ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
+#define INT64 ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64
+#define THREADS 8
+#define RUNS 20
+/* More threads than any machine of the tests has cores, and more than the stream pool has slots. */
+#define MANY_THREADS 40
+#define MANY_RUNS 4
+
+static ort_fixture fixture;
+
+/* ---- Helpers ------------------------------------------------------------------------------------------------------
+ */
+
+/* Runs `body` in that many threads at once; gives the sum of what they return. */
+typedef struct crowd {
+  unsigned (*body)(unsigned index, void *context);
+  void *context;
+  pthread_barrier_t start;
+  atomic_uint index;
+  atomic_uint failures;
+} crowd;
+
+static void *crowd_member(void *argument) {
+  crowd *self = argument;
+  unsigned index = atomic_fetch_add(&self->index, 1);
+  pthread_barrier_wait(&self->start);
+  atomic_fetch_add(&self->failures, self->body(index, self->context));
+  return NULL;
+}
+
+static unsigned crowd_run(unsigned count, unsigned (*body)(unsigned, void *), void *context) {
+  crowd self = {.body = body, .context = context};
+  pthread_t threads[MANY_THREADS];
+  assert_true(count <= MANY_THREADS);
+  assert_int_equal(pthread_barrier_init(&self.start, NULL, count), 0);
+  for (unsigned i = 0; i < count; i++) {
+    assert_int_equal(pthread_create(&threads[i], NULL, crowd_member, &self), 0);
+  }
+  for (unsigned i = 0; i < count; i++) {
+    pthread_join(threads[i], NULL);
+  }
+  pthread_barrier_destroy(&self.start);
+  return atomic_load(&self.failures);
+}
+
+/* Checks that a status is a failure whose message has a word, and releases it. */
+static void expect_failure(OrtStatus *status, const char *word) {
+  assert_non_null(status);
+  const char *message = fixture.ort->GetErrorMessage(status);
+  if (!strstr(message, word)) {
+    fprintf(stderr, "the message lacks '%s': %s\n", word, message);
+  }
+  assert_non_null(strstr(message, word));
+  fixture.ort->ReleaseStatus(status);
+}
+
+static const void *data_of(const OrtValue *value) {
+  const void *data = NULL;
+  ort_fixture_check(&fixture, fixture.ort->GetTensorData(value, &data), "data");
+  return data;
+}
+
+static OrtSession *session_of(ort_model *model) {
+  OrtSession *session = NULL;
+  ort_fixture_check(&fixture, ort_model_session(model, &(ort_session_request){.leat = true}, &session), "session");
+  return session;
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------------------------------
+ */
+
+static void test_all_nodes_run_on_leat(void **state) {
+  (void)state;
+  OrtSession *session = layer_session(&fixture);
+  /* Two or three: ONNX Runtime may make one Gemm of MatMul and Add. */
+  size_t nodes = ort_fixture_nodes_on(&fixture, session, NULL);
+  assert_in_range(nodes, 2, 3);
+  assert_int_equal(ort_fixture_nodes_on(&fixture, session, ORT_FIXTURE_PROVIDER), nodes);
+  for (int64_t rows = 1; rows < 70; rows += 17) {
+    assert_int_equal(layer_run(&fixture, session, NULL, rows, (unsigned)rows), 0);
+  }
+  fixture.ort->ReleaseSession(session);
+}
+
+static void test_zero_rows(void **state) {
+  (void)state;
+  OrtSession *session = layer_session(&fixture);
+  assert_int_equal(layer_run(&fixture, session, NULL, 0, 1), 0);
+  assert_int_equal(layer_run(&fixture, session, NULL, 2, 1), 0);
+  assert_int_equal(layer_run(&fixture, session, NULL, 0, 1), 0);
+  fixture.ort->ReleaseSession(session);
+}
+
+static unsigned run_shared(unsigned index, void *session) {
+  unsigned failures = 0;
+  for (unsigned run = 0; run < RUNS; run++) {
+    failures += layer_run(&fixture, session, NULL, (int64_t)(1 + (index + run) % 5), index * RUNS + run) != 0;
+  }
+  return failures;
+}
+
+static void test_one_session_many_threads(void **state) {
+  (void)state;
+  OrtSession *session = layer_session(&fixture);
+  assert_int_equal(crowd_run(THREADS, run_shared, session), 0);
+  fixture.ort->ReleaseSession(session);
+}
+
+static unsigned run_shared_briefly(unsigned index, void *session) {
+  unsigned failures = 0;
+  for (unsigned run = 0; run < MANY_RUNS; run++) {
+    failures += layer_run(&fixture, session, NULL, 3, index * MANY_RUNS + run) != 0;
+  }
+  return failures;
+}
+
+static void test_forty_threads(void **state) {
+  (void)state;
+  OrtSession *session = layer_session(&fixture);
+  assert_int_equal(crowd_run(MANY_THREADS, run_shared_briefly, session), 0);
+  fixture.ort->ReleaseSession(session);
+}
+
+static unsigned run_own(unsigned index, void *sessions) {
+  return run_shared(index, ((OrtSession **)sessions)[index]);
+}
+
+static void test_session_per_thread(void **state) {
+  (void)state;
+  OrtSession *sessions[THREADS];
+  for (unsigned i = 0; i < THREADS; i++) {
+    sessions[i] = layer_session(&fixture);
+  }
+  assert_int_equal(crowd_run(THREADS, run_own, sessions), 0);
+  for (unsigned i = 0; i < THREADS; i++) {
+    fixture.ort->ReleaseSession(sessions[i]);
+  }
+}
+
+static unsigned make_run_destroy(unsigned index, void *shared) {
+  unsigned failures = 0;
+  for (unsigned round = 0; round < 4; round++) {
+    OrtSession *session = layer_session(&fixture);
+    for (unsigned run = 0; run < 3; run++) {
+      failures += layer_run(&fixture, session, NULL, 1 + (int64_t)run, index + run) != 0;
+      failures += layer_run(&fixture, shared, NULL, 2, index * 31 + run) != 0;
+    }
+    fixture.ort->ReleaseSession(session);
+  }
+  return failures;
+}
+
+static void test_sessions_come_and_go(void **state) {
+  (void)state;
+  OrtSession *shared = layer_session(&fixture);
+  assert_int_equal(crowd_run(THREADS, make_run_destroy, shared), 0);
+  fixture.ort->ReleaseSession(shared);
+}
+
+/* ---- Failures -----------------------------------------------------------------------------------------------------
+ */
+
+/* z = relu(reshape(relu(x), s)): fails when s does not fit x. */
+static OrtSession *reshape_session(void) {
+  const int64_t x_dims[] = {-1, 6};
+  const int64_t s_dims[] = {2};
+  const int64_t z_dims[] = {-1, -1};
+  ort_model model;
+  ort_model_begin(&model, &fixture);
+  ort_model_input(&model, "x", FLOAT, x_dims, 2);
+  ort_model_input(&model, "s", INT64, s_dims, 1);
+  ort_model_output(&model, "z", FLOAT, z_dims, 2);
+  ort_model_node(&model, "Relu", "before", "x", "a", NULL, 0);
+  ort_model_node(&model, "Reshape", "the-reshape", "a s", "b", NULL, 0);
+  ort_model_node(&model, "Relu", "after", "b", "z", NULL, 0);
+  return session_of(&model);
+}
+
+/* Runs it with 4 rows reshaped to `first` rows; 0: right, or failed as it should. */
+static unsigned run_reshape(OrtSession *session, int64_t first) {
+  const int64_t x_dims[] = {4, 6};
+  const int64_t s_dims[] = {2};
+  const int64_t s[] = {first, 3};
+  float x[24];
+  for (int i = 0; i < 24; i++) {
+    x[i] = (float)(i - 5);
+  }
+  OrtValue *inputs[] = {ort_fixture_tensor(&fixture, FLOAT, x_dims, 2, x),
+                        ort_fixture_tensor(&fixture, INT64, s_dims, 1, s)};
+  OrtValue *z = NULL;
+  OrtStatus *status = ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)inputs, &z);
+  unsigned failures = 0;
+  if (first != 8) {
+    failures = !status || !strstr(fixture.ort->GetErrorMessage(status), "the-reshape");
+  } else if (status) {
+    fprintf(stderr, "Run: %s\n", fixture.ort->GetErrorMessage(status));
+    failures = 1;
+  } else {
+    const float *got = data_of(z);
+    for (int i = 0; i < 24; i++) {
+      failures |= got[i] != (i < 5 ? 0.0f : (float)(i - 5));
+    }
+  }
+  fixture.ort->ReleaseStatus(status);
+  fixture.ort->ReleaseValue(inputs[0]);
+  fixture.ort->ReleaseValue(inputs[1]);
+  fixture.ort->ReleaseValue(z);
+  return failures;
+}
+
+static void test_failure_in_the_middle(void **state) {
+  (void)state;
+  OrtSession *session = reshape_session();
+  for (unsigned i = 0; i < 5; i++) {
+    assert_int_equal(run_reshape(session, 8), 0);
+    assert_int_equal(run_reshape(session, 7), 0);
+  }
+  assert_int_equal(run_reshape(session, 8), 0);
+  fixture.ort->ReleaseSession(session);
+}
+
+static unsigned run_reshapes(unsigned index, void *session) {
+  unsigned failures = 0;
+  for (unsigned run = 0; run < RUNS; run++) {
+    failures += run_reshape(session, (index + run) % 3 == 0 ? 7 : 8);
+  }
+  return failures;
+}
+
+static void test_failures_of_some_threads(void **state) {
+  (void)state;
+  OrtSession *session = reshape_session();
+  assert_int_equal(crowd_run(THREADS, run_reshapes, session), 0);
+  fixture.ort->ReleaseSession(session);
+}
+
+static void test_out_of_memory(void **state) {
+  (void)state;
+  const int64_t x_dims[] = {1, 1};
+  const int64_t s_dims[] = {2};
+  const int64_t y_dims[] = {-1, -1};
+  const float one = 1;
+  ort_model model;
+  ort_model_begin(&model, &fixture);
+  ort_model_input(&model, "x", FLOAT, x_dims, 2);
+  ort_model_input(&model, "s", INT64, s_dims, 1);
+  ort_model_output(&model, "y", FLOAT, y_dims, 2);
+  ort_model_node(&model, "Expand", "the-expand", "x s", "a", NULL, 0);
+  ort_model_node(&model, "Neg", "neg", "a", "y", NULL, 0);
+  OrtSession *session = session_of(&model);
+  for (unsigned round = 0; round < 4; round++) {
+    /* 64 TiB, then 4 KiB. */
+    const int64_t s[] = {round % 2 ? 32 : INT64_C(1) << 24, round % 2 ? 32 : INT64_C(1) << 20};
+    OrtValue *inputs[] = {ort_fixture_tensor(&fixture, FLOAT, x_dims, 2, &one),
+                          ort_fixture_tensor(&fixture, INT64, s_dims, 1, s)};
+    OrtValue *y = NULL;
+    OrtStatus *status = ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)inputs, &y);
+    if (round % 2) {
+      ort_fixture_check(&fixture, status, "a small Run after one that had no memory");
+      assert_true(((const float *)data_of(y))[1023] == -1.0f);
+    } else {
+      expect_failure(status, "the-expand");
+    }
+    fixture.ort->ReleaseValue(inputs[0]);
+    fixture.ort->ReleaseValue(inputs[1]);
+    fixture.ort->ReleaseValue(y);
+  }
+  fixture.ort->ReleaseSession(session);
+}
+
+/* ---- Host and device in one graph ---------------------------------------------------------------------------------
+ */
+
+/* Whether a node runs on Leat. */
+static bool on_leat(const OrtSession *session, const char *node_name) {
+  const OrtEpAssignedSubgraph *const *graphs = NULL;
+  size_t graph_count = 0;
+  ort_fixture_check(&fixture, fixture.ort->Session_GetEpGraphAssignmentInfo(session, &graphs, &graph_count), "nodes");
+  for (size_t i = 0; i < graph_count; i++) {
+    const char *provider = NULL;
+    const OrtEpAssignedNode *const *nodes = NULL;
+    size_t count = 0;
+    ort_fixture_check(&fixture, fixture.ort->EpAssignedSubgraph_GetEpName(graphs[i], &provider), "nodes");
+    ort_fixture_check(&fixture, fixture.ort->EpAssignedSubgraph_GetNodes(graphs[i], &nodes, &count), "nodes");
+    for (size_t j = 0; j < count; j++) {
+      const char *name = NULL;
+      ort_fixture_check(&fixture, fixture.ort->EpAssignedNode_GetName(nodes[j], &name), "nodes");
+      if (strcmp(name, node_name) == 0) {
+        return strcmp(provider, ORT_FIXTURE_PROVIDER) == 0;
+      }
+    }
+  }
+  fail_msg("there is no node '%s'", node_name);
+  return false;
+}
+
+static void test_shape_arithmetic_stays_on_the_host(void **state) {
+  (void)state;
+  const int64_t x_dims[] = {-1, -1, 4};
+  const int64_t y_dims[] = {-1, -1};
+  const int64_t one_dim[] = {1};
+  const int64_t zero = 0;
+  const int64_t minus_one = -1;
+  ort_model model;
+  ort_model_begin(&model, &fixture);
+  ort_model_input(&model, "x", FLOAT, x_dims, 3);
+  ort_model_output(&model, "y", FLOAT, y_dims, 2);
+  ort_model_constant(&model, "zero", INT64, one_dim, 1, &zero);
+  ort_model_constant(&model, "minus-one", INT64, one_dim, 1, &minus_one);
+  ort_model_node(&model, "Relu", "relu", "x", "a", NULL, 0);
+  ort_model_node(&model, "Shape", "shape", "a", "s", NULL, 0);
+  ort_model_node(&model, "Gather", "gather", "s zero", "rows", "axis", 0);
+  ort_model_node(&model, "Concat", "concat", "rows minus-one", "t", "axis", 0);
+  ort_model_node(&model, "Reshape", "reshape", "a t", "b", NULL, 0);
+  ort_model_node(&model, "Neg", "neg", "b", "y", NULL, 0);
+  OrtSession *session = session_of(&model);
+  assert_true(on_leat(session, "relu"));
+  assert_true(on_leat(session, "reshape"));
+  assert_true(on_leat(session, "neg"));
+  assert_false(on_leat(session, "gather"));
+  assert_false(on_leat(session, "concat"));
+  for (int64_t rows = 1; rows < 4; rows++) {
+    const int64_t dims[] = {rows, 3, 4};
+    float x[3 * 3 * 4];
+    for (int i = 0; i < rows * 12; i++) {
+      x[i] = (float)(i + 1);
+    }
+    OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 3, x);
+    OrtValue *y = NULL;
+    ort_fixture_check(&fixture, ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)&input, &y), "Run");
+    ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+    const int64_t *shape = NULL;
+    size_t rank = 0;
+    ort_fixture_check(&fixture, fixture.ort->GetTensorElementTypeAndShapeDataReference(y, &type, &shape, &rank), "y");
+    assert_int_equal(rank, 2);
+    assert_int_equal(shape[0], rows);
+    assert_int_equal(shape[1], 12);
+    for (int i = 0; i < rows * 12; i++) {
+      assert_true(((const float *)data_of(y))[i] == -x[i]);
+    }
+    fixture.ort->ReleaseValue(input);
+    fixture.ort->ReleaseValue(y);
+  }
+  fixture.ort->ReleaseSession(session);
+}
+
+/* y = neg(nonzero(relu(x)) as floats): NonZero's output has a shape that depends on its data, which is not Leat's. */
+static unsigned run_nonzero(OrtSession *session, unsigned seed) {
+  const int64_t dims[] = {8};
+  float x[8];
+  float expected[8];
+  int count = 0;
+  for (int i = 0; i < 8; i++) {
+    x[i] = (seed >> i & 1) != 0 ? 1.0f : -1.0f;
+    if (x[i] > 0) {
+      expected[count++] = (float)-i;
+    }
+  }
+  OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 1, x);
+  OrtValue *y = NULL;
+  unsigned failures = 1;
+  OrtStatus *status = ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)&input, &y);
+  if (!status) {
+    size_t size = 0;
+    ort_fixture_check(&fixture, fixture.ort->GetTensorSizeInBytes(y, &size), "y");
+    const float *got = data_of(y);
+    failures = size != (size_t)count * sizeof(float);
+    for (int i = 0; i < count && !failures; i++) {
+      failures = got[i] != expected[i];
+    }
+  } else {
+    fprintf(stderr, "Run: %s\n", fixture.ort->GetErrorMessage(status));
+  }
+  fixture.ort->ReleaseStatus(status);
+  fixture.ort->ReleaseValue(input);
+  fixture.ort->ReleaseValue(y);
+  return failures;
+}
+
+static unsigned run_nonzeros(unsigned index, void *session) {
+  unsigned failures = 0;
+  for (unsigned run = 0; run < RUNS; run++) {
+    failures += run_nonzero(session, index * 37 + run * 11);
+  }
+  return failures;
+}
+
+static void test_other_providers_nodes_in_between(void **state) {
+  (void)state;
+  const int64_t x_dims[] = {8};
+  const int64_t y_dims[] = {1, -1};
+  ort_model model;
+  ort_model_begin(&model, &fixture);
+  ort_model_input(&model, "x", FLOAT, x_dims, 1);
+  ort_model_output(&model, "y", FLOAT, y_dims, 2);
+  ort_model_node(&model, "Relu", "relu", "x", "a", NULL, 0);
+  ort_model_node(&model, "NonZero", "nonzero", "a", "b", NULL, 0);
+  ort_model_node(&model, "Cast", "cast", "b", "c", "to", FLOAT);
+  ort_model_node(&model, "Neg", "neg", "c", "y", NULL, 0);
+  OrtSession *session = session_of(&model);
+  assert_true(on_leat(session, "relu"));
+  assert_false(on_leat(session, "nonzero"));
+  assert_true(on_leat(session, "neg"));
+  for (unsigned seed = 0; seed < 256; seed += 51) {
+    assert_int_equal(run_nonzero(session, seed), 0);
+  }
+  assert_int_equal(crowd_run(THREADS, run_nonzeros, session), 0);
+  fixture.ort->ReleaseSession(session);
+}
+
+/* ---- Copies, memory and streams of the user -----------------------------------------------------------------------
+ */
+
+static OrtAllocator *device_allocator(void) {
+  OrtAllocator *allocator = NULL;
+  const OrtMemoryInfo *info = fixture.ort->EpDevice_MemoryInfo(fixture.device, OrtDeviceMemoryType_DEFAULT);
+  ort_fixture_check(&fixture, fixture.ort->GetSharedAllocator(fixture.env, info, &allocator), "GetSharedAllocator");
+  assert_non_null(allocator);
+  return allocator;
+}
+
+/* Sends a tensor of bytes to the device, on to another place there, and back. */
+static unsigned copy_around(ONNXTensorElementDataType type, size_t element_size, int64_t count, unsigned seed,
+                            OrtSyncStream *stream) {
+  OrtValue *values[4]; /* host, device, device, host */
+  unsigned char *bytes = malloc((size_t)count * element_size + 1);
+  assert_non_null(bytes);
+  for (size_t i = 0; i < (size_t)count * element_size; i++) {
+    bytes[i] = (unsigned char)(i * 7 + seed);
+  }
+  values[0] = ort_fixture_tensor(&fixture, type, &count, 1, bytes);
+  values[3] = ort_fixture_tensor(&fixture, type, &count, 1, NULL);
+  for (int i = 1; i < 3; i++) {
+    ort_fixture_check(&fixture, fixture.ort->CreateTensorAsOrtValue(device_allocator(), &count, 1, type, &values[i]),
+                      "a tensor on the device");
+  }
+  for (int i = 0; i < 3; i++) {
+    ort_fixture_check(
+        &fixture, fixture.ort->CopyTensors(fixture.env, (const OrtValue *const *)&values[i], &values[i + 1], stream, 1),
+        "CopyTensors");
+  }
+  if (stream) {
+    /* Without a stream the copies are done; with one, a copy without any waits for them. */
+    ort_fixture_check(&fixture,
+                      fixture.ort->CopyTensors(fixture.env, (const OrtValue *const *)&values[2], &values[3], NULL, 1),
+                      "CopyTensors");
+  }
+  unsigned failures = count != 0 && memcmp(data_of(values[3]), bytes, (size_t)count * element_size) != 0;
+  for (int i = 0; i < 4; i++) {
+    fixture.ort->ReleaseValue(values[i]);
+  }
+  free(bytes);
+  return failures;
+}
+
+static unsigned copy_all(unsigned index, void *stream) {
+  unsigned failures = 0;
+  for (unsigned run = 0; run < 4; run++) {
+    unsigned seed = index * 16 + run;
+    failures += copy_around(FLOAT, 4, 1000 + (int64_t)seed, seed, stream);
+    failures += copy_around(INT64, 8, 33, seed, stream);
+    failures += copy_around(ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16, 2, 17, seed, stream);
+    failures += copy_around(ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8, 1, 3, seed, stream);
+    failures += copy_around(ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, 1, 1, seed, stream);
+    failures += copy_around(FLOAT, 4, 0, seed, stream);
+  }
+  return failures;
+}
+
+static void test_copies_without_a_stream(void **state) {
+  (void)state;
+  assert_int_equal(copy_all(0, NULL), 0);
+  assert_int_equal(crowd_run(THREADS, copy_all, NULL), 0);
+}
+
+static void test_copies_on_a_stream(void **state) {
+  (void)state;
+  OrtSyncStream *stream = NULL;
+  ort_fixture_check(&fixture, fixture.ort->CreateSyncStreamForEpDevice(fixture.device, NULL, &stream), "stream");
+  assert_non_null(fixture.ort->SyncStream_GetHandle(stream));
+  assert_int_equal(copy_all(0, stream), 0);
+  fixture.ort->ReleaseSyncStream(stream);
+}
+
+static void test_runs_on_the_users_stream(void **state) {
+  (void)state;
+  OrtSession *session = layer_session(&fixture);
+  OrtSyncStream *stream = NULL;
+  OrtRunOptions *options = NULL;
+  ort_fixture_check(&fixture, fixture.ort->CreateSyncStreamForEpDevice(fixture.device, NULL, &stream), "stream");
+  ort_fixture_check(&fixture, fixture.ort->CreateRunOptions(&options), "options");
+  fixture.ort->RunOptionsSetSyncStream(options, stream);
+  for (unsigned i = 0; i < 5; i++) {
+    assert_int_equal(layer_run(&fixture, session, options, 3, i), 0);
+  }
+  fixture.ort->ReleaseRunOptions(options);
+  fixture.ort->ReleaseSyncStream(stream);
+  fixture.ort->ReleaseSession(session);
+}
+
+/* Runs with input and output left on the device, unsynchronized, and synchronizes by hand. */
+static void test_bound_tensors_stay_on_the_device(void **state) {
+  (void)state;
+  const OrtApi *ort = fixture.ort;
+  const int64_t dims[] = {2, 3};
+  ort_model model;
+  ort_model_begin(&model, &fixture);
+  ort_model_input(&model, "x", FLOAT, dims, 2);
+  ort_model_output(&model, "y", FLOAT, dims, 2);
+  ort_model_node(&model, "Neg", "neg", "x", "y", NULL, 0);
+  OrtSession *session = session_of(&model);
+  OrtIoBinding *binding = NULL;
+  OrtRunOptions *options = NULL;
+  ort_fixture_check(&fixture, ort->CreateIoBinding(session, &binding), "binding");
+  ort_fixture_check(&fixture, ort->CreateRunOptions(&options), "options");
+  ort_fixture_check(&fixture, ort->AddRunConfigEntry(options, "disable_synchronize_execution_providers", "1"), "entry");
+  const OrtMemoryInfo *memory = ort->EpDevice_MemoryInfo(fixture.device, OrtDeviceMemoryType_DEFAULT);
+  for (unsigned run = 0; run < 6; run++) {
+    float x[6];
+    for (unsigned i = 0; i < 6; i++) {
+      x[i] = (float)(run * 10 + i);
+    }
+    OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 2, x);
+    ort_fixture_check(&fixture, ort->BindInput(binding, "x", input), "BindInput");
+    ort_fixture_check(&fixture, ort->BindOutputToDevice(binding, "y", memory), "BindOutputToDevice");
+    ort_fixture_check(&fixture, ort->SynchronizeBoundInputs(binding), "SynchronizeBoundInputs");
+    ort_fixture_check(&fixture, ort->RunWithBinding(session, options, binding), "RunWithBinding");
+    ort_fixture_check(&fixture, ort->SynchronizeBoundOutputs(binding), "SynchronizeBoundOutputs");
+    OrtAllocator *allocator = NULL;
+    OrtValue **outputs = NULL;
+    size_t count = 0;
+    ort_fixture_check(&fixture, ort->GetAllocatorWithDefaultOptions(&allocator), "allocator");
+    ort_fixture_check(&fixture, ort->GetBoundOutputValues(binding, allocator, &outputs, &count), "outputs");
+    assert_int_equal(count, 1);
+    OrtValue *host = ort_fixture_tensor(&fixture, FLOAT, dims, 2, NULL);
+    ort_fixture_check(&fixture, ort->CopyTensors(fixture.env, (const OrtValue *const *)outputs, &host, NULL, 1),
+                      "CopyTensors");
+    for (unsigned i = 0; i < 6; i++) {
+      assert_true(((const float *)data_of(host))[i] == -x[i]);
+    }
+    ort->ReleaseValue(host);
+    ort->ReleaseValue(outputs[0]);
+    allocator->Free(allocator, outputs);
+    ort->ReleaseValue(input);
+    ort->ClearBoundOutputs(binding);
+  }
+  ort->ReleaseRunOptions(options);
+  ort->ReleaseIoBinding(binding);
+  ort->ReleaseSession(session);
+}
+
+static void test_strings_cannot_be_copied(void **state) {
+  (void)state;
+  const int64_t dims[] = {1};
+  const char *words[] = {"leat"};
+  OrtAllocator *allocator = NULL;
+  OrtValue *text = NULL;
+  OrtValue *number = NULL;
+  ort_fixture_check(&fixture, fixture.ort->GetAllocatorWithDefaultOptions(&allocator), "allocator");
+  ort_fixture_check(
+      &fixture, fixture.ort->CreateTensorAsOrtValue(allocator, dims, 1, ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, &text),
+      "text");
+  ort_fixture_check(&fixture, fixture.ort->FillStringTensor(text, words, 1), "text");
+  ort_fixture_check(&fixture, fixture.ort->CreateTensorAsOrtValue(device_allocator(), dims, 1, INT64, &number),
+                    "number");
+  OrtStatus *status = fixture.ort->CopyTensors(fixture.env, (const OrtValue *const *)&text, &number, NULL, 1);
+  assert_non_null(status);
+  fixture.ort->ReleaseStatus(status);
+  fixture.ort->ReleaseValue(text);
+  fixture.ort->ReleaseValue(number);
+}
+
+static long long figure(const OrtKeyValuePairs *stats, const char *key) {
+  const char *value = fixture.ort->GetKeyValue(stats, key);
+  assert_non_null(value);
+  return atoll(value);
+}
+
+static void test_allocator_gives_figures(void **state) {
+  (void)state;
+  OrtAllocator *allocator = device_allocator();
+  const size_t size = 1u << 20;
+  void *block = allocator->Alloc(allocator, size);
+  assert_non_null(block);
+  assert_int_equal((uintptr_t)block % 256, 0);
+  OrtKeyValuePairs *stats = NULL;
+  ort_fixture_check(&fixture, fixture.ort->AllocatorGetStats(allocator, &stats), "AllocatorGetStats");
+  long long in_use = figure(stats, "InUse");
+  assert_true(in_use >= (long long)size);
+  assert_true(figure(stats, "TotalAllocated") >= in_use);
+  assert_true(figure(stats, "NumAllocs") > 0);
+  fixture.ort->ReleaseKeyValuePairs(stats);
+  allocator->Free(allocator, block);
+  ort_fixture_check(&fixture, fixture.ort->AllocatorGetStats(allocator, &stats), "AllocatorGetStats");
+  assert_true(figure(stats, "InUse") <= in_use - (long long)size);
+  fixture.ort->ReleaseKeyValuePairs(stats);
+  assert_null(allocator->Alloc(allocator, (size_t)1 << 50));
+}
+
+/* ---- Options ------------------------------------------------------------------------------------------------------
+ */
+
+static OrtStatus *try_option(const char *key, const char *value) {
+  ort_model model;
+  OrtSession *session = NULL;
+  layer_build(&model, &fixture);
+  OrtStatus *status =
+      ort_model_session(&model, &(ort_session_request){.leat = true, .option = key, .option_value = value}, &session);
+  if (!status) {
+    assert_int_equal(layer_run(&fixture, session, NULL, 2, 1), 0);
+  }
+  fixture.ort->ReleaseSession(session);
+  return status;
+}
+
+static void test_options(void **state) {
+  (void)state;
+  expect_failure(try_option("device", "nonsense"), "nonsense");
+  expect_failure(try_option("device", ""), "device");
+  expect_failure(try_option("devise", "0"), "devise");
+  expect_failure(try_option("devise", "0"), "force_graph_path");
+  expect_failure(try_option("force_graph_path", "2"), "0 or 1");
+  expect_failure(try_option("stream_pool_wait_timeout_ms", "-2"), "-2");
+  expect_failure(try_option("lanes", "4"), "LEAT_LANES");
+  const OrtKeyValuePairs *facts = fixture.ort->EpDevice_EpMetadata(fixture.device);
+  const char *const keys[] = {"leat_device_index", "leat_device_name", "leat_device_uuid"};
+  for (size_t i = 0; i < 3; i++) {
+    const char *value = fixture.ort->GetKeyValue(facts, keys[i]);
+    assert_non_null(value);
+    ort_fixture_check(&fixture, try_option("device", value), value);
+  }
+  ort_fixture_check(&fixture, try_option("force_graph_path", "1"), "force_graph_path");
+  ort_fixture_check(&fixture, try_option("force_direct_path", "1"), "force_direct_path");
+}
+
+#if ORT_API_VERSION >= 25
+/* ---- The operator list --------------------------------------------------------------------------------------------
+ */
+
+/* Whether the schema has that name for the type of an input or output: the type parameter, or the input's own name
+ * where there is no parameter. */
+static bool names_type(const OrtEpApi *ep, const OrtOpSchema *schema, const char *name) {
+  size_t counts[2] = {0};
+  ort_fixture_check(&fixture, ep->OpSchema_GetNumInputs(schema, &counts[0]), name);
+  ort_fixture_check(&fixture, ep->OpSchema_GetNumOutputs(schema, &counts[1]), name);
+  for (size_t i = 0; i < counts[0] + counts[1]; i++) {
+    bool input = i < counts[0];
+    size_t index = input ? i : i - counts[0];
+    const OrtOpSchemaTypeConstraint *constraint = NULL;
+    const char *known = NULL;
+    ort_fixture_check(&fixture,
+                      input ? ep->OpSchema_GetInputTypeConstraint(schema, index, &constraint)
+                            : ep->OpSchema_GetOutputTypeConstraint(schema, index, &constraint),
+                      name);
+    ort_fixture_check(&fixture,
+                      constraint ? ep->OpSchemaTypeConstraint_GetTypeParamName(constraint, &known)
+                      : input    ? ep->OpSchema_GetInputName(schema, index, &known)
+                                 : ep->OpSchema_GetOutputName(schema, index, &known),
+                      name);
+    if (strcmp(known, name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Whether some version of an operator in the range of its entry has that name for a type. No schema at all is none of
+ * the list's mistakes. */
+static bool some_version_names_type(const OrtEpApi *ep, const leat_op_info *info, const char *name) {
+  const int newest = 25;
+  int last = info->opset_max < (uint32_t)newest ? (int)info->opset_max : newest;
+  bool any = false;
+  for (int version = (int)info->opset_min; version <= last; version++) {
+    OrtOpSchema *schema = NULL;
+    ort_fixture_check(&fixture, ep->GetOpSchema(info->name, version, info->domain, &schema), info->name);
+    any = any || schema;
+    bool found = schema && names_type(ep, schema, name);
+    ep->ReleaseOpSchema(schema);
+    if (found) {
+      return true;
+    }
+  }
+  return !any;
+}
+
+/* A name that no version has is a slip of the pen, and what it says is lost. "tensor(int64)" and the like are no names
+ * but types that the specification fixes. */
+static void test_operator_list_names_types_as_the_schemas_do(void **state) {
+  (void)state;
+  const leat_backend_api *leat = NULL;
+  leat_error error = {.struct_size = sizeof(error)};
+  assert_int_equal(leat_host_load(NULL, &leat, &error), LEAT_OK);
+  uint32_t count = 0;
+  assert_int_equal(leat->op->count(&count, &error), LEAT_OK);
+  assert_true(count > 0);
+  unsigned unknown = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_op_info *info = NULL;
+    assert_int_equal(leat->op->info(i, &info, &error), LEAT_OK);
+    for (uint32_t j = 0; j < info->type_count; j++) {
+      const char *name = info->types[j]->name;
+      if (!strchr(name, '(') && !some_version_names_type(fixture.ort->GetEpApi(), info, name)) {
+        fprintf(stderr, "%s, versions %u to %u: no schema has a type '%s'\n", info->name, info->opset_min,
+                info->opset_max, name);
+        unknown++;
+      }
+    }
+  }
+  assert_int_equal(unknown, 0);
+}
+#endif
+
+/* ---- Registration -------------------------------------------------------------------------------------------------
+ */
+
+static void test_registration_can_be_repeated(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < 2; i++) {
+    ort_fixture_check(&fixture, fixture.ort->UnregisterExecutionProviderLibrary(fixture.env, "leat"), "Unregister");
+    ort_fixture_check(&fixture, ort_fixture_register(&fixture), "Register");
+    assert_non_null(fixture.device);
+    OrtSession *session = layer_session(&fixture);
+    assert_int_equal(layer_run(&fixture, session, NULL, 2, i), 0);
+    fixture.ort->ReleaseSession(session);
+  }
+}
+
+int main(int count, char **arguments) {
+  if (count == 3 && strcmp(arguments[1], "--child") == 0) {
+    return process_child(arguments[2]);
+  }
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_all_nodes_run_on_leat),
+    cmocka_unit_test(test_zero_rows),
+    cmocka_unit_test(test_one_session_many_threads),
+    cmocka_unit_test(test_forty_threads),
+    cmocka_unit_test(test_session_per_thread),
+    cmocka_unit_test(test_sessions_come_and_go),
+    cmocka_unit_test(test_failure_in_the_middle),
+    cmocka_unit_test(test_failures_of_some_threads),
+    cmocka_unit_test(test_out_of_memory),
+    cmocka_unit_test(test_shape_arithmetic_stays_on_the_host),
+    cmocka_unit_test(test_other_providers_nodes_in_between),
+    cmocka_unit_test(test_copies_without_a_stream),
+    cmocka_unit_test(test_copies_on_a_stream),
+    cmocka_unit_test(test_runs_on_the_users_stream),
+    cmocka_unit_test(test_bound_tensors_stay_on_the_device),
+    cmocka_unit_test(test_strings_cannot_be_copied),
+    cmocka_unit_test(test_allocator_gives_figures),
+    cmocka_unit_test(test_options),
+#if ORT_API_VERSION >= 25
+    cmocka_unit_test(test_operator_list_names_types_as_the_schemas_do),
+#endif
+    cmocka_unit_test(test_registration_can_be_repeated),
+    cmocka_unit_test(test_exit_with_runs_in_flight),
+    cmocka_unit_test(test_fork_fails_in_the_child_alone),
+    cmocka_unit_test(test_leaving_everything_open_is_legal),
+    cmocka_unit_test(test_unknown_device_fails_registration),
+    cmocka_unit_test(test_unparsable_variable_fails_registration),
+    cmocka_unit_test(test_missing_backend_fails_registration),
+  };
+  if (count == 2) {
+    cmocka_set_test_filter(arguments[1]);
+  }
+  ort_fixture_open(&fixture);
+  ort_fixture_check(&fixture, ort_fixture_register(&fixture), "registering the provider");
+  if (!fixture.device) {
+    fprintf(stderr, "Leat finds no device; LEAT_TEST_ORT_LOG=2 shows why\n");
+    return ORT_FIXTURE_SKIPPED;
+  }
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  ort_fixture_close(&fixture);
+  return failed;
+}

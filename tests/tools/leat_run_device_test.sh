@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# leat_run_device_test.sh LEAT_RUN LEAT_INFO MODELS WORK: leat-run with the Leat provider, on whatever device there is.
+# Without a device, 77, which ctest counts as skipped; what must fail without one is tried in any case.
+set -u
+tool=$1
+info=$2
+models=$3
+work=$4
+rm -rf "$work"
+mkdir -p "$work"
+checks=0
+failures=0
+setting= # variables for the tool's environment, as env takes them
+
+# expect STATUS TEXT ARGUMENT...: runs the tool, wants the status, and the text somewhere in what it prints.
+expect() {
+  wanted=$1
+  text=$2
+  shift 2
+  checks=$((checks + 1))
+  # shellcheck disable=SC2086 # several settings are several words
+  env $setting timeout 120 "$tool" "$@" >"$work/out" 2>&1 </dev/null
+  got=$?
+  if [ "$got" -ne "$wanted" ]; then
+    failures=$((failures + 1))
+    echo "FAIL status $got instead of $wanted: leat-run $*"
+    sed 's/^/     /' "$work/out"
+  elif ! grep -qF -e "$text" "$work/out"; then
+    failures=$((failures + 1))
+    echo "FAIL no '$text' in: leat-run $*"
+    sed 's/^/     /' "$work/out"
+  fi
+}
+
+# No driver, and a device that nobody has: a reason and status 2, with or without a device in the machine.
+setting='VK_ICD_FILENAMES=/nonexistent VK_DRIVER_FILES=/nonexistent'
+expect 2 'found no Vulkan device' "$models/mlp.onnx"
+setting=LEAT_VULKAN_DEVICE=nonsense
+expect 2 'LEAT_VULKAN_DEVICE' "$models/mlp.onnx"
+setting=
+
+"$info" --check >"$work/info" 2>&1
+usable=$?
+if [ "$usable" -eq 1 ]; then
+  cat "$work/info"
+  echo "$checks checks, $failures failures; no usable device, so the rest was skipped"
+  [ "$failures" -eq 0 ] && exit 77
+  exit 1
+elif [ "$usable" -ne 0 ]; then
+  cat "$work/info"
+  echo "FAIL $info --check ended with $usable"
+  exit 1
+fi
+
+for threads in 1 2 8 16; do
+  expect 0 'LeatExecutionProvider 3: Gemm 2, Relu 1' "$models/mlp.onnx" --dim batch=5 --threads "$threads" --runs 20
+  expect 0 '0 wrong' "$models/words.onnx" --dim length=7 --range ids=0:99 --threads "$threads" --runs 20
+done
+expect 0 '0 wrong' "$models/mlp.onnx" --threads 8 --sessions 4 --runs 20
+expect 0 '0 wrong' "$models/mlp.onnx" "$models/words.onnx" "$models/quotient.onnx" --threads 4 --sessions 2 --runs 20
+expect 0 '0 wrong' "$models/quotient.onnx" --fill x=0 --dim n=9
+expect 0 '0 wrong' "$models/quotient.onnx" --fill x=nan
+expect 0 '0 wrong' "$models/quotient.onnx" --fill x=-inf
+expect 0 '0 wrong' "$models/mlp.onnx" --dim batch=0
+expect 0 'OK' "$models/mlp.onnx" --no-fallback
+expect 2 'dice.onnx' "$models/dice.onnx" --no-fallback
+expect 2 'there are:' "$models/mlp.onnx" --device nonsense
+expect 2 'there are:' "$models/mlp.onnx" --device 99
+expect 2 'nonsense' "$models/mlp.onnx" --option nonsense=1
+
+echo "$checks checks, $failures failures"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# leat_run_test.sh LEAT_RUN MODELS WORK: leat-run by its exit status and its words, on the CPU provider (no device needed).
+# Every bad use must end with 2, every wrong output or failed run with 1, never by a signal, and say what is wrong.
+set -u
+tool=$1
+models=$2
+work=$3
+rm -rf "$work"
+mkdir -p "$work"
+checks=0
+failures=0
+
+# expect STATUS TEXT ARGUMENT...: runs the tool, wants the status, and the text somewhere in what it prints.
+expect() {
+  wanted=$1
+  text=$2
+  shift 2
+  checks=$((checks + 1))
+  timeout 60 "$tool" "$@" >"$work/out" 2>&1 </dev/null
+  got=$?
+  if [ "$got" -ne "$wanted" ]; then
+    failures=$((failures + 1))
+    echo "FAIL status $got instead of $wanted: leat-run $*"
+    sed 's/^/     /' "$work/out"
+  elif ! grep -qF -e "$text" "$work/out"; then
+    failures=$((failures + 1))
+    echo "FAIL no '$text' in: leat-run $*"
+    sed 's/^/     /' "$work/out"
+  fi
+}
+
+# npy FILE DESCR SHAPE: writes the header of a .npy file of version 1; the caller appends the elements.
+npy() {
+  header="{'descr': '$2', 'fortran_order': False, 'shape': $3}"
+  {
+    printf '\223NUMPY\001\000'
+    # shellcheck disable=SC2059 # the format is the point: one byte by its number
+    printf "\\$(printf %03o ${#header})\\000"
+    printf '%s' "$header"
+  } >"$1"
+}
+
+# Good runs.
+expect 0 'OK: 20 runs, 21 outputs' "$models/mlp.onnx" -p cpu --runs 20
+expect 0 '0 wrong' "$models/mlp.onnx" -p cpu --threads 8 --sessions 3 --runs 50 --dim batch=3
+expect 0 'all' "$models/mlp.onnx" "$models/words.onnx" -p cpu --threads 4 --dim length=7 --range ids=0:99
+expect 0 'words-2' "$models/words.onnx" "$models/words.onnx" -p cpu
+expect 0 "dimension 'batch' is dynamic and not given: taken as 1" "$models/mlp.onnx" -p cpu
+expect 0 'OK' "$models/mlp.onnx" -p cpu --dim batch=0
+expect 0 'Gemm 2' "$models/mlp.onnx" -p cpu
+expect 0 'Gemm second' "$models/mlp.onnx" -p cpu --verbose
+expect 0 '"wrong_outputs" : 0' "$models/mlp.onnx" -p cpu --json
+expect 0 'nothing compared' "$models/mlp.onnx" -p cpu --compare none
+expect 0 'tolerance  5.00e-01 = set by --tolerance' "$models/mlp.onnx" -p cpu --tolerance 0.5
+expect 0 'Exit status' --help
+expect 0 'leat-run ' --version
+# NaN and infinity are legal and equal to themselves.
+expect 0 '0 wrong' "$models/quotient.onnx" -p cpu --fill x=0 --dim n=9
+expect 0 '0 wrong' "$models/quotient.onnx" -p cpu --fill x=nan
+expect 0 '0 wrong' "$models/quotient.onnx" -p cpu --fill x=-inf
+
+# Inputs from files: .npy, bare bytes, one file a thread, sizes taken from a file, and the outputs written back.
+npy "$work/ids.npy" '<i8' '(1, 2)'
+printf '\003\0\0\0\0\0\0\0\005\0\0\0\0\0\0\0' >>"$work/ids.npy"
+printf '\0\0\200\077\0\0\0\100' >"$work/mask.raw"
+expect 0 '0 wrong' "$models/words.onnx" -p cpu --input ids="$work/ids.npy" --input mask="$work/mask.raw" \
+  --save-outputs "$work/outputs"
+expect 0 '0 wrong' "$models/quotient.onnx" -p cpu --fill x=0 --dim n=9 --save-outputs "$work/outputs"
+expect 0 'x float32[9]: ' "$models/quotient.onnx" -p cpu --input x="$work/outputs/q.npy"
+expect 2 'another shape than --shape says' "$models/quotient.onnx" -p cpu --input x="$work/outputs/q.npy" --shape x=8
+npy "$work/shape23.npy" '<i8' '(2,)'
+printf '\002\0\0\0\0\0\0\0\003\0\0\0\0\0\0\0' >>"$work/shape23.npy"
+npy "$work/shape55.npy" '<i8' '(2,)'
+printf '\005\0\0\0\0\0\0\0\005\0\0\0\0\0\0\0' >>"$work/shape55.npy"
+expect 0 '0 wrong' "$models/reshape.onnx" -p cpu --threads 3 --input shape="$work/shape23.npy"
+
+# Wrong outputs, failing runs and hanging runs are found: status 1, with thread and model.
+expect 1 'WRONG dice thread' "$models/dice.onnx" -p cpu --threads 2
+expect 1 '"ok" : false' "$models/dice.onnx" -p cpu --json
+expect 1 'FAILED reshape thread 1,' "$models/reshape.onnx" -p cpu --compare none --threads 2 --runs 30 \
+  --input shape="$work/shape23.npy" --input shape="$work/shape55.npy"
+checks=$((checks + 1))
+if grep -q 'FAILED reshape thread 0' "$work/out"; then
+  failures=$((failures + 1))
+  echo 'FAIL a failure of one thread was told of another'
+fi
+expect 1 'no run ended for 1 seconds' "$models/endless.onnx" -p cpu --compare none --timeout 1 --threads 2
+
+# Bad use.
+expect 2 'no model named'
+for threads in -3 0 x '' 1025 3x 1e2 99999999999999999999; do
+  expect 2 'is not a whole number from 1 to 1024' "$models/mlp.onnx" --threads "$threads"
+done
+expect 2 'at most one a thread' "$models/mlp.onnx" -p cpu --sessions 2
+expect 2 'neither leat nor cpu' "$models/mlp.onnx" --provider gpu
+expect 2 'neither cpu nor none' "$models/mlp.onnx" --compare cuda
+expect 2 '--nonsense' "$models/mlp.onnx" --nonsense
+expect 2 '--device is for --provider leat' "$models/mlp.onnx" -p cpu --device 0
+expect 2 'no model has such an input; there is: x' "$models/mlp.onnx" -p cpu --fill y=1
+expect 2 'no model has such a dynamic dimension; there is: batch' "$models/mlp.onnx" -p cpu --dim size=3
+expect 2 'more than one of' "$models/mlp.onnx" -p cpu --fill x=1 --range x=0:1
+expect 2 'given twice' "$models/mlp.onnx" -p cpu --fill x=1 --fill x=2
+expect 2 'is not a number' "$models/mlp.onnx" -p cpu --fill x=one
+expect 2 'is not LOW:HIGH' "$models/mlp.onnx" -p cpu --range x=9
+expect 2 'is not a range of whole numbers' "$models/words.onnx" -p cpu --range ids=0.5:3
+expect 2 'is not a whole number' "$models/words.onnx" -p cpu --fill ids=1.5
+expect 2 'its shape is [1,15], and the model takes [?,16]' "$models/mlp.onnx" -p cpu --shape x=1,15
+expect 2 'is not a shape' "$models/mlp.onnx" -p cpu --shape x=1,two
+expect 2 "dimension 'batch' is 2 here and 3" "$models/mlp.onnx" -p cpu --shape x=2,16 --dim batch=3
+expect 2 'than the' "$models/mlp.onnx" -p cpu --dim batch=2000000000 --threads 64
+expect 2 'cannot be made' "$models/mlp.onnx" -p cpu --save-outputs /dev/null/outputs
+expect 2 'does not run on the CPU provider' "$models/words.onnx" -p cpu --range ids=0:100000 --dim length=50
+
+# Models that are none.
+: >"$work/empty.onnx"
+head -c 1000 "$models/mlp.onnx" >"$work/cut.onnx"
+head -c 4000 /dev/urandom >"$work/random.onnx"
+echo 'This is not a model.' >"$work/words.txt"
+expect 2 'no such file' "$work/missing.onnx" -p cpu
+expect 2 'not a file' "$work" -p cpu
+expect 2 'not a file' /dev/zero -p cpu
+expect 2 'empty.onnx: ' "$work/empty.onnx" -p cpu
+expect 2 'not an ONNX model, or one that is cut short' "$work/cut.onnx" -p cpu
+expect 2 'not an ONNX model, or one that is cut short' "$work/random.onnx" -p cpu
+expect 2 'not an ONNX model, or one that is cut short' "$work/words.txt" -p cpu
+expect 2 'Frobnicate' "$models/unknown_operator.onnx" -p cpu
+expect 2 'string' "$models/text.onnx" -p cpu
+expect 2 'random.onnx: ' "$models/mlp.onnx" "$work/random.onnx" -p cpu
+
+# Input files that do not fit.
+npy "$work/short.npy" '<f4' '(1, 16)'
+npy "$work/wrong_type.npy" '<i4' '(1, 2)'
+printf '\003\0\0\0\005\0\0\0' >>"$work/wrong_type.npy"
+npy "$work/hostile.npy" '<f4' '(4611686018427387904, 16)'
+npy "$work/wrong_shape.npy" '<i8' '(2,)'
+printf '\003\0\0\0\0\0\0\0\005\0\0\0\0\0\0\0' >>"$work/wrong_shape.npy"
+expect 2 'no such file' "$models/mlp.onnx" -p cpu --input x="$work/missing.npy"
+expect 2 'not a file' "$models/mlp.onnx" -p cpu --input x="$work"
+expect 2 'is cut short' "$models/mlp.onnx" -p cpu --input x="$work/short.npy"
+expect 2 'address space' "$models/mlp.onnx" -p cpu --input x="$work/hostile.npy"
+expect 2 'holds int32, and the model takes int64' "$models/words.onnx" -p cpu --input ids="$work/wrong_type.npy"
+expect 2 'its shape is [2], and the model takes [?,?]' "$models/words.onnx" -p cpu --input ids="$work/wrong_shape.npy"
+expect 2 'has 8 bytes' "$models/mlp.onnx" -p cpu --input x="$work/mask.raw"
+cp "$work/words.txt" "$work/text.npy"
+expect 2 'not a .npy file' "$models/mlp.onnx" -p cpu --input x="$work/text.npy"
+
+# Provider libraries that are none.
+libc=$(ldd "$tool" | sed -n 's/.*=> \(\/[^ ]*libc\.so[^ ]*\).*/\1/p')
+expect 2 'no such file' "$models/mlp.onnx" --provider-library "$work/libmissing.so"
+expect 2 'not a file' "$models/mlp.onnx" --provider-library "$work"
+expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$work/words.txt"
+expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$work/empty.onnx"
+expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$libc"
+
+echo "$checks checks, $failures failures"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the models that the tests of leat-run use, beside itself. Needs the packages onnx and numpy.
+
+The files are kept in the tree, so that the tests need neither package; run this after a change here.
+"""
+import pathlib
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+HERE = pathlib.Path(__file__).resolve().parent
+OPSET = 17
+
+
+def save(name, nodes, inputs, outputs, weights=(), domains=(("", OPSET),)):
+    """Checks a model, unless it is meant to be wrong, and writes it."""
+    graph = helper.make_graph(
+        nodes, name,
+        [helper.make_tensor_value_info(*one) for one in inputs],
+        [helper.make_tensor_value_info(*one) for one in outputs],
+        [numpy_helper.from_array(value, key) for key, value in weights])
+    model = helper.make_model(
+        graph, ir_version=8,
+        opset_imports=[helper.make_opsetid(*one) for one in domains])
+    if name != "unknown_operator":
+        onnx.checker.check_model(model)
+    onnx.save(model, HERE / f"{name}.onnx")
+
+
+def main():
+    random = numpy.random.default_rng(3)
+
+    def weight(*shape):
+        return random.standard_normal(shape).astype(numpy.float32)
+
+    node = helper.make_node
+    save("mlp",
+         [node("Gemm", ["x", "w1", "b1"], ["h"], "first"),
+          node("Relu", ["h"], ["a"], "bend"),
+          node("Gemm", ["a", "w2", "b2"], ["y"], "second")],
+         [("x", TensorProto.FLOAT, ["batch", 16])],
+         [("y", TensorProto.FLOAT, ["batch", 4])],
+         [("w1", weight(16, 32)), ("b1", weight(32)),
+          ("w2", weight(32, 4)), ("b2", weight(4))])
+    save("words",
+         [node("Gather", ["table", "ids"], ["e"], "look_up"),
+          node("Mul", ["e", "mask"], ["m"], "hide"),
+          node("ReduceSum", ["m", "axis"], ["s"], "add_up", keepdims=0),
+          node("ArgMax", ["s"], ["best"], "choose", axis=-1, keepdims=0)],
+         [("ids", TensorProto.INT64, ["batch", "length"]),
+          ("mask", TensorProto.FLOAT, ["batch", "length", 1])],
+         [("s", TensorProto.FLOAT, ["batch", 8]),
+          ("best", TensorProto.INT64, ["batch"])],
+         [("table", weight(100, 8)), ("axis", numpy.array([1]))])
+    # Where x is 0 the quotient is NaN, elsewhere finite or infinite: NaN and Inf are legal results.
+    save("quotient",
+         [node("Div", ["x", "zero"], ["q"], "divide")],
+         [("x", TensorProto.FLOAT, ["n"])],
+         [("q", TensorProto.FLOAT, ["n"])],
+         [("zero", numpy.zeros(1, numpy.float32))])
+    # An input of whole numbers that decides a shape: some values of it make Run fail.
+    save("reshape",
+         [node("Reshape", ["x", "shape"], ["y"], "reshape")],
+         [("x", TensorProto.FLOAT, [6]), ("shape", TensorProto.INT64, [2])],
+         [("y", TensorProto.FLOAT, [None, None])])
+    # Never the same twice, so that every run after the reference is wrong.
+    save("dice",
+         [node("RandomNormalLike", ["x"], ["y"], "throw")],
+         [("x", TensorProto.FLOAT, [8])],
+         [("y", TensorProto.FLOAT, [8])])
+    # A loop of 2^62 rounds: a run that does not end in anybody's lifetime.
+    flag = helper.make_tensor_value_info("go", TensorProto.BOOL, [])
+    step = helper.make_graph(
+        [node("Identity", ["go"], ["go_on"]), node("Neg", ["v"], ["w"])],
+        "round",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []), flag,
+         helper.make_tensor_value_info("v", TensorProto.FLOAT, [1])],
+        [helper.make_tensor_value_info("go_on", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("w", TensorProto.FLOAT, [1])])
+    save("endless",
+         [node("Loop", ["rounds", "yes", "x"], ["y"], "turn", body=step)],
+         [("x", TensorProto.FLOAT, [1])],
+         [("y", TensorProto.FLOAT, [1])],
+         [("rounds", numpy.array(2 ** 62)), ("yes", numpy.array(True))])
+    save("unknown_operator",
+         [node("Frobnicate", ["x"], ["y"], "frobnicate")],
+         [("x", TensorProto.FLOAT, [4])],
+         [("y", TensorProto.FLOAT, [4])])
+    save("text",
+         [node("Identity", ["x"], ["y"], "identity")],
+         [("x", TensorProto.STRING, [1])],
+         [("y", TensorProto.STRING, [1])])
+
+
+if __name__ == "__main__":
+    main()

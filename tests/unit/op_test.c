@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The helpers that operator families share (plugin/ops/op.c), and the operator list itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "ops/op.h"
+#include "ops/registry.h"
+
+static leat_error fresh_error(void) {
+  return (leat_error){.struct_size = sizeof(leat_error)};
+}
+
+static leati_view view_of(int32_t ndim, const int64_t *shape) {
+  leati_view view = {.present = true, .ndim = ndim, .type = LEAT_TYPE_FLOAT32, .item_size = 4};
+  memcpy(view.shape, shape, (size_t)ndim * sizeof(shape[0]));
+  leati_view_make_compact(&view);
+  return view;
+}
+
+static void test_axis(void **state) {
+  (void)state;
+  leat_error err = fresh_error();
+  int32_t axis = 99;
+  assert_int_equal(leati_axis(-1, 3, &axis, &err), LEAT_OK);
+  assert_int_equal(axis, 2);
+  assert_int_equal(leati_axis(-3, 3, &axis, &err), LEAT_OK);
+  assert_int_equal(axis, 0);
+  assert_int_equal(leati_axis(2, 3, &axis, &err), LEAT_OK);
+  assert_int_equal(axis, 2);
+  assert_int_equal(leati_axis(3, 3, &axis, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(leati_axis(-4, 3, &axis, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(leati_axis(INT64_MIN, 3, &axis, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_non_null(strstr(err.message, "[-3, 3)"));
+  assert_int_equal(leati_axis(0, 0, &axis, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_broadcast(void **state) {
+  (void)state;
+  leat_error err = fresh_error();
+  int32_t ndim = 2;
+  int64_t dims[LEAT_MAX_RANK] = {4, 1};
+  const int64_t other[] = {3, 1, 5};
+  assert_int_equal(leati_broadcast(&ndim, dims, 3, other, &err), LEAT_OK);
+  assert_int_equal(ndim, 3);
+  assert_int_equal(dims[0], 3);
+  assert_int_equal(dims[1], 4);
+  assert_int_equal(dims[2], 5);
+
+  const int64_t empty[] = {0};
+  ndim = 1;
+  dims[0] = 1;
+  assert_int_equal(leati_broadcast(&ndim, dims, 1, empty, &err), LEAT_OK);
+  assert_int_equal(dims[0], 0);
+
+  ndim = 0;
+  assert_int_equal(leati_broadcast(&ndim, dims, 0, NULL, &err), LEAT_OK);
+  assert_int_equal(ndim, 0);
+
+  const int64_t two[] = {2};
+  ndim = 1;
+  dims[0] = 3;
+  assert_int_equal(leati_broadcast(&ndim, dims, 1, two, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_non_null(strstr(err.message, "[3]"));
+  assert_non_null(strstr(err.message, "[2]"));
+  assert_int_equal(dims[0], 3);
+  dims[0] = 0;
+  assert_int_equal(leati_broadcast(&ndim, dims, 1, two, &err), LEAT_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_broadcast_strides(void **state) {
+  (void)state;
+  const int64_t shape[] = {4, 1};
+  const leati_view view = view_of(2, shape);
+  const int64_t dims[] = {3, 4, 5};
+  int64_t strides[LEAT_MAX_RANK];
+  leati_broadcast_strides(&view, 3, dims, strides);
+  assert_int_equal(strides[0], 0);
+  assert_int_equal(strides[1], 1);
+  assert_int_equal(strides[2], 0);
+}
+
+static void test_collapse_joins_compact(void **state) {
+  (void)state;
+  int64_t dims[LEAT_MAX_RANK] = {2, 1, 3, 4};
+  int64_t strides[2][LEAT_MAX_RANK] = {{12, 99, 4, 1}, {12, -7, 4, 1}};
+  assert_int_equal(leati_collapse(4, dims, 2, strides), 1);
+  assert_int_equal(dims[0], 24);
+  assert_int_equal(strides[0][0], 1);
+  assert_int_equal(strides[1][0], 1);
+}
+
+static void test_collapse_keeps_what_differs(void **state) {
+  (void)state;
+  /* [2, 3, 4] + [4]: the first two dimensions join, the last stays by itself. */
+  int64_t dims[LEAT_MAX_RANK] = {2, 3, 4};
+  int64_t strides[2][LEAT_MAX_RANK] = {{12, 4, 1}, {0, 0, 1}};
+  assert_int_equal(leati_collapse(3, dims, 2, strides), 2);
+  assert_int_equal(dims[0], 6);
+  assert_int_equal(dims[1], 4);
+  assert_int_equal(strides[0][0], 4);
+  assert_int_equal(strides[1][0], 0);
+  assert_int_equal(strides[1][1], 1);
+}
+
+static void test_collapse_scalar_and_reverse(void **state) {
+  (void)state;
+  int64_t dims[LEAT_MAX_RANK] = {1, 1};
+  int64_t strides[1][LEAT_MAX_RANK] = {{5, 7}};
+  assert_int_equal(leati_collapse(2, dims, 1, strides), 1);
+  assert_int_equal(dims[0], 1);
+  assert_int_equal(strides[0][0], 0);
+  dims[0] = 99;
+  assert_int_equal(leati_collapse(0, dims, 1, strides), 1);
+  assert_int_equal(dims[0], 1);
+
+  /* Walked backwards throughout, two dimensions are still one walk. */
+  int64_t back[LEAT_MAX_RANK] = {2, 3};
+  int64_t back_strides[1][LEAT_MAX_RANK] = {{-3, -1}};
+  assert_int_equal(leati_collapse(2, back, 1, back_strides), 1);
+  assert_int_equal(back[0], 6);
+  assert_int_equal(back_strides[0][0], -1);
+}
+
+/* Collapsing never changes which elements are visited, nor their order: compared by walking both. */
+static int64_t offset_of(int64_t index, int32_t ndim, const int64_t *dims, const int64_t *strides) {
+  int64_t offset = 0;
+  for (int32_t d = ndim; d-- > 0;) {
+    offset += index % dims[d] * strides[d];
+    index /= dims[d];
+  }
+  return offset;
+}
+
+static void test_collapse_visits_the_same(void **state) {
+  (void)state;
+  uint32_t seed = 12345;
+  for (int round = 0; round < 2000; ++round) {
+    int64_t dims[LEAT_MAX_RANK] = {0}, joined[LEAT_MAX_RANK];
+    int64_t strides[2][LEAT_MAX_RANK] = {{0}}, joined_strides[2][LEAT_MAX_RANK];
+    seed = seed * 1664525u + 1013904223u;
+    const int32_t ndim = (int32_t)(seed >> 16) % 5;
+    int64_t count = 1, step[2] = {1, 1};
+    for (int32_t d = ndim; d-- > 0;) {
+      seed = seed * 1664525u + 1013904223u;
+      dims[d] = 1 + (int64_t)(seed >> 16) % 3;
+      for (uint32_t k = 0; k < 2; ++k) {
+        /* Mostly compact, so that there is something to join; at times repeated, with a gap or backwards. */
+        const uint32_t kind = seed >> (8 + 3 * k) & 7u;
+        strides[k][d] = kind == 0 ? 0 : kind == 1 ? step[k] * 2 : kind == 2 ? -step[k] : step[k];
+        step[k] = strides[k][d] == 0 ? step[k] : strides[k][d] * dims[d];
+      }
+      count *= dims[d];
+    }
+    memcpy(joined, dims, sizeof(dims));
+    memcpy(joined_strides, strides, sizeof(strides));
+    const int32_t rank = leati_collapse(ndim, joined, 2, joined_strides);
+    assert_in_range(rank, 1, ndim == 0 ? 1 : ndim);
+    for (int64_t i = 0; i < count; ++i) {
+      for (uint32_t k = 0; k < 2; ++k) {
+        assert_int_equal(offset_of(i, ndim, dims, strides[k]), offset_of(i, rank, joined, joined_strides[k]));
+      }
+    }
+  }
+}
+
+static void test_read_ints(void **state) {
+  (void)state;
+  leat_error err = fresh_error();
+  const int64_t shape[] = {3};
+  int64_t wide[] = {1, -2, INT64_MAX};
+  int32_t narrow[] = {5, 6, -7, 8, 9};
+  int64_t out[3];
+  uint32_t count = 99;
+  leati_view view = view_of(1, shape);
+  view.host = true;
+  view.type = LEAT_TYPE_INT64;
+  view.item_size = 8;
+  view.data = wide;
+  assert_int_equal(leati_read_ints(&view, "it", 3, out, &count, &err), LEAT_OK);
+  assert_int_equal(count, 3);
+  assert_true(out[1] == -2 && out[2] == INT64_MAX);
+  assert_int_equal(leati_read_ints(&view, "it", 2, out, &count, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(count, 0);
+
+  view.type = LEAT_TYPE_INT32;
+  view.item_size = 4;
+  view.data = narrow;
+  view.strides[0] = 2;
+  assert_int_equal(leati_read_ints(&view, "it", 3, out, &count, &err), LEAT_OK);
+  assert_true(out[0] == 5 && out[1] == -7 && out[2] == 9);
+
+  view.type = LEAT_TYPE_FLOAT32;
+  assert_int_equal(leati_read_ints(&view, "the axes", 3, out, &count, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_non_null(strstr(err.message, "the axes has type float32"));
+}
+
+static void test_attributes(void **state) {
+  (void)state;
+  leat_error err = fresh_error();
+  const int64_t ints[] = {1, 2, 3};
+  const leat_attribute attributes[] = {
+      {.struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = -1},
+      {.struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_FLOAT, .name = "alpha", .f = 0.25f},
+      {.struct_size = sizeof(leat_attribute),
+       .type = LEAT_ATTRIBUTE_STRING,
+       .name = "mode",
+       .string = "edgewise",
+       .count = 4},
+      {.struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_INTS, .name = "perm", .ints = ints, .count = 3},
+  };
+  const leati_op_desc desc = {.attributes = attributes, .attribute_count = 4};
+  int64_t out[3];
+  uint32_t count;
+  assert_int_equal(leati_attr_int(&desc, "axis", 7), -1);
+  assert_int_equal(leati_attr_int(&desc, "other", 7), 7);
+  assert_true(leati_attr_float(&desc, "alpha", 1.0f) == 0.25f);
+  assert_true(leati_attr_is(&desc, "mode", "edge"));
+  assert_false(leati_attr_is(&desc, "mode", "edgewise"));
+  assert_false(leati_attr_is(&desc, "none", ""));
+  assert_int_equal(leati_attr_ints(&desc, "perm", 3, out, &count, &err), LEAT_OK);
+  assert_int_equal(count, 3);
+  assert_int_equal(out[2], 3);
+  assert_int_equal(leati_attr_ints(&desc, "perm", 2, out, &count, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_int_equal(leati_attr_ints(&desc, "none", 2, out, &count, &err), LEAT_OK);
+  assert_int_equal(count, 0);
+}
+
+/* What every entry of the list must be, and that no two entries claim one version of an operator. */
+static void test_list(void **state) {
+  (void)state;
+  leat_error err = fresh_error();
+  uint32_t count = 0;
+  assert_int_equal(leati_op_table.count(&count, &err), LEAT_OK);
+  assert_true(count > 60);
+  for (uint32_t i = 0; i < count; ++i) {
+    const leat_op_info *info = NULL;
+    assert_int_equal(leati_op_table.info(i, &info, &err), LEAT_OK);
+    assert_int_equal(info->struct_size, sizeof(*info));
+    assert_true(info->name != NULL && info->domain != NULL && info->name[0] != '\0');
+    assert_true(info->opset_min >= 1 && info->opset_min <= info->opset_max);
+    assert_true(info->min_inputs <= info->max_inputs && info->min_outputs <= info->max_outputs);
+    assert_true(info->min_outputs >= 1 && info->type_count >= 1 && info->reserved == 0);
+    for (uint32_t t = 0; t < info->type_count; ++t) {
+      assert_int_equal(info->types[t]->struct_size, sizeof(leat_op_type));
+      assert_true(info->types[t]->types != 0 && info->types[t]->name != NULL);
+    }
+    for (uint32_t a = 0; a < info->attribute_count; ++a) {
+      assert_int_equal(info->attributes[a]->struct_size, sizeof(leat_op_attribute));
+      assert_in_range(info->attributes[a]->type, LEAT_ATTRIBUTE_INT, LEAT_ATTRIBUTE_TENSOR);
+    }
+    for (uint32_t j = 0; j < i; ++j) {
+      const leat_op_info *other = NULL;
+      assert_int_equal(leati_op_table.info(j, &other, &err), LEAT_OK);
+      const bool same = strcmp(info->name, other->name) == 0 && strcmp(info->domain, other->domain) == 0;
+      assert_false(same && info->opset_min <= other->opset_max && other->opset_min <= info->opset_max);
+    }
+  }
+  const leat_op_info *info = NULL;
+  assert_int_equal(leati_op_table.info(count, &info, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_null(info);
+  assert_int_equal(leati_op_table.info(UINT32_MAX, &info, &err), LEAT_ERROR_INVALID_ARGUMENT);
+}
+
+/* Handles that are none are found out before anything is touched. */
+static void test_wrong_handles(void **state) {
+  (void)state;
+  leat_error err = fresh_error();
+  const uint64_t junk[64] = {0x1234};
+  leat_op *op = NULL;
+  const leat_op_desc desc = {.struct_size = sizeof(desc), .name = "Add", .opset = 14};
+  assert_int_equal(leati_op_table.create(NULL, &desc, &op, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(leati_op_table.supports((leat_device *)(void *)(uintptr_t)junk, &desc, &err),
+                   LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(leati_op_table.infer(NULL, 0, NULL, 0, NULL, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(leati_op_table.invoke((const leat_op *)(const void *)junk, NULL, 0, NULL, 0, NULL, &err),
+                   LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(leati_op_table.destroy((leat_op *)(void *)(uintptr_t)junk, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(leati_op_table.destroy(NULL, &err), LEAT_OK);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_axis),
+      cmocka_unit_test(test_broadcast),
+      cmocka_unit_test(test_broadcast_strides),
+      cmocka_unit_test(test_collapse_joins_compact),
+      cmocka_unit_test(test_collapse_keeps_what_differs),
+      cmocka_unit_test(test_collapse_scalar_and_reverse),
+      cmocka_unit_test(test_collapse_visits_the_same),
+      cmocka_unit_test(test_read_ints),
+      cmocka_unit_test(test_attributes),
+      cmocka_unit_test(test_list),
+      cmocka_unit_test(test_wrong_handles),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Streams and events: order, taking back, sticky failures, and downloads that arrive on whichever thread waits. */
+#include "streams/stream.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "memory.h"
+#include "timeline.h"
+
+enum { ELEMENTS = 1000 };
+
+/* A stream with two device tensors. */
+typedef struct bench {
+  fixture *f;
+  leat_stream *stream;
+  uint64_t a, b;
+  int64_t shape[1];
+} bench;
+
+static bench open_bench(void **state) {
+  bench t = {.f = fixture_of(state), .shape = {ELEMENTS}};
+  assert_ok(t.f->api->stream->create(t.f->device, 0, &t.stream, &err));
+  assert_ok(t.f->api->memory->alloc(t.f->device, ELEMENTS * 4, t.stream, &t.a, &err));
+  assert_ok(t.f->api->memory->alloc(t.f->device, ELEMENTS * 4, t.stream, &t.b, &err));
+  return t;
+}
+
+static void close_bench(bench *t) {
+  assert_ok(t->f->api->memory->free(t->f->device, t->a, &err));
+  assert_ok(t->f->api->memory->free(t->f->device, t->b, &err));
+  assert_ok(t->f->api->stream->destroy(t->stream, &err));
+}
+
+static DLTensor on_device(bench *t, uint64_t address) {
+  return (DLTensor){.data = (void *)(uintptr_t)address,
+                    .device = {.device_type = kDLVulkan},
+                    .ndim = 1,
+                    .dtype = {.code = kDLInt, .bits = 32, .lanes = 1},
+                    .shape = t->shape};
+}
+
+static DLTensor on_host(bench *t, int32_t *data) {
+  DLTensor tensor = on_device(t, 0);
+  tensor.data = data;
+  tensor.device.device_type = kDLCPU;
+  return tensor;
+}
+
+static int32_t copy(bench *t, DLTensor from, DLTensor to) {
+  return t->f->api->memory->copy(t->stream, &from, &to, NULL);
+}
+
+static void fill(int32_t *data, int32_t first) {
+  for (int32_t i = 0; i < ELEMENTS; ++i) {
+    data[i] = first + i;
+  }
+}
+
+static void copies_run_in_order(void **state) {
+  bench t = open_bench(state);
+  int32_t in[ELEMENTS], out[ELEMENTS], expected[ELEMENTS];
+  /* Each round overwrites what the round before read and wrote, so a missing barrier shows. */
+  for (int32_t round = 0; round < 50; ++round) {
+    fill(in, round * 7);
+    assert_int_equal(copy(&t, on_host(&t, in), on_device(&t, t.a)), LEAT_OK);
+    memset(in, 0xff, sizeof(in)); /* read already */
+    assert_int_equal(copy(&t, on_device(&t, t.a), on_device(&t, t.b)), LEAT_OK);
+    assert_int_equal(copy(&t, on_device(&t, t.b), on_host(&t, out)), LEAT_OK);
+  }
+  assert_ok(t.f->api->stream->synchronize(t.stream, &err));
+  fill(expected, 49 * 7);
+  assert_memory_equal(out, expected, sizeof(out));
+  close_bench(&t);
+}
+
+static void a_failed_operation_leaves_nothing_behind(void **state) {
+  bench t = open_bench(state);
+  int32_t good[ELEMENTS], bad[ELEMENTS], out[ELEMENTS];
+  fill(good, 1);
+  fill(bad, -5000);
+  memset(out, 0, sizeof(out));
+  assert_int_equal(copy(&t, on_host(&t, good), on_device(&t, t.a)), LEAT_OK);
+  leati_view from, to, back;
+  const DLTensor bad_tensor = on_host(&t, bad), a = on_device(&t, t.a), out_tensor = on_host(&t, out);
+  assert_ok(leati_view_import(t.f->device, &bad_tensor, "bad", &from, &err));
+  assert_ok(leati_view_import(t.f->device, &a, "a", &to, &err));
+  assert_ok(leati_view_import(t.f->device, &out_tensor, "out", &back, &err));
+  leati_recorder recorder;
+  assert_ok(leati_recorder_begin(&recorder, t.stream, &err));
+  assert_ok(leati_record_copy(&recorder, &from, &to, &err));
+  assert_ok(leati_record_copy(&recorder, &to, &back, &err));
+  assert_int_equal(leati_recorder_end(&recorder, LEAT_ERROR_NOT_SUPPORTED), LEAT_ERROR_NOT_SUPPORTED);
+  assert_ok(t.f->api->stream->synchronize(t.stream, &err));
+  assert_int_equal(out[0], 0);
+  assert_int_equal(copy(&t, a, out_tensor), LEAT_OK);
+  assert_ok(t.f->api->stream->synchronize(t.stream, &err));
+  assert_memory_equal(out, good, sizeof(out));
+  close_bench(&t);
+}
+
+static void a_failure_is_sticky_until_cleared_and_events_keep_it(void **state) {
+  bench t = open_bench(state);
+  const leat_stream_api *const streams = t.f->api->stream;
+  const leat_event_api *const events = t.f->api->event;
+  int32_t data[ELEMENTS];
+  leat_event *before, *after;
+  assert_ok(events->create(t.f->device, 0, &before, &err));
+  assert_ok(events->create(t.f->device, 0, &after, &err));
+  fill(data, 3);
+  assert_int_equal(copy(&t, on_host(&t, data), on_device(&t, t.a)), LEAT_OK);
+  assert_ok(events->record(before, t.stream, &err));
+  leati_timeline *timeline;
+  uint64_t value;
+  leati_stream_promise(t.stream, &timeline, &value);
+  const leat_error first = {.struct_size = sizeof(first), .code = LEAT_ERROR_OUT_OF_MEMORY, .message = "first failure"};
+  const leat_error second = {.struct_size = sizeof(second), .code = LEAT_ERROR_INTERNAL, .message = "second failure"};
+  leati_timeline_fail(timeline, &first);
+  leati_timeline_fail(timeline, &second);
+  leat_error said = {.struct_size = sizeof(said)};
+  assert_int_equal(streams->flush(t.stream, &said), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_string_equal(said.message, "first failure");
+  assert_int_equal(copy(&t, on_host(&t, data), on_device(&t, t.a)), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(events->record(after, t.stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(events->wait(after, -1, &said), LEAT_ERROR_OUT_OF_MEMORY);
+  /* What was submitted before the failure still counts. */
+  assert_ok(events->wait(before, -1, &err));
+  assert_ok(streams->clear_error(t.stream, &err));
+  assert_ok(streams->error(t.stream, &err));
+  assert_int_equal(copy(&t, on_device(&t, t.a), on_host(&t, data)), LEAT_OK);
+  assert_ok(streams->synchronize(t.stream, &err));
+  assert_int_equal(events->query(after, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(events->destroy(before, &err));
+  assert_ok(events->destroy(after, &err));
+  close_bench(&t);
+}
+
+static void a_stream_takes_over_the_failure_it_waits_for(void **state) {
+  bench t = open_bench(state);
+  leat_stream *other;
+  leat_event *event;
+  assert_ok(t.f->api->stream->create(t.f->device, 0, &other, &err));
+  assert_ok(t.f->api->event->create(t.f->device, 0, &event, &err));
+  leati_timeline *timeline;
+  uint64_t value;
+  leati_stream_promise(t.stream, &timeline, &value);
+  const leat_error cause = {.struct_size = sizeof(cause), .code = LEAT_ERROR_INTERNAL, .message = "gone"};
+  leati_timeline_fail(timeline, &cause);
+  assert_int_equal(t.f->api->event->record(event, t.stream, NULL), LEAT_ERROR_INTERNAL);
+  assert_int_equal(t.f->api->stream->wait_event(other, event, NULL), LEAT_ERROR_INTERNAL);
+  assert_int_equal(t.f->api->stream->synchronize(other, NULL), LEAT_ERROR_INTERNAL);
+  assert_ok(t.f->api->event->destroy(event, &err));
+  assert_ok(t.f->api->stream->destroy(other, &err));
+  close_bench(&t);
+}
+
+static void *wait_for(void *argument) {
+  leat_event *const event = ((void **)argument)[0];
+  const leat_event_api *const events = ((void **)argument)[1];
+  return events->wait(event, -1, NULL) == LEAT_OK ? NULL : argument;
+}
+
+static void a_download_arrives_with_any_waiter_also_when_its_stream_is_gone(void **state) {
+  bench t = open_bench(state);
+  int32_t in[ELEMENTS], out[ELEMENTS];
+  leat_event *event;
+  leat_stream *gone;
+  fill(in, 11);
+  memset(out, 0, sizeof(out));
+  assert_ok(t.f->api->event->create(t.f->device, 0, &event, &err));
+  assert_ok(t.f->api->stream->create(t.f->device, 0, &gone, &err));
+  const DLTensor in_tensor = on_host(&t, in), a = on_device(&t, t.a), out_tensor = on_host(&t, out);
+  assert_ok(t.f->api->memory->copy(gone, &in_tensor, &a, &err));
+  assert_ok(t.f->api->memory->copy(gone, &a, &out_tensor, &err));
+  assert_ok(t.f->api->event->record(event, gone, &err));
+  assert_ok(t.f->api->stream->destroy(gone, &err));
+  void *argument[2] = {event, (void *)(uintptr_t)t.f->api->event};
+  pthread_t thread;
+  void *failed;
+  assert_int_equal(pthread_create(&thread, NULL, wait_for, argument), 0);
+  assert_int_equal(pthread_join(thread, &failed), 0);
+  assert_null(failed);
+  assert_memory_equal(out, in, sizeof(out));
+  assert_ok(t.f->api->event->destroy(event, &err));
+  close_bench(&t);
+}
+
+static void more_commands_than_a_list_holds_are_submitted_on_the_way(void **state) {
+  bench t = open_bench(state);
+  int32_t data[ELEMENTS];
+  leati_timeline *timeline;
+  uint64_t before, after;
+  fill(data, 0);
+  leati_stream_promise(t.stream, &timeline, &before);
+  for (int i = 0; i < 2000; ++i) {
+    assert_int_equal(copy(&t, on_device(&t, t.a), on_device(&t, t.b)), LEAT_OK);
+    assert_int_equal(copy(&t, on_device(&t, t.b), on_device(&t, t.a)), LEAT_OK);
+  }
+  leati_stream_promise(t.stream, &timeline, &after);
+  assert_true(after > before + 1);
+  assert_ok(t.f->api->stream->synchronize(t.stream, &err));
+  close_bench(&t);
+}
+
+static void waiting_orders_two_streams(void **state) {
+  bench t = open_bench(state);
+  leat_stream *other;
+  leat_event *event;
+  int32_t in[ELEMENTS], out[ELEMENTS], expected[ELEMENTS];
+  assert_ok(t.f->api->stream->create(t.f->device, 0, &other, &err));
+  assert_ok(t.f->api->event->create(t.f->device, 0, &event, &err));
+  const DLTensor a = on_device(&t, t.a), b = on_device(&t, t.b), in_tensor = on_host(&t, in);
+  const DLTensor out_tensor = on_host(&t, out);
+  for (int32_t round = 0; round < 100; ++round) {
+    fill(in, round);
+    assert_ok(t.f->api->memory->copy(t.stream, &in_tensor, &a, &err));
+    assert_ok(t.f->api->event->record(event, t.stream, &err));
+    assert_ok(t.f->api->stream->wait_event(other, event, &err));
+    assert_ok(t.f->api->memory->copy(other, &a, &b, &err));
+    assert_ok(t.f->api->memory->copy(other, &b, &out_tensor, &err));
+    assert_ok(t.f->api->event->record(event, other, &err));
+    assert_ok(t.f->api->stream->wait_event(t.stream, event, &err));
+  }
+  assert_ok(t.f->api->event->wait(event, -1, &err));
+  fill(expected, 99);
+  assert_memory_equal(out, expected, sizeof(out));
+  assert_ok(t.f->api->event->destroy(event, &err));
+  assert_ok(t.f->api->stream->destroy(other, &err));
+  close_bench(&t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(copies_run_in_order),
+      cmocka_unit_test(a_failed_operation_leaves_nothing_behind),
+      cmocka_unit_test(a_failure_is_sticky_until_cleared_and_events_keep_it),
+      cmocka_unit_test(a_stream_takes_over_the_failure_it_waits_for),
+      cmocka_unit_test(a_download_arrives_with_any_waiter_also_when_its_stream_is_gone),
+      cmocka_unit_test(more_commands_than_a_list_holds_are_submitted_on_the_way),
+      cmocka_unit_test(waiting_orders_two_streams),
+  };
+  return cmocka_run_group_tests_name("stream", tests, fixture_open, fixture_close);
+}
