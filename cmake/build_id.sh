@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # build_id.sh TREE [HEADER]: prints the build id of a source tree, or writes it to a header if it changed.
-# The id is the commit and, when files differ from it, a digest of the differences (new files included).
+# The id is the commit and, when files differ from it, a dot and a digest of the differences (new files included): fit for the build part of a
+# semantic version.
 set -eu
 tree=$1
 id=unknown
@@ -10,7 +11,7 @@ if commit=$(git -C "$tree" rev-parse --short=12 HEAD 2>/dev/null); then
   changes=$( (cd "$tree" && git diff HEAD --no-ext-diff && git ls-files --others --exclude-standard -z |
     sort -z | xargs -0 -r sha256sum) | sha256sum | cut -c1-12)
   empty=$(printf '' | sha256sum | cut -c1-12)
-  [ "$changes" = "$empty" ] || id=$commit+$changes
+  [ "$changes" = "$empty" ] || id=$commit.$changes
 elif [ -f "$tree/VERSION.build" ]; then
   id=$(cat "$tree/VERSION.build")
 fi

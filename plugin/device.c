@@ -625,6 +625,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
     leati_device_destroy(device);
     return status;
   }
+  leati_guard_exit();
   device->kind = LEATI_KIND_DEVICE;
   return LEAT_OK;
 }

@@ -10,7 +10,7 @@
 static const uint64_t standard_size[LEATI_CHUNK_KINDS] = {64u << 10, 256u << 10, 256u << 10};
 
 /* Larger chunks are kept for reuse up to this many bytes in all; what exceeds it goes back to the driver. */
-#define LARGE_KEPT_MAX (UINT64_C(64) << 20)
+#define LARGE_KEPT_MAX (UINT64_C(256) << 20)
 
 struct leati_staging {
   leati_mutex lock; /* guards everything below */

@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sync.h"
 
@@ -100,6 +102,7 @@ int32_t leati_export(void *to, const void *from, size_t known, size_t least, con
  * set it. */
 static atomic_bool forked;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
 static void mark_forked(void) {
   atomic_store_explicit(&forked, true, memory_order_relaxed);
@@ -107,6 +110,22 @@ static void mark_forked(void) {
 
 static void watch_fork(void) {
   (void)pthread_atfork(NULL, NULL, mark_forked);
+}
+
+static void leave_child(int status, void *unused) {
+  (void)unused;
+  if (atomic_load_explicit(&forked, memory_order_relaxed)) {
+    (void)fflush(NULL);
+    _exit(status);
+  }
+}
+
+static void guard_exit(void) {
+  (void)on_exit(leave_child, NULL);
+}
+
+void leati_guard_exit(void) {
+  (void)pthread_once(&exit_once, guard_exit);
 }
 
 int32_t leati_enter(leat_error *err) {

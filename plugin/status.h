@@ -42,6 +42,11 @@ int32_t leati_export(void *to, const void *from, size_t known, size_t least, con
   } while (0)
 int32_t leati_enter(leat_error *err);
 
+/** Lets a child of fork() end by exit(): the exit handlers of drivers wait there for threads that the child does not
+ * have, so it ends before they run, with its streams written out. Call once a driver is loaded: handlers run in reverse
+ * order. */
+void leati_guard_exit(void);
+
 /** Returns from the calling function with the status of `call` unless it is LEAT_OK. */
 #define LEATI_TRY(call)            \
   do {                             \

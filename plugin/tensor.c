@@ -86,7 +86,11 @@ static bool is_compact(const leati_view *view) {
   return true;
 }
 
-static int32_t read_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
+int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
+  memset(out, 0, sizeof(*out));
+  if (tensor == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
+  }
   if (tensor->ndim < 0 || tensor->ndim > LEAT_MAX_RANK) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has rank %d; allowed: 0 to %d", what, tensor->ndim,
                       LEAT_MAX_RANK);
@@ -103,7 +107,6 @@ static int32_t read_shape(const DLTensor *tensor, const char *what, leati_view *
                       tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
   }
   out->item_size = leati_type_size(out->type);
-  uint64_t count = 1;
   uint64_t bound = 1; /* the count if zero sizes were ones: keeps every partial product within range */
   for (int32_t i = 0; i < out->ndim; ++i) {
     const int64_t size = tensor->shape[i];
@@ -113,19 +116,22 @@ static int32_t read_shape(const DLTensor *tensor, const char *what, leati_view *
     if (__builtin_mul_overflow(bound, size == 0 ? 1u : (uint64_t)size, &bound) || bound > (UINT64_C(1) << 56)) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has more elements than any device can hold", what);
     }
-    count *= (uint64_t)size;
     out->shape[i] = size;
   }
-  if (tensor->strides == NULL) {
-    leati_view_make_compact(out);
-    return LEAT_OK;
+  leati_view_make_compact(out);
+  out->present = true;
+  return LEAT_OK;
+}
+
+/* Takes the strides over. Without elements they mean nothing and may hold anything, so compact ones stand for them. */
+static void read_strides(const DLTensor *tensor, leati_view *out) {
+  if (tensor->strides == NULL || out->count == 0) {
+    return;
   }
   for (int32_t i = 0; i < out->ndim; ++i) {
     out->strides[i] = tensor->strides[i];
   }
-  out->count = count;
-  out->compact = count < 2 || is_compact(out);
-  return LEAT_OK;
+  out->compact = out->count < 2 || is_compact(out);
 }
 
 /* Byte offsets of the first and one past the last byte that the elements touch, relative to element [0, 0, ...]. */
@@ -173,12 +179,8 @@ static int32_t find_block(leat_device *device, const DLTensor *tensor, const cha
 
 int32_t leati_view_import(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
                           leat_error *err) {
-  memset(out, 0, sizeof(*out));
-  if (tensor == NULL) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
-  }
-  LEATI_TRY(read_shape(tensor, what, out, err));
-  out->present = true;
+  LEATI_TRY(leati_view_import_shape(tensor, what, out, err));
+  read_strides(tensor, out);
   if (tensor->device.device_type == kDLCPU) {
     out->host = true;
     if (tensor->data == NULL && out->count != 0) {

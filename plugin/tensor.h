@@ -43,6 +43,11 @@ const char *leati_type_name(uint64_t type);
 int32_t leati_view_import(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
                           leat_error *err);
 
+/** The part of leati_view_import() that looks at type, rank and sizes alone, for tensors whose memory need not exist
+ * yet: strides are set compact, memory is left out.
+ * @errors INVALID_ARGUMENT: as there */
+int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err);
+
 /** Sets compact strides, `count` and `compact` from type, rank and shape. */
 void leati_view_make_compact(leati_view *view);
 

@@ -270,8 +270,8 @@ static void report_fills(leat_case_context *ctx, const void *data) {
     const leat_property *property = &properties[i];
     LEAT_CHECK(ctx, memchr(property->name, '\0', sizeof property->name) != NULL);
     LEAT_CHECK(ctx, memchr(property->value, '\0', sizeof property->value) != NULL);
-    LEAT_CHECK_MESSAGE(ctx, g_regex_match_simple("^[a-z0-9_]+(\\.[a-z0-9_]+)*$", property->name, 0, 0),
-                       "the property name \"%s\" is not lower case with dots", property->name);
+    LEAT_CHECK_MESSAGE(ctx, g_regex_match_simple("^[A-Za-z0-9_]+(\\.[A-Za-z0-9_]+)*$", property->name, 0, 0),
+                       "the property name \"%s\" is not words with dots", property->name);
     LEAT_CHECK_MESSAGE(ctx, property->device < (int64_t)devices, "the property %s is of device %d, there are %u",
                        property->name, property->device, devices);
   }

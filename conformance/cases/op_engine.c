@@ -188,8 +188,9 @@ static void scatter(const leati_ref_tensor *tensor, const layout *l, uint8_t *to
 static void place_host(placed *p, const leati_ref_tensor *tensor) {
   p->host = true;
   p->size = (uint64_t)(tensor->count * leati_ref_type_size(tensor->type));
-  /* Not NULL, even when there is nothing in it. */
-  p->block = g_malloc(p->size + 1);
+  /* The guard also makes it a pointer that is not NULL when there is nothing in it. */
+  p->block = g_malloc(p->size + GUARD);
+  memset(p->block + p->size, GUARD_BYTE, GUARD);
   leati_tensor_host(&p->view, p->block, leati_ref_type_dlpack(tensor->type), tensor->rank, tensor->dims);
 }
 
@@ -349,7 +350,9 @@ static void check_output(leat_case_context *ctx, uint32_t output, const leati_re
                          bool in_place) {
   uint64_t bytes = (uint64_t)(expected->count * leati_ref_type_size(expected->type));
   const uint8_t *data = p->block;
-  if (!p->host) {
+  if (p->host) {
+    check_guard(ctx, output, "behind", p->block + bytes, GUARD_BYTE);
+  } else {
     uint8_t guard = in_place ? GAP_BYTE : GUARD_BYTE;
     data += GUARD;
     check_guard(ctx, output, "in front of", p->block, guard);

@@ -35,8 +35,7 @@ typedef struct elementwise {
   const leati_view *operands[OPERANDS_MAX];
 } elementwise;
 
-/* ---- Recording ----------------------------------------------------------------------------------------------------
- */
+/* ---- Recording -------------------------------------------------------------------------------------------------- */
 
 /* Kernels count elements and offsets in 32 bits. */
 static int32_t check_reach(const leati_view *view, leat_error *err) {
@@ -132,8 +131,7 @@ static int32_t record(leati_recorder *recorder, const elementwise *e, const leat
   return leati_record_dispatch(recorder, &dispatch, err);
 }
 
-/* ---- Types --------------------------------------------------------------------------------------------------------
- */
+/* ---- Types ------------------------------------------------------------------------------------------------------ */
 
 #define TYPES_SIGNED (LEAT_TYPE_INT8 | LEAT_TYPE_INT16 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64)
 #define TYPES_UNSIGNED (LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64)
@@ -210,8 +208,7 @@ LEATI_ATTRIBUTE(attribute_fmod, "fmod", INT);
 LEATI_ATTRIBUTE(attribute_to, "to", INT);
 LEATI_ATTRIBUTE(attribute_saturate, "saturate", INT);
 
-/* ---- Shapes and attributes ----------------------------------------------------------------------------------------
- */
+/* ---- Shapes and attributes -------------------------------------------------------------------------------------- */
 
 /* What an operator keeps of its attributes. */
 typedef struct elementwise_state {
@@ -390,14 +387,19 @@ static int32_t infer_cast(const leat_op *op, const leati_call *call, leat_shape 
   return leati_infer_same(op, call, out, err);
 }
 
-/* ---- Invoking -----------------------------------------------------------------------------------------------------
- */
+/* ---- Invoking --------------------------------------------------------------------------------------------------- */
+
+static leati_kernel unary_kernel(uint64_t type, uint32_t operation) {
+  return operation >= LEAT_EW_FIRST_TRIGONOMETRIC ? LEATI_KERNEL_TRIGONOMETRIC_F32
+         : operation >= LEAT_EW_FIRST_EXPONENTIAL ? LEATI_KERNEL_EXPONENTIAL_F32
+                                                  : kernels_of(type)->unary;
+}
 
 static int32_t invoke_unary(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
   const elementwise_state *const state = leati_op_state_const(op);
   const leati_view *const x = &call->inputs[0];
   const elementwise e = {
-      .kernel = kernels_of(x->type)->unary,
+      .kernel = unary_kernel(x->type, state->operation),
       .operation = state->operation,
       .parameters = state->parameters,
       .operand_count = 1,
@@ -570,8 +572,7 @@ static int32_t invoke_cast(const leat_op *op, leati_recorder *recorder, const le
   return record(recorder, &e, result, err);
 }
 
-/* ---- The list -----------------------------------------------------------------------------------------------------
- */
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
 #define INFO(name_, domain_, opset_min_, opset_max_, inputs_min_, inputs_max_)                           \
   .struct_size = sizeof(leat_op_info), .name = (name_), .domain = (domain_), .opset_min = (opset_min_),  \

@@ -64,8 +64,7 @@ static int32_t check_all(const leati_call *call, leat_error *err) {
   return leati_check_reach(&call->outputs[0], what, err);
 }
 
-/* ---- Gather -------------------------------------------------------------------------------------------------------
- */
+/* ---- Gather ----------------------------------------------------------------------------------------------------- */
 
 typedef struct gather_args {
   uint64_t data, indices, dst;
@@ -132,8 +131,7 @@ static int32_t invoke_gather(const leat_op *op, leati_recorder *recorder, const 
   return leati_record_dispatch(recorder, &dispatch, err);
 }
 
-/* ---- GatherElements and ScatterElements ---------------------------------------------------------------------------
- */
+/* ---- GatherElements and ScatterElements ------------------------------------------------------------------------- */
 
 typedef struct elements_args {
   uint64_t data, indices, other;
@@ -245,8 +243,7 @@ static int32_t invoke_scatter_elements(const leat_op *op, leati_recorder *record
   return record_elements(recorder, &call->outputs[0], &indices, &updates, axis, true, err);
 }
 
-/* ---- GatherND and ScatterND ---------------------------------------------------------------------------------------
- */
+/* ---- GatherND and ScatterND ------------------------------------------------------------------------------------- */
 
 typedef struct nd_args {
   uint64_t data, indices, other;
@@ -388,8 +385,7 @@ static int32_t invoke_scatter_nd(const leat_op *op, leati_recorder *recorder, co
   return record_nd(recorder, &call->outputs[0], &indices, &updates, batch, tuple, true, err);
 }
 
-/* ---- CumSum -------------------------------------------------------------------------------------------------------
- */
+/* ---- CumSum ----------------------------------------------------------------------------------------------------- */
 
 typedef struct cumsum_args {
   uint64_t src, dst;
@@ -445,8 +441,7 @@ static int32_t invoke_cumsum(const leat_op *op, leati_recorder *recorder, const 
   return leati_record_dispatch(recorder, &dispatch, err);
 }
 
-/* ---- The list -----------------------------------------------------------------------------------------------------
- */
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const uint8_t numbers_0_1[] = {0, 1};
 static const uint8_t numbers_0_1_0[] = {0, 1, 0};

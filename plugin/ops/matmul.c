@@ -238,14 +238,19 @@ int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *given, lea
   const uint32_t mode_b = operand_mode(args.b, gemm.b_column, gemm.n, gemm.b_k, gemm.k, gemm.batch_rank, gemm.b_batch);
   const uint32_t mode_a = operand_mode(args.a, gemm.a_row, gemm.m, gemm.a_k, gemm.k, gemm.batch_rank, gemm.a_batch);
   if (skinny) {
+    uint32_t along = gemm.b_k <= gemm.b_column ? 1 : 0;
+    if (mode_b == MODE_QUADS_K && mode_a == MODE_QUADS_K) {
+      along = 2;
+    } else if (mode_b == MODE_QUADS_I && args.n >= 1024) {
+      along = 3;
+    }
     args.tiles_m = 1;
-    args.tiles_n = (uint32_t)div_up(args.n, GEMV_COLUMNS);
+    args.tiles_n = (uint32_t)div_up(args.n, along == 3 ? 4 * GEMV_COLUMNS : GEMV_COLUMNS);
     choose_splits(&args, (uint64_t)args.tiles_n * args.batch, 512, 64);
     uint32_t rows = 1;
     while (rows < args.m) {
       rows *= 2;
     }
-    const uint32_t along = mode_b == MODE_QUADS_K && mode_a == MODE_QUADS_K ? 2 : gemm.b_k <= gemm.b_column ? 1 : 0;
     dispatch.pipeline = (leati_pipeline_key){.kernel = LEATI_KERNEL_GEMV, .spec = {rows, along}};
   } else {
     const leati_tile tile = leati_gemm_choose_tile(&args);

@@ -8,8 +8,7 @@
 
 #include "status.h"
 
-/* ---- Copies -------------------------------------------------------------------------------------------------------
- */
+/* ---- Copies ----------------------------------------------------------------------------------------------------- */
 
 typedef struct copy_args {
   uint64_t src, dst;
@@ -127,8 +126,7 @@ static void reshape_view(leati_view *view, int32_t ndim, const int64_t *shape, c
   view->compact = false;
 }
 
-/* ---- Transpose ----------------------------------------------------------------------------------------------------
- */
+/* ---- Transpose -------------------------------------------------------------------------------------------------- */
 
 typedef struct transpose_state {
   uint32_t count; /* 0: all dimensions in reverse */
@@ -196,8 +194,7 @@ static int32_t invoke_transpose(const leat_op *op, leati_recorder *recorder, con
   return leati_record_strided_copy(recorder, &src, &call->outputs[0], err);
 }
 
-/* ---- Expand -------------------------------------------------------------------------------------------------------
- */
+/* ---- Expand ----------------------------------------------------------------------------------------------------- */
 
 static int32_t infer_expand(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
@@ -226,8 +223,7 @@ static int32_t invoke_expand(const leat_op *op, leati_recorder *recorder, const 
   return leati_record_strided_copy(recorder, &src, dst, err);
 }
 
-/* ---- Slice --------------------------------------------------------------------------------------------------------
- */
+/* ---- Slice ------------------------------------------------------------------------------------------------------ */
 
 /* What is taken of each dimension. */
 typedef struct slice_plan {
@@ -331,8 +327,7 @@ static int32_t invoke_slice(const leat_op *op, leati_recorder *recorder, const l
   return leati_record_strided_copy(recorder, &src, &call->outputs[0], err);
 }
 
-/* ---- Concat and Split ---------------------------------------------------------------------------------------------
- */
+/* ---- Concat and Split ------------------------------------------------------------------------------------------- */
 
 #define SEGMENTS_MAX LEATI_ACCESS_MAX
 
@@ -586,8 +581,7 @@ static int32_t invoke_split(const leat_op *op, leati_recorder *recorder, const l
   return record_segments(recorder, &s, err);
 }
 
-/* ---- Pad and Tile -------------------------------------------------------------------------------------------------
- */
+/* ---- Pad and Tile ----------------------------------------------------------------------------------------------- */
 
 enum { PAD_CONSTANT = 0, PAD_REFLECT = 1, PAD_EDGE = 2, PAD_WRAP = 3 };
 
@@ -759,8 +753,7 @@ static int32_t invoke_tile(const leat_op *op, leati_recorder *recorder, const le
   return record_pad(recorder, &call->inputs[0], &call->outputs[0], PAD_WRAP, begins, 0, err);
 }
 
-/* ---- DepthToSpace and SpaceToDepth --------------------------------------------------------------------------------
- */
+/* ---- DepthToSpace and SpaceToDepth ------------------------------------------------------------------------------ */
 
 typedef struct block_state {
   int64_t size;
@@ -795,10 +788,21 @@ static int32_t infer_block(const leat_op *op, const leati_call *call, leat_shape
   }
   out->ndim = 4;
   out->dims[0] = input->shape[0];
-  out->dims[1] = to_space ? input->shape[1] / (b * b) : input->shape[1] * b * b;
-  out->dims[2] = to_space ? input->shape[2] * b : input->shape[2] / b;
-  out->dims[3] = to_space ? input->shape[3] * b : input->shape[3] / b;
-  return LEAT_OK;
+  /* The sizes of an empty input alone can be such that a product is too large. */
+  bool overflow = false;
+  if (to_space) {
+    out->dims[1] = input->shape[1] / (b * b);
+    overflow = __builtin_mul_overflow(input->shape[2], b, &out->dims[2]) ||
+               __builtin_mul_overflow(input->shape[3], b, &out->dims[3]);
+  } else {
+    overflow = __builtin_mul_overflow(input->shape[1], b * b, &out->dims[1]);
+    out->dims[2] = input->shape[2] / b;
+    out->dims[3] = input->shape[3] / b;
+  }
+  return overflow ? leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                               "%s: a block size of %" PRId64 " gives more elements than can be counted",
+                               def->info.name, b)
+                  : LEAT_OK;
 }
 
 static int32_t invoke_block(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
@@ -825,8 +829,7 @@ static int32_t invoke_block(const leat_op *op, leati_recorder *recorder, const l
   return leati_record_strided_copy(recorder, &src, &dst, err);
 }
 
-/* ---- Trilu --------------------------------------------------------------------------------------------------------
- */
+/* ---- Trilu ------------------------------------------------------------------------------------------------------ */
 
 typedef struct trilu_args {
   uint64_t src, dst;
@@ -889,8 +892,7 @@ static int32_t invoke_trilu(const leat_op *op, leati_recorder *recorder, const l
   return leati_record_dispatch(recorder, &dispatch, err);
 }
 
-/* ---- The list -----------------------------------------------------------------------------------------------------
- */
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const uint8_t numbers_0_1[] = {0, 1, 1, 1, 1};
 static const uint8_t numbers_pad[] = {0, 1, 0, 2};

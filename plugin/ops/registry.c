@@ -77,8 +77,7 @@ void leati_ops_destroy(leat_device *device) {
   device->ops = NULL;
 }
 
-/* ---- The list -----------------------------------------------------------------------------------------------------
- */
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static int32_t op_count(uint32_t *out_count, leat_error *err) {
   LEATI_ENTER(err);
@@ -134,8 +133,7 @@ static int32_t find_def(const char *domain, const char *name, uint32_t opset, co
   return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "operator '%s' of operator set '%s' is not supported", name, domain);
 }
 
-/* ---- Types --------------------------------------------------------------------------------------------------------
- */
+/* ---- Types ------------------------------------------------------------------------------------------------------ */
 
 /* Which type parameter argument `i` has, by a def's list (NULL: all have 0; the last element stands for all that
  * follow). How long a list is follows from the highest count of arguments. */
@@ -149,6 +147,11 @@ static uint32_t type_of_argument(const uint8_t *list, uint32_t max_count, uint32
 
 static uint32_t input_type(const leat_op_info *info, const uint8_t *list, uint32_t i) {
   return type_of_argument(list, info->max_inputs, info->min_inputs, i);
+}
+
+/* Whether input `i` has to be there: those below the least count, and all of them where any number is taken. */
+static bool is_required(const leat_op_info *info, uint32_t i) {
+  return i < info->min_inputs || info->max_inputs == LEAT_VARIADIC;
 }
 
 static bool is_host(uint64_t mask, uint32_t i) {
@@ -184,8 +187,7 @@ static int32_t check_counts(const leat_op_info *info, uint32_t input_count, uint
   return LEAT_OK;
 }
 
-/* ---- Creating -----------------------------------------------------------------------------------------------------
- */
+/* ---- Creating --------------------------------------------------------------------------------------------------- */
 
 /* A descriptor after import, with the arrays that it points to. */
 typedef struct imported {
@@ -239,7 +241,7 @@ static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_valu
   const char *const name = def->info.name;
   if (from == NULL) {
     to->ndim = LEATI_ABSENT;
-    return i < def->info.min_inputs
+    return is_required(&def->info, i)
                ? leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is absent and not optional", name, i)
                : LEAT_OK;
   }
@@ -396,8 +398,7 @@ static int32_t op_destroy(leat_op *op, leat_error *err) {
   return LEAT_OK;
 }
 
-/* ---- Calling ------------------------------------------------------------------------------------------------------
- */
+/* ---- Calling ---------------------------------------------------------------------------------------------------- */
 
 /* Everything that a call needs, on the caller's stack for usual numbers of arguments. */
 typedef struct arguments {
@@ -461,30 +462,12 @@ static int32_t import_argument(const leat_op *op, const DLTensor *tensor, const 
 
 /* Shape and type of a device input that is not going to be touched: its memory need not exist yet. */
 static int32_t import_shape(const leat_op *op, const DLTensor *tensor, uint32_t i, leati_view *out, leat_error *err) {
-  const char *const name = op->def->info.name;
-  memset(out, 0, sizeof(*out));
-  if (tensor->ndim < 0 || tensor->ndim > LEAT_MAX_RANK || (tensor->ndim > 0 && tensor->shape == NULL)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has rank %d or a NULL shape; allowed: 0 to %d",
-                      name, i, tensor->ndim, LEAT_MAX_RANK);
+  if (leati_view_import_shape(tensor, "input", out, NULL) == LEAT_OK) {
+    return LEAT_OK;
   }
-  out->type = leati_type_of(tensor->dtype);
-  if (out->type == 0) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has an element type that Leat does not know",
-                      name, i);
-  }
-  out->ndim = tensor->ndim;
-  for (int32_t d = 0; d < out->ndim; ++d) {
-    out->shape[d] = tensor->shape[d];
-    if (out->shape[d] < 0) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has size %" PRId64 " in dimension %d", name, i,
-                        out->shape[d], d);
-    }
-  }
-  out->present = true;
-  out->dtype = tensor->dtype;
-  out->item_size = leati_type_size(out->type);
-  leati_view_make_compact(out);
-  return LEAT_OK;
+  char what[96];
+  (void)snprintf(what, sizeof(what), "input %u of %s", i, op->def->info.name);
+  return leati_view_import_shape(tensor, what, out, err);
 }
 
 static int32_t import_inputs(const leat_op *op, arguments *a, const DLTensor *const *inputs, bool shapes_only,
@@ -494,7 +477,7 @@ static int32_t import_inputs(const leat_op *op, arguments *a, const DLTensor *co
   for (uint32_t i = 0; i < a->call.input_count; ++i) {
     leati_view *const view = &a->inputs[i];
     if (inputs[i] == NULL) {
-      if (i < info->min_inputs) {
+      if (is_required(info, i)) {
         return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is NULL and not optional", info->name, i);
       }
       memset(view, 0, sizeof(*view));
@@ -633,9 +616,8 @@ static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_
   LEATI_ENTER(err);
   arguments a;
   int32_t status = arguments_begin(op, &a, input_count, inputs, output_count, err);
-  if (status == LEAT_OK && leati_stream_device(stream) != op->device) {
-    status = leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the stream is not one of the operator's device",
-                        op->def->info.name);
+  if (status == LEAT_OK) {
+    status = leati_stream_check(stream, op->device, err);
   }
   if (status == LEAT_OK && output_count != 0 && outputs == NULL) {
     status = leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u outputs and a NULL array of outputs",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Resize: nearest and linear. */
 #include <math.h>
+#include <string.h>
 
 #include "ops/matmul.h"
 #include "status.h"
@@ -65,9 +66,10 @@ static int32_t read_floats(const leati_view *view, const char *what, uint32_t co
   if (view->ndim != 1 || view->shape[0] != (int64_t)count) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: %s must have %u elements", what, count);
   }
-  const float *data = view->data;
   for (uint32_t i = 0; i < count; ++i) {
-    out[i] = data[(int64_t)i * view->strides[0]];
+    /* The host's tensor may lie at any address. */
+    memcpy(&out[i], (const unsigned char *)view->data + (int64_t)i * view->strides[0] * (int64_t)sizeof(out[i]),
+           sizeof(out[i]));
   }
   return LEAT_OK;
 }
@@ -79,7 +81,7 @@ static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *p
   const leati_view *roi = leati_input(call, INPUT_ROI);
   const leati_view *scales = leati_input(call, INPUT_SCALES), *sizes = leati_input(call, INPUT_SIZES);
   const bool by_scales = scales != NULL && scales->count > 0, by_sizes = sizes != NULL && sizes->count > 0;
-  if (by_scales == by_sizes && x->ndim > 0) {
+  if (by_scales == by_sizes && (by_scales || x->ndim > 0)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize needs either scales or sizes%s",
                       by_scales ? ", not both" : "");
   }
@@ -124,6 +126,9 @@ static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *p
     }
     return LEAT_OK;
   }
+  if (!by_sizes) {
+    return LEAT_OK; /* a scalar, which has nothing to resize */
+  }
   int64_t wanted[LEAT_MAX_RANK];
   uint32_t wanted_count = 0;
   LEATI_TRY(leati_read_ints(sizes, "sizes", LEAT_MAX_RANK, wanted, &wanted_count, err));
@@ -148,8 +153,12 @@ static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *p
   }
   for (uint32_t i = 0; i < count && state->aspect != STRETCH; ++i) {
     axis_plan *p = &plan[axes[i]];
+    const float size = floorf(common * (float)x->shape[axes[i]] + 0.5f);
+    if (!(size < (float)INT32_MAX)) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize to 2^31 elements or more is not supported");
+    }
     p->scale = common;
-    p->out = (int64_t)floorf(common * (float)x->shape[axes[i]] + 0.5f);
+    p->out = (int64_t)size;
   }
   return LEAT_OK;
 }

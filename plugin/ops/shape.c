@@ -42,8 +42,7 @@ static int32_t create_shape(leat_op *op, const leati_op_desc *desc, leat_error *
   return LEAT_OK;
 }
 
-/* ---- The same bytes -----------------------------------------------------------------------------------------------
- */
+/* ---- The same bytes --------------------------------------------------------------------------------------------- */
 
 /* Copies input 0 to output 0, which has another shape, unless they are the same memory. */
 static int32_t invoke_alias(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
@@ -181,8 +180,7 @@ static int32_t infer_unsqueeze(const leat_op *op, const leati_call *call, leat_s
   return LEAT_OK;
 }
 
-/* ---- Filling ------------------------------------------------------------------------------------------------------
- */
+/* ---- Filling ---------------------------------------------------------------------------------------------------- */
 
 typedef struct fill_args {
   uint64_t dst;
@@ -226,11 +224,11 @@ static int32_t supports_constant(const leati_op_def *def, leat_device *device, c
   if (value == NULL) {
     return LEAT_OK;
   }
-  int64_t count = 1;
-  for (int32_t d = 0; d < value->tensor->ndim && d < LEAT_MAX_RANK; ++d) {
-    count *= value->tensor->shape[d];
+  bool single = value->tensor->ndim == 0 || value->tensor->shape != NULL;
+  for (int32_t d = 0; single && d < value->tensor->ndim; ++d) {
+    single = value->tensor->shape[d] == 1;
   }
-  if (count != 1 || value->tensor->data == NULL || value->tensor->device.device_type != kDLCPU) {
+  if (!single || value->tensor->data == NULL || value->tensor->device.device_type != kDLCPU) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "ConstantOfShape: 'value' must be one element on the host");
   }
   return leati_type_of(value->tensor->dtype) != 0
@@ -271,8 +269,7 @@ static int32_t invoke_constant(const leat_op *op, leati_recorder *recorder, cons
   return record_fill(recorder, &call->outputs[0], state->value, err);
 }
 
-/* ---- Dropout ------------------------------------------------------------------------------------------------------
- */
+/* ---- Dropout ---------------------------------------------------------------------------------------------------- */
 
 static bool host_bool(const leati_view *view) {
   return view->count != 0 && *(const unsigned char *)view->data != 0;
@@ -282,11 +279,15 @@ static int32_t supports_dropout(const leati_op_def *def, leat_device *device, co
                                 leat_error *err) {
   (void)def;
   (void)device;
-  const DLTensor *const training = desc->input_count > 2 ? desc->inputs[2].value : NULL;
-  return training == NULL || training->data == NULL ||
+  if (desc->input_count <= 2 || desc->inputs[2].ndim == LEATI_ABSENT) {
+    return LEAT_OK;
+  }
+  /* Whether it trains must be known now: a host that is refused here has another place to run it, later it has none. */
+  const DLTensor *const training = desc->inputs[2].value;
+  return training != NULL && training->data != NULL &&
                  ((const unsigned char *)training->data)[training->byte_offset] == 0
              ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training is not supported");
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training_mode is not a constant false");
 }
 
 static int32_t infer_dropout(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -310,8 +311,7 @@ static int32_t invoke_dropout(const leat_op *op, leati_recorder *recorder, const
   return mask == NULL ? LEAT_OK : record_fill(recorder, mask, 1, err);
 }
 
-/* ---- Answers on the host ------------------------------------------------------------------------------------------
- */
+/* ---- Answers on the host ---------------------------------------------------------------------------------------- */
 
 /* The dimensions [*out_start, *out_end) that Shape gives. */
 static void shape_range(const shape_state *state, int32_t rank, int32_t *out_start, int32_t *out_end) {
@@ -361,8 +361,7 @@ static int32_t invoke_size(const leat_op *op, leati_recorder *recorder, const le
   return LEAT_OK;
 }
 
-/* ---- Range --------------------------------------------------------------------------------------------------------
- */
+/* ---- Range ------------------------------------------------------------------------------------------------------ */
 
 typedef struct range_args {
   uint64_t dst;
@@ -446,8 +445,7 @@ static int32_t invoke_range(const leat_op *op, leati_recorder *recorder, const l
   return leati_record_dispatch(recorder, &dispatch, err);
 }
 
-/* ---- The list -----------------------------------------------------------------------------------------------------
- */
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const uint8_t numbers_0_1[] = {0, 1};
 static const uint8_t numbers_0_1_2[] = {0, 1, 2};

@@ -24,6 +24,14 @@
 
 extern char **environ;
 
+#if defined(__SANITIZE_ADDRESS__)
+/* A process that ends without closing its device leaves what the driver allocated for it. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+  return "leak:libvulkan_lvp.so\nleak:libvulkan.so\n";
+}
+#endif
+
 /* ---- Starting -----------------------------------------------------------------------------------------------------
  */
 

@@ -515,8 +515,51 @@ static void test_runs_on_the_users_stream(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
-/* Runs with input and output left on the device, unsynchronized, and synchronizes by hand. */
-static void test_bound_tensors_stay_on_the_device(void **state) {
+/* The one output that a binding has got. */
+static OrtValue *bound_output(OrtIoBinding *binding) {
+  OrtAllocator *allocator = NULL;
+  OrtValue **outputs = NULL;
+  size_t count = 0;
+  ort_fixture_check(&fixture, fixture.ort->GetAllocatorWithDefaultOptions(&allocator), "allocator");
+  ort_fixture_check(&fixture, fixture.ort->GetBoundOutputValues(binding, allocator, &outputs, &count), "outputs");
+  assert_int_equal(count, 1);
+  OrtValue *output = outputs[0];
+  allocator->Free(allocator, outputs);
+  return output;
+}
+
+/* Runs y = -x with its output bound to a memory, unsynchronized, and synchronizes by hand. */
+static void run_bound(OrtSession *session, OrtIoBinding *binding, const OrtRunOptions *options,
+                      const OrtMemoryInfo *memory, bool on_device, unsigned seed) {
+  const OrtApi *ort = fixture.ort;
+  const int64_t dims[] = {2, 3};
+  float x[6];
+  for (unsigned i = 0; i < 6; i++) {
+    x[i] = (float)(seed * 10 + i);
+  }
+  OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 2, x);
+  ort_fixture_check(&fixture, ort->BindInput(binding, "x", input), "BindInput");
+  ort_fixture_check(&fixture, ort->BindOutputToDevice(binding, "y", memory), "BindOutputToDevice");
+  ort_fixture_check(&fixture, ort->SynchronizeBoundInputs(binding), "SynchronizeBoundInputs");
+  ort_fixture_check(&fixture, ort->RunWithBinding(session, options, binding), "RunWithBinding");
+  ort_fixture_check(&fixture, ort->SynchronizeBoundOutputs(binding), "SynchronizeBoundOutputs");
+  OrtValue *y = bound_output(binding);
+  if (on_device) {
+    OrtValue *host = ort_fixture_tensor(&fixture, FLOAT, dims, 2, NULL);
+    ort_fixture_check(&fixture, ort->CopyTensors(fixture.env, (const OrtValue *const *)&y, &host, NULL, 1),
+                      "CopyTensors");
+    ort->ReleaseValue(y);
+    y = host;
+  }
+  for (unsigned i = 0; i < 6; i++) {
+    assert_true(((const float *)data_of(y))[i] == -x[i]);
+  }
+  ort->ReleaseValue(y);
+  ort->ReleaseValue(input);
+  ort->ClearBoundOutputs(binding);
+}
+
+static void test_bound_outputs_without_synchronization(void **state) {
   (void)state;
   const OrtApi *ort = fixture.ort;
   const int64_t dims[] = {2, 3};
@@ -528,39 +571,16 @@ static void test_bound_tensors_stay_on_the_device(void **state) {
   OrtSession *session = session_of(&model);
   OrtIoBinding *binding = NULL;
   OrtRunOptions *options = NULL;
+  OrtMemoryInfo *host = NULL;
   ort_fixture_check(&fixture, ort->CreateIoBinding(session, &binding), "binding");
   ort_fixture_check(&fixture, ort->CreateRunOptions(&options), "options");
   ort_fixture_check(&fixture, ort->AddRunConfigEntry(options, "disable_synchronize_execution_providers", "1"), "entry");
-  const OrtMemoryInfo *memory = ort->EpDevice_MemoryInfo(fixture.device, OrtDeviceMemoryType_DEFAULT);
-  for (unsigned run = 0; run < 6; run++) {
-    float x[6];
-    for (unsigned i = 0; i < 6; i++) {
-      x[i] = (float)(run * 10 + i);
-    }
-    OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 2, x);
-    ort_fixture_check(&fixture, ort->BindInput(binding, "x", input), "BindInput");
-    ort_fixture_check(&fixture, ort->BindOutputToDevice(binding, "y", memory), "BindOutputToDevice");
-    ort_fixture_check(&fixture, ort->SynchronizeBoundInputs(binding), "SynchronizeBoundInputs");
-    ort_fixture_check(&fixture, ort->RunWithBinding(session, options, binding), "RunWithBinding");
-    ort_fixture_check(&fixture, ort->SynchronizeBoundOutputs(binding), "SynchronizeBoundOutputs");
-    OrtAllocator *allocator = NULL;
-    OrtValue **outputs = NULL;
-    size_t count = 0;
-    ort_fixture_check(&fixture, ort->GetAllocatorWithDefaultOptions(&allocator), "allocator");
-    ort_fixture_check(&fixture, ort->GetBoundOutputValues(binding, allocator, &outputs, &count), "outputs");
-    assert_int_equal(count, 1);
-    OrtValue *host = ort_fixture_tensor(&fixture, FLOAT, dims, 2, NULL);
-    ort_fixture_check(&fixture, ort->CopyTensors(fixture.env, (const OrtValue *const *)outputs, &host, NULL, 1),
-                      "CopyTensors");
-    for (unsigned i = 0; i < 6; i++) {
-      assert_true(((const float *)data_of(host))[i] == -x[i]);
-    }
-    ort->ReleaseValue(host);
-    ort->ReleaseValue(outputs[0]);
-    allocator->Free(allocator, outputs);
-    ort->ReleaseValue(input);
-    ort->ClearBoundOutputs(binding);
+  ort_fixture_check(&fixture, ort->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &host), "host memory");
+  const OrtMemoryInfo *device = ort->EpDevice_MemoryInfo(fixture.device, OrtDeviceMemoryType_DEFAULT);
+  for (unsigned run = 0; run < 12; run++) {
+    run_bound(session, binding, options, run % 2 ? host : device, run % 2 == 0, run);
   }
+  ort->ReleaseMemoryInfo(host);
   ort->ReleaseRunOptions(options);
   ort->ReleaseIoBinding(binding);
   ort->ReleaseSession(session);
@@ -761,7 +781,7 @@ int main(int count, char **arguments) {
     cmocka_unit_test(test_copies_without_a_stream),
     cmocka_unit_test(test_copies_on_a_stream),
     cmocka_unit_test(test_runs_on_the_users_stream),
-    cmocka_unit_test(test_bound_tensors_stay_on_the_device),
+    cmocka_unit_test(test_bound_outputs_without_synchronization),
     cmocka_unit_test(test_strings_cannot_be_copied),
     cmocka_unit_test(test_allocator_gives_figures),
     cmocka_unit_test(test_options),

@@ -4,7 +4,8 @@
 //
 // Compiled once per combination of types: ARITY is the number of operands, A, B, C their types and R the result's, by the names of
 // types.glsl (ANY: the type is a specialisation constant). Exactly one of FLOAT, INTEGER, COMPARE, CLASSIFY, LOGIC, POWER, CLIP, SELECT,
-// CAST says which operations there are; which of them is a specialisation constant, so that nothing of the others is left.
+// CAST says which operations there are (FLOAT of one operand: with EXPONENTIAL or TRIGONOMETRIC those of that kind); which of them is
+// a specialisation constant, so that nothing of the others is left.
 #extension GL_GOOGLE_include_directive : require
 #include "any.glsl"
 #include "elementwise_codes.glsl"
@@ -68,16 +69,7 @@ float apply(float x) {
   // Comparisons let NaN through only by chance. Every operation keeps it but those two, which choose 0 where no comparison holds.
   if (leat_isnan(x)) return operation == LEAT_EW_THRESHOLDED_RELU || operation == LEAT_EW_SHRINK ? 0.0 : x;
   switch (operation) {
-    case LEAT_EW_NEG:
-      return -x;
-    case LEAT_EW_ABS:
-      return abs(x);
-    case LEAT_EW_SIGN:
-      return sign(x);
-    case LEAT_EW_SQRT:
-      return leat_sqrt(x);
-    case LEAT_EW_RECIPROCAL:
-      return 1.0 / x;
+#if defined(EXPONENTIAL)
     case LEAT_EW_EXP:
       return leat_exp(x);
     case LEAT_EW_LOG:
@@ -88,18 +80,23 @@ float apply(float x) {
       return leat_tanh(x);
     case LEAT_EW_SIGMOID:
       return leat_sigmoid(x);
-    case LEAT_EW_RELU:
-      return max(x, 0.0);
-    case LEAT_EW_LEAKY_RELU:
-      return x >= 0.0 ? x : p * x;
-    case LEAT_EW_HARD_SIGMOID:
-      return clamp(p * x + q, 0.0, 1.0);
-    case LEAT_EW_HARD_SWISH:
-      return x * clamp(x * (1.0 / 6.0) + 0.5, 0.0, 1.0);
     case LEAT_EW_GELU:
       return gelu(x);
     case LEAT_EW_GELU_TANH:
       return 0.5 * x * (1.0 + leat_tanh(0.797884561 * (x + 0.044715 * x * x * x)));
+    case LEAT_EW_SOFTPLUS:
+      return softplus(x);
+    case LEAT_EW_ELU:
+      return x < 0.0 ? p * leat_expm1(x) : x;
+    case LEAT_EW_SELU:
+      return q * (x > 0.0 ? x : p * leat_expm1(x));
+    case LEAT_EW_CELU:
+      return max(x, 0.0) + min(p * leat_expm1(x / p), 0.0);
+    case LEAT_EW_MISH:
+      return x * leat_tanh(softplus(x));
+    case LEAT_EW_SWISH:
+      return x * leat_sigmoid(p * x);
+#elif defined(TRIGONOMETRIC)
     case LEAT_EW_SIN:
       return leat_sin(x, 0u);
     case LEAT_EW_COS:
@@ -122,30 +119,38 @@ float apply(float x) {
       return leat_acosh(x);
     case LEAT_EW_ATANH:
       return leat_atanh(x);
+#else
+    case LEAT_EW_NEG:
+      return -x;
+    case LEAT_EW_ABS:
+      return abs(x);
+    case LEAT_EW_SIGN:
+      return sign(x);
+    case LEAT_EW_SQRT:
+      return leat_sqrt(x);
+    case LEAT_EW_RECIPROCAL:
+      return 1.0 / x;
+    case LEAT_EW_RELU:
+      return max(x, 0.0);
+    case LEAT_EW_LEAKY_RELU:
+      return x >= 0.0 ? x : p * x;
+    case LEAT_EW_HARD_SIGMOID:
+      return clamp(p * x + q, 0.0, 1.0);
+    case LEAT_EW_HARD_SWISH:
+      return x * clamp(x * (1.0 / 6.0) + 0.5, 0.0, 1.0);
     case LEAT_EW_FLOOR:
       return floor(x);
     case LEAT_EW_CEIL:
       return ceil(x);
     case LEAT_EW_ROUND:
       return roundEven(x);
-    case LEAT_EW_SOFTPLUS:
-      return softplus(x);
-    case LEAT_EW_ELU:
-      return x < 0.0 ? p * leat_expm1(x) : x;
-    case LEAT_EW_SELU:
-      return q * (x > 0.0 ? x : p * leat_expm1(x));
-    case LEAT_EW_CELU:
-      return max(x, 0.0) + min(p * leat_expm1(x / p), 0.0);
     case LEAT_EW_SOFTSIGN:
       return leat_isinf(x) ? leat_nan() : x / (1.0 + abs(x));
-    case LEAT_EW_MISH:
-      return x * leat_tanh(softplus(x));
     case LEAT_EW_THRESHOLDED_RELU:
       return x > p ? x : 0.0;
-    case LEAT_EW_SWISH:
-      return x * leat_sigmoid(p * x);
     case LEAT_EW_SHRINK:
       return x < -p ? x + q : x > p ? x - q : 0.0;
+#endif
     default:
       return x;
   }
@@ -322,59 +327,6 @@ TB apply(bool condition, TB x, TB y) { return condition ? x : y; }
 
 uint64_t at(uint64_t base, int offset, uint size) { return base + uint64_t(int64_t(offset) * int64_t(size)); }
 
-void element(int a, int b, int c, int r) {
-  TA x = LEAT_JOIN(load_, A)(at(args.operands[0], a, LEAT_JOIN(SIZE_, A)));
-#if ARITY >= 2
-  TB y = LEAT_JOIN(load_, B)(at(args.operands[1], b, LEAT_JOIN(SIZE_, B)));
-#endif
-#if ARITY >= 3
-  TC z = LEAT_JOIN(load_, C)(at(args.operands[2], c, LEAT_JOIN(SIZE_, C)));
-#endif
-#if ARITY == 1
-  T_RESULT w = apply(x);
-#elif ARITY == 2
-  T_RESULT w = apply(x, y);
-#else
-  T_RESULT w = apply(x, y, z);
-#endif
-  store_result(at(args.result, r, SIZE_RESULT), w);
-}
-
-// Four elements; a repeated operand is loaded once.
-#define LOAD4(type, i, offset, x)                                                                \
-  if (args.operand_strides[i][args.rank - 1u] != 0) {                                            \
-    LEAT_JOIN(load4_, type)(at(args.operands[i], offset, LEAT_JOIN(SIZE_, type)), x);            \
-  } else {                                                                                       \
-    x[0] = LEAT_JOIN(load_, type)(at(args.operands[i], offset, LEAT_JOIN(SIZE_, type)));         \
-    x[1] = x[0];                                                                                 \
-    x[2] = x[0];                                                                                 \
-    x[3] = x[0];                                                                                 \
-  }
-
-void four(int a, int b, int c, int r) {
-  TA x[4];
-  LOAD4(A, 0, a, x)
-#if ARITY >= 2
-  TB y[4];
-  LOAD4(B, 1, b, y)
-#endif
-#if ARITY >= 3
-  TC z[4];
-  LOAD4(C, 2, c, z)
-#endif
-  T_RESULT w[4];
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-#if ARITY == 1
-    w[i] = apply(x[i]);
-#elif ARITY == 2
-    w[i] = apply(x[i], y[i]);
-#else
-    w[i] = apply(x[i], y[i], z[i]);
-#endif
-  }
-  store4_result(at(args.result, r, SIZE_RESULT), w);
-}
-
 // Offsets of position `index` in elements, by operand and for the result.
 void find(uint index, out int a, out int b, out int c, out int r) {
   a = 0;
@@ -397,29 +349,93 @@ void find(uint index, out int a, out int b, out int c, out int r) {
   r += i * args.result_strides[0];
 }
 
+#define LOAD(type, i, offset) LEAT_JOIN(load_, type)(at(args.operands[i], offset, LEAT_JOIN(SIZE_, type)))
+
+// Four elements side by side; a repeated operand is loaded once.
+#define LOAD4(type, i, offset, x)                                                     \
+  if (args.operand_strides[i][args.rank - 1u] != 0) {                                 \
+    LEAT_JOIN(load4_, type)(at(args.operands[i], offset, LEAT_JOIN(SIZE_, type)), x); \
+  } else {                                                                            \
+    x[0] = LOAD(type, i, offset);                                                     \
+    x[1] = x[0];                                                                      \
+    x[2] = x[0];                                                                      \
+    x[3] = x[0];                                                                      \
+  }
+
+// Every invocation handles four elements. The operation stands in the code once: what it does for the others of its kind is only dropped when the
+// pipeline is made, and drivers take their time over what they drop.
 void main() {
+  TA x[4];
+#if ARITY >= 2
+  TB y[4];
+#endif
+#if ARITY >= 3
+  TC z[4];
+#endif
+  T_RESULT w[4];
+  int to[4];
+  uint valid;
+  bool whole = false;
   int a, b, c, r;
   if (access == LEAT_EW_VECTOR) {
     uint index = leat_linear_group() * 256u + gl_LocalInvocationIndex;
-    // Only a tensor of one dimension can have a size that four does not divide.
     if (index * 4u >= args.count) return;
     find(index, a, b, c, r);
-    uint left = args.count - index * 4u;
-    if (left >= 4u) {
-      four(a, b, c, r);
+    // Only a tensor of one dimension can have a size that four does not divide.
+    valid = min(args.count - index * 4u, 4u);
+    whole = valid == 4u;
+    to = int[4](r, r + 1, r + 2, r + 3);
+    if (whole) {
+      LOAD4(A, 0, a, x)
+#if ARITY >= 2
+      LOAD4(B, 1, b, y)
+#endif
+#if ARITY >= 3
+      LOAD4(C, 2, c, z)
+#endif
     } else {
-      int sa = args.operand_strides[0][0] / 4;
-      int sb = args.operand_strides[1][0] / 4;
-      int sc = args.operand_strides[2][0] / 4;
-      for (int i = 0; i < int(left); ++i) {
-        element(a + i * sa, b + i * sb, c + i * sc, r + i);
+      for (uint i = 0u; i < 4u; ++i) {
+        int k = int(min(i, valid - 1u));
+        x[i] = LOAD(A, 0, a + k * (args.operand_strides[0][0] / 4));
+#if ARITY >= 2
+        y[i] = LOAD(B, 1, b + k * (args.operand_strides[1][0] / 4));
+#endif
+#if ARITY >= 3
+        z[i] = LOAD(C, 2, c + k * (args.operand_strides[2][0] / 4));
+#endif
       }
     }
   } else {
     uint index = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
-    for (uint i = 0u; i < 4u && index < args.count; ++i, index += 256u) {
-      find(index, a, b, c, r);
-      element(a, b, c, r);
+    if (index >= args.count) return;
+    valid = min((args.count - index + 255u) / 256u, 4u);
+    for (uint i = 0u; i < 4u; ++i) {
+      // Past the end the last element again, which is not stored.
+      find(index + min(i, valid - 1u) * 256u, a, b, c, r);
+      to[i] = r;
+      x[i] = LOAD(A, 0, a);
+#if ARITY >= 2
+      y[i] = LOAD(B, 1, b);
+#endif
+#if ARITY >= 3
+      z[i] = LOAD(C, 2, c);
+#endif
+    }
+  }
+  for (uint i = 0u; i < 4u; ++i) {
+#if ARITY == 1
+    w[i] = apply(x[i]);
+#elif ARITY == 2
+    w[i] = apply(x[i], y[i]);
+#else
+    w[i] = apply(x[i], y[i], z[i]);
+#endif
+  }
+  if (whole) {
+    store4_result(at(args.result, to[0], SIZE_RESULT), w);
+  } else {
+    for (uint i = 0u; i < valid; ++i) {
+      store_result(at(args.result, to[i], SIZE_RESULT), w[i]);
     }
   }
 }

@@ -3,50 +3,53 @@
 #ifndef LEAT_ELEMENTWISE_CODES_GLSL_
 #define LEAT_ELEMENTWISE_CODES_GLSL_
 
-/* Specialisation constant 0: the operation. One operand. */
+/* Specialisation constant 0: the operation. One operand. What needs the exponential or trigonometric functions has kernels of its own, so that
+ * a pipeline of the others is made without reading them. */
 #define LEAT_EW_IDENTITY 0
 #define LEAT_EW_NEG 1
 #define LEAT_EW_ABS 2
 #define LEAT_EW_SIGN 3
 #define LEAT_EW_SQRT 4
 #define LEAT_EW_RECIPROCAL 5
-#define LEAT_EW_EXP 6
-#define LEAT_EW_LOG 7
-#define LEAT_EW_ERF 8
-#define LEAT_EW_TANH 9
-#define LEAT_EW_SIGMOID 10
-#define LEAT_EW_RELU 11
-#define LEAT_EW_LEAKY_RELU 12
-#define LEAT_EW_HARD_SIGMOID 13
-#define LEAT_EW_HARD_SWISH 14
-#define LEAT_EW_GELU 15
-#define LEAT_EW_GELU_TANH 16
-#define LEAT_EW_SIN 17
-#define LEAT_EW_COS 18
-#define LEAT_EW_TAN 19
-#define LEAT_EW_ASIN 20
-#define LEAT_EW_ACOS 21
-#define LEAT_EW_ATAN 22
-#define LEAT_EW_SINH 23
-#define LEAT_EW_COSH 24
-#define LEAT_EW_ASINH 25
-#define LEAT_EW_ACOSH 26
-#define LEAT_EW_ATANH 27
-#define LEAT_EW_FLOOR 28
-#define LEAT_EW_CEIL 29
-#define LEAT_EW_ROUND 30
+#define LEAT_EW_RELU 6
+#define LEAT_EW_LEAKY_RELU 7
+#define LEAT_EW_HARD_SIGMOID 8
+#define LEAT_EW_HARD_SWISH 9
+#define LEAT_EW_FLOOR 10
+#define LEAT_EW_CEIL 11
+#define LEAT_EW_ROUND 12
+#define LEAT_EW_SOFTSIGN 13
+#define LEAT_EW_THRESHOLDED_RELU 14
+#define LEAT_EW_SHRINK 15
+#define LEAT_EW_ISNAN 16
+#define LEAT_EW_ISINF 17
+#define LEAT_EW_NOT 18
+#define LEAT_EW_FIRST_EXPONENTIAL 24
+#define LEAT_EW_EXP 24
+#define LEAT_EW_LOG 25
+#define LEAT_EW_ERF 26
+#define LEAT_EW_TANH 27
+#define LEAT_EW_SIGMOID 28
+#define LEAT_EW_GELU 29
+#define LEAT_EW_GELU_TANH 30
 #define LEAT_EW_SOFTPLUS 31
 #define LEAT_EW_ELU 32
 #define LEAT_EW_SELU 33
 #define LEAT_EW_CELU 34
-#define LEAT_EW_SOFTSIGN 35
-#define LEAT_EW_MISH 36
-#define LEAT_EW_THRESHOLDED_RELU 37
-#define LEAT_EW_SWISH 38
-#define LEAT_EW_SHRINK 39
-#define LEAT_EW_ISNAN 40
-#define LEAT_EW_ISINF 41
-#define LEAT_EW_NOT 42
+#define LEAT_EW_MISH 35
+#define LEAT_EW_SWISH 36
+#define LEAT_EW_FIRST_TRIGONOMETRIC 48
+#define LEAT_EW_SIN 48
+#define LEAT_EW_COS 49
+#define LEAT_EW_TAN 50
+#define LEAT_EW_ASIN 51
+#define LEAT_EW_ACOS 52
+#define LEAT_EW_ATAN 53
+#define LEAT_EW_SINH 54
+#define LEAT_EW_COSH 55
+#define LEAT_EW_ASINH 56
+#define LEAT_EW_ACOSH 57
+#define LEAT_EW_ATANH 58
 
 /* Two operands. */
 #define LEAT_EW_ADD 64

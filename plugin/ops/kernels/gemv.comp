@@ -1,19 +1,21 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix product for up to 8 rows: every element of b is read once, by one thread, and used for all rows. A workgroup computes COLUMNS
-// columns; its threads share out k and add up through shared memory, in a fixed order.
+// Matrix product for up to 8 rows: every element of b is read once, by one thread, and used for all rows. A workgroup computes 16 columns,
+// or 16 quads of columns; its threads share out k and add up through shared memory, in a fixed order.
 #include "leat.glsl"
 #include "gemm_args.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint ROWS = 1;    // 1, 2, 4, 8: not less than args.m
-layout(constant_id = 1) const uint ALONG_K = 0; // neighbouring threads: 0 along columns, 1 along k, 2 along k by quads
+layout(constant_id = 1) const uint ALONG_K = 0; // neighbouring threads: 0 along columns, 1 along k,
+                                                // 2 along k by quads, 3 along columns by quads
 layout(set = 0, binding = 0, std430) uniform Args {
   GEMM_ARGS
 } args;
 
 #define COLUMNS 16
 #define PARTS (256 / COLUMNS)
+const uint WIDTH = ALONG_K == 3 ? 4 : 1; // columns of a thread
 shared float partial[8 * 256];
 
 void main() {
@@ -34,22 +36,24 @@ void main() {
     b_offset += index * args.b_batch[d];
     rest = next;
   }
-  const uint column0 = (group - outer * args.tiles_n) * COLUMNS;
-  const uint own = ALONG_K != 0 ? t / PARTS : t % COLUMNS;
-  const uint part = ALONG_K != 0 ? t % PARTS : t / COLUMNS;
+  const uint column0 = (group - outer * args.tiles_n) * COLUMNS * WIDTH;
+  const bool across = ALONG_K == 0 || ALONG_K == 3;
+  const uint own = across ? t % COLUMNS : t / PARTS;
+  const uint part = across ? t / COLUMNS : t % PARTS;
   const uint k_begin = split * args.k_chunk;
   const uint k_end = min(args.k, k_begin + args.k_chunk);
 
-  float sums[8];
+  vec4 sums[8]; // but for quads of columns only x counts
   int a_row[8];
   [[unroll]] for (uint i = 0; i < 8; ++i) {
-    sums[i] = 0;
+    sums[i] = vec4(0);
     // Rows beyond the last repeat it; what they give is not written.
     a_row[i] = a_offset + int(min(i, args.m - 1)) * args.a_row;
   }
   F32 a = F32(args.a);
-  if (column0 + own < args.n) {
-    const int column_offset = int(column0 + own) * args.b_column;
+  const uint own_column = column0 + own * WIDTH;
+  if (own_column < args.n) {
+    const int column_offset = int(own_column) * args.b_column;
     if (ALONG_K == 2) {
       F32x4 b = F32x4(args.b + uint64_t(b_offset + column_offset) * 4);
       [[unroll]] for (uint i = 0; i < ROWS; ++i) {
@@ -59,7 +63,27 @@ void main() {
         const vec4 y = b.v[k >> 2];
         [[unroll]] for (uint i = 0; i < ROWS; ++i) {
           const vec4 x = F32x4(args.a).v[a_row[i] + int(k >> 2)];
-          sums[i] = fma(x.x, y.x, fma(x.y, y.y, fma(x.z, y.z, fma(x.w, y.w, sums[i]))));
+          sums[i].x = fma(x.x, y.x, fma(x.y, y.y, fma(x.z, y.z, fma(x.w, y.w, sums[i].x))));
+        }
+      }
+    } else if (ALONG_K == 3) {
+      F32x4 b = F32x4(args.b + uint64_t(b_offset + column_offset) * 4);
+      uint k = k_begin + part;
+      for (; k + 3 * PARTS < k_end; k += 4 * PARTS) {
+        vec4 y[4];
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+          y[j] = b.v[(int(k + j * PARTS) * args.b_k) >> 2];
+        }
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+          [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+            sums[i] = fma(vec4(a.v[a_row[i] + int(k + j * PARTS) * args.a_k]), y[j], sums[i]);
+          }
+        }
+      }
+      for (; k < k_end; k += PARTS) {
+        const vec4 y = b.v[(int(k) * args.b_k) >> 2];
+        [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+          sums[i] = fma(vec4(a.v[a_row[i] + int(k) * args.a_k]), y, sums[i]);
         }
       }
     } else {
@@ -72,34 +96,38 @@ void main() {
         }
         [[unroll]] for (uint j = 0; j < 4; ++j) {
           [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-            sums[i] = fma(a.v[a_row[i] + int(k + j * PARTS) * args.a_k], y[j], sums[i]);
+            sums[i].x = fma(a.v[a_row[i] + int(k + j * PARTS) * args.a_k], y[j], sums[i].x);
           }
         }
       }
       for (; k < k_end; k += PARTS) {
         const float y = b.v[column_offset + int(k) * args.b_k];
         [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-          sums[i] = fma(a.v[a_row[i] + int(k) * args.a_k], y, sums[i]);
+          sums[i].x = fma(a.v[a_row[i] + int(k) * args.a_k], y, sums[i].x);
         }
       }
     }
   }
-  [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-    partial[(i * PARTS + part) * COLUMNS + own] = sums[i];
-  }
-  barrier();
-  const uint row = t / COLUMNS, column = column0 + t % COLUMNS;
-  if (row < args.m && column < args.n) {
-    float total = 0;
-    for (uint p = 0; p < PARTS; ++p) {
-      total += partial[(row * PARTS + p) * COLUMNS + t % COLUMNS];
+  const uint row = t / COLUMNS;
+  const uint64_t c_base = args.c + (uint64_t(split) * args.c_split + uint64_t(batch) * args.c_batch) * 4;
+  [[unroll]] for (uint j = 0; j < WIDTH; ++j) {
+    [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+      partial[(i * PARTS + part) * COLUMNS + own] = sums[i][j];
     }
-    total *= args.alpha;
-    if (args.bias != 0) {
-      const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row + int(column) * args.bias_column;
-      total = fma(args.beta, F32(args.bias).v[at], total);
+    barrier();
+    const uint column = column0 + t % COLUMNS * WIDTH + j;
+    if (row < args.m && column < args.n) {
+      float total = 0;
+      for (uint p = 0; p < PARTS; ++p) {
+        total += partial[(row * PARTS + p) * COLUMNS + t % COLUMNS];
+      }
+      total *= args.alpha;
+      if (args.bias != 0) {
+        const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row + int(column) * args.bias_column;
+        total = fma(args.beta, F32(args.bias).v[at], total);
+      }
+      F32(c_base).v[row * args.c_row + column * args.c_column] = total;
     }
-    const uint64_t c_base = args.c + (uint64_t(split) * args.c_split + uint64_t(batch) * args.c_batch) * 4;
-    F32(c_base).v[row * args.c_row + column * args.c_column] = total;
+    barrier();
   }
 }

@@ -19,10 +19,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   int strides[8];
 } args;
 
-int modulo(int a, int n) {
-  int m = a % n;
-  return m < 0 ? m + n : m;
-}
+// The remainder in [0, n). GLSL leaves % undefined for negative operands.
+int modulo(int a, int n) { return a >= 0 ? a % n : n - 1 - (-1 - a) % n; }
 
 void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;

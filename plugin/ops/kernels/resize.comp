@@ -25,11 +25,6 @@ float upper(float a) {
   return uintBitsToFloat(floatBitsToUint(a) & 0xfffff000u);
 }
 
-// Upper half of a float's digits.
-float upper(float a) {
-  return uintBitsToFloat(floatBitsToUint(a) & 0xfffff000u);
-}
-
 // A quotient rounded as IEEE 754 says, so that coordinates are those of any CPU: the hardware's may be off by two units, and fma() may
 // round twice. What is left of a after q * b is found exactly, from halves, and divided once more. `rest` is what rounding lost.
 float divide(float a, float b, out float rest) {
