@@ -45,7 +45,13 @@ static const leati_op_spec specs[] = {
 
     VIEWED("Dropout", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
     CASE("Dropout", "ratio", 22, NO_ATTRIBUTES, F32(5, 7), F32_IS(NO_DIMS, 0.5f)),
-    CASE("Dropout", "training_false", 13, NO_ATTRIBUTES, F32(5, 7), F32_IS(NO_DIMS, 0.5f), BOOLS_ARE(NO_DIMS, 0)),
+    /* Whether it trains is known at creation in the dynamic variant only; without that a plugin may refuse. */
+    {.name = "Dropout",
+     .label = "training_false",
+     .opset = 13,
+     .variants = VIEW_DYNAMIC,
+     .optional = true,
+     .inputs = {F32(5, 7), F32_IS(NO_DIMS, 0.5f), BOOLS_ARE(NO_DIMS, 0)}},
     {.name = "Dropout", .label = "mask", .opset = 13, .outputs = 2, .inputs = {F32(5, 7)}},
 
     /* Transpose. */

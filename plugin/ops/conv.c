@@ -102,9 +102,13 @@ static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, 
                       "a convolution needs input and weights of the same 3 to 5 dimensions; they have %d and %d",
                       x->ndim, w->ndim);
   }
-  const int64_t weights_in = transposed ? w->shape[0] : w->shape[1] * state->group;
-  const int64_t grouped = w->shape[0];
-  if (x->shape[1] != weights_in || grouped % state->group != 0) {
+  int64_t grouped;
+  if (__builtin_mul_overflow(w->shape[1], state->group, &grouped)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%lld groups of %lld channels are more than can be counted",
+                      (long long)state->group, (long long)w->shape[1]);
+  }
+  const int64_t weights_in = transposed ? w->shape[0] : grouped;
+  if (x->shape[1] != weights_in || w->shape[0] % state->group != 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "an input of %lld channels does not fit weights for %lld in %lld groups", (long long)x->shape[1],
                       (long long)weights_in, (long long)state->group);
@@ -332,6 +336,15 @@ static int32_t read_state(const leati_op_def *def, const leati_op_desc *desc, co
                               &state->output_padding_count, err));
     LEATI_TRY(
         leati_attr_ints(desc, "output_shape", LEATI_WINDOW_RANK, state->output_shape, &state->output_shape_count, err));
+    for (uint32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
+      /* Those that were not given are 0. */
+      const int64_t padding = state->output_padding[d], shape = state->output_shape[d];
+      if (padding < 0 || padding > INT32_MAX || shape < 0 || shape > INT32_MAX) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "%s: output_padding %lld or output_shape %lld; from 0 to %d is supported", def->info.name,
+                          (long long)padding, (long long)shape, INT32_MAX);
+      }
+    }
   }
   return LEAT_OK;
 }

@@ -79,6 +79,10 @@ int32_t leati_window_spread(const leati_window *window, int32_t rank, const int6
       .in = {1, 1, 1}, .out = {1, 1, 1}, .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
   for (int32_t d = 0; d < rank; ++d) {
     const int32_t to = LEATI_WINDOW_RANK - rank + d;
+    if (in[d] > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "an image of %lld pixels along a side; up to %d are supported",
+                        (long long)in[d], INT32_MAX);
+    }
     if (window->kernel_count != 0 && kernel[d] != window->kernel[d]) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "kernel_shape says %lld where the weights have %lld",
                         (long long)window->kernel[d], (long long)kernel[d]);
