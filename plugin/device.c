@@ -371,7 +371,7 @@ int32_t leati_devices_find(leat_error *err) {
     return LEAT_OK;
   }
   leat_error cause = {.struct_size = sizeof(cause)};
-  int32_t status = leati_vk_instance_create(&library, &instance, &cause);
+  int32_t status = instance.handle != VK_NULL_HANDLE ? LEAT_OK : leati_vk_instance_create(&library, &instance, &cause);
   if (status == LEAT_OK) {
     status = enumerate(&cause);
   }
@@ -390,7 +390,9 @@ int32_t leati_devices_find(leat_error *err) {
     hide_software();
   }
   if (status != LEAT_OK) {
-    leati_devices_forget();
+    /* The instance stays for the next try: without a device that holds the driver, destroying it would unmap the
+     * driver. */
+    physical_count = usable_count = 0;
     return leati_fail_again(err, &cause);
   }
   count_usable();
@@ -547,12 +549,17 @@ static int32_t create_layouts(leat_device *device, leat_error *err) {
       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding};
   VkResult result = device->vk.CreateDescriptorSetLayout(device->vk.handle, &set, NULL, &device->set_layout);
   if (result != VK_SUCCESS) {
+    device->set_layout = VK_NULL_HANDLE;
     return leati_device_fail(device, result, "vkCreateDescriptorSetLayout", err);
   }
   const VkPipelineLayoutCreateInfo layout = {
       .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1, .pSetLayouts = &device->set_layout};
   result = device->vk.CreatePipelineLayout(device->vk.handle, &layout, NULL, &device->pipeline_layout);
-  return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkCreatePipelineLayout", err);
+  if (result != VK_SUCCESS) {
+    device->pipeline_layout = VK_NULL_HANDLE;
+    return leati_device_fail(device, result, "vkCreatePipelineLayout", err);
+  }
+  return LEAT_OK;
 }
 
 static void choose_memory_types(leat_device *device) {
@@ -604,7 +611,10 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   }
   int32_t status = leati_vk_device_load(&instance, handle, &device->vk, err);
   if (status != LEAT_OK) {
-    /* Without its functions the device cannot even be destroyed. */
+    const PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)instance.GetDeviceProcAddr(handle, "vkDestroyDevice");
+    if (destroy != NULL) {
+      destroy(handle, NULL);
+    }
     return status;
   }
   choose_memory_types(device);

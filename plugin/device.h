@@ -43,6 +43,7 @@ struct leati_pipelines;
 struct leati_staging;
 struct leati_streams;
 struct leati_ops;
+struct leati_timeline;
 
 /** An open device. Fields without a word are immutable while it is open. */
 struct leat_device {
@@ -61,6 +62,9 @@ struct leat_device {
   VkPipelineLayout pipeline_layout;
   /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */
   atomic_bool lost;
+  /** All timelines, linked by `next`, also those that failed. They are added at the head (release) and stay, so the
+   * list is walked without a lock (acquire). */
+  _Atomic(struct leati_timeline *) timelines;
   struct leati_memory *memory;       /**< memory.c */
   struct leati_pipelines *pipelines; /**< pipeline.c */
   struct leati_staging *staging;     /**< staging.c */

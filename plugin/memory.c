@@ -26,8 +26,10 @@
 /* Large blocks are rounded up to this, and one that is cached serves a request down to 3/4 of its size. */
 #define LARGE_GRANULE (UINT64_C(2) << 20)
 /* How many free blocks an allocation looks at before it takes fresh memory: bounds the cost when many are still in
- * flight. */
+ * flight. When there is no fresh memory it looks at all of them. */
 #define FREE_LIST_PROBES 16
+/* One exported tensor in leati_block::references. */
+#define SHARE (UINT64_C(1) << 32)
 /* Different timelines that may stamp a block before the oldest uses are waited for in a list on the heap. */
 #define INLINE_STAMPS 3
 
@@ -40,9 +42,10 @@ typedef struct segment segment;
 
 struct leati_block {
   segment *home;
-  /* References; 0 when free. The last release makes the block free (acquire-release, so that all uses come before the
-   * reuse). */
-  _Atomic uint32_t references;
+  /* Who holds the block; 0 when free. The caller's holds count in the lower half, those of exported tensors by
+   * SHARE in the upper half, so that a second free() cannot take what belongs to an exported tensor. The last release
+   * makes the block free (acquire-release, so that all uses come before the reuse). */
+  _Atomic uint64_t references;
   uint32_t index;
   /* Requested bytes. Written by the allocating thread before the address is known to anybody. */
   uint64_t size;
@@ -476,10 +479,10 @@ static void keep_stamps_of(leati_block *block, leati_timeline *timeline) {
 /* ---- Allocation ---------------------------------------------------------------------------------------------------
  */
 
-/* Takes a block off the free list that can be used now. The class's lock is held. */
-static leati_block *pop_free(size_class *class, uint64_t block_size, leati_timeline *timeline) {
+/* Takes a block off the free list that can be used now, of the first `probes` there. The class's lock is held. */
+static leati_block *pop_free(size_class *class, uint64_t block_size, uint32_t probes, leati_timeline *timeline) {
   leati_block **at = &class->first_free;
-  for (int probes = 0; *at != NULL && probes < FREE_LIST_PROBES; ++probes, at = &(*at)->next_free) {
+  for (; *at != NULL && probes > 0; --probes, at = &(*at)->next_free) {
     leati_block *const block = *at;
     /* In the class of large blocks sizes differ: one that is a little larger will do. */
     const uint64_t has = block->home->block_size;
@@ -500,14 +503,14 @@ static leati_block *carve(size_class *class, uint64_t block_size) {
   return &s->blocks[s->carved++];
 }
 
-static int32_t class_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, leati_block **out,
-                           leat_error *err) {
+static int32_t class_alloc(leat_device *device, uint64_t size, uint32_t probes, leati_timeline *timeline,
+                           leati_block **out, leat_error *err) {
   uint64_t block_size;
   const uint32_t class_index = class_of(size, &block_size);
   size_class *const class = &device->memory->classes[class_index];
   int32_t status = LEAT_OK;
   leati_mutex_lock(&class->lock);
-  leati_block *block = pop_free(class, block_size, timeline);
+  leati_block *block = pop_free(class, block_size, probes, timeline);
   if (block == NULL) {
     block = carve(class, block_size);
   }
@@ -534,12 +537,12 @@ int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *t
                       device->physical->info.memory_size);
   }
   leati_block *block;
-  int32_t status = class_alloc(device, size, timeline, &block, err);
+  int32_t status = class_alloc(device, size, FREE_LIST_PROBES, timeline, &block, err);
   if (status == LEAT_ERROR_OUT_OF_MEMORY) {
     /* What is cached in other classes may be what is missing here. */
     (void)leati_memory_trim(device);
     leati_staging_trim(device);
-    status = class_alloc(device, size, timeline, &block, err);
+    status = class_alloc(device, size, UINT32_MAX, timeline, &block, err);
   }
   LEATI_TRY(status);
   (void)atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);
@@ -548,8 +551,12 @@ int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *t
   return LEAT_OK;
 }
 
-void leati_memory_retain(leati_block *block) {
+void leati_memory_hold(leati_block *block) {
   (void)atomic_fetch_add_explicit(&block->references, 1, memory_order_relaxed);
+}
+
+void leati_memory_retain(leati_block *block) {
+  (void)atomic_fetch_add_explicit(&block->references, SHARE, memory_order_relaxed);
 }
 
 /* Puts a block whose last reference went onto its class's free list. */
@@ -565,7 +572,7 @@ static void recycle(leat_device *device, leati_block *block) {
 }
 
 void leati_memory_release(leat_device *device, leati_block *block) {
-  if (atomic_fetch_sub_explicit(&block->references, 1, memory_order_acq_rel) == 1) {
+  if (atomic_fetch_sub_explicit(&block->references, SHARE, memory_order_acq_rel) == SHARE) {
     recycle(device, block);
   }
 }
@@ -578,9 +585,9 @@ int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err
                       address);
   }
   /* A counted decrement that refuses to go below zero: of two threads that free one block, one gets the error. */
-  uint32_t references = atomic_load_explicit(&block->references, memory_order_relaxed);
+  uint64_t references = atomic_load_explicit(&block->references, memory_order_relaxed);
   do {
-    if (references == 0) {
+    if (references % SHARE == 0) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "the block at 0x%" PRIx64 " was freed already", address);
     }
   } while (!atomic_compare_exchange_weak_explicit(&block->references, &references, references - 1, memory_order_acq_rel,

@@ -27,10 +27,12 @@ int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *t
 /** Gives a block back by its address.
  * @errors INVALID_ARGUMENT: no live block begins there */
 int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err);
-/** Drops one reference to a block; the last one frees it. */
-void leati_memory_release(leat_device *device, leati_block *block);
-/** Adds a reference: the block lives until as many leati_memory_release() or leati_memory_free() have followed. */
+/** Adds a hold of the caller's: the block needs one leati_memory_free() more. */
+void leati_memory_hold(leati_block *block);
+/** Shares the block with an exported tensor: it lives until leati_memory_release() too, whatever is freed. */
 void leati_memory_retain(leati_block *block);
+/** Ends what leati_memory_retain() began. The last of all who hold a block frees it. */
+void leati_memory_release(leat_device *device, leati_block *block);
 
 /** The live block that holds `address`, or NULL. Takes no lock. */
 leati_block *leati_memory_find(leat_device *device, uint64_t address);

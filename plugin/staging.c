@@ -2,6 +2,7 @@
 #include "staging.h"
 
 #include "device.h"
+#include "memory.h"
 #include "pipeline.h"
 #include "status.h"
 #include "sync.h"
@@ -48,6 +49,7 @@ static int32_t make_set(leat_device *device, leati_chunk *chunk, leat_error *err
       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 1, .pPoolSizes = &size};
   VkResult result = vk->CreateDescriptorPool(vk->handle, &pool, NULL, &chunk->descriptor_pool);
   if (result != VK_SUCCESS) {
+    chunk->descriptor_pool = VK_NULL_HANDLE;
     return leati_device_fail(device, result, "vkCreateDescriptorPool", err);
   }
   const VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
@@ -78,6 +80,7 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
                                      .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
   VkResult result = vk->CreateBuffer(vk->handle, &buffer, NULL, &chunk->buffer);
   if (result != VK_SUCCESS) {
+    chunk->buffer = VK_NULL_HANDLE;
     return leati_device_fail(device, result, "vkCreateBuffer for staging", err);
   }
   VkMemoryRequirements needs;
@@ -162,6 +165,23 @@ static leati_chunk *pop_fitting(leati_chunk **list, uint64_t size) {
   return NULL;
 }
 
+static int32_t make_chunk(leat_device *device, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
+                          leat_error *err) {
+  leati_chunk *const chunk = leati_calloc(1, sizeof(*chunk));
+  if (chunk == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
+  }
+  chunk->kind = kind;
+  chunk->size = size;
+  const int32_t status = fill_chunk(device, chunk, err);
+  if (status != LEAT_OK) {
+    destroy_chunk(device, chunk);
+    return status;
+  }
+  *out = chunk;
+  return LEAT_OK;
+}
+
 int32_t leati_staging_take(leat_device *device, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
                            leat_error *err) {
   struct leati_staging *const staging = device->staging;
@@ -173,17 +193,15 @@ int32_t leati_staging_take(leat_device *device, leati_chunk_kind kind, uint64_t 
   }
   leati_mutex_unlock(&staging->lock);
   if (chunk == NULL) {
-    chunk = leati_calloc(1, sizeof(*chunk));
-    if (chunk == NULL) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
+    const uint64_t made_size = large ? (size + 0xffff) & ~UINT64_C(0xffff) : standard_size[kind];
+    int32_t status = make_chunk(device, kind, made_size, &chunk, err);
+    if (status == LEAT_ERROR_OUT_OF_MEMORY) {
+      /* What is cached elsewhere may be what is missing here. */
+      (void)leati_memory_trim(device);
+      leati_staging_trim(device);
+      status = make_chunk(device, kind, made_size, &chunk, err);
     }
-    chunk->kind = kind;
-    chunk->size = large ? (size + 0xffff) & ~UINT64_C(0xffff) : standard_size[kind];
-    const int32_t status = fill_chunk(device, chunk, err);
-    if (status != LEAT_OK) {
-      destroy_chunk(device, chunk);
-      return status;
-    }
+    LEATI_TRY(status);
   }
   chunk->used = 0;
   chunk->next = NULL;

@@ -48,7 +48,9 @@ static void write_native(leat_error *err, int32_t code, int32_t native_code, con
 
 int32_t leati_fail_vk(leat_error *err, VkResult result, const char *what) {
   int32_t code = LEAT_ERROR_INTERNAL;
-  if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+  if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
+      result == VK_ERROR_OUT_OF_POOL_MEMORY || result == VK_ERROR_FRAGMENTATION ||
+      result == VK_ERROR_TOO_MANY_OBJECTS || result == VK_ERROR_MEMORY_MAP_FAILED) {
     code = LEAT_ERROR_OUT_OF_MEMORY;
   } else if (result == VK_ERROR_DEVICE_LOST) {
     code = LEAT_ERROR_DEVICE_LOST;

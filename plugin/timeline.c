@@ -34,6 +34,10 @@ int32_t leati_timeline_create(leat_device *device, leati_timeline **out, leat_er
     return leati_device_fail(device, result, "vkCreateSemaphore", err);
   }
   leati_mutex_init(&timeline->lock, LEATI_RANK_TIMELINE);
+  timeline->next = atomic_load_explicit(&device->timelines, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(&device->timelines, &timeline->next, timeline, memory_order_release,
+                                                memory_order_relaxed)) {
+  }
   *out = timeline;
   return LEAT_OK;
 }
@@ -121,6 +125,7 @@ int32_t leati_submission_deliver(leati_submission *submission, void *to, const v
 void leati_timeline_push(leati_timeline *timeline, leati_submission *submission) {
   leati_mutex_lock(&timeline->lock);
   submission->next = NULL;
+  submission->owner = timeline->owner;
   if (timeline->last != NULL) {
     timeline->last->next = submission;
   } else {
@@ -136,6 +141,7 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) {
   leati_staging_give(timeline->device, submission->chunks);
   submission->chunks = NULL;
   submission->delivery_count = 0;
+  submission->waited = false;
   submission->next = timeline->free;
   timeline->free = submission;
 }
@@ -156,6 +162,70 @@ void leati_timeline_fail(leati_timeline *timeline, const leat_error *cause) {
   leati_mutex_unlock(&timeline->lock);
 }
 
+/* Forgets the deliveries that nobody can ask for any more. `lock` held. */
+static void drop_unwanted(leati_timeline *timeline) {
+  for (leati_submission *at = timeline->first; at != NULL && at->owner != timeline->owner; at = at->next) {
+    bool wanted = at->delivery_count == 0;
+    for (const leati_watch *watch = timeline->watches; watch != NULL && !wanted; watch = watch->next) {
+      wanted = watch->owner == at->owner && watch->value >= at->value;
+    }
+    if (!wanted) {
+      at->delivery_count = 0;
+    }
+  }
+}
+
+void leati_timeline_unwatch(leati_watch *watch) {
+  leati_timeline *const timeline = watch->timeline;
+  if (timeline == NULL) {
+    return;
+  }
+  leati_mutex_lock(&timeline->lock);
+  *watch->link = watch->next;
+  if (watch->next != NULL) {
+    watch->next->link = watch->link;
+  }
+  watch->timeline = NULL;
+  drop_unwanted(timeline);
+  leati_mutex_unlock(&timeline->lock);
+}
+
+void leati_timeline_watch(leati_timeline *timeline, uint64_t value, leati_watch *watch) {
+  leati_timeline_unwatch(watch);
+  leati_mutex_lock(&timeline->lock);
+  watch->timeline = timeline;
+  watch->value = value;
+  watch->owner = timeline->owner;
+  watch->next = timeline->watches;
+  watch->link = &timeline->watches;
+  if (watch->next != NULL) {
+    watch->next->link = &watch->next;
+  }
+  timeline->watches = watch;
+  leati_mutex_unlock(&timeline->lock);
+}
+
+void leati_timeline_abandon(leati_timeline *timeline) {
+  while (timeline != NULL) {
+    leati_timeline *const replaced = timeline->replaced;
+    leati_mutex_lock(&timeline->lock);
+    ++timeline->owner;
+    timeline->replaced = NULL;
+    drop_unwanted(timeline);
+    leati_mutex_unlock(&timeline->lock);
+    timeline = replaced;
+  }
+}
+
+/* Makes the deliveries of a submission that has run. `lock` held. */
+static void deliver(leati_submission *submission) {
+  for (uint32_t i = 0; i < submission->delivery_count; ++i) {
+    const leati_delivery *const delivery = &submission->deliveries[i];
+    memcpy(delivery->to, delivery->from, delivery->size);
+  }
+  submission->delivery_count = 0;
+}
+
 /* Makes the deliveries of all submissions up to `reached` and takes them off the list. */
 static void retire(leati_timeline *timeline, uint64_t reached) {
   leati_mutex_lock(&timeline->lock);
@@ -165,9 +235,7 @@ static void retire(leati_timeline *timeline, uint64_t reached) {
     if (timeline->first == NULL) {
       timeline->last = NULL;
     }
-    for (uint32_t i = 0; i < done->delivery_count; ++i) {
-      memcpy(done->deliveries[i].to, done->deliveries[i].from, done->deliveries[i].size);
-    }
+    deliver(done);
     recycle(timeline, done);
   }
   if (atomic_load_explicit(&timeline->completed, memory_order_relaxed) < reached) {
@@ -176,15 +244,62 @@ static void retire(leati_timeline *timeline, uint64_t reached) {
   leati_mutex_unlock(&timeline->lock);
 }
 
-/* Reads the semaphore and retires what it has passed. */
-static int32_t advance(leati_timeline *timeline, leat_error *err) {
+/* Reads the semaphore, but not beyond what is listed: a submission may have run before the submitting thread comes to
+ * list it, and its deliveries would be passed over. */
+static int32_t read_counter(leati_timeline *timeline, uint64_t *out_reached, leat_error *err) {
   leat_device *const device = timeline->device;
-  uint64_t reached;
-  const VkResult result = device->vk.GetSemaphoreCounterValue(device->vk.handle, timeline->semaphore, &reached);
+  VkResult result = device->vk.GetSemaphoreCounterValue(device->vk.handle, timeline->semaphore, out_reached);
+  /* Some drivers signal everything when the device goes; no value of ours is this high. */
+  if (result == VK_SUCCESS && *out_reached == UINT64_MAX) {
+    result = VK_ERROR_DEVICE_LOST;
+  }
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkGetSemaphoreCounterValue", err);
   }
+  const uint64_t submitted = atomic_load_explicit(&timeline->submitted, memory_order_acquire);
+  *out_reached = *out_reached < submitted ? *out_reached : submitted;
+  return LEAT_OK;
+}
+
+/* Whether a submission up to `reached` waited for other timelines. */
+static bool waited_up_to(leati_timeline *timeline, uint64_t reached) {
+  bool waited = false;
+  leati_mutex_lock(&timeline->lock);
+  for (const leati_submission *at = timeline->first; at != NULL && at->value <= reached && !waited; at = at->next) {
+    waited = at->waited;
+  }
+  leati_mutex_unlock(&timeline->lock);
+  return waited;
+}
+
+/* Makes the deliveries of everything that has run on any timeline. The submissions stay listed: who waits for their own
+ * timeline must still see that they waited. */
+static void deliver_all(leat_device *device) {
+  leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
+  for (; timeline != NULL; timeline = timeline->next) {
+    uint64_t reached;
+    if (atomic_load_explicit(&timeline->completed, memory_order_acquire) ==
+            atomic_load_explicit(&timeline->submitted, memory_order_acquire) ||
+        read_counter(timeline, &reached, NULL) != LEAT_OK) {
+      continue;
+    }
+    leati_mutex_lock(&timeline->lock);
+    for (leati_submission *at = timeline->first; at != NULL && at->value <= reached; at = at->next) {
+      deliver(at);
+    }
+    leati_mutex_unlock(&timeline->lock);
+  }
+}
+
+/* Reads the semaphore and retires what it has passed. What that waited for has run too: the other semaphores are read
+ * after this one, and their downloads arrive before anybody is told of this value. */
+static int32_t advance(leati_timeline *timeline, leat_error *err) {
+  uint64_t reached;
+  LEATI_TRY(read_counter(timeline, &reached, err));
   if (reached > atomic_load_explicit(&timeline->completed, memory_order_acquire)) {
+    if (waited_up_to(timeline, reached)) {
+      deliver_all(timeline->device);
+    }
     retire(timeline, reached);
   }
   return LEAT_OK;
@@ -259,9 +374,10 @@ int leati_timeline_passed(leati_timeline *timeline, uint64_t value) {
   if (atomic_load_explicit(&timeline->completed, memory_order_acquire) >= value) {
     return 1;
   }
-  const uint64_t submitted = atomic_load_explicit(&timeline->submitted, memory_order_acquire);
-  if (value > submitted && atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK) {
-    value = submitted;
+  /* In this order: nothing is submitted after the failure, so the number read then is the last one. */
+  if (atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK) {
+    const uint64_t submitted = atomic_load_explicit(&timeline->submitted, memory_order_acquire);
+    value = value < submitted ? value : submitted;
   }
   if (atomic_load_explicit(&timeline->device->lost, memory_order_relaxed)) {
     return 1;

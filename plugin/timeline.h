@@ -11,6 +11,7 @@
 
 #include <leat/backend.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "staging.h"
 #include "sync.h"
@@ -32,7 +33,17 @@ typedef struct leati_submission {
   leati_chunk *chunks;
   leati_delivery *deliveries;
   uint32_t delivery_count, delivery_capacity;
+  uint64_t owner; /**< leati_timeline::owner when it was listed */
+  bool waited;    /**< it waits for other timelines on the device, so the downloads behind those come before its end */
 } leati_submission;
+
+/** A point that an event stands for. Written with the event's and the timeline's lock, read with either. */
+typedef struct leati_watch {
+  struct leati_timeline *timeline; /**< NULL: none */
+  uint64_t value;
+  uint64_t owner;                   /**< leati_timeline::owner when it was recorded */
+  struct leati_watch *next, **link; /**< in the list of the timeline, guarded by its lock */
+} leati_watch;
 
 typedef struct leati_timeline {
   leat_device *device;
@@ -40,7 +51,8 @@ typedef struct leati_timeline {
   /** Highest value known to be reached, with all deliveries up to it made. Raised under `lock` (release); read without
    * (acquire), so that who sees a value sees the bytes too. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t completed;
-  /** Highest value handed to a queue. Raised by the stream under its lock (release), read by waiters (acquire). */
+  /** Highest value handed to a queue and listed below. Raised by the stream under its lock (release), read by waiters
+   * (acquire). */
   _Atomic uint64_t submitted;
   /** LEAT_OK, or the code of `failure`. Set once under `lock` (release) after `failure` was written; read without it
    * (acquire). */
@@ -49,7 +61,10 @@ typedef struct leati_timeline {
   leati_mutex lock; /* guards the lists below, and the deliveries being made */
   leati_submission *first, *last;
   leati_submission *free;
-  struct leati_timeline *next; /* guarded by the owner of the list it is in */
+  leati_watch *watches;            /* of live events */
+  uint64_t owner;                  /* how many streams have gone that had this timeline */
+  struct leati_timeline *replaced; /* the stream's timeline before this one; guarded by the stream's lock */
+  struct leati_timeline *next;     /* all timelines of the device; set once */
 } leati_timeline;
 
 int32_t leati_timeline_create(leat_device *device, leati_timeline **out, leat_error *err);
@@ -62,6 +77,14 @@ int32_t leati_timeline_open(leati_timeline *timeline, leati_submission **out, le
 /** Adds a delivery to a submission. */
 int32_t leati_submission_deliver(leati_submission *submission, void *to, const void *from, uint64_t size,
                                  leat_error *err);
+/** Lets a watch stand for a value instead of what it stood for; downloads up to it stay wanted. */
+void leati_timeline_watch(leati_timeline *timeline, uint64_t value, leati_watch *watch);
+/** Lets a watch stand for nothing. */
+void leati_timeline_unwatch(leati_watch *watch);
+/** Says that the stream of this timeline and of those it replaced is gone. Downloads that no watch covers are not made
+ * any more, because their destinations may be gone too. The stream's lock is held. */
+void leati_timeline_abandon(leati_timeline *timeline);
+
 /** Hands a submission over that was given to a queue and will raise the timeline to `submission->value`. */
 void leati_timeline_push(leati_timeline *timeline, leati_submission *submission);
 /** Takes back a submission that was never given to a queue: nothing of it is delivered. */

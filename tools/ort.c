@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ort.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #define PROVIDER_NAME "LeatExecutionProvider"
 #define PROVIDER_FILE "libleat_onnxruntime.so"
 #define REGISTRATION "leat"
+#define RUNTIME_FILE "libonnxruntime.so.1"
 
 #ifndef LEAT_TOOLS_LIBDIR
 #define LEAT_TOOLS_LIBDIR "/usr/local/lib"
@@ -53,13 +55,38 @@ static void ORT_API_CALL print_log(void *param, OrtLoggingLevel severity, const 
   g_free(text);
 }
 
+/* Opens ONNX Runtime, for good: its threads may run until the process ends. NULL on failure. */
+static const OrtApiBase *open_library(GError **error) {
+  void *const library = dlopen(RUNTIME_FILE, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    LEATI_FAULT_SET(error,
+                    "ONNX Runtime cannot be opened (%s); put " RUNTIME_FILE
+                    " where the dynamic loader finds it, "
+                    "for example with LD_LIBRARY_PATH",
+                    dlerror());
+    return NULL;
+  }
+  const OrtApiBase *(ORT_API_CALL * get_base)(void) = NULL;
+  /* POSIX, unlike ISO C, lets dlsym() give a function; storing it as an object pointer says so without a cast. */
+  *(void **)&get_base = dlsym(library, "OrtGetApiBase");
+  if (get_base == NULL) {
+    LEATI_FAULT_SET(error, "%s is not ONNX Runtime: it has no OrtGetApiBase", RUNTIME_FILE);
+    return NULL;
+  }
+  return get_base();
+}
+
 gboolean leati_ort_open(gboolean verbose, leati_ort *out, GError **error) {
   log_state.all = verbose;
-  *out = (leati_ort){.version = OrtGetApiBase()->GetVersionString()};
+  const OrtApiBase *const base = open_library(error);
+  if (base == NULL) {
+    return FALSE;
+  }
+  *out = (leati_ort){.version = base->GetVersionString()};
   /* Version 1.N speaks API N. Asking for more than that would make the library complain on stderr. */
   const unsigned long spoken = g_str_has_prefix(out->version, "1.") ? strtoul(out->version + 2, NULL, 10) : 0;
   out->api_version = (uint32_t)MIN(spoken, ORT_API_VERSION);
-  out->api = out->api_version >= LEATI_ORT_API_MIN ? OrtGetApiBase()->GetApi(out->api_version) : NULL;
+  out->api = out->api_version >= LEATI_ORT_API_MIN ? base->GetApi(out->api_version) : NULL;
   if (out->api == NULL) {
     LEATI_FAULT_SET(error, "ONNX Runtime %s is too old: 1.%d or newer is needed", out->version, LEATI_ORT_API_MIN);
     return FALSE;

@@ -799,10 +799,10 @@ static int32_t infer_block(const leat_op *op, const leati_call *call, leat_shape
     out->dims[2] = input->shape[2] / b;
     out->dims[3] = input->shape[3] / b;
   }
-  return overflow ? leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                               "%s: a block size of %" PRId64 " gives more elements than can be counted",
-                               def->info.name, b)
-                  : LEAT_OK;
+  return overflow
+             ? leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "%s: a block size of %" PRId64 " gives more elements than can be counted", def->info.name, b)
+             : LEAT_OK;
 }
 
 static int32_t invoke_block(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {

@@ -17,8 +17,8 @@ int32_t leati_event_check(const leat_event *event, const leat_device *device, le
 
 void leati_event_read(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value) {
   leati_mutex_lock(&event->lock);
-  *out_timeline = event->timeline;
-  *out_value = event->value;
+  *out_timeline = event->watch.timeline;
+  *out_value = event->watch.value;
   leati_mutex_unlock(&event->lock);
 }
 
@@ -52,8 +52,7 @@ int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *e
   const int32_t status = leati_stream_mark(stream, &timeline, &value, err);
   /* Also when the stream failed: the event then stands for work that never runs, and its waiters get the failure. */
   leati_mutex_lock(&event->lock);
-  event->timeline = timeline;
-  event->value = value;
+  leati_timeline_watch(timeline, value, &event->watch);
   leati_mutex_unlock(&event->lock);
   return status;
 }

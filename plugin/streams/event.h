@@ -13,9 +13,8 @@
 struct leat_event {
   leati_kind kind;
   leat_device *device;
-  leati_mutex lock;         /* guards the two below */
-  leati_timeline *timeline; /* NULL: never recorded */
-  uint64_t value;
+  leati_mutex lock;      /* guards `watch` */
+  leati_watch watch;     /* of no timeline: never recorded */
   leat_event *next_free; /* guarded by the pool's lock */
 };
 

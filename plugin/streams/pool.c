@@ -15,7 +15,6 @@ struct leati_streams {
   leati_mutex lock;          /* guards everything below */
   leat_stream *all_streams;  /* every stream object, linked by `next` */
   leat_stream *free_streams; /* linked by `next_free` */
-  leati_timeline *timelines; /* every timeline, linked by `next`: also those that failed */
   leat_event *free_events;
   struct event_block *event_blocks;
 };
@@ -51,10 +50,11 @@ void leati_streams_destroy(leat_device *device) {
     leati_stream_finish(stream);
     leati_free(stream);
   }
-  while (streams->timelines != NULL) {
-    leati_timeline *const timeline = streams->timelines;
-    streams->timelines = timeline->next;
+  leati_timeline *timeline = atomic_exchange_explicit(&device->timelines, NULL, memory_order_acquire);
+  while (timeline != NULL) {
+    leati_timeline *const next = timeline->next;
     leati_timeline_destroy(timeline);
+    timeline = next;
   }
   while (streams->event_blocks != NULL) {
     event_block *const block = streams->event_blocks;
@@ -72,23 +72,13 @@ void leati_streams_destroy(leat_device *device) {
   device->streams = NULL;
 }
 
-/* Makes a timeline that the pool knows. */
-static int32_t make_timeline(leat_device *device, leati_timeline **out, leat_error *err) {
-  LEATI_TRY(leati_timeline_create(device, out, err));
-  leati_mutex_lock(&device->streams->lock);
-  (*out)->next = device->streams->timelines;
-  device->streams->timelines = *out;
-  leati_mutex_unlock(&device->streams->lock);
-  return LEAT_OK;
-}
-
 static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *err) {
   struct leati_streams *const streams = device->streams;
   leat_stream *const stream = leati_calloc_line(sizeof(*stream));
   if (stream == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
   }
-  const int32_t status = make_timeline(device, &stream->timeline, err);
+  const int32_t status = leati_timeline_create(device, &stream->timeline, err);
   if (status != LEAT_OK) {
     leati_free(stream);
     return status;
@@ -107,11 +97,13 @@ static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *e
 
 int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   leati_timeline *fresh;
-  LEATI_TRY(make_timeline(stream->device, &fresh, err));
+  LEATI_TRY(leati_timeline_create(stream->device, &fresh, err));
+  leati_stream_forget(stream);
   /* What was submitted on the old timeline may still run: what follows comes after it. */
   const uint64_t submitted = atomic_load_explicit(&stream->timeline->submitted, memory_order_relaxed);
   stream->waits[0] = (leati_wait){.timeline = stream->timeline, .value = submitted};
   stream->wait_count = submitted != 0 ? 1 : 0;
+  fresh->replaced = stream->timeline;
   stream->timeline = fresh;
   return LEAT_OK;
 }
@@ -148,6 +140,8 @@ void leati_streams_give(leat_stream *stream) {
   struct leati_streams *const streams = stream->device->streams;
   leati_mutex_lock(&stream->lock);
   stream->kind = LEATI_KIND_DEAD;
+  leati_stream_forget(stream);
+  leati_timeline_abandon(stream->timeline);
   leati_mutex_unlock(&stream->lock);
   leati_mutex_lock(&streams->lock);
   stream->next_free = streams->free_streams;
@@ -160,8 +154,8 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
   int32_t status = LEAT_OK;
   leati_mutex_lock(&streams->lock);
   leat_stream *stream = streams->all_streams;
-  leati_timeline *timeline = streams->timelines;
   leati_mutex_unlock(&streams->lock);
+  leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
   /* Both lists only grow at their heads and nothing in them is freed, so what was there can be walked without the lock.
    */
   for (; stream != NULL; stream = stream->next) {
@@ -209,8 +203,6 @@ int32_t leati_events_take(leat_device *device, leat_event **out, leat_error *err
   if (event != NULL) {
     streams->free_events = event->next_free;
     event->kind = LEATI_KIND_EVENT;
-    event->timeline = NULL;
-    event->value = 0;
     *out = event;
   }
   leati_mutex_unlock(&streams->lock);
@@ -219,6 +211,9 @@ int32_t leati_events_take(leat_device *device, leat_event **out, leat_error *err
 
 void leati_events_give(leat_event *event) {
   struct leati_streams *const streams = event->device->streams;
+  leati_mutex_lock(&event->lock);
+  leati_timeline_unwatch(&event->watch);
+  leati_mutex_unlock(&event->lock);
   leati_mutex_lock(&streams->lock);
   event->kind = LEATI_KIND_DEAD;
   event->next_free = streams->free_events;

@@ -18,9 +18,9 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err);
 
 /** Takes a stream without a sticky error. */
 int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err);
-/** Gives back a stream that has been flushed. */
+/** Gives back a stream that has been flushed; what could not be submitted is taken back. */
 void leati_streams_give(leat_stream *stream);
-/** Gives a stream a fresh timeline in place of its failed one; the stream's lock is held. */
+/** Gives a stream a fresh timeline in place of its failed one, and an empty list; the stream's lock is held. */
 int32_t leati_streams_renew(leat_stream *stream, leat_error *err);
 
 /** Takes an event that stands for nothing. */

@@ -9,8 +9,12 @@
 #include "streams/pool.h"
 #include "streams/stream_state.h"
 
-/* A list this long is submitted without being asked, so that the device is not idle while a large model is recorded. */
-#define COMMANDS_BEFORE_FLUSH 512
+/* A list this long is submitted without being asked once the device has finished what the stream gave it before, so
+ * that it works while the rest of a model is recorded. Shorter ones are not worth a submission of their own when many
+ * threads submit: docs/benchmarks.md has the figures. */
+#define COMMANDS_WORTH_SUBMITTING 64
+/* A list this long is submitted in any case: it bounds what a stream holds. */
+#define COMMANDS_MAX 512
 /* Copies start on this many bytes of a staging chunk. */
 #define COPY_ALIGNMENT 16
 
@@ -172,6 +176,13 @@ static void start_list(leat_stream *stream) {
   stream->wait_count = 0;
 }
 
+void leati_stream_forget(leat_stream *stream) {
+  if (stream->open != NULL) {
+    leati_timeline_drop(stream->timeline, stream->open);
+  }
+  start_list(stream);
+}
+
 /* Submits the open list. A list that cannot be submitted is lost, and its timeline fails. `lock` held. */
 static int32_t flush(leat_stream *stream, leat_error *err) {
   LEATI_TRY(sticky_error(stream, err));
@@ -187,15 +198,14 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
     status = submit_open(stream, &failure);
   }
   if (status == LEAT_OK) {
+    stream->open->waited = stream->wait_count != 0;
     leati_timeline_push(stream->timeline, stream->open);
+    start_list(stream);
   } else {
     leati_timeline_fail(stream->timeline, &failure);
-    if (stream->open != NULL) {
-      leati_timeline_drop(stream->timeline, stream->open);
-    }
+    leati_stream_forget(stream);
     (void)leati_fail_again(err, &failure);
   }
-  start_list(stream);
   return status;
 }
 
@@ -303,7 +313,8 @@ int32_t leati_recorder_end(leati_recorder *recorder, int32_t status) {
   for (uint32_t i = 0; i < recorder->temp_count; ++i) {
     (void)leati_memory_free(recorder->device, recorder->temps[i], NULL);
   }
-  if (stream->command_count >= COMMANDS_BEFORE_FLUSH) {
+  if (stream->command_count >= COMMANDS_MAX || (stream->command_count >= COMMANDS_WORTH_SUBMITTING &&
+                                                leati_timeline_passed(stream->timeline, open_value(stream) - 1))) {
     /* A failure is sticky: the caller hears of it at the next call. */
     (void)flush(stream, NULL);
   }
@@ -604,10 +615,6 @@ static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {
   if (atomic_load_explicit(&stream->device->lost, memory_order_relaxed)) {
     status = sticky_error(stream, err);
   } else if (atomic_load_explicit(&stream->timeline->failed, memory_order_acquire) != LEAT_OK) {
-    if (stream->open != NULL) {
-      leati_timeline_drop(stream->timeline, stream->open);
-      start_list(stream);
-    }
     status = leati_streams_renew(stream, err);
   }
   leati_mutex_unlock(&stream->lock);

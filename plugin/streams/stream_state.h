@@ -64,6 +64,8 @@ struct leat_stream {
   leati_wait waits[LEATI_WAITS_MAX];
 };
 
+/** Takes back everything in the stream that was not submitted. `lock` held. */
+void leati_stream_forget(leat_stream *stream);
 /** Frees what a stream object holds. */
 void leati_stream_finish(leat_stream *stream);
 /** Flushes a stream unless it is on the free list. */

@@ -120,6 +120,7 @@ typedef struct export {
   DLManagedTensorVersioned versioned;
   DLManagedTensor unversioned;
   leat_device *device;
+  uint32_t index;      /* of the device: when the tensor goes the device may be closed, or just being opened again */
   uint64_t generation; /* of the device when the tensor went out */
   leati_block *block;
   int64_t shape[LEAT_MAX_RANK];
@@ -141,7 +142,7 @@ static void delete_export(export *gone) {
   /* In a child of fork() the block is not ours to give back. */
   if (leati_enter(NULL) == LEAT_OK) {
     leati_mutex_lock(&exports_lock);
-    if (generations[gone->device->index] == gone->generation) {
+    if (generations[gone->index] == gone->generation) {
       leati_memory_release(gone->device, gone->block);
     }
     leati_mutex_unlock(&exports_lock);
@@ -189,6 +190,7 @@ static int32_t make_export(leat_stream *stream, const DLTensor *tensor, leat_eve
   }
   leati_memory_retain(block);
   made->device = device;
+  made->index = device->index;
   made->block = block;
   leati_mutex_lock(&exports_lock);
   made->generation = generations[device->index];
@@ -264,7 +266,7 @@ static int32_t take_import(leat_stream *stream, const DLTensor *tensor, leat_eve
   if (ready != NULL) {
     LEATI_TRY(leati_stream_wait_event(stream, ready, err));
   }
-  leati_memory_retain(block);
+  leati_memory_hold(block);
   return LEAT_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "device.h"
 #include "fixture.h"
 #include "streams/stream.h"
 
@@ -153,6 +154,51 @@ static void running_out_is_an_error_that_loses_nothing(void **state) {
   release(f, alloc_on(f, 100, NULL));
 }
 
+static VkResult no_memory(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *host,
+                          VkDeviceMemory *out) {
+  (void)device;
+  (void)info;
+  (void)host;
+  (void)out;
+  return VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+static void before_running_out_every_free_block_is_looked_at(void **state) {
+  enum { MOST = 200, BUSY = 40 };
+  fixture *const f = fixture_of(state);
+  leat_stream *const stream = open_stream(f);
+  const PFN_vkAllocateMemory allocate = f->device->vk.AllocateMemory;
+  uint64_t held[MOST];
+  int count = 0;
+  /* Every block of the class that there is, with enough for what follows. */
+  for (; count < BUSY + 1; ++count) {
+    held[count] = alloc_on(f, 3000, NULL);
+  }
+  f->device->vk.AllocateMemory = no_memory;
+  int32_t status = LEAT_OK;
+  while (status == LEAT_OK && count < MOST) {
+    status = f->api->memory->alloc(f->device, 3000, NULL, &held[count], NULL);
+    count += status == LEAT_OK ? 1 : 0;
+  }
+  /* One that is idle, behind many that are in use. */
+  release(f, held[0]);
+  for (int i = 1; i <= BUSY; ++i) {
+    use_in_future(f, held[i], stream);
+    release(f, held[i]);
+  }
+  uint64_t address = 0;
+  const int32_t found = f->api->memory->alloc(f->device, 3000, NULL, &address, NULL);
+  f->device->vk.AllocateMemory = allocate;
+  assert_int_equal(status, LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(found, LEAT_OK);
+  assert_int_equal(address, held[0]);
+  release(f, address);
+  for (int i = BUSY + 1; i < count; ++i) {
+    release(f, held[i]);
+  }
+  assert_ok(f->api->stream->destroy(stream, &err));
+}
+
 static void *churn(void *argument) {
   fixture *const f = argument;
   uint64_t held[16] = {0};
@@ -206,6 +252,7 @@ int main(void) {
       cmocka_unit_test(uses_by_many_streams_all_count),
       cmocka_unit_test(trim_gives_back_what_nothing_uses),
       cmocka_unit_test(running_out_is_an_error_that_loses_nothing),
+      cmocka_unit_test(before_running_out_every_free_block_is_looked_at),
       cmocka_unit_test(threads_allocate_and_free_at_once),
   };
   return cmocka_run_group_tests_name("memory", tests, fixture_open, fixture_close);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "device.h"
 #include "fixture.h"
 #include "memory.h"
 #include "timeline.h"
@@ -230,6 +231,210 @@ static void waiting_orders_two_streams(void **state) {
   close_bench(&t);
 }
 
+/* What the driver functions below stand in front of. One test at a time uses them. */
+static leati_vk_device driver;
+static leati_timeline *watched;
+static uint64_t watched_value;
+
+static void *ask(void *unused) {
+  (void)leati_timeline_query(watched, watched_value, NULL);
+  return unused;
+}
+
+/* Gives back control only when the batch has run and another thread has seen that. */
+static VkResult submit_and_let_others_see(VkQueue queue, uint32_t count, const VkSubmitInfo *batches, VkFence fence) {
+  const VkResult result = driver.QueueSubmit(queue, count, batches, fence);
+  const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                    .semaphoreCount = 1,
+                                    .pSemaphores = &watched->semaphore,
+                                    .pValues = &watched_value};
+  pthread_t thread;
+  assert_int_equal(driver.WaitSemaphores(driver.handle, &info, UINT64_MAX), VK_SUCCESS);
+  assert_int_equal(pthread_create(&thread, NULL, ask, NULL), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  return result;
+}
+
+static void a_submission_seen_to_end_before_it_is_listed_delivers(void **state) {
+  bench t = open_bench(state);
+  int32_t in[ELEMENTS], out[ELEMENTS];
+  fill(in, 21);
+  memset(out, 0, sizeof(out));
+  assert_int_equal(copy(&t, on_host(&t, in), on_device(&t, t.a)), LEAT_OK);
+  assert_int_equal(copy(&t, on_device(&t, t.a), on_host(&t, out)), LEAT_OK);
+  leati_stream_promise(t.stream, &watched, &watched_value);
+  driver = t.f->device->vk;
+  t.f->device->vk.QueueSubmit = submit_and_let_others_see;
+  const int32_t status = t.f->api->stream->flush(t.stream, NULL);
+  t.f->device->vk = driver;
+  assert_int_equal(status, LEAT_OK);
+  assert_ok(t.f->api->stream->synchronize(t.stream, &err));
+  assert_memory_equal(out, in, sizeof(out));
+  close_bench(&t);
+}
+
+/* An event that stands for work that failed. */
+static leat_event *failed_event(bench *t) {
+  leat_stream *stream;
+  leat_event *event;
+  leati_timeline *timeline;
+  uint64_t value;
+  assert_ok(t->f->api->stream->create(t->f->device, 0, &stream, &err));
+  assert_ok(t->f->api->event->create(t->f->device, 0, &event, &err));
+  leati_stream_promise(stream, &timeline, &value);
+  const leat_error cause = {.struct_size = sizeof(cause), .code = LEAT_ERROR_INTERNAL, .message = "gone"};
+  leati_timeline_fail(timeline, &cause);
+  assert_int_equal(t->f->api->event->record(event, stream, NULL), LEAT_ERROR_INTERNAL);
+  assert_ok(t->f->api->stream->destroy(stream, &err));
+  return event;
+}
+
+static void a_list_that_was_never_submitted_goes_with_its_stream(void **state) {
+  bench t = open_bench(state);
+  const leat_stream_api *const streams = t.f->api->stream;
+  int32_t in[ELEMENTS], out[ELEMENTS];
+  leat_event *const failed = failed_event(&t);
+  leat_stream *gone, *next;
+  fill(in, 31);
+  memset(out, 0, sizeof(out));
+  const DLTensor in_tensor = on_host(&t, in), a = on_device(&t, t.a), out_tensor = on_host(&t, out);
+  assert_ok(streams->create(t.f->device, 0, &gone, &err));
+  assert_ok(t.f->api->memory->copy(gone, &in_tensor, &a, &err));
+  assert_ok(t.f->api->memory->copy(gone, &a, &out_tensor, &err));
+  assert_int_equal(streams->wait_event(gone, failed, NULL), LEAT_ERROR_INTERNAL);
+  assert_ok(streams->destroy(gone, &err));
+  assert_ok(streams->create(t.f->device, 0, &next, &err));
+  assert_ptr_equal(next, gone);
+  assert_ok(streams->synchronize(next, &err));
+  assert_int_equal(out[0], 0);
+  assert_ok(streams->destroy(next, &err));
+  assert_ok(t.f->api->event->destroy(failed, &err));
+  close_bench(&t);
+}
+
+/* A destination may be gone once the stream and the events behind the download are. */
+static void downloads_that_nobody_can_wait_for_are_not_delivered(void **state) {
+  bench t = open_bench(state);
+  const leat_stream_api *const streams = t.f->api->stream;
+  int32_t in[ELEMENTS], out[ELEMENTS];
+  fill(in, 41);
+  const DLTensor in_tensor = on_host(&t, in), a = on_device(&t, t.a), out_tensor = on_host(&t, out);
+  for (int with_event = 0; with_event < 4; ++with_event) {
+    leat_stream *gone;
+    leat_event *early, *late;
+    memset(out, 0, sizeof(out));
+    assert_ok(streams->create(t.f->device, 0, &gone, &err));
+    assert_ok(t.f->api->event->create(t.f->device, 0, &early, &err));
+    assert_ok(t.f->api->event->create(t.f->device, 0, &late, &err));
+    assert_ok(t.f->api->memory->copy(gone, &in_tensor, &a, &err));
+    assert_ok(t.f->api->event->record(early, gone, &err));
+    assert_ok(t.f->api->memory->copy(gone, &a, &out_tensor, &err));
+    if (with_event != 0) {
+      assert_ok(t.f->api->event->record(late, gone, &err));
+    }
+    assert_ok(streams->destroy(gone, &err));
+    if (with_event == 3) {
+      /* The timeline's next stream has an event of its own, which has nothing to do with the download. */
+      leat_stream *next;
+      assert_ok(streams->create(t.f->device, 0, &next, &err));
+      assert_ptr_equal(next, gone);
+      assert_ok(t.f->api->memory->copy(next, &in_tensor, &a, &err));
+      assert_ok(t.f->api->event->record(early, next, &err));
+      assert_ok(streams->destroy(next, &err));
+    }
+    if (with_event == 1 || with_event == 3) {
+      assert_ok(t.f->api->event->record(late, t.stream, &err));
+    }
+    assert_ok(t.f->api->device->synchronize(t.f->device, &err));
+    assert_int_equal(out[0], with_event == 2 ? in[0] : 0);
+    assert_ok(t.f->api->event->destroy(early, &err));
+    assert_ok(t.f->api->event->destroy(late, &err));
+  }
+  close_bench(&t);
+}
+
+static VkResult not_there_yet(VkDevice device, VkSemaphore semaphore, uint64_t *out_value) {
+  (void)device;
+  (void)semaphore;
+  *out_value = 0;
+  return VK_SUCCESS;
+}
+
+static void a_wait_covers_downloads_of_the_streams_it_waited_for(void **state) {
+  bench t = open_bench(state);
+  const leat_stream_api *const streams = t.f->api->stream;
+  int32_t in[ELEMENTS], out[ELEMENTS];
+  leat_stream *second, *third;
+  leat_event *event;
+  fill(in, 51);
+  memset(out, 0, sizeof(out));
+  assert_ok(streams->create(t.f->device, 0, &second, &err));
+  assert_ok(streams->create(t.f->device, 0, &third, &err));
+  assert_ok(t.f->api->event->create(t.f->device, 0, &event, &err));
+  assert_int_equal(copy(&t, on_host(&t, in), on_device(&t, t.a)), LEAT_OK);
+  assert_int_equal(copy(&t, on_device(&t, t.a), on_host(&t, out)), LEAT_OK);
+  driver = t.f->device->vk;
+  t.f->device->vk.GetSemaphoreCounterValue = not_there_yet;
+  assert_ok(t.f->api->event->record(event, t.stream, &err));
+  assert_ok(streams->wait_event(second, event, &err));
+  assert_ok(t.f->api->event->record(event, second, &err));
+  assert_ok(streams->wait_event(third, event, &err));
+  t.f->device->vk = driver;
+  assert_ok(streams->synchronize(third, &err));
+  assert_memory_equal(out, in, sizeof(out));
+  assert_ok(t.f->api->event->destroy(event, &err));
+  assert_ok(streams->destroy(second, &err));
+  assert_ok(streams->destroy(third, &err));
+  close_bench(&t);
+}
+
+/* How many of the next allocations fail. */
+static int failures;
+
+static VkResult allocate_or_fail(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *host,
+                                 VkDeviceMemory *out) {
+  return failures-- > 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : driver.AllocateMemory(device, info, host, out);
+}
+
+/* Fails and leaves rubbish in its output, as Vulkan allows. */
+static VkResult fail_with_rubbish(VkDevice device, const VkBufferCreateInfo *info, const VkAllocationCallbacks *host,
+                                  VkBuffer *out) {
+  (void)device;
+  (void)info;
+  (void)host;
+  memset(out, 0x11, sizeof(*out));
+  return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static void staging_that_cannot_be_had_fails_the_copy_alone(void **state) {
+  enum { LARGE = 1 << 20 };
+  bench t = open_bench(state);
+  int32_t *const in = calloc(LARGE, 4), *const out = calloc(LARGE, 4);
+  uint64_t block;
+  assert_non_null(in);
+  assert_non_null(out);
+  in[LARGE - 1] = 61;
+  assert_ok(t.f->api->memory->alloc(t.f->device, LARGE * 4, t.stream, &block, &err));
+  t.shape[0] = LARGE;
+  driver = t.f->device->vk;
+  t.f->device->vk.CreateBuffer = fail_with_rubbish;
+  assert_int_equal(copy(&t, on_host(&t, in), on_device(&t, block)), LEAT_ERROR_OUT_OF_MEMORY);
+  t.f->device->vk = driver;
+  /* Both kinds of memory that staging may lie in are short, until unused memory has gone back. */
+  failures = 2;
+  t.f->device->vk.AllocateMemory = allocate_or_fail;
+  const int32_t status = copy(&t, on_host(&t, in), on_device(&t, block));
+  t.f->device->vk = driver;
+  assert_int_equal(status, LEAT_OK);
+  assert_int_equal(copy(&t, on_device(&t, block), on_host(&t, out)), LEAT_OK);
+  assert_ok(t.f->api->stream->synchronize(t.stream, &err));
+  assert_int_equal(out[LARGE - 1], 61);
+  assert_ok(t.f->api->memory->free(t.f->device, block, &err));
+  free(in);
+  free(out);
+  close_bench(&t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(copies_run_in_order),
@@ -239,6 +444,11 @@ int main(void) {
       cmocka_unit_test(a_download_arrives_with_any_waiter_also_when_its_stream_is_gone),
       cmocka_unit_test(more_commands_than_a_list_holds_are_submitted_on_the_way),
       cmocka_unit_test(waiting_orders_two_streams),
+      cmocka_unit_test(a_submission_seen_to_end_before_it_is_listed_delivers),
+      cmocka_unit_test(a_list_that_was_never_submitted_goes_with_its_stream),
+      cmocka_unit_test(downloads_that_nobody_can_wait_for_are_not_delivered),
+      cmocka_unit_test(a_wait_covers_downloads_of_the_streams_it_waited_for),
+      cmocka_unit_test(staging_that_cannot_be_had_fails_the_copy_alone),
   };
   return cmocka_run_group_tests_name("stream", tests, fixture_open, fixture_close);
 }
