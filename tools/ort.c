@@ -55,14 +55,57 @@ static void ORT_API_CALL print_log(void *param, OrtLoggingLevel severity, const 
   g_free(text);
 }
 
-/* Opens ONNX Runtime, for good: its threads may run until the process ends. NULL on failure. */
-static const OrtApiBase *open_library(GError **error) {
-  void *const library = dlopen(RUNTIME_FILE, RTLD_NOW | RTLD_LOCAL);
+/* The folder of this program. */
+static char *own_folder(void) {
+  char *self = g_file_read_link("/proc/self/exe", NULL);
+  char *folder = self != NULL ? g_path_get_dirname(self) : g_strdup(".");
+  g_free(self);
+  return folder;
+}
+
+/* The first of some places, seen from this program's folder, that holds a file; NULL if none does. */
+static char *find_file(const char *file, const char *const *places, size_t count) {
+  char *folder = own_folder();
+  char *found = NULL;
+  for (size_t i = 0; found == NULL && i < count; ++i) {
+    char *place = g_canonicalize_filename(places[i], folder);
+    char *path = g_build_filename(place, file, NULL);
+    if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+      found = g_strdup(path);
+    }
+    g_free(path);
+    g_free(place);
+  }
+  g_free(folder);
+  return found;
+}
+
+/* The provider's library. */
+static char *find_provider(GError **error) {
+  static const char *const places[] = {".", "../lib", LEAT_TOOLS_LIBDIR};
+  char *found = find_file(PROVIDER_FILE, places, G_N_ELEMENTS(places));
+  if (found == NULL) {
+    char *folder = own_folder();
+    LEATI_FAULT_SET(error,
+                    "%s is neither in %s nor in its ../lib nor in " LEAT_TOOLS_LIBDIR
+                    "; say where it is with --provider-library PATH",
+                    PROVIDER_FILE, folder);
+    g_free(folder);
+  }
+  return found;
+}
+
+/* Opens ONNX Runtime, for good: its threads may run until the process ends. A copy beside this program comes before the
+ * dynamic loader's own. NULL on failure. */
+static const OrtApiBase *open_runtime(GError **error) {
+  static const char *const places[] = {"onnxruntime", ".", "../lib", LEAT_TOOLS_LIBDIR};
+  char *path = find_file(RUNTIME_FILE, places, G_N_ELEMENTS(places));
+  void *const library = dlopen(path != NULL ? path : RUNTIME_FILE, RTLD_NOW | RTLD_LOCAL);
+  g_free(path);
   if (library == NULL) {
     LEATI_FAULT_SET(error,
                     "ONNX Runtime cannot be opened (%s); put " RUNTIME_FILE
-                    " where the dynamic loader finds it, "
-                    "for example with LD_LIBRARY_PATH",
+                    " beside leat-run or where the dynamic loader finds it, for example with LD_LIBRARY_PATH",
                     dlerror());
     return NULL;
   }
@@ -78,7 +121,7 @@ static const OrtApiBase *open_library(GError **error) {
 
 gboolean leati_ort_open(gboolean verbose, leati_ort *out, GError **error) {
   log_state.all = verbose;
-  const OrtApiBase *const base = open_library(error);
+  const OrtApiBase *const base = open_runtime(error);
   if (base == NULL) {
     return FALSE;
   }
@@ -94,32 +137,6 @@ gboolean leati_ort_open(gboolean verbose, leati_ort *out, GError **error) {
   return leati_ort_ok(
       out, out->api->CreateEnvWithCustomLogger(print_log, NULL, ORT_LOGGING_LEVEL_WARNING, "leat-run", &out->env),
       error);
-}
-
-/* The folder of this program, its ../lib and the library folder of the installation, in this order. */
-static char *find_library(GError **error) {
-  char *self = g_file_read_link("/proc/self/exe", NULL);
-  char *folder = self != NULL ? g_path_get_dirname(self) : g_strdup(".");
-  const char *const places[] = {".", "../lib", LEAT_TOOLS_LIBDIR};
-  char *found = NULL;
-  for (size_t i = 0; found == NULL && i < G_N_ELEMENTS(places); ++i) {
-    char *place = g_canonicalize_filename(places[i], folder);
-    char *path = g_build_filename(place, PROVIDER_FILE, NULL);
-    if (g_file_test(path, G_FILE_TEST_EXISTS)) {
-      found = g_strdup(path);
-    }
-    g_free(path);
-    g_free(place);
-  }
-  if (found == NULL) {
-    LEATI_FAULT_SET(error,
-                    "%s is neither in %s nor in its ../lib nor in " LEAT_TOOLS_LIBDIR
-                    "; say where it is with --provider-library PATH",
-                    PROVIDER_FILE, folder);
-  }
-  g_free(folder);
-  g_free(self);
-  return found;
 }
 
 /* The name, driver and id that the Leat provider attaches to each of its devices. */
@@ -181,7 +198,7 @@ static gboolean choose_device(leati_ort *ort, const char *wanted, GError **error
 
 gboolean leati_ort_register(leati_ort *ort, const char *library, const char *device, GError **error) {
   /* ONNX Runtime looks for relative paths in its own folder, which is not what a person at a shell means. */
-  char *path = library != NULL ? g_canonicalize_filename(library, NULL) : find_library(error);
+  char *path = library != NULL ? g_canonicalize_filename(library, NULL) : find_provider(error);
   if (path == NULL) {
     return FALSE;
   }
