@@ -132,6 +132,8 @@ static int list_cases(const arguments *args) {
   }
   if (count == 0)
     return bad_use("no case matches the filters");
+  if (fflush(stdout) != 0 || ferror(stdout))
+    return bad_use("writing the list: %s", g_strerror(errno));
   return 0;
 }
 
@@ -226,7 +228,7 @@ static int run(const arguments *args, leat_run_options *options) {
     write(report, text);
     fputs(text->str, stdout);
   }
-  if (fflush(stdout) != 0)
+  if (fflush(stdout) != 0 || ferror(stdout))
     return bad_use("writing the report: %s", g_strerror(errno));
   g_string_free(text, TRUE);
   return leati_report_status(report);

@@ -402,10 +402,8 @@ int32_t leati_devices_find(leat_error *err) {
 }
 
 void leati_devices_forget(void) {
-  if (instance.handle != VK_NULL_HANDLE) {
-    instance.DestroyInstance(instance.handle, NULL);
-    instance.handle = VK_NULL_HANDLE;
-  }
+  /* The instance stays: with the last one the loader unmaps the drivers, while threads that used them still have
+   * destructors in them. */
   physical_count = usable_count = 0;
   found = false;
 }

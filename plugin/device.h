@@ -75,7 +75,7 @@ struct leat_device {
 /** Finds the devices, once until leati_devices_forget(). Call with the backend's lock held.
  * @errors LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_UNAVAILABLE: LEAT_VULKAN_DEVICE names none of them */
 int32_t leati_devices_find(leat_error *err);
-/** Forgets the devices and destroys the instance. No device may be open. Backend's lock held. */
+/** Forgets the devices, so that they are looked for again. No device may be open. Backend's lock held. */
 void leati_devices_forget(void);
 /** Devices found: usable ones first. */
 uint32_t leati_devices_count(void);

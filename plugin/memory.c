@@ -47,8 +47,8 @@ struct leati_block {
    * makes the block free (acquire-release, so that all uses come before the reuse). */
   _Atomic uint64_t references;
   uint32_t index;
-  /* Requested bytes. Written by the allocating thread before the address is known to anybody. */
-  uint64_t size;
+  /* Requested bytes. Written by the allocating thread before the address is known to anybody. Atomic as in segment. */
+  _Atomic uint64_t size;
   /* The timeline that uses the block most, for which stamping is one store. `owner` is set by the first stamp after an
    * allocation (under `stamp_lock`); `owner_value` only rises. Read when the block is free. */
   _Atomic(leati_timeline *) owner;
@@ -63,9 +63,11 @@ struct leati_block {
 };
 
 struct segment {
-  uint64_t address; /* of block 0 */
-  uint64_t size;    /* bytes of all blocks */
-  uint64_t block_size;
+  /* Two that are atomic for those who look up an address that they do not hold: meanwhile the segment may be given back
+   * and be made anew. What they find then they compare with the address. */
+  _Atomic uint64_t address; /* of block 0 */
+  _Atomic uint64_t block_size;
+  uint64_t size;        /* bytes of all blocks */
   uint64_t driver_size; /* bytes taken from the driver */
   uint64_t buffer_offset;
   VkBuffer buffer;

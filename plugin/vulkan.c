@@ -64,17 +64,6 @@ int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *i
   return LEAT_OK;
 }
 
-/* Keeps the library that a function lies in mapped for the life of the process. The loader unmaps a driver with the
- * last instance, while threads that used the driver still have destructors in it. */
-static void pin_library(PFN_vkVoidFunction function) {
-  Dl_info where;
-  void *address;
-  memcpy(&address, &function, sizeof(address));
-  if (dladdr(address, &where) != 0 && where.dli_fname != NULL) {
-    (void)dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-  }
-}
-
 int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle, leati_vk_device *out,
                              leat_error *err) {
   out->handle = handle;
@@ -85,7 +74,6 @@ int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle,
   }
   LEATI_VK_DEVICE_FUNCTIONS(LEATI_LOAD)
 #undef LEATI_LOAD
-  pin_library((PFN_vkVoidFunction)out->QueueSubmit);
   return LEAT_OK;
 }
 

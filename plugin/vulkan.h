@@ -10,7 +10,6 @@
 #include <vulkan/vulkan_core.h>
 
 #define LEATI_VK_INSTANCE_FUNCTIONS(X)      \
-  X(DestroyInstance)                        \
   X(EnumeratePhysicalDevices)               \
   X(EnumerateDeviceExtensionProperties)     \
   X(GetPhysicalDeviceFeatures2)             \

@@ -2,9 +2,11 @@
 /** @file
  * leat-info: which devices there are, what they can do, which one is used and why, and which settings are in effect.
  */
+#include <errno.h>
 #include <glib.h>
 #include <json-glib/json-glib.h>
 #include <leat_build_id.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "inventory.h"
@@ -341,7 +343,11 @@ int main(int argc, char **argv) {
   if (!given.check && inventory->verdict != LEATI_VERDICT_USABLE) {
     g_printerr("leat-info: %s\n", verdict);
   }
-  const leati_verdict result = inventory->verdict;
+  leati_verdict result = inventory->verdict;
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    g_printerr("leat-info: writing the report: %s\n", g_strerror(errno));
+    result = LEATI_VERDICT_UNKNOWN;
+  }
   if (inventory->api) {
     (void)inventory->api->shutdown(NULL);
   }

@@ -269,5 +269,9 @@ int main(int argc, char **argv) {
     g_printerr("leat-run: %s\n", error->message);
     g_error_free(error);
   }
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    g_printerr("leat-run: writing the report: %s\n", g_strerror(errno));
+    status = EXIT_UNUSABLE;
+  }
   return status;
 }

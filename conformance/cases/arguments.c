@@ -496,7 +496,90 @@ static void create_attribute(leat_case_context *ctx, const void *data) {
 #undef REFUSED_HERE
 }
 
+/* A tensor attribute that is no tensor of one element on the host. */
+static void create_tensor_attribute(leat_case_context *ctx, const void *data) {
+  leat_device *device = leati_fixture_device(ctx);
+  static int64_t rank9[9] = {1, 1, 1, 1, 1, 1, 1, 1, 3};
+  static int64_t overflow[4] = {INT64_C(1) << 32, INT64_C(1) << 32, INT64_MAX, 2};
+  static int64_t one[1] = {1};
+  static float element = 3;
+  const DLTensor good = {.data = &element, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = one};
+  DLTensor value = good;
+  description constant;
+  leat_op *op = NULL;
+  (void)data;
+  describe(&constant);
+  constant.desc.name = "ConstantOfShape";
+  constant.desc.opset = 9;
+  constant.desc.input_count = 1;
+  constant.info.dtype = LEAT_I64;
+  constant.info.ndim = 1;
+  constant.attribute.name = "value";
+  constant.attribute.type = LEAT_ATTRIBUTE_TENSOR;
+  constant.attribute.tensor = &value;
+  leati_case_require_op(ctx, &constant.desc);
+  LEAT_CHECK_OK(ctx, ctx->op->create(device, &constant.desc, &op, LEAT_ERR));
+  leati_op_destroy(ctx, op);
+#define REFUSED_HERE()                                                            \
+  do {                                                                            \
+    LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED, \
+                      ctx->op->create(device, &constant.desc, &op, LEAT_ERR));    \
+    value = good;                                                                 \
+  } while (0)
+  value.shape = NULL;
+  REFUSED_HERE();
+  value.data = NULL;
+  REFUSED_HERE();
+  value.ndim = 9;
+  value.shape = rank9;
+  REFUSED_HERE();
+  value.ndim = 4;
+  value.shape = overflow;
+  REFUSED_HERE();
+  value.ndim = -1;
+  REFUSED_HERE();
+  value.dtype.lanes = 2;
+  REFUSED_HERE();
+  value.device.device_type = kDLVulkan;
+  REFUSED_HERE();
+#undef REFUSED_HERE
+}
+
 /* ---- infer() ---- */
+
+/* Sizes whose products no number holds, also where another size is 0. */
+static void infer_sizes(leat_case_context *ctx, const void *data) {
+  addition *sum = addition_new(ctx);
+  leat_shape shape = {.struct_size = sizeof shape};
+  leat_shape *out[1] = {&shape};
+  const DLTensor *inputs[2] = {&sum->views[0].tensor, &sum->views[1].tensor};
+  static const int64_t wrong[][2] = {
+      {INT64_MAX, INT64_MAX}, {INT64_MAX, 2}, {INT64_C(1) << 32, INT64_C(1) << 32}, {INT64_MIN, 0}};
+  (void)data;
+  for (size_t i = 0; i < G_N_ELEMENTS(wrong); ++i) {
+    for (int view = 0; view < 2; ++view) {
+      memcpy(sum->views[view].shape, wrong[i], sizeof wrong[i]);
+    }
+    LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->infer(sum->add, 2, inputs, 1, out, LEAT_ERR));
+  }
+  addition_free(sum);
+}
+
+/* Of an operator that takes any number of inputs, none may be left out. */
+static void invoke_variadic(leat_case_context *ctx, const void *data) {
+  addition *sum = addition_new(ctx);
+  leat_op *max = leati_op_new(ctx, "Max", 13, 3, LEAT_F32, 2);
+  const DLTensor *outputs[1] = {&sum->views[2].tensor};
+  (void)data;
+  for (uint32_t absent = 0; absent < 3; ++absent) {
+    const DLTensor *inputs[3] = {&sum->views[0].tensor, &sum->views[1].tensor, &sum->views[0].tensor};
+    inputs[absent] = NULL;
+    LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
+                      ctx->op->invoke(max, sum->stream, 3, inputs, 1, outputs, LEAT_ERR));
+  }
+  leati_op_destroy(ctx, max);
+  addition_free(sum);
+}
 
 static void infer_shapes(leat_case_context *ctx, const void *data) {
   addition *sum = addition_new(ctx);
@@ -614,6 +697,9 @@ static const leat_case cases[] = {
     {.name = "arguments.invoke.wrong_counts_are_invalid",
      .summary = "Too few or too many inputs or outputs are invalid.",
      .run = invoke_counts},
+    {.name = "arguments.invoke.absent_variadic_inputs_are_refused",
+     .summary = "NULL anywhere in a list of any length is refused.",
+     .run = invoke_variadic},
     {.name = "arguments.invoke.impossible_ranks_are_refused",
      .summary = "Ranks below 0 or above 8 are refused for each operand.",
      .run = invoke_rank},
@@ -653,6 +739,12 @@ static const leat_case cases[] = {
     {.name = "arguments.create.wrong_attributes_are_refused",
      .summary = "Attributes of a wrong type or with values that cannot be are refused.",
      .run = create_attribute},
+    {.name = "arguments.create.broken_tensor_attributes_are_refused",
+     .summary = "A tensor attribute without shape or data, or with sizes that overflow, is refused.",
+     .run = create_tensor_attribute},
+    {.name = "arguments.infer.impossible_sizes_are_invalid",
+     .summary = "Sizes whose product overflows are invalid before any memory is asked for.",
+     .run = infer_sizes},
     {.name = "arguments.infer.tells_shapes_and_refuses",
      .summary = "Shapes are inferred without reading device data; wrong inputs are refused.",
      .run = infer_shapes},

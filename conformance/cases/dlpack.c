@@ -225,6 +225,23 @@ static void export_two(leat_case_context *ctx, const void *data) {
 }
 
 /* With an event the export does not wait; the event covers the work before. */
+/* What an exported tensor holds is not the caller's to free: a second free() is refused and takes nothing away. */
+static void export_free_twice(leat_case_context *ctx, const void *data) {
+  leat_stream *stream = leati_stream_new(ctx);
+  exchange tensor = kind_of(data);
+  leat_case_tensor view;
+  uint8_t in[BYTES];
+  uint64_t block = filled_block(ctx, stream, 1, in, &view);
+  LEAT_CHECK_OK(ctx, call_export(ctx, &tensor, stream, &view.tensor, NULL, LEAT_ERR));
+  leati_free(ctx, block);
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->free(leati_fixture_device(ctx), block, LEAT_ERR));
+  check_alive(ctx, block);
+  check_contents(ctx, stream, block, in);
+  call_deleter(&tensor);
+  check_dead(ctx, block);
+  leati_stream_destroy(ctx, stream);
+}
+
 static void export_ready(leat_case_context *ctx, const void *data) {
   leat_stream *producer = leati_stream_new(ctx);
   leat_stream *consumer = leati_stream_new(ctx);
@@ -568,6 +585,8 @@ static const leat_case cases[] = {
     BOTH("dlpack.export.block_lives_until_free_and_deleter",
          "free() and the deleter release the block in either order.", export_lifetime, 0),
     BOTH("dlpack.export.twice_holds_twice", "Two exported tensors of one block hold it each.", export_two, 0),
+    BOTH("dlpack.export.second_free_is_invalid", "free() cannot release what an exported tensor holds.",
+         export_free_twice, 0),
     BOTH("dlpack.export.ready_event_orders_the_consumer", "The event given to export covers the work before it.",
          export_ready, 0),
     BOTH("dlpack.export.without_event_synchronizes", "Without an event the work before is done when export returns.",

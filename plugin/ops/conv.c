@@ -85,8 +85,12 @@ static int32_t lay_transposed(const conv_state *state, int32_t rank, const int64
       }
       out->out[d] = full - out->pad_begin[d] - out->pad_end[d];
     }
-    if (out->out[d] < 0 || out->in[d] == 0) {
+    if (out->in[d] == 0) {
       out->out[d] = 0;
+    } else if (out->out[d] <= 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "ConvTranspose: padding of %lld leaves nothing of a result of %lld pixels",
+                        (long long)(out->pad_begin[d] + out->pad_end[d]), (long long)full);
     }
   }
   return LEAT_OK;
@@ -116,7 +120,17 @@ static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, 
   if (transposed) {
     return lay_transposed(state, x->ndim - 2, x->shape + 2, w->shape + 2, out, err);
   }
-  return leati_window_lay(&state->window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err);
+  LEATI_TRY(leati_window_lay(&state->window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
+  for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
+    const int64_t reach = (out->kernel[d] - 1) * out->dilation[d] + 1;
+    const int64_t padding = out->pad_begin[d] + out->pad_end[d];
+    if (out->in[d] != 0 && out->in[d] + padding < reach) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "a convolution over %lld pixels does not fit an image of %lld with %lld of padding",
+                        (long long)reach, (long long)out->in[d], (long long)padding);
+    }
+  }
+  return LEAT_OK;
 }
 
 static int32_t conv_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -150,6 +164,9 @@ static int64_t product3(const int64_t *values) {
 
 static int32_t record_depthwise(leati_recorder *recorder, const leati_window_fit *fit, const leati_view *x,
                                 const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
+  /* At each place one round more for its own loop, at each row and plane likewise. */
+  const uint64_t rounds = (uint64_t)(fit->kernel[0] * (1 + fit->kernel[1] * (1 + fit->kernel[2])));
+  LEATI_TRY(leati_check_rounds(recorder->device, rounds, "Conv", err));
   depthwise_args args = {.x = x->address,
                          .weights = w->address,
                          .y = y->address,

@@ -389,10 +389,12 @@ static int32_t invoke_scatter_nd(const leat_op *op, leati_recorder *recorder, co
 
 typedef struct cumsum_args {
   uint64_t src, dst;
-  uint32_t lines, steps, inner, exclusive, reverse;
+  uint32_t lines, steps, begin, end, inner, exclusive, reverse;
 } cumsum_args;
 
 #define LINES_PER_GROUP 64
+/* Elements of a line that one dispatch adds: fewer than the rounds that every device gives a loop. */
+#define STEPS_PER_DISPATCH (LEATI_ROUNDS_MAX / 2)
 
 static int32_t infer_cumsum(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const axis_view = &call->inputs[1];
@@ -417,7 +419,7 @@ static int32_t invoke_cumsum(const leat_op *op, leati_recorder *recorder, const 
   LEATI_TRY(check_all(call, err));
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &src, err));
   const uint64_t steps = (uint64_t)dst->shape[axis];
-  const cumsum_args args = {
+  cumsum_args args = {
       .src = src.address,
       .dst = dst->address,
       .lines = (uint32_t)(dst->count / steps),
@@ -432,13 +434,18 @@ static int32_t invoke_cumsum(const leat_op *op, leati_recorder *recorder, const 
                                                            : LEATI_KERNEL_CUMSUM_I64},
       .args = &args,
       .args_size = sizeof(args),
-      .read_count = 1,
       .write_count = 1,
-      .reads = {&src},
+      .reads = {&src, dst},
       .writes = {dst},
   };
   leati_groups_linear(recorder->device, args.lines, LINES_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  while (args.end < args.steps) {
+    args.begin = args.end;
+    args.end = args.steps - args.begin > STEPS_PER_DISPATCH ? args.begin + STEPS_PER_DISPATCH : args.steps;
+    dispatch.read_count = args.begin == 0 ? 1 : 2;
+    LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+  }
+  return LEAT_OK;
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,13 @@ static int32_t check_size(const leati_view *view, leat_error *err) {
   return LEAT_OK;
 }
 
+/* A line that is not held is gone through three times, and its parts are joined in a few rounds more. */
+static int32_t check_line_rounds(const leat_device *device, const leati_lines *share, uint64_t count, leat_error *err) {
+  return share->held != 0 ? LEAT_OK
+                          : leati_check_rounds(device, 3 * ((count + share->parts - 1) / share->parts) + 64,
+                                               "a normalised line", err);
+}
+
 static int64_t product(const int64_t *values, int32_t from, int32_t to) {
   int64_t r = 1;
   for (int32_t d = from; d < to; ++d) {
@@ -65,6 +72,7 @@ static int32_t softmax_invoke(const leat_op *op, leati_recorder *recorder, const
   const int64_t inner = x.ndim > 0 ? product(x.shape, axis + 1, x.ndim) : 1;
   const int64_t lines = (int64_t)x.count / count;
   const leati_lines share = leati_lines_choose(inner == 1, (uint64_t)lines, (uint64_t)count);
+  LEATI_TRY(check_line_rounds(recorder->device, &share, (uint64_t)count, err));
   const struct {
     uint64_t x, y;
     uint32_t lines, count, inner;
@@ -153,6 +161,7 @@ static uint64_t add_write(leati_dispatch *dispatch, const leati_view *view) {
 static int32_t record_norm(leati_recorder *recorder, norm_job *job, leat_error *err) {
   norm_args *args = &job->args;
   const leati_lines share = leati_lines_choose(true, args->lines, args->count);
+  LEATI_TRY(check_line_rounds(recorder->device, &share, args->count, err));
   leati_dispatch dispatch = {
       .pipeline = {.kernel = LEATI_KERNEL_NORM, .spec = {share.spec, share.held, job->rms, job->skip != NULL}},
       .args = args,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device.h"
 #include "status.h"
 
 const leat_attribute *leati_attr(const leati_op_desc *desc, const char *name) {
@@ -161,6 +162,14 @@ int32_t leati_collapse(int32_t ndim, int64_t *dims, uint32_t operands, int64_t (
     }
   }
   return rank;
+}
+
+int32_t leati_check_rounds(const leat_device *device, uint64_t rounds, const char *what, leat_error *err) {
+  return rounds <= LEATI_ROUNDS_MAX || (device->physical->info.flags & LEAT_DEVICE_SOFTWARE) == 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "%s: %" PRIu64 " rounds of a loop are needed; a software device ends loops after %u", what,
+                          rounds, LEATI_ROUNDS_MAX);
 }
 
 int32_t leati_infer_same(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {

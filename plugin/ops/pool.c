@@ -17,7 +17,7 @@ typedef struct pool_args {
   uint32_t count;
   uint32_t out_depth, out_height, out_width;
   int32_t size[3];
-  int32_t padded[3];
+  int32_t padded[3]; /* where padding ends that counts */
   int32_t kernel[3], stride[3], dilation[3], pad[3];
 } pool_args;
 
@@ -49,6 +49,13 @@ static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const le
                     .out_depth = (uint32_t)fit.out[0],
                     .out_height = (uint32_t)fit.out[1],
                     .out_width = (uint32_t)fit.out[2]};
+  uint64_t taps = 1, rounds = 0; /* along x, then z for each, then y for each: those inside the image at most */
+  for (int32_t i = 0; i < 3; ++i) {
+    const int32_t d = i == 0 ? 2 : i - 1;
+    taps *= (uint64_t)(fit.kernel[d] < fit.in[d] ? fit.kernel[d] : fit.in[d]);
+    rounds += taps;
+  }
+  LEATI_TRY(leati_check_rounds(recorder->device, rounds, leati_op_def_of(op)->info.name, err));
   for (int32_t d = 0; d < 3; ++d) {
     /* Coordinates are computed in 32 bits, padding included. */
     if (x.count > INT32_MAX || y->count > INT32_MAX ||
@@ -57,7 +64,9 @@ static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const le
                         "a pool over 2^31 elements or more, padding included, is not supported");
     }
     args.size[d] = (int32_t)fit.in[d];
-    args.padded[d] = (int32_t)(fit.in[d] + fit.pad_end[d]);
+    /* Only windows that ceil_mode adds are cut at the end of the padding. */
+    args.padded[d] = (int32_t)(state->window.ceil ? fit.in[d] + fit.pad_end[d]
+                                                  : fit.out[d] * fit.stride[d] + fit.kernel[d] * fit.dilation[d]);
     args.kernel[d] = (int32_t)fit.kernel[d];
     args.stride[d] = (int32_t)fit.stride[d];
     args.dilation[d] = (int32_t)fit.dilation[d];

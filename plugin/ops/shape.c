@@ -224,7 +224,7 @@ static int32_t supports_constant(const leati_op_def *def, leat_device *device, c
   if (value == NULL) {
     return LEAT_OK;
   }
-  bool single = value->tensor->ndim == 0 || value->tensor->shape != NULL;
+  bool single = value->tensor->ndim == 0 || (value->tensor->ndim > 0 && value->tensor->shape != NULL);
   for (int32_t d = 0; single && d < value->tensor->ndim; ++d) {
     single = value->tensor->shape[d] == 1;
   }

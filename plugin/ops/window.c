@@ -120,7 +120,13 @@ int32_t leati_window_lay(const leati_window *window, int32_t rank, const int64_t
     }
     const int64_t room = out->in[d] + out->pad_begin[d] + out->pad_end[d] - reach;
     if (room < 0) {
-      out->out[d] = 0;
+      /* As in ONNX Runtime, a window may reach beyond the image and its padding by less than a stride. */
+      out->out[d] = out->in[d] == 0 ? 0 : room / stride + 1;
+      if (out->out[d] < 0) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "a window over %lld pixels does not fit an image of %lld with %lld of padding",
+                          (long long)reach, (long long)out->in[d], (long long)(out->pad_begin[d] + out->pad_end[d]));
+      }
       continue;
     }
     out->out[d] = (window->ceil ? room + stride - 1 : room) / stride + 1;

@@ -35,18 +35,28 @@ static int32_t memory_free(leat_device *device, uint64_t address, leat_error *er
   return address == 0 ? LEAT_OK : leati_memory_free(device, address, err);
 }
 
-/* The live block that holds `address`; one without bytes holds its own address. */
-static int32_t find_block(leat_device *device, uint64_t address, leati_block **out, leat_error *err) {
+/* The live block that holds `address`, and what it covers; one without bytes holds its own address. Each is read once:
+ * nobody may hold the block, so it may become another's meanwhile. */
+static int32_t find_extent(leat_device *device, uint64_t address, leati_block **out, uint64_t *out_base,
+                           uint64_t *out_size, leat_error *err) {
   leati_block *const block = leati_memory_find(device, address);
   if (block != NULL) {
-    const uint64_t offset = address - leati_block_address(block);
-    if (offset == 0 || offset < leati_block_size(block)) {
+    const uint64_t base = leati_block_address(block);
+    const uint64_t size = leati_block_size(block);
+    if (address == base || address - base < size) {
       *out = block;
+      *out_base = base;
+      *out_size = size;
       return LEAT_OK;
     }
   }
   return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "0x%llx is not in a live block of the device",
                     (unsigned long long)address);
+}
+
+static int32_t find_block(leat_device *device, uint64_t address, leati_block **out, leat_error *err) {
+  uint64_t base, size;
+  return find_extent(device, address, out, &base, &size, err);
 }
 
 static int32_t memory_record_stream(leat_device *device, uint64_t address, leat_stream *stream, leat_error *err) {
@@ -67,10 +77,7 @@ static int32_t memory_find(leat_device *device, uint64_t address, uint64_t *out_
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out_base or out_size is NULL");
   }
   leati_block *block;
-  LEATI_TRY(find_block(device, address, &block, err));
-  *out_base = leati_block_address(block);
-  *out_size = leati_block_size(block);
-  return LEAT_OK;
+  return find_extent(device, address, &block, out_base, out_size, err);
 }
 
 static int32_t memory_stats(leat_device *device, leat_memory_stats *out, leat_error *err) {

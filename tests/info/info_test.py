@@ -143,6 +143,13 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ''))
             self.assertIn(text, done.stderr)
 
+    def test_report_that_cannot_be_written(self):
+        with open('/dev/full', 'w', encoding='ascii') as full:
+            done = subprocess.run([INFO, '--plugin', PLUGIN], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('writing the report: No space left on device', done.stderr)
+
     def test_version_and_help(self):
         done = info('--version')
         self.assertEqual(done.returncode, 0)

@@ -153,5 +153,15 @@ expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-li
 expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$work/empty.onnx"
 expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$libc"
 
+# A report that cannot be written is a failure.
+checks=$((checks + 1))
+timeout 60 "$tool" "$models/mlp.onnx" -p cpu >/dev/full 2>"$work/out" </dev/null
+got=$?
+if [ "$got" -ne 2 ] || ! grep -qF 'writing the report: No space left on device' "$work/out"; then
+  failures=$((failures + 1))
+  echo "FAIL status $got instead of 2 with a full disk"
+  sed 's/^/     /' "$work/out"
+fi
+
 echo "$checks checks, $failures failures"
 [ "$failures" -eq 0 ]

@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "device.h"
@@ -243,6 +244,42 @@ static void threads_allocate_and_free_at_once(void **state) {
   assert_true(after.allocated_peak >= after.allocated_bytes);
 }
 
+/* A segment that comes and goes, of one large block or of many small ones. */
+typedef struct coming {
+  fixture *f;
+  _Atomic uint64_t last; /* an address in it, live or not */
+  _Atomic int done;
+} coming;
+
+static void *look_up(void *argument) {
+  coming *const c = argument;
+  while (atomic_load(&c->done) == 0) {
+    const uint64_t address = atomic_load(&c->last) + 10;
+    uint64_t base = 0, size = 0;
+    if (c->f->api->memory->find(c->f->device, address, &base, &size, NULL) == LEAT_OK &&
+        (address < base || address - base >= size)) {
+      return argument;
+    }
+  }
+  return NULL;
+}
+
+static void addresses_are_looked_up_while_segments_come_and_go(void **state) {
+  coming c = {.f = fixture_of(state)};
+  pthread_t thread;
+  void *failed;
+  assert_int_equal(pthread_create(&thread, NULL, look_up, &c), 0);
+  for (uint64_t i = 0; i < 100; ++i) {
+    const uint64_t address = alloc_on(c.f, i % 2 == 0 ? 7000 : (33 + i % 5 * 2) << 20, NULL);
+    atomic_store(&c.last, address);
+    release(c.f, address);
+    (void)leati_memory_trim(c.f->device);
+  }
+  atomic_store(&c.done, 1);
+  assert_int_equal(pthread_join(thread, &failed), 0);
+  assert_null(failed);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(blocks_of_all_sizes_are_aligned_and_disjoint),
@@ -254,6 +291,7 @@ int main(void) {
       cmocka_unit_test(running_out_is_an_error_that_loses_nothing),
       cmocka_unit_test(before_running_out_every_free_block_is_looked_at),
       cmocka_unit_test(threads_allocate_and_free_at_once),
+      cmocka_unit_test(addresses_are_looked_up_while_segments_come_and_go),
   };
   return cmocka_run_group_tests_name("memory", tests, fixture_open, fixture_close);
 }

@@ -10,6 +10,7 @@
 
 #include "ops/op.h"
 #include "ops/registry.h"
+#include "ops/window.h"
 
 static leat_error fresh_error(void) {
   return (leat_error){.struct_size = sizeof(leat_error)};
@@ -283,6 +284,33 @@ static void test_wrong_handles(void **state) {
   assert_int_equal(leati_op_table.destroy(NULL, &err), LEAT_OK);
 }
 
+/* Lays a window of `kernel` by `stride` over a line of `in` pixels without padding. */
+static int32_t lay_line(int64_t in, int64_t kernel, int64_t stride, int64_t *out_size, leat_error *err) {
+  const leati_window window = {.stride = {stride, 1, 1}, .dilation = {1, 1, 1}};
+  leati_window_fit fit;
+  const int32_t status = leati_window_lay(&window, 1, &in, &kernel, &fit, err);
+  *out_size = fit.out[LEATI_WINDOW_RANK - 1];
+  return status;
+}
+
+/* What does not fit is refused, except for the last stride, which ONNX Runtime lets pass; no sum overflows. */
+static void test_window_larger_than_image(void **state) {
+  (void)state;
+  leat_error err = fresh_error();
+  int64_t size;
+  assert_int_equal(lay_line(4, 4, 1, &size, &err), LEAT_OK);
+  assert_int_equal(size, 1);
+  assert_int_equal(lay_line(4, 5, 1, &size, &err), LEAT_OK);
+  assert_int_equal(size, 0);
+  assert_int_equal(lay_line(4, 5, 2, &size, &err), LEAT_OK);
+  assert_int_equal(size, 1);
+  assert_int_equal(lay_line(4, 6, 1, &size, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_non_null(strstr(err.message, "a window over 6 pixels does not fit an image of 4"));
+  assert_int_equal(lay_line(0, 6, 1, &size, &err), LEAT_OK);
+  assert_int_equal(size, 0);
+  assert_int_equal(lay_line(INT64_MAX, 6, 1, &size, &err), LEAT_ERROR_NOT_SUPPORTED);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_axis),
@@ -296,6 +324,7 @@ int main(void) {
       cmocka_unit_test(test_attributes),
       cmocka_unit_test(test_list),
       cmocka_unit_test(test_wrong_handles),
+      cmocka_unit_test(test_window_larger_than_image),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t dst;
   uint lines;
   uint steps;  // elements of a line
+  uint begin;  // this dispatch adds elements [begin, end) of each line in the order of adding; dst holds those before
+  uint end;
   uint inner;  // elements from one of a line to the next
   uint exclusive;
   uint reverse;
@@ -22,7 +24,12 @@ void main() {
   uint outer = line / args.inner;
   uint first = outer * args.steps * args.inner + (line - outer * args.inner);
   LEAT_JOIN(T_, R) sum = LEAT_JOIN(T_, R)(0);
-  for (uint i = 0u; i < args.steps; ++i) {
+  if (args.begin != 0u) {
+    uint before = first + (args.reverse != 0u ? args.steps - args.begin : args.begin - 1u) * args.inner;
+    sum = LEAT_JOIN(load_, R)(args.dst + uint64_t(before) * LEAT_JOIN(SIZE_, R));
+    if (args.exclusive != 0u) sum += LEAT_JOIN(load_, R)(args.src + uint64_t(before) * LEAT_JOIN(SIZE_, R));
+  }
+  for (uint i = args.begin; i < args.end; ++i) {
     uint position = first + (args.reverse != 0u ? args.steps - 1u - i : i) * args.inner;
     uint64_t offset = uint64_t(position) * LEAT_JOIN(SIZE_, R);
     LEAT_JOIN(T_, R) x = LEAT_JOIN(load_, R)(args.src + offset);

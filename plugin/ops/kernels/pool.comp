@@ -12,13 +12,19 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint count; // elements of y
   uint out_depth, out_height, out_width;
   int size[3];   // of the input
-  int padded[3]; // size plus padding at the end
+  int padded[3]; // where padding ends that counts
   int kernel[3], stride[3], dilation[3], pad[3];
 } args;
 
 // Taps that lie before `end` when the first is at `start`.
 int taps_before(int start, int end, int kernel, int dilation) {
   return min(kernel, (end - start + dilation - 1) / dilation);
+}
+
+// First tap, and one past the last, of a window at `start` that lie in the image along dimension `d`.
+ivec2 taps_inside(int start, int d) {
+  const int first = start < 0 ? (args.dilation[d] - 1 - start) / args.dilation[d] : 0;
+  return ivec2(first, taps_before(start, args.size[d], args.kernel[d], args.dilation[d]));
 }
 
 // The larger of two; of numbers and NaNs the later. Spelled out, because compilers take a comparison for their own maximum.
@@ -42,26 +48,19 @@ void main() {
   float top = -LEAT_INFINITY;
   float sum = 0;
   int found = 0;
-  for (int kx = 0; kx < args.kernel[2]; ++kx) {
+  const ivec2 along_x = taps_inside(x0, 2), along_y = taps_inside(y0, 1), along_z = taps_inside(z0, 0);
+  for (int kx = along_x[0]; kx < along_x[1]; ++kx) {
     const int at = x0 + kx * args.dilation[2];
-    if (uint(at) >= uint(args.size[2])) {
-      continue;
-    }
     // Column by column, and a NaN counts until the next number: so it is in ONNX Runtime.
     float column = -LEAT_INFINITY;
-    for (int kz = 0; kz < args.kernel[0]; ++kz) {
+    for (int kz = along_z[0]; kz < along_z[1]; ++kz) {
       const int z = z0 + kz * args.dilation[0];
-      if (uint(z) >= uint(args.size[0])) {
-        continue;
-      }
-      for (int ky = 0; ky < args.kernel[1]; ++ky) {
+      for (int ky = along_y[0]; ky < along_y[1]; ++ky) {
         const int y = y0 + ky * args.dilation[1];
-        if (uint(y) < uint(args.size[1])) {
-          const float value = x.v[(z * args.size[1] + y) * args.size[2] + at];
-          column = later_max(column, value);
-          sum += value;
-          ++found;
-        }
+        const float value = x.v[(z * args.size[1] + y) * args.size[2] + at];
+        column = later_max(column, value);
+        sum += value;
+        ++found;
       }
     }
     top = later_max(top, column);

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""ONNX Runtime providers side by side on one machine: real architectures, one and many threads.
+
+Usage: ort_eps.py make DIR | run DIR EP [EP...] | torch DIR
+EP: cpu, webgpu (plugin library in $WEBGPU_SO), ggml (package on PYTHONPATH), leat (plugin library in $LEAT_SO).
+Each (model, EP, threads, sharing) runs in a process of its own, so that a crash is a result.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import numpy as np
+
+
+def feeds(name):
+    r = np.random.default_rng(1)
+
+    def img(s):
+        return {"x": r.standard_normal((1, 3, s, s), dtype=np.float32)}
+
+    return {
+        "linear": {"x": r.standard_normal((4, 256), dtype=np.float32)},
+        "resnet18": img(224),
+        "mobilenet_v3_small": img(224),
+        "vit_s_16": img(224),
+        "minilm": {"ids": r.integers(0, 30000, (1, 64)), "mask": np.ones((1, 64), np.int64)},
+        "gpt2": {"ids": r.integers(0, 30000, (1, 64))},
+    }[name]
+
+
+NAMES = ["linear", "minilm", "resnet18", "mobilenet_v3_small", "vit_s_16", "gpt2"]
+
+
+def _vit(torchvision):
+    import torch
+
+    m = torchvision.models.VisionTransformer(224, 16, 12, 6, 384, 1536).eval()
+    torch.nn.init.normal_(m.heads.head.weight, std=0.05)  # its own initialisation is zero: every output would be
+    return m
+
+
+def build(name):
+    import torch
+    import torch.nn as nn
+
+    torch.manual_seed(0)
+    if name == "linear":
+        return nn.Linear(256, 128).eval()
+    if name == "minilm":
+        from transformers import BertConfig, BertModel
+
+        m = BertModel(
+            BertConfig(
+                hidden_size=384,
+                num_hidden_layers=6,
+                num_attention_heads=12,
+                intermediate_size=1536,
+                attn_implementation="eager",
+            ),
+            add_pooling_layer=False,
+        ).eval()
+
+        class W(nn.Module):
+            def __init__(s):
+                super().__init__()
+                s.m = m
+
+            def forward(s, ids, mask):
+                return s.m(input_ids=ids, attention_mask=mask).last_hidden_state
+
+        return W().eval()
+    if name == "gpt2":
+        from transformers import GPT2Config, GPT2LMHeadModel
+
+        m = GPT2LMHeadModel(GPT2Config(n_layer=6, n_embd=384, n_head=6, attn_implementation="eager")).eval()
+
+        class W(nn.Module):
+            def __init__(s):
+                super().__init__()
+                s.m = m
+
+            def forward(s, ids):
+                return s.m(input_ids=ids, use_cache=False).logits
+
+        return W().eval()
+    import torchvision
+
+    if name == "vit_s_16":
+        return _vit(torchvision)
+    return getattr(torchvision.models, name)(weights=None).eval()
+
+
+def make(d):
+    import torch
+
+    os.makedirs(d, exist_ok=True)
+    for n in NAMES:
+        f = feeds(n)
+        m = build(n)
+        try:
+            torch.onnx.export(
+                m,
+                tuple(torch.from_numpy(v) for v in f.values()),
+                f"{d}/{n}.onnx",
+                input_names=list(f),
+                output_names=["y"],
+                dynamo=n != "minilm",
+                opset_version=18,
+                external_data=False,
+            )
+            print("made", n, os.path.getsize(f"{d}/{n}.onnx"), flush=True)
+        except Exception as e:
+            print("FAILED", n, repr(e)[:300], flush=True)
+
+
+def session(path, ep):
+    import onnxruntime as ort
+
+    so = ort.SessionOptions()
+    so.log_severity_level = 3
+    if ep == "cuda":
+        ort.preload_dlls()
+        x = ort.InferenceSession(
+            path, so, providers=[("CUDAExecutionProvider", {"use_tf32": "0"}), "CPUExecutionProvider"]
+        )
+        assert "CUDAExecutionProvider" in x.get_providers(), x.get_providers()
+        return x
+    if ep == "cudagraph":
+        ort.preload_dlls()
+        return ort.InferenceSession(
+            path,
+            so,
+            providers=[("CUDAExecutionProvider", {"use_tf32": "0", "enable_cuda_graph": "1"}), "CPUExecutionProvider"],
+        )
+    if ep == "cpu":
+        return ort.InferenceSession(path, so, providers=["CPUExecutionProvider"])
+    if ep == "ggml":
+        import onnxruntime_ggml as g
+
+        return g.InferenceSession(path)
+    lib = {"webgpu": os.environ.get("WEBGPU_SO"), "leat": os.environ.get("LEAT_SO")}[ep]
+    if not getattr(session, ep, None):
+        ort.register_execution_provider_library(ep, lib)
+        setattr(session, ep, 1)
+    name = {"webgpu": "WebGpuExecutionProvider", "leat": "LeatExecutionProvider"}[ep]
+    dev = [x for x in ort.get_ep_devices() if x.ep_name == name]
+    so.add_provider_for_devices(dev[:1], {})
+    return ort.InferenceSession(path, so)
+
+
+def one(d, name, ep, T, own, secs):
+    f = feeds(name)
+    path = f"{d}/{name}.onnx"
+    ref = session(path, "cpu").run(None, f)
+    ss = [session(path, ep) for _ in range(T if own else 1)]
+    for s in ss:
+        for _ in range(3):
+            s.run(None, f)
+    n = [0] * T
+    bad = [0] * T
+    worst = [0.0] * T
+    stop = False
+    lat = []
+
+    def work(i):
+        s = ss[i % len(ss)]
+        while not stop:
+            t = time.perf_counter()
+            o = s.run(None, f)
+            if i == 0:
+                lat.append(time.perf_counter() - t)
+            n[i] += 1
+            if n[i] % 16 == 1:
+                for a, b in zip(o, ref):
+                    e = float(np.abs(a - b).max() / (np.abs(b).max() + 1e-9))
+                    worst[i] = max(worst[i], e)
+                    if not e < 2e-2:
+                        bad[i] += 1
+
+    th = [threading.Thread(target=work, args=(i,)) for i in range(T)]
+    t0 = time.perf_counter()
+    [t.start() for t in th]
+    time.sleep(secs)
+    stop = True
+    [t.join() for t in th]
+    dt = time.perf_counter() - t0
+    lat.sort()
+    print(
+        "RESULT "
+        + json.dumps(
+            dict(rps=round(sum(n) / dt, 1), p50_us=round(lat[len(lat) // 2] * 1e6, 1), bad=sum(bad), err=max(worst))
+        ),
+        flush=True,
+    )
+
+
+def run(d, eps):
+    for name in [n for n in NAMES if os.path.exists(f"{d}/{n}.onnx")]:
+        for ep in eps:
+            for T, own in ((1, 0), (2, 0), (8, 0), (2, 1), (8, 1)):
+                if ep == "cpu" and T == 2:
+                    continue
+                try:
+                    p = subprocess.run(
+                        [sys.executable, __file__, "one", d, name, ep, str(T), str(own), "1.5"],
+                        capture_output=True,
+                        text=True,
+                        timeout=45,
+                    )
+                    r = [line for line in p.stdout.splitlines() if line.startswith("RESULT")]
+                    out = (
+                        r[0][7:]
+                        if r and p.returncode == 0
+                        else f"rc={p.returncode} "
+                        + (r[0] if r else "")
+                        + (p.stderr.strip().splitlines() or [""])[-1][:160]
+                    )
+                except subprocess.TimeoutExpired:
+                    out = "TIMEOUT 45 s"
+                print(f"{name:20s} {ep:7s} T={T:<2d} {'own' if own else 'one'} session  {out}", flush=True)
+                if out.startswith("rc=") and T == 1:
+                    break
+
+
+def torch_side(d):
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = True
+    for name in NAMES:
+        m = build(name).cuda()
+        f = [torch.from_numpy(v).cuda() for v in feeds(name).values()]
+        if name in ("minilm",):
+            f = f[:1]
+            mm = m.m
+
+            def m(ids):
+                return mm(input_ids=ids).last_hidden_state
+
+        with torch.no_grad():
+            for _ in range(10):
+                m(*f)
+            torch.cuda.synchronize()
+            t = time.perf_counter()
+            k = 200
+            for _ in range(k):
+                m(*f)
+                torch.cuda.synchronize()
+            eager = (time.perf_counter() - t) / k * 1e6
+            try:
+                g = torch.cuda.CUDAGraph()
+                s = torch.cuda.Stream()
+                with torch.cuda.stream(s):
+                    for _ in range(3):
+                        m(*f)
+                torch.cuda.synchronize()
+                with torch.cuda.graph(g):
+                    m(*f)
+                torch.cuda.synchronize()
+                t = time.perf_counter()
+                for _ in range(k):
+                    g.replay()
+                    torch.cuda.synchronize()
+                graph = (time.perf_counter() - t) / k * 1e6
+            except Exception as e:
+                graph = repr(e)[:80]
+            res = {}
+            for T in (1, 2, 8, 16):
+                n = [0] * T
+                stop = False
+
+                def work(i):
+                    with torch.no_grad(), torch.cuda.stream(torch.cuda.Stream()):
+                        while not stop:
+                            m(*f)
+                            torch.cuda.current_stream().synchronize()
+                            n[i] += 1
+
+                th = [threading.Thread(target=work, args=(i,)) for i in range(T)]
+                t0 = time.perf_counter()
+                [x.start() for x in th]
+                time.sleep(1.5)
+                stop = True
+                [x.join() for x in th]
+                res[T] = round(sum(n) / (time.perf_counter() - t0), 1)
+        graph = graph if isinstance(graph, str) else round(graph, 1)
+        print(f"{name:20s} torch   eager {eager:.1f} us  graph {graph} us  threads rps {res}", flush=True)
+
+
+a = sys.argv
+if a[1] == "make":
+    make(a[2])
+elif a[1] == "run":
+    run(a[2], a[3:])
+elif a[1] == "torch":
+    torch_side(a[2])
+elif a[1] == "one":
+    one(a[2], a[3], a[4], int(a[5]), int(a[6]), float(a[7]))
