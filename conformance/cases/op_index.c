@@ -2,6 +2,7 @@
 /* Cases of the operators that pick or mix elements at computed places. */
 #include "cases/op_engine.h"
 #include "cases/sources.h"
+#include "fixture.h"
 
 #define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
 /* Attributes are given with their parentheses, to pass through macro arguments. */
@@ -127,6 +128,54 @@ static const leati_op_spec specs[] = {
      .inputs = {F32(1, 2, 5, 10), ABSENT, ABSENT, LIST(8, 8)}},
 };
 
+/* Running sums over a line so long that a kernel may not get through it at once (software devices cut loops short). */
+static void cumsum_long(leat_case_context *ctx, const void *data) {
+  enum { COUNT = 70000 };
+  const int64_t dims[1] = {COUNT};
+  const leat_value_info line = {.struct_size = sizeof line, .ndim = 1, .dtype = LEAT_F32, .shape = dims};
+  const leat_value_info scalar = {.struct_size = sizeof scalar, .dtype = LEAT_I64};
+  const leat_value_info *infos[2] = {&line, &scalar};
+  const leat_op_desc desc = {
+      .struct_size = sizeof desc, .opset = 14, .name = "CumSum", .input_count = 2, .output_count = 1, .inputs = infos};
+  leat_device *device = leati_fixture_device(ctx);
+  leat_op *op = NULL;
+  (void)data;
+  leati_case_require_op(ctx, &desc);
+  LEAT_CHECK_OK(ctx, ctx->op->create(device, &desc, &op, LEAT_ERR));
+  leat_stream *stream = leati_stream_new(ctx);
+  float *values = g_new(float, COUNT);
+  int64_t zero = 0;
+  leat_case_tensor views[3];
+  for (int i = 0; i < COUNT; ++i) {
+    values[i] = 1;
+  }
+  const uint64_t in = leati_alloc(ctx, COUNT * sizeof(float), stream);
+  const uint64_t out = leati_alloc(ctx, COUNT * sizeof(float), stream);
+  leati_upload(ctx, stream, in, values, COUNT * sizeof(float));
+  leati_tensor_device(ctx, &views[0], in, LEAT_F32, 1, dims);
+  leati_tensor_host(&views[1], &zero, LEAT_I64, 0, NULL);
+  leati_tensor_device(ctx, &views[2], out, LEAT_F32, 1, dims);
+  const leat_case_tensor *inputs[2] = {&views[0], &views[1]};
+  leati_op_invoke(ctx, op, stream, 2, inputs, &views[2]);
+  leati_download(ctx, stream, out, values, COUNT * sizeof(float));
+  leati_synchronize(ctx, stream);
+  for (int i = 0; i < COUNT; ++i) {
+    LEAT_CHECK_MESSAGE(ctx, values[i] == (float)(i + 1), "the sum of %d ones is %g", i + 1, (double)values[i]);
+  }
+  g_free(values);
+  leati_free(ctx, in);
+  leati_free(ctx, out);
+  leati_stream_destroy(ctx, stream);
+  leati_op_destroy(ctx, op);
+}
+
+static const leat_case long_lines[] = {
+    {.name = "op.CumSum.line_of_70000",
+     .summary = "Running sums are right over a line that is longer than some devices let a loop run.",
+     .run = cumsum_long},
+};
+
 void leati_cases_op_index(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+  leati_case_list_add(list, long_lines, G_N_ELEMENTS(long_lines));
 }

@@ -164,8 +164,8 @@ static int64_t product3(const int64_t *values) {
 
 static int32_t record_depthwise(leati_recorder *recorder, const leati_window_fit *fit, const leati_view *x,
                                 const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
-  /* At each place one round more for its own loop, at each row and plane likewise. */
-  const uint64_t rounds = (uint64_t)(fit->kernel[0] * (1 + fit->kernel[1] * (1 + fit->kernel[2])));
+  /* Three loops, one in the other; to leave a loop takes a round too. */
+  const uint64_t rounds = (uint64_t)(1 + fit->kernel[0] * (2 + fit->kernel[1] * (2 + fit->kernel[2])));
   LEATI_TRY(leati_check_rounds(recorder->device, rounds, "Conv", err));
   depthwise_args args = {.x = x->address,
                          .weights = w->address,

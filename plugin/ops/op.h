@@ -144,10 +144,10 @@ void leati_broadcast_strides(const leati_view *view, int32_t ndim, const int64_t
  * few of them. `strides[i]` are the strides of operand i. Rank 0 comes out as one dimension of size 1. Returns the new
  * rank. */
 int32_t leati_collapse(int32_t ndim, int64_t *dims, uint32_t operands, int64_t (*strides)[LEAT_MAX_RANK]);
-/** Rounds that every device gives the loops of one invocation, all together. */
-#define LEATI_ROUNDS_MAX 65535u
-/** Fails if an invocation of a kernel takes more rounds than the device gives it: lavapipe leaves every loop after
- * LEATI_ROUNDS_MAX of them, and what comes out is wrong without a word.
+/** Rounds that every device gives the loops of one invocation, all together: lavapipe leaves loops after 65535, and
+ * counts some that a kernel does not. */
+#define LEATI_ROUNDS_MAX 64000u
+/** Fails if an invocation of a kernel takes more rounds than the device gives it, which would be wrong without a word.
  * @errors NOT_SUPPORTED */
 int32_t leati_check_rounds(const leat_device *device, uint64_t rounds, const char *what, leat_error *err);
 /** Shape of output 0 for an operator whose output looks like input 0. */

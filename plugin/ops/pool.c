@@ -49,12 +49,12 @@ static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const le
                     .out_depth = (uint32_t)fit.out[0],
                     .out_height = (uint32_t)fit.out[1],
                     .out_width = (uint32_t)fit.out[2]};
-  uint64_t taps = 1, rounds = 0; /* along x, then z for each, then y for each: those inside the image at most */
-  for (int32_t i = 0; i < 3; ++i) {
-    const int32_t d = i == 0 ? 2 : i - 1;
-    taps *= (uint64_t)(fit.kernel[d] < fit.in[d] ? fit.kernel[d] : fit.in[d]);
-    rounds += taps;
+  uint64_t taps[3]; /* those inside the image, at most */
+  for (int32_t d = 0; d < 3; ++d) {
+    taps[d] = (uint64_t)(fit.kernel[d] < fit.in[d] ? fit.kernel[d] : fit.in[d]);
   }
+  /* Three loops, one in the other: x, z, y; to leave a loop takes a round too. */
+  const uint64_t rounds = 1 + taps[2] * (2 + taps[0] * (2 + taps[1]));
   LEATI_TRY(leati_check_rounds(recorder->device, rounds, leati_op_def_of(op)->info.name, err));
   for (int32_t d = 0; d < 3; ++d) {
     /* Coordinates are computed in 32 bits, padding included. */

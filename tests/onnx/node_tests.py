@@ -11,7 +11,7 @@ The cases and their expected outputs come from the onnx package. A case counts a
   n/a      ONNX Runtime's CPU provider cannot load or run the model, or gives another answer than the case expects and
            Leat gives the CPU provider's.
 An answer of Leat that is neither the case's nor the CPU provider's is wrong. Exit status: 0, or 1 if a case is wrong or
-crashed or fewer than N are whole, 2 on bad use.
+crashed or fewer than N are whole, 2 on bad use, 77 if there is no device.
 """
 import argparse
 import collections
@@ -21,8 +21,9 @@ import subprocess
 import sys
 import warnings
 
-CASES_PER_PROCESS = 60
+CASES_PER_PROCESS = 300
 SECONDS_PER_PROCESS = 600
+NO_DEVICE = 77
 
 
 def load_cases(text):
@@ -73,7 +74,8 @@ class Runner:
         ort.register_execution_provider_library("leat", library)
         self.devices = [d for d in ort.get_ep_devices() if d.ep_name == "LeatExecutionProvider"][:1]
         if not self.devices:
-            sys.exit("node_tests.py: no Leat device")
+            print("node_tests.py: no Leat device", file=sys.stderr)
+            sys.exit(NO_DEVICE)
 
     def outputs(self, model, feeds, leat):
         """Outputs, and how many nodes ran on Leat and elsewhere."""
@@ -175,6 +177,9 @@ def main():
     if count == 0:
         parser.error("no case has \"%s\" in its name" % arguments.filter)
     results = {}
+    if subprocess.run([sys.executable, os.path.abspath(__file__), "--library", arguments.library, "--first", "0",
+                       "--last", "0"], check=False).returncode == NO_DEVICE:
+        return NO_DEVICE
     at = 0
     while at < count:
         at = run_slice(arguments, at, min(at + CASES_PER_PROCESS, count), results)
