@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Target leat_build_id: a header that says exactly what was built, made anew at every build and changed only when it differs.
+# Target leat_build_id: a header that says exactly what was built, made anew at every build and changed only when it
+# differs.
 set(LEAT_BUILD_ID_HEADER ${CMAKE_BINARY_DIR}/generated/leat_build_id.h)
 add_custom_target(leat_build_id_header
   COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/build_id.sh ${CMAKE_SOURCE_DIR} ${LEAT_BUILD_ID_HEADER}

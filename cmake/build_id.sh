@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# build_id.sh TREE [HEADER]: prints the build id of a source tree, or writes it to a header if it changed.
-# The id is the commit and, when files differ from it, a dot and a digest of the differences (new files included): fit for the build part of a
-# semantic version.
+# build_id.sh TREE [HEADER]: prints the build id of a source tree, or writes it to a header if it changed. The id is the
+# commit and, when files differ from it, a dot and a digest of the differences (new files included): fit for the build
+# part of a semantic version.
 set -eu
 tree=$1
 id=unknown

@@ -41,5 +41,5 @@ int main(void) {
   for (int i = 0; i < 3; ++i) {
     check(leat->memory->free(gpu, (uint64_t)(uintptr_t)device[i].data, &err));
   }
-  return leat->device->close(gpu, &err);
+  return leat->device->close(gpu, &err); /* frees the stream and the operator too */
 }

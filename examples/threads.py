@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One session, eight workers. Usage: python3 examples/threads.py build/libleat_onnxruntime.so"""
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnxruntime as ort
 
-ort.register_execution_provider_library("leat", sys.argv[1])
+# ONNX Runtime would look for a relative path in its own folder.
+ort.register_execution_provider_library("leat", os.path.abspath(sys.argv[1]))
 devices = [d for d in ort.get_ep_devices() if d.ep_name == "LeatExecutionProvider"]
 if not devices:
     sys.exit("no Vulkan device; leat-info says why")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# standalone.sh INCLUDE [OPTION...]: compiles leat/backend.h alone, as C11 and as C++17, with gcc and with clang, with all
-# of -Wpedantic as errors. OPTIONs (such as -isystem FOLDER for DLPack) go to each compiler. Then the same with mistakes
-# planted in the header, which must be refused.
+# standalone.sh INCLUDE [OPTION...]: compiles leat/backend.h alone, as C11 and as C++17, with gcc and with clang, with
+# all of -Wpedantic as errors. OPTIONs (such as -isystem FOLDER for DLPack) go to each compiler. Then the same with
+# mistakes planted in the header, which must be refused.
 set -eu
 include=$1
 shift

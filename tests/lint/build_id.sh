@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# build_id.sh TREE PROGRAM PLUGIN STALE [BINARY...]: fails unless what is about to be tested was built from TREE as it is
-# now. PROGRAM prints the build id of the backend PLUGIN; each BINARY holds its id as text. STALE is a backend with
+# build_id.sh TREE PROGRAM PLUGIN STALE [BINARY...]: fails unless what is about to be tested was built from TREE as it
+# is now. PROGRAM prints the build id of the backend PLUGIN; each BINARY holds its id as text. STALE is a backend with
 # another id, which must be refused. LEAT_TESTS_ALLOW_MISMATCH=1 lets a mismatch pass, with a warning.
 set -eu
 tree=$1

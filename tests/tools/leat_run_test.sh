@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# leat_run_test.sh LEAT_RUN MODELS WORK: leat-run by its exit status and its words, on the CPU provider (no device needed).
-# Every bad use must end with 2, every wrong output or failed run with 1, never by a signal, and say what is wrong.
+# leat_run_test.sh LEAT_RUN MODELS WORK: leat-run by its exit status and its words, on the CPU provider (no device
+# needed). Every bad use must end with 2, every wrong output or failed run with 1, never by a signal, and say what is
+# wrong.
 set -u
 tool=$1
 models=$2

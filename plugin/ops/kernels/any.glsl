@@ -127,8 +127,8 @@ Any any_load(uint type, uint64_t p) {
 void any_store(uint type, uint from, uint64_t p, Any x) {
   bool is_float = any_is_float(from);
   int64_t i = is_float ? any_truncate(x.f) : x.i;
-  // Narrow integers take the low bits of what fits 32, and negative numbers wrap in unsigned types, as the machine code of C compilers
-  // converts a float to them.
+  // Narrow integers take the low bits of what fits 32, and negative numbers wrap in unsigned types, as the machine code
+  // of C compilers converts a float to them.
   int low = is_float ? int(clamp(i, int64_t(-2147483648L), int64_t(2147483647L))) : int(i);
   switch (type) {
     case LEAT_ANY_F32:

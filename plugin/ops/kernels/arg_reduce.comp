@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Index of the largest or smallest element along one dimension. A long dimension with few results is cut into chunks; a second dispatch
-// (STAGE 2) finds the best of the chunks' results. Defines: T, BUFFER; REAL for floating point.
+// Index of the largest or smallest element along one dimension. A long dimension with few results is cut into chunks; a
+// second dispatch (STAGE 2) finds the best of the chunks' results. Defines: T, BUFFER; REAL for floating point.
 #include "leat.glsl"
 #include "lines.glsl"
 #include "math.glsl"
@@ -38,8 +38,8 @@ bool is_nan(T value) {
 #endif
 }
 
-// As in ONNX Runtime: where the first of equals is wanted, the first NaN wins; where the last is, a NaN wins if it is the very first element
-// and is passed over otherwise.
+// As in ONNX Runtime: where the first of equals is wanted, the first NaN wins; where the last is, a NaN wins if it is
+// the very first element and is passed over otherwise.
 bool passed_over(T value) {
   return LAST != 0 && is_nan(value);
 }

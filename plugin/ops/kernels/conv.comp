@@ -1,8 +1,8 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolution and transposed convolution as a matrix product whose right operand is gathered from the image on the way into shared
-// memory: rows are output channels of a group, columns are output pixels of all images, k runs over input channels and taps. The
-// batch of the product is the group. One and two spatial dimensions come as three.
+// Convolution and transposed convolution as a matrix product whose right operand is gathered from the image on the way
+// into shared memory: rows are output channels of a group, columns are output pixels of all images, k runs over input
+// channels and taps. The batch of the product is the group. One and two spatial dimensions come as three.
 #include "leat.glsl"
 #include "gemm_args.glsl"
 
@@ -147,7 +147,8 @@ void main() {
           [[unroll]] for (uint j = 0; j < 4; ++j) {
             if (column + j < args.n) {
               const uint its_image = (column + j) / args.pixels;
-              const uint place = its_image * args.image_out + (column + j - its_image * args.pixels) + row * args.pixels;
+              const uint place =
+                  its_image * args.image_out + (column + j - its_image * args.pixels) + row * args.pixels;
               F32(c_base).v[place] = value[j];
             }
           }

@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolution with one input channel per group. A thread computes four neighbouring outputs of a row, so that a weight is read once for
-// four products; where the window moves by one, an input too is read once for all outputs that use it.
+// Convolution with one input channel per group. A thread computes four neighbouring outputs of a row, so that a weight
+// is read once for four products; where the window moves by one, an input too is read once for all outputs that use it.
 #include "leat.glsl"
 
 layout(local_size_x = 256) in;

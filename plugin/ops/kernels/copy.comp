@@ -1,6 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies a strided tensor into another of the same shape: Transpose, Expand, Slice and whatever else only moves elements.
+// Copies a strided tensor into another of the same shape: Transpose, Expand, Slice and whatever else only moves
+// elements.
 #extension GL_GOOGLE_include_directive : require
 #include "item.glsl"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One kernel per combination of types; the operation is a specialisation constant. See elementwise.comp for the definitions.
+# One kernel per combination of types; the operation is a specialisation constant. See elementwise.comp for the
+# definitions.
 leat_kernel(unary_f32 elementwise.comp FLOAT ARITY=1 A=F32 R=F32)
 leat_kernel(exponential_f32 elementwise.comp FLOAT EXPONENTIAL ARITY=1 A=F32 R=F32)
 leat_kernel(trigonometric_f32 elementwise.comp FLOAT TRIGONOMETRIC ARITY=1 A=F32 R=F32)

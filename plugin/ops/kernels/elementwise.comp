@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One result element from one to three broadcast operands.
 //
-// Compiled once per combination of types: ARITY is the number of operands, A, B, C their types and R the result's, by the names of
-// types.glsl (ANY: the type is a specialisation constant). Exactly one of FLOAT, INTEGER, COMPARE, CLASSIFY, LOGIC, POWER, CLIP, SELECT,
-// CAST says which operations there are (FLOAT of one operand: with EXPONENTIAL or TRIGONOMETRIC those of that kind); which of them is
-// a specialisation constant, so that nothing of the others is left.
+// Compiled once per combination of types: ARITY is the number of operands, A, B, C their types and R the result's, by
+// the names of types.glsl (ANY: the type is a specialisation constant). Exactly one of FLOAT, INTEGER, COMPARE,
+// CLASSIFY, LOGIC, POWER, CLIP, SELECT, CAST says which operations there are (FLOAT of one operand: with EXPONENTIAL or
+// TRIGONOMETRIC those of that kind); which of them is a specialisation constant, so that nothing of the others is left.
 #extension GL_GOOGLE_include_directive : require
 #include "any.glsl"
 #include "elementwise_codes.glsl"
@@ -66,7 +66,8 @@ float softplus(float x) { return max(x, 0.0) + leat_log1p(leat_exp(-abs(x))); }
 float apply(float x) {
   float p = args.parameters[0];
   float q = args.parameters[1];
-  // Comparisons let NaN through only by chance. Every operation keeps it but those two, which choose 0 where no comparison holds.
+  // Comparisons let NaN through only by chance. Every operation keeps it but those two, which choose 0 where no
+  // comparison holds.
   if (leat_isnan(x)) return operation == LEAT_EW_THRESHOLDED_RELU || operation == LEAT_EW_SHRINK ? 0.0 : x;
   switch (operation) {
 #if defined(EXPONENTIAL)
@@ -362,8 +363,8 @@ void find(uint index, out int a, out int b, out int c, out int r) {
     x[3] = x[0];                                                                      \
   }
 
-// Every invocation handles four elements. The operation stands in the code once: what it does for the others of its kind is only dropped when the
-// pipeline is made, and drivers take their time over what they drop.
+// Every invocation handles four elements. The operation stands in the code once: what it does for the others of its
+// kind is only dropped when the pipeline is made, and drivers take their time over what they drop.
 void main() {
   TA x[4];
 #if ARITY >= 2

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers that the elementwise operators and their kernel agree on; read by the C compiler and by the shader compiler. */
+/* Numbers that the elementwise operators and their kernel agree on; read by the C compiler and by the shader
+ * compiler. */
 #ifndef LEAT_ELEMENTWISE_CODES_GLSL_
 #define LEAT_ELEMENTWISE_CODES_GLSL_
 
-/* Specialisation constant 0: the operation. One operand. What needs the exponential or trigonometric functions has kernels of its own, so that
- * a pipeline of the others is made without reading them. */
+/* Specialisation constant 0: the operation. One operand. What needs the exponential or trigonometric functions has
+ * kernels of its own, so that a pipeline of the others is made without reading them. */
 #define LEAT_EW_IDENTITY 0
 #define LEAT_EW_NEG 1
 #define LEAT_EW_ABS 2

@@ -27,7 +27,8 @@ void main() {
     int64_t x = index_load(args.indices, j, args.axis_size);
     Item value = Item(0);
     if (x >= int64_t(0)) {
-      value = item_load(item_at(args.data, (int64_t(o) * int64_t(args.axis_size) + x) * int64_t(args.inner) + int64_t(i)));
+      value = item_load(
+          item_at(args.data, (int64_t(o) * int64_t(args.axis_size) + x) * int64_t(args.inner) + int64_t(i)));
     }
     item_store(item_at(args.dst, int(item)), value);
   }

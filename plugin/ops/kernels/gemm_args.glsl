@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arguments that all matrix products share; the C struct is leati_gemm_args in ops/matmul.h.
 //
-// c[batch][m][n] = alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n]. Strides and counts are in elements.
+// c[batch][m][n] = alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n]. Strides and counts
+// are in elements.
 #ifndef LEAT_GEMM_ARGS_GLSL_
 #define LEAT_GEMM_ARGS_GLSL_
 

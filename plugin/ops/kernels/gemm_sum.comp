@@ -1,6 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Second step of a matrix product whose k was split over workgroups: adds the pieces in order, then alpha, beta and bias.
+// Second step of a matrix product whose k was split over workgroups: adds the pieces in order, then alpha, beta and
+// bias.
 #include "leat.glsl"
 
 layout(local_size_x = 256) in;

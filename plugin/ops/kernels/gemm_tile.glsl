@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The heart of matrix products: one workgroup computes a BM x BN tile of the result from tiles of both operands in shared memory.
+// The heart of matrix products: one workgroup computes a BM x BN tile of the result from tiles of both operands in
+// shared memory.
 //
-// The including file defines BM, BN, BK, TM, TN (rows and columns per thread, multiples of 4) and SLICES, and the functions that say
-// where the operands come from: `vec4 fetch_a4(i, k)`, `float fetch_a(i, k)`, the same for b, with i the row or column in the result
-// and k in [k_begin, k_end) or beyond, which must give 0. The SLICES of a workgroup take turns along k, so that a small tile
-// still has 256 threads' worth of loads in flight; their sums are added in order at the end.
+// The including file defines BM, BN, BK, TM, TN (rows and columns per thread, multiples of 4) and SLICES, and the
+// functions that say where the operands come from: `vec4 fetch_a4(i, k)`, `float fetch_a(i, k)`, the same for b, with i
+// the row or column in the result and k in [k_begin, k_end) or beyond, which must give 0. The SLICES of a workgroup
+// take turns along k, so that a small tile still has 256 threads' worth of loads in flight; their sums are added in
+// order at the end.
 //
-// How an operand's tile is walked is a mode: quads along k or along rows (columns) where memory is contiguous that way and
-// aligned, else single elements with neighbouring threads along k or along rows.
+// How an operand's tile is walked is a mode: quads along k or along rows (columns) where memory is contiguous that way
+// and aligned, else single elements with neighbouring threads along k or along rows.
 #define MODE_QUADS_K 0
 #define MODE_QUADS_I 1
 #define MODE_SINGLES_K 2
@@ -96,8 +98,8 @@ void tile_keep(uint t, uint slice) {
   }
 }
 
-// Row or column within the tile of a thread's element i: quads of one thread are spread over the tile, so that the quads
-// that a warp reads at once are neighbours.
+// Row or column within the tile of a thread's element i: quads of one thread are spread over the tile, so that the
+// quads that a warp reads at once are neighbours.
 uint tile_row(uint thread_row, const uint i) {
   return (i / 4) * (BM / (TM / 4)) + thread_row * 4 + i % 4;
 }
@@ -165,8 +167,8 @@ void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
 #endif
 }
 
-// Which tile, batch and split a workgroup has. Tiles go in bands of 8 tile rows, so that workgroups that run together share operands in
-// the cache.
+// Which tile, batch and split a workgroup has. Tiles go in bands of 8 tile rows, so that workgroups that run together
+// share operands in the cache.
 struct TileNumber {
   uint row, column, batch, split;
 };

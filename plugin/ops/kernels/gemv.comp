@@ -1,7 +1,8 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix product for up to 8 rows: every element of b is read once, by one thread, and used for all rows. A workgroup computes 16 columns,
-// or 16 quads of columns; its threads share out k and add up through shared memory, in a fixed order.
+// Matrix product for up to 8 rows: every element of b is read once, by one thread, and used for all rows. A workgroup
+// computes 16 columns, or 16 quads of columns; its threads share out k and add up through shared memory, in a fixed
+// order.
 #include "leat.glsl"
 #include "gemm_args.glsl"
 
@@ -123,7 +124,8 @@ void main() {
       }
       total *= args.alpha;
       if (args.bias != 0) {
-        const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row + int(column) * args.bias_column;
+        const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row +
+                       int(column) * args.bias_column;
         total = fma(args.beta, F32(args.bias).v[at], total);
       }
       F32(c_base).v[row * args.c_row + column * args.c_column] = total;

@@ -9,7 +9,8 @@ layout(constant_id = 0) const bool index_is_32 = false;
 int64_t index_load(uint64_t indices, uint i, uint size) {
   int64_t x;
   if (index_is_32) {
-    // Wrapped before it is widened: Mesa 22.3's lavapipe widens a negative number that it has just loaded without its sign.
+    // Wrapped before it is widened: Mesa 22.3's lavapipe widens a negative number that it has just loaded without its
+    // sign.
     int k = load_I32(indices + uint64_t(i) * 4u);
     x = int64_t(k < 0 ? k + int(size) : k);
   } else {

@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// GatherElements and ScatterElements: one coordinate of each element is replaced by its index. An index out of range reads 0
-// or writes nothing.
+// GatherElements and ScatterElements: one coordinate of each element is replaced by its index. An index out of range
+// reads 0 or writes nothing.
 #extension GL_GOOGLE_include_directive : require
 #include "item.glsl"
 #include "index.glsl"
@@ -11,7 +11,7 @@ layout(local_size_x = 256) in;
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t data;     // the tensor that indices point into
   uint64_t indices;  // compact
-  uint64_t other;    // compact, of the shape of the indices: the result of GatherElements, the updates of ScatterElements
+  uint64_t other;    // compact, of the shape of the indices: result of GatherElements, updates of ScatterElements
   uint count;        // items of the indices
   uint rank;
   uint axis;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What every kernel includes first: extensions, buffer types, and the number of a workgroup.
 //
-// Arguments come as `layout(set = 0, binding = 0, std430) uniform Args { ... } args;` with buffers as references, declared
-// in the same order as the C struct that fills them in (std430: scalars are packed, 8-byte members lie on 8 bytes).
+// Arguments come as `layout(set = 0, binding = 0, std430) uniform Args { ... } args;` with buffers as references,
+// declared in the same order as the C struct that fills them in (std430: scalars are packed, 8-byte members lie on 8
+// bytes).
 #ifndef LEAT_GLSL_
 #define LEAT_GLSL_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How kernels that reduce lines of elements share them out: PARTS threads to a line, 256 / PARTS lines to a workgroup. Neighbouring
-// threads lie along the line when its elements are neighbours in memory (ALONG), else across lines. All sums are added in a fixed order.
+// How kernels that reduce lines of elements share them out: PARTS threads to a line, 256 / PARTS lines to a workgroup.
+// Neighbouring threads lie along the line when its elements are neighbours in memory (ALONG), else across lines. All
+// sums are added in a fixed order.
 //
 // Specialisation constant 0 is PARTS, a power of two up to 256, plus 65536 if ALONG.
 #ifndef LEAT_LINES_GLSL_
@@ -16,8 +17,8 @@ const uint LINES = 256 / PARTS;
 uint line_own() { return ALONG ? gl_LocalInvocationIndex / PARTS : gl_LocalInvocationIndex % LINES; }
 uint line_part() { return ALONG ? gl_LocalInvocationIndex % PARTS : gl_LocalInvocationIndex / LINES; }
 
-// Defines NAME(value), which combines the values of all parts of a line by OP(a, b) and gives every thread the result. All threads of the
-// workgroup must call it.
+// Defines NAME(value), which combines the values of all parts of a line by OP(a, b) and gives every thread the result.
+// All threads of the workgroup must call it.
 #define LEAT_LINE_COMBINE(NAME, T, SPACE, OP)               \
   T NAME(T value) {                                         \
     const uint at = line_part() * LINES + line_own();       \

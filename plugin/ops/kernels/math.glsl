@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions of one float with a stated accuracy. GLSL's own are allowed errors that a model shows (sin: 2^-11, atan: 4096
-// units in the last place), and differ from device to device; these are the same everywhere.
+// Functions of one float with a stated accuracy. GLSL's own are allowed errors that a model shows (sin: 2^-11, atan:
+// 4096 units in the last place), and differ from device to device; these are the same everywhere.
 //
-// The polynomials are near-minimax fits (reweighted least squares at Chebyshev nodes, in double precision). Errors named
-// below are of the whole function in float32 arithmetic, measured over dense samples against double precision.
+// The polynomials are near-minimax fits (reweighted least squares at Chebyshev nodes, in double precision). Errors
+// named below are of the whole function in float32 arithmetic, measured over dense samples against double precision.
 #ifndef LEAT_MATH_GLSL_
 #define LEAT_MATH_GLSL_
 
@@ -111,7 +111,8 @@ float leat_erf(float x) {
     float s = x * x;
     float p = 1.12837911 +
               s * (-0.37612626 +
-                   s * (0.11283600 + s * (-0.026854444 + s * (0.0051895352 + s * (-0.00080208411 + s * 7.8891193e-5)))));
+                   s * (0.11283600 +
+                        s * (-0.026854444 + s * (0.0051895352 + s * (-0.00080208411 + s * 7.8891193e-5)))));
     return x * p;
   }
   if (leat_isnan(x)) return x;
@@ -131,8 +132,8 @@ float leat_erf(float x) {
 }
 
 // The bits of 2/pi, for arguments that a three-part pi/2 cannot reduce.
-const uint LEAT_TWO_OVER_PI[8] = uint[8](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
-                                         0xfe5163abu);
+const uint LEAT_TWO_OVER_PI[8] = uint[8](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
+                                         0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu);
 
 // x = quadrant * pi/2 + r with r in [-pi/4, pi/4], for finite x of any size.
 float leat_reduce(float x, out uint quadrant) {
@@ -143,7 +144,8 @@ float leat_reduce(float x, out uint quadrant) {
     precise float r = ((x - k * 1.5703125) - k * 4.83751297e-4) - k * 7.54979013e-8;
     return r;
   }
-  // |x| = m * 2^e with m of 24 bits. Of m * 2/pi only the bits around the binary point matter: 96 bits of 2/pi are enough.
+  // |x| = m * 2^e with m of 24 bits. Of m * 2/pi only the bits around the binary point matter: 96 bits of 2/pi are
+  // enough.
   uint bits = floatBitsToUint(x);
   int e = int((bits >> 23) & 0xffu) - 150;
   uint m = (bits & 0x007fffffu) | 0x00800000u;
@@ -161,7 +163,8 @@ float leat_reduce(float x, out uint quadrant) {
     w2 = (w2 << shift) | (w3 >> (32 - shift));
   }
   // The product modulo 4 in units of 2^-62: the upper bits of m * w0 are whole turns and fall off.
-  uint64_t product = (uint64_t(m) * uint64_t(w0) << 32) + uint64_t(m) * uint64_t(w1) + ((uint64_t(m) * uint64_t(w2)) >> 32);
+  uint64_t product =
+      (uint64_t(m) * uint64_t(w0) << 32) + uint64_t(m) * uint64_t(w1) + ((uint64_t(m) * uint64_t(w2)) >> 32);
   uint64_t rounded = product + (uint64_t(1) << 61);
   quadrant = uint(rounded >> 62);
   int64_t fraction = int64_t(product - (uint64_t(quadrant) << 62));
@@ -203,7 +206,8 @@ float leat_atan(float x) {
     t = (a - 1.0) / (a + 1.0);
   }
   float s = t * t;
-  float y = base + (t + t * s * (-0.33333316 + s * (0.19998489 + s * (-0.14243849 + s * (0.10595998 - s * 0.060834456)))));
+  float y =
+      base + (t + t * s * (-0.33333316 + s * (0.19998489 + s * (-0.14243849 + s * (0.10595998 - s * 0.060834456)))));
   return x < 0.0 ? -y : y;
 }
 float leat_asin(float x) {

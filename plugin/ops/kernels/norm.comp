@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Normalisation of lines of neighbouring elements (layer, instance, group and RMS normalisation): mean and variance of a line in two passes,
-// then scale and bias. Lines that fit are kept in registers and read once.
+// Normalisation of lines of neighbouring elements (layer, instance, group and RMS normalisation): mean and variance of
+// a line in two passes, then scale and bias. Lines that fit are kept in registers and read once.
 #include "leat.glsl"
 #include "lines.glsl"
 
@@ -12,7 +12,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y;
   uint64_t scale, bias;         // 0 for none
   uint64_t mean, deviation;     // outputs of one element per line, 0 for none; deviation holds its inverse
-  uint64_t skip, addend, total; // addend: one per element of a line, 0 for none; total: output of what was normalised, 0 for none
+  // addend: one per element of a line, 0 for none; total: output of what was normalised, 0 for none.
+  uint64_t skip, addend, total;
   uint lines, count;            // count elements in each line
   uint skip_lines;              // skip repeats after so many lines
   uint period, step, spread;    // element i of line l takes scale and bias number l % period * step + i / spread

@@ -27,7 +27,8 @@ ivec2 taps_inside(int start, int d) {
   return ivec2(first, taps_before(start, args.size[d], args.kernel[d], args.dilation[d]));
 }
 
-// The larger of two; of numbers and NaNs the later. Spelled out, because compilers take a comparison for their own maximum.
+// The larger of two; of numbers and NaNs the later. Spelled out, because compilers take a comparison for their own
+// maximum.
 float later_max(float a, float b) {
   return leat_isnan(a) || leat_isnan(b) ? b : max(a, b);
 }

@@ -1,7 +1,8 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduction over any dimensions of a tensor with any strides. A long reduction with few results is cut into chunks that different
-// workgroups reduce; a second dispatch reduces their results. Defines: T, BUFFER; REAL for floating point, WIDE for 64 bits.
+// Reduction over any dimensions of a tensor with any strides. A long reduction with few results is cut into chunks that
+// different workgroups reduce; a second dispatch reduces their results. Defines: T, BUFFER; REAL for floating point,
+// WIDE for 64 bits.
 #include "leat.glsl"
 #include "lines.glsl"
 #include "math.glsl"

@@ -16,7 +16,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint keep_digits; // 1: coordinates are rounded once, as if they had been found in double precision
   uint out_shape[8];
   int in_shape[8], in_stride[8];
-  // The input coordinate of output index i is offset + (i + shift) * span * factor / divisor - less; with a divisor of 0 it is i.
+  // The input coordinate of output index i is offset + (i + shift) * span * factor / divisor - less; with a divisor of
+  // 0 it is i.
   float shift[8], span[8], factor[8], divisor[8], offset[8], less[8];
 } args;
 
@@ -25,8 +26,9 @@ float upper(float a) {
   return uintBitsToFloat(floatBitsToUint(a) & 0xfffff000u);
 }
 
-// A quotient rounded as IEEE 754 says, so that coordinates are those of any CPU: the hardware's may be off by two units, and fma() may
-// round twice. What is left of a after q * b is found exactly, from halves, and divided once more. `rest` is what rounding lost.
+// A quotient rounded as IEEE 754 says, so that coordinates are those of any CPU: the hardware's may be off by two
+// units, and fma() may round twice. What is left of a after q * b is found exactly, from halves, and divided once more.
+// `rest` is what rounding lost.
 float divide(float a, float b, out float rest) {
   precise float q = a / b;
   precise float left = 0;

@@ -1,6 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies up to twelve blocks of rows at once, so that Concat and Split are one dispatch. The workgroup's z is the block.
+// Copies up to twelve blocks of rows at once, so that Concat and Split are one dispatch. The workgroup's z is the
+// block.
 #extension GL_GOOGLE_include_directive : require
 #include "item.glsl"
 

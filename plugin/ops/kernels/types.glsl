@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Element types by name, for kernels that are compiled once per type: T_<name> is the type to compute in, SIZE_<name> the bytes
-// of an element, load_<name> and store_<name> move one element, load4_<name> and store4_<name> four that lie side by side at an
-// address that is a multiple of their size (of 16 where that is more).
+// Element types by name, for kernels that are compiled once per type: T_<name> is the type to compute in, SIZE_<name>
+// the bytes of an element, load_<name> and store_<name> move one element, load4_<name> and store4_<name> four that lie
+// side by side at an address that is a multiple of their size (of 16 where that is more).
 #ifndef LEAT_TYPES_GLSL_
 #define LEAT_TYPES_GLSL_
 

@@ -6,6 +6,11 @@
  * function once with the range of ABI versions it speaks, and gets a table of tables: device, memory, stream, event,
  * op. Tensors cross the line as DLPack views. The library is never unmapped.
  *
+ * **In order of use.** device: open(); stream: create(); memory: alloc() and copy(); op: create() and invoke(); copy()
+ * back; stream: synchronize(). `examples/add.c` does just this. A host need not load the library itself:
+ * leat_host_load() of `leat/host.h` does. A backend begins as a copy of `conformance/template/template.c`, and
+ * `leat-conformance` judges it.
+ *
  * **Thread rules.** Every function states one:
  * - `@threads any`: any thread, at any time, also at once with itself on the same objects. Two threads that use one
  *   stream interleave whole calls.
@@ -23,7 +28,7 @@
  *
  * **Growth.** Every struct begins with `struct_size`, set by whoever fills the struct in. Structs grow at the end only.
  * A reader accepts a struct that is longer than the one it knows if the part it does not know is zero. Reserved fields
- * are zero and are checked. A slot that a table marks optional may be NULL.
+ * are zero and are checked. A slot (a function of a table) or a table that is marked optional may be NULL, no other.
  *
  * **fork().** A child of fork() cannot use the backend: every call there fails with LEAT_ERROR_FORKED. The parent goes
  * on.
@@ -69,7 +74,7 @@ extern "C" {
 #define LEAT_ERROR_NOT_READY 6        /**< what was asked about has not finished yet */
 #define LEAT_ERROR_VERSION 7          /**< no common ABI version; the message holds both ranges */
 #define LEAT_ERROR_UNAVAILABLE 8      /**< no usable device or driver; the message says why */
-#define LEAT_ERROR_EXHAUSTED 9        /**< a bounded resource (the stream pool) is all taken */
+#define LEAT_ERROR_EXHAUSTED 9        /**< a bounded resource is all taken; no function of ABI 1.0 gives it */
 #define LEAT_ERROR_FORKED 10          /**< called in a child of fork(), where the backend cannot work */
 #define LEAT_ERROR_BUSY 11            /**< an object is in use and cannot go yet */
 #define LEAT_ERROR_INTERNAL 12        /**< a driver or the backend misbehaved; the message says where */
@@ -129,8 +134,8 @@ typedef struct leat_backend_api {
   const struct leat_stream_api *stream;     /**< required */
   const struct leat_event_api *event;       /**< required */
   const struct leat_op_api *op;             /**< required */
-  const struct leat_graph_api *graph;       /**< optional */
-  const struct leat_profiler_api *profiler; /**< optional */
+  const struct leat_graph_api *graph;       /**< optional; NULL in ABI 1.0, which does not define it */
+  const struct leat_profiler_api *profiler; /**< optional; NULL in ABI 1.0, which does not define it */
   /** Frees what the backend holds while no device is open. A later call of any slot starts it again.
    * @threads any
    * @param err [out] what went wrong, may be NULL
@@ -140,7 +145,8 @@ typedef struct leat_backend_api {
 
 #define LEAT_CAPABILITY_EVENT_TIMING (UINT64_C(1) << 0) /**< events can be created with LEAT_EVENT_TIMING */
 
-/** Negotiates an ABI version and gives the table. May be called often; touches no device and no driver.
+/** Negotiates an ABI version, the highest that both sides know, and gives the table. May be called often; touches no
+ * device and no driver.
  * @threads any
  * @param host [in] the host's range of versions
  * @param out [out] the table; NULL on failure
@@ -234,9 +240,10 @@ typedef struct leat_device_api {
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
-/* A device address is a 64-bit number (for Vulkan a VkDeviceAddress). In a DLTensor of device type kDLVulkan, `data` is
- * that number, `device_id` is leat_device_info::index, and `data + byte_offset` is plain arithmetic: any address inside
- * a block is good. A host tensor has device type kDLCPU. NULL strides mean compact, row-major. */
+/* A device address is a 64-bit number (for Vulkan a VkDeviceAddress) that the host cannot read through. In a DLTensor
+ * of device type kDLVulkan, which ABI 1.0 uses for the device of any backend, `data` is that number, `device_id` is
+ * leat_device_info::index, and `data + byte_offset` is plain arithmetic: any address inside a block is good. A host
+ * tensor has device type kDLCPU. NULL strides mean compact: row-major, without gaps. */
 
 /** Figures of a device's memory. Bytes unless said otherwise; taken one by one, each exact. */
 typedef struct leat_memory_stats {
@@ -655,9 +662,9 @@ typedef struct leat_op_api {
    * @errors LEAT_ERROR_NOT_SUPPORTED */
   int32_t (*infer)(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
                    leat_shape *const *out, leat_error *err);
-  /** Puts the operator into a stream. Atomic: all of it or, on failure, nothing. Views must lie inside live blocks of
-   * the stream's device; inputs may have any strides, outputs are compact unless the operator says otherwise. Does not
-   * order anything across streams: use events.
+  /** Puts the operator into a stream. Atomic: all of it or, on failure, nothing. Device views must lie inside live
+   * blocks of the stream's device; inputs may have any strides, outputs are compact. An output overlaps no input, but
+   * for what LEAT_OP_ALIAS and LEAT_OP_IN_PLACE allow. Does not order anything across streams: use events.
    * @threads any
    * @param op [in] the operator
    * @param stream [in] a stream of the device that the operator was made for
