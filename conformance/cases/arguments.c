@@ -121,6 +121,18 @@ static void invoke_counts(leat_case_context *ctx, const void *data) {
   addition_free(sum);
 }
 
+/* A sum that lies partly over an operand would read what it has written. */
+static void invoke_overlap(leat_case_context *ctx, const void *data) {
+  static const uint64_t offsets[] = {sizeof(float), (COUNT - 1) * sizeof(float)};
+  addition *sum = addition_new(ctx);
+  (void)data;
+  for (size_t i = 0; i < G_N_ELEMENTS(offsets); ++i) {
+    leati_tensor_device(ctx, &sum->views[2], sum->block + offsets[i], LEAT_F32, 2, matrix);
+    INVALID(sum);
+  }
+  addition_free(sum);
+}
+
 static void invoke_rank(leat_case_context *ctx, const void *data) {
   static const int32_t ranks[] = {-1, INT32_MIN, LEAT_MAX_RANK + 1, 1000, INT32_MAX};
   addition *sum = addition_new(ctx);
@@ -715,6 +727,9 @@ static const leat_case cases[] = {
     {.name = "arguments.invoke.wrong_output_shape_is_invalid",
      .summary = "An output of another shape or type, and inputs that do not broadcast, are invalid.",
      .run = invoke_output},
+    {.name = "arguments.invoke.overlapping_output_is_invalid",
+     .summary = "An output that lies partly over an input is invalid.",
+     .run = invoke_overlap},
     {.name = "arguments.invoke.wrong_types_are_refused",
      .summary = "Lanes, odd widths, unknown codes and operands of different types are refused.",
      .run = invoke_dtype},
