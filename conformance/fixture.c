@@ -29,13 +29,6 @@ DLDataType leati_dtype(uint32_t code, uint32_t bits) {
   return (DLDataType){.code = (uint8_t)code, .bits = (uint8_t)bits, .lanes = 1};
 }
 
-uint64_t leati_tensor_bytes(DLDataType dtype, int32_t ndim, const int64_t *shape) {
-  uint64_t bytes = (dtype.bits + 7u) / 8u;
-  for (int32_t i = 0; i < ndim; ++i)
-    bytes *= (uint64_t)shape[i];
-  return bytes;
-}
-
 static void fill_tensor(leat_case_tensor *out, void *data, DLDeviceType type, int device_id, DLDataType dtype,
                         int32_t ndim, const int64_t *shape) {
   memset(out, 0, sizeof *out);

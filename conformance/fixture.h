@@ -23,9 +23,6 @@ DLDataType leati_dtype(uint32_t code, uint32_t bits);
 #define LEAT_U8 leati_dtype(kDLUInt, 8)
 #define LEAT_BOOL leati_dtype(LEAT_DL_BOOL, 8)
 
-/** Bytes of a compact tensor of this type and shape. */
-uint64_t leati_tensor_bytes(DLDataType dtype, int32_t ndim, const int64_t *shape);
-
 /** Fills in a compact view of device memory at `address` on the chosen device. */
 void leati_tensor_device(const leat_case_context *ctx, leat_case_tensor *out, uint64_t address, DLDataType dtype,
                          int32_t ndim, const int64_t *shape);

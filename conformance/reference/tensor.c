@@ -9,14 +9,12 @@
 #include <string.h>
 
 static const struct {
-  const char *name;
   int64_t size;
   uint8_t dlpack_code;
   int64_t onnx;
 } types[LEATI_REF_TYPE_COUNT] = {
-    [LEATI_REF_FLOAT32] = {"float32", 4, kDLFloat, 1}, [LEATI_REF_INT64] = {"int64", 8, kDLInt, 7},
-    [LEATI_REF_INT32] = {"int32", 4, kDLInt, 6},       [LEATI_REF_UINT8] = {"uint8", 1, kDLUInt, 2},
-    [LEATI_REF_BOOL] = {"bool", 1, LEAT_DL_BOOL, 9},
+    [LEATI_REF_FLOAT32] = {4, kDLFloat, 1}, [LEATI_REF_INT64] = {8, kDLInt, 7},      [LEATI_REF_INT32] = {4, kDLInt, 6},
+    [LEATI_REF_UINT8] = {1, kDLUInt, 2},    [LEATI_REF_BOOL] = {1, LEAT_DL_BOOL, 9},
 };
 
 void *leati_ref_alloc(int64_t count, size_t size) {
@@ -35,10 +33,6 @@ bool leati_ref_type_is_float(leati_ref_type type) {
 
 int64_t leati_ref_type_size(leati_ref_type type) {
   return types[type].size;
-}
-
-const char *leati_ref_type_name(leati_ref_type type) {
-  return types[type].name;
 }
 
 DLDataType leati_ref_type_dlpack(leati_ref_type type) {

@@ -52,9 +52,6 @@ bool leati_ref_type_is_float(leati_ref_type type);
 /** Bytes of an element on the device. */
 int64_t leati_ref_type_size(leati_ref_type type);
 
-/** Name of the type, such as "float32". */
-const char *leati_ref_type_name(leati_ref_type type);
-
 /** The type as DLPack says it. */
 DLDataType leati_ref_type_dlpack(leati_ref_type type);
 

@@ -81,9 +81,8 @@ extern const leati_op_family leati_conv_family;
 extern const leati_op_family leati_pool_family;
 extern const leati_op_family leati_resize_family;
 
-/** The operator's definition, device and state. */
+/** The operator's definition, version and state. */
 const leati_op_def *leati_op_def_of(const leat_op *op);
-leat_device *leati_op_device(const leat_op *op);
 uint32_t leati_op_opset(const leat_op *op);
 void *leati_op_state(leat_op *op);
 const void *leati_op_state_const(const leat_op *op);

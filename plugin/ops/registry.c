@@ -38,9 +38,6 @@ static const leati_op_family *const families[] = {
 const leati_op_def *leati_op_def_of(const leat_op *op) {
   return op->def;
 }
-leat_device *leati_op_device(const leat_op *op) {
-  return op->device;
-}
 uint32_t leati_op_opset(const leat_op *op) {
   return op->opset;
 }
