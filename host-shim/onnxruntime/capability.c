@@ -43,6 +43,32 @@ static OrtStatus *ask_backend(const asking *self, const OrtNode *node, const lea
   return status;
 }
 
+/* Inputs of a node that has host inputs; no such operator takes more. */
+#define HOST_OPERATOR_INPUTS 16u
+
+/* Whether a node takes one value both on the host and on the device. ONNX Runtime keeps one copy of it for the node and
+ * would hand the device's address to who reads it on the host. */
+static OrtStatus *wants_both(const asking *self, const OrtNode *node, const leat_op_info *info, bool *out) {
+  const OrtApi *ort = self->runtime->ort;
+  const OrtValueInfo *inputs[HOST_OPERATOR_INPUTS];
+  const char *names[HOST_OPERATOR_INPUTS] = {NULL};
+  size_t count = 0;
+  *out = false;
+  OrtStatus *status = info->host_inputs != 0 ? ort->Node_GetNumInputs(node, &count) : NULL;
+  if (status || count == 0 || count > HOST_OPERATOR_INPUTS) {
+    return status;
+  }
+  status = ort->Node_GetInputs(node, inputs, count);
+  for (size_t i = 0; i < count && !status; i++) {
+    status = inputs[i] ? ort->GetValueInfoName(inputs[i], &names[i]) : NULL;
+    for (size_t j = 0; j < i && names[i] && *names[i]; j++) {
+      const bool differ = (info->host_inputs >> i & 1) != (info->host_inputs >> j & 1);
+      *out = *out || (differ && names[j] && strcmp(names[i], names[j]) == 0);
+    }
+  }
+  return status;
+}
+
 /* Gives the operator of a node that can run on the device, or NULL in `*out`. */
 static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_op_info **out) {
   const OrtApi *ort = self->runtime->ort;
@@ -82,6 +108,12 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
                 status ? ort->GetErrorMessage(status) : "its element types are not in the backend's list");
     leati_status_drop(self->runtime, status);
     return NULL;
+  }
+  bool both = false;
+  status = wants_both(self, node, info, &both);
+  if (status || both) {
+    log_refusal(self, type, name, "it takes one value both on the host and on the device");
+    return status;
   }
   bool supported = false;
   status = ask_backend(self, node, info, name, &supported);
