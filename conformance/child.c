@@ -133,6 +133,8 @@ const char *leati_case_status_name(int32_t code) {
       return "LEAT_ERROR_BUSY";
     case LEAT_ERROR_INTERNAL:
       return "LEAT_ERROR_INTERNAL";
+    case LEAT_ERROR_CORRUPTED:
+      return "LEAT_ERROR_CORRUPTED";
     default:
       return "a status unknown to ABI 1.0";
   }

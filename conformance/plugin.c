@@ -25,6 +25,8 @@ static const required_slot memory_slots[] = {
     SLOT(leat_memory_api, copy),
     SLOT(leat_memory_api, find),
     SLOT(leat_memory_api, stats),
+    SLOT(leat_memory_api, classes),
+    SLOT(leat_memory_api, reset_peaks),
     SLOT(leat_memory_api, trim),
     SLOT(leat_memory_api, export_dlpack),
     SLOT(leat_memory_api, import_dlpack),
@@ -34,7 +36,7 @@ static const required_slot memory_slots[] = {
 static const required_slot stream_slots[] = {
     SLOT(leat_stream_api, create), SLOT(leat_stream_api, destroy),     SLOT(leat_stream_api, flush),
     SLOT(leat_stream_api, query),  SLOT(leat_stream_api, synchronize), SLOT(leat_stream_api, wait_event),
-    SLOT(leat_stream_api, error),  SLOT(leat_stream_api, clear_error),
+    SLOT(leat_stream_api, error),  SLOT(leat_stream_api, clear_error), SLOT(leat_stream_api, info),
 };
 /* elapsed() is optional. */
 static const required_slot event_slots[] = {
@@ -44,6 +46,12 @@ static const required_slot event_slots[] = {
 static const required_slot op_slots[] = {
     SLOT(leat_op_api, count),  SLOT(leat_op_api, info),    SLOT(leat_op_api, supports), SLOT(leat_op_api, create),
     SLOT(leat_op_api, invoke), SLOT(leat_op_api, destroy), SLOT(leat_op_api, infer),
+};
+
+static const required_slot pool_slots[] = {
+    SLOT(leat_pool_api, acquire), SLOT(leat_pool_api, release),     SLOT(leat_pool_api, stream),
+    SLOT(leat_pool_api, current), SLOT(leat_pool_api, set_current), SLOT(leat_pool_api, release_current),
+    SLOT(leat_pool_api, info),
 };
 
 static char *table_defect(const char *name, const void *table, size_t size, const required_slot *slots, size_t count) {
@@ -67,15 +75,17 @@ char *leati_plugin_defect(const leat_backend_api *api) {
   char *defect;
   if (api == NULL)
     return g_strdup("leat_backend_query returned LEAT_OK and a NULL table");
-  if (api->struct_size < LEAT_SIZE_THROUGH(leat_backend_api, shutdown)) {
+  if (api->struct_size < LEAT_SIZE_THROUGH(leat_backend_api, configure)) {
     return g_strdup_printf("the table of tables has struct_size %u, ABI 1.0 has %zu", api->struct_size,
-                           LEAT_SIZE_THROUGH(leat_backend_api, shutdown));
+                           LEAT_SIZE_THROUGH(leat_backend_api, configure));
   }
   if (api->name == NULL || api->version == NULL || api->build_id == NULL) {
     return g_strdup("name, version or build_id is NULL, all three are required");
   }
   if (api->shutdown == NULL)
     return g_strdup("the slot shutdown is NULL, it is required");
+  if (api->configure == NULL)
+    return g_strdup("the slot configure is NULL, it is required");
   defect = table_defect("device", api->device, LEAT_SIZE_THROUGH(leat_device_api, synchronize), device_slots,
                         G_N_ELEMENTS(device_slots));
   if (defect == NULL) {
@@ -83,7 +93,7 @@ char *leati_plugin_defect(const leat_backend_api *api) {
                           memory_slots, G_N_ELEMENTS(memory_slots));
   }
   if (defect == NULL) {
-    defect = table_defect("stream", api->stream, LEAT_SIZE_THROUGH(leat_stream_api, clear_error), stream_slots,
+    defect = table_defect("stream", api->stream, LEAT_SIZE_THROUGH(leat_stream_api, info), stream_slots,
                           G_N_ELEMENTS(stream_slots));
   }
   if (defect == NULL) {
@@ -92,6 +102,10 @@ char *leati_plugin_defect(const leat_backend_api *api) {
   }
   if (defect == NULL) {
     defect = table_defect("op", api->op, LEAT_SIZE_THROUGH(leat_op_api, invoke), op_slots, G_N_ELEMENTS(op_slots));
+  }
+  if (defect == NULL && api->pool != NULL) {
+    defect =
+        table_defect("pool", api->pool, LEAT_SIZE_THROUGH(leat_pool_api, info), pool_slots, G_N_ELEMENTS(pool_slots));
   }
   return defect;
 }

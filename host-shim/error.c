@@ -82,6 +82,8 @@ const char *leat_host_status_name(int32_t code) {
       return "LEAT_ERROR_BUSY";
     case LEAT_ERROR_INTERNAL:
       return "LEAT_ERROR_INTERNAL";
+    case LEAT_ERROR_CORRUPTED:
+      return "LEAT_ERROR_CORRUPTED";
     default:
       return "unknown status";
   }

@@ -22,6 +22,34 @@ static int32_t stub_event_elapsed(leat_event *start, leat_event *end, double *ou
 
 static const leat_event_api event_stubs = {.elapsed = stub_event_elapsed};
 
+/* The parameters stay unused: whatever they are, there is no pool. */
+#define POOL_STUB(slot, ...)                                                                  \
+  static int32_t stub_pool_##slot(__VA_ARGS__, leat_error *err) {                             \
+    return leati_error_set(err, LEAT_ERROR_NOT_SUPPORTED, 0,                                  \
+                           "this backend has no pool of streams (leat_pool_api::" #slot ")"); \
+  }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+POOL_STUB(acquire, leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket)
+POOL_STUB(release, leat_device *device, uint64_t ticket)
+POOL_STUB(stream, leat_device *device, uint32_t index, leat_stream **out)
+POOL_STUB(current, leat_device *device, leat_stream **out)
+POOL_STUB(set_current, leat_device *device, leat_stream *stream, leat_stream **out_previous)
+POOL_STUB(release_current, leat_device *device)
+POOL_STUB(info, leat_device *device, leat_pool_info *out)
+#pragma GCC diagnostic pop
+
+static const leat_pool_api pool_stubs = {
+    .struct_size = sizeof(leat_pool_api),
+    .acquire = stub_pool_acquire,
+    .release = stub_pool_release,
+    .stream = stub_pool_stream,
+    .current = stub_pool_current,
+    .set_current = stub_pool_set_current,
+    .release_current = stub_pool_release_current,
+    .info = stub_pool_info,
+};
+
 /* ---- The tables and their slots ---------------------------------------------------------------------------------- */
 
 typedef struct table_slot {
@@ -34,6 +62,7 @@ typedef struct table_kind {
   const char *name;
   const table_slot *slots;
   const void *stubs; /* a table that holds a function for each slot that may be left out; NULL: none may */
+  bool optional;     /* the table itself may be left out, and `stubs` is whole */
   size_t slot_count;
   size_t size;           /* full size, as this header has it */
   size_t size_1_0;       /* size in ABI 1.0, which every backend has at least */
@@ -52,18 +81,25 @@ static const table_slot memory_slots[] = {SLOT(memory, alloc),
                                           SLOT(memory, copy),
                                           SLOT(memory, find),
                                           SLOT(memory, stats),
+                                          SLOT(memory, classes),
+                                          SLOT(memory, reset_peaks),
                                           SLOT(memory, trim),
                                           SLOT(memory, export_dlpack),
                                           SLOT(memory, import_dlpack),
                                           SLOT(memory, export_dlpack_unversioned),
                                           SLOT(memory, import_dlpack_unversioned)};
-static const table_slot stream_slots[] = {SLOT(stream, create),      SLOT(stream, destroy),    SLOT(stream, flush),
-                                          SLOT(stream, synchronize), SLOT(stream, query),      SLOT(stream, wait_event),
-                                          SLOT(stream, error),       SLOT(stream, clear_error)};
+static const table_slot stream_slots[] = {
+    SLOT(stream, create),      SLOT(stream, destroy),     SLOT(stream, flush),
+    SLOT(stream, synchronize), SLOT(stream, query),       SLOT(stream, wait_event),
+    SLOT(stream, error),       SLOT(stream, clear_error), SLOT(stream, info)};
 static const table_slot event_slots[] = {SLOT(event, create), SLOT(event, destroy), SLOT(event, record),
                                          SLOT(event, query),  SLOT(event, wait),    SLOT(event, elapsed)};
 static const table_slot op_slots[] = {SLOT(op, count),   SLOT(op, info),  SLOT(op, supports), SLOT(op, create),
                                       SLOT(op, destroy), SLOT(op, infer), SLOT(op, invoke)};
+
+static const table_slot pool_slots[] = {SLOT(pool, acquire), SLOT(pool, release),     SLOT(pool, stream),
+                                        SLOT(pool, current), SLOT(pool, set_current), SLOT(pool, release_current),
+                                        SLOT(pool, info)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -77,19 +113,21 @@ ASSERT_ALL_LISTED(memory);
 ASSERT_ALL_LISTED(stream);
 ASSERT_ALL_LISTED(event);
 ASSERT_ALL_LISTED(op);
+ASSERT_ALL_LISTED(pool);
 
-#define KIND(table, last_1_0, stubs)                                                               \
-  {                                                                                                \
-    "leat_" #table "_api", table##_slots, stubs, COUNT(table##_slots), sizeof(leat_##table##_api), \
-        LEAT_SIZE_THROUGH(leat_##table##_api, last_1_0), offsetof(leat_backend_api, table),        \
-        offsetof(leati_tables, table)                                                              \
+#define KIND(table, last_1_0, stubs, optional)                                                               \
+  {                                                                                                          \
+    "leat_" #table "_api", table##_slots, stubs, optional, COUNT(table##_slots), sizeof(leat_##table##_api), \
+        LEAT_SIZE_THROUGH(leat_##table##_api, last_1_0), offsetof(leat_backend_api, table),                  \
+        offsetof(leati_tables, table)                                                                        \
   }
 
-static const table_kind kinds[] = {KIND(device, synchronize, NULL), KIND(memory, import_dlpack_unversioned, NULL),
-                                   KIND(stream, clear_error, NULL), KIND(event, elapsed, &event_stubs),
-                                   KIND(op, invoke, NULL)};
+static const table_kind kinds[] = {
+    KIND(device, synchronize, NULL, false), KIND(memory, import_dlpack_unversioned, NULL, false),
+    KIND(stream, info, NULL, false),        KIND(event, elapsed, &event_stubs, false),
+    KIND(op, invoke, NULL, false),          KIND(pool, info, &pool_stubs, true)};
 
-#define BACKEND_SIZE_1_0 LEAT_SIZE_THROUGH(leat_backend_api, shutdown)
+#define BACKEND_SIZE_1_0 LEAT_SIZE_THROUGH(leat_backend_api, configure)
 
 /* ---- Reading what may not be there ------------------------------------------------------------------------------- */
 
@@ -185,6 +223,9 @@ static leati_function slot_get(const void *table, size_t offset) {
 static int32_t table_complete(leati_tables *tables, const table_kind *kind, const char *path, leat_error *err) {
   const void *given;
   memcpy(&given, (const char *)&tables->backend + kind->backend_offset, sizeof(given));
+  if (!given && kind->optional) {
+    given = kind->stubs;
+  }
   if (!given) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its table %s, which is required, is NULL", path,
                            kind->name);
@@ -251,6 +292,10 @@ int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *give
   if (!backend->shutdown) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
                            "%s: its slot leat_backend_api::shutdown, which is required, is NULL", path);
+  }
+  if (!backend->configure) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
+                           "%s: its slot leat_backend_api::configure, which is required, is NULL", path);
   }
   const leat_event_api *given_events = backend->event;
   for (size_t i = 0; i < COUNT(kinds); ++i) {

@@ -15,6 +15,7 @@ typedef struct leati_tables {
   leat_stream_api stream;
   leat_event_api event;
   leat_op_api op;
+  leat_pool_api pool;
 } leati_tables;
 
 /** Checks what a backend gave and copies it. A slot that the backend may leave out, and did, gets a function that

@@ -174,6 +174,22 @@ static int32_t backend_shutdown(leat_error *err) {
   return status;
 }
 
+static int32_t backend_configure(const char *name, const char *value, leat_error *err) {
+  LEATI_ENTER(err);
+  if (name == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "name is NULL");
+  }
+  leati_mutex_lock(&backend_lock);
+  const int32_t status =
+      leati_devices_known() ? leati_fail(err, LEAT_ERROR_BUSY,
+                                         "%s cannot be set any more: devices were looked for already; configure before "
+                                         "the first use, or after shutdown()",
+                                         name)
+                            : leati_config_set(name, value, err);
+  leati_mutex_unlock(&backend_lock);
+  return status;
+}
+
 static const leat_backend_api backend_table = {
     .struct_size = sizeof(leat_backend_api),
     .abi_version = LEAT_ABI_1_0,
@@ -187,6 +203,7 @@ static const leat_backend_api backend_table = {
     .event = &leati_event_table,
     .op = &leati_op_table,
     .shutdown = backend_shutdown,
+    .configure = backend_configure,
 };
 
 int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err) {
@@ -195,6 +212,7 @@ int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out is NULL");
   }
   *out = NULL;
+  leati_config_read_environment();
   leat_host_info known;
   LEATI_TRY(
       leati_import(&known, sizeof(known), LEAT_SIZE_THROUGH(leat_host_info, reserved), host, "leat_host_info", err));

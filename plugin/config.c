@@ -2,141 +2,277 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "status.h"
 
-/* Written once under `once`, constant afterwards. */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static leati_config config = {.lanes = 0, .wait_spin_us = -1, .log = LEATI_LOG_WARN};
-static int32_t status = LEAT_OK;
-static leat_error failure = {.struct_size = sizeof(leat_error)};
+/* Longest value of a setting. */
+#define VALUE_MAX 128
 
-static const char *const log_names[] = {"none", "error", "warn", "info", "debug"};
+typedef struct variable variable;
+struct variable {
+  const char *name;
+  const char *plain;    /* the same without prefix, which the prefixed one beats; or NULL */
+  const char *standard; /* what counts when nobody says anything */
+  const char *allowed;  /* for the message */
+  /* Puts a value into its field; false: it cannot be understood. */
+  bool (*parse)(const variable *self, const char *text, void *field);
+  size_t field;         /* offset in leati_config */
+  double least, most;   /* of a number */
+  const char *shown;    /* what describe() says of the default, where its value says little; or NULL */
+  const char *words[6]; /* of a word, by value */
+};
 
-static int32_t parse_device(const char *text) {
-  if (strlen(text) >= sizeof(config.vulkan_device)) {
-    return leati_fail(
-        &failure, LEAT_ERROR_INVALID_ARGUMENT,
-        "LEAT_VULKAN_DEVICE is %zu characters long; allowed: an index, a UUID or part of a device's name, up to "
-        "%zu characters",
-        strlen(text), sizeof(config.vulkan_device) - 1);
-  }
-  memcpy(config.vulkan_device, text, strlen(text) + 1);
-  return LEAT_OK;
+static bool parse_text(const variable *self, const char *text, void *field) {
+  (void)self;
+  memcpy(field, text, strlen(text) + 1);
+  return true;
 }
 
-static int32_t parse_number(const char *name, const char *text, int64_t least, int64_t most, int64_t *out) {
+static bool parse_whole(const variable *self, const char *text, void *field) {
   char *end;
   errno = 0;
   const long long value = strtoll(text, &end, 10);
-  if (end == text || *end != '\0' || errno != 0 || value < least || value > most) {
-    return leati_fail(&failure, LEAT_ERROR_INVALID_ARGUMENT, "%s is \"%s\"; allowed: a whole number from %lld to %lld",
-                      name, text, (long long)least, (long long)most);
+  if (end == text || *end != '\0' || errno != 0 || (double)value < self->least || (double)value > self->most) {
+    return false;
   }
-  *out = value;
-  return LEAT_OK;
+  *(int64_t *)field = value;
+  return true;
 }
 
-static int32_t parse_lanes(const char *text) {
-  return parse_number("LEAT_LANES", text, 1, 8, &config.lanes);
+static bool parse_ratio(const variable *self, const char *text, void *field) {
+  char *end;
+  const double value = strtod(text, &end);
+  if (end == text || *end != '\0' || !isfinite(value) || value <= self->least || value > self->most) {
+    return false;
+  }
+  *(double *)field = value;
+  return true;
 }
 
-static int32_t parse_spin(const char *text) {
-  return parse_number("LEAT_WAIT_SPIN_US", text, 0, 1000000, &config.wait_spin_us);
-}
-
-static int32_t parse_log(const char *text) {
-  for (unsigned i = 0; i < sizeof(log_names) / sizeof(log_names[0]); ++i) {
-    if (strcmp(text, log_names[i]) == 0) {
-      config.log = (leati_log_level)i;
-      return LEAT_OK;
+static bool parse_word(const variable *self, const char *text, void *field) {
+  for (int64_t i = 0; self->words[i] != NULL; ++i) {
+    if (strcmp(text, self->words[i]) == 0) {
+      *(int64_t *)field = i;
+      return true;
     }
   }
-  return leati_fail(&failure, LEAT_ERROR_INVALID_ARGUMENT,
-                    "LEAT_LOG is \"%s\"; allowed: none, error, warn, info, debug", text);
+  return false;
 }
 
-static void show_device(char *out, size_t size) {
-  (void)snprintf(out, size, "%s", config.vulkan_device[0] != '\0' ? config.vulkan_device : "best");
-}
+#define FIELD(name) offsetof(leati_config, name)
 
-static void show_lanes(char *out, size_t size) {
-  if (config.lanes == 0) {
-    (void)snprintf(out, size, "all of the compute family, at most 8");
-  } else {
-    (void)snprintf(out, size, "%lld", (long long)config.lanes);
-  }
-}
-
-static void show_spin(char *out, size_t size) {
-  if (config.wait_spin_us < 0) {
-    (void)snprintf(out, size, "by device");
-  } else {
-    (void)snprintf(out, size, "%lld", (long long)config.wait_spin_us);
-  }
-}
-
-static void show_log(char *out, size_t size) {
-  (void)snprintf(out, size, "%s", log_names[config.log]);
-}
-
-static const struct {
-  const char *name;
-  int32_t (*parse)(const char *text);
-  void (*show)(char *out, size_t size);
-} variables[] = {
-    {"LEAT_VULKAN_DEVICE", parse_device, show_device},
-    {"LEAT_LANES", parse_lanes, show_lanes},
-    {"LEAT_WAIT_SPIN_US", parse_spin, show_spin},
-    {"LEAT_LOG", parse_log, show_log},
+static const variable variables[] = {
+    {.name = "LEAT_VULKAN_DEVICE", .standard = "", .shown = "best", .parse = parse_text, .field = FIELD(vulkan_device)},
+    {.name = "LEAT_LANES",
+     .standard = "0",
+     .shown = "from what is observed",
+     .allowed = "a whole number from 1 to 8",
+     .parse = parse_whole,
+     .field = FIELD(lanes),
+     .least = 1,
+     .most = 8},
+    {.name = "LEAT_WAIT_SPIN_US",
+     .standard = "-1",
+     .shown = "adapts",
+     .allowed = "a whole number from 0 to 1000000",
+     .parse = parse_whole,
+     .field = FIELD(wait_spin_us),
+     .most = 1000000},
+    {.name = "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS",
+     .standard = "0",
+     .allowed = "-1 (wait for ever), 0 (do not wait) or a number of milliseconds up to 2147483647",
+     .parse = parse_whole,
+     .field = FIELD(pool_timeout_ms),
+     .least = -1,
+     .most = INT32_MAX},
+    {.name = "LEAT_STREAM_POLICY",
+     .standard = "exclusive",
+     .allowed = "exclusive or round-robin",
+     .parse = parse_word,
+     .field = FIELD(pool_round_robin),
+     .words = {"exclusive", "round-robin"}},
+    {.name = "LEAT_HIGH_WATERMARK_RATIO",
+     .standard = "1.0",
+     .allowed = "a number above 0 and up to 1",
+     .parse = parse_ratio,
+     .field = FIELD(high_watermark_ratio),
+     .most = 1},
+    {.name = "LEAT_LOW_WATERMARK_RATIO",
+     .standard = "0.8",
+     .allowed = "a number above 0 and up to 1",
+     .parse = parse_ratio,
+     .field = FIELD(low_watermark_ratio),
+     .most = 1},
+    {.name = "LEAT_MEMORY_GUARD",
+     .standard = "0",
+     .allowed = "0 or 1",
+     .parse = parse_word,
+     .field = FIELD(memory_guard),
+     .words = {"0", "1"}},
+    {.name = "LEAT_FORCE_GRAPH_PATH",
+     .plain = "FORCE_GRAPH_PATH",
+     .standard = "0",
+     .allowed = "0 or 1",
+     .parse = parse_word,
+     .field = FIELD(force_graph_path),
+     .words = {"0", "1"}},
+    {.name = "LEAT_FORCE_DIRECT_PATH",
+     .standard = "0",
+     .allowed = "0 or 1",
+     .parse = parse_word,
+     .field = FIELD(force_direct_path),
+     .words = {"0", "1"}},
+    {.name = "LEAT_LOG",
+     .standard = "warn",
+     .allowed = "none, error, warn, info, debug",
+     .parse = parse_word,
+     .field = FIELD(log),
+     .words = {"none", "error", "warn", "info", "debug"}},
 };
 #define VARIABLE_COUNT (sizeof(variables) / sizeof(variables[0]))
 
-/* Which variables were set, for describe(). */
-static bool set[VARIABLE_COUNT];
+/* A value and where it came from. `origin` NULL: it is not set. */
+typedef struct value {
+  const char *origin;
+  const char *name; /* the variable that holds it */
+  char text[VALUE_MAX];
+} value;
+
+/* Written once under `once`, constant afterwards. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static value environment[VARIABLE_COUNT];
+/* Guarded by the backend's lock. */
+static value configured[VARIABLE_COUNT];
+static leati_config config;
+/* Copy of config.log for leati_log(), which any thread calls. Relaxed: nothing hangs on it. */
+static _Atomic int64_t log_level = LEATI_LOG_WARN;
+
+static void take(value *out, const char *name, const char *text, const char *origin) {
+  out->origin = origin;
+  out->name = name;
+  /* One that is too long is kept as far as it goes, and refused for its length when it is parsed. */
+  (void)snprintf(out->text, sizeof(out->text), "%s", text);
+}
 
 static void read_environment(void) {
-  for (unsigned i = 0; i < VARIABLE_COUNT && status == LEAT_OK; ++i) {
-    const char *const text = getenv(variables[i].name);
-    if (text != NULL && text[0] != '\0') {
-      set[i] = true;
-      status = variables[i].parse(text);
+  for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
+    const char *const names[] = {variables[i].plain, variables[i].name};
+    for (int j = 0; j < 2; ++j) {
+      const char *const text = names[j] != NULL ? getenv(names[j]) : NULL;
+      if (text != NULL && text[0] != '\0') {
+        take(&environment[i], names[j], text, "environment");
+      }
     }
   }
 }
 
-int32_t leati_config_get(const leati_config **out, leat_error *err) {
+void leati_config_read_environment(void) {
   (void)pthread_once(&once, read_environment);
-  *out = &config;
-  return status == LEAT_OK ? LEAT_OK : leati_fail_again(err, &failure);
 }
 
-bool leati_config_describe(unsigned i, char *name, size_t name_size, char *value, size_t value_size) {
-  (void)pthread_once(&once, read_environment);
+/* What counts for a variable: a value of the host's, else of the environment's; NULL: the default. */
+static const value *effective(unsigned i) {
+  return configured[i].origin != NULL ? &configured[i] : environment[i].origin != NULL ? &environment[i] : NULL;
+}
+
+static int32_t parse_value(const variable *v, const value *given, leati_config *to, leat_error *err) {
+  if (strlen(given->text) == VALUE_MAX - 1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is longer than %d characters: \"%s...\"", given->name,
+                      VALUE_MAX - 2, given->text);
+  }
+  if (!v->parse(v, given->text, (char *)to + v->field)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is \"%s\"; allowed: %s", given->name, given->text,
+                      v->allowed);
+  }
+  return LEAT_OK;
+}
+
+/* Parses a default, which its own limits may exclude: it stands for "not set". */
+static void parse_standard(const variable *v, leati_config *to) {
+  variable unlimited = *v;
+  unlimited.least = -1;
+  (void)unlimited.parse(&unlimited, v->standard, (char *)to + v->field);
+}
+
+static int32_t parse_all(leat_error *err) {
+  leati_config fresh;
+  memset(&fresh, 0, sizeof(fresh));
+  for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
+    const value *const given = effective(i);
+    if (given == NULL) {
+      parse_standard(&variables[i], &fresh);
+    } else {
+      LEATI_TRY(parse_value(&variables[i], given, &fresh, err));
+    }
+  }
+  if (fresh.low_watermark_ratio > fresh.high_watermark_ratio) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "LEAT_LOW_WATERMARK_RATIO is %g; allowed: at most LEAT_HIGH_WATERMARK_RATIO, which is %g",
+                      fresh.low_watermark_ratio, fresh.high_watermark_ratio);
+  }
+  config = fresh;
+  atomic_store_explicit(&log_level, config.log, memory_order_relaxed);
+  return LEAT_OK;
+}
+
+int32_t leati_config_get(const leati_config **out, leat_error *err) {
+  leati_config_read_environment();
+  *out = &config;
+  return parse_all(err);
+}
+
+int32_t leati_config_set(const char *name, const char *text, leat_error *err) {
+  for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
+    if (strcmp(name, variables[i].name) != 0) {
+      continue;
+    }
+    value given = {.origin = NULL};
+    if (text != NULL && text[0] != '\0') {
+      leati_config ignored;
+      take(&given, variables[i].name, text, "host");
+      LEATI_TRY(parse_value(&variables[i], &given, &ignored, err));
+    }
+    configured[i] = given;
+    return LEAT_OK;
+  }
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "there is no setting \"%s\"; leat-info lists those that there are",
+                    name);
+}
+
+bool leati_config_describe(unsigned i, char *name, size_t name_size, char *out, size_t out_size) {
   if (i >= VARIABLE_COUNT) {
     return false;
   }
-  char shown[160];
-  variables[i].show(shown, sizeof(shown));
+  const value *const given = effective(i);
   (void)snprintf(name, name_size, "config.%s", variables[i].name);
-  (void)snprintf(value, value_size, "%s (%s)", shown, set[i] ? "environment" : "default");
+  if (given == NULL) {
+    (void)snprintf(out, out_size, "%s (default)",
+                   variables[i].shown != NULL ? variables[i].shown : variables[i].standard);
+  } else if (strcmp(given->name, variables[i].name) != 0) {
+    (void)snprintf(out, out_size, "%s (%s, %s)", given->text, given->origin, given->name);
+  } else {
+    (void)snprintf(out, out_size, "%s (%s)", given->text, given->origin);
+  }
   return true;
 }
 
 void leati_log(leati_log_level level, const char *format, ...) {
-  (void)pthread_once(&once, read_environment);
-  if (level > config.log) {
+  if ((int64_t)level > atomic_load_explicit(&log_level, memory_order_relaxed)) {
     return;
   }
+  static const char *const names[] = {"none", "error", "warn", "info", "debug"};
   char line[1200];
   va_list arguments;
   va_start(arguments, format);
   (void)vsnprintf(line, sizeof(line), format, arguments);
   va_end(arguments);
-  (void)fprintf(stderr, "leat: %s: %s\n", log_names[level], line);
+  (void)fprintf(stderr, "leat: %s: %s\n", names[level], line);
 }

@@ -31,6 +31,9 @@ static leati_physical physicals[LEATI_DEVICES_MAX];
 static uint32_t physical_count, usable_count;
 static char no_device_reason[512];
 
+bool leati_devices_known(void) {
+  return found;
+}
 uint32_t leati_devices_count(void) {
   return physical_count;
 }

@@ -77,6 +77,8 @@ struct leat_device {
 int32_t leati_devices_find(leat_error *err);
 /** Forgets the devices, so that they are looked for again. No device may be open. Backend's lock held. */
 void leati_devices_forget(void);
+/** Whether they have been found. Backend's lock held. */
+bool leati_devices_known(void);
 /** Devices found: usable ones first. */
 uint32_t leati_devices_count(void);
 uint32_t leati_devices_usable(void);

@@ -85,6 +85,7 @@ typedef struct size_class {
   leati_block *first_free;
   segment *segments;
   segment *retired; /* without device memory */
+  uint64_t live_count, cached_count, reserved_bytes, allocation_count, reuse_count;
 } size_class;
 
 /* The table of live segments, sorted by address, for lookups without a lock: a sequence counter that is odd while a
@@ -389,6 +390,7 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
   }
   s->next = class->segments;
   class->segments = s;
+  class->reserved_bytes += s->driver_size;
   (void)atomic_fetch_add_explicit(&memory->driver_calls, 1, memory_order_relaxed);
   count_peak(&memory->reserved_peak,
              atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_relaxed) + s->driver_size);
@@ -490,6 +492,8 @@ static leati_block *pop_free(size_class *class, uint64_t block_size, uint32_t pr
     const uint64_t has = block->home->block_size;
     if (has >= block_size && has - block_size <= has / 4 && reusable(block, timeline)) {
       *at = block->next_free;
+      --class->cached_count;
+      ++class->reuse_count;
       return block;
     }
   }
@@ -525,6 +529,8 @@ static int32_t class_alloc(leat_device *device, uint64_t size, uint32_t probes, 
     block->size = size;
     block->next_free = NULL;
     atomic_store_explicit(&block->references, 1, memory_order_release);
+    ++class->live_count;
+    ++class->allocation_count;
   }
   leati_mutex_unlock(&class->lock);
   *out = block;
@@ -570,6 +576,8 @@ static void recycle(leat_device *device, leati_block *block) {
   leati_mutex_lock(&class->lock);
   block->next_free = class->first_free;
   class->first_free = block;
+  --class->live_count;
+  ++class->cached_count;
   leati_mutex_unlock(&class->lock);
 }
 
@@ -646,6 +654,8 @@ uint64_t leati_memory_trim(leat_device *device) {
       table_remove(memory, s);
       driver_free(device, s);
       released += s->driver_size;
+      class->reserved_bytes -= s->driver_size;
+      class->cached_count -= s->carved;
       retire_segment(class, s);
     }
     leati_mutex_unlock(&class->lock);
@@ -679,6 +689,42 @@ void leati_memory_stats_read(leat_device *device, leat_memory_stats *out) {
   out->allocation_count = atomic_load_explicit(&memory->allocations, memory_order_relaxed);
   out->driver_call_count = atomic_load_explicit(&memory->driver_calls, memory_order_relaxed);
   out->live_block_count = out->allocation_count - out->free_count;
+}
+
+int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err) {
+  const uint32_t capacity = *inout_count;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
+    size_class *const class = &device->memory->classes[i];
+    leati_mutex_lock(&class->lock);
+    const segment *const any = class->segments != NULL ? class->segments : class->retired;
+    const leat_memory_class line = {.struct_size = sizeof(line),
+                                    .block_size = any == NULL || i == CLASS_LARGE ? 0 : any->block_size,
+                                    .live_count = class->live_count,
+                                    .cached_count = class->cached_count,
+                                    .reserved_bytes = class->reserved_bytes,
+                                    .allocation_count = class->allocation_count,
+                                    .reuse_count = class->reuse_count};
+    leati_mutex_unlock(&class->lock);
+    if (line.allocation_count == 0) {
+      continue;
+    }
+    if (count < capacity) {
+      LEATI_TRY(leati_export(&out[count], &line, sizeof(line), sizeof(line), "leat_memory_class", err));
+    }
+    ++count;
+  }
+  *inout_count = count;
+  return LEAT_OK;
+}
+
+void leati_memory_reset_peaks(leat_device *device) {
+  struct leati_memory *const memory = device->memory;
+  /* An allocation in between may be lost from a peak that begins with it: the caller asked for "now". */
+  atomic_store_explicit(&memory->allocated_peak, atomic_load_explicit(&memory->allocated, memory_order_relaxed),
+                        memory_order_relaxed);
+  atomic_store_explicit(&memory->reserved_peak, atomic_load_explicit(&memory->reserved, memory_order_relaxed),
+                        memory_order_relaxed);
 }
 
 int32_t leati_memory_create(leat_device *device, leat_error *err) {

@@ -4,7 +4,7 @@
  *
  * A backend is a shared library that exports one function, leat_backend_query(). The host opens the library, calls the
  * function once with the range of ABI versions it speaks, and gets a table of tables: device, memory, stream, event,
- * op. Tensors cross the line as DLPack views. The library is never unmapped.
+ * op, pool. Tensors cross the line as DLPack views. The library is never unmapped.
  *
  * **In order of use.** device: open(); stream: create(); memory: alloc() and copy(); op: create() and invoke(); copy()
  * back; stream: synchronize(). `examples/add.c` does just this. A host need not load the library itself:
@@ -32,6 +32,9 @@
  *
  * **fork().** A child of fork() cannot use the backend: every call there fails with LEAT_ERROR_FORKED. The parent goes
  * on.
+ *
+ * **Threads that end.** No function is a cancellation point. A process may call exit() while threads are inside of
+ * functions of the backend: each is held there, or at its next call, until the process has ended.
  */
 #ifndef LEAT_BACKEND_H_
 #define LEAT_BACKEND_H_
@@ -74,10 +77,11 @@ extern "C" {
 #define LEAT_ERROR_NOT_READY 6        /**< what was asked about has not finished yet */
 #define LEAT_ERROR_VERSION 7          /**< no common ABI version; the message holds both ranges */
 #define LEAT_ERROR_UNAVAILABLE 8      /**< no usable device or driver; the message says why */
-#define LEAT_ERROR_EXHAUSTED 9        /**< a bounded resource is all taken; no function of ABI 1.0 gives it */
+#define LEAT_ERROR_EXHAUSTED 9        /**< a bounded resource, such as the pool of streams, is all taken */
 #define LEAT_ERROR_FORKED 10          /**< called in a child of fork(), where the backend cannot work */
 #define LEAT_ERROR_BUSY 11            /**< an object is in use and cannot go yet */
 #define LEAT_ERROR_INTERNAL 12        /**< a driver or the backend misbehaved; the message says where */
+#define LEAT_ERROR_CORRUPTED 13       /**< memory outside a block was written; found only where guarding is on */
 
 #define LEAT_ERROR_MESSAGE_SIZE 1008
 
@@ -118,6 +122,7 @@ struct leat_memory_api;
 struct leat_stream_api;
 struct leat_event_api;
 struct leat_op_api;
+struct leat_pool_api;
 
 /** The table of tables. Constant; lives as long as the process. */
 typedef struct leat_backend_api {
@@ -134,6 +139,7 @@ typedef struct leat_backend_api {
   const struct leat_stream_api *stream;     /**< required */
   const struct leat_event_api *event;       /**< required */
   const struct leat_op_api *op;             /**< required */
+  const struct leat_pool_api *pool;         /**< optional */
   const struct leat_graph_api *graph;       /**< optional; NULL in ABI 1.0, which does not define it */
   const struct leat_profiler_api *profiler; /**< optional; NULL in ABI 1.0, which does not define it */
   /** Frees what the backend holds while no device is open. A later call of any slot starts it again.
@@ -141,6 +147,15 @@ typedef struct leat_backend_api {
    * @param err [out] what went wrong, may be NULL
    * @errors LEAT_ERROR_BUSY: a device is still open */
   int32_t (*shutdown)(leat_error *err);
+  /** Sets what an environment variable of the backend sets otherwise, and beats it. Valid until it is set again, also
+   * over shutdown(). Settings are listed by leat_device_api::report() as "config." and the variable.
+   * @threads any
+   * @param name [in] the variable, such as "LEAT_LANES"
+   * @param value [in] as the variable would hold it; copied; NULL: the environment counts again
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED: no such setting; LEAT_ERROR_BUSY: a device is open or devices were counted
+   *   already, since the last shutdown() */
+  int32_t (*configure)(const char *name, const char *value, leat_error *err);
 } leat_backend_api;
 
 #define LEAT_CAPABILITY_EVENT_TIMING (UINT64_C(1) << 0) /**< events can be created with LEAT_EVENT_TIMING */
@@ -257,7 +272,23 @@ typedef struct leat_memory_stats {
   uint64_t free_count;        /**< blocks given back */
   uint64_t driver_call_count; /**< allocations that went to the driver */
   uint64_t live_block_count;  /**< blocks that the caller holds now */
+  uint64_t cached_bytes;      /**< of reserved_bytes, in no block that is held: free, or waiting for its last use */
+  uint64_t staging_bytes;     /**< taken from the driver for copies and arguments, beside reserved_bytes */
+  uint64_t limit_bytes;       /**< reserved_bytes stays below this: the high watermark */
+  uint64_t reclaim_count;     /**< times that cached memory was given back because of the limit or a shortage */
 } leat_memory_stats;
+
+/** Figures of one size class. */
+typedef struct leat_memory_class {
+  uint32_t struct_size;      /**< sizeof(leat_memory_class) */
+  uint32_t reserved;         /**< zero */
+  uint64_t block_size;       /**< bytes of a block; 0: the class of blocks that have each a size of its own */
+  uint64_t live_count;       /**< blocks that the caller holds */
+  uint64_t cached_count;     /**< blocks that were used and are free or wait for their last use */
+  uint64_t reserved_bytes;   /**< taken from the driver */
+  uint64_t allocation_count; /**< blocks handed out so far */
+  uint64_t reuse_count;      /**< of these, such that were used before */
+} leat_memory_class;
 
 /** A view that import_dlpack() gives, with room for its shape and strides. */
 typedef struct leat_view {
@@ -288,7 +319,7 @@ typedef struct leat_memory_api {
    * @param device [in] an open device
    * @param address what alloc() gave; 0 does nothing
    * @param err [out] what went wrong, may be NULL
-   * @errors none beside the common ones */
+   * @errors LEAT_ERROR_CORRUPTED: the block was freed, and something had written before its begin or behind its end */
   int32_t (*free)(leat_device *device, uint64_t address, leat_error *err);
   /** Says that a stream uses a block in a way that the backend cannot see, so that a later free() waits for what is in
    * the stream now.
@@ -326,6 +357,21 @@ typedef struct leat_memory_api {
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*stats)(leat_device *device, leat_memory_stats *out, leat_error *err);
+  /** Reads the figures of the size classes that were ever used, smallest first.
+   * @threads any
+   * @param device [in] an open device
+   * @param inout_count [inout] capacity of `out` in, number of classes out; a capacity too small is filled as far as it
+   *   goes
+   * @param out [out] elements with `struct_size` set by the caller; may be NULL when the capacity is 0
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*classes)(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err);
+  /** Lets the peaks start again from the current values.
+   * @threads any
+   * @param device [in] an open device
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*reset_peaks)(leat_device *device, leat_error *err);
   /** Gives cached memory that nothing uses back to the driver.
    * @threads any
    * @param device [in] an open device
@@ -380,6 +426,18 @@ typedef struct leat_memory_api {
 
 /* ---- Streams ---------------------------------------------------------------------------------------------------- */
 
+#define LEAT_STREAM_POOLED (UINT64_C(1) << 0) /**< one of the pool's: destroy() refuses it */
+#define LEAT_STREAM_SHARED (UINT64_C(1) << 1) /**< the pool may give it to several threads at once */
+
+/** What a stream is. */
+typedef struct leat_stream_info {
+  uint32_t struct_size; /**< sizeof(leat_stream_info) */
+  int32_t pool_index;   /**< its number in the pool, or -1 */
+  uint64_t flags;       /**< LEAT_STREAM_* */
+  uint32_t lane;        /**< number of the hardware queue that its last submission went to */
+  uint32_t reserved;    /**< zero */
+} leat_stream_info;
+
 /** Ordered lists of work. What is put into a stream is submitted to the device at the next flush, event record, wait or
  * synchronisation, or earlier if much has gathered. */
 typedef struct leat_stream_api {
@@ -397,7 +455,7 @@ typedef struct leat_stream_api {
    * @threads owner
    * @param stream [in] the stream; NULL does nothing
    * @param err [out] what went wrong, may be NULL
-   * @errors none beside the common ones */
+   * @errors none beside the common ones; INVALID_ARGUMENT also for a stream of the pool */
   int32_t (*destroy)(leat_stream *stream, leat_error *err);
   /** Submits what is in the stream. Does not wait for it.
    * @threads any
@@ -438,7 +496,98 @@ typedef struct leat_stream_api {
    * @param err [out] what went wrong, may be NULL
    * @errors LEAT_ERROR_DEVICE_LOST */
   int32_t (*clear_error)(leat_stream *stream, leat_error *err);
+  /** Tells what a stream is.
+   * @threads any
+   * @param stream [in] the stream
+   * @param out [inout] `struct_size` in, the rest out
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*info)(leat_stream *stream, leat_stream_info *out, leat_error *err);
 } leat_stream_api;
+
+/* ---- The pool of streams ---------------------------------------------------------------------------------------- */
+
+#define LEAT_POOL_ROUND_ROBIN (UINT64_C(1) << 0) /**< streams are shared: nobody waits, nobody is refused */
+
+#define LEAT_POOL_TIMEOUT_CONFIGURED INT64_MIN /**< acquire() waits as the setting says */
+
+/** What the pool of a device is doing. Taken one by one, each exact. */
+typedef struct leat_pool_info {
+  uint32_t struct_size;     /**< sizeof(leat_pool_info) */
+  uint32_t stream_count;    /**< streams, number 0 included */
+  uint64_t flags;           /**< LEAT_POOL_* */
+  int64_t timeout_ms;       /**< the setting: milliseconds to wait for a stream, 0: not at all, -1: for ever */
+  uint32_t held_count;      /**< streams that are taken now; of round-robin always 0 */
+  uint32_t waiting_count;   /**< threads that wait for one */
+  uint64_t acquire_count;   /**< streams given out so far */
+  uint64_t exhausted_count; /**< times that none was to be had in time */
+} leat_pool_info;
+
+/** A pool of streams on each device, for hosts whose threads come and go. Stream 0 is the main thread's; the others are
+ * given to worker threads on first use, and back when the thread ends, however it ends. Giving a stream back flushes
+ * it, lets what is in flight go on, and clears its sticky error. While none is free a thread waits, or fails with
+ * LEAT_ERROR_EXHAUSTED, as the backend's setting says (for libleat_vulkan.so LEAT_STREAM_POOL_WAIT_TIMEOUT_MS); who
+ * came first is served first. A host that manages streams of its own needs nothing of this. */
+typedef struct leat_pool_api {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  /** Takes a worker stream for the caller, who may hand it to any thread.
+   * @threads any
+   * @param device [in] an open device
+   * @param timeout_ms milliseconds to wait; 0: not at all; -1: for ever; LEAT_POOL_TIMEOUT_CONFIGURED
+   * @param out [out] the stream
+   * @param out_ticket [out] what release() wants to see
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_EXHAUSTED: none came free in time; LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*acquire)(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket, leat_error *err);
+  /** Gives back a stream that acquire() gave.
+   * @threads any
+   * @param device [in] an open device
+   * @param ticket what acquire() gave; a ticket serves once
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*release)(leat_device *device, uint64_t ticket, leat_error *err);
+  /** Gives a stream by its number, whoever has it. Takes nothing.
+   * @threads any
+   * @param device [in] an open device
+   * @param index number below leat_pool_info::stream_count
+   * @param out [out] the stream
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*stream)(leat_device *device, uint32_t index, leat_stream **out, leat_error *err);
+  /** Gives the calling thread's current stream: the one that set_current() bound; else the thread's own, which it takes
+   * on first use: stream 0 for the main thread, a worker stream for any other.
+   * @threads any
+   * @param device [in] an open device
+   * @param out [out] the stream
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_EXHAUSTED: no stream came free in time; LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*current)(leat_device *device, leat_stream **out, leat_error *err);
+  /** Binds a stream to the calling thread as its current one. Takes, gives back and transfers nothing: whoever holds
+   * the stream goes on holding it, and the thread keeps its own.
+   * @threads any
+   * @param device [in] an open device
+   * @param stream [in] any live stream of the device; NULL: the thread's own again. Must not be destroyed while bound:
+   *   current() then fails
+   * @param out_previous [out] what was bound before, or NULL; may be NULL
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*set_current)(leat_device *device, leat_stream *stream, leat_stream **out_previous, leat_error *err);
+  /** Gives the calling thread's own stream back before the thread ends, and unbinds what set_current() bound. Without
+   * either it does nothing.
+   * @threads any
+   * @param device [in] an open device
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*release_current)(leat_device *device, leat_error *err);
+  /** Tells what the pool is doing.
+   * @threads any
+   * @param device [in] an open device
+   * @param out [inout] `struct_size` in, the rest out
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*info)(leat_device *device, leat_pool_info *out, leat_error *err);
+} leat_pool_api;
 
 /* ---- Events ----------------------------------------------------------------------------------------------------- */
 
@@ -694,14 +843,18 @@ typedef struct leat_op_api {
 
 LEAT_ASSERT_NO_TAIL(leat_error, message);
 LEAT_ASSERT_NO_TAIL(leat_host_info, reserved);
-LEAT_ASSERT_NO_TAIL(leat_backend_api, shutdown);
+LEAT_ASSERT_NO_TAIL(leat_backend_api, configure);
 LEAT_ASSERT_NO_TAIL(leat_device_info, pci_bus_id);
 LEAT_ASSERT_NO_TAIL(leat_property, value);
 LEAT_ASSERT_NO_TAIL(leat_device_api, synchronize);
-LEAT_ASSERT_NO_TAIL(leat_memory_stats, live_block_count);
+LEAT_ASSERT_NO_TAIL(leat_memory_stats, reclaim_count);
+LEAT_ASSERT_NO_TAIL(leat_memory_class, reuse_count);
 LEAT_ASSERT_NO_TAIL(leat_view, strides);
 LEAT_ASSERT_NO_TAIL(leat_memory_api, import_dlpack_unversioned);
-LEAT_ASSERT_NO_TAIL(leat_stream_api, clear_error);
+LEAT_ASSERT_NO_TAIL(leat_stream_info, reserved);
+LEAT_ASSERT_NO_TAIL(leat_stream_api, info);
+LEAT_ASSERT_NO_TAIL(leat_pool_info, exhausted_count);
+LEAT_ASSERT_NO_TAIL(leat_pool_api, info);
 LEAT_ASSERT_NO_TAIL(leat_event_api, elapsed);
 LEAT_ASSERT_NO_TAIL(leat_op_type, types);
 LEAT_ASSERT_NO_TAIL(leat_op_attribute, name);

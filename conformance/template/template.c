@@ -159,6 +159,18 @@ static int32_t memory_stats(leat_device *device, leat_memory_stats *out, leat_er
   return no_device(err);
 }
 
+static int32_t memory_classes(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err) {
+  (void)device;
+  (void)inout_count;
+  (void)out;
+  return no_device(err);
+}
+
+static int32_t memory_reset_peaks(leat_device *device, leat_error *err) {
+  (void)device;
+  return no_device(err);
+}
+
 static int32_t memory_trim(leat_device *device, uint64_t *out_released, leat_error *err) {
   (void)device;
   (void)out_released;
@@ -208,6 +220,8 @@ static const leat_memory_api memory_api = {.struct_size = sizeof(leat_memory_api
                                            .copy = memory_copy,
                                            .find = memory_find,
                                            .stats = memory_stats,
+                                           .classes = memory_classes,
+                                           .reset_peaks = memory_reset_peaks,
                                            .trim = memory_trim,
                                            .export_dlpack = memory_export,
                                            .import_dlpack = memory_import,
@@ -235,6 +249,12 @@ static int32_t stream_wait_event(leat_stream *stream, leat_event *event, leat_er
   return no_device(err);
 }
 
+static int32_t stream_info(leat_stream *stream, leat_stream_info *out, leat_error *err) {
+  (void)stream;
+  (void)out;
+  return no_device(err);
+}
+
 static const leat_stream_api stream_api = {.struct_size = sizeof(leat_stream_api),
                                            .create = stream_create,
                                            .destroy = stream_call,
@@ -243,7 +263,8 @@ static const leat_stream_api stream_api = {.struct_size = sizeof(leat_stream_api
                                            .query = stream_call,
                                            .wait_event = stream_wait_event,
                                            .error = stream_call,
-                                           .clear_error = stream_call};
+                                           .clear_error = stream_call,
+                                           .info = stream_info};
 
 /* ---- Events ---- */
 
@@ -346,6 +367,14 @@ static int32_t backend_shutdown(leat_error *err) {
   return LEAT_OK;
 }
 
+static int32_t backend_configure(const char *name, const char *value, leat_error *err) {
+  (void)value;
+  if (name == NULL)
+    return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "name is NULL");
+  return fail(err, LEAT_ERROR_NOT_SUPPORTED, "there is no setting \"%s\": the template has none", name);
+}
+
+/* `pool` is left out: it is optional. */
 static const leat_backend_api backend_api = {.struct_size = sizeof(leat_backend_api),
                                              .abi_version = LEAT_ABI_1_0,
                                              .header_version = LEAT_ABI_CURRENT,
@@ -357,7 +386,8 @@ static const leat_backend_api backend_api = {.struct_size = sizeof(leat_backend_
                                              .stream = &stream_api,
                                              .event = &event_api,
                                              .op = &op_api,
-                                             .shutdown = backend_shutdown};
+                                             .shutdown = backend_shutdown,
+                                             .configure = backend_configure};
 
 int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err) {
   leat_host_info known;

@@ -6,6 +6,7 @@
 
 void leati_lane_init(leat_device *device, uint32_t index, leati_lane *lane) {
   leati_mutex_init(&lane->lock, LEATI_RANK_LANE);
+  lane->index = index;
   device->vk.GetDeviceQueue(device->vk.handle, device->physical->queue_family, index, &lane->queue);
 }
 

@@ -14,6 +14,7 @@
 typedef struct leati_lane {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /**< guards `queue`: Vulkan wants one thread at a time */
   VkQueue queue;
+  uint32_t index; /**< among the lanes of the device */
 } leati_lane;
 
 void leati_lane_init(leat_device *device, uint32_t index, leati_lane *lane);

@@ -621,6 +621,13 @@ static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {
   return status;
 }
 
+static int32_t stream_info(leat_stream *stream, leat_stream_info *out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_stream_check(stream, NULL, err));
+  const leat_stream_info info = {.struct_size = sizeof(info), .pool_index = -1, .lane = stream->lane->index};
+  return leati_export(out, &info, sizeof(info), sizeof(info), "leat_stream_info", err);
+}
+
 const leat_stream_api leati_stream_table = {
     .struct_size = sizeof(leat_stream_api),
     .create = stream_create,
@@ -631,4 +638,5 @@ const leat_stream_api leati_stream_table = {
     .wait_event = stream_wait_event,
     .error = stream_error,
     .clear_error = stream_clear_error,
+    .info = stream_info,
 };

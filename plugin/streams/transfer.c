@@ -85,8 +85,24 @@ static int32_t memory_stats(leat_device *device, leat_memory_stats *out, leat_er
   LEATI_TRY(leati_device_check(device, err));
   leat_memory_stats stats;
   leati_memory_stats_read(device, &stats);
-  return leati_export(out, &stats, sizeof(stats), LEAT_SIZE_THROUGH(leat_memory_stats, live_block_count),
+  return leati_export(out, &stats, sizeof(stats), LEAT_SIZE_THROUGH(leat_memory_stats, reclaim_count),
                       "leat_memory_stats", err);
+}
+
+static int32_t memory_classes(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (inout_count == NULL || (*inout_count != 0 && out == NULL)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "inout_count is NULL, or out is NULL with a capacity");
+  }
+  return leati_memory_classes_read(device, inout_count, out, err);
+}
+
+static int32_t memory_reset_peaks(leat_device *device, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  leati_memory_reset_peaks(device);
+  return LEAT_OK;
 }
 
 static int32_t memory_trim(leat_device *device, uint64_t *out_released, leat_error *err) {
@@ -316,6 +332,8 @@ const leat_memory_api leati_memory_table = {
     .copy = memory_copy,
     .find = memory_find,
     .stats = memory_stats,
+    .classes = memory_classes,
+    .reset_peaks = memory_reset_peaks,
     .trim = memory_trim,
     .export_dlpack = memory_export,
     .import_dlpack = memory_import,

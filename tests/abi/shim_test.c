@@ -38,6 +38,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   expect("backend.shutdown", api->shutdown(&err));
+  expect("backend.configure", api->configure("LEAT_LOG", "warn", &err));
   CALL(device, count, NULL);
   CALL(device, info, 0, NULL);
   CALL(device, report, NULL, NULL);
@@ -50,6 +51,8 @@ int main(int argc, char **argv) {
   CALL(memory, copy, NULL, NULL, NULL);
   CALL(memory, find, NULL, 0, NULL, NULL);
   CALL(memory, stats, NULL, NULL);
+  CALL(memory, classes, NULL, NULL, NULL);
+  CALL(memory, reset_peaks, NULL);
   CALL(memory, trim, NULL, NULL);
   CALL(memory, export_dlpack, NULL, NULL, NULL, NULL);
   CALL(memory, import_dlpack, NULL, NULL, NULL, NULL);
@@ -63,6 +66,7 @@ int main(int argc, char **argv) {
   CALL(stream, wait_event, NULL, NULL);
   CALL(stream, error, NULL);
   CALL(stream, clear_error, NULL);
+  CALL(stream, info, NULL, NULL);
   CALL(event, create, NULL, 0, NULL);
   CALL(event, destroy, NULL);
   CALL(event, record, NULL, NULL);
@@ -76,6 +80,13 @@ int main(int argc, char **argv) {
   CALL(op, destroy, NULL);
   CALL(op, infer, NULL, 0, NULL, 0, NULL);
   CALL(op, invoke, NULL, NULL, 0, NULL, 0, NULL);
+  CALL(pool, acquire, NULL, 0, NULL, NULL);
+  CALL(pool, release, NULL, 0);
+  CALL(pool, stream, NULL, 0, NULL);
+  CALL(pool, current, NULL, NULL);
+  CALL(pool, set_current, NULL, NULL, NULL);
+  CALL(pool, release_current, NULL);
+  CALL(pool, info, NULL, NULL);
   printf("%d slots called, %d went wrong\n", called, wrong);
   return wrong ? 1 : 0;
 }

@@ -37,6 +37,12 @@ static int32_t backend_shutdown(leat_error *err) {
   return refuse(err, "backend.shutdown");
 }
 
+static int32_t backend_configure(const char *name, const char *value, leat_error *err) {
+  (void)name;
+  (void)value;
+  return refuse(err, "backend.configure");
+}
+
 SLOT(device, count, uint32_t *out_count)
 SLOT(device, info, uint32_t index, leat_device_info *out)
 SLOT(device, report, uint32_t *inout_count, leat_property *out)
@@ -50,6 +56,8 @@ SLOT(memory, record_stream, leat_device *device, uint64_t address, leat_stream *
 SLOT(memory, copy, leat_stream *stream, const DLTensor *src, const DLTensor *dst)
 SLOT(memory, find, leat_device *device, uint64_t address, uint64_t *out_base, uint64_t *out_size)
 SLOT(memory, stats, leat_device *device, leat_memory_stats *out)
+SLOT(memory, classes, leat_device *device, uint32_t *inout_count, leat_memory_class *out)
+SLOT(memory, reset_peaks, leat_device *device)
 SLOT(memory, trim, leat_device *device, uint64_t *out_released)
 SLOT(memory, export_dlpack, leat_stream *stream, const DLTensor *view, leat_event *ready,
      DLManagedTensorVersioned **out)
@@ -68,6 +76,8 @@ SLOT(stream, wait_event, leat_stream *stream, leat_event *event)
 SLOT(stream, error, leat_stream *stream)
 SLOT(stream, clear_error, leat_stream *stream)
 
+SLOT(stream, info, leat_stream *stream, leat_stream_info *out)
+
 SLOT(event, create, leat_device *device, uint64_t flags, leat_event **out)
 SLOT(event, destroy, leat_event *event)
 SLOT(event, record, leat_event *event, leat_stream *stream)
@@ -84,6 +94,14 @@ SLOT(op, infer, const leat_op *op, uint32_t input_count, const DLTensor *const *
      leat_shape *const *out)
 SLOT(op, invoke, const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
      uint32_t output_count, const DLTensor *const *outputs)
+
+SLOT(pool, acquire, leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket)
+SLOT(pool, release, leat_device *device, uint64_t ticket)
+SLOT(pool, stream, leat_device *device, uint32_t index, leat_stream **out)
+SLOT(pool, current, leat_device *device, leat_stream **out)
+SLOT(pool, set_current, leat_device *device, leat_stream *stream, leat_stream **out_previous)
+SLOT(pool, release_current, leat_device *device)
+SLOT(pool, info, leat_device *device, leat_pool_info *out)
 
 /* The device table can be longer than the host knows, with something or nothing in the part beyond. */
 typedef struct long_device_api {
@@ -105,6 +123,8 @@ static leat_memory_api memory = {.struct_size = sizeof(memory),
                                  .copy = memory_copy,
                                  .find = memory_find,
                                  .stats = memory_stats,
+                                 .classes = memory_classes,
+                                 .reset_peaks = memory_reset_peaks,
                                  .trim = memory_trim,
                                  .export_dlpack = memory_export_dlpack,
                                  .import_dlpack = memory_import_dlpack,
@@ -118,7 +138,8 @@ static leat_stream_api stream = {.struct_size = sizeof(stream),
                                  .query = stream_query,
                                  .wait_event = stream_wait_event,
                                  .error = stream_error,
-                                 .clear_error = stream_clear_error};
+                                 .clear_error = stream_clear_error,
+                                 .info = stream_info};
 static leat_event_api event = {.struct_size = sizeof(event),
                                .create = event_create,
                                .destroy = event_destroy,
@@ -134,6 +155,14 @@ static leat_op_api op = {.struct_size = sizeof(op),
                          .destroy = op_destroy,
                          .infer = op_infer,
                          .invoke = op_invoke};
+static leat_pool_api pool = {.struct_size = sizeof(pool),
+                             .acquire = pool_acquire,
+                             .release = pool_release,
+                             .stream = pool_stream,
+                             .current = pool_current,
+                             .set_current = pool_set_current,
+                             .release_current = pool_release_current,
+                             .info = pool_info};
 static leat_backend_api api = {.struct_size = sizeof(api),
                                .abi_version = LEAT_ABI_1_0,
                                .header_version = LEAT_ABI_CURRENT,
@@ -145,7 +174,9 @@ static leat_backend_api api = {.struct_size = sizeof(api),
                                .stream = &stream,
                                .event = &event,
                                .op = &op,
-                               .shutdown = backend_shutdown};
+                               .pool = &pool,
+                               .shutdown = backend_shutdown,
+                               .configure = backend_configure};
 
 #if defined(FAULT_CUT_TABLE)
 /* Gives a table whose first 8 bytes are the last ones of a page, with nothing after them. */
