@@ -13,6 +13,7 @@
 #include "status.h"
 #include "streams/event.h"
 #include "streams/pool.h"
+#include "streams/stock.h"
 #include "streams/stream.h"
 #include "streams/transfer.h"
 
@@ -89,12 +90,20 @@ static int32_t device_report(uint32_t *inout_count, leat_property *out, leat_err
 }
 
 static int32_t open_device(const leati_physical *physical, leat_device *device, leat_error *err) {
+  static uint64_t sessions; /* guarded by the lock, which is held */
+  const leati_config *config;
+  LEATI_TRY(leati_config_get(&config, err));
   LEATI_TRY(leati_device_create(physical, device, err));
+  device->session = ++sessions;
   int32_t status = leati_streams_create(device, err);
+  if (status == LEAT_OK) {
+    status = leati_pool_create(device, config->pool_round_robin != 0, config->pool_timeout_ms, err);
+  }
   if (status == LEAT_OK) {
     status = leati_ops_create(device, err);
   }
   if (status != LEAT_OK) {
+    leati_pool_destroy(device);
     leati_streams_destroy(device);
     leati_device_destroy(device);
   }
@@ -133,6 +142,7 @@ static int32_t device_close(leat_device *device, leat_error *err) {
     /* Nobody else may use the device any more, so waiting under the lock keeps nobody but other openers, who must wait
      * for it. */
     leati_exports_close(device);
+    leati_pool_destroy(device);
     (void)device->vk.DeviceWaitIdle(device->vk.handle);
     leati_ops_destroy(device);
     leati_streams_destroy(device);
@@ -197,11 +207,13 @@ static const leat_backend_api backend_table = {
     .name = "vulkan",
     .version = LEAT_VERSION,
     .build_id = LEAT_BUILD_ID,
+    .capabilities = LEAT_CAPABILITY_EVENT_TIMING,
     .device = &device_table,
     .memory = &leati_memory_table,
     .stream = &leati_stream_table,
     .event = &leati_event_table,
     .op = &leati_op_table,
+    .pool = &leati_pool_table,
     .shutdown = backend_shutdown,
     .configure = backend_configure,
 };

@@ -17,11 +17,6 @@
 #define MIN_GROUP_INVOCATIONS 256u
 #define MIN_SHARED_MEMORY 32768u
 
-/* How long a wait spins before it blocks: waking a blocked thread costs tens of microseconds, a small model takes less.
- * A software driver needs the core that would spin. */
-#define SPIN_NS_HARDWARE 200000u
-#define SPIN_NS_SOFTWARE 0u
-
 /* All guarded by the backend's lock while they change; constant between leati_devices_find() and
  * leati_devices_forget(). */
 static leati_vk_library library;
@@ -113,6 +108,7 @@ static void choose_queue_family(leati_physical *physical) {
         (plain == without_graphics && families[i].queueCount > physical->queue_count)) {
       physical->queue_family = i;
       physical->queue_count = families[i].queueCount;
+      physical->timestamp_bits = families[i].timestampValidBits;
       without_graphics = plain;
     }
   }
@@ -137,6 +133,23 @@ uint32_t leati_device_memory_type(const leati_physical *physical, VkMemoryProper
     }
   }
   return best;
+}
+
+/* Whether the timestamps of different queues are of one clock: the driver can relate that clock to others. */
+static bool has_common_clock(VkPhysicalDevice handle) {
+  VkTimeDomainEXT domains[16];
+  uint32_t count = 16;
+  if (instance.GetPhysicalDeviceCalibrateableTimeDomainsEXT == NULL ||
+      !has_extension(handle, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
+      instance.GetPhysicalDeviceCalibrateableTimeDomainsEXT(handle, &count, domains) < 0) {
+    return false;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (domains[i] == VK_TIME_DOMAIN_DEVICE_EXT) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static void probe(leati_physical *physical) {
@@ -199,6 +212,9 @@ static void probe(leati_physical *physical) {
   REQUIRED_FEATURES(CHECK)
 #undef CHECK
   physical->has_float16 = f.v12.shaderFloat16 == VK_TRUE;
+  physical->has_query_reset = f.v12.hostQueryReset == VK_TRUE;
+  physical->timestamp_period = limits->timestampPeriod;
+  physical->common_clock = has_common_clock(physical->handle);
 
   VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
   instance.GetPhysicalDeviceMemoryProperties2(physical->handle, &memory);
@@ -601,6 +617,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   REQUIRED_FEATURES(ENABLE)
 #undef ENABLE
   f.v12.shaderFloat16 = physical->has_float16 ? VK_TRUE : VK_FALSE;
+  f.v12.hostQueryReset = physical->has_query_reset ? VK_TRUE : VK_FALSE;
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                    .pNext = &f.core,
                                    .queueCreateInfoCount = 1,
@@ -619,9 +636,12 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
     return status;
   }
   choose_memory_types(device);
-  device->spin_ns = config->wait_spin_us >= 0                            ? (uint64_t)config->wait_spin_us * 1000u
-                    : (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0 ? SPIN_NS_SOFTWARE
-                                                                         : SPIN_NS_HARDWARE;
+  /* A software driver needs the cores that would spin. */
+  device->spin_ns = config->wait_spin_us >= 0                            ? config->wait_spin_us * 1000
+                    : (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0 ? 0
+                                                                         : -1;
+  device->core_count = leati_core_count();
+  device->lanes_fixed = config->lanes > 0;
   status = create_layouts(device, err);
   if (status == LEAT_OK) {
     status = leati_memory_create(device, err);

@@ -34,6 +34,10 @@ typedef struct leati_physical {
   bool has_float16; /**< shaderFloat16 */
   uint32_t queue_family, queue_count;
   uint32_t max_groups_x;
+  bool has_query_reset;    /**< hostQueryReset */
+  uint32_t timestamp_bits; /**< of the queue family; 0: no timestamps */
+  float timestamp_period;  /**< nanoseconds of one step */
+  bool common_clock;       /**< all queues have one clock */
   uint32_t uniform_alignment;
   VkPhysicalDeviceMemoryProperties memory;
 } leati_physical;
@@ -44,11 +48,16 @@ struct leati_staging;
 struct leati_streams;
 struct leati_ops;
 struct leati_timeline;
+struct leati_counter;
+struct leati_lanes;
+struct leati_clock;
+struct leati_pool;
 
 /** An open device. Fields without a word are immutable while it is open. */
 struct leat_device {
   leati_kind kind;
   uint32_t index;
+  uint64_t session;    /**< differs each time the device is opened */
   uint32_t references; /**< opens not yet closed; guarded by the backend's lock */
   const leati_physical *physical;
   leati_vk_device vk;
@@ -56,8 +65,12 @@ struct leat_device {
   uint32_t
       upload_memory_type; /**< host writes once, device reads: mapped, coherent, device-local where there is such */
   uint32_t download_memory_type; /**< device writes, host reads: mapped, coherent, cached where there is such */
+  bool lanes_fixed;              /**< all queues are used, as LEAT_LANES says */
   uint32_t queue_count;          /**< queues made, of family `physical->queue_family` */
-  uint64_t spin_ns;              /**< how long a wait spins before it blocks */
+  int64_t spin_ns;               /**< how long a wait spins before it blocks; -1: adapts */
+  uint32_t core_count;           /**< processors of the host that this process may use */
+  /** Threads in a spinning wait. Relaxed: when there are more than cores they let each other run. */
+  _Atomic uint32_t spinning;
   VkDescriptorSetLayout set_layout;
   VkPipelineLayout pipeline_layout;
   /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */
@@ -65,11 +78,15 @@ struct leat_device {
   /** All timelines, linked by `next`, also those that failed. They are added at the head (release) and stay, so the
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;
-  struct leati_memory *memory;       /**< memory.c */
-  struct leati_pipelines *pipelines; /**< pipeline.c */
-  struct leati_staging *staging;     /**< staging.c */
-  struct leati_streams *streams;     /**< streams/pool.c */
-  struct leati_ops *ops;             /**< ops/registry.c */
+  struct leati_counter *counters[LEATI_LANES_MAX]; /**< by queue; streams/lane.c */
+  struct leati_memory *memory;                     /**< memory.c */
+  struct leati_pipelines *pipelines;               /**< pipeline.c */
+  struct leati_staging *staging;                   /**< staging.c */
+  struct leati_lanes *lanes;                       /**< streams/lane.c */
+  struct leati_clock *clock;                       /**< streams/clock.c; NULL: no timestamps */
+  struct leati_streams *streams;                   /**< streams/stock.c */
+  struct leati_pool *pool;                         /**< streams/pool.c */
+  struct leati_ops *ops;                           /**< ops/registry.c */
 };
 
 /** Finds the devices, once until leati_devices_forget(). Call with the backend's lock held.

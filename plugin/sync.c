@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,14 @@ static void rank_taken(leati_rank rank) {
   ++held_count;
 }
 
+/* As rank_taken(), for a lock that was only tried. */
+static void rank_tried(leati_rank rank) {
+  if (held_count < sizeof(held) / sizeof(held[0])) {
+    held[held_count] = rank;
+  }
+  ++held_count;
+}
+
 static void rank_given(leati_rank rank) {
   if (held_count == 0 || held[held_count - 1] != rank) {
     (void)fprintf(stderr, "leat: lock of rank %d given back out of order\n", (int)rank);
@@ -32,6 +41,9 @@ static void rank_given(leati_rank rank) {
 }
 #else
 static void rank_taken(leati_rank rank) {
+  (void)rank;
+}
+static void rank_tried(leati_rank rank) {
   (void)rank;
 }
 static void rank_given(leati_rank rank) {
@@ -56,6 +68,49 @@ void leati_mutex_lock(leati_mutex *mutex) {
 void leati_mutex_unlock(leati_mutex *mutex) {
   (void)pthread_mutex_unlock(&mutex->native);
   rank_given(mutex->rank);
+}
+
+bool leati_mutex_try(leati_mutex *mutex) {
+  if (pthread_mutex_trylock(&mutex->native) != 0) {
+    return false;
+  }
+  rank_tried(mutex->rank);
+  return true;
+}
+
+void leati_condition_init(leati_condition *condition) {
+  pthread_condattr_t attributes;
+  (void)pthread_condattr_init(&attributes);
+  (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  (void)pthread_cond_init(&condition->native, &attributes);
+  (void)pthread_condattr_destroy(&attributes);
+}
+
+void leati_condition_destroy(leati_condition *condition) {
+  (void)pthread_cond_destroy(&condition->native);
+}
+
+void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns) {
+  if (deadline_ns == UINT64_MAX) {
+    (void)pthread_cond_wait(&condition->native, &mutex->native);
+    return;
+  }
+  const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
+                                    .tv_nsec = (long)(deadline_ns % 1000000000u)};
+  (void)pthread_cond_timedwait(&condition->native, &mutex->native, &deadline);
+}
+
+void leati_condition_signal(leati_condition *condition) {
+  (void)pthread_cond_signal(&condition->native);
+}
+
+uint32_t leati_core_count(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+void leati_yield(void) {
+  (void)sched_yield();
 }
 
 uint64_t leati_now_ns(void) {

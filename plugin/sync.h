@@ -20,18 +20,20 @@
 
 /** Ranks, lowest first: whoever holds one may take those below it in this list. */
 typedef enum leati_rank {
-  LEATI_RANK_BACKEND = 1, /**< devices known and open (device.c) */
+  LEATI_RANK_BACKEND = 1, /**< devices known and open (backend.c) */
   LEATI_RANK_EXPORTS,     /**< tensors given out by DLPack against the closing of devices (streams/transfer.c) */
+  LEATI_RANK_THREADS,     /**< pools that ending threads give back to (streams/pool.c) */
   LEATI_RANK_STREAM,      /**< one stream's open list (streams/stream.c) */
   LEATI_RANK_EVENT,       /**< what one event stands for (streams/event.c) */
-  LEATI_RANK_POOL,        /**< free lists of a device: streams, timelines, submissions (streams/pool.c) */
+  LEATI_RANK_STOCK,       /**< free stream and event objects of a device (streams/stock.c) */
+  LEATI_RANK_POOL,        /**< threads that wait for a stream of the pool (streams/pool.c) */
   LEATI_RANK_PIPELINE,    /**< one shard of the pipeline cache (pipeline.c) */
-  LEATI_RANK_TIMELINE,    /**< one timeline's submissions in flight (timeline.c) */
-  LEATI_RANK_LANE,        /**< one hardware queue (streams/lane.c) */
   LEATI_RANK_MEMORY,      /**< one size class (memory.c) */
   LEATI_RANK_SEGMENTS,    /**< the table of live segments (memory.c) */
   LEATI_RANK_STAMPS,      /**< the stamps of one block (memory.c) */
+  LEATI_RANK_TIMELINE,    /**< one timeline's submissions in flight (timeline.c) */
   LEATI_RANK_STAGING,     /**< free staging chunks (staging.c) */
+  LEATI_RANK_CLOCK,       /**< free timestamp queries (streams/clock.c) */
 } leati_rank;
 
 /** A mutex with a rank. */
@@ -44,9 +46,37 @@ void leati_mutex_init(leati_mutex *mutex, leati_rank rank);
 void leati_mutex_destroy(leati_mutex *mutex);
 void leati_mutex_lock(leati_mutex *mutex);
 void leati_mutex_unlock(leati_mutex *mutex);
+/** Takes the mutex if nobody holds it. In any order of ranks: it never waits. */
+bool leati_mutex_try(leati_mutex *mutex);
 /** Statically initialised mutex. */
 #define LEATI_MUTEX_INITIALIZER(rank_) \
   { .native = PTHREAD_MUTEX_INITIALIZER, .rank = (rank_) }
+
+/** What a thread waits for while it has given its mutex back. */
+typedef struct leati_condition {
+  pthread_cond_t native;
+} leati_condition;
+
+void leati_condition_init(leati_condition *condition);
+void leati_condition_destroy(leati_condition *condition);
+/** Gives the mutex back, which must be the only one held, waits to be signalled or for `deadline_ns` of leati_now_ns()
+ * to come (UINT64_MAX: never), and takes it again. */
+void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns);
+void leati_condition_signal(leati_condition *condition);
+
+/** A role that one thread has at a time and nobody waits for: who does not get it leaves the work to who has it.
+ * Sequentially consistent, so that of "I add work, I try the role" and "I give up the role, I look for work" one sees
+ * the other. */
+typedef struct leati_role {
+  atomic_bool taken;
+} leati_role;
+
+static inline bool leati_role_try(leati_role *role) {
+  return !atomic_exchange_explicit(&role->taken, true, memory_order_seq_cst);
+}
+static inline void leati_role_leave(leati_role *role) {
+  atomic_store_explicit(&role->taken, false, memory_order_seq_cst);
+}
 
 /** Tells the processor that this is a spinning loop. */
 static inline void leati_spin_pause(void) {
@@ -56,6 +86,12 @@ static inline void leati_spin_pause(void) {
   __asm__ volatile("yield");
 #endif
 }
+
+/** Processors that this process may run on, at least 1. */
+uint32_t leati_core_count(void);
+
+/** Lets another thread have the core. */
+void leati_yield(void);
 
 /** Monotonic time in nanoseconds. */
 uint64_t leati_now_ns(void);

@@ -6,11 +6,6 @@
 #include "device.h"
 #include "status.h"
 
-/* A blocked wait looks up from time to time: another thread may have seen the device go. */
-#define WAIT_SLICE_NS UINT64_C(50000000)
-/* Clock reads are dear beside a counter read: a spinning wait reads the clock once in so many rounds. */
-#define SPIN_ROUNDS_PER_CLOCK 16
-
 static void destroy_submission(leat_device *device, leati_submission *submission) {
   if (submission->pool != VK_NULL_HANDLE) {
     device->vk.DestroyCommandPool(device->vk.handle, submission->pool, NULL);
@@ -25,14 +20,6 @@ int32_t leati_timeline_create(leat_device *device, leati_timeline **out, leat_er
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a timeline");
   }
   timeline->device = device;
-  const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                          .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-  const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-  const VkResult result = device->vk.CreateSemaphore(device->vk.handle, &info, NULL, &timeline->semaphore);
-  if (result != VK_SUCCESS) {
-    leati_free(timeline);
-    return leati_device_fail(device, result, "vkCreateSemaphore", err);
-  }
   leati_mutex_init(&timeline->lock, LEATI_RANK_TIMELINE);
   timeline->next = atomic_load_explicit(&device->timelines, memory_order_relaxed);
   while (!atomic_compare_exchange_weak_explicit(&device->timelines, &timeline->next, timeline, memory_order_release,
@@ -55,7 +42,6 @@ void leati_timeline_destroy(leati_timeline *timeline) {
   leat_device *const device = timeline->device;
   destroy_list(device, timeline->first);
   destroy_list(device, timeline->free);
-  device->vk.DestroySemaphore(device->vk.handle, timeline->semaphore, NULL);
   leati_mutex_destroy(&timeline->lock);
   leati_free(timeline);
 }
@@ -125,7 +111,9 @@ int32_t leati_submission_deliver(leati_submission *submission, void *to, const v
 void leati_timeline_push(leati_timeline *timeline, leati_submission *submission) {
   leati_mutex_lock(&timeline->lock);
   submission->next = NULL;
+  submission->timeline = timeline;
   submission->owner = timeline->owner;
+  atomic_store_explicit(&submission->counter_value, 0, memory_order_relaxed);
   if (timeline->last != NULL) {
     timeline->last->next = submission;
   } else {
@@ -133,7 +121,7 @@ void leati_timeline_push(leati_timeline *timeline, leati_submission *submission)
   }
   timeline->last = submission;
   leati_mutex_unlock(&timeline->lock);
-  atomic_store_explicit(&timeline->submitted, submission->value, memory_order_release);
+  atomic_store_explicit(&timeline->promised, submission->value, memory_order_release);
 }
 
 /* Puts a submission back on the free list. `lock` held. */
@@ -142,6 +130,7 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) {
   submission->chunks = NULL;
   submission->delivery_count = 0;
   submission->waited = false;
+  memset(submission->waits, 0, sizeof(submission->waits));
   submission->next = timeline->free;
   timeline->free = submission;
 }
@@ -152,9 +141,37 @@ void leati_timeline_drop(leati_timeline *timeline, leati_submission *submission)
   leati_mutex_unlock(&timeline->lock);
 }
 
-void leati_timeline_fail(leati_timeline *timeline, const leat_error *cause) {
+bool leati_timeline_fails(leati_timeline *timeline, uint64_t value) {
+  return atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK &&
+         value >= atomic_load_explicit(&timeline->failed_from, memory_order_acquire);
+}
+
+void leati_timeline_discard(leati_submission *submission) {
+  leati_timeline *const timeline = submission->timeline;
+  leati_submission *before = NULL;
   leati_mutex_lock(&timeline->lock);
-  if (atomic_load_explicit(&timeline->failed, memory_order_relaxed) == LEAT_OK) {
+  for (leati_submission *at = timeline->first; at != submission; at = at->next) {
+    before = at;
+  }
+  if (before != NULL) {
+    before->next = submission->next;
+  } else {
+    timeline->first = submission->next;
+  }
+  if (timeline->last == submission) {
+    timeline->last = before;
+  }
+  recycle(timeline, submission);
+  leati_mutex_unlock(&timeline->lock);
+}
+
+void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_error *cause) {
+  leati_mutex_lock(&timeline->lock);
+  const bool first = atomic_load_explicit(&timeline->failed, memory_order_relaxed) == LEAT_OK;
+  if (first || value < atomic_load_explicit(&timeline->failed_from, memory_order_relaxed)) {
+    atomic_store_explicit(&timeline->failed_from, value, memory_order_release);
+  }
+  if (first) {
     timeline->failure = *cause;
     timeline->failure.struct_size = sizeof(timeline->failure);
     atomic_store_explicit(&timeline->failed, cause->code, memory_order_release);
@@ -244,70 +261,86 @@ static void retire(leati_timeline *timeline, uint64_t reached) {
   leati_mutex_unlock(&timeline->lock);
 }
 
-/* Reads the semaphore, but not beyond what is listed: a submission may have run before the submitting thread comes to
- * list it, and its deliveries would be passed over. */
-static int32_t read_counter(leati_timeline *timeline, uint64_t *out_reached, leat_error *err) {
-  leat_device *const device = timeline->device;
-  VkResult result = device->vk.GetSemaphoreCounterValue(device->vk.handle, timeline->semaphore, out_reached);
-  /* Some drivers signal everything when the device goes; no value of ours is this high. */
-  if (result == VK_SUCCESS && *out_reached == UINT64_MAX) {
-    result = VK_ERROR_DEVICE_LOST;
+/* The first listed submission that covers `value`, or NULL. `lock` held. */
+static const leati_submission *find(const leati_timeline *timeline, uint64_t value) {
+  const leati_submission *at = timeline->first;
+  while (at != NULL && at->value < value) {
+    at = at->next;
   }
-  if (result != VK_SUCCESS) {
-    return leati_device_fail(device, result, "vkGetSemaphoreCounterValue", err);
-  }
-  const uint64_t submitted = atomic_load_explicit(&timeline->submitted, memory_order_acquire);
-  *out_reached = *out_reached < submitted ? *out_reached : submitted;
-  return LEAT_OK;
+  return at;
 }
 
-/* Whether a submission up to `reached` waited for other timelines. */
-static bool waited_up_to(leati_timeline *timeline, uint64_t reached) {
-  bool waited = false;
+static leati_point point_of(const leati_submission *submission) {
+  return (leati_point){.counter = submission->counter,
+                       .value = atomic_load_explicit(&submission->counter_value, memory_order_acquire)};
+}
+
+static bool has_run(const leati_submission *submission) {
+  const leati_point point = point_of(submission);
+  return point.value != 0 && leati_counter_has(point.counter, point.value);
+}
+
+bool leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out) {
   leati_mutex_lock(&timeline->lock);
-  for (const leati_submission *at = timeline->first; at != NULL && at->value <= reached && !waited; at = at->next) {
-    waited = at->waited;
+  const leati_submission *const at = find(timeline, value);
+  if (at != NULL) {
+    *out = point_of(at);
   }
   leati_mutex_unlock(&timeline->lock);
-  return waited;
+  return at != NULL;
+}
+
+/* Value up to which everything listed has run, as far as is known, and whether some of it waited for other timelines.
+ */
+static uint64_t reached_by(leati_timeline *timeline, bool *out_waited) {
+  *out_waited = false;
+  leati_mutex_lock(&timeline->lock);
+  uint64_t reached = atomic_load_explicit(&timeline->completed, memory_order_relaxed);
+  for (const leati_submission *at = timeline->first; at != NULL && has_run(at); at = at->next) {
+    reached = at->value;
+    *out_waited = *out_waited || at->waited;
+  }
+  leati_mutex_unlock(&timeline->lock);
+  return reached;
 }
 
 /* Makes the deliveries of everything that has run on any timeline. The submissions stay listed: who waits for their own
  * timeline must still see that they waited. */
 static void deliver_all(leat_device *device) {
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    (void)leati_counter_poll(device, device->counters[i], NULL);
+  }
   leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
   for (; timeline != NULL; timeline = timeline->next) {
-    uint64_t reached;
     if (atomic_load_explicit(&timeline->completed, memory_order_acquire) ==
-            atomic_load_explicit(&timeline->submitted, memory_order_acquire) ||
-        read_counter(timeline, &reached, NULL) != LEAT_OK) {
+        atomic_load_explicit(&timeline->promised, memory_order_acquire)) {
       continue;
     }
     leati_mutex_lock(&timeline->lock);
-    for (leati_submission *at = timeline->first; at != NULL && at->value <= reached; at = at->next) {
+    for (leati_submission *at = timeline->first; at != NULL && has_run(at); at = at->next) {
       deliver(at);
     }
     leati_mutex_unlock(&timeline->lock);
   }
 }
 
-/* Reads the semaphore and retires what it has passed. What that waited for has run too: the other semaphores are read
- * after this one, and their downloads arrive before anybody is told of this value. */
+/* Retires what has run. What that waited for has run too: the other counters are read after this one, and their
+ * downloads arrive before anybody is told of this value. */
 static int32_t advance(leati_timeline *timeline, leat_error *err) {
-  uint64_t reached;
-  LEATI_TRY(read_counter(timeline, &reached, err));
-  if (reached > atomic_load_explicit(&timeline->completed, memory_order_acquire)) {
-    if (waited_up_to(timeline, reached)) {
+  leati_point next;
+  while (leati_timeline_locate(timeline, 0, &next) && next.value != 0) {
+    LEATI_TRY(leati_counter_poll(timeline->device, next.counter, err));
+    bool waited;
+    const uint64_t reached = reached_by(timeline, &waited);
+    if (reached == atomic_load_explicit(&timeline->completed, memory_order_acquire)) {
+      break;
+    }
+    if (waited) {
       deliver_all(timeline->device);
     }
     retire(timeline, reached);
   }
   return LEAT_OK;
-}
-
-static int32_t lost(leat_error *err) {
-  return leati_fail(err, LEAT_ERROR_DEVICE_LOST,
-                    "the device is lost (driver crash, reset or removal); work in flight is gone");
 }
 
 int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_error *err) {
@@ -319,71 +352,33 @@ int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_erro
     return LEAT_OK;
   }
   if (atomic_load_explicit(&timeline->device->lost, memory_order_relaxed)) {
-    return lost(err);
+    return leati_fail(err, LEAT_ERROR_DEVICE_LOST,
+                      "the device is lost (driver crash, reset or removal); work in flight is gone");
   }
   /* What was submitted before the failure still arrives; only what lies behind it never will. */
-  if (atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK &&
-      value > atomic_load_explicit(&timeline->submitted, memory_order_acquire)) {
+  if (leati_timeline_fails(timeline, value)) {
     return leati_fail_again(err, &timeline->failure);
   }
   return leati_fail(err, LEAT_ERROR_NOT_READY, "the work has not finished yet");
 }
 
-int32_t leati_timeline_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns, leat_error *err) {
-  leat_device *const device = timeline->device;
-  int32_t status = leati_timeline_query(timeline, value, err);
-  if (status != LEAT_ERROR_NOT_READY) {
-    return status;
+bool leati_timeline_passed(leati_timeline *timeline, uint64_t value) {
+  if (leati_timeline_fails(timeline, value)) {
+    value = atomic_load_explicit(&timeline->failed_from, memory_order_acquire) - 1;
   }
-  const uint64_t start = leati_now_ns();
-  const uint64_t limit = timeout_ns < 0 ? UINT64_MAX : (uint64_t)timeout_ns;
-  const uint64_t spin = device->spin_ns < limit ? device->spin_ns : limit;
-  uint64_t elapsed = 0;
-  while (elapsed < spin) {
-    for (int i = 0; i < SPIN_ROUNDS_PER_CLOCK; ++i) {
-      status = leati_timeline_query(timeline, value, err);
-      if (status != LEAT_ERROR_NOT_READY) {
-        return status;
-      }
-      leati_spin_pause();
-    }
-    elapsed = leati_now_ns() - start;
+  if (atomic_load_explicit(&timeline->completed, memory_order_acquire) >= value ||
+      atomic_load_explicit(&timeline->device->lost, memory_order_relaxed)) {
+    return true;
   }
-  while (elapsed < limit) {
-    const uint64_t left = limit - elapsed;
-    const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                      .semaphoreCount = 1,
-                                      .pSemaphores = &timeline->semaphore,
-                                      .pValues = &value};
-    const VkResult result =
-        device->vk.WaitSemaphores(device->vk.handle, &info, left < WAIT_SLICE_NS ? left : WAIT_SLICE_NS);
-    if (result != VK_SUCCESS && result != VK_TIMEOUT) {
-      return leati_device_fail(device, result, "vkWaitSemaphores", err);
-    }
-    status = leati_timeline_query(timeline, value, err);
-    if (status != LEAT_ERROR_NOT_READY) {
-      return status;
-    }
-    elapsed = leati_now_ns() - start;
+  if (!leati_mutex_try(&timeline->lock)) {
+    return false;
   }
-  return leati_fail(err, LEAT_ERROR_TIMEOUT, "the work has not finished after %llu ms",
-                    (unsigned long long)(elapsed / 1000000u));
-}
-
-int leati_timeline_passed(leati_timeline *timeline, uint64_t value) {
-  if (atomic_load_explicit(&timeline->completed, memory_order_acquire) >= value) {
-    return 1;
+  const leati_submission *const at = find(timeline, value);
+  const leati_point point = at != NULL ? point_of(at) : (leati_point){.value = 0};
+  leati_mutex_unlock(&timeline->lock);
+  if (at == NULL) {
+    return atomic_load_explicit(&timeline->completed, memory_order_acquire) >= value;
   }
-  /* In this order: nothing is submitted after the failure, so the number read then is the last one. */
-  if (atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK) {
-    const uint64_t submitted = atomic_load_explicit(&timeline->submitted, memory_order_acquire);
-    value = value < submitted ? value : submitted;
-  }
-  if (atomic_load_explicit(&timeline->device->lost, memory_order_relaxed)) {
-    return 1;
-  }
-  uint64_t reached;
-  return timeline->device->vk.GetSemaphoreCounterValue(timeline->device->vk.handle, timeline->semaphore, &reached) ==
-             VK_SUCCESS &&
-         reached >= value;
+  return point.value != 0 && leati_counter_poll(timeline->device, point.counter, NULL) == LEAT_OK &&
+         leati_counter_has(point.counter, point.value);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Timelines: a timeline semaphore with the submissions that will raise it. Streams put work on a timeline; events and
- * memory stamps are (timeline, value) pairs.
+ * Timelines: the numbered submissions of a stream. Events and memory stamps are (timeline, value) pairs.
  *
- * Timelines live as long as the device and their values only rise, so such a pair never dangles: when a stream goes,
- * its timeline is handed to the next stream and goes on counting. One that has failed is never handed on.
+ * A value is promised when a list of commands is handed over to a lane, and bound to a value of the lane's counter when
+ * the queue has taken it. Timelines live as long as the device and their values only rise, so a pair never dangles:
+ * when a stream goes, its timeline is handed to the next stream and goes on counting. One that has failed is never
+ * handed on.
  */
 #ifndef LEAT_PLUGIN_TIMELINE_H_
 #define LEAT_PLUGIN_TIMELINE_H_
@@ -13,6 +14,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "counter.h"
+#include "device.h"
 #include "staging.h"
 #include "sync.h"
 #include "vulkan.h"
@@ -24,16 +27,29 @@ typedef struct leati_delivery {
   uint64_t size;
 } leati_delivery;
 
-/** What one submission holds until it has run. Belongs to its stream until pushed, then to the timeline. */
+/** A value of a counter that work waits for on the device. Value 0: nothing. */
+typedef struct leati_point {
+  leati_counter *counter;
+  uint64_t value;
+} leati_point;
+
+/** What one list of commands holds until it has run. Belongs to its stream until pushed, then to the timeline. */
 typedef struct leati_submission {
   struct leati_submission *next;
-  uint64_t value;
+  struct leati_submission *queued; /**< the one handed to the lane before; the lane's until it has a point */
+  struct leati_timeline *timeline;
+  uint64_t value; /**< on the timeline */
+  leati_counter *counter;
+  /** Value of the counter, or 0 until the queue has taken it. Set by the thread that submits (release), after the
+   * counter's `submitted`; read by those who wait (acquire). */
+  _Atomic uint64_t counter_value;
+  leati_point waits[LEATI_LANES_MAX]; /**< by lane; what must be reached before it starts */
   VkCommandPool pool;
   VkCommandBuffer commands;
   leati_chunk *chunks;
   leati_delivery *deliveries;
   uint32_t delivery_count, delivery_capacity;
-  uint64_t owner; /**< leati_timeline::owner when it was listed */
+  uint64_t owner; /**< leati_timeline::owner when it was pushed */
   bool waited;    /**< it waits for other timelines on the device, so the downloads behind those come before its end */
 } leati_submission;
 
@@ -47,17 +63,20 @@ typedef struct leati_watch {
 
 typedef struct leati_timeline {
   leat_device *device;
-  VkSemaphore semaphore;
   /** Highest value known to be reached, with all deliveries up to it made. Raised under `lock` (release); read without
    * (acquire), so that who sees a value sees the bytes too. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t completed;
-  /** Highest value handed to a queue and listed below. Raised by the stream under its lock (release), read by waiters
-   * (acquire). */
-  _Atomic uint64_t submitted;
-  /** LEAT_OK, or the code of `failure`. Set once under `lock` (release) after `failure` was written; read without it
-   * (acquire). */
+  /** Highest value pushed. Raised by the stream under its lock (release), read by waiters (acquire). */
+  _Atomic uint64_t promised;
+  /** LEAT_OK, or the code of `failure`. Set once under `lock` (release) after `failure` and `failed_from` were written;
+   * read without it (acquire). */
   _Atomic int32_t failed;
   leat_error failure;
+  /** First value that is never reached, once `failed`. Lowered under `lock` (release) when an older submission fails
+   * after a newer list did; read without it (acquire). */
+  _Atomic uint64_t failed_from;
+  /** Running mean of what waits took, nanoseconds. Relaxed: a guess for the next one. */
+  _Atomic uint64_t usual_wait_ns;
   leati_mutex lock; /* guards the lists below, and the deliveries being made */
   leati_submission *first, *last;
   leati_submission *free;
@@ -85,22 +104,27 @@ void leati_timeline_unwatch(leati_watch *watch);
  * any more, because their destinations may be gone too. The stream's lock is held. */
 void leati_timeline_abandon(leati_timeline *timeline);
 
-/** Hands a submission over that was given to a queue and will raise the timeline to `submission->value`. */
+/** Lists a submission that is about to be handed to a lane. */
 void leati_timeline_push(leati_timeline *timeline, leati_submission *submission);
-/** Takes back a submission that was never given to a queue: nothing of it is delivered. */
+/** Takes back a submission that was never pushed: nothing of it is delivered. */
 void leati_timeline_drop(leati_timeline *timeline, leati_submission *submission);
 
-/** Makes every wait for a value not reached fail with `cause` from now on. The first failure stays. */
-void leati_timeline_fail(leati_timeline *timeline, const leat_error *cause);
+/** Makes every wait for `value` and above fail with `cause` from now on. The first cause stays. */
+void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_error *cause);
+/** Takes back a pushed submission that the queue did not take. Its timeline has failed there. */
+void leati_timeline_discard(leati_submission *submission);
+/** Whether a value is never reached. */
+bool leati_timeline_fails(leati_timeline *timeline, uint64_t value);
+
+/** Where the submission that covers `value` is: false when it is not listed any more; else its counter, with value 0
+ * while the queue has not taken it. */
+bool leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out);
 
 /** Asks for a value. Deliveries up to it have been made on LEAT_OK.
  * @errors NOT_READY, the timeline's failure, DEVICE_LOST */
 int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_error *err);
-/** Waits for a value: spins, then blocks. Hold no lock. `timeout_ns` as in leat_event_api::wait.
- * @errors TIMEOUT, the timeline's failure, DEVICE_LOST */
-int32_t leati_timeline_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns, leat_error *err);
-/** Whether nothing on the device uses what value `value` covered, for the memory allocator: asks the driver if it must,
- * makes no deliveries, takes no lock. */
-int leati_timeline_passed(leati_timeline *timeline, uint64_t value);
+/** Whether nothing on the device uses what `value` covered, for the memory allocator. Makes no deliveries and never
+ * waits for those who do: then the answer is no, and may be yes later. */
+bool leati_timeline_passed(leati_timeline *timeline, uint64_t value);
 
 #endif /* LEAT_PLUGIN_TIMELINE_H_ */

@@ -61,6 +61,9 @@ int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *i
   }
   LEATI_VK_INSTANCE_FUNCTIONS(LEATI_LOAD)
 #undef LEATI_LOAD
+  instance->GetPhysicalDeviceCalibrateableTimeDomainsEXT =
+      (PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)library->GetInstanceProcAddr(
+          instance->handle, "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT");
   return LEAT_OK;
 }
 

@@ -30,12 +30,14 @@
   X(CmdCopyBuffer)                   \
   X(CmdDispatch)                     \
   X(CmdPipelineBarrier)              \
+  X(CmdWriteTimestamp)               \
   X(CreateBuffer)                    \
   X(CreateCommandPool)               \
   X(CreateComputePipelines)          \
   X(CreateDescriptorPool)            \
   X(CreateDescriptorSetLayout)       \
   X(CreatePipelineLayout)            \
+  X(CreateQueryPool)                 \
   X(CreateSemaphore)                 \
   X(CreateShaderModule)              \
   X(DestroyBuffer)                   \
@@ -45,6 +47,7 @@
   X(DestroyDevice)                   \
   X(DestroyPipeline)                 \
   X(DestroyPipelineLayout)           \
+  X(DestroyQueryPool)                \
   X(DestroySemaphore)                \
   X(DestroyShaderModule)             \
   X(DeviceWaitIdle)                  \
@@ -53,10 +56,12 @@
   X(GetBufferDeviceAddress)          \
   X(GetBufferMemoryRequirements)     \
   X(GetDeviceQueue)                  \
+  X(GetQueryPoolResults)             \
   X(GetSemaphoreCounterValue)        \
   X(MapMemory)                       \
   X(QueueSubmit)                     \
   X(ResetCommandPool)                \
+  X(ResetQueryPool)                  \
   X(UpdateDescriptorSets)            \
   X(WaitSemaphores)
 
@@ -75,6 +80,7 @@ typedef struct leati_vk_instance {
   VkInstance handle;
   uint32_t api_version; /**< what the instance was made for */
   LEATI_VK_INSTANCE_FUNCTIONS(LEATI_VK_MEMBER)
+  PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT GetPhysicalDeviceCalibrateableTimeDomainsEXT; /**< or NULL */
 } leati_vk_instance;
 
 /** Functions of a device. */

@@ -8,14 +8,17 @@
 #include <leat/backend.h>
 
 #include "device.h"
+#include "streams/clock.h"
 #include "timeline.h"
 
 struct leat_event {
   leati_kind kind;
   leat_device *device;
-  leati_mutex lock;      /* guards `watch` */
+  bool timed;            /* created with LEAT_EVENT_TIMING */
+  leati_mutex lock;      /* guards `watch` and `tick` */
   leati_watch watch;     /* of no timeline: never recorded */
-  leat_event *next_free; /* guarded by the pool's lock */
+  leati_tick *tick;      /* of a timed event: when that was; NULL: never recorded */
+  leat_event *next_free; /* guarded by the stock's lock */
 };
 
 extern const leat_event_api leati_event_table;

@@ -1,22 +1,318 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/lane.h"
 
-#include "device.h"
 #include "status.h"
+#include "streams/spread.h"
 
-void leati_lane_init(leat_device *device, uint32_t index, leati_lane *lane) {
-  leati_mutex_init(&lane->lock, LEATI_RANK_LANE);
-  lane->index = index;
-  device->vk.GetDeviceQueue(device->vk.handle, device->physical->queue_family, index, &lane->queue);
+/* Groups in flight before lists wait for company. With two the queue never runs dry while the next group gathers:
+ * docs/benchmarks.md has the figures for one, two, three and no limit. */
+#define IN_FLIGHT_MAX 2
+/* Lists that go to the queue in one call. */
+#define GROUP_MAX 64
+/* An epoch of leati_spread has at least so many lists and lasts at least so long: rates are good to a few per cent. */
+#define EPOCH_LISTS 128
+#define EPOCH_NS 4000000u
+
+struct leati_lanes {
+  leati_lane lanes[LEATI_LANES_MAX];
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t in_use; /* lanes that are chosen from; relaxed */
+  bool fixed;                                         /* by LEAT_LANES */
+  /* Lists and streams of this epoch, and its number. Relaxed: figures for a guess. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t lists;
+  _Atomic uint32_t streams, epoch;
+  leati_role judge; /* who has it uses what follows */
+  leati_spread spread;
+  uint64_t epoch_start_ns;
+};
+
+int32_t leati_lanes_create(leat_device *device, leat_error *err) {
+  struct leati_lanes *const lanes = leati_calloc_line(sizeof(*lanes));
+  if (lanes == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for lanes");
+  }
+  device->lanes = lanes;
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    leati_lane *const lane = &lanes->lanes[i];
+    lane->device = device;
+    lane->index = i;
+    device->vk.GetDeviceQueue(device->vk.handle, device->physical->queue_family, i, &lane->queue);
+    LEATI_TRY(leati_counter_create(device, &lane->counter, err));
+    device->counters[i] = &lane->counter;
+  }
+  leati_spread_begin(&lanes->spread, device->queue_count);
+  lanes->fixed = device->lanes_fixed;
+  atomic_store_explicit(&lanes->in_use, lanes->fixed ? device->queue_count : 1, memory_order_relaxed);
+  atomic_store_explicit(&lanes->epoch, 1, memory_order_relaxed);
+  lanes->epoch_start_ns = leati_now_ns();
+  return LEAT_OK;
 }
 
-void leati_lane_destroy(leati_lane *lane) {
-  leati_mutex_destroy(&lane->lock);
+void leati_lanes_destroy(leat_device *device) {
+  if (device->lanes == NULL) {
+    return;
+  }
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    leati_counter_destroy(device, &device->lanes->lanes[i].counter);
+  }
+  leati_free(device->lanes);
+  device->lanes = NULL;
 }
 
-int32_t leati_lane_submit(leat_device *device, leati_lane *lane, const VkSubmitInfo *batch, leat_error *err) {
-  leati_mutex_lock(&lane->lock);
-  const VkResult result = device->vk.QueueSubmit(lane->queue, 1, batch, VK_NULL_HANDLE);
-  leati_mutex_unlock(&lane->lock);
-  return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkQueueSubmit", err);
+/* ---- Choice -------------------------------------------------------------------------------------------------------
+ */
+
+/* Lists on a lane that have not run, as far as a look at the counter tells. */
+static uint32_t load_of(leati_lane *lane) {
+  if (atomic_load_explicit(&lane->load, memory_order_relaxed) == 0) {
+    return 0;
+  }
+  (void)leati_counter_poll(lane->device, &lane->counter, NULL);
+  const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_acquire);
+  uint64_t settled = atomic_load_explicit(&lane->settled, memory_order_relaxed);
+  if (settled < reached && atomic_compare_exchange_strong_explicit(&lane->settled, &settled, reached,
+                                                                   memory_order_relaxed, memory_order_relaxed)) {
+    const uint64_t first = reached - settled > LEATI_LANE_HISTORY ? reached - LEATI_LANE_HISTORY : settled;
+    for (uint64_t value = first + 1; value <= reached; ++value) {
+      (void)atomic_fetch_sub_explicit(
+          &lane->load, atomic_exchange_explicit(&lane->sizes[value % LEATI_LANE_HISTORY], 0, memory_order_relaxed),
+          memory_order_relaxed);
+    }
+  }
+  return atomic_load_explicit(&lane->load, memory_order_relaxed);
+}
+
+leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current) {
+  struct leati_lanes *const lanes = device->lanes;
+  const uint32_t in_use = atomic_load_explicit(&lanes->in_use, memory_order_relaxed);
+  leati_lane *best = current != NULL && current->index < in_use ? current : &lanes->lanes[0];
+  uint32_t least = in_use == 1 ? 0 : load_of(best);
+  for (uint32_t i = 0; i < in_use && least != 0; ++i) {
+    const uint32_t load = load_of(&lanes->lanes[i]);
+    if (load < least) {
+      least = load;
+      best = &lanes->lanes[i];
+    }
+  }
+  return best;
+}
+
+/* Ends the epoch if it has lasted long enough. */
+static void judge(struct leati_lanes *lanes) {
+  if (!leati_role_try(&lanes->judge)) {
+    return;
+  }
+  const uint64_t now = leati_now_ns();
+  const uint64_t lasted = now - lanes->epoch_start_ns;
+  if (lasted >= EPOCH_NS) {
+    const uint32_t lists = atomic_exchange_explicit(&lanes->lists, 0, memory_order_relaxed);
+    const uint32_t streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&lanes->epoch, 1, memory_order_relaxed);
+    lanes->epoch_start_ns = now;
+    atomic_store_explicit(&lanes->in_use,
+                          leati_spread_step(&lanes->spread, (double)lists * 1e9 / (double)lasted, streams),
+                          memory_order_relaxed);
+  }
+  leati_role_leave(&lanes->judge);
+}
+
+void leati_lanes_count(leat_device *device, uint32_t *inout_epoch) {
+  struct leati_lanes *const lanes = device->lanes;
+  if (lanes->fixed || device->queue_count == 1) {
+    return;
+  }
+  const uint32_t epoch = atomic_load_explicit(&lanes->epoch, memory_order_relaxed);
+  if (*inout_epoch != epoch) {
+    *inout_epoch = epoch;
+    (void)atomic_fetch_add_explicit(&lanes->streams, 1, memory_order_relaxed);
+  }
+  const uint32_t lists = atomic_fetch_add_explicit(&lanes->lists, 1, memory_order_relaxed) + 1;
+  if (lists >= EPOCH_LISTS && lists % 16 == 0) {
+    judge(lanes);
+  }
+}
+
+/* ---- Submission ---------------------------------------------------------------------------------------------------
+ */
+
+void leati_lane_add(leati_lane *lane, leati_submission *submission) {
+  (void)atomic_fetch_add_explicit(&lane->load, 1, memory_order_relaxed);
+  leati_submission *newest = atomic_load_explicit(&lane->queued, memory_order_relaxed);
+  do {
+    submission->queued = newest;
+  } while (!atomic_compare_exchange_weak_explicit(&lane->queued, &newest, submission, memory_order_seq_cst,
+                                                  memory_order_relaxed));
+}
+
+/* One call of vkQueueSubmit under construction: batches of lists, each raising the counter by one. A list that waits
+ * for something begins a batch, so that those before it do not wait with it. */
+typedef struct group {
+  uint32_t count, batch_count;
+  leati_submission *lists[GROUP_MAX];
+  VkCommandBuffer commands[GROUP_MAX];
+  uint32_t batch_of[GROUP_MAX];
+  VkSubmitInfo batches[GROUP_MAX];
+  VkTimelineSemaphoreSubmitInfo values[GROUP_MAX];
+  uint64_t signals[GROUP_MAX];
+  uint32_t wait_count;
+  VkSemaphore wait_semaphores[GROUP_MAX];
+  uint64_t wait_values[GROUP_MAX];
+  VkPipelineStageFlags wait_stages[GROUP_MAX];
+} group;
+
+/* Begins a batch with the waits of a list. False: there is no room for its waits. */
+static bool begin_batch(group *g, leati_lane *lane, const leati_submission *list) {
+  const uint32_t first_wait = g->wait_count;
+  for (uint32_t i = 0; i < LEATI_LANES_MAX; ++i) {
+    if (list->waits[i].value == 0) {
+      continue;
+    }
+    if (g->wait_count == GROUP_MAX) {
+      g->wait_count = first_wait;
+      return false;
+    }
+    g->wait_semaphores[g->wait_count] = list->waits[i].counter->semaphore;
+    g->wait_values[g->wait_count] = list->waits[i].value;
+    g->wait_stages[g->wait_count++] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  }
+  const uint32_t waits = g->wait_count - first_wait;
+  const uint32_t n = g->batch_count++;
+  g->signals[n] = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) + g->batch_count;
+  g->values[n] = (VkTimelineSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                 .waitSemaphoreValueCount = waits,
+                                                 .pWaitSemaphoreValues = &g->wait_values[first_wait],
+                                                 .signalSemaphoreValueCount = 1,
+                                                 .pSignalSemaphoreValues = &g->signals[n]};
+  g->batches[n] = (VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .pNext = &g->values[n],
+                                 .waitSemaphoreCount = waits,
+                                 .pWaitSemaphores = &g->wait_semaphores[first_wait],
+                                 .pWaitDstStageMask = &g->wait_stages[first_wait],
+                                 .pCommandBuffers = &g->commands[g->count],
+                                 .signalSemaphoreCount = 1,
+                                 .pSignalSemaphores = &lane->counter.semaphore};
+  return true;
+}
+
+static bool waits_for_any(const leati_submission *list) {
+  for (uint32_t i = 0; i < LEATI_LANES_MAX; ++i) {
+    if (list->waits[i].value != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Puts a list into the group. False: it is full. */
+static bool add_list(group *g, leati_lane *lane, leati_submission *list) {
+  if (g->count == GROUP_MAX) {
+    return false;
+  }
+  if ((g->batch_count == 0 || waits_for_any(list)) && !begin_batch(g, lane, list)) {
+    return false;
+  }
+  g->lists[g->count] = list;
+  g->batch_of[g->count] = g->batch_count - 1;
+  g->commands[g->count++] = list->commands;
+  ++g->batches[g->batch_count - 1].commandBufferCount;
+  return true;
+}
+
+/* Gives the group to the queue. The leader's. */
+static void submit_group(leati_lane *lane, group *g) {
+  leat_device *const device = lane->device;
+  const VkResult result = device->vk.QueueSubmit(lane->queue, g->batch_count, g->batches, VK_NULL_HANDLE);
+  if (result != VK_SUCCESS) {
+    leat_error failure = {.struct_size = sizeof(failure)};
+    (void)leati_device_fail(device, result, "vkQueueSubmit", &failure);
+    for (uint32_t i = 0; i < g->count; ++i) {
+      leati_timeline_fail(g->lists[i]->timeline, g->lists[i]->value, &failure);
+      leati_timeline_discard(g->lists[i]);
+    }
+    (void)atomic_fetch_sub_explicit(&lane->load, g->count, memory_order_relaxed);
+    return;
+  }
+  for (uint32_t i = 0; i < g->batch_count; ++i) {
+    (void)atomic_fetch_add_explicit(&lane->sizes[g->signals[i] % LEATI_LANE_HISTORY], g->batches[i].commandBufferCount,
+                                    memory_order_relaxed);
+  }
+  atomic_store_explicit(&lane->counter.submitted, g->signals[g->batch_count - 1], memory_order_release);
+  for (uint32_t i = 0; i < g->count; ++i) {
+    /* From here on the list may be retired by whoever waits for it. */
+    atomic_store_explicit(&g->lists[i]->counter_value, g->signals[g->batch_of[i]], memory_order_release);
+  }
+}
+
+/* Submits everything that is queued, oldest first. The leader's. */
+static void submit_queued(leati_lane *lane) {
+  leati_submission *newest = atomic_exchange_explicit(&lane->queued, NULL, memory_order_seq_cst);
+  leati_submission *oldest = NULL;
+  while (newest != NULL) {
+    leati_submission *const before = newest->queued;
+    newest->queued = oldest;
+    oldest = newest;
+    newest = before;
+  }
+  while (oldest != NULL) {
+    group g;
+    g.count = g.batch_count = g.wait_count = 0;
+    while (oldest != NULL) {
+      leati_submission *const next = oldest->queued;
+      if (leati_timeline_fails(oldest->timeline, oldest->value)) {
+        /* Something before it in its stream is missing. */
+        leati_timeline_discard(oldest);
+        (void)atomic_fetch_sub_explicit(&lane->load, 1, memory_order_relaxed);
+      } else if (!add_list(&g, lane, oldest)) {
+        break;
+      }
+      oldest = next;
+    }
+    if (g.count != 0) {
+      submit_group(lane, &g);
+    }
+  }
+}
+
+/* Whether the queue has as much to do as it should have. */
+static bool is_full(leati_lane *lane) {
+  const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
+  if (submitted < IN_FLIGHT_MAX || leati_counter_has(&lane->counter, submitted - IN_FLIGHT_MAX + 1)) {
+    return false;
+  }
+  (void)leati_counter_poll(lane->device, &lane->counter, NULL);
+  return !leati_counter_has(&lane->counter, submitted - IN_FLIGHT_MAX + 1);
+}
+
+void leati_lane_help(leati_lane *lane, bool force) {
+  while (atomic_load_explicit(&lane->queued, memory_order_seq_cst) != NULL && leati_role_try(&lane->leader)) {
+    const bool leave = !force && atomic_load_explicit(&lane->spinners, memory_order_seq_cst) != 0 && is_full(lane);
+    if (!leave) {
+      submit_queued(lane);
+    }
+    leati_role_leave(&lane->leader);
+    /* The last spinner may have left while this thread had the role, and has not got it. */
+    if (leave && atomic_load_explicit(&lane->spinners, memory_order_seq_cst) != 0) {
+      return;
+    }
+  }
+}
+
+void leati_lane_spin_begin(leati_lane *lane) {
+  (void)atomic_fetch_add_explicit(&lane->spinners, 1, memory_order_seq_cst);
+}
+
+void leati_lane_spin_end(leati_lane *lane) {
+  (void)atomic_fetch_sub_explicit(&lane->spinners, 1, memory_order_seq_cst);
+  leati_lane_help(lane, false);
+}
+
+bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *out) {
+  while (leati_timeline_locate(timeline, value, out)) {
+    if (out->value != 0) {
+      return true;
+    }
+    leati_lane_help(leati_lane_of(out->counter), true);
+    /* If it is still not there, the leader is in the middle of submitting it. */
+    leati_yield();
+  }
+  return false;
 }

@@ -1,27 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Lanes: hardware queues. Nothing else submits.
+ * Lanes: hardware queues with group commit. Nothing else submits.
+ *
+ * Lists of commands are handed to a lane, where they wait while two groups are in flight: meanwhile more come, and all
+ * go to the queue in one call. There is no thread that does it. Whoever hands a list over, or spins for one, helps: one
+ * thread at a time takes the role of the leader and submits what is there. A list is left to others only while some
+ * thread spins on the lane, which looks after it on every round and when it leaves.
  */
 #ifndef LEAT_PLUGIN_STREAMS_LANE_H_
 #define LEAT_PLUGIN_STREAMS_LANE_H_
 
 #include <leat/backend.h>
 
-#include "sync.h"
-#include "vulkan.h"
+#include "counter.h"
+#include "device.h"
+#include "timeline.h"
 
-/** A queue of the device's compute family. */
+/* Groups whose lists are remembered for leati_lane_load(). */
+#define LEATI_LANE_HISTORY 64
+
 typedef struct leati_lane {
-  _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /**< guards `queue`: Vulkan wants one thread at a time */
-  VkQueue queue;
-  uint32_t index; /**< among the lanes of the device */
+  leati_counter counter; /**< first: leati_lane_of() relies on it */
+  leat_device *device;
+  uint32_t index;
+  VkQueue queue;                                /**< used by the leader alone */
+  _Alignas(LEATI_CACHE_LINE) leati_role leader; /**< who has it takes what is queued and submits it */
+  /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
+   * like the role and `spinners`. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
+  /** Threads that call leati_lane_help() again and again until they leave. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t spinners;
+  /** Lists handed over and not known to have run. Relaxed, like the two below: it only spreads the load. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t load;
+  _Atomic uint64_t settled;                   /**< groups whose lists were taken off `load` */
+  _Atomic uint32_t sizes[LEATI_LANE_HISTORY]; /**< lists of the groups after that, by value modulo */
 } leati_lane;
 
-void leati_lane_init(leat_device *device, uint32_t index, leati_lane *lane);
-void leati_lane_destroy(leati_lane *lane);
+/** Makes the lanes of a device. */
+int32_t leati_lanes_create(leat_device *device, leat_error *err);
+/** Frees them; the device is idle. */
+void leati_lanes_destroy(leat_device *device);
 
-/** Gives one batch to the queue.
- * @errors OUT_OF_MEMORY, DEVICE_LOST */
-int32_t leati_lane_submit(leat_device *device, leati_lane *lane, const VkSubmitInfo *batch, leat_error *err);
+/** The lane that a counter belongs to. */
+static inline leati_lane *leati_lane_of(leati_counter *counter) {
+  return (leati_lane *)counter;
+}
+
+/** The lane that a list of a stream should go to: `current` (NULL: none yet) unless another one has less to do. */
+leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current);
+/** Counts a list of a stream for the choice; `*inout_epoch` is the stream's own, to count streams by. */
+void leati_lanes_count(leat_device *device, uint32_t *inout_epoch);
+
+/** Hands a pushed submission over. Then call leati_lane_help(), when no lock is held. */
+void leati_lane_add(leati_lane *lane, leati_submission *submission);
+/** Submits what is queued, if it should be and nobody else is about to. With `force` it is submitted whatever is in
+ * flight. Lists that the queue refuses fail their timelines. */
+void leati_lane_help(leati_lane *lane, bool force);
+/** Says that the caller will help on every round of a spinning wait, and that it has stopped doing so. */
+void leati_lane_spin_begin(leati_lane *lane);
+void leati_lane_spin_end(leati_lane *lane);
+/** Sees to it that the queue has taken what covers a pushed value, and tells where it is. False: it has passed or
+ * failed. */
+bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *out);
 
 #endif /* LEAT_PLUGIN_STREAMS_LANE_H_ */

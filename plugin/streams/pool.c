@@ -1,222 +1,464 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/pool.h"
 
+#include <unistd.h>
+
 #include "device.h"
 #include "status.h"
-#include "streams/event.h"
-#include "streams/lane.h"
+#include "streams/stock.h"
+#include "streams/stream.h"
 #include "streams/stream_state.h"
-#include "timeline.h"
 
-struct leati_streams {
-  leati_lane lanes[LEATI_LANES_MAX];
-  /* Spreads streams over the lanes. Relaxed: only the spread matters. */
-  _Atomic uint32_t next_lane;
-  leati_mutex lock;          /* guards everything below */
-  leat_stream *all_streams;  /* every stream object, linked by `next` */
-  leat_stream *free_streams; /* linked by `next_free` */
-  leat_event *free_events;
-  struct event_block *event_blocks;
+/* Bits of all worker streams; bit 0, the main thread's, is never free. */
+#define WORKERS UINT32_C(0xfffffffe)
+#define WORKER_COUNT (LEATI_POOL_STREAMS - 1)
+/* A ticket holds the number of the stream in its low byte and a serial number above, or this instead of one. */
+#define SHARED_TICKET (UINT64_C(1) << 63)
+/* A waiting thread looks up from time to time: the process may be about to end. */
+#define SLICE_NS UINT64_C(50000000)
+
+/* A thread that waits for a stream. On its stack; guarded by the pool's lock. */
+typedef struct waiter {
+  struct waiter *next;
+  leati_condition served;
+  uint32_t index; /* the stream it was given, 0 for none yet */
+} waiter;
+
+struct leati_pool {
+  bool round_robin;
+  int64_t timeout_ms;
+  /* By number; made on first use and then constant. Published with release, read with acquire. */
+  _Atomic(leat_stream *) streams[LEATI_POOL_STREAMS];
+  /* Tickets of those who hold the streams, 0 for none. Who changes one to 0 owns the giving back. */
+  _Atomic uint64_t holders[LEATI_POOL_STREAMS];
+  /* Bits of the free streams. Sequentially consistent, like `waiting`: who frees a stream and then sees nobody waiting
+   * is seen by whoever then begins to wait. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t free;
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t waiting;
+  /* Serial numbers and figures; relaxed. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t serial, exhausted;
+  leati_mutex lock; /* guards the queue of waiters */
+  waiter *first, *last;
 };
 
-/* Events are made in blocks, so that the device can free them all without a list of the live ones. */
-#define EVENTS_PER_BLOCK 64
-typedef struct event_block {
-  struct event_block *next;
-  leat_event events[EVENTS_PER_BLOCK];
-} event_block;
+/* ---- Slots --------------------------------------------------------------------------------------------------------
+ */
 
-int32_t leati_streams_create(leat_device *device, leat_error *err) {
-  struct leati_streams *const streams = leati_calloc_line(sizeof(*streams));
-  if (streams == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for streams");
+/* Takes the lowest free worker stream; 0: there is none. */
+static uint32_t take_slot(struct leati_pool *pool) {
+  uint32_t free = atomic_load_explicit(&pool->free, memory_order_seq_cst);
+  while (free != 0) {
+    const uint32_t index = (uint32_t)__builtin_ctz(free);
+    if (atomic_compare_exchange_weak_explicit(&pool->free, &free, free & ~(UINT32_C(1) << index), memory_order_seq_cst,
+                                              memory_order_seq_cst)) {
+      return index;
+    }
   }
-  leati_mutex_init(&streams->lock, LEATI_RANK_POOL);
-  for (uint32_t i = 0; i < device->queue_count; ++i) {
-    leati_lane_init(device, i, &streams->lanes[i]);
+  return 0;
+}
+
+/* Hands free streams to those who wait, in order. `lock` held. */
+static void serve(struct leati_pool *pool) {
+  while (pool->first != NULL) {
+    const uint32_t index = take_slot(pool);
+    if (index == 0) {
+      return;
+    }
+    waiter *const served = pool->first;
+    pool->first = served->next;
+    if (pool->first == NULL) {
+      pool->last = NULL;
+    }
+    served->index = index;
+    (void)atomic_fetch_sub_explicit(&pool->waiting, 1, memory_order_seq_cst);
+    leati_condition_signal(&served->served);
   }
-  device->streams = streams;
+}
+
+static void give_slot(struct leati_pool *pool, uint32_t index) {
+  (void)atomic_fetch_or_explicit(&pool->free, UINT32_C(1) << index, memory_order_seq_cst);
+  if (atomic_load_explicit(&pool->waiting, memory_order_seq_cst) != 0) {
+    leati_mutex_lock(&pool->lock);
+    serve(pool);
+    leati_mutex_unlock(&pool->lock);
+  }
+}
+
+/* Takes a waiter that was not served off the queue. `lock` held. */
+static void leave_queue(struct leati_pool *pool, const waiter *leaving) {
+  waiter *before = NULL;
+  for (waiter *at = pool->first; at != leaving; at = at->next) {
+    before = at;
+  }
+  if (before != NULL) {
+    before->next = leaving->next;
+  } else {
+    pool->first = leaving->next;
+  }
+  if (pool->last == leaving) {
+    pool->last = before;
+  }
+  (void)atomic_fetch_sub_explicit(&pool->waiting, 1, memory_order_seq_cst);
+}
+
+/* Waits for a stream; 0: none came in time. */
+static uint32_t await_slot(struct leati_pool *pool, int64_t timeout_ms) {
+  const uint64_t end = timeout_ms < 0 ? UINT64_MAX : leati_now_ns() + (uint64_t)timeout_ms * 1000000u;
+  waiter self = {.index = 0};
+  leati_condition_init(&self.served);
+  leati_mutex_lock(&pool->lock);
+  if (pool->last != NULL) {
+    pool->last->next = &self;
+  } else {
+    pool->first = &self;
+  }
+  pool->last = &self;
+  (void)atomic_fetch_add_explicit(&pool->waiting, 1, memory_order_seq_cst);
+  serve(pool);
+  uint64_t now = leati_now_ns();
+  while (self.index == 0 && now < end) {
+    leati_condition_wait(&self.served, &pool->lock, end - now < SLICE_NS ? end : now + SLICE_NS);
+    now = leati_now_ns();
+  }
+  if (self.index == 0) {
+    leave_queue(pool, &self);
+  }
+  leati_mutex_unlock(&pool->lock);
+  leati_condition_destroy(&self.served);
+  return self.index;
+}
+
+/* ---- Streams ------------------------------------------------------------------------------------------------------
+ */
+
+/* The stream of a number. */
+static int32_t stream_at(leat_device *device, uint32_t index, leat_stream **out, leat_error *err) {
+  struct leati_pool *const pool = device->pool;
+  leat_stream *stream = atomic_load_explicit(&pool->streams[index], memory_order_acquire);
+  if (stream == NULL) {
+    leat_stream *made;
+    LEATI_TRY(leati_streams_take(device, &made, err));
+    made->pool_index = (int32_t)index;
+    if (atomic_compare_exchange_strong_explicit(&pool->streams[index], &stream, made, memory_order_acq_rel,
+                                                memory_order_acquire)) {
+      stream = made;
+    } else {
+      made->pool_index = -1;
+      leati_streams_give(made);
+    }
+  }
+  *out = stream;
   return LEAT_OK;
 }
 
-void leati_streams_destroy(leat_device *device) {
-  struct leati_streams *const streams = device->streams;
-  if (streams == NULL) {
+/* Takes a worker stream, its ticket and all. */
+static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
+                       leat_error *err) {
+  struct leati_pool *const pool = device->pool;
+  const uint64_t serial = atomic_fetch_add_explicit(&pool->serial, 1, memory_order_relaxed) + 1;
+  if (pool->round_robin) {
+    const uint32_t shared = 1 + (uint32_t)((serial - 1) % WORKER_COUNT);
+    *out_ticket = SHARED_TICKET | shared;
+    return stream_at(device, shared, out, err);
+  }
+  /* Who comes later does not overtake those who wait. */
+  uint32_t index = atomic_load_explicit(&pool->waiting, memory_order_seq_cst) == 0 ? take_slot(pool) : 0;
+  if (index == 0 && timeout_ms != 0) {
+    index = await_slot(pool, timeout_ms);
+  }
+  if (index == 0) {
+    (void)atomic_fetch_add_explicit(&pool->exhausted, 1, memory_order_relaxed);
+    return leati_fail(
+        err, LEAT_ERROR_EXHAUSTED,
+        "all %u worker streams of the pool are taken, and none came free within %lld ms; let fewer threads "
+        "in at once, wait longer (LEAT_STREAM_POOL_WAIT_TIMEOUT_MS, -1 for ever), or share streams "
+        "(LEAT_STREAM_POLICY=round-robin)",
+        WORKER_COUNT, (long long)timeout_ms);
+  }
+  int32_t status = stream_at(device, index, out, err);
+  if (status == LEAT_OK) {
+    /* The last owner's error was cleared when it left, unless there was no memory for it. */
+    status = leati_streams_mend(*out, err);
+  }
+  if (status != LEAT_OK) {
+    give_slot(pool, index);
+    return status;
+  }
+  *out_ticket = serial << 8 | index;
+  atomic_store_explicit(&pool->holders[index], *out_ticket, memory_order_release);
+  return LEAT_OK;
+}
+
+static int32_t release(leat_device *device, uint64_t ticket, leat_error *err) {
+  struct leati_pool *const pool = device->pool;
+  const uint32_t index = (uint32_t)(ticket & 0xff);
+  uint64_t expected = ticket;
+  if (index == 0 || index >= LEATI_POOL_STREAMS) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "0x%llx is no ticket of this pool", (unsigned long long)ticket);
+  }
+  leat_stream *const stream = atomic_load_explicit(&pool->streams[index], memory_order_acquire);
+  if (pool->round_robin && ticket == (SHARED_TICKET | index) && stream != NULL) {
+    /* Others go on with it: what this one left open goes its way, and a failure stays theirs to see. */
+    (void)leati_stream_flush_if_live(stream, NULL);
+    return LEAT_OK;
+  }
+  if (!atomic_compare_exchange_strong_explicit(&pool->holders[index], &expected, 0, memory_order_acq_rel,
+                                               memory_order_relaxed)) {
+    return leati_fail(
+        err, LEAT_ERROR_INVALID_ARGUMENT,
+        "ticket 0x%llx is not in use: stream %u was given back with it already, or it is of another device",
+        (unsigned long long)ticket, index);
+  }
+  leati_streams_vacate(stream);
+  give_slot(pool, index);
+  return LEAT_OK;
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------------------
+ */
+
+/* What a thread has of one device. */
+typedef struct binding {
+  uint64_t session;       /* leat_device::session it belongs to; of another one it is nothing */
+  leat_stream *own;       /* NULL: none yet */
+  uint64_t ticket;        /* of `own`; 0: the main thread's stream */
+  leat_stream *bound;     /* by set_current(), or NULL */
+  uint64_t bound_tenancy; /* which of the streams that `bound` has been */
+} binding;
+
+/* What a thread has of all devices. Only its thread uses it. */
+typedef struct bindings {
+  bool main_thread;
+  binding by_device[LEATI_DEVICES_MAX];
+} bindings;
+
+/* Devices whose pools threads may give back to. A thread that ends cannot know otherwise whether the device is still
+ * open. */
+static leati_mutex open_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_THREADS); /* guards open_devices */
+static leat_device *open_devices[LEATI_DEVICES_MAX];
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool key_made; /* constant after key_once */
+
+/* Gives back what a thread holds of a device. */
+static void give_back(leat_device *device, binding *b) {
+  if (b->own != NULL && b->ticket != 0) {
+    (void)release(device, b->ticket, NULL);
+  } else if (b->own != NULL) {
+    (void)leati_stream_flush_if_live(b->own, NULL);
+  }
+  *b = (binding){.session = 0};
+}
+
+static int32_t give_back_all(bindings *thread) {
+  LEATI_ENTER(NULL);
+  leati_mutex_lock(&open_lock);
+  for (uint32_t i = 0; i < LEATI_DEVICES_MAX; ++i) {
+    leat_device *const device = open_devices[i];
+    binding *const b = &thread->by_device[i];
+    if (device != NULL && b->session == device->session) {
+      give_back(device, b);
+    }
+  }
+  leati_mutex_unlock(&open_lock);
+  return LEAT_OK;
+}
+
+/* The thread has ended, by return, pthread_exit() or cancellation. */
+static void end_thread(void *record) {
+  (void)give_back_all(record);
+  leati_free(record);
+}
+
+static void make_key(void) {
+  key_made = pthread_key_create(&key, end_thread) == 0;
+}
+
+/* The calling thread's binding to a device. */
+static int32_t binding_of(leat_device *device, bindings **out_thread, binding **out, leat_error *err) {
+  (void)pthread_once(&key_once, make_key);
+  bindings *thread = key_made ? pthread_getspecific(key) : NULL;
+  if (thread == NULL) {
+    thread = key_made ? leati_calloc(1, sizeof(*thread)) : NULL;
+    if (thread == NULL || pthread_setspecific(key, thread) != 0) {
+      leati_free(thread);
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no thread-local storage for the current stream");
+    }
+    thread->main_thread = gettid() == getpid();
+  }
+  binding *const b = &thread->by_device[device->index];
+  if (b->session != device->session) {
+    *b = (binding){.session = device->session};
+  }
+  *out_thread = thread;
+  *out = b;
+  return LEAT_OK;
+}
+
+static uint64_t tenancy_of(const leat_stream *stream) {
+  return atomic_load_explicit(&stream->tenancy, memory_order_relaxed);
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------------
+ */
+
+/* The milliseconds that a caller asks for. */
+static int32_t timeout_of(const leat_device *device, int64_t asked, int64_t *out, leat_error *err) {
+  *out = asked == LEAT_POOL_TIMEOUT_CONFIGURED ? device->pool->timeout_ms : asked;
+  if (*out < -1 || *out > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "timeout_ms is %lld; allowed: -1 (for ever), 0 (not at all), milliseconds up to %d, or "
+                      "LEAT_POOL_TIMEOUT_CONFIGURED",
+                      (long long)asked, INT32_MAX);
+  }
+  return LEAT_OK;
+}
+
+static int32_t pool_acquire(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
+                            leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (out == NULL || out_ticket == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, out == NULL ? "out is NULL" : "out_ticket is NULL");
+  }
+  int64_t timeout;
+  LEATI_TRY(timeout_of(device, timeout_ms, &timeout, err));
+  return acquire(device, timeout, out, out_ticket, err);
+}
+
+static int32_t pool_release(leat_device *device, uint64_t ticket, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  return release(device, ticket, err);
+}
+
+static int32_t pool_stream(leat_device *device, uint32_t index, leat_stream **out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (out == NULL || index >= LEATI_POOL_STREAMS) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out is NULL, or index is %u; allowed: 0 to %u", index,
+                      LEATI_POOL_STREAMS - 1);
+  }
+  return stream_at(device, index, out, err);
+}
+
+static int32_t pool_current(leat_device *device, leat_stream **out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (out == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out is NULL");
+  }
+  bindings *thread;
+  binding *b;
+  LEATI_TRY(binding_of(device, &thread, &b, err));
+  if (b->bound != NULL) {
+    if (leati_stream_check(b->bound, device, NULL) != LEAT_OK || tenancy_of(b->bound) != b->bound_tenancy) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "the stream that set_current() bound to this thread has been destroyed; bind another one, or "
+                        "NULL for the thread's own");
+    }
+    *out = b->bound;
+    return LEAT_OK;
+  }
+  if (b->own == NULL && thread->main_thread) {
+    LEATI_TRY(stream_at(device, 0, &b->own, err));
+  } else if (b->own == NULL) {
+    leat_stream *own;
+    LEATI_TRY(acquire(device, device->pool->timeout_ms, &own, &b->ticket, err));
+    b->own = own;
+  }
+  *out = b->own;
+  return LEAT_OK;
+}
+
+static int32_t pool_set_current(leat_device *device, leat_stream *stream, leat_stream **out_previous, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (stream != NULL) {
+    LEATI_TRY(leati_stream_check(stream, device, err));
+  }
+  bindings *thread;
+  binding *b;
+  LEATI_TRY(binding_of(device, &thread, &b, err));
+  if (out_previous != NULL) {
+    *out_previous = b->bound;
+  }
+  b->bound = stream;
+  b->bound_tenancy = stream != NULL ? tenancy_of(stream) : 0;
+  return LEAT_OK;
+}
+
+static int32_t pool_release_current(leat_device *device, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  bindings *thread;
+  binding *b;
+  LEATI_TRY(binding_of(device, &thread, &b, err));
+  give_back(device, b);
+  return LEAT_OK;
+}
+
+static int32_t pool_info(leat_device *device, leat_pool_info *out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  struct leati_pool *const pool = device->pool;
+  const uint32_t free = atomic_load_explicit(&pool->free, memory_order_relaxed);
+  const uint64_t asked = atomic_load_explicit(&pool->serial, memory_order_relaxed);
+  const uint64_t refused = atomic_load_explicit(&pool->exhausted, memory_order_relaxed);
+  const leat_pool_info info = {.struct_size = sizeof(info),
+                               .stream_count = LEATI_POOL_STREAMS,
+                               .flags = pool->round_robin ? LEAT_POOL_ROUND_ROBIN : 0,
+                               .timeout_ms = pool->timeout_ms,
+                               .held_count = pool->round_robin ? 0 : (uint32_t)__builtin_popcount(WORKERS & ~free),
+                               .waiting_count = atomic_load_explicit(&pool->waiting, memory_order_relaxed),
+                               .acquire_count = asked - refused,
+                               .exhausted_count = refused};
+  return leati_export(out, &info, sizeof(info), sizeof(info), "leat_pool_info", err);
+}
+
+const leat_pool_api leati_pool_table = {
+    .struct_size = sizeof(leat_pool_api),
+    .acquire = pool_acquire,
+    .release = pool_release,
+    .stream = pool_stream,
+    .current = pool_current,
+    .set_current = pool_set_current,
+    .release_current = pool_release_current,
+    .info = pool_info,
+};
+
+/* ---- The pool of a device -----------------------------------------------------------------------------------------
+ */
+
+bool leati_pool_shares(const leat_stream *stream) {
+  return stream->pool_index > 0 && stream->device->pool->round_robin;
+}
+
+int32_t leati_pool_create(leat_device *device, bool round_robin, int64_t timeout_ms, leat_error *err) {
+  struct leati_pool *const pool = leati_calloc_line(sizeof(*pool));
+  if (pool == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the pool of streams");
+  }
+  pool->round_robin = round_robin;
+  pool->timeout_ms = timeout_ms;
+  atomic_store_explicit(&pool->free, round_robin ? 0 : WORKERS, memory_order_relaxed);
+  leati_mutex_init(&pool->lock, LEATI_RANK_POOL);
+  device->pool = pool;
+  leati_mutex_lock(&open_lock);
+  open_devices[device->index] = device;
+  leati_mutex_unlock(&open_lock);
+  return LEAT_OK;
+}
+
+void leati_pool_destroy(leat_device *device) {
+  if (device->pool == NULL) {
     return;
   }
-  while (streams->all_streams != NULL) {
-    leat_stream *const stream = streams->all_streams;
-    streams->all_streams = stream->next;
-    leati_stream_finish(stream);
-    leati_free(stream);
-  }
-  leati_timeline *timeline = atomic_exchange_explicit(&device->timelines, NULL, memory_order_acquire);
-  while (timeline != NULL) {
-    leati_timeline *const next = timeline->next;
-    leati_timeline_destroy(timeline);
-    timeline = next;
-  }
-  while (streams->event_blocks != NULL) {
-    event_block *const block = streams->event_blocks;
-    streams->event_blocks = block->next;
-    for (int i = 0; i < EVENTS_PER_BLOCK; ++i) {
-      leati_mutex_destroy(&block->events[i].lock);
-    }
-    leati_free(block);
-  }
-  for (uint32_t i = 0; i < device->queue_count; ++i) {
-    leati_lane_destroy(&streams->lanes[i]);
-  }
-  leati_mutex_destroy(&streams->lock);
-  leati_free(streams);
-  device->streams = NULL;
-}
-
-static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *err) {
-  struct leati_streams *const streams = device->streams;
-  leat_stream *const stream = leati_calloc_line(sizeof(*stream));
-  if (stream == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
-  }
-  const int32_t status = leati_timeline_create(device, &stream->timeline, err);
-  if (status != LEAT_OK) {
-    leati_free(stream);
-    return status;
-  }
-  stream->device = device;
-  stream->lane =
-      &streams->lanes[atomic_fetch_add_explicit(&streams->next_lane, 1, memory_order_relaxed) % device->queue_count];
-  leati_mutex_init(&stream->lock, LEATI_RANK_STREAM);
-  leati_mutex_lock(&streams->lock);
-  stream->next = streams->all_streams;
-  streams->all_streams = stream;
-  leati_mutex_unlock(&streams->lock);
-  *out = stream;
-  return LEAT_OK;
-}
-
-int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
-  leati_timeline *fresh;
-  LEATI_TRY(leati_timeline_create(stream->device, &fresh, err));
-  leati_stream_forget(stream);
-  /* What was submitted on the old timeline may still run: what follows comes after it. */
-  const uint64_t submitted = atomic_load_explicit(&stream->timeline->submitted, memory_order_relaxed);
-  stream->waits[0] = (leati_wait){.timeline = stream->timeline, .value = submitted};
-  stream->wait_count = submitted != 0 ? 1 : 0;
-  fresh->replaced = stream->timeline;
-  stream->timeline = fresh;
-  return LEAT_OK;
-}
-
-int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err) {
-  struct leati_streams *const streams = device->streams;
-  leati_mutex_lock(&streams->lock);
-  leat_stream *stream = streams->free_streams;
-  if (stream != NULL) {
-    streams->free_streams = stream->next_free;
-  }
-  leati_mutex_unlock(&streams->lock);
-  if (stream == NULL) {
-    LEATI_TRY(make_stream(device, &stream, err));
-  }
-  leati_mutex_lock(&stream->lock);
-  int32_t status = LEAT_OK;
-  if (atomic_load_explicit(&stream->timeline->failed, memory_order_acquire) != LEAT_OK) {
-    status = leati_streams_renew(stream, err);
-  }
-  if (status == LEAT_OK) {
-    stream->kind = LEATI_KIND_STREAM;
-  }
-  leati_mutex_unlock(&stream->lock);
-  if (status != LEAT_OK) {
-    leati_streams_give(stream);
-    return status;
-  }
-  *out = stream;
-  return LEAT_OK;
-}
-
-void leati_streams_give(leat_stream *stream) {
-  struct leati_streams *const streams = stream->device->streams;
-  leati_mutex_lock(&stream->lock);
-  stream->kind = LEATI_KIND_DEAD;
-  leati_stream_forget(stream);
-  leati_timeline_abandon(stream->timeline);
-  leati_mutex_unlock(&stream->lock);
-  leati_mutex_lock(&streams->lock);
-  stream->next_free = streams->free_streams;
-  streams->free_streams = stream;
-  leati_mutex_unlock(&streams->lock);
-}
-
-int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
-  struct leati_streams *const streams = device->streams;
-  int32_t status = LEAT_OK;
-  leati_mutex_lock(&streams->lock);
-  leat_stream *stream = streams->all_streams;
-  leati_mutex_unlock(&streams->lock);
-  leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
-  /* Both lists only grow at their heads and nothing in them is freed, so what was there can be walked without the lock.
-   */
-  for (; stream != NULL; stream = stream->next) {
-    leat_error failure = {.struct_size = sizeof(failure)};
-    const int32_t flushed = leati_stream_flush_if_live(stream, &failure);
-    if (flushed != LEAT_OK && status == LEAT_OK) {
-      status = leati_fail_again(err, &failure);
-    }
-  }
-  for (; timeline != NULL; timeline = timeline->next) {
-    leat_error failure = {.struct_size = sizeof(failure)};
-    const uint64_t value = atomic_load_explicit(&timeline->submitted, memory_order_acquire);
-    const int32_t waited = leati_timeline_wait(timeline, value, -1, &failure);
-    if (waited != LEAT_OK && status == LEAT_OK) {
-      status = leati_fail_again(err, &failure);
-    }
-  }
-  return status;
-}
-
-/* Makes a block of events. The pool's lock is held. */
-static int32_t make_events(leat_device *device, leat_error *err) {
-  struct leati_streams *const streams = device->streams;
-  event_block *const block = leati_calloc(1, sizeof(*block));
-  if (block == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for events");
-  }
-  block->next = streams->event_blocks;
-  streams->event_blocks = block;
-  for (int i = 0; i < EVENTS_PER_BLOCK; ++i) {
-    leat_event *const event = &block->events[i];
-    event->device = device;
-    leati_mutex_init(&event->lock, LEATI_RANK_EVENT);
-    event->next_free = streams->free_events;
-    streams->free_events = event;
-  }
-  return LEAT_OK;
-}
-
-int32_t leati_events_take(leat_device *device, leat_event **out, leat_error *err) {
-  struct leati_streams *const streams = device->streams;
-  leati_mutex_lock(&streams->lock);
-  const int32_t status = streams->free_events != NULL ? LEAT_OK : make_events(device, err);
-  leat_event *const event = status == LEAT_OK ? streams->free_events : NULL;
-  if (event != NULL) {
-    streams->free_events = event->next_free;
-    event->kind = LEATI_KIND_EVENT;
-    *out = event;
-  }
-  leati_mutex_unlock(&streams->lock);
-  return status;
-}
-
-void leati_events_give(leat_event *event) {
-  struct leati_streams *const streams = event->device->streams;
-  leati_mutex_lock(&event->lock);
-  leati_timeline_unwatch(&event->watch);
-  leati_mutex_unlock(&event->lock);
-  leati_mutex_lock(&streams->lock);
-  event->kind = LEATI_KIND_DEAD;
-  event->next_free = streams->free_events;
-  streams->free_events = event;
-  leati_mutex_unlock(&streams->lock);
+  leati_mutex_lock(&open_lock);
+  open_devices[device->index] = NULL;
+  leati_mutex_unlock(&open_lock);
+  leati_mutex_destroy(&device->pool->lock);
+  leati_free(device->pool);
+  device->pool = NULL;
 }

@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The streams of a device: where they come from, where they go, and all of them at once.
+ * The pool of 32 streams: number 0 for the main thread, the others for worker threads, one at a time or shared.
  *
- * Stream objects live as long as the device. One that was destroyed is handed to the next caller with its timeline and
- * its lane, whatever is still in flight there: values go on rising and the queue keeps the order.
+ * Which streams are free is one word of bits, so taking and giving one is a compare-and-swap of a plain value: there is
+ * no list whose head could come back (ABA). Only threads that must wait meet at a lock, where a stream that is given
+ * back goes to the one who came first.
  */
 #ifndef LEAT_PLUGIN_STREAMS_POOL_H_
 #define LEAT_PLUGIN_STREAMS_POOL_H_
 
 #include <leat/backend.h>
+#include <stdbool.h>
 
-int32_t leati_streams_create(leat_device *device, leat_error *err);
-/** Frees all streams, events and timelines. The device must be idle. */
-void leati_streams_destroy(leat_device *device);
-/** leat_device_api::synchronize. */
-int32_t leati_streams_synchronize(leat_device *device, leat_error *err);
+#define LEATI_POOL_STREAMS 32u
 
-/** Takes a stream without a sticky error. */
-int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err);
-/** Gives back a stream that has been flushed; what could not be submitted is taken back. */
-void leati_streams_give(leat_stream *stream);
-/** Gives a stream a fresh timeline in place of its failed one, and an empty list; the stream's lock is held. */
-int32_t leati_streams_renew(leat_stream *stream, leat_error *err);
+extern const leat_pool_api leati_pool_table;
 
-/** Takes an event that stands for nothing. */
-int32_t leati_events_take(leat_device *device, leat_event **out, leat_error *err);
-void leati_events_give(leat_event *event);
+/** Makes the pool of a device; its streams are made on first use. */
+int32_t leati_pool_create(leat_device *device, bool round_robin, int64_t timeout_ms, leat_error *err);
+/** Frees it. Threads that end later give nothing back to it. */
+void leati_pool_destroy(leat_device *device);
+
+/** Whether the pool may give this stream to several threads. */
+bool leati_pool_shares(const leat_stream *stream);
 
 #endif /* LEAT_PLUGIN_STREAMS_POOL_H_ */

@@ -7,7 +7,9 @@
 #include "status.h"
 #include "streams/event.h"
 #include "streams/pool.h"
+#include "streams/stock.h"
 #include "streams/stream_state.h"
+#include "streams/wait.h"
 
 /* A list this long is submitted without being asked once the device has finished what the stream gave it before, so
  * that it works while the rest of a model is recorded. Shorter ones are not worth a submission of their own when many
@@ -52,11 +54,23 @@ static int32_t sticky_error(const leat_stream *stream, leat_error *err) {
 
 /* Value that the open list will raise the timeline to. `lock` held. */
 static uint64_t open_value(const leat_stream *stream) {
-  return atomic_load_explicit(&stream->timeline->submitted, memory_order_relaxed) + 1;
+  return atomic_load_explicit(&stream->timeline->promised, memory_order_relaxed) + 1;
+}
+
+/* Whether there is something to submit. `lock` held. */
+static bool is_open(const leat_stream *stream) {
+  return stream->command_count != 0 || stream->waiting;
 }
 
 static VkPipelineStageFlags stage_of(const leati_command *command) {
-  return command->is_copy ? VK_PIPELINE_STAGE_TRANSFER_BIT : VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  switch (command->kind) {
+    case LEATI_COMMAND_DISPATCH:
+      return VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+    case LEATI_COMMAND_COPY:
+      return VK_PIPELINE_STAGE_TRANSFER_BIT;
+    default:
+      return 0;
+  }
 }
 
 /* Pipeline stages of the commands from `first` to the next barrier; from 0, of the whole list. */
@@ -89,10 +103,33 @@ static void record_barrier(const leati_vk_device *vk, VkCommandBuffer commands, 
   vk->CmdPipelineBarrier(commands, from, to, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
-/* Writes the open list into its command buffer. The first barrier orders what the queue did before, in any stage,
- * against the whole list. A later one orders the stages seen so far against those up to the next barrier: naming only
+/* Writes one command. `*bound` is the pipeline that is bound. */
+static void record_command(const leat_device *device, VkCommandBuffer commands, const leati_command *command,
+                           VkPipeline *bound) {
+  const leati_vk_device *const vk = &device->vk;
+  switch (command->kind) {
+    case LEATI_COMMAND_COPY:
+      vk->CmdCopyBuffer(commands, command->copy.from, command->copy.to, 1, &command->copy.region);
+      break;
+    case LEATI_COMMAND_TICK:
+      vk->CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, command->tick->pool, command->tick->query);
+      break;
+    case LEATI_COMMAND_DISPATCH:
+      if (command->dispatch.pipeline != *bound) {
+        *bound = command->dispatch.pipeline;
+        vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, *bound);
+      }
+      vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device->pipeline_layout, 0, 1,
+                                &command->dispatch.set, 1, &command->dispatch.offset);
+      vk->CmdDispatch(commands, command->dispatch.groups[0], command->dispatch.groups[1], command->dispatch.groups[2]);
+      break;
+  }
+}
+
+/* Writes the open list into its command buffer. With `after`, a barrier orders what the queue did before, in any stage,
+ * against the whole list. A later barrier orders the stages seen so far against those up to the next one: naming only
  * what occurs keeps it cheap. */
-static int32_t record_commands(leat_stream *stream, leat_error *err) {
+static int32_t record_commands(leat_stream *stream, bool after, leat_error *err) {
   leat_device *const device = stream->device;
   const leati_vk_device *const vk = &device->vk;
   const VkCommandBuffer commands = stream->open->commands;
@@ -102,26 +139,16 @@ static int32_t record_commands(leat_stream *stream, leat_error *err) {
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkBeginCommandBuffer", err);
   }
-  VkPipelineStageFlags seen = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  VkPipelineStageFlags seen = after ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT : 0;
   VkPipeline bound = VK_NULL_HANDLE;
   for (uint32_t i = 0; i < stream->command_count; ++i) {
     const leati_command *const command = &stream->commands[i];
-    if (command->barrier || i == 0) {
-      const VkPipelineStageFlags after = stages_from(stream, i);
-      record_barrier(vk, commands, seen, after, any_access(after));
+    const VkPipelineStageFlags next = command->barrier || i == 0 ? stages_from(stream, i) : 0;
+    if (seen != 0 && next != 0) {
+      record_barrier(vk, commands, seen, next, any_access(next));
     }
     seen = i == 0 ? stage_of(command) : seen | stage_of(command);
-    if (command->is_copy) {
-      vk->CmdCopyBuffer(commands, command->copy.from, command->copy.to, 1, &command->copy.region);
-    } else {
-      if (command->dispatch.pipeline != bound) {
-        bound = command->dispatch.pipeline;
-        vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
-      }
-      vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device->pipeline_layout, 0, 1,
-                                &command->dispatch.set, 1, &command->dispatch.offset);
-      vk->CmdDispatch(commands, command->dispatch.groups[0], command->dispatch.groups[1], command->dispatch.groups[2]);
-    }
+    record_command(device, commands, command, &bound);
   }
   if (stream->open->delivery_count != 0) {
     record_barrier(vk, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
@@ -130,30 +157,54 @@ static int32_t record_commands(leat_stream *stream, leat_error *err) {
   return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkEndCommandBuffer", err);
 }
 
-static int32_t submit_open(leat_stream *stream, leat_error *err) {
-  VkSemaphore wait_semaphores[LEATI_WAITS_MAX];
-  uint64_t wait_values[LEATI_WAITS_MAX];
-  VkPipelineStageFlags wait_stages[LEATI_WAITS_MAX];
-  for (uint32_t i = 0; i < stream->wait_count; ++i) {
-    wait_semaphores[i] = stream->waits[i].timeline->semaphore;
-    wait_values[i] = stream->waits[i].value;
-    wait_stages[i] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+/* Whether everything that the stream gave to its lane has run. `lock` held. */
+static bool is_idle(const leat_stream *stream) {
+  for (leati_timeline *at = stream->timeline; at != NULL; at = at->replaced) {
+    if (!leati_timeline_passed(at, atomic_load_explicit(&at->promised, memory_order_relaxed))) {
+      return false;
+    }
   }
-  const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                                .waitSemaphoreValueCount = stream->wait_count,
-                                                .pWaitSemaphoreValues = wait_values,
-                                                .signalSemaphoreValueCount = 1,
-                                                .pSignalSemaphoreValues = &stream->open->value};
-  const VkSubmitInfo batch = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                              .pNext = &values,
-                              .waitSemaphoreCount = stream->wait_count,
-                              .pWaitSemaphores = wait_semaphores,
-                              .pWaitDstStageMask = wait_stages,
-                              .commandBufferCount = 1,
-                              .pCommandBuffers = &stream->open->commands,
-                              .signalSemaphoreCount = 1,
-                              .pSignalSemaphores = &stream->timeline->semaphore};
-  return leati_lane_submit(stream->device, stream->lane, &batch, err);
+  return true;
+}
+
+/* Makes the open list wait for a point. `lock` held. */
+static void add_wait(leat_stream *stream, leati_point point) {
+  leati_point *const slot = &stream->waits[leati_lane_of(point.counter)->index];
+  if (slot->value < point.value) {
+    *slot = point;
+  }
+  stream->waiting = true;
+}
+
+/* Decides where the open list goes and what orders it: nothing where the stream is idle; else it stays on its lane,
+ * behind a barrier, unless the lane has much more to do than another one and the queue has taken what went before. A
+ * wait for the chosen lane itself is a barrier too: what it waits for is there already. Says whether there must be one.
+ * `lock` held. */
+static bool place(leat_stream *stream) {
+  leat_device *const device = stream->device;
+  const bool idle = is_idle(stream);
+  leati_lane *const lane = leati_lanes_choose(device, stream->lane);
+  bool after = false;
+  if (idle) {
+    stream->lane = lane;
+  } else if (lane != stream->lane && stream->timeline->replaced == NULL) {
+    leati_point last;
+    const uint64_t promised = atomic_load_explicit(&stream->timeline->promised, memory_order_relaxed);
+    if (!leati_timeline_locate(stream->timeline, promised, &last)) {
+      stream->lane = lane;
+    } else if (last.value != 0) {
+      add_wait(stream, last);
+      stream->lane = lane;
+    } else {
+      after = true;
+    }
+  } else {
+    after = true;
+  }
+  leati_point *const own = &stream->waits[stream->lane->index];
+  after = after || own->value != 0;
+  own->value = 0;
+  return after;
 }
 
 /* The submission that the open list goes into, made at need. `lock` held. */
@@ -173,7 +224,8 @@ static void start_list(leat_stream *stream) {
   memset(stream->current, 0, sizeof(stream->current));
   stream->barrier_next = false;
   stream->read_count = stream->write_count = 0;
-  stream->wait_count = 0;
+  stream->waiting = false;
+  memset(stream->waits, 0, sizeof(stream->waits));
 }
 
 void leati_stream_forget(leat_stream *stream) {
@@ -183,37 +235,56 @@ void leati_stream_forget(leat_stream *stream) {
   start_list(stream);
 }
 
-/* Submits the open list. A list that cannot be submitted is lost, and its timeline fails. `lock` held. */
+/* Hands the open list to a lane. A list that cannot be is lost, and its timeline fails. `lock` held; when it is given
+ * back, help() must follow. */
 static int32_t flush(leat_stream *stream, leat_error *err) {
   LEATI_TRY(sticky_error(stream, err));
-  if (stream->command_count == 0 && stream->wait_count == 0) {
+  if (!is_open(stream)) {
     return LEAT_OK;
   }
   leat_error failure = {.struct_size = sizeof(failure)};
   int32_t status = need_open(stream, &failure);
   if (status == LEAT_OK) {
-    status = record_commands(stream, &failure);
+    status = record_commands(stream, place(stream), &failure);
   }
-  if (status == LEAT_OK) {
-    status = submit_open(stream, &failure);
-  }
-  if (status == LEAT_OK) {
-    stream->open->waited = stream->wait_count != 0;
-    leati_timeline_push(stream->timeline, stream->open);
-    start_list(stream);
-  } else {
-    leati_timeline_fail(stream->timeline, &failure);
+  if (status != LEAT_OK) {
+    leati_timeline_fail(stream->timeline, open_value(stream), &failure);
     leati_stream_forget(stream);
-    (void)leati_fail_again(err, &failure);
+    return leati_fail_again(err, &failure);
+  }
+  leati_submission *const open = stream->open;
+  open->waited = stream->waiting;
+  open->counter = &stream->lane->counter;
+  memcpy(open->waits, stream->waits, sizeof(open->waits));
+  start_list(stream);
+  leati_lanes_count(stream->device, &stream->epoch);
+  leati_timeline_push(stream->timeline, open);
+  leati_lane_add(leati_lane_of(open->counter), open);
+  return LEAT_OK;
+}
+
+/* Gives the lock back and helps the lane that a list may have gone to. Returns `status`, or why the queue refused the
+ * list. */
+static int32_t unlock_and_help(leat_stream *stream, int32_t status, leat_error *err) {
+  leati_lane *const lane = stream->lane;
+  leati_timeline *const timeline = stream->timeline;
+  leati_mutex_unlock(&stream->lock);
+  if (lane != NULL) {
+    leati_lane_help(lane, false);
+  }
+  if (status == LEAT_OK && atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK) {
+    return leati_fail_again(err, &timeline->failure);
   }
   return status;
 }
 
 int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err) {
   leati_mutex_lock(&stream->lock);
-  const int32_t status = stream->kind == LEATI_KIND_STREAM ? flush(stream, err) : LEAT_OK;
-  leati_mutex_unlock(&stream->lock);
-  return status;
+  if (stream->kind != LEATI_KIND_STREAM) {
+    leati_mutex_unlock(&stream->lock);
+    return LEAT_OK;
+  }
+  return unlock_and_help(stream, flush(stream, err), err);
 }
 
 void leati_stream_finish(leat_stream *stream) {
@@ -224,34 +295,65 @@ void leati_stream_finish(leat_stream *stream) {
   leati_mutex_destroy(&stream->lock);
 }
 
-int32_t leati_stream_mark(leat_stream *stream, leati_timeline **out_timeline, uint64_t *out_value, leat_error *err) {
+/* A new command at the end of the list. */
+static int32_t append(leat_stream *stream, leati_command **out, leat_error *err) {
+  LEATI_TRY(need_open(stream, err));
+  if (stream->command_count == stream->command_capacity) {
+    const uint32_t capacity = stream->command_capacity == 0 ? 64 : stream->command_capacity * 2;
+    leati_command *const grown = leati_realloc(stream->commands, capacity * sizeof(*grown));
+    if (grown == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for commands");
+    }
+    stream->commands = grown;
+    stream->command_capacity = capacity;
+  }
+  *out = &stream->commands[stream->command_count];
+  return LEAT_OK;
+}
+
+int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline **out_timeline, uint64_t *out_value,
+                          leat_error *err) {
   leati_mutex_lock(&stream->lock);
-  const int32_t status = flush(stream, err);
+  int32_t status = sticky_error(stream, err);
+  leati_command *command = NULL;
+  if (status == LEAT_OK && tick != NULL) {
+    status = append(stream, &command, err);
+  }
+  if (command != NULL && status == LEAT_OK) {
+    *command = (leati_command){.kind = LEATI_COMMAND_TICK, .tick = tick};
+    ++stream->command_count;
+  }
+  if (status == LEAT_OK) {
+    status = flush(stream, err);
+  }
   *out_timeline = stream->timeline;
   *out_value = status == LEAT_OK ? open_value(stream) - 1 : open_value(stream);
-  leati_mutex_unlock(&stream->lock);
-  return status;
+  if (tick != NULL) {
+    tick->timeline = stream->timeline;
+    tick->value = *out_value;
+    tick->lane = stream->lane != NULL ? stream->lane->index : 0;
+  }
+  return unlock_and_help(stream, status, err);
 }
 
 void leati_stream_promise(leat_stream *stream, leati_timeline **out_timeline, uint64_t *out_value) {
   leati_mutex_lock(&stream->lock);
   *out_timeline = stream->timeline;
-  *out_value = stream->command_count != 0 || stream->wait_count != 0 ? open_value(stream) : open_value(stream) - 1;
+  *out_value = is_open(stream) ? open_value(stream) : open_value(stream) - 1;
   leati_mutex_unlock(&stream->lock);
 }
 
 void leati_stream_stamp(leat_stream *stream, leati_block *block) {
   leati_mutex_lock(&stream->lock);
-  const bool open = stream->command_count != 0 || stream->wait_count != 0;
-  leati_block_stamp(block, stream->timeline, open ? open_value(stream) : open_value(stream) - 1);
+  leati_block_stamp(block, stream->timeline, is_open(stream) ? open_value(stream) : open_value(stream) - 1);
   leati_mutex_unlock(&stream->lock);
 }
 
 int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err) {
   leati_timeline *timeline;
   uint64_t value;
-  LEATI_TRY(leati_stream_mark(stream, &timeline, &value, err));
-  return leati_timeline_wait(timeline, value, -1, err);
+  LEATI_TRY(leati_stream_mark(stream, NULL, &timeline, &value, err));
+  return leati_wait(timeline, value, -1, err);
 }
 
 int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err) {
@@ -262,24 +364,27 @@ int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_err
     return LEAT_OK;
   }
   leat_error failure = {.struct_size = sizeof(failure)};
-  const int32_t state = leati_timeline_query(timeline, value, &failure);
+  int32_t state = leati_timeline_query(timeline, value, &failure);
+  /* The device may only be made to wait for what a queue has taken. */
+  leati_point point = {.value = 0};
+  if (state == LEAT_ERROR_NOT_READY && !leati_lane_ensure(timeline, value, &point)) {
+    state = leati_timeline_query(timeline, value, &failure);
+  }
   leati_mutex_lock(&stream->lock);
   int32_t status = sticky_error(stream, err);
   if (status == LEAT_OK && state != LEAT_OK && state != LEAT_ERROR_NOT_READY) {
-    leati_timeline_fail(stream->timeline, &failure);
+    leati_timeline_fail(stream->timeline, open_value(stream), &failure);
+    leati_stream_forget(stream);
     status = leati_fail_again(err, &failure);
   }
   /* What is in the list already need not wait; a stream's own work is in order anyway. */
   if (status == LEAT_OK && timeline != stream->timeline && state == LEAT_ERROR_NOT_READY) {
-    if (stream->command_count != 0 || stream->wait_count == LEATI_WAITS_MAX) {
-      status = flush(stream, err);
-    }
+    status = stream->command_count != 0 ? flush(stream, err) : LEAT_OK;
     if (status == LEAT_OK) {
-      stream->waits[stream->wait_count++] = (leati_wait){.timeline = timeline, .value = value};
+      add_wait(stream, point);
     }
   }
-  leati_mutex_unlock(&stream->lock);
-  return status;
+  return unlock_and_help(stream, status, err);
 }
 
 /* ---- Recording ----------------------------------------------------------------------------------------------------
@@ -318,7 +423,7 @@ int32_t leati_recorder_end(leati_recorder *recorder, int32_t status) {
     /* A failure is sticky: the caller hears of it at the next call. */
     (void)flush(stream, NULL);
   }
-  leati_mutex_unlock(&stream->lock);
+  (void)unlock_and_help(stream, status, NULL);
   return status;
 }
 
@@ -355,22 +460,6 @@ static bool note_accesses(leat_stream *stream, const leati_view *const *reads, u
     stream->writes[stream->write_count++] = (leati_range){.begin = writes[i]->begin, .end = writes[i]->end};
   }
   return barrier;
-}
-
-/* A new command at the end of the list. */
-static int32_t append(leat_stream *stream, leati_command **out, leat_error *err) {
-  LEATI_TRY(need_open(stream, err));
-  if (stream->command_count == stream->command_capacity) {
-    const uint32_t capacity = stream->command_capacity == 0 ? 64 : stream->command_capacity * 2;
-    leati_command *const grown = leati_realloc(stream->commands, capacity * sizeof(*grown));
-    if (grown == NULL) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for commands");
-    }
-    stream->commands = grown;
-    stream->command_capacity = capacity;
-  }
-  *out = &stream->commands[stream->command_count];
-  return LEAT_OK;
 }
 
 /* Room for `size` bytes in a chunk of the open submission, of which `window` bytes from its start must exist. */
@@ -432,7 +521,8 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
   const leati_view *reads[LEATI_ACCESS_MAX], *writes[LEATI_ACCESS_MAX];
   const uint32_t read_count = drop_empty(dispatch->reads, dispatch->read_count, reads);
   const uint32_t write_count = drop_empty(dispatch->writes, dispatch->write_count, writes);
-  *command = (leati_command){.barrier = note_accesses(stream, reads, read_count, writes, write_count),
+  *command = (leati_command){.kind = LEATI_COMMAND_DISPATCH,
+                             .barrier = note_accesses(stream, reads, read_count, writes, write_count),
                              .dispatch = {.pipeline = pipeline,
                                           .set = chunk->set,
                                           .offset = (uint32_t)offset,
@@ -449,7 +539,7 @@ static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_off
   LEATI_TRY(append(stream, &command, err));
   const bool barrier = note_accesses(stream, &read, read != NULL ? 1 : 0, &write, write != NULL ? 1 : 0);
   *command = (leati_command){
-      .is_copy = true,
+      .kind = LEATI_COMMAND_COPY,
       .barrier = barrier,
       .copy = {.from = from, .to = to, .region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size}}};
   ++stream->command_count;
@@ -564,6 +654,11 @@ static int32_t stream_destroy(leat_stream *stream, leat_error *err) {
     return LEAT_OK;
   }
   LEATI_TRY(leati_stream_check(stream, NULL, err));
+  if (stream->pool_index >= 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "stream %d belongs to the pool; give it back with release() or release_current()",
+                      stream->pool_index);
+  }
   /* A failure here is not the caller's business any more: whoever waits on an event of the stream hears of it. */
   (void)leati_stream_flush_if_live(stream, NULL);
   leati_streams_give(stream);
@@ -587,7 +682,7 @@ static int32_t stream_query(leat_stream *stream, leat_error *err) {
   LEATI_TRY(leati_stream_check(stream, NULL, err));
   leati_timeline *timeline;
   uint64_t value;
-  LEATI_TRY(leati_stream_mark(stream, &timeline, &value, err));
+  LEATI_TRY(leati_stream_mark(stream, NULL, &timeline, &value, err));
   return leati_timeline_query(timeline, value, err);
 }
 
@@ -624,7 +719,15 @@ static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {
 static int32_t stream_info(leat_stream *stream, leat_stream_info *out, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_stream_check(stream, NULL, err));
-  const leat_stream_info info = {.struct_size = sizeof(info), .pool_index = -1, .lane = stream->lane->index};
+  leati_mutex_lock(&stream->lock);
+  const uint32_t lane = stream->lane != NULL ? stream->lane->index : 0;
+  leati_mutex_unlock(&stream->lock);
+  const bool pooled = stream->pool_index >= 0;
+  const leat_stream_info info = {
+      .struct_size = sizeof(info),
+      .pool_index = stream->pool_index,
+      .flags = (pooled ? LEAT_STREAM_POOLED : 0u) | (leati_pool_shares(stream) ? LEAT_STREAM_SHARED : 0u),
+      .lane = lane};
   return leati_export(out, &info, sizeof(info), sizeof(info), "leat_stream_info", err);
 }
 

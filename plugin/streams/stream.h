@@ -72,10 +72,6 @@ extern const leat_stream_api leati_stream_table;
 leat_device *leati_stream_device(const leat_stream *stream);
 /** Fails unless `stream` is a live stream, and of `device` unless that is NULL. */
 int32_t leati_stream_check(const leat_stream *stream, const leat_device *device, leat_error *err);
-/** Submits what is open and tells which value of which timeline covers it. If that fails, the value is one that is
- * never reached, on a timeline that has failed. */
-int32_t leati_stream_mark(leat_stream *stream, struct leati_timeline **out_timeline, uint64_t *out_value,
-                          leat_error *err);
 /** The stream's timeline, and the value that covers everything in the stream now, once it is submitted. */
 void leati_stream_promise(leat_stream *stream, struct leati_timeline **out_timeline, uint64_t *out_value);
 /** Stamps a block as used by everything that is in the stream now. */

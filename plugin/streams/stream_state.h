@@ -8,12 +8,19 @@
 #include <leat/backend.h>
 
 #include "device.h"
+#include "streams/clock.h"
 #include "streams/lane.h"
 #include "timeline.h"
 
+typedef enum leati_command_kind {
+  LEATI_COMMAND_DISPATCH,
+  LEATI_COMMAND_COPY,
+  LEATI_COMMAND_TICK, /**< a timestamp, when everything before it has run */
+} leati_command_kind;
+
 /** A command, before it is recorded into a command buffer. */
 typedef struct leati_command {
-  bool is_copy;
+  leati_command_kind kind;
   bool barrier; /**< everything before it must be visible to it */
   union {
     struct {
@@ -26,6 +33,7 @@ typedef struct leati_command {
       VkBuffer from, to;
       VkBufferCopy region;
     } copy;
+    leati_tick *tick;
   };
 } leati_command;
 
@@ -34,25 +42,20 @@ typedef struct leati_range {
   uint64_t begin, end;
 } leati_range;
 
-/** What the next submission waits for on the device. */
-typedef struct leati_wait {
-  leati_timeline *timeline;
-  uint64_t value;
-} leati_wait;
-
 /* Ranges remembered since the last barrier; when they run out a barrier starts afresh. */
 #define LEATI_RANGES_MAX 64
-/* Timelines that one submission waits for; when they run out the list is submitted early. */
-#define LEATI_WAITS_MAX 16
 
 struct leat_stream {
-  leati_kind kind; /* LEATI_KIND_DEAD while on the free list */
+  leati_kind kind;          /* LEATI_KIND_DEAD while on the free list */
+  int32_t pool_index;       /* in the pool of streams, or -1; set once */
+  _Atomic uint64_t tenancy; /* how many streams this object has been; relaxed, for leati_stream_tenancy() */
   leat_device *device;
-  leati_lane *lane;
   leat_stream *next;                           /* all stream objects; set once */
-  leat_stream *next_free;                      /* guarded by the pool's lock */
+  leat_stream *next_free;                      /* guarded by the stock's lock */
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
   leati_timeline *timeline;
+  leati_lane *lane;       /* that the last list went to; NULL: none did */
+  uint32_t epoch;         /* of leati_lanes_count() */
   leati_submission *open; /* NULL while the list is empty */
   leati_command *commands;
   uint32_t command_count, command_capacity;
@@ -60,8 +63,8 @@ struct leat_stream {
   bool barrier_next;                       /* the next command needs a barrier whatever it touches */
   uint32_t read_count, write_count;
   leati_range reads[LEATI_RANGES_MAX], writes[LEATI_RANGES_MAX];
-  uint32_t wait_count;
-  leati_wait waits[LEATI_WAITS_MAX];
+  bool waiting;                       /* some of `waits` is set */
+  leati_point waits[LEATI_LANES_MAX]; /* by lane; what the open list waits for on the device */
 };
 
 /** Takes back everything in the stream that was not submitted. `lock` held. */
@@ -70,5 +73,9 @@ void leati_stream_forget(leat_stream *stream);
 void leati_stream_finish(leat_stream *stream);
 /** Flushes a stream unless it is on the free list. */
 int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err);
+/** Submits what is open with a timestamp behind it (NULL: without) and tells which value of which timeline covers it.
+ * If that fails, the value is one that is never reached, on a timeline that has failed. */
+int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline **out_timeline, uint64_t *out_value,
+                          leat_error *err);
 
 #endif /* LEAT_PLUGIN_STREAMS_STREAM_STATE_H_ */

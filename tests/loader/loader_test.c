@@ -409,7 +409,7 @@ static void test_long_message_is_cut_between_characters(void **state) {
 static void test_status_names(void **state) {
   (void)state;
   assert_string_equal(leat_host_status_name(LEAT_OK), "LEAT_OK");
-  for (int32_t code = LEAT_ERROR_INVALID_ARGUMENT; code <= LEAT_ERROR_INTERNAL; ++code) {
+  for (int32_t code = LEAT_ERROR_INVALID_ARGUMENT; code <= LEAT_ERROR_CORRUPTED; ++code) {
     assert_memory_equal(leat_host_status_name(code), "LEAT_ERROR_", 11);
     for (int32_t other = LEAT_OK; other < code; ++other) {
       assert_string_not_equal(leat_host_status_name(code), leat_host_status_name(other));
@@ -417,7 +417,7 @@ static void test_status_names(void **state) {
   }
   assert_string_equal(leat_host_status_name(LEAT_ERROR_TIMEOUT), "LEAT_ERROR_TIMEOUT");
   assert_string_equal(leat_host_status_name(-1), "unknown status");
-  assert_string_equal(leat_host_status_name(LEAT_ERROR_INTERNAL + 1), "unknown status");
+  assert_string_equal(leat_host_status_name(LEAT_ERROR_CORRUPTED + 1), "unknown status");
 }
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_make, folder_remove)

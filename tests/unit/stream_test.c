@@ -117,8 +117,8 @@ static void a_failure_is_sticky_until_cleared_and_events_keep_it(void **state) {
   leati_stream_promise(t.stream, &timeline, &value);
   const leat_error first = {.struct_size = sizeof(first), .code = LEAT_ERROR_OUT_OF_MEMORY, .message = "first failure"};
   const leat_error second = {.struct_size = sizeof(second), .code = LEAT_ERROR_INTERNAL, .message = "second failure"};
-  leati_timeline_fail(timeline, &first);
-  leati_timeline_fail(timeline, &second);
+  leati_timeline_fail(timeline, value + 1, &first);
+  leati_timeline_fail(timeline, value + 1, &second);
   leat_error said = {.struct_size = sizeof(said)};
   assert_int_equal(streams->flush(t.stream, &said), LEAT_ERROR_OUT_OF_MEMORY);
   assert_string_equal(said.message, "first failure");
@@ -147,7 +147,7 @@ static void a_stream_takes_over_the_failure_it_waits_for(void **state) {
   uint64_t value;
   leati_stream_promise(t.stream, &timeline, &value);
   const leat_error cause = {.struct_size = sizeof(cause), .code = LEAT_ERROR_INTERNAL, .message = "gone"};
-  leati_timeline_fail(timeline, &cause);
+  leati_timeline_fail(timeline, value + 1, &cause);
   assert_int_equal(t.f->api->event->record(event, t.stream, NULL), LEAT_ERROR_INTERNAL);
   assert_int_equal(t.f->api->stream->wait_event(other, event, NULL), LEAT_ERROR_INTERNAL);
   assert_int_equal(t.f->api->stream->synchronize(other, NULL), LEAT_ERROR_INTERNAL);
@@ -244,10 +244,11 @@ static void *ask(void *unused) {
 /* Gives back control only when the batch has run and another thread has seen that. */
 static VkResult submit_and_let_others_see(VkQueue queue, uint32_t count, const VkSubmitInfo *batches, VkFence fence) {
   const VkResult result = driver.QueueSubmit(queue, count, batches, fence);
+  const VkTimelineSemaphoreSubmitInfo *const values = batches[0].pNext;
   const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                     .semaphoreCount = 1,
-                                    .pSemaphores = &watched->semaphore,
-                                    .pValues = &watched_value};
+                                    .pSemaphores = batches[0].pSignalSemaphores,
+                                    .pValues = values->pSignalSemaphoreValues};
   pthread_t thread;
   assert_int_equal(driver.WaitSemaphores(driver.handle, &info, UINT64_MAX), VK_SUCCESS);
   assert_int_equal(pthread_create(&thread, NULL, ask, NULL), 0);
@@ -283,7 +284,7 @@ static leat_event *failed_event(bench *t) {
   assert_ok(t->f->api->event->create(t->f->device, 0, &event, &err));
   leati_stream_promise(stream, &timeline, &value);
   const leat_error cause = {.struct_size = sizeof(cause), .code = LEAT_ERROR_INTERNAL, .message = "gone"};
-  leati_timeline_fail(timeline, &cause);
+  leati_timeline_fail(timeline, value + 1, &cause);
   assert_int_equal(t->f->api->event->record(event, stream, NULL), LEAT_ERROR_INTERNAL);
   assert_ok(t->f->api->stream->destroy(stream, &err));
   return event;

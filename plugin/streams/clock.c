@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/clock.h"
+
+#include "device.h"
+#include "status.h"
+
+/* Queries that are made at once. */
+#define TICKS_PER_BLOCK 64
+
+typedef struct tick_block {
+  struct tick_block *next;
+  VkQueryPool pool;
+  leati_tick ticks[TICKS_PER_BLOCK];
+} tick_block;
+
+struct leati_clock {
+  leati_mutex lock; /* guards everything below, and the fields of the queries that are free */
+  tick_block *blocks;
+  leati_tick *free; /* passed or not: who takes one looks */
+};
+
+int32_t leati_clock_create(leat_device *device, leat_error *err) {
+  device->clock = leati_calloc(1, sizeof(*device->clock));
+  if (device->clock == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for timestamps");
+  }
+  leati_mutex_init(&device->clock->lock, LEATI_RANK_CLOCK);
+  return LEAT_OK;
+}
+
+void leati_clock_destroy(leat_device *device) {
+  struct leati_clock *const clock = device->clock;
+  if (clock == NULL) {
+    return;
+  }
+  while (clock->blocks != NULL) {
+    tick_block *const block = clock->blocks;
+    clock->blocks = block->next;
+    device->vk.DestroyQueryPool(device->vk.handle, block->pool, NULL);
+    leati_free(block);
+  }
+  leati_mutex_destroy(&clock->lock);
+  leati_free(clock);
+  device->clock = NULL;
+}
+
+static int32_t make_block(leat_device *device, tick_block **out, leat_error *err) {
+  tick_block *const block = leati_calloc(1, sizeof(*block));
+  if (block == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for timestamps");
+  }
+  const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                      .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                      .queryCount = TICKS_PER_BLOCK};
+  const VkResult result = device->vk.CreateQueryPool(device->vk.handle, &info, NULL, &block->pool);
+  if (result != VK_SUCCESS) {
+    leati_free(block);
+    return leati_device_fail(device, result, "vkCreateQueryPool", err);
+  }
+  for (uint32_t i = 0; i < TICKS_PER_BLOCK; ++i) {
+    block->ticks[i] =
+        (leati_tick){.next = i + 1 < TICKS_PER_BLOCK ? &block->ticks[i + 1] : NULL, .pool = block->pool, .query = i};
+  }
+  *out = block;
+  return LEAT_OK;
+}
+
+/* Takes the first free query that nothing in flight writes. `lock` held. */
+static leati_tick *pop_passed(struct leati_clock *clock) {
+  for (leati_tick **at = &clock->free; *at != NULL; at = &(*at)->next) {
+    leati_tick *const tick = *at;
+    if (tick->timeline == NULL || leati_timeline_passed(tick->timeline, tick->value)) {
+      *at = tick->next;
+      return tick;
+    }
+  }
+  return NULL;
+}
+
+int32_t leati_clock_take(leat_device *device, leati_tick **out, leat_error *err) {
+  struct leati_clock *const clock = device->clock;
+  leati_mutex_lock(&clock->lock);
+  leati_tick *tick = pop_passed(clock);
+  leati_mutex_unlock(&clock->lock);
+  if (tick == NULL) {
+    tick_block *block = NULL;
+    LEATI_TRY(make_block(device, &block, err));
+    tick = &block->ticks[0];
+    leati_mutex_lock(&clock->lock);
+    block->next = clock->blocks;
+    clock->blocks = block;
+    block->ticks[TICKS_PER_BLOCK - 1].next = clock->free;
+    clock->free = tick->next;
+    leati_mutex_unlock(&clock->lock);
+  }
+  device->vk.ResetQueryPool(device->vk.handle, tick->pool, tick->query, 1);
+  tick->next = NULL;
+  tick->timeline = NULL;
+  *out = tick;
+  return LEAT_OK;
+}
+
+void leati_clock_give(leat_device *device, leati_tick *tick) {
+  if (tick != NULL) {
+    leati_mutex_lock(&device->clock->lock);
+    tick->next = device->clock->free;
+    device->clock->free = tick;
+    leati_mutex_unlock(&device->clock->lock);
+  }
+}
+
+static int32_t read(leat_device *device, const leati_tick *tick, uint64_t *out, leat_error *err) {
+  const VkResult result = device->vk.GetQueryPoolResults(device->vk.handle, tick->pool, tick->query, 1, sizeof(*out),
+                                                         out, sizeof(*out), VK_QUERY_RESULT_64_BIT);
+  if (result == VK_NOT_READY) {
+    return leati_fail(err, LEAT_ERROR_NOT_READY, "the work has not finished yet");
+  }
+  return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkGetQueryPoolResults", err);
+}
+
+int32_t leati_clock_elapsed(leat_device *device, const leati_tick *start, const leati_tick *end, double *out_ns,
+                            leat_error *err) {
+  if (start->lane != end->lane && !device->physical->common_clock) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "the events were recorded on different hardware queues, whose clocks this driver does not relate "
+                      "(it lacks the device domain of VK_EXT_calibrated_timestamps)");
+  }
+  uint64_t from, to;
+  LEATI_TRY(read(device, start, &from, err));
+  LEATI_TRY(read(device, end, &to, err));
+  /* The counter has so many valid bits and wraps around. As a signed difference the order of the events may be either.
+   */
+  const uint32_t bits = device->physical->timestamp_bits;
+  const uint64_t difference = (to - from) << (64 - bits);
+  *out_ns = (double)((int64_t)difference >> (64 - bits)) * (double)device->physical->timestamp_period;
+  return LEAT_OK;
+}

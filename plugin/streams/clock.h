@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Timestamps: queries that the device writes its clock into, for events with timing.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_CLOCK_H_
+#define LEAT_PLUGIN_STREAMS_CLOCK_H_
+
+#include <leat/backend.h>
+
+#include "timeline.h"
+#include "vulkan.h"
+
+/** One query. Belongs to whoever took it. */
+typedef struct leati_tick {
+  struct leati_tick *next;
+  VkQueryPool pool;
+  uint32_t query;
+  uint32_t lane; /**< number of the queue that writes it */
+  /** Where it was written; while that has not passed it cannot be used again. */
+  leati_timeline *timeline;
+  uint64_t value;
+} leati_tick;
+
+int32_t leati_clock_create(leat_device *device, leat_error *err);
+/** Frees all queries; the device is idle. */
+void leati_clock_destroy(leat_device *device);
+
+/** Takes a query that is ready to be written.
+ * @errors NOT_SUPPORTED, OUT_OF_MEMORY */
+int32_t leati_clock_take(leat_device *device, leati_tick **out, leat_error *err);
+/** Gives a query back, in flight or not; NULL does nothing. */
+void leati_clock_give(leat_device *device, leati_tick *tick);
+/** Nanoseconds from one written query to another.
+ * @errors NOT_SUPPORTED: different queues, whose clocks cannot be compared on this device */
+int32_t leati_clock_elapsed(leat_device *device, const leati_tick *start, const leati_tick *end, double *out_ns,
+                            leat_error *err);
+
+#endif /* LEAT_PLUGIN_STREAMS_CLOCK_H_ */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/spread.h"
+
+/* A trial wins when it is faster by more than rates differ from epoch to epoch. */
+#define GAIN 1.08
+/* A rate that changes by this factor means other work: what was learnt before says nothing about it. */
+#define OTHER_WORK 1.7
+/* Epochs between trials at most: a trial is two slow epochs at worst, so it costs 3 % at most. */
+#define PATIENCE_MAX 64
+
+void leati_spread_begin(leati_spread *spread, uint32_t most) {
+  *spread = (leati_spread){.most = most, .lanes = 1, .settled = 1, .patience = 1, .upward = true};
+}
+
+/* The number to try next: `settled` if there is none in that direction. */
+static uint32_t neighbour(const leati_spread *spread) {
+  if (!spread->upward) {
+    return spread->settled > 1 ? spread->settled / 2 : 1;
+  }
+  return spread->settled * 2 < spread->most ? spread->settled * 2 : spread->most;
+}
+
+static void use(leati_spread *spread, uint32_t lanes) {
+  spread->mixed = spread->lanes != lanes;
+  spread->lanes = lanes;
+}
+
+/* Starts a trial in the present direction, else in the other one. */
+static void try_neighbour(leati_spread *spread, uint32_t streams) {
+  for (int i = 0; i < 2 && !spread->trying; ++i) {
+    const uint32_t lanes = neighbour(spread);
+    /* More lanes than streams cannot be told from as many. */
+    if (lanes != spread->settled && (lanes < spread->settled || lanes < 2 * streams)) {
+      spread->trying = true;
+      use(spread, lanes);
+    } else {
+      spread->upward = !spread->upward;
+    }
+  }
+}
+
+static void end_trial(leati_spread *spread, double rate, uint32_t streams) {
+  spread->trying = false;
+  spread->calm = 0;
+  if (rate > spread->rate * GAIN) {
+    spread->settled = spread->lanes;
+    spread->rate = rate;
+    spread->patience = 1;
+    spread->refusals = 0;
+    /* What helped once may help again. */
+    const bool upward = spread->upward;
+    try_neighbour(spread, streams);
+    if (spread->upward != upward) {
+      /* There is nothing further in this direction, and the other one is where this came from. */
+      spread->trying = false;
+      use(spread, spread->settled);
+    }
+    return;
+  }
+  use(spread, spread->settled);
+  spread->upward = !spread->upward;
+  if (++spread->refusals >= 2) {
+    spread->refusals = 0;
+    spread->patience = spread->patience * 2 < PATIENCE_MAX ? spread->patience * 2 : PATIENCE_MAX;
+  }
+}
+
+uint32_t leati_spread_step(leati_spread *spread, double rate, uint32_t streams) {
+  if (spread->most == 1 || streams < 2) {
+    return spread->lanes;
+  }
+  if (spread->mixed) {
+    spread->mixed = false;
+  } else if (spread->trying) {
+    end_trial(spread, rate, streams);
+  } else {
+    if (rate > spread->rate * OTHER_WORK || rate < spread->rate / OTHER_WORK) {
+      spread->rate = rate;
+      spread->patience = 1;
+    }
+    spread->rate = (spread->rate + rate) / 2;
+    if (++spread->calm >= spread->patience) {
+      spread->calm = 0;
+      try_neighbour(spread, streams);
+    }
+  }
+  return spread->lanes;
+}

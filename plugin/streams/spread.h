@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * How many hardware queues are worth using. Long kernels of different streams run beside each other on several queues,
+ * tiny ones lose more by it than they gain (docs/benchmarks.md), and which is which depends on device and model. So it
+ * is tried out: from time to time an epoch is run on half or twice the lanes, and the faster number stays.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_SPREAD_H_
+#define LEAT_PLUGIN_STREAMS_SPREAD_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What was learnt so far. Plain data: whoever calls leati_spread_step() is the only one to use it. */
+typedef struct leati_spread {
+  uint32_t most;     /**< queues there are */
+  uint32_t lanes;    /**< in use in this epoch */
+  uint32_t settled;  /**< best number known */
+  double rate;       /**< submissions per second with it */
+  uint32_t patience; /**< epochs from one trial to the next */
+  uint32_t calm;     /**< epochs since the last trial */
+  uint32_t refusals; /**< trials in a row that brought nothing */
+  bool trying;       /**< this epoch is a trial */
+  bool mixed;        /**< the number has just changed: this epoch holds work of before */
+  bool upward;       /**< the next trial has more lanes */
+} leati_spread;
+
+/** Starts with one lane of `most`. */
+void leati_spread_begin(leati_spread *spread, uint32_t most);
+/** Ends an epoch in which `streams` streams submitted at `rate`, and gives the number of lanes for the next. */
+uint32_t leati_spread_step(leati_spread *spread, double rate, uint32_t streams);
+
+#endif /* LEAT_PLUGIN_STREAMS_SPREAD_H_ */

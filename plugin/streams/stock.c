@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/stock.h"
+
+#include "device.h"
+#include "status.h"
+#include "streams/clock.h"
+#include "streams/event.h"
+#include "streams/lane.h"
+#include "streams/stream_state.h"
+#include "streams/wait.h"
+
+struct leati_streams {
+  leati_mutex lock;          /* guards everything below */
+  leat_stream *all_streams;  /* every stream object, linked by `next` */
+  leat_stream *free_streams; /* linked by `next_free` */
+  leat_event *free_events;
+  struct event_block *event_blocks;
+};
+
+/* Events are made in blocks, so that the device can free them all without a list of the live ones. */
+#define EVENTS_PER_BLOCK 64
+typedef struct event_block {
+  struct event_block *next;
+  leat_event events[EVENTS_PER_BLOCK];
+} event_block;
+
+int32_t leati_streams_create(leat_device *device, leat_error *err) {
+  struct leati_streams *const streams = leati_calloc_line(sizeof(*streams));
+  if (streams == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for streams");
+  }
+  leati_mutex_init(&streams->lock, LEATI_RANK_STOCK);
+  device->streams = streams;
+  if (device->physical->timestamp_bits != 0 && device->physical->has_query_reset) {
+    LEATI_TRY(leati_clock_create(device, err));
+  }
+  return leati_lanes_create(device, err);
+}
+
+void leati_streams_destroy(leat_device *device) {
+  struct leati_streams *const streams = device->streams;
+  if (streams == NULL) {
+    return;
+  }
+  while (streams->all_streams != NULL) {
+    leat_stream *const stream = streams->all_streams;
+    streams->all_streams = stream->next;
+    leati_stream_finish(stream);
+    leati_free(stream);
+  }
+  leati_timeline *timeline = atomic_exchange_explicit(&device->timelines, NULL, memory_order_acquire);
+  while (timeline != NULL) {
+    leati_timeline *const next = timeline->next;
+    leati_timeline_destroy(timeline);
+    timeline = next;
+  }
+  while (streams->event_blocks != NULL) {
+    event_block *const block = streams->event_blocks;
+    streams->event_blocks = block->next;
+    for (int i = 0; i < EVENTS_PER_BLOCK; ++i) {
+      leati_mutex_destroy(&block->events[i].lock);
+    }
+    leati_free(block);
+  }
+  leati_lanes_destroy(device);
+  leati_clock_destroy(device);
+  leati_mutex_destroy(&streams->lock);
+  leati_free(streams);
+  device->streams = NULL;
+}
+
+static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  leat_stream *const stream = leati_calloc_line(sizeof(*stream));
+  if (stream == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
+  }
+  const int32_t status = leati_timeline_create(device, &stream->timeline, err);
+  if (status != LEAT_OK) {
+    leati_free(stream);
+    return status;
+  }
+  stream->device = device;
+  stream->pool_index = -1;
+  leati_mutex_init(&stream->lock, LEATI_RANK_STREAM);
+  leati_mutex_lock(&streams->lock);
+  stream->next = streams->all_streams;
+  streams->all_streams = stream;
+  leati_mutex_unlock(&streams->lock);
+  *out = stream;
+  return LEAT_OK;
+}
+
+int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
+  leati_timeline *fresh;
+  LEATI_TRY(leati_timeline_create(stream->device, &fresh, err));
+  leati_stream_forget(stream);
+  /* What was pushed to the old timeline before it failed may still run: the stream is not idle until it has. */
+  fresh->replaced = stream->timeline;
+  stream->timeline = fresh;
+  return LEAT_OK;
+}
+
+int32_t leati_streams_mend(leat_stream *stream, leat_error *err) {
+  leati_mutex_lock(&stream->lock);
+  const bool failed = atomic_load_explicit(&stream->timeline->failed, memory_order_acquire) != LEAT_OK;
+  const int32_t status = failed ? leati_streams_renew(stream, err) : LEAT_OK;
+  leati_mutex_unlock(&stream->lock);
+  return status;
+}
+
+void leati_streams_vacate(leat_stream *stream) {
+  (void)leati_stream_flush_if_live(stream, NULL);
+  leati_mutex_lock(&stream->lock);
+  leati_stream_forget(stream);
+  leati_timeline_abandon(stream->timeline);
+  leati_mutex_unlock(&stream->lock);
+  (void)leati_streams_mend(stream, NULL);
+}
+
+int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  leati_mutex_lock(&streams->lock);
+  leat_stream *stream = streams->free_streams;
+  if (stream != NULL) {
+    streams->free_streams = stream->next_free;
+  }
+  leati_mutex_unlock(&streams->lock);
+  if (stream == NULL) {
+    LEATI_TRY(make_stream(device, &stream, err));
+  }
+  const int32_t status = leati_streams_mend(stream, err);
+  if (status != LEAT_OK) {
+    leati_streams_give(stream);
+    return status;
+  }
+  leati_mutex_lock(&stream->lock);
+  stream->kind = LEATI_KIND_STREAM;
+  (void)atomic_fetch_add_explicit(&stream->tenancy, 1, memory_order_relaxed);
+  leati_mutex_unlock(&stream->lock);
+  *out = stream;
+  return LEAT_OK;
+}
+
+void leati_streams_give(leat_stream *stream) {
+  struct leati_streams *const streams = stream->device->streams;
+  leati_mutex_lock(&stream->lock);
+  stream->kind = LEATI_KIND_DEAD;
+  leati_stream_forget(stream);
+  leati_timeline_abandon(stream->timeline);
+  leati_mutex_unlock(&stream->lock);
+  leati_mutex_lock(&streams->lock);
+  stream->next_free = streams->free_streams;
+  streams->free_streams = stream;
+  leati_mutex_unlock(&streams->lock);
+}
+
+int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  int32_t status = LEAT_OK;
+  leati_mutex_lock(&streams->lock);
+  leat_stream *stream = streams->all_streams;
+  leati_mutex_unlock(&streams->lock);
+  leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
+  /* Both lists only grow at their heads and nothing in them is freed, so what was there can be walked without the lock.
+   */
+  for (; stream != NULL; stream = stream->next) {
+    leat_error failure = {.struct_size = sizeof(failure)};
+    const int32_t flushed = leati_stream_flush_if_live(stream, &failure);
+    if (flushed != LEAT_OK && status == LEAT_OK) {
+      status = leati_fail_again(err, &failure);
+    }
+  }
+  for (; timeline != NULL; timeline = timeline->next) {
+    leat_error failure = {.struct_size = sizeof(failure)};
+    const uint64_t value = atomic_load_explicit(&timeline->promised, memory_order_acquire);
+    const int32_t waited = leati_wait(timeline, value, -1, &failure);
+    if (waited != LEAT_OK && status == LEAT_OK) {
+      status = leati_fail_again(err, &failure);
+    }
+  }
+  return status;
+}
+
+/* Makes a block of events. The pool's lock is held. */
+static int32_t make_events(leat_device *device, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  event_block *const block = leati_calloc(1, sizeof(*block));
+  if (block == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for events");
+  }
+  block->next = streams->event_blocks;
+  streams->event_blocks = block;
+  for (int i = 0; i < EVENTS_PER_BLOCK; ++i) {
+    leat_event *const event = &block->events[i];
+    event->device = device;
+    leati_mutex_init(&event->lock, LEATI_RANK_EVENT);
+    event->next_free = streams->free_events;
+    streams->free_events = event;
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_events_take(leat_device *device, bool timed, leat_event **out, leat_error *err) {
+  struct leati_streams *const streams = device->streams;
+  leati_mutex_lock(&streams->lock);
+  const int32_t status = streams->free_events != NULL ? LEAT_OK : make_events(device, err);
+  leat_event *const event = status == LEAT_OK ? streams->free_events : NULL;
+  if (event != NULL) {
+    streams->free_events = event->next_free;
+    event->kind = LEATI_KIND_EVENT;
+    event->timed = timed;
+    *out = event;
+  }
+  leati_mutex_unlock(&streams->lock);
+  return status;
+}
+
+void leati_events_give(leat_event *event) {
+  struct leati_streams *const streams = event->device->streams;
+  leati_mutex_lock(&event->lock);
+  leati_timeline_unwatch(&event->watch);
+  leati_clock_give(event->device, event->tick);
+  event->tick = NULL;
+  leati_mutex_unlock(&event->lock);
+  leati_mutex_lock(&streams->lock);
+  event->kind = LEATI_KIND_DEAD;
+  event->next_free = streams->free_events;
+  streams->free_events = event;
+  leati_mutex_unlock(&streams->lock);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * The streams of a device: where they come from, where they go, and all of them at once.
+ *
+ * Stream objects live as long as the device. One that was destroyed is handed to the next caller with its timeline and
+ * its lane, whatever is still in flight there: values go on rising and the queue keeps the order.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_STOCK_H_
+#define LEAT_PLUGIN_STREAMS_STOCK_H_
+
+#include <leat/backend.h>
+#include <stdbool.h>
+
+int32_t leati_streams_create(leat_device *device, leat_error *err);
+/** Frees all streams, events and timelines. The device must be idle. */
+void leati_streams_destroy(leat_device *device);
+/** leat_device_api::synchronize. */
+int32_t leati_streams_synchronize(leat_device *device, leat_error *err);
+
+/** Takes a stream without a sticky error. */
+int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err);
+/** Gives back a stream that has been flushed; what could not be submitted is taken back. */
+void leati_streams_give(leat_stream *stream);
+/** Lets a stream start afresh for another owner: flushes it, forgets the downloads that no event covers, whose
+ * destinations may go with the owner, and clears its error. Work in flight goes on. */
+void leati_streams_vacate(leat_stream *stream);
+/** Clears a sticky error, if there is one. */
+int32_t leati_streams_mend(leat_stream *stream, leat_error *err);
+/** Gives a stream a fresh timeline in place of its failed one, and an empty list; the stream's lock is held. */
+int32_t leati_streams_renew(leat_stream *stream, leat_error *err);
+
+/** Takes an event that stands for nothing; `timed`: with timing. */
+int32_t leati_events_take(leat_device *device, bool timed, leat_event **out, leat_error *err);
+void leati_events_give(leat_event *event);
+
+#endif /* LEAT_PLUGIN_STREAMS_STOCK_H_ */

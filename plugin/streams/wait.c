@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/wait.h"
+
+#include "device.h"
+#include "status.h"
+#include "streams/lane.h"
+
+/* A blocked wait looks up from time to time: another thread may have seen the device go. */
+#define SLICE_NS UINT64_C(50000000)
+/* Looks at the lane from one reading of the clock to the next: a clock costs as much as a few looks. */
+#define LOOKS_PER_CLOCK 8
+/* Pauses between looks, so that spinning threads leave the lane's cache lines to the one who works. */
+#define PAUSES_PER_LOOK 8
+/* Waking a blocked thread takes so long; a wait that is expected to end within it is spun away. */
+#define WAKE_NS UINT64_C(60000)
+/* Below this a wait is spun through from its begin, above it the larger part is slept. */
+#define SPIN_WHOLE_NS UINT64_C(150000)
+
+/* A wait on its way. */
+typedef struct wait {
+  leati_timeline *timeline;
+  uint64_t value;
+  leati_point point; /* where the value is; 0 while the queue has not taken it */
+  uint64_t start, limit;
+  leat_error *err;
+} wait;
+
+static uint64_t elapsed(const wait *w) {
+  return leati_now_ns() - w->start;
+}
+
+/* Whether the wait is over; then `*out_status` says how. */
+static bool is_over(wait *w, int32_t *out_status) {
+  leat_device *const device = w->timeline->device;
+  if (w->point.value == 0 && leati_timeline_locate(w->timeline, w->value, &w->point) && w->point.value == 0) {
+    return false;
+  }
+  if (w->point.value != 0 && !atomic_load_explicit(&device->lost, memory_order_relaxed) &&
+      leati_counter_poll(device, w->point.counter, NULL) == LEAT_OK &&
+      !leati_counter_has(w->point.counter, w->point.value)) {
+    return false;
+  }
+  *out_status = leati_timeline_query(w->timeline, w->value, w->err);
+  return *out_status != LEAT_ERROR_NOT_READY;
+}
+
+/* Spins until `until` nanoseconds after the start, helping the lane along. True: the wait is over. */
+static bool spin(wait *w, uint64_t until, int32_t *out_status) {
+  leat_device *const device = w->timeline->device;
+  leati_lane *const lane = leati_lane_of(w->point.counter);
+  bool over = false;
+  until = until < w->limit ? until : w->limit;
+  leati_lane_spin_begin(lane);
+  const uint32_t spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
+  do {
+    for (int i = 0; i < LOOKS_PER_CLOCK && !over; ++i) {
+      leati_lane_help(lane, false);
+      over = is_over(w, out_status);
+      for (int j = 0; j < PAUSES_PER_LOOK && !over; ++j) {
+        leati_spin_pause();
+      }
+    }
+    if (!over && spinning > device->core_count) {
+      leati_yield();
+    }
+  } while (!over && elapsed(w) < until);
+  (void)atomic_fetch_sub_explicit(&device->spinning, 1, memory_order_relaxed);
+  leati_lane_spin_end(lane);
+  return over;
+}
+
+/* Blocks in the driver until `until` nanoseconds after the start. True: the wait is over. */
+static bool block(wait *w, uint64_t until, int32_t *out_status) {
+  leat_device *const device = w->timeline->device;
+  until = until < w->limit ? until : w->limit;
+  for (uint64_t now = elapsed(w); now < until; now = elapsed(w)) {
+    /* The driver can only wait for what it was given. */
+    if (w->point.value != 0 || leati_lane_ensure(w->timeline, w->value, &w->point)) {
+      const uint64_t left = until - now;
+      *out_status =
+          leati_counter_block(device, w->point.counter, w->point.value, left < SLICE_NS ? left : SLICE_NS, w->err);
+      if (*out_status != LEAT_OK) {
+        return true;
+      }
+    }
+    if (is_over(w, out_status)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Spins and blocks as is best for a wait that usually takes `usual` nanoseconds. True: the wait is over. */
+static bool wait_as_usual(wait *w, uint64_t usual, int32_t *out_status) {
+  if (usual > SPIN_WHOLE_NS && block(w, usual - usual / 4 - WAKE_NS, out_status)) {
+    return true;
+  }
+  const uint64_t whole = 4 * usual > WAKE_NS ? 4 * usual : WAKE_NS;
+  return spin(w, usual > SPIN_WHOLE_NS ? usual + usual / 4 + WAKE_NS : whole, out_status) ||
+         block(w, UINT64_MAX, out_status);
+}
+
+int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns, leat_error *err) {
+  leat_device *const device = timeline->device;
+  int32_t status = leati_timeline_query(timeline, value, err);
+  if (status != LEAT_ERROR_NOT_READY || timeout_ns == 0) {
+    return status == LEAT_ERROR_NOT_READY ? leati_fail(err, LEAT_ERROR_TIMEOUT, "the work has not finished yet")
+                                          : status;
+  }
+  wait w = {.timeline = timeline,
+            .value = value,
+            .start = leati_now_ns(),
+            .limit = timeout_ns < 0 ? UINT64_MAX : (uint64_t)timeout_ns,
+            .err = err};
+  if (!leati_timeline_locate(timeline, value, &w.point)) {
+    return leati_timeline_query(timeline, value, err);
+  }
+  const uint64_t usual = atomic_load_explicit(&timeline->usual_wait_ns, memory_order_relaxed);
+  const bool over = device->spin_ns >= 0
+                        ? spin(&w, (uint64_t)device->spin_ns, &status) || block(&w, UINT64_MAX, &status)
+                        : wait_as_usual(&w, usual, &status);
+  if (!over) {
+    return leati_fail(err, LEAT_ERROR_TIMEOUT, "the work has not finished after %llu ms",
+                      (unsigned long long)(elapsed(&w) / 1000000u));
+  }
+  atomic_store_explicit(&timeline->usual_wait_ns, (3 * usual + elapsed(&w)) / 4, memory_order_relaxed);
+  return status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Waiting on the host for values of timelines. Call these with no lock held.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_WAIT_H_
+#define LEAT_PLUGIN_STREAMS_WAIT_H_
+
+#include <leat/backend.h>
+
+#include "timeline.h"
+
+/** Waits for a value: spins, then blocks. Deliveries up to it have been made on LEAT_OK. `timeout_ns` as in
+ * leat_event_api::wait.
+ * @errors TIMEOUT, the timeline's failure, DEVICE_LOST */
+int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns, leat_error *err);
+
+#endif /* LEAT_PLUGIN_STREAMS_WAIT_H_ */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The number of lanes: learnt from rates that were measured on an H100 (design, section 4). */
+#include "streams/spread.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first. */
+#include <cmocka.h>
+
+/* Thousand runs per second of 12 dependent dispatches from 8 threads on 1, 2, 4 and 8 lanes. */
+typedef struct load {
+  const char *name;
+  double rates[4];
+  uint32_t best;
+} load;
+
+static const load loads[] = {
+    {"kernels of 1 us", {29, 34, 18, 9}, 2},
+    {"kernels of 7 us", {8.9, 14.6, 22.8, 26.2}, 8},
+    {"kernels of 80 us", {1.17, 2.3, 4.6, 7.3}, 8},
+    {"one dispatch, combined or a queue each", {212, 110, 60, 23}, 1},
+};
+
+static double rate_of(const load *l, uint32_t lanes) {
+  return l->rates[lanes == 1 ? 0 : lanes == 2 ? 1 : lanes == 4 ? 2 : 3];
+}
+
+/* A disturbance of up to 3 %, different in each epoch. */
+static double noise(unsigned epoch) {
+  return 1.0 + 0.03 * ((double)(epoch * 7919u % 201u) / 100.0 - 1.0);
+}
+
+/* Runs epochs of a load; returns how many of the last half were spent on its best number of lanes. */
+static unsigned epochs_at_best(leati_spread *spread, const load *l, unsigned epochs) {
+  unsigned at_best = 0;
+  for (unsigned i = 0; i < epochs; ++i) {
+    const uint32_t lanes = leati_spread_step(spread, rate_of(l, spread->lanes) * noise(i), 8);
+    assert_true(lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8);
+    at_best += i >= epochs / 2 && lanes == l->best ? 1u : 0u;
+  }
+  return at_best;
+}
+
+static void each_load_finds_its_number(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < sizeof(loads) / sizeof(loads[0]); ++i) {
+    leati_spread spread;
+    leati_spread_begin(&spread, 8);
+    /* What the trials cost: less than a tenth of the epochs once settled. */
+    if (epochs_at_best(&spread, &loads[i], 400) < 180) {
+      fail_msg("%s: settled on %u lanes, best are %u", loads[i].name, spread.settled, loads[i].best);
+    }
+  }
+}
+
+static void another_load_is_learnt_anew(void **state) {
+  (void)state;
+  leati_spread spread;
+  leati_spread_begin(&spread, 8);
+  for (unsigned i = 0; i < 24; ++i) {
+    const load *const l = &loads[(i * 3 + i / 4) % 4];
+    if (epochs_at_best(&spread, l, 400) < 160) {
+      fail_msg("%s, load number %u: settled on %u lanes, best are %u", l->name, i, spread.settled, l->best);
+    }
+  }
+}
+
+static void a_single_stream_teaches_nothing(void **state) {
+  (void)state;
+  leati_spread spread;
+  leati_spread_begin(&spread, 8);
+  for (unsigned i = 0; i < 100; ++i) {
+    assert_int_equal(leati_spread_step(&spread, i % 2 ? 10.0 : 1000.0, 1), 1);
+  }
+}
+
+static void no_more_lanes_than_the_device_or_the_streams_have(void **state) {
+  (void)state;
+  const double more_is_better[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  leati_spread spread;
+  leati_spread_begin(&spread, 3);
+  uint32_t most = 0;
+  for (unsigned i = 0; i < 200; ++i) {
+    const uint32_t lanes = leati_spread_step(&spread, more_is_better[spread.lanes - 1], 8);
+    most = lanes > most ? lanes : most;
+  }
+  assert_int_equal(most, 3);
+  assert_int_equal(spread.settled, 3);
+  leati_spread_begin(&spread, 8);
+  for (unsigned i = 0; i < 200; ++i) {
+    assert_true(leati_spread_step(&spread, more_is_better[spread.lanes - 1], 3) <= 4);
+  }
+  leati_spread_begin(&spread, 1);
+  for (unsigned i = 0; i < 10; ++i) {
+    assert_int_equal(leati_spread_step(&spread, i, 8), 1);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_load_finds_its_number),
+      cmocka_unit_test(another_load_is_learnt_anew),
+      cmocka_unit_test(a_single_stream_teaches_nothing),
+      cmocka_unit_test(no_more_lanes_than_the_device_or_the_streams_have),
+  };
+  return cmocka_run_group_tests_name("spread", tests, NULL, NULL);
+}
