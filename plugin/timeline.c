@@ -146,6 +146,13 @@ bool leati_timeline_fails(leati_timeline *timeline, uint64_t value) {
          value >= atomic_load_explicit(&timeline->failed_from, memory_order_acquire);
 }
 
+uint64_t leati_timeline_last(leati_timeline *timeline) {
+  const uint64_t promised = atomic_load_explicit(&timeline->promised, memory_order_acquire);
+  return leati_timeline_fails(timeline, promised)
+             ? atomic_load_explicit(&timeline->failed_from, memory_order_acquire) - 1
+             : promised;
+}
+
 void leati_timeline_discard(leati_submission *submission) {
   leati_timeline *const timeline = submission->timeline;
   leati_submission *before = NULL;

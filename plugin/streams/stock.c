@@ -171,9 +171,10 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
       status = leati_fail_again(err, &failure);
     }
   }
+  /* A failure that is known by now was reported by its stream above, or was cleared. */
   for (; timeline != NULL; timeline = timeline->next) {
     leat_error failure = {.struct_size = sizeof(failure)};
-    const uint64_t value = atomic_load_explicit(&timeline->promised, memory_order_acquire);
+    const uint64_t value = leati_timeline_last(timeline);
     const int32_t waited = leati_wait(timeline, value, -1, &failure);
     if (waited != LEAT_OK && status == LEAT_OK) {
       status = leati_fail_again(err, &failure);

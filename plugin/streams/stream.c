@@ -160,7 +160,7 @@ static int32_t record_commands(leat_stream *stream, bool after, leat_error *err)
 /* Whether everything that the stream gave to its lane has run. `lock` held. */
 static bool is_idle(const leat_stream *stream) {
   for (leati_timeline *at = stream->timeline; at != NULL; at = at->replaced) {
-    if (!leati_timeline_passed(at, atomic_load_explicit(&at->promised, memory_order_relaxed))) {
+    if (!leati_timeline_passed(at, leati_timeline_last(at))) {
       return false;
     }
   }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Group commit: which lists wait for company, that they never stay behind, and what becomes of a group that the queue
+ * refuses. */
+#include "streams/lane.h"
+
+#include <string.h>
+
+#include "fixture.h"
+
+enum { STREAMS = 4, ELEMENTS = 256 };
+
+/* Streams of one device, all on lane 0, each with a block. */
+typedef struct bench {
+  fixture *f;
+  leati_lane *lane;
+  leat_stream *streams[STREAMS];
+  uint64_t blocks[STREAMS];
+  int32_t out[STREAMS][ELEMENTS];
+  int64_t shape[1];
+} bench;
+
+/* What the functions below stand in front of, and what they saw. One test at a time uses them. */
+static leati_vk_device driver;
+static unsigned submits, batches_seen, buffers_seen;
+static VkResult refusal;
+
+static VkResult count_submits(VkQueue queue, uint32_t count, const VkSubmitInfo *batches, VkFence fence) {
+  ++submits;
+  batches_seen = count;
+  buffers_seen = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    buffers_seen += batches[i].commandBufferCount;
+  }
+  return refusal != VK_SUCCESS ? refusal : driver.QueueSubmit(queue, count, batches, fence);
+}
+
+static VkResult nothing_has_run(VkDevice device, VkSemaphore semaphore, uint64_t *out_value) {
+  (void)device;
+  (void)semaphore;
+  *out_value = 0;
+  return VK_SUCCESS;
+}
+
+static void open_bench(void **state, bench *t) {
+  memset(t, 0, sizeof(*t));
+  t->f = fixture_of(state);
+  t->lane = leati_lane_of(t->f->device->counters[0]);
+  t->shape[0] = ELEMENTS;
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_ok(t->f->api->stream->create(t->f->device, 0, &t->streams[i], &err));
+    assert_ok(t->f->api->memory->alloc(t->f->device, sizeof(t->out[i]), NULL, &t->blocks[i], &err));
+  }
+  assert_ok(t->f->api->device->synchronize(t->f->device, &err));
+  driver = t->f->device->vk;
+  submits = 0;
+  refusal = VK_SUCCESS;
+  t->f->device->vk.QueueSubmit = count_submits;
+}
+
+static void close_bench(bench *t) {
+  t->f->device->vk = driver;
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_ok(t->f->api->memory->free(t->f->device, t->blocks[i], &err));
+    assert_ok(t->f->api->stream->destroy(t->streams[i], &err));
+  }
+}
+
+/* Puts an upload of `value` and a download into stream `i` and flushes it. */
+static int32_t put(bench *t, int i, int32_t value) {
+  int32_t in[ELEMENTS];
+  for (int j = 0; j < ELEMENTS; ++j) {
+    in[j] = value + j;
+  }
+  DLTensor host = {.data = in,
+                   .device = {.device_type = kDLCPU},
+                   .ndim = 1,
+                   .dtype = {.code = kDLInt, .bits = 32, .lanes = 1},
+                   .shape = t->shape};
+  DLTensor block = host, out = host;
+  block.data = (void *)(uintptr_t)t->blocks[i];
+  block.device.device_type = kDLVulkan;
+  out.data = t->out[i];
+  assert_ok(t->f->api->memory->copy(t->streams[i], &host, &block, &err));
+  assert_ok(t->f->api->memory->copy(t->streams[i], &block, &out, &err));
+  return t->f->api->stream->flush(t->streams[i], NULL);
+}
+
+static void check(bench *t, int i, int32_t value) {
+  assert_ok(t->f->api->stream->synchronize(t->streams[i], &err));
+  assert_int_equal(t->out[i][0], value);
+  assert_int_equal(t->out[i][ELEMENTS - 1], value + ELEMENTS - 1);
+}
+
+static void without_spinners_each_list_goes_at_once(void **state) {
+  bench t;
+  open_bench(state, &t);
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_int_equal(put(&t, i, i * 10), LEAT_OK);
+  }
+  assert_int_equal(submits, STREAMS);
+  t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+  for (int i = 0; i < STREAMS; ++i) {
+    check(&t, i, i * 10);
+  }
+  close_bench(&t);
+}
+
+static void lists_wait_for_company_while_two_groups_are_in_flight(void **state) {
+  bench t;
+  open_bench(state, &t);
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  leati_lane_spin_begin(t.lane);
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_int_equal(put(&t, i, i * 100), LEAT_OK);
+  }
+  assert_int_equal(submits, 2);
+  leati_lane_help(t.lane, false);
+  assert_int_equal(submits, 2);
+  /* The one who spins sees a group end: the rest goes together. */
+  t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+  while (submits == 2) {
+    leati_lane_help(t.lane, false);
+  }
+  assert_int_equal(submits, 3);
+  assert_int_equal(buffers_seen, STREAMS - 2);
+  assert_int_equal(batches_seen, 1);
+  leati_lane_spin_end(t.lane);
+  for (int i = 0; i < STREAMS; ++i) {
+    check(&t, i, i * 100);
+  }
+  close_bench(&t);
+}
+
+static void the_last_spinner_leaves_nothing_behind(void **state) {
+  bench t;
+  open_bench(state, &t);
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  leati_lane_spin_begin(t.lane);
+  leati_lane_spin_begin(t.lane);
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_int_equal(put(&t, i, i), LEAT_OK);
+  }
+  leati_lane_spin_end(t.lane);
+  assert_int_equal(submits, 2);
+  leati_lane_spin_end(t.lane);
+  assert_int_equal(submits, 3);
+  t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+  for (int i = 0; i < STREAMS; ++i) {
+    check(&t, i, i);
+  }
+  close_bench(&t);
+}
+
+static void what_a_stream_waits_for_is_submitted_first(void **state) {
+  bench t;
+  leat_event *event;
+  open_bench(state, &t);
+  assert_ok(t.f->api->event->create(t.f->device, 0, &event, &err));
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  leati_lane_spin_begin(t.lane);
+  for (int i = 0; i < 3; ++i) {
+    assert_int_equal(put(&t, i, i), LEAT_OK);
+  }
+  assert_ok(t.f->api->event->record(event, t.streams[2], &err));
+  assert_int_equal(submits, 2);
+  assert_ok(t.f->api->stream->wait_event(t.streams[3], event, &err));
+  assert_int_equal(submits, 3);
+  t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+  leati_lane_spin_end(t.lane);
+  assert_int_equal(put(&t, 3, 33), LEAT_OK);
+  check(&t, 3, 33);
+  assert_int_equal(t.out[2][0], 2);
+  assert_ok(t.f->api->event->destroy(event, &err));
+  close_bench(&t);
+}
+
+static void a_refused_group_fails_all_its_streams_and_no_other(void **state) {
+  bench t;
+  open_bench(state, &t);
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  leati_lane_spin_begin(t.lane);
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_int_equal(put(&t, i, i + 1), LEAT_OK);
+  }
+  /* Streams 2 and 3 wait for company; one of them has a second list. */
+  assert_int_equal(put(&t, 3, 77), LEAT_OK);
+  refusal = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  leati_lane_spin_end(t.lane);
+  refusal = VK_SUCCESS;
+  t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+  check(&t, 0, 1);
+  check(&t, 1, 2);
+  leat_error said = {.struct_size = sizeof(said)};
+  for (int i = 2; i < 4; ++i) {
+    assert_int_equal(t.f->api->stream->synchronize(t.streams[i], &said), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_non_null(strstr(said.message, "vkQueueSubmit"));
+    assert_int_equal(t.out[i][0], 0);
+    assert_ok(t.f->api->stream->clear_error(t.streams[i], &err));
+    assert_int_equal(put(&t, i, 5), LEAT_OK);
+    check(&t, i, 5);
+  }
+  close_bench(&t);
+}
+
+static void a_refused_flush_says_so_at_once(void **state) {
+  bench t;
+  open_bench(state, &t);
+  refusal = VK_ERROR_OUT_OF_HOST_MEMORY;
+  assert_int_equal(put(&t, 0, 9), LEAT_ERROR_OUT_OF_MEMORY);
+  refusal = VK_SUCCESS;
+  assert_int_equal(t.f->api->stream->error(t.streams[0], NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(put(&t, 1, 9), LEAT_OK);
+  check(&t, 1, 9);
+  close_bench(&t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(without_spinners_each_list_goes_at_once),
+      cmocka_unit_test(lists_wait_for_company_while_two_groups_are_in_flight),
+      cmocka_unit_test(the_last_spinner_leaves_nothing_behind),
+      cmocka_unit_test(what_a_stream_waits_for_is_submitted_first),
+      cmocka_unit_test(a_refused_group_fails_all_its_streams_and_no_other),
+      cmocka_unit_test(a_refused_flush_says_so_at_once),
+  };
+  return cmocka_run_group_tests_name("lane", tests, fixture_open, fixture_close);
+}
