@@ -9,9 +9,11 @@
 #define IN_FLIGHT_MAX 2
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX 64
-/* An epoch of leati_spread has at least so many lists and lasts at least so long: rates are good to a few per cent. */
-#define EPOCH_LISTS 128
+/* An epoch of leati_spread lasts at least so long and has at least so many lists, so that rates are good to a few per
+ * cent; of long lists, fewer. */
 #define EPOCH_NS 4000000u
+#define EPOCH_LISTS 128
+#define EPOCH_LONG_LISTS 16
 
 struct leati_lanes {
   leati_lane lanes[LEATI_LANES_MAX];
@@ -103,14 +105,14 @@ static void judge(struct leati_lanes *lanes) {
   }
   const uint64_t now = leati_now_ns();
   const uint64_t lasted = now - lanes->epoch_start_ns;
-  if (lasted >= EPOCH_NS) {
-    const uint32_t lists = atomic_exchange_explicit(&lanes->lists, 0, memory_order_relaxed);
+  const uint32_t lists = atomic_load_explicit(&lanes->lists, memory_order_relaxed);
+  const double rate = (double)lists * 1e9 / (double)lasted;
+  if (lasted >= EPOCH_NS && (lists >= EPOCH_LISTS || leati_spread_long(lanes->spread.lanes, rate))) {
     const uint32_t streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed);
     (void)atomic_fetch_add_explicit(&lanes->epoch, 1, memory_order_relaxed);
+    atomic_store_explicit(&lanes->lists, 0, memory_order_relaxed);
     lanes->epoch_start_ns = now;
-    atomic_store_explicit(&lanes->in_use,
-                          leati_spread_step(&lanes->spread, (double)lists * 1e9 / (double)lasted, streams),
-                          memory_order_relaxed);
+    atomic_store_explicit(&lanes->in_use, leati_spread_step(&lanes->spread, rate, streams), memory_order_relaxed);
   }
   leati_role_leave(&lanes->judge);
 }
@@ -126,7 +128,7 @@ void leati_lanes_count(leat_device *device, uint32_t *inout_epoch) {
     (void)atomic_fetch_add_explicit(&lanes->streams, 1, memory_order_relaxed);
   }
   const uint32_t lists = atomic_fetch_add_explicit(&lanes->lists, 1, memory_order_relaxed) + 1;
-  if (lists >= EPOCH_LISTS && lists % 16 == 0) {
+  if (lists % EPOCH_LONG_LISTS == 0) {
     judge(lanes);
   }
 }

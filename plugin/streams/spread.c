@@ -5,6 +5,9 @@
 #define GAIN 1.08
 /* A rate that changes by this factor means other work: what was learnt before says nothing about it. */
 #define OTHER_WORK 1.7
+/* Lists that keep a lane busy for so long lose nothing by a lane of their own: it is many times what a change of queue
+ * takes. They get all there are, without a trial. */
+#define LONG_S 150e-6
 /* Epochs between trials at most: a trial is two slow epochs at worst, so it costs 3 % at most. */
 #define PATIENCE_MAX 64
 
@@ -39,6 +42,17 @@ static void try_neighbour(leati_spread *spread, uint32_t streams) {
   }
 }
 
+/* Takes a number of lanes for the best without a trial. */
+static void settle(leati_spread *spread, uint32_t lanes) {
+  spread->settled = lanes;
+  spread->rate = 0;
+  spread->patience = 1;
+  spread->calm = 0;
+  spread->refusals = 0;
+  spread->upward = lanes == 1;
+  use(spread, lanes);
+}
+
 static void end_trial(leati_spread *spread, double rate, uint32_t streams) {
   spread->trying = false;
   spread->calm = 0;
@@ -65,20 +79,32 @@ static void end_trial(leati_spread *spread, double rate, uint32_t streams) {
   }
 }
 
+bool leati_spread_long(uint32_t lanes, double rate) {
+  return (double)lanes > rate * LONG_S;
+}
+
 uint32_t leati_spread_step(leati_spread *spread, double rate, uint32_t streams) {
   if (spread->most == 1 || streams < 2) {
     return spread->lanes;
   }
-  if (spread->mixed) {
+  const uint32_t busy = spread->lanes < streams ? spread->lanes : streams;
+  const bool is_long = leati_spread_long(busy, rate);
+  const bool other_work = spread->rate != 0 && (rate > spread->rate * OTHER_WORK || rate < spread->rate / OTHER_WORK);
+  if (is_long && spread->lanes == 1 && !spread->mixed) {
+    settle(spread, spread->most);
+  } else if (is_long && other_work && !spread->mixed && !spread->trying) {
+    /* Long by themselves, or held up by each other on too many lanes? On one lane it shows. */
+    settle(spread, 1);
+  } else if (spread->mixed) {
     spread->mixed = false;
   } else if (spread->trying) {
     end_trial(spread, rate, streams);
   } else {
-    if (rate > spread->rate * OTHER_WORK || rate < spread->rate / OTHER_WORK) {
+    if (other_work) {
       spread->rate = rate;
       spread->patience = 1;
     }
-    spread->rate = (spread->rate + rate) / 2;
+    spread->rate = spread->rate == 0 ? rate : (spread->rate + rate) / 2;
     if (++spread->calm >= spread->patience) {
       spread->calm = 0;
       try_neighbour(spread, streams);

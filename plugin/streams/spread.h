@@ -15,7 +15,7 @@ typedef struct leati_spread {
   uint32_t most;     /**< queues there are */
   uint32_t lanes;    /**< in use in this epoch */
   uint32_t settled;  /**< best number known */
-  double rate;       /**< submissions per second with it */
+  double rate;       /**< submissions per second with it; 0: not known yet */
   uint32_t patience; /**< epochs from one trial to the next */
   uint32_t calm;     /**< epochs since the last trial */
   uint32_t refusals; /**< trials in a row that brought nothing */
@@ -26,6 +26,8 @@ typedef struct leati_spread {
 
 /** Starts with one lane of `most`. */
 void leati_spread_begin(leati_spread *spread, uint32_t most);
+/** Whether lists are so long that few of them tell as much as many: `rate` per second over `lanes` lanes. */
+bool leati_spread_long(uint32_t lanes, double rate);
 /** Ends an epoch in which `streams` streams submitted at `rate`, and gives the number of lanes for the next. */
 uint32_t leati_spread_step(leati_spread *spread, double rate, uint32_t streams);
 

@@ -9,7 +9,7 @@
 /* cmocka wants the four above first. */
 #include <cmocka.h>
 
-/* Thousand runs per second of 12 dependent dispatches from 8 threads on 1, 2, 4 and 8 lanes. */
+/* Thousands of runs per second of 12 dependent dispatches from 8 threads on 1, 2, 4 and 8 lanes. */
 typedef struct load {
   const char *name;
   double rates[4];
@@ -36,7 +36,7 @@ static double noise(unsigned epoch) {
 static unsigned epochs_at_best(leati_spread *spread, const load *l, unsigned epochs) {
   unsigned at_best = 0;
   for (unsigned i = 0; i < epochs; ++i) {
-    const uint32_t lanes = leati_spread_step(spread, rate_of(l, spread->lanes) * noise(i), 8);
+    const uint32_t lanes = leati_spread_step(spread, 1000 * rate_of(l, spread->lanes) * noise(i), 8);
     assert_true(lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8);
     at_best += i >= epochs / 2 && lanes == l->best ? 1u : 0u;
   }
@@ -67,6 +67,17 @@ static void another_load_is_learnt_anew(void **state) {
   }
 }
 
+static void long_lists_get_all_lanes_at_once(void **state) {
+  (void)state;
+  leati_spread spread;
+  leati_spread_begin(&spread, 8);
+  assert_int_equal(leati_spread_step(&spread, 1000, 8), 8);
+  /* Short ones take them back. */
+  const load *const tiny = &loads[3];
+  assert_true(epochs_at_best(&spread, tiny, 400) >= 160);
+  assert_int_equal(leati_spread_step(&spread, 1000, 8), 8);
+}
+
 static void a_single_stream_teaches_nothing(void **state) {
   (void)state;
   leati_spread spread;
@@ -83,14 +94,14 @@ static void no_more_lanes_than_the_device_or_the_streams_have(void **state) {
   leati_spread_begin(&spread, 3);
   uint32_t most = 0;
   for (unsigned i = 0; i < 200; ++i) {
-    const uint32_t lanes = leati_spread_step(&spread, more_is_better[spread.lanes - 1], 8);
+    const uint32_t lanes = leati_spread_step(&spread, 1e5 * more_is_better[spread.lanes - 1], 8);
     most = lanes > most ? lanes : most;
   }
   assert_int_equal(most, 3);
   assert_int_equal(spread.settled, 3);
   leati_spread_begin(&spread, 8);
   for (unsigned i = 0; i < 200; ++i) {
-    assert_true(leati_spread_step(&spread, more_is_better[spread.lanes - 1], 3) <= 4);
+    assert_true(leati_spread_step(&spread, 1e5 * more_is_better[spread.lanes - 1], 3) <= 4);
   }
   leati_spread_begin(&spread, 1);
   for (unsigned i = 0; i < 10; ++i) {
@@ -102,6 +113,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_load_finds_its_number),
       cmocka_unit_test(another_load_is_learnt_anew),
+      cmocka_unit_test(long_lists_get_all_lanes_at_once),
       cmocka_unit_test(a_single_stream_teaches_nothing),
       cmocka_unit_test(no_more_lanes_than_the_device_or_the_streams_have),
   };
