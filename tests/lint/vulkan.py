@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""vulkan.py TREE: only plugin/streams/ submits to a queue, and only plugin/vulkan.c opens the Vulkan library."""
+"""vulkan.py TREE: only plugin/streams/ submits to a queue, and only plugin/vulkan.c opens the Vulkan library.
+
+But for tools/bench/floor.c, which measures Vulkan without Leat.
+"""
 import re
 
 import lint
 
 SUBMIT = re.compile(r'\b(?:vk)?Queue(?:Submit2?(?:KHR)?|BindSparse|WaitIdle)\s*\(')
 OPEN = re.compile(r'\bdlm?open\s*\(')
+FLOOR = 'tools/bench/floor.c'
 
 
 def check(tree):
     for path in tree.matching(r'^(plugin|host-shim|conformance|tools|examples)/.*\.(c|h)$'):
+        if path == FLOOR:
+            continue
         for number, line in enumerate(lint.strip_comments(tree.text(path)).splitlines(), 1):
             where = f'{path}:{number}'
             if SUBMIT.search(line) and not path.startswith('plugin/streams/'):
@@ -28,6 +34,8 @@ CANARIES = [
     ({'tools/leat-info.c': 'vk->QueueBindSparse(queue);\n'}, 'submits to a queue'),
     ({'plugin/device.c': 'handle = dlopen("libfoo.so", 1);\n'}, 'opens a library'),
     ({'tools/leat-info.c': 'handle = dlopen("libvulkan.so.1", 1);\n'}, 'opens the Vulkan library'),
+    ({'tools/bench/rig.c': 'f->QueueSubmit(q, 1, &info, fence);\n'}, 'submits to a queue'),
+    ({FLOOR: 'dlopen("libvulkan.so.1", 1);\nf->QueueSubmit(q, 1, &info, fence);\n'}, None),
     ({'plugin/streams/lane.c': 'vk.QueueSubmit(queue, 1, batch, 0);\n', 'plugin/vulkan.h': 'X(QueueSubmit)\n',
       'plugin/vulkan.c': 'dlopen("libvulkan.so.1", 1);\n', 'plugin/device.c': '/* vkQueueSubmit() */ "vkQueueSubmit"\n',
       'host-shim/loader.c': 'dlopen(path, 1);\n'}, None),

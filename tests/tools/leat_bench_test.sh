@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# leat_bench_test.sh LEAT_BENCH PLUGIN MUTANT PYTHON BENCH WORK: leat-bench on whatever device there is, for moments: that
+# every measurement runs and is reported, that wrong results are noticed (MUTANT is a backend that wraps PLUGIN and is
+# wrong on purpose), that bad arguments are refused, likewise for the scripts in BENCH. No figure is judged. Without a
+# device, 77, which ctest counts as skipped; what needs none is tried in any case.
+set -u
+tool=$1
+plugin=$2
+mutant=$3
+python=$4
+bench=$5
+work=$6
+rm -rf "$work"
+mkdir -p "$work"
+checks=0
+failures=0
+
+# ran STATUS TEXT COMMAND...: runs it, wants the status, and the text somewhere in what it prints.
+ran() {
+  wanted=$1
+  text=$2
+  shift 2
+  checks=$((checks + 1))
+  timeout 120 "$@" >"$work/out" 2>&1 </dev/null
+  got=$?
+  if [ "$got" -ne "$wanted" ]; then
+    failures=$((failures + 1))
+    echo "FAIL status $got instead of $wanted: $*"
+    sed 's/^/     /' "$work/out"
+  elif ! grep -qF -e "$text" "$work/out"; then
+    failures=$((failures + 1))
+    echo "FAIL no '$text' in: $*"
+    sed 's/^/     /' "$work/out"
+  fi
+}
+
+finish() {
+  echo "$checks checks, $failures failures"
+  [ $failures -eq 0 ] || exit 1
+  exit "$1"
+}
+
+# Without a device.
+ran 0 'Exit status' "$tool" --help
+ran 0 'leat-bench ' "$tool" --version
+for name in floor op linear depth chain cpu tick flat locks alloc; do
+  ran 0 "$name " "$tool" --list
+done
+ran 2 'from 1 to 64' "$tool" --threads 0
+ran 2 'from 1 to 64' "$tool" --threads 1,x
+ran 2 'from 1 to 64' "$tool" --threads ''
+ran 2 'there twice' "$tool" --threads 2,4,2
+ran 2 'from 0.001' "$tool" --seconds 0
+ran 2 'from 0.001' "$tool" --seconds nan
+ran 2 '--seconds' "$tool" --seconds soon
+ran 2 '--warmup' "$tool" --warmup -3
+ran 2 '--repeat' "$tool" --repeat 0
+ran 2 '--flat-runs' "$tool" --flat-runs 9
+ran 2 '--ticks' "$tool" --ticks 0
+ran 2 'there is no measurement "speed"' "$tool" --only op,speed
+ran 2 'names no measurement' "$tool" --only ''
+ran 2 'from 1 to 8' "$tool" --lanes 9
+ran 2 'from 1 to 8' "$tool" --lanes 1,,2
+ran 2 'unexpected argument "op"' "$tool" op
+ran 2 '--wrong' "$tool" --wrong
+ran 2 'No such file' "$tool" --plugin "$work/none.so"
+
+ran 2 'is not from 1 to 64' "$python" -B "$bench/peers.py" --threads 1,65
+ran 2 'a number twice' "$python" -B "$bench/peers.py" --threads 2,2
+ran 2 'there is no "chain"' "$python" -B "$bench/peers.py" --only op,chain
+ran 2 'is not a number' "$python" -B "$bench/peers.py" --seconds soon
+ran 0 '--repeat' "$python" -B "$bench/peers.py" --help
+printf '{"points": []}\n' >"$work/nameless.json"
+printf 'points\n' >"$work/text.json"
+: >"$work/empty.json"
+ran 1 'does not name its device' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/nameless.json"
+ran 1 'is not JSON' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/text.json"
+ran 1 'is empty' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/empty.json"
+ran 1 'No such file' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/none.json"
+ran 2 'required' "$python" -B "$bench/plot.py"
+
+# With one.
+short='--seconds 0.01 --repeat 2 --flat-runs 40 --ticks 2 --lanes 1,unset'
+# shellcheck disable=SC2086 # several words
+timeout 120 "$tool" --plugin "$plugin" $short --only op --threads 1 >"$work/out" 2>&1
+case $? in
+  0) ;;
+  2)
+    if grep -q 'there is no usable device' "$work/out"; then
+      cat "$work/out"
+      finish 77
+    fi
+    ;;
+esac
+ran 2 'there is no device 99' "$tool" --plugin "$plugin" --device 99
+# shellcheck disable=SC2086
+ran 2 '--json' "$tool" --plugin "$plugin" $short --json "$work/none/x.json"
+# shellcheck disable=SC2086
+ran 0 'median, by threads' "$tool" --plugin "$plugin" $short --threads 1,3 --json "$work/all.json"
+cat >"$work/look.py" <<'END'
+import json
+import sys
+
+with open(sys.argv[1], encoding='utf-8') as file:
+    found = json.load(file)
+assert found['tool'] == 'leat-bench' and found['date'] and found['version'] and found['build_id']
+assert all(found['device'][key] for key in ('name', 'driver', 'uuid'))
+assert found['backend']['build_id'] and 'LEAT_LANES' in found['settings']
+assert found['options']['repeat'] == 2
+points = {}
+for point in found['points']:
+    points.setdefault(point['measurement'], []).append(point)
+    rounds = 1 if point['measurement'] == 'flat' else 2
+    assert len(point['samples']) == rounds, point
+    assert point['lowest'] <= point['median'] <= point['highest'], point
+    if point['unit'].endswith('/s'):
+        assert 0 < point['p50_us'] <= point['p99_us'] and point['cpu_us'] > 0, point
+        assert len(point['p99_us_samples']) == len(point['cpu_us_samples']) == rounds, point
+    if 'ratio_to' in point:
+        assert point['ratio'] > 0 and len(point['ratio_samples']) == rounds, point
+assert list(points) == ['floor', 'op', 'linear', 'depth', 'chain', 'cpu', 'tick', 'flat', 'locks', 'alloc']
+for name in ('floor', 'op', 'linear', 'chain', 'alloc'):
+    assert {point['threads'] for point in points[name]} == {1, 3}, name
+assert len({point['variant'] for point in points['floor']}) == 4
+assert {point.get('ratio_to') for point in points['op']} == {None, 'floor'}
+assert [point['setting'] for point in points['depth']] == ['1', '2', '4', '8', '16', '32'] * 2
+assert {point['setting'] for point in points['chain']} == {'LEAT_LANES=1', 'LEAT_LANES unset'}
+assert all(point['facts']['operator_us'] > 0 and point['facts']['rows'] >= 2 for point in points['chain'])
+assert all(point['facts']['cpus_busy'] > 0 for point in points['cpu'])
+assert {point['threads'] for point in points['tick']} == {0, 8}
+assert all(point['unit'] == 'ms late' and point['lowest'] > 0 for point in points['tick'])
+assert {point['threads'] for point in points['flat']} == {1, 8}
+assert all(point['facts']['bytes_at_the_end'] - point['facts']['bytes_then'] == point['median']
+           for point in points['flat'])
+assert all(point['median'] > 0 for point in points['locks'] if point['unit'] == 'ns/call')
+print('as it should be')
+END
+ran 0 'as it should be' "$python" "$work/look.py" "$work/all.json"
+# shellcheck disable=SC2086
+ran 0 'Relu, own stream' "$tool" --plugin "$plugin" $short --only op --threads 2 --no-floor
+
+# Wrong results. The first proves that the rest is not due to the wrapping.
+LEAT_MUTANT_BASE=$plugin
+LEAT_MUTANT=none
+export LEAT_MUTANT_BASE LEAT_MUTANT
+# shellcheck disable=SC2086
+ran 0 'Relu' "$tool" --plugin "$mutant" $short --only op,linear,depth,chain,flat --threads 2 --no-floor
+LEAT_MUTANT=download_never_delivered
+for name in op linear depth chain flat; do
+  # shellcheck disable=SC2086
+  ran 1 'wrong result' "$tool" --plugin "$mutant" $short --only $name --threads 2 --no-floor
+done
+finish 0

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * leat-bench: how fast Leat is on a device, beside what the driver alone takes.
+ */
+#include <errno.h>
+#include <leat_build_id.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/measure.h"
+#include "fault.h"
+
+#define STATUS_WRONG 1
+#define STATUS_USE 2
+#define THREADS_MAX LEATI_FLOOR_SEATS
+
+static const char summary[] =
+    "Measures Leat on one device: a trivial operator, a linear layer, chains of operators, memory and waiting, from\n"
+    "many threads, beside a floor, which is the same way of submitting in plain Vulkan. Every result is checked.";
+
+static const char description[] =
+    "Figures\n"
+    "  Each point runs for --seconds after --warmup, in each of --repeat rounds; the lines of a table take turns in "
+    "each\n"
+    "  round. Tables show the median, lowest and highest round. p50 and p99 are of the time of one run as its thread\n"
+    "  sees it, cpu of the CPU time of the whole process for each run. A proportion is taken round by round.\n"
+    "\n"
+    "Exit status\n"
+    "  0  all was measured and every result was right\n"
+    "  1  a result was wrong, or something failed\n"
+    "  2  bad use, or no device that can be used\n"
+    "\n"
+    "Examples\n"
+    "  leat-bench\n"
+    "  leat-bench --only floor,op --threads 1,8 --seconds 1 --json op.json\n"
+    "  leat-bench --only chain --lanes 1,8,unset\n";
+
+typedef struct options {
+  leati_bench bench;
+  GPtrArray *chosen; /* of const leati_measurement */
+  char *json;
+  gboolean list, version;
+} options;
+
+/* ---- Command line ------------------------------------------------------------------------------------------------ */
+
+static gboolean parse_whole(const char *text, gint64 low, gint64 high, gint64 *out) {
+  return g_ascii_string_to_signed(text, 10, low, high, out, NULL);
+}
+
+static gboolean parse_threads(leati_bench *b, const char *text, GError **error) {
+  g_auto(GStrv) parts = g_strsplit(text, ",", -1);
+  g_array_set_size(b->threads, 0);
+  for (char **part = parts; *part != NULL; ++part) {
+    gint64 number;
+    if (!parse_whole(*part, 1, THREADS_MAX, &number)) {
+      LEATI_FAULT_SET(error,
+                      "--threads: \"%s\" is no number of threads; wanted are numbers from 1 to %d with commas between, "
+                      "such as 1,2,8",
+                      *part, THREADS_MAX);
+      return FALSE;
+    }
+    const guint threads = (guint)number;
+    for (guint i = 0; i < b->threads->len; ++i) {
+      if (g_array_index(b->threads, guint, i) == threads) {
+        LEATI_FAULT_SET(error, "--threads: %u is there twice", threads);
+        return FALSE;
+      }
+    }
+    g_array_append_val(b->threads, threads);
+  }
+  if (b->threads->len == 0) {
+    LEATI_FAULT_SET(error, "--threads: wanted are numbers from 1 to %d with commas between, such as 1,2,8",
+                    THREADS_MAX);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean parse_lanes(leati_bench *b, const char *text, GError **error) {
+  g_strfreev(b->lanes);
+  b->lanes = g_strsplit(text, ",", -1);
+  for (char **lanes = b->lanes; *lanes != NULL; ++lanes) {
+    gint64 number;
+    if (!g_str_equal(*lanes, "unset") && !parse_whole(*lanes, 1, 8, &number)) {
+      LEATI_FAULT_SET(error, "--lanes: \"%s\" is neither a number from 1 to 8 nor \"unset\"", *lanes);
+      return FALSE;
+    }
+  }
+  if (*b->lanes == NULL) {
+    LEATI_FAULT_SET(error, "--lanes: wanted are numbers from 1 to 8, or \"unset\", with commas between");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static char *all_names(void) {
+  GString *names = g_string_new(NULL);
+  for (const leati_measurement *m = leati_measurements; m->name != NULL; ++m) {
+    g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", m->name);
+  }
+  return g_string_free(names, FALSE);
+}
+
+/* All measurements, or the named ones, in the order in which they run. */
+static gboolean parse_only(options *o, const char *text, GError **error) {
+  g_auto(GStrv) parts = text == NULL ? NULL : g_strsplit(text, ",", -1);
+  for (const leati_measurement *m = leati_measurements; m->name != NULL; ++m) {
+    if (parts == NULL || g_strv_contains((const char *const *)parts, m->name)) {
+      g_ptr_array_add(o->chosen, (gpointer)m);
+    }
+  }
+  for (char **part = parts; part != NULL && *part != NULL; ++part) {
+    gboolean known = FALSE;
+    for (const leati_measurement *m = leati_measurements; m->name != NULL; ++m) {
+      known = known || g_str_equal(m->name, *part);
+    }
+    if (!known) {
+      g_autofree char *names = all_names();
+      LEATI_FAULT_SET(error, "--only: there is no measurement \"%s\"; there are %s", *part, names);
+      return FALSE;
+    }
+  }
+  if (o->chosen->len == 0) {
+    LEATI_FAULT_SET(error, "--only: names no measurement; --list lists them");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean in_range(const char *option, double value, double low, double high, GError **error) {
+  if (!(value >= low && value <= high)) {
+    LEATI_FAULT_SET(error, "%s: %g is not from %g to %g", option, value, low, high);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
+  leati_bench *b = &o->bench;
+  g_autofree char *threads = NULL, *lanes = NULL, *only = NULL;
+  double warmup = -1;
+  const GOptionEntry entries[] = {
+      {"only", 0, 0, G_OPTION_ARG_STRING, &only, "Measure these alone (--list shows the names)", "NAME[,NAME...]"},
+      {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "List the measurements, and leave", NULL},
+      {"threads", 't', 0, G_OPTION_ARG_STRING, &threads, "Numbers of threads (1,2,4,8,12,16,31)", "N[,N...]"},
+      {"seconds", 's', 0, G_OPTION_ARG_DOUBLE, &b->seconds, "Seconds for each point and round (0.3)", "S"},
+      {"warmup", 0, 0, G_OPTION_ARG_DOUBLE, &warmup, "Seconds before each (a fifth of --seconds)", "S"},
+      {"repeat", 'r', 0, G_OPTION_ARG_INT64, &b->repeat, "Rounds (5)", "N"},
+      {"lanes", 0, 0, G_OPTION_ARG_STRING, &lanes, "Values of LEAT_LANES for \"chain\" (1,2,4,8,unset)", "N[,N...]"},
+      {"flat-runs", 0, 0, G_OPTION_ARG_INT64, &b->runs, "Runs of \"flat\" (100000)", "N"},
+      {"ticks", 0, 0, G_OPTION_ARG_INT64, &b->ticks, "Ticks of \"tick\" in each round (120)", "N"},
+      {"pool", 0, 0, G_OPTION_ARG_NONE, &b->pool, "Take all streams from the backend's pool", NULL},
+      {"no-floor", 0, 0, G_OPTION_ARG_NONE, &b->bare, "Measure no floor beside the others", NULL},
+      {"json", 'j', 0, G_OPTION_ARG_FILENAME, &o->json, "Write everything, each sample included, to a file", "FILE"},
+      {"device", 'd', 0, G_OPTION_ARG_INT64, &b->device, "Index of the device (0, the best)", "N"},
+      {"plugin", 0, 0, G_OPTION_ARG_FILENAME, &b->plugin, "Measure this backend instead of the installed one", "PATH"},
+      {"version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print version and build, and leave", NULL},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+  g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+  g_option_context_set_summary(context, summary);
+  g_option_context_set_description(context, description);
+  g_option_context_add_main_entries(context, entries, NULL);
+  if (!g_option_context_parse(context, argc, argv, error)) {
+    return FALSE;
+  }
+  if (*argc > 1) {
+    LEATI_FAULT_SET(error, "unexpected argument \"%s\"; it takes options only", (*argv)[1]);
+    return FALSE;
+  }
+  b->warmup = warmup < 0 ? b->seconds / 5 : warmup;
+  return in_range("--seconds", b->seconds, 0.001, 3600, error) && in_range("--warmup", b->warmup, 0, 3600, error) &&
+         (warmup == -1 || in_range("--warmup", warmup, 0, 3600, error)) &&
+         in_range("--repeat", (double)b->repeat, 1, 1000, error) &&
+         in_range("--flat-runs", (double)b->runs, 10, 1e9, error) &&
+         in_range("--ticks", (double)b->ticks, 1, 1e6, error) &&
+         in_range("--device", (double)b->device, 0, 1000, error) &&
+         parse_threads(b, threads != NULL ? threads : "1,2,4,8,12,16,31", error) &&
+         parse_lanes(b, lanes != NULL ? lanes : "1,2,4,8,unset", error) && parse_only(o, only, error);
+}
+
+/* ---- Report ------------------------------------------------------------------------------------------------------ */
+
+static void member_string(JsonBuilder *json, const char *name, const char *value) {
+  json_builder_set_member_name(json, name);
+  json_builder_add_string_value(json, value);
+}
+
+static void member_double(JsonBuilder *json, const char *name, double value) {
+  json_builder_set_member_name(json, name);
+  json_builder_add_double_value(json, value);
+}
+
+static char *date_now(void) {
+  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+  return g_date_time_format_iso8601(now);
+}
+
+static void json_device(JsonBuilder *json, const leat_device_info *info) {
+  g_autofree char *name = g_strndup(info->name, sizeof(info->name));
+  g_autofree char *driver = g_strndup(info->driver, sizeof(info->driver));
+  GString *uuid = g_string_new(NULL);
+  for (gsize i = 0; i < sizeof(info->uuid); ++i) {
+    g_string_append_printf(uuid, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", info->uuid[i]);
+  }
+  json_builder_set_member_name(json, "device");
+  json_builder_begin_object(json);
+  member_string(json, "name", name);
+  member_string(json, "driver", driver);
+  member_string(json, "uuid", uuid->str);
+  json_builder_set_member_name(json, "software");
+  json_builder_add_boolean_value(json, (info->flags & LEAT_DEVICE_SOFTWARE) != 0);
+  json_builder_end_object(json);
+  g_string_free(uuid, TRUE);
+}
+
+/* The settings in effect, as the backend reports them. */
+static void json_settings(JsonBuilder *json, const leat_backend_api *api) {
+  uint32_t count = 0;
+  json_builder_set_member_name(json, "settings");
+  json_builder_begin_object(json);
+  if (api->device->report(&count, NULL, NULL) == LEAT_OK && count > 0) {
+    g_autofree leat_property *properties = g_new0(leat_property, count);
+    for (uint32_t i = 0; i < count; ++i) {
+      properties[i].struct_size = sizeof(*properties);
+    }
+    const uint32_t room = count;
+    if (api->device->report(&count, properties, NULL) == LEAT_OK) {
+      for (uint32_t i = 0; i < MIN(room, count); ++i) {
+        if (g_str_has_prefix(properties[i].name, "config.")) {
+          member_string(json, properties[i].name + strlen("config."), properties[i].value);
+        }
+      }
+    }
+  }
+  json_builder_end_object(json);
+}
+
+/* Everything so far. */
+static char *json_report(const options *o, const char *date) {
+  const leati_bench *b = &o->bench;
+  const leat_backend_api *api = b->rig.api;
+  g_autoptr(JsonBuilder) json = json_builder_new();
+  json_builder_begin_object(json);
+  member_string(json, "tool", "leat-bench");
+  member_string(json, "version", LEAT_VERSION);
+  member_string(json, "build_id", LEAT_BUILD_ID);
+  member_string(json, "date", date);
+  json_device(json, &b->rig.info);
+  json_builder_set_member_name(json, "backend");
+  json_builder_begin_object(json);
+  member_string(json, "name", api->name);
+  member_string(json, "version", api->version);
+  member_string(json, "build_id", api->build_id);
+  json_builder_end_object(json);
+  json_settings(json, api);
+  json_builder_set_member_name(json, "options");
+  json_builder_begin_object(json);
+  member_double(json, "seconds", b->seconds);
+  member_double(json, "warmup", b->warmup);
+  member_double(json, "repeat", (double)b->repeat);
+  member_double(json, "flat_runs", (double)b->runs);
+  member_double(json, "ticks", (double)b->ticks);
+  member_double(json, "processors", (double)g_get_num_processors());
+  json_builder_set_member_name(json, "pool");
+  json_builder_add_boolean_value(json, b->pool);
+  json_builder_end_object(json);
+  json_builder_set_member_name(json, "points");
+  leati_results_json(&b->results, json);
+  json_builder_end_object(json);
+  g_autoptr(JsonNode) root = json_builder_get_root(json);
+  g_autofree char *text = json_to_string(root, TRUE);
+  return g_strdup_printf("%s\n", text);
+}
+
+/* Writes everything so far to the file, if one is wanted. */
+static gboolean json_write(const options *o, const char *date, GError **error) {
+  if (o->json == NULL) {
+    return TRUE;
+  }
+  g_autofree char *report = json_report(o, date);
+  if (!g_file_set_contents(o->json, report, -1, error)) {
+    g_prefix_error(error, "--json: ");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- Program ----------------------------------------------------------------------------------------------------- */
+
+/* Measures what was chosen. After each comes its table, and all so far goes to the file: a long series that ends early
+ * is not lost. */
+static gboolean measure_all(options *o, const char *date, GError **error) {
+  for (guint i = 0; i < o->chosen->len; ++i) {
+    const leati_measurement *m = g_ptr_array_index(o->chosen, i);
+    if (!m->measure(&o->bench, error)) {
+      return FALSE;
+    }
+    g_autofree char *table = leati_results_text(&o->bench.results, m->name);
+    g_print("%s\n", table);
+    (void)fflush(stdout);
+    if (!json_write(o, date, error)) {
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static int run(options *o) {
+  leati_bench *b = &o->bench;
+  g_autoptr(GError) error = NULL;
+  g_autofree char *date = date_now();
+  if (!leati_rig_open(b->plugin, (guint)b->device, &b->rig, &error)) {
+    g_printerr("leat-bench: %s\n", error->message);
+    return STATUS_USE;
+  }
+  if (b->pool && leati_rig_pool_threads(&b->rig) == 0) {
+    LEATI_FAULT_SET(&error, "--pool: this backend has no pool of streams");
+  }
+  /* A file that cannot be written is told now rather than after minutes. */
+  if (error != NULL || !json_write(o, date, &error)) {
+    g_printerr("leat-bench: %s\n", error->message);
+    leati_rig_close(&b->rig);
+    return STATUS_USE;
+  }
+  g_print("leat-bench %s, build %s; backend %s %s, build %s\n%.*s, %.*s; %u processors; %s\n\n", LEAT_VERSION,
+          LEAT_BUILD_ID, b->rig.api->name, b->rig.api->version, b->rig.api->build_id, (int)sizeof(b->rig.info.name),
+          b->rig.info.name, (int)sizeof(b->rig.info.driver), b->rig.info.driver, g_get_num_processors(), date);
+  gboolean well = measure_all(o, date, &error);
+  if (!well) {
+    g_printerr("leat-bench: %s\n", error->message);
+  }
+  leati_floor_close(b->floor);
+  leati_rig_close(&b->rig);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    g_printerr("leat-bench: writing the tables: %s\n", g_strerror(errno));
+    well = FALSE;
+  }
+  return well ? 0 : STATUS_WRONG;
+}
+
+int main(int argc, char **argv) {
+  options o = {.bench = {.seconds = 0.3, .repeat = 5, .runs = 100000, .ticks = 120}};
+  int status = 0;
+  GError *error = NULL;
+  o.bench.threads = g_array_new(FALSE, FALSE, sizeof(guint));
+  o.chosen = g_ptr_array_new();
+  leati_results_init(&o.bench.results);
+  if (!parse(&o, &argc, &argv, &error)) {
+    g_printerr("leat-bench: %s; see leat-bench --help\n", error->message);
+    g_error_free(error);
+    status = STATUS_USE;
+  } else if (o.version) {
+    g_print("leat-bench %s, build %s, ABI %u.%u\n", LEAT_VERSION, LEAT_BUILD_ID, LEAT_ABI_MAJOR(LEAT_ABI_CURRENT),
+            LEAT_ABI_MINOR(LEAT_ABI_CURRENT));
+  } else if (o.list) {
+    for (const leati_measurement *m = leati_measurements; m->name != NULL; ++m) {
+      g_print("%-8s %s\n", m->name, m->about);
+    }
+  } else {
+    status = run(&o);
+  }
+  leati_results_clear(&o.bench.results);
+  g_array_unref(o.bench.threads);
+  g_ptr_array_unref(o.chosen);
+  g_strfreev(o.bench.lanes);
+  g_free(o.bench.plugin);
+  g_free(o.json);
+  return status;
+}
