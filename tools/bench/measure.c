@@ -146,11 +146,11 @@ static gboolean measure_linear(leati_bench *b, GError **error) {
 static gboolean measure_depth(leati_bench *b, GError **error) {
   static const guint depths[] = {1, 2, 4, 8, 16, 32};
   enum { COUNT = G_N_ELEMENTS(depths) };
-  static const char *const names[] = {"operators for each wait", "events outstanding"};
-  static const leati_task *const tasks[] = {&leati_op_task, &leati_event_task};
+  static const char *const names[] = {"operators for each wait", "operators in a pipeline", "events outstanding"};
+  static const leati_task *const tasks[] = {&leati_op_task, &leati_pipeline_task, &leati_event_task};
   for (gint64 r = 0; r < b->repeat; ++r) {
+    double base = 0; /* one operator for each wait */
     for (guint kind = 0; kind < G_N_ELEMENTS(names); ++kind) {
-      double base = 0;
       for (guint i = 0; i < COUNT; ++i) {
         leati_work work = work_of(b);
         work.depth = depths[i];
@@ -159,7 +159,7 @@ static gboolean measure_depth(leati_bench *b, GError **error) {
         if (!measure_once(b, "depth", &l, 1, &sample, error)) {
           return FALSE;
         }
-        if (kind == 0) {
+        if (tasks[kind] != &leati_event_task) {
           sample.rate *= depths[i];
           sample.cpu_us /= depths[i];
           sample.thread_cpu_us /= depths[i];
@@ -167,8 +167,8 @@ static gboolean measure_depth(leati_bench *b, GError **error) {
         g_autofree char *setting = g_strdup_printf("%u", depths[i]);
         leati_point *point = leati_results_point(&b->results, "depth", names[kind], setting, 1, "operators/s");
         leati_point_add(point, &sample);
-        base = i == 0 ? sample.rate : base;
-        leati_point_compare(point, "depth 1", base);
+        base = kind == 0 && i == 0 ? sample.rate : base;
+        leati_point_compare(point, "waiting for each", base);
       }
     }
   }
@@ -581,7 +581,8 @@ const leati_measurement leati_measurements[] = {
     {"floor", "what the driver takes to submit a trivial shader and wait, without Leat", measure_floor},
     {"op", "a trivial operator, run and waited for, beside the floor", measure_op},
     {"linear", "a linear layer 256 to 128, batch 4, beside the floor", measure_linear},
-    {"depth", "1 to 32 trivial operators for each wait; 1 to 32 events outstanding", measure_depth},
+    {"depth", "1 to 32 trivial operators for each wait, and with the next ones under way; 1 to 32 events outstanding",
+     measure_depth},
     {"chain", "12 dependent operators of about 1, 7 and 80 us, by LEAT_LANES", measure_chain},
     {"cpu", "CPU time of each run while threads wait, beside the floor", measure_cpu},
     {"tick", "how late a main thread that ticks at 60 Hz is while 8 others run", measure_tick},

@@ -63,8 +63,8 @@ typedef struct op_state {
   hand hand;
   leati_tensor input;
   leati_tensor outputs[LEATI_DEPTH_MAX];
-  leat_event *events[LEATI_DEPTH_MAX]; /* of the event task */
-  guint next;                          /* of it: output and event */
+  leat_event *events[LEATI_DEPTH_MAX]; /* of the event and pipeline tasks */
+  guint next;                          /* of them: which event is next */
   float values[LEATI_OP_ELEMENTS];     /* for downloads: as long-lived as the stream */
 } op_state;
 
@@ -92,7 +92,8 @@ static void op_free(op_state *s) {
   g_free(s);
 }
 
-static gpointer op_begin_with(gpointer context, guint thread, gboolean events, GError **error) {
+/* With so many events. */
+static gpointer op_begin_with(gpointer context, guint thread, guint events, GError **error) {
   op_state *s = g_new0(op_state, 1);
   leat_error err = LEATI_RIG_ERROR;
   gboolean well = hand_begin(&s->hand, context, thread, error);
@@ -100,9 +101,11 @@ static gpointer op_begin_with(gpointer context, guint thread, gboolean events, G
   well = stream != NULL && leati_tensor_make(s->hand.rig, stream, float32, LEATI_OP_ELEMENTS, 0, &s->input, error) &&
          op_fill(s, stream, FALSE, error);
   for (guint i = 0; well && i < s->hand.work->depth; ++i) {
-    well = leati_tensor_make(s->hand.rig, stream, float32, LEATI_OP_ELEMENTS, 0, &s->outputs[i], error) &&
-           (!events || leati_rig_ok(s->hand.rig->api->event->create(s->hand.rig->device, 0, &s->events[i], &err), &err,
-                                    "event create", error));
+    well = leati_tensor_make(s->hand.rig, stream, float32, LEATI_OP_ELEMENTS, 0, &s->outputs[i], error);
+  }
+  for (guint i = 0; well && i < events; ++i) {
+    well = leati_rig_ok(s->hand.rig->api->event->create(s->hand.rig->device, 0, &s->events[i], &err), &err,
+                        "event create", error);
   }
   if (!well) {
     op_free(s);
@@ -112,7 +115,7 @@ static gpointer op_begin_with(gpointer context, guint thread, gboolean events, G
 }
 
 static gpointer op_begin(gpointer context, guint thread, GError **error) {
-  return op_begin_with(context, thread, FALSE, error);
+  return op_begin_with(context, thread, 0, error);
 }
 
 static gboolean op_run(gpointer state, GError **error) {
@@ -169,7 +172,8 @@ const leati_task leati_op_task = {op_begin, op_run, op_end};
 /* ---- Events outstanding ------------------------------------------------------------------------------------------ */
 
 static gpointer event_begin(gpointer context, guint thread, GError **error) {
-  return op_begin_with(context, thread, TRUE, error);
+  const leati_work *work = context;
+  return op_begin_with(context, thread, work->depth, error);
 }
 
 static gboolean event_run(gpointer state, GError **error) {
@@ -199,6 +203,37 @@ static gboolean event_end(gpointer state, gboolean well, GError **error) {
 }
 
 const leati_task leati_event_task = {event_begin, event_run, event_end};
+
+/* ---- Operators in a pipeline ------------------------------------------------------------------------------------- */
+
+/* Puts `depth` operators in and waits for those of the run before, so that host and device work at once. */
+static gboolean pipeline_run(gpointer state, GError **error) {
+  op_state *s = state;
+  const leat_event_api *api = s->hand.rig->api->event;
+  leat_error err = LEATI_RIG_ERROR;
+  leat_stream *stream = stream_of(&s->hand, error);
+  const DLTensor *inputs[] = {&s->input.view};
+  for (guint i = 0; stream != NULL && i < s->hand.work->depth; ++i) {
+    if (!invoke(&s->hand, s->hand.rig->relu, stream, inputs, 1, &s->outputs[i].view, error)) {
+      return FALSE;
+    }
+  }
+  if (stream == NULL || !leati_rig_ok(api->record(s->events[s->next], stream, &err), &err, "event record", error)) {
+    return FALSE;
+  }
+  s->next = 1 - s->next;
+  return leati_rig_ok(api->wait(s->events[s->next], -1, &err), &err, "event wait", error);
+}
+
+static gpointer pipeline_begin(gpointer context, guint thread, GError **error) {
+  return op_begin_with(context, thread, 2, error);
+}
+
+static gboolean pipeline_end(gpointer state, gboolean well, GError **error) {
+  return op_finish(state, pipeline_run, well, error);
+}
+
+const leati_task leati_pipeline_task = {pipeline_begin, pipeline_run, pipeline_end};
 
 /* ---- A linear layer ---------------------------------------------------------------------------------------------- */
 

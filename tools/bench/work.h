@@ -38,6 +38,8 @@ typedef struct leati_work {
 
 /** Puts `depth` Relus on 1,024 floats into the stream and waits for all. */
 extern const leati_task leati_op_task;
+/** Puts `depth` Relus into the stream and waits for those of the run before. */
+extern const leati_task leati_pipeline_task;
 /** Waits for the event of `depth` runs ago, puts one Relu into the stream and records the event. */
 extern const leati_task leati_event_task;
 /** A linear layer 256 to 128, batch 4, float32; unless resident, input and output are in host memory. */
