@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "device.h"
+#include "gate.h"
 #include "leat_build_id.h"
 #include "memory.h"
 #include "ops/registry.h"
@@ -131,7 +132,7 @@ static int32_t device_open(uint32_t index, leat_device **out, leat_error *err) {
 }
 
 static int32_t device_close(leat_device *device, leat_error *err) {
-  LEATI_ENTER(err);
+  LEATI_ENTER_TO_RELEASE(err);
   if (device == NULL) {
     return LEAT_OK;
   }
@@ -169,7 +170,7 @@ static const leat_device_api device_table = {
 };
 
 static int32_t backend_shutdown(leat_error *err) {
-  LEATI_ENTER(err);
+  LEATI_ENTER_TO_RELEASE(err);
   int32_t status = LEAT_OK;
   leati_mutex_lock(&backend_lock);
   for (uint32_t i = 0; i < LEATI_DEVICES_MAX && status == LEAT_OK; ++i) {
@@ -224,6 +225,7 @@ int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out is NULL");
   }
   *out = NULL;
+  leati_gate_register(LEATI_GATE_QUERIED);
   leati_config_read_environment();
   leat_host_info known;
   LEATI_TRY(

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "config.h"
+#include "gate.h"
 #include "memory.h"
 #include "pipeline.h"
 #include "staging.h"
@@ -392,7 +393,9 @@ int32_t leati_devices_find(leat_error *err) {
   leat_error cause = {.struct_size = sizeof(cause)};
   int32_t status = instance.handle != VK_NULL_HANDLE ? LEAT_OK : leati_vk_instance_create(&library, &instance, &cause);
   if (status == LEAT_OK) {
+    leati_gate_register(LEATI_GATE_LOADED);
     status = enumerate(&cause);
+    leati_gate_register(LEATI_GATE_LISTED);
   }
   if (status == LEAT_ERROR_UNAVAILABLE) {
     physical_count = usable_count = 0;
@@ -656,7 +659,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
     leati_device_destroy(device);
     return status;
   }
-  leati_guard_exit();
+  leati_gate_register(LEATI_GATE_OPENED);
   device->kind = LEATI_KIND_DEVICE;
   return LEAT_OK;
 }

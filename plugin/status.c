@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "status.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include "sync.h"
 
 /* Bytes of a leat_error before its message: a caller's struct that is shorter has no room for anything. */
 #define ERROR_HEAD offsetof(leat_error, message)
@@ -100,43 +96,19 @@ int32_t leati_export(void *to, const void *from, size_t known, size_t least, con
   return LEAT_OK;
 }
 
-/* Set in the child of a fork() and never cleared; read by every call. Relaxed: the child starts with one thread, which
- * set it. */
-static atomic_bool forked;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
-
-static void mark_forked(void) {
-  atomic_store_explicit(&forked, true, memory_order_relaxed);
-}
-
-static void watch_fork(void) {
-  (void)pthread_atfork(NULL, NULL, mark_forked);
-}
-
-static void leave_child(int status, void *unused) {
-  (void)unused;
-  if (atomic_load_explicit(&forked, memory_order_relaxed)) {
-    (void)fflush(NULL);
-    _exit(status);
+int32_t leati_enter(leati_pass *pass, bool releases, leat_error *err) {
+  switch (leati_gate_enter(pass)) {
+    case LEATI_GATE_OPEN:
+      return LEAT_OK;
+    case LEATI_GATE_CLOSED:
+      return releases ? LEATI_SKIP
+                      : leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                                   "the process is exiting; only what destroys, frees, closes or gives back may still "
+                                   "be called, and does nothing");
+    default:
+      return leati_fail(
+          err, LEAT_ERROR_FORKED,
+          "this process was made by fork() after Leat was in use; a device cannot be used across fork(): start "
+          "workers with exec or spawn, or fork before the first call");
   }
-}
-
-static void guard_exit(void) {
-  (void)on_exit(leave_child, NULL);
-}
-
-void leati_guard_exit(void) {
-  (void)pthread_once(&exit_once, guard_exit);
-}
-
-int32_t leati_enter(leat_error *err) {
-  (void)pthread_once(&fork_once, watch_fork);
-  if (atomic_load_explicit(&forked, memory_order_relaxed)) {
-    return leati_fail(
-        err, LEAT_ERROR_FORKED,
-        "this process was made by fork() after Leat was in use; a device cannot be used across fork(): start "
-        "workers with exec or spawn, or fork before the first call");
-  }
-  return LEAT_OK;
 }

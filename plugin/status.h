@@ -6,8 +6,10 @@
 #define LEAT_PLUGIN_STATUS_H_
 
 #include <leat/backend.h>
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "gate.h"
 #include "vulkan.h"
 
 /** Fills `err` (which may be NULL) and returns `code`, so that a failing function ends with `return leati_fail(...)`.
@@ -32,20 +34,30 @@ int32_t leati_import(void *to, size_t known, size_t least, const void *from, con
 /** Writes a struct of ours into a caller's struct of possibly another size; `struct_size` stays the caller's. */
 int32_t leati_export(void *to, const void *from, size_t known, size_t least, const char *name, leat_error *err);
 
-/** First line of every function of the tables: nothing works in a child of fork(). */
-#define LEATI_ENTER(err)                       \
-  do {                                         \
-    const int32_t entered_ = leati_enter(err); \
-    if (entered_ != LEAT_OK) {                 \
-      return entered_;                         \
-    }                                          \
+/** First line of every function of the tables: passes the gate (gate.h), in and, on every way, out again. */
+#define LEATI_ENTER(err)                                       \
+  leati_pass pass_ __attribute__((cleanup(leati_gate_leave))); \
+  do {                                                         \
+    const int32_t entered_ = leati_enter(&pass_, false, err);  \
+    if (entered_ != LEAT_OK) {                                 \
+      return entered_;                                         \
+    }                                                          \
   } while (0)
-int32_t leati_enter(leat_error *err);
-
-/** Lets a child of fork() end by exit(): the exit handlers of drivers wait there for threads that the child does not
- * have, so it ends before they run, with its streams written out. Call once a driver is loaded: handlers run in reverse
- * order. */
-void leati_guard_exit(void);
+/** The same in functions that destroy, free, close or give back: while the process exits they succeed without doing
+ * anything, because nothing can be freed any more and a destructor should not have to care. */
+#define LEATI_ENTER_TO_RELEASE(err)                            \
+  leati_pass pass_ __attribute__((cleanup(leati_gate_leave))); \
+  do {                                                         \
+    const int32_t entered_ = leati_enter(&pass_, true, err);   \
+    if (entered_ != LEAT_OK) {                                 \
+      return entered_ == LEATI_SKIP ? LEAT_OK : entered_;      \
+    }                                                          \
+  } while (0)
+/** No status of the ABI: there is nothing to do, and that is a success. */
+#define LEATI_SKIP (-1)
+/** Passes the gate, for functions that return no status; leati_gate_leave() must follow on every way.
+ * @return LEAT_OK: go on; LEATI_SKIP, if `releases`: do nothing; else the error */
+int32_t leati_enter(leati_pass *pass, bool releases, leat_error *err);
 
 /** Returns from the calling function with the status of `call` unless it is LEAT_OK. */
 #define LEATI_TRY(call)            \

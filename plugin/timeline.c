@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "gate.h"
 #include "status.h"
 
 static void destroy_submission(leat_device *device, leati_submission *submission) {
@@ -266,6 +267,7 @@ static void retire(leati_timeline *timeline, uint64_t reached) {
     atomic_store_explicit(&timeline->completed, reached, memory_order_release);
   }
   leati_mutex_unlock(&timeline->lock);
+  leati_gate_register(LEATI_GATE_WORKED);
 }
 
 /* The first listed submission that covers `value`, or NULL. `lock` held. */

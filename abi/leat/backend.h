@@ -31,10 +31,18 @@
  * are zero and are checked. A slot (a function of a table) or a table that is marked optional may be NULL, no other.
  *
  * **fork().** A child of fork() cannot use the backend: every call there fails with LEAT_ERROR_FORKED. The parent goes
- * on.
+ * on. A child that was made before the parent's first call is a process like any other.
  *
- * **Threads that end.** No function is a cancellation point. A process may call exit() while threads are inside of
- * functions of the backend: each is held there, or at its next call, until the process has ended.
+ * **Threads that end.** No function is a cancellation point: a thread that is cancelled inside of one dies after it. A
+ * thread may end, also by cancellation, with work open or in flight.
+ *
+ * **Processes that end.** A process may call exit() while threads are inside of functions of the backend. An exit
+ * handler of the backend holds each of them for good, there or at its next call, waits at most two seconds for those on
+ * their way, and frees nothing; so no later handler or destructor may wait for a thread that uses the backend. From
+ * then on, on the thread that ends the process, functions that give something back (close, destroy, free, release,
+ * release_current, shutdown, the deleters of tensors) return LEAT_OK and do nothing, and all others fail with
+ * LEAT_ERROR_UNAVAILABLE. Exit handlers and destructors that were registered after the first work on a device had
+ * finished run before that, and find the backend whole.
  */
 #ifndef LEAT_BACKEND_H_
 #define LEAT_BACKEND_H_

@@ -374,7 +374,7 @@ static int32_t check_op(const leat_op *op, leat_error *err) {
 }
 
 static int32_t op_destroy(leat_op *op, leat_error *err) {
-  LEATI_ENTER(err);
+  LEATI_ENTER_TO_RELEASE(err);
   if (op == NULL) {
     return LEAT_OK;
   }

@@ -41,7 +41,7 @@ static int32_t event_create(leat_device *device, uint64_t flags, leat_event **ou
 }
 
 static int32_t event_destroy(leat_event *event, leat_error *err) {
-  LEATI_ENTER(err);
+  LEATI_ENTER_TO_RELEASE(err);
   if (event != NULL) {
     LEATI_TRY(leati_event_check(event, NULL, err));
     leati_events_give(event);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "gate.h"
 #include "status.h"
 #include "streams/stock.h"
 #include "streams/stream.h"
@@ -118,6 +119,9 @@ static uint32_t await_slot(struct leati_pool *pool, int64_t timeout_ms) {
   uint64_t now = leati_now_ns();
   while (self.index == 0 && now < end) {
     leati_condition_wait(&self.served, &pool->lock, end - now < SLICE_NS ? end : now + SLICE_NS);
+    leati_mutex_unlock(&pool->lock);
+    leati_gate_check();
+    leati_mutex_lock(&pool->lock);
     now = leati_now_ns();
   }
   if (self.index == 0) {
@@ -328,7 +332,7 @@ static int32_t pool_acquire(leat_device *device, int64_t timeout_ms, leat_stream
 }
 
 static int32_t pool_release(leat_device *device, uint64_t ticket, leat_error *err) {
-  LEATI_ENTER(err);
+  LEATI_ENTER_TO_RELEASE(err);
   LEATI_TRY(leati_device_check(device, err));
   return release(device, ticket, err);
 }
@@ -390,7 +394,7 @@ static int32_t pool_set_current(leat_device *device, leat_stream *stream, leat_s
 }
 
 static int32_t pool_release_current(leat_device *device, leat_error *err) {
-  LEATI_ENTER(err);
+  LEATI_ENTER_TO_RELEASE(err);
   LEATI_TRY(leati_device_check(device, err));
   bindings *thread;
   binding *b;

@@ -649,7 +649,7 @@ static int32_t stream_create(leat_device *device, uint64_t flags, leat_stream **
 }
 
 static int32_t stream_destroy(leat_stream *stream, leat_error *err) {
-  LEATI_ENTER(err);
+  LEATI_ENTER_TO_RELEASE(err);
   if (stream == NULL) {
     return LEAT_OK;
   }

@@ -30,7 +30,7 @@ static int32_t memory_alloc(leat_device *device, uint64_t size, leat_stream *str
 }
 
 static int32_t memory_free(leat_device *device, uint64_t address, leat_error *err) {
-  LEATI_ENTER(err);
+  LEATI_ENTER_TO_RELEASE(err);
   LEATI_TRY(leati_device_check(device, err));
   return address == 0 ? LEAT_OK : leati_memory_free(device, address, err);
 }
@@ -162,8 +162,9 @@ void leati_exports_close(leat_device *device) {
 }
 
 static void delete_export(export *gone) {
-  /* In a child of fork() the block is not ours to give back. */
-  if (leati_enter(NULL) == LEAT_OK) {
+  /* While the process exits, and in a child of fork(), the block is not ours to give back. */
+  leati_pass pass __attribute__((cleanup(leati_gate_leave)));
+  if (leati_enter(&pass, true, NULL) == LEAT_OK) {
     leati_mutex_lock(&exports_lock);
     if (generations[gone->index] == gone->generation) {
       leati_memory_release(gone->device, gone->block);

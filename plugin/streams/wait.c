@@ -2,6 +2,7 @@
 #include "streams/wait.h"
 
 #include "device.h"
+#include "gate.h"
 #include "status.h"
 #include "streams/lane.h"
 
@@ -53,6 +54,7 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   leati_lane_spin_begin(lane);
   const uint32_t spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
   do {
+    leati_gate_check();
     for (int i = 0; i < LOOKS_PER_CLOCK && !over; ++i) {
       leati_lane_help(lane, false);
       over = is_over(w, out_status);
@@ -74,6 +76,7 @@ static bool block(wait *w, uint64_t until, int32_t *out_status) {
   leat_device *const device = w->timeline->device;
   until = until < w->limit ? until : w->limit;
   for (uint64_t now = elapsed(w); now < until; now = elapsed(w)) {
+    leati_gate_check();
     /* The driver can only wait for what it was given. */
     if (w->point.value != 0 || leati_lane_ensure(w->timeline, w->value, &w->point)) {
       const uint64_t left = until - now;
