@@ -156,7 +156,8 @@ static int32_t device_close(leat_device *device, leat_error *err) {
 static int32_t device_synchronize(leat_device *device, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_device_check(device, err));
-  return leati_streams_synchronize(device, err);
+  LEATI_TRY(leati_streams_synchronize(device, err));
+  return leati_memory_guard_check(device, err);
 }
 
 static const leat_device_api device_table = {

@@ -107,6 +107,7 @@ static const variable variables[] = {
      .most = 1},
     {.name = "LEAT_LOW_WATERMARK_RATIO",
      .standard = "0.8",
+     .shown = "0.8 of the high one",
      .allowed = "a number above 0 and up to 1",
      .parse = parse_ratio,
      .field = FIELD(low_watermark_ratio),
@@ -202,6 +203,16 @@ static void parse_standard(const variable *v, leati_config *to) {
   (void)unlimited.parse(&unlimited, v->standard, (char *)to + v->field);
 }
 
+/* Whether somebody has set the variable of a field. */
+static bool is_given(size_t field) {
+  for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
+    if (variables[i].field == field) {
+      return effective(i) != NULL;
+    }
+  }
+  return false;
+}
+
 static int32_t parse_all(leat_error *err) {
   leati_config fresh;
   memset(&fresh, 0, sizeof(fresh));
@@ -212,6 +223,10 @@ static int32_t parse_all(leat_error *err) {
     } else {
       LEATI_TRY(parse_value(&variables[i], given, &fresh, err));
     }
+  }
+  if (!is_given(offsetof(leati_config, low_watermark_ratio))) {
+    /* The default is a part of the high one: whoever lowers that need not lower both. */
+    fresh.low_watermark_ratio *= fresh.high_watermark_ratio;
   }
   if (fresh.low_watermark_ratio > fresh.high_watermark_ratio) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,

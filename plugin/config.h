@@ -26,7 +26,7 @@ typedef struct leati_config {
   int64_t pool_timeout_ms;     /**< LEAT_STREAM_POOL_WAIT_TIMEOUT_MS: 0 not at all, -1 for ever */
   int64_t pool_round_robin;    /**< LEAT_STREAM_POLICY: 1 for round-robin */
   double high_watermark_ratio; /**< LEAT_HIGH_WATERMARK_RATIO: of the heap's budget, above 0 up to 1 */
-  double low_watermark_ratio;  /**< LEAT_LOW_WATERMARK_RATIO: likewise, at most the high one */
+  double low_watermark_ratio;  /**< LEAT_LOW_WATERMARK_RATIO: likewise, at most the high one; not set: 0.8 of that */
   int64_t memory_guard;        /**< LEAT_MEMORY_GUARD: 1 to look for writes outside of blocks */
   int64_t force_graph_path;    /**< LEAT_FORCE_GRAPH_PATH, FORCE_GRAPH_PATH: 0 or 1 */
   int64_t force_direct_path;   /**< LEAT_FORCE_DIRECT_PATH: 0 or 1 */

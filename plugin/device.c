@@ -136,6 +136,19 @@ uint32_t leati_device_memory_type(const leati_physical *physical, VkMemoryProper
   return best;
 }
 
+uint64_t leati_device_heap_budget(const leati_physical *physical, uint32_t heap) {
+  const uint64_t size = physical->memory.memoryHeaps[heap].size;
+  if (!physical->has_budget) {
+    return size;
+  }
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+                                              .pNext = &budget};
+  instance.GetPhysicalDeviceMemoryProperties2(physical->handle, &memory);
+  return budget.heapBudget[heap] < size ? budget.heapBudget[heap] : size;
+}
+
 /* Whether the timestamps of different queues are of one clock: the driver can relate that clock to others. */
 static bool has_common_clock(VkPhysicalDevice handle) {
   VkTimeDomainEXT domains[16];
@@ -177,6 +190,7 @@ static void probe(leati_physical *physical) {
     add_reason(physical, version);
     return;
   }
+  physical->has_budget = has_extension(physical->handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   const bool has_pci = has_extension(physical->handle, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
   if (has_pci) {
     driver.pNext = &pci;

@@ -32,6 +32,7 @@ typedef struct leati_physical {
   bool usable;
   char reason[256]; /**< why it is not usable */
   bool has_float16; /**< shaderFloat16 */
+  bool has_budget;  /**< VK_EXT_memory_budget */
   uint32_t queue_family, queue_count;
   uint32_t max_groups_x;
   bool has_query_reset;    /**< hostQueryReset */
@@ -119,5 +120,9 @@ int32_t leati_device_fail(leat_device *device, VkResult result, const char *what
 /** Index of a memory type with all of `required` flags, and `wanted` ones if possible; UINT32_MAX if there is none. */
 uint32_t leati_device_memory_type(const leati_physical *physical, VkMemoryPropertyFlags required,
                                   VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted);
+
+/** Bytes of a memory heap that this process may have now, with what it has already; the heap's size where the driver
+ * does not tell. Asks the driver. */
+uint64_t leati_device_heap_budget(const leati_physical *physical, uint32_t heap);
 
 #endif /* LEAT_PLUGIN_DEVICE_H_ */

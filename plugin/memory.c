@@ -3,10 +3,12 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "config.h"
 #include "device.h"
+#include "guard.h"
 #include "staging.h"
 #include "status.h"
 #include "sync.h"
@@ -25,6 +27,16 @@
 #define SEGMENT_MAX (UINT64_C(16) << 20)
 /* Large blocks are rounded up to this, and one that is cached serves a request down to 3/4 of its size. */
 #define LARGE_GRANULE (UINT64_C(2) << 20)
+/* Blocks up to this size come from memory that the host has mapped, where the device has such memory of its own, so
+ * that small uploads need no command. Larger blocks gain nothing: what fills them is better fetched by the device than
+ * sent by the host, and mapping all of a device's memory would only cost page tables. */
+#define MAPPED_BLOCK_MAX (UINT64_C(1) << 20)
+/* What waits in the quarantine of a class under LEAT_MEMORY_GUARD, at most: so many blocks within so many bytes, yet
+ * always one. */
+#define QUARANTINE_BLOCKS 16u
+#define QUARANTINE_BYTES (UINT64_C(16) << 20)
+/* Blocks that the report of leaks names. */
+#define LEAKS_NAMED 10
 /* How many free blocks an allocation looks at before it takes fresh memory: bounds the cost when many are still in
  * flight. When there is no fresh memory it looks at all of them. */
 #define FREE_LIST_PROBES 16
@@ -59,7 +71,9 @@ struct leati_block {
   stamp stamps[INLINE_STAMPS];
   stamp *spilled;
   bool pinned;            /* never reused again */
-  leati_block *next_free; /* guarded by the class's lock */
+  leati_block *next_free; /* this and what follows: guarded by the class's lock */
+  uint64_t generation;    /* how often it was handed out */
+  bool poisoned;          /* under guard, while it waits in the quarantine */
 };
 
 struct segment {
@@ -72,6 +86,7 @@ struct segment {
   uint64_t buffer_offset;
   VkBuffer buffer;
   VkDeviceMemory memory;
+  unsigned char *mapped; /* where the host sees `address`, or NULL */
   uint32_t class_index;
   uint32_t block_count;
   uint32_t carved; /* blocks handed out at least once; guarded by the class's lock */
@@ -83,6 +98,8 @@ struct segment {
 typedef struct size_class {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below and the free state of the blocks */
   leati_block *first_free;
+  leati_block *first_waiting, *last_waiting; /* the quarantine under guard, oldest first, linked by `next_free` */
+  uint32_t waiting_count;
   segment *segments;
   segment *retired; /* without device memory */
   uint64_t live_count, cached_count, reserved_bytes, allocation_count, reuse_count;
@@ -109,10 +126,25 @@ struct leati_memory {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t sequence; /* pairs: writers release, readers acquire */
   _Atomic(segment_array *) table;
   _Atomic uint32_t segment_count;
-  leati_mutex table_lock; /* guards writes to the table */
-  /* Statistics: each counter is exact by itself. Relaxed: nothing is ordered by them. */
-  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t allocated, allocated_peak, allocations, frees;
-  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t reserved, reserved_peak, driver_calls;
+  leati_mutex table_lock; /* guards writes to the table, and `finding` */
+  /* Statistics: each counter is exact by itself. Relaxed, as nothing is ordered by them, but for two pairs: `frees` is
+   * raised by release and read by acquire, so that no reader sees more frees than allocations; a peak is raised by
+   * release and reset by acquire, so that it never stays below what it is the peak of. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t allocated, allocated_peak, allocations, frees, cached;
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t reserved, reserved_peak, driver_calls, reclaims;
+  /* Bytes taken from the driver or about to be, with staging; never above `limit`. */
+  _Atomic uint64_t committed;
+  /* The watermarks in bytes. They only rise: see leati_memory_commit(). */
+  _Atomic uint64_t limit, low;
+  /* Constant while the device is open. */
+  double high_ratio, low_ratio;
+  uint32_t heap;            /* the one whose budget counts */
+  uint32_t mapped_type;     /* memory type for segments that the host maps, or UINT32_MAX */
+  uint32_t any_mapped_type; /* under guard: one that buffers may always have */
+  bool closing;             /* the device is idle for good, and its timelines are gone */
+  bool guard;               /* all segments are mapped, and blocks lie between red zones */
+  uint64_t front;           /* bytes before each block that belong to it: its red zone, or none */
+  leat_error finding;       /* what guarding found and nobody was told yet; code LEAT_OK: nothing */
 };
 
 /* ---- Size classes -------------------------------------------------------------------------------------------------
@@ -257,11 +289,48 @@ leati_block *leati_memory_find(leat_device *device, uint64_t address) {
 /* ---- Segments -----------------------------------------------------------------------------------------------------
  */
 
-static void count_peak(_Atomic uint64_t *peak, uint64_t value) {
-  uint64_t seen = atomic_load_explicit(peak, memory_order_relaxed);
+/* Raises a counter to `value` unless it is higher. */
+static void raise_to(_Atomic uint64_t *counter, uint64_t value) {
+  uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
   while (seen < value &&
-         !atomic_compare_exchange_weak_explicit(peak, &seen, value, memory_order_relaxed, memory_order_relaxed)) {
+         !atomic_compare_exchange_weak_explicit(counter, &seen, value, memory_order_release, memory_order_relaxed)) {
   }
+}
+
+static void read_budget(leat_device *device) {
+  struct leati_memory *const memory = device->memory;
+  const double budget = (double)leati_device_heap_budget(device->physical, memory->heap);
+  raise_to(&memory->limit, (uint64_t)(budget * memory->high_ratio));
+  raise_to(&memory->low, (uint64_t)(budget * memory->low_ratio));
+}
+
+static bool fits(uint64_t used, uint64_t more, uint64_t limit) {
+  return more <= limit && used <= limit - more;
+}
+
+int32_t leati_memory_commit(leat_device *device, uint64_t bytes, leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  uint64_t used = atomic_load_explicit(&memory->committed, memory_order_relaxed);
+  do {
+    if (!fits(used, bytes, atomic_load_explicit(&memory->limit, memory_order_relaxed))) {
+      /* Others may have given memory back since the budget was read. One that has shrunk is not heeded: what is there
+       * is ours, and when no more can be had the driver says so. */
+      read_budget(device);
+    }
+    const uint64_t limit = atomic_load_explicit(&memory->limit, memory_order_relaxed);
+    if (!fits(used, bytes, limit)) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY,
+                        "%" PRIu64 " bytes more would make %" PRIu64 " taken from the driver; the limit is %" PRIu64
+                        ", which is LEAT_HIGH_WATERMARK_RATIO (%g) of the memory that the device offers this process",
+                        bytes, used + bytes, limit, memory->high_ratio);
+    }
+  } while (!atomic_compare_exchange_weak_explicit(&memory->committed, &used, used + bytes, memory_order_relaxed,
+                                                  memory_order_relaxed));
+  return LEAT_OK;
+}
+
+void leati_memory_uncommit(leat_device *device, uint64_t bytes) {
+  (void)atomic_fetch_sub_explicit(&device->memory->committed, bytes, memory_order_relaxed);
 }
 
 static void driver_free(leat_device *device, segment *s) {
@@ -271,66 +340,98 @@ static void driver_free(leat_device *device, segment *s) {
   if (s->memory != VK_NULL_HANDLE) {
     device->vk.FreeMemory(device->vk.handle, s->memory, NULL);
   }
+  leati_memory_uncommit(device, s->driver_size);
   s->buffer = VK_NULL_HANDLE;
   s->memory = VK_NULL_HANDLE;
+  s->mapped = NULL;
+  s->driver_size = 0;
 }
 
-/* Takes memory for a segment from the driver; the result says what went wrong. */
-static VkResult driver_alloc(leat_device *device, segment *s, const char **out_what) {
+/* Takes memory of the first of these types that the driver has some of: mapped memory for small blocks, or the
+ * device's own. The first choice may be scarce where it is a part of the memory only. */
+static int32_t allocate(leat_device *device, segment *s, uint32_t allowed_types, leat_error *err) {
+  const struct leati_memory *const memory = device->memory;
+  const bool mapped = memory->mapped_type != UINT32_MAX && (memory->guard || s->block_size <= MAPPED_BLOCK_MAX);
+  uint32_t types[2] = {mapped ? memory->mapped_type : device->device_memory_type, device->device_memory_type};
+  if (memory->guard) {
+    types[1] = memory->any_mapped_type;
+  } else if ((allowed_types & (UINT32_C(1) << types[1])) == 0) {
+    types[1] = (uint32_t)__builtin_ctz(allowed_types);
+  }
+  const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                           .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+  VkMemoryAllocateInfo allocation = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = s->driver_size};
+  VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  for (int i = 0; i < 2 && result != VK_SUCCESS; ++i) {
+    allocation.memoryTypeIndex = types[i];
+    if ((allowed_types & (UINT32_C(1) << types[i])) == 0 || (i == 1 && types[1] == types[0])) {
+      continue;
+    }
+    result = device->vk.AllocateMemory(device->vk.handle, &allocation, NULL, &s->memory);
+  }
+  if (result != VK_SUCCESS) {
+    s->memory = VK_NULL_HANDLE;
+    return leati_device_fail(device, result, "vkAllocateMemory", err);
+  }
+  if (mapped && (memory->guard || allocation.memoryTypeIndex == memory->mapped_type)) {
+    void *at;
+    result = device->vk.MapMemory(device->vk.handle, s->memory, 0, VK_WHOLE_SIZE, 0, &at);
+    if (result == VK_SUCCESS) {
+      s->mapped = at;
+    } else if (memory->guard) {
+      return leati_device_fail(device, result, "vkMapMemory for LEAT_MEMORY_GUARD", err);
+    }
+  }
+  return LEAT_OK;
+}
+
+/* Takes memory for a segment from the driver. What it got so far when it fails is for driver_free(). */
+static int32_t driver_alloc(leat_device *device, segment *s, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
+  const uint64_t front = device->memory->front;
   /* A driver may place the buffer on less than our alignment: one alignment more leaves room to round up. */
   const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .size = s->size + ALIGNMENT,
+                                     .size = s->size + front + ALIGNMENT,
                                      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                               VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
                                      .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
-  *out_what = "vkCreateBuffer for device memory";
   VkResult result = vk->CreateBuffer(vk->handle, &buffer, NULL, &s->buffer);
   if (result != VK_SUCCESS) {
     s->buffer = VK_NULL_HANDLE;
-    return result;
+    return leati_device_fail(device, result, "vkCreateBuffer for device memory", err);
   }
   VkMemoryRequirements needs;
   vk->GetBufferMemoryRequirements(vk->handle, s->buffer, &needs);
-  const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-                                           .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
-  uint32_t type = device->device_memory_type;
-  if ((needs.memoryTypeBits & (UINT32_C(1) << type)) == 0) {
-    type = (uint32_t)__builtin_ctz(needs.memoryTypeBits);
-  }
-  const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                           .pNext = &flags,
-                                           .allocationSize = needs.size,
-                                           .memoryTypeIndex = type};
-  *out_what = "vkAllocateMemory";
-  result = vk->AllocateMemory(vk->handle, &allocation, NULL, &s->memory);
-  if (result != VK_SUCCESS) {
-    s->memory = VK_NULL_HANDLE;
-    return result;
-  }
-  *out_what = "vkBindBufferMemory";
+  LEATI_TRY(leati_memory_commit(device, needs.size, err));
+  s->driver_size = needs.size;
+  LEATI_TRY(allocate(device, s, needs.memoryTypeBits, err));
   result = vk->BindBufferMemory(vk->handle, s->buffer, s->memory, 0);
   if (result != VK_SUCCESS) {
-    return result;
+    return leati_device_fail(device, result, "vkBindBufferMemory", err);
   }
-  s->driver_size = needs.size;
   const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = s->buffer};
   const VkDeviceAddress address = vk->GetBufferDeviceAddress(vk->handle, &info);
-  s->address = (address + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+  s->address = ((address + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + front;
   s->buffer_offset = s->address - address;
-  return VK_SUCCESS;
+  if (s->mapped != NULL) {
+    s->mapped += s->buffer_offset;
+  }
+  return LEAT_OK;
 }
 
 /* Gives a segment of the class with all its host memory and no device memory: one that was given back, or a new one.
  * The class's lock is held. */
 static segment *take_segment(size_class *class, uint32_t block_count) {
-  segment *s = class->retired;
-  if (s != NULL) {
-    class->retired = s->next;
-    return s;
+  for (segment **at = &class->retired; *at != NULL; at = &(*at)->next) {
+    if ((*at)->block_count == block_count) {
+      segment *const again = *at;
+      *at = again->next;
+      return again;
+    }
   }
-  s = leati_calloc(1, sizeof(*s));
+  segment *const s = leati_calloc(1, sizeof(*s));
   leati_block *const blocks = leati_calloc(block_count, sizeof(*blocks));
   if (s == NULL || blocks == NULL) {
     leati_free(s);
@@ -362,27 +463,22 @@ static uint32_t blocks_per_segment(uint32_t class_index, uint64_t block_size) {
 }
 
 /* Makes a segment and links it into its class, whose lock is held. */
-static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_t block_size, leat_error *err) {
+static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_t block_size, uint32_t block_count,
+                              leat_error *err) {
   struct leati_memory *const memory = device->memory;
   size_class *const class = &memory->classes[class_index];
-  const uint32_t block_count = blocks_per_segment(class_index, block_size);
-  const uint64_t size = block_size * block_count;
-  if (size > device->physical->info.max_allocation_size - ALIGNMENT) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY,
-                      "%" PRIu64 " bytes are more than one allocation can have on this device (%" PRIu64 ")", size,
-                      device->physical->info.max_allocation_size);
-  }
   segment *const s = take_segment(class, block_count);
   if (s == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a segment");
   }
   s->class_index = class_index;
   s->block_size = block_size;
-  s->size = size;
+  s->size = block_size * block_count;
   s->carved = 0;
-  const char *what;
-  const VkResult result = driver_alloc(device, s, &what);
-  int32_t status = result == VK_SUCCESS ? table_insert(memory, s, err) : leati_device_fail(device, result, what, err);
+  int32_t status = driver_alloc(device, s, err);
+  if (status == LEAT_OK) {
+    status = table_insert(memory, s, err);
+  }
   if (status != LEAT_OK) {
     driver_free(device, s);
     retire_segment(class, s);
@@ -392,8 +488,9 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
   class->segments = s;
   class->reserved_bytes += s->driver_size;
   (void)atomic_fetch_add_explicit(&memory->driver_calls, 1, memory_order_relaxed);
-  count_peak(&memory->reserved_peak,
-             atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_relaxed) + s->driver_size);
+  (void)atomic_fetch_add_explicit(&memory->cached, s->driver_size, memory_order_relaxed);
+  raise_to(&memory->reserved_peak,
+           atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_relaxed) + s->driver_size);
   return LEAT_OK;
 }
 
@@ -445,6 +542,20 @@ void leati_block_stamp(leati_block *block, leati_timeline *timeline, uint64_t va
   leati_mutex_unlock(&block->stamp_lock);
 }
 
+bool leati_block_idle(leati_block *block) {
+  leati_mutex_lock(&block->stamp_lock);
+  leati_timeline *const owner = atomic_load_explicit(&block->owner, memory_order_acquire);
+  bool idle =
+      !block->pinned &&
+      (owner == NULL || leati_timeline_passed(owner, atomic_load_explicit(&block->owner_value, memory_order_acquire)));
+  for (uint32_t i = 0; i < block->stamp_count && idle; ++i) {
+    const stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
+    idle = leati_timeline_passed(at->timeline, at->value);
+  }
+  leati_mutex_unlock(&block->stamp_lock);
+  return idle;
+}
+
 /* Whether a free block can be used: by anybody (`timeline` NULL), or by what follows on `timeline`. */
 static bool reusable(leati_block *block, leati_timeline *timeline) {
   leati_timeline *const owner = atomic_load_explicit(&block->owner, memory_order_acquire);
@@ -480,6 +591,139 @@ static void keep_stamps_of(leati_block *block, leati_timeline *timeline) {
   atomic_store_explicit(&block->owner, value != 0 ? timeline : NULL, memory_order_release);
 }
 
+/* ---- Guarding ---------------------------------------------------------------------------------------------------- */
+
+static leati_guarded guarded(const leati_block *block) {
+  return (leati_guarded){.begin = leati_block_mapped(block),
+                         .address = leati_block_address(block),
+                         .size = leati_block_size(block),
+                         .room = block->home->block_size - LEATI_GUARD_ZONE,
+                         .generation = block->generation};
+}
+
+/* Keeps what was found for the next synchronisation of the device, unless something waits there already. */
+static void note_finding(struct leati_memory *memory, const leat_error *failure) {
+  leati_log(LEATI_LOG_ERROR, "%s", failure->message);
+  leati_mutex_lock(&memory->table_lock);
+  if (memory->finding.code == LEAT_OK) {
+    memory->finding = *failure;
+  }
+  leati_mutex_unlock(&memory->table_lock);
+}
+
+/* Looks at the red zones of a block and makes them whole again, so that one write is told once. The class's lock is
+ * held. */
+static int32_t check_fence(const leati_block *block, leat_error *err) {
+  const leati_guarded seen = guarded(block);
+  const int32_t status = leati_guard_check_fence(&seen, err);
+  if (status != LEAT_OK) {
+    leati_guard_fence(&seen);
+  }
+  return status;
+}
+
+/* Likewise the poison of a freed one. */
+static int32_t check_poison(const leati_block *block, leat_error *err) {
+  const leati_guarded seen = guarded(block);
+  const int32_t status = leati_guard_check_poison(&seen, err);
+  if (status != LEAT_OK) {
+    leati_guard_poison(&seen);
+  }
+  return status;
+}
+
+/* Lets the quarantine go on: blocks whose last use has passed are checked and poisoned, and the oldest ones leave for
+ * the free list when there are too many, or all that can with `drain`. The class's lock is held. */
+static void settle(struct leati_memory *memory, size_class *class, bool drain) {
+  leat_error failure = {.struct_size = sizeof(failure)};
+  for (leati_block *at = class->first_waiting; at != NULL; at = at->next_free) {
+    if (at->poisoned || (!memory->closing && !reusable(at, NULL))) {
+      continue;
+    }
+    if (check_fence(at, &failure) != LEAT_OK) {
+      note_finding(memory, &failure);
+    }
+    const leati_guarded gone = guarded(at);
+    leati_guard_poison(&gone);
+    at->poisoned = true;
+  }
+  while (class->first_waiting != NULL && class->first_waiting->poisoned) {
+    leati_block *const oldest = class->first_waiting;
+    const bool many =
+        class->waiting_count > QUARANTINE_BLOCKS || class->waiting_count * oldest->home->block_size > QUARANTINE_BYTES;
+    if (!drain && (!many || class->waiting_count == 1)) {
+      return;
+    }
+    if (check_poison(oldest, &failure) != LEAT_OK) {
+      note_finding(memory, &failure);
+    }
+    class->first_waiting = oldest->next_free;
+    if (class->first_waiting == NULL) {
+      class->last_waiting = NULL;
+    }
+    --class->waiting_count;
+    oldest->next_free = class->first_free;
+    class->first_free = oldest;
+  }
+}
+
+/* Puts a freed block at the end of the quarantine. What it says of the block's zones is for free() if that can tell
+ * already, else for later. The class's lock is held. */
+static int32_t quarantine(struct leati_memory *memory, size_class *class, leati_block *block, leat_error *err) {
+  const int32_t status = reusable(block, NULL) ? check_fence(block, err) : LEAT_OK;
+  block->poisoned = false;
+  block->next_free = NULL;
+  if (class->last_waiting != NULL) {
+    class->last_waiting->next_free = block;
+  } else {
+    class->first_waiting = block;
+  }
+  class->last_waiting = block;
+  ++class->waiting_count;
+  settle(memory, class, false);
+  return status;
+}
+
+/* Checks everything of a class that can be checked: blocks that are held, and those in the quarantine. */
+static void inspect(struct leati_memory *memory, size_class *class) {
+  leat_error failure = {.struct_size = sizeof(failure)};
+  leati_mutex_lock(&class->lock);
+  for (const segment *s = class->segments; s != NULL; s = s->next) {
+    for (uint32_t i = 0; i < s->carved; ++i) {
+      if (atomic_load_explicit(&s->blocks[i].references, memory_order_acquire) != 0 &&
+          check_fence(&s->blocks[i], &failure) != LEAT_OK) {
+        note_finding(memory, &failure);
+      }
+    }
+  }
+  for (const leati_block *at = class->first_waiting; at != NULL; at = at->next_free) {
+    if (at->poisoned && check_poison(at, &failure) != LEAT_OK) {
+      note_finding(memory, &failure);
+    }
+  }
+  settle(memory, class, false);
+  leati_mutex_unlock(&class->lock);
+}
+
+bool leati_memory_guarded(const leat_device *device) {
+  return device->memory->guard;
+}
+
+int32_t leati_memory_guard_check(leat_device *device, leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  if (!memory->guard) {
+    return LEAT_OK;
+  }
+  for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
+    inspect(memory, &memory->classes[i]);
+  }
+  leati_mutex_lock(&memory->table_lock);
+  const leat_error finding = memory->finding;
+  memory->finding.code = LEAT_OK;
+  leati_mutex_unlock(&memory->table_lock);
+  return finding.code == LEAT_OK ? LEAT_OK : leati_fail_again(err, &finding);
+}
+
 /* ---- Allocation ---------------------------------------------------------------------------------------------------
  */
 
@@ -509,25 +753,41 @@ static leati_block *carve(size_class *class, uint64_t block_size) {
   return &s->blocks[s->carved++];
 }
 
-static int32_t class_alloc(leat_device *device, uint64_t size, uint32_t probes, leati_timeline *timeline,
+/* Takes a block for `size` bytes. `pressed`: memory is short, so look at every free block, and if there is no room for
+ * a segment, take no more from the driver than this block needs. */
+static int32_t class_alloc(leat_device *device, uint64_t size, bool pressed, leati_timeline *timeline,
                            leati_block **out, leat_error *err) {
+  struct leati_memory *const memory = device->memory;
   uint64_t block_size;
-  const uint32_t class_index = class_of(size, &block_size);
-  size_class *const class = &device->memory->classes[class_index];
+  const uint32_t class_index = class_of(size + 2 * memory->front, &block_size);
+  size_class *const class = &memory->classes[class_index];
   int32_t status = LEAT_OK;
   leati_mutex_lock(&class->lock);
-  leati_block *block = pop_free(class, block_size, probes, timeline);
+  if (memory->guard) {
+    settle(memory, class, pressed);
+  }
+  leati_block *block = pop_free(class, block_size, pressed ? UINT32_MAX : FREE_LIST_PROBES, timeline);
   if (block == NULL) {
     block = carve(class, block_size);
   }
   if (block == NULL) {
-    status = segment_create(device, class_index, block_size, err);
+    const uint32_t usual = blocks_per_segment(class_index, block_size);
+    status = segment_create(device, class_index, block_size, usual, err);
+    if (status == LEAT_ERROR_OUT_OF_MEMORY && pressed && usual > 1) {
+      status = segment_create(device, class_index, block_size, 1, err);
+    }
     block = status == LEAT_OK ? carve(class, block_size) : NULL;
   }
   if (block != NULL) {
     keep_stamps_of(block, timeline);
     block->size = size;
     block->next_free = NULL;
+    ++block->generation;
+    if (memory->guard) {
+      const leati_guarded fresh = guarded(block);
+      leati_guard_fence(&fresh);
+    }
+    (void)atomic_fetch_sub_explicit(&memory->cached, block->home->block_size, memory_order_relaxed);
     atomic_store_explicit(&block->references, 1, memory_order_release);
     ++class->live_count;
     ++class->allocation_count;
@@ -540,21 +800,30 @@ static int32_t class_alloc(leat_device *device, uint64_t size, uint32_t probes, 
 int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
                            leat_error *err) {
   struct leati_memory *const memory = device->memory;
-  if (size > device->physical->info.memory_size) {
+  const leat_device_info *const info = &device->physical->info;
+  if (size > info->memory_size) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%" PRIu64 " bytes were asked for; the device has %" PRIu64, size,
-                      device->physical->info.memory_size);
+                      info->memory_size);
+  }
+  uint64_t block_size;
+  const uint32_t class_index = class_of(size + 2 * memory->front, &block_size);
+  const uint64_t least = block_size + memory->front + ALIGNMENT;
+  if (least > info->max_allocation_size) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY,
+                      "%" PRIu64 " bytes are more than one allocation can have on this device (%" PRIu64 ")", size,
+                      info->max_allocation_size);
   }
   leati_block *block;
-  int32_t status = class_alloc(device, size, FREE_LIST_PROBES, timeline, &block, err);
+  int32_t status = class_alloc(device, size, false, timeline, &block, err);
   if (status == LEAT_ERROR_OUT_OF_MEMORY) {
     /* What is cached in other classes may be what is missing here. */
-    (void)leati_memory_trim(device);
-    leati_staging_trim(device);
-    status = class_alloc(device, size, UINT32_MAX, timeline, &block, err);
+    const uint64_t usual = block_size * (blocks_per_segment(class_index, block_size) - 1) + least;
+    leati_memory_reclaim(device, usual, least);
+    status = class_alloc(device, size, true, timeline, &block, err);
   }
   LEATI_TRY(status);
   (void)atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);
-  count_peak(&memory->allocated_peak, atomic_fetch_add_explicit(&memory->allocated, size, memory_order_relaxed) + size);
+  raise_to(&memory->allocated_peak, atomic_fetch_add_explicit(&memory->allocated, size, memory_order_relaxed) + size);
   *out_address = leati_block_address(block);
   return LEAT_OK;
 }
@@ -567,23 +836,42 @@ void leati_memory_retain(leati_block *block) {
   (void)atomic_fetch_add_explicit(&block->references, SHARE, memory_order_relaxed);
 }
 
-/* Puts a block whose last reference went onto its class's free list. */
-static void recycle(leat_device *device, leati_block *block) {
+/* Puts a block whose last reference went onto its class's free list, or into its quarantine.
+ * @errors CORRUPTED: it has gone there, and its red zones are damaged */
+static int32_t recycle(leat_device *device, leati_block *block, leat_error *err) {
   struct leati_memory *const memory = device->memory;
   size_class *const class = &memory->classes[block->home->class_index];
-  (void)atomic_fetch_add_explicit(&memory->frees, 1, memory_order_relaxed);
+  int32_t status = LEAT_OK;
+  (void)atomic_fetch_add_explicit(&memory->frees, 1, memory_order_release);
   (void)atomic_fetch_sub_explicit(&memory->allocated, block->size, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&memory->cached, block->home->block_size, memory_order_relaxed);
   leati_mutex_lock(&class->lock);
-  block->next_free = class->first_free;
-  class->first_free = block;
+  /* One that is pinned will never be idle, and would keep the others from leaving the quarantine. */
+  if (memory->guard && !block->pinned) {
+    status = quarantine(memory, class, block, err);
+  } else {
+    block->next_free = class->first_free;
+    class->first_free = block;
+  }
   --class->live_count;
   ++class->cached_count;
   leati_mutex_unlock(&class->lock);
+  return status;
+}
+
+/* As recycle() where nobody reads a message: it is kept for the next synchronisation. */
+static int32_t recycle_unheard(leat_device *device, leati_block *block) {
+  leat_error failure = {.struct_size = sizeof(failure)};
+  const int32_t status = recycle(device, block, &failure);
+  if (status != LEAT_OK) {
+    note_finding(device->memory, &failure);
+  }
+  return status;
 }
 
 void leati_memory_release(leat_device *device, leati_block *block) {
   if (atomic_fetch_sub_explicit(&block->references, SHARE, memory_order_acq_rel) == SHARE) {
-    recycle(device, block);
+    (void)recycle_unheard(device, block);
   }
 }
 
@@ -602,10 +890,10 @@ int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err
     }
   } while (!atomic_compare_exchange_weak_explicit(&block->references, &references, references - 1, memory_order_acq_rel,
                                                   memory_order_relaxed));
-  if (references == 1) {
-    recycle(device, block);
+  if (references != 1) {
+    return LEAT_OK;
   }
-  return LEAT_OK;
+  return err == NULL ? recycle_unheard(device, block) : recycle(device, block, err);
 }
 
 /* Whether every carved block of a segment is free and unused. The class's lock is held. */
@@ -638,30 +926,62 @@ static bool unlink_blocks(size_class *class, const segment *s) {
   return true;
 }
 
-uint64_t leati_memory_trim(leat_device *device) {
+/* Gives idle segments back to the driver, large ones first, until no more than `target` bytes are taken. */
+static uint64_t release_idle(leat_device *device, uint64_t target) {
   struct leati_memory *const memory = device->memory;
   uint64_t released = 0;
-  for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
+  for (uint32_t i = CLASS_COUNT; i-- > 0;) {
     size_class *const class = &memory->classes[i];
     leati_mutex_lock(&class->lock);
-    for (segment **at = &class->segments; *at != NULL;) {
+    if (memory->guard) {
+      settle(memory, class, true);
+    }
+    for (segment **at = &class->segments;
+         *at != NULL && atomic_load_explicit(&memory->committed, memory_order_relaxed) > target;) {
       segment *const s = *at;
       if (!segment_idle(s) || !unlink_blocks(class, s)) {
         at = &s->next;
         continue;
       }
+      const uint64_t bytes = s->driver_size;
       *at = s->next;
       table_remove(memory, s);
       driver_free(device, s);
-      released += s->driver_size;
-      class->reserved_bytes -= s->driver_size;
+      class->reserved_bytes -= bytes;
       class->cached_count -= s->carved;
+      (void)atomic_fetch_sub_explicit(&memory->cached, bytes, memory_order_relaxed);
+      (void)atomic_fetch_sub_explicit(&memory->reserved, bytes, memory_order_relaxed);
+      released += bytes;
       retire_segment(class, s);
     }
     leati_mutex_unlock(&class->lock);
   }
-  (void)atomic_fetch_sub_explicit(&memory->reserved, released, memory_order_relaxed);
   return released;
+}
+
+uint64_t leati_memory_trim(leat_device *device) {
+  return release_idle(device, 0);
+}
+
+void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least) {
+  struct leati_memory *const memory = device->memory;
+  const uint64_t limit = atomic_load_explicit(&memory->limit, memory_order_relaxed);
+  if (least > limit) {
+    return;
+  }
+  uint64_t target = 0;
+  if (!fits(atomic_load_explicit(&memory->committed, memory_order_relaxed), wanted, limit)) {
+    const uint64_t low = atomic_load_explicit(&memory->low, memory_order_relaxed);
+    const uint64_t room = limit - (wanted <= limit ? wanted : least);
+    target = low < room ? low : room;
+  }
+  uint64_t released = release_idle(device, target);
+  if (atomic_load_explicit(&memory->committed, memory_order_relaxed) > target) {
+    released += leati_staging_trim(device);
+  }
+  if (released != 0) {
+    (void)atomic_fetch_add_explicit(&memory->reclaims, 1, memory_order_relaxed);
+  }
 }
 
 uint64_t leati_block_address(const leati_block *block) {
@@ -677,18 +997,33 @@ VkBuffer leati_block_buffer(const leati_block *block, uint64_t *out_offset) {
   return block->home->buffer;
 }
 
+void *leati_block_mapped(const leati_block *block) {
+  unsigned char *const first = block->home->mapped;
+  return first == NULL ? NULL : first + (uint64_t)block->index * block->home->block_size;
+}
+
+/* A peak for somebody who has seen `now`: who raised the counter may not have come to raise the peak yet. */
+static uint64_t highest(_Atomic uint64_t *peak, uint64_t now) {
+  const uint64_t seen = atomic_load_explicit(peak, memory_order_relaxed);
+  return seen > now ? seen : now;
+}
+
 void leati_memory_stats_read(leat_device *device, leat_memory_stats *out) {
   struct leati_memory *const memory = device->memory;
   memset(out, 0, sizeof(*out));
   out->struct_size = sizeof(*out);
   out->allocated_bytes = atomic_load_explicit(&memory->allocated, memory_order_relaxed);
-  out->allocated_peak = atomic_load_explicit(&memory->allocated_peak, memory_order_relaxed);
+  out->allocated_peak = highest(&memory->allocated_peak, out->allocated_bytes);
   out->reserved_bytes = atomic_load_explicit(&memory->reserved, memory_order_relaxed);
-  out->reserved_peak = atomic_load_explicit(&memory->reserved_peak, memory_order_relaxed);
-  out->free_count = atomic_load_explicit(&memory->frees, memory_order_relaxed);
+  out->reserved_peak = highest(&memory->reserved_peak, out->reserved_bytes);
+  out->free_count = atomic_load_explicit(&memory->frees, memory_order_acquire);
   out->allocation_count = atomic_load_explicit(&memory->allocations, memory_order_relaxed);
   out->driver_call_count = atomic_load_explicit(&memory->driver_calls, memory_order_relaxed);
   out->live_block_count = out->allocation_count - out->free_count;
+  out->cached_bytes = atomic_load_explicit(&memory->cached, memory_order_relaxed);
+  out->staging_bytes = leati_staging_bytes(device);
+  out->limit_bytes = atomic_load_explicit(&memory->limit, memory_order_relaxed);
+  out->reclaim_count = atomic_load_explicit(&memory->reclaims, memory_order_relaxed);
 }
 
 int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err) {
@@ -718,16 +1053,52 @@ int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, le
   return LEAT_OK;
 }
 
+/* Lets a peak begin again from a counter. An allocation at the same time is in the counter before it is in the peak; if
+ * its peak is lost here, the second reading of the counter has it. */
+static void reset_peak(_Atomic uint64_t *peak, _Atomic uint64_t *counter) {
+  (void)atomic_exchange_explicit(peak, atomic_load_explicit(counter, memory_order_relaxed), memory_order_acq_rel);
+  raise_to(peak, atomic_load_explicit(counter, memory_order_relaxed));
+}
+
 void leati_memory_reset_peaks(leat_device *device) {
   struct leati_memory *const memory = device->memory;
-  /* An allocation in between may be lost from a peak that begins with it: the caller asked for "now". */
-  atomic_store_explicit(&memory->allocated_peak, atomic_load_explicit(&memory->allocated, memory_order_relaxed),
-                        memory_order_relaxed);
-  atomic_store_explicit(&memory->reserved_peak, atomic_load_explicit(&memory->reserved, memory_order_relaxed),
-                        memory_order_relaxed);
+  reset_peak(&memory->allocated_peak, &memory->allocated);
+  reset_peak(&memory->reserved_peak, &memory->reserved);
+}
+
+/* Chooses the memory that the host maps, and the heap that counts.
+ * @errors UNAVAILABLE: guarding is on and there is no memory for it */
+static int32_t choose_memory(leat_device *device, leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  const leati_physical *const physical = device->physical;
+  const VkPhysicalDeviceMemoryProperties *const all = &physical->memory;
+  const VkMemoryPropertyFlags mapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  memory->heap = all->memoryTypes[device->device_memory_type].heapIndex;
+  if (memory->guard) {
+    /* The host reads far more here than the device does, so it is the host that should have it near. */
+    memory->mapped_type = leati_device_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
+    memory->any_mapped_type = leati_device_memory_type(physical, mapped, 0, 0);
+    if (memory->mapped_type == UINT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                        "LEAT_MEMORY_GUARD is 1, which needs memory that both the host and the device see; this device "
+                        "has none, so leave the setting at 0");
+    }
+    memory->heap = all->memoryTypes[memory->mapped_type].heapIndex;
+    return LEAT_OK;
+  }
+  memory->mapped_type = leati_device_memory_type(physical, mapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
+                                                 VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+  /* A window of a few hundred MiB, which devices without a resizable one have, is left to staging. */
+  if (memory->mapped_type != UINT32_MAX &&
+      all->memoryHeaps[all->memoryTypes[memory->mapped_type].heapIndex].size < physical->info.memory_size / 2) {
+    memory->mapped_type = UINT32_MAX;
+  }
+  return LEAT_OK;
 }
 
 int32_t leati_memory_create(leat_device *device, leat_error *err) {
+  const leati_config *config;
+  LEATI_TRY(leati_config_get(&config, err));
   struct leati_memory *const memory = leati_calloc_line(sizeof(*memory));
   if (memory == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the allocator");
@@ -737,7 +1108,35 @@ int32_t leati_memory_create(leat_device *device, leat_error *err) {
   }
   leati_mutex_init(&memory->table_lock, LEATI_RANK_SEGMENTS);
   device->memory = memory;
+  memory->high_ratio = config->high_watermark_ratio;
+  memory->low_ratio = config->low_watermark_ratio;
+  memory->guard = config->memory_guard != 0;
+  memory->front = memory->guard ? LEATI_GUARD_ZONE : 0;
+  LEATI_TRY(choose_memory(device, err));
+  read_budget(device);
   return LEAT_OK;
+}
+
+/* Names some of the blocks that are still held. */
+static void name_leaks(const struct leati_memory *memory) {
+  int named = 0;
+  for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
+    for (const segment *s = memory->classes[i].segments; s != NULL; s = s->next) {
+      for (uint32_t j = 0; j < s->carved && named < LEAKS_NAMED; ++j) {
+        const leati_block *const block = &s->blocks[j];
+        char generation[48] = "";
+        if (atomic_load_explicit(&block->references, memory_order_acquire) == 0) {
+          continue;
+        }
+        if (memory->guard) {
+          (void)snprintf(generation, sizeof(generation), " (generation %" PRIu64 ")", block->generation);
+        }
+        leati_log(LEATI_LOG_INFO, "still held: 0x%" PRIx64 ", %" PRIu64 " bytes%s", leati_block_address(block),
+                  leati_block_size(block), generation);
+        ++named;
+      }
+    }
+  }
 }
 
 static void destroy_segments(leat_device *device, segment *list) {
@@ -759,12 +1158,16 @@ void leati_memory_destroy(leat_device *device) {
   if (memory == NULL) {
     return;
   }
-  leat_memory_stats stats;
-  leati_memory_stats_read(device, &stats);
-  if (stats.live_block_count != 0) {
-    leati_log(LEATI_LOG_WARN, "%" PRIu64 " blocks (%" PRIu64 " bytes) were still held when the device was closed",
-              stats.live_block_count, stats.allocated_bytes);
+  const uint64_t held = atomic_load_explicit(&memory->allocations, memory_order_relaxed) -
+                        atomic_load_explicit(&memory->frees, memory_order_relaxed);
+  if (held != 0) {
+    leati_log(LEATI_LOG_WARN, "%" PRIu64 " blocks (%" PRIu64 " bytes) were still held when the device was closed", held,
+              atomic_load_explicit(&memory->allocated, memory_order_relaxed));
+    name_leaks(memory);
   }
+  memory->closing = true;
+  /* Says on the log what it finds; there is nobody left to be told otherwise. */
+  (void)leati_memory_guard_check(device, NULL);
   for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
     destroy_segments(device, memory->classes[i].segments);
     destroy_segments(device, memory->classes[i].retired);

@@ -5,11 +5,15 @@
  * A *segment* is one VkDeviceMemory with one VkBuffer, cut into *blocks* of one size class. A block carries *stamps*:
  * the (timeline, value) pairs of its last uses. A freed block can be handed out at once to the stream of its only
  * stamp, and to anybody once all stamps have passed.
+ *
+ * What is taken from the driver, staging included, stays below the high watermark. Under LEAT_MEMORY_GUARD blocks have
+ * red zones (guard.h), and a freed one waits in a quarantine before it is reused.
  */
 #ifndef LEAT_PLUGIN_MEMORY_H_
 #define LEAT_PLUGIN_MEMORY_H_
 
 #include <leat/backend.h>
+#include <stdbool.h>
 
 #include "timeline.h"
 #include "vulkan.h"
@@ -17,7 +21,7 @@
 typedef struct leati_block leati_block;
 
 int32_t leati_memory_create(leat_device *device, leat_error *err);
-/** Frees everything; warns (LEAT_LOG) about blocks that are still held. */
+/** Frees everything. Logs what is still held, and what guarding finds. */
 void leati_memory_destroy(leat_device *device);
 
 /** Takes a block; `timeline` is that of the stream that will use it first, or NULL. Release with leati_memory_free().
@@ -25,7 +29,8 @@ void leati_memory_destroy(leat_device *device);
 int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
                            leat_error *err);
 /** Gives a block back by its address.
- * @errors INVALID_ARGUMENT: no live block begins there */
+ * @errors INVALID_ARGUMENT: no live block begins there; CORRUPTED: it is free now, but something wrote outside of it
+ *   (without `err` the next leati_memory_guard_check() says so) */
 int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err);
 /** Adds a hold of the caller's: the block needs one leati_memory_free() more. */
 void leati_memory_hold(leati_block *block);
@@ -43,6 +48,29 @@ VkBuffer leati_block_buffer(const leati_block *block, uint64_t *out_offset);
 /** Notes that work up to `value` of a timeline uses the block. The caller holds the block, so it cannot be freed
  * meanwhile. */
 void leati_block_stamp(leati_block *block, leati_timeline *timeline, uint64_t value);
+
+/** Where the host sees the block's first byte, or NULL: it does not. */
+void *leati_block_mapped(const leati_block *block);
+/** Whether everything that is known to use the block has passed, also what is in open lists: bytes that the host writes
+ * there now come after all uses before, and before all that are submitted later. The caller holds the block. */
+bool leati_block_idle(leati_block *block);
+
+/** Counts bytes that are about to be taken from the driver. leati_memory_uncommit() must follow when they are given
+ * back.
+ * @errors OUT_OF_MEMORY: they would cross the high watermark */
+int32_t leati_memory_commit(leat_device *device, uint64_t bytes, leat_error *err);
+void leati_memory_uncommit(leat_device *device, uint64_t bytes);
+/** Gives cached memory back because `wanted` bytes could not be had, of which `least` would do: down to the low
+ * watermark and until there is room for them if the high one is in the way, else all of it. Hold none of the
+ * allocator's locks and not that of staging. */
+void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least);
+
+/** Whether LEAT_MEMORY_GUARD is on: the host must then see what the device wrote. */
+bool leati_memory_guarded(const leat_device *device);
+/** Looks for writes outside of blocks and into freed ones, as far as their last use has passed. Tells also what was
+ * found since the last call and nobody was told.
+ * @errors CORRUPTED: the first finding */
+int32_t leati_memory_guard_check(leat_device *device, leat_error *err);
 
 void leati_memory_stats_read(leat_device *device, leat_memory_stats *out);
 /** leat_memory_api::classes. */

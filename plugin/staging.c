@@ -18,6 +18,8 @@ struct leati_staging {
   leati_chunk *free[LEATI_CHUNK_KINDS];
   leati_chunk *large[LEATI_CHUNK_KINDS];
   uint64_t large_bytes;
+  /* Taken from the driver. Relaxed: for statistics only. */
+  _Atomic uint64_t driver_bytes;
 };
 
 static void destroy_chunk(leat_device *device, leati_chunk *chunk) {
@@ -31,15 +33,21 @@ static void destroy_chunk(leat_device *device, leati_chunk *chunk) {
   if (chunk->memory != VK_NULL_HANDLE) {
     vk->FreeMemory(vk->handle, chunk->memory, NULL);
   }
+  leati_memory_uncommit(device, chunk->driver_size);
+  (void)atomic_fetch_sub_explicit(&device->staging->driver_bytes, chunk->driver_size, memory_order_relaxed);
   leati_free(chunk);
 }
 
-static void destroy_chunks(leat_device *device, leati_chunk *chunks) {
+/* Returns the bytes that went back to the driver. */
+static uint64_t destroy_chunks(leat_device *device, leati_chunk *chunks) {
+  uint64_t bytes = 0;
   while (chunks != NULL) {
     leati_chunk *const next = chunks->next;
+    bytes += chunks->driver_size;
     destroy_chunk(device, chunks);
     chunks = next;
   }
+  return bytes;
 }
 
 static int32_t make_set(leat_device *device, leati_chunk *chunk, leat_error *err) {
@@ -85,6 +93,9 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
   }
   VkMemoryRequirements needs;
   vk->GetBufferMemoryRequirements(vk->handle, chunk->buffer, &needs);
+  LEATI_TRY(leati_memory_commit(device, needs.size, err));
+  chunk->driver_size = needs.size;
+  (void)atomic_fetch_add_explicit(&device->staging->driver_bytes, needs.size, memory_order_relaxed);
   uint32_t type = chunk->kind == LEATI_CHUNK_DOWNLOAD ? device->download_memory_type : device->upload_memory_type;
   /* Device-local mapped memory is scarce on some devices: plain mapped memory serves as well, only slower. */
   const uint32_t types[2] = {
@@ -131,13 +142,17 @@ void leati_staging_destroy(leat_device *device) {
   if (device->staging == NULL) {
     return;
   }
-  leati_staging_trim(device);
+  (void)leati_staging_trim(device);
   leati_mutex_destroy(&device->staging->lock);
   leati_free(device->staging);
   device->staging = NULL;
 }
 
-void leati_staging_trim(leat_device *device) {
+uint64_t leati_staging_bytes(leat_device *device) {
+  return atomic_load_explicit(&device->staging->driver_bytes, memory_order_relaxed);
+}
+
+uint64_t leati_staging_trim(leat_device *device) {
   struct leati_staging *const staging = device->staging;
   leati_chunk *lists[2 * LEATI_CHUNK_KINDS];
   leati_mutex_lock(&staging->lock);
@@ -148,9 +163,11 @@ void leati_staging_trim(leat_device *device) {
   }
   staging->large_bytes = 0;
   leati_mutex_unlock(&staging->lock);
+  uint64_t bytes = 0;
   for (int i = 0; i < 2 * LEATI_CHUNK_KINDS; ++i) {
-    destroy_chunks(device, lists[i]);
+    bytes += destroy_chunks(device, lists[i]);
   }
+  return bytes;
 }
 
 /* Takes the first chunk of a list that is large enough. */
@@ -197,8 +214,7 @@ int32_t leati_staging_take(leat_device *device, leati_chunk_kind kind, uint64_t 
     int32_t status = make_chunk(device, kind, made_size, &chunk, err);
     if (status == LEAT_ERROR_OUT_OF_MEMORY) {
       /* What is cached elsewhere may be what is missing here. */
-      (void)leati_memory_trim(device);
-      leati_staging_trim(device);
+      leati_memory_reclaim(device, made_size, made_size);
       status = make_chunk(device, kind, made_size, &chunk, err);
     }
     LEATI_TRY(status);
@@ -229,5 +245,5 @@ void leati_staging_give(leat_device *device, leati_chunk *chunks) {
     chunks = next;
   }
   leati_mutex_unlock(&staging->lock);
-  destroy_chunks(device, surplus);
+  (void)destroy_chunks(device, surplus);
 }

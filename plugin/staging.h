@@ -26,6 +26,7 @@ typedef struct leati_chunk {
   VkDeviceMemory memory;
   unsigned char *mapped;
   uint64_t size, used;
+  uint64_t driver_size;             /**< bytes taken from the driver */
   VkDescriptorPool descriptor_pool; /**< ARGUMENTS only */
   VkDescriptorSet set;              /**< ARGUMENTS only: binding 0 is the whole window at the dynamic offset */
 } leati_chunk;
@@ -39,7 +40,9 @@ int32_t leati_staging_take(leat_device *device, leati_chunk_kind kind, uint64_t 
                            leat_error *err);
 /** Gives back a list of chunks linked by `next`; nothing may use them any more. */
 void leati_staging_give(leat_device *device, leati_chunk *chunks);
-/** Destroys the free chunks, for a device that is short of memory. */
-void leati_staging_trim(leat_device *device);
+/** Destroys the free chunks, for a device that is short of memory; returns their bytes. */
+uint64_t leati_staging_trim(leat_device *device);
+/** Bytes taken from the driver. */
+uint64_t leati_staging_bytes(leat_device *device);
 
 #endif /* LEAT_PLUGIN_STAGING_H_ */

@@ -257,7 +257,7 @@ typedef struct leat_device_api {
    * @threads any
    * @param device [in] an open device
    * @param err [out] what went wrong, may be NULL
-   * @errors LEAT_ERROR_DEVICE_LOST, and the sticky errors of the streams */
+   * @errors LEAT_ERROR_DEVICE_LOST, LEAT_ERROR_CORRUPTED, and the sticky errors of the streams */
   int32_t (*synchronize)(leat_device *device, leat_error *err);
 } leat_device_api;
 
@@ -282,7 +282,7 @@ typedef struct leat_memory_stats {
   uint64_t live_block_count;  /**< blocks that the caller holds now */
   uint64_t cached_bytes;      /**< of reserved_bytes, in no block that is held: free, or waiting for its last use */
   uint64_t staging_bytes;     /**< taken from the driver for copies and arguments, beside reserved_bytes */
-  uint64_t limit_bytes;       /**< reserved_bytes stays below this: the high watermark */
+  uint64_t limit_bytes;       /**< reserved_bytes and staging_bytes together are at most this: the high watermark */
   uint64_t reclaim_count;     /**< times that cached memory was given back because of the limit or a shortage */
 } leat_memory_stats;
 
@@ -533,7 +533,8 @@ typedef struct leat_pool_info {
 
 /** A pool of streams on each device, for hosts whose threads come and go. Stream 0 is the main thread's; the others are
  * given to worker threads on first use, and back when the thread ends, however it ends. Giving a stream back flushes
- * it, lets what is in flight go on, and clears its sticky error. While none is free a thread waits, or fails with
+ * it, lets what is in flight go on, drops the downloads that no event covers (their destinations may go with the owner,
+ * as when a stream is destroyed), and clears its sticky error. While none is free a thread waits, or fails with
  * LEAT_ERROR_EXHAUSTED, as the backend's setting says (for libleat_vulkan.so LEAT_STREAM_POOL_WAIT_TIMEOUT_MS); who
  * came first is served first. A host that manages streams of its own needs nothing of this. */
 typedef struct leat_pool_api {
@@ -611,7 +612,8 @@ typedef struct leat_event_api {
    * @param flags LEAT_EVENT_* bits
    * @param out [out] the event; release with destroy()
    * @param err [out] what went wrong, may be NULL
-   * @errors LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_NOT_SUPPORTED: a flag whose capability bit is clear */
+   * @errors LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_NOT_SUPPORTED: a flag whose capability bit is clear, or that
+   *   this device cannot do */
   int32_t (*create)(leat_device *device, uint64_t flags, leat_event **out, leat_error *err);
   /** Destroys an event, at any time: before what it stands for has finished, and after its stream is gone.
    * @threads owner

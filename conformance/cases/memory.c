@@ -2,6 +2,7 @@
 /** @file
  * Cases about leat_memory_api but for DLPack exchange: blocks, their reuse in stream order, copies, figures.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "cases/sources.h"
@@ -221,6 +222,150 @@ static void stats_bad(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->stats(NULL, &stats, LEAT_ERR));
 }
 
+static void stats_cached(leat_case_context *ctx, const void *data) {
+  leat_device *device = leati_fixture_device(ctx);
+  enum { BLOCKS = 12, SIZE = 3 << 20 };
+  leat_memory_stats held;
+  leat_memory_stats end;
+  uint64_t blocks[BLOCKS];
+  (void)data;
+  for (size_t i = 0; i < BLOCKS; ++i)
+    blocks[i] = leati_alloc(ctx, SIZE, NULL);
+  held = stats_of(ctx);
+  LEAT_CHECK_MESSAGE(ctx, held.cached_bytes <= held.reserved_bytes - held.allocated_bytes,
+                     "%" G_GUINT64_FORMAT " bytes of %" G_GUINT64_FORMAT " are called cached while %" G_GUINT64_FORMAT
+                     " are held",
+                     held.cached_bytes, held.reserved_bytes, held.allocated_bytes);
+  LEAT_CHECK_MESSAGE(ctx, held.limit_bytes >= held.reserved_bytes,
+                     "%" G_GUINT64_FORMAT " bytes are reserved, above the limit of %" G_GUINT64_FORMAT,
+                     held.reserved_bytes, held.limit_bytes);
+  for (size_t i = 0; i < BLOCKS; ++i)
+    leati_free(ctx, blocks[i]);
+  LEAT_CHECK_OK(ctx, ctx->device->synchronize(device, LEAT_ERR));
+  end = stats_of(ctx);
+  LEAT_CHECK_MESSAGE(ctx, end.cached_bytes <= end.reserved_bytes && end.cached_bytes + SIZE > end.reserved_bytes,
+                     "nothing is held and %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes are cached",
+                     end.cached_bytes, end.reserved_bytes);
+  LEAT_CHECK_OK(ctx, ctx->memory->trim(device, NULL, LEAT_ERR));
+  end = stats_of(ctx);
+  LEAT_CHECK_MESSAGE(ctx, end.reserved_bytes == 0 && end.cached_bytes == 0,
+                     "nothing is held or in use, and after a trim %" G_GUINT64_FORMAT " bytes are reserved",
+                     end.reserved_bytes);
+}
+
+static void peaks_reset(leat_case_context *ctx, const void *data) {
+  leat_device *device = leati_fixture_device(ctx);
+  uint64_t kept = leati_alloc(ctx, 10000, NULL);
+  leat_memory_stats before;
+  leat_memory_stats after;
+  (void)data;
+  leati_free(ctx, leati_alloc(ctx, 40 << 20, NULL));
+  LEAT_CHECK_OK(ctx, ctx->memory->trim(device, NULL, LEAT_ERR));
+  before = stats_of(ctx);
+  LEAT_CHECK(ctx, before.allocated_peak >= before.allocated_bytes + (40 << 20));
+  LEAT_CHECK(ctx, before.reserved_peak >= 40 << 20);
+  LEAT_CHECK_OK(ctx, ctx->memory->reset_peaks(device, LEAT_ERR));
+  after = stats_of(ctx);
+  LEAT_CHECK_U64(ctx, before.allocated_bytes, after.allocated_bytes);
+  LEAT_CHECK_U64(ctx, after.allocated_bytes, after.allocated_peak);
+  LEAT_CHECK_U64(ctx, after.reserved_bytes, after.reserved_peak);
+  /* They rise again from there. */
+  leati_free(ctx, leati_alloc(ctx, 20 << 20, NULL));
+  after = stats_of(ctx);
+  LEAT_CHECK_U64(ctx, before.allocated_bytes + (20 << 20), after.allocated_peak);
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->reset_peaks(NULL, LEAT_ERR));
+  leati_free(ctx, kept);
+}
+
+enum { CLASSES_MAX = 1024 };
+
+/* Reads all classes; `out` has CLASSES_MAX elements. */
+static uint32_t classes_of(leat_case_context *ctx, leat_memory_class *out) {
+  uint32_t count = CLASSES_MAX;
+  for (uint32_t i = 0; i < CLASSES_MAX; ++i)
+    out[i] = (leat_memory_class){.struct_size = sizeof out[i]};
+  LEAT_CHECK_OK(ctx, ctx->memory->classes(leati_fixture_device(ctx), &count, out, LEAT_ERR));
+  LEAT_CHECK_MESSAGE(ctx, count <= CLASSES_MAX, "there are %u size classes", count);
+  return count;
+}
+
+static void check_sums(leat_case_context *ctx, leat_memory_class *classes) {
+  leat_memory_stats stats = stats_of(ctx);
+  leat_memory_class sum = {0};
+  uint32_t count = classes_of(ctx, classes);
+  for (uint32_t i = 0; i < count; ++i) {
+    const leat_memory_class *one = &classes[i];
+    LEAT_CHECK_U64(ctx, 0, one->reserved);
+    LEAT_CHECK_MESSAGE(ctx, one->allocation_count != 0, "class %u of blocks of %" G_GUINT64_FORMAT " was never used", i,
+                       one->block_size);
+    LEAT_CHECK_MESSAGE(ctx, one->reuse_count < one->allocation_count,
+                       "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " blocks were used before", one->reuse_count,
+                       one->allocation_count);
+    LEAT_CHECK_MESSAGE(
+        ctx,
+        i == 0 || one->block_size == 0 || (classes[i - 1].block_size < one->block_size && classes[i - 1].block_size),
+        "class %u is out of order", i);
+    LEAT_CHECK(ctx, one->reserved_bytes >= one->live_count * one->block_size);
+    sum.live_count += one->live_count;
+    sum.reserved_bytes += one->reserved_bytes;
+    sum.allocation_count += one->allocation_count;
+  }
+  LEAT_CHECK_U64(ctx, stats.live_block_count, sum.live_count);
+  LEAT_CHECK_U64(ctx, stats.reserved_bytes, sum.reserved_bytes);
+  LEAT_CHECK_U64(ctx, stats.allocation_count, sum.allocation_count);
+}
+
+static void classes_add_up(leat_case_context *ctx, const void *data) {
+  static const uint64_t sizes[] = {1, 256, 257, 5000, 5001, 70000, 1 << 20, 3 << 20, 50 << 20};
+  enum { EACH = 5 };
+  leat_memory_class *classes = g_new(leat_memory_class, CLASSES_MAX);
+  uint64_t blocks[G_N_ELEMENTS(sizes)][EACH];
+  (void)data;
+  for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
+    for (int j = 0; j < EACH; ++j)
+      blocks[i][j] = leati_alloc(ctx, sizes[i], NULL);
+  }
+  check_sums(ctx, classes);
+  for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
+    for (int j = 0; j < EACH - 1; ++j)
+      leati_free(ctx, blocks[i][j]);
+  }
+  check_sums(ctx, classes);
+  LEAT_CHECK_OK(ctx, ctx->memory->trim(leati_fixture_device(ctx), NULL, LEAT_ERR));
+  check_sums(ctx, classes);
+  for (int i = 0; i < 300; ++i)
+    leati_free(ctx, leati_alloc(ctx, 5000, NULL));
+  check_sums(ctx, classes);
+  for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i)
+    leati_free(ctx, blocks[i][EACH - 1]);
+  g_free(classes);
+}
+
+static void classes_bad(leat_case_context *ctx, const void *data) {
+  leat_device *device = leati_fixture_device(ctx);
+  uint64_t small = leati_alloc(ctx, 300, NULL);
+  uint64_t large = leati_alloc(ctx, 300000, NULL);
+  leat_memory_class two[2] = {{.struct_size = sizeof two[0]}, {.struct_size = sizeof two[1], .block_size = 77}};
+  uint32_t all = 0;
+  uint32_t count = 1;
+  (void)data;
+  LEAT_CHECK_OK(ctx, ctx->memory->classes(device, &all, NULL, LEAT_ERR));
+  LEAT_CHECK_MESSAGE(ctx, all >= 1, "blocks are held and no class was used");
+  /* A capacity too small is filled as far as it goes, and the count is that of all. */
+  LEAT_CHECK_OK(ctx, ctx->memory->classes(device, &count, two, LEAT_ERR));
+  LEAT_CHECK_U64(ctx, all, count);
+  LEAT_CHECK(ctx, two[0].allocation_count != 0);
+  LEAT_CHECK_U64(ctx, 77, two[1].block_size);
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->classes(NULL, &count, two, LEAT_ERR));
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->classes(device, NULL, two, LEAT_ERR));
+  count = 1;
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->classes(device, &count, NULL, LEAT_ERR));
+  two[0].struct_size = sizeof two[0] - 1;
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->classes(device, &count, two, LEAT_ERR));
+  leati_free(ctx, small);
+  leati_free(ctx, large);
+}
+
 static void trim_returns(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
   leat_stream *stream = leati_stream_new(ctx);
@@ -274,6 +419,197 @@ static void trim_in_flight(leat_case_context *ctx, const void *data) {
   leati_stream_destroy(ctx, stream);
   g_free(in);
   g_free(out);
+}
+
+/* ---- The limit ---- */
+
+/* Lowers the limit to so many bytes, so that running out of memory does not take the machine's. Call before the device
+ * is opened. */
+static void limit_memory(leat_case_context *ctx, uint64_t bytes) {
+  leat_device_info info = {.struct_size = sizeof info};
+  char ratio[32];
+  int32_t status;
+  LEAT_CHECK_OK(ctx, ctx->device->info(ctx->device_index, &info, LEAT_ERR));
+  (void)snprintf(ratio, sizeof ratio, "%.9f", (double)bytes / (double)info.memory_size);
+  /* Devices have been counted; settings are taken until the next time. */
+  LEAT_CHECK_OK(ctx, ctx->api->shutdown(LEAT_ERR));
+  status = ctx->api->configure("LEAT_HIGH_WATERMARK_RATIO", ratio, LEAT_ERR);
+  if (status == LEAT_ERROR_NOT_SUPPORTED)
+    leati_case_skip(ctx, "there is no setting LEAT_HIGH_WATERMARK_RATIO");
+  LEAT_CHECK_OK(ctx, status);
+  bytes += bytes / 1000;
+  LEAT_CHECK_MESSAGE(ctx, stats_of(ctx).limit_bytes <= bytes,
+                     "the limit is %" G_GUINT64_FORMAT " with a ratio of %s, which is %" G_GUINT64_FORMAT,
+                     stats_of(ctx).limit_bytes, ratio, bytes);
+}
+
+static void check_limit(leat_case_context *ctx) {
+  leat_memory_stats stats = stats_of(ctx);
+  LEAT_CHECK_MESSAGE(ctx, stats.reserved_bytes <= stats.limit_bytes,
+                     "%" G_GUINT64_FORMAT " bytes are reserved, above the limit of %" G_GUINT64_FORMAT,
+                     stats.reserved_bytes, stats.limit_bytes);
+}
+
+static void limit_recovers(leat_case_context *ctx, const void *data) {
+  enum { MOST = 64, SIZE = 16 << 20, SEEN = 4096 };
+  leat_device *device;
+  leat_stream *stream;
+  uint64_t blocks[MOST];
+  uint64_t address = 0;
+  uint8_t in[SEEN];
+  uint8_t out[SEEN];
+  uint32_t count = 0;
+  (void)data;
+  limit_memory(ctx, UINT64_C(256) << 20);
+  device = leati_fixture_device(ctx);
+  stream = leati_stream_new(ctx);
+  for (int round = 0; round < 3; ++round) {
+    for (count = 0; count < MOST; ++count) {
+      if (ctx->memory->alloc(device, SIZE, stream, &blocks[count], LEAT_ERR) != LEAT_OK)
+        break;
+      leati_pattern(in, SEEN, count + 100 * (uint32_t)round);
+      leati_upload(ctx, stream, blocks[count] + SIZE - SEEN, in, SEEN);
+      leati_synchronize(ctx, stream);
+      check_limit(ctx);
+    }
+    LEAT_CHECK_MESSAGE(ctx, count > 2 && count < MOST, "%u blocks of 16 MiB could be had below a limit of 256 MiB",
+                       count);
+    for (int i = 0; i < 5; ++i) {
+      LEAT_CHECK_STATUS(ctx, LEAT_ERROR_OUT_OF_MEMORY, ctx->memory->alloc(device, SIZE, stream, &address, LEAT_ERR));
+      check_limit(ctx);
+    }
+    /* One given back is one to have, in any of its forms; the others are untouched. */
+    leati_free(ctx, blocks[--count]);
+    leati_free(ctx, leati_alloc(ctx, SIZE - 1000, stream));
+    for (uint64_t size = 100; size < SIZE; size *= 7)
+      leati_free(ctx, leati_alloc(ctx, size, NULL));
+    while (count > 0) {
+      --count;
+      leati_download(ctx, stream, blocks[count] + SIZE - SEEN, out, SEEN);
+      leati_synchronize(ctx, stream);
+      leati_pattern(in, SEEN, count + 100 * (uint32_t)round);
+      LEAT_CHECK_BYTES(ctx, in, out, SEEN);
+      leati_free(ctx, blocks[count]);
+    }
+    leati_stream_load(ctx, stream);
+    leati_synchronize(ctx, stream);
+  }
+  leati_stream_destroy(ctx, stream);
+}
+
+static void limit_reclaims(leat_case_context *ctx, const void *data) {
+  enum { BLOCKS = 6 };
+  leat_stream *stream;
+  uint64_t begin;
+  gboolean cached = FALSE;
+  (void)data;
+  limit_memory(ctx, UINT64_C(128) << 20);
+  stream = leati_stream_new(ctx);
+  begin = stats_of(ctx).reclaim_count;
+  /* Each size leaves its blocks behind in the cache; all of them together are several times the limit. */
+  for (uint64_t size = 1 << 20; size < 16 << 20; size += 1500000) {
+    uint64_t blocks[BLOCKS];
+    for (int i = 0; i < BLOCKS; ++i) {
+      blocks[i] = leati_alloc(ctx, size, stream);
+      check_limit(ctx);
+    }
+    leati_copy(ctx, stream, blocks[0], blocks[1], size);
+    for (int i = 0; i < BLOCKS; ++i)
+      leati_free(ctx, blocks[i]);
+    leati_synchronize(ctx, stream);
+    cached = cached || stats_of(ctx).cached_bytes > 4 * size;
+  }
+  LEAT_CHECK_MESSAGE(ctx, !cached || stats_of(ctx).reclaim_count > begin,
+                     "more than the limit was allocated and freed, and no cached memory was given back");
+  leati_stream_destroy(ctx, stream);
+}
+
+static void limit_threads_work(leat_case_context *ctx, uint32_t index, void *data) {
+  enum { ROUNDS = 40, LARGEST = 9 << 20, SEEN = 1000 };
+  leat_device *device = leati_fixture_device(ctx);
+  leat_stream *stream = leati_stream_new(ctx);
+  GRand *random = g_rand_new_with_seed(ctx->seed + index);
+  uint8_t in[SEEN];
+  uint8_t out[SEEN];
+  gint *got = data;
+  for (uint32_t i = 0; i < ROUNDS; ++i) {
+    uint64_t size = (uint64_t)g_rand_int_range(random, SEEN, LARGEST);
+    uint64_t address = 0;
+    int32_t status = ctx->memory->alloc(device, size, stream, &address, LEAT_ERR);
+    check_limit(ctx);
+    if (status == LEAT_ERROR_OUT_OF_MEMORY)
+      continue;
+    LEAT_CHECK_OK(ctx, status);
+    g_atomic_int_inc(got);
+    /* The copies may find no memory for themselves either, and say so. */
+    leat_case_tensor host;
+    leat_case_tensor view;
+    const int64_t shape[1] = {SEEN};
+    leati_pattern(in, SEEN, index * ROUNDS + i);
+    memset(out, 0, SEEN);
+    leati_tensor_device(ctx, &view, address, LEAT_U8, 1, shape);
+    leati_tensor_host(&host, in, LEAT_U8, 1, shape);
+    status = ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR);
+    if (status == LEAT_OK) {
+      leati_tensor_host(&host, out, LEAT_U8, 1, shape);
+      status = ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR);
+    }
+    if (status == LEAT_OK) {
+      leati_synchronize(ctx, stream);
+      LEAT_CHECK_BYTES(ctx, in, out, SEEN);
+    } else {
+      LEAT_CHECK_STATUS(ctx, LEAT_ERROR_OUT_OF_MEMORY, status);
+    }
+    leati_free(ctx, address);
+  }
+  g_rand_free(random);
+  leati_stream_destroy(ctx, stream);
+}
+
+static void limit_threads(leat_case_context *ctx, const void *data) {
+  gint got = 0;
+  (void)data;
+  limit_memory(ctx, UINT64_C(48) << 20);
+  leati_threads_run(ctx, 8, limit_threads_work, &got);
+  LEAT_CHECK_MESSAGE(ctx, got > 0, "of 320 allocations none succeeded");
+  LEAT_CHECK_OK(ctx, ctx->device->synchronize(leati_fixture_device(ctx), LEAT_ERR));
+  LEAT_CHECK_U64(ctx, 0, stats_of(ctx).live_block_count);
+  leati_free(ctx, leati_alloc(ctx, 9 << 20, NULL));
+}
+
+static void memory_flat(leat_case_context *ctx, const void *data) {
+  enum { RUNS = 2000, FIRST = 100, SIZE = 5000 };
+  static const uint64_t sizes[] = {SIZE, 700, 200000, SIZE, 40000};
+  leat_stream *stream = leati_stream_new(ctx);
+  leat_memory_stats first = {0};
+  leat_memory_stats last;
+  uint8_t in[SIZE];
+  uint8_t out[SIZE];
+  (void)data;
+  for (uint32_t run = 0; run < RUNS; ++run) {
+    uint64_t blocks[G_N_ELEMENTS(sizes)];
+    if (run == FIRST)
+      first = stats_of(ctx);
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i)
+      blocks[i] = leati_alloc(ctx, sizes[i], stream);
+    leati_pattern(in, SIZE, run);
+    leati_upload(ctx, stream, blocks[0], in, SIZE);
+    leati_copy(ctx, stream, blocks[0], blocks[2], SIZE);
+    leati_copy(ctx, stream, blocks[2], blocks[3], SIZE);
+    leati_download(ctx, stream, blocks[3], out, SIZE);
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i)
+      leati_free(ctx, blocks[i]);
+    leati_synchronize(ctx, stream);
+    LEAT_CHECK_BYTES(ctx, in, out, SIZE);
+  }
+  last = stats_of(ctx);
+  LEAT_CHECK_MESSAGE(ctx, last.reserved_bytes <= first.reserved_bytes,
+                     "%" G_GUINT64_FORMAT " bytes are reserved after %d equal runs, %" G_GUINT64_FORMAT " after %d",
+                     last.reserved_bytes, RUNS, first.reserved_bytes, FIRST);
+  LEAT_CHECK_MESSAGE(ctx, last.staging_bytes <= first.staging_bytes,
+                     "%" G_GUINT64_FORMAT " bytes serve copies after %d equal runs, %" G_GUINT64_FORMAT " after %d",
+                     last.staging_bytes, RUNS, first.staging_bytes, FIRST);
+  leati_stream_destroy(ctx, stream);
 }
 
 /* ---- Reuse ---- */
@@ -402,6 +738,190 @@ static void record_stream_gone(leat_case_context *ctx, const void *data) {
   leati_free(ctx, block);
   leati_free(ctx, leati_alloc(ctx, 70000, NULL));
   LEAT_CHECK_OK(ctx, ctx->device->synchronize(device, LEAT_ERR));
+}
+
+/* How the uses of a block by other streams were recorded. */
+typedef enum {
+  RECORD_ONCE,
+  RECORD_OFTEN,   /* again and again on one stream, the last time behind more work */
+  RECORD_SEVERAL, /* on several streams */
+  RECORD_EVENT,   /* on a stream that waits for an event of the owner's before it uses the block */
+  RECORD_GONE,    /* on streams that are gone when the block is freed */
+} record_kind;
+
+/* A block is freed while streams whose use of it was recorded still work. Whoever gets its address then gets it after
+ * they have finished: an event behind their work says so. */
+static void record_delays(leat_case_context *ctx, const void *data) {
+  const record_kind kind = (record_kind)GPOINTER_TO_INT(data);
+  enum { ROUNDS = 4, STREAMS = 4, SIZE = 30000, NEXT = 8 };
+  const int streams = kind == RECORD_SEVERAL || kind == RECORD_GONE ? STREAMS : 1;
+  leat_device *device = leati_fixture_device(ctx);
+  leat_stream *owner = leati_stream_new(ctx);
+  leat_event *written = leati_event_new(ctx);
+  leat_stream *users[STREAMS];
+  leat_event *finished[STREAMS];
+  uint8_t *bytes = g_malloc0((2 + STREAMS) * SIZE);
+  uint8_t *in = bytes;
+  uint8_t *other = bytes + SIZE;
+  uint8_t *out = bytes + 2 * SIZE;
+  for (int i = 0; i < streams; ++i)
+    finished[i] = leati_event_new(ctx);
+  for (uint32_t round = 0; round < ROUNDS; ++round) {
+    uint64_t block = leati_alloc(ctx, SIZE, owner);
+    uint64_t next[NEXT];
+    leati_pattern(in, SIZE, 2 * round);
+    leati_pattern(other, SIZE, 2 * round + 1);
+    leati_upload(ctx, owner, block, in, SIZE);
+    LEAT_CHECK_OK(ctx, ctx->event->record(written, owner, LEAT_ERR));
+    for (int i = 0; i < streams; ++i) {
+      users[i] = leati_stream_new(ctx);
+      LEAT_CHECK_OK(ctx, ctx->stream->wait_event(users[i], written, LEAT_ERR));
+      if (kind == RECORD_OFTEN) {
+        for (int j = 0; j < 10; ++j)
+          LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, block + (uint64_t)j, users[i], LEAT_ERR));
+      }
+      leati_stream_load(ctx, users[i]);
+      if (kind == RECORD_EVENT)
+        leati_download(ctx, users[i], block, out + i * SIZE, SIZE);
+      LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, block, users[i], LEAT_ERR));
+      LEAT_CHECK_OK(ctx, ctx->event->record(finished[i], users[i], LEAT_ERR));
+      if (kind == RECORD_GONE)
+        leati_stream_destroy(ctx, users[i]);
+    }
+    leati_free(ctx, block);
+    for (int i = 0; i < NEXT; ++i) {
+      next[i] = leati_alloc(ctx, SIZE, i % 2 == 0 ? owner : NULL);
+      if (next[i] == block) {
+        /* Asked after the allocation: if they have finished by then only, the reuse was early, but did no harm yet. */
+        for (int j = 0; j < streams; ++j)
+          LEAT_CHECK_OK(ctx, ctx->event->query(finished[j], LEAT_ERR));
+      }
+      leati_upload(ctx, owner, next[i], other, SIZE);
+    }
+    leati_synchronize(ctx, owner);
+    for (int i = 0; i < streams; ++i) {
+      LEAT_CHECK_OK(ctx, ctx->event->wait(finished[i], -1, LEAT_ERR));
+      if (kind == RECORD_EVENT)
+        LEAT_CHECK_BYTES(ctx, in, out + i * SIZE, SIZE);
+      if (kind != RECORD_GONE)
+        leati_stream_destroy(ctx, users[i]);
+    }
+    for (int i = 0; i < NEXT; ++i)
+      leati_free(ctx, next[i]);
+  }
+  for (int i = 0; i < streams; ++i)
+    leati_event_destroy(ctx, finished[i]);
+  leati_event_destroy(ctx, written);
+  leati_stream_destroy(ctx, owner);
+  g_free(bytes);
+}
+
+/* Two threads make blocks and fill them, four take them over, check and free them, two look at the figures and trim. */
+typedef struct {
+  GAsyncQueue *full;  /* of `parcel` */
+  GAsyncQueue *empty; /* likewise, to be used again */
+  gint left;          /* parcels not checked yet; atomic */
+} exchange;
+
+typedef struct {
+  uint64_t address;
+  uint64_t size;
+  uint32_t tag;
+  leat_event *written; /* behind the work that filled it */
+} parcel;
+
+enum { PARCELS = 48, PARCEL_ROUNDS = 12, PARCEL_SIZE = 90000, PRODUCERS = 2, CONSUMERS = 4, WATCHERS = 2 };
+
+static void produce(leat_case_context *ctx, uint32_t index, exchange *all) {
+  leat_stream *stream = leati_stream_new(ctx);
+  GRand *random = g_rand_new_with_seed(ctx->seed + index);
+  uint8_t *in = g_malloc(PARCEL_SIZE);
+  for (uint32_t i = 0; i < PARCELS * PARCEL_ROUNDS / PRODUCERS; ++i) {
+    parcel *one = g_async_queue_pop(all->empty);
+    uint64_t scratch;
+    one->size = (uint64_t)g_rand_int_range(random, 1, PARCEL_SIZE);
+    one->tag = index * 100000 + i;
+    leati_pattern(in, one->size, one->tag);
+    scratch = leati_alloc(ctx, one->size, stream);
+    one->address = leati_alloc(ctx, one->size, i % 3 == 0 ? NULL : stream);
+    leati_upload(ctx, stream, scratch, in, one->size);
+    leati_copy(ctx, stream, scratch, one->address, one->size);
+    leati_free(ctx, scratch);
+    LEAT_CHECK_OK(ctx, ctx->event->record(one->written, stream, LEAT_ERR));
+    g_async_queue_push(all->full, one);
+  }
+  leati_stream_destroy(ctx, stream);
+  g_rand_free(random);
+  g_free(in);
+}
+
+static void consume(leat_case_context *ctx, uint32_t index, exchange *all) {
+  leat_device *device = leati_fixture_device(ctx);
+  leat_stream *stream = leati_stream_new(ctx);
+  uint8_t *in = g_malloc(PARCEL_SIZE);
+  uint8_t *out = g_malloc(PARCEL_SIZE);
+  for (uint32_t i = 0; i < PARCELS * PARCEL_ROUNDS / CONSUMERS; ++i) {
+    parcel *one = g_async_queue_pop(all->full);
+    LEAT_CHECK_OK(ctx, ctx->stream->wait_event(stream, one->written, LEAT_ERR));
+    leati_download(ctx, stream, one->address, out, one->size);
+    LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, one->address, stream, LEAT_ERR));
+    /* Freed while the download is on its way, by a thread that did not make it. */
+    leati_free(ctx, one->address);
+    if ((i + index) % 4 == 0)
+      leati_free(ctx, leati_alloc(ctx, one->size, NULL));
+    leati_synchronize(ctx, stream);
+    leati_pattern(in, one->size, one->tag);
+    LEAT_CHECK_BYTES(ctx, in, out, one->size);
+    (void)g_atomic_int_dec_and_test(&all->left);
+    g_async_queue_push(all->empty, one);
+  }
+  leati_stream_destroy(ctx, stream);
+  g_free(in);
+  g_free(out);
+}
+
+static void watch(leat_case_context *ctx, exchange *all) {
+  leat_memory_class *classes = g_new(leat_memory_class, CLASSES_MAX);
+  while (g_atomic_int_get(&all->left) > 0) {
+    leat_memory_stats stats = stats_of(ctx);
+    LEAT_CHECK(ctx, stats.allocated_peak >= stats.allocated_bytes);
+    LEAT_CHECK(ctx, stats.reserved_peak >= stats.reserved_bytes);
+    LEAT_CHECK(ctx, stats.allocation_count >= stats.free_count);
+    LEAT_CHECK(ctx, stats.live_block_count <= PARCELS + 2 * (PRODUCERS + CONSUMERS));
+    (void)classes_of(ctx, classes);
+    LEAT_CHECK_OK(ctx, ctx->memory->trim(leati_fixture_device(ctx), NULL, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->memory->reset_peaks(leati_fixture_device(ctx), LEAT_ERR));
+    g_thread_yield();
+  }
+  g_free(classes);
+}
+
+static void exchange_thread(leat_case_context *ctx, uint32_t index, void *data) {
+  if (index < PRODUCERS) {
+    produce(ctx, index, data);
+  } else if (index < PRODUCERS + CONSUMERS) {
+    consume(ctx, index, data);
+  } else {
+    watch(ctx, data);
+  }
+}
+
+static void threads_exchange(leat_case_context *ctx, const void *data) {
+  exchange all = {.full = g_async_queue_new(), .empty = g_async_queue_new(), .left = PARCELS * PARCEL_ROUNDS};
+  parcel parcels[PARCELS];
+  (void)data;
+  for (int i = 0; i < PARCELS; ++i) {
+    parcels[i] = (parcel){.written = leati_event_new(ctx)};
+    g_async_queue_push(all.empty, &parcels[i]);
+  }
+  leati_threads_run(ctx, PRODUCERS + CONSUMERS + WATCHERS, exchange_thread, &all);
+  LEAT_CHECK_OK(ctx, ctx->device->synchronize(leati_fixture_device(ctx), LEAT_ERR));
+  LEAT_CHECK_U64(ctx, 0, stats_of(ctx).live_block_count);
+  LEAT_CHECK_U64(ctx, 0, stats_of(ctx).allocated_bytes);
+  for (int i = 0; i < PARCELS; ++i)
+    leati_event_destroy(ctx, parcels[i].written);
+  g_async_queue_unref(all.full);
+  g_async_queue_unref(all.empty);
 }
 
 static void stress_thread(leat_case_context *ctx, uint32_t index, void *data) {
@@ -815,6 +1335,39 @@ static const leat_case cases[] = {
     {.name = "memory.stats.bad_arguments_are_refused",
      .summary = "NULL and a short struct are invalid for stats().",
      .run = stats_bad},
+    {.name = "memory.stats.cached_is_what_nobody_holds",
+     .summary = "Cached bytes are reserved and in no block; all are, once everything is freed, and a trim gives them "
+                "back.",
+     .flags = LEAT_CASE_ALONE,
+     .run = stats_cached},
+    {.name = "memory.peaks.reset_to_what_is_held",
+     .summary = "The peaks begin again from the current values and rise from there.",
+     .flags = LEAT_CASE_ALONE,
+     .run = peaks_reset},
+    {.name = "memory.classes.add_up",
+     .summary = "The figures by size class are in order and add up to those of the device.",
+     .flags = LEAT_CASE_ALONE,
+     .run = classes_add_up},
+    {.name = "memory.classes.bad_arguments_are_refused",
+     .summary = "NULL and a short struct are invalid for classes(); a small capacity is filled.",
+     .run = classes_bad},
+    {.name = "memory.limit.out_of_memory_recovers",
+     .summary = "At the limit allocations fail, blocks keep their bytes, and what is freed can be had again.",
+     .flags = LEAT_CASE_ALONE,
+     .run = limit_recovers},
+    {.name = "memory.limit.cached_memory_makes_room",
+     .summary = "Cached blocks of other sizes are given back before an allocation fails at the limit.",
+     .flags = LEAT_CASE_ALONE,
+     .run = limit_reclaims},
+    {.name = "memory.limit.eight_threads_run_out",
+     .summary = "Eight threads that run out of memory at once get errors or right data, and nothing leaks.",
+     .flags = LEAT_CASE_ALONE,
+     .run = limit_threads},
+    {.name = "memory.flat.two_thousand_runs",
+     .summary = "After 100 of 2,000 equal runs the device's memory grows no more.",
+     .flags = LEAT_CASE_ALONE,
+     .deadline_s = 120,
+     .run = memory_flat},
     {.name = "memory.trim.returns_unused_memory",
      .summary = "Trimming gives back what is free, says how much, and leaves live blocks alone.",
      .flags = LEAT_CASE_ALONE,
@@ -841,6 +1394,31 @@ static const leat_case cases[] = {
     {.name = "memory.record_stream.stream_may_be_gone",
      .summary = "A stream whose use was recorded may be destroyed before the block is freed.",
      .run = record_stream_gone},
+    {.name = "memory.record_stream.delays_reuse",
+     .summary = "A block is not reused before a stream whose use was recorded has finished it.",
+     .run = record_delays,
+     .data = GINT_TO_POINTER(RECORD_ONCE)},
+    {.name = "memory.record_stream.last_of_many_counts",
+     .summary = "Of many uses that were recorded on one stream the last is waited for.",
+     .run = record_delays,
+     .data = GINT_TO_POINTER(RECORD_OFTEN)},
+    {.name = "memory.record_stream.all_streams_count",
+     .summary = "Uses recorded on four streams are all waited for.",
+     .run = record_delays,
+     .data = GINT_TO_POINTER(RECORD_SEVERAL)},
+    {.name = "memory.record_stream.behind_an_event",
+     .summary = "A use that waits for an event of the block's owner is waited for, and reads what the owner wrote.",
+     .run = record_delays,
+     .data = GINT_TO_POINTER(RECORD_EVENT)},
+    {.name = "memory.record_stream.streams_gone_still_count",
+     .summary = "Uses recorded on streams that are gone by now are waited for.",
+     .run = record_delays,
+     .data = GINT_TO_POINTER(RECORD_GONE)},
+    {.name = "memory.threads.made_here_freed_there",
+     .summary = "Blocks pass from threads that fill them to threads that read and free them, while others trim.",
+     .flags = LEAT_CASE_ALONE,
+     .deadline_s = 120,
+     .run = threads_exchange},
     {.name = "memory.threads.eight_allocate_and_free",
      .summary = "Eight threads allocate, use and free at random; all data is right and nothing leaks.",
      .flags = LEAT_CASE_ALONE,

@@ -150,7 +150,10 @@ static int32_t record_commands(leat_stream *stream, bool after, leat_error *err)
     seen = i == 0 ? stage_of(command) : seen | stage_of(command);
     record_command(device, commands, command, &bound);
   }
-  if (stream->open->delivery_count != 0) {
+  if (leati_memory_guarded(device)) {
+    record_barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                   VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
+  } else if (stream->open->delivery_count != 0) {
     record_barrier(vk, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   }
   result = vk->EndCommandBuffer(commands);

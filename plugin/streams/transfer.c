@@ -10,6 +10,10 @@
 #include "streams/stream.h"
 #include "tensor.h"
 
+/* An upload of this many bytes at most is written straight into its block where that is possible. For more the device
+ * fetches the bytes faster than the host sends them. */
+#define DIRECT_UPLOAD_MAX (UINT64_C(64) << 10)
+
 /* ---- Allocation ---------------------------------------------------------------------------------------------------
  */
 
@@ -118,6 +122,27 @@ static int32_t memory_trim(leat_device *device, uint64_t *out_released, leat_err
 /* ---- Copies -------------------------------------------------------------------------------------------------------
  */
 
+/* Writes a small upload straight into its block, if the host sees the block and nothing uses it: neither work in flight
+ * nor an open list, this stream's included, since those have stamped it with values not reached yet. No barrier is
+ * needed: vkQueueSubmit makes what the host wrote before visible to all that it submits. That holds for other streams
+ * too: who orders one behind this stream does so by an event recorded after this call, and what waits for that event is
+ * submitted later still. It cannot be taken back, so it is for a copy that is an operation of its own. */
+static bool upload_directly(const leati_view *src, const leati_view *dst) {
+  const uint64_t size = src->count * src->item_size;
+  if (size == 0 || size > DIRECT_UPLOAD_MAX || !src->host || dst->host || !src->compact || !dst->compact) {
+    return false;
+  }
+  unsigned char *const block = leati_block_mapped(dst->block);
+  if (block == NULL || !leati_block_idle(dst->block)) {
+    return false;
+  }
+  memcpy(block + (dst->begin - leati_block_address(dst->block)), src->data, size);
+  /* Another thread may be the one that submits. The memory may be write-combined, and a processor's buffers for such
+   * writes are emptied by a full fence of that processor only. */
+  atomic_thread_fence(memory_order_seq_cst);
+  return true;
+}
+
 static int32_t memory_copy(leat_stream *stream, const DLTensor *src, const DLTensor *dst, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_stream_check(stream, NULL, err));
@@ -132,7 +157,8 @@ static int32_t memory_copy(leat_stream *stream, const DLTensor *src, const DLTen
   }
   leati_recorder recorder;
   LEATI_TRY(leati_recorder_begin(&recorder, stream, err));
-  return leati_recorder_end(&recorder, leati_record_copy(&recorder, &from, &to, err));
+  return leati_recorder_end(&recorder,
+                            upload_directly(&from, &to) ? LEAT_OK : leati_record_copy(&recorder, &from, &to, err));
 }
 
 /* ---- DLPack -------------------------------------------------------------------------------------------------------

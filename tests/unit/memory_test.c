@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The allocator: blocks never overlap, a block in use is never handed to somebody else, and memory goes back. */
+/* The allocator: blocks never overlap, a block in use is never handed to somebody else, memory goes back, the watermark
+ * holds, and writes outside of blocks are found. */
 #include "memory.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device.h"
 #include "fixture.h"
 #include "streams/stream.h"
+#include "tensor.h"
 
 static leat_stream *open_stream(fixture *f) {
   leat_stream *stream;
@@ -200,10 +204,430 @@ static void before_running_out_every_free_block_is_looked_at(void **state) {
   assert_ok(f->api->stream->destroy(stream, &err));
 }
 
+/* ---- Uploads without a command ------------------------------------------------------------------------------------
+ */
+
+static DLTensor bytes_on(fixture *f, uint64_t address, void *host, int64_t *size) {
+  return (DLTensor){.data = host != NULL ? host : (void *)(uintptr_t)address,
+                    .device = {host != NULL ? kDLCPU : kDLVulkan, host != NULL ? 0 : (int)f->device->index},
+                    .ndim = 1,
+                    .dtype = {.code = kDLUInt, .bits = 8, .lanes = 1},
+                    .shape = size};
+}
+
+static void upload(fixture *f, leat_stream *stream, uint64_t address, void *bytes, int64_t size) {
+  const DLTensor from = bytes_on(f, 0, bytes, &size), to = bytes_on(f, address, NULL, &size);
+  assert_ok(f->api->memory->copy(stream, &from, &to, &err));
+}
+
+static void download(fixture *f, leat_stream *stream, uint64_t address, void *bytes, int64_t size) {
+  const DLTensor from = bytes_on(f, address, NULL, &size), to = bytes_on(f, 0, bytes, &size);
+  assert_ok(f->api->memory->copy(stream, &from, &to, &err));
+  assert_ok(f->api->stream->synchronize(stream, &err));
+}
+
+/* The value that covers what is in the stream: it rises when a command is appended to an empty list. */
+static uint64_t promised(leat_stream *stream) {
+  leati_timeline *timeline;
+  uint64_t value;
+  leati_stream_promise(stream, &timeline, &value);
+  return value;
+}
+
+static void an_idle_mapped_block_takes_small_uploads_without_a_command(void **state) {
+  enum { SIZE = 70000 };
+  fixture *const f = fixture_of(state);
+  leat_stream *const a = open_stream(f);
+  leat_stream *const b = open_stream(f);
+  static unsigned char in[SIZE], out[SIZE];
+  const uint64_t address = alloc_on(f, SIZE, a);
+  leati_block *const block = leati_memory_find(f->device, address);
+  unsigned char *const mapped = leati_block_mapped(block);
+  if (mapped == NULL) {
+    print_message("the device's memory is not mapped\n");
+    skip();
+  }
+  memset(in, 7, SIZE);
+  uint64_t before = promised(a);
+  upload(f, a, address + 4000, in, 1 << 16);
+  assert_int_equal(promised(a), before);
+  assert_memory_equal(mapped + 4000, in, 1 << 16);
+  /* One byte more goes through staging. */
+  upload(f, a, address, in, (1 << 16) + 1);
+  assert_int_equal(promised(a), before + 1);
+  assert_false(leati_block_idle(block));
+  assert_ok(f->api->stream->synchronize(a, &err));
+  assert_true(leati_block_idle(block));
+  /* So does a small one while another stream uses the block. */
+  use_in_future(f, address, b);
+  assert_false(leati_block_idle(block));
+  memset(in, 8, SIZE);
+  upload(f, a, address, in, 100);
+  assert_int_equal(promised(a), before + 2);
+  assert_ok(f->api->stream->synchronize(a, &err));
+  assert_false(leati_block_idle(block));
+  download(f, a, address, out, SIZE);
+  assert_memory_equal(out, in, 100);
+  assert_int_equal(out[100], 7);
+  release(f, address);
+  /* Large blocks are not mapped, and their uploads arrive all the same. */
+  const uint64_t large = alloc_on(f, 2u << 20, a);
+  assert_null(leati_block_mapped(leati_memory_find(f->device, large)));
+  upload(f, a, large, in, 100);
+  download(f, a, large, out, 100);
+  assert_memory_equal(out, in, 100);
+  release(f, large);
+  assert_ok(f->api->stream->destroy(a, &err));
+  assert_ok(f->api->stream->destroy(b, &err));
+}
+
+static VkResult no_mapping(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size,
+                           VkMemoryMapFlags flags, void **out) {
+  (void)device;
+  (void)memory;
+  (void)offset;
+  (void)size;
+  (void)flags;
+  (void)out;
+  return VK_ERROR_MEMORY_MAP_FAILED;
+}
+
+static void a_block_that_cannot_be_mapped_is_used_unmapped(void **state) {
+  fixture *const f = fixture_of(state);
+  leat_stream *const stream = open_stream(f);
+  unsigned char in[100], out[100];
+  const PFN_vkMapMemory map = f->device->vk.MapMemory;
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  f->device->vk.MapMemory = no_mapping;
+  uint64_t address = 0;
+  const int32_t status = f->api->memory->alloc(f->device, 100, stream, &address, NULL);
+  f->device->vk.MapMemory = map;
+  assert_int_equal(status, LEAT_OK);
+  assert_null(leati_block_mapped(leati_memory_find(f->device, address)));
+  memset(in, 9, sizeof(in));
+  upload(f, stream, address, in, sizeof(in));
+  download(f, stream, address, out, sizeof(out));
+  assert_memory_equal(in, out, sizeof(in));
+  release(f, address);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  assert_ok(f->api->stream->destroy(stream, &err));
+}
+
+/* ---- Watermarks ---------------------------------------------------------------------------------------------------
+ */
+
+/* Opens the fixture's device anew with a setting; NULL: as it was. */
+static void reopen(fixture *f, const char *name, const char *value) {
+  assert_ok(f->api->device->close(f->device, &err));
+  f->device = NULL;
+  assert_ok(f->api->shutdown(&err));
+  assert_ok(f->api->configure(name, value, &err));
+  assert_ok(f->api->device->open(0, &f->device, &err));
+}
+
+static leat_memory_stats stats_of(fixture *f) {
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
+  assert_ok(f->api->memory->stats(f->device, &stats, &err));
+  return stats;
+}
+
+/* Sets the high watermark to so many bytes of the device's memory, or a little less. */
+static void limit_to(fixture *f, uint64_t bytes) {
+  char ratio[32];
+  (void)snprintf(ratio, sizeof(ratio), "%.9f", (double)bytes / (double)f->device->physical->info.memory_size);
+  reopen(f, "LEAT_HIGH_WATERMARK_RATIO", ratio);
+}
+
+static void the_high_watermark_holds_and_says_so(void **state) {
+  enum { MOST = 64 };
+  fixture *const f = fixture_of(state);
+  limit_to(f, UINT64_C(256) << 20);
+  uint64_t held[MOST];
+  int count = 0;
+  leat_error said = {.struct_size = sizeof(said)};
+  int32_t status = LEAT_OK;
+  while (status == LEAT_OK && count < MOST) {
+    status = f->api->memory->alloc(f->device, 8u << 20, NULL, &held[count], &said);
+    count += status == LEAT_OK ? 1 : 0;
+  }
+  leat_memory_stats stats = stats_of(f);
+  assert_int_equal(status, LEAT_ERROR_OUT_OF_MEMORY);
+  assert_non_null(strstr(said.message, "LEAT_HIGH_WATERMARK_RATIO"));
+  char figure[32];
+  (void)snprintf(figure, sizeof(figure), "%llu", (unsigned long long)stats.limit_bytes);
+  assert_non_null(strstr(said.message, figure));
+  assert_true(stats.limit_bytes <= UINT64_C(256) << 20);
+  assert_true(stats.reserved_bytes + stats.staging_bytes <= stats.limit_bytes);
+  assert_true(stats.reserved_bytes + stats.staging_bytes + (9u << 20) > stats.limit_bytes);
+  assert_int_equal(stats.reclaim_count, 0);
+  for (int i = 0; i < count; ++i) {
+    release(f, held[i]);
+  }
+  assert_int_equal(stats_of(f).cached_bytes, stats_of(f).reserved_bytes);
+  /* What is cached makes room for another class, down to the low watermark, which is 0.8 of the high one. */
+  const uint64_t other = alloc_on(f, 20u << 20, NULL);
+  stats = stats_of(f);
+  assert_int_equal(stats.reclaim_count, 1);
+  assert_true((double)(stats.reserved_bytes - (20u << 20)) <= 0.8 * (double)stats.limit_bytes + (1 << 20));
+  assert_true(stats.cached_bytes > 64u << 20);
+  release(f, other);
+  reopen(f, "LEAT_HIGH_WATERMARK_RATIO", NULL);
+}
+
+static void near_the_watermark_a_segment_is_as_small_as_its_block(void **state) {
+  fixture *const f = fixture_of(state);
+  /* Less than the segment of 16 MiB that blocks of this size are usually cut from. */
+  limit_to(f, UINT64_C(4) << 20);
+  const uint64_t a = alloc_on(f, 300000, NULL);
+  const uint64_t b = alloc_on(f, 300000, NULL);
+  assert_true(stats_of(f).reserved_bytes <= 1u << 20);
+  release(f, a);
+  release(f, b);
+  assert_int_equal(f->api->memory->trim(f->device, NULL, NULL), LEAT_OK);
+  assert_int_equal(stats_of(f).reserved_bytes, 0);
+  assert_int_equal(stats_of(f).cached_bytes, 0);
+  reopen(f, "LEAT_HIGH_WATERMARK_RATIO", NULL);
+}
+
+/* The driver refuses as long as the device has more than this. Guarded by the test's single thread. */
+static uint64_t driver_has;
+static fixture *driver_of;
+static PFN_vkAllocateMemory driver_allocate;
+
+static VkResult little_memory(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *host,
+                              VkDeviceMemory *out) {
+  return stats_of(driver_of).reserved_bytes + info->allocationSize > driver_has
+             ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+             : driver_allocate(device, info, host, out);
+}
+
+static void a_refusal_by_the_driver_gives_all_cached_memory_back(void **state) {
+  fixture *const f = fixture_of(state);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  const uint64_t idle = alloc_on(f, 40u << 20, NULL);
+  const uint64_t kept = alloc_on(f, 34u << 20, NULL);
+  release(f, idle);
+  const leat_memory_stats before = stats_of(f);
+  driver_of = f;
+  driver_has = before.reserved_bytes;
+  driver_allocate = f->device->vk.AllocateMemory;
+  f->device->vk.AllocateMemory = little_memory;
+  uint64_t address = 0, never = 0;
+  const int32_t status = f->api->memory->alloc(f->device, 3u << 20, NULL, &address, NULL);
+  const int32_t too_much = f->api->memory->alloc(f->device, 60u << 20, NULL, &never, NULL);
+  f->device->vk.AllocateMemory = driver_allocate;
+  assert_int_equal(status, LEAT_OK);
+  assert_int_equal(too_much, LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(stats_of(f).reclaim_count, before.reclaim_count + 1);
+  assert_true(stats_of(f).reserved_bytes < before.reserved_bytes);
+  release(f, kept);
+  release(f, address);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+}
+
+static void peaks_begin_again_from_what_is_held(void **state) {
+  fixture *const f = fixture_of(state);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  const leat_memory_stats begin = stats_of(f);
+  release(f, alloc_on(f, 50u << 20, NULL));
+  assert_true(stats_of(f).allocated_peak >= begin.allocated_bytes + (50u << 20));
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  assert_ok(f->api->memory->reset_peaks(f->device, &err));
+  assert_int_equal(stats_of(f).allocated_peak, begin.allocated_bytes);
+  assert_int_equal(stats_of(f).reserved_peak, begin.reserved_bytes);
+}
+
+/* ---- Guarding -----------------------------------------------------------------------------------------------------
+ */
+
+static unsigned char *seen_at(fixture *f, uint64_t address) {
+  return leati_block_mapped(leati_memory_find(f->device, address));
+}
+
+/* The call said that the block is damaged, and how. */
+static void assert_found(int32_t status, const leat_error *said, uint64_t address, const char *what) {
+  char name[32];
+  (void)snprintf(name, sizeof(name), "0x%llx", (unsigned long long)address);
+  if (status != LEAT_ERROR_CORRUPTED || strstr(said->message, name) == NULL || strstr(said->message, what) == NULL) {
+    fail_msg("status %d: \"%s\" lacks \"%s\" or \"%s\"", (int)status, said->message, name, what);
+  }
+}
+
+static void damage_is_found_when_a_block_is_freed(void **state) {
+  static const struct {
+    int64_t offset;
+    const char *what;
+  } damages[] = {
+      {-1, "before its begin: the first bad byte is at offset -1"},
+      {-256, "before its begin: the first bad byte is at offset -256"},
+      {1000, "of 1000 bytes (generation 1) was written behind its end: the first bad byte is at offset 1000"},
+      {1255, "behind its end: the first bad byte is at offset 1255"}};
+  fixture *const f = fixture_of(state);
+  reopen(f, "LEAT_MEMORY_GUARD", "1");
+  for (unsigned i = 0; i < sizeof(damages) / sizeof(damages[0]); ++i) {
+    leat_error said = {.struct_size = sizeof(said)};
+    const uint64_t neighbour = alloc_on(f, 1000, NULL);
+    const uint64_t address = alloc_on(f, 1000, NULL);
+    const uint64_t next = alloc_on(f, 1000, NULL);
+    assert_int_equal(address % 256, 0);
+    seen_at(f, address)[0] = 1;
+    seen_at(f, address)[999] = 1;
+    seen_at(f, address)[damages[i].offset] ^= 0x40;
+    if (i != 2) {
+      assert_found(f->api->memory->free(f->device, address, &said), &said, address, damages[i].what);
+    } else {
+      /* Without a place for the message the next synchronisation has it. */
+      assert_int_equal(f->api->memory->free(f->device, address, NULL), LEAT_ERROR_CORRUPTED);
+      char what[128];
+      (void)snprintf(what, sizeof(what), "%s", strchr(damages[i].what, 'w'));
+      assert_found(f->api->device->synchronize(f->device, &said), &said, address, what);
+    }
+    assert_int_equal(f->api->memory->free(f->device, address, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+    release(f, neighbour);
+    release(f, next);
+    /* It is told once. */
+    assert_ok(f->api->device->synchronize(f->device, &err));
+  }
+  reopen(f, "LEAT_MEMORY_GUARD", NULL);
+}
+
+static void damage_to_a_live_block_is_found_by_synchronize(void **state) {
+  fixture *const f = fixture_of(state);
+  reopen(f, "LEAT_MEMORY_GUARD", "1");
+  leat_error said = {.struct_size = sizeof(said)};
+  leat_stream *const stream = open_stream(f);
+  const uint64_t from = alloc_on(f, 64, stream), to = alloc_on(f, 500, stream);
+  /* By the device, through a view that no check has seen: its last four bytes are not the block's. */
+  static unsigned char bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  upload(f, stream, from, bytes, sizeof(bytes));
+  int64_t size = 8;
+  leati_view source, target;
+  const DLTensor from_view = bytes_on(f, from, NULL, &size), to_view = bytes_on(f, to, NULL, &size);
+  assert_ok(leati_view_import(f->device, &from_view, "source", &source, &err));
+  assert_ok(leati_view_import(f->device, &to_view, "target", &target, &err));
+  target.address = target.begin = to + 496;
+  target.end = to + 504;
+  leati_recorder recorder;
+  assert_ok(leati_recorder_begin(&recorder, stream, &err));
+  assert_ok(leati_recorder_end(&recorder, leati_record_copy(&recorder, &source, &target, &err)));
+  assert_found(f->api->device->synchronize(f->device, &said), &said, to,
+               "behind its end: the first bad byte is at offset 500");
+  assert_ok(f->api->device->synchronize(f->device, &err));
+  release(f, from);
+  release(f, to);
+  assert_ok(f->api->stream->destroy(stream, &err));
+  reopen(f, "LEAT_MEMORY_GUARD", NULL);
+}
+
+static void damage_to_a_block_in_flight_is_found_later(void **state) {
+  fixture *const f = fixture_of(state);
+  reopen(f, "LEAT_MEMORY_GUARD", "1");
+  leat_error said = {.struct_size = sizeof(said)};
+  leat_stream *const stream = open_stream(f);
+  const uint64_t address = alloc_on(f, 2000, stream), other = alloc_on(f, 2000, stream);
+  unsigned char *const seen = seen_at(f, address);
+  use_in_future(f, address, stream);
+  seen[2001] ^= 1;
+  release(f, address);
+  assert_ok(f->api->device->synchronize(f->device, &err));
+  /* Nobody gets it meanwhile, not even its own stream: its last user's bytes may still land there. */
+  const uint64_t again = alloc_on(f, 2000, stream);
+  assert_int_not_equal(again, address);
+  unsigned char out[10];
+  download(f, stream, other, out, sizeof(out));
+  assert_found(f->api->device->synchronize(f->device, &said), &said, address, "offset 2001");
+  /* Poisoned now, and watched as a whole. */
+  assert_int_equal(seen[0], seen[1999]);
+  seen[1234] ^= 0x80;
+  assert_found(f->api->device->synchronize(f->device, &said), &said, address,
+               "after it was freed: the first bad byte is at offset 1234");
+  seen[7] = 0;
+  /* It leaves the quarantine when many have come after it, and is looked at then. */
+  for (int i = 0; i < 40; ++i) {
+    release(f, alloc_on(f, 2000, NULL));
+  }
+  assert_found(f->api->device->synchronize(f->device, &said), &said, address,
+               "after it was freed: the first bad byte is at offset 7");
+  release(f, other);
+  release(f, again);
+  assert_ok(f->api->stream->destroy(stream, &err));
+  reopen(f, "LEAT_MEMORY_GUARD", NULL);
+}
+
+static void the_quarantine_is_bounded(void **state) {
+  fixture *const f = fixture_of(state);
+  reopen(f, "LEAT_MEMORY_GUARD", "1");
+  for (int i = 0; i < 300; ++i) {
+    release(f, alloc_on(f, 3u << 20, NULL));
+    release(f, alloc_on(f, 34u << 20, NULL));
+  }
+  /* Two classes: a segment of 16 MiB more than the quarantine, and two blocks of a size of their own. */
+  assert_true(stats_of(f).reserved_bytes <= 128u << 20);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  assert_int_equal(stats_of(f).reserved_bytes, 0);
+  reopen(f, "LEAT_MEMORY_GUARD", NULL);
+}
+
+/* ---- The report of leaks ------------------------------------------------------------------------------------------
+ */
+
+static void leaks_are_named_when_the_device_closes(void **state) {
+  enum { LEAKED = 15 };
+  fixture *const f = fixture_of(state);
+  reopen(f, "LEAT_LOG", "info");
+  uint64_t leaked[LEAKED];
+  for (int i = 0; i < LEAKED; ++i) {
+    leaked[i] = alloc_on(f, 4321, NULL);
+  }
+  FILE *const file = tmpfile();
+  assert_non_null(file);
+  (void)fflush(stderr);
+  const int usual = dup(STDERR_FILENO);
+  assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
+  leat_error said = {.struct_size = sizeof(said)};
+  const int32_t status = f->api->device->close(f->device, &said);
+  (void)fflush(stderr);
+  (void)dup2(usual, STDERR_FILENO);
+  (void)close(usual);
+  assert_int_equal(status, LEAT_OK);
+  f->device = NULL;
+  rewind(file);
+  char line[256], first[64];
+  int named = 0, totals = 0;
+  (void)snprintf(first, sizeof(first), "still held: 0x%llx, 4321 bytes\n", (unsigned long long)leaked[0]);
+  while (fgets(line, sizeof(line), file) != NULL) {
+    totals += strstr(line, "warn: 15 blocks (64815 bytes)") != NULL ? 1 : 0;
+    if (strstr(line, "info: still held: 0x") != NULL) {
+      assert_true(named != 0 || strstr(line, first) != NULL);
+      ++named;
+    }
+  }
+  (void)fclose(file);
+  assert_int_equal(totals, 1);
+  assert_int_equal(named, 10);
+  assert_ok(f->api->shutdown(&err));
+  assert_ok(f->api->configure("LEAT_LOG", NULL, &err));
+  assert_ok(f->api->device->open(0, &f->device, &err));
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------------------
+ */
+
+/* Whether the figures are possible at any moment. */
+static bool plausible(const leat_memory_stats *stats) {
+  return stats->allocated_peak >= stats->allocated_bytes && stats->reserved_peak >= stats->reserved_bytes &&
+         stats->live_block_count < 1000 && stats->cached_bytes < UINT64_C(1) << 40 &&
+         stats->reserved_bytes <= stats->limit_bytes;
+}
+
 static void *churn(void *argument) {
   fixture *const f = argument;
   uint64_t held[16] = {0};
   unsigned seed = (unsigned)(uintptr_t)&held;
+  leat_stream *stream;
+  if (f->api->stream->create(f->device, 0, &stream, NULL) != LEAT_OK) {
+    return argument;
+  }
   for (int i = 0; i < 4000; ++i) {
     const unsigned slot = (unsigned)rand_r(&seed) % 16;
     if (held[slot] != 0 && (leati_memory_find(f->device, held[slot]) == NULL ||
@@ -214,14 +638,30 @@ static void *churn(void *argument) {
     if (f->api->memory->alloc(f->device, (unsigned)rand_r(&seed) % 100000, NULL, &held[slot], NULL) != LEAT_OK) {
       return argument;
     }
+    if (i % 8 == 0 && f->api->memory->record_stream(f->device, held[slot], stream, NULL) != LEAT_OK) {
+      return argument;
+    }
+    if (i % 64 == 0) {
+      leat_memory_stats stats = {.struct_size = sizeof(stats)};
+      leat_memory_class classes[72];
+      uint32_t count = 72;
+      for (uint32_t j = 0; j < count; ++j) {
+        classes[j].struct_size = sizeof(classes[j]);
+      }
+      if (f->api->memory->stats(f->device, &stats, NULL) != LEAT_OK || !plausible(&stats) ||
+          f->api->memory->classes(f->device, &count, classes, NULL) != LEAT_OK) {
+        return argument;
+      }
+    }
     if (i % 512 == 0) {
       (void)leati_memory_trim(f->device);
+      (void)f->api->memory->reset_peaks(f->device, NULL);
     }
   }
   for (int i = 0; i < 16; ++i) {
     (void)f->api->memory->free(f->device, held[i], NULL);
   }
-  return NULL;
+  return f->api->stream->destroy(stream, NULL) == LEAT_OK ? NULL : argument;
 }
 
 static void threads_allocate_and_free_at_once(void **state) {
@@ -290,6 +730,17 @@ int main(void) {
       cmocka_unit_test(trim_gives_back_what_nothing_uses),
       cmocka_unit_test(running_out_is_an_error_that_loses_nothing),
       cmocka_unit_test(before_running_out_every_free_block_is_looked_at),
+      cmocka_unit_test(an_idle_mapped_block_takes_small_uploads_without_a_command),
+      cmocka_unit_test(a_block_that_cannot_be_mapped_is_used_unmapped),
+      cmocka_unit_test(the_high_watermark_holds_and_says_so),
+      cmocka_unit_test(near_the_watermark_a_segment_is_as_small_as_its_block),
+      cmocka_unit_test(a_refusal_by_the_driver_gives_all_cached_memory_back),
+      cmocka_unit_test(peaks_begin_again_from_what_is_held),
+      cmocka_unit_test(damage_is_found_when_a_block_is_freed),
+      cmocka_unit_test(damage_to_a_live_block_is_found_by_synchronize),
+      cmocka_unit_test(damage_to_a_block_in_flight_is_found_later),
+      cmocka_unit_test(the_quarantine_is_bounded),
+      cmocka_unit_test(leaks_are_named_when_the_device_closes),
       cmocka_unit_test(threads_allocate_and_free_at_once),
       cmocka_unit_test(addresses_are_looked_up_while_segments_come_and_go),
   };
