@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plugin on the null driver: contents are right in every mode of completion and on devices of several shapes,
+ * failures of the driver come out as the ABI says, and no rule is broken and nothing left behind on any way. */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "nulldriver/host.h"
+
+enum { COUNT = 1000 };
+
+static host h;
+static int64_t count = COUNT;
+
+/* Every test has the plugin find the device anew. */
+static int before(void **state) {
+  (void)state;
+  nulldriver_reset();
+  return 0;
+}
+
+static int after(void **state) {
+  (void)state;
+  return host_report_violations() + host_report_leaks() == 0 && nulldriver_memory_used() == 0 ? 0 : -1;
+}
+
+static void open_device(void) {
+  assert_ok(host_open(&h, &err));
+}
+
+static void close_device(void) {
+  assert_ok(host_close(&h, &err));
+}
+
+/* Two blocks and host memory of COUNT floats. */
+typedef struct blocks {
+  uint64_t a, b;
+  float in[COUNT], out[COUNT];
+} blocks;
+
+static void take_blocks(blocks *t, leat_stream *stream) {
+  assert_ok(h.api->memory->alloc(h.device, sizeof(t->in), stream, &t->a, &err));
+  assert_ok(h.api->memory->alloc(h.device, sizeof(t->in), stream, &t->b, &err));
+}
+
+static void give_blocks(const blocks *t) {
+  assert_ok(h.api->memory->free(h.device, t->a, &err));
+  assert_ok(h.api->memory->free(h.device, t->b, &err));
+}
+
+static leat_stream *make_stream(void) {
+  leat_stream *stream;
+  assert_ok(h.api->stream->create(h.device, 0, &stream, &err));
+  return stream;
+}
+
+static leat_event *make_event(void) {
+  leat_event *event;
+  assert_ok(h.api->event->create(h.device, 0, &event, &err));
+  return event;
+}
+
+static int32_t upload(blocks *t, leat_stream *stream, uint32_t seed) {
+  host_fill(t->in, COUNT, (host_content){.seed = seed});
+  const DLTensor from = host_tensor(t->in, &count), to = device_tensor(t->a, &count);
+  return h.api->memory->copy(stream, &from, &to, NULL);
+}
+
+/* a through Relu to b. */
+static int32_t rectify(blocks *t, leat_stream *stream) {
+  const DLTensor from = device_tensor(t->a, &count), to = device_tensor(t->b, &count);
+  const DLTensor *const in[1] = {&from}, *const out[1] = {&to};
+  return h.api->op->invoke(h.relu, stream, 1, in, 1, out, NULL);
+}
+
+static int32_t download(blocks *t, leat_stream *stream) {
+  const DLTensor from = device_tensor(t->b, &count), to = host_tensor(t->out, &count);
+  memset(t->out, 0xff, sizeof(t->out));
+  return h.api->memory->copy(stream, &from, &to, NULL);
+}
+
+static void assert_arrived(const blocks *t, uint32_t seed) {
+  assert_int_equal(host_compare(t->out, COUNT, (host_content){.seed = seed, .rectified = true}), -1);
+}
+
+/* One stream, one run after the other. */
+static void run_through(uint32_t runs) {
+  static blocks t;
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, stream);
+  for (uint32_t i = 0; i < runs; ++i) {
+    assert_int_equal(upload(&t, stream, i), LEAT_OK);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_int_equal(download(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    assert_arrived(&t, i);
+  }
+  give_blocks(&t);
+  assert_ok(h.api->stream->destroy(stream, &err));
+}
+
+static void opening_and_closing_leaves_nothing(void **state) {
+  (void)state;
+  for (int i = 0; i < 3; ++i) {
+    open_device();
+    close_device();
+    assert_int_equal(host_report_leaks(), 0);
+  }
+}
+
+static void contents_are_right_in_every_mode(void **state) {
+  (void)state;
+  static const nulldriver_mode modes[] = {NULLDRIVER_EAGER, NULLDRIVER_LAZY, NULLDRIVER_LATE, NULLDRIVER_SHUFFLED,
+                                          NULLDRIVER_THREADED};
+  open_device();
+  for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); ++i) {
+    nulldriver_set_mode(modes[i], 5);
+    run_through(20);
+  }
+  close_device();
+}
+
+static void contents_are_right_on_devices_of_other_shapes(void **state) {
+  (void)state;
+  for (int i = 0; i < 5; ++i) {
+    nulldriver_shape shape = nulldriver_get_shape();
+    shape.queue_count = i == 0 ? 0 : i == 1 ? 1 : 16;
+    shape.no_mapped_device_local = i == 2;
+    shape.no_host_query_reset = i == 3;
+    shape.type = i == 4 ? VK_PHYSICAL_DEVICE_TYPE_CPU : VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+    nulldriver_set_shape(&shape);
+    nulldriver_set_mode(NULLDRIVER_THREADED, 2);
+    open_device();
+    run_through(10);
+    close_device();
+    nulldriver_reset();
+  }
+}
+
+static void nothing_is_done_before_the_device_has_done_it(void **state) {
+  (void)state;
+  static blocks t;
+  open_device();
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  leat_stream *const stream = make_stream();
+  leat_event *const event = make_event();
+  take_blocks(&t, stream);
+  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_int_equal(download(&t, stream), LEAT_OK);
+  assert_ok(h.api->event->record(event, stream, &err));
+  assert_int_equal(h.api->stream->query(stream, NULL), LEAT_ERROR_NOT_READY);
+  assert_int_equal(h.api->event->query(event, NULL), LEAT_ERROR_NOT_READY);
+  assert_int_equal(h.api->event->wait(event, 1000000, NULL), LEAT_ERROR_TIMEOUT);
+  assert_int_equal(host_compare(t.out, COUNT, (host_content){.seed = 1, .rectified = true}), 0);
+  assert_true(nulldriver_step(UINT32_MAX) > 0);
+  assert_ok(h.api->event->query(event, &err));
+  assert_arrived(&t, 1);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+/* What is given back in flight is not touched before it has run. */
+static void everything_may_go_while_it_is_in_flight(void **state) {
+  (void)state;
+  static blocks t;
+  open_device();
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  for (int i = 0; i < 10; ++i) {
+    leat_stream *const stream = make_stream();
+    leat_event *const event = make_event();
+    take_blocks(&t, stream);
+    assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_ok(h.api->event->record(event, stream, &err));
+    give_blocks(&t);
+    assert_ok(h.api->event->destroy(event, &err));
+    assert_ok(h.api->stream->destroy(stream, &err));
+    assert_ok(h.api->memory->trim(h.device, NULL, &err));
+  }
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  close_device();
+}
+
+static void events_order_streams_whatever_overtakes(void **state) {
+  (void)state;
+  enum { STREAMS = 9 };
+  static blocks t;
+  open_device();
+  leat_stream *streams[STREAMS];
+  leat_event *const event = make_event();
+  for (int i = 0; i < STREAMS; ++i) {
+    streams[i] = make_stream();
+  }
+  take_blocks(&t, NULL);
+  for (uint32_t seed = 1; seed <= 30; ++seed) {
+    nulldriver_set_mode(seed % 3 == 0 ? NULLDRIVER_THREADED : NULLDRIVER_SHUFFLED, seed);
+    for (uint32_t step = 0; step < 3; ++step) {
+      leat_stream *const stream = streams[(seed * 3 + step) % STREAMS];
+      assert_ok(h.api->stream->wait_event(stream, event, &err));
+      assert_int_equal(step == 0   ? upload(&t, stream, seed)
+                       : step == 1 ? rectify(&t, stream)
+                                   : download(&t, stream),
+                       LEAT_OK);
+      assert_ok(h.api->event->record(event, stream, &err));
+    }
+    assert_ok(h.api->event->wait(event, -1, &err));
+    assert_arrived(&t, seed);
+  }
+  give_blocks(&t);
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_ok(h.api->stream->destroy(streams[i], &err));
+  }
+  assert_ok(h.api->event->destroy(event, &err));
+  close_device();
+}
+
+static void a_failed_submission_is_sticky_until_cleared(void **state) {
+  (void)state;
+  static blocks t;
+  open_device();
+  leat_stream *const stream = make_stream();
+  leat_event *const event = make_event();
+  take_blocks(&t, stream);
+  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY));
+  assert_int_equal(h.api->stream->flush(stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(rectify(&t, stream), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(h.api->event->record(event, stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(h.api->event->wait(event, -1, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(h.api->stream->synchronize(stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(h.api->stream->clear_error(stream, &err));
+  assert_int_equal(upload(&t, stream, 2), LEAT_OK);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_int_equal(download(&t, stream), LEAT_OK);
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  assert_arrived(&t, 2);
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+static void *wait_for_event(void *event) {
+  return h.api->event->wait(event, -1, NULL) == LEAT_ERROR_DEVICE_LOST ? NULL : event;
+}
+
+static void a_lost_device_ends_every_wait(void **state) {
+  (void)state;
+  enum { WAITERS = 4 };
+  static blocks t;
+  pthread_t threads[WAITERS];
+  void *failed;
+  open_device();
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  leat_stream *const stream = make_stream();
+  leat_event *const event = make_event();
+  take_blocks(&t, stream);
+  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  assert_ok(h.api->event->record(event, stream, &err));
+  for (int i = 0; i < WAITERS; ++i) {
+    assert_int_equal(pthread_create(&threads[i], NULL, wait_for_event, event), 0);
+  }
+  nulldriver_lose_device();
+  for (int i = 0; i < WAITERS; ++i) {
+    assert_int_equal(pthread_join(threads[i], &failed), 0);
+    assert_null(failed);
+  }
+  assert_int_equal(upload(&t, stream, 2), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(h.api->stream->synchronize(stream, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(h.api->stream->clear_error(stream, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(h.api->device->synchronize(h.device, NULL), LEAT_ERROR_DEVICE_LOST);
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  open_device();
+  run_through(3);
+  close_device();
+}
+
+/* A thread with a stream and blocks of its own. */
+typedef struct submitter {
+  pthread_t thread;
+  leat_stream *stream;
+  blocks t;
+} submitter;
+
+static void *submit_until_lost(void *argument) {
+  static const int most = 100000;
+  submitter *const s = argument;
+  int32_t status = LEAT_OK;
+  for (int i = 0; i < most && status == LEAT_OK; ++i) {
+    status = upload(&s->t, s->stream, 1);
+    status = status == LEAT_OK ? rectify(&s->t, s->stream) : status;
+    status = status == LEAT_OK ? download(&s->t, s->stream) : status;
+    status = status == LEAT_OK ? h.api->stream->synchronize(s->stream, NULL) : status;
+  }
+  return status == LEAT_ERROR_DEVICE_LOST ? NULL : argument;
+}
+
+static void a_device_may_be_lost_in_the_middle(void **state) {
+  (void)state;
+  enum { THREADS = 4 };
+  static submitter submitters[THREADS];
+  for (uint64_t n = 5; n < 100; n += 30) {
+    void *failed;
+    open_device();
+    nulldriver_set_mode(NULLDRIVER_THREADED, 3);
+    assert_true(nulldriver_fail("vkQueueSubmit", n, VK_ERROR_DEVICE_LOST));
+    for (int i = 0; i < THREADS; ++i) {
+      submitter *const s = &submitters[i];
+      s->stream = make_stream();
+      take_blocks(&s->t, s->stream);
+    }
+    for (int i = 0; i < THREADS; ++i) {
+      assert_int_equal(pthread_create(&submitters[i].thread, NULL, submit_until_lost, &submitters[i]), 0);
+    }
+    for (int i = 0; i < THREADS; ++i) {
+      assert_int_equal(pthread_join(submitters[i].thread, &failed), 0);
+      assert_null(failed);
+      give_blocks(&submitters[i].t);
+      assert_ok(h.api->stream->destroy(submitters[i].stream, &err));
+    }
+    close_device();
+  }
+}
+
+static void memory_that_runs_out_comes_back(void **state) {
+  (void)state;
+  enum { BLOCKS = 64 };
+  nulldriver_shape shape = nulldriver_get_shape();
+  shape.device_heap = UINT64_C(64) << 20;
+  nulldriver_set_shape(&shape);
+  open_device();
+  uint64_t addresses[BLOCKS] = {0};
+  int taken = 0;
+  int32_t status = LEAT_OK;
+  while (taken < BLOCKS && status == LEAT_OK) {
+    status = h.api->memory->alloc(h.device, 8u << 20, NULL, &addresses[taken], NULL);
+    taken += status == LEAT_OK ? 1 : 0;
+  }
+  assert_int_equal(status, LEAT_ERROR_OUT_OF_MEMORY);
+  assert_true(taken > 0);
+  for (int i = 0; i < taken; ++i) {
+    assert_ok(h.api->memory->free(h.device, addresses[i], &err));
+  }
+  assert_ok(h.api->memory->alloc(h.device, 30u << 20, NULL, &addresses[0], &err));
+  assert_ok(h.api->memory->free(h.device, addresses[0], &err));
+  run_through(2);
+  close_device();
+}
+
+/* ---- Every call fails once -----------------------------------------------------------------------------------------
+ */
+
+/* A little of everything, going on after whatever fails. */
+static void little_of_everything(void) {
+  static blocks t;
+  leat_stream *stream = NULL;
+  leat_event *event = NULL;
+  if (host_open(&h, NULL) == LEAT_OK && h.api->stream->create(h.device, 0, &stream, NULL) == LEAT_OK) {
+    t.a = t.b = 0;
+    (void)h.api->event->create(h.device, 0, &event, NULL);
+    if (h.api->memory->alloc(h.device, sizeof(t.in), stream, &t.a, NULL) == LEAT_OK &&
+        h.api->memory->alloc(h.device, sizeof(t.in), stream, &t.b, NULL) == LEAT_OK) {
+      int32_t status = upload(&t, stream, 3);
+      status = status == LEAT_OK ? rectify(&t, stream) : status;
+      status = status == LEAT_OK ? download(&t, stream) : status;
+      status = status == LEAT_OK ? h.api->event->record(event, stream, NULL) : status;
+      status = status == LEAT_OK ? h.api->event->wait(event, -1, NULL) : status;
+      if (status == LEAT_OK) {
+        assert_arrived(&t, 3);
+      }
+    }
+    (void)h.api->memory->free(h.device, t.a, NULL);
+    (void)h.api->memory->free(h.device, t.b, NULL);
+    (void)h.api->event->destroy(event, NULL);
+    (void)h.api->stream->destroy(stream, NULL);
+  }
+  if (h.device != NULL) {
+    assert_ok(host_close(&h, &err));
+  } else {
+    assert_ok(h.api->shutdown(&err));
+  }
+}
+
+static void every_call_of_the_driver_may_fail(void **state) {
+  (void)state;
+  /* A wait polls as often as time allows; what the first of these calls meet, the later ones do too. */
+  enum { CALLS_MAX = 40 };
+  static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST};
+  bool can_fail = true;
+  uint32_t failures = 0;
+  for (uint32_t i = 0; nulldriver_function(i, &can_fail) != NULL && can_fail; ++i) {
+    for (uint32_t n = 1, fired = 1; fired != 0 && n <= CALLS_MAX; ++n) {
+      fired = 0;
+      for (size_t j = 0; j < sizeof(results) / sizeof(results[0]); ++j) {
+        const char *const name = nulldriver_function(i, &can_fail);
+        nulldriver_reset();
+        nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+        assert_true(nulldriver_fail(name, n, results[j]));
+        little_of_everything();
+        fired += nulldriver_calls(name) >= n ? 1 : 0;
+        if (host_report_violations() + host_report_leaks() != 0 || nulldriver_memory_used() != 0) {
+          fail_msg("after call %u of %s gave %d", n, name, (int)results[j]);
+        }
+      }
+      failures += fired;
+    }
+  }
+  print_message("%u failures came out well\n", failures);
+  assert_true(failures > 100);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, before, after)
+      CASE(opening_and_closing_leaves_nothing),
+      CASE(contents_are_right_in_every_mode),
+      CASE(contents_are_right_on_devices_of_other_shapes),
+      CASE(nothing_is_done_before_the_device_has_done_it),
+      CASE(everything_may_go_while_it_is_in_flight),
+      CASE(events_order_streams_whatever_overtakes),
+      CASE(a_failed_submission_is_sticky_until_cleared),
+      CASE(a_lost_device_ends_every_wait),
+      CASE(a_device_may_be_lost_in_the_middle),
+      CASE(memory_that_runs_out_comes_back),
+      CASE(every_call_of_the_driver_may_fail),
+#undef CASE
+  };
+  return cmocka_run_group_tests_name("nulldriver.plugin", tests, NULL, NULL);
+}
