@@ -39,6 +39,7 @@ typedef struct shop {
 typedef struct post {
   shop *shop;
   leati_worker *worker;
+  leati_batcher *batcher; /* what runs its requests, or NULL: it does so itself */
   /* Runs this thread began and ended; they differ while it is inside Run. Written by the thread, read by the watch. */
   gint begun;
   gint ended;
@@ -96,6 +97,9 @@ static gboolean check_output(post *p, size_t output, const char *run) {
     g_error_free(error);
     return FALSE;
   }
+  if (p->batcher != NULL) {
+    leati_batcher_crop(p->batcher, &want);
+  }
   leati_comparison found;
   leati_compare(&got, &want, worker->job->tolerance.value, &found);
   worker->worst = fmax(worker->worst, found.error);
@@ -128,22 +132,7 @@ static void keep_first(post *p) {
   p->worker->first = g_new0(OrtValue *, count + 1);
   for (size_t i = 0; i < count; ++i) {
     leati_array view;
-    OrtAllocator *allocator = NULL;
-    OrtStatus *status = ort->api->GetAllocatorWithDefaultOptions(&allocator);
-    OrtTensorTypeAndShapeInfo *info = NULL;
-    ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-    void *data = NULL;
-    if (leati_ort_ok(ort, status, NULL) && leati_value_view(ort, p->outputs[i], &view, NULL) &&
-        leati_ort_ok(ort, ort->api->GetTensorTypeAndShape(p->outputs[i], &info), NULL) &&
-        leati_ort_ok(ort, ort->api->GetTensorElementType(info, &type), NULL) &&
-        leati_ort_ok(ort, ort->api->CreateTensorAsOrtValue(allocator, view.dims, view.rank, type, &p->worker->first[i]),
-                     NULL) &&
-        leati_ort_ok(ort, ort->api->GetTensorMutableData(p->worker->first[i], &data), NULL) && view.bytes != 0) {
-      memcpy(data, view.data, view.bytes);
-    }
-    if (info != NULL) {
-      ort->api->ReleaseTensorTypeAndShapeInfo(info);
-    }
+    p->worker->first[i] = leati_value_view(ort, p->outputs[i], &view, NULL) ? leati_value_copy(ort, &view, NULL) : NULL;
   }
 }
 
@@ -161,13 +150,18 @@ static gboolean run_once(post *p, int64_t number) {
   }
   g_atomic_int_inc(&p->begun);
   const int64_t begin = now_ns();
-  OrtStatus *status = leati_model_run(ort, model, model->sessions[worker->index % model->session_count],
-                                      feed->sets[worker->index % feed->set_count].inputs, p->outputs);
+  OrtValue **const inputs = feed->sets[worker->index % feed->set_count].inputs;
+  GError *error = NULL;
+  const gboolean right =
+      p->batcher != NULL
+          ? leati_batcher_run(p->batcher, inputs, p->outputs, &error)
+          : leati_ort_ok(
+                ort,
+                leati_model_run(ort, model, model->sessions[worker->index % model->session_count], inputs, p->outputs),
+                &error);
   const int64_t end = now_ns();
   g_atomic_int_inc(&p->ended);
   worker->end = end;
-  GError *error = NULL;
-  const gboolean right = leati_ort_ok(ort, status, &error);
   if (!right) {
     keep_failure(worker, run, error->message);
     g_error_free(error);
@@ -287,7 +281,7 @@ static void init_locks(shop *s) {
 }
 
 gboolean leati_crew_run(const leati_ort *ort, const leati_options *options, const leati_job *jobs, size_t job_count,
-                        leati_crew *out, GError **error) {
+                        leati_batcher *const *batchers, leati_crew *out, GError **error) {
   const size_t threads = (size_t)options->threads;
   *out = (leati_crew){.count = threads * job_count, .workers = g_new0(leati_worker, threads * job_count)};
   shop s = {.ort = ort, .options = options, .crew = out};
@@ -298,7 +292,8 @@ gboolean leati_crew_run(const leati_ort *ort, const leati_options *options, cons
   for (size_t i = 0; i < out->count; ++i) {
     out->workers[i] =
         (leati_worker){.job = &jobs[i / threads], .index = i % threads, .times = leati_latency_new(options->runs)};
-    posts[i] = (post){.shop = &s, .worker = &out->workers[i]};
+    posts[i] =
+        (post){.shop = &s, .worker = &out->workers[i], .batcher = batchers != NULL ? batchers[i / threads] : NULL};
   }
   while (made < out->count && (handles[made] = g_thread_try_new("leat-run", work, &posts[made], error)) != NULL) {
     ++made;

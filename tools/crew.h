@@ -5,6 +5,7 @@
 #ifndef LEAT_TOOLS_CREW_H_
 #define LEAT_TOOLS_CREW_H_
 
+#include "batch.h"
 #include "compare.h"
 #include "feed.h"
 #include "latency.h"
@@ -45,10 +46,12 @@ typedef struct leati_crew {
 /** Runs every job from its threads and waits for them.
  * If no run ends for the time of options->timeout, or a thread hangs, it says which and ends the process with status 1.
  * @param jobs [borrowed: until leati_crew_clear] constant while this runs
+ * @param batchers [borrowed: until return] one for each job, which runs the requests of its threads; NULL: each thread
+ *   calls ONNX Runtime itself
  * @param out [out] release with leati_crew_clear()
  * @return FALSE with @p error set if threads could not be made; nothing was timed then */
 gboolean leati_crew_run(const leati_ort *ort, const leati_options *options, const leati_job *jobs, size_t job_count,
-                        leati_crew *out, GError **error);
+                        leati_batcher *const *batchers, leati_crew *out, GError **error);
 
 /** Releases what leati_crew_run() made. */
 void leati_crew_clear(const leati_ort *ort, leati_crew *crew);

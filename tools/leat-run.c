@@ -196,16 +196,38 @@ static void print_and_free(char *text) {
   g_free(text);
 }
 
-/* Everything after the models are ready. */
+/* The queues of all models; NULL with @p error set if one cannot be made. */
+static leati_batcher **make_batchers(const leati_findings *findings, GError **error) {
+  leati_batcher **batchers = g_new0(leati_batcher *, findings->job_count + 1);
+  for (size_t i = 0; i < findings->job_count; ++i) {
+    const leati_job *job = &findings->jobs[i];
+    batchers[i] = leati_batcher_new(findings->ort, findings->options, job->model, job->feed, error);
+    if (batchers[i] == NULL) {
+      while (i > 0) {
+        leati_batcher_free(batchers[--i]);
+      }
+      g_free(batchers);
+      return NULL;
+    }
+  }
+  return batchers;
+}
+
+/* Everything after the models and queues are ready. */
 static int run_and_report(leati_findings *findings, GError **error) {
   const leati_options *options = findings->options;
+  const leati_ort *ort = findings->ort;
   leati_crew crew = {0};
+  leati_crew batched = {0};
   int status = EXIT_UNUSABLE;
   if (!options->json) {
     print_and_free(leati_report_preface(findings));
   }
-  if (leati_crew_run(findings->ort, options, findings->jobs, findings->job_count, &crew, error)) {
+  if (leati_crew_run(ort, options, findings->jobs, findings->job_count, NULL, &crew, error) &&
+      (findings->batchers == NULL ||
+       leati_crew_run(ort, options, findings->jobs, findings->job_count, findings->batchers, &batched, error))) {
     findings->crew = &crew;
+    findings->batched = findings->batchers != NULL ? &batched : NULL;
     if (options->save_outputs == NULL || save_outputs(findings, error)) {
       status = leati_findings_right(findings) ? EXIT_RIGHT : EXIT_WRONG;
     }
@@ -214,7 +236,8 @@ static int run_and_report(leati_findings *findings, GError **error) {
       fputc('\n', stdout);
     }
   }
-  leati_crew_clear(findings->ort, &crew);
+  leati_crew_clear(ort, &crew);
+  leati_crew_clear(ort, &batched);
   return status;
 }
 
@@ -238,7 +261,17 @@ static int run(const leati_options *options, const leati_ort *ort, leati_job *jo
     return EXIT_UNUSABLE;
   }
   leati_findings findings = {.ort = ort, .options = options, .jobs = jobs, .job_count = count};
-  return run_and_report(&findings, error);
+  leati_batcher **batchers = options->batch > 0 ? make_batchers(&findings, error) : NULL;
+  if (options->batch > 0 && batchers == NULL) {
+    return EXIT_UNUSABLE;
+  }
+  findings.batchers = batchers;
+  const int status = run_and_report(&findings, error);
+  for (size_t i = 0; batchers != NULL && i < count; ++i) {
+    leati_batcher_free(batchers[i]);
+  }
+  g_free(batchers);
+  return status;
 }
 
 int main(int argc, char **argv) {

@@ -268,19 +268,44 @@ gboolean leati_value_view(const leati_ort *ort, OrtValue *value, leati_array *ou
   return right;
 }
 
+static ONNXTensorElementDataType element_to_onnx(leati_element element) {
+  ONNXTensorElementDataType onnx = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  for (size_t i = 0; i < G_N_ELEMENTS(kElements); ++i) {
+    onnx = kElements[i].element == element ? kElements[i].onnx : onnx;
+  }
+  return onnx;
+}
+
+OrtValue *leati_value_copy(const leati_ort *ort, const leati_array *array, GError **error) {
+  OrtAllocator *allocator = NULL;
+  OrtValue *value = NULL;
+  void *data = NULL;
+  if (!leati_ort_ok(ort, ort->api->GetAllocatorWithDefaultOptions(&allocator), error) ||
+      !leati_ort_ok(ort,
+                    ort->api->CreateTensorAsOrtValue(allocator, array->dims, array->rank,
+                                                     element_to_onnx(array->element), &value),
+                    error)) {
+    return NULL;
+  }
+  if (!leati_ort_ok(ort, ort->api->GetTensorMutableData(value, &data), error)) {
+    ort->api->ReleaseValue(value);
+    return NULL;
+  }
+  if (array->bytes != 0) {
+    memcpy(data, array->data, array->bytes);
+  }
+  return value;
+}
+
 OrtValue *leati_value_new(const leati_ort *ort, const leati_array *array, GError **error) {
   OrtMemoryInfo *memory = NULL;
   OrtValue *value = NULL;
-  ONNXTensorElementDataType onnx = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  for (size_t i = 0; i < G_N_ELEMENTS(kElements); ++i) {
-    onnx = kElements[i].element == array->element ? kElements[i].onnx : onnx;
-  }
   if (!leati_ort_ok(ort, ort->api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory), error)) {
     return NULL;
   }
   if (!leati_ort_ok(ort,
                     ort->api->CreateTensorWithDataAsOrtValue(memory, array->data, array->bytes, array->dims,
-                                                             array->rank, onnx, &value),
+                                                             array->rank, element_to_onnx(array->element), &value),
                     error)) {
     value = NULL;
   }

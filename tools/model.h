@@ -79,6 +79,12 @@ gboolean leati_value_view(const leati_ort *ort, OrtValue *value, leati_array *ou
  * @return [owned: release with api->ReleaseValue] NULL with @p error set */
 OrtValue *leati_value_new(const leati_ort *ort, const leati_array *array, GError **error);
 
+/** Makes a value with memory of its own, and copies an array into it.
+ * @threads any
+ * @param array [borrowed: until return]
+ * @return [owned: release with api->ReleaseValue] NULL with @p error set */
+OrtValue *leati_value_copy(const leati_ort *ort, const leati_array *array, GError **error);
+
 /** Releases @p count values, of which any may be NULL, and sets them to NULL.
  * @threads any */
 void leati_values_free(const leati_ort *ort, OrtValue **values, size_t count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include <leat/batch.h>
 #include <string.h>
 
 #include "binding.h"
@@ -10,6 +11,10 @@
 #define THREADS_MAX 1024
 /* With THREADS_MAX, keeps the count of all runs, warm-ups included, within 31 bits. */
 #define RUNS_MAX 1000000
+#define BATCH_MAX 1048576
+/* An hour, in microseconds. */
+#define DELAY_MAX INT64_C(3600000000)
+#define DELAY_DEFAULT 200
 
 static const char kSummary[] =
     "Runs ONNX models through ONNX Runtime from many threads at once, compares every output of every run with what "
@@ -28,6 +33,15 @@ static const char kDescription[] =
     "  the bare bytes of the tensor. A dynamic dimension is taken from --shape, from --dim, or from another input's "
     "file\n"
     "  that has the same dimension; else it is 1, and that is said.\n"
+    "\n"
+    "Batches\n"
+    "  --batch N runs everything twice: first each thread calls ONNX Runtime itself, then each thread submits the "
+    "same\n"
+    "  inputs as a single request to a queue, of which W workers run up to N rows at once, in one call (worker i uses\n"
+    "  session i modulo S). A batch begins when it is full, when its oldest request has waited for D microseconds, or\n"
+    "  when every thread waits. Each thread gets its own rows back, and they are compared with what the CPU provider\n"
+    "  gives for the request alone. Axis 0 of every input and output must be the batch: dynamic, or N in a model that\n"
+    "  takes exactly N rows. Of such a model a request is one row, and batches with fewer are filled up.\n"
     "\n"
     "Files written\n"
     "  --save-outputs DIR writes what thread 0 got in its first run as DIR/OUTPUT.npy, with several models as\n"
@@ -49,6 +63,7 @@ static const char kDescription[] =
     "  leat-run model.onnx --threads 8 --runs 100\n"
     "  leat-run bert.onnx --threads 16 --sessions 4 --dim batch=2 --dim sequence=64 --range input_ids=0:30521 --fill "
     "mask=1\n"
+    "  leat-run model.onnx --threads 8 --batch 8 --batch-delay-us 500\n"
     "  leat-run a.onnx b.onnx --threads 4 --no-fallback --json\n";
 
 /* An option of one whole number. */
@@ -159,11 +174,19 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
                          .ranges = new_bindings(),
                          .fills = new_bindings(),
                          .provider_options = new_bindings()};
+  int64_t batch_delay = -1;
+  int64_t batch_workers = -1;
   whole_option wholes[] = {
-      {"threads", NULL, 1, THREADS_MAX, &out->threads},   {"runs", NULL, 1, RUNS_MAX, &out->runs},
-      {"sessions", NULL, 1, THREADS_MAX, &out->sessions}, {"warmup", NULL, 0, RUNS_MAX, &out->warmup},
-      {"cpu-threads", NULL, 0, 1024, &out->cpu_threads},  {"timeout", NULL, 0, 86400, &out->timeout},
+      {"threads", NULL, 1, THREADS_MAX, &out->threads},
+      {"runs", NULL, 1, RUNS_MAX, &out->runs},
+      {"sessions", NULL, 1, THREADS_MAX, &out->sessions},
+      {"warmup", NULL, 0, RUNS_MAX, &out->warmup},
+      {"cpu-threads", NULL, 0, 1024, &out->cpu_threads},
+      {"timeout", NULL, 0, 86400, &out->timeout},
       {"seed", NULL, 0, G_MAXINT64, &out->seed},
+      {"batch", NULL, 1, BATCH_MAX, &out->batch},
+      {"batch-delay-us", NULL, 0, DELAY_MAX, &batch_delay},
+      {"batch-workers", NULL, 1, LEAT_BATCH_MAX_WORKERS, &batch_workers},
   };
   binding_option bindings[] = {
       {"input", NULL, out->inputs}, {"dim", NULL, out->dims},   {"shape", NULL, out->shapes},
@@ -202,6 +225,9 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
       {"cpu-threads", 0, TEXT(&wholes[4].text),
        "Threads inside one run on the CPU, 0 for one a core (1: the callers are the parallel part)", "N"},
       {"timeout", 0, TEXT(&wholes[5].text), "Give up when no run ends for so long, 0 for never (600)", "SECONDS"},
+      {"batch", 'b', TEXT(&wholes[7].text), "Run also in batches of N rows, through a queue (see below)", "N"},
+      {"batch-delay-us", 0, TEXT(&wholes[8].text), "Microseconds that a batch waits for more requests (200)", "D"},
+      {"batch-workers", 0, TEXT(&wholes[9].text), "Batches of a model that run at once (1: strict order)", "W"},
       {"json", 0, FLAG(&out->json), "Print the result as JSON", NULL},
       {"verbose", 'v', FLAG(&out->verbose), "Name every node, and show ONNX Runtime's warnings", NULL},
       {"version", 0, FLAG(&out->version), "Print the version and exit", NULL},
@@ -243,6 +269,13 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
   g_free(provider);
   g_free(compare);
   g_free(tolerance);
+  if (right && out->batch == 0 && (batch_delay >= 0 || batch_workers >= 0)) {
+    LEATI_FAULT_SET(error, "%s is for --batch N, which was not given",
+                    batch_delay >= 0 ? "--batch-delay-us" : "--batch-workers");
+    right = FALSE;
+  }
+  out->batch_delay = batch_delay >= 0 ? batch_delay : DELAY_DEFAULT;
+  out->batch_workers = batch_workers >= 0 ? batch_workers : 1;
   return right && (out->version || check_values(out, error));
 }
 

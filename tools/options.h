@@ -18,9 +18,12 @@ typedef struct leati_options {
   int64_t cpu_threads;
   int64_t timeout; /**< seconds without any run ending; 0: none */
   int64_t seed;
-  double tolerance; /**< below 0: chosen from the model */
-  gboolean leat;    /**< provider leat, else cpu */
-  gboolean compare; /**< with the CPU provider, else not at all */
+  int64_t batch;         /**< rows of a batch, or 0: no batches */
+  int64_t batch_delay;   /**< microseconds that a batch waits for more */
+  int64_t batch_workers; /**< batches of a model at once, at least 1 */
+  double tolerance;      /**< below 0: chosen from the model */
+  gboolean leat;         /**< provider leat, else cpu */
+  gboolean compare;      /**< with the CPU provider, else not at all */
   gboolean no_fallback;
   gboolean same_inputs;
   gboolean json;

@@ -31,11 +31,29 @@ gboolean leati_ort_ok(const leati_ort *ort, OrtStatus *status, GError **error) {
 /* Lines of ONNX Runtime's log that are shown although nobody asked for it. */
 #define LOG_LINES_MAX 20
 
+/* What the provider says before the backend's own reason for finding nothing. */
+#define NO_DEVICE "there is no device: "
+
 /* What print_log() needs; any thread may be in it. */
 static struct {
   gboolean all; /* constant after leati_ort_open() */
   gint shown;   /* lines so far; a counter that orders nothing */
+  GMutex lock;  /* guards the next */
+  char *reason; /* why there is no device, or NULL */
 } log_state;
+
+/* Keeps a backend's reason for the error that leat-run ends with, where it is not one line among others. */
+static gboolean keep_reason(const char *message) {
+  const char *found = strstr(message, NO_DEVICE);
+  if (found == NULL) {
+    return FALSE;
+  }
+  g_mutex_lock(&log_state.lock);
+  g_free(log_state.reason);
+  log_state.reason = g_strstrip(g_utf8_make_valid(found + strlen(NO_DEVICE), -1));
+  g_mutex_unlock(&log_state.lock);
+  return TRUE;
+}
 
 /* Called by ONNX Runtime from any thread. What it says about Leat matters even to who did not ask: above all, that the
  * provider failed while the graph was divided, after which ONNX Runtime goes on with the CPU provider alone. */
@@ -47,7 +65,8 @@ static void ORT_API_CALL print_log(void *param, OrtLoggingLevel severity, const 
   (void)logid;
   const gboolean is_ours = strstr(message, "Leat") != NULL || strstr(message, "LEAT_") != NULL ||
                            strstr(code_location != NULL ? code_location : "", "leat") != NULL;
-  if (!log_state.all && (!is_ours || g_atomic_int_add(&log_state.shown, 1) >= LOG_LINES_MAX)) {
+  const gboolean is_kept = is_ours && keep_reason(message);
+  if (!log_state.all && (!is_ours || is_kept || g_atomic_int_add(&log_state.shown, 1) >= LOG_LINES_MAX)) {
     return;
   }
   char *text = g_utf8_make_valid(message, -1);
@@ -188,7 +207,10 @@ static gboolean choose_device(leati_ort *ort, const char *wanted, GError **error
     g_free(text);
   }
   if (ort->device == NULL && seen == 0) {
-    LEATI_FAULT_SET(error, "%s found no Vulkan device that Leat can use; leat-info says why", ort->library);
+    g_mutex_lock(&log_state.lock);
+    LEATI_FAULT_SET(error, "%s found no device that Leat can use: %s", ort->library,
+                    log_state.reason != NULL ? log_state.reason : "the backend gives no reason; leat-info may know it");
+    g_mutex_unlock(&log_state.lock);
   } else if (ort->device == NULL) {
     LEATI_FAULT_SET(error, "--device %s: no such device; there are:%s", wanted, others->str);
   }
@@ -232,6 +254,9 @@ void leati_ort_close(leati_ort *ort) {
   if (ort->env != NULL) {
     ort->api->ReleaseEnv(ort->env);
   }
+  g_mutex_lock(&log_state.lock);
+  g_clear_pointer(&log_state.reason, g_free);
+  g_mutex_unlock(&log_state.lock);
   g_free(ort->device_text);
   g_free(ort->library);
   *ort = (leati_ort){0};

@@ -46,14 +46,28 @@ static void sum_up(const leati_crew *crew, size_t first, size_t count, figures *
   g_free(times);
 }
 
-static void sum_up_job(const leati_findings *findings, size_t job, figures *out) {
+static void sum_up_job(const leati_findings *findings, const leati_crew *crew, size_t job, figures *out) {
   const size_t threads = (size_t)findings->options->threads;
-  sum_up(findings->crew, job * threads, threads, out);
+  sum_up(crew, job * threads, threads, out);
+}
+
+/* Adds the counts up that a verdict needs, over both times that the models were run. */
+static void sum_up_all(const leati_findings *findings, figures *out) {
+  figures batched = {0};
+  sum_up(findings->crew, 0, findings->crew->count, out);
+  if (findings->batched != NULL) {
+    sum_up(findings->batched, 0, findings->batched->count, &batched);
+  }
+  out->runs += batched.runs;
+  out->skipped += batched.skipped;
+  out->failed += batched.failed;
+  out->outputs += batched.outputs;
+  out->wrong += batched.wrong;
 }
 
 gboolean leati_findings_right(const leati_findings *findings) {
   figures all;
-  sum_up(findings->crew, 0, findings->crew->count, &all);
+  sum_up_all(findings, &all);
   return all.skipped == 0 && all.failed == 0 && all.wrong == 0;
 }
 
@@ -131,6 +145,13 @@ char *leati_report_preface(const leati_findings *findings) {
                            "CPU parts  on %" G_GINT64_FORMAT " threads a session, 0 being one a core (--cpu-threads)\n",
                            options->cpu_threads);
   }
+  if (options->batch > 0) {
+    g_string_append_printf(text,
+                           "batches    the same a second time, %" G_GINT64_FORMAT
+                           " a model at once: each of %" G_GINT64_FORMAT " rows, or what came in %" G_GINT64_FORMAT
+                           " us, or when all threads wait\n",
+                           options->batch_workers, options->batch, options->batch_delay);
+  }
   g_string_append(text, options->compare ? "compare    every output of every run with ONNX Runtime's CPU provider\n"
                                          : "compare    nothing (--compare none)\n");
   for (size_t i = 0; i < findings->job_count; ++i) {
@@ -145,6 +166,12 @@ char *leati_report_preface(const leati_findings *findings) {
     }
     for (guint n = 0; n < job->feed->notes->len; ++n) {
       g_string_append_printf(text, "  note       %s\n", (const char *)g_ptr_array_index(job->feed->notes, n));
+    }
+    if (findings->batchers != NULL && leati_batcher_crops(findings->batchers[i])) {
+      g_string_append_printf(text,
+                             "  note       the model takes exactly %" G_GINT64_FORMAT
+                             " rows: without batches a run is all of them, and a request is the first\n",
+                             options->batch);
     }
   }
   return g_string_free(text, FALSE);
@@ -180,6 +207,34 @@ static double setup_seconds(const leati_model *model) {
   return sum;
 }
 
+/* What tells the rows of the second time, in batches, from those of the first. */
+#define BATCHED_NOT ""
+#define BATCHED ", batched"
+
+/* The rows of one of the times that the models were run. */
+static void add_rows(leati_table *table, const leati_findings *findings, const leati_crew *crew, const char *way) {
+  double setup = 0.0;
+  figures one;
+  for (size_t i = 0; i < findings->job_count; ++i) {
+    const leati_model *model = findings->jobs[i].model;
+    char *name = g_strconcat(model->label, way, NULL);
+    sum_up_job(findings, crew, i, &one);
+    add_row(table, findings->options, name, &one, setup_seconds(model));
+    setup += setup_seconds(model);
+    g_free(name);
+  }
+  if (findings->job_count > 1) {
+    char *name = g_strconcat("all", way, NULL);
+    sum_up(crew, 0, crew->count, &one);
+    add_row(table, findings->options, name, &one, setup);
+    g_free(name);
+  }
+}
+
+static double mean_requests(const leat_batch_stats *stats) {
+  return stats->batches > 0 ? (double)(stats->done + stats->failed) / (double)stats->batches : 0.0;
+}
+
 static void append_nodes(const leati_findings *findings, const leati_model *model, GString *text) {
   GPtrArray *shares = shares_of(model->nodes);
   g_string_append_printf(text, "nodes of %s (%u)\n", model->label, model->nodes->len);
@@ -203,7 +258,27 @@ static void append_nodes(const leati_findings *findings, const leati_model *mode
   g_ptr_array_unref(shares);
 }
 
-static void append_complaints(const leati_crew *crew, GString *text) {
+/* How well the batches were filled. */
+static void append_batches(const leati_findings *findings, size_t job, GString *text) {
+  leat_batch_stats stats;
+  leati_batcher_stats(findings->batchers[job], &stats);
+  g_string_append_printf(text, "batches of %s: %" G_GUINT64_FORMAT ", on average %.1f requests (warm-ups counted)",
+                         findings->jobs[job].model->label, stats.batches, mean_requests(&stats));
+  const char *before = ":";
+  for (guint k = 0; k < LEAT_BATCH_SIZE_CLASSES; ++k) {
+    if (stats.sizes[k] == 0) {
+      continue;
+    }
+    g_string_append_printf(text, "%s %" G_GUINT64_FORMAT " of %u", before, stats.sizes[k], 1u << k);
+    if (k > 0) {
+      g_string_append_printf(text, " to %u", (2u << k) - 1);
+    }
+    before = ",";
+  }
+  g_string_append_c(text, '\n');
+}
+
+static void append_complaints(const leati_crew *crew, const char *way, GString *text) {
   guint told = 0;
   guint untold = 0;
   for (size_t i = 0; i < crew->count; ++i) {
@@ -220,8 +295,8 @@ static void append_complaints(const leati_crew *crew, GString *text) {
         continue;
       }
       ++told;
-      g_string_append_printf(text, "%s %s thread %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT " times, first in %s\n",
-                             kinds[k], worker->job->model->label, worker->index, counts[k], sayings[k]);
+      g_string_append_printf(text, "%s %s%s thread %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT " times, first in %s\n",
+                             kinds[k], worker->job->model->label, way, worker->index, counts[k], sayings[k]);
     }
   }
   if (untold != 0) {
@@ -235,17 +310,11 @@ char *leati_report_text(const leati_findings *findings) {
   GString *text = g_string_new("\n");
   leati_table *table = leati_table_new(kHeading);
   figures all;
-  double setup = 0.0;
-  for (size_t i = 0; i < findings->job_count; ++i) {
-    figures one;
-    sum_up_job(findings, i, &one);
-    add_row(table, findings->options, findings->jobs[i].model->label, &one, setup_seconds(findings->jobs[i].model));
-    setup += setup_seconds(findings->jobs[i].model);
+  add_rows(table, findings, findings->crew, BATCHED_NOT);
+  if (findings->batched != NULL) {
+    add_rows(table, findings, findings->batched, BATCHED);
   }
-  sum_up(findings->crew, 0, findings->crew->count, &all);
-  if (findings->job_count > 1) {
-    add_row(table, findings->options, "all", &all, setup);
-  }
+  sum_up_all(findings, &all);
   char *rows = leati_table_text(table);
   g_string_append(text, rows);
   g_free(rows);
@@ -254,7 +323,13 @@ char *leati_report_text(const leati_findings *findings) {
   for (size_t i = 0; i < findings->job_count; ++i) {
     append_nodes(findings, findings->jobs[i].model, text);
   }
-  append_complaints(findings->crew, text);
+  for (size_t i = 0; findings->batched != NULL && i < findings->job_count; ++i) {
+    append_batches(findings, i, text);
+  }
+  append_complaints(findings->crew, BATCHED_NOT, text);
+  if (findings->batched != NULL) {
+    append_complaints(findings->batched, BATCHED, text);
+  }
   const gboolean right = leati_findings_right(findings);
   g_string_append_printf(text, "\n%s: %" G_GINT64_FORMAT " runs", right ? "OK" : "NOT OK", all.runs);
   if (all.failed + all.skipped > 0) {
@@ -367,11 +442,11 @@ static void add_nodes(JsonBuilder *json, const leati_options *options, const lea
   g_ptr_array_unref(shares);
 }
 
-static void add_complaints(JsonBuilder *json, const leati_findings *findings, size_t job) {
+static void add_complaints(JsonBuilder *json, const leati_findings *findings, const leati_crew *crew, size_t job) {
   const size_t threads = (size_t)findings->options->threads;
   begin(json, "complaints", TRUE);
   for (size_t i = 0; i < threads; ++i) {
-    const leati_worker *worker = &findings->crew->workers[job * threads + i];
+    const leati_worker *worker = &crew->workers[job * threads + i];
     if (worker->failure != NULL || worker->mismatch != NULL) {
       json_builder_begin_object(json);
       add_int(json, "thread", (int64_t)worker->index);
@@ -383,11 +458,26 @@ static void add_complaints(JsonBuilder *json, const leati_findings *findings, si
   json_builder_end_array(json);
 }
 
+/* The second time, in batches. */
+static void add_batched(JsonBuilder *json, const leati_findings *findings, size_t index) {
+  figures one;
+  leat_batch_stats stats;
+  leati_batcher_stats(findings->batchers[index], &stats);
+  sum_up_job(findings, findings->batched, index, &one);
+  begin(json, "batched", FALSE);
+  add_figures(json, findings->options, &one);
+  add_int(json, "batches", (int64_t)stats.batches);
+  add_number(json, "requests_per_batch", mean_requests(&stats));
+  add_int(json, "largest_batch", (int64_t)stats.largest_batch);
+  add_complaints(json, findings, findings->batched, index);
+  json_builder_end_object(json);
+}
+
 static void add_job(JsonBuilder *json, const leati_findings *findings, size_t index) {
   const leati_job *job = &findings->jobs[index];
   const leati_model *model = job->model;
   figures one;
-  sum_up_job(findings, index, &one);
+  sum_up_job(findings, findings->crew, index, &one);
   json_builder_begin_object(json);
   add_text(json, "name", model->label);
   add_text(json, "path", model->path);
@@ -404,7 +494,10 @@ static void add_job(JsonBuilder *json, const leati_findings *findings, size_t in
   json_builder_end_array(json);
   add_figures(json, findings->options, &one);
   add_nodes(json, findings->options, model);
-  add_complaints(json, findings, index);
+  add_complaints(json, findings, findings->crew, index);
+  if (findings->batched != NULL) {
+    add_batched(json, findings, index);
+  }
   json_builder_end_object(json);
 }
 
@@ -425,6 +518,11 @@ char *leati_report_json(const leati_findings *findings) {
   add_int(json, "warmup_per_thread", options->warmup);
   add_int(json, "cpu_threads", options->cpu_threads);
   add_int(json, "seed", options->seed);
+  if (options->batch > 0) {
+    add_int(json, "batch", options->batch);
+    add_int(json, "batch_delay_us", options->batch_delay);
+    add_int(json, "batch_workers", options->batch_workers);
+  }
   begin(json, "models", TRUE);
   for (size_t i = 0; i < findings->job_count; ++i) {
     add_job(json, findings, i);
@@ -435,6 +533,12 @@ char *leati_report_json(const leati_findings *findings) {
   begin(json, "total", FALSE);
   add_figures(json, options, &all);
   json_builder_end_object(json);
+  if (findings->batched != NULL) {
+    sum_up(findings->batched, 0, findings->batched->count, &all);
+    begin(json, "total_batched", FALSE);
+    add_figures(json, options, &all);
+    json_builder_end_object(json);
+  }
   add_flag(json, "ok", leati_findings_right(findings));
   json_builder_end_object(json);
 

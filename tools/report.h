@@ -14,6 +14,8 @@ typedef struct leati_findings {
   const leati_job *jobs;
   size_t job_count;
   const leati_crew *crew;
+  const leati_crew *batched;      /**< the second time, in batches; NULL: there was none */
+  leati_batcher *const *batchers; /**< one for each job, still alive; NULL without `batched` */
 } leati_findings;
 
 /** TRUE if no run failed or was skipped and no output was wrong. */

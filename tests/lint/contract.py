@@ -9,7 +9,7 @@ import re
 
 import lint
 
-HEADERS = ['abi/leat/backend.h', 'host-shim/leat/host.h']
+HEADERS = ['abi/leat/backend.h', 'host-shim/leat/host.h', 'host-shim/leat/batch.h']
 
 # A function type, a slot of a table, or an exported function, with the comment that stands above it, if any.
 DECLARATION = re.compile(

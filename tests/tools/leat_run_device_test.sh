@@ -35,7 +35,7 @@ expect() {
 
 # No driver, and a device that nobody has: a reason and status 2, with or without a device in the machine.
 setting='VK_ICD_FILENAMES=/nonexistent VK_DRIVER_FILES=/nonexistent'
-expect 2 'found no Vulkan device' "$models/mlp.onnx"
+expect 2 'found no device that Leat can use: the Vulkan loader' "$models/mlp.onnx"
 setting=LEAT_VULKAN_DEVICE=nonsense
 expect 2 'LEAT_VULKAN_DEVICE' "$models/mlp.onnx"
 setting=
@@ -59,6 +59,10 @@ for threads in 1 2 8 16; do
 done
 expect 0 '0 wrong' "$models/mlp.onnx" --threads 8 --sessions 4 --runs 20
 expect 0 '0 wrong' "$models/mlp.onnx" "$models/words.onnx" "$models/quotient.onnx" --threads 4 --sessions 2 --runs 20
+expect 0 '0 wrong' "$models/mlp.onnx" --threads 8 --batch 8 --runs 20
+expect 0 '0 wrong' "$models/mlp.onnx" "$models/words.onnx" --threads 8 --sessions 2 --batch 4 --batch-workers 2 \
+  --runs 20
+expect 0 'batched' "$models/four.onnx" --threads 3 --batch 4
 expect 0 '0 wrong' "$models/quotient.onnx" --fill x=0 --dim n=9
 expect 0 '0 wrong' "$models/quotient.onnx" --fill x=nan
 expect 0 '0 wrong' "$models/quotient.onnx" --fill x=-inf

@@ -76,6 +76,27 @@ npy "$work/shape55.npy" '<i8' '(2,)'
 printf '\005\0\0\0\0\0\0\0\005\0\0\0\0\0\0\0' >>"$work/shape55.npy"
 expect 0 '0 wrong' "$models/reshape.onnx" -p cpu --threads 3 --input shape="$work/shape23.npy"
 
+# Batches: a second time, with the same inputs as single requests. Whatever axis 0 is not the batch of, is named.
+expect 0 'mlp, batched' "$models/mlp.onnx" -p cpu --threads 8 --batch 8
+expect 0 'OK: 160 runs, 176 outputs compared' "$models/mlp.onnx" -p cpu --threads 8 --batch 3 --batch-delay-us 0
+expect 0 '0 wrong' "$models/mlp.onnx" -p cpu --threads 8 --sessions 2 --batch 16 --dim batch=5 --batch-workers 3
+expect 0 '0 wrong' "$models/mlp.onnx" -p cpu --threads 4 --batch 4 --dim batch=0
+expect 0 'all, batched' "$models/mlp.onnx" "$models/words.onnx" -p cpu --threads 4 --dim length=7 --batch 4
+expect 0 '"requests_per_batch"' "$models/mlp.onnx" -p cpu --threads 4 --batch 4 --json
+expect 0 'the model takes exactly 4 rows' "$models/four.onnx" -p cpu --threads 6 --batch 4
+expect 0 '0 wrong' "$models/four.onnx" -p cpu --threads 1 --batch 4
+expect 0 'on average 4.0 requests (warm-ups counted): 11 of 4 to 7' "$models/mlp.onnx" -p cpu --threads 4 --batch 4 \
+  --batch-delay-us 3600000000
+expect 1 'WRONG crowd, batched thread' "$models/crowd.onnx" -p cpu --threads 4 --batch 4 --batch-delay-us 3600000000
+expect 0 '0 wrong' "$models/crowd.onnx" -p cpu --threads 4 --batch 1
+expect 2 "--batch 8: $models/four.onnx: input 'x' is [4,16]; axis 0" "$models/four.onnx" -p cpu --batch 8
+expect 2 "output 'sum' is []; axis 0" "$models/total.onnx" -p cpu --batch 8
+expect 2 "input 'x' of a request is [5,16], and a batch holds 0 to 4 rows" "$models/mlp.onnx" -p cpu --batch 4 \
+  --dim batch=5
+expect 2 'is not a whole number from 1 to 1048576' "$models/mlp.onnx" -p cpu --batch 0
+expect 2 '--batch-delay-us is for --batch N' "$models/mlp.onnx" -p cpu --batch-delay-us 5
+expect 2 '--batch-workers is for --batch N' "$models/mlp.onnx" -p cpu --batch-workers 2
+
 # Wrong outputs, failing runs and hanging runs are found: status 1, with thread and model.
 expect 1 'WRONG dice thread' "$models/dice.onnx" -p cpu --threads 2
 expect 1 '"ok" : false' "$models/dice.onnx" -p cpu --json

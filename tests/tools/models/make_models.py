@@ -92,6 +92,25 @@ def main():
          [node("Identity", ["x"], ["y"], "identity")],
          [("x", TensorProto.STRING, [1])],
          [("y", TensorProto.STRING, [1])])
+    # Takes four rows, no more and no fewer.
+    save("four",
+         [node("Gemm", ["x", "w", "b"], ["y"], "only")],
+         [("x", TensorProto.FLOAT, [4, 16])],
+         [("y", TensorProto.FLOAT, [4, 8])],
+         [("w", weight(16, 8)), ("b", weight(8))])
+    # The result of a row depends on the rows beside it, so that no batch of more than one is right.
+    save("crowd",
+         [node("ReduceMean", ["x"], ["m"], "mean", axes=[0]),
+          node("Sub", ["x", "m"], ["d"], "distance"),
+          node("Add", ["d", "x"], ["y"], "both")],
+         [("x", TensorProto.FLOAT, ["batch", 3])],
+         [("y", TensorProto.FLOAT, ["batch", 3])])
+    # One output is without axes, so that there is nothing to give each row.
+    save("total",
+         [node("ReduceSum", ["x"], ["sum"], "add_up", keepdims=0),
+          node("Neg", ["x"], ["y"], "negate")],
+         [("x", TensorProto.FLOAT, ["batch", 3])],
+         [("y", TensorProto.FLOAT, ["batch", 3]), ("sum", TensorProto.FLOAT, [])])
 
 
 if __name__ == "__main__":
