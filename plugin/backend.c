@@ -191,6 +191,8 @@ static int32_t backend_configure(const char *name, const char *value, leat_error
   if (name == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "name is NULL");
   }
+  /* What is wrong by itself is said first, whenever it comes. */
+  LEATI_TRY(leati_config_check(name, value, err));
   leati_mutex_lock(&backend_lock);
   const int32_t status =
       leati_devices_known() ? leati_fail(err, LEAT_ERROR_BUSY,

@@ -26,25 +26,32 @@ typedef struct leati_config {
   int64_t pool_timeout_ms;     /**< LEAT_STREAM_POOL_WAIT_TIMEOUT_MS: 0 not at all, -1 for ever */
   int64_t pool_round_robin;    /**< LEAT_STREAM_POLICY: 1 for round-robin */
   double high_watermark_ratio; /**< LEAT_HIGH_WATERMARK_RATIO: of the heap's budget, above 0 up to 1 */
-  double low_watermark_ratio;  /**< LEAT_LOW_WATERMARK_RATIO: likewise, at most the high one; not set: 0.8 of that */
+  double low_watermark_ratio;  /**< LEAT_LOW_WATERMARK_RATIO: likewise, at most the high one; default: 0.8 of that */
   int64_t memory_guard;        /**< LEAT_MEMORY_GUARD: 1 to look for writes outside of blocks */
   int64_t force_graph_path;    /**< LEAT_FORCE_GRAPH_PATH, FORCE_GRAPH_PATH: 0 or 1 */
   int64_t force_direct_path;   /**< LEAT_FORCE_DIRECT_PATH: 0 or 1 */
   int64_t log;                 /**< LEAT_LOG: a leati_log_level */
+  char profile[1024];          /**< LEAT_PROFILE: path of a trace; empty: none */
 } leati_config;
 
 /** Takes the environment over, on the first call in the process. Later changes of it have no effect. */
 void leati_config_read_environment(void);
 
-/** Gives the settings. The backend's lock is held; what was given stays as it is while devices are known.
+/** Gives the settings. The backend's lock is held; what was given stays as it is while devices are known. Settings that
+ * have no effect yet are warned of, once in a process.
  * @errors INVALID_ARGUMENT: one that cannot be parsed; the message names it, its value and what is allowed */
 int32_t leati_config_get(const leati_config **out, leat_error *err);
 
-/** leat_backend_api::configure, without the check that no device is known. The backend's lock is held. */
+/** Tells whether leati_config_set() would take a value. Any thread.
+ * @errors NOT_SUPPORTED: no such setting; INVALID_ARGUMENT: the value cannot be parsed */
+int32_t leati_config_check(const char *name, const char *value, leat_error *err);
+
+/** leat_backend_api::configure, without the check that no device is known. The backend's lock is held.
+ * @errors those of leati_config_check() */
 int32_t leati_config_set(const char *name, const char *value, leat_error *err);
 
-/** Setting number `i` as leat-info shows it: name, effective value and where that came from. False when there is none.
- * The backend's lock is held. */
+/** Setting number `i` as leat-info shows it: name, effective value and where that came from, as "VALUE (ORIGIN)";
+ * a long value is cut. 128 bytes for each text are enough. False when there is none. The backend's lock is held. */
 bool leati_config_describe(unsigned i, char *name, size_t name_size, char *value, size_t value_size);
 
 /** Writes one line to stderr if LEAT_LOG admits it. Any thread, with or without locks. */

@@ -191,39 +191,8 @@ static void devices_read(leati_inventory *inventory) {
   }
 }
 
-/* What the ONNX Runtime provider reads. It checks the values when it is registered; here they are only shown. */
-static void provider_settings_add(leati_inventory *inventory) {
-  static const struct {
-    const char *variable;
-    const char *plain; /* the variable without prefix, which counts when the other is not set */
-    const char *standard;
-  } known[] = {{"LEAT_FORCE_GRAPH_PATH", "FORCE_GRAPH_PATH", "0"},
-               {"LEAT_FORCE_DIRECT_PATH", NULL, "0"},
-               {"LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", NULL, "-1"},
-               {"LEAT_STREAM_POLICY", NULL, "exclusive"}};
-  const guint reported = inventory->settings->len;
-  for (size_t i = 0; i < G_N_ELEMENTS(known); ++i) {
-    gboolean has = FALSE;
-    for (guint j = 0; j < reported; ++j) {
-      has |= g_str_equal(((leati_setting *)inventory->settings->pdata[j])->name, known[i].variable);
-    }
-    if (has) {
-      continue;
-    }
-    const char *value = g_getenv(known[i].variable);
-    g_autofree char *origin = g_strdup("environment");
-    if (!(value && *value) && known[i].plain) {
-      value = g_getenv(known[i].plain);
-      g_free(origin);
-      origin = g_strdup_printf("environment, %s", known[i].plain);
-    }
-    const gboolean set = value && *value;
-    setting_add(inventory, known[i].variable, set ? value : known[i].standard, set ? origin : "default",
-                "ONNX Runtime provider");
-  }
-}
-
-/* The variable that says where the backend is, and where it was found. */
+/* The variable that says where the backend is, and where it was found. It is read before there is a backend that could
+ * report it. */
 static void loader_setting_add(leati_inventory *inventory, const char *plugin) {
   const char *variable = g_getenv(PLUGIN_VARIABLE);
   const char *value = inventory->plugin_file, *origin = "default";
@@ -261,6 +230,5 @@ leati_inventory *leati_inventory_new(const char *plugin) {
     }
     devices_read(inventory);
   }
-  provider_settings_add(inventory);
   return inventory;
 }

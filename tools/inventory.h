@@ -35,8 +35,8 @@ typedef struct leati_device_entry {
 typedef struct leati_setting {
   char *name;   /**< the variable */
   char *value;  /**< in effect */
-  char *origin; /**< "default", "environment", "environment, FORCE_GRAPH_PATH", "option" */
-  char *reader; /**< who reads it: "backend", "loader", "ONNX Runtime provider" */
+  char *origin; /**< "default", "environment", "environment, FORCE_GRAPH_PATH", "host", "option" (of leat-info) */
+  char *reader; /**< who reads it: "backend", "loader" */
 } leati_setting;
 
 /** Everything. Absent texts are NULL. */

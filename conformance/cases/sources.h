@@ -9,6 +9,7 @@
 #include "case.h"
 
 void leati_cases_query(leat_case_list *list);
+void leati_cases_configure(leat_case_list *list);
 void leati_cases_device(leat_case_list *list);
 void leati_cases_memory(leat_case_list *list);
 void leati_cases_stream(leat_case_list *list);

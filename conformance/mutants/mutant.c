@@ -90,6 +90,46 @@ static void shutdown_never_busy(void) {
   backend_api.shutdown = shutdown_anyway;
 }
 
+/* ---- Settings ---- */
+
+static int32_t configure_too_late(const char *name, const char *value, leat_error *err) {
+  int32_t status = base->configure(name, value, err);
+  return status == LEAT_ERROR_BUSY ? LEAT_OK : status;
+}
+
+static void configure_never_busy(void) {
+  backend_api.configure = configure_too_late;
+}
+
+static int32_t configure_nothing(const char *name, const char *value, leat_error *err) {
+  (void)value;
+  return base->configure(name, NULL, err);
+}
+
+static void configure_ignored(void) {
+  backend_api.configure = configure_nothing;
+}
+
+static int32_t configure_any(const char *name, const char *value, leat_error *err) {
+  int32_t status = base->configure(name, value, err);
+  return status == LEAT_ERROR_NOT_SUPPORTED ? LEAT_OK : status;
+}
+
+static void configure_accepts_anything(void) {
+  backend_api.configure = configure_any;
+}
+
+static int32_t shutdown_and_forget(leat_error *err) {
+  int32_t status = base->shutdown(err);
+  if (status == LEAT_OK)
+    base->configure("LEAT_LANES", NULL, NULL);
+  return status;
+}
+
+static void configure_forgotten(void) {
+  backend_api.shutdown = shutdown_and_forget;
+}
+
 /* ---- Memory ---- */
 
 static int32_t find_anything(leat_device *device, uint64_t address, uint64_t *out_base, uint64_t *out_size,
@@ -397,6 +437,10 @@ static const struct {
                {"device_synchronize_returns_at_once", device_synchronize_returns_at_once},
                {"uuid_changes", uuid_changes},
                {"shutdown_never_busy", shutdown_never_busy},
+               {"configure_never_busy", configure_never_busy},
+               {"configure_ignored", configure_ignored},
+               {"configure_forgotten", configure_forgotten},
+               {"configure_accepts_anything", configure_accepts_anything},
                {"find_accepts_anything", find_accepts_anything},
                {"alloc_unaligned", alloc_unaligned},
                {"empty_blocks_refused", empty_blocks_refused},

@@ -29,6 +29,7 @@ typedef struct leati_device {
   OrtHardwareDevice *created;    /**< what ONNX Runtime did not find itself, else NULL; written at registration only */
   pthread_mutex_t lock;          /**< guards opening, and `idle` and `idle_count`; no other lock is taken under it */
   _Atomic(leat_device *) opened; /**< NULL until first used; the release store pairs with acquire loads */
+  _Atomic(size_t) largest;       /**< bytes of the largest allocation so far; a figure, relaxed */
   struct leati_stream *idle;     /**< streams nobody uses, latest first; guarded by `lock` */
   unsigned idle_count;           /**< length of `idle`; guarded by `lock` */
 } leati_device;

@@ -44,15 +44,38 @@ static OrtStatus *ORT_API_CALL ep_get_kernel_registry(OrtEp *base, const OrtKern
   return status;
 }
 
+/* Admits a Run, or says why not. */
+static OrtStatus *admit(provider *self) {
+  const leati_runtime *runtime = self->device->runtime;
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = leati_run_begin(self->device, self->options.pool_timeout_ms, &error);
+  if (code == LEAT_ERROR_EXHAUSTED) {
+    return leati_status(runtime, ORT_EP_FAIL,
+                        LEATI_PROVIDER_NAME
+                        ": this Run was not admitted: as many as the device takes at once are under way, and option "
+                        "stream_pool_wait_timeout_ms (or else LEAT_STREAM_POOL_WAIT_TIMEOUT_MS) lets it wait no "
+                        "longer; -1 waits for ever: %s",
+                        error.message);
+  }
+  return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": admitting a Run");
+}
+
 static OrtStatus *ORT_API_CALL ep_on_run_start(OrtEp *base, const OrtRunOptions *run_options) {
   (void)run_options;
-  OrtStatus *status = leati_gate_enter_or_fail(((provider *)base)->device->runtime, "Run");
-  if (!status) {
-    /* The gate is left in ep_on_run_end(), which ONNX Runtime calls on the same thread, whatever happens in between. */
-    leati_run_begin();
-    leati_memory_take_failure();
+  provider *self = (provider *)base;
+  OrtStatus *status = leati_gate_enter_or_fail(self->device->runtime, "Run");
+  if (status) {
+    return status;
   }
-  return status;
+  status = admit(self);
+  if (status) {
+    /* ONNX Runtime calls ep_on_run_end() only for those that have started. */
+    leati_gate_leave();
+    return status;
+  }
+  /* The gate is left in ep_on_run_end(), which ONNX Runtime calls on the same thread, whatever happens in between. */
+  leati_memory_take_failure();
+  return NULL;
 }
 
 /* Drivers register exit handlers when they first compile; after a first Run they have. */
@@ -65,10 +88,10 @@ static void register_gate_once(void) {
 
 static OrtStatus *ORT_API_CALL ep_on_run_end(OrtEp *base, const OrtRunOptions *run_options, bool sync) {
   (void)run_options;
-  const leati_runtime *runtime = ((provider *)base)->device->runtime;
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, "Run");
+  leati_device *device = ((provider *)base)->device;
+  OrtStatus *status = leati_gate_enter_or_fail(device->runtime, "Run");
   if (!status) {
-    status = leati_run_end(runtime, sync);
+    status = leati_run_end(device, sync);
     register_gate_once();
     leati_gate_leave();
     leati_gate_leave();

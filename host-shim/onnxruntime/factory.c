@@ -303,10 +303,6 @@ static OrtStatus *factory_create(const OrtApiBase *base, const OrtLogger *logger
   if (status || !runtime.ort) {
     return status;
   }
-  status = leati_options_check_environment(&runtime);
-  if (status) {
-    return status;
-  }
   factory *self = calloc(1, sizeof(*self));
   if (!self) {
     return leati_status(&runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory");

@@ -8,6 +8,9 @@
 #include "gate.h"
 #include "stream.h"
 
+/* Size classes whose figures are given; no backend has as many. */
+#define CLASS_MAX 128u
+
 typedef struct allocator {
   OrtAllocator base;
   leati_device *device;
@@ -39,6 +42,10 @@ static void *allocate(leati_device *device, size_t size, leat_stream *stream) {
     leati_log(device->runtime, NULL, ORT_LOGGING_LEVEL_ERROR, LEATI_PROVIDER_NAME ": cannot allocate %s",
               failure.reason);
     return NULL;
+  }
+  size_t largest = atomic_load_explicit(&device->largest, memory_order_relaxed);
+  while (size > largest && !atomic_compare_exchange_weak_explicit(&device->largest, &largest, size,
+                                                                  memory_order_relaxed, memory_order_relaxed)) {
   }
   return (void *)(uintptr_t)address;
 }
@@ -85,8 +92,42 @@ static const OrtMemoryInfo *ORT_API_CALL memory_info(const OrtAllocator *self) {
   return ((const allocator *)self)->device->memory_info;
 }
 
+static void add_figure(const leati_runtime *runtime, OrtKeyValuePairs *out, const char *key, uint64_t value) {
+  char text[32];
+  snprintf(text, sizeof(text), "%" PRIu64, value);
+  runtime->ort->AddKeyValuePair(out, key, text);
+}
+
+/* The figures of each size class, under "leat.class.BYTES.". */
+static int32_t classes_read(const leati_runtime *runtime, leat_device *device, OrtKeyValuePairs *out, leat_error *err) {
+  leat_memory_class classes[CLASS_MAX];
+  for (size_t i = 0; i < CLASS_MAX; i++) {
+    classes[i].struct_size = sizeof(classes[i]);
+  }
+  uint32_t count = CLASS_MAX;
+  int32_t code = runtime->leat->memory->classes(device, &count, classes, err);
+  for (uint32_t i = 0; code == LEAT_OK && i < (count < CLASS_MAX ? count : CLASS_MAX); i++) {
+    const struct {
+      const char *name;
+      uint64_t value;
+    } rows[] = {{"live", classes[i].live_count},
+                {"cached", classes[i].cached_count},
+                {"reserved", classes[i].reserved_bytes},
+                {"allocations", classes[i].allocation_count},
+                {"reuses", classes[i].reuse_count}};
+    for (size_t j = 0; j < sizeof(rows) / sizeof(rows[0]); j++) {
+      /* The class of blocks that have each a size of its own has the number 0. */
+      char key[64];
+      snprintf(key, sizeof(key), "leat.class.%" PRIu64 ".%s", classes[i].block_size, rows[j].name);
+      add_figure(runtime, out, key, rows[j].value);
+    }
+  }
+  return code;
+}
+
 static OrtStatus *stats_read(leati_device *device, OrtKeyValuePairs **out) {
   const leati_runtime *runtime = device->runtime;
+  *out = NULL;
   leat_memory_stats stats = {.struct_size = sizeof(stats)};
   leat_error error = {.struct_size = sizeof(error)};
   leat_device *opened = NULL;
@@ -94,30 +135,37 @@ static OrtStatus *stats_read(leati_device *device, OrtKeyValuePairs **out) {
   if (code == LEAT_OK) {
     code = runtime->leat->memory->stats(opened, &stats, &error);
   }
+  if (code == LEAT_OK) {
+    runtime->ort->CreateKeyValuePairs(out);
+    code = classes_read(runtime, opened, *out, &error);
+  }
   if (code != LEAT_OK) {
+    runtime->ort->ReleaseKeyValuePairs(*out);
+    *out = NULL;
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": reading the figures of device memory");
   }
-  runtime->ort->CreateKeyValuePairs(out);
   /* ONNX Runtime's names come first. A "reserve" of its is nothing that the backend does. */
   const struct {
     const char *key;
     uint64_t value;
   } rows[] = {
-      {"Limit", device->info.memory_size},
+      {"Limit", stats.limit_bytes != 0 ? stats.limit_bytes : device->info.memory_size},
       {"InUse", stats.allocated_bytes},
       {"TotalAllocated", stats.reserved_bytes},
       {"MaxInUse", stats.allocated_peak},
       {"NumAllocs", stats.allocation_count},
       {"NumReserves", 0},
       {"NumArenaExtensions", stats.driver_call_count},
+      {"NumArenaShrinkages", stats.reclaim_count},
+      {"MaxAllocSize", atomic_load_explicit(&device->largest, memory_order_relaxed)},
+      {"leat.cached", stats.cached_bytes},
+      {"leat.staging", stats.staging_bytes},
       {"leat.reserved_peak", stats.reserved_peak},
       {"leat.free_count", stats.free_count},
       {"leat.live_blocks", stats.live_block_count},
   };
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRIu64, rows[i].value);
-    runtime->ort->AddKeyValuePair(*out, rows[i].key, text);
+    add_figure(runtime, *out, rows[i].key, rows[i].value);
   }
   return NULL;
 }

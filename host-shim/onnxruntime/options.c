@@ -2,106 +2,220 @@
 #include "options.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ONNX Runtime puts this before the keys it is given for a provider: the provider's name in lower case. */
 #define KEY_PREFIX "ep.leatexecutionprovider."
+/* The backend's report lists settings under this and their variable, as "VALUE (ORIGIN)". */
+#define SETTING_PREFIX "config."
 
-/* The forms that values have. */
-typedef enum value_form {
-  FORM_TEXT,    /* anything but nothing */
-  FORM_SWITCH,  /* 0 or 1 */
-  FORM_TIMEOUT, /* -1, 0, or milliseconds */
-  FORM_POLICY,  /* exclusive or round-robin */
-} value_form;
-
-/* What a setting does in this version. */
+/* What an option does in this version. */
 typedef enum effect {
   EFFECT_DEVICE,  /* names the device */
+  EFFECT_TIMEOUT, /* how long a Run waits to be admitted */
   EFFECT_NONE,    /* asks for what is done anyway */
-  EFFECT_MISSING, /* asks, unless it is the default, for what there is not yet */
-  EFFECT_PROCESS, /* can only be set by its variable, for the whole process */
+  EFFECT_MISSING, /* 1 asks for what there is not yet */
+  EFFECT_PROCESS, /* sets the backend's setting, for the whole process */
 } effect;
 
 typedef struct setting {
   const char *key;
-  const char *variable; /* the variable of the same meaning */
-  const char *plain;    /* that variable without prefix, or NULL */
-  value_form form;
+  const char *variable; /* the backend's name of it */
   effect effect;
-  bool own; /* the provider checks the variable; the others are the backend's */
-  const char *standard;
 } setting;
 
 static const setting settings[] = {
-    {"device", "LEAT_VULKAN_DEVICE", NULL, FORM_TEXT, EFFECT_DEVICE, false, NULL},
-    {"force_graph_path", "LEAT_FORCE_GRAPH_PATH", "FORCE_GRAPH_PATH", FORM_SWITCH, EFFECT_MISSING, true, "0"},
-    {"force_direct_path", "LEAT_FORCE_DIRECT_PATH", NULL, FORM_SWITCH, EFFECT_NONE, true, "0"},
-    {"stream_pool_wait_timeout_ms", "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", NULL, FORM_TIMEOUT, EFFECT_MISSING, true, "-1"},
-    {"stream_policy", "LEAT_STREAM_POLICY", NULL, FORM_POLICY, EFFECT_MISSING, true, "exclusive"},
-    {"lanes", "LEAT_LANES", NULL, FORM_TEXT, EFFECT_PROCESS, false, NULL},
-    {"wait_spin_us", "LEAT_WAIT_SPIN_US", NULL, FORM_TEXT, EFFECT_PROCESS, false, NULL},
-    {"high_watermark_ratio", "LEAT_HIGH_WATERMARK_RATIO", NULL, FORM_TEXT, EFFECT_PROCESS, false, NULL},
-    {"low_watermark_ratio", "LEAT_LOW_WATERMARK_RATIO", NULL, FORM_TEXT, EFFECT_PROCESS, false, NULL},
-    {"log", "LEAT_LOG", NULL, FORM_TEXT, EFFECT_PROCESS, false, NULL},
-    {"profile", "LEAT_PROFILE", NULL, FORM_TEXT, EFFECT_PROCESS, false, NULL},
+    {"device", "LEAT_VULKAN_DEVICE", EFFECT_DEVICE},
+    {"stream_pool_wait_timeout_ms", "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", EFFECT_TIMEOUT},
+    {"force_graph_path", "LEAT_FORCE_GRAPH_PATH", EFFECT_MISSING},
+    {"force_direct_path", "LEAT_FORCE_DIRECT_PATH", EFFECT_NONE},
+    {"stream_policy", "LEAT_STREAM_POLICY", EFFECT_PROCESS},
+    {"lanes", "LEAT_LANES", EFFECT_PROCESS},
+    {"wait_spin_us", "LEAT_WAIT_SPIN_US", EFFECT_PROCESS},
+    {"high_watermark_ratio", "LEAT_HIGH_WATERMARK_RATIO", EFFECT_PROCESS},
+    {"low_watermark_ratio", "LEAT_LOW_WATERMARK_RATIO", EFFECT_PROCESS},
+    {"memory_guard", "LEAT_MEMORY_GUARD", EFFECT_PROCESS},
+    {"log", "LEAT_LOG", EFFECT_PROCESS},
+    {"profile", "LEAT_PROFILE", EFFECT_PROCESS},
 };
 
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
 
 static bool is_timeout(const char *value) {
-  char *end = NULL;
+  const char *digits = value + (value[0] == '-');
   errno = 0;
-  long long number = strtoll(value, &end, 10);
-  return value[strspn(value, "-0123456789")] == '\0' && *value && *end == '\0' && errno == 0 && number >= -1 &&
-         number <= INT32_MAX;
+  long long number = strtoll(value, NULL, 10);
+  return digits[0] && digits[strspn(digits, "0123456789")] == '\0' && errno == 0 && number >= -1 && number <= INT32_MAX;
 }
 
-/* Whether a value has the form it must have; `*allowed` says which that is. */
-static bool has_form(value_form form, const char *value, const char **allowed) {
-  switch (form) {
-    case FORM_SWITCH:
-      *allowed = "0 or 1";
-      return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
-    case FORM_TIMEOUT:
-      *allowed = "-1 (wait for ever), 0 (do not wait) or a number of milliseconds up to 2147483647";
-      return is_timeout(value);
-    case FORM_POLICY:
-      *allowed = "exclusive or round-robin";
-      return strcmp(value, "exclusive") == 0 || strcmp(value, "round-robin") == 0;
-    default:
+/* Whether an option's value has the form it must have; `*allowed` says which that is. Those of the whole process are
+ * the backend's to judge. */
+static bool has_form(effect wanted, const char *value, const char **allowed) {
+  switch (wanted) {
+    case EFFECT_DEVICE:
       *allowed = "a device's number, UUID, or a part of its name";
       return *value != '\0';
+    case EFFECT_TIMEOUT:
+      *allowed = "-1 (wait for ever), 0 (do not wait) or a number of milliseconds up to 2147483647";
+      return is_timeout(value);
+    case EFFECT_NONE:
+    case EFFECT_MISSING:
+      *allowed = "0 or 1";
+      return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
+    default:
+      return true;
   }
 }
 
-/* The variable that counts and its value, or NULL: none is set. */
-static const char *from_environment(const setting *row, const char **out_variable) {
-  *out_variable = row->variable;
-  const char *value = getenv(row->variable);
-  if (!(value && *value) && row->plain) {
-    *out_variable = row->plain;
-    value = getenv(row->plain);
-  }
-  return value && *value ? value : NULL;
-}
+/* ---- What is in effect for the process ----------------------------------------------------------------------------
+ */
 
-OrtStatus *leati_options_check_environment(const leati_runtime *runtime) {
+/* What the backend reports of a setting. */
+typedef struct in_effect {
+  char text[256];  /* "VALUE (ORIGIN)"; empty: it reports nothing of this one */
+  char value[256]; /* "VALUE" */
+  bool standard;   /* nobody has set it */
+  bool by_host;    /* configure() has set it */
+} in_effect;
+
+/* Orders the sessions that set something for the process: from looking what is in effect to having it changed. */
+static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void take_property(const leat_property *property, in_effect out[SETTING_COUNT]) {
+  const size_t prefix = strlen(SETTING_PREFIX);
+  if (property->device != -1 || strncmp(property->name, SETTING_PREFIX, prefix) != 0) {
+    return;
+  }
   for (size_t i = 0; i < SETTING_COUNT; i++) {
-    const char *variables[] = {settings[i].variable, settings[i].plain};
-    for (size_t j = 0; j < 2 && settings[i].own; j++) {
-      const char *value = variables[j] ? getenv(variables[j]) : NULL;
-      const char *allowed = NULL;
-      if (value && *value && !has_form(settings[i].form, value, &allowed)) {
-        return leati_status(runtime, ORT_INVALID_ARGUMENT, "%s=%s cannot be understood; it must be %s", variables[j],
-                            value, allowed);
-      }
+    if (strcmp(property->name + prefix, settings[i].variable) != 0) {
+      continue;
+    }
+    in_effect *to = &out[i];
+    snprintf(to->text, sizeof(to->text), "%.*s", (int)sizeof(property->value), property->value);
+    memcpy(to->value, to->text, sizeof(to->value));
+    char *origin = strrchr(to->value, '(');
+    if (origin && origin != to->value) {
+      to->standard = strcmp(origin, "(default)") == 0;
+      to->by_host = strcmp(origin, "(host)") == 0;
+      origin[-1] = '\0';
     }
   }
-  return NULL;
 }
+
+static OrtStatus *read_in_effect(const leati_runtime *runtime, in_effect out[SETTING_COUNT]) {
+  memset(out, 0, SETTING_COUNT * sizeof(*out));
+  leat_error error = {.struct_size = sizeof(error)};
+  uint32_t count = 0;
+  int32_t code = runtime->leat->device->report(&count, NULL, &error);
+  leat_property *properties = code == LEAT_OK ? calloc((size_t)count + 1, sizeof(*properties)) : NULL;
+  if (code == LEAT_OK && !properties) {
+    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for the settings");
+  }
+  uint32_t capacity = count;
+  for (uint32_t i = 0; i < capacity; i++) {
+    properties[i].struct_size = sizeof(properties[i]);
+  }
+  if (code == LEAT_OK) {
+    code = runtime->leat->device->report(&count, properties, &error);
+  }
+  for (uint32_t i = 0; code == LEAT_OK && i < (count < capacity ? count : capacity); i++) {
+    take_property(&properties[i], out);
+  }
+  free(properties);
+  return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": reading the settings");
+}
+
+/* Cuts off what a decimal number can do without, such as the zeros of "1.0" and "08". */
+static void shorten_number(char *text) {
+  const size_t sign = text[0] == '-';
+  const size_t whole = strspn(text + sign, "0123456789");
+  char *end = text + sign + whole;
+  const bool fraction = *end == '.';
+  end += fraction ? 1 + strspn(end + 1, "0123456789") : 0;
+  if (*end != '\0' || (whole == 0 && !fraction)) {
+    return;
+  }
+  while (fraction && (end[-1] == '0' || end[-1] == '.')) {
+    const bool point = end[-1] == '.';
+    *--end = '\0';
+    if (point) {
+      break;
+    }
+  }
+  const size_t zeros = strspn(text + sign, "0");
+  memmove(text + sign, text + sign + zeros, strlen(text + sign + zeros) + 1);
+}
+
+/* Whether two values mean the same. */
+static bool same_value(const char *left, const char *right) {
+  char texts[2][256];
+  snprintf(texts[0], sizeof(texts[0]), "%s", left);
+  snprintf(texts[1], sizeof(texts[1]), "%s", right);
+  shorten_number(texts[0]);
+  shorten_number(texts[1]);
+  return strcmp(texts[0], texts[1]) == 0;
+}
+
+/* Whether a session asks for something else than what is in effect. A default may be shown in words, so that asking for
+ * it, too, is asking for something else. */
+static bool differs(const in_effect *now, const char *value) {
+  return !now->text[0] || !same_value(now->value, value);
+}
+
+static OrtStatus *set_for_process(const leati_runtime *runtime, const setting *row, const in_effect *now,
+                                  const char *value) {
+  const leat_backend_api *leat = runtime->leat;
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = leat->configure(row->variable, value, &error);
+  if (code == LEAT_ERROR_BUSY) {
+    /* Registration has looked for devices. While none is open, the backend can start anew, and nobody notices. */
+    code = leat->shutdown(&error);
+    code = code == LEAT_OK ? leat->configure(row->variable, value, &error) : code;
+  }
+  if (code == LEAT_ERROR_BUSY) {
+    return leati_status(runtime, ORT_INVALID_ARGUMENT,
+                        LEATI_PROVIDER_NAME
+                        ": option '%s' is '%s', but %s is in effect for the whole process, and stays while a device is "
+                        "open: give the option to the first session and the same to all others, or set %s=%s in the "
+                        "environment",
+                        row->key, value, now->text[0] ? now->text : "something else", row->variable, value);
+  }
+  return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": option '%s'", row->key);
+}
+
+/* Brings into effect what a session asks for the process: all of it or, on failure, nothing. The lock is held. */
+static OrtStatus *set_all_for_process(const leati_runtime *runtime, const in_effect now[SETTING_COUNT],
+                                      const char *const given[SETTING_COUNT]) {
+  bool set[SETTING_COUNT] = {false};
+  bool any = false;
+  OrtStatus *status = NULL;
+  for (size_t i = 0; i < SETTING_COUNT && !status; i++) {
+    if (settings[i].effect == EFFECT_PROCESS && given[i] && differs(&now[i], given[i])) {
+      status = set_for_process(runtime, &settings[i], &now[i], given[i]);
+      set[i] = !status;
+      any = any || set[i];
+    }
+  }
+  if (any && !status) {
+    /* Values that are good each by itself may contradict each other. */
+    leat_error error = {.struct_size = sizeof(error)};
+    uint32_t count = 0;
+    status = leati_status_from(runtime, runtime->leat->device->count(&count, &error), &error,
+                               LEATI_PROVIDER_NAME ": the session's options");
+  }
+  for (size_t i = 0; i < SETTING_COUNT && status; i++) {
+    if (set[i]) {
+      runtime->leat->configure(settings[i].variable, now[i].by_host ? now[i].value : NULL, NULL);
+    }
+  }
+  return status;
+}
+
+/* ---- Options of a session -----------------------------------------------------------------------------------------
+ */
 
 static OrtStatus *unknown_key(const leati_runtime *runtime, const char *key) {
   char known[512] = "";
@@ -131,20 +245,14 @@ static OrtStatus *read_option(leati_options *out, const leati_runtime *runtime, 
   if (!row) {
     return unknown_key(runtime, key);
   }
-  if (row->effect == EFFECT_PROCESS) {
-    return leati_status(runtime, ORT_INVALID_ARGUMENT,
-                        LEATI_PROVIDER_NAME
-                        ": option '%s' is the same for the whole process; set %s=%s in the "
-                        "environment before the provider is registered",
-                        key, row->variable, value);
-  }
   const char *allowed = NULL;
-  if (!has_form(row->form, value, &allowed)) {
+  if (!has_form(row->effect, value, &allowed)) {
     return leati_status(runtime, ORT_INVALID_ARGUMENT,
                         LEATI_PROVIDER_NAME ": option '%s' is '%s', which cannot be understood; it must be %s", key,
                         value, allowed);
   }
-  given[row - settings] = value;
+  /* Nothing is as good as unset, as with the variables. */
+  given[row - settings] = *value ? value : NULL;
   if (row->effect == EFFECT_DEVICE) {
     free(out->device);
     out->device = strdup(value);
@@ -155,21 +263,29 @@ static OrtStatus *read_option(leati_options *out, const leati_runtime *runtime, 
   return NULL;
 }
 
-/* Says what was asked for and is not there. */
-static void warn_missing(const leati_runtime *runtime, const OrtLogger *logger, const char *given[SETTING_COUNT]) {
-  for (size_t i = 0; i < SETTING_COUNT; i++) {
-    if (settings[i].effect != EFFECT_MISSING) {
-      continue;
-    }
-    const char *variable = settings[i].variable;
-    const char *value = given[i] ? given[i] : from_environment(&settings[i], &variable);
-    if (value && strcmp(value, settings[i].standard) != 0) {
+/* Brings the options into effect, and says what was asked for in vain. */
+static OrtStatus *apply_options(leati_options *out, const leati_runtime *runtime, const OrtLogger *logger,
+                                const char *const given[SETTING_COUNT]) {
+  in_effect now[SETTING_COUNT];
+  pthread_mutex_lock(&process_lock);
+  OrtStatus *status = read_in_effect(runtime, now);
+  if (!status) {
+    status = set_all_for_process(runtime, now, given);
+  }
+  pthread_mutex_unlock(&process_lock);
+  for (size_t i = 0; i < SETTING_COUNT && !status; i++) {
+    if (settings[i].effect == EFFECT_TIMEOUT) {
+      /* A server's Run rather waits; whoever wants something else has said so. */
+      out->pool_timeout_ms = given[i]                             ? strtoll(given[i], NULL, 10)
+                             : now[i].text[0] && !now[i].standard ? LEAT_POOL_TIMEOUT_CONFIGURED
+                                                                  : -1;
+    } else if (settings[i].effect == EFFECT_MISSING && given[i] && strcmp(given[i], "1") == 0) {
       leati_log(runtime, logger, ORT_LOGGING_LEVEL_WARNING,
-                LEATI_PROVIDER_NAME ": %s %s=%s has no effect in this version, which works as with %s",
-                given[i] ? "option" : "environment variable", given[i] ? settings[i].key : variable, value,
-                settings[i].standard);
+                LEATI_PROVIDER_NAME ": option %s=1 has no effect in this version, which works as with 0",
+                settings[i].key);
     }
   }
+  return status;
 }
 
 OrtStatus *leati_options_read(leati_options *out, const leati_runtime *runtime, const OrtSessionOptions *session,
@@ -193,7 +309,7 @@ OrtStatus *leati_options_read(leati_options *out, const leati_runtime *runtime, 
     }
   }
   if (!status) {
-    warn_missing(runtime, logger, given);
+    status = apply_options(out, runtime, logger, given);
   }
   runtime->ort->ReleaseKeyValuePairs(entries);
   return status;

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * What a thread does between OnRunStart and OnRunEnd: the streams it puts work into, because OnRunEnd is not told.
+ * What a thread does between OnRunStart and OnRunEnd: the place in the device's pool of streams that it holds, so that
+ * the pool bounds how many Runs are on a device; and the streams it puts work into, because OnRunEnd is not told. The
+ * pool's stream itself is not used: ONNX Runtime brings its own.
  */
 #ifndef LEAT_ONNXRUNTIME_RUN_H_
 #define LEAT_ONNXRUNTIME_RUN_H_
 
-#include "runtime.h"
+#include "device.h"
 
-/** Begins a Run on this thread; one inside another is legal (an operator that runs a session).
- * @threads any */
-void leati_run_begin(void);
+/** Begins a Run on this thread: takes a place in the pool, unless the backend has none. One inside another is legal (an
+ * operator that runs a session) and, on the same device, shares the outer one's place.
+ * @threads any, inside of the gate, which a thread that has to wait leaves meanwhile
+ * @param device [inout] the device, which is opened if need be
+ * @param timeout_ms milliseconds to wait for a place; 0: not at all; -1: for ever; LEAT_POOL_TIMEOUT_CONFIGURED
+ * @param err [out] what went wrong
+ * @return LEAT_OK; LEAT_ERROR_EXHAUSTED: no place came free in time; or the code of another failure. leati_run_end()
+ * must follow on LEAT_OK only */
+int32_t leati_run_begin(leati_device *device, int64_t timeout_ms, leat_error *err);
 
 /** Notes that this thread puts work into a stream. Does nothing outside of a Run.
  * @threads any
@@ -21,11 +29,12 @@ void leati_run_note(leat_stream *stream);
  * @param stream [in] the stream */
 void leati_run_forget(leat_stream *stream);
 
-/** Ends a Run on this thread: flushes the noted streams, or waits for them, and leaves no error behind in them.
+/** Ends a Run on this thread: flushes the noted streams, or waits for them, leaves no error behind in them, and gives
+ * the place back with the outermost Run on the device.
  * @threads any
- * @param runtime [in] the tables
+ * @param device [in] what leati_run_begin() was given
  * @param wait true: wait, so that everything has arrived; false: only submit
  * @return the first failure of a stream's work */
-OrtStatus *leati_run_end(const leati_runtime *runtime, bool wait);
+OrtStatus *leati_run_end(leati_device *device, bool wait);
 
 #endif /* LEAT_ONNXRUNTIME_RUN_H_ */

@@ -60,13 +60,42 @@ static DLTensor tensor(void *data, DLDeviceType type, int32_t device, int64_t *s
   return made;
 }
 
+/* The pool is optional; one that is there gives streams out and takes them back. */
+static void use_pool(const leat_backend_api *api, leat_device *device) {
+  leat_pool_info before = {.struct_size = sizeof(before)}, info = before;
+  leat_stream *stream, *same, *previous;
+  leat_stream_info about = {.struct_size = sizeof(about)};
+  uint64_t ticket;
+  if (!api->pool) {
+    return;
+  }
+  OK(api->pool->info(device, &before, &err));
+  REQUIRE(before.struct_size == sizeof(before) && before.stream_count > 1);
+  OK(api->pool->acquire(device, LEAT_POOL_TIMEOUT_CONFIGURED, &stream, &ticket, &err));
+  OK(api->pool->info(device, &info, &err));
+  REQUIRE(info.acquire_count == before.acquire_count + 1);
+  OK(api->stream->info(stream, &about, &err));
+  REQUIRE(about.pool_index > 0 && (about.flags & LEAT_STREAM_POOLED));
+  OK(api->pool->stream(device, (uint32_t)about.pool_index, &same, &err));
+  REQUIRE(same == stream);
+  OK(api->pool->set_current(device, stream, &previous, &err));
+  OK(api->pool->current(device, &same, &err));
+  REQUIRE(same == stream && !previous);
+  OK(api->pool->release_current(device, &err));
+  OK(api->pool->release(device, ticket, &err));
+  OK(api->pool->info(device, &info, &err));
+  REQUIRE(info.held_count == before.held_count);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: host_test PLUGIN\n");
     return 2;
   }
   const leat_backend_api *api = load(argv[1]);
-  uint32_t devices = 0, properties = 0;
+  uint32_t devices = 0, properties = 0, classes = 0;
+  OK(api->configure("LEAT_LOG", "error", &err));
+  REQUIRE(api->configure("LEAT_NO_SUCH", "1", &err) == LEAT_ERROR_NOT_SUPPORTED);
   OK(api->device->count(&devices, &err));
   if (!devices) {
     printf("no device: %s\n", err.message);
@@ -77,6 +106,7 @@ int main(int argc, char **argv) {
   REQUIRE(info.struct_size == sizeof(info) && info.index == 0 && info.memory_size > 0 && info.name[0]);
   OK(api->device->report(&properties, NULL, &err));
   REQUIRE(properties > 0);
+  REQUIRE(api->configure("LEAT_LOG", "warn", &err) == LEAT_ERROR_BUSY);
 
   leat_device *device;
   leat_stream *stream;
@@ -84,6 +114,10 @@ int main(int argc, char **argv) {
   OK(api->device->open(0, &device, &err));
   OK(api->stream->create(device, 0, &stream, &err));
   OK(api->event->create(device, 0, &event, &err));
+  leat_stream_info about = {.struct_size = sizeof(about)};
+  OK(api->stream->info(stream, &about, &err));
+  REQUIRE(about.pool_index == -1 && about.flags == 0);
+  use_pool(api, device);
 
   static float values[3][COUNT];
   int64_t shape[1] = {COUNT};
@@ -148,6 +182,9 @@ int main(int argc, char **argv) {
   leat_memory_stats stats = {.struct_size = sizeof(stats)};
   OK(api->memory->stats(device, &stats, &err));
   REQUIRE(stats.struct_size == sizeof(stats) && stats.allocation_count >= 3);
+  OK(api->memory->classes(device, &classes, NULL, &err));
+  REQUIRE(classes > 0);
+  OK(api->memory->reset_peaks(device, &err));
 
   /* A struct too short for any version is refused. */
   leat_device_info small = {.struct_size = 8};
@@ -163,6 +200,7 @@ int main(int argc, char **argv) {
   OK(api->stream->destroy(stream, &err));
   OK(api->device->close(device, &err));
   OK(api->shutdown(&err));
+  OK(api->configure("LEAT_LOG", NULL, &err));
   printf("1000 sums right on %s\n", info.name);
   return 0;
 }

@@ -8,6 +8,9 @@ import sys
 import unittest
 
 INFO, PLUGIN, FAKE = (os.path.abspath(p) for p in sys.argv.pop(1).split(':'))
+SETTINGS = {'LEAT_VULKAN_DEVICE', 'LEAT_LANES', 'LEAT_WAIT_SPIN_US', 'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS',
+            'LEAT_STREAM_POLICY', 'LEAT_HIGH_WATERMARK_RATIO', 'LEAT_LOW_WATERMARK_RATIO', 'LEAT_MEMORY_GUARD',
+            'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_LOG', 'LEAT_PROFILE'}
 
 
 def info(*arguments, **variables):
@@ -60,17 +63,39 @@ class Usable(unittest.TestCase):
 
     def test_settings_say_where_they_come_from(self):
         settings = self.report['settings']
-        self.assertEqual((settings['LEAT_PLUGIN_PATH']['value'], settings['LEAT_PLUGIN_PATH']['origin']),
-                         (PLUGIN, 'option'))
-        self.assertEqual(settings['LEAT_VULKAN_DEVICE']['origin'], 'default')
-        _, other, _ = report(LEAT_PLUGIN_PATH=PLUGIN, LEAT_VULKAN_DEVICE='0', LEAT_LOG='error', FORCE_GRAPH_PATH='1')
-        settings = other['settings']
-        self.assertEqual((settings['LEAT_VULKAN_DEVICE']['value'], settings['LEAT_VULKAN_DEVICE']['origin']),
-                         ('0', 'environment'))
-        self.assertEqual((settings['LEAT_LOG']['value'], settings['LEAT_LOG']['origin']), ('error', 'environment'))
-        self.assertEqual(settings['LEAT_PLUGIN_PATH']['origin'], 'environment')
-        self.assertEqual((settings['LEAT_FORCE_GRAPH_PATH']['value'], settings['LEAT_FORCE_GRAPH_PATH']['origin']),
-                         ('1', 'environment, FORCE_GRAPH_PATH'))
+        self.assertEqual(settings.pop('LEAT_PLUGIN_PATH'), {'value': PLUGIN, 'origin': 'option', 'reader': 'loader'})
+        self.assertEqual(set(settings), SETTINGS)
+        for setting in settings.values():
+            self.assertEqual((setting['origin'], setting['reader']), ('default', 'backend'))
+        values = {'LEAT_VULKAN_DEVICE': '0', 'LEAT_LOG': 'error', 'LEAT_LANES': '1', 'LEAT_WAIT_SPIN_US': '7',
+                  'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS': '-1', 'LEAT_STREAM_POLICY': 'round-robin',
+                  'LEAT_HIGH_WATERMARK_RATIO': '0.9', 'LEAT_LOW_WATERMARK_RATIO': '.5', 'LEAT_MEMORY_GUARD': '1',
+                  'LEAT_PROFILE': '/tmp/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1'}
+        code, other, stderr = report(LEAT_PLUGIN_PATH=PLUGIN, **values)
+        self.assertEqual((code, stderr), (0, ''))
+        self.assertEqual(other['settings'].pop('LEAT_PLUGIN_PATH'),
+                         {'value': PLUGIN, 'origin': 'environment', 'reader': 'loader'})
+        for name, value in values.items():
+            self.assertEqual(other['settings'].pop(name),
+                             {'value': value, 'origin': 'environment', 'reader': 'backend'}, name)
+        self.assertEqual(set(other['settings']), {'LEAT_FORCE_GRAPH_PATH'})
+
+    def test_plain_and_prefixed_variable(self):
+        for variables, value, origin in [
+                ({'FORCE_GRAPH_PATH': '1'}, '1', 'environment, FORCE_GRAPH_PATH'),
+                ({'FORCE_GRAPH_PATH': '1', 'LEAT_FORCE_GRAPH_PATH': '0'}, '0', 'environment'),
+                ({'FORCE_GRAPH_PATH': '1', 'LEAT_FORCE_GRAPH_PATH': ''}, '1', 'environment, FORCE_GRAPH_PATH'),
+                ({'FORCE_GRAPH_PATH': ''}, '0', 'default')]:
+            _, other, _ = report('--plugin', PLUGIN, **variables)
+            self.assertEqual(other['settings']['LEAT_FORCE_GRAPH_PATH'],
+                             {'value': value, 'origin': origin, 'reader': 'backend'}, variables)
+
+    def test_what_has_no_effect_is_warned_of_once(self):
+        for variable, value in [('FORCE_GRAPH_PATH', '1'), ('LEAT_FORCE_GRAPH_PATH', '1'), ('LEAT_PROFILE', '/x')]:
+            _, _, stderr = report('--plugin', PLUGIN, **{variable: value})
+            self.assertRegex(stderr, rf'\Aleat: warn: {variable} is "{value}", which has no effect[^\n]+\n\Z')
+            _, _, stderr = report('--plugin', PLUGIN, LEAT_LOG='error', **{variable: value})
+            self.assertEqual(stderr, '')
 
     def test_text_has_the_same(self):
         done = info('--plugin', PLUGIN)
@@ -113,7 +138,10 @@ class Unusable(unittest.TestCase):
 
     def test_bad_setting_is_named(self):
         for variable, value, allowed in [('LEAT_LANES', '99', '8'), ('LEAT_LANES', 'many', '8'),
-                                         ('LEAT_WAIT_SPIN_US', '-3', '0'), ('LEAT_LOG', 'loud', 'debug')]:
+                                         ('LEAT_WAIT_SPIN_US', '-3', '0'), ('LEAT_LOG', 'loud', 'debug'),
+                                         ('LEAT_LOW_WATERMARK_RATIO', '0,5', '0.8'),
+                                         ('FORCE_GRAPH_PATH', '2', '0 or 1'),
+                                         ('LEAT_STREAM_POLICY', 'both', 'round-robin')]:
             done = info('--check', '--plugin', PLUGIN, **{variable: value})
             self.assertEqual(done.returncode, 2, done.stdout)
             for text in (variable, value, allowed):

@@ -1,16 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""environment.py TREE: the README's table of environment variables and the variables that the code reads are the same.
+"""environment.py TREE [LEAT_INFO PLUGIN]: the README's table of environment variables against the code.
 
-The code reads what stands as a whole string in a C file that calls getenv() or one of its kind. The table is the one
-whose first column is headed "variable".
+- The table and the code have the same variables. The code reads what stands as a whole string in a C file that calls
+  getenv() or one of its kind. The table is the one whose first column is headed "variable".
+- With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set. A row of several
+  variables has a default for each, with commas, or one for all. What follows a semicolon says where another counts. The
+  variable of the loader is left out: it has a place, not a value.
 """
+import json
+import os
 import re
+import subprocess
+import sys
 
 import lint
 
 VARIABLE = r'(?:LEAT_[A-Z0-9_]+|FORCE_GRAPH_PATH)'
 GETENV = re.compile(r'\b(?:secure_|g_)?getenv\s*\(')
+# Canaries have this file in place of leat-info's answer.
+ANSWER = 'leat-info.json'
 
 
 def read_by_code(tree):
@@ -28,17 +37,45 @@ def read_by_code(tree):
 
 
 def in_table(tree):
-    """Variables of the table's first column, or None: there is no such table."""
+    """Defaults by variable, of the table's first two columns, or None: there is no such table."""
     table = re.search(r'^\|\s*variable\s*\|[^\n]*\n((?:\|[^\n]*\n?)*)', tree.text('README.md'), re.M | re.I)
     if not table:
         return None
-    names = set()
-    for row in re.findall(r'^\|([^|]*)\|', table.group(1), re.M):
-        names.update(re.findall(rf'`({VARIABLE})`', row))
-    return names
+    defaults = {}
+    for first, second in re.findall(r'^\|([^|]*)\|([^|]*)\|', table.group(1), re.M):
+        names = re.findall(rf'`({VARIABLE})`', first)
+        values = [v.split(';')[0].strip().strip('`') for v in second.split(',')]
+        if len(values) != len(names):
+            values = [second.split(';')[0].strip().strip('`')] * len(names)
+        defaults.update(zip(names, values))
+    return defaults
 
 
-def check(tree):
+def answer_of(tree, program):
+    """What leat-info says where no variable of ours is set, or None: it is not asked."""
+    if ANSWER in tree.files:
+        return json.loads(tree.text(ANSWER))
+    if not program:
+        return None
+    environment = {n: v for n, v in os.environ.items() if not re.fullmatch(VARIABLE, n)}
+    done = subprocess.run([program[0], '--json', '--plugin', program[1]], env=environment, capture_output=True,
+                          text=True, check=False)
+    return json.loads(done.stdout)
+
+
+def check_defaults(listed, settings):
+    for name, setting in sorted(settings.items()):
+        if setting['reader'] != 'loader' and setting['origin'] != 'default':
+            yield f'leat-info: {name} is from "{setting["origin"]}" though it is not set'
+        elif setting['reader'] != 'loader' and name in listed and listed[name] != setting['value']:
+            yield f'README.md: the default of {name} is "{listed[name]}"; leat-info says "{setting["value"]}"'
+    for name in sorted(set(listed) - set(settings)):
+        # A name without prefix is one more way to set the variable with it.
+        if 'LEAT_' + name not in settings:
+            yield f'leat-info: says nothing of {name}'
+
+
+def check_tree(tree, program):
     if 'README.md' not in tree.files:
         yield 'README.md: is not there'
         return
@@ -47,18 +84,31 @@ def check(tree):
         yield 'README.md: has no table with "variable" at the head of its first column'
         return
     read = read_by_code(tree)
-    for name in sorted(set(read) - listed):
+    for name in sorted(set(read) - set(listed)):
         yield f'{read[name]}: reads {name}, which README.md does not list'
-    for name in sorted(listed - set(read)):
+    for name in sorted(set(listed) - set(read)):
         yield f'README.md: lists {name}, which nothing reads'
+    answer = answer_of(tree, program)
+    if answer is not None:
+        yield from check_defaults(listed, answer['settings'])
 
 
-def case(readme, code):
-    return {'README.md': readme, 'plugin/config.c': code}
+def case(readme, code, **values):
+    """A tree; with values, leat-info shows them, "VALUE ORIGIN READER" each."""
+    tree = {'README.md': readme, 'plugin/config.c': code}
+    if values:
+        settings = {n: dict(zip(('value', 'origin', 'reader'), v.split())) for n, v in values.items()}
+        tree[ANSWER] = json.dumps({'settings': settings})
+    return tree
 
 
 TABLE = ('## Settings\n| variable | default |\n|---|---|\n| `LEAT_A`, `LEAT_B` | `LEAT_C` |\n'
          '## More\n| `LEAT_D` | |\n')
+VALUES = ('| variable | default | meaning |\n|---|---|---|\n| `LEAT_A` | `0`; -1 elsewhere | a |\n'
+          '| `LEAT_B`, `LEAT_C` | `1.0`, 0.8 | b |\n| `FORCE_GRAPH_PATH`, `LEAT_FORCE_GRAPH_PATH` | `0` | c |\n')
+READS = 'x = getenv(name); "LEAT_A" "LEAT_B" "LEAT_C" "LEAT_FORCE_GRAPH_PATH" "FORCE_GRAPH_PATH"'
+RIGHT = {'LEAT_A': '0 default backend', 'LEAT_B': '1.0 default backend', 'LEAT_C': '0.8 default backend',
+         'LEAT_FORCE_GRAPH_PATH': '0 default backend'}
 CANARIES = [
     (case(TABLE, 'x = getenv(names[i]); "LEAT_A" "LEAT_B" "LEAT_C is bad"'), None),
     (case(TABLE, 'x = getenv("LEAT_A");'), 'lists LEAT_B'),
@@ -66,7 +116,16 @@ CANARIES = [
     (case(TABLE, 'x = getenv("LEAT_A"); "LEAT_B" /* "LEAT_Z" */'), None),
     (case('# Title\n', 'x = getenv("LEAT_A");'), 'has no table'),
     ({'plugin/config.c': 'getenv("LEAT_A")'}, 'README.md: is not there'),
+    (case(VALUES, READS, **RIGHT), None),
+    (case(VALUES, READS, **{**RIGHT, 'LEAT_A': '-1 default backend'}), 'the default of LEAT_A is "0"'),
+    (case(VALUES, READS, **{**RIGHT, 'LEAT_C': '1.0 default backend'}), 'the default of LEAT_C is "0.8"'),
+    (case(VALUES, READS, **{**RIGHT, 'LEAT_FORCE_GRAPH_PATH': '1 default backend'}), 'says "1"'),
+    (case(VALUES, READS, **{**RIGHT, 'LEAT_B': '1.0 environment backend'}), 'LEAT_B is from "environment"'),
+    (case(VALUES, READS, **{**RIGHT, 'LEAT_A': '/lib option loader'}), None),
+    (case(VALUES, READS, **{n: v for n, v in RIGHT.items() if n != 'LEAT_B'}), 'says nothing of LEAT_B'),
 ]
 
 if __name__ == '__main__':
-    lint.main(check, CANARIES)
+    PROGRAM = sys.argv[2:4]
+    del sys.argv[2:4]
+    lint.main(lambda tree: check_tree(tree, PROGRAM if tree.root == sys.argv[1] else None), CANARIES)

@@ -38,8 +38,6 @@ static int32_t backend_shutdown(leat_error *err) {
 }
 
 static int32_t backend_configure(const char *name, const char *value, leat_error *err) {
-  (void)name;
-  (void)value;
   return refuse(err, "backend.configure");
 }
 
@@ -207,6 +205,16 @@ static void break_tables(void) {
   memory.free = NULL;
 #elif defined(FAULT_NULL_SHUTDOWN)
   api.shutdown = NULL;
+#elif defined(FAULT_NULL_CONFIGURE)
+  api.configure = NULL;
+#elif defined(FAULT_NO_POOL)
+  api.pool = NULL;
+#elif defined(FAULT_NULL_POOL_SLOT)
+  pool.set_current = NULL;
+#elif defined(FAULT_SHORT_POOL)
+  pool.struct_size -= (uint32_t)sizeof(void *);
+#elif defined(FAULT_WILD_POOL)
+  api.pool = (const leat_pool_api *)(uintptr_t)0x10;
 #elif defined(FAULT_SHORT_TABLE)
   device.known.struct_size -= (uint32_t)sizeof(void *);
 #elif defined(FAULT_SHORT_BACKEND)

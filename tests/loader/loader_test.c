@@ -76,6 +76,9 @@ static const fault faults[] = {
     {"cut_table", LEAT_ERROR_INTERNAL, {"leat_op_api", "ends before"}},
     {"null_slot", LEAT_ERROR_INTERNAL, {"leat_memory_api::free", "NULL"}},
     {"null_shutdown", LEAT_ERROR_INTERNAL, {"leat_backend_api::shutdown", "NULL"}},
+    {"null_configure", LEAT_ERROR_INTERNAL, {"leat_backend_api::configure", "NULL"}},
+    {"short_pool", LEAT_ERROR_INTERNAL, {"leat_pool_api", "struct_size 56", "64 bytes"}},
+    {"wild_pool", LEAT_ERROR_INTERNAL, {"leat_pool_api", "0x10"}},
     {"short_table", LEAT_ERROR_INTERNAL, {"leat_device_api", "struct_size 48", "56 bytes"}},
     {"short_backend", LEAT_ERROR_INTERNAL, {"leat_backend_api", "struct_size 8"}},
     {"huge_size", LEAT_ERROR_INTERNAL, {"leat_op_api", "4294967280"}},
@@ -125,6 +128,66 @@ static void test_missing_optional_slot_is_a_stub(void **state) {
   assert_string_equal(err.message, "event.wait");
 }
 
+/* Calls slot number `which` of the pool. */
+static int32_t pool_call(const leat_pool_api *pool, size_t which, leat_error *err) {
+  switch (which) {
+    case 0:
+      return pool->acquire(NULL, 0, NULL, NULL, err);
+    case 1:
+      return pool->release(NULL, 0, err);
+    case 2:
+      return pool->stream(NULL, 0, NULL, err);
+    case 3:
+      return pool->current(NULL, NULL, err);
+    case 4:
+      return pool->set_current(NULL, NULL, NULL, err);
+    case 5:
+      return pool->release_current(NULL, err);
+    default:
+      return pool->info(NULL, NULL, err);
+  }
+}
+
+static const char *const pool_slots[] = {"acquire",     "release",         "stream", "current",
+                                         "set_current", "release_current", "info"};
+
+static void test_missing_pool_is_stubs(void **state) {
+  (void)state;
+  g_autofree char *path = plugin_path("no_pool");
+  const leat_backend_api *api = expect_success(path);
+  leat_error err = {.struct_size = sizeof(err)};
+  assert_non_null(api->pool);
+  assert_int_equal(api->pool->struct_size, sizeof(leat_pool_api));
+  assert_int_equal(api->pool->reserved, 0);
+  for (size_t i = 0; i < G_N_ELEMENTS(pool_slots); ++i) {
+    g_autofree char *name = g_strdup_printf("leat_pool_api::%s)", pool_slots[i]);
+    assert_int_equal(pool_call(api->pool, i, &err), LEAT_ERROR_NOT_SUPPORTED);
+    assert_int_equal(err.code, LEAT_ERROR_NOT_SUPPORTED);
+    assert_non_null(strstr(err.message, name));
+    assert_non_null(strstr(err.message, "no pool"));
+    assert_int_equal(pool_call(api->pool, i, NULL), LEAT_ERROR_NOT_SUPPORTED);
+  }
+  /* The tables around it are still the backend's own. */
+  assert_int_equal(api->op->infer(NULL, 0, NULL, 0, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_string_equal(err.message, "op.infer");
+  assert_int_equal(api->configure("LEAT_LOG", "warn", &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_string_equal(err.message, "backend.configure");
+}
+
+/* All of the pool's slots may be missing, so one may. */
+static void test_missing_slot_of_the_pool_is_a_stub(void **state) {
+  (void)state;
+  g_autofree char *path = plugin_path("null_pool_slot");
+  const leat_backend_api *api = expect_success(path);
+  leat_error err = {.struct_size = sizeof(err)};
+  for (size_t i = 0; i < G_N_ELEMENTS(pool_slots); ++i) {
+    const gboolean missing = g_str_equal(pool_slots[i], "set_current");
+    g_autofree char *name = g_strdup_printf(missing ? "leat_pool_api::%s)" : "pool.%s", pool_slots[i]);
+    assert_int_equal(pool_call(api->pool, i, &err), LEAT_ERROR_NOT_SUPPORTED);
+    assert_non_null(strstr(err.message, name));
+  }
+}
+
 static void test_longer_table_with_zero_tail_is_fine(void **state) {
   (void)state;
   g_autofree char *path = plugin_path("tail_zero");
@@ -147,6 +210,10 @@ static void test_table_is_complete(void **state) {
   leat_error err = {.struct_size = sizeof(err)};
   assert_int_equal(api->shutdown(&err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "backend.shutdown");
+  assert_int_equal(api->configure(NULL, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_string_equal(err.message, "backend.configure");
+  assert_int_equal(api->pool->info(NULL, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_string_equal(err.message, "pool.info");
   assert_int_equal(api->op->invoke(NULL, NULL, 0, NULL, 0, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "op.invoke");
 }
@@ -427,6 +494,8 @@ int main(void) {
       cmocka_unit_test(test_faulty_backends_are_refused),
       cmocka_unit_test(test_native_code_is_passed_on),
       cmocka_unit_test(test_missing_optional_slot_is_a_stub),
+      cmocka_unit_test(test_missing_pool_is_stubs),
+      cmocka_unit_test(test_missing_slot_of_the_pool_is_a_stub),
       cmocka_unit_test(test_longer_table_with_zero_tail_is_fine),
       cmocka_unit_test(test_table_is_complete),
       cmocka_unit_test(test_missing_file),

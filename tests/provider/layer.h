@@ -22,4 +22,10 @@ OrtSession *layer_session(const ort_fixture *fixture);
 int layer_run(const ort_fixture *fixture, OrtSession *session, const OrtRunOptions *options, int64_t rows,
               unsigned seed);
 
+/** As layer_run(), with the reason.
+ * @param out_wrong whether the result is wrong; false if the Run failed
+ * @return NULL, or why the Run failed */
+OrtStatus *layer_try(const ort_fixture *fixture, OrtSession *session, const OrtRunOptions *options, int64_t rows,
+                     unsigned seed, bool *out_wrong);
+
 #endif /* LEAT_TESTS_PROVIDER_LAYER_H_ */

@@ -21,6 +21,8 @@
 /* How often a process exits with Runs in flight: without the gate, this crashes more often than not. */
 #define EXIT_REPEATS 3
 #define EXIT_THREADS 6
+/* More than the pool of streams admits, so that some wait for their turn. */
+#define EXIT_THREADS_WAITING 40
 
 extern char **environ;
 
@@ -115,23 +117,31 @@ static void open_registered(ort_fixture *fixture) {
   ort_fixture_check(fixture, ort_fixture_register(fixture), "registering the provider");
 }
 
-static int child_exit(void) {
+static int exit_with_threads(unsigned count) {
   static ort_fixture fixture;
-  static runner runners[EXIT_THREADS];
+  static runner runners[EXIT_THREADS_WAITING];
   static atomic_uint started;
   open_registered(&fixture);
   OrtSession *session = layer_session(&fixture);
-  for (unsigned i = 0; i < EXIT_THREADS; i++) {
+  for (unsigned i = 0; i < count; i++) {
     pthread_t thread;
     runners[i] = (runner){&fixture, session, &started, i * 1000};
     if (pthread_create(&thread, NULL, run_for_ever, &runners[i])) {
       return 3;
     }
   }
-  while (atomic_load(&started) != EXIT_THREADS) {
+  while (atomic_load(&started) != count) {
     usleep(1000);
   }
   exit(0);
+}
+
+static int child_exit(void) {
+  return exit_with_threads(EXIT_THREADS);
+}
+
+static int child_exit_waiting(void) {
+  return exit_with_threads(EXIT_THREADS_WAITING);
 }
 
 static int grandchild_fork(const ort_fixture *fixture, OrtSession *session) {
@@ -203,7 +213,11 @@ int process_child(const char *name) {
   static const struct {
     const char *name;
     int (*run)(void);
-  } children[] = {{"exit", child_exit}, {"fork", child_fork}, {"register", child_register}, {"open", child_open}};
+  } children[] = {{"exit", child_exit},
+                  {"exit_waiting", child_exit_waiting},
+                  {"fork", child_fork},
+                  {"register", child_register},
+                  {"open", child_open}};
   for (size_t i = 0; i < sizeof(children) / sizeof(children[0]); i++) {
     if (strcmp(children[i].name, name) == 0) {
       return children[i].run();
@@ -220,6 +234,7 @@ void test_exit_with_runs_in_flight(void **state) {
   (void)state;
   for (unsigned i = 0; i < EXIT_REPEATS; i++) {
     expect_success("exit", NULL);
+    expect_success("exit_waiting", NULL);
   }
 }
 
@@ -253,10 +268,13 @@ void test_unknown_device_fails_registration(void **state) {
 
 void test_unparsable_variable_fails_registration(void **state) {
   (void)state;
-  expect_refusal("LEAT_FORCE_GRAPH_PATH=perhaps", "LEAT_FORCE_GRAPH_PATH=perhaps", "0 or 1");
-  expect_refusal("FORCE_GRAPH_PATH=2", "FORCE_GRAPH_PATH=2", "0 or 1");
-  expect_refusal("LEAT_STREAM_POOL_WAIT_TIMEOUT_MS=soon", "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS=soon", "milliseconds");
-  expect_refusal("LEAT_STREAM_POLICY=both", "LEAT_STREAM_POLICY=both", "round-robin");
+  expect_refusal("LEAT_FORCE_GRAPH_PATH=perhaps", "LEAT_FORCE_GRAPH_PATH is \"perhaps\"", "0 or 1");
+  expect_refusal("FORCE_GRAPH_PATH=2", " FORCE_GRAPH_PATH is \"2\"", "0 or 1");
+  expect_refusal("LEAT_STREAM_POOL_WAIT_TIMEOUT_MS=soon", "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS is \"soon\"",
+                 "milliseconds");
+  expect_refusal("LEAT_STREAM_POLICY=both", "LEAT_STREAM_POLICY is \"both\"", "round-robin");
+  expect_refusal("LEAT_LANES=99", "LEAT_LANES is \"99\"", "1 to 8");
+  expect_refusal("LEAT_LOW_WATERMARK_RATIO=half", "LEAT_LOW_WATERMARK_RATIO is \"half\"", "0.8");
 }
 
 void test_missing_backend_fails_registration(void **state) {

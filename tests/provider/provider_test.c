@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "crowd.h"
 #include "layer.h"
 #include "process_test.h"
 
@@ -20,45 +21,13 @@
 #define THREADS 8
 #define RUNS 20
 /* More threads than any machine of the tests has cores, and more than the stream pool has slots. */
-#define MANY_THREADS 40
+#define MANY_THREADS CROWD_MAX
 #define MANY_RUNS 4
 
 static ort_fixture fixture;
 
 /* ---- Helpers ------------------------------------------------------------------------------------------------------
  */
-
-/* Runs `body` in that many threads at once; gives the sum of what they return. */
-typedef struct crowd {
-  unsigned (*body)(unsigned index, void *context);
-  void *context;
-  pthread_barrier_t start;
-  atomic_uint index;
-  atomic_uint failures;
-} crowd;
-
-static void *crowd_member(void *argument) {
-  crowd *self = argument;
-  unsigned index = atomic_fetch_add(&self->index, 1);
-  pthread_barrier_wait(&self->start);
-  atomic_fetch_add(&self->failures, self->body(index, self->context));
-  return NULL;
-}
-
-static unsigned crowd_run(unsigned count, unsigned (*body)(unsigned, void *), void *context) {
-  crowd self = {.body = body, .context = context};
-  pthread_t threads[MANY_THREADS];
-  assert_true(count <= MANY_THREADS);
-  assert_int_equal(pthread_barrier_init(&self.start, NULL, count), 0);
-  for (unsigned i = 0; i < count; i++) {
-    assert_int_equal(pthread_create(&threads[i], NULL, crowd_member, &self), 0);
-  }
-  for (unsigned i = 0; i < count; i++) {
-    pthread_join(threads[i], NULL);
-  }
-  pthread_barrier_destroy(&self.start);
-  return atomic_load(&self.failures);
-}
 
 /* Checks that a status is a failure whose message has a word, and releases it. */
 static void expect_failure(OrtStatus *status, const char *word) {
@@ -613,6 +582,28 @@ static long long figure(const OrtKeyValuePairs *stats, const char *key) {
   return atoll(value);
 }
 
+static OrtKeyValuePairs *figures(OrtAllocator *allocator) {
+  OrtKeyValuePairs *stats = NULL;
+  ort_fixture_check(&fixture, fixture.ort->AllocatorGetStats(allocator, &stats), "AllocatorGetStats");
+  return stats;
+}
+
+/* Sums a figure of all size classes. */
+static long long class_sum(const OrtKeyValuePairs *stats, const char *figure_name) {
+  const char *const *keys = NULL;
+  const char *const *values = NULL;
+  size_t count = 0;
+  long long sum = 0;
+  fixture.ort->GetKeyValuePairs(stats, &keys, &values, &count);
+  for (size_t i = 0; i < count; i++) {
+    const char *dot = strrchr(keys[i], '.');
+    if (strncmp(keys[i], "leat.class.", 11) == 0 && strcmp(dot + 1, figure_name) == 0) {
+      sum += atoll(values[i]);
+    }
+  }
+  return sum;
+}
+
 static void test_allocator_gives_figures(void **state) {
   (void)state;
   OrtAllocator *allocator = device_allocator();
@@ -620,19 +611,106 @@ static void test_allocator_gives_figures(void **state) {
   void *block = allocator->Alloc(allocator, size);
   assert_non_null(block);
   assert_int_equal((uintptr_t)block % 256, 0);
-  OrtKeyValuePairs *stats = NULL;
-  ort_fixture_check(&fixture, fixture.ort->AllocatorGetStats(allocator, &stats), "AllocatorGetStats");
+  OrtKeyValuePairs *stats = figures(allocator);
   long long in_use = figure(stats, "InUse");
   assert_true(in_use >= (long long)size);
   assert_true(figure(stats, "TotalAllocated") >= in_use);
+  assert_true(figure(stats, "Limit") > figure(stats, "TotalAllocated"));
+  assert_true(figure(stats, "MaxInUse") >= in_use);
+  assert_true(figure(stats, "MaxAllocSize") >= (long long)size);
   assert_true(figure(stats, "NumAllocs") > 0);
+  assert_true(figure(stats, "NumArenaExtensions") > 0);
+  assert_true(figure(stats, "NumArenaShrinkages") >= 0);
+  assert_int_equal(figure(stats, "NumReserves"), 0);
+  assert_true(figure(stats, "leat.staging") >= 0);
+  assert_true(figure(stats, "leat.reserved_peak") >= figure(stats, "TotalAllocated"));
+  assert_true(figure(stats, "leat.cached") <= figure(stats, "TotalAllocated") - (long long)size);
+  assert_int_equal(class_sum(stats, "live"), figure(stats, "leat.live_blocks"));
+  assert_int_equal(class_sum(stats, "reserved"), figure(stats, "TotalAllocated"));
+  assert_int_equal(class_sum(stats, "allocations"), figure(stats, "NumAllocs"));
+  const long long cached = figure(stats, "leat.cached");
+  const long long cached_blocks = class_sum(stats, "cached");
   fixture.ort->ReleaseKeyValuePairs(stats);
   allocator->Free(allocator, block);
-  ort_fixture_check(&fixture, fixture.ort->AllocatorGetStats(allocator, &stats), "AllocatorGetStats");
+  stats = figures(allocator);
   assert_true(figure(stats, "InUse") <= in_use - (long long)size);
+  assert_true(figure(stats, "leat.cached") >= cached + (long long)size);
+  assert_int_equal(class_sum(stats, "cached"), cached_blocks + 1);
   fixture.ort->ReleaseKeyValuePairs(stats);
   assert_null(allocator->Alloc(allocator, (size_t)1 << 50));
 }
+
+#if ORT_API_VERSION >= 25
+static void test_shrink_gives_memory_back(void **state) {
+  (void)state;
+  OrtAllocator *allocator = device_allocator();
+  const size_t sizes[] = {3000, (size_t)1 << 20, (size_t)100 << 20};
+  void *blocks[3];
+  long long total = 0;
+  assert_true(allocator->version >= 25);
+  assert_non_null(allocator->Shrink);
+  ort_fixture_check(&fixture, allocator->Shrink(allocator), "Shrink");
+  for (size_t i = 0; i < 3; i++) {
+    blocks[i] = allocator->Alloc(allocator, sizes[i]);
+    assert_non_null(blocks[i]);
+    total += (long long)sizes[i];
+  }
+  /* What is held stays. */
+  ort_fixture_check(&fixture, allocator->Shrink(allocator), "Shrink");
+  OrtKeyValuePairs *stats = figures(allocator);
+  const long long held = figure(stats, "TotalAllocated");
+  assert_true(held >= total);
+  fixture.ort->ReleaseKeyValuePairs(stats);
+  for (size_t i = 0; i < 3; i++) {
+    allocator->Free(allocator, blocks[i]);
+  }
+  stats = figures(allocator);
+  assert_int_equal(figure(stats, "TotalAllocated"), held);
+  fixture.ort->ReleaseKeyValuePairs(stats);
+  ort_fixture_check(&fixture, allocator->Shrink(allocator), "Shrink");
+  stats = figures(allocator);
+  assert_true(figure(stats, "TotalAllocated") <= held - (long long)sizes[2]);
+  fixture.ort->ReleaseKeyValuePairs(stats);
+  /* Everything works on what is left. */
+  OrtSession *session = layer_session(&fixture);
+  assert_int_equal(layer_run(&fixture, session, NULL, 3, 1), 0);
+  ort_fixture_check(&fixture, allocator->Shrink(allocator), "Shrink");
+  assert_int_equal(layer_run(&fixture, session, NULL, 3, 2), 0);
+  fixture.ort->ReleaseSession(session);
+}
+
+/* ONNX Runtime shrinks at the end of a Run that asks for it. */
+static void test_run_option_shrinks(void **state) {
+  (void)state;
+  const OrtKeyValuePairs *facts = fixture.ort->EpDevice_EpMetadata(fixture.device);
+  OrtAllocator *allocator = device_allocator();
+  OrtSession *session = layer_session(&fixture);
+  OrtRunOptions *options = NULL;
+  char device[32];
+  const size_t size = (size_t)100 << 20;
+  snprintf(device, sizeof(device), "gpu:%s", fixture.ort->GetKeyValue(facts, "leat_device_index"));
+  ort_fixture_check(&fixture, fixture.ort->CreateRunOptions(&options), "options");
+  for (unsigned round = 0; round < 2; round++) {
+    allocator->Free(allocator, allocator->Alloc(allocator, size));
+    OrtKeyValuePairs *stats = figures(allocator);
+    const long long before = figure(stats, "TotalAllocated");
+    fixture.ort->ReleaseKeyValuePairs(stats);
+    assert_int_equal(layer_run(&fixture, session, options, 3, round), 0);
+    stats = figures(allocator);
+    if (round == 0) {
+      assert_true(figure(stats, "TotalAllocated") >= before);
+      ort_fixture_check(
+          &fixture, fixture.ort->AddRunConfigEntry(options, "memory.enable_memory_arena_shrinkage", device), device);
+    } else {
+      assert_true(figure(stats, "TotalAllocated") <= before - (long long)size);
+    }
+    fixture.ort->ReleaseKeyValuePairs(stats);
+  }
+  assert_int_equal(layer_run(&fixture, session, NULL, 3, 7), 0);
+  fixture.ort->ReleaseRunOptions(options);
+  fixture.ort->ReleaseSession(session);
+}
+#endif
 
 /* ---- Options ------------------------------------------------------------------------------------------------------
  */
@@ -784,6 +862,10 @@ int main(int count, char **arguments) {
     cmocka_unit_test(test_bound_outputs_without_synchronization),
     cmocka_unit_test(test_strings_cannot_be_copied),
     cmocka_unit_test(test_allocator_gives_figures),
+#if ORT_API_VERSION >= 25
+    cmocka_unit_test(test_shrink_gives_memory_back),
+    cmocka_unit_test(test_run_option_shrinks),
+#endif
     cmocka_unit_test(test_options),
 #if ORT_API_VERSION >= 25
     cmocka_unit_test(test_operator_list_names_types_as_the_schemas_do),

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* host-shim/onnxruntime/run.c alone, with a backend, a gate and a device that only keep account: which Runs take a
+ * place in the pool, when they give it back, and where a thread is while it waits. */
+#include "onnxruntime/run.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "onnxruntime/gate.h"
+
+#define FOR_EVER (-1)
+
+/* ---- What run.c stands on ------------------------------------------------------------------------------------------
+ */
+
+/* The backend's account. Guarded by nothing: one test at a time, one thread at a time. */
+static struct {
+  bool full;               /* whether info() says that all are taken */
+  int32_t acquire;         /* what acquire() gives */
+  int32_t open;            /* what opening a device gives */
+  int32_t synchronize;     /* what the streams' work came to */
+  unsigned asked;          /* calls of acquire() */
+  int64_t timeout_ms;      /* of the last of them */
+  int gate_in_acquire;     /* depth in the gate during the last of them */
+  unsigned held;           /* places taken and not given back */
+  uint64_t last_ticket;    /* the latest that was given */
+  leat_device *devices[8]; /* by ticket: whose place it is */
+  unsigned synchronized, flushed;
+} account;
+static int gate_depth;
+
+leati_gate leati_gate_enter(void) {
+  ++gate_depth;
+  return LEATI_GATE_OPEN;
+}
+
+void leati_gate_leave(void) {
+  --gate_depth;
+}
+
+int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *err) {
+  (void)err;
+  *out = atomic_load(&device->opened);
+  return account.open;
+}
+
+OrtStatus *leati_status_from(const leati_runtime *runtime, int32_t code, const leat_error *error, const char *format,
+                             ...) {
+  (void)runtime;
+  (void)error;
+  (void)format;
+  return code == LEAT_OK ? NULL : (OrtStatus *)(uintptr_t)(0x1000 + code);
+}
+
+void leati_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level, const char *format, ...) {
+  (void)runtime;
+  (void)logger;
+  (void)level;
+  fail_msg("nothing should be worth a line: %s", format);
+}
+
+static int32_t pool_acquire(leat_device *device_asked, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
+                            leat_error *err) {
+  (void)err;
+  ++account.asked;
+  account.timeout_ms = timeout_ms;
+  account.gate_in_acquire = gate_depth;
+  const int32_t code = account.acquire;
+  if (code == LEAT_OK) {
+    *out = (leat_stream *)(uintptr_t)0x100;
+    *out_ticket = ++account.last_ticket;
+    assert_true(account.last_ticket < 8);
+    account.devices[account.last_ticket] = device_asked;
+    ++account.held;
+  }
+  return code;
+}
+
+static int32_t pool_release(leat_device *device_asked, uint64_t ticket, leat_error *err) {
+  (void)err;
+  assert_in_range(ticket, 1, account.last_ticket);
+  assert_ptr_equal(account.devices[ticket], device_asked);
+  account.devices[ticket] = NULL;
+  --account.held;
+  return LEAT_OK;
+}
+
+static int32_t pool_info(leat_device *device_asked, leat_pool_info *out, leat_error *err) {
+  (void)device_asked;
+  (void)err;
+  out->stream_count = 32;
+  out->held_count = account.full ? 31 : 30;
+  return account.acquire == LEAT_ERROR_NOT_SUPPORTED ? LEAT_ERROR_NOT_SUPPORTED : LEAT_OK;
+}
+
+static int32_t stream_synchronize(leat_stream *stream, leat_error *err) {
+  (void)stream;
+  (void)err;
+  /* The place is held until the work is done. */
+  assert_int_not_equal(account.held, 0);
+  ++account.synchronized;
+  return account.synchronize;
+}
+
+static int32_t stream_flush(leat_stream *stream, leat_error *err) {
+  (void)stream;
+  (void)err;
+  ++account.flushed;
+  return LEAT_OK;
+}
+
+static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {
+  (void)stream;
+  (void)err;
+  return LEAT_OK;
+}
+
+static const leat_pool_api pool = {
+    .struct_size = sizeof(pool), .acquire = pool_acquire, .release = pool_release, .info = pool_info};
+static const leat_stream_api streams = {.struct_size = sizeof(streams),
+                                        .flush = stream_flush,
+                                        .synchronize = stream_synchronize,
+                                        .clear_error = stream_clear_error};
+static const leat_backend_api backend = {.struct_size = sizeof(backend), .stream = &streams, .pool = &pool};
+static const leati_runtime runtime = {.leat = &backend};
+static leati_device device, other;
+#define STREAM ((leat_stream *)(uintptr_t)0x200)
+
+static int begin_anew(void **state) {
+  (void)state;
+  memset(&account, 0, sizeof(account));
+  /* As ep.c does before it calls run.c. */
+  gate_depth = 1;
+  device.runtime = other.runtime = &runtime;
+  atomic_store(&device.opened, (leat_device *)(uintptr_t)0x300);
+  atomic_store(&other.opened, (leat_device *)(uintptr_t)0x400);
+  return 0;
+}
+
+static int32_t begin(leati_device *on, int64_t timeout_ms) {
+  leat_error error = {.struct_size = sizeof(error)};
+  return leati_run_begin(on, timeout_ms, &error);
+}
+
+/* ---- Tests ---------------------------------------------------------------------------------------------------------
+ */
+
+static void a_run_holds_one_place(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < 3; i++) {
+    assert_int_equal(begin(&device, FOR_EVER), LEAT_OK);
+    assert_int_equal(account.held, 1);
+    leati_run_note(STREAM);
+    assert_null(leati_run_end(&device, true));
+    assert_int_equal(account.held, 0);
+  }
+  assert_int_equal(account.asked, 3);
+  assert_int_equal(account.synchronized, 3);
+  assert_int_equal(gate_depth, 1);
+}
+
+static void runs_inside_share_the_place(void **state) {
+  (void)state;
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  /* None is left. */
+  account.acquire = LEAT_ERROR_EXHAUSTED;
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_int_equal(begin(&device, FOR_EVER), LEAT_OK);
+  leati_run_note(STREAM);
+  assert_null(leati_run_end(&device, true));
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(account.held, 1);
+  leati_run_note(STREAM);
+  assert_null(leati_run_end(&device, false));
+  assert_int_equal(account.held, 0);
+  assert_int_equal(account.asked, 1);
+  assert_int_equal(account.synchronized, 1);
+  assert_int_equal(account.flushed, 1);
+}
+
+static void each_device_has_places_of_its_own(void **state) {
+  (void)state;
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_int_equal(begin(&other, 0), LEAT_OK);
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_int_equal(account.held, 2);
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(account.held, 2);
+  assert_null(leati_run_end(&other, true));
+  assert_int_equal(account.held, 1);
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(account.held, 0);
+}
+
+static void a_run_that_is_refused_leaves_nothing(void **state) {
+  (void)state;
+  account.acquire = LEAT_ERROR_EXHAUSTED;
+  assert_int_equal(begin(&device, 0), LEAT_ERROR_EXHAUSTED);
+  assert_int_equal(account.asked, 1);
+  assert_int_equal(begin(&device, 25), LEAT_ERROR_EXHAUSTED);
+  assert_int_equal(account.asked, 2);
+  assert_int_equal(account.timeout_ms, 25);
+  assert_int_equal(gate_depth, 1);
+  /* A stream that is noted outside of any Run is not. */
+  leati_run_note(STREAM);
+  account.acquire = LEAT_OK;
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(account.synchronized, 0);
+  assert_int_equal(account.held, 0);
+  /* Inside of another Run, it takes nothing from that one. */
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  account.acquire = LEAT_ERROR_EXHAUSTED;
+  assert_int_equal(begin(&other, 0), LEAT_ERROR_EXHAUSTED);
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_null(leati_run_end(&device, true));
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(account.held, 0);
+}
+
+static void other_failures_leave_nothing_either(void **state) {
+  (void)state;
+  account.acquire = LEAT_ERROR_OUT_OF_MEMORY;
+  assert_int_equal(begin(&device, FOR_EVER), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(account.asked, 1);
+  account.acquire = LEAT_OK;
+  account.open = LEAT_ERROR_UNAVAILABLE;
+  assert_int_equal(begin(&device, FOR_EVER), LEAT_ERROR_UNAVAILABLE);
+  assert_int_equal(account.asked, 1);
+  account.open = LEAT_OK;
+  assert_int_equal(begin(&device, FOR_EVER), LEAT_OK);
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(account.held, 0);
+}
+
+static void who_waits_is_outside_of_the_gate(void **state) {
+  (void)state;
+  account.full = true;
+  assert_int_equal(begin(&device, LEAT_POOL_TIMEOUT_CONFIGURED), LEAT_OK);
+  assert_int_equal(account.gate_in_acquire, 0);
+  assert_true(account.timeout_ms == LEAT_POOL_TIMEOUT_CONFIGURED);
+  assert_int_equal(gate_depth, 1);
+  assert_null(leati_run_end(&device, true));
+  account.acquire = LEAT_ERROR_EXHAUSTED;
+  assert_int_equal(begin(&device, FOR_EVER), LEAT_ERROR_EXHAUSTED);
+  assert_int_equal(account.gate_in_acquire, 0);
+  /* Who does not wait, or finds a place, stays inside, where a stream may have to be made. */
+  assert_int_equal(begin(&device, 0), LEAT_ERROR_EXHAUSTED);
+  assert_int_equal(account.gate_in_acquire, 1);
+  account.full = false;
+  account.acquire = LEAT_OK;
+  assert_int_equal(begin(&device, FOR_EVER), LEAT_OK);
+  assert_int_equal(account.gate_in_acquire, 1);
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(gate_depth, 1);
+  assert_int_equal(account.held, 0);
+}
+
+static void without_a_pool_all_are_admitted(void **state) {
+  (void)state;
+  account.acquire = LEAT_ERROR_NOT_SUPPORTED;
+  for (unsigned i = 0; i < 3; i++) {
+    assert_int_equal(begin(&device, 0), LEAT_OK);
+  }
+  leati_run_note(STREAM);
+  for (unsigned i = 0; i < 3; i++) {
+    assert_null(leati_run_end(&device, false));
+  }
+  assert_int_equal(account.flushed, 1);
+}
+
+static void failed_work_gives_the_place_back(void **state) {
+  (void)state;
+  account.synchronize = LEAT_ERROR_DEVICE_LOST;
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  leati_run_note(STREAM);
+  assert_ptr_equal(leati_run_end(&device, true), (void *)(uintptr_t)(0x1000 + LEAT_ERROR_DEVICE_LOST));
+  assert_int_equal(account.held, 0);
+}
+
+static void an_end_without_a_begin_does_nothing(void **state) {
+  (void)state;
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_null(leati_run_end(&other, true));
+  assert_int_equal(account.held, 1);
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(account.held, 0);
+}
+
+static void *run_once(void *unused) {
+  (void)unused;
+  const int32_t code = begin(&device, 0);
+  if (code == LEAT_OK) {
+    leati_run_end(&device, true);
+  }
+  return (void *)(uintptr_t)(unsigned)code;
+}
+
+static void another_thread_does_not_share(void **state) {
+  (void)state;
+  pthread_t thread;
+  void *code;
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  account.acquire = LEAT_ERROR_EXHAUSTED;
+  assert_int_equal(pthread_create(&thread, NULL, run_once, NULL), 0);
+  assert_int_equal(pthread_join(thread, &code), 0);
+  assert_int_equal((uintptr_t)code, LEAT_ERROR_EXHAUSTED);
+  assert_null(leati_run_end(&device, true));
+  assert_int_equal(account.held, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(a_run_holds_one_place, begin_anew),
+      cmocka_unit_test_setup(runs_inside_share_the_place, begin_anew),
+      cmocka_unit_test_setup(each_device_has_places_of_its_own, begin_anew),
+      cmocka_unit_test_setup(a_run_that_is_refused_leaves_nothing, begin_anew),
+      cmocka_unit_test_setup(other_failures_leave_nothing_either, begin_anew),
+      cmocka_unit_test_setup(who_waits_is_outside_of_the_gate, begin_anew),
+      cmocka_unit_test_setup(without_a_pool_all_are_admitted, begin_anew),
+      cmocka_unit_test_setup(failed_work_gives_the_place_back, begin_anew),
+      cmocka_unit_test_setup(an_end_without_a_begin_does_nothing, begin_anew),
+      cmocka_unit_test_setup(another_thread_does_not_share, begin_anew),
+  };
+  return cmocka_run_group_tests_name("run", tests, NULL, NULL);
+}
