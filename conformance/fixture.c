@@ -176,6 +176,55 @@ void leati_pattern(uint8_t *out, size_t size, uint32_t tag) {
   }
 }
 
+/* ---- Waiting ---- */
+
+void leati_stream_poll(leat_case_context *ctx, leat_stream *stream) {
+  int32_t status;
+  while ((status = ctx->stream->query(stream, LEAT_ERR)) == LEAT_ERROR_NOT_READY)
+    g_usleep(100);
+  LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "stream.query returned %s", leati_case_status_name(status));
+}
+
+void leati_event_poll(leat_case_context *ctx, leat_event *event) {
+  int32_t status;
+  while ((status = ctx->event->query(event, LEAT_ERR)) == LEAT_ERROR_NOT_READY)
+    g_usleep(100);
+  LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "event.query returned %s", leati_case_status_name(status));
+}
+
+void leati_trip_begin(leat_case_context *ctx, leat_case_trip *trip, leat_stream *stream, size_t size) {
+  trip->own = stream == NULL;
+  trip->stream = trip->own ? leati_stream_new(ctx) : stream;
+  trip->block = leati_alloc(ctx, size, trip->stream);
+  trip->size = size;
+  trip->in = g_malloc0(size);
+  trip->out = g_malloc0(size);
+}
+
+void leati_trip_end(leat_case_context *ctx, leat_case_trip *trip) {
+  leati_free(ctx, trip->block);
+  if (trip->own)
+    leati_stream_destroy(ctx, trip->stream);
+  g_free(trip->in);
+  g_free(trip->out);
+}
+
+void leati_trip_put(leat_case_context *ctx, leat_case_trip *trip, uint32_t tag) {
+  leati_pattern(trip->in, trip->size, tag);
+  memset(trip->out, 0, trip->size);
+  leati_upload(ctx, trip->stream, trip->block, trip->in, trip->size);
+  leati_download(ctx, trip->stream, trip->block, trip->out, trip->size);
+}
+
+void leati_trip_put_slow(leat_case_context *ctx, leat_case_trip *trip, uint32_t tag) {
+  leati_stream_load(ctx, trip->stream);
+  leati_trip_put(ctx, trip, tag);
+}
+
+void leati_trip_check(const leat_case_context *ctx, const leat_case_trip *trip) {
+  LEAT_CHECK_BYTES(ctx, trip->in, trip->out, trip->size);
+}
+
 /* ---- Threads ---- */
 
 typedef struct {
@@ -188,8 +237,14 @@ typedef struct {
   uint32_t count;
 } thread_group;
 
-static void run_member(gpointer member, gpointer user_data) {
-  thread_group *group = user_data;
+typedef struct {
+  thread_group *group;
+  uint32_t index;
+} thread_member;
+
+static gpointer run_member(gpointer user_data) {
+  const thread_member *member = user_data;
+  thread_group *group = member->group;
   g_mutex_lock(&group->lock);
   ++group->waiting;
   if (group->waiting == group->count)
@@ -197,25 +252,31 @@ static void run_member(gpointer member, gpointer user_data) {
   while (group->waiting < group->count)
     g_cond_wait(&group->all_here, &group->lock);
   g_mutex_unlock(&group->lock);
-  /* Members are pushed as index plus one, since a pool does not take NULL. */
-  group->run(group->ctx, GPOINTER_TO_UINT(member) - 1, group->data);
+  group->run(group->ctx, member->index, group->data);
+  return NULL;
 }
 
 void leati_threads_run(leat_case_context *ctx, uint32_t count, leat_case_thread_fn run, void *data) {
   thread_group group = {.ctx = ctx, .run = run, .data = data, .count = count};
-  GError *error = NULL;
-  GThreadPool *pool;
+  thread_member *members = g_new(thread_member, count);
+  GThread **threads = g_new(GThread *, count);
   g_mutex_init(&group.lock);
   g_cond_init(&group.all_here);
-  pool = g_thread_pool_new(run_member, &group, (gint)count, TRUE, &error);
-  if (pool == NULL || error != NULL) {
-    LEAT_FAIL(ctx, "cannot start %u threads: %s", count, error != NULL ? error->message : "no reason");
+  /* Threads and not a pool of them: these end, and are joined, so that what hangs on the end of a thread has happened
+   * when this function returns. */
+  for (uint32_t i = 0; i < count; ++i) {
+    GError *error = NULL;
+    members[i] = (thread_member){.group = &group, .index = i};
+    threads[i] = g_thread_try_new("case", run_member, &members[i], &error);
+    if (threads[i] == NULL)
+      LEAT_FAIL(ctx, "cannot start thread %u of %u: %s", i + 1, count, error->message);
   }
   for (uint32_t i = 0; i < count; ++i)
-    g_thread_pool_push(pool, GUINT_TO_POINTER(i + 1), NULL);
-  g_thread_pool_free(pool, FALSE, TRUE);
+    g_thread_join(threads[i]);
   g_cond_clear(&group.all_here);
   g_mutex_clear(&group.lock);
+  g_free(threads);
+  g_free(members);
 }
 
 void leati_stream_load(leat_case_context *ctx, leat_stream *stream) {

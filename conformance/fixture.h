@@ -67,8 +67,38 @@ void leati_op_invoke(leat_case_context *ctx, const leat_op *op, leat_stream *str
 /** Bytes that depend on `tag` and on each position, so that a misplaced or stale byte shows. */
 void leati_pattern(uint8_t *out, size_t size, uint32_t tag);
 
-/** Runs `run(ctx, index, data)` for index 0 to `count`-1 in `count` threads that start together; returns when all are
- * done. Checks in them end the case as anywhere else. */
+/** Asks a stream, an event, until it has finished, and checks that nothing failed. The case's deadline ends one that
+ * never does. */
+void leati_stream_poll(leat_case_context *ctx, leat_stream *stream);
+void leati_event_poll(leat_case_context *ctx, leat_event *event);
+
+/** Bytes that go to the device and back through one stream. What the cases about waiting are made of: nothing that was
+ * put has arrived before a wait covers it. */
+typedef struct leat_case_trip {
+  leat_stream *stream; /**< what the bytes go through */
+  uint64_t block;      /**< where they are on the device */
+  size_t size;         /**< how many */
+  uint8_t *in;         /**< what was sent last */
+  uint8_t *out;        /**< what has arrived; zero until it has */
+  gboolean own;        /**< the stream was made by leati_trip_begin() */
+} leat_case_trip;
+
+/** Takes what a trip needs; `stream` NULL: a new stream. Give it back with leati_trip_end(). */
+void leati_trip_begin(leat_case_context *ctx, leat_case_trip *trip, leat_stream *stream, size_t size);
+void leati_trip_end(leat_case_context *ctx, leat_case_trip *trip);
+
+/** Puts a round trip of a new pattern into the stream. Nothing that was put before may still be under way. */
+void leati_trip_put(leat_case_context *ctx, leat_case_trip *trip, uint32_t tag);
+
+/** The same behind slow work (leati_stream_load()). */
+void leati_trip_put_slow(leat_case_context *ctx, leat_case_trip *trip, uint32_t tag);
+
+/** What was sent has arrived. */
+void leati_trip_check(const leat_case_context *ctx, const leat_case_trip *trip);
+
+/** Runs `run(ctx, index, data)` for index 0 to `count`-1 in `count` threads that start together; returns when all of
+ * them have ended (what a thread gives back at its end has been given back). Checks in them end the case as anywhere
+ * else. */
 typedef void (*leat_case_thread_fn)(leat_case_context *ctx, uint32_t index, void *data);
 void leati_threads_run(leat_case_context *ctx, uint32_t count, leat_case_thread_fn run, void *data);
 

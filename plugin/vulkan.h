@@ -28,6 +28,7 @@
   X(CmdBindDescriptorSets)           \
   X(CmdBindPipeline)                 \
   X(CmdCopyBuffer)                   \
+  X(CmdCopyQueryPoolResults)         \
   X(CmdDispatch)                     \
   X(CmdPipelineBarrier)              \
   X(CmdWriteTimestamp)               \
@@ -56,7 +57,6 @@
   X(GetBufferDeviceAddress)          \
   X(GetBufferMemoryRequirements)     \
   X(GetDeviceQueue)                  \
-  X(GetQueryPoolResults)             \
   X(GetSemaphoreCounterValue)        \
   X(MapMemory)                       \
   X(QueueSubmit)                     \

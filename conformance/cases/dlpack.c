@@ -224,7 +224,6 @@ static void export_two(leat_case_context *ctx, const void *data) {
   leati_stream_destroy(ctx, stream);
 }
 
-/* With an event the export does not wait; the event covers the work before. */
 /* What an exported tensor holds is not the caller's to free: a second free() is refused and takes nothing away. */
 static void export_free_twice(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
@@ -242,6 +241,7 @@ static void export_free_twice(leat_case_context *ctx, const void *data) {
   leati_stream_destroy(ctx, stream);
 }
 
+/* With an event the export does not wait; the event covers the work before. */
 static void export_ready(leat_case_context *ctx, const void *data) {
   leat_stream *producer = leati_stream_new(ctx);
   leat_stream *consumer = leati_stream_new(ctx);

@@ -11,21 +11,6 @@ enum { SIZE = 3001 };
 
 static const int64_t forever = -1;
 
-/* Puts slow work and then a round trip of `in` to `out` through a block into the stream. */
-static void slow_round_trip(leat_case_context *ctx, leat_stream *stream, uint64_t block, const uint8_t *in,
-                            uint8_t *out) {
-  leati_stream_load(ctx, stream);
-  leati_upload(ctx, stream, block, in, SIZE);
-  leati_download(ctx, stream, block, out, SIZE);
-}
-
-static void poll_event(leat_case_context *ctx, leat_event *event) {
-  int32_t status;
-  while ((status = ctx->event->query(event, LEAT_ERR)) == LEAT_ERROR_NOT_READY)
-    g_usleep(100);
-  LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "event.query returned %s", leati_case_status_name(status));
-}
-
 static void bad_arguments(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
   leat_stream *stream = leati_stream_new(ctx);
@@ -67,17 +52,13 @@ typedef enum { WAIT_FOREVER, WAIT_LONG, WAIT_POLL, WAIT_ZERO, WAIT_SHORT } wait_
 
 static void wait_delivers(leat_case_context *ctx, const void *data) {
   const wait_kind kind = (wait_kind)GPOINTER_TO_INT(data);
-  leat_stream *stream = leati_stream_new(ctx);
   leat_event *event = leati_event_new(ctx);
-  uint64_t block = leati_alloc(ctx, SIZE, stream);
-  uint8_t in[SIZE];
-  uint8_t out[SIZE];
+  leat_case_trip trip;
+  leati_trip_begin(ctx, &trip, NULL, SIZE);
   for (uint32_t round = 0; round < 5; ++round) {
     int32_t status = LEAT_OK;
-    leati_pattern(in, SIZE, round);
-    memset(out, 0, SIZE);
-    slow_round_trip(ctx, stream, block, in, out);
-    LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
+    leati_trip_put_slow(ctx, &trip, round);
+    LEAT_CHECK_OK(ctx, ctx->event->record(event, trip.stream, LEAT_ERR));
     switch (kind) {
       case WAIT_FOREVER:
         LEAT_CHECK_OK(ctx, ctx->event->wait(event, forever, LEAT_ERR));
@@ -87,7 +68,7 @@ static void wait_delivers(leat_case_context *ctx, const void *data) {
         LEAT_CHECK_OK(ctx, ctx->event->wait(event, INT64_C(100000000000000), LEAT_ERR));
         break;
       case WAIT_POLL:
-        poll_event(ctx, event);
+        leati_event_poll(ctx, event);
         break;
       case WAIT_ZERO:
       case WAIT_SHORT:
@@ -99,65 +80,54 @@ static void wait_delivers(leat_case_context *ctx, const void *data) {
                            leati_case_status_name(status));
         break;
     }
-    LEAT_CHECK_BYTES(ctx, in, out, SIZE);
+    leati_trip_check(ctx, &trip);
     LEAT_CHECK_OK(ctx, ctx->event->query(event, LEAT_ERR));
   }
-  leati_free(ctx, block);
   leati_event_destroy(ctx, event);
-  leati_stream_destroy(ctx, stream);
+  leati_trip_end(ctx, &trip);
 }
 
 /* The event stands for what was in the stream when it was recorded, not for what came later. */
 static void covers_only_before(leat_case_context *ctx, const void *data) {
-  leat_stream *stream = leati_stream_new(ctx);
-  leat_event *first = leati_event_new(ctx);
-  leat_event *second = leati_event_new(ctx);
-  uint64_t block = leati_alloc(ctx, SIZE, stream);
-  uint8_t in[2][SIZE];
-  uint8_t out[2][SIZE] = {{0}};
+  leat_case_trip trips[2];
+  leat_event *events[2] = {leati_event_new(ctx), leati_event_new(ctx)};
   (void)data;
-  leati_pattern(in[0], SIZE, 1);
-  leati_pattern(in[1], SIZE, 2);
-  slow_round_trip(ctx, stream, block, in[0], out[0]);
-  LEAT_CHECK_OK(ctx, ctx->event->record(first, stream, LEAT_ERR));
-  slow_round_trip(ctx, stream, block, in[1], out[1]);
-  LEAT_CHECK_OK(ctx, ctx->event->record(second, stream, LEAT_ERR));
-  LEAT_CHECK_OK(ctx, ctx->event->wait(first, forever, LEAT_ERR));
-  LEAT_CHECK_BYTES(ctx, in[0], out[0], SIZE);
-  LEAT_CHECK_OK(ctx, ctx->event->wait(second, forever, LEAT_ERR));
-  LEAT_CHECK_BYTES(ctx, in[1], out[1], SIZE);
-  leati_free(ctx, block);
-  leati_event_destroy(ctx, first);
-  leati_event_destroy(ctx, second);
-  leati_stream_destroy(ctx, stream);
+  leati_trip_begin(ctx, &trips[0], NULL, SIZE);
+  leati_trip_begin(ctx, &trips[1], trips[0].stream, SIZE);
+  for (uint32_t i = 0; i < 2; ++i) {
+    leati_trip_put_slow(ctx, &trips[i], i + 1);
+    LEAT_CHECK_OK(ctx, ctx->event->record(events[i], trips[i].stream, LEAT_ERR));
+  }
+  for (int i = 0; i < 2; ++i) {
+    LEAT_CHECK_OK(ctx, ctx->event->wait(events[i], forever, LEAT_ERR));
+    leati_trip_check(ctx, &trips[i]);
+    leati_event_destroy(ctx, events[i]);
+  }
+  leati_trip_end(ctx, &trips[1]);
+  leati_trip_end(ctx, &trips[0]);
 }
 
 static void record_again(leat_case_context *ctx, const void *data) {
   enum { ROUNDS = 30 };
-  leat_stream *streams[2] = {leati_stream_new(ctx), leati_stream_new(ctx)};
+  leat_case_trip trips[2];
   leat_event *event = leati_event_new(ctx);
-  uint64_t blocks[2] = {leati_alloc(ctx, SIZE, streams[0]), leati_alloc(ctx, SIZE, streams[1])};
-  uint8_t in[SIZE];
-  uint8_t out[SIZE];
   (void)data;
+  leati_trip_begin(ctx, &trips[0], NULL, SIZE);
+  leati_trip_begin(ctx, &trips[1], NULL, SIZE);
   /* The event changes from one stream to the other while what it stood for may be in flight. */
   for (uint32_t round = 0; round < ROUNDS; ++round) {
-    leat_stream *stream = streams[round % 2];
-    leati_pattern(in, SIZE, round);
-    memset(out, 0, SIZE);
+    leat_case_trip *now = &trips[round % 2];
+    leat_stream *other = trips[(round + 1) % 2].stream;
     if (round % 5 == 0)
-      leati_stream_load(ctx, streams[(round + 1) % 2]);
-    LEAT_CHECK_OK(ctx, ctx->event->record(event, streams[(round + 1) % 2], LEAT_ERR));
-    leati_upload(ctx, stream, blocks[round % 2], in, SIZE);
-    leati_download(ctx, stream, blocks[round % 2], out, SIZE);
-    LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
+      leati_stream_load(ctx, other);
+    LEAT_CHECK_OK(ctx, ctx->event->record(event, other, LEAT_ERR));
+    leati_trip_put(ctx, now, round);
+    LEAT_CHECK_OK(ctx, ctx->event->record(event, now->stream, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->event->wait(event, forever, LEAT_ERR));
-    LEAT_CHECK_BYTES(ctx, in, out, SIZE);
+    leati_trip_check(ctx, now);
   }
-  for (int i = 0; i < 2; ++i) {
-    leati_free(ctx, blocks[i]);
-    leati_stream_destroy(ctx, streams[i]);
-  }
+  leati_trip_end(ctx, &trips[0]);
+  leati_trip_end(ctx, &trips[1]);
   leati_event_destroy(ctx, event);
 }
 
@@ -274,47 +244,41 @@ static void both_ways(leat_case_context *ctx, const void *data) {
 }
 
 static void wait_self(leat_case_context *ctx, const void *data) {
-  leat_stream *stream = leati_stream_new(ctx);
   leat_event *event = leati_event_new(ctx);
-  uint64_t block = leati_alloc(ctx, SIZE, stream);
-  uint8_t in[SIZE];
-  uint8_t out[SIZE] = {0};
+  leat_case_trip trip;
   (void)data;
-  leati_pattern(in, SIZE, 4);
-  leati_upload(ctx, stream, block, in, SIZE);
-  LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
-  LEAT_CHECK_OK(ctx, ctx->stream->wait_event(stream, event, LEAT_ERR));
-  leati_download(ctx, stream, block, out, SIZE);
-  leati_synchronize(ctx, stream);
-  LEAT_CHECK_BYTES(ctx, in, out, SIZE);
-  leati_free(ctx, block);
+  leati_trip_begin(ctx, &trip, NULL, SIZE);
+  leati_pattern(trip.in, SIZE, 4);
+  leati_upload(ctx, trip.stream, trip.block, trip.in, SIZE);
+  LEAT_CHECK_OK(ctx, ctx->event->record(event, trip.stream, LEAT_ERR));
+  LEAT_CHECK_OK(ctx, ctx->stream->wait_event(trip.stream, event, LEAT_ERR));
+  leati_download(ctx, trip.stream, trip.block, trip.out, SIZE);
+  leati_synchronize(ctx, trip.stream);
+  leati_trip_check(ctx, &trip);
   leati_event_destroy(ctx, event);
-  leati_stream_destroy(ctx, stream);
+  leati_trip_end(ctx, &trip);
 }
 
 /* A download whose stream is destroyed is still delivered by the event after it. */
 static void stream_gone(leat_case_context *ctx, const void *data) {
   const gboolean polling = GPOINTER_TO_INT(data);
-  uint8_t in[SIZE];
-  uint8_t out[SIZE];
-  uint64_t block = leati_alloc(ctx, SIZE, NULL);
   for (uint32_t round = 0; round < 5; ++round) {
     leat_stream *stream = leati_stream_new(ctx);
     leat_event *event = leati_event_new(ctx);
-    leati_pattern(in, SIZE, round);
-    memset(out, 0, SIZE);
-    slow_round_trip(ctx, stream, block, in, out);
+    leat_case_trip trip;
+    leati_trip_begin(ctx, &trip, stream, SIZE);
+    leati_trip_put_slow(ctx, &trip, round);
     LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
     leati_stream_destroy(ctx, stream);
     if (polling) {
-      poll_event(ctx, event);
+      leati_event_poll(ctx, event);
     } else {
       LEAT_CHECK_OK(ctx, ctx->event->wait(event, forever, LEAT_ERR));
     }
-    LEAT_CHECK_BYTES(ctx, in, out, SIZE);
+    leati_trip_check(ctx, &trip);
     leati_event_destroy(ctx, event);
+    leati_trip_end(ctx, &trip);
   }
-  leati_free(ctx, block);
 }
 
 static void destroy_early(leat_case_context *ctx, const void *data) {
@@ -380,37 +344,196 @@ static void thousand(leat_case_context *ctx, const void *data) {
 
 typedef struct {
   leat_event *event;
-  const uint8_t *in;
-  const uint8_t *out;
+  leat_case_trip trip;
 } waiting;
 
 static void wait_thread(leat_case_context *ctx, uint32_t index, void *data) {
   const waiting *job = data;
   if (index % 3 == 2) {
-    poll_event(ctx, job->event);
+    leati_event_poll(ctx, job->event);
   } else {
     LEAT_CHECK_OK(ctx, ctx->event->wait(job->event, index % 3 == 0 ? forever : INT64_C(100000000000000), LEAT_ERR));
   }
   /* Whichever thread brought the bytes, they are there for all. */
-  LEAT_CHECK_BYTES(ctx, job->in, job->out, SIZE);
+  leati_trip_check(ctx, &job->trip);
 }
 
 static void wait_threads(leat_case_context *ctx, const void *data) {
-  leat_stream *stream = leati_stream_new(ctx);
-  uint8_t in[SIZE];
-  uint8_t out[SIZE];
-  waiting job = {.event = leati_event_new(ctx), .in = in, .out = out};
-  uint64_t block = leati_alloc(ctx, SIZE, stream);
+  waiting job = {.event = leati_event_new(ctx)};
+  leati_trip_begin(ctx, &job.trip, NULL, SIZE);
   for (uint32_t round = 0; round < 5; ++round) {
-    leati_pattern(in, SIZE, round);
-    memset(out, 0, SIZE);
-    slow_round_trip(ctx, stream, block, in, out);
-    LEAT_CHECK_OK(ctx, ctx->event->record(job.event, stream, LEAT_ERR));
+    leati_trip_put_slow(ctx, &job.trip, round);
+    LEAT_CHECK_OK(ctx, ctx->event->record(job.event, job.trip.stream, LEAT_ERR));
     leati_threads_run(ctx, GPOINTER_TO_UINT(data), wait_thread, &job);
   }
-  leati_free(ctx, block);
+  leati_trip_end(ctx, &job.trip);
   leati_event_destroy(ctx, job.event);
-  leati_stream_destroy(ctx, stream);
+}
+
+/* Waiters on the host of an event that is recorded again meanwhile. */
+static void first_waiter(leat_case_context *ctx, uint32_t index, void *data) {
+  waiting *job = data;
+  (void)index;
+  /* It may begin before or after the event is recorded again, and both points are behind the first trip. */
+  LEAT_CHECK_OK(ctx, ctx->event->wait(job->event, forever, LEAT_ERR));
+  leati_trip_check(ctx, &job->trip);
+}
+
+typedef struct {
+  waiting first;
+  leat_case_trip second;
+} recorded_twice;
+
+static void rerecord_thread(leat_case_context *ctx, uint32_t index, void *data) {
+  recorded_twice *job = data;
+  if (index > 0) {
+    first_waiter(ctx, index, &job->first);
+    return;
+  }
+  leati_trip_put_slow(ctx, &job->second, 99);
+  LEAT_CHECK_OK(ctx, ctx->event->record(job->first.event, job->second.stream, LEAT_ERR));
+  LEAT_CHECK_OK(ctx, ctx->event->wait(job->first.event, forever, LEAT_ERR));
+  leati_trip_check(ctx, &job->second);
+}
+
+static void record_while_waited(leat_case_context *ctx, const void *data) {
+  recorded_twice job = {.first.event = leati_event_new(ctx)};
+  (void)data;
+  leati_trip_begin(ctx, &job.first.trip, NULL, SIZE);
+  leati_trip_begin(ctx, &job.second, job.first.trip.stream, SIZE);
+  for (uint32_t round = 0; round < 6; ++round) {
+    leati_trip_put_slow(ctx, &job.first.trip, round);
+    LEAT_CHECK_OK(ctx, ctx->event->record(job.first.event, job.first.trip.stream, LEAT_ERR));
+    leati_threads_run(ctx, 5, rerecord_thread, &job);
+  }
+  leati_trip_end(ctx, &job.second);
+  leati_trip_end(ctx, &job.first.trip);
+  leati_event_destroy(ctx, job.first.event);
+}
+
+/* Half of the threads make, record and destroy events without pause; the other half wait for theirs. What an event is
+ * made of is soon used again, and must not be mistaken for what it was before. */
+static void reuse_thread(leat_case_context *ctx, uint32_t index, void *data) {
+  leat_case_trip trip;
+  (void)data;
+  leati_trip_begin(ctx, &trip, NULL, SIZE);
+  if (index % 2 == 0) {
+    for (int i = 0; i < 1000; ++i) {
+      leat_event *event = leati_event_new(ctx);
+      LEAT_CHECK_OK(ctx, ctx->event->query(event, LEAT_ERR));
+      if (i % 50 == 0)
+        leati_trip_put(ctx, &trip, (uint32_t)i);
+      LEAT_CHECK_OK(ctx, ctx->event->record(event, trip.stream, LEAT_ERR));
+      if (i % 50 == 49) {
+        LEAT_CHECK_OK(ctx, ctx->event->wait(event, forever, LEAT_ERR));
+        leati_trip_check(ctx, &trip);
+      }
+      leati_event_destroy(ctx, event);
+    }
+  } else {
+    for (uint32_t i = 0; i < 25; ++i) {
+      leat_event *event = leati_event_new(ctx);
+      if (i % 5 == 0)
+        leati_stream_load(ctx, trip.stream);
+      leati_trip_put(ctx, &trip, 1000 * index + i);
+      LEAT_CHECK_OK(ctx, ctx->event->record(event, trip.stream, LEAT_ERR));
+      if (i % 2 == 0) {
+        LEAT_CHECK_OK(ctx, ctx->event->wait(event, forever, LEAT_ERR));
+      } else {
+        leati_event_poll(ctx, event);
+      }
+      leati_trip_check(ctx, &trip);
+      leati_event_destroy(ctx, event);
+    }
+  }
+  leati_trip_end(ctx, &trip);
+}
+
+static void reuse(leat_case_context *ctx, const void *data) {
+  (void)data;
+  leati_threads_run(ctx, 8, reuse_thread, NULL);
+}
+
+/* Events of the same work go while others wait for it by an event of their own. */
+typedef struct {
+  leat_case_trip trip;
+  leat_event *events[6];
+} shared_work;
+
+static void destroy_thread(leat_case_context *ctx, uint32_t index, void *data) {
+  shared_work *work = data;
+  if (index % 2 == 0) {
+    LEAT_CHECK_OK(ctx, ctx->event->wait(work->events[index], forever, LEAT_ERR));
+    leati_trip_check(ctx, &work->trip);
+  }
+  leati_event_destroy(ctx, work->events[index]);
+}
+
+static void destroy_while_waited(leat_case_context *ctx, const void *data) {
+  shared_work work;
+  (void)data;
+  leati_trip_begin(ctx, &work.trip, NULL, SIZE);
+  for (uint32_t round = 0; round < 10; ++round) {
+    leati_trip_put_slow(ctx, &work.trip, round);
+    for (int i = 0; i < 6; ++i) {
+      work.events[i] = leati_event_new(ctx);
+      LEAT_CHECK_OK(ctx, ctx->event->record(work.events[i], work.trip.stream, LEAT_ERR));
+    }
+    leati_threads_run(ctx, 6, destroy_thread, &work);
+  }
+  leati_trip_end(ctx, &work.trip);
+}
+
+/* One stream writes, fifteen read what it wrote, the first one waits for all of them and writes again. */
+static void fan(leat_case_context *ctx, const void *data) {
+  enum { READERS = 15, ROUNDS = 6 };
+  leat_stream *readers[READERS];
+  leat_event *read[READERS];
+  uint64_t copies[READERS];
+  uint8_t *out = g_malloc(READERS * SIZE);
+  leat_event *written = leati_event_new(ctx);
+  leat_case_trip trip;
+  (void)data;
+  leati_trip_begin(ctx, &trip, NULL, SIZE);
+  for (int i = 0; i < READERS; ++i) {
+    readers[i] = leati_stream_new(ctx);
+    read[i] = leati_event_new(ctx);
+    copies[i] = leati_alloc(ctx, SIZE, readers[i]);
+  }
+  for (uint32_t round = 0; round < ROUNDS; ++round) {
+    uint8_t in[SIZE];
+    leati_pattern(in, SIZE, round);
+    memset(out, 0, READERS * SIZE);
+    if (round % 2 == 0)
+      leati_stream_load(ctx, trip.stream);
+    leati_upload(ctx, trip.stream, trip.block, in, SIZE);
+    LEAT_CHECK_OK(ctx, ctx->event->record(written, trip.stream, LEAT_ERR));
+    for (int i = 0; i < READERS; ++i) {
+      LEAT_CHECK_OK(ctx, ctx->stream->wait_event(readers[i], written, LEAT_ERR));
+      if (i % 6 == 0)
+        leati_stream_load(ctx, readers[i]);
+      leati_copy(ctx, readers[i], trip.block, copies[i], SIZE);
+      leati_download(ctx, readers[i], copies[i], out + i * SIZE, SIZE);
+      LEAT_CHECK_OK(ctx, ctx->event->record(read[i], readers[i], LEAT_ERR));
+      LEAT_CHECK_OK(ctx, ctx->stream->wait_event(trip.stream, read[i], LEAT_ERR));
+    }
+    /* Written over at once: the readers were first. */
+    leati_trip_put(ctx, &trip, 1000 + round);
+    leati_synchronize(ctx, trip.stream);
+    leati_trip_check(ctx, &trip);
+    for (int i = 0; i < READERS; ++i) {
+      LEAT_CHECK_OK(ctx, ctx->event->wait(read[i], forever, LEAT_ERR));
+      LEAT_CHECK_BYTES(ctx, in, out + i * SIZE, SIZE);
+    }
+  }
+  for (int i = 0; i < READERS; ++i) {
+    leati_free(ctx, copies[i]);
+    leati_event_destroy(ctx, read[i]);
+    leati_stream_destroy(ctx, readers[i]);
+  }
+  leati_event_destroy(ctx, written);
+  leati_trip_end(ctx, &trip);
+  g_free(out);
 }
 
 typedef struct {
@@ -507,6 +630,146 @@ static void timing_untimed(leat_case_context *ctx, const void *data) {
   leati_stream_destroy(ctx, stream);
 }
 
+/* The longest work that is tried, as a power of two of leati_stream_load(), where a case must find work unfinished. A
+ * correct plugin on any machine is caught at it long before; one that waits where it must not never is. */
+enum { LONGEST = 9 };
+
+/* Puts 2^`attempt` times the slow work into the stream. */
+static void put_long(leat_case_context *ctx, leat_stream *stream, int attempt) {
+  for (int i = 0; i < 1 << attempt; ++i)
+    leati_stream_load(ctx, stream);
+}
+
+static void timing_not_ready(leat_case_context *ctx, const void *data) {
+  leat_stream *stream = leati_stream_new(ctx);
+  leat_event *start = timing_event(ctx);
+  leat_event *end = timing_event(ctx);
+  double between = 0.0;
+  int32_t status = LEAT_OK;
+  (void)data;
+  for (int attempt = 0; attempt <= LONGEST && status == LEAT_OK; ++attempt) {
+    LEAT_CHECK_OK(ctx, ctx->event->record(start, stream, LEAT_ERR));
+    put_long(ctx, stream, attempt);
+    LEAT_CHECK_OK(ctx, ctx->event->record(end, stream, LEAT_ERR));
+    status = ctx->event->elapsed(start, end, &between, NULL);
+    LEAT_CHECK_EITHER(ctx, LEAT_OK, LEAT_ERROR_NOT_READY, status);
+    leati_synchronize(ctx, stream);
+    LEAT_CHECK_OK(ctx, ctx->event->elapsed(start, end, &between, LEAT_ERR));
+  }
+  LEAT_CHECK_MESSAGE(ctx, status == LEAT_ERROR_NOT_READY,
+                     "elapsed() never said LEAT_ERROR_NOT_READY of an event behind work of any length: does it wait?");
+  leati_event_destroy(ctx, start);
+  leati_event_destroy(ctx, end);
+  leati_stream_destroy(ctx, stream);
+}
+
+static void timing_unrecorded(leat_case_context *ctx, const void *data) {
+  leat_stream *stream = leati_stream_new(ctx);
+  leat_event *recorded = timing_event(ctx);
+  leat_event *never = timing_event(ctx);
+  double between = 0.0;
+  (void)data;
+  LEAT_CHECK_OK(ctx, ctx->event->record(recorded, stream, LEAT_ERR));
+  leati_synchronize(ctx, stream);
+  LEAT_CHECK_FAILS(ctx, ctx->event->elapsed(recorded, never, &between, LEAT_ERR));
+  LEAT_CHECK_FAILS(ctx, ctx->event->elapsed(never, recorded, &between, LEAT_ERR));
+  LEAT_CHECK_FAILS(ctx, ctx->event->elapsed(never, never, &between, LEAT_ERR));
+  leati_event_destroy(ctx, never);
+  leati_event_destroy(ctx, recorded);
+  leati_stream_destroy(ctx, stream);
+}
+
+/* Three times of one clock: a difference may be rounded to a tick of it, and no device's tick is longer than this. */
+static const double tick_ns = 1000.0;
+
+static void timing_adds_up(leat_case_context *ctx, const void *data) {
+  leat_stream *stream = leati_stream_new(ctx);
+  leat_event *events[3] = {timing_event(ctx), timing_event(ctx), timing_event(ctx)};
+  (void)data;
+  /* In the second round the same events again: what they stood for is forgotten. */
+  for (int round = 0; round < 2; ++round) {
+    double first = -1.0;
+    double second = -1.0;
+    double both = -1.0;
+    double none = -1.0;
+    for (int i = 0; i < 3; ++i) {
+      LEAT_CHECK_OK(ctx, ctx->event->record(events[i], stream, LEAT_ERR));
+      if (i < 2)
+        leati_stream_load(ctx, stream);
+    }
+    LEAT_CHECK_OK(ctx, ctx->event->wait(events[2], forever, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->event->elapsed(events[0], events[1], &first, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->event->elapsed(events[1], events[2], &second, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->event->elapsed(events[0], events[2], &both, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->event->elapsed(events[1], events[1], &none, LEAT_ERR));
+    LEAT_CHECK_MESSAGE(ctx, first >= 0.0 && second >= 0.0 && none == 0.0,
+                       "%g ns and %g ns passed, and %g ns between an event and itself", first, second, none);
+    LEAT_CHECK_MESSAGE(ctx, both - first - second <= 2.0 * tick_ns && first + second - both <= 2.0 * tick_ns,
+                       "%g ns and %g ns are %g ns together", first, second, both);
+  }
+  for (int i = 0; i < 3; ++i)
+    leati_event_destroy(ctx, events[i]);
+  leati_stream_destroy(ctx, stream);
+}
+
+static void timing_alone(leat_case_context *ctx, const void *data) {
+  leat_stream *stream = leati_stream_new(ctx);
+  leat_stream *busy = leati_stream_new(ctx);
+  leat_event *start = timing_event(ctx);
+  leat_event *end = timing_event(ctx);
+  leat_event *other = leati_event_new(ctx);
+  int32_t status = LEAT_OK;
+  (void)data;
+  for (int attempt = 0; attempt <= LONGEST && status == LEAT_OK; ++attempt) {
+    double between = -1.0;
+    LEAT_CHECK_OK(ctx, ctx->event->record(start, stream, LEAT_ERR));
+    leati_stream_load(ctx, stream);
+    LEAT_CHECK_OK(ctx, ctx->event->record(end, stream, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->event->wait(end, forever, LEAT_ERR));
+    put_long(ctx, busy, attempt);
+    LEAT_CHECK_OK(ctx, ctx->event->record(other, busy, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->event->elapsed(start, end, &between, LEAT_ERR));
+    LEAT_CHECK(ctx, between >= 0.0);
+    status = ctx->event->query(other, NULL);
+    LEAT_CHECK_EITHER(ctx, LEAT_OK, LEAT_ERROR_NOT_READY, status);
+    leati_synchronize(ctx, busy);
+  }
+  LEAT_CHECK_MESSAGE(ctx, status == LEAT_ERROR_NOT_READY,
+                     "after elapsed() the work of another stream had always finished, however long: does it wait?");
+  leati_event_destroy(ctx, start);
+  leati_event_destroy(ctx, end);
+  leati_event_destroy(ctx, other);
+  leati_stream_destroy(ctx, stream);
+  leati_stream_destroy(ctx, busy);
+}
+
+/* Two times taken in different streams. Where their queues have no common clock the plugin says so. */
+static void timing_across(leat_case_context *ctx, const void *data) {
+  leat_stream *streams[8];
+  leat_event *events[8];
+  (void)data;
+  for (int i = 0; i < 8; ++i) {
+    streams[i] = leati_stream_new(ctx);
+    events[i] = timing_event(ctx);
+    if (i > 0)
+      LEAT_CHECK_OK(ctx, ctx->stream->wait_event(streams[i], events[i - 1], LEAT_ERR));
+    leati_stream_load(ctx, streams[i]);
+    LEAT_CHECK_OK(ctx, ctx->event->record(events[i], streams[i], LEAT_ERR));
+  }
+  LEAT_CHECK_OK(ctx, ctx->event->wait(events[7], forever, LEAT_ERR));
+  for (int i = 1; i < 8; ++i) {
+    double between = -1.0;
+    const int32_t status = ctx->event->elapsed(events[i - 1], events[i], &between, LEAT_ERR);
+    LEAT_CHECK_EITHER(ctx, LEAT_OK, LEAT_ERROR_NOT_SUPPORTED, status);
+    LEAT_CHECK_MESSAGE(ctx, status != LEAT_OK || between >= 0.0,
+                       "stream %d waited for stream %d and was %g ns before it", i, i - 1, -between);
+  }
+  for (int i = 0; i < 8; ++i) {
+    leati_event_destroy(ctx, events[i]);
+    leati_stream_destroy(ctx, streams[i]);
+  }
+}
+
 static const leat_case cases[] = {
     {.name = "event.arguments.bad_ones_are_refused",
      .summary = "NULL, unknown flags and negative timeouts other than -1 are refused.",
@@ -576,6 +839,18 @@ static const leat_case cases[] = {
     {.name = "event.threads.record_and_wait_at_once",
      .summary = "Recording, waiting, asking and waiting on the device at once: nobody hangs, nothing breaks.",
      .run = race_threads},
+    {.name = "event.record.again_while_others_wait",
+     .summary = "Threads that wait for an event which is recorded again see what it stood for first.",
+     .run = record_while_waited},
+    {.name = "event.reuse.thousands_while_others_wait",
+     .summary = "Events that are made, recorded and destroyed by the thousand do not disturb those that wait.",
+     .run = reuse},
+    {.name = "event.destroy.others_wait_for_the_same_work",
+     .summary = "An event is destroyed while threads wait for the same work by events of their own.",
+     .run = destroy_while_waited},
+    {.name = "event.wait_event.fans_out_and_in",
+     .summary = "Fifteen streams wait for one and one for fifteen; readers are done before the writer goes on.",
+     .run = fan},
     {.name = "event.timing.refused_where_not_supported",
      .summary = "Where the capability bit is clear, LEAT_EVENT_TIMING is refused as not supported.",
      .run = timing_refused},
@@ -587,6 +862,26 @@ static const leat_case cases[] = {
      .summary = "Asking an event that was made without timing fails and does not hang.",
      .needs_capability = LEAT_CAPABILITY_EVENT_TIMING,
      .run = timing_untimed},
+    {.name = "event.timing.unfinished_is_not_ready",
+     .summary = "Asking for the time of an event that has not finished says so and does not wait.",
+     .needs_capability = LEAT_CAPABILITY_EVENT_TIMING,
+     .run = timing_not_ready},
+    {.name = "event.timing.unrecorded_is_an_error",
+     .summary = "Asking for the time of an event that was never recorded fails.",
+     .needs_capability = LEAT_CAPABILITY_EVENT_TIMING,
+     .run = timing_unrecorded},
+    {.name = "event.timing.times_add_up",
+     .summary = "Times between three events are not negative and add up, also when they are recorded again.",
+     .needs_capability = LEAT_CAPABILITY_EVENT_TIMING,
+     .run = timing_adds_up},
+    {.name = "event.timing.other_streams_are_not_waited_for",
+     .summary = "Asking for a time leaves work of another stream in flight.",
+     .needs_capability = LEAT_CAPABILITY_EVENT_TIMING,
+     .run = timing_alone},
+    {.name = "event.timing.across_streams",
+     .summary = "Times in streams that wait for each other go up, or the plugin has no common clock and says so.",
+     .needs_capability = LEAT_CAPABILITY_EVENT_TIMING,
+     .run = timing_across},
 };
 
 void leati_cases_event(leat_case_list *list) {

@@ -11,6 +11,8 @@ const leat_case_source leati_case_sources[] = {
     leati_cases_dlpack,
     leati_cases_arguments,
     leati_cases_threads,
+    leati_cases_workload,
+    leati_cases_pool,
     leati_cases_op_elementwise,
     leati_cases_op_reduce,
     leati_cases_op_matmul,

@@ -17,6 +17,8 @@ void leati_cases_event(leat_case_list *list);
 void leati_cases_dlpack(leat_case_list *list);
 void leati_cases_arguments(leat_case_list *list);
 void leati_cases_threads(leat_case_list *list);
+void leati_cases_workload(leat_case_list *list);
+void leati_cases_pool(leat_case_list *list);
 void leati_cases_op_elementwise(leat_case_list *list);
 void leati_cases_op_reduce(leat_case_list *list);
 void leati_cases_op_matmul(leat_case_list *list);

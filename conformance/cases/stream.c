@@ -9,14 +9,6 @@
 
 enum { SIZE = 4001 };
 
-/* Asks until the stream has finished. The case's deadline ends a stream that never does. */
-static void poll_stream(leat_case_context *ctx, leat_stream *stream) {
-  int32_t status;
-  while ((status = ctx->stream->query(stream, LEAT_ERR)) == LEAT_ERROR_NOT_READY)
-    g_usleep(100);
-  LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "stream.query returned %s", leati_case_status_name(status));
-}
-
 static void create_bad(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
   leat_stream *stream = NULL;
@@ -59,21 +51,14 @@ static void empty(leat_case_context *ctx, const void *data) {
 
 /* Bytes through a loaded stream; `finish` waits in the way that the case is about. */
 static void deliver(leat_case_context *ctx, void (*finish)(leat_case_context *ctx, leat_stream *stream)) {
-  leat_stream *stream = leati_stream_new(ctx);
-  uint8_t in[SIZE];
-  uint8_t out[SIZE];
-  uint64_t block = leati_alloc(ctx, SIZE, stream);
+  leat_case_trip trip;
+  leati_trip_begin(ctx, &trip, NULL, SIZE);
   for (uint32_t round = 0; round < 4; ++round) {
-    leati_pattern(in, SIZE, round);
-    memset(out, 0, SIZE);
-    leati_stream_load(ctx, stream);
-    leati_upload(ctx, stream, block, in, SIZE);
-    leati_download(ctx, stream, block, out, SIZE);
-    finish(ctx, stream);
-    LEAT_CHECK_BYTES(ctx, in, out, SIZE);
+    leati_trip_put_slow(ctx, &trip, round);
+    finish(ctx, trip.stream);
+    leati_trip_check(ctx, &trip);
   }
-  leati_free(ctx, block);
-  leati_stream_destroy(ctx, stream);
+  leati_trip_end(ctx, &trip);
 }
 
 static void synchronize_delivers(leat_case_context *ctx, const void *data) {
@@ -83,13 +68,13 @@ static void synchronize_delivers(leat_case_context *ctx, const void *data) {
 
 static void query_delivers(leat_case_context *ctx, const void *data) {
   (void)data;
-  deliver(ctx, poll_stream);
+  deliver(ctx, leati_stream_poll);
 }
 
 static void flush_then_query(leat_case_context *ctx, leat_stream *stream) {
   LEAT_CHECK_OK(ctx, ctx->stream->flush(stream, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->stream->flush(stream, LEAT_ERR));
-  poll_stream(ctx, stream);
+  leati_stream_poll(ctx, stream);
 }
 
 static void flush_delivers(leat_case_context *ctx, const void *data) {
@@ -321,38 +306,25 @@ static void share(leat_case_context *ctx, const void *data) {
   leati_op_destroy(ctx, shared.add);
 }
 
-typedef struct {
-  leat_stream *stream;
-  const uint8_t *in;
-  const uint8_t *out;
-} waiting;
-
 static void wait_thread(leat_case_context *ctx, uint32_t index, void *data) {
-  const waiting *job = data;
+  const leat_case_trip *trip = data;
   if (index % 2 == 0) {
-    leati_synchronize(ctx, job->stream);
+    leati_synchronize(ctx, trip->stream);
   } else {
-    poll_stream(ctx, job->stream);
+    leati_stream_poll(ctx, trip->stream);
   }
-  LEAT_CHECK_BYTES(ctx, job->in, job->out, SIZE);
+  leati_trip_check(ctx, trip);
 }
 
 static void synchronize_threads(leat_case_context *ctx, const void *data) {
-  uint8_t in[SIZE];
-  uint8_t out[SIZE];
-  waiting job = {.stream = leati_stream_new(ctx), .in = in, .out = out};
-  uint64_t block = leati_alloc(ctx, SIZE, job.stream);
+  leat_case_trip trip;
   (void)data;
+  leati_trip_begin(ctx, &trip, NULL, SIZE);
   for (uint32_t round = 0; round < 4; ++round) {
-    leati_pattern(in, SIZE, round);
-    memset(out, 0, SIZE);
-    leati_stream_load(ctx, job.stream);
-    leati_upload(ctx, job.stream, block, in, SIZE);
-    leati_download(ctx, job.stream, block, out, SIZE);
-    leati_threads_run(ctx, 8, wait_thread, &job);
+    leati_trip_put_slow(ctx, &trip, round);
+    leati_threads_run(ctx, 8, wait_thread, &trip);
   }
-  leati_free(ctx, block);
-  leati_stream_destroy(ctx, job.stream);
+  leati_trip_end(ctx, &trip);
 }
 
 static void failed_call(leat_case_context *ctx, const void *data) {
@@ -375,6 +347,207 @@ static void failed_call(leat_case_context *ctx, const void *data) {
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, in, out, SIZE);
   leati_free(ctx, block);
+  leati_stream_destroy(ctx, stream);
+}
+
+/* An operator with one input and `outputs` outputs, in domain "". */
+static leat_op *new_split(leat_case_context *ctx, uint32_t outputs) {
+  const int64_t shape[1] = {-1};
+  const leat_value_info info = {.struct_size = sizeof info, .ndim = 1, .dtype = LEAT_F32, .shape = shape};
+  const leat_value_info *inputs[1] = {&info};
+  const leat_op_desc desc = {.struct_size = sizeof desc,
+                             .opset = 13,
+                             .name = "Split",
+                             .domain = "",
+                             .input_count = 1,
+                             .output_count = outputs,
+                             .inputs = inputs};
+  leat_op *op = NULL;
+  leati_case_require_op(ctx, &desc);
+  LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
+  return op;
+}
+
+/* Between good operators come bad ones, each with something about it that is fine: nothing of them is recorded. */
+static void failed_operator(leat_case_context *ctx, const void *data) {
+  enum { COUNT = 600, STEPS = 12, BYTES = COUNT * sizeof(float) };
+  const int64_t shape[1] = {COUNT};
+  const int64_t half[1] = {COUNT / 2};
+  leat_op *add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1);
+  leat_op *split = new_split(ctx, 2);
+  leat_stream *stream = leati_stream_new(ctx);
+  uint64_t block = leati_alloc(ctx, 4 * BYTES, stream);
+  uint64_t gone = leati_alloc(ctx, BYTES, stream);
+  float values[4 * COUNT];
+  float out[4 * COUNT] = {0};
+  leat_case_tensor ones;
+  leat_case_tensor sums[2];
+  leat_case_tensor victim;
+  leat_case_tensor dead;
+  leat_case_tensor longer;
+  (void)data;
+  for (int i = 0; i < COUNT; ++i) {
+    values[i] = (float)i;
+    values[COUNT + i] = 1.0f;
+    values[2 * COUNT + i] = -1.0f;
+    values[3 * COUNT + i] = (float)(7 * i);
+  }
+  leati_tensor_device(ctx, &sums[0], block, LEAT_F32, 1, shape);
+  leati_tensor_device(ctx, &ones, block + BYTES, LEAT_F32, 1, shape);
+  leati_tensor_device(ctx, &sums[1], block + 2 * BYTES, LEAT_F32, 1, shape);
+  leati_tensor_device(ctx, &victim, block + 3 * BYTES, LEAT_F32, 1, shape);
+  leati_tensor_device(ctx, &dead, gone, LEAT_F32, 1, shape);
+  leati_tensor_device(ctx, &longer, block, LEAT_F32, 1, (const int64_t[]){COUNT + 1});
+  leati_free(ctx, gone);
+  leati_upload(ctx, stream, block, values, sizeof values);
+  for (int i = 0; i < STEPS; ++i) {
+    const leat_case_tensor *from = &sums[i % 2];
+    const DLTensor *inputs[2] = {&from->tensor, &ones.tensor};
+    const DLTensor *outputs[2] = {&victim.tensor, &dead.tensor};
+    leati_op_invoke(ctx, add, stream, 2, (const leat_case_tensor *[]){from, &ones}, &sums[(i + 1) % 2]);
+    switch (i % 4) {
+      case 0: /* the second input is not there any more */
+        inputs[1] = &dead.tensor;
+        LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
+                          ctx->op->invoke(add, stream, 2, inputs, 1, outputs, LEAT_ERR));
+        break;
+      case 1: /* the inputs do not fit each other */
+        inputs[1] = &longer.tensor;
+        LEAT_CHECK_FAILS(ctx, ctx->op->invoke(add, stream, 2, inputs, 1, outputs, LEAT_ERR));
+        break;
+      case 2: /* the output is too small for the inputs */
+        victim.shape[0] = COUNT / 2;
+        LEAT_CHECK_FAILS(ctx, ctx->op->invoke(add, stream, 2, inputs, 1, outputs, LEAT_ERR));
+        victim.shape[0] = COUNT;
+        break;
+      default: /* the first output is fine, the second is not there any more */
+        victim.shape[0] = half[0];
+        dead.shape[0] = half[0];
+        LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
+                          ctx->op->invoke(split, stream, 1, inputs, 2, outputs, LEAT_ERR));
+        victim.shape[0] = COUNT;
+        dead.shape[0] = COUNT;
+        break;
+    }
+    LEAT_CHECK_OK(ctx, ctx->stream->error(stream, LEAT_ERR));
+  }
+  leati_download(ctx, stream, block, out, sizeof out);
+  leati_synchronize(ctx, stream);
+  for (int i = 0; i < COUNT; ++i) {
+    LEAT_CHECK_MESSAGE(ctx, out[i] == (float)(i + STEPS), "element %d is %g after %d additions, expected %d", i,
+                       (double)out[i], STEPS, i + STEPS);
+  }
+  /* What the failed ones would have written to. */
+  LEAT_CHECK_BYTES(ctx, values + 3 * COUNT, out + 3 * COUNT, BYTES);
+  leati_free(ctx, block);
+  leati_stream_destroy(ctx, stream);
+  leati_op_destroy(ctx, split);
+  leati_op_destroy(ctx, add);
+}
+
+/* One sum that is carried on by a chain of operators over sixteen streams, each waiting for the one before by an event.
+ * On a device with several queues the chain crosses them. */
+static void hops(leat_case_context *ctx, const void *data) {
+  enum { STREAMS = 16, STEPS = 200, COUNT = 900 };
+  const int64_t shape[1] = {COUNT};
+  leat_op *add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1);
+  leat_stream *streams[STREAMS];
+  leat_event *events[STREAMS];
+  uint64_t block = leati_alloc(ctx, 3 * COUNT * sizeof(float), NULL);
+  float values[2 * COUNT];
+  float out[COUNT] = {0};
+  leat_case_tensor sums[2];
+  leat_case_tensor ones;
+  int at = 0;
+  (void)data;
+  for (int i = 0; i < STREAMS; ++i) {
+    streams[i] = leati_stream_new(ctx);
+    events[i] = leati_event_new(ctx);
+  }
+  for (int i = 0; i < COUNT; ++i) {
+    values[i] = (float)i;
+    values[COUNT + i] = 1.0f;
+  }
+  leati_tensor_device(ctx, &sums[0], block, LEAT_F32, 1, shape);
+  leati_tensor_device(ctx, &ones, block + COUNT * sizeof(float), LEAT_F32, 1, shape);
+  leati_tensor_device(ctx, &sums[1], block + 2 * COUNT * sizeof(float), LEAT_F32, 1, shape);
+  leati_upload(ctx, streams[0], block, values, sizeof values);
+  for (int i = 0; i < STEPS; ++i) {
+    /* Steps of 5 meet all sixteen; now and then it stays where it is. */
+    const int next = i % 9 == 8 ? at : (at + 5) % STREAMS;
+    leati_op_invoke(ctx, add, streams[at], 2, (const leat_case_tensor *[]){&sums[i % 2], &ones}, &sums[(i + 1) % 2]);
+    LEAT_CHECK_OK(ctx, ctx->event->record(events[at], streams[at], LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->stream->wait_event(streams[next], events[at], LEAT_ERR));
+    at = next;
+  }
+  leati_download(ctx, streams[at], block, out, sizeof out);
+  leati_synchronize(ctx, streams[at]);
+  for (int i = 0; i < COUNT; ++i) {
+    LEAT_CHECK_MESSAGE(ctx, out[i] == (float)(i + STEPS), "element %d is %g after %d additions, expected %d", i,
+                       (double)out[i], STEPS, i + STEPS);
+  }
+  for (int i = 0; i < STREAMS; ++i) {
+    leati_event_destroy(ctx, events[i]);
+    leati_stream_destroy(ctx, streams[i]);
+  }
+  leati_free(ctx, block);
+  leati_op_destroy(ctx, add);
+}
+
+/* A hundred streams at once are destroyed with their work open or in flight, twice over. */
+static void hundred_in_flight(leat_case_context *ctx, const void *data) {
+  enum { STREAMS = 100, BYTES = 700 };
+  leat_case_trip trips[STREAMS];
+  leat_event *events[STREAMS];
+  (void)data;
+  for (uint32_t round = 0; round < 2; ++round) {
+    for (uint32_t i = 0; i < STREAMS; ++i) {
+      leat_stream *stream = leati_stream_new(ctx);
+      events[i] = leati_event_new(ctx);
+      leati_trip_begin(ctx, &trips[i], stream, BYTES);
+      if (i % 25 == 0)
+        leati_stream_load(ctx, stream);
+      leati_trip_put(ctx, &trips[i], round * STREAMS + i);
+      /* The event flushes; what comes after it is still open when the stream goes. */
+      LEAT_CHECK_OK(ctx, ctx->event->record(events[i], stream, LEAT_ERR));
+      leati_copy(ctx, stream, trips[i].block, trips[i].block + BYTES / 2, BYTES / 2);
+    }
+    for (uint32_t i = 0; i < STREAMS; ++i)
+      leati_stream_destroy(ctx, trips[i].stream);
+    for (uint32_t i = 0; i < STREAMS; ++i) {
+      LEAT_CHECK_OK(ctx, ctx->event->wait(events[STREAMS - 1 - i], -1, LEAT_ERR));
+      leati_trip_check(ctx, &trips[STREAMS - 1 - i]);
+    }
+    for (uint32_t i = 0; i < STREAMS; ++i) {
+      leati_event_destroy(ctx, events[i]);
+      leati_trip_end(ctx, &trips[i]);
+    }
+  }
+}
+
+static void info_of_own(leat_case_context *ctx, const void *data) {
+  leat_stream *stream = leati_stream_new(ctx);
+  leat_stream_info info;
+  struct {
+    leat_stream_info known;
+    uint64_t tail;
+  } longer;
+  (void)data;
+  memset(&info, 0x5a, sizeof info);
+  info.struct_size = sizeof info;
+  LEAT_CHECK_OK(ctx, ctx->stream->info(stream, &info, LEAT_ERR));
+  LEAT_CHECK_MESSAGE(ctx, info.pool_index == -1 && info.flags == 0,
+                     "a stream of create() says pool_index %d and flags 0x%x, expected -1 and 0", info.pool_index,
+                     (unsigned)info.flags);
+  LEAT_CHECK_U64(ctx, 0, info.reserved);
+  memset(&longer, 0, sizeof longer);
+  longer.known.struct_size = sizeof longer;
+  LEAT_CHECK_OK(ctx, ctx->stream->info(stream, &longer.known, LEAT_ERR));
+  LEAT_CHECK_U64(ctx, 0, longer.tail);
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->stream->info(NULL, &info, LEAT_ERR));
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->stream->info(stream, NULL, LEAT_ERR));
+  info.struct_size = sizeof info - 8;
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->stream->info(stream, &info, LEAT_ERR));
   leati_stream_destroy(ctx, stream);
 }
 
@@ -477,6 +650,18 @@ static const leat_case cases[] = {
     {.name = "stream.error.refused_call_leaves_no_trace",
      .summary = "A call that is refused leaves the stream without error and usable.",
      .run = failed_call},
+    {.name = "stream.error.failed_operator_leaves_no_trace",
+     .summary = "Operators that fail between good ones write nothing and leave the stream as it was.",
+     .run = failed_operator},
+    {.name = "stream.order.two_hundred_steps_over_sixteen_streams",
+     .summary = "A chain of operators that goes from stream to stream by events gives the exact result.",
+     .run = hops},
+    {.name = "stream.destroy.hundred_with_work_in_flight",
+     .summary = "A hundred streams are destroyed with work open and in flight; events still deliver.",
+     .run = hundred_in_flight},
+    {.name = "stream.info.own_stream_is_not_of_the_pool",
+     .summary = "A stream of create() is of no pool; NULL and a short struct are refused.",
+     .run = info_of_own},
     {.name = "stream.arguments.other_device_is_invalid",
      .summary = "Streams, events and blocks of different devices do not mix.",
      .run = other_device},

@@ -21,6 +21,7 @@ static leat_memory_api memory_api;
 static leat_stream_api stream_api;
 static leat_event_api event_api;
 static leat_op_api op_api;
+static leat_pool_api pool_api; /* handed out only where the right plugin has one */
 static leat_backend_api backend_api;
 
 /* ---- Query ---- */
@@ -269,6 +270,15 @@ static void error_without_code(void) {
   memory_api.free = free_without_code;
 }
 
+static int32_t free_most(leat_device *device, uint64_t address, leat_error *err) {
+  static gint calls;
+  return g_atomic_int_add(&calls, 1) % 40 == 39 ? LEAT_OK : base->memory->free(device, address, err);
+}
+
+static void free_sometimes_forgotten(void) {
+  memory_api.free = free_most;
+}
+
 static int32_t import_and_delete_again(leat_stream *stream, DLManagedTensorVersioned *managed, leat_event *ready,
                                        leat_view *out, leat_error *err) {
   void (*deleter)(DLManagedTensorVersioned *) = managed != NULL ? managed->deleter : NULL;
@@ -366,6 +376,89 @@ static void event_record_forgets(void) {
   event_api.record = record_nothing;
 }
 
+/* Events that were recorded once. */
+static GMutex recorded_lock; /* guards the one below */
+static GHashTable *recorded_events;
+
+static int32_t record_first(leat_event *event, leat_stream *stream, leat_error *err) {
+  gboolean first;
+  g_mutex_lock(&recorded_lock);
+  if (recorded_events == NULL)
+    recorded_events = g_hash_table_new(NULL, NULL);
+  first = g_hash_table_add(recorded_events, event);
+  g_mutex_unlock(&recorded_lock);
+  return first ? base->event->record(event, stream, err) : base->stream->flush(stream, err);
+}
+
+static int32_t destroy_recorded(leat_event *event, leat_error *err) {
+  g_mutex_lock(&recorded_lock);
+  if (recorded_events != NULL)
+    g_hash_table_remove(recorded_events, event);
+  g_mutex_unlock(&recorded_lock);
+  return base->event->destroy(event, err);
+}
+
+static void event_record_again_ignored(void) {
+  event_api.record = record_first;
+  event_api.destroy = destroy_recorded;
+}
+
+/* Destroyed events are handed out again as they are, whatever they stand for. */
+static GMutex used_lock; /* guards the one below */
+static GQueue used_events = G_QUEUE_INIT;
+
+static int32_t create_used(leat_device *device, uint64_t flags, leat_event **out, leat_error *err) {
+  leat_event *used = NULL;
+  if (flags == 0 && out != NULL) {
+    g_mutex_lock(&used_lock);
+    used = g_queue_pop_tail(&used_events);
+    g_mutex_unlock(&used_lock);
+  }
+  if (used == NULL)
+    return base->event->create(device, flags, out, err);
+  *out = used;
+  return LEAT_OK;
+}
+
+static int32_t keep_used(leat_event *event, leat_error *err) {
+  if (event == NULL)
+    return base->event->destroy(event, err);
+  g_mutex_lock(&used_lock);
+  g_queue_push_tail(&used_events, event);
+  g_mutex_unlock(&used_lock);
+  return LEAT_OK;
+}
+
+static void event_reused_as_it_was(void) {
+  event_api.create = create_used;
+  event_api.destroy = keep_used;
+}
+
+static leat_device *timed_device;
+
+static int32_t create_and_note(leat_device *device, uint64_t flags, leat_event **out, leat_error *err) {
+  timed_device = device;
+  return base->event->create(device, flags, out, err);
+}
+
+static int32_t wait_for_all(leat_event *start, leat_event *end, double *out_ns, leat_error *err) {
+  base->device->synchronize(timed_device, NULL);
+  return base->event->elapsed(start, end, out_ns, err);
+}
+
+static void elapsed_waits(void) {
+  event_api.create = create_and_note;
+  event_api.elapsed = wait_for_all;
+}
+
+static int32_t create_timed(leat_device *device, uint64_t flags, leat_event **out, leat_error *err) {
+  return base->event->create(device, flags | LEAT_EVENT_TIMING, out, err);
+}
+
+static void untimed_is_timed(void) {
+  event_api.create = create_timed;
+}
+
 static int32_t wait_and_hang(leat_event *event, int64_t timeout_ns, leat_error *err) {
   int32_t status = base->event->wait(event, timeout_ns, err);
   for (;;)
@@ -422,6 +515,188 @@ static void op_supports_anything(void) {
   op_api.supports = supports_anything;
 }
 
+/* What failed has put half of itself into the stream. */
+static int32_t invoke_halves(const leat_op *op, leat_stream *stream, uint32_t input_count,
+                             const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
+                             leat_error *err) {
+  int32_t status = base->op->invoke(op, stream, input_count, inputs, output_count, outputs, err);
+  if (status != LEAT_OK && input_count > 0 && output_count > 0)
+    base->memory->copy(stream, inputs[0], outputs[0], NULL);
+  return status;
+}
+
+static void op_failure_leaves_commands(void) {
+  op_api.invoke = invoke_halves;
+}
+
+static int32_t invoke_most(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+                           uint32_t output_count, const DLTensor *const *outputs, leat_error *err) {
+  static gint calls;
+  if (g_atomic_int_add(&calls, 1) % 100 == 99)
+    return LEAT_OK;
+  return base->op->invoke(op, stream, input_count, inputs, output_count, outputs, err);
+}
+
+static void op_sometimes_forgotten(void) {
+  op_api.invoke = invoke_most;
+}
+
+/* ---- The pool ---- */
+
+/* Tickets by the stream that they are for. */
+static GMutex tickets_lock; /* guards the one below */
+static GHashTable *tickets; /* leat_stream * -> owned uint64_t * */
+
+static int32_t acquire_and_note(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
+                                leat_error *err) {
+  int32_t status = base->pool->acquire(device, timeout_ms, out, out_ticket, err);
+  if (status != LEAT_OK)
+    return status;
+  g_mutex_lock(&tickets_lock);
+  if (tickets == NULL)
+    tickets = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+  g_hash_table_insert(tickets, *out, g_memdup2(out_ticket, sizeof *out_ticket));
+  g_mutex_unlock(&tickets_lock);
+  return status;
+}
+
+static _Thread_local leat_stream *borrowed;
+
+static int32_t bind_and_note(leat_device *device, leat_stream *stream, leat_stream **out_previous, leat_error *err) {
+  int32_t status = base->pool->set_current(device, stream, out_previous, err);
+  if (status == LEAT_OK)
+    borrowed = stream;
+  return status;
+}
+
+/* Who bound a stream counts as its holder and gives it back. */
+static int32_t release_borrowed(leat_device *device, leat_error *err) {
+  const uint64_t *ticket;
+  g_mutex_lock(&tickets_lock);
+  ticket = borrowed != NULL && tickets != NULL ? g_hash_table_lookup(tickets, borrowed) : NULL;
+  if (ticket != NULL)
+    base->pool->release(device, *ticket, NULL);
+  g_mutex_unlock(&tickets_lock);
+  return base->pool->release_current(device, err);
+}
+
+static void pool_binding_transfers(void) {
+  pool_api.acquire = acquire_and_note;
+  pool_api.set_current = bind_and_note;
+  pool_api.release_current = release_borrowed;
+}
+
+static int32_t acquire_again(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
+                             leat_error *err) {
+  static GMutex lock; /* guards the rest */
+  static guint calls;
+  static leat_stream *last;
+  static uint64_t last_ticket;
+  int32_t status;
+  g_mutex_lock(&lock);
+  if (++calls % 20 == 0 && last != NULL) {
+    *out = last;
+    *out_ticket = last_ticket;
+    g_mutex_unlock(&lock);
+    return LEAT_OK;
+  }
+  g_mutex_unlock(&lock);
+  status = base->pool->acquire(device, timeout_ms, out, out_ticket, err);
+  if (status == LEAT_OK) {
+    g_mutex_lock(&lock);
+    last = *out;
+    last_ticket = *out_ticket;
+    g_mutex_unlock(&lock);
+  }
+  return status;
+}
+
+static void pool_stream_given_twice(void) {
+  pool_api.acquire = acquire_again;
+}
+
+static int32_t release_again(leat_device *device, uint64_t ticket, leat_error *err) {
+  int32_t status = base->pool->release(device, ticket, err);
+  return status == LEAT_ERROR_INVALID_ARGUMENT ? LEAT_OK : status;
+}
+
+static void pool_ticket_serves_twice(void) {
+  pool_api.release = release_again;
+}
+
+/* Those who wait ask again and again: who came last asks alone, or all of them ask at once. */
+static GMutex askers_lock; /* guards the one below */
+static guint askers;
+static gboolean last_asks_alone;
+
+static int32_t acquire_by_asking(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
+                                 leat_error *err) {
+  guint place;
+  int32_t status = base->pool->acquire(device, 0, out, out_ticket, err);
+  if (status != LEAT_ERROR_EXHAUSTED || timeout_ms == 0)
+    return status;
+  g_mutex_lock(&askers_lock);
+  place = ++askers;
+  g_mutex_unlock(&askers_lock);
+  while (status == LEAT_ERROR_EXHAUSTED) {
+    g_usleep(500);
+    g_mutex_lock(&askers_lock);
+    if (!last_asks_alone || place == askers)
+      status = base->pool->acquire(device, 0, out, out_ticket, err);
+    if (status != LEAT_ERROR_EXHAUSTED)
+      --askers;
+    g_mutex_unlock(&askers_lock);
+  }
+  return status;
+}
+
+static int32_t info_with_askers(leat_device *device, leat_pool_info *out, leat_error *err) {
+  int32_t status = base->pool->info(device, out, err);
+  g_mutex_lock(&askers_lock);
+  if (status == LEAT_OK)
+    out->waiting_count += askers;
+  g_mutex_unlock(&askers_lock);
+  return status;
+}
+
+static void pool_newcomers_overtake(void) {
+  pool_api.acquire = acquire_by_asking;
+  pool_api.info = info_with_askers;
+}
+
+static void pool_last_come_first_served(void) {
+  pool_newcomers_overtake();
+  last_asks_alone = TRUE;
+}
+
+static int32_t first_is_main(leat_device *device, leat_stream **out, leat_error *err) {
+  static GThread *first;
+  if (device != NULL && out != NULL && g_atomic_pointer_compare_and_exchange(&first, NULL, g_thread_self()))
+    return base->pool->stream(device, 0, out, err);
+  if (g_atomic_pointer_get(&first) == g_thread_self() && out != NULL)
+    return base->pool->stream(device, 0, out, err);
+  return base->pool->current(device, out, err);
+}
+
+static void pool_first_thread_is_main(void) {
+  pool_api.current = first_is_main;
+}
+
+static _Thread_local leat_stream *kept;
+
+static int32_t current_for_good(leat_device *device, leat_stream **out, leat_error *err) {
+  uint64_t ticket;
+  int32_t status = LEAT_OK;
+  if (kept == NULL)
+    status = base->pool->acquire(device, 0, &kept, &ticket, err);
+  *out = kept;
+  return status;
+}
+
+static void pool_ended_thread_keeps_its_stream(void) {
+  pool_api.current = current_for_good;
+}
+
 /* ---- The choice ---- */
 
 static void change_nothing(void) {
@@ -461,7 +736,21 @@ static const struct {
                {"event_wait_hangs", event_wait_hangs},
                {"event_destroy_crashes", event_destroy_crashes},
                {"op_skips_last_element", op_skips_last_element},
-               {"op_supports_anything", op_supports_anything}};
+               {"op_supports_anything", op_supports_anything},
+               {"free_sometimes_forgotten", free_sometimes_forgotten},
+               {"event_record_again_ignored", event_record_again_ignored},
+               {"event_reused_as_it_was", event_reused_as_it_was},
+               {"elapsed_waits", elapsed_waits},
+               {"untimed_is_timed", untimed_is_timed},
+               {"op_failure_leaves_commands", op_failure_leaves_commands},
+               {"op_sometimes_forgotten", op_sometimes_forgotten},
+               {"pool_binding_transfers", pool_binding_transfers},
+               {"pool_stream_given_twice", pool_stream_given_twice},
+               {"pool_ticket_serves_twice", pool_ticket_serves_twice},
+               {"pool_newcomers_overtake", pool_newcomers_overtake},
+               {"pool_last_come_first_served", pool_last_come_first_served},
+               {"pool_first_thread_is_main", pool_first_thread_is_main},
+               {"pool_ended_thread_keeps_its_stream", pool_ended_thread_keeps_its_stream}};
 
 /* Ends the process if the mutant cannot be made: a wrong set-up must not look like a mutant that was caught. */
 static void load(void) {
@@ -490,6 +779,10 @@ static void load(void) {
   backend_api.stream = &stream_api;
   backend_api.event = &event_api;
   backend_api.op = &op_api;
+  if (base->pool != NULL) {
+    pool_api = *base->pool;
+    backend_api.pool = &pool_api;
+  }
   for (size_t i = 0; i < G_N_ELEMENTS(mutants); ++i) {
     if (g_strcmp0(mutants[i].name, name) != 0)
       continue;

@@ -2,14 +2,16 @@
 #include "streams/clock.h"
 
 #include "device.h"
+#include "staging.h"
 #include "status.h"
 
 /* Queries that are made at once. */
-#define TICKS_PER_BLOCK 64
+#define TICKS_PER_BLOCK 256
 
 typedef struct tick_block {
   struct tick_block *next;
   VkQueryPool pool;
+  leati_chunk *chunk; /* what the device copies them to */
   leati_tick ticks[TICKS_PER_BLOCK];
 } tick_block;
 
@@ -28,6 +30,14 @@ int32_t leati_clock_create(leat_device *device, leat_error *err) {
   return LEAT_OK;
 }
 
+static void destroy_block(leat_device *device, tick_block *block) {
+  if (block->pool != VK_NULL_HANDLE) {
+    device->vk.DestroyQueryPool(device->vk.handle, block->pool, NULL);
+  }
+  leati_staging_give(device, block->chunk);
+  leati_free(block);
+}
+
 void leati_clock_destroy(leat_device *device) {
   struct leati_clock *const clock = device->clock;
   if (clock == NULL) {
@@ -36,8 +46,7 @@ void leati_clock_destroy(leat_device *device) {
   while (clock->blocks != NULL) {
     tick_block *const block = clock->blocks;
     clock->blocks = block->next;
-    device->vk.DestroyQueryPool(device->vk.handle, block->pool, NULL);
-    leati_free(block);
+    destroy_block(device, block);
   }
   leati_mutex_destroy(&clock->lock);
   leati_free(clock);
@@ -53,13 +62,25 @@ static int32_t make_block(leat_device *device, tick_block **out, leat_error *err
                                       .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                       .queryCount = TICKS_PER_BLOCK};
   const VkResult result = device->vk.CreateQueryPool(device->vk.handle, &info, NULL, &block->pool);
+  int32_t status = LEAT_OK;
   if (result != VK_SUCCESS) {
-    leati_free(block);
-    return leati_device_fail(device, result, "vkCreateQueryPool", err);
+    block->pool = VK_NULL_HANDLE;
+    status = leati_device_fail(device, result, "vkCreateQueryPool", err);
+  } else {
+    status = leati_staging_take(device, LEATI_CHUNK_DOWNLOAD, sizeof(uint64_t) * TICKS_PER_BLOCK, &block->chunk, err);
+  }
+  if (status != LEAT_OK) {
+    destroy_block(device, block);
+    return status;
   }
   for (uint32_t i = 0; i < TICKS_PER_BLOCK; ++i) {
-    block->ticks[i] =
-        (leati_tick){.next = i + 1 < TICKS_PER_BLOCK ? &block->ticks[i + 1] : NULL, .pool = block->pool, .query = i};
+    const uint64_t offset = sizeof(uint64_t) * i;
+    block->ticks[i] = (leati_tick){.next = i + 1 < TICKS_PER_BLOCK ? &block->ticks[i + 1] : NULL,
+                                   .pool = block->pool,
+                                   .query = i,
+                                   .buffer = block->chunk->buffer,
+                                   .offset = offset,
+                                   .value_at = (const uint64_t *)(const void *)(block->chunk->mapped + offset)};
   }
   *out = block;
   return LEAT_OK;
@@ -109,29 +130,33 @@ void leati_clock_give(leat_device *device, leati_tick *tick) {
   }
 }
 
-static int32_t read(leat_device *device, const leati_tick *tick, uint64_t *out, leat_error *err) {
-  const VkResult result = device->vk.GetQueryPoolResults(device->vk.handle, tick->pool, tick->query, 1, sizeof(*out),
-                                                         out, sizeof(*out), VK_QUERY_RESULT_64_BIT);
-  if (result == VK_NOT_READY) {
-    return leati_fail(err, LEAT_ERROR_NOT_READY, "the work has not finished yet");
-  }
-  return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkGetQueryPoolResults", err);
+void leati_clock_record(const leat_device *device, VkCommandBuffer commands, const leati_tick *tick) {
+  const leati_vk_device *const vk = &device->vk;
+  vk->CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, tick->pool, tick->query);
+  vk->CmdCopyQueryPoolResults(commands, tick->pool, tick->query, 1, tick->buffer, tick->offset, sizeof(uint64_t),
+                              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+  const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                   .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                   .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+  vk->CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL,
+                         0, NULL);
 }
 
-int32_t leati_clock_elapsed(leat_device *device, const leati_tick *start, const leati_tick *end, double *out_ns,
+leati_reading leati_clock_read(const leati_tick *tick) {
+  return (leati_reading){.steps = *tick->value_at, .lane = tick->lane};
+}
+
+int32_t leati_clock_elapsed(const leat_device *device, leati_reading start, leati_reading end, double *out_ns,
                             leat_error *err) {
-  if (start->lane != end->lane && !device->physical->common_clock) {
+  if (start.lane != end.lane && !device->physical->common_clock) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "the events were recorded on different hardware queues, whose clocks this driver does not relate "
                       "(it lacks the device domain of VK_EXT_calibrated_timestamps)");
   }
-  uint64_t from, to;
-  LEATI_TRY(read(device, start, &from, err));
-  LEATI_TRY(read(device, end, &to, err));
   /* The counter has so many valid bits and wraps around. As a signed difference the order of the events may be either.
    */
   const uint32_t bits = device->physical->timestamp_bits;
-  const uint64_t difference = (to - from) << (64 - bits);
+  const uint64_t difference = (end.steps - start.steps) << (64 - bits);
   *out_ns = (double)((int64_t)difference >> (64 - bits)) * (double)device->physical->timestamp_period;
   return LEAT_OK;
 }

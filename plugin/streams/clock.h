@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Timestamps: queries that the device writes its clock into, for events with timing.
+ * Timestamps: queries that the device writes its clock into, for events with timing. The device copies each into mapped
+ * memory behind its stream's work, so reading one asks the driver nothing: some drivers wait there for the whole
+ * device.
  */
 #ifndef LEAT_PLUGIN_STREAMS_CLOCK_H_
 #define LEAT_PLUGIN_STREAMS_CLOCK_H_
@@ -15,7 +17,10 @@ typedef struct leati_tick {
   struct leati_tick *next;
   VkQueryPool pool;
   uint32_t query;
-  uint32_t lane; /**< number of the queue that writes it */
+  VkBuffer buffer; /**< where the device copies it, at `offset` */
+  uint64_t offset;
+  const uint64_t *value_at; /**< the same place as the host sees it */
+  uint32_t lane;            /**< number of the queue that writes it */
   /** Where it was written; while that has not passed it cannot be used again. */
   leati_timeline *timeline;
   uint64_t value;
@@ -25,14 +30,25 @@ int32_t leati_clock_create(leat_device *device, leat_error *err);
 /** Frees all queries; the device is idle. */
 void leati_clock_destroy(leat_device *device);
 
+/** Records the writing of a query and its copy, seen by the host once the commands have run. */
+void leati_clock_record(const leat_device *device, VkCommandBuffer commands, const leati_tick *tick);
+
 /** Takes a query that is ready to be written.
  * @errors NOT_SUPPORTED, OUT_OF_MEMORY */
 int32_t leati_clock_take(leat_device *device, leati_tick **out, leat_error *err);
 /** Gives a query back, in flight or not; NULL does nothing. */
 void leati_clock_give(leat_device *device, leati_tick *tick);
-/** Nanoseconds from one written query to another.
+/** What the clock said, and which queue's clock it was. */
+typedef struct leati_reading {
+  uint64_t steps;
+  uint32_t lane;
+} leati_reading;
+
+/** Reads a query whose commands have run and which nobody gives back meanwhile. */
+leati_reading leati_clock_read(const leati_tick *tick);
+/** Nanoseconds from one reading to another.
  * @errors NOT_SUPPORTED: different queues, whose clocks cannot be compared on this device */
-int32_t leati_clock_elapsed(leat_device *device, const leati_tick *start, const leati_tick *end, double *out_ns,
+int32_t leati_clock_elapsed(const leat_device *device, leati_reading start, leati_reading end, double *out_ns,
                             leat_error *err);
 
 #endif /* LEAT_PLUGIN_STREAMS_CLOCK_H_ */

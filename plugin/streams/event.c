@@ -95,8 +95,8 @@ static int32_t event_wait(leat_event *event, int64_t timeout_ns, leat_error *err
   return timeline == NULL ? LEAT_OK : leati_wait(timeline, value, timeout_ns, err);
 }
 
-/* Fails unless a timed event has been recorded and has finished. */
-static int32_t check_finished(leat_event *event, leat_error *err) {
+/* Reads when a timed event was, if it was recorded and has finished. */
+static int32_t read_tick(leat_event *event, leati_reading *out, leat_error *err) {
   LEATI_TRY(leati_event_check(event, NULL, err));
   if (!event->timed) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "an event was created without LEAT_EVENT_TIMING");
@@ -107,26 +107,27 @@ static int32_t check_finished(leat_event *event, leat_error *err) {
   if (timeline == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "an event was never recorded");
   }
-  return leati_timeline_query(timeline, value, err);
+  LEATI_TRY(leati_timeline_query(timeline, value, err));
+  leati_mutex_lock(&event->lock);
+  /* Recorded anew meanwhile, it may stand for work that is under way. */
+  const bool same = event->watch.timeline == timeline && event->watch.value == value;
+  if (same) {
+    *out = leati_clock_read(event->tick);
+  }
+  leati_mutex_unlock(&event->lock);
+  return same ? LEAT_OK : leati_fail(err, LEAT_ERROR_NOT_READY, "the event was recorded anew meanwhile");
 }
 
 static int32_t event_elapsed(leat_event *start, leat_event *end, double *out_ns, leat_error *err) {
   LEATI_ENTER(err);
-  LEATI_TRY(check_finished(start, err));
-  LEATI_TRY(check_finished(end, err));
+  leati_reading from, to;
+  LEATI_TRY(read_tick(start, &from, err));
+  LEATI_TRY(read_tick(end, &to, err));
   if (out_ns == NULL || start->device != end->device) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       out_ns == NULL ? "out_ns is NULL" : "the events belong to different devices");
   }
-  /* Both at once would need an order of the two locks. A query recorded anew meanwhile is not written yet. */
-  leati_tick from, to;
-  leati_mutex_lock(&start->lock);
-  from = *start->tick;
-  leati_mutex_unlock(&start->lock);
-  leati_mutex_lock(&end->lock);
-  to = *end->tick;
-  leati_mutex_unlock(&end->lock);
-  return leati_clock_elapsed(start->device, &from, &to, out_ns, err);
+  return leati_clock_elapsed(start->device, from, to, out_ns, err);
 }
 
 const leat_event_api leati_event_table = {

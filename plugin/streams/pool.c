@@ -37,7 +37,7 @@ struct leati_pool {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t free;
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t waiting;
   /* Serial numbers and figures; relaxed. */
-  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t serial, exhausted;
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t serial, served, exhausted;
   leati_mutex lock; /* guards the queue of waiters */
   waiter *first, *last;
 };
@@ -163,7 +163,9 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
   if (pool->round_robin) {
     const uint32_t shared = 1 + (uint32_t)((serial - 1) % WORKER_COUNT);
     *out_ticket = SHARED_TICKET | shared;
-    return stream_at(device, shared, out, err);
+    LEATI_TRY(stream_at(device, shared, out, err));
+    (void)atomic_fetch_add_explicit(&pool->served, 1, memory_order_relaxed);
+    return LEAT_OK;
   }
   /* Who comes later does not overtake those who wait. */
   uint32_t index = atomic_load_explicit(&pool->waiting, memory_order_seq_cst) == 0 ? take_slot(pool) : 0;
@@ -190,6 +192,7 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
   }
   *out_ticket = serial << 8 | index;
   atomic_store_explicit(&pool->holders[index], *out_ticket, memory_order_release);
+  (void)atomic_fetch_add_explicit(&pool->served, 1, memory_order_relaxed);
   return LEAT_OK;
 }
 
@@ -408,16 +411,14 @@ static int32_t pool_info(leat_device *device, leat_pool_info *out, leat_error *e
   LEATI_TRY(leati_device_check(device, err));
   struct leati_pool *const pool = device->pool;
   const uint32_t free = atomic_load_explicit(&pool->free, memory_order_relaxed);
-  const uint64_t asked = atomic_load_explicit(&pool->serial, memory_order_relaxed);
-  const uint64_t refused = atomic_load_explicit(&pool->exhausted, memory_order_relaxed);
   const leat_pool_info info = {.struct_size = sizeof(info),
                                .stream_count = LEATI_POOL_STREAMS,
                                .flags = pool->round_robin ? LEAT_POOL_ROUND_ROBIN : 0,
                                .timeout_ms = pool->timeout_ms,
                                .held_count = pool->round_robin ? 0 : (uint32_t)__builtin_popcount(WORKERS & ~free),
                                .waiting_count = atomic_load_explicit(&pool->waiting, memory_order_relaxed),
-                               .acquire_count = asked - refused,
-                               .exhausted_count = refused};
+                               .acquire_count = atomic_load_explicit(&pool->served, memory_order_relaxed),
+                               .exhausted_count = atomic_load_explicit(&pool->exhausted, memory_order_relaxed)};
   return leati_export(out, &info, sizeof(info), sizeof(info), "leat_pool_info", err);
 }
 

@@ -112,7 +112,7 @@ static void record_command(const leat_device *device, VkCommandBuffer commands, 
       vk->CmdCopyBuffer(commands, command->copy.from, command->copy.to, 1, &command->copy.region);
       break;
     case LEATI_COMMAND_TICK:
-      vk->CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, command->tick->pool, command->tick->query);
+      leati_clock_record(device, commands, command->tick);
       break;
     case LEATI_COMMAND_DISPATCH:
       if (command->dispatch.pipeline != *bound) {

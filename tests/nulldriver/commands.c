@@ -378,6 +378,29 @@ void nd_CmdResetQueryPool(VkCommandBuffer buffer, VkQueryPool pool, uint32_t fir
   record_queries(ND_CmdResetQueryPool, buffer, ND_RESET_QUERIES, pool, first, count);
 }
 
+void nd_CmdCopyQueryPoolResults(VkCommandBuffer buffer, VkQueryPool pool, uint32_t first, uint32_t count, VkBuffer to,
+                                VkDeviceSize offset, VkDeviceSize stride, VkQueryResultFlags flags) {
+  nd_call call;
+  nd_command_buffer *const commands = enter_recording(&call, ND_CmdCopyQueryPoolResults, buffer);
+  const nd_query_pool *const p = nd_object_find(call.name, NULLDRIVER_QUERY_POOL, ND_NUMBER(pool));
+  const nd_buffer *const target = nd_object_find(call.name, NULLDRIVER_BUFFER, ND_NUMBER(to));
+  if (p != NULL && (count == 0 || first >= p->count || count > p->count - first)) {
+    nd_violation(call.name, "%u queries from %u of a pool of %u", count, first, p->count);
+  } else if (flags != (VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT)) {
+    nd_violation(call.name, "flags 0x%x: this driver knows whole numbers of 64 bits, waited for", flags);
+  } else if (p != NULL && commands != NULL && target != NULL &&
+             check_place(call.name, target, VK_BUFFER_USAGE_TRANSFER_DST_BIT, offset,
+                         stride * (count - 1) + sizeof(uint64_t))) {
+    const nd_command command = {.kind = ND_COPY_QUERIES,
+                                .from = ND_NUMBER(to),
+                                .to = ND_NUMBER(pool),
+                                .region = {.dstOffset = offset, .size = stride},
+                                .groups = {first, count, 0}};
+    append(call.name, commands, &command);
+  }
+  (void)nd_leave(&call, VK_SUCCESS);
+}
+
 void nd_CmdWriteTimestamp(VkCommandBuffer buffer, VkPipelineStageFlagBits stage, VkQueryPool pool, uint32_t query) {
   (void)stage;
   record_queries(ND_CmdWriteTimestamp, buffer, ND_TIMESTAMP, pool, query, 1);

@@ -75,6 +75,22 @@ static void queries(const nd_command *command) {
   nd_unlock();
 }
 
+static void copy_queries(const nd_command *command) {
+  const nd_query_pool *const pool = (const nd_query_pool *)command->target;
+  for (uint32_t i = 0; i < command->groups[1]; ++i) {
+    nd_lock();
+    const nd_query query = pool->queries[command->groups[0] + i];
+    nd_unlock();
+    if (query.state != ND_QUERY_WRITTEN) {
+      nd_violation("vkCmdCopyQueryPoolResults", "query %u is waited for and nothing writes it", command->groups[0] + i);
+    }
+    unsigned char *const to = bytes_of(command->uniform, command->region.dstOffset + command->region.size * i);
+    nd_races_seen();
+    memcpy(to, &query.value, sizeof(query.value));
+    nd_races_unseen();
+  }
+}
+
 void nd_job_execute(const nd_job *job) {
   for (uint32_t i = 0; i < job->buffer_count; ++i) {
     const nd_command_buffer *const commands = job->buffers[i];
@@ -96,6 +112,9 @@ void nd_job_execute(const nd_job *job) {
         case ND_TIMESTAMP:
         case ND_RESET_QUERIES:
           queries(command);
+          break;
+        case ND_COPY_QUERIES:
+          copy_queries(command);
           break;
       }
     }

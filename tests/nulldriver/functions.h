@@ -50,6 +50,7 @@
   X(CmdBindDescriptorSets)                  \
   X(CmdBindPipeline)                        \
   X(CmdCopyBuffer)                          \
+  X(CmdCopyQueryPoolResults)                \
   X(CmdDispatch)                            \
   X(CmdFillBuffer)                          \
   X(CmdPipelineBarrier)                     \

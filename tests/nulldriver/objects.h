@@ -107,18 +107,27 @@ struct nd_descriptor_set {
   uint64_t range;
 };
 
-typedef enum nd_command_kind { ND_COPY, ND_FILL, ND_DISPATCH, ND_TIMESTAMP, ND_RESET_QUERIES } nd_command_kind;
+typedef enum nd_command_kind {
+  ND_COPY,
+  ND_FILL,
+  ND_DISPATCH,
+  ND_TIMESTAMP,
+  ND_RESET_QUERIES,
+  ND_COPY_QUERIES,
+} nd_command_kind;
 
 /** A recorded command. Handles, which are resolved at submission: what they name may be destroyed by then. */
 typedef struct nd_command {
   nd_command_kind kind;
-  uint64_t from, to;   /**< COPY, FILL: buffers; DISPATCH: pipeline and set; queries: pool in `to` */
-  VkBufferCopy region; /**< FILL: dstOffset and size; DISPATCH: srcOffset is the dynamic offset */
+  uint64_t from, to;   /**< COPY, FILL: buffers; DISPATCH: pipeline and set; queries: pool in `to`, COPY_QUERIES: buffer
+                          in   `from` */
+  VkBufferCopy region; /**< FILL: dstOffset and size; DISPATCH: srcOffset is the dynamic offset; COPY_QUERIES:
+                          dstOffset, and size from one to the next */
   uint32_t data;       /**< FILL: the pattern */
   uint32_t groups[3];  /**< DISPATCH; queries: first and count */
   /* While in flight; NULL where the command cannot be executed. */
   nd_object *source, *target; /**< the objects of `from` and `to` */
-  nd_buffer *uniform;         /**< DISPATCH: the set's buffer */
+  nd_buffer *uniform;         /**< DISPATCH: the set's buffer; COPY_QUERIES: the one of `from` */
   uint64_t offset, range;     /**< DISPATCH: of the argument record in it */
 } nd_command;
 

@@ -227,6 +227,7 @@ static void a_failed_submission_is_sticky_until_cleared(void **state) {
   leat_event *const event = make_event();
   take_blocks(&t, stream);
   assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
   assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY));
   assert_int_equal(h.api->stream->flush(stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
   assert_int_equal(rectify(&t, stream), LEAT_ERROR_OUT_OF_MEMORY);
@@ -261,6 +262,7 @@ static void a_lost_device_ends_every_wait(void **state) {
   leat_event *const event = make_event();
   take_blocks(&t, stream);
   assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
   assert_ok(h.api->event->record(event, stream, &err));
   for (int i = 0; i < WAITERS; ++i) {
     assert_int_equal(pthread_create(&threads[i], NULL, wait_for_event, event), 0);

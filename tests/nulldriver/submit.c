@@ -155,6 +155,13 @@ static void resolve(const char *function, nd_command *command) {
     case ND_RESET_QUERIES:
       resolve_queries(function, command);
       break;
+    case ND_COPY_QUERIES:
+      target = use_buffer(function, command->from);
+      if (target != NULL) {
+        resolve_queries(function, command);
+      }
+      command->uniform = target;
+      break;
   }
 }
 
@@ -178,6 +185,10 @@ static void let_go(nd_command *command) {
       nd_object_unuse(&set->object);
       break;
     }
+    case ND_COPY_QUERIES:
+      unuse_buffer(command->uniform);
+      /* The queries are in use as well. */
+      __attribute__((fallthrough));
     case ND_TIMESTAMP:
     case ND_RESET_QUERIES: {
       nd_query_pool *const pool = (nd_query_pool *)command->target;
