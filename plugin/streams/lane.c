@@ -83,16 +83,25 @@ static uint32_t load_of(leati_lane *lane) {
   return atomic_load_explicit(&lane->load, memory_order_relaxed);
 }
 
-leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current) {
+leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_t own) {
   struct leati_lanes *const lanes = device->lanes;
   const uint32_t in_use = atomic_load_explicit(&lanes->in_use, memory_order_relaxed);
-  leati_lane *best = current != NULL && current->index < in_use ? current : &lanes->lanes[0];
-  uint32_t least = in_use == 1 ? 0 : load_of(best);
-  for (uint32_t i = 0; i < in_use && least != 0; ++i) {
-    const uint32_t load = load_of(&lanes->lanes[i]);
-    if (load < least) {
-      least = load;
-      best = &lanes->lanes[i];
+  const bool stays = current != NULL && current->index < in_use;
+  if (stays && in_use == 1) {
+    return current;
+  }
+  leati_lane *best = stays ? current : &lanes->lanes[0];
+  const uint32_t load = load_of(best);
+  uint32_t others = stays && load > own ? load - (uint32_t)own : stays ? 0 : load;
+  /* Leaving a lane while lists of the stream are in flight there costs a wait of one queue for another: for an empty
+   * lane that is worth it, else for a gain of two. */
+  const uint32_t price = stays && own != 0 ? 1 : 0;
+  for (uint32_t i = 0; i < in_use && others != 0; ++i) {
+    leati_lane *const lane = &lanes->lanes[i];
+    const uint32_t there = lane == best ? others : load_of(lane);
+    if (there == 0 || there + price < others) {
+      others = there;
+      best = lane;
     }
   }
   return best;

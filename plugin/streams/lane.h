@@ -46,8 +46,9 @@ static inline leati_lane *leati_lane_of(leati_counter *counter) {
   return (leati_lane *)counter;
 }
 
-/** The lane that a list of a stream should go to: `current` (NULL: none yet) unless another one has less to do. */
-leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current);
+/** The lane that a list of a stream should go to: `current` (NULL: none yet), where `own` lists of the stream may be in
+ * flight, unless others have put more there than there is elsewhere. */
+leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_t own);
 /** Counts a list of a stream for the choice; `*inout_epoch` is the stream's own, to count streams by. */
 void leati_lanes_count(leat_device *device, uint32_t *inout_epoch);
 

@@ -160,16 +160,6 @@ static int32_t record_commands(leat_stream *stream, bool after, leat_error *err)
   return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkEndCommandBuffer", err);
 }
 
-/* Whether everything that the stream gave to its lane has run. `lock` held. */
-static bool is_idle(const leat_stream *stream) {
-  for (leati_timeline *at = stream->timeline; at != NULL; at = at->replaced) {
-    if (!leati_timeline_passed(at, leati_timeline_last(at))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /* Makes the open list wait for a point. `lock` held. */
 static void add_wait(leat_stream *stream, leati_point point) {
   leati_point *const slot = &stream->waits[leati_lane_of(point.counter)->index];
@@ -179,34 +169,43 @@ static void add_wait(leat_stream *stream, leati_point point) {
   stream->waiting = true;
 }
 
+/* Lists of the stream that may be in flight. `lock` held. */
+static uint64_t in_flight(const leat_stream *stream) {
+  uint64_t lists = 0;
+  for (leati_timeline *at = stream->timeline; at != NULL; at = at->replaced) {
+    const uint64_t last = leati_timeline_last(at);
+    if (!leati_timeline_passed(at, last)) {
+      lists += last - atomic_load_explicit(&at->completed, memory_order_relaxed);
+    }
+  }
+  return lists;
+}
+
 /* Decides where the open list goes and what orders it: nothing where the stream is idle; else it stays on its lane,
  * behind a barrier, unless the lane has much more to do than another one and the queue has taken what went before. A
  * wait for the chosen lane itself is a barrier too: what it waits for is there already. Says whether there must be one.
  * `lock` held. */
 static bool place(leat_stream *stream) {
-  leat_device *const device = stream->device;
-  const bool idle = is_idle(stream);
-  leati_lane *const lane = leati_lanes_choose(device, stream->lane);
-  bool after = false;
-  if (idle) {
+  const uint64_t own = in_flight(stream);
+  leati_lane *const lane = leati_lanes_choose(stream->device, stream->lane, own);
+  bool after = own != 0;
+  if (own == 0) {
     stream->lane = lane;
   } else if (lane != stream->lane && stream->timeline->replaced == NULL) {
     leati_point last;
     const uint64_t promised = atomic_load_explicit(&stream->timeline->promised, memory_order_relaxed);
-    if (!leati_timeline_locate(stream->timeline, promised, &last)) {
-      stream->lane = lane;
-    } else if (last.value != 0) {
+    const bool listed = leati_timeline_locate(stream->timeline, promised, &last);
+    if (listed && last.value != 0) {
       add_wait(stream, last);
-      stream->lane = lane;
-    } else {
-      after = true;
     }
-  } else {
-    after = true;
+    if (!listed || last.value != 0) {
+      stream->lane = lane;
+      after = false;
+    }
   }
-  leati_point *const own = &stream->waits[stream->lane->index];
-  after = after || own->value != 0;
-  own->value = 0;
+  leati_point *const same = &stream->waits[stream->lane->index];
+  after = after || same->value != 0;
+  same->value = 0;
   return after;
 }
 

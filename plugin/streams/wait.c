@@ -14,8 +14,9 @@
 #define PAUSES_PER_LOOK 8
 /* Waking a blocked thread takes so long; a wait that is expected to end within it is spun away. */
 #define WAKE_NS UINT64_C(60000)
-/* Below this a wait is spun through from its begin, above it the larger part is slept. */
-#define SPIN_WHOLE_NS UINT64_C(150000)
+/* Below this a wait is spun through from its begin; above it half is slept, which costs little where it is misjudged.
+ */
+#define SPIN_WHOLE_NS UINT64_C(400000)
 
 /* A wait on its way. */
 typedef struct wait {
@@ -93,14 +94,19 @@ static bool block(wait *w, uint64_t until, int32_t *out_status) {
   return false;
 }
 
-/* Spins and blocks as is best for a wait that usually takes `usual` nanoseconds. True: the wait is over. */
-static bool wait_as_usual(wait *w, uint64_t usual, int32_t *out_status) {
-  if (usual > SPIN_WHOLE_NS && block(w, usual - usual / 4 - WAKE_NS, out_status)) {
+/* Spins and blocks as is best for a wait that usually takes `*inout_usual` nanoseconds, and learns from it. A wait that
+ * is over when the thread has slept took less than is known: the guess sinks until sleep ends before the work does.
+ * True: the wait is over. */
+static bool wait_as_usual(wait *w, uint64_t *inout_usual, int32_t *out_status) {
+  const uint64_t usual = *inout_usual;
+  if (usual > SPIN_WHOLE_NS && block(w, usual / 2, out_status)) {
+    *inout_usual = usual - usual / 4;
     return true;
   }
-  const uint64_t whole = 4 * usual > WAKE_NS ? 4 * usual : WAKE_NS;
-  return spin(w, usual > SPIN_WHOLE_NS ? usual + usual / 4 + WAKE_NS : whole, out_status) ||
-         block(w, UINT64_MAX, out_status);
+  const uint64_t patience = usual > SPIN_WHOLE_NS ? usual + usual / 4 : 4 * usual;
+  const bool over = spin(w, patience > WAKE_NS ? patience : WAKE_NS, out_status) || block(w, UINT64_MAX, out_status);
+  *inout_usual = (3 * usual + elapsed(w)) / 4;
+  return over;
 }
 
 int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns, leat_error *err) {
@@ -118,14 +124,14 @@ int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns,
   if (!leati_timeline_locate(timeline, value, &w.point)) {
     return leati_timeline_query(timeline, value, err);
   }
-  const uint64_t usual = atomic_load_explicit(&timeline->usual_wait_ns, memory_order_relaxed);
+  uint64_t usual = atomic_load_explicit(&timeline->usual_wait_ns, memory_order_relaxed);
   const bool over = device->spin_ns >= 0
                         ? spin(&w, (uint64_t)device->spin_ns, &status) || block(&w, UINT64_MAX, &status)
-                        : wait_as_usual(&w, usual, &status);
+                        : wait_as_usual(&w, &usual, &status);
   if (!over) {
     return leati_fail(err, LEAT_ERROR_TIMEOUT, "the work has not finished after %llu ms",
                       (unsigned long long)(elapsed(&w) / 1000000u));
   }
-  atomic_store_explicit(&timeline->usual_wait_ns, (3 * usual + elapsed(&w)) / 4, memory_order_relaxed);
+  atomic_store_explicit(&timeline->usual_wait_ns, usual, memory_order_relaxed);
   return status;
 }
