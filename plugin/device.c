@@ -18,6 +18,11 @@
 #define MIN_GROUP_INVOCATIONS 256u
 #define MIN_SHARED_MEMORY 32768u
 
+/* A download of this many bytes at most is written by a kernel on a discrete GPU, which changes from kernels to copies
+ * and back slowly (docs/benchmarks.md) and copies more than that faster. Others copy: on a software device a dispatch
+ * costs more than any copy. */
+#define KERNEL_DOWNLOAD_MAX (UINT64_C(64) << 10)
+
 /* All guarded by the backend's lock while they change; constant between leati_devices_find() and
  * leati_devices_forget(). */
 static leati_vk_library library;
@@ -203,6 +208,7 @@ static void probe(leati_physical *physical) {
                    pci.pciBus & 0xffu, pci.pciDevice & 0xffu, pci.pciFunction & 0xfu);
   }
   info->max_allocation_size = limits3.maxMemoryAllocationSize;
+  physical->discrete = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
   if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) {
     info->flags |= LEAT_DEVICE_SOFTWARE;
   }
@@ -657,6 +663,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   device->spin_ns = config->wait_spin_us >= 0                            ? config->wait_spin_us * 1000
                     : (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0 ? 0
                                                                          : -1;
+  device->kernel_download_max = physical->discrete ? KERNEL_DOWNLOAD_MAX : 0;
   device->core_count = leati_core_count();
   device->lanes_fixed = config->lanes > 0;
   status = create_layouts(device, err);

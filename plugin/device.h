@@ -31,6 +31,7 @@ typedef struct leati_physical {
   leat_device_info info; /**< `index` counts usable devices only */
   bool usable;
   char reason[256]; /**< why it is not usable */
+  bool discrete;    /**< a GPU with memory of its own */
   bool has_float16; /**< shaderFloat16 */
   bool has_budget;  /**< VK_EXT_memory_budget */
   uint32_t queue_family, queue_count;
@@ -69,6 +70,7 @@ struct leat_device {
   bool lanes_fixed;              /**< all queues are used, as LEAT_LANES says */
   uint32_t queue_count;          /**< queues made, of family `physical->queue_family` */
   int64_t spin_ns;               /**< how long a wait spins before it blocks; -1: adapts */
+  uint64_t kernel_download_max;  /**< bytes of a download that a kernel writes rather than a copy command */
   uint32_t core_count;           /**< processors of the host that this process may use */
   /** Threads in a spinning wait. Relaxed: when there are more than cores they let each other run. */
   _Atomic uint32_t spinning;

@@ -81,7 +81,10 @@ static int32_t make_set(leat_device *device, leati_chunk *chunk, leat_error *err
 static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
   const VkBufferUsageFlags usage[LEATI_CHUNK_KINDS] = {
-      VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+      VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+      VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+          VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+  const bool addressed = chunk->kind == LEATI_CHUNK_DOWNLOAD;
   const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .size = chunk->size,
                                      .usage = usage[chunk->kind],
@@ -102,14 +105,18 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
       type, leati_device_memory_type(device->physical,
                                      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 0,
                                      VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)};
+  const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                           .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
   result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   for (uint32_t i = 0; i < 2 && result != VK_SUCCESS; ++i) {
     type = types[i];
     if ((needs.memoryTypeBits & (UINT32_C(1) << type)) == 0) {
       continue;
     }
-    const VkMemoryAllocateInfo allocation = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .allocationSize = needs.size, .memoryTypeIndex = type};
+    const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                             .pNext = addressed ? &flags : NULL,
+                                             .allocationSize = needs.size,
+                                             .memoryTypeIndex = type};
     result = vk->AllocateMemory(vk->handle, &allocation, NULL, &chunk->memory);
   }
   if (result != VK_SUCCESS) {
@@ -126,6 +133,11 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
     return leati_device_fail(device, result, "vkMapMemory for staging", err);
   }
   chunk->mapped = mapped;
+  if (addressed) {
+    const VkBufferDeviceAddressInfo where = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                             .buffer = chunk->buffer};
+    chunk->address = vk->GetBufferDeviceAddress(vk->handle, &where);
+  }
   return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_set(device, chunk, err) : LEAT_OK;
 }
 

@@ -27,6 +27,7 @@ typedef struct leati_chunk {
   unsigned char *mapped;
   uint64_t size, used;
   uint64_t driver_size;             /**< bytes taken from the driver */
+  uint64_t address;                 /**< DOWNLOAD only: what the device knows it by */
   VkDescriptorPool descriptor_pool; /**< ARGUMENTS only */
   VkDescriptorSet set;              /**< ARGUMENTS only: binding 0 is the whole window at the dynamic offset */
 } leati_chunk;

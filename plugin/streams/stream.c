@@ -19,6 +19,8 @@
 #define COMMANDS_MAX 512
 /* Copies start on this many bytes of a staging chunk. */
 #define COPY_ALIGNMENT 16
+/* Invocations of a workgroup of kernels/download.comp. */
+#define DOWNLOAD_GROUP 64
 
 /* ---- Checks -------------------------------------------------------------------------------------------------------
  */
@@ -154,7 +156,10 @@ static int32_t record_commands(leat_stream *stream, bool after, leat_error *err)
     record_barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
                    VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
   } else if (stream->open->delivery_count != 0) {
-    record_barrier(vk, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    record_barrier(
+        vk, commands,
+        VK_PIPELINE_STAGE_TRANSFER_BIT | (stream->kernel_delivers ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT : 0),
+        VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   }
   result = vk->EndCommandBuffer(commands);
   return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkEndCommandBuffer", err);
@@ -225,6 +230,7 @@ static void start_list(leat_stream *stream) {
   stream->command_count = 0;
   memset(stream->current, 0, sizeof(stream->current));
   stream->barrier_next = false;
+  stream->kernel_delivers = false;
   stream->read_count = stream->write_count = 0;
   stream->waiting = false;
   memset(stream->waits, 0, sizeof(stream->waits));
@@ -567,11 +573,43 @@ static int32_t record_upload(leat_stream *stream, const leati_view *src, const l
   return append_copy(stream, chunk->buffer, from, buffer, to, size, NULL, dst, err);
 }
 
-static int32_t record_download(leat_stream *stream, const leati_view *src, const leati_view *dst, uint64_t size,
+/* The argument record of kernels/download.comp. */
+typedef struct download_args {
+  uint64_t src, dst;
+  uint32_t count; /* items */
+} download_args;
+
+/* Appends a dispatch that writes a view to a place that the host sees. */
+static int32_t append_download_kernel(leati_recorder *recorder, const leati_view *src, uint64_t to, uint64_t size,
+                                      leat_error *err) {
+  const bool words = src->begin % 4 == 0 && size % 4 == 0;
+  const bool wide = src->begin % 16 == 0 && size % 16 == 0;
+  const uint64_t count = size / (wide ? 16 : words ? 4 : 1);
+  const download_args args = {.src = src->begin, .dst = to, .count = (uint32_t)count};
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = wide    ? LEATI_KERNEL_DOWNLOAD_128
+                             : words ? LEATI_KERNEL_DOWNLOAD_32
+                                     : LEATI_KERNEL_DOWNLOAD_8},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = 1,
+      .reads = {src},
+  };
+  leati_groups_linear(recorder->device, count, DOWNLOAD_GROUP, dispatch.groups);
+  recorder->stream->kernel_delivers = true;
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+static int32_t record_download(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t size,
                                leat_error *err) {
+  leat_stream *const stream = recorder->stream;
   leati_chunk *chunk;
   uint64_t from, to;
   LEATI_TRY(stage(stream, LEATI_CHUNK_DOWNLOAD, size, COPY_ALIGNMENT, size, &chunk, &to, err));
+  if (size <= recorder->device->kernel_download_max) {
+    LEATI_TRY(append_download_kernel(recorder, src, chunk->address + to, size, err));
+    return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
+  }
   const VkBuffer buffer = buffer_of(src, &from);
   LEATI_TRY(append_copy(stream, buffer, from, chunk->buffer, to, size, src, NULL, err));
   return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
@@ -597,7 +635,7 @@ int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const
     return record_upload(stream, src, dst, size, err);
   }
   if (dst->host) {
-    return record_download(stream, src, dst, size, err);
+    return record_download(recorder, src, dst, size, err);
   }
   if (src->begin < dst->end && dst->begin < src->end) {
     return src->begin == dst->begin ? LEAT_OK

@@ -63,6 +63,7 @@ struct leat_stream {
   bool barrier_next;                       /* the next command needs a barrier whatever it touches */
   uint32_t read_count, write_count;
   leati_range reads[LEATI_RANGES_MAX], writes[LEATI_RANGES_MAX];
+  bool kernel_delivers;               /* some download of the open list is written by a kernel */
   bool waiting;                       /* some of `waits` is set */
   leati_point waits[LEATI_LANES_MAX]; /* by lane; what the open list waits for on the device */
 };

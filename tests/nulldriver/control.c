@@ -38,7 +38,8 @@ static uint32_t violation_count;
 static char violation_texts[VIOLATIONS_KEPT][VIOLATION_SIZE];
 
 static const nulldriver_shape default_shape = {
-    .type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
+    /* Kernels do nothing here, and on a discrete GPU the plugin leaves downloads to kernels. */
+    .type = VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU,
     .queue_count = 8,
     .device_heap = UINT64_C(1) << 30,
     .host_heap = UINT64_C(1) << 30,

@@ -436,8 +436,56 @@ static void staging_that_cannot_be_had_fails_the_copy_alone(void **state) {
   close_bench(&t);
 }
 
+/* Downloads of every alignment and remainder that a kernel writes, and beside one that a copy command writes. */
+static void small_downloads_are_written_by_kernels(void **state) {
+  static const int64_t sizes[] = {1, 3, 4, 20, 16, 48, 1000, 4096, 65536};
+  enum { BYTES = 128 << 10, SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+  bench t = open_bench(state);
+  if (strstr(t.f->device->physical->info.name, "null driver") != NULL) {
+    close_bench(&t);
+    skip(); /* its kernels do nothing */
+  }
+  const uint64_t usual = t.f->device->kernel_download_max;
+  unsigned char *const in = malloc(BYTES), *const out = calloc(2, BYTES);
+  uint64_t block;
+  assert_non_null(in);
+  assert_non_null(out);
+  for (int i = 0; i < BYTES; ++i) {
+    in[i] = (unsigned char)(i * 31 + i / 256);
+  }
+  assert_ok(t.f->api->memory->alloc(t.f->device, BYTES, t.stream, &block, &err));
+  DLTensor host = on_host(&t, (int32_t *)(void *)in), device = on_device(&t, block), to = host;
+  host.dtype.bits = device.dtype.bits = to.dtype.bits = 8;
+  t.shape[0] = BYTES;
+  assert_int_equal(copy(&t, host, device), LEAT_OK);
+  t.f->device->kernel_download_max = 64 << 10;
+  for (int i = 0; i < SIZES; ++i) {
+    for (uint64_t offset = 0; offset < 17; offset = offset * 2 + 1) {
+      memset(out, 0xee, (size_t)sizes[i] + 1);
+      t.shape[0] = sizes[i];
+      to.data = out;
+      device.byte_offset = offset;
+      assert_int_equal(copy(&t, device, to), LEAT_OK);
+      t.shape[0] = BYTES;
+      to.data = out + BYTES;
+      device.byte_offset = 0;
+      assert_int_equal(copy(&t, device, to), LEAT_OK);
+      assert_ok(t.f->api->stream->synchronize(t.stream, &err));
+      assert_memory_equal(out, in + offset, (size_t)sizes[i]);
+      assert_int_equal(out[sizes[i]], 0xee);
+      assert_memory_equal(out + BYTES, in, BYTES);
+    }
+  }
+  t.f->device->kernel_download_max = usual;
+  assert_ok(t.f->api->memory->free(t.f->device, block, &err));
+  free(in);
+  free(out);
+  close_bench(&t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(small_downloads_are_written_by_kernels),
       cmocka_unit_test(copies_run_in_order),
       cmocka_unit_test(a_failed_operation_leaves_nothing_behind),
       cmocka_unit_test(a_failure_is_sticky_until_cleared_and_events_keep_it),

@@ -2,6 +2,7 @@
 foreach(bits IN ITEMS 8 16 32 64 128)
   leat_kernel(copy_${bits} copy.comp BITS=${bits})
   leat_kernel(segments_${bits} segments.comp BITS=${bits})
+  leat_kernel(download_${bits} download.comp BITS=${bits})
 endforeach()
 foreach(bits IN ITEMS 8 16 32 64)
   leat_kernel(pad_${bits} pad.comp BITS=${bits})
