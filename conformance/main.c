@@ -177,6 +177,24 @@ static int be_child(const arguments *args, const char *plugin_path, uint32_t dev
   return status;
 }
 
+/* Writes the report to a file. A plain one is replaced as a whole; anything else, such as a link, a pipe or /dev/null,
+ * must stay what it is and is written to. */
+static gboolean put_report(const char *path, const GString *text, GError **error) {
+  FILE *file;
+  gboolean written;
+  if (!g_file_test(path, G_FILE_TEST_EXISTS) ||
+      (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK)))
+    return g_file_set_contents(path, text->str, (gssize)text->len, error);
+  file = fopen(path, "w");
+  written = file != NULL && fwrite(text->str, 1, text->len, file) == text->len;
+  /* What was buffered can fail as late as here. */
+  written = (file == NULL || fclose(file) == 0) && written;
+  if (!written)
+    g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno), "%s cannot be written: %s", path,
+                g_strerror(errno));
+  return written;
+}
+
 static int run(const arguments *args, leat_run_options *options) {
   report_writer write = NULL;
   char *message = NULL;
@@ -221,7 +239,7 @@ static int run(const arguments *args, leat_run_options *options) {
   }
   if (args->output != NULL) {
     write(report, text);
-    if (!g_file_set_contents(args->output, text->str, (gssize)text->len, &error)) {
+    if (!put_report(args->output, text, &error)) {
       return bad_use("--output: %s", error->message);
     }
   } else if (write != leati_report_text) {

@@ -749,18 +749,19 @@ static int32_t check_inputs(uint32_t count, const DLTensor *const *inputs, leat_
 }
 
 /* Checks a request against the rules in force. Called with the lock held. */
-static int32_t check_request(const leat_batch_queue *queue, const leat_batch_ticket *ticket, leat_error *err) {
+static int32_t check_request(const leat_batch_queue *queue, const DLTensor *const *inputs, leat_error *err) {
   const leati_batch_setup *setup = queue->setup;
-  if (ticket->rows > setup->config.max_rows) {
+  const int64_t rows = inputs[0]->shape[0];
+  if (rows > setup->config.max_rows) {
     return leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0,
                            "the request has %lld rows; a batch, and thus a request, has %lld at most (max_rows)",
-                           (long long)ticket->rows, (long long)setup->config.max_rows);
+                           (long long)rows, (long long)setup->config.max_rows);
   }
   for (uint32_t i = 0; i < setup->config.input_count; ++i) {
-    const DLTensor *tensor = &ticket->in.tensors[i];
+    const DLTensor *tensor = inputs[i];
     int64_t shape[LEAT_MAX_RANK];
     size_t bytes = 0;
-    shape[0] = leati_batch_setup_rows(setup, ticket->rows);
+    shape[0] = leati_batch_setup_rows(setup, rows);
     for (int32_t axis = 1; axis < tensor->ndim; ++axis) {
       shape[axis] = leati_batch_setup_padded(setup, i, axis, tensor->shape[axis]);
     }
@@ -857,6 +858,12 @@ int32_t leat_batch_submit(leat_batch_queue *queue, uint32_t input_count, const D
   leat_batch_ticket *ticket = NULL;
   status = check_inputs(input_count, inputs, err);
   if (!status) {
+    /* What is refused is not copied first: it may be more than there is memory for. */
+    pthread_mutex_lock(&queue->lock);
+    status = queue->closed ? unavailable(err) : check_request(queue, inputs, err);
+    pthread_mutex_unlock(&queue->lock);
+  }
+  if (!status) {
     status = new_ticket(queue, input_count, inputs, &ticket, err);
   }
   if (status) {
@@ -864,7 +871,8 @@ int32_t leat_batch_submit(leat_batch_queue *queue, uint32_t input_count, const D
   }
   pthread_mutex_lock(&queue->lock);
   ++queue->references;
-  status = queue->closed ? unavailable(err) : check_request(queue, ticket, err);
+  /* The rules may have changed since. */
+  status = queue->closed ? unavailable(err) : check_request(queue, inputs, err);
   /* Nobody is blocked while there is room, so nobody is overtaken. */
   if (!status && has_room(queue)) {
     admit(queue, ticket);

@@ -150,7 +150,7 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_arena
   const OrtNode **handles = leati_arena_alloc(arena, count, sizeof(*handles));
   leati_chain_node *nodes = leati_arena_alloc(arena, count, sizeof(*nodes));
   if (!handles || !nodes) {
-    return leati_status(self->runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory while choosing nodes");
+    return leati_status(self->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory while choosing nodes");
   }
   status = ort->Graph_GetNodes(graph, handles, count);
   for (size_t i = 0; i < count && !status; i++) {

@@ -106,7 +106,7 @@ typedef struct graph {
 } graph;
 
 static OrtStatus *no_memory(const leati_runtime *runtime) {
-  return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory while choosing nodes");
+  return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory while choosing nodes");
 }
 
 /* ---- Reading the graph --------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 #include "element.h"
 
 static OrtStatus *no_memory(const leati_runtime *runtime) {
-  return leati_status(runtime, ORT_EP_FAIL, "out of memory for the description of a node");
+  return leati_status(runtime, ORT_FAIL, "out of memory for the description of a node");
 }
 
 /* ---- Tensors ------------------------------------------------------------------------------------------------------

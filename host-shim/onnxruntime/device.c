@@ -21,7 +21,7 @@ OrtStatus *leati_device_init(leati_device *device, const leati_runtime *runtime,
   }
   if (!status && pthread_mutex_init(&device->lock, NULL)) {
     runtime->ort->ReleaseMemoryInfo(device->memory_info);
-    status = leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
+    status = leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
   }
   return status;
 }
@@ -141,7 +141,7 @@ OrtStatus *leati_device_describe(leati_device *device, OrtEpFactory *factory, co
   OrtKeyValuePairs *facts = NULL;
   runtime->ort->CreateKeyValuePairs(&facts);
   if (!facts) {
-    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory");
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory");
   }
   add_facts(device, facts);
   OrtStatus *status = NULL;

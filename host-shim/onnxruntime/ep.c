@@ -50,7 +50,7 @@ static OrtStatus *admit(provider *self) {
   leat_error error = {.struct_size = sizeof(error)};
   int32_t code = leati_run_begin(self->device, self->options.pool_timeout_ms, &error);
   if (code == LEAT_ERROR_EXHAUSTED) {
-    return leati_status(runtime, ORT_EP_FAIL,
+    return leati_status(runtime, ORT_FAIL,
                         LEATI_PROVIDER_NAME
                         ": this Run was not admitted: as many as the device takes at once are under way, and option "
                         "stream_pool_wait_timeout_ms (or else LEAT_STREAM_POOL_WAIT_TIMEOUT_MS) lets it wait no "
@@ -153,7 +153,7 @@ OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati
   provider *self = calloc(1, sizeof(*self));
   if (!self) {
     leati_options_clear(options);
-    return leati_status(device->runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a session");
+    return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a session");
   }
   self->base.ort_version_supported = device->runtime->version;
   self->base.GetName = ep_get_name;

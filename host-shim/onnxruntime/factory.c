@@ -53,7 +53,7 @@ static OrtStatus *describe_devices(factory *self, const OrtHardwareDevice *const
                                    OrtEpDevice **out, size_t max, size_t *out_count) {
   const OrtHardwareDevice **left = calloc(device_count + 1, sizeof(*left));
   if (!left) {
-    return leati_status(&self->runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for the devices");
+    return leati_status(&self->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the devices");
   }
   memcpy(left, devices, device_count * sizeof(*left));
   OrtStatus *status = NULL;
@@ -305,13 +305,13 @@ static OrtStatus *factory_create(const OrtApiBase *base, const OrtLogger *logger
   }
   factory *self = calloc(1, sizeof(*self));
   if (!self) {
-    return leati_status(&runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory");
+    return leati_status(&runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory");
   }
   self->runtime = runtime;
   fill_slots(self);
   if (!leati_registry_init(&self->registry, &self->runtime)) {
     free(self);
-    return leati_status(&runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
+    return leati_status(&runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
   }
   status = find_devices(self);
   if (status) {

@@ -184,7 +184,7 @@ OrtStatus *leati_gate_enter_or_fail(const leati_runtime *runtime, const char *ca
     case LEATI_GATE_OPEN:
       return NULL;
     case LEATI_GATE_CLOSED:
-      return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": %s: the process is exiting", call);
+      return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": %s: the process is exiting", call);
     default:
       break;
   }
@@ -194,7 +194,7 @@ OrtStatus *leati_gate_enter_or_fail(const leati_runtime *runtime, const char *ca
   OrtStatus *status = leati_status_from(runtime, runtime->leat->device->count(&count, &error), &error,
                                         LEATI_PROVIDER_NAME ": %s", call);
   return status ? status
-                : leati_status(runtime, ORT_EP_FAIL,
+                : leati_status(runtime, ORT_FAIL,
                                LEATI_PROVIDER_NAME
                                ": %s: this process is a child of fork(), in which the provider "
                                "cannot work; start it anew instead, as spawn does",

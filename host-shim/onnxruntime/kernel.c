@@ -164,7 +164,7 @@ static OrtStatus *output_view(const kernel *self, OrtKernelContext *context, uin
     return status;
   }
   if (!data && !is_empty(shape)) {
-    return leati_status(self->runtime, ORT_EP_FAIL, "output %u could not be allocated", index);
+    return leati_status(self->runtime, ORT_FAIL, "output %u could not be allocated", index);
   }
   DLTensor *view = &here->outputs[index].view;
   *view = (DLTensor){
@@ -228,7 +228,7 @@ static OrtStatus *compute(const kernel *self, OrtKernelContext *context, leat_st
   };
   OrtStatus *status = here.inputs && here.outputs && here.input_views && here.output_views && here.shapes
                           ? compute_on(self, context, stream, &here)
-                          : leati_status(self->runtime, ORT_EP_FAIL, "out of memory for its arguments");
+                          : leati_status(self->runtime, ORT_FAIL, "out of memory for its arguments");
   leati_arena_clear(&arena);
   return status;
 }
@@ -353,7 +353,7 @@ static OrtStatus *kernel_begin(const leati_runtime *runtime, const OrtKernelInfo
   if (!self || !label) {
     free(self);
     free(label);
-    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a kernel of %s", op_name);
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a kernel of %s", op_name);
   }
   self->base.ort_version_supported = runtime->version;
   self->base.Release = kernel_release;
@@ -391,7 +391,7 @@ OrtStatus *ORT_API_CALL leati_kernel_create_to_host(void *state, const OrtKernel
 static OrtStatus *find_wanted(kernel *self, const OrtKernelInfo *info) {
   self->wanted = calloc(self->output_count + 1u, sizeof(*self->wanted));
   if (!self->wanted) {
-    return leati_status(self->runtime, ORT_EP_FAIL, "out of memory");
+    return leati_status(self->runtime, ORT_FAIL, "out of memory");
   }
   OrtStatus *status = NULL;
   for (uint32_t i = 0; i < self->output_count && !status; i++) {

@@ -203,7 +203,7 @@ static OrtStatus *ORT_API_CALL memory_shrink(OrtAllocator *self) {
 OrtStatus *leati_memory_create(leati_device *device, OrtAllocator **out) {
   allocator *made = calloc(1, sizeof(*made));
   if (!made) {
-    return leati_status(device->runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for an allocator");
+    return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an allocator");
   }
   made->base.version = device->runtime->version;
   made->base.Alloc = memory_alloc;

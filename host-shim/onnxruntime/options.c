@@ -112,7 +112,7 @@ static OrtStatus *read_in_effect(const leati_runtime *runtime, in_effect out[SET
   int32_t code = runtime->leat->device->report(&count, NULL, &error);
   leat_property *properties = code == LEAT_OK ? calloc((size_t)count + 1, sizeof(*properties)) : NULL;
   if (code == LEAT_OK && !properties) {
-    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for the settings");
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the settings");
   }
   uint32_t capacity = count;
   for (uint32_t i = 0; i < capacity; i++) {
@@ -257,8 +257,24 @@ static OrtStatus *read_option(leati_options *out, const leati_runtime *runtime, 
     free(out->device);
     out->device = strdup(value);
     if (!out->device) {
-      return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for the options");
+      return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the options");
     }
+  }
+  return NULL;
+}
+
+static bool is_one(const char *value) {
+  return value && strcmp(value, "1") == 0;
+}
+
+/* What no option can see by itself. */
+static OrtStatus *check_together(const leati_runtime *runtime, const char *const given[SETTING_COUNT]) {
+  if (is_one(given[setting_of("force_graph_path") - settings]) &&
+      is_one(given[setting_of("force_direct_path") - settings])) {
+    return leati_status(
+        runtime, ORT_INVALID_ARGUMENT,
+        LEATI_PROVIDER_NAME
+        ": options 'force_graph_path' and 'force_direct_path' are both '1'; one of them at most may be");
   }
   return NULL;
 }
@@ -279,7 +295,7 @@ static OrtStatus *apply_options(leati_options *out, const leati_runtime *runtime
       out->pool_timeout_ms = given[i]                             ? strtoll(given[i], NULL, 10)
                              : now[i].text[0] && !now[i].standard ? LEAT_POOL_TIMEOUT_CONFIGURED
                                                                   : -1;
-    } else if (settings[i].effect == EFFECT_MISSING && given[i] && strcmp(given[i], "1") == 0) {
+    } else if (settings[i].effect == EFFECT_MISSING && is_one(given[i])) {
       leati_log(runtime, logger, ORT_LOGGING_LEVEL_WARNING,
                 LEATI_PROVIDER_NAME ": option %s=1 has no effect in this version, which works as with 0",
                 settings[i].key);
@@ -307,6 +323,9 @@ OrtStatus *leati_options_read(leati_options *out, const leati_runtime *runtime, 
     } else if (strcmp(keys[i], "session.disable_cpu_ep_fallback") == 0) {
       out->fallback_bans = strcmp(values[i], "1") == 0;
     }
+  }
+  if (!status) {
+    status = check_together(runtime, given);
   }
   if (!status) {
     status = apply_options(out, runtime, logger, given);

@@ -235,7 +235,7 @@ static OrtStatus *read_list(leati_registry *registry) {
   if (code == LEAT_OK) {
     registry->sources = calloc(count ? count : 1, sizeof(*registry->sources));
     if (!registry->sources) {
-      return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for the operator list");
+      return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the operator list");
     }
   }
   for (uint32_t i = 0; i < count && code == LEAT_OK; i++) {

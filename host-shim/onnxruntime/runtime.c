@@ -76,6 +76,9 @@ OrtStatus *leati_status(const leati_runtime *runtime, OrtErrorCode code, const c
   return status;
 }
 
+/* Never ORT_EP_FAIL, here as anywhere in the provider. Of a Run that fails with it ONNX Runtime's Python takes the
+ * whole session to the CPU for good, while other threads are in their Runs, and in a child of fork() it hangs on the
+ * way. */
 static OrtErrorCode code_of(int32_t code) {
   switch (code) {
     case LEAT_ERROR_INVALID_ARGUMENT:
@@ -87,7 +90,7 @@ static OrtErrorCode code_of(int32_t code) {
     case LEAT_ERROR_INTERNAL:
       return ORT_RUNTIME_EXCEPTION;
     default:
-      return ORT_EP_FAIL;
+      return ORT_FAIL;
   }
 }
 

@@ -96,7 +96,7 @@ static OrtStatus *notification_create(leati_stream *stream, OrtSyncNotificationI
   notification *made = calloc(1, sizeof(*made));
   if (!made) {
     runtime->leat->event->destroy(event, NULL);
-    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for an event");
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an event");
   }
   made->base = (OrtSyncNotificationImpl){
       .ort_version_supported = runtime->version,

@@ -97,7 +97,7 @@ static OrtStatus *open_ends(const leati_runtime *runtime, const OrtValue *src, O
   if (!status && from->size != 0 && (!from->data || !to->data)) {
     /* ONNX Runtime makes such tensors when their allocation fails. */
     const char *reason = leati_memory_take_failure();
-    status = leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": a tensor of %zu bytes has no memory (%s)",
+    status = leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": a tensor of %zu bytes has no memory (%s)",
                           from->size, reason ? reason : "its allocation failed");
   }
   return status;
@@ -147,7 +147,7 @@ static OrtStatus *copy_and_wait(leati_device *device, const end *src, const end 
 static OrtStatus *copy_across(const leati_runtime *runtime, const end *src, const end *dst) {
   end middle = {.data = malloc(src->size), .size = src->size};
   if (!middle.data) {
-    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a copy of %zu bytes", src->size);
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a copy of %zu bytes", src->size);
   }
   wait_for_users(src->device);
   wait_for_users(dst->device);
@@ -232,7 +232,7 @@ OrtStatus *leati_transfer_create(leati_device *devices, uint32_t device_count, c
                                  OrtDataTransferImpl **out) {
   transfer *made = calloc(1, sizeof(*made));
   if (!made) {
-    return leati_status(runtime, ORT_EP_FAIL, LEATI_PROVIDER_NAME ": out of memory for a data transfer");
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a data transfer");
   }
   made->base = (OrtDataTransferImpl){
       .ort_version_supported = runtime->version,

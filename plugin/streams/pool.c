@@ -15,6 +15,9 @@
 #define WORKER_COUNT (LEATI_POOL_STREAMS - 1)
 /* A ticket holds the number of the stream in its low byte and a serial number above, or this instead of one. */
 #define SHARED_TICKET (UINT64_C(1) << 63)
+/* Of the last ticket. One count for all devices and all times that they are opened: a ticket of another device, or from
+ * before the device was closed, is none here. Relaxed: nothing hangs on its order. */
+static _Atomic uint64_t serials;
 /* A waiting thread looks up from time to time: the process may be about to end. */
 #define SLICE_NS UINT64_C(50000000)
 
@@ -36,8 +39,8 @@ struct leati_pool {
    * is seen by whoever then begins to wait. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t free;
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t waiting;
-  /* Serial numbers and figures; relaxed. */
-  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t serial, served, exhausted;
+  /* The next stream of round-robin, and figures; relaxed. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t turn, served, exhausted;
   leati_mutex lock; /* guards the queue of waiters */
   waiter *first, *last;
 };
@@ -159,9 +162,9 @@ static int32_t stream_at(leat_device *device, uint32_t index, leat_stream **out,
 static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
                        leat_error *err) {
   struct leati_pool *const pool = device->pool;
-  const uint64_t serial = atomic_fetch_add_explicit(&pool->serial, 1, memory_order_relaxed) + 1;
   if (pool->round_robin) {
-    const uint32_t shared = 1 + (uint32_t)((serial - 1) % WORKER_COUNT);
+    const uint64_t turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
+    const uint32_t shared = 1 + (uint32_t)(turn % WORKER_COUNT);
     *out_ticket = SHARED_TICKET | shared;
     LEATI_TRY(stream_at(device, shared, out, err));
     (void)atomic_fetch_add_explicit(&pool->served, 1, memory_order_relaxed);
@@ -190,7 +193,7 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
     give_slot(pool, index);
     return status;
   }
-  *out_ticket = serial << 8 | index;
+  *out_ticket = (atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1) << 8 | index;
   atomic_store_explicit(&pool->holders[index], *out_ticket, memory_order_release);
   (void)atomic_fetch_add_explicit(&pool->served, 1, memory_order_relaxed);
   return LEAT_OK;
@@ -213,7 +216,8 @@ static int32_t release(leat_device *device, uint64_t ticket, leat_error *err) {
                                                memory_order_relaxed)) {
     return leati_fail(
         err, LEAT_ERROR_INVALID_ARGUMENT,
-        "ticket 0x%llx is not in use: stream %u was given back with it already, or it is of another device",
+        "ticket 0x%llx is not in use: stream %u was given back with it already, or it is of another device, or from "
+        "before this one was closed",
         (unsigned long long)ticket, index);
   }
   leati_streams_vacate(stream);

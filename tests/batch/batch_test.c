@@ -674,6 +674,17 @@ static void max_bytes_bounds_a_batch(void **state) {
   leat_batch_ticket *large = NULL;
   expect_error(put(queue, 0, 1, 11, 0, &large, &err), LEAT_ERROR_INVALID_ARGUMENT, "max_bytes");
   assert_null(large);
+  /* One element that is seen 2^42 times: it is refused before it is copied, for which there is no memory. */
+  float element = 0;
+  const DLTensor endless = {.data = &element,
+                            .device = {kDLCPU, 0},
+                            .ndim = 2,
+                            .dtype = {kDLFloat, 32, 1},
+                            .shape = (int64_t[]){1, INT64_C(1) << 42},
+                            .strides = (int64_t[]){0, 0}};
+  expect_error(leat_batch_submit(queue, 1, (const DLTensor *const[]){&endless}, 0, &large, &err),
+               LEAT_ERROR_INVALID_ARGUMENT, "max_bytes");
+  assert_null(large);
   end(queue, p);
 }
 

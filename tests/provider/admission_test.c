@@ -95,7 +95,9 @@ static outcome run(OrtSession *session, unsigned seed) {
   if (status) {
     const char *message = fixture.ort->GetErrorMessage(status);
     result = strstr(message, "not admitted") && strstr(message, TIMEOUT_OPTION) &&
-                     strstr(message, "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS")
+                     strstr(message, "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS") &&
+                     /* With this code Python would take the session to the CPU for good. */
+                     fixture.ort->GetErrorCode(status) != ORT_EP_FAIL
                  ? REFUSED
                  : OTHERWISE;
     if (result == OTHERWISE) {

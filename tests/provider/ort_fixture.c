@@ -165,10 +165,12 @@ static OrtStatus *session_options(const ort_fixture *fixture, const ort_session_
   if (request->alone) {
     ort_fixture_check(fixture, ort->AddSessionConfigEntry(*out, "session.disable_cpu_ep_fallback", "1"), "entry");
   }
-  return request->leat
-             ? ort->SessionOptionsAppendExecutionProvider_V2(*out, fixture->env, &fixture->device, 1, &request->option,
-                                                             &request->option_value, request->option ? 1 : 0)
-             : NULL;
+  const char *const keys[] = {request->option, request->second};
+  const char *const values[] = {request->option_value, request->second_value};
+  const size_t count = !request->option ? 0 : request->second ? 2 : 1;
+  return request->leat ? ort->SessionOptionsAppendExecutionProvider_V2(*out, fixture->env, &fixture->device, 1, keys,
+                                                                       values, count)
+                       : NULL;
 }
 
 OrtStatus *ort_model_session(ort_model *model, const ort_session_request *request, OrtSession **out) {

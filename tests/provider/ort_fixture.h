@@ -67,6 +67,8 @@ typedef struct ort_session_request {
   bool alone;               /**< without the CPU provider behind it */
   const char *option;       /**< key of one option for Leat, or NULL */
   const char *option_value; /**< its value */
+  const char *second;       /**< key of another one, or NULL; only with the first */
+  const char *second_value; /**< its value */
 } ort_session_request;
 
 /** Makes a session of the model, which is used up.

@@ -715,17 +715,20 @@ static void test_run_option_shrinks(void **state) {
 /* ---- Options ------------------------------------------------------------------------------------------------------
  */
 
-static OrtStatus *try_option(const char *key, const char *value) {
+static OrtStatus *try_options(const ort_session_request *request) {
   ort_model model;
   OrtSession *session = NULL;
   layer_build(&model, &fixture);
-  OrtStatus *status =
-      ort_model_session(&model, &(ort_session_request){.leat = true, .option = key, .option_value = value}, &session);
+  OrtStatus *status = ort_model_session(&model, request, &session);
   if (!status) {
     assert_int_equal(layer_run(&fixture, session, NULL, 2, 1), 0);
   }
   fixture.ort->ReleaseSession(session);
   return status;
+}
+
+static OrtStatus *try_option(const char *key, const char *value) {
+  return try_options(&(ort_session_request){.leat = true, .option = key, .option_value = value});
 }
 
 static void test_options(void **state) {
@@ -746,6 +749,14 @@ static void test_options(void **state) {
   }
   ort_fixture_check(&fixture, try_option("force_graph_path", "1"), "force_graph_path");
   ort_fixture_check(&fixture, try_option("force_direct_path", "1"), "force_direct_path");
+  ort_session_request both = {.leat = true,
+                              .option = "force_graph_path",
+                              .option_value = "1",
+                              .second = "force_direct_path",
+                              .second_value = "1"};
+  expect_failure(try_options(&both), "both");
+  both.second_value = "0";
+  ort_fixture_check(&fixture, try_options(&both), "one of two paths");
 }
 
 #if ORT_API_VERSION >= 25

@@ -55,6 +55,7 @@ ran 2 'from 0.001' "$tool" --seconds 0
 ran 2 'from 0.001' "$tool" --seconds nan
 ran 2 '--seconds' "$tool" --seconds soon
 ran 2 '--warmup' "$tool" --warmup -3
+ran 2 '--warmup' "$tool" --warmup -1
 ran 2 '--repeat' "$tool" --repeat 0
 ran 2 '--flat-runs' "$tool" --flat-runs 9
 ran 2 '--ticks' "$tool" --ticks 0
@@ -96,6 +97,16 @@ esac
 ran 2 'there is no device 99' "$tool" --plugin "$plugin" --device 99
 # shellcheck disable=SC2086
 ran 2 '--json' "$tool" --plugin "$plugin" $short --json "$work/none/x.json"
+# Only a plain file is replaced; what is none stays what it is. The way to /dev/full is a link, lest a mistake hit that.
+: >"$work/target.json"
+ln -s target.json "$work/link.json"
+ln -s /dev/full "$work/full.json"
+# shellcheck disable=SC2086
+ran 0 'Relu' "$tool" --plugin "$plugin" $short --only op --threads 1 --no-floor --json "$work/link.json"
+ran 0 '"tool"' cat "$work/target.json"
+ran 0 'target.json' readlink "$work/link.json"
+# shellcheck disable=SC2086
+ran 1 'No space left' "$tool" --plugin "$plugin" $short --only op --threads 1 --no-floor --json "$work/full.json"
 # shellcheck disable=SC2086
 ran 0 'median, by threads' "$tool" --plugin "$plugin" $short --threads 1,3 --json "$work/all.json"
 cat >"$work/look.py" <<'END'
@@ -124,7 +135,7 @@ for name in ('floor', 'op', 'linear', 'chain', 'alloc'):
     assert {point['threads'] for point in points[name]} == {1, 3}, name
 assert len({point['variant'] for point in points['floor']}) == 4
 assert {point.get('ratio_to') for point in points['op']} == {None, 'floor'}
-assert [point['setting'] for point in points['depth']] == ['1', '2', '4', '8', '16', '32'] * 2
+assert [point['setting'] for point in points['depth']] == ['1', '2', '4', '8', '16', '32'] * 3
 assert {point['setting'] for point in points['chain']} == {'LEAT_LANES=1', 'LEAT_LANES unset'}
 assert all(point['facts']['operator_us'] > 0 and point['facts']['rows'] >= 2 for point in points['chain'])
 assert all(point['facts']['cpus_busy'] > 0 for point in points['cpu'])

@@ -436,6 +436,25 @@ static void staging_that_cannot_be_had_fails_the_copy_alone(void **state) {
   close_bench(&t);
 }
 
+/* Each time a device is opened, its pool begins anew; what an earlier one gave out must not fit by accident. */
+static void a_ticket_from_before_the_device_was_closed_gives_nothing_back(void **state) {
+  fixture *const f = fixture_of(state);
+  const leat_pool_api *const pool = f->api->pool;
+  leat_stream *stream;
+  uint64_t before, now;
+  assert_ok(f->api->device->close(f->device, &err));
+  assert_ok(f->api->device->open(0, &f->device, &err));
+  assert_ok(pool->acquire(f->device, 0, &stream, &before, &err));
+  assert_ok(f->api->device->close(f->device, &err));
+  assert_ok(f->api->device->open(0, &f->device, &err));
+  assert_ok(pool->acquire(f->device, 0, &stream, &now, &err));
+  assert_int_equal(pool->release(f->device, before, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  leat_pool_info info = {.struct_size = sizeof(info)};
+  assert_ok(pool->info(f->device, &info, &err));
+  assert_int_equal(info.held_count, 1);
+  assert_ok(pool->release(f->device, now, &err));
+}
+
 /* Downloads of every alignment and remainder that a kernel writes, and beside one that a copy command writes. */
 static void small_downloads_are_written_by_kernels(void **state) {
   static const int64_t sizes[] = {1, 3, 4, 20, 16, 48, 1000, 4096, 65536};
@@ -498,6 +517,7 @@ int main(void) {
       cmocka_unit_test(downloads_that_nobody_can_wait_for_are_not_delivered),
       cmocka_unit_test(a_wait_covers_downloads_of_the_streams_it_waited_for),
       cmocka_unit_test(staging_that_cannot_be_had_fails_the_copy_alone),
+      cmocka_unit_test(a_ticket_from_before_the_device_was_closed_gives_nothing_back),
   };
   return cmocka_run_group_tests_name("stream", tests, fixture_open, fixture_close);
 }

@@ -40,6 +40,7 @@ typedef struct options {
   leati_bench bench;
   GPtrArray *chosen; /* of const leati_measurement */
   char *json;
+  FILE *json_stream; /* what it names, if that is no plain file */
   gboolean list, version;
 } options;
 
@@ -140,7 +141,8 @@ static gboolean in_range(const char *option, double value, double low, double hi
 static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
   leati_bench *b = &o->bench;
   g_autofree char *threads = NULL, *lanes = NULL, *only = NULL;
-  double warmup = -1;
+  const double unset = -G_MAXDOUBLE;
+  double warmup = unset;
   const GOptionEntry entries[] = {
       {"only", 0, 0, G_OPTION_ARG_STRING, &only, "Measure these alone (--list shows the names)", "NAME[,NAME...]"},
       {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "List the measurements, and leave", NULL},
@@ -169,9 +171,8 @@ static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
     LEATI_FAULT_SET(error, "unexpected argument \"%s\"; it takes options only", (*argv)[1]);
     return FALSE;
   }
-  b->warmup = warmup < 0 ? b->seconds / 5 : warmup;
+  b->warmup = warmup <= unset ? b->seconds / 5 : warmup;
   return in_range("--seconds", b->seconds, 0.001, 3600, error) && in_range("--warmup", b->warmup, 0, 3600, error) &&
-         (warmup == -1 || in_range("--warmup", warmup, 0, 3600, error)) &&
          in_range("--repeat", (double)b->repeat, 1, 1000, error) &&
          in_range("--flat-runs", (double)b->runs, 10, 1e9, error) &&
          in_range("--ticks", (double)b->ticks, 1, 1e6, error) &&
@@ -274,9 +275,24 @@ static char *json_report(const options *o, const char *date) {
   return g_strdup_printf("%s\n", text);
 }
 
+/* Sees where the report goes. A plain file is replaced each time, as a whole, so that it never holds half a report.
+ * Anything else, such as a link, a pipe or /dev/null, must stay what it is: it is opened once, and written at the end.
+ */
+static gboolean json_open(options *o, GError **error) {
+  if (o->json == NULL || !g_file_test(o->json, G_FILE_TEST_EXISTS) ||
+      (g_file_test(o->json, G_FILE_TEST_IS_REGULAR) && !g_file_test(o->json, G_FILE_TEST_IS_SYMLINK))) {
+    return TRUE;
+  }
+  o->json_stream = fopen(o->json, "w");
+  if (o->json_stream == NULL) {
+    LEATI_FAULT_SET(error, "--json: %s cannot be written: %s", o->json, g_strerror(errno));
+  }
+  return o->json_stream != NULL;
+}
+
 /* Writes everything so far to the file, if one is wanted. */
 static gboolean json_write(const options *o, const char *date, GError **error) {
-  if (o->json == NULL) {
+  if (o->json == NULL || o->json_stream != NULL) {
     return TRUE;
   }
   g_autofree char *report = json_report(o, date);
@@ -285,6 +301,22 @@ static gboolean json_write(const options *o, const char *date, GError **error) {
     return FALSE;
   }
   return TRUE;
+}
+
+/* Writes everything to what is no plain file, and closes it. */
+static gboolean json_close(options *o, const char *date, GError **error) {
+  if (o->json_stream == NULL) {
+    return TRUE;
+  }
+  g_autofree char *report = json_report(o, date);
+  const gboolean put = fputs(report, o->json_stream) >= 0;
+  /* What was buffered can fail as late as here. */
+  const gboolean closed = fclose(o->json_stream) == 0;
+  o->json_stream = NULL;
+  if (!put || !closed) {
+    LEATI_FAULT_SET(error, "--json: writing %s: %s", o->json, g_strerror(errno));
+  }
+  return put && closed;
 }
 
 /* ---- Program ----------------------------------------------------------------------------------------------------- */
@@ -319,7 +351,7 @@ static int run(options *o) {
     LEATI_FAULT_SET(&error, "--pool: this backend has no pool of streams");
   }
   /* A file that cannot be written is told now rather than after minutes. */
-  if (error != NULL || !json_write(o, date, &error)) {
+  if (error != NULL || !json_open(o, &error) || !json_write(o, date, &error)) {
     g_printerr("leat-bench: %s\n", error->message);
     leati_rig_close(&b->rig);
     return STATUS_USE;
@@ -330,6 +362,11 @@ static int run(options *o) {
   gboolean well = measure_all(o, date, &error);
   if (!well) {
     g_printerr("leat-bench: %s\n", error->message);
+    g_clear_error(&error);
+  }
+  if (!json_close(o, date, &error)) {
+    g_printerr("leat-bench: %s\n", error->message);
+    well = FALSE;
   }
   leati_floor_close(b->floor);
   leati_rig_close(&b->rig);
