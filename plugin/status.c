@@ -9,6 +9,9 @@
 /* Bytes of a leat_error before its message: a caller's struct that is shorter has no room for anything. */
 #define ERROR_HEAD offsetof(leat_error, message)
 
+/* No struct of any version comes near this size: the memory behind a wild one is not looked at. */
+#define STRUCT_MAX 65536u
+
 static void write_error(leat_error *err, int32_t code, int32_t native_code, const char *format, va_list arguments) {
   if (err == NULL || err->struct_size <= ERROR_HEAD) {
     return;
@@ -69,6 +72,10 @@ int32_t leati_import(void *to, size_t known, size_t least, const void *from, con
   if (size < least) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s.struct_size is %u; at least %zu is needed", name, size,
                       least);
+  }
+  if (size > STRUCT_MAX) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s.struct_size is %u; a size that no version has: set it to sizeof(%s)", name, size, name);
   }
   for (size_t i = known; i < size; ++i) {
     if (((const unsigned char *)from)[i] != 0) {
