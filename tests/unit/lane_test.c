@@ -51,6 +51,10 @@ static void open_bench(void **state, bench *t) {
     assert_ok(t->f->api->memory->alloc(t->f->device, sizeof(t->out[i]), NULL, &t->blocks[i], &err));
   }
   assert_ok(t->f->api->device->synchronize(t->f->device, &err));
+  if (t->f->device->vk.QueueSubmit == count_submits) {
+    /* The test before ended half-way. */
+    t->f->device->vk = driver;
+  }
   driver = t->f->device->vk;
   submits = 0;
   refusal = VK_SUCCESS;
