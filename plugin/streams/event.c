@@ -57,6 +57,10 @@ int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *e
     LEATI_TRY(leati_clock_take(event->device, &tick, err));
   }
   const int32_t status = leati_stream_mark(stream, tick, &timeline, &value, err);
+  if (timeline == NULL) {
+    leati_clock_give(event->device, tick);
+    return status;
+  }
   /* Also when the stream failed: the event then stands for work that never runs, and its waiters get the failure. */
   leati_mutex_lock(&event->lock);
   leati_timeline_watch(timeline, value, &event->watch);

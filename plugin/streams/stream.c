@@ -323,11 +323,12 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
                           leat_error *err) {
   leati_mutex_lock(&stream->lock);
   int32_t status = sticky_error(stream, err);
-  leati_command *command = NULL;
   if (status == LEAT_OK && tick != NULL) {
     status = append(stream, &command, err);
-  }
-  if (command != NULL && status == LEAT_OK) {
+    if (status != LEAT_OK) {
+      *out_timeline = NULL;
+      return unlock_and_help(stream, status, err);
+    }
     *command = (leati_command){.kind = LEATI_COMMAND_TICK, .tick = tick};
     ++stream->command_count;
   }
@@ -338,6 +339,7 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
   *out_value = status == LEAT_OK ? open_value(stream) - 1 : open_value(stream);
   if (tick != NULL) {
     tick->timeline = stream->timeline;
+    leati_command *command = NULL;
     tick->value = *out_value;
     tick->lane = stream->lane != NULL ? stream->lane->index : 0;
   }

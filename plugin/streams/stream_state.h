@@ -75,7 +75,8 @@ void leati_stream_finish(leat_stream *stream);
 /** Flushes a stream unless it is on the free list. */
 int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err);
 /** Submits what is open with a timestamp behind it (NULL: without) and tells which value of which timeline covers it.
- * If that fails, the value is one that is never reached, on a timeline that has failed. */
+ * If that fails, the value is one that is never reached, on a timeline that has failed; or `*out_timeline` is NULL:
+ * there was no memory for the timestamp, and the stream is as it was. */
 int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline **out_timeline, uint64_t *out_value,
                           leat_error *err);
 
