@@ -110,11 +110,7 @@ int32_t leati_streams_mend(leat_stream *stream, leat_error *err) {
 }
 
 void leati_streams_vacate(leat_stream *stream) {
-  (void)leati_stream_flush_if_live(stream, NULL);
-  leati_mutex_lock(&stream->lock);
-  leati_stream_forget(stream);
-  leati_timeline_abandon(stream->timeline);
-  leati_mutex_unlock(&stream->lock);
+  leati_stream_leave(stream);
   (void)leati_streams_mend(stream, NULL);
 }
 

@@ -299,6 +299,15 @@ void leati_stream_finish(leat_stream *stream) {
   if (stream->open != NULL) {
     leati_timeline_drop(stream->timeline, stream->open);
   }
+void leati_stream_leave(leat_stream *stream) {
+  leati_mutex_lock(&stream->lock);
+  if (flush(stream, NULL) != LEAT_OK) {
+    leati_stream_forget(stream);
+  }
+  leati_timeline_abandon(stream->timeline);
+  (void)unlock_and_help(stream, LEAT_OK, NULL);
+}
+
   leati_free(stream->commands);
   leati_mutex_destroy(&stream->lock);
 }

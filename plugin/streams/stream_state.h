@@ -76,6 +76,9 @@ void leati_stream_finish(leat_stream *stream);
 int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err);
 /** Submits what is open with a timestamp behind it (NULL: without) and tells which value of which timeline covers it.
  * If that fails, the value is one that is never reached, on a timeline that has failed; or `*out_timeline` is NULL:
+/** Flushes a stream whose owner leaves it, and abandons its timeline, in one step: what another thread puts in goes
+ * with the one owner or stays for the next. */
+void leati_stream_leave(leat_stream *stream);
  * there was no memory for the timestamp, and the stream is as it was. */
 int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline **out_timeline, uint64_t *out_value,
                           leat_error *err);
