@@ -235,7 +235,6 @@ void leati_timeline_abandon(leati_timeline *timeline) {
     leati_timeline *const replaced = timeline->replaced;
     leati_mutex_lock(&timeline->lock);
     ++timeline->owner;
-    timeline->replaced = NULL;
     drop_unwanted(timeline);
     leati_mutex_unlock(&timeline->lock);
     timeline = replaced;
@@ -390,4 +389,35 @@ bool leati_timeline_passed(leati_timeline *timeline, uint64_t value) {
   }
   return point.value != 0 && leati_counter_poll(timeline->device, point.counter, NULL) == LEAT_OK &&
          leati_counter_has(point.counter, point.value);
+}
+
+/* Gives the free submissions of a timeline that lists nothing to another one. False: it lists something. */
+static bool hand_over(leati_timeline *from, leati_timeline *to) {
+  leati_mutex_lock(&from->lock);
+  const bool empty = from->first == NULL;
+  leati_submission *list = empty ? from->free : NULL;
+  from->free = empty ? NULL : from->free;
+  leati_mutex_unlock(&from->lock);
+  leati_mutex_lock(&to->lock);
+  while (list != NULL) {
+    leati_submission *const next = list->next;
+    list->next = to->free;
+    to->free = list;
+    list = next;
+  }
+  leati_mutex_unlock(&to->lock);
+  return empty;
+}
+
+void leati_timeline_settle(leati_timeline *timeline) {
+  leati_timeline **at = &timeline->replaced;
+  while (*at != NULL) {
+    leati_timeline *const old = *at;
+    if (leati_timeline_query(old, leati_timeline_last(old), NULL) == LEAT_OK && hand_over(old, timeline)) {
+      *at = old->replaced;
+      old->replaced = NULL;
+    } else {
+      at = &old->replaced;
+    }
+  }
 }

@@ -82,7 +82,7 @@ typedef struct leati_timeline {
   leati_submission *free;
   leati_watch *watches;            /* of live events */
   uint64_t owner;                  /* how many streams have gone that had this timeline */
-  struct leati_timeline *replaced; /* the stream's timeline before this one; guarded by the stream's lock */
+  struct leati_timeline *replaced; /* the stream's before this one, unless settled; guarded by the stream's lock */
   struct leati_timeline *next;     /* all timelines of the device; set once */
 } leati_timeline;
 
@@ -100,6 +100,9 @@ int32_t leati_submission_deliver(leati_submission *submission, void *to, const v
 void leati_timeline_watch(leati_timeline *timeline, uint64_t value, leati_watch *watch);
 /** Lets a watch stand for nothing. */
 void leati_timeline_unwatch(leati_watch *watch);
+/** Lets go of those timelines that this one replaced, and of which nothing is in flight any more: takes over what they
+ * kept for reuse. The stream's lock is held. */
+void leati_timeline_settle(leati_timeline *timeline);
 /** Says that the stream of this timeline and of those it replaced is gone. Downloads that no watch covers are not made
  * any more, because their destinations may be gone too. The stream's lock is held. */
 void leati_timeline_abandon(leati_timeline *timeline);

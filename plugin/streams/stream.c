@@ -250,12 +250,16 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
   if (!is_open(stream)) {
     return LEAT_OK;
   }
+  leati_timeline_settle(stream->timeline);
+  leati_lane *const before = stream->lane;
   leat_error failure = {.struct_size = sizeof(failure)};
   int32_t status = need_open(stream, &failure);
   if (status == LEAT_OK) {
     status = record_commands(stream, place(stream), &failure);
   }
   if (status != LEAT_OK) {
+    /* What went before is on the lane it was on: what comes after a clear_error() must find it there. */
+    stream->lane = before;
     leati_timeline_fail(stream->timeline, open_value(stream), &failure);
     leati_stream_forget(stream);
     return leati_fail_again(err, &failure);
@@ -295,10 +299,6 @@ int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err) {
   return unlock_and_help(stream, flush(stream, err), err);
 }
 
-void leati_stream_finish(leat_stream *stream) {
-  if (stream->open != NULL) {
-    leati_timeline_drop(stream->timeline, stream->open);
-  }
 void leati_stream_leave(leat_stream *stream) {
   leati_mutex_lock(&stream->lock);
   if (flush(stream, NULL) != LEAT_OK) {
@@ -308,6 +308,10 @@ void leati_stream_leave(leat_stream *stream) {
   (void)unlock_and_help(stream, LEAT_OK, NULL);
 }
 
+void leati_stream_finish(leat_stream *stream) {
+  if (stream->open != NULL) {
+    leati_timeline_drop(stream->timeline, stream->open);
+  }
   leati_free(stream->commands);
   leati_mutex_destroy(&stream->lock);
 }
@@ -333,6 +337,7 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
   leati_mutex_lock(&stream->lock);
   int32_t status = sticky_error(stream, err);
   if (status == LEAT_OK && tick != NULL) {
+    leati_command *command = NULL;
     status = append(stream, &command, err);
     if (status != LEAT_OK) {
       *out_timeline = NULL;
@@ -348,7 +353,6 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
   *out_value = status == LEAT_OK ? open_value(stream) - 1 : open_value(stream);
   if (tick != NULL) {
     tick->timeline = stream->timeline;
-    leati_command *command = NULL;
     tick->value = *out_value;
     tick->lane = stream->lane != NULL ? stream->lane->index : 0;
   }
@@ -430,6 +434,8 @@ int32_t leati_recorder_end(leati_recorder *recorder, int32_t status) {
     stream->command_count = recorder->command_mark;
     /* A barrier that was cut off has reset the ranges: the next command gets one in its place. */
     stream->barrier_next = true;
+    /* Blocks may be stamped with the value of this list already: it must come, or they are never idle again. */
+    stream->waiting = true;
   }
   if (status != LEAT_OK && stream->open != NULL) {
     stream->open->delivery_count = recorder->delivery_mark;

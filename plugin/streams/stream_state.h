@@ -63,8 +63,10 @@ struct leat_stream {
   bool barrier_next;                       /* the next command needs a barrier whatever it touches */
   uint32_t read_count, write_count;
   leati_range reads[LEATI_RANGES_MAX], writes[LEATI_RANGES_MAX];
-  bool kernel_delivers;               /* some download of the open list is written by a kernel */
-  bool waiting;                       /* some of `waits` is set */
+  bool kernel_delivers; /* some download of the open list is written by a kernel */
+  /* The open list is submitted even without commands: it waits for something, or somebody waits for its value. What
+   * it comes after may be of other timelines. */
+  bool waiting;
   leati_point waits[LEATI_LANES_MAX]; /* by lane; what the open list waits for on the device */
 };
 
@@ -74,11 +76,11 @@ void leati_stream_forget(leat_stream *stream);
 void leati_stream_finish(leat_stream *stream);
 /** Flushes a stream unless it is on the free list. */
 int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err);
-/** Submits what is open with a timestamp behind it (NULL: without) and tells which value of which timeline covers it.
- * If that fails, the value is one that is never reached, on a timeline that has failed; or `*out_timeline` is NULL:
 /** Flushes a stream whose owner leaves it, and abandons its timeline, in one step: what another thread puts in goes
  * with the one owner or stays for the next. */
 void leati_stream_leave(leat_stream *stream);
+/** Submits what is open with a timestamp behind it (NULL: without) and tells which value of which timeline covers it.
+ * If that fails, the value is one that is never reached, on a timeline that has failed; or `*out_timeline` is NULL:
  * there was no memory for the timestamp, and the stream is as it was. */
 int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline **out_timeline, uint64_t *out_value,
                           leat_error *err);
