@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nulldriver/host.h"
+#include "streams/stream.h"
 
 enum { COUNT = 1000 };
 
@@ -246,6 +247,185 @@ static void a_failed_submission_is_sticky_until_cleared(void **state) {
   close_device();
 }
 
+static void a_timed_record_without_memory_changes_nothing(void **state) {
+  (void)state;
+  open_device();
+  leat_stream *const stream = make_stream(), *const other = make_stream();
+  leat_event *event;
+  assert_ok(h.api->event->create(h.device, LEAT_EVENT_TIMING, &event, &err));
+  assert_true(nulldriver_fail("vkCreateCommandPool", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+  assert_int_equal(h.api->event->record(event, stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(h.api->stream->error(stream, &err));
+  assert_ok(h.api->event->query(event, &err));
+  assert_ok(h.api->event->wait(event, -1, &err));
+  assert_ok(h.api->stream->wait_event(other, event, &err));
+  assert_ok(h.api->event->record(event, stream, &err));
+  assert_ok(h.api->event->wait(event, -1, &err));
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  assert_ok(h.api->stream->destroy(other, &err));
+  close_device();
+}
+
+/* Lets the next list of a stream fail, and clears the failure. */
+static void fail_and_clear(blocks *t, leat_stream *stream, const char *function) {
+  assert_int_equal(rectify(t, stream), LEAT_OK);
+  assert_true(nulldriver_fail(function, 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+  assert_int_equal(h.api->stream->flush(stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(h.api->stream->clear_error(stream, &err));
+}
+
+static void downloads_before_a_failure_arrive_with_what_comes_after(void **state) {
+  (void)state;
+  static blocks t;
+  open_device();
+  for (uint32_t seed = 1; seed < 4; ++seed) {
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    leat_stream *const stream = make_stream();
+    take_blocks(&t, stream);
+    assert_int_equal(upload(&t, stream, seed), LEAT_OK);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_int_equal(download(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(stream, &err));
+    for (uint32_t i = 0; i < seed; ++i) {
+      fail_and_clear(&t, stream, "vkQueueSubmit");
+    }
+    assert_int_equal(h.api->stream->query(stream, NULL), LEAT_ERROR_NOT_READY);
+    nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    assert_arrived(&t, seed);
+    give_blocks(&t);
+    assert_ok(h.api->stream->destroy(stream, &err));
+  }
+  close_device();
+}
+
+static uint64_t staging_bytes(void) {
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
+  assert_ok(h.api->memory->stats(h.device, &stats, &err));
+  return stats.staging_bytes;
+}
+
+static void failures_hold_no_staging_and_no_command_pools(void **state) {
+  (void)state;
+  static blocks t;
+  open_device();
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, stream);
+  uint64_t bytes = 0;
+  uint32_t pools = 0;
+  for (uint32_t i = 0; i < 20; ++i) {
+    assert_int_equal(upload(&t, stream, i), LEAT_OK);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_int_equal(download(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(stream, &err));
+    fail_and_clear(&t, stream, "vkQueueSubmit");
+    if (i == 3) {
+      bytes = staging_bytes();
+      pools = nulldriver_live(NULLDRIVER_COMMAND_POOL);
+    }
+  }
+  assert_int_equal(staging_bytes(), bytes);
+  assert_int_equal(nulldriver_live(NULLDRIVER_COMMAND_POOL), pools);
+  give_blocks(&t);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+static uint64_t reserved_bytes(void) {
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
+  assert_ok(h.api->memory->stats(h.device, &stats, &err));
+  return stats.reserved_bytes;
+}
+
+/* What an operation used that failed half-way must come free, though no work of the stream ever touches it. */
+static void memory_of_a_failed_operation_comes_back(void **state) {
+  (void)state;
+  static blocks t;
+  leati_recorder recorder;
+  leati_view from, temp = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {COUNT}};
+  open_device();
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, NULL);
+  const DLTensor tensor = device_tensor(t.a, &count);
+  assert_ok(leati_view_import(h.device, &tensor, "a", &from, &err));
+  assert_ok(leati_recorder_begin(&recorder, stream, &err));
+  assert_ok(leati_record_temp(&recorder, &temp, &err));
+  assert_ok(leati_record_copy(&recorder, &from, &temp, &err));
+  assert_int_equal(leati_recorder_end(&recorder, LEAT_ERROR_OUT_OF_MEMORY), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  give_blocks(&t);
+  assert_ok(h.api->memory->trim(h.device, NULL, &err));
+  assert_int_equal(reserved_bytes(), 0);
+  close_device();
+}
+
+/* A list that was to change lanes and could not be recorded: what went before is still on the old lane. */
+static void a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order(void **state) {
+  (void)state;
+  static blocks t;
+  const leat_host_info info = {.struct_size = sizeof(info), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
+  assert_ok(leat_backend_query(&info, &h.api, &err));
+  assert_ok(h.api->configure("LEAT_LANES", "2", &err));
+  open_device();
+  for (uint32_t seed = 1; seed < 16; ++seed) {
+    nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+    leat_stream *const stream = make_stream();
+    take_blocks(&t, stream);
+    assert_int_equal(upload(&t, stream, seed), LEAT_OK);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(stream, &err));
+    fail_and_clear(&t, stream, "vkBeginCommandBuffer");
+    assert_int_equal(download(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(stream, &err));
+    nulldriver_set_mode(NULLDRIVER_SHUFFLED, seed);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    assert_arrived(&t, seed);
+    give_blocks(&t);
+    assert_ok(h.api->stream->destroy(stream, &err));
+  }
+  close_device();
+  assert_ok(h.api->configure("LEAT_LANES", NULL, &err));
+}
+
+typedef struct leaver {
+  pthread_t thread;
+  uint64_t ticket;
+  int32_t status;
+} leaver;
+
+static void *release_ticket(void *argument) {
+  leaver *const l = argument;
+  l->status = h.api->pool->release(h.device, l->ticket, NULL);
+  return NULL;
+}
+
+/* Streams of the pool may be used by any thread, also while the one who has it gives it back. */
+static void what_comes_while_a_stream_is_given_back_is_not_lost(void **state) {
+  (void)state;
+  static blocks t;
+  leaver l;
+  leat_stream *stream;
+  open_device();
+  assert_ok(h.api->pool->acquire(h.device, 0, &stream, &l.ticket, &err));
+  take_blocks(&t, NULL);
+  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_true(nulldriver_hold("vkQueueSubmit"));
+  assert_int_equal(pthread_create(&l.thread, NULL, release_ticket, &l), 0);
+  nulldriver_wait_held();
+  assert_int_equal(download(&t, stream), LEAT_OK);
+  nulldriver_release();
+  assert_int_equal(pthread_join(l.thread, NULL), 0);
+  assert_int_equal(l.status, LEAT_OK);
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  assert_arrived(&t, 1);
+  give_blocks(&t);
+  close_device();
+}
+
 static void *wait_for_event(void *event) {
   return h.api->event->wait(event, -1, NULL) == LEAT_ERROR_DEVICE_LOST ? NULL : event;
 }
@@ -430,6 +610,12 @@ int main(void) {
       CASE(everything_may_go_while_it_is_in_flight),
       CASE(events_order_streams_whatever_overtakes),
       CASE(a_failed_submission_is_sticky_until_cleared),
+      CASE(a_timed_record_without_memory_changes_nothing),
+      CASE(downloads_before_a_failure_arrive_with_what_comes_after),
+      CASE(failures_hold_no_staging_and_no_command_pools),
+      CASE(memory_of_a_failed_operation_comes_back),
+      CASE(a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order),
+      CASE(what_comes_while_a_stream_is_given_back_is_not_lost),
       CASE(a_lost_device_ends_every_wait),
       CASE(a_device_may_be_lost_in_the_middle),
       CASE(memory_that_runs_out_comes_back),
