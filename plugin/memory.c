@@ -969,6 +969,9 @@ void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least) 
   if (least > limit) {
     return;
   }
+  /* Streams that lie idle hold the staging of what they did last. And blocks whose use has passed are known to be
+   * idle then, also where another thread is making a stream's downloads all the while. */
+  leati_timelines_retire(device);
   uint64_t target = 0;
   if (!fits(atomic_load_explicit(&memory->committed, memory_order_relaxed), wanted, limit)) {
     const uint64_t low = atomic_load_explicit(&memory->low, memory_order_relaxed);

@@ -370,6 +370,13 @@ int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_erro
   return leati_fail(err, LEAT_ERROR_NOT_READY, "the work has not finished yet");
 }
 
+void leati_timelines_retire(leat_device *device) {
+  leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
+  for (; timeline != NULL; timeline = timeline->next) {
+    (void)advance(timeline, NULL);
+  }
+}
+
 bool leati_timeline_passed(leati_timeline *timeline, uint64_t value) {
   if (leati_timeline_fails(timeline, value)) {
     value = atomic_load_explicit(&timeline->failed_from, memory_order_acquire) - 1;

@@ -129,6 +129,8 @@ bool leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point
 /** Asks for a value. Deliveries up to it have been made on LEAT_OK.
  * @errors NOT_READY, the timeline's failure, DEVICE_LOST */
 int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_error *err);
+/** Retires what has run on any timeline, so that what it held can be used again. Hold no timeline's lock. */
+void leati_timelines_retire(leat_device *device);
 /** Whether nothing on the device uses what `value` covered, for the memory allocator. Makes no deliveries and never
  * waits for those who do: then the answer is no, and may be yes later. */
 bool leati_timeline_passed(leati_timeline *timeline, uint64_t value);

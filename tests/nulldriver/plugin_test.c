@@ -538,6 +538,27 @@ static void memory_that_runs_out_comes_back(void **state) {
   close_device();
 }
 
+/* The staging of an upload stays with the stream until somebody looks, and nobody looks at this one any more. */
+static void memory_that_idle_streams_hold_is_found(void **state) {
+  (void)state;
+  static float bytes[4 << 20];
+  int64_t many = 4 << 20;
+  uint64_t address;
+  nulldriver_shape shape = nulldriver_get_shape();
+  shape.device_heap = UINT64_C(64) << 20;
+  nulldriver_set_shape(&shape);
+  open_device();
+  leat_stream *const stream = make_stream();
+  assert_ok(h.api->memory->alloc(h.device, sizeof(bytes), stream, &address, &err));
+  const DLTensor from = host_tensor(bytes, &many), to = device_tensor(address, &many);
+  assert_ok(h.api->memory->copy(stream, &from, &to, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  assert_ok(h.api->memory->free(h.device, address, &err));
+  assert_ok(h.api->memory->alloc(h.device, 56u << 20, NULL, &address, &err));
+  assert_ok(h.api->memory->free(h.device, address, &err));
+  close_device();
+}
+
 /* ---- Every call fails once -----------------------------------------------------------------------------------------
  */
 
@@ -619,6 +640,7 @@ int main(void) {
       CASE(a_lost_device_ends_every_wait),
       CASE(a_device_may_be_lost_in_the_middle),
       CASE(memory_that_runs_out_comes_back),
+      CASE(memory_that_idle_streams_hold_is_found),
       CASE(every_call_of_the_driver_may_fail),
 #undef CASE
   };
