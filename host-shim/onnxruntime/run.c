@@ -135,6 +135,10 @@ OrtStatus *leati_run_end(leati_device *device, bool wait) {
     leat_error error = {.struct_size = sizeof(error)};
     int32_t code = wait ? api->synchronize(stream, &error) : api->flush(stream, &error);
     if (code != LEAT_OK) {
+      /* ONNX Runtime frees the Run's buffers now: nothing may be on its way into them. */
+      if (!wait) {
+        (void)api->synchronize(stream, NULL);
+      }
       api->clear_error(stream, NULL);
       if (!first) {
         first = leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": the work of this Run failed");

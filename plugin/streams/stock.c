@@ -98,10 +98,10 @@ int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   /* What was pushed to the old timeline before it failed may still run: the stream is not idle until it has. */
   fresh->replaced = stream->timeline;
   stream->timeline = fresh;
+  leati_timeline_settle(fresh);
   /* Downloads in that are downloads of this stream: whoever waits for the stream has to see its first list end, which
    * comes behind them. */
-  stream->waiting = true;
-  leati_timeline_settle(fresh);
+  stream->waiting = fresh->replaced != NULL;
   return LEAT_OK;
 }
 

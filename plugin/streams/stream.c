@@ -372,11 +372,39 @@ void leati_stream_stamp(leat_stream *stream, leati_block *block) {
   leati_mutex_unlock(&stream->lock);
 }
 
+/* Which of a failed timeline and those it replaced still runs something, and the last value of it that is going to be
+ * reached; or NULL. */
+static leati_timeline *running(leat_stream *stream, leati_timeline *failed, uint64_t *out_value) {
+  leati_mutex_lock(&stream->lock);
+  leati_timeline *at = failed;
+  for (; at != NULL; at = at->replaced) {
+    *out_value = leati_timeline_last(at);
+    if (atomic_load_explicit(&at->completed, memory_order_acquire) < *out_value) {
+      break;
+    }
+  }
+  leati_mutex_unlock(&stream->lock);
+  return at;
+}
+
 int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err) {
   leati_timeline *timeline;
   uint64_t value;
-  LEATI_TRY(leati_stream_mark(stream, NULL, &timeline, &value, err));
-  return leati_wait(timeline, value, -1, err);
+  int32_t status = leati_stream_mark(stream, NULL, &timeline, &value, err);
+  if (status == LEAT_OK) {
+    status = leati_wait(timeline, value, -1, err);
+  }
+  if (status == LEAT_OK) {
+    return LEAT_OK;
+  }
+  /* What was submitted before the failure still runs, and its downloads arrive. Who is told of the failure may free
+   * their destinations at once, so they arrive before that. */
+  for (leati_timeline *at; (at = running(stream, timeline, &value)) != NULL;) {
+    if (leati_wait(at, value, -1, NULL) != LEAT_OK && !leati_timeline_fails(at, value)) {
+      break;
+    }
+  }
+  return status;
 }
 
 int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err) {

@@ -76,7 +76,8 @@ int32_t leati_stream_check(const leat_stream *stream, const leat_device *device,
 void leati_stream_promise(leat_stream *stream, struct leati_timeline **out_timeline, uint64_t *out_value);
 /** Stamps a block as used by everything that is in the stream now. */
 void leati_stream_stamp(leat_stream *stream, struct leati_block *block);
-/** leat_stream_api::synchronize. */
+/** leat_stream_api::synchronize. Also when the stream has failed, nothing of it is in flight afterwards and no download
+ * under way, unless the device is lost. */
 int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err);
 /** leat_stream_api::wait_event, without the checks. */
 int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err);

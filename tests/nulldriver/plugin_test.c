@@ -300,6 +300,34 @@ static void downloads_before_a_failure_arrive_with_what_comes_after(void **state
   close_device();
 }
 
+/* Whoever is told of a failure frees the destinations. */
+static void no_download_is_under_way_once_a_failure_is_told(void **state) {
+  (void)state;
+  static blocks t;
+  open_device();
+  nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, stream);
+  for (uint32_t seed = 1; seed < 4; ++seed) {
+    assert_int_equal(upload(&t, stream, seed), LEAT_OK);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_int_equal(download(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(stream, &err));
+    for (uint32_t i = 1; i < seed; ++i) {
+      fail_and_clear(&t, stream, "vkQueueSubmit");
+    }
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+    assert_int_equal(h.api->stream->synchronize(stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_arrived(&t, seed);
+    assert_int_equal(nulldriver_pending(), 0);
+    assert_ok(h.api->stream->clear_error(stream, &err));
+  }
+  give_blocks(&t);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
 static uint64_t staging_bytes(void) {
   leat_memory_stats stats = {.struct_size = sizeof(stats)};
   assert_ok(h.api->memory->stats(h.device, &stats, &err));
@@ -633,6 +661,7 @@ int main(void) {
       CASE(a_failed_submission_is_sticky_until_cleared),
       CASE(a_timed_record_without_memory_changes_nothing),
       CASE(downloads_before_a_failure_arrive_with_what_comes_after),
+      CASE(no_download_is_under_way_once_a_failure_is_told),
       CASE(failures_hold_no_staging_and_no_command_pools),
       CASE(memory_of_a_failed_operation_comes_back),
       CASE(a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order),
