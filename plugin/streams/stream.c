@@ -180,7 +180,7 @@ static uint64_t in_flight(const leat_stream *stream) {
   for (leati_timeline *at = stream->timeline; at != NULL; at = at->replaced) {
     const uint64_t last = leati_timeline_last(at);
     if (!leati_timeline_passed(at, last)) {
-      lists += last - atomic_load_explicit(&at->completed, memory_order_relaxed);
+      lists += last - atomic_load_explicit(&at->completed, memory_order_acquire);
     }
   }
   return lists;
