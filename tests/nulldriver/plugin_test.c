@@ -506,6 +506,7 @@ typedef struct submitter {
   pthread_t thread;
   leat_stream *stream;
   blocks t;
+  uint32_t failures;
 } submitter;
 
 static void *submit_until_lost(void *argument) {
@@ -519,6 +520,66 @@ static void *submit_until_lost(void *argument) {
     status = status == LEAT_OK ? h.api->stream->synchronize(s->stream, NULL) : status;
   }
   return status == LEAT_ERROR_DEVICE_LOST ? NULL : argument;
+}
+
+/* Runs of one thread while submissions of all fail now and then. What is told to have arrived is right; once a failure
+ * was told and cleared, nothing is written any more. NULL: all went well. */
+static void *submit_with_failures(void *argument) {
+  submitter *const s = argument;
+  for (uint32_t i = 1; i <= 400; ++i) {
+    if (i % 7 == 0) {
+      (void)nulldriver_fail(i % 2 != 0 ? "vkQueueSubmit" : "vkBeginCommandBuffer", 1 + i % 5,
+                            VK_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    int32_t status = upload(&s->t, s->stream, i);
+    status = status == LEAT_OK && i % 3 == 0 ? h.api->stream->flush(s->stream, NULL) : status;
+    status = status == LEAT_OK ? rectify(&s->t, s->stream) : status;
+    status = status == LEAT_OK && i % 4 == 0 ? h.api->stream->flush(s->stream, NULL) : status;
+    status = status == LEAT_OK ? download(&s->t, s->stream) : status;
+    const int32_t told = h.api->stream->synchronize(s->stream, NULL);
+    if (status == LEAT_OK && told == LEAT_OK) {
+      if (host_compare(s->t.out, COUNT, (host_content){.seed = i, .rectified = true}) != -1) {
+        return argument;
+      }
+      continue;
+    }
+    ++s->failures;
+    s->t.out[0] = -1.0f;
+    if (h.api->stream->clear_error(s->stream, NULL) != LEAT_OK) {
+      return argument;
+    }
+    (void)h.api->stream->synchronize(s->stream, NULL);
+    if (s->t.out[0] != -1.0f) {
+      return argument;
+    }
+  }
+  return NULL;
+}
+
+static void threads_go_on_past_failures(void **state) {
+  (void)state;
+  enum { THREADS = 6 };
+  static submitter submitters[THREADS];
+  uint32_t failures = 0;
+  void *failed;
+  open_device();
+  nulldriver_set_mode(NULLDRIVER_THREADED, 5);
+  for (int i = 0; i < THREADS; ++i) {
+    submitters[i].stream = make_stream();
+    take_blocks(&submitters[i].t, submitters[i].stream);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    assert_int_equal(pthread_create(&submitters[i].thread, NULL, submit_with_failures, &submitters[i]), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    assert_int_equal(pthread_join(submitters[i].thread, &failed), 0);
+    assert_null(failed);
+    failures += submitters[i].failures;
+    give_blocks(&submitters[i].t);
+    assert_ok(h.api->stream->destroy(submitters[i].stream, &err));
+  }
+  assert_true(failures > 0);
+  close_device();
 }
 
 static void a_device_may_be_lost_in_the_middle(void **state) {
@@ -674,6 +735,7 @@ int main(void) {
       CASE(a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order),
       CASE(what_comes_while_a_stream_is_given_back_is_not_lost),
       CASE(a_lost_device_ends_every_wait),
+      CASE(threads_go_on_past_failures),
       CASE(a_device_may_be_lost_in_the_middle),
       CASE(memory_that_runs_out_comes_back),
       CASE(memory_that_idle_streams_hold_is_found),
