@@ -388,6 +388,9 @@ void nd_CmdCopyQueryPoolResults(VkCommandBuffer buffer, VkQueryPool pool, uint32
     nd_violation(call.name, "%u queries from %u of a pool of %u", count, first, p->count);
   } else if (flags != (VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT)) {
     nd_violation(call.name, "flags 0x%x: this driver knows whole numbers of 64 bits, waited for", flags);
+  } else if (offset % sizeof(uint64_t) != 0 || stride % sizeof(uint64_t) != 0 || (count > 1 && stride == 0)) {
+    nd_violation(call.name, "offset %llu and stride %llu are no places for whole numbers of 64 bits",
+                 (unsigned long long)offset, (unsigned long long)stride);
   } else if (p != NULL && commands != NULL && target != NULL &&
              check_place(call.name, target, VK_BUFFER_USAGE_TRANSFER_DST_BIT, offset,
                          stride * (count - 1) + sizeof(uint64_t))) {

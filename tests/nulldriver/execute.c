@@ -80,10 +80,10 @@ static void copy_queries(const nd_command *command) {
   for (uint32_t i = 0; i < command->groups[1]; ++i) {
     nd_lock();
     const nd_query query = pool->queries[command->groups[0] + i];
-    nd_unlock();
     if (query.state != ND_QUERY_WRITTEN) {
       nd_violation("vkCmdCopyQueryPoolResults", "query %u is waited for and nothing writes it", command->groups[0] + i);
     }
+    nd_unlock();
     unsigned char *const to = bytes_of(command->uniform, command->region.dstOffset + command->region.size * i);
     nd_races_seen();
     memcpy(to, &query.value, sizeof(query.value));

@@ -211,6 +211,34 @@ static void timestamps_rise(void **state) {
   assert_int_equal(nulldriver_violations(), 0);
 }
 
+static void record_timestamps(void) {
+  vk.ResetQueryPool(d.device, d.queries, 0, 2);
+  raw_begin(d.commands);
+  vk.CmdWriteTimestamp(d.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d.queries, 0);
+  vk.CmdWriteTimestamp(d.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d.queries, 1);
+}
+
+#define COPY_FLAGS (VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT)
+
+static void timestamps_are_copied(void **state) {
+  (void)state;
+  uint64_t values[2], copies[4];
+  nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+  memset(d.b_bytes, 0xff, RAW_SIZE);
+  record_timestamps();
+  vk.CmdCopyQueryPoolResults(d.commands, d.queries, 0, 2, d.b, 8, 16, COPY_FLAGS);
+  assert_int_equal(vk.EndCommandBuffer(d.commands), VK_SUCCESS);
+  assert_int_equal(raw_submit(&d, 0, d.commands, 0, 1), VK_SUCCESS);
+  assert_int_equal(raw_wait(&d, 1, UINT64_MAX), VK_SUCCESS);
+  assert_int_equal(vk.GetQueryPoolResults(d.device, d.queries, 0, 2, sizeof(values), values, sizeof(values[0]),
+                                          VK_QUERY_RESULT_64_BIT),
+                   VK_SUCCESS);
+  memcpy(copies, d.b_bytes, sizeof(copies));
+  assert_true(copies[0] == UINT64_MAX && copies[2] == UINT64_MAX);
+  assert_true(copies[1] == values[0] && copies[3] == values[1]);
+  assert_int_equal(nulldriver_violations(), 0);
+}
+
 /* ---- Faults, loss, limits ------------------------------------------------------------------------------------------
  */
 
@@ -450,6 +478,57 @@ static void queries_in_flight_stay(void **state) {
   assert_violation("query 1 is written without a reset");
 }
 
+static void copies_of_queries_keep_their_rules(void **state) {
+  (void)state;
+  vk.CmdCopyQueryPoolResults(d.commands, d.queries, 0, 1, d.b, 0, 8, COPY_FLAGS);
+  assert_violation("the command buffer is not recording");
+  record_timestamps();
+  vk.CmdCopyQueryPoolResults(d.commands, d.queries, 1, 1000, d.b, 0, 8, COPY_FLAGS);
+  assert_violation("1000 queries from 1 of a pool of");
+  vk.CmdCopyQueryPoolResults(d.commands, d.queries, 0, 1, d.b, 0, 8, VK_QUERY_RESULT_64_BIT);
+  assert_violation("flags 0x1");
+  vk.CmdCopyQueryPoolResults(d.commands, d.queries, 0, 1, d.b, 4, 8, COPY_FLAGS);
+  assert_violation("offset 4 and stride 8");
+  vk.CmdCopyQueryPoolResults(d.commands, d.queries, 0, 2, d.b, 0, 0, COPY_FLAGS);
+  assert_violation("offset 0 and stride 0");
+  vk.CmdCopyQueryPoolResults(d.commands, d.queries, 0, 2, d.b, RAW_SIZE - 8, 8, COPY_FLAGS);
+  assert_violation("16 bytes at 4088 of a buffer of 4096");
+}
+
+static void copied_queries_are_written_and_stay(void **state) {
+  (void)state;
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  vk.ResetQueryPool(d.device, d.queries, 0, 2);
+  raw_begin(d.commands);
+  vk.CmdCopyQueryPoolResults(d.commands, d.queries, 1, 1, d.b, 0, 8, COPY_FLAGS);
+  assert_int_equal(vk.EndCommandBuffer(d.commands), VK_SUCCESS);
+  assert_int_equal(raw_submit(&d, 0, d.commands, 0, 1), VK_SUCCESS);
+  vk.ResetQueryPool(d.device, d.queries, 1, 1);
+  assert_violation("query 1 is reset in flight");
+  vk.DestroyBuffer(d.device, d.b, NULL);
+  assert_violation("vkDestroyBuffer: VkBuffer");
+  d.b = VK_NULL_HANDLE;
+  assert_int_equal(nulldriver_step(1), 1);
+  assert_violation("query 1 is waited for and nothing writes it");
+}
+
+static void pools_of_copied_queries_live_until_submission(void **state) {
+  (void)state;
+  raw_begin(d.commands);
+  vk.CmdCopyQueryPoolResults(d.commands, d.queries, 0, 1, d.b, 0, 8, COPY_FLAGS);
+  assert_int_equal(vk.EndCommandBuffer(d.commands), VK_SUCCESS);
+  vk.DestroyQueryPool(d.device, d.queries, NULL);
+  d.queries = VK_NULL_HANDLE;
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_int_equal(raw_submit(&d, 0, d.commands, 0, 1), VK_SUCCESS);
+  assert_violation("is destroyed where a live VkQueryPool is due");
+  assert_int_equal(nulldriver_step(1), 1);
+  /* The buffer is not taken for in use. */
+  vk.DestroyBuffer(d.device, d.b, NULL);
+  d.b = VK_NULL_HANDLE;
+  assert_int_equal(nulldriver_violations(), seen);
+}
+
 static void command_buffers_are_submitted_once_and_ready(void **state) {
   (void)state;
   (void)raw_submit(&d, 0, d.commands, 0, 1);
@@ -584,6 +663,7 @@ int main(void) {
       CASE(shuffled_work_overtakes_between_queues),
       CASE(queues_and_semaphores_keep_order_in_every_mode),
       CASE(timestamps_rise),
+      CASE(timestamps_are_copied),
       CASE(the_nth_call_fails_once),
       CASE(a_lost_device_says_so),
       CASE(memory_has_its_limits),
@@ -599,6 +679,9 @@ int main(void) {
       CASE(semaphores_in_flight_stay),
       CASE(pipelines_and_descriptors_in_flight_stay),
       CASE(queries_in_flight_stay),
+      CASE(copies_of_queries_keep_their_rules),
+      CASE(copied_queries_are_written_and_stay),
+      CASE(pools_of_copied_queries_live_until_submission),
       CASE(command_buffers_are_submitted_once_and_ready),
       CASE(recorded_handles_live_until_submission),
       CASE(memory_lives_until_submission),

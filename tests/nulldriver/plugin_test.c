@@ -221,6 +221,140 @@ static void events_order_streams_whatever_overtakes(void **state) {
   close_device();
 }
 
+/* ---- Events with timing --------------------------------------------------------------------------------------------
+ */
+
+static leat_event *make_timed_event(void) {
+  leat_event *event;
+  assert_ok(h.api->event->create(h.device, LEAT_EVENT_TIMING, &event, &err));
+  return event;
+}
+
+/* The device's clock rises with every look at it. */
+static void timed_events_measure_in_every_mode(void **state) {
+  (void)state;
+  static const nulldriver_mode modes[] = {NULLDRIVER_EAGER, NULLDRIVER_LAZY, NULLDRIVER_LATE, NULLDRIVER_SHUFFLED,
+                                          NULLDRIVER_THREADED};
+  static blocks t;
+  open_device();
+  leat_stream *const stream = make_stream(), *const other = make_stream();
+  leat_event *events[3];
+  take_blocks(&t, stream);
+  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  for (int i = 0; i < 3; ++i) {
+    events[i] = make_timed_event();
+  }
+  for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); ++i) {
+    nulldriver_set_mode(modes[i], 5);
+    for (int round = 0; round < 20; ++round) {
+      double first, second, both, back;
+      assert_ok(h.api->event->record(events[0], stream, &err));
+      assert_int_equal(rectify(&t, stream), LEAT_OK);
+      assert_ok(h.api->event->record(events[1], stream, &err));
+      /* The third is behind the second by way of another stream. */
+      assert_ok(h.api->stream->wait_event(other, events[1], &err));
+      assert_ok(h.api->event->record(events[2], other, &err));
+      assert_ok(h.api->event->wait(events[2], -1, &err));
+      assert_ok(h.api->event->elapsed(events[0], events[1], &first, &err));
+      assert_ok(h.api->event->elapsed(events[1], events[2], &second, &err));
+      assert_ok(h.api->event->elapsed(events[0], events[2], &both, &err));
+      assert_ok(h.api->event->elapsed(events[2], events[0], &back, &err));
+      assert_true(first > 0.0 && second > 0.0 && first + second == both && back == -both);
+    }
+  }
+  for (int i = 0; i < 3; ++i) {
+    assert_ok(h.api->event->destroy(events[i], &err));
+  }
+  give_blocks(&t);
+  assert_ok(h.api->stream->destroy(other, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+static void a_time_is_there_when_both_events_have_finished(void **state) {
+  (void)state;
+  double before = -1.0, after = -1.0;
+  open_device();
+  leat_stream *const stream = make_stream();
+  leat_event *const start = make_timed_event(), *const end = make_timed_event(), *const plain = make_event();
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_ok(h.api->event->record(start, stream, &err));
+  assert_int_equal(h.api->event->elapsed(start, end, &before, NULL), LEAT_ERROR_NOT_READY);
+  assert_int_equal(nulldriver_step(UINT32_MAX), 1);
+  assert_int_equal(h.api->event->elapsed(start, end, &before, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_ok(h.api->event->record(end, stream, &err));
+  assert_ok(h.api->event->record(plain, stream, &err));
+  assert_int_equal(h.api->event->elapsed(start, end, &before, NULL), LEAT_ERROR_NOT_READY);
+  (void)nulldriver_step(UINT32_MAX);
+  assert_ok(h.api->event->elapsed(start, end, &before, &err));
+  assert_int_equal(h.api->event->elapsed(start, plain, &before, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  /* Recorded again it forgets the old time, and has the new one when that is there. */
+  assert_ok(h.api->event->record(end, stream, &err));
+  assert_int_equal(h.api->event->elapsed(start, end, &after, NULL), LEAT_ERROR_NOT_READY);
+  (void)nulldriver_step(UINT32_MAX);
+  assert_ok(h.api->event->elapsed(start, end, &after, &err));
+  assert_true(after > before && before > 0.0);
+  assert_ok(h.api->event->destroy(start, &err));
+  assert_ok(h.api->event->destroy(end, &err));
+  assert_ok(h.api->event->destroy(plain, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+/* What a destroyed or re-recorded event had the device write is not written anew before the device has done it, and is
+ * used again after that. */
+static void timed_events_may_go_in_flight(void **state) {
+  (void)state;
+  enum { EVENTS = 300 };
+  uint32_t pools = 0;
+  open_device();
+  leat_stream *const stream = make_stream();
+  for (int round = 0; round < 4; ++round) {
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    for (int i = 0; i < EVENTS; ++i) {
+      leat_event *const event = make_timed_event();
+      assert_ok(h.api->event->record(event, stream, &err));
+      if (i % 2 != 0) {
+        assert_ok(h.api->event->record(event, stream, &err));
+      }
+      assert_ok(h.api->event->destroy(event, &err));
+    }
+    nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    if (round == 0) {
+      pools = nulldriver_live(NULLDRIVER_QUERY_POOL);
+    }
+  }
+  assert_true(pools > 0);
+  assert_int_equal(nulldriver_live(NULLDRIVER_QUERY_POOL), pools);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+static void timed_events_of_a_lost_device_say_so(void **state) {
+  (void)state;
+  double ns = -1.0;
+  open_device();
+  leat_stream *const stream = make_stream();
+  leat_event *const start = make_timed_event(), *const end = make_timed_event();
+  assert_ok(h.api->event->record(start, stream, &err));
+  assert_ok(h.api->event->wait(start, -1, &err));
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_ok(h.api->event->record(end, stream, &err));
+  nulldriver_lose_device();
+  assert_int_equal(h.api->event->wait(end, -1, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(h.api->event->elapsed(start, end, &ns, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(h.api->event->record(start, stream, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(h.api->event->elapsed(start, start, &ns, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_ok(h.api->event->destroy(start, &err));
+  assert_ok(h.api->event->destroy(end, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+/* ---- Failures ------------------------------------------------------------------------------------------------------
+ */
+
 static void a_failed_submission_is_sticky_until_cleared(void **state) {
   (void)state;
   static blocks t;
@@ -662,10 +796,17 @@ static void memory_that_idle_streams_hold_is_found(void **state) {
 static void little_of_everything(void) {
   static blocks t;
   leat_stream *stream = NULL;
-  leat_event *event = NULL;
+  leat_event *event = NULL, *timed = NULL;
+  double ns;
   if (host_open(&h, NULL) == LEAT_OK && h.api->stream->create(h.device, 0, &stream, NULL) == LEAT_OK) {
     t.a = t.b = 0;
     (void)h.api->event->create(h.device, 0, &event, NULL);
+    (void)h.api->event->create(h.device, LEAT_EVENT_TIMING, &timed, NULL);
+    if (h.api->event->record(timed, stream, NULL) != LEAT_OK) {
+      (void)h.api->event->wait(timed, -1, NULL);
+      (void)h.api->stream->wait_event(stream, timed, NULL);
+      (void)h.api->stream->clear_error(stream, NULL);
+    }
     if (h.api->memory->alloc(h.device, sizeof(t.in), stream, &t.a, NULL) == LEAT_OK &&
         h.api->memory->alloc(h.device, sizeof(t.in), stream, &t.b, NULL) == LEAT_OK) {
       int32_t status = upload(&t, stream, 3);
@@ -676,10 +817,14 @@ static void little_of_everything(void) {
       if (status == LEAT_OK) {
         assert_arrived(&t, 3);
       }
+      (void)h.api->event->record(timed, stream, NULL);
+      (void)h.api->event->wait(timed, -1, NULL);
+      (void)h.api->event->elapsed(timed, timed, &ns, NULL);
     }
     (void)h.api->memory->free(h.device, t.a, NULL);
     (void)h.api->memory->free(h.device, t.b, NULL);
     (void)h.api->event->destroy(event, NULL);
+    (void)h.api->event->destroy(timed, NULL);
     (void)h.api->stream->destroy(stream, NULL);
   }
   if (h.device != NULL) {
@@ -726,6 +871,10 @@ int main(void) {
       CASE(nothing_is_done_before_the_device_has_done_it),
       CASE(everything_may_go_while_it_is_in_flight),
       CASE(events_order_streams_whatever_overtakes),
+      CASE(timed_events_measure_in_every_mode),
+      CASE(a_time_is_there_when_both_events_have_finished),
+      CASE(timed_events_may_go_in_flight),
+      CASE(timed_events_of_a_lost_device_say_so),
       CASE(a_failed_submission_is_sticky_until_cleared),
       CASE(a_timed_record_without_memory_changes_nothing),
       CASE(downloads_before_a_failure_arrive_with_what_comes_after),

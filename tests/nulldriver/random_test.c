@@ -35,7 +35,8 @@ typedef struct worker {
   pthread_t thread;
   uint64_t random;
   uint64_t calls;
-  leat_stream *own; /* or NULL */
+  leat_stream *own;    /* or NULL */
+  leat_event *span[2]; /* with timing; NULL: this driver has none */
   block blocks[BLOCKS];
   leat_op *relu;
   float data[FLOATS_MAX];
@@ -241,11 +242,37 @@ static void pass_event(worker *w) {
   if (timing && records != 0) {
     double ns = -1.0;
     CALL_OR(LEAT_ERROR_NOT_READY, h.api->event->elapsed(event, event, &ns, &err));
+    if (ns != -1.0 && ns != 0.0) {
+      (void)fprintf(stderr, "an event is %f ns after itself\n", ns);
+      abort();
+    }
   }
   if (draw(w, 2) == 0) {
     CALL(h.api->stream->wait_event(any_stream(w), event, &err));
   }
   CALL(h.api->event->destroy(event, &err));
+}
+
+/* The time from one event to one that is behind it, which the device's clock, rising with each look, makes positive. */
+static void measure(worker *w) {
+  leat_stream *const stream = any_stream(w), *const other = any_stream(w);
+  double ns = -1.0;
+  if (w->span[0] == NULL) {
+    return;
+  }
+  CALL(h.api->event->record(w->span[0], stream, &err));
+  CALL(h.api->stream->wait_event(other, w->span[0], &err));
+  CALL(h.api->event->record(w->span[1], other, &err));
+  if (draw(w, 2) == 0) {
+    CALL_OR(LEAT_ERROR_NOT_READY, h.api->event->elapsed(w->span[0], w->span[1], &ns, &err));
+    return;
+  }
+  CALL(h.api->event->wait(w->span[1], -1, &err));
+  CALL(h.api->event->elapsed(w->span[0], w->span[1], &ns, &err));
+  if (!(ns > 0.0)) {
+    (void)fprintf(stderr, "an event is %f ns after the one that it waited for\n", ns);
+    abort();
+  }
 }
 
 static void ask_memory(worker *w) {
@@ -309,6 +336,52 @@ static void pass_pool(worker *w) {
   }
 }
 
+/* A thread that ends with work in its stream of the pool, and gives back what another thread took. */
+typedef struct helper {
+  worker *w;
+  uint64_t ticket; /* 0: none */
+  int block;
+} helper;
+
+static void *help(void *argument) {
+  const helper *const it = argument;
+  worker *const w = it->w;
+  block *const b = &w->blocks[it->block];
+  leat_stream *stream = NULL;
+  if (it->ticket != 0) {
+    CALL(h.api->pool->release(h.device, it->ticket, &err));
+  }
+  CALL_OR(LEAT_ERROR_EXHAUSTED, h.api->pool->current(h.device, &stream, &err));
+  if (stream != NULL && b->address != 0) {
+    upload(w, b, stream);
+    leave(w, stream);
+  }
+  if (stream != NULL && draw(w, 2) == 0) {
+    /* Bound when the thread ends. */
+    CALL(h.api->pool->set_current(h.device, any_stream(w), NULL, &err));
+  }
+  return NULL;
+}
+
+static void pass_thread(worker *w) {
+  helper it = {.w = w, .block = (int)draw(w, BLOCKS)};
+  leat_stream *stream;
+  pthread_t thread;
+  if (h.api->pool == NULL) {
+    return;
+  }
+  if (draw(w, 2) == 0) {
+    CALL_OR(LEAT_ERROR_EXHAUSTED, h.api->pool->acquire(h.device, 1, &stream, &it.ticket, &err));
+  }
+  /* Nobody who waits for a stream holds one. */
+  CALL(h.api->pool->release_current(h.device, &err));
+  if (pthread_create(&thread, NULL, help, &it) != 0) {
+    (void)help(&it);
+    return;
+  }
+  (void)pthread_join(thread, NULL);
+}
+
 static void open_relu(worker *w) {
   const int64_t unknown[1] = {-1};
   const leat_value_info vector = {
@@ -326,6 +399,9 @@ static void close_relu(worker *w) {
 static void *act(void *argument) {
   worker *const w = argument;
   open_relu(w);
+  for (int i = 0; i < 2 && (h.api->capabilities & LEAT_CAPABILITY_EVENT_TIMING) != 0; ++i) {
+    CALL_OR(LEAT_ERROR_NOT_SUPPORTED, h.api->event->create(h.device, LEAT_EVENT_TIMING, &w->span[i], &err));
+  }
   while (w->calls < (uint64_t)call_count) {
     switch (draw(w, 100)) {
       case 0:
@@ -339,6 +415,13 @@ static void *act(void *argument) {
       case 3:
       case 4:
         renew_own_stream(w);
+        break;
+      case 5:
+        pass_thread(w);
+        break;
+      case 6:
+      case 7:
+        measure(w);
         break;
       default:
         switch (draw(w, 8)) {
@@ -364,6 +447,9 @@ static void *act(void *argument) {
     if (w->blocks[i].address != 0) {
       give_block(w, &w->blocks[i]);
     }
+  }
+  for (int i = 0; i < 2; ++i) {
+    CALL(h.api->event->destroy(w->span[i], &err));
   }
   CALL(h.api->stream->destroy(w->own, &err));
   close_relu(w);

@@ -160,6 +160,10 @@ static void resolve(const char *function, nd_command *command) {
       if (target != NULL) {
         resolve_queries(function, command);
       }
+      if (command->target == NULL) {
+        unuse_buffer(target);
+        return;
+      }
       command->uniform = target;
       break;
   }

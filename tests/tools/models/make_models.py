@@ -65,6 +65,15 @@ def main():
          [node("Reshape", ["x", "shape"], ["y"], "reshape")],
          [("x", TensorProto.FLOAT, [6]), ("shape", TensorProto.INT64, [2])],
          [("y", TensorProto.FLOAT, [None, None])])
+    # Nodes that take one value on the device, as what they change, and on the host, as how. And one that does not.
+    save("both",
+         [node("Reshape", ["f", "shape"], ["g"], "beside"),
+          node("Reshape", ["x", "x"], ["a"], "reshape"),
+          node("Expand", ["a", "a"], ["b"], "expand"),
+          node("Tile", ["b", "b"], ["y"], "tile")],
+         [("x", TensorProto.INT64, [1]), ("f", TensorProto.FLOAT, [6])],
+         [("y", TensorProto.INT64, [None]), ("g", TensorProto.FLOAT, [2, 3])],
+         [("shape", numpy.array([2, 3]))])
     # Never the same twice, so that every run after the reference is wrong.
     save("dice",
          [node("RandomNormalLike", ["x"], ["y"], "throw")],
