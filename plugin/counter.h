@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Counters: the timeline semaphore of a hardware queue. Each group of submissions raises it by one, in order.
+ * Counters: the timeline semaphore of a hardware queue. Each batch that the queue takes
+ * raises it by one, in order.
  */
 #ifndef LEAT_PLUGIN_COUNTER_H_
 #define LEAT_PLUGIN_COUNTER_H_
@@ -13,7 +14,7 @@
 
 typedef struct leati_counter {
   VkSemaphore semaphore;
-  /** Value of the last group that the queue took. Raised by the thread that submits (release), after it took note of
+  /** Value of the last batch that the queue took. Raised by the thread that submits (release), after it took note of
    * everything in the group; read by those who wait (acquire). */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t submitted;
   /** Highest value that somebody has seen reached. Raised after the driver was asked (release), so that who reads it

@@ -67,7 +67,7 @@ struct leat_device {
   uint32_t
       upload_memory_type; /**< host writes once, device reads: mapped, coherent, device-local where there is such */
   uint32_t download_memory_type; /**< device writes, host reads: mapped, coherent, cached where there is such */
-  bool lanes_fixed;              /**< all queues are used, as LEAT_LANES says */
+  bool lanes_fixed;              /**< all queues made are used, as LEAT_LANES says */
   uint32_t queue_count;          /**< queues made, of family `physical->queue_family` */
   int64_t spin_ns;               /**< how long a wait spins before it blocks; -1: adapts */
   uint64_t kernel_download_max;  /**< bytes of a download that a kernel writes rather than a copy command */

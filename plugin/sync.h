@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Locks and atomics of the plugin. No other file names pthread or stdatomic functions for mutual exclusion, so that
- * tests can swap, count and check them in one place.
+ * Locks, conditions, roles and host memory of the plugin: every lock and every host allocation goes through here, so
+ * that tests can swap, count and fail them in one place. (Things that are done once in a process and thread-specific
+ * data are pthread's own, and lock-free structures use stdatomic where they stand.)
  *
  * Locks have ranks: a thread takes them in rising order only. Debug builds (no NDEBUG) check it and abort with both
- * names.
+ * numbers.
  */
 #ifndef LEAT_PLUGIN_SYNC_H_
 #define LEAT_PLUGIN_SYNC_H_

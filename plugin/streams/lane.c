@@ -4,7 +4,7 @@
 #include "status.h"
 #include "streams/spread.h"
 
-/* Groups in flight before lists wait for company. With two the queue never runs dry while the next group gathers:
+/* Batches in flight before lists wait for company. With two the queue never runs dry while the next group gathers:
  * docs/benchmarks.md has the figures for one, two, three and no limit. */
 #define IN_FLIGHT_MAX 2
 /* Lists that go to the queue in one call. */

@@ -2,7 +2,7 @@
 /** @file
  * Lanes: hardware queues with group commit. Nothing else submits.
  *
- * Lists of commands are handed to a lane, where they wait while two groups are in flight: meanwhile more come, and all
+ * Lists of commands are handed to a lane, where they wait while two batches are in flight: meanwhile more come, and all
  * go to the queue in one call. There is no thread that does it. Whoever hands a list over, or spins for one, helps: one
  * thread at a time takes the role of the leader and submits what is there. A list is left to others only while some
  * thread spins on the lane, which looks after it on every round and when it leaves.
@@ -16,7 +16,7 @@
 #include "device.h"
 #include "timeline.h"
 
-/* Groups whose lists are remembered for leati_lane_load(). */
+/* Batches whose lists are remembered for leati_lane_load(). */
 #define LEATI_LANE_HISTORY 64
 
 typedef struct leati_lane {

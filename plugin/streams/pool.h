@@ -2,9 +2,9 @@
 /** @file
  * The pool of 32 streams: number 0 for the main thread, the others for worker threads, one at a time or shared.
  *
- * Which streams are free is one word of bits, so taking and giving one is a compare-and-swap of a plain value: there is
- * no list whose head could come back (ABA). Only threads that must wait meet at a lock, where a stream that is given
- * back goes to the one who came first.
+ * Which streams are free is one word of bits, so taking one is a compare-and-swap of a plain value, and giving sets a
+ * bit: there is no list whose head could come back (ABA). Only threads that must wait meet at a lock, where a stream
+ * that is given back goes to the one who came first.
  */
 #ifndef LEAT_PLUGIN_STREAMS_POOL_H_
 #define LEAT_PLUGIN_STREAMS_POOL_H_

@@ -183,7 +183,7 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
   return status;
 }
 
-/* Makes a block of events. The pool's lock is held. */
+/* Makes a block of events. The stock's lock is held. */
 static int32_t make_events(leat_device *device, leat_error *err) {
   struct leati_streams *const streams = device->streams;
   event_block *const block = leati_calloc(1, sizeof(*block));

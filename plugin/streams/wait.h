@@ -9,8 +9,8 @@
 
 #include "timeline.h"
 
-/** Waits for a value: spins, then blocks. Deliveries up to it have been made on LEAT_OK. `timeout_ns` as in
- * leat_event_api::wait.
+/** Waits for a value: spins, sleeps through half of what usually takes long, and blocks when it takes longer.
+ * Deliveries up to it have been made on LEAT_OK. `timeout_ns` as in leat_event_api::wait.
  * @errors TIMEOUT, the timeline's failure, DEVICE_LOST */
 int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns, leat_error *err);
 

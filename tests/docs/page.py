@@ -4,7 +4,8 @@
 
 Usage: page.py TREE same                   the programs on the page are the files in examples/
        page.py TREE links                  what the pages link to is there
-       page.py TREE run c BUILD CC         compile the page's C program against BUILD and run it
+       page.py TREE run c BUILD CC         compile the page's C program against BUILD and run it, without and with the
+                                       page's other lines of C before its end
        page.py TREE run python BUILD       run the page's Python program on BUILD's provider
 
 Exit status: 0 right, 1 not, 77 no Vulkan device to run on.
@@ -23,17 +24,18 @@ def read(tree, name):
         return file.read()
 
 
-def block(tree, language):
-    """The one block of that language on the page."""
+def blocks(tree, language):
+    """The program of that language on the page, which has a licence line, and the fragments, which have none."""
     found = re.findall(rf"^```{language}\n(.*?)^```$", read(tree, "README.md"), re.M | re.S)
-    if len(found) != 1:
-        sys.exit(f"README.md has {len(found)} blocks of {language}; there must be one")
-    return found[0]
+    programs = [block for block in found if "SPDX-License-Identifier" in block]
+    if len(programs) != 1:
+        sys.exit(f"README.md has {len(programs)} programs in {language}; there must be one")
+    return programs[0], [block for block in found if block not in programs]
 
 
 def same(tree):
     for language, (name, _) in EXAMPLES.items():
-        if block(tree, language) != read(tree, name):
+        if blocks(tree, language)[0] != read(tree, name):
             sys.exit(f"README.md's {language} program is not {name}; put the file's text into the page")
 
 
@@ -48,7 +50,20 @@ def links(tree):
         sys.exit("links that lead nowhere:\n" + "\n".join(broken))
 
 
+def with_fragments(program, fragments):
+    """A C program with fragments before its last return, each in braces."""
+    before, after = program.rsplit("\n  return ", 1)
+    return before + "".join(f"\n  {{\n{fragment}  }}" for fragment in fragments) + "\n  return " + after
+
+
 def run(tree, language, build, compiler=None):
+    program, fragments = blocks(tree, language)
+    run_program(tree, language, build, compiler, program)
+    if fragments:
+        run_program(tree, language, build, compiler, with_fragments(program, fragments))
+
+
+def run_program(tree, language, build, compiler, text):
     if subprocess.run([os.path.join(build, "leat-info"), "--check"], stdout=subprocess.DEVNULL,
                       check=False).returncode == 1:
         sys.exit(NO_DEVICE)
@@ -56,7 +71,7 @@ def run(tree, language, build, compiler=None):
     os.makedirs(folder, exist_ok=True)
     program = os.path.join(folder, os.path.basename(EXAMPLES[language][0]))
     with open(program, "w", encoding="utf-8") as file:
-        file.write(block(tree, language))
+        file.write(text)
     if language == "c":
         subprocess.run([compiler, "-std=c11", "-Iabi", "-Ihost-shim", program, "-L" + build, "-lleat_host",
                         "-Wl,-rpath," + build, "-o", os.path.join(folder, "add")], cwd=tree, check=True)

@@ -11,12 +11,14 @@ import lint
 
 HEADERS = ['abi/leat/backend.h', 'host-shim/leat/host.h', 'host-shim/leat/batch.h']
 
-# A function type, a slot of a table, or an exported function, with the comment that stands above it, if any.
+# A function type, a slot of a table, an exported function, or an inline one with its body, with the comment that stands
+# above it, if any.
 DECLARATION = re.compile(
     r'(?P<comment>/\*\*(?:(?!\*/).)*\*/\s*)?'
-    r'(?P<result>^[ \t]*(?:typedef\s+|LEAT_EXPORT\s+)?(?:const\s+)?\w+(?:[ \t]+\**|[ \t]*\*+[ \t]*))'
+    r'(?P<result>^[ \t]*(?!return\b)(?:typedef\s+|LEAT_EXPORT\s+|(?P<inline>static\s+inline\s+))?'
+    r'(?:const\s+)?\w+(?:[ \t]+\**|[ \t]*\*+[ \t]*))'
     r'(?:\(\s*\*\s*(?P<slot>\w+)\s*\)|(?P<function>\w+))\s*'
-    r'\((?P<parameters>[^()]*)\)\s*;', re.S | re.M)
+    r'\((?P<parameters>[^()]*)\)\s*(?(inline)\{|;)', re.S | re.M)
 
 
 def parameters_of(text):
@@ -65,7 +67,7 @@ def check(tree):
                 yield f'{header}: {name}() {problem}'
         # Each "(*" outside of comments is a declaration that must have been seen.
         slots = len(re.findall(r'\(\s*\*\s*\w+\s*\)\s*\(', lint.strip_comments(text)))
-        exported = len(re.findall(r'^LEAT_EXPORT\b', lint.strip_comments(text), re.M))
+        exported = len(re.findall(r'^(?:LEAT_EXPORT|static\s+inline)\b', lint.strip_comments(text), re.M))
         if found < slots + exported:
             yield f'{header}: {slots + exported} functions are declared, but only {found} could be read'
         if found == 0:
@@ -87,6 +89,9 @@ SLOT = '  int32_t (*work)(const leat_a *a, uint32_t n, leat_error *err);'
 CANARIES = [
     (header(GOOD, SLOT), None),
     (header(GOOD, 'LEAT_EXPORT int32_t work(const leat_a *a, uint32_t n, leat_error *err);'), None),
+    (header(GOOD, 'static inline int32_t work(const leat_a *a, uint32_t n, leat_error *err) {\n  return more(a);\n}'),
+     None),
+    (header('', 'static inline int32_t work(uint32_t n) {\n  return 0;\n}'), 'no comment'),
     (header('', SLOT), 'no comment'),
     (header(GOOD + '\nint other;', SLOT), 'no comment'),
     (header(GOOD.replace('@threads any', ''), SLOT), 'lacks "@threads'),
