@@ -109,6 +109,11 @@ uint32_t leati_core_count(void) {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
+void leati_sleep_ns(uint64_t ns) {
+  const struct timespec nap = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+  (void)nanosleep(&nap, NULL);
+}
+
 void leati_yield(void) {
   (void)sched_yield();
 }

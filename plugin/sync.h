@@ -91,6 +91,9 @@ static inline void leati_spin_pause(void) {
 /** Processors that this process may run on, at least 1. */
 uint32_t leati_core_count(void);
 
+/** Sleeps for about so long, at least. */
+void leati_sleep_ns(uint64_t ns);
+
 /** Lets another thread have the core. */
 void leati_yield(void);
 

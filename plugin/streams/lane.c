@@ -10,7 +10,7 @@
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX 64
 /* An epoch of leati_spread lasts at least so long and has at least so many lists, so that rates are good to a few per
- * cent; of long lists, fewer. */
+ * cent; of long lists so many on each lane will do. */
 #define EPOCH_NS 4000000u
 #define EPOCH_LISTS 128
 #define EPOCH_LONG_LISTS 16
@@ -116,7 +116,9 @@ static void judge(struct leati_lanes *lanes) {
   const uint64_t lasted = now - lanes->epoch_start_ns;
   const uint32_t lists = atomic_load_explicit(&lanes->lists, memory_order_relaxed);
   const double rate = (double)lists * 1e9 / (double)lasted;
-  if (lasted >= EPOCH_NS && (lists >= EPOCH_LISTS || leati_spread_long(lanes->spread.lanes, rate))) {
+  const bool few_will_do =
+      lists >= EPOCH_LONG_LISTS * lanes->spread.lanes && leati_spread_long(lanes->spread.lanes, rate);
+  if (lasted >= EPOCH_NS && (lists >= EPOCH_LISTS || few_will_do)) {
     const uint32_t streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed);
     (void)atomic_fetch_add_explicit(&lanes->epoch, 1, memory_order_relaxed);
     atomic_store_explicit(&lanes->lists, 0, memory_order_relaxed);

@@ -5,6 +5,9 @@
 #define GAIN 1.08
 /* A rate that changes by this factor means other work: what was learnt before says nothing about it. */
 #define OTHER_WORK 1.7
+/* Epochs in a row that must say so: threads that come or go disturb one. */
+#define SURE 2
+#define PATIENCE_LONG 8
 /* Lists that keep a lane busy for so long lose nothing by a lane of their own: it is many times what a change of queue
  * takes. They get all there are, without a trial. */
 #define LONG_S 150e-6
@@ -46,7 +49,9 @@ static void try_neighbour(leati_spread *spread, uint32_t streams) {
 static void settle(leati_spread *spread, uint32_t lanes) {
   spread->settled = lanes;
   spread->rate = 0;
-  spread->patience = 1;
+  spread->strange = 0;
+  /* That many lanes are best for long lists is sure enough not to be tried out at once. */
+  spread->patience = lanes == 1 ? 1 : PATIENCE_LONG;
   spread->calm = 0;
   spread->refusals = 0;
   spread->upward = lanes == 1;
@@ -89,17 +94,20 @@ uint32_t leati_spread_step(leati_spread *spread, double rate, uint32_t streams) 
   }
   const uint32_t busy = spread->lanes < streams ? spread->lanes : streams;
   const bool is_long = leati_spread_long(busy, rate);
-  const bool other_work = spread->rate != 0 && (rate > spread->rate * OTHER_WORK || rate < spread->rate / OTHER_WORK);
+  const bool strange = spread->rate != 0 && !spread->mixed && !spread->trying &&
+                       (rate > spread->rate * OTHER_WORK || rate < spread->rate / OTHER_WORK);
+  spread->strange = strange ? spread->strange + 1 : 0;
+  const bool other_work = spread->strange >= SURE;
   if (is_long && spread->lanes == 1 && !spread->mixed) {
     settle(spread, spread->most);
-  } else if (is_long && other_work && !spread->mixed && !spread->trying) {
+  } else if (is_long && other_work) {
     /* Long by themselves, or held up by each other on too many lanes? On one lane it shows. */
     settle(spread, 1);
   } else if (spread->mixed) {
     spread->mixed = false;
   } else if (spread->trying) {
     end_trial(spread, rate, streams);
-  } else {
+  } else if (!strange || other_work) {
     if (other_work) {
       spread->rate = rate;
       spread->patience = 1;

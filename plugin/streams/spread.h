@@ -18,6 +18,7 @@ typedef struct leati_spread {
   double rate;       /**< submissions per second with it; 0: not known yet */
   uint32_t patience; /**< epochs from one trial to the next */
   uint32_t calm;     /**< epochs since the last trial */
+  uint32_t strange;  /**< epochs in a row whose rate is not that of the work known */
   uint32_t refusals; /**< trials in a row that brought nothing */
   bool trying;       /**< this epoch is a trial */
   bool mixed;        /**< the number has just changed: this epoch holds work of before */
