@@ -11,8 +11,9 @@
 /* Lists that keep a lane busy for so long lose nothing by a lane of their own: it is many times what a change of queue
  * takes. They get all there are, without a trial. */
 #define LONG_S 150e-6
-/* Epochs between trials at most: a trial is two slow epochs at worst, so it costs 3 % at most. */
-#define PATIENCE_MAX 64
+/* Epochs between trials at most: a trial is two epochs at perhaps three quarters of the speed, so it costs 2 %, and a
+ * number that a disturbed trial got wrong is mended within a fifth of a second. */
+#define PATIENCE_MAX 24
 
 void leati_spread_begin(leati_spread *spread, uint32_t most) {
   *spread = (leati_spread){.most = most, .lanes = 1, .settled = 1, .patience = 1, .upward = true};
