@@ -5,7 +5,7 @@
 #include "streams/spread.h"
 
 /* Batches in flight before lists wait for company. With two the queue never runs dry while the next group gathers:
- * docs/benchmarks.md has the figures for one, two, three and no limit. */
+ * docs/benchmarks.md has the figures for one, two and three. */
 #define IN_FLIGHT_MAX 2
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX 64
