@@ -35,23 +35,17 @@ int32_t leati_import(void *to, size_t known, size_t least, const void *from, con
 int32_t leati_export(void *to, const void *from, size_t known, size_t least, const char *name, leat_error *err);
 
 /** First line of every function of the tables: passes the gate (gate.h), in and, on every way, out again. */
-#define LEATI_ENTER(err)                                       \
-  leati_pass pass_ __attribute__((cleanup(leati_gate_leave))); \
-  do {                                                         \
-    const int32_t entered_ = leati_enter(&pass_, false, err);  \
-    if (entered_ != LEAT_OK) {                                 \
-      return entered_;                                         \
-    }                                                          \
-  } while (0)
+#define LEATI_ENTER(err) LEATI_ENTER_(false, err)
 /** The same in functions that destroy, free, close or give back: while the process exits they succeed without doing
  * anything, because nothing can be freed any more and a destructor should not have to care. */
-#define LEATI_ENTER_TO_RELEASE(err)                            \
-  leati_pass pass_ __attribute__((cleanup(leati_gate_leave))); \
-  do {                                                         \
-    const int32_t entered_ = leati_enter(&pass_, true, err);   \
-    if (entered_ != LEAT_OK) {                                 \
-      return entered_ == LEATI_SKIP ? LEAT_OK : entered_;      \
-    }                                                          \
+#define LEATI_ENTER_TO_RELEASE(err) LEATI_ENTER_(true, err)
+#define LEATI_ENTER_(releases, err)                              \
+  leati_pass pass_ __attribute__((cleanup(leati_gate_leave)));   \
+  do {                                                           \
+    const int32_t entered_ = leati_enter(&pass_, releases, err); \
+    if (entered_ != LEAT_OK) {                                   \
+      return entered_ == LEATI_SKIP ? LEAT_OK : entered_;        \
+    }                                                            \
   } while (0)
 /** No status of the ABI: there is nothing to do, and that is a success. */
 #define LEATI_SKIP (-1)

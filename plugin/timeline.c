@@ -130,8 +130,6 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) {
   leati_staging_give(timeline->device, submission->chunks);
   submission->chunks = NULL;
   submission->delivery_count = 0;
-  submission->waited = false;
-  memset(submission->waits, 0, sizeof(submission->waits));
   submission->next = timeline->free;
   timeline->free = submission;
 }

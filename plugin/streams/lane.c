@@ -18,7 +18,6 @@
 struct leati_lanes {
   leati_lane lanes[LEATI_LANES_MAX];
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t in_use; /* lanes that are chosen from; relaxed */
-  bool fixed;                                         /* by LEAT_LANES */
   /* Lists and streams of this epoch, and its number. Relaxed: figures for a guess. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t lists;
   _Atomic uint32_t streams, epoch;
@@ -42,8 +41,7 @@ int32_t leati_lanes_create(leat_device *device, leat_error *err) {
     device->counters[i] = &lane->counter;
   }
   leati_spread_begin(&lanes->spread, device->queue_count);
-  lanes->fixed = device->lanes_fixed;
-  atomic_store_explicit(&lanes->in_use, lanes->fixed ? device->queue_count : 1, memory_order_relaxed);
+  atomic_store_explicit(&lanes->in_use, device->lanes_fixed ? device->queue_count : 1, memory_order_relaxed);
   atomic_store_explicit(&lanes->epoch, 1, memory_order_relaxed);
   lanes->epoch_start_ns = leati_now_ns();
   return LEAT_OK;
@@ -130,7 +128,7 @@ static void judge(struct leati_lanes *lanes) {
 
 void leati_lanes_count(leat_device *device, uint32_t *inout_epoch) {
   struct leati_lanes *const lanes = device->lanes;
-  if (lanes->fixed || device->queue_count == 1) {
+  if (device->lanes_fixed || device->queue_count == 1) {
     return;
   }
   const uint32_t epoch = atomic_load_explicit(&lanes->epoch, memory_order_relaxed);

@@ -145,8 +145,9 @@ static int32_t record_commands(leat_stream *stream, bool after, leat_error *err)
   VkPipeline bound = VK_NULL_HANDLE;
   for (uint32_t i = 0; i < stream->command_count; ++i) {
     const leati_command *const command = &stream->commands[i];
-    const VkPipelineStageFlags next = command->barrier || i == 0 ? stages_from(stream, i) : 0;
-    if (seen != 0 && next != 0) {
+    const bool ordered = seen != 0 && (command->barrier || i == 0);
+    const VkPipelineStageFlags next = ordered ? stages_from(stream, i) : 0;
+    if (next != 0) {
       record_barrier(vk, commands, seen, next, any_access(next));
     }
     seen = i == 0 ? stage_of(command) : seen | stage_of(command);
@@ -359,16 +360,21 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
   return unlock_and_help(stream, status, err);
 }
 
+/* The value that covers everything in the stream now, once it is submitted. `lock` held. */
+static uint64_t covering_value(const leat_stream *stream) {
+  return is_open(stream) ? open_value(stream) : open_value(stream) - 1;
+}
+
 void leati_stream_promise(leat_stream *stream, leati_timeline **out_timeline, uint64_t *out_value) {
   leati_mutex_lock(&stream->lock);
   *out_timeline = stream->timeline;
-  *out_value = is_open(stream) ? open_value(stream) : open_value(stream) - 1;
+  *out_value = covering_value(stream);
   leati_mutex_unlock(&stream->lock);
 }
 
 void leati_stream_stamp(leat_stream *stream, leati_block *block) {
   leati_mutex_lock(&stream->lock);
-  leati_block_stamp(block, stream->timeline, is_open(stream) ? open_value(stream) : open_value(stream) - 1);
+  leati_block_stamp(block, stream->timeline, covering_value(stream));
   leati_mutex_unlock(&stream->lock);
 }
 

@@ -124,3 +124,14 @@ uint32_t host_report_leaks(void) {
   }
   return all;
 }
+
+int host_before(void **state) {
+  (void)state;
+  nulldriver_reset();
+  return 0;
+}
+
+int host_after(void **state) {
+  (void)state;
+  return host_report_violations() + host_report_leaks() == 0 && nulldriver_memory_used() == 0 ? 0 : -1;
+}

@@ -49,4 +49,9 @@ uint32_t host_report_violations(void);
 /** Prints which objects of a closed device are alive, and returns how many. */
 uint32_t host_report_leaks(void);
 
+/** Before a test: the driver as it is when loaded, so that the plugin finds the device anew. */
+int host_before(void **state);
+/** After a test: fails it if a rule was broken or anything is left. */
+int host_after(void **state);
+
 #endif /* LEAT_TESTS_NULLDRIVER_HOST_H_ */

@@ -15,17 +15,6 @@ enum { COUNT = 256, STEPS = 8, CHAINS = 12, STREAMS = 16, QUEUES = 8 };
 static host h;
 static int64_t count = COUNT;
 
-static int before(void **state) {
-  (void)state;
-  nulldriver_reset();
-  return 0;
-}
-
-static int after(void **state) {
-  (void)state;
-  return host_report_violations() + host_report_leaks() == 0 && nulldriver_memory_used() == 0 ? 0 : -1;
-}
-
 /* Opens a device of so many queues; `lanes` is LEAT_LANES or NULL. */
 static void open_device(uint32_t queues, const char *lanes) {
   const leat_host_info info = {.struct_size = sizeof(info), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
@@ -452,7 +441,7 @@ static void a_device_may_be_lost_while_it_is_synchronised(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, before, after)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
       CASE(streams_that_change_lane_keep_their_order),      CASE(a_device_may_be_lost_while_streams_change_lane),
       CASE(chains_that_hop_over_streams_keep_their_order),  CASE(a_device_may_be_lost_while_chains_hop),
       CASE(what_gathers_behind_a_leader_goes_in_one_group), CASE(what_gathers_behind_a_leader_fails_with_the_device),

@@ -15,18 +15,6 @@ enum { COUNT = 1000 };
 static host h;
 static int64_t count = COUNT;
 
-/* Every test has the plugin find the device anew. */
-static int before(void **state) {
-  (void)state;
-  nulldriver_reset();
-  return 0;
-}
-
-static int after(void **state) {
-  (void)state;
-  return host_report_violations() + host_report_leaks() == 0 && nulldriver_memory_used() == 0 ? 0 : -1;
-}
-
 static void open_device(void) {
   assert_ok(host_open(&h, &err));
 }
@@ -463,10 +451,10 @@ static void no_download_is_under_way_once_a_failure_is_told(void **state) {
   close_device();
 }
 
-static uint64_t staging_bytes(void) {
+static leat_memory_stats memory_stats(void) {
   leat_memory_stats stats = {.struct_size = sizeof(stats)};
   assert_ok(h.api->memory->stats(h.device, &stats, &err));
-  return stats.staging_bytes;
+  return stats;
 }
 
 static void failures_hold_no_staging_and_no_command_pools(void **state) {
@@ -484,21 +472,15 @@ static void failures_hold_no_staging_and_no_command_pools(void **state) {
     assert_ok(h.api->stream->flush(stream, &err));
     fail_and_clear(&t, stream, "vkQueueSubmit");
     if (i == 3) {
-      bytes = staging_bytes();
+      bytes = memory_stats().staging_bytes;
       pools = nulldriver_live(NULLDRIVER_COMMAND_POOL);
     }
   }
-  assert_int_equal(staging_bytes(), bytes);
+  assert_int_equal(memory_stats().staging_bytes, bytes);
   assert_int_equal(nulldriver_live(NULLDRIVER_COMMAND_POOL), pools);
   give_blocks(&t);
   assert_ok(h.api->stream->destroy(stream, &err));
   close_device();
-}
-
-static uint64_t reserved_bytes(void) {
-  leat_memory_stats stats = {.struct_size = sizeof(stats)};
-  assert_ok(h.api->memory->stats(h.device, &stats, &err));
-  return stats.reserved_bytes;
 }
 
 /* What an operation used that failed half-way must come free, though no work of the stream ever touches it. */
@@ -519,7 +501,7 @@ static void memory_of_a_failed_operation_comes_back(void **state) {
   assert_ok(h.api->stream->destroy(stream, &err));
   give_blocks(&t);
   assert_ok(h.api->memory->trim(h.device, NULL, &err));
-  assert_int_equal(reserved_bytes(), 0);
+  assert_int_equal(memory_stats().reserved_bytes, 0);
   close_device();
 }
 
@@ -864,7 +846,7 @@ static void every_call_of_the_driver_may_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, before, after)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
       CASE(opening_and_closing_leaves_nothing),
       CASE(contents_are_right_in_every_mode),
       CASE(contents_are_right_on_devices_of_other_shapes),
