@@ -7,14 +7,6 @@
 #include "gate.h"
 #include "status.h"
 
-static void destroy_submission(leat_device *device, leati_submission *submission) {
-  if (submission->pool != VK_NULL_HANDLE) {
-    device->vk.DestroyCommandPool(device->vk.handle, submission->pool, NULL);
-  }
-  leati_free(submission->deliveries);
-  leati_free(submission);
-}
-
 int32_t leati_timeline_create(leat_device *device, leati_timeline **out, leat_error *err) {
   leati_timeline *const timeline = leati_calloc_line(sizeof(*timeline));
   if (timeline == NULL) {
@@ -34,7 +26,9 @@ static void destroy_list(leat_device *device, leati_submission *list) {
   while (list != NULL) {
     leati_submission *const next = list->next;
     leati_staging_give(device, list->chunks);
-    destroy_submission(device, list);
+    leati_free(list->commands);
+    leati_free(list->deliveries);
+    leati_free(list);
     list = next;
   }
 }
@@ -47,34 +41,7 @@ void leati_timeline_destroy(leati_timeline *timeline) {
   leati_free(timeline);
 }
 
-static int32_t make_submission(leat_device *device, leati_submission **out, leat_error *err) {
-  leati_submission *const submission = leati_calloc(1, sizeof(*submission));
-  if (submission == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a submission");
-  }
-  const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                        .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
-                                        .queueFamilyIndex = device->physical->queue_family};
-  VkResult result = device->vk.CreateCommandPool(device->vk.handle, &pool, NULL, &submission->pool);
-  if (result != VK_SUCCESS) {
-    leati_free(submission);
-    return leati_device_fail(device, result, "vkCreateCommandPool", err);
-  }
-  const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                                .commandPool = submission->pool,
-                                                .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                                .commandBufferCount = 1};
-  result = device->vk.AllocateCommandBuffers(device->vk.handle, &commands, &submission->commands);
-  if (result != VK_SUCCESS) {
-    destroy_submission(device, submission);
-    return leati_device_fail(device, result, "vkAllocateCommandBuffers", err);
-  }
-  *out = submission;
-  return LEAT_OK;
-}
-
 int32_t leati_timeline_open(leati_timeline *timeline, leati_submission **out, leat_error *err) {
-  leat_device *const device = timeline->device;
   leati_mutex_lock(&timeline->lock);
   leati_submission *submission = timeline->free;
   if (submission != NULL) {
@@ -82,12 +49,10 @@ int32_t leati_timeline_open(leati_timeline *timeline, leati_submission **out, le
   }
   leati_mutex_unlock(&timeline->lock);
   if (submission == NULL) {
-    return make_submission(device, out, err);
+    submission = leati_calloc(1, sizeof(*submission));
   }
-  const VkResult result = device->vk.ResetCommandPool(device->vk.handle, submission->pool, 0);
-  if (result != VK_SUCCESS) {
-    destroy_submission(device, submission);
-    return leati_device_fail(device, result, "vkResetCommandPool", err);
+  if (submission == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a list of commands");
   }
   submission->next = NULL;
   *out = submission;
@@ -129,6 +94,9 @@ void leati_timeline_push(leati_timeline *timeline, leati_submission *submission)
 static void recycle(leati_timeline *timeline, leati_submission *submission) {
   leati_staging_give(timeline->device, submission->chunks);
   submission->chunks = NULL;
+  submission->command_count = 0;
+  submission->barrier_count = 0;
+  submission->to_host = 0;
   submission->delivery_count = 0;
   submission->next = timeline->free;
   timeline->free = submission;

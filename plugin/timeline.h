@@ -33,10 +33,12 @@ typedef struct leati_point {
   uint64_t value;
 } leati_point;
 
-/** What one list of commands holds until it has run. Belongs to its stream until pushed, then to the timeline. */
+/** One list of commands, and what it holds until it has run. Belongs to its stream until pushed, then to the timeline;
+ * what the commands are to do is read by the lane until it has a point. */
 typedef struct leati_submission {
   struct leati_submission *next;
-  struct leati_submission *queued; /**< the one handed to the lane before; the lane's until it has a point */
+  struct leati_submission *queued; /**< links it to others of its lane; the lane's until it has a point */
+  const leat_stream *stream;       /**< whose it is. Lists of one stream run in order */
   struct leati_timeline *timeline;
   uint64_t value; /**< on the timeline */
   leati_counter *counter;
@@ -44,8 +46,11 @@ typedef struct leati_submission {
    * counter's `submitted`; read by those who wait (acquire). */
   _Atomic uint64_t counter_value;
   leati_point waits[LEATI_LANES_MAX]; /**< by lane; what must be reached before it starts */
-  VkCommandPool pool;
-  VkCommandBuffer commands;
+  struct leati_command *commands;     /**< streams/tape.h */
+  uint32_t command_count, command_capacity;
+  uint32_t barrier_count; /**< of the commands, and of some that were taken back: about how long the list will run */
+  bool after;             /**< what the queue was given before, or some of it, must have run */
+  VkPipelineStageFlags to_host; /**< stages of commands that write downloads */
   leati_chunk *chunks;
   leati_delivery *deliveries;
   uint32_t delivery_count, delivery_capacity;
@@ -90,7 +95,7 @@ int32_t leati_timeline_create(leat_device *device, leati_timeline **out, leat_er
 /** Frees the timeline and everything it still holds. The device must be idle. */
 void leati_timeline_destroy(leati_timeline *timeline);
 
-/** An empty submission with a command buffer in the initial state.
+/** An empty submission.
  * @errors OUT_OF_MEMORY */
 int32_t leati_timeline_open(leati_timeline *timeline, leati_submission **out, leat_error *err);
 /** Adds a delivery to a submission. */

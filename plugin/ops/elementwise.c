@@ -76,16 +76,11 @@ static bool is_vector(const elementwise *e, const leati_view *result, int32_t ra
   return true;
 }
 
-static int32_t record(leati_recorder *recorder, const elementwise *e, const leati_view *result, leat_error *err) {
-  if (result->count == 0) {
-    return LEAT_OK;
-  }
-  int64_t dims[LEAT_MAX_RANK];
-  int64_t strides[OPERANDS_MAX + 1][LEAT_MAX_RANK];
-  memcpy(dims, result->shape, sizeof(dims));
-  LEATI_TRY(check_reach(result, err));
+/* The fewest dimensions that the operation has, and the steps of operands and result (the last) in each. */
+static int32_t collapse(const elementwise *e, const leati_view *result, int64_t *dims,
+                        int64_t (*strides)[LEAT_MAX_RANK]) {
+  memcpy(dims, result->shape, sizeof(result->shape));
   for (uint32_t k = 0; k < e->operand_count; ++k) {
-    LEATI_TRY(check_reach(e->operands[k], err));
     leati_broadcast_strides(e->operands[k], result->ndim, dims, strides[k]);
   }
   leati_broadcast_strides(result, result->ndim, dims, strides[e->operand_count]);
@@ -93,6 +88,31 @@ static int32_t record(leati_recorder *recorder, const elementwise *e, const leat
   if (rank == 1 && dims[0] == 1) {
     /* A single element: a step of one anywhere, so that it counts as compact. */
     strides[e->operand_count][0] = 1;
+  }
+  return rank;
+}
+
+static int32_t record(leati_recorder *recorder, const elementwise *e, const leati_view *result, leat_error *err) {
+  if (result->count == 0) {
+    return LEAT_OK;
+  }
+  int64_t dims[LEAT_MAX_RANK];
+  int64_t strides[OPERANDS_MAX + 1][LEAT_MAX_RANK];
+  LEATI_TRY(check_reach(result, err));
+  bool flat = result->compact;
+  for (uint32_t k = 0; k < e->operand_count; ++k) {
+    LEATI_TRY(check_reach(e->operands[k], err));
+    flat = flat && e->operands[k]->compact && e->operands[k]->count == result->count;
+  }
+  int32_t rank = 1;
+  if (flat) {
+    /* The common case: one dimension, whatever the shape. */
+    dims[0] = (int64_t)result->count;
+    for (uint32_t k = 0; k <= e->operand_count; ++k) {
+      strides[k][0] = 1;
+    }
+  } else {
+    rank = collapse(e, result, dims, strides);
   }
   const bool vector = is_vector(e, result, rank, dims, strides);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/lane.h"
 
+#include "gate.h"
 #include "status.h"
 #include "streams/spread.h"
 
@@ -8,7 +9,12 @@
  * docs/benchmarks.md has the figures for one, two and three. */
 #define IN_FLIGHT_MAX 2
 /* Lists that go to the queue in one call. */
-#define GROUP_MAX 64
+#define GROUP_MAX LEATI_TAPE_LISTS_MAX
+/* Commands after which a group takes no more lists: while the leader writes them, which takes some 0.3 us each, nothing
+ * of them runs. */
+#define GROUP_COMMANDS 2048
+/* Who waits for a tape looks up so often for the end of the process. */
+#define SLICE_NS UINT64_C(50000000)
 /* An epoch of leati_spread lasts at least so long and has at least so many lists, so that rates are good to a few per
  * cent; of long lists so many on each lane will do. */
 #define EPOCH_NS 4000000u
@@ -18,9 +24,10 @@
 struct leati_lanes {
   leati_lane lanes[LEATI_LANES_MAX];
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t in_use; /* lanes that are chosen from; relaxed */
-  /* Lists and streams of this epoch, and its number. Relaxed: figures for a guess. */
+  _Atomic uint32_t company;                           /* streams of the epoch before; relaxed */
+  /* Lists, commands and streams of this epoch, and its number. Relaxed: figures for a guess. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t lists;
-  _Atomic uint32_t streams, epoch;
+  _Atomic uint32_t commands, streams, epoch;
   leati_role judge; /* who has it uses what follows */
   leati_spread spread;
   uint64_t epoch_start_ns;
@@ -39,6 +46,8 @@ int32_t leati_lanes_create(leat_device *device, leat_error *err) {
     device->vk.GetDeviceQueue(device->vk.handle, device->physical->queue_family, i, &lane->queue);
     LEATI_TRY(leati_counter_create(device, &lane->counter, err));
     device->counters[i] = &lane->counter;
+    LEATI_TRY(leati_tape_create(device, &lane->tapes, err));
+    lane->last_tape = lane->tapes;
   }
   leati_spread_begin(&lanes->spread, device->queue_count);
   atomic_store_explicit(&lanes->in_use, device->lanes_fixed ? device->queue_count : 1, memory_order_relaxed);
@@ -52,7 +61,13 @@ void leati_lanes_destroy(leat_device *device) {
     return;
   }
   for (uint32_t i = 0; i < device->queue_count; ++i) {
-    leati_counter_destroy(device, &device->lanes->lanes[i].counter);
+    leati_lane *const lane = &device->lanes->lanes[i];
+    while (lane->tapes != NULL) {
+      leati_tape *const tape = lane->tapes;
+      lane->tapes = tape->next;
+      leati_tape_destroy(device, tape);
+    }
+    leati_counter_destroy(device, &lane->counter);
   }
   leati_free(device->lanes);
   device->lanes = NULL;
@@ -106,7 +121,8 @@ leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_
 }
 
 /* Ends the epoch if it has lasted long enough. */
-static void judge(struct leati_lanes *lanes) {
+static void judge(leat_device *device) {
+  struct leati_lanes *const lanes = device->lanes;
   if (!leati_role_try(&lanes->judge)) {
     return;
   }
@@ -117,29 +133,37 @@ static void judge(struct leati_lanes *lanes) {
   const bool few_will_do =
       lists >= EPOCH_LONG_LISTS * lanes->spread.lanes && leati_spread_long(lanes->spread.lanes, rate);
   if (lasted >= EPOCH_NS && (lists >= EPOCH_LISTS || few_will_do)) {
-    const uint32_t streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed);
+    const uint32_t commands = atomic_exchange_explicit(&lanes->commands, 0, memory_order_relaxed);
+    const leati_pace pace = {.lists = rate,
+                             .commands = (double)commands * 1e9 / (double)lasted,
+                             .streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed)};
     (void)atomic_fetch_add_explicit(&lanes->epoch, 1, memory_order_relaxed);
     atomic_store_explicit(&lanes->lists, 0, memory_order_relaxed);
+    atomic_store_explicit(&lanes->company, pace.streams, memory_order_relaxed);
     lanes->epoch_start_ns = now;
-    atomic_store_explicit(&lanes->in_use, leati_spread_step(&lanes->spread, rate, streams), memory_order_relaxed);
+    if (!device->lanes_fixed) {
+      atomic_store_explicit(&lanes->in_use, leati_spread_step(&lanes->spread, &pace), memory_order_relaxed);
+    }
   }
   leati_role_leave(&lanes->judge);
 }
 
-void leati_lanes_count(leat_device *device, uint32_t *inout_epoch) {
+void leati_lanes_count(leat_device *device, uint32_t commands, uint32_t *inout_epoch) {
   struct leati_lanes *const lanes = device->lanes;
-  if (device->lanes_fixed || device->queue_count == 1) {
-    return;
-  }
   const uint32_t epoch = atomic_load_explicit(&lanes->epoch, memory_order_relaxed);
   if (*inout_epoch != epoch) {
     *inout_epoch = epoch;
     (void)atomic_fetch_add_explicit(&lanes->streams, 1, memory_order_relaxed);
   }
+  (void)atomic_fetch_add_explicit(&lanes->commands, commands, memory_order_relaxed);
   const uint32_t lists = atomic_fetch_add_explicit(&lanes->lists, 1, memory_order_relaxed) + 1;
   if (lists % EPOCH_LONG_LISTS == 0) {
-    judge(lanes);
+    judge(device);
   }
+}
+
+bool leati_lanes_alone(const leat_device *device) {
+  return atomic_load_explicit(&device->lanes->company, memory_order_relaxed) == 1;
 }
 
 /* ---- Submission ---------------------------------------------------------------------------------------------------
@@ -154,13 +178,14 @@ void leati_lane_add(leati_lane *lane, leati_submission *submission) {
                                                   memory_order_relaxed));
 }
 
-/* One call of vkQueueSubmit under construction: batches of lists, each raising the counter by one. A list that waits
- * for something begins a batch, so that those before it do not wait with it. */
+/* One call of vkQueueSubmit under construction: batches of lists, each with a tape and raising the counter by one. A
+ * list that waits for something begins a batch, so that those before it do not wait with it. */
 typedef struct group {
-  uint32_t count, batch_count;
+  uint32_t count, batch_count, command_count;
   leati_submission *lists[GROUP_MAX];
-  VkCommandBuffer commands[GROUP_MAX];
   uint32_t batch_of[GROUP_MAX];
+  uint32_t sizes[GROUP_MAX]; /* lists of each batch */
+  leati_tape *tapes[GROUP_MAX];
   VkSubmitInfo batches[GROUP_MAX];
   VkTimelineSemaphoreSubmitInfo values[GROUP_MAX];
   uint64_t signals[GROUP_MAX];
@@ -187,6 +212,7 @@ static bool begin_batch(group *g, leati_lane *lane, const leati_submission *list
   }
   const uint32_t waits = g->wait_count - first_wait;
   const uint32_t n = g->batch_count++;
+  g->sizes[n] = 0;
   g->signals[n] = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) + g->batch_count;
   g->values[n] = (VkTimelineSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                  .waitSemaphoreValueCount = waits,
@@ -198,7 +224,7 @@ static bool begin_batch(group *g, leati_lane *lane, const leati_submission *list
                                  .waitSemaphoreCount = waits,
                                  .pWaitSemaphores = &g->wait_semaphores[first_wait],
                                  .pWaitDstStageMask = &g->wait_stages[first_wait],
-                                 .pCommandBuffers = &g->commands[g->count],
+                                 .commandBufferCount = 1,
                                  .signalSemaphoreCount = 1,
                                  .pSignalSemaphores = &lane->counter.semaphore};
   return true;
@@ -215,26 +241,77 @@ static bool waits_for_any(const leati_submission *list) {
 
 /* Puts a list into the group. False: it is full. */
 static bool add_list(group *g, leati_lane *lane, leati_submission *list) {
-  if (g->count == GROUP_MAX) {
+  if (g->count == GROUP_MAX || (g->count != 0 && g->command_count + list->command_count > GROUP_COMMANDS)) {
     return false;
   }
   if ((g->batch_count == 0 || waits_for_any(list)) && !begin_batch(g, lane, list)) {
     return false;
   }
   g->lists[g->count] = list;
-  g->batch_of[g->count] = g->batch_count - 1;
-  g->commands[g->count++] = list->commands;
-  ++g->batches[g->batch_count - 1].commandBufferCount;
+  g->batch_of[g->count++] = g->batch_count - 1;
+  g->command_count += list->command_count;
+  ++g->sizes[g->batch_count - 1];
   return true;
 }
 
-/* Gives the group to the queue. The leader's. */
-static void submit_group(leati_lane *lane, group *g) {
+/* Puts a tape back that is in flight until the counter has `value`. The leader's. */
+static void give_tape(leati_lane *lane, leati_tape *tape, uint64_t value) {
+  tape->value = value;
+  tape->next = NULL;
+  if (lane->tapes != NULL) {
+    lane->last_tape->next = tape;
+  } else {
+    lane->tapes = tape;
+  }
+  lane->last_tape = tape;
+}
+
+/* Takes a tape of which nothing is in flight. Where there is no memory for one more, the oldest will do when it has
+ * run: that is waited for. The leader's. */
+static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
+  leati_tape *const oldest = lane->tapes;
+  if (oldest == NULL || !leati_counter_has(&lane->counter, oldest->value)) {
+    const int32_t status = leati_tape_create(lane->device, out, err);
+    if (status != LEAT_ERROR_OUT_OF_MEMORY || oldest == NULL) {
+      return status;
+    }
+    while (!leati_counter_has(&lane->counter, oldest->value)) {
+      leati_gate_check();
+      LEATI_TRY(leati_counter_block(lane->device, &lane->counter, oldest->value, SLICE_NS, err));
+    }
+  }
+  lane->tapes = oldest->next;
+  *out = oldest;
+  return LEAT_OK;
+}
+
+/* Writes the lists of the group into tapes, one for each batch, and gives them to the queue. The leader's. */
+static int32_t submit_tapes(leati_lane *lane, group *g, leat_error *err) {
   leat_device *const device = lane->device;
-  const VkResult result = device->vk.QueueSubmit(lane->queue, g->batch_count, g->batches, VK_NULL_HANDLE);
-  if (result != VK_SUCCESS) {
-    leat_error failure = {.struct_size = sizeof(failure)};
-    (void)leati_device_fail(device, result, "vkQueueSubmit", &failure);
+  uint32_t taken = 0, first = 0;
+  int32_t status = LEAT_OK;
+  while (status == LEAT_OK && taken < g->batch_count) {
+    status = take_tape(lane, &g->tapes[taken], err);
+    if (status == LEAT_OK) {
+      status = leati_tape_write(device, g->tapes[taken], &g->lists[first], g->sizes[taken], err);
+      g->batches[taken].pCommandBuffers = &g->tapes[taken]->commands;
+      first += g->sizes[taken++];
+    }
+  }
+  if (status == LEAT_OK) {
+    const VkResult result = device->vk.QueueSubmit(lane->queue, g->batch_count, g->batches, VK_NULL_HANDLE);
+    status = result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkQueueSubmit", err);
+  }
+  for (uint32_t i = 0; i < taken; ++i) {
+    give_tape(lane, g->tapes[i], status == LEAT_OK ? g->signals[i] : 0);
+  }
+  return status;
+}
+
+/* Submits the group; if that cannot be, its lists are lost and their timelines fail. The leader's. */
+static void submit_group(leati_lane *lane, group *g) {
+  leat_error failure = {.struct_size = sizeof(failure)};
+  if (submit_tapes(lane, g, &failure) != LEAT_OK) {
     for (uint32_t i = 0; i < g->count; ++i) {
       leati_timeline_fail(g->lists[i]->timeline, g->lists[i]->value, &failure);
       leati_timeline_discard(g->lists[i]);
@@ -243,7 +320,7 @@ static void submit_group(leati_lane *lane, group *g) {
     return;
   }
   for (uint32_t i = 0; i < g->batch_count; ++i) {
-    (void)atomic_fetch_add_explicit(&lane->sizes[g->signals[i] % LEATI_LANE_HISTORY], g->batches[i].commandBufferCount,
+    (void)atomic_fetch_add_explicit(&lane->sizes[g->signals[i] % LEATI_LANE_HISTORY], g->sizes[i],
                                     memory_order_relaxed);
   }
   atomic_store_explicit(&lane->counter.submitted, g->signals[g->batch_count - 1], memory_order_release);
@@ -265,7 +342,7 @@ static void submit_queued(leati_lane *lane) {
   }
   while (oldest != NULL) {
     group g;
-    g.count = g.batch_count = g.wait_count = 0;
+    g.count = g.batch_count = g.command_count = g.wait_count = 0;
     while (oldest != NULL) {
       leati_submission *const next = oldest->queued;
       if (leati_timeline_fails(oldest->timeline, oldest->value)) {
@@ -295,25 +372,30 @@ static bool is_full(leati_lane *lane) {
 
 void leati_lane_help(leati_lane *lane, bool force) {
   while (atomic_load_explicit(&lane->queued, memory_order_seq_cst) != NULL && leati_role_try(&lane->leader)) {
-    const bool leave = !force && atomic_load_explicit(&lane->spinners, memory_order_seq_cst) != 0 && is_full(lane);
+    const bool leave = !force && atomic_load_explicit(&lane->attendants, memory_order_seq_cst) != 0 && is_full(lane);
     if (!leave) {
       submit_queued(lane);
     }
     leati_role_leave(&lane->leader);
     /* The last spinner may have left while this thread had the role, and has not got it. */
-    if (leave && atomic_load_explicit(&lane->spinners, memory_order_seq_cst) != 0) {
+    if (leave && atomic_load_explicit(&lane->attendants, memory_order_seq_cst) != 0) {
       return;
     }
   }
 }
 
-void leati_lane_spin_begin(leati_lane *lane) {
-  (void)atomic_fetch_add_explicit(&lane->spinners, 1, memory_order_seq_cst);
+void leati_lane_attend(leati_lane *lane) {
+  (void)atomic_fetch_add_explicit(&lane->attendants, 1, memory_order_seq_cst);
 }
 
-void leati_lane_spin_end(leati_lane *lane) {
-  (void)atomic_fetch_sub_explicit(&lane->spinners, 1, memory_order_seq_cst);
+void leati_lane_leave(leati_lane *lane) {
+  (void)atomic_fetch_sub_explicit(&lane->attendants, 1, memory_order_seq_cst);
   leati_lane_help(lane, false);
+}
+
+uint64_t leati_lane_room(leati_lane *lane) {
+  const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
+  return submitted < IN_FLIGHT_MAX ? 0 : submitted - IN_FLIGHT_MAX + 1;
 }
 
 bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *out) {

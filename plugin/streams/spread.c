@@ -16,15 +16,23 @@
 #define PATIENCE_MAX 24
 
 void leati_spread_begin(leati_spread *spread, uint32_t most) {
-  *spread = (leati_spread){.most = most, .lanes = 1, .settled = 1, .patience = 1, .upward = true};
+  *spread = (leati_spread){.most = most, .lanes = 1, .settled = 1, .patience = 1, .turn = LEATI_TURN_UP};
 }
 
-/* The number to try next: `settled` if there is none in that direction. */
-static uint32_t neighbour(const leati_spread *spread) {
-  if (!spread->upward) {
-    return spread->settled > 1 ? spread->settled / 2 : 1;
+/* The number that a turn would try: `settled` if there is none. */
+static uint32_t candidate(const leati_spread *spread, leati_turn turn) {
+  switch (turn) {
+    case LEATI_TURN_UP:
+      return spread->settled * 2 < spread->most ? spread->settled * 2 : spread->most;
+    case LEATI_TURN_DOWN:
+      return spread->settled > 1 ? spread->settled / 2 : 1;
+    default:
+      return spread->settled > 2 ? 1 : spread->settled;
   }
-  return spread->settled * 2 < spread->most ? spread->settled * 2 : spread->most;
+}
+
+static leati_turn after(leati_turn turn) {
+  return (leati_turn)((turn + 1) % LEATI_TURN_COUNT);
 }
 
 static void use(leati_spread *spread, uint32_t lanes) {
@@ -32,16 +40,20 @@ static void use(leati_spread *spread, uint32_t lanes) {
   spread->lanes = lanes;
 }
 
-/* Starts a trial in the present direction, else in the other one. */
-static void try_neighbour(leati_spread *spread, uint32_t streams) {
-  for (int i = 0; i < 2 && !spread->trying; ++i) {
-    const uint32_t lanes = neighbour(spread);
-    /* More lanes than streams cannot be told from as many. */
-    if (lanes != spread->settled && (lanes < spread->settled || lanes < 2 * streams)) {
+/* Whether a turn has a number that is worth a trial: more lanes than streams cannot be told from as many. */
+static bool is_worth(const leati_spread *spread, leati_turn turn, uint32_t streams) {
+  const uint32_t lanes = candidate(spread, turn);
+  return lanes < spread->settled || (lanes > spread->settled && lanes < 2 * streams);
+}
+
+/* Starts the next trial, if there is any. */
+static void try_next(leati_spread *spread, uint32_t streams) {
+  for (int i = 0; i < LEATI_TURN_COUNT && !spread->trying; ++i) {
+    if (is_worth(spread, spread->turn, streams)) {
       spread->trying = true;
-      use(spread, lanes);
+      use(spread, candidate(spread, spread->turn));
     } else {
-      spread->upward = !spread->upward;
+      spread->turn = after(spread->turn);
     }
   }
 }
@@ -55,7 +67,7 @@ static void settle(leati_spread *spread, uint32_t lanes) {
   spread->patience = lanes == 1 ? 1 : PATIENCE_LONG;
   spread->calm = 0;
   spread->refusals = 0;
-  spread->upward = lanes == 1;
+  spread->turn = lanes == 1 ? LEATI_TURN_UP : LEATI_TURN_DOWN;
   use(spread, lanes);
 }
 
@@ -68,38 +80,36 @@ static void end_trial(leati_spread *spread, double rate, uint32_t streams) {
     spread->patience = 1;
     spread->refusals = 0;
     /* What helped once may help again. */
-    const bool upward = spread->upward;
-    try_neighbour(spread, streams);
-    if (spread->upward != upward) {
-      /* There is nothing further in this direction, and the other one is where this came from. */
-      spread->trying = false;
-      use(spread, spread->settled);
+    if (is_worth(spread, spread->turn, streams)) {
+      try_next(spread, streams);
     }
     return;
   }
   use(spread, spread->settled);
-  spread->upward = !spread->upward;
+  spread->turn = after(spread->turn);
   if (++spread->refusals >= 2) {
     spread->refusals = 0;
     spread->patience = spread->patience * 2 < PATIENCE_MAX ? spread->patience * 2 : PATIENCE_MAX;
   }
 }
 
-bool leati_spread_long(uint32_t lanes, double rate) {
-  return (double)lanes > rate * LONG_S;
+bool leati_spread_long(uint32_t lanes, double lists) {
+  return (double)lanes > lists * LONG_S;
 }
 
-uint32_t leati_spread_step(leati_spread *spread, double rate, uint32_t streams) {
+uint32_t leati_spread_step(leati_spread *spread, const leati_pace *pace) {
+  const double rate = pace->commands;
+  const uint32_t streams = pace->streams;
   if (spread->most == 1 || streams < 2) {
     return spread->lanes;
   }
   const uint32_t busy = spread->lanes < streams ? spread->lanes : streams;
-  const bool is_long = leati_spread_long(busy, rate);
+  const bool is_long = leati_spread_long(busy, pace->lists);
   const bool strange = spread->rate != 0 && !spread->mixed && !spread->trying &&
                        (rate > spread->rate * OTHER_WORK || rate < spread->rate / OTHER_WORK);
   spread->strange = strange ? spread->strange + 1 : 0;
   const bool other_work = spread->strange >= SURE;
-  if (is_long && spread->lanes == 1 && !spread->mixed) {
+  if (is_long && spread->lanes == 1 && !spread->mixed && !spread->trying) {
     settle(spread, spread->most);
   } else if (is_long && other_work) {
     /* Long by themselves, or held up by each other on too many lanes? On one lane it shows. */
@@ -116,7 +126,7 @@ uint32_t leati_spread_step(leati_spread *spread, double rate, uint32_t streams) 
     spread->rate = spread->rate == 0 ? rate : (spread->rate + rate) / 2;
     if (++spread->calm >= spread->patience) {
       spread->calm = 0;
-      try_neighbour(spread, streams);
+      try_next(spread, streams);
     }
   }
   return spread->lanes;

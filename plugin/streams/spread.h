@@ -2,7 +2,7 @@
 /** @file
  * How many hardware queues are worth using. Long kernels of different streams run beside each other on several queues,
  * tiny ones lose more by it than they gain (docs/benchmarks.md), and which is which depends on device and model. So it
- * is tried out: from time to time an epoch is run on half or twice the lanes, and the faster number stays.
+ * is tried out: from time to time an epoch is run on half or twice the lanes, or on one, and the faster number stays.
  */
 #ifndef LEAT_PLUGIN_STREAMS_SPREAD_H_
 #define LEAT_PLUGIN_STREAMS_SPREAD_H_
@@ -10,26 +10,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** What lists did in an epoch. */
+typedef struct leati_pace {
+  double lists, commands; /**< per second */
+  uint32_t streams;       /**< that had lists */
+} leati_pace;
+
+/** Where the next trial looks. */
+typedef enum leati_turn {
+  LEATI_TURN_UP,   /**< twice as many lanes */
+  LEATI_TURN_DOWN, /**< half as many */
+  LEATI_TURN_ONE,  /**< one, which may be best where neither neighbour is better: only there all lists meet */
+  LEATI_TURN_COUNT
+} leati_turn;
+
 /** What was learnt so far. Plain data: whoever calls leati_spread_step() is the only one to use it. */
 typedef struct leati_spread {
   uint32_t most;     /**< queues there are */
   uint32_t lanes;    /**< in use in this epoch */
   uint32_t settled;  /**< best number known */
-  double rate;       /**< submissions per second with it; 0: not known yet */
+  double rate;       /**< commands per second with it; 0: not known yet */
   uint32_t patience; /**< epochs from one trial to the next */
   uint32_t calm;     /**< epochs since the last trial */
   uint32_t strange;  /**< epochs in a row whose rate is not that of the work known */
   uint32_t refusals; /**< trials in a row that brought nothing */
   bool trying;       /**< this epoch is a trial */
   bool mixed;        /**< the number has just changed: this epoch holds work of before */
-  bool upward;       /**< the next trial has more lanes */
+  leati_turn turn;   /**< the next trial's */
 } leati_spread;
 
 /** Starts with one lane of `most`. */
 void leati_spread_begin(leati_spread *spread, uint32_t most);
-/** Whether lists are so long that few of them tell as much as many: `rate` per second over `lanes` lanes. */
-bool leati_spread_long(uint32_t lanes, double rate);
-/** Ends an epoch in which `streams` streams submitted at `rate`, and gives the number of lanes for the next. */
-uint32_t leati_spread_step(leati_spread *spread, double rate, uint32_t streams);
+/** Whether lists are so long that few of them tell as much as many: `lists` per second over `lanes` lanes. */
+bool leati_spread_long(uint32_t lanes, double lists);
+/** Ends an epoch and gives the number of lanes for the next. */
+uint32_t leati_spread_step(leati_spread *spread, const leati_pace *pace);
 
 #endif /* LEAT_PLUGIN_STREAMS_SPREAD_H_ */

@@ -91,6 +91,20 @@ static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *e
   return LEAT_OK;
 }
 
+/* Puts a stream whose timeline was replaced back onto the lane where the rest of its work is: its last list may have
+ * been lost on the way to another one. All of that rest is on one lane, since such a stream moves only when it is idle.
+ * The stream's lock is held. */
+static void return_to_lane(leat_stream *stream) {
+  for (leati_timeline *at = stream->timeline->replaced; at != NULL; at = at->replaced) {
+    const uint64_t last = leati_timeline_last(at);
+    leati_point point;
+    if (!leati_timeline_passed(at, last) && leati_timeline_locate(at, last, &point)) {
+      stream->lane = leati_lane_of(point.counter);
+      return;
+    }
+  }
+}
+
 int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   leati_timeline *fresh;
   LEATI_TRY(leati_timeline_create(stream->device, &fresh, err));
@@ -99,6 +113,7 @@ int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   fresh->replaced = stream->timeline;
   stream->timeline = fresh;
   leati_timeline_settle(fresh);
+  return_to_lane(stream);
   /* Downloads in that are downloads of this stream: whoever waits for the stream has to see its first list end, which
    * comes behind them. */
   stream->waiting = fresh->replaced != NULL;

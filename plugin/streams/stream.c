@@ -13,8 +13,10 @@
 
 /* A list this long is submitted without being asked once the device has finished what the stream gave it before, so
  * that it works while the rest of a model is recorded. Shorter ones are not worth a submission of their own when many
- * threads submit: docs/benchmarks.md has the figures. */
+ * threads submit. While one stream is alone they are, if they have so many barriers, which is what takes a device time,
+ * and not more than one list of the stream is in flight. docs/benchmarks.md has the figures. */
 #define COMMANDS_WORTH_SUBMITTING 64
+#define BARRIERS_WORTH_SUBMITTING 16
 /* A list this long is submitted in any case: it bounds what a stream holds. */
 #define COMMANDS_MAX 512
 /* Copies start on this many bytes of a staging chunk. */
@@ -59,111 +61,14 @@ static uint64_t open_value(const leat_stream *stream) {
   return atomic_load_explicit(&stream->timeline->promised, memory_order_relaxed) + 1;
 }
 
+/* Commands of the open list. `lock` held. */
+static uint32_t open_count(const leat_stream *stream) {
+  return stream->open != NULL ? stream->open->command_count : 0;
+}
+
 /* Whether there is something to submit. `lock` held. */
 static bool is_open(const leat_stream *stream) {
-  return stream->command_count != 0 || stream->waiting;
-}
-
-static VkPipelineStageFlags stage_of(const leati_command *command) {
-  switch (command->kind) {
-    case LEATI_COMMAND_DISPATCH:
-      return VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
-    case LEATI_COMMAND_COPY:
-      return VK_PIPELINE_STAGE_TRANSFER_BIT;
-    default:
-      return 0;
-  }
-}
-
-/* Pipeline stages of the commands from `first` to the next barrier; from 0, of the whole list. */
-static VkPipelineStageFlags stages_from(const leat_stream *stream, uint32_t first) {
-  VkPipelineStageFlags stages = 0;
-  for (uint32_t i = first; i < stream->command_count; ++i) {
-    if (first != 0 && i != first && stream->commands[i].barrier) {
-      break;
-    }
-    stages |= stage_of(&stream->commands[i]);
-  }
-  return stages;
-}
-
-static VkAccessFlags write_access(VkPipelineStageFlags stages) {
-  return ((stages & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) != 0 ? VK_ACCESS_SHADER_WRITE_BIT : 0u) |
-         ((stages & VK_PIPELINE_STAGE_TRANSFER_BIT) != 0 ? VK_ACCESS_TRANSFER_WRITE_BIT : 0u);
-}
-
-static VkAccessFlags any_access(VkPipelineStageFlags stages) {
-  return write_access(stages) |
-         ((stages & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) != 0 ? VK_ACCESS_SHADER_READ_BIT : 0u) |
-         ((stages & VK_PIPELINE_STAGE_TRANSFER_BIT) != 0 ? VK_ACCESS_TRANSFER_READ_BIT : 0u);
-}
-
-static void record_barrier(const leati_vk_device *vk, VkCommandBuffer commands, VkPipelineStageFlags from,
-                           VkPipelineStageFlags to, VkAccessFlags to_access) {
-  const VkMemoryBarrier barrier = {
-      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = write_access(from), .dstAccessMask = to_access};
-  vk->CmdPipelineBarrier(commands, from, to, 0, 1, &barrier, 0, NULL, 0, NULL);
-}
-
-/* Writes one command. `*bound` is the pipeline that is bound. */
-static void record_command(const leat_device *device, VkCommandBuffer commands, const leati_command *command,
-                           VkPipeline *bound) {
-  const leati_vk_device *const vk = &device->vk;
-  switch (command->kind) {
-    case LEATI_COMMAND_COPY:
-      vk->CmdCopyBuffer(commands, command->copy.from, command->copy.to, 1, &command->copy.region);
-      break;
-    case LEATI_COMMAND_TICK:
-      leati_clock_record(device, commands, command->tick);
-      break;
-    case LEATI_COMMAND_DISPATCH:
-      if (command->dispatch.pipeline != *bound) {
-        *bound = command->dispatch.pipeline;
-        vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, *bound);
-      }
-      vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device->pipeline_layout, 0, 1,
-                                &command->dispatch.set, 1, &command->dispatch.offset);
-      vk->CmdDispatch(commands, command->dispatch.groups[0], command->dispatch.groups[1], command->dispatch.groups[2]);
-      break;
-  }
-}
-
-/* Writes the open list into its command buffer. With `after`, a barrier orders what the queue did before, in any stage,
- * against the whole list. A later barrier orders the stages seen so far against those up to the next one: naming only
- * what occurs keeps it cheap. */
-static int32_t record_commands(leat_stream *stream, bool after, leat_error *err) {
-  leat_device *const device = stream->device;
-  const leati_vk_device *const vk = &device->vk;
-  const VkCommandBuffer commands = stream->open->commands;
-  const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                          .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-  VkResult result = vk->BeginCommandBuffer(commands, &begin);
-  if (result != VK_SUCCESS) {
-    return leati_device_fail(device, result, "vkBeginCommandBuffer", err);
-  }
-  VkPipelineStageFlags seen = after ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT : 0;
-  VkPipeline bound = VK_NULL_HANDLE;
-  for (uint32_t i = 0; i < stream->command_count; ++i) {
-    const leati_command *const command = &stream->commands[i];
-    const bool ordered = seen != 0 && (command->barrier || i == 0);
-    const VkPipelineStageFlags next = ordered ? stages_from(stream, i) : 0;
-    if (next != 0) {
-      record_barrier(vk, commands, seen, next, any_access(next));
-    }
-    seen = i == 0 ? stage_of(command) : seen | stage_of(command);
-    record_command(device, commands, command, &bound);
-  }
-  if (leati_memory_guarded(device)) {
-    record_barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-                   VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
-  } else if (stream->open->delivery_count != 0) {
-    record_barrier(
-        vk, commands,
-        VK_PIPELINE_STAGE_TRANSFER_BIT | (stream->kernel_delivers ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT : 0),
-        VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-  }
-  result = vk->EndCommandBuffer(commands);
-  return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkEndCommandBuffer", err);
+  return open_count(stream) != 0 || stream->waiting;
 }
 
 /* Makes the open list wait for a point. `lock` held. */
@@ -228,10 +133,8 @@ static int32_t need_open(leat_stream *stream, leat_error *err) {
 /* Forgets the list; its submission has gone elsewhere. */
 static void start_list(leat_stream *stream) {
   stream->open = NULL;
-  stream->command_count = 0;
   memset(stream->current, 0, sizeof(stream->current));
   stream->barrier_next = false;
-  stream->kernel_delivers = false;
   stream->read_count = stream->write_count = 0;
   stream->waiting = false;
   memset(stream->waits, 0, sizeof(stream->waits));
@@ -252,25 +155,21 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
     return LEAT_OK;
   }
   leati_timeline_settle(stream->timeline);
-  leati_lane *const before = stream->lane;
   leat_error failure = {.struct_size = sizeof(failure)};
   int32_t status = need_open(stream, &failure);
-  if (status == LEAT_OK) {
-    status = record_commands(stream, place(stream), &failure);
-  }
   if (status != LEAT_OK) {
-    /* What went before is on the lane it was on: what comes after a clear_error() must find it there. */
-    stream->lane = before;
     leati_timeline_fail(stream->timeline, open_value(stream), &failure);
     leati_stream_forget(stream);
     return leati_fail_again(err, &failure);
   }
   leati_submission *const open = stream->open;
+  open->stream = stream;
+  open->after = place(stream);
   open->waited = stream->waiting;
   open->counter = &stream->lane->counter;
   memcpy(open->waits, stream->waits, sizeof(open->waits));
   start_list(stream);
-  leati_lanes_count(stream->device, &stream->epoch);
+  leati_lanes_count(stream->device, open->command_count, &stream->epoch);
   leati_timeline_push(stream->timeline, open);
   leati_lane_add(leati_lane_of(open->counter), open);
   return LEAT_OK;
@@ -313,23 +212,23 @@ void leati_stream_finish(leat_stream *stream) {
   if (stream->open != NULL) {
     leati_timeline_drop(stream->timeline, stream->open);
   }
-  leati_free(stream->commands);
   leati_mutex_destroy(&stream->lock);
 }
 
 /* A new command at the end of the list. */
 static int32_t append(leat_stream *stream, leati_command **out, leat_error *err) {
   LEATI_TRY(need_open(stream, err));
-  if (stream->command_count == stream->command_capacity) {
-    const uint32_t capacity = stream->command_capacity == 0 ? 64 : stream->command_capacity * 2;
-    leati_command *const grown = leati_realloc(stream->commands, capacity * sizeof(*grown));
+  leati_submission *const open = stream->open;
+  if (open->command_count == open->command_capacity) {
+    const uint32_t capacity = open->command_capacity == 0 ? 16 : open->command_capacity * 2;
+    leati_command *const grown = leati_realloc(open->commands, capacity * sizeof(*grown));
     if (grown == NULL) {
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for commands");
     }
-    stream->commands = grown;
-    stream->command_capacity = capacity;
+    open->commands = grown;
+    open->command_capacity = capacity;
   }
-  *out = &stream->commands[stream->command_count];
+  *out = &open->commands[open->command_count];
   return LEAT_OK;
 }
 
@@ -345,7 +244,7 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
       return unlock_and_help(stream, status, err);
     }
     *command = (leati_command){.kind = LEATI_COMMAND_TICK, .tick = tick};
-    ++stream->command_count;
+    ++stream->open->command_count;
   }
   if (status == LEAT_OK) {
     status = flush(stream, err);
@@ -436,7 +335,7 @@ int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_err
   }
   /* What is in the list already need not wait; a stream's own work is in order anyway. */
   if (status == LEAT_OK && timeline != stream->timeline && state == LEAT_ERROR_NOT_READY) {
-    status = stream->command_count != 0 ? flush(stream, err) : LEAT_OK;
+    status = open_count(stream) != 0 ? flush(stream, err) : LEAT_OK;
     if (status == LEAT_OK) {
       add_wait(stream, point);
     }
@@ -456,16 +355,31 @@ int32_t leati_recorder_begin(leati_recorder *recorder, leat_stream *stream, leat
   }
   recorder->device = stream->device;
   recorder->stream = stream;
-  recorder->command_mark = stream->command_count;
+  recorder->command_mark = open_count(stream);
   recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
   recorder->temp_count = 0;
   return LEAT_OK;
 }
 
+/* Whether the open list goes without being asked. `lock` held. */
+static bool should_submit(const leat_stream *stream) {
+  const leati_submission *const open = stream->open;
+  if (open == NULL || open->command_count == 0) {
+    return false;
+  }
+  const uint64_t pushed = open_value(stream) - 1;
+  if (open->barrier_count >= BARRIERS_WORTH_SUBMITTING && leati_lanes_alone(stream->device) &&
+      (pushed == 0 || leati_timeline_passed(stream->timeline, pushed - 1))) {
+    return true;
+  }
+  return open->command_count >= COMMANDS_MAX ||
+         (open->command_count >= COMMANDS_WORTH_SUBMITTING && leati_timeline_passed(stream->timeline, pushed));
+}
+
 int32_t leati_recorder_end(leati_recorder *recorder, int32_t status) {
   leat_stream *const stream = recorder->stream;
-  if (status != LEAT_OK && stream->command_count != recorder->command_mark) {
-    stream->command_count = recorder->command_mark;
+  if (status != LEAT_OK && open_count(stream) != recorder->command_mark) {
+    stream->open->command_count = recorder->command_mark;
     /* A barrier that was cut off has reset the ranges: the next command gets one in its place. */
     stream->barrier_next = true;
     /* Blocks may be stamped with the value of this list already: it must come, or they are never idle again. */
@@ -477,8 +391,7 @@ int32_t leati_recorder_end(leati_recorder *recorder, int32_t status) {
   for (uint32_t i = 0; i < recorder->temp_count; ++i) {
     (void)leati_memory_free(recorder->device, recorder->temps[i], NULL);
   }
-  if (stream->command_count >= COMMANDS_MAX || (stream->command_count >= COMMANDS_WORTH_SUBMITTING &&
-                                                leati_timeline_passed(stream->timeline, open_value(stream) - 1))) {
+  if (should_submit(stream)) {
     /* A failure is sticky: the caller hears of it at the next call. */
     (void)flush(stream, NULL);
   }
@@ -586,7 +499,8 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
                                           .set = chunk->set,
                                           .offset = (uint32_t)offset,
                                           .groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]}}};
-  ++stream->command_count;
+  ++stream->open->command_count;
+  stream->open->barrier_count += command->barrier;
   stamp_all(stream, reads, read_count);
   stamp_all(stream, writes, write_count);
   return LEAT_OK;
@@ -601,7 +515,8 @@ static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_off
       .kind = LEATI_COMMAND_COPY,
       .barrier = barrier,
       .copy = {.from = from, .to = to, .region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size}}};
-  ++stream->command_count;
+  ++stream->open->command_count;
+  stream->open->barrier_count += barrier;
   stamp_all(stream, &read, read != NULL ? 1 : 0);
   stamp_all(stream, &write, write != NULL ? 1 : 0);
   return LEAT_OK;
@@ -647,8 +562,9 @@ static int32_t append_download_kernel(leati_recorder *recorder, const leati_view
       .reads = {src},
   };
   leati_groups_linear(recorder->device, count, DOWNLOAD_GROUP, dispatch.groups);
-  recorder->stream->kernel_delivers = true;
-  return leati_record_dispatch(recorder, &dispatch, err);
+  LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+  recorder->stream->open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  return LEAT_OK;
 }
 
 static int32_t record_download(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t size,
@@ -663,6 +579,7 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
   }
   const VkBuffer buffer = buffer_of(src, &from);
   LEATI_TRY(append_copy(stream, buffer, from, chunk->buffer, to, size, src, NULL, err));
+  stream->open->to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
   return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
 }
 

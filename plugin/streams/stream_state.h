@@ -8,34 +8,9 @@
 #include <leat/backend.h>
 
 #include "device.h"
-#include "streams/clock.h"
 #include "streams/lane.h"
+#include "streams/tape.h"
 #include "timeline.h"
-
-typedef enum leati_command_kind {
-  LEATI_COMMAND_DISPATCH,
-  LEATI_COMMAND_COPY,
-  LEATI_COMMAND_TICK, /**< a timestamp, when everything before it has run */
-} leati_command_kind;
-
-/** A command, before it is recorded into a command buffer. */
-typedef struct leati_command {
-  leati_command_kind kind;
-  bool barrier; /**< everything before it must be visible to it */
-  union {
-    struct {
-      VkPipeline pipeline;
-      VkDescriptorSet set;
-      uint32_t offset; /**< of the argument record in the set's buffer */
-      uint32_t groups[3];
-    } dispatch;
-    struct {
-      VkBuffer from, to;
-      VkBufferCopy region;
-    } copy;
-    leati_tick *tick;
-  };
-} leati_command;
 
 /** Bytes [begin, end) of device memory. */
 typedef struct leati_range {
@@ -54,16 +29,13 @@ struct leat_stream {
   leat_stream *next_free;                      /* guarded by the stock's lock */
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
   leati_timeline *timeline;
-  leati_lane *lane;       /* that the last list went to; NULL: none did */
-  uint32_t epoch;         /* of leati_lanes_count() */
-  leati_submission *open; /* NULL while the list is empty */
-  leati_command *commands;
-  uint32_t command_count, command_capacity;
+  leati_lane *lane;                        /* that the last list went to; NULL: none did */
+  uint32_t epoch;                          /* of leati_lanes_count() */
+  leati_submission *open;                  /* the list of commands that are not submitted; NULL: none yet */
   leati_chunk *current[LEATI_CHUNK_KINDS]; /* chunks of `open` that are being filled */
   bool barrier_next;                       /* the next command needs a barrier whatever it touches */
   uint32_t read_count, write_count;
   leati_range reads[LEATI_RANGES_MAX], writes[LEATI_RANGES_MAX];
-  bool kernel_delivers; /* some download of the open list is written by a kernel */
   /* The open list is submitted even without commands: it waits for something, or somebody waits for its value. What
    * it comes after may be of other timelines. */
   bool waiting;

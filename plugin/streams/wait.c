@@ -52,7 +52,7 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   leati_lane *const lane = leati_lane_of(w->point.counter);
   bool over = false;
   until = until < w->limit ? until : w->limit;
-  leati_lane_spin_begin(lane);
+  leati_lane_attend(lane);
   const uint32_t spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
   do {
     leati_gate_check();
@@ -68,49 +68,56 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
     }
   } while (!over && elapsed(w) < until);
   (void)atomic_fetch_sub_explicit(&device->spinning, 1, memory_order_relaxed);
-  leati_lane_spin_end(lane);
+  leati_lane_leave(lane);
   return over;
 }
 
-/* Blocks in the driver until `until` nanoseconds after the start. True: the wait is over. */
-static bool block(wait *w, uint64_t until, int32_t *out_status) {
+/* Blocks in the driver for `left` nanoseconds at most: until the value is reached, or, while the list is left for
+ * company, until the queue has room for it. */
+static int32_t block_once(wait *w, uint64_t left) {
   leat_device *const device = w->timeline->device;
+  leati_point point = w->point;
+  if (point.value == 0) {
+    point.value = leati_lane_room(leati_lane_of(point.counter));
+  }
+  return leati_counter_block(device, point.counter, point.value, left < SLICE_NS ? left : SLICE_NS, w->err);
+}
+
+/* Blocks until `until` nanoseconds after the start, helping the lane along between. True: the wait is over. */
+static bool block(wait *w, uint64_t until, int32_t *out_status) {
+  leati_lane *const lane = leati_lane_of(w->point.counter);
+  bool over = false;
   until = until < w->limit ? until : w->limit;
-  for (uint64_t now = elapsed(w); now < until; now = elapsed(w)) {
+  leati_lane_attend(lane);
+  for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
-    /* The driver can only wait for what it was given. */
-    if (w->point.value != 0 || leati_lane_ensure(w->timeline, w->value, &w->point)) {
-      const uint64_t left = until - now;
-      *out_status =
-          leati_counter_block(device, w->point.counter, w->point.value, left < SLICE_NS ? left : SLICE_NS, w->err);
-      if (*out_status != LEAT_OK) {
-        return true;
-      }
-    }
-    if (is_over(w, out_status)) {
-      return true;
+    leati_lane_help(lane, false);
+    over = is_over(w, out_status);
+    if (!over) {
+      *out_status = block_once(w, until - now);
+      over = *out_status != LEAT_OK || is_over(w, out_status);
     }
   }
-  return false;
+  leati_lane_leave(lane);
+  return over;
 }
 
 /* Sleeps until `until` nanoseconds after the start. Not in the driver: one that was measured (docs/benchmarks.md) spins
  * through short time-outs. True: the wait is over. */
 static bool nap(wait *w, uint64_t until, int32_t *out_status) {
+  leati_lane *const lane = leati_lane_of(w->point.counter);
+  bool over = false;
   until = until < w->limit ? until : w->limit;
-  /* While this thread sleeps it helps nobody. */
-  if (w->point.value == 0) {
-    (void)leati_lane_ensure(w->timeline, w->value, &w->point);
-  }
-  for (uint64_t now = elapsed(w); now < until; now = elapsed(w)) {
+  leati_lane_attend(lane);
+  for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
     const uint64_t left = until - now;
     leati_sleep_ns(left < SLICE_NS ? left : SLICE_NS);
-    if (is_over(w, out_status)) {
-      return true;
-    }
+    leati_lane_help(lane, false);
+    over = is_over(w, out_status);
   }
-  return false;
+  leati_lane_leave(lane);
+  return over;
 }
 
 /* Spins and blocks as is best for a wait that usually takes `*inout_usual` nanoseconds, and learns from it. A wait that

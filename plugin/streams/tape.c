@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/tape.h"
+
+#include "memory.h"
+#include "status.h"
+
+/* All stages that commands of lists run in. */
+#define ANY_STAGE (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)
+
+int32_t leati_tape_create(leat_device *device, leati_tape **out, leat_error *err) {
+  leati_tape *const tape = leati_calloc(1, sizeof(*tape));
+  if (tape == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a command buffer");
+  }
+  const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                        .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                        .queueFamilyIndex = device->physical->queue_family};
+  VkResult result = device->vk.CreateCommandPool(device->vk.handle, &pool, NULL, &tape->pool);
+  if (result != VK_SUCCESS) {
+    leati_free(tape);
+    return leati_device_fail(device, result, "vkCreateCommandPool", err);
+  }
+  const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                                .commandPool = tape->pool,
+                                                .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                                .commandBufferCount = 1};
+  result = device->vk.AllocateCommandBuffers(device->vk.handle, &commands, &tape->commands);
+  if (result != VK_SUCCESS) {
+    leati_tape_destroy(device, tape);
+    return leati_device_fail(device, result, "vkAllocateCommandBuffers", err);
+  }
+  *out = tape;
+  return LEAT_OK;
+}
+
+void leati_tape_destroy(leat_device *device, leati_tape *tape) {
+  device->vk.DestroyCommandPool(device->vk.handle, tape->pool, NULL);
+  leati_free(tape);
+}
+
+/* ---- Barriers -----------------------------------------------------------------------------------------------------
+ */
+
+static VkPipelineStageFlags stage_of(const leati_command *command) {
+  switch (command->kind) {
+    case LEATI_COMMAND_DISPATCH:
+      return VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+    case LEATI_COMMAND_COPY:
+      return VK_PIPELINE_STAGE_TRANSFER_BIT;
+    default:
+      return 0;
+  }
+}
+
+static VkPipelineStageFlags stages_of(const leati_submission *list) {
+  VkPipelineStageFlags stages = 0;
+  for (uint32_t i = 0; i < list->command_count; ++i) {
+    stages |= stage_of(&list->commands[i]);
+  }
+  return stages;
+}
+
+static VkAccessFlags write_access(VkPipelineStageFlags stages) {
+  return ((stages & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) != 0 ? VK_ACCESS_SHADER_WRITE_BIT : 0u) |
+         ((stages & VK_PIPELINE_STAGE_TRANSFER_BIT) != 0 ? VK_ACCESS_TRANSFER_WRITE_BIT : 0u);
+}
+
+static VkAccessFlags any_access(VkPipelineStageFlags stages) {
+  return write_access(stages) |
+         ((stages & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) != 0 ? VK_ACCESS_SHADER_READ_BIT : 0u) |
+         ((stages & VK_PIPELINE_STAGE_TRANSFER_BIT) != 0 ? VK_ACCESS_TRANSFER_READ_BIT : 0u);
+}
+
+static void write_barrier(const leat_device *device, VkCommandBuffer commands, VkPipelineStageFlags from,
+                          VkPipelineStageFlags to, VkAccessFlags to_access) {
+  if (from != 0 && to != 0) {
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = write_access(from), .dstAccessMask = to_access};
+    device->vk.CmdPipelineBarrier(commands, from, to, 0, 1, &barrier, 0, NULL, 0, NULL);
+  }
+}
+
+/* ---- Lists --------------------------------------------------------------------------------------------------------
+ */
+
+/* The lists of one stream that are not written yet, linked by `queued`. */
+typedef struct strand {
+  leati_submission *list, *last;
+  uint32_t begin, end;         /* commands of `list` that go next; those that need no barrier between them */
+  VkPipelineStageFlags stages; /* that they run in */
+} strand;
+
+/* Finds what of a strand goes next, from `begin` on. */
+static void find_end(strand *s) {
+  s->stages = stage_of(&s->list->commands[s->begin]);
+  s->end = s->begin + 1;
+  while (s->end < s->list->command_count && !s->list->commands[s->end].barrier) {
+    s->stages |= stage_of(&s->list->commands[s->end++]);
+  }
+}
+
+/* Sorts lists into strands; lists without commands have nothing to write. Returns how many there are. */
+static uint32_t make_strands(leati_submission *const *lists, uint32_t count, strand *strands) {
+  uint32_t strand_count = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    leati_submission *const list = lists[i];
+    if (list->command_count == 0) {
+      continue;
+    }
+    list->queued = NULL;
+    uint32_t at = 0;
+    while (at < strand_count && strands[at].list->stream != list->stream) {
+      ++at;
+    }
+    if (at < strand_count) {
+      strands[at].last->queued = list;
+      strands[at].last = list;
+    } else {
+      strands[strand_count] = (strand){.list = list, .last = list};
+      find_end(&strands[strand_count++]);
+    }
+  }
+  return strand_count;
+}
+
+/* Takes what was written off a strand. False: nothing is left of it. */
+static bool go_on(strand *s) {
+  s->begin = s->end;
+  if (s->begin == s->list->command_count) {
+    s->list = s->list->queued;
+    s->begin = 0;
+  }
+  if (s->list == NULL) {
+    return false;
+  }
+  find_end(s);
+  return true;
+}
+
+/* Writes one command. `*inout_bound` is the pipeline that is bound. */
+static void write_command(const leat_device *device, VkCommandBuffer commands, const leati_command *command,
+                          VkPipeline *inout_bound) {
+  const leati_vk_device *const vk = &device->vk;
+  switch (command->kind) {
+    case LEATI_COMMAND_COPY:
+      vk->CmdCopyBuffer(commands, command->copy.from, command->copy.to, 1, &command->copy.region);
+      break;
+    case LEATI_COMMAND_TICK:
+      leati_clock_record(device, commands, command->tick);
+      break;
+    case LEATI_COMMAND_DISPATCH:
+      if (command->dispatch.pipeline != *inout_bound) {
+        *inout_bound = command->dispatch.pipeline;
+        vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, *inout_bound);
+      }
+      vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device->pipeline_layout, 0, 1,
+                                &command->dispatch.set, 1, &command->dispatch.offset);
+      vk->CmdDispatch(commands, command->dispatch.groups[0], command->dispatch.groups[1], command->dispatch.groups[2]);
+      break;
+  }
+}
+
+/* Writes all strands level by level. The barrier before a level orders the stages of the one before against its own:
+ * naming only what occurs keeps it cheap, and what came earlier was ordered before that one. */
+static void write_levels(const leat_device *device, VkCommandBuffer commands, strand *strands, uint32_t count) {
+  VkPipelineStageFlags seen = 0;
+  VkPipeline bound = VK_NULL_HANDLE;
+  while (count != 0) {
+    VkPipelineStageFlags stages = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      stages |= strands[i].stages;
+    }
+    write_barrier(device, commands, seen, stages, any_access(stages));
+    seen = stages != 0 ? stages : seen;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      for (uint32_t j = strands[i].begin; j < strands[i].end; ++j) {
+        write_command(device, commands, &strands[i].list->commands[j], &bound);
+      }
+      if (go_on(&strands[i])) {
+        strands[left++] = strands[i];
+      }
+    }
+    count = left;
+  }
+}
+
+int32_t leati_tape_write(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count,
+                         leat_error *err) {
+  const leati_vk_device *const vk = &device->vk;
+  VkResult result = vk->ResetCommandPool(device->vk.handle, tape->pool, 0);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkResetCommandPool", err);
+  }
+  const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                          .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+  result = vk->BeginCommandBuffer(tape->commands, &begin);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkBeginCommandBuffer", err);
+  }
+  bool after = false;
+  VkPipelineStageFlags to_host = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    after = after || lists[i]->after;
+    to_host |= lists[i]->to_host;
+  }
+  if (after) {
+    VkPipelineStageFlags all = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      all |= stages_of(lists[i]);
+    }
+    write_barrier(device, tape->commands, ANY_STAGE, all, any_access(all));
+  }
+  strand strands[LEATI_TAPE_LISTS_MAX];
+  write_levels(device, tape->commands, strands, make_strands(lists, count, strands));
+  if (leati_memory_guarded(device)) {
+    write_barrier(device, tape->commands, ANY_STAGE, VK_PIPELINE_STAGE_HOST_BIT,
+                  VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
+  } else {
+    write_barrier(device, tape->commands, to_host, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  }
+  result = vk->EndCommandBuffer(tape->commands);
+  return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkEndCommandBuffer", err);
+}

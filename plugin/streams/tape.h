@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Tapes: command buffers of a lane, and how lists of commands are written into them.
+ *
+ * A list is plain data until the leader of its lane submits it. Lists that go together are written into one command
+ * buffer in lockstep: the first commands of all, up to where each would need a barrier; one barrier; the next commands
+ * of all; and so on. Barriers are queue-wide, so lists one behind the other would wait for each other's; and a command
+ * buffer costs a GPU more than a dispatch does.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_TAPE_H_
+#define LEAT_PLUGIN_STREAMS_TAPE_H_
+
+#include <leat/backend.h>
+
+#include "device.h"
+#include "streams/clock.h"
+#include "timeline.h"
+
+typedef enum leati_command_kind {
+  LEATI_COMMAND_DISPATCH,
+  LEATI_COMMAND_COPY,
+  LEATI_COMMAND_TICK, /**< a timestamp, when everything before it has run */
+} leati_command_kind;
+
+/** A command, before it is recorded into a command buffer. */
+typedef struct leati_command {
+  leati_command_kind kind;
+  bool barrier; /**< everything before it in its list must be visible to it */
+  union {
+    struct {
+      VkPipeline pipeline;
+      VkDescriptorSet set;
+      uint32_t offset; /**< of the argument record in the set's buffer */
+      uint32_t groups[3];
+    } dispatch;
+    struct {
+      VkBuffer from, to;
+      VkBufferCopy region;
+    } copy;
+    leati_tick *tick;
+  };
+} leati_command;
+
+/** Lists in one command buffer at most. */
+#define LEATI_TAPE_LISTS_MAX 64
+
+/** A command buffer with a pool of its own. Belongs to the leader of a lane. */
+typedef struct leati_tape {
+  struct leati_tape *next;
+  VkCommandPool pool;
+  VkCommandBuffer commands;
+  uint64_t value; /**< of the lane's counter; free again when that is reached */
+} leati_tape;
+
+/** @errors OUT_OF_MEMORY, DEVICE_LOST */
+int32_t leati_tape_create(leat_device *device, leati_tape **out, leat_error *err);
+/** Nothing of it is in flight. */
+void leati_tape_destroy(leat_device *device, leati_tape *tape);
+
+/** Writes lists, oldest first, at most LEATI_TAPE_LISTS_MAX, into a tape of which nothing is in flight. Lists of one
+ * stream run in their order, and so does everything that the queue was given before if one of the lists asks for it;
+ * what the lists of different streams do is not ordered.
+ * @errors OUT_OF_MEMORY, DEVICE_LOST */
+int32_t leati_tape_write(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count,
+                         leat_error *err);
+
+#endif /* LEAT_PLUGIN_STREAMS_TAPE_H_ */
