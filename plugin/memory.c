@@ -45,11 +45,6 @@
 /* Different timelines that may stamp a block before the oldest uses are waited for in a list on the heap. */
 #define INLINE_STAMPS 3
 
-typedef struct stamp {
-  leati_timeline *timeline;
-  uint64_t value;
-} stamp;
-
 typedef struct segment segment;
 
 struct leati_block {
@@ -68,8 +63,8 @@ struct leati_block {
   /* Uses by other timelines. */
   leati_mutex stamp_lock; /* guards what follows up to `next_free`, while the block is held */
   uint32_t stamp_count, spilled_capacity;
-  stamp stamps[INLINE_STAMPS];
-  stamp *spilled;
+  leati_stamp stamps[INLINE_STAMPS];
+  leati_stamp *spilled;
   bool pinned;            /* never reused again */
   leati_block *next_free; /* this and what follows: guarded by the class's lock */
   uint64_t generation;    /* how often it was handed out */
@@ -500,7 +495,7 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
 /* Adds a stamp or raises one that is there. `stamp_lock` held. False when there is no host memory. */
 static bool put_stamp(leati_block *block, leati_timeline *timeline, uint64_t value) {
   for (uint32_t i = 0; i < block->stamp_count; ++i) {
-    stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
+    leati_stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
     if (at->timeline == timeline) {
       at->value = at->value > value ? at->value : value;
       return true;
@@ -510,16 +505,16 @@ static bool put_stamp(leati_block *block, leati_timeline *timeline, uint64_t val
     const uint32_t spilled = block->stamp_count - INLINE_STAMPS;
     if (spilled == block->spilled_capacity) {
       const uint32_t capacity = spilled == 0 ? 8 : spilled * 2;
-      stamp *const grown = leati_realloc(block->spilled, capacity * sizeof(*grown));
+      leati_stamp *const grown = leati_realloc(block->spilled, capacity * sizeof(*grown));
       if (grown == NULL) {
         return false;
       }
       block->spilled = grown;
       block->spilled_capacity = capacity;
     }
-    block->spilled[spilled] = (stamp){.timeline = timeline, .value = value};
+    block->spilled[spilled] = (leati_stamp){.timeline = timeline, .value = value};
   } else {
-    block->stamps[block->stamp_count] = (stamp){.timeline = timeline, .value = value};
+    block->stamps[block->stamp_count] = (leati_stamp){.timeline = timeline, .value = value};
   }
   ++block->stamp_count;
   return true;
@@ -549,7 +544,7 @@ bool leati_block_idle(leati_block *block) {
       !block->pinned &&
       (owner == NULL || leati_timeline_passed(owner, atomic_load_explicit(&block->owner_value, memory_order_acquire)));
   for (uint32_t i = 0; i < block->stamp_count && idle; ++i) {
-    const stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
+    const leati_stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
     idle = leati_timeline_passed(at->timeline, at->value);
   }
   leati_mutex_unlock(&block->stamp_lock);
@@ -567,12 +562,49 @@ static bool reusable(leati_block *block, leati_timeline *timeline) {
     return false;
   }
   for (uint32_t i = 0; i < block->stamp_count; ++i) {
-    const stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
+    const leati_stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
     if (at->timeline != timeline && !leati_timeline_passed(at->timeline, at->value)) {
       return false;
     }
   }
   return true;
+}
+
+/* Raises the use of the stamp's timeline to the stamp, unless that has passed. */
+static void note_use(leati_stamp stamp, leati_stamp *uses, uint32_t count) {
+  if (stamp.timeline == NULL || leati_timeline_passed(stamp.timeline, stamp.value)) {
+    return;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (uses[i].timeline == stamp.timeline && uses[i].value < stamp.value) {
+      uses[i].value = stamp.value;
+    }
+  }
+}
+
+/* Notes what a list of free blocks waits for. The class's lock is held. */
+static void note_uses(const leati_block *list, leati_stamp *uses, uint32_t count) {
+  for (const leati_block *block = list; block != NULL; block = block->next_free) {
+    if (block->pinned) {
+      continue;
+    }
+    note_use((leati_stamp){.timeline = atomic_load_explicit(&block->owner, memory_order_acquire),
+                           .value = atomic_load_explicit(&block->owner_value, memory_order_acquire)},
+             uses, count);
+    for (uint32_t i = 0; i < block->stamp_count; ++i) {
+      note_use(i < INLINE_STAMPS ? block->stamps[i] : block->spilled[i - INLINE_STAMPS], uses, count);
+    }
+  }
+}
+
+void leati_memory_last_uses(leat_device *device, leati_stamp *uses, uint32_t count) {
+  for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
+    size_class *const class = &device->memory->classes[i];
+    leati_mutex_lock(&class->lock);
+    note_uses(class->first_free, uses, count);
+    note_uses(class->first_waiting, uses, count);
+    leati_mutex_unlock(&class->lock);
+  }
 }
 
 /* Forgets the stamps of a block that is handed out to `timeline`, but for that timeline's own: its work may still be in
@@ -581,7 +613,7 @@ static void keep_stamps_of(leati_block *block, leati_timeline *timeline) {
   leati_timeline *const owner = atomic_load_explicit(&block->owner, memory_order_relaxed);
   uint64_t value = owner == timeline ? atomic_load_explicit(&block->owner_value, memory_order_relaxed) : 0;
   for (uint32_t i = 0; i < block->stamp_count; ++i) {
-    const stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
+    const leati_stamp *const at = i < INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - INLINE_STAMPS];
     if (at->timeline == timeline && at->value > value) {
       value = at->value;
     }
@@ -797,6 +829,23 @@ static int32_t class_alloc(leat_device *device, uint64_t size, bool pressed, lea
   return status;
 }
 
+/* What must be taken from the driver at least for a block of so many bytes. */
+static uint64_t least_for(uint64_t block_size, uint64_t front) {
+  return block_size + front + ALIGNMENT;
+}
+
+bool leati_memory_possible(leat_device *device, uint64_t size) {
+  struct leati_memory *const memory = device->memory;
+  const leat_device_info *const info = &device->physical->info;
+  if (size > info->memory_size) {
+    return false;
+  }
+  uint64_t block_size;
+  (void)class_of(size + 2 * memory->front, &block_size);
+  const uint64_t least = least_for(block_size, memory->front);
+  return least <= info->max_allocation_size && least <= atomic_load_explicit(&memory->limit, memory_order_relaxed);
+}
+
 int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
                            leat_error *err) {
   struct leati_memory *const memory = device->memory;
@@ -807,7 +856,7 @@ int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *t
   }
   uint64_t block_size;
   const uint32_t class_index = class_of(size + 2 * memory->front, &block_size);
-  const uint64_t least = block_size + memory->front + ALIGNMENT;
+  const uint64_t least = least_for(block_size, memory->front);
   if (least > info->max_allocation_size) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY,
                       "%" PRIu64 " bytes are more than one allocation can have on this device (%" PRIu64 ")", size,

@@ -20,14 +20,24 @@
 
 typedef struct leati_block leati_block;
 
+/** A use of memory that ends when a timeline has reached a value. */
+typedef struct leati_stamp {
+  leati_timeline *timeline;
+  uint64_t value;
+} leati_stamp;
+
 int32_t leati_memory_create(leat_device *device, leat_error *err);
 /** Frees everything. Logs what is still held, and what guarding finds. */
 void leati_memory_destroy(leat_device *device);
 
 /** Takes a block; `timeline` is that of the stream that will use it first, or NULL. Release with leati_memory_free().
- * @errors OUT_OF_MEMORY */
+ * @errors OUT_OF_MEMORY: also when what is missing is only waiting for its last use */
 int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
                            leat_error *err);
+/** Whether a block of so many bytes could be had if nobody held any other. */
+bool leati_memory_possible(leat_device *device, uint64_t size);
+/** Raises each of these uses, of different timelines, to the last one that a free block waits for there. */
+void leati_memory_last_uses(leat_device *device, leati_stamp *uses, uint32_t count);
 /** Gives a block back by its address.
  * @errors INVALID_ARGUMENT: no live block begins there; CORRUPTED: it is free now, but something wrote outside of it
  *   (without `err` the next leati_memory_guard_check() says so) */

@@ -85,15 +85,20 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPip
   return LEAT_OK;
 }
 
-int32_t leati_pipeline_get(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err) {
+bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, VkPipeline *out) {
+  const uint32_t hash = hash_key(key);
+  const pipeline *const known = find(&device->pipelines->shards[hash % SHARDS], hash / SHARDS % BUCKETS, key);
+  if (known == NULL) {
+    return false;
+  }
+  *out = known->handle;
+  return true;
+}
+
+int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err) {
   const uint32_t hash = hash_key(key);
   shard *const s = &device->pipelines->shards[hash % SHARDS];
   const uint32_t bucket = hash / SHARDS % BUCKETS;
-  pipeline *known = find(s, bucket, key);
-  if (known != NULL) {
-    *out = known->handle;
-    return LEAT_OK;
-  }
   VkPipeline handle;
   LEATI_TRY(compile(device, key, &handle, err));
   pipeline *const added = leati_calloc(1, sizeof(*added));
@@ -104,20 +109,17 @@ int32_t leati_pipeline_get(leat_device *device, const leati_pipeline_key *key, V
   added->key = *key;
   added->handle = handle;
   leati_mutex_lock(&s->lock);
-  known = find(s, bucket, key);
-  if (known == NULL) {
+  const bool known = find(s, bucket, key) != NULL;
+  if (!known) {
     atomic_store_explicit(&added->next, atomic_load_explicit(&s->buckets[bucket], memory_order_relaxed),
                           memory_order_relaxed);
     atomic_store_explicit(&s->buckets[bucket], added, memory_order_release);
   }
   leati_mutex_unlock(&s->lock);
-  if (known != NULL) {
+  if (known) {
     device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
     leati_free(added);
-    *out = known->handle;
-    return LEAT_OK;
   }
-  *out = handle;
   return LEAT_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Compute pipelines, made on first use and kept as long as the device.
+ * Compute pipelines, compiled before their first use and kept as long as the device.
  *
  * Every kernel has one calling convention: set 0, binding 0 is a uniform buffer with a dynamic offset that holds the
  * kernel's argument record in std430 layout (at most LEATI_ARGS_MAX bytes); buffers come as device addresses in it.
@@ -10,6 +10,7 @@
 #define LEAT_PLUGIN_PIPELINE_H_
 
 #include <leat/backend.h>
+#include <stdbool.h>
 
 #include "leat_kernels.h"
 #include "vulkan.h"
@@ -25,10 +26,12 @@ typedef struct leati_pipeline_key {
   uint32_t spec[LEATI_SPEC_MAX]; /**< unused ones are 0 */
 } leati_pipeline_key;
 
-/** Gets a pipeline, compiling it if this is the first use. Compiles outside every lock; of two threads that compile the
+/** Finds a pipeline. Takes no lock. False: it has not been compiled. */
+bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, VkPipeline *out);
+/** Compiles a pipeline, which is found from then on. That may take long: hold no lock. Of two threads that compile the
  * same one, the second destroys its copy.
  * @errors OUT_OF_MEMORY, INTERNAL */
-int32_t leati_pipeline_get(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err);
+int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err);
 
 int32_t leati_pipelines_create(leat_device *device, leat_error *err);
 void leati_pipelines_destroy(leat_device *device);

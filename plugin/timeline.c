@@ -120,6 +120,16 @@ uint64_t leati_timeline_last(leati_timeline *timeline) {
              : promised;
 }
 
+uint64_t leati_timeline_last_staged(leati_timeline *timeline) {
+  uint64_t value = 0;
+  leati_mutex_lock(&timeline->lock);
+  for (const leati_submission *at = timeline->first; at != NULL; at = at->next) {
+    value = at->chunks != NULL ? at->value : value;
+  }
+  leati_mutex_unlock(&timeline->lock);
+  return value;
+}
+
 void leati_timeline_discard(leati_submission *submission) {
   leati_timeline *const timeline = submission->timeline;
   leati_submission *before = NULL;

@@ -56,7 +56,7 @@ typedef struct leati_op_def {
   int32_t (*infer)(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
   /** Records the operator. The registry has checked counts, types, host or device, that the outputs have the shapes and
    * types that infer() gives and are compact, and that no output overlaps an input (but for exact aliases where
-   * info.flags allows them). */
+   * info.flags allows them). Called again if something was lacking: see leati_record(). */
   int32_t (*invoke)(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err);
 } leati_op_def;
 

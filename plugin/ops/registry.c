@@ -602,10 +602,15 @@ static int32_t import_outputs(const leat_op *op, arguments *a, const DLTensor *c
   return LEAT_OK;
 }
 
-static int32_t record(const leat_op *op, leat_stream *stream, arguments *a, leat_error *err) {
-  leati_recorder recorder;
-  LEATI_TRY(leati_recorder_begin(&recorder, stream, err));
-  return leati_recorder_end(&recorder, op->def->invoke(op, &recorder, &a->call, err));
+/* An operator with what it is called with. */
+typedef struct operation {
+  const leat_op *op;
+  const leati_call *call;
+} operation;
+
+static int32_t record(leati_recorder *recorder, const void *what, leat_error *err) {
+  const operation *const it = what;
+  return it->op->def->invoke(it->op, recorder, it->call, err);
 }
 
 static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
@@ -627,7 +632,8 @@ static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_
     status = import_outputs(op, &a, outputs, err);
   }
   if (status == LEAT_OK) {
-    status = record(op, stream, &a, err);
+    const operation it = {.op = op, .call = &a.call};
+    status = leati_record(stream, record, &it, err);
   }
   arguments_end(&a);
   return status;

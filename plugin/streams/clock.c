@@ -4,6 +4,7 @@
 #include "device.h"
 #include "staging.h"
 #include "status.h"
+#include "streams/stock.h"
 
 /* Queries that are made at once. */
 #define TICKS_PER_BLOCK 256
@@ -105,7 +106,12 @@ int32_t leati_clock_take(leat_device *device, leati_tick **out, leat_error *err)
   leati_mutex_unlock(&clock->lock);
   if (tick == NULL) {
     tick_block *block = NULL;
-    LEATI_TRY(make_block(device, &block, err));
+    int32_t status = make_block(device, &block, err);
+    if (status == LEAT_ERROR_OUT_OF_MEMORY) {
+      leati_streams_await_memory(device);
+      status = make_block(device, &block, err);
+    }
+    LEATI_TRY(status);
     tick = &block->ticks[0];
     leati_mutex_lock(&clock->lock);
     block->next = clock->blocks;

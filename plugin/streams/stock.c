@@ -2,6 +2,7 @@
 #include "streams/stock.h"
 
 #include "device.h"
+#include "memory.h"
 #include "status.h"
 #include "streams/clock.h"
 #include "streams/event.h"
@@ -170,15 +171,15 @@ void leati_streams_give(leat_stream *stream) {
   leati_mutex_unlock(&streams->lock);
 }
 
-int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
+/* Flushes all live streams. Fails with the first failure. */
+static int32_t flush_all(leat_device *device, leat_error *err) {
   struct leati_streams *const streams = device->streams;
   int32_t status = LEAT_OK;
   leati_mutex_lock(&streams->lock);
   leat_stream *stream = streams->all_streams;
   leati_mutex_unlock(&streams->lock);
-  leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
-  /* Both lists only grow at their heads and nothing in them is freed, so what was there can be walked without the lock.
-   */
+  /* The list only grows at its head and nothing in it is freed, so what was there can be walked without the lock. The
+   * same goes for that of the timelines. */
   for (; stream != NULL; stream = stream->next) {
     leat_error failure = {.struct_size = sizeof(failure)};
     const int32_t flushed = leati_stream_flush_if_live(stream, &failure);
@@ -186,6 +187,12 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
       status = leati_fail_again(err, &failure);
     }
   }
+  return status;
+}
+
+int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
+  leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
+  int32_t status = flush_all(device, err);
   /* A failure that is known by now was reported by its stream above, or was cleared. */
   for (; timeline != NULL; timeline = timeline->next) {
     leat_error failure = {.struct_size = sizeof(failure)};
@@ -196,6 +203,33 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
     }
   }
   return status;
+}
+
+void leati_streams_await_memory(leat_device *device) {
+  /* A failure here is for those to hear who use that stream. */
+  (void)flush_all(device, NULL);
+  leati_timeline *const newest = atomic_load_explicit(&device->timelines, memory_order_acquire);
+  uint32_t count = 0;
+  for (const leati_timeline *at = newest; at != NULL; at = at->next) {
+    ++count;
+  }
+  leati_stamp *const uses = count == 0 ? NULL : leati_calloc(count, sizeof(*uses));
+  if (uses == NULL) {
+    return;
+  }
+  uint32_t i = 0;
+  for (leati_timeline *at = newest; at != NULL; at = at->next) {
+    uses[i++] = (leati_stamp){.timeline = at, .value = leati_timeline_last_staged(at)};
+  }
+  leati_memory_last_uses(device, uses, count);
+  for (i = 0; i < count; ++i) {
+    /* A block may be stamped with a list that was put in after the flush, or was lost: that is not waited for. */
+    const uint64_t last = leati_timeline_last(uses[i].timeline);
+    if (uses[i].value != 0) {
+      (void)leati_wait(uses[i].timeline, uses[i].value < last ? uses[i].value : last, -1, NULL);
+    }
+  }
+  leati_free(uses);
 }
 
 /* Makes a block of events. The stock's lock is held. */

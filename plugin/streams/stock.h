@@ -17,6 +17,11 @@ void leati_streams_destroy(leat_device *device);
 /** leat_device_api::synchronize. */
 int32_t leati_streams_synchronize(leat_device *device, leat_error *err);
 
+/** Waits for work in flight, and in open lists, that holds memory which may come free: freed blocks and staging. Of
+ * each timeline what is in by now is waited for, and no more. Then try again, also if there was nothing to wait for: it
+ * may just have ended. Hold no lock. */
+void leati_streams_await_memory(leat_device *device);
+
 /** Takes a stream without a sticky error. */
 int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err);
 /** Gives back a stream that has been flushed; what could not be submitted is taken back. */

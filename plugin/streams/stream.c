@@ -346,7 +346,8 @@ int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_err
 /* ---- Recording ----------------------------------------------------------------------------------------------------
  */
 
-int32_t leati_recorder_begin(leati_recorder *recorder, leat_stream *stream, leat_error *err) {
+/* Takes the stream's lock; on success end_recording() must follow. */
+static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, leat_error *err) {
   leati_mutex_lock(&stream->lock);
   const int32_t status = sticky_error(stream, err);
   if (status != LEAT_OK) {
@@ -355,8 +356,13 @@ int32_t leati_recorder_begin(leati_recorder *recorder, leat_stream *stream, leat
   }
   recorder->device = stream->device;
   recorder->stream = stream;
+  recorder->lack = LEATI_LACK_NOTHING;
   recorder->command_mark = open_count(stream);
   recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    recorder->chunk_mark[i] = stream->current[i];
+    recorder->used_mark[i] = stream->current[i] != NULL ? stream->current[i]->used : 0;
+  }
   recorder->temp_count = 0;
   return LEAT_OK;
 }
@@ -376,7 +382,8 @@ static bool should_submit(const leat_stream *stream) {
          (open->command_count >= COMMANDS_WORTH_SUBMITTING && leati_timeline_passed(stream->timeline, pushed));
 }
 
-int32_t leati_recorder_end(leati_recorder *recorder, int32_t status) {
+/* Keeps the commands or takes them back, frees the temporaries, gives back the lock, returns `status`. */
+static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   leat_stream *const stream = recorder->stream;
   if (status != LEAT_OK && open_count(stream) != recorder->command_mark) {
     stream->open->command_count = recorder->command_mark;
@@ -387,6 +394,12 @@ int32_t leati_recorder_end(leati_recorder *recorder, int32_t status) {
   }
   if (status != LEAT_OK && stream->open != NULL) {
     stream->open->delivery_count = recorder->delivery_mark;
+    for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+      leati_chunk *const chunk = stream->current[i];
+      if (chunk != NULL) {
+        chunk->used = chunk == recorder->chunk_mark[i] ? recorder->used_mark[i] : 0;
+      }
+    }
   }
   for (uint32_t i = 0; i < recorder->temp_count; ++i) {
     (void)leati_memory_free(recorder->device, recorder->temps[i], NULL);
@@ -396,6 +409,34 @@ int32_t leati_recorder_end(leati_recorder *recorder, int32_t status) {
     (void)flush(stream, NULL);
   }
   (void)unlock_and_help(stream, status, NULL);
+  return status;
+}
+
+int32_t leati_record(leat_stream *stream, leati_record_function *record, const void *operation, leat_error *err) {
+  bool waited = false;
+  for (;;) {
+    leati_recorder recorder;
+    LEATI_TRY(begin_recording(&recorder, stream, err));
+    const int32_t status = end_recording(&recorder, record(&recorder, operation, err));
+    if (status == LEAT_OK || recorder.lack == LEATI_LACK_NOTHING) {
+      return status;
+    }
+    if (recorder.lack == LEATI_LACK_PIPELINE) {
+      LEATI_TRY(leati_pipeline_compile(recorder.device, &recorder.pipeline, err));
+    } else if (waited) {
+      return status;
+    } else {
+      leati_streams_await_memory(recorder.device);
+      waited = true;
+    }
+  }
+}
+
+/* Notes that memory could not be had, if waiting for some may help. Returns `status`. */
+static int32_t note_shortage(leati_recorder *recorder, uint64_t size, int32_t status) {
+  if (status == LEAT_ERROR_OUT_OF_MEMORY && leati_memory_possible(recorder->device, size)) {
+    recorder->lack = LEATI_LACK_MEMORY;
+  }
   return status;
 }
 
@@ -435,13 +476,14 @@ static bool note_accesses(leat_stream *stream, const leati_view *const *reads, u
 }
 
 /* Room for `size` bytes in a chunk of the open submission, of which `window` bytes from its start must exist. */
-static int32_t stage(leat_stream *stream, leati_chunk_kind kind, uint64_t size, uint64_t alignment, uint64_t window,
-                     leati_chunk **out, uint64_t *out_offset, leat_error *err) {
+static int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uint64_t size, uint64_t alignment,
+                     uint64_t window, leati_chunk **out, uint64_t *out_offset, leat_error *err) {
+  leat_stream *const stream = recorder->stream;
   LEATI_TRY(need_open(stream, err));
   leati_chunk *chunk = stream->current[kind];
   uint64_t offset = chunk == NULL ? 0 : (chunk->used + alignment - 1) & ~(alignment - 1);
   if (chunk == NULL || offset + window > chunk->size) {
-    LEATI_TRY(leati_staging_take(stream->device, kind, window, &chunk, err));
+    LEATI_TRY(note_shortage(recorder, window, leati_staging_take(stream->device, kind, window, &chunk, err)));
     chunk->next = stream->open->chunks;
     stream->open->chunks = chunk;
     stream->current[kind] = chunk;
@@ -482,12 +524,17 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
                       leati_kernel_codes[dispatch->pipeline.kernel].name);
   }
   VkPipeline pipeline;
-  LEATI_TRY(leati_pipeline_get(recorder->device, &dispatch->pipeline, &pipeline, err));
+  if (!leati_pipeline_find(recorder->device, &dispatch->pipeline, &pipeline)) {
+    /* Without a message: leati_record() compiles it, and nobody is told. */
+    recorder->lack = LEATI_LACK_PIPELINE;
+    recorder->pipeline = dispatch->pipeline;
+    return LEAT_ERROR_NOT_READY;
+  }
   leati_command *command = NULL;
   LEATI_TRY(append(stream, &command, err));
   leati_chunk *chunk;
   uint64_t offset;
-  LEATI_TRY(stage(stream, LEATI_CHUNK_ARGUMENTS, dispatch->args_size, recorder->device->physical->uniform_alignment,
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_ARGUMENTS, dispatch->args_size, recorder->device->physical->uniform_alignment,
                   LEATI_ARGS_MAX, &chunk, &offset, err));
   memcpy(chunk->mapped + offset, dispatch->args, dispatch->args_size);
   const leati_view *reads[LEATI_ACCESS_MAX], *writes[LEATI_ACCESS_MAX];
@@ -529,14 +576,14 @@ static VkBuffer buffer_of(const leati_view *view, uint64_t *out_offset) {
   return buffer;
 }
 
-static int32_t record_upload(leat_stream *stream, const leati_view *src, const leati_view *dst, uint64_t size,
+static int32_t record_upload(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t size,
                              leat_error *err) {
   leati_chunk *chunk;
   uint64_t from, to;
-  LEATI_TRY(stage(stream, LEATI_CHUNK_UPLOAD, size, COPY_ALIGNMENT, size, &chunk, &from, err));
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_UPLOAD, size, COPY_ALIGNMENT, size, &chunk, &from, err));
   memcpy(chunk->mapped + from, src->data, size);
   const VkBuffer buffer = buffer_of(dst, &to);
-  return append_copy(stream, chunk->buffer, from, buffer, to, size, NULL, dst, err);
+  return append_copy(recorder->stream, chunk->buffer, from, buffer, to, size, NULL, dst, err);
 }
 
 /* The argument record of kernels/download.comp. */
@@ -572,7 +619,7 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
   leat_stream *const stream = recorder->stream;
   leati_chunk *chunk;
   uint64_t from, to;
-  LEATI_TRY(stage(stream, LEATI_CHUNK_DOWNLOAD, size, COPY_ALIGNMENT, size, &chunk, &to, err));
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, size, COPY_ALIGNMENT, size, &chunk, &to, err));
   if (size <= recorder->device->kernel_download_max) {
     LEATI_TRY(append_download_kernel(recorder, src, chunk->address + to, size, err));
     return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
@@ -600,7 +647,7 @@ int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const
                       "both sides of a copy are host tensors; one must be on the device");
   }
   if (src->host) {
-    return record_upload(stream, src, dst, size, err);
+    return record_upload(recorder, src, dst, size, err);
   }
   if (dst->host) {
     return record_download(recorder, src, dst, size, err);
@@ -625,7 +672,8 @@ int32_t leati_record_temp(leati_recorder *recorder, leati_view *out, leat_error 
   out->dtype = leati_dtype_of(out->type);
   leati_view_make_compact(out);
   const uint64_t size = out->count * out->item_size;
-  LEATI_TRY(leati_memory_alloc(recorder->device, size, recorder->stream->timeline, &out->address, err));
+  LEATI_TRY(note_shortage(recorder, size,
+                          leati_memory_alloc(recorder->device, size, recorder->stream->timeline, &out->address, err)));
   recorder->temps[recorder->temp_count++] = out->address;
   out->block = leati_memory_find(recorder->device, out->address);
   out->begin = out->address;

@@ -12,6 +12,7 @@
 #include <leat/backend.h>
 
 #include "pipeline.h"
+#include "staging.h"
 #include "tensor.h"
 
 struct leati_timeline;
@@ -21,23 +22,35 @@ struct leati_timeline;
 /** Temporary tensors of one operation at most. */
 #define LEATI_TEMP_MAX 12
 
-/** One operation on its way into a stream. Lives on the caller's stack; holds the stream's lock from begin to end. */
+/** What an operation could not be recorded without, and may get when no lock is held. */
+typedef enum leati_lack {
+  LEATI_LACK_NOTHING,
+  LEATI_LACK_PIPELINE, /**< that must be compiled */
+  LEATI_LACK_MEMORY,   /**< of the device, which work in flight may give back */
+} leati_lack;
+
+/** One operation on its way into a stream, under the stream's lock. */
 typedef struct leati_recorder {
   leat_device *device;
   leat_stream *stream;
-  uint32_t command_mark;  /**< where the stream's list was at begin */
-  uint32_t delivery_mark; /**< likewise its downloads */
+  leati_lack lack;
+  leati_pipeline_key pipeline;                /**< the one that is lacking */
+  uint32_t command_mark;                      /**< where the stream's list was at the begin */
+  uint32_t delivery_mark;                     /**< likewise its downloads */
+  leati_chunk *chunk_mark[LEATI_CHUNK_KINDS]; /**< likewise the chunks that were being filled, */
+  uint64_t used_mark[LEATI_CHUNK_KINDS];      /**< and how far */
   uint32_t temp_count;
-  uint64_t temps[LEATI_TEMP_MAX]; /**< blocks that end() frees, in stream order */
+  uint64_t temps[LEATI_TEMP_MAX]; /**< blocks that are freed at the end, in stream order */
 } leati_recorder;
 
-/** Starts an operation: takes the stream's lock, fails with the stream's sticky error if it has one. On success
- * leati_recorder_end() must follow. */
-int32_t leati_recorder_begin(leati_recorder *recorder, leat_stream *stream, leat_error *err);
+/** Records an operation by calls of the functions below. */
+typedef int32_t leati_record_function(leati_recorder *recorder, const void *operation, leat_error *err);
 
-/** Ends an operation: with LEAT_OK its commands stay, with anything else they are taken back. Frees the temporaries,
- * gives back the lock, returns `status`. */
-int32_t leati_recorder_end(leati_recorder *recorder, int32_t status);
+/** Puts an operation into a stream: with LEAT_OK from `record` its commands stay, with anything else they are taken
+ * back. What `record` lacked is got with no lock held, then it is called again; so all it does beside recording must
+ * bear being done twice. That ends: pipelines stay once compiled, and memory is waited for once.
+ * @errors the stream's sticky error, what `record` returns, that of leati_pipeline_compile() */
+int32_t leati_record(leat_stream *stream, leati_record_function *record, const void *operation, leat_error *err);
 
 /** One dispatch. */
 typedef struct leati_dispatch {

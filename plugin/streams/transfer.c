@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "status.h"
 #include "streams/event.h"
+#include "streams/stock.h"
 #include "streams/stream.h"
 #include "tensor.h"
 
@@ -30,6 +31,11 @@ static int32_t memory_alloc(leat_device *device, uint64_t size, leat_stream *str
     uint64_t value;
     leati_stream_promise(stream, &timeline, &value);
   }
+  const int32_t status = leati_memory_alloc(device, size, timeline, out_address, err);
+  if (status != LEAT_ERROR_OUT_OF_MEMORY || !leati_memory_possible(device, size)) {
+    return status;
+  }
+  leati_streams_await_memory(device);
   return leati_memory_alloc(device, size, timeline, out_address, err);
 }
 
@@ -143,6 +149,16 @@ static bool upload_directly(const leati_view *src, const leati_view *dst) {
   return true;
 }
 
+/* A copy with both its sides. */
+typedef struct transfer {
+  const leati_view *from, *to;
+} transfer;
+
+static int32_t record_copy(leati_recorder *recorder, const void *what, leat_error *err) {
+  const transfer *const copy = what;
+  return upload_directly(copy->from, copy->to) ? LEAT_OK : leati_record_copy(recorder, copy->from, copy->to, err);
+}
+
 static int32_t memory_copy(leat_stream *stream, const DLTensor *src, const DLTensor *dst, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_stream_check(stream, NULL, err));
@@ -155,10 +171,8 @@ static int32_t memory_copy(leat_stream *stream, const DLTensor *src, const DLTen
                       "the source has %llu elements of %s, the destination %llu of %s", (unsigned long long)from.count,
                       leati_type_name(from.type), (unsigned long long)to.count, leati_type_name(to.type));
   }
-  leati_recorder recorder;
-  LEATI_TRY(leati_recorder_begin(&recorder, stream, err));
-  return leati_recorder_end(&recorder,
-                            upload_directly(&from, &to) ? LEAT_OK : leati_record_copy(&recorder, &from, &to, err));
+  const transfer copy = {.from = &from, .to = &to};
+  return leati_record(stream, record_copy, &copy, err);
 }
 
 /* ---- DLPack -------------------------------------------------------------------------------------------------------

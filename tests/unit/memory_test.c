@@ -491,6 +491,12 @@ static void damage_is_found_when_a_block_is_freed(void **state) {
   reopen(f, "LEAT_MEMORY_GUARD", NULL);
 }
 
+/* A copy of the first view to the second. */
+static int32_t record_copy(leati_recorder *recorder, const void *what, leat_error *err) {
+  const leati_view *const views = what;
+  return leati_record_copy(recorder, &views[0], &views[1], err);
+}
+
 static void damage_to_a_live_block_is_found_by_synchronize(void **state) {
   fixture *const f = fixture_of(state);
   reopen(f, "LEAT_MEMORY_GUARD", "1");
@@ -501,15 +507,13 @@ static void damage_to_a_live_block_is_found_by_synchronize(void **state) {
   static unsigned char bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   upload(f, stream, from, bytes, sizeof(bytes));
   int64_t size = 8;
-  leati_view source, target;
+  leati_view views[2];
   const DLTensor from_view = bytes_on(f, from, NULL, &size), to_view = bytes_on(f, to, NULL, &size);
-  assert_ok(leati_view_import(f->device, &from_view, "source", &source, &err));
-  assert_ok(leati_view_import(f->device, &to_view, "target", &target, &err));
-  target.address = target.begin = to + 496;
-  target.end = to + 504;
-  leati_recorder recorder;
-  assert_ok(leati_recorder_begin(&recorder, stream, &err));
-  assert_ok(leati_recorder_end(&recorder, leati_record_copy(&recorder, &source, &target, &err)));
+  assert_ok(leati_view_import(f->device, &from_view, "source", &views[0], &err));
+  assert_ok(leati_view_import(f->device, &to_view, "target", &views[1], &err));
+  views[1].address = views[1].begin = to + 496;
+  views[1].end = to + 504;
+  assert_ok(leati_record(stream, record_copy, views, &err));
   assert_found(f->api->device->synchronize(f->device, &said), &said, to,
                "behind its end: the first bad byte is at offset 500");
   assert_ok(f->api->device->synchronize(f->device, &err));
