@@ -17,11 +17,13 @@ int32_t leati_event_check(const leat_event *event, const leat_device *device, le
   return LEAT_OK;
 }
 
-void leati_event_read(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value) {
+leat_stream *leati_event_read(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value) {
   leati_mutex_lock(&event->lock);
   *out_timeline = event->watch.timeline;
   *out_value = event->watch.value;
+  leat_stream *const stream = event->stream;
   leati_mutex_unlock(&event->lock);
+  return stream;
 }
 
 static int32_t event_create(leat_device *device, uint64_t flags, leat_event **out, leat_error *err) {
@@ -64,6 +66,7 @@ int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *e
   /* Also when the stream failed: the event then stands for work that never runs, and its waiters get the failure. */
   leati_mutex_lock(&event->lock);
   leati_timeline_watch(timeline, value, &event->watch);
+  event->stream = stream;
   leati_clock_give(event->device, event->tick);
   event->tick = tick;
   leati_mutex_unlock(&event->lock);
@@ -82,7 +85,7 @@ static int32_t event_query(leat_event *event, leat_error *err) {
   LEATI_TRY(leati_event_check(event, NULL, err));
   leati_timeline *timeline;
   uint64_t value;
-  leati_event_read(event, &timeline, &value);
+  (void)leati_event_read(event, &timeline, &value);
   return timeline == NULL ? LEAT_OK : leati_timeline_query(timeline, value, err);
 }
 
@@ -93,10 +96,18 @@ static int32_t event_wait(leat_event *event, int64_t timeout_ns, leat_error *err
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "timeout_ns is %lld; allowed: -1 (no limit), 0 and above",
                       (long long)timeout_ns);
   }
+  const uint64_t deadline = timeout_ns < 0 ? UINT64_MAX : leati_now_ns() + (uint64_t)timeout_ns;
   leati_timeline *timeline;
   uint64_t value;
-  leati_event_read(event, &timeline, &value);
-  return timeline == NULL ? LEAT_OK : leati_wait(timeline, value, timeout_ns, err);
+  leat_stream *const stream = leati_event_read(event, &timeline, &value);
+  if (timeline == NULL) {
+    return LEAT_OK;
+  }
+  const int32_t status = leati_wait(timeline, value, timeout_ns, err);
+  if (status != LEAT_OK && leati_timeline_fails(timeline, value) && !leati_stream_drain(stream, timeline, deadline)) {
+    return leati_fail(err, LEAT_ERROR_TIMEOUT, "what came before a failure has not finished yet");
+  }
+  return status;
 }
 
 /* Reads when a timed event was, if it was recorded and has finished. */
@@ -107,7 +118,7 @@ static int32_t read_tick(leat_event *event, leati_reading *out, leat_error *err)
   }
   leati_timeline *timeline;
   uint64_t value;
-  leati_event_read(event, &timeline, &value);
+  (void)leati_event_read(event, &timeline, &value);
   if (timeline == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "an event was never recorded");
   }

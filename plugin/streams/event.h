@@ -15,16 +15,17 @@ struct leat_event {
   leati_kind kind;
   leat_device *device;
   bool timed;            /* created with LEAT_EVENT_TIMING */
-  leati_mutex lock;      /* guards `watch` and `tick` */
+  leati_mutex lock;      /* guards `watch`, `stream` and `tick` */
   leati_watch watch;     /* of no timeline: never recorded */
+  leat_stream *stream;   /* whose timeline that is or was: the object, whoever has it now */
   leati_tick *tick;      /* of a timed event: when that was; NULL: never recorded */
   leat_event *next_free; /* guarded by the stock's lock */
 };
 
 extern const leat_event_api leati_event_table;
 
-/** What an event stands for now; `*out_timeline` is NULL if it was never recorded. */
-void leati_event_read(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value);
+/** What an event stands for now; `*out_timeline` is NULL if it was never recorded. Returns leat_event::stream. */
+leat_stream *leati_event_read(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value);
 /** Fails unless `event` is a live event of `device`. */
 int32_t leati_event_check(const leat_event *event, const leat_device *device, leat_error *err);
 /** leat_event_api::record. */

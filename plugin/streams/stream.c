@@ -302,20 +302,30 @@ int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err) {
   if (status == LEAT_OK) {
     return LEAT_OK;
   }
-  /* What was submitted before the failure still runs, and its downloads arrive. Who is told of the failure may free
-   * their destinations at once, so they arrive before that. */
-  for (leati_timeline *at; (at = running(stream, timeline, &value)) != NULL;) {
-    if (leati_wait(at, value, -1, NULL) != LEAT_OK && !leati_timeline_fails(at, value)) {
+  (void)leati_stream_drain(stream, timeline, UINT64_MAX);
+  return status;
+}
+
+bool leati_stream_drain(leat_stream *stream, leati_timeline *failed, uint64_t deadline_ns) {
+  uint64_t value;
+  for (leati_timeline *at; (at = running(stream, failed, &value)) != NULL;) {
+    const uint64_t now = leati_now_ns();
+    const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
+    const int32_t status = leati_wait(at, value, deadline_ns == UINT64_MAX ? -1 : (int64_t)left, NULL);
+    if (status == LEAT_ERROR_TIMEOUT) {
+      return false;
+    }
+    if (status != LEAT_OK && !leati_timeline_fails(at, value)) {
       break;
     }
   }
-  return status;
+  return true;
 }
 
 int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err) {
   leati_timeline *timeline;
   uint64_t value;
-  leati_event_read(event, &timeline, &value);
+  (void)leati_event_read(event, &timeline, &value);
   if (timeline == NULL) {
     return LEAT_OK;
   }

@@ -454,6 +454,42 @@ static void no_download_is_under_way_once_a_failure_is_told(void **state) {
   close_device();
 }
 
+/* The same for waits of an event, also when the stream is gone. */
+static void no_download_is_under_way_once_an_event_tells_a_failure(void **state) {
+  (void)state;
+  static blocks t;
+  open_device();
+  leat_event *const event = make_event();
+  take_blocks(&t, NULL);
+  for (uint32_t seed = 1; seed < 6; ++seed) {
+    const bool gone = seed > 3;
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    leat_stream *const stream = make_stream();
+    assert_int_equal(upload(&t, stream, seed), LEAT_OK);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_int_equal(download(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(stream, &err));
+    for (uint32_t i = 1; i < seed && !gone; ++i) {
+      fail_and_clear(&t, stream, "vkQueueSubmit");
+    }
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+    assert_int_equal(h.api->event->record(event, stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_ok(gone ? h.api->stream->destroy(stream, &err) : LEAT_OK);
+    assert_int_equal(h.api->event->wait(event, 0, NULL), LEAT_ERROR_TIMEOUT);
+    assert_int_equal(h.api->event->wait(event, 1000000, NULL), LEAT_ERROR_TIMEOUT);
+    nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+    assert_int_equal(h.api->event->wait(event, -1, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_arrived(&t, seed);
+    assert_int_equal(nulldriver_pending(), 0);
+    assert_int_equal(h.api->event->wait(event, 0, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_ok(gone ? LEAT_OK : h.api->stream->destroy(stream, &err));
+  }
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  close_device();
+}
+
 static leat_memory_stats memory_stats(void) {
   leat_memory_stats stats = {.struct_size = sizeof(stats)};
   assert_ok(h.api->memory->stats(h.device, &stats, &err));
@@ -961,6 +997,60 @@ static void memory_that_cannot_come_is_not_waited_for(void **state) {
   close_device();
 }
 
+/* Takes and leaves blocks of which not all threads can have one at once. NULL: each could be had, or there was no
+ * memory. */
+static void *share_memory(void *argument) {
+  submitter *const s = argument;
+  int32_t status = LEAT_OK;
+  for (int i = 0; i < 200 && status == LEAT_OK; ++i) {
+    uint64_t address;
+    status =
+        h.api->memory->alloc(h.device, (uint64_t)(10 + i % 7) * MIB, i % 3 == 0 ? NULL : s->stream, &address, NULL);
+    if (status == LEAT_ERROR_OUT_OF_MEMORY) {
+      ++s->failures;
+      status = LEAT_OK;
+      continue;
+    }
+    if (status == LEAT_OK) {
+      const DLTensor source = device_tensor(address, &count), target = device_tensor(s->t.a, &count);
+      status = h.api->memory->copy(s->stream, &source, &target, NULL);
+      (void)h.api->memory->free(h.device, address, NULL);
+    }
+  }
+  return status == LEAT_OK ? NULL : argument;
+}
+
+static void threads_share_little_memory(void **state) {
+  (void)state;
+  enum { THREADS = 6 };
+  static submitter submitters[THREADS];
+  void *failed;
+  uint64_t address;
+  open_small_device();
+  nulldriver_set_mode(NULLDRIVER_THREADED, 5);
+  for (int i = 0; i < THREADS; ++i) {
+    /* Two threads have one stream. */
+    submitters[i].stream = i % 2 == 0 ? make_stream() : submitters[i - 1].stream;
+    submitters[i].failures = 0;
+    take_blocks(&submitters[i].t, NULL);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    assert_int_equal(pthread_create(&submitters[i].thread, NULL, share_memory, &submitters[i]), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    assert_int_equal(pthread_join(submitters[i].thread, &failed), 0);
+    assert_null(failed);
+    assert_true(submitters[i].failures < 200);
+  }
+  assert_ok(h.api->memory->alloc(h.device, 56 * MIB, NULL, &address, &err));
+  assert_ok(h.api->memory->free(h.device, address, &err));
+  for (int i = 0; i < THREADS; ++i) {
+    give_blocks(&submitters[i].t);
+    assert_ok(i % 2 == 0 ? h.api->stream->destroy(submitters[i].stream, &err) : LEAT_OK);
+  }
+  close_device();
+}
+
 static void *allocate_large(void *argument) {
   uint64_t *const address = argument;
   return h.api->memory->alloc(h.device, 40 * MIB, NULL, address, NULL) == LEAT_OK ? NULL : argument;
@@ -1192,6 +1282,7 @@ int main(void) {
       CASE(a_timed_record_without_memory_changes_nothing),
       CASE(downloads_before_a_failure_arrive_with_what_comes_after),
       CASE(no_download_is_under_way_once_a_failure_is_told),
+      CASE(no_download_is_under_way_once_an_event_tells_a_failure),
       CASE(failures_hold_no_staging_and_no_command_pools),
       CASE(memory_of_a_failed_operation_comes_back),
       CASE(staging_of_a_failed_operation_is_used_again),
@@ -1206,6 +1297,7 @@ int main(void) {
       CASE(temporaries_wait_for_blocks_in_flight),
       CASE(copies_wait_for_staging_in_flight),
       CASE(memory_that_cannot_come_is_not_waited_for),
+      CASE(threads_share_little_memory),
       CASE(an_allocation_that_waits_ends_with_the_device),
       CASE(a_cold_compile_stalls_no_warm_thread_of_its_stream),
       CASE(a_failed_compile_is_told_and_takes_nothing_along),
