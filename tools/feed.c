@@ -8,6 +8,7 @@
 #include "binding.h"
 #include "fault.h"
 #include "npy.h"
+#include "stage.h"
 
 /* What is known while the sets of one model are made. */
 typedef struct maker {
@@ -464,6 +465,7 @@ static void mark_dims(const leati_model *model, const GPtrArray *dims) {
 
 leati_feed *leati_feed_new(const leati_ort *ort, const leati_model *model, const leati_options *options,
                            uint32_t model_index, GError **error) {
+  leati_stage_begin("inputs of", model->label);
   leati_feed *feed = g_new0(leati_feed, 1);
   feed->arrays = g_ptr_array_new_with_free_func((GDestroyNotify)leati_array_free);
   feed->texts = g_ptr_array_new_with_free_func(g_free);
@@ -506,6 +508,7 @@ gboolean leati_feed_expect(const leati_ort *ort, const leati_model *model, OrtSe
   for (size_t i = 0; i < feed->set_count; ++i) {
     leati_set *set = &feed->sets[i];
     OrtValue **outputs = g_new0(OrtValue *, model->output_count + 1);
+    leati_stage_begin("CPU reference of", model->label);
     if (!leati_ort_ok(ort, leati_model_run(ort, model, session, set->inputs, outputs), error)) {
       g_prefix_error(error,
                      "%s does not run on the CPU provider with these inputs (--dim, --range, --fill and --input change "

@@ -5,22 +5,14 @@
 #include <leat_build_id.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "binding.h"
 #include "fault.h"
 #include "npy.h"
 #include "report.h"
+#include "stage.h"
 
 enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_UNUSABLE = 2 };
-
-/* A stage that takes a while, on a terminal; nothing elsewhere. NULL wipes the line. */
-static void show_stage(const char *what, const char *model) {
-  if (isatty(STDERR_FILENO) == 1) {
-    g_printerr("\r\033[K%s%s%s%s", what != NULL ? what : "", what != NULL ? " " : "", what != NULL ? model : "",
-               what != NULL ? " ..." : "");
-  }
-}
 
 /* The file's name without ".onnx", with a number after it if an earlier model has it. */
 static char *make_label(const char *path, const leati_job *jobs, size_t earlier) {
@@ -73,7 +65,7 @@ static gboolean prepare_feed(const leati_ort *ort, const leati_options *options,
     return job->feed != NULL;
   }
   const leati_session_plan plan = {.cpu_threads = (int)options->cpu_threads};
-  show_stage("CPU reference of", model->label);
+  leati_stage_begin("CPU session for", model->label);
   OrtSession *session = leati_ort_session(ort, model->path, &plan, error);
   if (session == NULL) {
     return FALSE;
@@ -103,7 +95,7 @@ static gboolean prepare_job(const leati_ort *ort, const leati_options *options, 
     return FALSE;
   }
   for (int64_t i = 0; i < options->sessions; ++i) {
-    show_stage("session for", job->model->label);
+    leati_stage_begin("session for", job->model->label);
     if (!leati_model_add_session(ort, &plan, job->model, error)) {
       return FALSE;
     }
@@ -252,7 +244,7 @@ static int run(const leati_options *options, const leati_ort *ort, leati_job *jo
     jobs[i].model = leati_model_new(path, label);
     g_free(label);
     const gboolean right = prepare_job(ort, options, (uint32_t)i, &jobs[i], error);
-    show_stage(NULL, NULL);
+    leati_stage_end();
     if (!right) {
       return EXIT_UNUSABLE;
     }
@@ -274,6 +266,15 @@ static int run(const leati_options *options, const leati_ort *ort, leati_job *jo
   return status;
 }
 
+static gboolean open_runtime(const leati_options *options, leati_ort *ort, GError **error) {
+  leati_stage_limit(options->timeout);
+  leati_stage_begin("loading", "ONNX Runtime");
+  const gboolean right = leati_ort_open(options->verbose, ort, error) &&
+                         (!options->leat || leati_ort_register(ort, options->provider_library, options->device, error));
+  leati_stage_end();
+  return right;
+}
+
 int main(int argc, char **argv) {
   (void)argc;
   leati_options options;
@@ -285,8 +286,7 @@ int main(int argc, char **argv) {
   } else if (options.version) {
     puts("leat-run " LEAT_VERSION " (" LEAT_BUILD_ID ")");
     status = EXIT_RIGHT;
-  } else if (leati_ort_open(options.verbose, &ort, &error) &&
-             (!options.leat || leati_ort_register(&ort, options.provider_library, options.device, &error))) {
+  } else if (open_runtime(&options, &ort, &error)) {
     leati_job *jobs = g_new0(leati_job, options.models->len);
     status = run(&options, &ort, jobs, &error);
     for (guint i = 0; i < options.models->len; ++i) {

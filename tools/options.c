@@ -56,7 +56,7 @@ static const char kDescription[] =
     "\n"
     "Exit status\n"
     "  0  every output was right\n"
-    "  1  an output was wrong, a run failed, or no run ended within --timeout\n"
+    "  1  an output was wrong, a run failed, or --timeout was reached\n"
     "  2  bad use, or a model, input, library or device that cannot be used\n"
     "\n"
     "Examples\n"
@@ -224,7 +224,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
       {"save-outputs", 0, TEXT(&out->save_outputs), "Write the outputs of the first run as .npy files", "DIR"},
       {"cpu-threads", 0, TEXT(&wholes[4].text),
        "Threads inside one run on the CPU, 0 for one a core (1: the callers are the parallel part)", "N"},
-      {"timeout", 0, TEXT(&wholes[5].text), "Give up when no run ends for so long, 0 for never (600)", "SECONDS"},
+      {"timeout", 0, TEXT(&wholes[5].text), "Give up when nothing gets done for so long, 0 for never (600)", "SECONDS"},
       {"batch", 'b', TEXT(&wholes[7].text), "Run also in batches of N rows, through a queue (see below)", "N"},
       {"batch-delay-us", 0, TEXT(&wholes[8].text), "Microseconds that a batch waits for more requests (200)", "D"},
       {"batch-workers", 0, TEXT(&wholes[9].text), "Batches of a model that run at once (1: strict order)", "W"},

@@ -16,7 +16,7 @@ typedef struct leati_options {
   int64_t sessions;  /**< a model, 1 to threads */
   int64_t warmup;    /**< runs a thread that are checked and not timed */
   int64_t cpu_threads;
-  int64_t timeout; /**< seconds without any run ending; 0: none */
+  int64_t timeout; /**< seconds without any run ending, and of a stage; 0: none */
   int64_t seed;
   int64_t batch;         /**< rows of a batch, or 0: no batches */
   int64_t batch_delay;   /**< microseconds that a batch waits for more */

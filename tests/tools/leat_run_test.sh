@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# leat_run_test.sh LEAT_RUN MODELS WORK: leat-run by its exit status and its words, on the CPU provider (no device
-# needed). Every bad use must end with 2, every wrong output or failed run with 1, never by a signal, and say what is
+# leat_run_test.sh LEAT_RUN MODELS HANGING_PROVIDER WORK: leat-run by its exit status and its words, on the CPU provider
+# (no device needed). Every bad use must end with 2, every wrong output or failed run with 1, never by a signal, and say what is
 # wrong.
 set -u
 tool=$1
 models=$2
-work=$3
+hanging=$3
+work=$4
 rm -rf "$work"
 mkdir -p "$work"
 checks=0
@@ -108,6 +109,9 @@ if grep -q 'FAILED reshape thread 0' "$work/out"; then
   echo 'FAIL a failure of one thread was told of another'
 fi
 expect 1 'no run ended for 1 seconds' "$models/endless.onnx" -p cpu --compare none --timeout 1 --threads 2
+expect 1 'not done within 1 s (--timeout): CPU reference of endless' "$models/endless.onnx" -p cpu --timeout 1
+expect 1 'not done within 1 s (--timeout): loading ONNX Runtime' "$models/mlp.onnx" --timeout 1 \
+  --provider-library "$hanging"
 
 # Bad use.
 expect 2 'no model named'
