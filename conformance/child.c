@@ -275,13 +275,17 @@ int leati_child_probe(const leat_child_options *options) {
              LEAT_ABI_MINOR(plugin.api->header_version));
   g_snprintf(capabilities, sizeof capabilities, "%" G_GUINT64_FORMAT, plugin.api->capabilities);
   tell("plugin", plugin.api->name, plugin.api->version, plugin.api->build_id, abi, header, capabilities, NULL);
-  if (ctx.device->count(&count, &err) != LEAT_OK) {
-    char *reason;
+  status = ctx.device->count(&count, &err);
+  if (status != LEAT_OK) {
+    /* The arguments are right, so what is invalid is a setting. Taken for no device, it would be hidden by a run that
+     * skips all. */
+    const gboolean setting = status == LEAT_ERROR_INVALID_ARGUMENT;
+    char *text;
     err.message[sizeof err.message - 1] = '\0';
-    reason = g_strdup_printf("counting the devices failed: %s", err.message);
-    tell("no-device", reason, NULL);
-    g_free(reason);
-    return 0;
+    text = g_strdup_printf("counting the devices failed: %s", err.message);
+    tell(setting ? "error" : "no-device", text, NULL);
+    g_free(text);
+    return setting ? LEAT_CHILD_BAD_PLUGIN : 0;
   }
   if (count == 0) {
     err.message[sizeof err.message - 1] = '\0';

@@ -2,8 +2,8 @@
 /** @file
  * leat-conformance: tells whether a plugin keeps the contract of abi/leat/backend.h.
  *
- * Exit status: 0 all is fine, 1 a case failed, crashed or timed out, 2 bad use, 77 there is no device (with the
- * reason).
+ * Exit status: 0 all is fine, 1 a case failed, crashed or timed out, 2 bad use, a plugin or setting that cannot be used
+ * or a report that cannot be written, 77 there is no device (with the reason).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ typedef struct {
   char *jobs;
   char *batch;
   char *repeat;
+  char *scale_text;
   double scale;
   gboolean list;
   gboolean probe;
@@ -63,6 +65,21 @@ static int bad_use(const char *format, ...) {
   return EXIT_BAD_USE;
 }
 
+/* At the end: what was printed has arrived, or somebody is told. */
+static void check_stdout(void) {
+  if (fflush(stdout) != 0 || ferror(stdout))
+    _exit(bad_use("writing to stdout: %s", g_strerror(errno)));
+}
+
+/* A standard stream may be closed. The next file opened would take its number, and a report would go to the middle of
+ * that; writing to a stream that can only be read fails, and is told. */
+static void keep_streams_apart(void) {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) < 0)
+      (void)!open("/dev/null", O_RDONLY);
+  }
+}
+
 /* Reads an option that is a whole number; keeps `out` when the option was not given. */
 static gboolean read_number(const char *option, const char *text, guint64 low, guint64 high, uint32_t *out) {
   GError *error = NULL;
@@ -70,12 +87,43 @@ static gboolean read_number(const char *option, const char *text, guint64 low, g
   if (text == NULL)
     return TRUE;
   if (!g_ascii_string_to_unsigned(text, 10, low, high, &number, &error)) {
-    bad_use("%s %s: a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " is expected", option, text, low,
-            high);
+    bad_use("%s: '%s' is not a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, option, text, low, high);
     g_error_free(error);
     return FALSE;
   }
   *out = (uint32_t)number;
+  return TRUE;
+}
+
+/* The same for the factor of all deadlines. */
+static gboolean read_scale(const char *text, double *out) {
+  char *end;
+  if (text == NULL)
+    return TRUE;
+  *out = g_ascii_strtod(text, &end);
+  if (end == text || g_ascii_isspace(*text) || *end != '\0' || !(*out >= 0.01 && *out <= 1000.0)) {
+    bad_use("--deadline-scale: '%s' is not a number from 0.01 to 1000", text);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean matches_a_case(const char *glob) {
+  GPtrArray *cases = leati_runner_cases();
+  gboolean found = FALSE;
+  for (guint i = 0; i < cases->len && !found; ++i)
+    found = g_pattern_match_simple(glob, ((const leat_case *)cases->pdata[i])->name);
+  return found;
+}
+
+/* A filter that fits no case is a slip of the pen, and a run without what it was for would look like one with it. */
+static gboolean check_filters(char *const *filters) {
+  for (; filters != NULL && *filters != NULL; ++filters) {
+    if (!matches_a_case(*filters)) {
+      bad_use("--filter: no case matches '%s'; --list shows the names", *filters);
+      return FALSE;
+    }
+  }
   return TRUE;
 }
 
@@ -95,7 +143,6 @@ static char **read_waivers(const char *path) {
   for (guint i = 0; lines[i] != NULL; ++i) {
     char *line = g_strstrip(lines[i]);
     size_t name = strcspn(line, " \t");
-    gboolean known = FALSE;
     char *glob;
     if (line[0] == '\0' || line[0] == '#')
       continue;
@@ -104,10 +151,7 @@ static char **read_waivers(const char *path) {
       return NULL;
     }
     glob = g_strndup(line, name);
-    for (guint j = 0; j < leati_runner_cases()->len && !known; ++j) {
-      known = g_pattern_match_simple(glob, ((const leat_case *)leati_runner_cases()->pdata[j])->name);
-    }
-    if (!known) {
+    if (!matches_a_case(glob)) {
       bad_use("--waivers %s: line %u: no case is named %s", path, i + 1, glob);
       return NULL;
     }
@@ -122,18 +166,11 @@ static char **read_waivers(const char *path) {
 /* --list: names and what each checks. */
 static int list_cases(const arguments *args) {
   GPtrArray *cases = leati_runner_cases();
-  guint count = 0;
   for (guint i = 0; i < cases->len; ++i) {
     const leat_case *one = cases->pdata[i];
-    if (!leati_runner_chosen(args->filters, one->name))
-      continue;
-    ++count;
-    printf("%s\t%s\n", one->name, one->summary);
+    if (leati_runner_chosen(args->filters, one->name))
+      printf("%s\t%s\n", one->name, one->summary);
   }
-  if (count == 0)
-    return bad_use("no case matches the filters");
-  if (fflush(stdout) != 0 || ferror(stdout))
-    return bad_use("writing the list: %s", g_strerror(errno));
   return 0;
 }
 
@@ -177,13 +214,38 @@ static int be_child(const arguments *args, const char *plugin_path, uint32_t dev
   return status;
 }
 
-/* Writes the report to a file. A plain one is replaced as a whole; anything else, such as a link, a pipe or /dev/null,
- * must stay what it is and is written to. */
+/* Whether a file is made, or replaced as a whole. Anything else, such as a link, a pipe or /dev/null, must stay what it
+ * is and is written to. */
+static gboolean is_replaced(const char *path) {
+  return !g_file_test(path, G_FILE_TEST_EXISTS) ||
+         (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK));
+}
+
+/* A report that cannot be written is told now rather than after minutes. */
+static gboolean check_output(const char *path) {
+  gboolean right = *path != '\0' && !g_file_test(path, G_FILE_TEST_IS_DIR);
+  if (!right) {
+    bad_use("--output: '%s' names no file", path);
+  } else if (is_replaced(path)) {
+    char *trial = g_strconcat(path, ".XXXXXX", NULL);
+    int file = g_mkstemp(trial);
+    right = file >= 0;
+    if (right) {
+      close(file);
+      unlink(trial);
+    } else {
+      bad_use("--output: %s cannot be written: %s", path, g_strerror(errno));
+    }
+    g_free(trial);
+  }
+  return right;
+}
+
+/* Writes the report to a file. */
 static gboolean put_report(const char *path, const GString *text, GError **error) {
   FILE *file;
   gboolean written;
-  if (!g_file_test(path, G_FILE_TEST_EXISTS) ||
-      (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK)))
+  if (is_replaced(path))
     return g_file_set_contents(path, text->str, (gssize)text->len, error);
   file = fopen(path, "w");
   written = file != NULL && fwrite(text->str, 1, text->len, file) == text->len;
@@ -207,7 +269,9 @@ static int run(const arguments *args, leat_run_options *options) {
       write = formats[i].write;
   }
   if (write == NULL)
-    return bad_use("--format %s: text, tap, junit and json are known", args->format);
+    return bad_use("--format: '%s' is none of text, tap, junit and json", args->format);
+  if (args->output != NULL && !check_output(args->output))
+    return EXIT_BAD_USE;
   if (args->waivers != NULL && (options->waivers = read_waivers(args->waivers)) == NULL)
     return EXIT_BAD_USE;
   if (args->fail_on_output != NULL) {
@@ -246,8 +310,6 @@ static int run(const arguments *args, leat_run_options *options) {
     write(report, text);
     fputs(text->str, stdout);
   }
-  if (fflush(stdout) != 0 || ferror(stdout))
-    return bad_use("writing the report: %s", g_strerror(errno));
   g_string_free(text, TRUE);
   return leati_report_status(report);
 }
@@ -263,8 +325,8 @@ int main(int argc, char **argv) {
       {"batch", 0, 0, G_OPTION_ARG_STRING, &args.batch, "Cases a process at most (default 1)", "N"},
       {"repeat", 0, 0, G_OPTION_ARG_STRING, &args.repeat, "Run each case so often; it passes if all runs do", "N"},
       {"seed", 0, 0, G_OPTION_ARG_STRING, &args.seed, "Seed of random data (default 0)", "N"},
-      {"deadline-scale", 0, 0, G_OPTION_ARG_DOUBLE, &args.scale, "Multiply all deadlines (slow machine, sanitizers)",
-       "X"},
+      {"deadline-scale", 0, 0, G_OPTION_ARG_STRING, &args.scale_text,
+       "Multiply all deadlines (slow machine, sanitizers)", "X"},
       {"format", 0, 0, G_OPTION_ARG_STRING, &args.format, "text (default), tap, junit or json", "FORMAT"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &args.output, "Write the report there, and text to stdout", "FILE"},
       {"quiet", 'q', 0, G_OPTION_ARG_NONE, &args.quiet, "No lines for cases that passed (default on a terminal)", NULL},
@@ -283,13 +345,17 @@ int main(int argc, char **argv) {
   GError *error = NULL;
   leat_run_options options = {.jobs = g_get_num_processors(), .batch = 1, .repeat = 1};
 
+  keep_streams_apart();
+  atexit(check_stdout);
   /* Messages in the user's characters, numbers as in C: the format of reports does not depend on who runs. */
   setlocale(LC_ALL, "");
   setlocale(LC_NUMERIC, "C");
   g_option_context_set_summary(context, "Checks whether PLUGIN.so is a conformant Leat backend.");
-  g_option_context_set_description(context,
-                                   "Exit status: 0 all fine; 1 a case failed, crashed or timed out; 2 bad use;\n"
-                                   "77 the plugin has no device (the reason is printed).");
+  g_option_context_set_description(
+      context,
+      "Exit status: 0 all fine; 1 a case failed, crashed or timed out; 2 bad use, a plugin or\n"
+      "setting that cannot be used, or a report that cannot be written;\n"
+      "77 the plugin has no device (the reason is printed).");
   g_option_context_add_main_entries(context, entries, NULL);
   if (!g_option_context_parse(context, &argc, &argv, &error)) {
     return bad_use("%s; --help shows the options", error->message);
@@ -301,11 +367,11 @@ int main(int argc, char **argv) {
       !read_number("--seed", args.seed, 0, G_MAXUINT32, &options.seed) ||
       !read_number("--jobs", args.jobs, 1, 1024, &options.jobs) ||
       !read_number("--batch", args.batch, 1, 256, &options.batch) ||
-      !read_number("--repeat", args.repeat, 1, 1000000, &options.repeat)) {
+      !read_number("--repeat", args.repeat, 1, 1000000, &options.repeat) || !read_scale(args.scale_text, &args.scale)) {
     return EXIT_BAD_USE;
   }
-  if (!(args.scale >= 0.01 && args.scale <= 1000.0))
-    return bad_use("--deadline-scale: a number from 0.01 to 1000");
+  if (!check_filters(args.filters))
+    return EXIT_BAD_USE;
   if (args.list)
     return list_cases(&args);
   if (args.rest == NULL || args.rest[1] != NULL) {
