@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fault.h"
 
@@ -296,6 +297,8 @@ gboolean leati_npy_write(const char *path, const leati_array *array, GError **er
     right = FALSE;
   }
   if (!right) {
+    /* What is there already must not be taken for an output. */
+    (void)!truncate(path, 0);
     LEATI_FAULT_SET(error, "cannot write %s: %s", path, g_strerror(reason));
   }
   g_string_free(head, TRUE);

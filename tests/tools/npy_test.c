@@ -10,9 +10,13 @@
 #include <stdint.h>
 /* cmocka.h needs the headers above before it. */
 #include <cmocka.h>
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* A file of version 1 with the header as given and some bytes after it. */
 static GByteArray *make_file(const char *header, const void *data, size_t size) {
@@ -140,6 +144,33 @@ static void says_that_it_cannot_write(void **state) {
   leati_array_free(array);
 }
 
+/* Half an output would be taken for one. */
+static void leaves_nothing_of_what_it_cannot_write(void **state) {
+  (void)state;
+  static float data[4096];
+  int64_t dims[1] = {G_N_ELEMENTS(data)};
+  leati_array array;
+  struct rlimit before;
+  char *path = g_build_filename(g_get_tmp_dir(), "leat-npy-XXXXXX", NULL);
+  GError *error = NULL;
+  GStatBuf info;
+  const int made = g_mkstemp(path);
+  assert_true(made >= 0);
+  assert_true(leati_array_wrap(LEATI_FLOAT32, 1, dims, data, &array, NULL));
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){8192, before.rlim_max}), 0);
+  signal(SIGXFSZ, SIG_IGN);
+  assert_false(leati_npy_write(path, &array, &error));
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  assert_non_null(strstr(error->message, g_strerror(EFBIG)));
+  assert_int_equal(g_stat(path, &info), 0);
+  assert_int_equal(info.st_size, 0);
+  g_error_free(error);
+  close(made);
+  g_unlink(path);
+  g_free(path);
+}
+
 static void refuses_hostile_headers(void **state) {
   (void)state;
 #define HEAD(descr, order, shape) "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape "}"
@@ -239,10 +270,15 @@ static void survives_any_damage(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_what_numpy_writes), cmocka_unit_test(reads_version_2_and_no_dimensions),
-      cmocka_unit_test(writes_what_it_reads),    cmocka_unit_test(says_that_it_cannot_write),
-      cmocka_unit_test(refuses_hostile_headers), cmocka_unit_test(zero_among_huge_sizes_is_empty),
-      cmocka_unit_test(refuses_other_files),     cmocka_unit_test(survives_any_damage),
+      cmocka_unit_test(reads_what_numpy_writes),
+      cmocka_unit_test(reads_version_2_and_no_dimensions),
+      cmocka_unit_test(writes_what_it_reads),
+      cmocka_unit_test(says_that_it_cannot_write),
+      cmocka_unit_test(refuses_hostile_headers),
+      cmocka_unit_test(zero_among_huge_sizes_is_empty),
+      cmocka_unit_test(leaves_nothing_of_what_it_cannot_write),
+      cmocka_unit_test(refuses_other_files),
+      cmocka_unit_test(survives_any_damage),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
