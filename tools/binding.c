@@ -37,6 +37,14 @@ gboolean leati_parse_whole(const char *text, int64_t low, int64_t high, int64_t 
   return TRUE;
 }
 
+gboolean leati_whole_option_read(const leati_whole_option *option, GError **error) {
+  if (option->text != NULL && !leati_parse_whole(option->text, option->low, option->high, option->out, error)) {
+    g_prefix_error(error, "--%s: ", option->name);
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* g_ascii_strtod() skips leading spaces, which nobody means to type. */
 static gboolean read_finite(const char *text, const char **end, double *out) {
   char *stop = NULL;

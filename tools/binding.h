@@ -28,6 +28,19 @@ void leati_binding_free(leati_binding *binding);
  * @return FALSE with @p error set, saying what is allowed */
 gboolean leati_parse_whole(const char *text, int64_t low, int64_t high, int64_t *out, GError **error);
 
+/** An option of one whole number. */
+typedef struct leati_whole_option {
+  const char *name; /**< without dashes */
+  char *text;       /**< [owned] as typed, or NULL */
+  int64_t low, high;
+  int64_t *out;
+} leati_whole_option;
+
+/** Reads what was typed into `*out`, which stays as it is if nothing was.
+ * @threads any
+ * @return FALSE with @p error set, naming the option and what is allowed */
+gboolean leati_whole_option_read(const leati_whole_option *option, GError **error);
+
 /** A finite number of at least @p low.
  * @threads any */
 gboolean leati_parse_number(const char *text, double low, double *out, GError **error);

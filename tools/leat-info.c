@@ -2,7 +2,6 @@
 /** @file
  * leat-info: which devices there are, what they can do, which one is used and why, and which settings are in effect.
  */
-#include <errno.h>
 #include <glib.h>
 #include <json-glib/json-glib.h>
 #include <leat_build_id.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 
 #include "inventory.h"
+#include "output.h"
 
 #define WIDTH 110    /* columns of a line */
 #define KEY_WIDTH 18 /* columns of the part before the value */
@@ -295,7 +295,7 @@ static gboolean options_parse(options *out, int *argc, char ***argv) {
   g_option_context_set_description(
       context,
       "Exit status: 0 a device is usable, 1 none is, 2 it cannot be told (a bad option or setting, a backend that "
-      "does not load).\n");
+      "does not load, a report that cannot be written).\n");
   g_option_context_add_main_entries(context, entries, NULL);
   g_autoptr(GError) error = NULL;
   if (!g_option_context_parse(context, argc, argv, &error)) {
@@ -315,6 +315,7 @@ static gboolean options_parse(options *out, int *argc, char ***argv) {
 
 int main(int argc, char **argv) {
   options given = {.plugin = NULL};
+  leati_output_guard("leat-info", LEATI_VERDICT_UNKNOWN);
   if (!options_parse(&given, &argc, &argv)) {
     g_free(given.plugin);
     return LEATI_VERDICT_UNKNOWN;
@@ -343,11 +344,7 @@ int main(int argc, char **argv) {
   if (!given.check && inventory->verdict != LEATI_VERDICT_USABLE) {
     g_printerr("leat-info: %s\n", verdict);
   }
-  leati_verdict result = inventory->verdict;
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    g_printerr("leat-info: writing the report: %s\n", g_strerror(errno));
-    result = LEATI_VERDICT_UNKNOWN;
-  }
+  const leati_verdict result = inventory->verdict;
   if (inventory->api) {
     (void)inventory->api->shutdown(NULL);
   }

@@ -9,6 +9,7 @@
 #include "binding.h"
 #include "fault.h"
 #include "npy.h"
+#include "output.h"
 #include "report.h"
 #include "stage.h"
 
@@ -281,8 +282,9 @@ int main(int argc, char **argv) {
   leati_ort ort = {0};
   GError *error = NULL;
   int status = EXIT_UNUSABLE;
+  leati_output_guard("leat-run", EXIT_UNUSABLE);
   if (!leati_options_parse(argv, &options, &error)) {
-    g_prefix_error(&error, "bad use: ");
+    g_prefix_error(&error, "bad use (see --help): ");
   } else if (options.version) {
     puts("leat-run " LEAT_VERSION " (" LEAT_BUILD_ID ")");
     status = EXIT_RIGHT;
@@ -301,10 +303,6 @@ int main(int argc, char **argv) {
   if (error != NULL) {
     g_printerr("leat-run: %s\n", error->message);
     g_error_free(error);
-  }
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    g_printerr("leat-run: writing the report: %s\n", g_strerror(errno));
-    status = EXIT_UNUSABLE;
   }
   return status;
 }

@@ -57,7 +57,7 @@ static const char kDescription[] =
     "Exit status\n"
     "  0  every output was right\n"
     "  1  an output was wrong, a run failed, or --timeout was reached\n"
-    "  2  bad use, or a model, input, library or device that cannot be used\n"
+    "  2  bad use, or a model, input, library or device that cannot be used, or an output that cannot be written\n"
     "\n"
     "Examples\n"
     "  leat-run model.onnx --threads 8 --runs 100\n"
@@ -66,28 +66,12 @@ static const char kDescription[] =
     "  leat-run model.onnx --threads 8 --batch 8 --batch-delay-us 500\n"
     "  leat-run a.onnx b.onnx --threads 4 --no-fallback --json\n";
 
-/* An option of one whole number. */
-typedef struct whole_option {
-  const char *name;
-  char *text; /* as typed, or NULL */
-  int64_t low, high;
-  int64_t *out;
-} whole_option;
-
 /* An option that may be repeated and takes NAME=VALUE. */
 typedef struct binding_option {
   const char *name;
   char **texts; /* as typed, or NULL */
   GPtrArray *out;
 } binding_option;
-
-static gboolean read_whole(const whole_option *option, GError **error) {
-  if (option->text != NULL && !leati_parse_whole(option->text, option->low, option->high, option->out, error)) {
-    g_prefix_error(error, "--%s: ", option->name);
-    return FALSE;
-  }
-  return TRUE;
-}
 
 static gboolean read_bindings(const binding_option *option, GError **error) {
   for (char **text = option->texts; text != NULL && *text != NULL; ++text) {
@@ -176,7 +160,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
                          .provider_options = new_bindings()};
   int64_t batch_delay = -1;
   int64_t batch_workers = -1;
-  whole_option wholes[] = {
+  leati_whole_option wholes[] = {
       {"threads", NULL, 1, THREADS_MAX, &out->threads},
       {"runs", NULL, 1, RUNS_MAX, &out->runs},
       {"sessions", NULL, 1, THREADS_MAX, &out->sessions},
@@ -252,7 +236,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
     g_ptr_array_add(out->models, g_strdup(*model));
   }
   for (size_t i = 0; i < G_N_ELEMENTS(wholes); ++i) {
-    right = right && read_whole(&wholes[i], error);
+    right = right && leati_whole_option_read(&wholes[i], error);
     g_free(wholes[i].text);
   }
   for (size_t i = 0; i < G_N_ELEMENTS(bindings); ++i) {

@@ -172,11 +172,12 @@ class CommandLine(unittest.TestCase):
             self.assertIn(text, done.stderr)
 
     def test_report_that_cannot_be_written(self):
-        with open('/dev/full', 'w', encoding='ascii') as full:
-            done = subprocess.run([INFO, '--plugin', PLUGIN], stdout=full, stderr=subprocess.PIPE, text=True,
-                                  check=False)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn('writing the report: No space left on device', done.stderr)
+        for target, reason in [('>/dev/full', 'No space left on device'), ('>&-', 'Bad file descriptor')]:
+            for arguments in (['--plugin', PLUGIN], ['--version'], ['--help']):
+                done = subprocess.run(['sh', '-c', f'exec "$0" "$@" {target}', INFO, *arguments],
+                                      stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, 2, arguments)
+                self.assertEqual(done.stderr.splitlines()[-1], f'leat-info: writing to stdout: {reason}')
 
     def test_version_and_help(self):
         done = info('--version')

@@ -51,14 +51,22 @@ ran 2 'from 1 to 64' "$tool" --threads 0
 ran 2 'from 1 to 64' "$tool" --threads 1,x
 ran 2 'from 1 to 64' "$tool" --threads ''
 ran 2 'there twice' "$tool" --threads 2,4,2
+for value in -1 1e99 '' ' 3' 99999999999999999999 nan soon; do
+  ran 2 "--seconds: '$value' is not a number from 0.001 to 3600" "$tool" --seconds "$value"
+  ran 2 "--warmup: '$value' is not a number from 0 to 3600" "$tool" --warmup "$value"
+  ran 2 "--repeat: '$value' is not a whole number from 1 to 1000" "$tool" --repeat "$value"
+  ran 2 "--flat-runs: '$value' is not a whole number from 10 to 1000000000" "$tool" --flat-runs "$value"
+  ran 2 "--ticks: '$value' is not a whole number from 1 to 1000000" "$tool" --ticks "$value"
+  ran 2 "--device: '$value' is not a whole number from 0 to 1000" "$tool" --device "$value"
+done
 ran 2 'from 0.001' "$tool" --seconds 0
-ran 2 'from 0.001' "$tool" --seconds nan
-ran 2 '--seconds' "$tool" --seconds soon
-ran 2 '--warmup' "$tool" --warmup -3
-ran 2 '--warmup' "$tool" --warmup -1
-ran 2 '--repeat' "$tool" --repeat 0
-ran 2 '--flat-runs' "$tool" --flat-runs 9
-ran 2 '--ticks' "$tool" --ticks 0
+ran 2 'from 10' "$tool" --flat-runs 9
+for arguments in --help --version --list; do
+  # shellcheck disable=SC2016 # for the inner shell
+  ran 1 'writing to stdout: No space left' sh -c '"$0" "$1" >/dev/full' "$tool" $arguments
+  # shellcheck disable=SC2016
+  ran 1 'writing to stdout: Bad file descriptor' sh -c '"$0" "$1" >&-' "$tool" $arguments
+done
 ran 2 'there is no measurement "speed"' "$tool" --only op,speed
 ran 2 'names no measurement' "$tool" --only ''
 ran 2 'from 1 to 8' "$tool" --lanes 9
@@ -97,6 +105,8 @@ esac
 ran 2 'there is no device 99' "$tool" --plugin "$plugin" --device 99
 # shellcheck disable=SC2086
 ran 2 '--json' "$tool" --plugin "$plugin" $short --json "$work/none/x.json"
+# shellcheck disable=SC2086
+ran 2 "--json: '' names no file" "$tool" --plugin "$plugin" $short --json ''
 # Only a plain file is replaced; what is none stays what it is. The way to /dev/full is a link, lest a mistake hit that.
 : >"$work/target.json"
 ln -s target.json "$work/link.json"

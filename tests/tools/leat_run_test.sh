@@ -115,6 +115,7 @@ expect 1 'not done within 1 s (--timeout): loading ONNX Runtime' "$models/mlp.on
 
 # Bad use.
 expect 2 'no model named'
+expect 2 'bad use (see --help)' --nonsense
 for threads in -3 0 x '' 1025 3x 1e2 99999999999999999999; do
   expect 2 'is not a whole number from 1 to 1024' "$models/mlp.onnx" --threads "$threads"
 done
@@ -179,15 +180,24 @@ expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-li
 expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$work/empty.onnx"
 expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$libc"
 
-# A report that cannot be written is a failure.
-checks=$((checks + 1))
-timeout 60 "$tool" "$models/mlp.onnx" -p cpu >/dev/full 2>"$work/out" </dev/null
-got=$?
-if [ "$got" -ne 2 ] || ! grep -qF 'writing the report: No space left on device' "$work/out"; then
-  failures=$((failures + 1))
-  echo "FAIL status $got instead of 2 with a full disk"
-  sed 's/^/     /' "$work/out"
-fi
+# unprinted REASON ARGUMENTS: the run just before has failed because of that.
+unprinted() {
+  got=$?
+  checks=$((checks + 1))
+  if [ "$got" -ne 2 ] || ! grep -qF "writing to stdout: $1" "$work/out"; then
+    failures=$((failures + 1))
+    echo "FAIL status $got instead of 2, or no '$1': leat-run $2"
+    sed 's/^/     /' "$work/out"
+  fi
+}
+for arguments in "$models/mlp.onnx -p cpu" "$models/mlp.onnx -p cpu --json" --help --version; do
+  # shellcheck disable=SC2086 # several words
+  timeout 60 "$tool" $arguments >/dev/full 2>"$work/out" </dev/null
+  unprinted 'No space left on device' "$arguments"
+  # shellcheck disable=SC2086
+  timeout 60 "$tool" $arguments >&- 2>"$work/out" </dev/null
+  unprinted 'Bad file descriptor' "$arguments"
+done
 
 echo "$checks checks, $failures failures"
 [ "$failures" -eq 0 ]

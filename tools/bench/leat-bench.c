@@ -4,12 +4,15 @@
  */
 #include <errno.h>
 #include <leat_build_id.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/measure.h"
+#include "binding.h"
 #include "fault.h"
+#include "output.h"
 
 #define STATUS_WRONG 1
 #define STATUS_USE 2
@@ -28,7 +31,7 @@ static const char description[] =
     "\n"
     "Exit status\n"
     "  0  all was measured and every result was right\n"
-    "  1  a result was wrong, or something failed\n"
+    "  1  a result was wrong, or something failed, such as writing a report\n"
     "  2  bad use, or no device that can be used\n"
     "\n"
     "Examples\n"
@@ -130,9 +133,10 @@ static gboolean parse_only(options *o, const char *text, GError **error) {
   return TRUE;
 }
 
-static gboolean in_range(const char *option, double value, double low, double high, GError **error) {
-  if (!(value >= low && value <= high)) {
-    LEATI_FAULT_SET(error, "%s: %g is not from %g to %g", option, value, low, high);
+/* Keeps `out` when the option was not given. */
+static gboolean parse_seconds(const char *option, const char *text, double low, double *out, GError **error) {
+  if (text != NULL && (!leati_parse_number(text, low, out, NULL) || *out > 3600)) {
+    LEATI_FAULT_SET(error, "%s: '%s' is not a number from %g to 3600", option, text, low);
     return FALSE;
   }
   return TRUE;
@@ -140,23 +144,27 @@ static gboolean in_range(const char *option, double value, double low, double hi
 
 static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
   leati_bench *b = &o->bench;
-  g_autofree char *threads = NULL, *lanes = NULL, *only = NULL;
-  const double unset = -G_MAXDOUBLE;
-  double warmup = unset;
+  g_autofree char *threads = NULL, *lanes = NULL, *only = NULL, *seconds = NULL, *warmup = NULL;
+  leati_whole_option wholes[] = {
+      {"repeat", NULL, 1, 1000, &b->repeat},
+      {"flat-runs", NULL, 10, 1000000000, &b->runs},
+      {"ticks", NULL, 1, 1000000, &b->ticks},
+      {"device", NULL, 0, 1000, &b->device},
+  };
   const GOptionEntry entries[] = {
       {"only", 0, 0, G_OPTION_ARG_STRING, &only, "Measure these alone (--list shows the names)", "NAME[,NAME...]"},
       {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "List the measurements, and leave", NULL},
       {"threads", 't', 0, G_OPTION_ARG_STRING, &threads, "Numbers of threads (1,2,4,8,12,16,31)", "N[,N...]"},
-      {"seconds", 's', 0, G_OPTION_ARG_DOUBLE, &b->seconds, "Seconds for each point and round (0.3)", "S"},
-      {"warmup", 0, 0, G_OPTION_ARG_DOUBLE, &warmup, "Seconds before each (a fifth of --seconds)", "S"},
-      {"repeat", 'r', 0, G_OPTION_ARG_INT64, &b->repeat, "Rounds (5)", "N"},
+      {"seconds", 's', 0, G_OPTION_ARG_STRING, &seconds, "Seconds for each point and round (0.3)", "S"},
+      {"warmup", 0, 0, G_OPTION_ARG_STRING, &warmup, "Seconds before each (a fifth of --seconds)", "S"},
+      {"repeat", 'r', 0, G_OPTION_ARG_STRING, &wholes[0].text, "Rounds (5)", "N"},
       {"lanes", 0, 0, G_OPTION_ARG_STRING, &lanes, "Values of LEAT_LANES for \"chain\" (1,2,4,8,unset)", "N[,N...]"},
-      {"flat-runs", 0, 0, G_OPTION_ARG_INT64, &b->runs, "Runs of \"flat\" (100000)", "N"},
-      {"ticks", 0, 0, G_OPTION_ARG_INT64, &b->ticks, "Ticks of \"tick\" in each round (120)", "N"},
+      {"flat-runs", 0, 0, G_OPTION_ARG_STRING, &wholes[1].text, "Runs of \"flat\" (100000)", "N"},
+      {"ticks", 0, 0, G_OPTION_ARG_STRING, &wholes[2].text, "Ticks of \"tick\" in each round (120)", "N"},
       {"pool", 0, 0, G_OPTION_ARG_NONE, &b->pool, "Take all streams from the backend's pool", NULL},
       {"no-floor", 0, 0, G_OPTION_ARG_NONE, &b->bare, "Measure no floor beside the others", NULL},
       {"json", 'j', 0, G_OPTION_ARG_FILENAME, &o->json, "Write everything, each sample included, to a file", "FILE"},
-      {"device", 'd', 0, G_OPTION_ARG_INT64, &b->device, "Index of the device (0, the best)", "N"},
+      {"device", 'd', 0, G_OPTION_ARG_STRING, &wholes[3].text, "Index of the device (0, the best)", "N"},
       {"plugin", 0, 0, G_OPTION_ARG_FILENAME, &b->plugin, "Measure this backend instead of the installed one", "PATH"},
       {"version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print version and build, and leave", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
@@ -164,19 +172,23 @@ static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
   g_option_context_set_summary(context, summary);
   g_option_context_set_description(context, description);
   g_option_context_add_main_entries(context, entries, NULL);
-  if (!g_option_context_parse(context, argc, argv, error)) {
+  gboolean right = g_option_context_parse(context, argc, argv, error);
+  for (size_t i = 0; i < G_N_ELEMENTS(wholes); ++i) {
+    right = right && leati_whole_option_read(&wholes[i], error);
+    g_free(wholes[i].text);
+  }
+  if (!right) {
     return FALSE;
   }
   if (*argc > 1) {
     LEATI_FAULT_SET(error, "unexpected argument \"%s\"; it takes options only", (*argv)[1]);
     return FALSE;
   }
-  b->warmup = warmup <= unset ? b->seconds / 5 : warmup;
-  return in_range("--seconds", b->seconds, 0.001, 3600, error) && in_range("--warmup", b->warmup, 0, 3600, error) &&
-         in_range("--repeat", (double)b->repeat, 1, 1000, error) &&
-         in_range("--flat-runs", (double)b->runs, 10, 1e9, error) &&
-         in_range("--ticks", (double)b->ticks, 1, 1e6, error) &&
-         in_range("--device", (double)b->device, 0, 1000, error) &&
+  if (!parse_seconds("--seconds", seconds, 0.001, &b->seconds, error)) {
+    return FALSE;
+  }
+  b->warmup = b->seconds / 5;
+  return parse_seconds("--warmup", warmup, 0, &b->warmup, error) &&
          parse_threads(b, threads != NULL ? threads : "1,2,4,8,12,16,31", error) &&
          parse_lanes(b, lanes != NULL ? lanes : "1,2,4,8,unset", error) && parse_only(o, only, error);
 }
@@ -279,6 +291,10 @@ static char *json_report(const options *o, const char *date) {
  * Anything else, such as a link, a pipe or /dev/null, must stay what it is: it is opened once, and written at the end.
  */
 static gboolean json_open(options *o, GError **error) {
+  if (o->json != NULL && *o->json == '\0') {
+    LEATI_FAULT_SET(error, "--json: '' names no file");
+    return FALSE;
+  }
   if (o->json == NULL || !g_file_test(o->json, G_FILE_TEST_EXISTS) ||
       (g_file_test(o->json, G_FILE_TEST_IS_REGULAR) && !g_file_test(o->json, G_FILE_TEST_IS_SYMLINK))) {
     return TRUE;
@@ -370,10 +386,6 @@ static int run(options *o) {
   }
   leati_floor_close(b->floor);
   leati_rig_close(&b->rig);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    g_printerr("leat-bench: writing the tables: %s\n", g_strerror(errno));
-    well = FALSE;
-  }
   return well ? 0 : STATUS_WRONG;
 }
 
@@ -381,6 +393,9 @@ int main(int argc, char **argv) {
   options o = {.bench = {.seconds = 0.3, .repeat = 5, .runs = 100000, .ticks = 120}};
   int status = 0;
   GError *error = NULL;
+  leati_output_guard("leat-bench", STATUS_WRONG);
+  /* GLib's messages name files in the user's characters. */
+  setlocale(LC_CTYPE, "");
   o.bench.threads = g_array_new(FALSE, FALSE, sizeof(guint));
   o.chosen = g_ptr_array_new();
   leati_results_init(&o.bench.results);
