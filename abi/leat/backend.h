@@ -536,7 +536,9 @@ typedef struct leat_pool_info {
  * it, lets what is in flight go on, drops the downloads that no event covers (their destinations may go with the owner,
  * as when a stream is destroyed), and clears its sticky error. While none is free a thread waits, or fails with
  * LEAT_ERROR_EXHAUSTED, as the backend's setting says (for libleat_vulkan.so LEAT_STREAM_POOL_WAIT_TIMEOUT_MS); who
- * came first is served first. A host that manages streams of its own needs nothing of this. */
+ * came first is served first. A thread that holds a stream and waits for another thread that needs one may wait for
+ * ever if the timeout is -1: the other may never get one, so give the own one back first. A host that manages streams
+ * of its own needs nothing of this. */
 typedef struct leat_pool_api {
   uint32_t struct_size; /**< size that the backend filled in */
   uint32_t reserved;    /**< zero */
