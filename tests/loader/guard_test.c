@@ -8,9 +8,11 @@
 #include <stddef.h>
 /* cmocka.h needs the headers above before it. */
 #include <cmocka.h>
+#include <pthread.h>
 #include <string.h>
 
 #define DEPTH 3
+#define ROUNDS 500
 
 static const leat_backend_api *api;
 static leat_device *device;
@@ -116,6 +118,46 @@ static void test_a_destroyed_stream_is_not_restored(void **state) {
   assert_int_equal(api->stream->destroy(second, NULL), LEAT_OK);
 }
 
+/* Guards its own stream with another again and again; returns the first thing that was not as it should be. cmocka's
+ * assertions are for its own thread. */
+static void *guard_often(void *unused) {
+  (void)unused;
+  const char *fault = NULL;
+  leat_stream *own = NULL;
+  leat_stream *other = NULL;
+  leat_stream *now = NULL;
+  if (api->pool->current(device, &own, NULL) != LEAT_OK || api->stream->create(device, 0, &other, NULL) != LEAT_OK) {
+    return "no stream";
+  }
+  for (int i = 0; i < ROUNDS && fault == NULL; ++i) {
+    leat_stream_guard guard;
+    if (leat_stream_guard_begin(api, device, other, &guard, NULL) != LEAT_OK ||
+        api->pool->current(device, &now, NULL) != LEAT_OK || now != other) {
+      fault = "a guard did not bind its stream";
+    } else if (leat_stream_guard_end(&guard) != LEAT_OK || api->pool->current(device, &now, NULL) != LEAT_OK ||
+               now != own) {
+      fault = "a guard did not restore the thread's own stream";
+    }
+  }
+  return api->stream->destroy(other, NULL) == LEAT_OK ? (void *)fault : "the stream could not be destroyed";
+}
+
+static void test_threads_do_not_meet(void **state) {
+  (void)state;
+  need_device();
+  pthread_t threads[8];
+  for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); ++i) {
+    assert_int_equal(pthread_create(&threads[i], NULL, guard_often, NULL), 0);
+  }
+  for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); ++i) {
+    void *fault = NULL;
+    assert_int_equal(pthread_join(threads[i], &fault), 0);
+    if (fault != NULL) {
+      fail_msg("%s", (const char *)fault);
+    }
+  }
+}
+
 #ifdef LEAT_STREAM_GUARD_SCOPED
 /* Leaves two blocks with guards at once. */
 static void leave_early(leat_stream *outer_stream, leat_stream *inner_stream) {
@@ -179,6 +221,7 @@ int main(void) {
       WITH_DEVICE(test_nested_guards_restore),
       WITH_DEVICE(test_an_ended_guard_does_nothing),
       WITH_DEVICE(test_an_error_leaves_the_binding),
+      WITH_DEVICE(test_threads_do_not_meet),
       WITH_DEVICE(test_a_destroyed_stream_is_not_restored),
 #ifdef LEAT_STREAM_GUARD_SCOPED
       WITH_DEVICE(test_a_scoped_guard_ends_with_its_block),
