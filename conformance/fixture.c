@@ -227,6 +227,47 @@ void leati_trip_check(const leat_case_context *ctx, const leat_case_trip *trip) 
 
 /* ---- Threads ---- */
 
+void leati_sum_begin(leat_case_context *ctx, leat_case_sum *sum, leat_stream *stream, uint32_t count) {
+  const int64_t shape[1] = {count};
+  const uint64_t size = count * sizeof(float);
+  *sum = (leat_case_sum){.add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1),
+                         .block = leati_alloc(ctx, 3 * size, stream),
+                         .values = g_new(float, 2 * count),
+                         .count = count};
+  for (uint32_t i = 0; i < count; ++i) {
+    sum->values[i] = (float)i;
+    sum->values[count + i] = 1.0f;
+  }
+  leati_tensor_device(ctx, &sum->views[0], sum->block, LEAT_F32, 1, shape);
+  leati_tensor_device(ctx, &sum->ones, sum->block + size, LEAT_F32, 1, shape);
+  leati_tensor_device(ctx, &sum->views[1], sum->block + 2 * size, LEAT_F32, 1, shape);
+  leati_upload(ctx, stream, sum->block, sum->values, 2 * size);
+}
+
+void leati_sum_end(leat_case_context *ctx, leat_case_sum *sum) {
+  leati_free(ctx, sum->block);
+  leati_op_destroy(ctx, sum->add);
+  g_free(sum->values);
+}
+
+void leati_sum_step(leat_case_context *ctx, leat_case_sum *sum, leat_stream *stream) {
+  const leat_case_tensor *inputs[2] = {&sum->views[sum->steps % 2], &sum->ones};
+  leati_op_invoke(ctx, sum->add, stream, 2, inputs, &sum->views[(sum->steps + 1) % 2]);
+  ++sum->steps;
+}
+
+void leati_sum_check(leat_case_context *ctx, const leat_case_sum *sum, leat_stream *stream) {
+  float *out = g_new0(float, sum->count);
+  leati_download(ctx, stream, (uint64_t)(uintptr_t)sum->views[sum->steps % 2].tensor.data, out,
+                 sum->count * sizeof(float));
+  leati_synchronize(ctx, stream);
+  for (uint32_t i = 0; i < sum->count; ++i) {
+    LEAT_CHECK_MESSAGE(ctx, out[i] == (float)(i + sum->steps), "element %u is %g after %u additions, expected %u", i,
+                       (double)out[i], sum->steps, i + sum->steps);
+  }
+  g_free(out);
+}
+
 typedef struct {
   leat_case_context *ctx;
   leat_case_thread_fn run;

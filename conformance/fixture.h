@@ -96,6 +96,28 @@ void leati_trip_put_slow(leat_case_context *ctx, leat_case_trip *trip, uint32_t 
 /** What was sent has arrived. */
 void leati_trip_check(const leat_case_context *ctx, const leat_case_trip *trip);
 
+/** Numbers to which one is added again and again, each time from what the time before wrote. What the cases about the
+ * order of operators are made of: a step that comes too early, or not at all, shows. */
+typedef struct leat_case_sum {
+  leat_op *add;
+  uint64_t block;            /**< holds all of it */
+  leat_case_tensor views[2]; /**< the numbers after an even and after an odd number of steps */
+  leat_case_tensor ones;
+  float *values;  /**< what was sent */
+  uint32_t count; /**< numbers */
+  uint32_t steps; /**< done so far */
+} leat_case_sum;
+
+/** Takes what a sum of `count` numbers needs and sends them through the stream. Give it back with leati_sum_end(). */
+void leati_sum_begin(leat_case_context *ctx, leat_case_sum *sum, leat_stream *stream, uint32_t count);
+void leati_sum_end(leat_case_context *ctx, leat_case_sum *sum);
+
+/** Puts the next step into a stream, which must come behind the one of the step before. */
+void leati_sum_step(leat_case_context *ctx, leat_case_sum *sum, leat_stream *stream);
+
+/** All steps have been done, as seen from a stream that comes behind the last one. */
+void leati_sum_check(leat_case_context *ctx, const leat_case_sum *sum, leat_stream *stream);
+
 /** Runs `run(ctx, index, data)` for index 0 to `count`-1 in `count` threads that start together; returns when all of
  * them have ended (what a thread gives back at its end has been given back). Checks in them end the case as anywhere
  * else. */

@@ -73,6 +73,15 @@ static uint64_t filled_block(leat_case_context *ctx, leat_stream *stream, uint32
   return block;
 }
 
+/* The same, exported into `tensor`. */
+static uint64_t exported_block(leat_case_context *ctx, leat_stream *stream, uint32_t tag, uint8_t *bytes,
+                               leat_event *ready, exchange *tensor) {
+  leat_case_tensor view;
+  uint64_t block = filled_block(ctx, stream, tag, bytes, &view);
+  LEAT_CHECK_OK(ctx, call_export(ctx, tensor, stream, &view.tensor, ready, LEAT_ERR));
+  return block;
+}
+
 static void check_contents(leat_case_context *ctx, leat_stream *stream, uint64_t address, const uint8_t *want) {
   uint8_t have[BYTES] = {0};
   leati_download(ctx, stream, address, have, BYTES);
@@ -185,10 +194,8 @@ static void export_lifetime(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
   for (int deleter_first = 0; deleter_first < 2; ++deleter_first) {
     exchange tensor = kind_of(data);
-    leat_case_tensor view;
     uint8_t in[BYTES];
-    uint64_t block = filled_block(ctx, stream, (uint32_t)deleter_first, in, &view);
-    LEAT_CHECK_OK(ctx, call_export(ctx, &tensor, stream, &view.tensor, NULL, LEAT_ERR));
+    uint64_t block = exported_block(ctx, stream, (uint32_t)deleter_first, in, NULL, &tensor);
     if (deleter_first) {
       call_deleter(&tensor);
     } else {
@@ -228,10 +235,8 @@ static void export_two(leat_case_context *ctx, const void *data) {
 static void export_free_twice(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
   exchange tensor = kind_of(data);
-  leat_case_tensor view;
   uint8_t in[BYTES];
-  uint64_t block = filled_block(ctx, stream, 1, in, &view);
-  LEAT_CHECK_OK(ctx, call_export(ctx, &tensor, stream, &view.tensor, NULL, LEAT_ERR));
+  uint64_t block = exported_block(ctx, stream, 1, in, NULL, &tensor);
   leati_free(ctx, block);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->free(leati_fixture_device(ctx), block, LEAT_ERR));
   check_alive(ctx, block);
@@ -248,12 +253,10 @@ static void export_ready(leat_case_context *ctx, const void *data) {
   leat_event *ready = leati_event_new(ctx);
   for (uint32_t round = 0; round < 5; ++round) {
     exchange tensor = kind_of(data);
-    leat_case_tensor view;
     uint8_t in[BYTES];
     uint64_t block;
     leati_stream_load(ctx, producer);
-    block = filled_block(ctx, producer, round, in, &view);
-    LEAT_CHECK_OK(ctx, call_export(ctx, &tensor, producer, &view.tensor, ready, LEAT_ERR));
+    block = exported_block(ctx, producer, round, in, ready, &tensor);
     LEAT_CHECK_OK(ctx, ctx->stream->wait_event(consumer, ready, LEAT_ERR));
     check_contents(ctx, consumer, block, in);
     LEAT_CHECK_OK(ctx, ctx->event->query(ready, LEAT_ERR));
@@ -271,12 +274,10 @@ static void export_synchronizes(leat_case_context *ctx, const void *data) {
   leat_stream *consumer = leati_stream_new(ctx);
   for (uint32_t round = 0; round < 5; ++round) {
     exchange tensor = kind_of(data);
-    leat_case_tensor view;
     uint8_t in[BYTES];
     uint64_t block;
     leati_stream_load(ctx, producer);
-    block = filled_block(ctx, producer, round, in, &view);
-    LEAT_CHECK_OK(ctx, call_export(ctx, &tensor, producer, &view.tensor, NULL, LEAT_ERR));
+    block = exported_block(ctx, producer, round, in, NULL, &tensor);
     LEAT_CHECK_OK(ctx, ctx->stream->query(producer, LEAT_ERR));
     check_contents(ctx, consumer, block, in);
     call_deleter(&tensor);
@@ -298,11 +299,9 @@ static void deleter_threads(leat_case_context *ctx, const void *data) {
   exchange tensors[COUNT];
   uint64_t blocks[COUNT];
   for (uint32_t i = 0; i < COUNT; ++i) {
-    leat_case_tensor view;
     uint8_t in[BYTES];
     tensors[i] = kind_of(data);
-    blocks[i] = filled_block(ctx, stream, i, in, &view);
-    LEAT_CHECK_OK(ctx, call_export(ctx, &tensors[i], stream, &view.tensor, NULL, LEAT_ERR));
+    blocks[i] = exported_block(ctx, stream, i, in, NULL, &tensors[i]);
     leati_free(ctx, blocks[i]);
     check_alive(ctx, blocks[i]);
   }
@@ -322,8 +321,7 @@ static void deleter_in_flight(leat_case_context *ctx, const void *data) {
     uint8_t in[BYTES];
     uint8_t other[BYTES];
     uint8_t out[BYTES] = {0};
-    uint64_t block = filled_block(ctx, producer, round, in, &view);
-    LEAT_CHECK_OK(ctx, call_export(ctx, &tensor, producer, &view.tensor, NULL, LEAT_ERR));
+    uint64_t block = exported_block(ctx, producer, round, in, NULL, &tensor);
     leati_free(ctx, block);
     leati_stream_load(ctx, consumer);
     leati_download(ctx, consumer, block, out, BYTES);
@@ -345,11 +343,9 @@ static void deleter_in_flight(leat_case_context *ctx, const void *data) {
 static void round_trip(leat_case_context *ctx, const void *data) {
   exchange tensor = kind_of(data);
   leat_stream *stream = leati_stream_new(ctx);
-  leat_case_tensor view;
   uint8_t in[BYTES];
   leat_view imported = {.struct_size = sizeof imported};
-  uint64_t block = filled_block(ctx, stream, 1, in, &view);
-  LEAT_CHECK_OK(ctx, call_export(ctx, &tensor, stream, &view.tensor, NULL, LEAT_ERR));
+  uint64_t block = exported_block(ctx, stream, 1, in, NULL, &tensor);
   LEAT_CHECK_OK(ctx, call_import(ctx, &tensor, stream, NULL, &imported, LEAT_ERR));
   LEAT_CHECK_U64(ctx, block, (uint64_t)(uintptr_t)imported.tensor.data + imported.tensor.byte_offset);
   LEAT_CHECK_U64(ctx, 2, (uint64_t)imported.tensor.ndim);
@@ -374,8 +370,12 @@ typedef struct {
   exchange tensor;
   DLManagedTensorVersioned now;
   DLManagedTensor before;
+  leat_stream *stream; /* the block is filled and imported through it */
+  uint64_t block;
+  uint8_t in[BYTES]; /* what the block holds */
   leat_case_tensor view;
-  gint deleted; /* atomic: the deleter may be called from any thread */
+  leat_view imported; /* where the tensor is imported to */
+  gint deleted;       /* atomic: the deleter may be called from any thread */
 } producer;
 
 static void deleted_now(DLManagedTensorVersioned *managed) {
@@ -399,43 +399,59 @@ static void wrap(producer *maker, const void *data) {
   maker->deleted = 0;
 }
 
-static void import_foreign(leat_case_context *ctx, const void *data) {
-  leat_stream *stream = leati_stream_new(ctx);
+static producer *producer_new(leat_case_context *ctx, const void *data) {
   producer *maker = g_new0(producer, 1);
-  uint8_t in[BYTES];
-  uint64_t block = filled_block(ctx, stream, 1, in, &maker->view);
-  leat_view imported = {.struct_size = sizeof imported};
+  maker->stream = leati_stream_new(ctx);
+  maker->block = filled_block(ctx, maker->stream, 1, maker->in, &maker->view);
+  maker->imported.struct_size = sizeof maker->imported;
   wrap(maker, data);
-  LEAT_CHECK_OK(ctx, call_import(ctx, &maker->tensor, stream, NULL, &imported, LEAT_ERR));
-  /* NULL strides came in; compact ones come out. */
-  LEAT_CHECK(ctx, imported.tensor.strides == imported.strides && imported.strides[0] == COLUMNS);
-  leati_free(ctx, block);
-  check_alive(ctx, block);
-  check_contents(ctx, stream, block, in);
-  leati_free(ctx, block);
-  check_dead(ctx, block);
-  leati_stream_destroy(ctx, stream);
-  /* By now, or at the latest when the device is closed, the tensor has been deleted, once. */
+  return maker;
+}
+
+/* Imports what the producer has. */
+static int32_t call_import_of(leat_case_context *ctx, producer *maker, leat_error *err) {
+  return call_import(ctx, &maker->tensor, maker->stream, NULL, &maker->imported, err);
+}
+
+/* By now, or at the latest when the device is closed, the tensor has been deleted, once. The stream must be gone. */
+static void check_deleted_once(leat_case_context *ctx, producer *maker) {
   leati_fixture_end(ctx);
   leati_fixture_begin(ctx);
   LEAT_CHECK_U64(ctx, 1, (uint64_t)g_atomic_int_get(&maker->deleted));
+}
+
+/* Nothing was taken over: the block is the caller's alone. */
+static void check_untouched(leat_case_context *ctx, producer *maker) {
+  LEAT_CHECK_U64(ctx, 0, (uint64_t)g_atomic_int_get(&maker->deleted));
+  check_contents(ctx, maker->stream, maker->block, maker->in);
+  leati_free(ctx, maker->block);
+  check_dead(ctx, maker->block);
+}
+
+static void import_foreign(leat_case_context *ctx, const void *data) {
+  producer *maker = producer_new(ctx, data);
+  LEAT_CHECK_OK(ctx, call_import_of(ctx, maker, LEAT_ERR));
+  /* NULL strides came in; compact ones come out. */
+  LEAT_CHECK(ctx, maker->imported.tensor.strides == maker->imported.strides && maker->imported.strides[0] == COLUMNS);
+  leati_free(ctx, maker->block);
+  check_alive(ctx, maker->block);
+  check_contents(ctx, maker->stream, maker->block, maker->in);
+  leati_free(ctx, maker->block);
+  check_dead(ctx, maker->block);
+  leati_stream_destroy(ctx, maker->stream);
+  check_deleted_once(ctx, maker);
   g_free(maker);
 }
 
 static void import_no_deleter(leat_case_context *ctx, const void *data) {
-  leat_stream *stream = leati_stream_new(ctx);
-  producer *maker = g_new0(producer, 1);
-  uint8_t in[BYTES];
-  uint64_t block = filled_block(ctx, stream, 1, in, &maker->view);
-  leat_view imported = {.struct_size = sizeof imported};
-  wrap(maker, data);
+  producer *maker = producer_new(ctx, data);
   maker->now.deleter = NULL;
   maker->before.deleter = NULL;
-  LEAT_CHECK_OK(ctx, call_import(ctx, &maker->tensor, stream, NULL, &imported, LEAT_ERR));
-  leati_free(ctx, block);
-  leati_free(ctx, block);
-  check_dead(ctx, block);
-  leati_stream_destroy(ctx, stream);
+  LEAT_CHECK_OK(ctx, call_import_of(ctx, maker, LEAT_ERR));
+  leati_free(ctx, maker->block);
+  leati_free(ctx, maker->block);
+  check_dead(ctx, maker->block);
+  leati_stream_destroy(ctx, maker->stream);
   g_free(maker);
 }
 
@@ -445,13 +461,11 @@ static void import_ready(leat_case_context *ctx, const void *data) {
   leat_event *ready = leati_event_new(ctx);
   for (uint32_t round = 0; round < 5; ++round) {
     exchange tensor = kind_of(data);
-    leat_case_tensor view;
     leat_view imported = {.struct_size = sizeof imported};
     uint8_t in[BYTES];
     uint64_t block;
     leati_stream_load(ctx, source);
-    block = filled_block(ctx, source, round, in, &view);
-    LEAT_CHECK_OK(ctx, call_export(ctx, &tensor, source, &view.tensor, ready, LEAT_ERR));
+    block = exported_block(ctx, source, round, in, ready, &tensor);
     /* The importing stream waits for the event by itself. */
     LEAT_CHECK_OK(ctx, call_import(ctx, &tensor, stream, ready, &imported, LEAT_ERR));
     check_contents(ctx, stream, (uint64_t)(uintptr_t)imported.tensor.data + imported.tensor.byte_offset, in);
@@ -465,23 +479,17 @@ static void import_ready(leat_case_context *ctx, const void *data) {
 
 /* What is refused stays the caller's: its deleter is not called, and the block is not held. */
 static void import_refused(leat_case_context *ctx, const void *data) {
-  leat_stream *stream = leati_stream_new(ctx);
-  producer *maker = g_new0(producer, 1);
-  uint8_t in[BYTES];
-  uint64_t block = filled_block(ctx, stream, 1, in, &maker->view);
-  uint64_t gone = leati_alloc(ctx, BYTES, stream);
-  leat_view imported = {.struct_size = sizeof imported};
+  producer *maker = producer_new(ctx, data);
+  uint64_t gone = leati_alloc(ctx, BYTES, maker->stream);
   DLTensor *views[2] = {&maker->now.dl_tensor, &maker->before.dl_tensor};
   DLTensor *view = views[data != NULL ? 0 : 1];
-#define REFUSED(first, second) \
-  LEAT_CHECK_EITHER(ctx, first, second, call_import(ctx, &maker->tensor, stream, NULL, &imported, LEAT_ERR))
+#define REFUSED(first, second) LEAT_CHECK_EITHER(ctx, first, second, call_import_of(ctx, maker, LEAT_ERR))
   leati_free(ctx, gone);
   /* Another kind of device; the host; another device of the kind. */
-  wrap(maker, data);
   view->device.device_type = kDLCUDA;
   REFUSED(LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_NOT_SUPPORTED);
   view->device.device_type = kDLCPU;
-  view->data = in;
+  view->data = maker->in;
   REFUSED(LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_NOT_SUPPORTED);
   wrap(maker, data);
   view->device.device_id = 1000;
@@ -491,7 +499,7 @@ static void import_refused(leat_case_context *ctx, const void *data) {
   view->data = (void *)(uintptr_t)gone;
   REFUSED(LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED);
   wrap(maker, data);
-  view->data = in;
+  view->data = maker->in;
   REFUSED(LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED);
   wrap(maker, data);
   view->byte_offset = 8;
@@ -507,65 +515,48 @@ static void import_refused(leat_case_context *ctx, const void *data) {
   REFUSED(LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_INVALID_ARGUMENT);
   /* A view struct that is too short, and NULL. */
   wrap(maker, data);
-  imported.struct_size = sizeof imported - 8;
+  maker->imported.struct_size = sizeof maker->imported - 8;
   REFUSED(LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_INVALID_ARGUMENT);
-  imported.struct_size = sizeof imported;
-  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, call_import(ctx, &maker->tensor, stream, NULL, NULL, LEAT_ERR));
+  maker->imported.struct_size = sizeof maker->imported;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
-                    call_import(ctx, &maker->tensor, NULL, NULL, &imported, LEAT_ERR));
+                    call_import(ctx, &maker->tensor, maker->stream, NULL, NULL, LEAT_ERR));
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
+                    call_import(ctx, &maker->tensor, NULL, NULL, &maker->imported, LEAT_ERR));
   maker->tensor.now = NULL;
   maker->tensor.before = NULL;
   REFUSED(LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_INVALID_ARGUMENT);
 #undef REFUSED
-  LEAT_CHECK_U64(ctx, 0, (uint64_t)g_atomic_int_get(&maker->deleted));
-  check_contents(ctx, stream, block, in);
-  leati_free(ctx, block);
-  check_dead(ctx, block);
-  leati_stream_destroy(ctx, stream);
+  check_untouched(ctx, maker);
+  leati_stream_destroy(ctx, maker->stream);
   g_free(maker);
 }
 
 static void import_version(leat_case_context *ctx, const void *data) {
-  leat_stream *stream = leati_stream_new(ctx);
-  producer *maker = g_new0(producer, 1);
-  uint8_t in[BYTES];
-  uint64_t block = filled_block(ctx, stream, 1, in, &maker->view);
-  leat_view imported = {.struct_size = sizeof imported};
+  producer *maker = producer_new(ctx, VERSIONED);
   (void)data;
-  wrap(maker, VERSIONED);
   maker->now.version.major = 2;
-  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_NOT_SUPPORTED, call_import(ctx, &maker->tensor, stream, NULL, &imported, LEAT_ERR));
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_NOT_SUPPORTED, call_import_of(ctx, maker, LEAT_ERR));
   maker->now.version.major = 0;
-  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_NOT_SUPPORTED, call_import(ctx, &maker->tensor, stream, NULL, &imported, LEAT_ERR));
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_NOT_SUPPORTED, call_import_of(ctx, maker, LEAT_ERR));
   LEAT_CHECK_U64(ctx, 0, (uint64_t)g_atomic_int_get(&maker->deleted));
   /* A later minor version has only more codes. */
   maker->now.version.major = 1;
   maker->now.version.minor = 77;
-  LEAT_CHECK_OK(ctx, call_import(ctx, &maker->tensor, stream, NULL, &imported, LEAT_ERR));
-  leati_free(ctx, block);
-  leati_free(ctx, block);
-  leati_stream_destroy(ctx, stream);
-  /* The producer may be told until the device is closed. */
-  leati_fixture_end(ctx);
-  leati_fixture_begin(ctx);
-  LEAT_CHECK_U64(ctx, 1, (uint64_t)g_atomic_int_get(&maker->deleted));
+  LEAT_CHECK_OK(ctx, call_import_of(ctx, maker, LEAT_ERR));
+  leati_free(ctx, maker->block);
+  leati_free(ctx, maker->block);
+  leati_stream_destroy(ctx, maker->stream);
+  check_deleted_once(ctx, maker);
   g_free(maker);
 }
 
 static void import_read_only(leat_case_context *ctx, const void *data) {
-  leat_stream *stream = leati_stream_new(ctx);
-  producer *maker = g_new0(producer, 1);
-  uint8_t in[BYTES];
-  uint64_t block = filled_block(ctx, stream, 1, in, &maker->view);
-  leat_view imported = {.struct_size = sizeof imported};
+  producer *maker = producer_new(ctx, VERSIONED);
   (void)data;
-  wrap(maker, VERSIONED);
   maker->now.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
-  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_NOT_SUPPORTED, call_import(ctx, &maker->tensor, stream, NULL, &imported, LEAT_ERR));
-  LEAT_CHECK_U64(ctx, 0, (uint64_t)g_atomic_int_get(&maker->deleted));
-  leati_free(ctx, block);
-  check_dead(ctx, block);
-  leati_stream_destroy(ctx, stream);
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_NOT_SUPPORTED, call_import_of(ctx, maker, LEAT_ERR));
+  check_untouched(ctx, maker);
+  leati_stream_destroy(ctx, maker->stream);
   g_free(maker);
 }
 

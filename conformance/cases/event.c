@@ -203,44 +203,22 @@ static void across_streams(leat_case_context *ctx, const void *data) {
 
 /* Two streams take turns in writing one block, ordered by events in both directions. */
 static void both_ways(leat_case_context *ctx, const void *data) {
-  enum { COUNT = 2000, ROUNDS = 20 };
-  const int64_t shape[1] = {COUNT};
-  leat_op *add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1);
   leat_stream *streams[2] = {leati_stream_new(ctx), leati_stream_new(ctx)};
   leat_event *events[2] = {leati_event_new(ctx), leati_event_new(ctx)};
-  uint64_t block = leati_alloc(ctx, 3 * COUNT * sizeof(float), streams[0]);
-  float values[2 * COUNT];
-  float out[COUNT];
-  leat_case_tensor a;
-  leat_case_tensor b;
-  leat_case_tensor ones;
+  leat_case_sum sum;
   (void)data;
-  for (int i = 0; i < COUNT; ++i) {
-    values[i] = (float)i;
-    values[COUNT + i] = 1.0f;
-  }
-  leati_tensor_device(ctx, &a, block, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &ones, block + COUNT * sizeof(float), LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &b, block + 2 * COUNT * sizeof(float), LEAT_F32, 1, shape);
-  leati_upload(ctx, streams[0], block, values, sizeof values);
-  for (int i = 0; i < ROUNDS; ++i) {
-    const leat_case_tensor *inputs[2] = {i % 2 == 0 ? &a : &b, &ones};
-    leati_op_invoke(ctx, add, streams[i % 2], 2, inputs, i % 2 == 0 ? &b : &a);
+  leati_sum_begin(ctx, &sum, streams[0], 2000);
+  for (int i = 0; i < 20; ++i) {
+    leati_sum_step(ctx, &sum, streams[i % 2]);
     LEAT_CHECK_OK(ctx, ctx->event->record(events[i % 2], streams[i % 2], LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->stream->wait_event(streams[(i + 1) % 2], events[i % 2], LEAT_ERR));
   }
-  leati_download(ctx, streams[0], block, out, sizeof out);
-  leati_synchronize(ctx, streams[0]);
-  for (int i = 0; i < COUNT; ++i) {
-    LEAT_CHECK_MESSAGE(ctx, out[i] == (float)(i + ROUNDS), "element %d is %g, expected %d", i, (double)out[i],
-                       i + ROUNDS);
-  }
-  leati_free(ctx, block);
+  leati_sum_check(ctx, &sum, streams[0]);
+  leati_sum_end(ctx, &sum);
   for (int i = 0; i < 2; ++i) {
     leati_event_destroy(ctx, events[i]);
     leati_stream_destroy(ctx, streams[i]);
   }
-  leati_op_destroy(ctx, add);
 }
 
 static void wait_self(leat_case_context *ctx, const void *data) {

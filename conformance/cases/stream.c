@@ -111,41 +111,18 @@ static void order_copies(leat_case_context *ctx, const void *data) {
 }
 
 static void order_ops(leat_case_context *ctx, const void *data) {
-  enum { COUNT = 1000, STEPS = 60 };
   const gboolean flushing = GPOINTER_TO_INT(data);
-  const int64_t shape[1] = {COUNT};
-  leat_op *add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1);
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, 3 * COUNT * sizeof(float), stream);
-  float values[2 * COUNT];
-  float out[COUNT];
-  leat_case_tensor ones;
-  leat_case_tensor a;
-  leat_case_tensor b;
-  for (int i = 0; i < COUNT; ++i) {
-    values[i] = (float)i;
-    values[COUNT + i] = 1.0f;
-  }
-  leati_tensor_device(ctx, &a, block, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &ones, block + COUNT * sizeof(float), LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &b, block + 2 * COUNT * sizeof(float), LEAT_F32, 1, shape);
-  leati_upload(ctx, stream, block, values, sizeof values);
-  /* Every operator reads what the one before wrote. */
-  for (int i = 0; i < STEPS; ++i) {
-    const leat_case_tensor *inputs[2] = {i % 2 == 0 ? &a : &b, &ones};
-    leati_op_invoke(ctx, add, stream, 2, inputs, i % 2 == 0 ? &b : &a);
+  leat_case_sum sum;
+  leati_sum_begin(ctx, &sum, stream, 1000);
+  for (int i = 0; i < 60; ++i) {
+    leati_sum_step(ctx, &sum, stream);
     if (flushing)
       LEAT_CHECK_OK(ctx, ctx->stream->flush(stream, LEAT_ERR));
   }
-  leati_download(ctx, stream, block, out, sizeof out);
-  leati_synchronize(ctx, stream);
-  for (int i = 0; i < COUNT; ++i) {
-    LEAT_CHECK_MESSAGE(ctx, out[i] == (float)(i + STEPS), "element %d is %g after %d additions, expected %d", i,
-                       (double)out[i], STEPS, i + STEPS);
-  }
-  leati_free(ctx, block);
+  leati_sum_check(ctx, &sum, stream);
+  leati_sum_end(ctx, &sum);
   leati_stream_destroy(ctx, stream);
-  leati_op_destroy(ctx, add);
 }
 
 static void write_after_read(leat_case_context *ctx, const void *data) {
@@ -448,50 +425,31 @@ static void failed_operator(leat_case_context *ctx, const void *data) {
 /* One sum that is carried on by a chain of operators over sixteen streams, each waiting for the one before by an event.
  * On a device with several queues the chain crosses them. */
 static void hops(leat_case_context *ctx, const void *data) {
-  enum { STREAMS = 16, STEPS = 200, COUNT = 900 };
-  const int64_t shape[1] = {COUNT};
-  leat_op *add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1);
+  enum { STREAMS = 16 };
   leat_stream *streams[STREAMS];
   leat_event *events[STREAMS];
-  uint64_t block = leati_alloc(ctx, 3 * COUNT * sizeof(float), NULL);
-  float values[2 * COUNT];
-  float out[COUNT] = {0};
-  leat_case_tensor sums[2];
-  leat_case_tensor ones;
+  leat_case_sum sum;
   int at = 0;
   (void)data;
   for (int i = 0; i < STREAMS; ++i) {
     streams[i] = leati_stream_new(ctx);
     events[i] = leati_event_new(ctx);
   }
-  for (int i = 0; i < COUNT; ++i) {
-    values[i] = (float)i;
-    values[COUNT + i] = 1.0f;
-  }
-  leati_tensor_device(ctx, &sums[0], block, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &ones, block + COUNT * sizeof(float), LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &sums[1], block + 2 * COUNT * sizeof(float), LEAT_F32, 1, shape);
-  leati_upload(ctx, streams[0], block, values, sizeof values);
-  for (int i = 0; i < STEPS; ++i) {
+  leati_sum_begin(ctx, &sum, streams[0], 900);
+  for (int i = 0; i < 200; ++i) {
     /* Steps of 5 meet all sixteen; now and then it stays where it is. */
     const int next = i % 9 == 8 ? at : (at + 5) % STREAMS;
-    leati_op_invoke(ctx, add, streams[at], 2, (const leat_case_tensor *[]){&sums[i % 2], &ones}, &sums[(i + 1) % 2]);
+    leati_sum_step(ctx, &sum, streams[at]);
     LEAT_CHECK_OK(ctx, ctx->event->record(events[at], streams[at], LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->stream->wait_event(streams[next], events[at], LEAT_ERR));
     at = next;
   }
-  leati_download(ctx, streams[at], block, out, sizeof out);
-  leati_synchronize(ctx, streams[at]);
-  for (int i = 0; i < COUNT; ++i) {
-    LEAT_CHECK_MESSAGE(ctx, out[i] == (float)(i + STEPS), "element %d is %g after %d additions, expected %d", i,
-                       (double)out[i], STEPS, i + STEPS);
-  }
+  leati_sum_check(ctx, &sum, streams[at]);
+  leati_sum_end(ctx, &sum);
   for (int i = 0; i < STREAMS; ++i) {
     leati_event_destroy(ctx, events[i]);
     leati_stream_destroy(ctx, streams[i]);
   }
-  leati_free(ctx, block);
-  leati_op_destroy(ctx, add);
 }
 
 /* A hundred streams at once are destroyed with their work open or in flight, twice over. */

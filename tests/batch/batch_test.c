@@ -229,6 +229,10 @@ static void expect_error(int32_t got, int32_t wanted, const char *text) {
   }
 }
 
+static DLTensor matrix_of(float *values, int64_t *shape) {
+  return (DLTensor){.data = values, .device = {kDLCPU, 0}, .ndim = 2, .dtype = {kDLFloat, 32, 1}, .shape = shape};
+}
+
 /* Submits `rows` rows of `width` numbers that count up from `first`. */
 static int32_t put(leat_batch_queue *queue, float first, int64_t rows, int64_t width, int64_t timeout,
                    leat_batch_ticket **out, leat_error *e) {
@@ -237,7 +241,7 @@ static int32_t put(leat_batch_queue *queue, float first, int64_t rows, int64_t w
   for (int64_t i = 0; i < rows * width; ++i) {
     values[i] = first + (float)i;
   }
-  DLTensor in = {.data = values, .device = {kDLCPU, 0}, .ndim = 2, .dtype = {kDLFloat, 32, 1}, .shape = shape};
+  DLTensor in = matrix_of(values, shape);
   const int32_t status = leat_batch_submit(queue, 1, (const DLTensor *const[]){&in}, timeout, out, e);
   /* The queue has a copy, so this must not reach it. */
   memset(values, 0x55, sizeof(values));
@@ -247,6 +251,14 @@ static int32_t put(leat_batch_queue *queue, float first, int64_t rows, int64_t w
 static leat_batch_ticket *submit(leat_batch_queue *queue, float first, int64_t rows, int64_t width) {
   leat_batch_ticket *ticket = NULL;
   ASSERT_OK(put(queue, first, rows, width, 0, &ticket, &err));
+  return ticket;
+}
+
+/* Submits a request and waits until the function has it, which keeps it until set_shut(p, false). */
+static leat_batch_ticket *submit_held(leat_batch_queue *queue, plant *p, float first, int64_t rows, int64_t width) {
+  set_shut(p, true);
+  leat_batch_ticket *ticket = submit(queue, first, rows, width);
+  await_inside(p, 1);
   return ticket;
 }
 
@@ -324,9 +336,8 @@ static const char *call_run(leat_batch_queue *queue, float first, int64_t rows, 
     in_values[i] = first + (float)i;
   }
   doubled[rows * width] = -5;
-  DLTensor in = {.data = in_values, .device = {kDLCPU, 0}, .ndim = 2, .dtype = {kDLFloat, 32, 1}, .shape = shape};
-  DLTensor out0 = in;
-  out0.data = doubled;
+  DLTensor in = matrix_of(in_values, shape);
+  DLTensor out0 = matrix_of(doubled, shape);
   DLTensor out1 = {.data = sums, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLInt, 64, 1}, .shape = shape};
   leat_error mine = {.struct_size = sizeof(mine)};
   if (leat_batch_run(queue, 1, (const DLTensor *const[]){&in}, 2, (const DLTensor *const[]){&out0, &out1}, -1, &mine)) {
@@ -457,9 +468,7 @@ static void requests_of_one_shape_are_grouped_across_others(void **state) {
   leat_batch_config config = default_config(p);
   config.workers = 2;
   leat_batch_queue *queue = new_queue(&config);
-  set_shut(p, true);
-  leat_batch_ticket *block1 = submit(queue, 1000, 1, 1);
-  await_inside(p, 1);
+  leat_batch_ticket *block1 = submit_held(queue, p, 1000, 1, 1);
   leat_batch_ticket *block2 = submit(queue, 2000, 1, 1);
   await_inside(p, 2);
   leat_batch_ticket *tickets[8];
@@ -499,9 +508,7 @@ static void shorter_inputs_are_padded_and_results_cut_back(void **state) {
   config.follows = (const leat_batch_follow *const[]){&follow};
   config.row_multiple = 4;
   leat_batch_queue *queue = new_queue(&config);
-  set_shut(p, true);
-  leat_batch_ticket *block = submit(queue, 7000, 4, 4);
-  await_inside(p, 1);
+  leat_batch_ticket *block = submit_held(queue, p, 7000, 4, 4);
   static const int64_t kWidths[] = {2, 5, 3};
   leat_batch_ticket *tickets[3];
   for (int i = 0; i < 3; ++i) {
@@ -759,9 +766,7 @@ static void a_full_queue_refuses_or_blocks_in_order(void **state) {
   config.capacity = 2;
   config.max_rows = 1;
   leat_batch_queue *queue = new_queue(&config);
-  set_shut(p, true);
-  leat_batch_ticket *running = submit(queue, 1, 1, 1);
-  await_inside(p, 1);
+  leat_batch_ticket *running = submit_held(queue, p, 1, 1, 1);
   leat_batch_ticket *waiting[2] = {submit(queue, 2, 1, 1), submit(queue, 3, 1, 1)};
   leat_batch_ticket *none = running;
   expect_error(put(queue, 9, 1, 1, 0, &none, &err), LEAT_ERROR_EXHAUSTED, "2 requests wait already");
@@ -800,9 +805,7 @@ static void a_waiting_request_can_be_cancelled_and_a_running_one_not(void **stat
   leat_batch_config config = default_config(p);
   config.workers = 2;
   leat_batch_queue *queue = new_queue(&config);
-  set_shut(p, true);
-  leat_batch_ticket *running = submit(queue, 1, 1, 1);
-  await_inside(p, 1);
+  leat_batch_ticket *running = submit_held(queue, p, 1, 1, 1);
   leat_batch_ticket *dropped = submit(queue, 2, 1, 1);
   await_inside(p, 2);
   leat_batch_ticket *waiting = submit(queue, 3, 1, 1);
@@ -970,9 +973,7 @@ static void failing_cuts_a_draining_shutdown_short(void **state) {
   leat_batch_config config = default_config(p);
   config.max_rows = 1;
   leat_batch_queue *queue = new_queue(&config);
-  set_shut(p, true);
-  leat_batch_ticket *running = submit(queue, 1, 1, 1);
-  await_inside(p, 1);
+  leat_batch_ticket *running = submit_held(queue, p, 1, 1, 1);
   leat_batch_ticket *waiting = submit(queue, 2, 1, 1);
   pthread_t closers[2];
   assert_int_equal(pthread_create(&closers[0], NULL, destroy_draining, queue), 0);
@@ -1330,9 +1331,7 @@ static void a_cancelled_thread_leaves_the_queue_usable(void **state) {
   plant *p = new_plant();
   leat_batch_config config = default_config(p);
   leat_batch_queue *queue = new_queue(&config);
-  set_shut(p, true);
-  leat_batch_ticket *ticket = submit(queue, 1, 1, 1);
-  await_inside(p, 1);
+  leat_batch_ticket *ticket = submit_held(queue, p, 1, 1, 1);
   pthread_t waiter;
   assert_int_equal(pthread_create(&waiter, NULL, wait_for_ever, ticket), 0);
   usleep(10000); /* so that it is likely to wait by now; what follows is right in any case */
