@@ -22,6 +22,10 @@ gboolean leati_ort_ok(const leati_ort *ort, OrtStatus *status, GError **error) {
     return TRUE;
   }
   char *message = g_strstrip(g_utf8_make_valid(ort->api->GetErrorMessage(status), -1));
+  /* It may quote a damaged model's bytes, and a terminal would obey some of them. */
+  for (char *c = message; *c != '\0'; ++c) {
+    *c = g_ascii_iscntrl(*c) ? ' ' : *c;
+  }
   LEATI_FAULT_SET(error, "%s", message);
   g_free(message);
   ort->api->ReleaseStatus(status);

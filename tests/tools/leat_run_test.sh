@@ -155,6 +155,10 @@ expect 2 'Frobnicate' "$models/unknown_operator.onnx" -p cpu
 expect 2 'string' "$models/text.onnx" -p cpu
 expect 2 'random.onnx: ' "$models/mlp.onnx" "$work/random.onnx" -p cpu
 
+# A damaged name is quoted without what a terminal would obey, in one line.
+sed '0,/w1/s/w1/\x1b\n/' "$models/mlp.onnx" >"$work/name.onnx"
+expect 2 "Node input '  ' is not a graph input" "$work/name.onnx" -p cpu
+
 # Input files that do not fit.
 npy "$work/short.npy" '<f4' '(1, 16)'
 npy "$work/wrong_type.npy" '<i4' '(1, 2)'
