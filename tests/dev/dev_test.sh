@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# dev_test.sh DEV WORK: ./dev refuses what it does not know before it installs or builds anything.
+set -u
+dev=$1
+work=$2
+rm -rf "$work"
+mkdir -p "$work"
+: >"$work/file"
+cd "$work" || exit 1
+checks=0
+failures=0
+
+# refused TEXT COMMAND...: it ends with 1 and says the text.
+refused() {
+  text=$1
+  shift
+  checks=$((checks + 1))
+  said=$(timeout 20 "$@" 2>&1 </dev/null)
+  got=$?
+  case $said in
+    *"$text"*) [ $got -ne 1 ] || return ;;
+  esac
+  failures=$((failures + 1))
+  printf 'FAIL status %d, and not 1 with "%s": %s\n%s\n' "$got" "$text" "$*" "$said"
+}
+
+refused "there is no command 'nonsense'; ./dev help lists them" "$dev" nonsense
+refused "there is no command '-x'" "$dev" -x
+for command in setup test validation clang tsan; do
+  refused "$command takes no arguments ('extra')" "$dev" $command extra
+done
+refused "'extra' is not known" "$dev" format extra
+refused 'bench --draw wants JSON files' "$dev" bench --draw
+refused '/dev/null cannot be used for what is downloaded' env LEAT_DEPS_DIR=/dev/null "$dev" info
+# A relative path is from where the caller stands.
+refused "$PWD/file/deps cannot be used" env LEAT_DEPS_DIR=file/deps "$dev" info
+
+printf '%d checks, %d failures\n' "$checks" "$failures"
+[ "$failures" -eq 0 ]
