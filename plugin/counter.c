@@ -45,6 +45,7 @@ int32_t leati_counter_poll(leat_device *device, leati_counter *counter, leat_err
 
 int32_t leati_counter_block(leat_device *device, leati_counter *counter, uint64_t value, uint64_t timeout_ns,
                             leat_error *err) {
+  leati_assert_unlocked();
   const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                     .semaphoreCount = 1,
                                     .pSemaphores = &counter->semaphore,

@@ -39,6 +39,21 @@ static void rank_given(leati_rank rank) {
   }
   --held_count;
 }
+
+/* Aborts if locks are held beside BACKEND and, with `waits_with`, the one that is given back meanwhile. */
+static void assert_held(bool waits_with) {
+  const unsigned backend = held_count > 0 && held[0] == LEATI_RANK_BACKEND ? 1 : 0;
+  const unsigned allowed = backend + (waits_with ? 1 : 0);
+  if (held_count > allowed) {
+    (void)fprintf(stderr, "leat: a wait begins while %u locks are held, the first of rank %d\n", held_count,
+                  (int)held[backend]);
+    abort();
+  }
+}
+
+void leati_assert_unlocked(void) {
+  assert_held(false);
+}
 #else
 static void rank_taken(leati_rank rank) {
   (void)rank;
@@ -48,6 +63,9 @@ static void rank_tried(leati_rank rank) {
 }
 static void rank_given(leati_rank rank) {
   (void)rank;
+}
+static void assert_held(bool waits_with) {
+  (void)waits_with;
 }
 #endif
 
@@ -91,6 +109,7 @@ void leati_condition_destroy(leati_condition *condition) {
 }
 
 void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns) {
+  assert_held(true);
   if (deadline_ns == UINT64_MAX) {
     (void)pthread_cond_wait(&condition->native, &mutex->native);
     return;
@@ -110,6 +129,7 @@ uint32_t leati_core_count(void) {
 }
 
 void leati_sleep_ns(uint64_t ns) {
+  leati_assert_unlocked();
   const struct timespec nap = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
   (void)nanosleep(&nap, NULL);
 }

@@ -4,8 +4,8 @@
  * that tests can swap, count and fail them in one place. (Things that are done once in a process and thread-specific
  * data are pthread's own, and lock-free structures use stdatomic where they stand.)
  *
- * Locks have ranks: a thread takes them in rising order only. Debug builds (no NDEBUG) check it and abort with both
- * numbers.
+ * Locks have ranks: a thread takes them in rising order only, and holds none while it waits. Debug builds (no NDEBUG)
+ * check both and abort with the numbers.
  */
 #ifndef LEAT_PLUGIN_SYNC_H_
 #define LEAT_PLUGIN_SYNC_H_
@@ -53,6 +53,15 @@ bool leati_mutex_try(leati_mutex *mutex);
 #define LEATI_MUTEX_INITIALIZER(rank_) \
   { .native = PTHREAD_MUTEX_INITIALIZER, .rank = (rank_) }
 
+#ifndef NDEBUG
+/** To be called by whoever is about to wait, for the device, for another thread or for a time: aborts if this thread
+ * holds a lock. BACKEND alone may be held, by the last close of a device: work never takes it. */
+void leati_assert_unlocked(void);
+#else
+static inline void leati_assert_unlocked(void) {
+}
+#endif
+
 /** What a thread waits for while it has given its mutex back. */
 typedef struct leati_condition {
   pthread_cond_t native;
@@ -60,8 +69,8 @@ typedef struct leati_condition {
 
 void leati_condition_init(leati_condition *condition);
 void leati_condition_destroy(leati_condition *condition);
-/** Gives the mutex back, which must be the only one held, waits to be signalled or for `deadline_ns` of leati_now_ns()
- * to come (UINT64_MAX: never), and takes it again. */
+/** Gives the mutex back, which must be the only one held (beside BACKEND), waits to be signalled or for `deadline_ns`
+ * of leati_now_ns() to come (UINT64_MAX: never), and takes it again. */
 void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns);
 void leati_condition_signal(leati_condition *condition);
 

@@ -137,6 +137,9 @@ static bool wait_as_usual(wait *w, uint64_t *inout_usual, int32_t *out_status) {
 
 int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns, leat_error *err) {
   leat_device *const device = timeline->device;
+  if (timeout_ns != 0) {
+    leati_assert_unlocked();
+  }
   int32_t status = leati_timeline_query(timeline, value, err);
   if (status != LEAT_ERROR_NOT_READY || timeout_ns == 0) {
     return status == LEAT_ERROR_NOT_READY ? leati_fail(err, LEAT_ERROR_TIMEOUT, "the work has not finished yet")
