@@ -55,12 +55,13 @@ typedef enum nulldriver_kind {
 /** What the physical device is like. What is already created keeps what it was created with. */
 typedef struct nulldriver_shape {
   VkPhysicalDeviceType type;
-  uint32_t queue_count;        /**< of the compute-only family, 1 to 16; 0: there is only the family with graphics */
-  uint64_t device_heap;        /**< bytes of device-local memory */
-  uint64_t host_heap;          /**< bytes of the heap of host memory */
-  uint32_t max_allocations;    /**< live VkDeviceMemory at most */
-  bool no_mapped_device_local; /**< no memory type is both device-local and host-visible */
-  bool no_host_query_reset;    /**< the feature hostQueryReset is missing */
+  uint32_t queue_count;          /**< of the compute-only family, 1 to 16; 0: there is only the family with graphics */
+  uint64_t device_heap;          /**< bytes of device-local memory */
+  uint64_t host_heap;            /**< bytes of the heap of host memory */
+  uint32_t max_allocations;      /**< live VkDeviceMemory at most */
+  bool no_mapped_device_local;   /**< no memory type is both device-local and host-visible */
+  bool no_host_query_reset;      /**< the feature hostQueryReset is missing */
+  bool no_calibrated_timestamps; /**< VK_EXT_calibrated_timestamps is missing */
 } nulldriver_shape;
 
 /** A dispatch that the device reaches. */

@@ -15,12 +15,16 @@
 /* What a reader of the clock sees pass between two readings, in nanoseconds. */
 #define CLOCK_STEP 1000
 
+/* The last one depends on the shape. */
 static const VkExtensionProperties extensions[] = {
     {VK_EXT_PCI_BUS_INFO_EXTENSION_NAME, VK_EXT_PCI_BUS_INFO_SPEC_VERSION},
     {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_EXT_MEMORY_BUDGET_SPEC_VERSION},
     {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, VK_EXT_CALIBRATED_TIMESTAMPS_SPEC_VERSION},
 };
-#define EXTENSION_COUNT ((uint32_t)(sizeof(extensions) / sizeof(extensions[0])))
+
+static uint32_t extension_count(void) {
+  return (uint32_t)(sizeof(extensions) / sizeof(extensions[0])) - (nd_set.shape.no_calibrated_timestamps ? 1 : 0);
+}
 
 static uint64_t device_clock; /* guarded by the driver's lock */
 
@@ -73,7 +77,7 @@ VkResult nd_EnumerateDeviceExtensionProperties(VkPhysicalDevice physical, const 
   if (fault != VK_SUCCESS) {
     return fault;
   }
-  return nd_leave(&call, give_list(EXTENSION_COUNT, extensions, sizeof(extensions[0]), inout_count, out));
+  return nd_leave(&call, give_list(extension_count(), extensions, sizeof(extensions[0]), inout_count, out));
 }
 
 VkResult nd_GetPhysicalDeviceCalibrateableTimeDomainsEXT(VkPhysicalDevice physical, uint32_t *inout_count,
@@ -284,7 +288,7 @@ static bool check_device_info(const char *function, const VkDeviceCreateInfo *in
   }
   for (uint32_t i = 0; i < info->enabledExtensionCount; ++i) {
     bool known = false;
-    for (uint32_t j = 0; j < EXTENSION_COUNT; ++j) {
+    for (uint32_t j = 0; j < extension_count(); ++j) {
       known = known || strcmp(info->ppEnabledExtensionNames[i], extensions[j].extensionName) == 0;
     }
     if (!known) {

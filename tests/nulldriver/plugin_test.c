@@ -8,73 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
 #include "streams/lane.h"
 #include "streams/stream.h"
-
-enum { COUNT = 1000 };
-
-static host h;
-static int64_t count = COUNT;
-
-static void open_device(void) {
-  assert_ok(host_open(&h, &err));
-}
-
-static void close_device(void) {
-  assert_ok(host_close(&h, &err));
-}
-
-/* Two blocks and host memory of COUNT floats. */
-typedef struct blocks {
-  uint64_t a, b;
-  float in[COUNT], out[COUNT];
-} blocks;
-
-static void take_blocks(blocks *t, leat_stream *stream) {
-  assert_ok(h.api->memory->alloc(h.device, sizeof(t->in), stream, &t->a, &err));
-  assert_ok(h.api->memory->alloc(h.device, sizeof(t->in), stream, &t->b, &err));
-}
-
-static void give_blocks(const blocks *t) {
-  assert_ok(h.api->memory->free(h.device, t->a, &err));
-  assert_ok(h.api->memory->free(h.device, t->b, &err));
-}
-
-static leat_stream *make_stream(void) {
-  leat_stream *stream;
-  assert_ok(h.api->stream->create(h.device, 0, &stream, &err));
-  return stream;
-}
-
-static leat_event *make_event(void) {
-  leat_event *event;
-  assert_ok(h.api->event->create(h.device, 0, &event, &err));
-  return event;
-}
-
-static int32_t upload(blocks *t, leat_stream *stream, uint32_t seed) {
-  host_fill(t->in, COUNT, (host_content){.seed = seed});
-  const DLTensor from = host_tensor(t->in, &count), to = device_tensor(t->a, &count);
-  return h.api->memory->copy(stream, &from, &to, NULL);
-}
-
-/* a through Relu to b. */
-static int32_t rectify(blocks *t, leat_stream *stream) {
-  const DLTensor from = device_tensor(t->a, &count), to = device_tensor(t->b, &count);
-  const DLTensor *const in[1] = {&from}, *const out[1] = {&to};
-  return h.api->op->invoke(h.relu, stream, 1, in, 1, out, NULL);
-}
-
-static int32_t download(blocks *t, leat_stream *stream) {
-  const DLTensor from = device_tensor(t->b, &count), to = host_tensor(t->out, &count);
-  memset(t->out, 0xff, sizeof(t->out));
-  return h.api->memory->copy(stream, &from, &to, NULL);
-}
-
-static void assert_arrived(const blocks *t, uint32_t seed) {
-  assert_int_equal(host_compare(t->out, COUNT, (host_content){.seed = seed, .rectified = true}), -1);
-}
 
 /* One stream, one run after the other. */
 static void run_through(uint32_t runs) {
@@ -259,6 +196,49 @@ static void timed_events_measure_in_every_mode(void **state) {
   assert_ok(h.api->stream->destroy(other, &err));
   assert_ok(h.api->stream->destroy(stream, &err));
   close_device();
+}
+
+/* Elapsed time between two lanes and on one. */
+static void time_lanes(int32_t across) {
+  static blocks t;
+  double ns = 0.0;
+  open_configured("LEAT_LANES", "2");
+  leat_stream *const streams[2] = {make_stream(), make_stream()};
+  leat_event *events[2], *const again = make_timed_event();
+  leat_stream_info where[2] = {{.struct_size = sizeof(where[0])}, {.struct_size = sizeof(where[0])}};
+  take_blocks(&t, streams[0]);
+  assert_int_equal(upload(&t, streams[0], 1), LEAT_OK);
+  /* While the first lane has something to do, the other one is the better choice. */
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  for (int i = 0; i < 2; ++i) {
+    events[i] = make_timed_event();
+    assert_int_equal(rectify(&t, streams[i]), LEAT_OK);
+    assert_ok(h.api->event->record(events[i], streams[i], &err));
+    assert_ok(h.api->stream->info(streams[i], &where[i], &err));
+  }
+  assert_int_not_equal(where[0].lane, where[1].lane);
+  assert_ok(h.api->event->record(again, streams[0], &err));
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  assert_ok(h.api->device->synchronize(h.device, &err));
+  assert_int_equal(h.api->event->elapsed(events[0], events[1], &ns, NULL), across);
+  assert_ok(h.api->event->elapsed(events[0], again, &ns, &err));
+  assert_true(ns > 0.0);
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(again, &err));
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->event->destroy(events[i], &err));
+    assert_ok(h.api->stream->destroy(streams[i], &err));
+  }
+  close_configured("LEAT_LANES");
+}
+
+static void time_between_lanes_needs_a_clock_that_they_share(void **state) {
+  (void)state;
+  nulldriver_shape shape = nulldriver_get_shape();
+  time_lanes(LEAT_OK);
+  shape.no_calibrated_timestamps = true;
+  nulldriver_set_shape(&shape);
+  time_lanes(LEAT_ERROR_NOT_SUPPORTED);
 }
 
 static void a_time_is_there_when_both_events_have_finished(void **state) {
@@ -580,10 +560,7 @@ static void staging_of_a_failed_operation_is_used_again(void **state) {
 static void a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order(void **state) {
   (void)state;
   static blocks t;
-  const leat_host_info info = {.struct_size = sizeof(info), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
-  assert_ok(leat_backend_query(&info, &h.api, &err));
-  assert_ok(h.api->configure("LEAT_LANES", "2", &err));
-  open_device();
+  open_configured("LEAT_LANES", "2");
   for (uint32_t seed = 1; seed < 16; ++seed) {
     nulldriver_set_mode(NULLDRIVER_EAGER, 0);
     leat_stream *const stream = make_stream();
@@ -608,8 +585,7 @@ static void a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order(void
     give_blocks(&t);
     assert_ok(h.api->stream->destroy(stream, &err));
   }
-  close_device();
-  assert_ok(h.api->configure("LEAT_LANES", NULL, &err));
+  close_configured("LEAT_LANES");
 }
 
 typedef struct leaver {
@@ -1275,6 +1251,7 @@ int main(void) {
       CASE(everything_may_go_while_it_is_in_flight),
       CASE(events_order_streams_whatever_overtakes),
       CASE(timed_events_measure_in_every_mode),
+      CASE(time_between_lanes_needs_a_clock_that_they_share),
       CASE(a_time_is_there_when_both_events_have_finished),
       CASE(timed_events_may_go_in_flight),
       CASE(timed_events_of_a_lost_device_say_so),
