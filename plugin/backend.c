@@ -140,8 +140,8 @@ static int32_t device_close(leat_device *device, leat_error *err) {
   const int32_t status = leati_device_check(device, err);
   const bool last = status == LEAT_OK && --device->references == 0;
   if (last) {
-    /* Nobody else may use the device any more, so waiting under the lock keeps nobody but other openers, who must wait
-     * for it. */
+    /* Nobody else may use the device any more, so waiting under the lock, for threads that have ended and for the
+     * device, keeps nobody but other openers, who must wait for it. */
     leati_exports_close(device);
     leati_pool_destroy(device);
     (void)device->vk.DeviceWaitIdle(device->vk.handle);

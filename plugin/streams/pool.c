@@ -43,6 +43,10 @@ struct leati_pool {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t turn, served, exhausted;
   leati_mutex lock; /* guards the queue of waiters */
   waiter *first, *last;
+  /* Threads that have ended and are giving back just now, and what the closing of the device waits for until there are
+   * none. Guarded by open_lock. */
+  uint32_t ending;
+  leati_condition ended;
 };
 
 /* ---- Slots --------------------------------------------------------------------------------------------------------
@@ -245,7 +249,7 @@ typedef struct bindings {
 
 /* Devices whose pools threads may give back to. A thread that ends cannot know otherwise whether the device is still
  * open. */
-static leati_mutex open_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_THREADS); /* guards open_devices */
+static leati_mutex open_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_THREADS); /* guards open_devices, `ending` of pools */
 static leat_device *open_devices[LEATI_DEVICES_MAX];
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
@@ -262,17 +266,38 @@ static void give_back(leat_device *device, binding *b) {
   *b = (binding){.session = 0};
 }
 
-static int32_t give_back_all(bindings *thread) {
-  LEATI_ENTER(NULL);
+/* Keeps a device from closing until unpin(); NULL if it is not open any more. Giving back submits, and the driver may
+ * take its time over that: no lock is held meanwhile. */
+static leat_device *pin(uint32_t index, uint64_t session) {
   leati_mutex_lock(&open_lock);
-  for (uint32_t i = 0; i < LEATI_DEVICES_MAX; ++i) {
-    leat_device *const device = open_devices[i];
-    binding *const b = &thread->by_device[i];
-    if (device != NULL && b->session == device->session) {
-      give_back(device, b);
-    }
+  leat_device *device = open_devices[index];
+  if (device != NULL && device->session == session) {
+    ++device->pool->ending;
+  } else {
+    device = NULL;
   }
   leati_mutex_unlock(&open_lock);
+  return device;
+}
+
+static void unpin(leat_device *device) {
+  leati_mutex_lock(&open_lock);
+  if (--device->pool->ending == 0) {
+    leati_condition_signal(&device->pool->ended);
+  }
+  leati_mutex_unlock(&open_lock);
+}
+
+static int32_t give_back_all(bindings *thread) {
+  LEATI_ENTER(NULL);
+  for (uint32_t i = 0; i < LEATI_DEVICES_MAX; ++i) {
+    binding *const b = &thread->by_device[i];
+    leat_device *const device = b->own != NULL ? pin(i, b->session) : NULL;
+    if (device != NULL) {
+      give_back(device, b);
+      unpin(device);
+    }
+  }
   return LEAT_OK;
 }
 
@@ -453,6 +478,7 @@ int32_t leati_pool_create(leat_device *device, bool round_robin, int64_t timeout
   pool->timeout_ms = timeout_ms;
   atomic_store_explicit(&pool->free, round_robin ? 0 : WORKERS, memory_order_relaxed);
   leati_mutex_init(&pool->lock, LEATI_RANK_POOL);
+  leati_condition_init(&pool->ended);
   device->pool = pool;
   leati_mutex_lock(&open_lock);
   open_devices[device->index] = device;
@@ -466,7 +492,11 @@ void leati_pool_destroy(leat_device *device) {
   }
   leati_mutex_lock(&open_lock);
   open_devices[device->index] = NULL;
+  while (device->pool->ending != 0) {
+    leati_condition_wait(&device->pool->ended, &open_lock, UINT64_MAX);
+  }
   leati_mutex_unlock(&open_lock);
+  leati_condition_destroy(&device->pool->ended);
   leati_mutex_destroy(&device->pool->lock);
   leati_free(device->pool);
   device->pool = NULL;

@@ -18,7 +18,7 @@ extern const leat_pool_api leati_pool_table;
 
 /** Makes the pool of a device; its streams are made on first use. */
 int32_t leati_pool_create(leat_device *device, bool round_robin, int64_t timeout_ms, leat_error *err);
-/** Frees it. Threads that end later give nothing back to it. */
+/** Frees it, once those threads are out that are giving back because they have ended; who ends later gives nothing. */
 void leati_pool_destroy(leat_device *device);
 
 /** Whether the pool may give this stream to several threads. */

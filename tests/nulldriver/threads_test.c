@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads on the null driver: nobody is held up by a thread that waits or is stuck in the driver, and a stream of the
+ * pool that goes back, in whichever way, leaves nothing of its owner's for the next one. A test that is held up after
+ * all ends with ctest's time limit. */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "nulldriver/blocks.h"
+#include "nulldriver/host.h"
+
+enum { WORKERS = 31 };
+
+static void start(pthread_t *thread, void *(*run)(void *), void *argument) {
+  assert_int_equal(pthread_create(thread, NULL, run, argument), 0);
+}
+
+static void join(pthread_t thread) {
+  assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* ---- Threads that wait ---------------------------------------------------------------------------------------------
+ */
+
+typedef struct waiter {
+  enum { BY_STREAM, BY_DEVICE, BY_EVENT, WAYS_TO_WAIT } how;
+  leat_stream *stream;
+  leat_event *event;
+  int32_t status;
+} waiter;
+
+static void *wait_for_all(void *argument) {
+  waiter *const w = argument;
+  w->status = w->how == BY_STREAM   ? h.api->stream->synchronize(w->stream, NULL)
+              : w->how == BY_DEVICE ? h.api->device->synchronize(h.device, NULL)
+                                    : h.api->event->wait(w->event, -1, NULL);
+  return NULL;
+}
+
+/* What others want to do beside a thread that waits. */
+static void do_everything_beside(blocks *t, leat_stream *shared, leat_event *event) {
+  leat_stream *taken;
+  uint64_t ticket;
+  assert_int_equal(rectify(t, shared), LEAT_OK);
+  assert_ok(h.api->stream->flush(shared, &err));
+  assert_int_equal(h.api->stream->query(shared, NULL), LEAT_ERROR_NOT_READY);
+  assert_int_equal(h.api->event->query(event, NULL), LEAT_ERROR_NOT_READY);
+  leat_stream *const own = make_stream();
+  leat_event *const other = make_event();
+  assert_ok(h.api->stream->wait_event(own, event, &err));
+  assert_ok(h.api->event->record(other, own, &err));
+  assert_ok(h.api->pool->acquire(h.device, 0, &taken, &ticket, &err));
+  assert_int_equal(rectify(t, taken), LEAT_OK);
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  assert_ok(h.api->event->destroy(other, &err));
+  assert_ok(h.api->stream->destroy(own, &err));
+}
+
+static void who_waits_holds_nobody_up(void **state) {
+  (void)state;
+  static blocks t;
+  /* So that the waiter is soon found inside of the driver. */
+  open_configured("LEAT_WAIT_SPIN_US", "0");
+  for (int how = 0; how < WAYS_TO_WAIT; ++how) {
+    pthread_t thread;
+    waiter w = {.how = how, .stream = make_stream(), .event = make_event()};
+    take_blocks(&t, w.stream);
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    assert_int_equal(put_run(&t, w.stream, 1), LEAT_OK);
+    assert_ok(h.api->event->record(w.event, w.stream, &err));
+    const uint64_t waits = nulldriver_calls("vkWaitSemaphores");
+    start(&thread, wait_for_all, &w);
+    while (nulldriver_calls("vkWaitSemaphores") == waits) {
+      (void)sched_yield();
+    }
+    do_everything_beside(&t, w.stream, w.event);
+    nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+    join(thread);
+    assert_int_equal(w.status, LEAT_OK);
+    assert_arrived(&t, 1);
+    give_blocks(&t);
+    assert_ok(h.api->event->destroy(w.event, &err));
+    assert_ok(h.api->stream->destroy(w.stream, &err));
+  }
+  close_configured("LEAT_WAIT_SPIN_US");
+}
+
+/* ---- Threads that are stuck in the driver --------------------------------------------------------------------------
+ */
+
+/* Puts an upload and a Relu into the thread's stream of the pool, and ends. */
+static void *leave_work(void *argument) {
+  blocks *const t = argument;
+  leat_stream *own;
+  HOST_NEED(h.api->pool->current(h.device, &own, &err));
+  HOST_NEED(upload(t, own, 1));
+  HOST_NEED(rectify(t, own));
+  return NULL;
+}
+
+/* Starts a thread that ends with work, and gets caught in vkQueueSubmit by that. */
+static void start_stuck(pthread_t *thread, blocks *t) {
+  assert_true(nulldriver_hold("vkQueueSubmit"));
+  start(thread, leave_work, t);
+  nulldriver_wait_held();
+}
+
+static void a_thread_ends_while_another_is_stuck_in_the_driver(void **state) {
+  (void)state;
+  static blocks t[3];
+  pthread_t stuck, thread;
+  open_device();
+  leat_stream *const stream = make_stream();
+  for (int i = 0; i < 3; ++i) {
+    take_blocks(&t[i], NULL);
+  }
+  start_stuck(&stuck, &t[0]);
+  for (int i = 1; i < 3; ++i) {
+    start(&thread, leave_work, &t[i]);
+    join(thread);
+  }
+  nulldriver_release();
+  join(stuck);
+  assert_ok(h.api->device->synchronize(h.device, &err));
+  for (int i = 0; i < 3; ++i) {
+    assert_int_equal(download(&t[i], stream), LEAT_OK);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    assert_arrived(&t[i], 1);
+    give_blocks(&t[i]);
+  }
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+typedef struct closer {
+  atomic_bool closed; /* set (release) when close() has returned */
+  int32_t status;
+} closer;
+
+static void *close_in_thread(void *argument) {
+  closer *const c = argument;
+  c->status = h.api->device->close(h.device, NULL);
+  atomic_store_explicit(&c->closed, true, memory_order_release);
+  return NULL;
+}
+
+/* The thread needs the device until it has given its stream back. */
+static void closing_waits_for_a_thread_that_is_giving_back(void **state) {
+  (void)state;
+  static blocks t;
+  const struct timespec nap = {.tv_nsec = 50000000};
+  pthread_t stuck, thread;
+  closer c = {.status = LEAT_OK};
+  open_device();
+  take_blocks(&t, NULL);
+  start_stuck(&stuck, &t);
+  give_blocks(&t);
+  start(&thread, close_in_thread, &c);
+  (void)nanosleep(&nap, NULL);
+  assert_false(atomic_load_explicit(&c.closed, memory_order_acquire));
+  nulldriver_release();
+  join(stuck);
+  join(thread);
+  assert_int_equal(c.status, LEAT_OK);
+  assert_ok(h.api->shutdown(&err));
+}
+
+/* ---- Giving back ---------------------------------------------------------------------------------------------------
+ */
+
+/* A thread that takes a stream of the pool, does something with it, and gives it back in one of the ways. */
+typedef struct owner {
+  enum { BY_TICKET, BY_RELEASE_CURRENT, BY_ENDING, WAYS_TO_GIVE } how;
+  void (*use)(struct owner *o);
+  leat_stream *stream;
+  leat_event *event;
+  blocks t;
+  uint32_t number; /* of the stream */
+} owner;
+
+static void *own_and_give(void *argument) {
+  owner *const o = argument;
+  leat_stream_info info = {.struct_size = sizeof(info)};
+  uint64_t ticket = 0;
+  HOST_NEED(o->how == BY_TICKET ? h.api->pool->acquire(h.device, 0, &o->stream, &ticket, &err)
+                                : h.api->pool->current(h.device, &o->stream, &err));
+  HOST_NEED(h.api->stream->info(o->stream, &info, &err));
+  o->number = (uint32_t)info.pool_index;
+  o->use(o);
+  if (o->how == BY_TICKET) {
+    HOST_NEED(h.api->pool->release(h.device, ticket, &err));
+  } else if (o->how == BY_RELEASE_CURRENT) {
+    HOST_NEED(h.api->pool->release_current(h.device, &err));
+  }
+  return NULL;
+}
+
+static void be_owner(owner *o, int how, void (*use)(owner *o)) {
+  pthread_t thread;
+  o->how = how;
+  o->use = use;
+  start(&thread, own_and_give, o);
+  join(thread);
+}
+
+/* Takes every worker stream: none has an error, and each runs right. */
+static void use_all_streams(void) {
+  static blocks t;
+  uint64_t tickets[WORKERS];
+  take_blocks(&t, NULL);
+  for (uint32_t i = 0; i < WORKERS; ++i) {
+    leat_stream *stream;
+    assert_ok(h.api->pool->acquire(h.device, 0, &stream, &tickets[i], &err));
+    assert_ok(h.api->stream->error(stream, &err));
+    assert_int_equal(put_run(&t, stream, i), LEAT_OK);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    assert_arrived(&t, i);
+  }
+  for (uint32_t i = 0; i < WORKERS; ++i) {
+    assert_ok(h.api->pool->release(h.device, tickets[i], &err));
+  }
+  give_blocks(&t);
+}
+
+/* Fails the stream, for good if nobody clears it. */
+static void fail_stream(leat_stream *stream, blocks *t) {
+  HOST_NEED(rectify(t, stream));
+  (void)nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+  const int32_t told = h.api->stream->flush(stream, NULL);
+  const int32_t kept = h.api->stream->error(stream, NULL);
+  HOST_NEED(told == LEAT_ERROR_OUT_OF_MEMORY && kept == told ? LEAT_OK : LEAT_ERROR_INTERNAL);
+}
+
+static void fail_own(owner *o) {
+  fail_stream(o->stream, &o->t);
+}
+
+static void giving_back_clears_the_error(void **state) {
+  (void)state;
+  static owner o;
+  open_device();
+  take_blocks(&o.t, NULL);
+  for (int how = 0; how < WAYS_TO_GIVE; ++how) {
+    leat_stream *stream;
+    be_owner(&o, how, fail_own);
+    assert_ok(h.api->pool->stream(h.device, o.number, &stream, &err));
+    assert_ok(h.api->stream->error(stream, &err));
+    use_all_streams();
+    /* Who takes it does not get an error either that a stranger left in the free stream. */
+    fail_stream(stream, &o.t);
+    use_all_streams();
+  }
+  give_blocks(&o.t);
+  close_device();
+}
+
+static void put_and_flush(owner *o) {
+  HOST_NEED(put_run(&o->t, o->stream, 5));
+  HOST_NEED(h.api->stream->flush(o->stream, &err));
+}
+
+static void put_unflushed(owner *o) {
+  HOST_NEED(put_run(&o->t, o->stream, 5));
+}
+
+static void put_before_event(owner *o) {
+  HOST_NEED(put_run(&o->t, o->stream, 5));
+  HOST_NEED(h.api->event->record(o->event, o->stream, &err));
+}
+
+/* The destinations may go with the owner; one that an event covers is still waited for. */
+static void giving_back_drops_downloads_that_nobody_can_wait_for(void **state) {
+  (void)state;
+  static void (*const uses[3])(owner * o) = {put_and_flush, put_unflushed, put_before_event};
+  static owner o;
+  open_device();
+  o.event = make_event();
+  for (int how = 0; how < WAYS_TO_GIVE; ++how) {
+    for (int use = 0; use < 3; ++use) {
+      take_blocks(&o.t, NULL);
+      nulldriver_set_mode(NULLDRIVER_HELD, 0);
+      be_owner(&o, how, uses[use]);
+      o.t.out[0] = -1.0f;
+      nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+      use_all_streams();
+      assert_ok(h.api->device->synchronize(h.device, &err));
+      if (use == 2) {
+        assert_arrived(&o.t, 5);
+      } else {
+        assert_true(o.t.out[0] == -1.0f);
+      }
+      give_blocks(&o.t);
+    }
+  }
+  assert_ok(h.api->event->destroy(o.event, &err));
+  close_device();
+}
+
+/* ---- Shared streams ------------------------------------------------------------------------------------------------
+ */
+
+static void put_upload(owner *o) {
+  HOST_NEED(upload(&o->t, o->stream, 3));
+  HOST_NEED(rectify(&o->t, o->stream));
+}
+
+/* What is left open goes its way though others may never use the stream again. */
+static void giving_a_shared_stream_back_flushes_it(void **state) {
+  (void)state;
+  static owner o;
+  open_configured("LEAT_STREAM_POLICY", "round-robin");
+  take_blocks(&o.t, NULL);
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  for (int how = 0; how < WAYS_TO_GIVE; ++how) {
+    assert_int_equal(nulldriver_pending(), 0);
+    be_owner(&o, how, put_upload);
+    assert_int_equal(nulldriver_pending(), 1);
+    assert_int_equal(nulldriver_step(UINT32_MAX), 1);
+  }
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  assert_ok(h.api->device->synchronize(h.device, &err));
+  give_blocks(&o.t);
+  close_configured("LEAT_STREAM_POLICY");
+}
+
+/* Two threads on one stream. */
+typedef struct sharer {
+  pthread_t thread;
+  pthread_barrier_t *together;
+  leat_stream *stream;
+  bool first;
+  blocks t;
+  int32_t failed, cleared;
+} sharer;
+
+static void *share(void *argument) {
+  sharer *const s = argument;
+  HOST_NEED(rectify(&s->t, s->stream));
+  (void)pthread_barrier_wait(s->together);
+  if (s->first) {
+    (void)nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    (void)h.api->stream->flush(s->stream, NULL);
+  }
+  (void)pthread_barrier_wait(s->together);
+  s->failed = h.api->stream->synchronize(s->stream, NULL);
+  (void)pthread_barrier_wait(s->together);
+  if (!s->first) {
+    HOST_NEED(h.api->stream->clear_error(s->stream, &err));
+  }
+  (void)pthread_barrier_wait(s->together);
+  s->cleared = h.api->stream->error(s->stream, NULL);
+  HOST_NEED(put_run(&s->t, s->stream, 7));
+  HOST_NEED(h.api->stream->synchronize(s->stream, &err));
+  return NULL;
+}
+
+static void who_shares_a_stream_shares_its_failure(void **state) {
+  (void)state;
+  static sharer sharers[2];
+  leat_stream *streams[WORKERS + 1];
+  uint64_t tickets[WORKERS + 1];
+  pthread_barrier_t together;
+  assert_int_equal(pthread_barrier_init(&together, NULL, 2), 0);
+  open_configured("LEAT_STREAM_POLICY", "round-robin");
+  for (int i = 0; i <= WORKERS; ++i) {
+    assert_ok(h.api->pool->acquire(h.device, 0, &streams[i], &tickets[i], &err));
+  }
+  assert_ptr_equal(streams[0], streams[WORKERS]);
+  for (int i = 0; i < 2; ++i) {
+    sharers[i] = (sharer){.together = &together, .stream = streams[i * WORKERS], .first = i == 0};
+    take_blocks(&sharers[i].t, NULL);
+  }
+  for (int i = 0; i < 2; ++i) {
+    start(&sharers[i].thread, share, &sharers[i]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    join(sharers[i].thread);
+  }
+  for (int i = 0; i < 2; ++i) {
+    assert_int_equal(sharers[i].failed, LEAT_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(sharers[i].cleared, LEAT_OK);
+    assert_arrived(&sharers[i].t, 7);
+    give_blocks(&sharers[i].t);
+  }
+  for (int i = 0; i <= WORKERS; ++i) {
+    assert_ok(h.api->pool->release(h.device, tickets[i], &err));
+  }
+  close_configured("LEAT_STREAM_POLICY");
+  (void)pthread_barrier_destroy(&together);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
+      CASE(who_waits_holds_nobody_up),
+      CASE(a_thread_ends_while_another_is_stuck_in_the_driver),
+      CASE(closing_waits_for_a_thread_that_is_giving_back),
+      CASE(giving_back_clears_the_error),
+      CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
+      CASE(giving_a_shared_stream_back_flushes_it),
+      CASE(who_shares_a_stream_shares_its_failure),
+#undef CASE
+  };
+  return cmocka_run_group_tests_name("nulldriver.threads", tests, NULL, NULL);
+}
