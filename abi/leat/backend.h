@@ -554,7 +554,8 @@ typedef struct leat_pool_api {
   /** Gives back a stream that acquire() gave.
    * @threads any
    * @param device [in] an open device
-   * @param ticket what acquire() gave; a ticket serves once
+   * @param ticket what acquire() gave; a ticket serves once, and on its own device until that is closed. A ticket of a
+   *   shared stream (LEAT_POOL_ROUND_ROBIN) holds nothing and may come again: all that release() does then is to flush
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*release)(leat_device *device, uint64_t ticket, leat_error *err);

@@ -13,7 +13,8 @@
 /* Bits of all worker streams; bit 0, the main thread's, is never free. */
 #define WORKERS UINT32_C(0xfffffffe)
 #define WORKER_COUNT (LEATI_POOL_STREAMS - 1)
-/* A ticket holds the number of the stream in its low byte and a serial number above, or this instead of one. */
+/* A ticket holds the number of the stream in its low byte and a serial number above. Where streams are shared, it is
+ * this instead with the session of the device, and the same for all who share: nobody holds anything. */
 #define SHARED_TICKET (UINT64_C(1) << 63)
 /* Of the last ticket. One count for all devices and all times that they are opened: a ticket of another device, or from
  * before the device was closed, is none here. Relaxed: nothing hangs on its order. */
@@ -162,6 +163,10 @@ static int32_t stream_at(leat_device *device, uint32_t index, leat_stream **out,
   return LEAT_OK;
 }
 
+static uint64_t shared_ticket(const leat_device *device, uint32_t index) {
+  return SHARED_TICKET | device->session << 8 | index;
+}
+
 /* Takes a worker stream, its ticket and all. */
 static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
                        leat_error *err) {
@@ -169,7 +174,7 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
   if (pool->round_robin) {
     const uint64_t turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
     const uint32_t shared = 1 + (uint32_t)(turn % WORKER_COUNT);
-    *out_ticket = SHARED_TICKET | shared;
+    *out_ticket = shared_ticket(device, shared);
     LEATI_TRY(stream_at(device, shared, out, err));
     (void)atomic_fetch_add_explicit(&pool->served, 1, memory_order_relaxed);
     return LEAT_OK;
@@ -211,7 +216,7 @@ static int32_t release(leat_device *device, uint64_t ticket, leat_error *err) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "0x%llx is no ticket of this pool", (unsigned long long)ticket);
   }
   leat_stream *const stream = atomic_load_explicit(&pool->streams[index], memory_order_acquire);
-  if (pool->round_robin && ticket == (SHARED_TICKET | index) && stream != NULL) {
+  if (pool->round_robin && ticket == shared_ticket(device, index) && stream != NULL) {
     /* Others go on with it: what this one left open goes its way, and a failure stays theirs to see. */
     (void)leati_stream_flush_if_live(stream, NULL);
     return LEAT_OK;

@@ -392,6 +392,20 @@ static void who_shares_a_stream_shares_its_failure(void **state) {
   (void)pthread_barrier_destroy(&together);
 }
 
+static void a_shared_ticket_is_of_one_device_and_one_opening(void **state) {
+  (void)state;
+  leat_stream *stream;
+  uint64_t before, now;
+  open_configured("LEAT_STREAM_POLICY", "round-robin");
+  assert_ok(h.api->pool->acquire(h.device, 0, &stream, &before, &err));
+  close_device();
+  open_device();
+  assert_ok(h.api->pool->acquire(h.device, 0, &stream, &now, &err));
+  assert_int_equal(h.api->pool->release(h.device, before, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_ok(h.api->pool->release(h.device, now, &err));
+  close_configured("LEAT_STREAM_POLICY");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
@@ -402,6 +416,7 @@ int main(void) {
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
       CASE(giving_a_shared_stream_back_flushes_it),
       CASE(who_shares_a_stream_shares_its_failure),
+      CASE(a_shared_ticket_is_of_one_device_and_one_opening),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.threads", tests, NULL, NULL);
