@@ -76,11 +76,13 @@ static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *e
   if (stream == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
   }
-  const int32_t status = leati_timeline_create(device, &stream->timeline, err);
+  leati_timeline *timeline;
+  const int32_t status = leati_timeline_create(device, &timeline, err);
   if (status != LEAT_OK) {
     leati_free(stream);
     return status;
   }
+  atomic_store_explicit(&stream->timeline, timeline, memory_order_relaxed);
   stream->device = device;
   stream->pool_index = -1;
   leati_mutex_init(&stream->lock, LEATI_RANK_STREAM);
@@ -112,7 +114,7 @@ int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   leati_stream_forget(stream);
   /* What was pushed to the old timeline before it failed may still run: the stream is not idle until it has. */
   fresh->replaced = stream->timeline;
-  stream->timeline = fresh;
+  atomic_store_explicit(&stream->timeline, fresh, memory_order_release);
   leati_timeline_settle(fresh);
   return_to_lane(stream);
   /* Downloads in that are downloads of this stream: whoever waits for the stream has to see its first list end, which
@@ -121,9 +123,19 @@ int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   return LEAT_OK;
 }
 
+/* Whether the stream's timeline has failed. With or without `lock`. */
+static bool has_failed(const leat_stream *stream) {
+  const leati_timeline *const timeline = atomic_load_explicit(&stream->timeline, memory_order_acquire);
+  return atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK;
+}
+
 int32_t leati_streams_mend(leat_stream *stream, leat_error *err) {
+  if (!has_failed(stream)) {
+    return LEAT_OK;
+  }
   leati_mutex_lock(&stream->lock);
-  const bool failed = atomic_load_explicit(&stream->timeline->failed, memory_order_acquire) != LEAT_OK;
+  /* Another thread may have cleared the error meanwhile. */
+  const bool failed = has_failed(stream);
   const int32_t status = failed ? leati_streams_renew(stream, err) : LEAT_OK;
   leati_mutex_unlock(&stream->lock);
   return status;

@@ -168,6 +168,47 @@ static void closing_waits_for_a_thread_that_is_giving_back(void **state) {
   assert_ok(h.api->shutdown(&err));
 }
 
+typedef struct uploader {
+  leat_stream *stream;
+  uint64_t address;
+  int32_t status;
+} uploader;
+
+enum { MANY = 1 << 20 };
+static float many_floats[MANY];
+static int64_t many = MANY;
+
+static void *upload_much(void *argument) {
+  uploader *const u = argument;
+  const DLTensor from = host_tensor(many_floats, &many), to = device_tensor(u->address, &many);
+  u->status = h.api->memory->copy(u->stream, &from, &to, NULL);
+  return NULL;
+}
+
+/* Streams of the pool may be used by anybody; one who is in the middle of a call on a free one holds its lock. */
+static void a_free_stream_is_taken_though_it_is_in_use(void **state) {
+  (void)state;
+  uploader u;
+  pthread_t thread;
+  leat_stream *taken;
+  uint64_t ticket;
+  open_device();
+  assert_ok(h.api->pool->stream(h.device, 1, &u.stream, &err));
+  assert_ok(h.api->memory->alloc(h.device, sizeof(many_floats), NULL, &u.address, &err));
+  /* For staging. */
+  assert_true(nulldriver_hold("vkAllocateMemory"));
+  start(&thread, upload_much, &u);
+  nulldriver_wait_held();
+  assert_ok(h.api->pool->acquire(h.device, 0, &taken, &ticket, &err));
+  assert_ptr_equal(taken, u.stream);
+  nulldriver_release();
+  join(thread);
+  assert_int_equal(u.status, LEAT_OK);
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  assert_ok(h.api->memory->free(h.device, u.address, &err));
+  close_device();
+}
+
 /* ---- Giving back ---------------------------------------------------------------------------------------------------
  */
 
@@ -412,6 +453,7 @@ int main(void) {
       CASE(who_waits_holds_nobody_up),
       CASE(a_thread_ends_while_another_is_stuck_in_the_driver),
       CASE(closing_waits_for_a_thread_that_is_giving_back),
+      CASE(a_free_stream_is_taken_though_it_is_in_use),
       CASE(giving_back_clears_the_error),
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
       CASE(giving_a_shared_stream_back_flushes_it),
