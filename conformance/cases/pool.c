@@ -2,8 +2,9 @@
 /** @file
  * Cases about leat_pool_api: whose stream is whose, taking, waiting, giving back, and threads that end.
  *
- * A case leaves the pool as it found it: nobody holds a worker stream. No case asserts a time. Where threads must wait,
- * leat_pool_info::waiting_count says when they do; where something must come in an order, the order is what is checked.
+ * A case leaves the pool as it found it: nobody holds a worker stream. No case asserts that anything is quick. Where
+ * threads must wait, leat_pool_info::waiting_count says when they do; where something must come in an order, the order
+ * is what is checked.
  */
 #include <pthread.h>
 #include <string.h>
@@ -97,9 +98,20 @@ static void give(leat_case_context *ctx, taken one) {
   LEAT_CHECK_OK(ctx, pool_of(ctx)->release(leati_fixture_device(ctx), one.ticket, LEAT_ERR));
 }
 
+/* Who was refused after `timeout_ms` has waited that long: not less, but for what clocks differ by. `begin`: of
+ * g_get_monotonic_time() before. */
+static void check_waited(leat_case_context *ctx, gint64 begin, int64_t timeout_ms) {
+  gint64 waited = g_get_monotonic_time() - begin;
+  LEAT_CHECK_MESSAGE(ctx, waited >= timeout_ms * 800,
+                     "refused after %" G_GINT64_FORMAT " us, with a timeout of %" G_GINT64_FORMAT " ms", waited,
+                     (gint64)timeout_ms);
+}
+
 static void check_exhausted(leat_case_context *ctx, int64_t timeout_ms) {
+  const gint64 begin = g_get_monotonic_time();
   taken none;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_EXHAUSTED, try_take(ctx, timeout_ms, &none, LEAT_ERR));
+  check_waited(ctx, begin, timeout_ms);
 }
 
 /* Takes `count` worker streams, all different. */
@@ -507,14 +519,22 @@ static void binding_takes_nothing(leat_case_context *ctx, const void *data) {
 }
 
 static void bound_destroyed(leat_case_context *ctx, uint32_t index, void *data) {
+  enum { NEXT = 64 };
   leat_stream *own = current(ctx);
   leat_stream *host = leati_stream_new(ctx);
   leat_stream *stream = NULL;
+  leat_stream *next[NEXT];
   (void)data;
   bind(ctx, host, NULL);
   leati_stream_destroy(ctx, host);
   LEAT_CHECK_FAILS(ctx, pool_of(ctx)->current(leati_fixture_device(ctx), &stream, LEAT_ERR));
   LEAT_CHECK_FAILS(ctx, pool_of(ctx)->current(leati_fixture_device(ctx), &stream, LEAT_ERR));
+  /* New streams may be where the destroyed one was. They are others. */
+  for (int i = 0; i < NEXT; ++i)
+    next[i] = leati_stream_new(ctx);
+  LEAT_CHECK_FAILS(ctx, pool_of(ctx)->current(leati_fixture_device(ctx), &stream, LEAT_ERR));
+  for (int i = 0; i < NEXT; ++i)
+    leati_stream_destroy(ctx, next[i]);
   bind(ctx, NULL, NULL);
   LEAT_CHECK(ctx, current(ctx) == own);
   use(ctx, own, index);
@@ -1031,12 +1051,17 @@ static void ends_for_waiter(leat_case_context *ctx, const void *data) {
 }
 
 static void refused_thread(leat_case_context *ctx, uint32_t index, void *data) {
+  const int64_t timeout_ms = info_now(ctx).timeout_ms;
   leat_stream *stream = NULL;
   taken none;
+  gint64 begin = g_get_monotonic_time();
   (void)index;
   (void)data;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_EXHAUSTED, pool_of(ctx)->current(leati_fixture_device(ctx), &stream, LEAT_ERR));
+  check_waited(ctx, begin, timeout_ms);
+  begin = g_get_monotonic_time();
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_EXHAUSTED, try_take(ctx, LEAT_POOL_TIMEOUT_CONFIGURED, &none, LEAT_ERR));
+  check_waited(ctx, begin, timeout_ms);
 }
 
 static void configured_limit(leat_case_context *ctx, const void *data) {
@@ -1057,7 +1082,8 @@ static void configured_limit(leat_case_context *ctx, const void *data) {
 /* ---- Sharing ---- */
 
 static void round_robin(leat_case_context *ctx, const void *data) {
-  gboolean seen[MAX_WORKERS] = {FALSE};
+  enum { TURNS = 3 };
+  uint32_t seen[MAX_WORKERS] = {0};
   uint32_t workers;
   taken *all;
   (void)data;
@@ -1066,21 +1092,22 @@ static void round_robin(leat_case_context *ctx, const void *data) {
                      "the policy is round-robin, and the pool does not say so");
   workers = info_now(ctx).stream_count - 1;
   LEAT_CHECK(ctx, workers >= 2 && workers < MAX_WORKERS);
-  all = g_new(taken, 3 * workers);
-  for (uint32_t i = 0; i < 3 * workers; ++i) {
+  all = g_new(taken, TURNS * workers);
+  for (uint32_t i = 0; i < TURNS * workers; ++i) {
     leat_stream_info info = {.struct_size = sizeof info};
     all[i] = take(ctx, 0);
     LEAT_CHECK_OK(ctx, ctx->stream->info(all[i].stream, &info, LEAT_ERR));
     LEAT_CHECK_MESSAGE(ctx, info.flags == (LEAT_STREAM_POOLED | LEAT_STREAM_SHARED),
                        "a shared stream of the pool says flags 0x%x", (unsigned)info.flags);
     LEAT_CHECK(ctx, info.pool_index > 0 && info.pool_index <= (int32_t)workers);
-    seen[info.pool_index] = TRUE;
+    ++seen[info.pool_index];
     LEAT_CHECK_U64(ctx, 0, info_now(ctx).held_count);
   }
   for (uint32_t i = 1; i <= workers; ++i)
-    LEAT_CHECK_MESSAGE(ctx, seen[i], "the turn has come to stream %u in none of %u takes", i, 3 * workers);
+    LEAT_CHECK_MESSAGE(ctx, seen[i] == TURNS, "the turn has come to stream %u in %u of %u takes, not in %d", i, seen[i],
+                       TURNS * workers, TURNS);
   LEAT_CHECK_U64(ctx, 0, info_now(ctx).exhausted_count);
-  for (uint32_t i = 0; i < 3 * workers; ++i)
+  for (uint32_t i = 0; i < TURNS * workers; ++i)
     give(ctx, all[i]);
   g_free(all);
   LEAT_CHECK_U64(ctx, 0, number_of(ctx, current(ctx)));
@@ -1294,7 +1321,7 @@ static const leat_case cases[] = {
      .summary = "Threads with streams of the host bound work while the pool is empty.",
      .run = binding_takes_nothing},
     {.name = "pool.set_current.destroyed_stream_is_an_error",
-     .summary = "current() fails while a destroyed stream is bound, and recovers.",
+     .summary = "current() fails while a destroyed stream is bound, also when there are new ones, and recovers.",
      .run = destroyed_while_bound},
     {.name = "pool.release.explicit",
      .summary = "release_current() gives the thread's own stream back; without one it does nothing.",
@@ -1385,7 +1412,7 @@ static const leat_case cases[] = {
      .summary = "The stream of a thread that ends goes to the first who waits.",
      .run = ends_for_waiter},
     {.name = "pool.round_robin.shares_and_never_refuses",
-     .summary = "Round-robin gives every stream in turn, says that it is shared, and refuses nobody.",
+     .summary = "Round-robin gives every stream equally often, says that it is shared, and refuses nobody.",
      .flags = LEAT_CASE_ALONE,
      .run = round_robin},
     {.name = "pool.round_robin.sixty_four_threads",

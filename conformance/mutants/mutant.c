@@ -697,6 +697,47 @@ static void pool_ended_thread_keeps_its_stream(void) {
   pool_api.current = current_for_good;
 }
 
+/* A limit of milliseconds is taken for one that passes at once. */
+static int32_t acquire_in_no_time(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
+                                  leat_error *err) {
+  return base->pool->acquire(device, timeout_ms > 0 ? 0 : timeout_ms, out, out_ticket, err);
+}
+
+static void pool_limit_passes_at_once(void) {
+  pool_api.acquire = acquire_in_no_time;
+}
+
+/* Of some turns nobody gets anything. */
+static int32_t acquire_past_some(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
+                                 leat_error *err) {
+  static gint calls;
+  int32_t status = base->pool->acquire(device, timeout_ms, out, out_ticket, err);
+  if (status == LEAT_OK && g_atomic_int_add(&calls, 1) == 20) {
+    base->pool->release(device, *out_ticket, NULL);
+    status = base->pool->acquire(device, timeout_ms, out, out_ticket, err);
+  }
+  return status;
+}
+
+static void pool_turn_is_skipped(void) {
+  pool_api.acquire = acquire_past_some;
+}
+
+/* The bound stream counts as long as there is one at its address. */
+static int32_t current_by_address(leat_device *device, leat_stream **out, leat_error *err) {
+  leat_stream_info info = {.struct_size = sizeof info};
+  int32_t status = base->pool->current(device, out, err);
+  if (status == LEAT_OK || borrowed == NULL || base->stream->info(borrowed, &info, NULL) != LEAT_OK)
+    return status;
+  *out = borrowed;
+  return LEAT_OK;
+}
+
+static void pool_bound_by_address(void) {
+  pool_api.set_current = bind_and_note;
+  pool_api.current = current_by_address;
+}
+
 /* ---- The choice ---- */
 
 static void change_nothing(void) {
@@ -750,7 +791,10 @@ static const struct {
                {"pool_newcomers_overtake", pool_newcomers_overtake},
                {"pool_last_come_first_served", pool_last_come_first_served},
                {"pool_first_thread_is_main", pool_first_thread_is_main},
-               {"pool_ended_thread_keeps_its_stream", pool_ended_thread_keeps_its_stream}};
+               {"pool_ended_thread_keeps_its_stream", pool_ended_thread_keeps_its_stream},
+               {"pool_limit_passes_at_once", pool_limit_passes_at_once},
+               {"pool_turn_is_skipped", pool_turn_is_skipped},
+               {"pool_bound_by_address", pool_bound_by_address}};
 
 /* Ends the process if the mutant cannot be made: a wrong set-up must not look like a mutant that was caught. */
 static void load(void) {
