@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The pool of streams, and threads that end, are cancelled, or are still there when the process ends. */
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "scene.h"
@@ -243,6 +244,20 @@ static void *wait_for_ever(void *unused) {
   return unused;
 }
 
+/* Starts four threads that wait for a stream; all must be held. */
+static int start_waiters(void) {
+  pthread_t thread;
+  for (unsigned i = 0; i < 4; i++) {
+    if (pthread_create(&thread, NULL, wait_for_ever, NULL) != 0) {
+      return 1;
+    }
+  }
+  while (pool_info().waiting_count != 4) {
+    scene_nap(1);
+  }
+  return 0;
+}
+
 /* Threads that hold all streams, and threads that wait for one, when the process ends. */
 static int pool_exit_while_waiting(void) {
   pthread_t thread;
@@ -256,14 +271,37 @@ static int pool_exit_while_waiting(void) {
   while (atomic_load(&holding) != workers) {
     scene_nap(1);
   }
-  for (unsigned i = 0; i < 4; i++) {
-    if (pthread_create(&thread, NULL, wait_for_ever, NULL) != 0) {
-      return 1;
-    }
+  if (start_waiters() != 0) {
+    return 1;
   }
-  while (pool_info().waiting_count != 4) {
-    scene_nap(1);
+  exit(0);
+}
+
+static struct timespec exit_began; /* zero: not yet */
+
+/* exit() gives threads two seconds to stop. These look up every twentieth of one. */
+static void check_prompt(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  const double took = difftime(now.tv_sec, exit_began.tv_sec) + (double)(now.tv_nsec - exit_began.tv_nsec) * 1e-9;
+  if (exit_began.tv_sec != 0 && took > 1.5) {
+    scene_fail("threads that only waited for a stream kept exit() for %.1f s", took);
   }
+}
+
+static int pool_exit_is_prompt(void) {
+  (void)atexit(check_prompt); /* runs last */
+  open_pool();
+  const uint32_t workers = pool_info().stream_count - 1;
+  for (uint32_t i = 0; i < workers; i++) {
+    leat_stream *stream;
+    uint64_t ticket;
+    SCENE_OK(host.api->pool->acquire(host.device, 0, &stream, &ticket, &err));
+  }
+  if (start_waiters() != 0) {
+    return 1;
+  }
+  (void)clock_gettime(CLOCK_MONOTONIC, &exit_began);
   exit(0);
 }
 
@@ -273,4 +311,5 @@ const scene scene_pools[] = {{"pool-churn", pool_churn},
                              {"pool-use-in-thread-destructors", pool_use_in_thread_destructors},
                              {"pool-outlive-main", pool_outlive_main},
                              {"pool-exit-while-waiting", pool_exit_while_waiting},
+                             {"pool-exit-is-prompt", pool_exit_is_prompt},
                              {NULL, NULL}};
