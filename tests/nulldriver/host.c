@@ -14,8 +14,7 @@ typedef struct relu_arguments {
   uint32_t count;
 } relu_arguments;
 
-/* Relu of compact floats, in place of the kernel. All else that is dispatched does nothing. */
-static void compute(const nulldriver_dispatch *dispatch, void *user) {
+void host_compute(const nulldriver_dispatch *dispatch, void *user) {
   (void)user;
   relu_arguments arguments;
   if (dispatch->code != leati_kernel_codes[LEATI_KERNEL_UNARY_F32].words ||
@@ -39,7 +38,7 @@ int32_t host_open(host *h, leat_error *err) {
   const leat_value_info *const inputs[1] = {&vector};
   const leat_op_desc desc = {
       .struct_size = sizeof(desc), .opset = 14, .name = "Relu", .input_count = 1, .output_count = 1, .inputs = inputs};
-  nulldriver_set_kernel(compute, NULL);
+  nulldriver_set_kernel(host_compute, NULL);
   h->device = NULL;
   h->relu = NULL;
   int32_t status = leat_backend_query(&info, &h->api, err);

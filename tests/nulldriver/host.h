@@ -22,6 +22,9 @@ int32_t host_open(host *h, leat_error *err);
 /** Closes the device, and lets the plugin forget what it knows of devices. */
 int32_t host_close(host *h, leat_error *err);
 
+/** The kernel that host_open() sets: Relu of compact floats. All else that is dispatched does nothing. */
+void host_compute(const nulldriver_dispatch *dispatch, void *user);
+
 /** Ends the process with the message unless the status is LEAT_OK: for threads, which have no test to fail. */
 void host_need(int32_t status, const leat_error *err, const char *what);
 #define HOST_NEED(call)                            \

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Order on the null driver: of streams that change lane with work in flight, of chains that hop over streams by events,
  * of lists that gather behind a leader who is stuck in the driver, and of the whole device's end while others run; each
- * also with the device lost in the middle. What is out of order shows in the contents. */
+ * also with the device lost in the middle. What is out of order shows in the contents. Also, which lanes are used. */
 #include "fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "nulldriver/host.h"
 
@@ -439,14 +440,80 @@ static void a_device_may_be_lost_while_it_is_synchronised(void **state) {
   }
 }
 
+/* ---- How many lanes ------------------------------------------------------------------------------------------------
+ */
+
+static atomic_uint lanes_seen; /* bits of the lanes that lists went to; relaxed */
+
+/* Takes so long that lists gain by lanes of their own (LONG_S of spread.c). */
+static void compute_slowly(const nulldriver_dispatch *dispatch, void *user) {
+  const struct timespec nap = {.tv_nsec = 400000};
+  (void)nanosleep(&nap, NULL);
+  host_compute(dispatch, user);
+}
+
+/* A round in one list. */
+static int32_t run_in_one_list(chain *c) {
+  leat_stream_info info = {.struct_size = sizeof(info)};
+  int32_t status = hand_over(c);
+  status = status == LEAT_OK ? h.api->stream->synchronize(c->stream, NULL) : status;
+  status = status == LEAT_OK ? h.api->stream->info(c->stream, &info, NULL) : status;
+  (void)atomic_fetch_or_explicit(&lanes_seen, 1u << info.lane, memory_order_relaxed);
+  return status;
+}
+
+/* Long lists of the chains from `first` on, each on its own stream; then the device is left open. */
+static void run_long_lists(int first) {
+  atomic_store_explicit(&lanes_seen, 0, memory_order_relaxed);
+  open_device(QUEUES, NULL);
+  open_chains();
+  nulldriver_set_kernel(compute_slowly, NULL);
+  nulldriver_set_mode(NULLDRIVER_THREADED, 0);
+  start_workers(first, 150, run_in_one_list);
+  join_workers(first, LEAT_OK);
+}
+
+static void long_lists_of_several_streams_get_several_lanes(void **state) {
+  (void)state;
+  run_long_lists(CHAINS - 8);
+  close_chains();
+  close_device();
+  const uint32_t lanes = atomic_load_explicit(&lanes_seen, memory_order_relaxed);
+  assert_true((lanes & (lanes - 1)) != 0);
+}
+
+/* More lanes than streams cannot be told from as many. When a second stream comes, it finds one lane. */
+static void one_stream_alone_gets_one_lane(void **state) {
+  (void)state;
+  chain *const alone = &chains[CHAINS - 1], *const second = &chains[0];
+  run_long_lists(CHAINS - 1);
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_int_equal(hand_over(alone), LEAT_OK);
+  assert_int_equal(hand_over(second), LEAT_OK);
+  const uint32_t lanes[2] = {lane_of(alone->stream), lane_of(second->stream)};
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  assert_ok(h.api->device->synchronize(h.device, &err));
+  assert_true(is_right(alone) && is_right(second));
+  close_chains();
+  close_device();
+  assert_int_equal(atomic_load_explicit(&lanes_seen, memory_order_relaxed), 1);
+  assert_true(lanes[0] == 0 && lanes[1] == 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
-      CASE(streams_that_change_lane_keep_their_order),      CASE(a_device_may_be_lost_while_streams_change_lane),
-      CASE(chains_that_hop_over_streams_keep_their_order),  CASE(a_device_may_be_lost_while_chains_hop),
-      CASE(what_gathers_behind_a_leader_goes_in_one_group), CASE(what_gathers_behind_a_leader_fails_with_the_device),
-      CASE(a_refused_group_fails_its_own_streams),          CASE(the_device_is_synchronised_while_others_run),
+      CASE(streams_that_change_lane_keep_their_order),
+      CASE(a_device_may_be_lost_while_streams_change_lane),
+      CASE(chains_that_hop_over_streams_keep_their_order),
+      CASE(a_device_may_be_lost_while_chains_hop),
+      CASE(what_gathers_behind_a_leader_goes_in_one_group),
+      CASE(what_gathers_behind_a_leader_fails_with_the_device),
+      CASE(a_refused_group_fails_its_own_streams),
+      CASE(the_device_is_synchronised_while_others_run),
       CASE(a_device_may_be_lost_while_it_is_synchronised),
+      CASE(long_lists_of_several_streams_get_several_lanes),
+      CASE(one_stream_alone_gets_one_lane),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.order", tests, NULL, NULL);
