@@ -1113,6 +1113,54 @@ static void round_robin(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_U64(ctx, 0, number_of(ctx, current(ctx)));
 }
 
+/* How a thread lets go of a shared stream. */
+typedef enum { BY_TICKET, BY_RELEASE, BY_END } sharer_end;
+
+typedef struct {
+  leat_case_context *ctx;
+  sharer_end how;
+} sharer;
+
+/* Leaves a copy open in a shared stream, and gives that back in one of several ways. */
+static gpointer leave_open(gpointer user_data) {
+  enum { SIZE_MOVED = 1 << 20 };
+  sharer *job = user_data;
+  leat_case_context *ctx = job->ctx;
+  taken one = {.stream = NULL};
+  uint64_t blocks[2];
+  if (job->how == BY_TICKET) {
+    one = take(ctx, 0);
+  } else {
+    one.stream = current(ctx);
+  }
+  for (int i = 0; i < 2; ++i)
+    blocks[i] = leati_alloc(ctx, SIZE_MOVED, one.stream);
+  leati_copy(ctx, one.stream, blocks[0], blocks[1], SIZE_MOVED);
+  for (int i = 0; i < 2; ++i)
+    leati_free(ctx, blocks[i]);
+  if (job->how == BY_TICKET) {
+    give(ctx, one);
+  } else if (job->how == BY_RELEASE) {
+    LEAT_CHECK_OK(ctx, pool_of(ctx)->release_current(leati_fixture_device(ctx), LEAT_ERR));
+  }
+  return NULL;
+}
+
+/* Nobody calls anything that would submit what the thread has left. Its blocks come free all the same: the case's
+ * deadline ends one where they never do. */
+static void shared_is_flushed(leat_case_context *ctx, const void *data) {
+  sharer job = {.ctx = ctx, .how = (sharer_end)GPOINTER_TO_INT(data)};
+  leat_memory_stats stats = {.struct_size = sizeof stats};
+  configure(ctx, POLICY_SETTING, "round-robin");
+  pool_of(ctx);
+  g_thread_join(g_thread_new("sharer", leave_open, &job));
+  do {
+    g_usleep(200);
+    LEAT_CHECK_OK(ctx, ctx->memory->trim(leati_fixture_device(ctx), NULL, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->memory->stats(leati_fixture_device(ctx), &stats, LEAT_ERR));
+  } while (stats.reserved_bytes != 0);
+}
+
 static void shared_thread(leat_case_context *ctx, uint32_t index, void *data) {
   leat_stream *own = current(ctx);
   LEAT_CHECK(ctx, number_of(ctx, own) != 0);
@@ -1419,6 +1467,21 @@ static const leat_case cases[] = {
      .summary = "Sixty-four threads compute right on the shared streams.",
      .flags = LEAT_CASE_ALONE,
      .run = shared_by_many},
+    {.name = "pool.round_robin.release_flushes",
+     .summary = "What a shared stream holds when release() is called runs though nobody uses the stream again.",
+     .flags = LEAT_CASE_ALONE,
+     .run = shared_is_flushed,
+     .data = GINT_TO_POINTER(BY_TICKET)},
+    {.name = "pool.round_robin.release_current_flushes",
+     .summary = "What a shared stream holds when release_current() is called runs though nobody uses it again.",
+     .flags = LEAT_CASE_ALONE,
+     .run = shared_is_flushed,
+     .data = GINT_TO_POINTER(BY_RELEASE)},
+    {.name = "pool.round_robin.thread_end_flushes",
+     .summary = "What a shared stream holds when a thread ends that had it runs though nobody uses it again.",
+     .flags = LEAT_CASE_ALONE,
+     .run = shared_is_flushed,
+     .data = GINT_TO_POINTER(BY_END)},
     {.name = "pool.load.one_owner_at_a_time",
      .summary = "Forty-eight threads that take and give back 400 times never hold a stream two at once.",
      .flags = LEAT_CASE_ALONE,

@@ -738,6 +738,18 @@ static void pool_bound_by_address(void) {
   pool_api.current = current_by_address;
 }
 
+/* What is shared is not held, so nothing is done to give it back. */
+static int32_t keep_shared(leat_device *device, uint64_t ticket, leat_error *err) {
+  leat_pool_info info = {.struct_size = sizeof info};
+  if (base->pool->info(device, &info, NULL) == LEAT_OK && (info.flags & LEAT_POOL_ROUND_ROBIN) != 0)
+    return LEAT_OK;
+  return base->pool->release(device, ticket, err);
+}
+
+static void pool_shared_is_left_open(void) {
+  pool_api.release = keep_shared;
+}
+
 /* ---- The choice ---- */
 
 static void change_nothing(void) {
@@ -794,7 +806,8 @@ static const struct {
                {"pool_ended_thread_keeps_its_stream", pool_ended_thread_keeps_its_stream},
                {"pool_limit_passes_at_once", pool_limit_passes_at_once},
                {"pool_turn_is_skipped", pool_turn_is_skipped},
-               {"pool_bound_by_address", pool_bound_by_address}};
+               {"pool_bound_by_address", pool_bound_by_address},
+               {"pool_shared_is_left_open", pool_shared_is_left_open}};
 
 /* Ends the process if the mutant cannot be made: a wrong set-up must not look like a mutant that was caught. */
 static void load(void) {
