@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* More than one process: children of fork(), children started anew, and neighbours on one device. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "scene.h"
@@ -149,66 +144,20 @@ static int spawn_beside_threads(void) {
 /* ---- Neighbours ---------------------------------------------------------------------------------------------------
  */
 
-#define NEIGHBOURS 4
-#define NEIGHBOUR_THREADS 4
-
-/* Runs four threads: says so with a byte, and goes on until its stdin ends and a little longer. */
 static int be_neighbour(void) {
-  char byte = 'x';
   scene_open(&host);
-  scene_start(&host, workers, NEIGHBOUR_THREADS, &leave);
-  scene_await(workers, NEIGHBOUR_THREADS, 1);
-  if (write(STDOUT_FILENO, &byte, 1) != 1) {
-    return 1;
-  }
-  while (read(STDIN_FILENO, &byte, 1) > 0) {
-  }
-  scene_await(workers, NEIGHBOUR_THREADS, 3);
+  scene_start(&host, workers, SCENE_NEIGHBOUR_THREADS, &leave);
+  scene_await(workers, SCENE_NEIGHBOUR_THREADS, 1);
+  scene_be_neighbour();
+  scene_await(workers, SCENE_NEIGHBOUR_THREADS, 3);
   atomic_store(&leave, true);
-  scene_join(workers, NEIGHBOUR_THREADS);
+  scene_join(workers, SCENE_NEIGHBOUR_THREADS);
   scene_close(&host);
   return 0;
 }
 
-/* A pipe whose ends no child inherits but as its stdin or stdout. */
-static void make_pipe(int ends[2]) {
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    scene_fail("pipe2: %s", strerror(errno));
-  }
-}
-
 static int neighbour_is_killed(void) {
-  pid_t processes[NEIGHBOURS];
-  int hold[2], tell[2];
-  make_pipe(hold);
-  make_pipe(tell);
-  for (unsigned i = 0; i < NEIGHBOURS; i++) {
-    processes[i] = scene_spawn("neighbour", hold[0], tell[1]);
-  }
-  (void)close(hold[0]);
-  (void)close(tell[1]);
-  for (unsigned i = 0; i < NEIGHBOURS; i++) {
-    char byte;
-    if (read(tell[0], &byte, 1) != 1) {
-      int status;
-      (void)waitpid(processes[0], &status, 0);
-      if (WIFEXITED(status) && WEXITSTATUS(status) == SCENE_SKIP) {
-        _exit(SCENE_SKIP);
-      }
-      scene_fail("a neighbour did not come up");
-    }
-  }
-  (void)kill(processes[1], SIGKILL);
-  int status;
-  if (waitpid(processes[1], &status, 0) != processes[1] || !WIFSIGNALED(status)) {
-    scene_fail("the neighbour ended with %#x before it was killed", (unsigned)status);
-  }
-  (void)close(hold[1]);
-  for (unsigned i = 0; i < NEIGHBOURS; i++) {
-    if (i != 1) {
-      scene_reap(processes[i], "a neighbour of a process that was killed");
-    }
-  }
+  scene_neighbours("neighbour");
   return 0;
 }
 

@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scene.h"
 
-#include <errno.h>
 #include <leat/host.h>
 #include <sched.h>
-#include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-extern char **environ;
-
-_Noreturn void scene_fail(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  (void)vfprintf(stderr, format, arguments);
-  va_end(arguments);
-  (void)fputc('\n', stderr);
-  _exit(1);
-}
 
 void scene_expect(const char *call, int32_t got, int32_t expected, const leat_error *err) {
   if (got != expected) {
@@ -177,50 +159,7 @@ _Noreturn void scene_await_cancellation(void) {
   }
 }
 
-void scene_nap(unsigned milliseconds) {
-  const struct timespec nap = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000L};
-  (void)nanosleep(&nap, NULL);
-}
-
-pid_t scene_spawn(const char *name, int in, int out) {
-  char *const arguments[] = {(char *)(uintptr_t) "leat-life-scene", (char *)(uintptr_t)name, NULL};
-  posix_spawn_file_actions_t actions;
-  pid_t process = 0;
-  bool made = posix_spawn_file_actions_init(&actions) == 0;
-  made = made && (in < 0 || posix_spawn_file_actions_adddup2(&actions, in, 0) == 0);
-  made = made && (out < 0 || posix_spawn_file_actions_adddup2(&actions, out, 1) == 0);
-  if (!made || posix_spawn(&process, "/proc/self/exe", &actions, NULL, arguments, environ) != 0) {
-    scene_fail("scene %s could not be started", name);
-  }
-  (void)posix_spawn_file_actions_destroy(&actions);
-  return process;
-}
-
-void scene_reap(pid_t process, const char *what) {
-  int status = 0;
-  if (waitpid(process, &status, 0) != process) {
-    scene_fail("%s: waitpid: %s", what, strerror(errno));
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    scene_fail("%s ended with %s %d", what, WIFSIGNALED(status) ? "signal" : "status",
-               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-  }
-}
-
 int main(int argc, char **argv) {
   const scene *const lists[] = {scene_exits, scene_threads, scene_processes, scene_pools, scene_canaries};
-  for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-    for (const scene *at = lists[i]; at->name != NULL; at++) {
-      if (argc == 2 && strcmp(argv[1], at->name) == 0) {
-        return at->run();
-      }
-      if (argc == 1) {
-        (void)printf("%s\n", at->name);
-      }
-    }
-  }
-  if (argc != 1) {
-    (void)fprintf(stderr, "usage: leat-life-scene [NAME]; without a name it lists them\n");
-  }
-  return argc == 1 ? 0 : 2;
+  return scene_main(argc, argv, lists, sizeof(lists) / sizeof(lists[0]));
 }

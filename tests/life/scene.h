@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * What the scenes of a process's life and death share: a host that runs an operator through the ABI and checks every
- * value, threads that do so again and again, and a way to fail.
+ * What the scenes of a process's life and death through the ABI share: a host that runs an operator and checks every
+ * value, and threads that do so again and again.
  *
- * A scene is a process: `leat-life-scene NAME`. It ends with status 0, with 77 where there is no device or no pool, and
- * with anything else, a signal or no end at all if something is wrong.
+ * A scene is a process (process.h): `leat-life-scene NAME`. Without a device or a pool it is skipped.
  */
 #ifndef LEAT_TESTS_LIFE_SCENE_H_
 #define LEAT_TESTS_LIFE_SCENE_H_
@@ -14,15 +13,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define SCENE_SKIP 77
+#include "process.h"
+
 #define SCENE_ELEMENTS 2048
 #define SCENE_THREADS 6
-
-/** A scene: main() returns what it returns. */
-typedef struct scene {
-  const char *name;
-  int (*run)(void);
-} scene;
 
 /** A backend with an open device and an operator, Add of two float vectors. */
 typedef struct scene_host {
@@ -46,9 +40,6 @@ typedef struct scene_worker {
   atomic_uint steps;        /**< how many have come out right */
   const atomic_bool *leave; /**< NULL: never */
 } scene_worker;
-
-/** Ends the process with a message and status 1. */
-_Noreturn void scene_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Fails unless a call gave `expected`. */
 void scene_expect(const char *call, int32_t got, int32_t expected, const leat_error *err);
@@ -91,14 +82,6 @@ void scene_join(scene_worker *workers, unsigned count);
 /** Does nothing until the thread is cancelled. (Not asleep: the thread sanitizer loses its way in a thread that dies in
  * one of the functions that it replaces.) */
 _Noreturn void scene_await_cancellation(void);
-/** Sleeps. */
-void scene_nap(unsigned milliseconds);
-
-/** Runs this program again as another scene, with `in` and `out` as its stdin and stdout (-1: those of this process).
- */
-pid_t scene_spawn(const char *name, int in, int out);
-/** Fails unless the process ends with status 0. */
-void scene_reap(pid_t process, const char *what);
 
 /** Calls every slot of every table, and fails unless each gives `expected` and a message with `word`. Counts the calls
  * against the sizes of the tables, so that a new slot cannot be forgotten. `stream`, `event` and `managed` belong to

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Tests that need a process of their own: the program runs itself again with the name of what the new process is to do.
+ * How processes end is for scenes.c.
  */
 #ifndef LEAT_TESTS_PROVIDER_PROCESS_TEST_H_
 #define LEAT_TESTS_PROVIDER_PROCESS_TEST_H_
@@ -10,8 +11,6 @@
  * @return the process's exit status */
 int process_child(const char *name);
 
-void test_exit_with_runs_in_flight(void **state);
-void test_fork_fails_in_the_child_alone(void **state);
 void test_unknown_device_fails_registration(void **state);
 void test_unparsable_variable_fails_registration(void **state);
 void test_missing_backend_fails_registration(void **state);

@@ -882,8 +882,6 @@ int main(int count, char **arguments) {
     cmocka_unit_test(test_operator_list_names_types_as_the_schemas_do),
 #endif
     cmocka_unit_test(test_registration_can_be_repeated),
-    cmocka_unit_test(test_exit_with_runs_in_flight),
-    cmocka_unit_test(test_fork_fails_in_the_child_alone),
     cmocka_unit_test(test_leaving_everything_open_is_legal),
     cmocka_unit_test(test_unknown_device_fails_registration),
     cmocka_unit_test(test_unparsable_variable_fails_registration),
