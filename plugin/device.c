@@ -53,21 +53,32 @@ static void add_reason(leati_physical *physical, const char *what) {
   (void)snprintf(physical->reason + used, sizeof(physical->reason) - used, "%s%s", used == 0 ? "lacks " : ", ", what);
 }
 
-static bool has_extension(VkPhysicalDevice handle, const char *name) {
-  uint32_t count = 0;
-  if (instance.EnumerateDeviceExtensionProperties(handle, NULL, &count, NULL) != VK_SUCCESS || count == 0) {
-    return false;
+/* What a device has of extensions. */
+typedef struct extensions {
+  VkExtensionProperties *list; /* leati_free() it, whatever came of listing */
+  uint32_t count;
+} extensions;
+
+static int32_t list_extensions(VkPhysicalDevice handle, extensions *out, leat_error *err) {
+  *out = (extensions){.count = 0};
+  VkResult result = instance.EnumerateDeviceExtensionProperties(handle, NULL, &out->count, NULL);
+  if (result == VK_SUCCESS && out->count != 0) {
+    out->list = leati_calloc(out->count, sizeof(*out->list));
+    if (out->list == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the list of a device's extensions");
+    }
+    result = instance.EnumerateDeviceExtensionProperties(handle, NULL, &out->count, out->list);
   }
-  VkExtensionProperties *const properties = leati_calloc(count, sizeof(*properties));
-  if (properties == NULL) {
-    return false;
-  }
+  return result == VK_SUCCESS || result == VK_INCOMPLETE
+             ? LEAT_OK
+             : leati_fail_vk(err, result, "vkEnumerateDeviceExtensionProperties");
+}
+
+static bool has_extension(const extensions *of, const char *name) {
   bool has = false;
-  (void)instance.EnumerateDeviceExtensionProperties(handle, NULL, &count, properties);
-  for (uint32_t i = 0; i < count; ++i) {
-    has = has || strcmp(properties[i].extensionName, name) == 0;
+  for (uint32_t i = 0; i < of->count; ++i) {
+    has = has || strcmp(of->list[i].extensionName, name) == 0;
   }
-  leati_free(properties);
   return has;
 }
 
@@ -155,11 +166,11 @@ uint64_t leati_device_heap_budget(const leati_physical *physical, uint32_t heap)
 }
 
 /* Whether the timestamps of different queues are of one clock: the driver can relate that clock to others. */
-static bool has_common_clock(VkPhysicalDevice handle) {
+static bool has_common_clock(VkPhysicalDevice handle, const extensions *has) {
   VkTimeDomainEXT domains[16];
   uint32_t count = 16;
   if (instance.GetPhysicalDeviceCalibrateableTimeDomainsEXT == NULL ||
-      !has_extension(handle, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
+      !has_extension(has, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
       instance.GetPhysicalDeviceCalibrateableTimeDomainsEXT(handle, &count, domains) < 0) {
     return false;
   }
@@ -171,7 +182,7 @@ static bool has_common_clock(VkPhysicalDevice handle) {
   return false;
 }
 
-static void probe(leati_physical *physical) {
+static void probe(leati_physical *physical, const extensions *has) {
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {.sType =
                                                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
   VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
@@ -195,8 +206,8 @@ static void probe(leati_physical *physical) {
     add_reason(physical, version);
     return;
   }
-  physical->has_budget = has_extension(physical->handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-  const bool has_pci = has_extension(physical->handle, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
+  physical->has_budget = has_extension(has, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  const bool has_pci = has_extension(has, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
   if (has_pci) {
     driver.pNext = &pci;
   }
@@ -235,7 +246,7 @@ static void probe(leati_physical *physical) {
   physical->has_float16 = f.v12.shaderFloat16 == VK_TRUE;
   physical->has_query_reset = f.v12.hostQueryReset == VK_TRUE;
   physical->timestamp_period = limits->timestampPeriod;
-  physical->common_clock = has_common_clock(physical->handle);
+  physical->common_clock = has_common_clock(physical->handle, has);
 
   VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
   instance.GetPhysicalDeviceMemoryProperties2(physical->handle, &memory);
@@ -383,8 +394,14 @@ static int32_t enumerate(leat_error *err) {
   memset(physicals, 0, sizeof(physicals));
   physical_count = count;
   for (uint32_t i = 0; i < count; ++i) {
+    extensions has;
     physicals[i].handle = handles[i];
-    probe(&physicals[i]);
+    const int32_t status = list_extensions(handles[i], &has, err);
+    if (status == LEAT_OK) {
+      probe(&physicals[i], &has);
+    }
+    leati_free(has.list);
+    LEATI_TRY(status);
   }
   qsort(physicals, physical_count, sizeof(physicals[0]), compare_physicals);
   count_usable();

@@ -477,7 +477,11 @@ static bool note_accesses(leat_stream *stream, const leati_view *const *reads, u
     stream->barrier_next = false;
   }
   for (uint32_t i = 0; i < read_count; ++i) {
-    stream->reads[stream->read_count++] = (leati_range){.begin = reads[i]->begin, .end = reads[i]->end};
+    const leati_range *const last = stream->read_count != 0 ? &stream->reads[stream->read_count - 1] : NULL;
+    /* Operators side by side often read the same tensor. */
+    if (last == NULL || last->begin != reads[i]->begin || last->end != reads[i]->end) {
+      stream->reads[stream->read_count++] = (leati_range){.begin = reads[i]->begin, .end = reads[i]->end};
+    }
   }
   for (uint32_t i = 0; i < write_count; ++i) {
     stream->writes[stream->write_count++] = (leati_range){.begin = writes[i]->begin, .end = writes[i]->end};
