@@ -169,7 +169,7 @@ static int32_t find_block(leat_device *device, const DLTensor *tensor, const cha
                       "%s touches bytes %" PRId64 " to %" PRId64 " of a block of %" PRIu64 " bytes", what,
                       (int64_t)(out->begin - base), (int64_t)(out->end - base), leati_block_size(block));
   }
-  if (out->address % (out->item_size > 8 ? 8 : out->item_size) != 0) {
+  if ((out->address & ((out->item_size > 8 ? 8 : out->item_size) - 1)) != 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: 0x%" PRIx64 " is not aligned to its elements of %u bytes",
                       what, out->address, out->item_size);
   }

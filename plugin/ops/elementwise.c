@@ -39,7 +39,7 @@ typedef struct elementwise {
 
 /* Kernels count elements and offsets in 32 bits. */
 static int32_t check_reach(const leati_view *view, leat_error *err) {
-  return (view->end - view->begin) / view->item_size <= INT32_MAX
+  return view->end - view->begin <= (uint64_t)INT32_MAX * view->item_size
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                           "a tensor reaches over %llu elements; elementwise operators support up to 2147483647",
@@ -48,7 +48,7 @@ static int32_t check_reach(const leati_view *view, leat_error *err) {
 
 static bool aligned_for_four(const leati_view *view) {
   const uint32_t bytes = view->item_size * 4 > 16 ? 16 : view->item_size * 4;
-  return view->address % bytes == 0;
+  return (view->address & (bytes - 1)) == 0; /* sizes of elements are powers of two, here and in tensor.c */
 }
 
 /* Whether four elements side by side can be handled at once: the innermost dimension is compact in the result and

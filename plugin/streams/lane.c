@@ -47,7 +47,6 @@ int32_t leati_lanes_create(leat_device *device, leat_error *err) {
     LEATI_TRY(leati_counter_create(device, &lane->counter, err));
     device->counters[i] = &lane->counter;
     LEATI_TRY(leati_tape_create(device, &lane->tapes, err));
-    lane->last_tape = lane->tapes;
   }
   leati_spread_begin(&lanes->spread, device->queue_count);
   atomic_store_explicit(&lanes->in_use, device->lanes_fixed ? device->queue_count : 1, memory_order_relaxed);
@@ -62,11 +61,8 @@ void leati_lanes_destroy(leat_device *device) {
   }
   for (uint32_t i = 0; i < device->queue_count; ++i) {
     leati_lane *const lane = &device->lanes->lanes[i];
-    while (lane->tapes != NULL) {
-      leati_tape *const tape = lane->tapes;
-      lane->tapes = tape->next;
-      leati_tape_destroy(device, tape);
-    }
+    leati_tapes_destroy(device, lane->flying);
+    leati_tapes_destroy(device, lane->tapes);
     leati_counter_destroy(device, &lane->counter);
   }
   leati_free(device->lanes);
@@ -254,34 +250,50 @@ static bool add_list(group *g, leati_lane *lane, leati_submission *list) {
   return true;
 }
 
-/* Puts a tape back that is in flight until the counter has `value`. The leader's. */
-static void give_tape(leati_lane *lane, leati_tape *tape, uint64_t value) {
-  tape->value = value;
-  tape->next = NULL;
-  if (lane->tapes != NULL) {
-    lane->last_tape->next = tape;
-  } else {
-    lane->tapes = tape;
-  }
-  lane->last_tape = tape;
+/* Puts a tape where those are of which nothing is in flight. The leader's. */
+static void give_tape(leati_lane *lane, leati_tape *tape) {
+  tape->next = lane->tapes;
+  lane->tapes = tape;
 }
 
-/* Takes a tape of which nothing is in flight. Where there is no memory for one more, the oldest will do when it has
+/* Notes that a tape is in flight until the counter has `value`. The leader's. */
+static void send_tape(leati_lane *lane, leati_tape *tape, uint64_t value) {
+  tape->value = value;
+  tape->next = NULL;
+  if (lane->flying != NULL) {
+    lane->last_flying->next = tape;
+  } else {
+    lane->flying = tape;
+  }
+  lane->last_flying = tape;
+}
+
+/* Gives back the tapes that have landed, as far as is known. The leader's. */
+static void land_tapes(leati_lane *lane) {
+  while (lane->flying != NULL && leati_counter_has(&lane->counter, lane->flying->value)) {
+    leati_tape *const landed = lane->flying;
+    lane->flying = landed->next;
+    give_tape(lane, landed);
+  }
+}
+
+/* Takes a tape of which nothing is in flight. Where there is no memory for one more, one in flight will do when it has
  * run: that is waited for. The leader's. */
 static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
-  leati_tape *const oldest = lane->tapes;
-  if (oldest == NULL || !leati_counter_has(&lane->counter, oldest->value)) {
+  land_tapes(lane);
+  if (lane->tapes == NULL) {
     const int32_t status = leati_tape_create(lane->device, out, err);
-    if (status != LEAT_ERROR_OUT_OF_MEMORY || oldest == NULL) {
+    if (status != LEAT_ERROR_OUT_OF_MEMORY || lane->flying == NULL) {
       return status;
     }
-    while (!leati_counter_has(&lane->counter, oldest->value)) {
+    while (lane->tapes == NULL) {
       leati_gate_check();
-      LEATI_TRY(leati_counter_block(lane->device, &lane->counter, oldest->value, SLICE_NS, err));
+      LEATI_TRY(leati_counter_block(lane->device, &lane->counter, lane->flying->value, SLICE_NS, err));
+      land_tapes(lane);
     }
   }
-  lane->tapes = oldest->next;
-  *out = oldest;
+  *out = lane->tapes;
+  lane->tapes = lane->tapes->next;
   return LEAT_OK;
 }
 
@@ -303,7 +315,11 @@ static int32_t submit_tapes(leati_lane *lane, group *g, leat_error *err) {
     status = result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkQueueSubmit", err);
   }
   for (uint32_t i = 0; i < taken; ++i) {
-    give_tape(lane, g->tapes[i], status == LEAT_OK ? g->signals[i] : 0);
+    if (status == LEAT_OK) {
+      send_tape(lane, g->tapes[i], g->signals[i]);
+    } else {
+      give_tape(lane, g->tapes[i]);
+    }
   }
   return status;
 }

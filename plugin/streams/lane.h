@@ -27,7 +27,8 @@ typedef struct leati_lane {
   uint32_t index;
   VkQueue queue;                                /**< used by the leader alone */
   _Alignas(LEATI_CACHE_LINE) leati_role leader; /**< who has it takes what is queued and submits it */
-  leati_tape *tapes, *last_tape;                /**< oldest first; used by the leader alone */
+  leati_tape *flying, *last_flying;             /**< tapes in flight, oldest first; used by the leader alone */
+  leati_tape *tapes; /**< the others, used last first, since a driver is quicker with memory that it has just used */
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;

@@ -26,16 +26,20 @@ int32_t leati_tape_create(leat_device *device, leati_tape **out, leat_error *err
                                                 .commandBufferCount = 1};
   result = device->vk.AllocateCommandBuffers(device->vk.handle, &commands, &tape->commands);
   if (result != VK_SUCCESS) {
-    leati_tape_destroy(device, tape);
+    leati_tapes_destroy(device, tape);
     return leati_device_fail(device, result, "vkAllocateCommandBuffers", err);
   }
   *out = tape;
   return LEAT_OK;
 }
 
-void leati_tape_destroy(leat_device *device, leati_tape *tape) {
-  device->vk.DestroyCommandPool(device->vk.handle, tape->pool, NULL);
-  leati_free(tape);
+void leati_tapes_destroy(leat_device *device, leati_tape *tapes) {
+  while (tapes != NULL) {
+    leati_tape *const next = tapes->next;
+    device->vk.DestroyCommandPool(device->vk.handle, tapes->pool, NULL);
+    leati_free(tapes);
+    tapes = next;
+  }
 }
 
 /* ---- Barriers -----------------------------------------------------------------------------------------------------

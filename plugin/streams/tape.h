@@ -49,13 +49,13 @@ typedef struct leati_tape {
   struct leati_tape *next;
   VkCommandPool pool;
   VkCommandBuffer commands;
-  uint64_t value; /**< of the lane's counter; free again when that is reached */
+  uint64_t value; /**< of the lane's counter, with which it has run */
 } leati_tape;
 
 /** @errors OUT_OF_MEMORY, DEVICE_LOST */
 int32_t leati_tape_create(leat_device *device, leati_tape **out, leat_error *err);
-/** Nothing of it is in flight. */
-void leati_tape_destroy(leat_device *device, leati_tape *tape);
+/** Frees a list of tapes of which nothing is in flight. */
+void leati_tapes_destroy(leat_device *device, leati_tape *tapes);
 
 /** Writes lists, oldest first, at most LEATI_TAPE_LISTS_MAX, into a tape of which nothing is in flight. Lists of one
  * stream run in their order, and so does everything that the queue was given before if one of the lists asks for it;

@@ -133,7 +133,7 @@ static void expect(void **state, leati_submission *const *lists, uint32_t count,
   leat_error err = {.struct_size = sizeof(err)};
   const int32_t status = leati_tape_write(device, tape, lists, count, &err);
   device->vk = driver;
-  leati_tape_destroy(device, tape);
+  leati_tapes_destroy(device, tape);
   assert_int_equal(status, LEAT_OK);
   assert_string_equal(written, word);
 }
