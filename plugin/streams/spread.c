@@ -11,19 +11,23 @@
 /* Lists that keep a lane busy for so long lose nothing by a lane of their own: it is many times what a change of queue
  * takes. They get all there are, without a trial. */
 #define LONG_S 150e-6
+/* Lists that keep a lane busy for less, as few lanes show it, are small enough to share command buffers: more lanes
+ * than a few only keep them apart, and may run them at a tenth of the speed. */
+#define SHORT_S 25e-6
+#define FEW 2
 /* Epochs between trials at most: a trial is two epochs at perhaps three quarters of the speed, so it costs 2 %, and a
  * number that a disturbed trial got wrong is mended within a fifth of a second. */
 #define PATIENCE_MAX 24
 
 void leati_spread_begin(leati_spread *spread, uint32_t most) {
-  *spread = (leati_spread){.most = most, .lanes = 1, .settled = 1, .patience = 1, .turn = LEATI_TURN_UP};
+  *spread = (leati_spread){.most = most, .cap = most, .lanes = 1, .settled = 1, .patience = 1, .turn = LEATI_TURN_UP};
 }
 
 /* The number that a turn would try: `settled` if there is none. */
 static uint32_t candidate(const leati_spread *spread, leati_turn turn) {
   switch (turn) {
     case LEATI_TURN_UP:
-      return spread->settled * 2 < spread->most ? spread->settled * 2 : spread->most;
+      return spread->settled * 2 < spread->cap ? spread->settled * 2 : spread->cap;
     case LEATI_TURN_DOWN:
       return spread->settled > 1 ? spread->settled / 2 : 1;
     default:
@@ -109,6 +113,9 @@ uint32_t leati_spread_step(leati_spread *spread, const leati_pace *pace) {
                        (rate > spread->rate * OTHER_WORK || rate < spread->rate / OTHER_WORK);
   spread->strange = strange ? spread->strange + 1 : 0;
   const bool other_work = spread->strange >= SURE;
+  if (spread->lanes <= FEW && !spread->mixed) {
+    spread->cap = spread->most > FEW && (double)busy < pace->lists * SHORT_S ? FEW : spread->most;
+  }
   if (is_long && spread->lanes == 1 && !spread->mixed && !spread->trying) {
     settle(spread, spread->most);
   } else if (is_long && other_work) {

@@ -27,6 +27,7 @@ typedef enum leati_turn {
 /** What was learnt so far. Plain data: whoever calls leati_spread_step() is the only one to use it. */
 typedef struct leati_spread {
   uint32_t most;     /**< queues there are */
+  uint32_t cap;      /**< lanes that this work may be given */
   uint32_t lanes;    /**< in use in this epoch */
   uint32_t settled;  /**< best number known */
   double rate;       /**< commands per second with it; 0: not known yet */

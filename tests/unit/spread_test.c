@@ -97,6 +97,20 @@ static void one_lane_is_found_behind_a_hollow(void **state) {
   }
 }
 
+static void short_lists_stay_on_few_lanes(void **state) {
+  (void)state;
+  /* More lanes look well at times, and are ten times slower at others. */
+  const double rates[] = {520, 560, 700, 700};
+  leati_spread spread;
+  leati_spread_begin(&spread, 8);
+  for (unsigned i = 0; i < 200; ++i) {
+    const uint32_t lanes = step(&spread, 1000 * rates[spread.lanes - 1] * noise(i), 31);
+    assert_true(lanes <= 2);
+  }
+  /* Long ones after them get more. */
+  assert_true(epochs_at_best(&spread, &loads[2], 400) >= 160);
+}
+
 static void commands_count_and_not_lists(void **state) {
   (void)state;
   leati_spread spread;
@@ -127,14 +141,14 @@ static void no_more_lanes_than_the_device_or_the_streams_have(void **state) {
   leati_spread_begin(&spread, 3);
   uint32_t most = 0;
   for (unsigned i = 0; i < 200; ++i) {
-    const uint32_t lanes = step(&spread, 1e5 * more_is_better[spread.lanes - 1], 8);
+    const uint32_t lanes = step(&spread, 1e4 * more_is_better[spread.lanes - 1], 8);
     most = lanes > most ? lanes : most;
   }
   assert_int_equal(most, 3);
   assert_int_equal(spread.settled, 3);
   leati_spread_begin(&spread, 8);
   for (unsigned i = 0; i < 200; ++i) {
-    assert_true(step(&spread, 1e5 * more_is_better[spread.lanes - 1], 3) <= 4);
+    assert_true(step(&spread, 1e4 * more_is_better[spread.lanes - 1], 3) <= 4);
   }
   leati_spread_begin(&spread, 1);
   for (unsigned i = 0; i < 10; ++i) {
@@ -148,6 +162,7 @@ int main(void) {
       cmocka_unit_test(another_load_is_learnt_anew),
       cmocka_unit_test(long_lists_get_all_lanes_at_once),
       cmocka_unit_test(one_lane_is_found_behind_a_hollow),
+      cmocka_unit_test(short_lists_stay_on_few_lanes),
       cmocka_unit_test(commands_count_and_not_lists),
       cmocka_unit_test(a_single_stream_teaches_nothing),
       cmocka_unit_test(no_more_lanes_than_the_device_or_the_streams_have),
