@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 /* cmocka.h needs the headers above before it. */
 #include <cmocka.h>
 
-#define LONG INT64_C(3600000000000) /* an hour: what waits for it does not come back by itself */
+#define LONG INT64_C(3600000000000)   /* an hour: what waits for it does not come back by itself */
+#define PATIENCE INT64_C(10000000000) /* nanoseconds: what has not come by then never comes */
 #define LOG_MAX 4096
 #define THREADS 8
 #define WIDTH_MAX 64
@@ -182,11 +184,16 @@ static void set_shut(plant *p, bool shut) {
 
 /* Waits until so many batches are inside of the function. */
 static void await_inside(plant *p, uint32_t count) {
+  struct timespec deadline;
+  assert_int_equal(clock_gettime(CLOCK_REALTIME, &deadline), 0);
+  deadline.tv_sec += PATIENCE / 1000000000;
+  int waited = 0;
   pthread_mutex_lock(&p->lock);
-  while (p->inside != count) {
-    pthread_cond_wait(&p->moved, &p->lock);
+  while (p->inside != count && waited == 0) {
+    waited = pthread_cond_timedwait(&p->moved, &p->lock, &deadline);
   }
   pthread_mutex_unlock(&p->lock);
+  assert_int_equal(waited, 0);
 }
 
 /* ---- Helpers ----------------------------------------------------------------------------------------------------- */
@@ -265,8 +272,8 @@ static leat_batch_ticket *submit_held(leat_batch_queue *queue, plant *p, float f
 /* Whether the results of a request that put() made are its own. NULL: yes; else what is wrong. */
 static const char *check_result(leat_batch_ticket *ticket, float first, int64_t rows, int64_t width) {
   DLTensor out[2];
-  if (leat_batch_wait(ticket, -1, NULL) != LEAT_OK) {
-    return "the request failed";
+  if (leat_batch_wait(ticket, PATIENCE, NULL) != LEAT_OK) {
+    return "the request failed, or never ended";
   }
   if (leat_batch_outputs(ticket, 2, out, NULL) != LEAT_OK) {
     return "there are no outputs";
