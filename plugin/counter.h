@@ -21,6 +21,7 @@ typedef struct leati_counter {
    * (acquire) also sees what the device wrote. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t reached;
 } leati_counter;
+LEATI_APART(leati_counter, submitted, reached);
 
 int32_t leati_counter_create(leat_device *device, leati_counter *counter, leat_error *err);
 /** The queue must be idle. */

@@ -29,6 +29,7 @@ typedef struct leati_inside {
   /* A thread has the record. Taken by compare-and-exchange (acquire), given back by a release store. */
   atomic_bool taken;
 } leati_inside;
+LEATI_OWN_LINE(leati_inside);
 
 _Alignas(LEATI_CACHE_LINE) _Atomic int leati_gate_state = LEATI_GATE_OPEN;
 static pthread_t ending_thread; /* written before the gate closes, read after */

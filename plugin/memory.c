@@ -99,6 +99,7 @@ typedef struct size_class {
   segment *retired; /* without device memory */
   uint64_t live_count, cached_count, reserved_bytes, allocation_count, reuse_count;
 } size_class;
+LEATI_OWN_LINE(size_class);
 
 /* The table of live segments, sorted by address, for lookups without a lock: a sequence counter that is odd while a
  * writer moves entries. Readers look again when it changed under them. Old arrays are kept until the device closes
@@ -141,6 +142,8 @@ struct leati_memory {
   uint64_t front;           /* bytes before each block that belong to it: its red zone, or none */
   leat_error finding;       /* what guarding found and nobody was told yet; code LEAT_OK: nothing */
 };
+LEATI_APART(struct leati_memory, table_lock, allocated);
+LEATI_APART(struct leati_memory, cached, reserved);
 
 /* ---- Size classes -------------------------------------------------------------------------------------------------
  */

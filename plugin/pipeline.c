@@ -26,6 +26,7 @@ typedef struct shard {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* serialises adding */
   pipeline *_Atomic buckets[BUCKETS];
 } shard;
+LEATI_OWN_LINE(shard);
 
 struct leati_pipelines {
   shard shards[SHARDS];

@@ -90,6 +90,7 @@ typedef struct leati_timeline {
   struct leati_timeline *replaced; /* the stream's before this one, unless settled; guarded by the stream's lock */
   struct leati_timeline *next;     /* all timelines of the device; set once */
 } leati_timeline;
+LEATI_APART(leati_timeline, device, completed);
 
 int32_t leati_timeline_create(leat_device *device, leati_timeline **out, leat_error *err);
 /** Frees the timeline and everything it still holds. The device must be idle. */

@@ -18,7 +18,7 @@
 #include "streams/tape.h"
 #include "timeline.h"
 
-/* Batches whose lists are remembered for leati_lane_load(). */
+/* Batches whose lists are remembered, to be taken off `load` when they have run. */
 #define LEATI_LANE_HISTORY 64
 
 typedef struct leati_lane {
@@ -39,6 +39,10 @@ typedef struct leati_lane {
   _Atomic uint64_t settled;                   /**< groups whose lists were taken off `load` */
   _Atomic uint32_t sizes[LEATI_LANE_HISTORY]; /**< lists of the groups after that, by value modulo */
 } leati_lane;
+LEATI_APART(leati_lane, counter, leader);
+LEATI_APART(leati_lane, leader, queued);
+LEATI_APART(leati_lane, queued, attendants);
+LEATI_APART(leati_lane, attendants, load);
 
 /** Makes the lanes of a device. */
 int32_t leati_lanes_create(leat_device *device, leat_error *err);

@@ -49,6 +49,9 @@ struct leati_pool {
   uint32_t ending;
   leati_condition ended;
 };
+LEATI_APART(struct leati_pool, holders, free);
+LEATI_APART(struct leati_pool, free, waiting);
+LEATI_APART(struct leati_pool, waiting, turn);
 
 /* ---- Slots --------------------------------------------------------------------------------------------------------
  */

@@ -23,7 +23,7 @@ typedef struct leati_range {
 struct leat_stream {
   leati_kind kind;          /* LEATI_KIND_DEAD while on the free list */
   int32_t pool_index;       /* in the pool of streams, or -1; set once */
-  _Atomic uint64_t tenancy; /* how many streams this object has been; relaxed, for leati_stream_tenancy() */
+  _Atomic uint64_t tenancy; /* how many streams this object has been; relaxed: it tells a stale binding */
   leat_device *device;
   leat_stream *next;                           /* all stream objects; set once */
   leat_stream *next_free;                      /* guarded by the stock's lock */
@@ -43,6 +43,7 @@ struct leat_stream {
   bool waiting;
   leati_point waits[LEATI_LANES_MAX]; /* by lane; what the open list waits for on the device */
 };
+LEATI_APART(struct leat_stream, tenancy, lock);
 
 /** Takes back everything in the stream that was not submitted. `lock` held. */
 void leati_stream_forget(leat_stream *stream);
