@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that make calls of the ABI at random, on the null driver with a thread for each queue (or as NULLDRIVER_MODE
- * says). Each thread knows what must be in its own blocks, whatever the streams, which all threads share, do in
- * between. With --runs, each thread does so many runs of upload, operator, copy and download on a stream of its own
- * instead. */
+ * says), or on the machine's own driver (any_driver.c). Each thread knows what must be in its own blocks, whatever the
+ * streams, which all threads share, do in between. With --runs, each thread does so many runs of upload, operator, copy
+ * and download on a stream of its own instead. */
 #include <glib.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -531,7 +531,13 @@ int main(int argc, char **argv) {
   if (getenv("NULLDRIVER_MODE") == NULL) {
     nulldriver_set_mode(NULLDRIVER_THREADED, 4);
   }
-  HOST_NEED(host_open(&h, &err));
+  leat_error why = {.struct_size = sizeof(why)};
+  const int32_t opened = host_open(&h, &why);
+  if (opened == LEAT_ERROR_UNAVAILABLE) {
+    (void)fprintf(stderr, "no usable device: %s\n", why.message);
+    return 77;
+  }
+  host_need(opened, &why, "host_open");
   for (int i = 0; i < SHARED_STREAMS; ++i) {
     HOST_NEED(h.api->stream->create(h.device, 0, &shared_streams[i], &err));
   }
