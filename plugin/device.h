@@ -81,6 +81,9 @@ struct leat_device {
   /** All timelines, linked by `next`, also those that failed. They are added at the head (release) and stay, so the
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;
+  /** Timelines that no stream has any more and that another may have, linked by `next_spare`. Added one by one
+   * (release), taken all at once (acquire), so that there is no ABA. */
+  _Atomic(struct leati_timeline *) spare_timelines;
   struct leati_counter *counters[LEATI_LANES_MAX]; /**< by queue; streams/lane.c */
   struct leati_memory *memory;                     /**< memory.c */
   struct leati_pipelines *pipelines;               /**< pipeline.c */

@@ -7,7 +7,32 @@
 #include "gate.h"
 #include "status.h"
 
-int32_t leati_timeline_create(leat_device *device, leati_timeline **out, leat_error *err) {
+/* Adds spare timelines, linked from `first` to `last`. */
+static void add_spare(leat_device *device, leati_timeline *first, leati_timeline *last) {
+  last->next_spare = atomic_load_explicit(&device->spare_timelines, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(&device->spare_timelines, &last->next_spare, first,
+                                                memory_order_release, memory_order_relaxed)) {
+  }
+}
+
+/* Takes a spare timeline, or NULL. */
+static leati_timeline *take_spare(leat_device *device) {
+  leati_timeline *const spare = atomic_exchange_explicit(&device->spare_timelines, NULL, memory_order_acquire);
+  if (spare != NULL && spare->next_spare != NULL) {
+    leati_timeline *last = spare->next_spare;
+    while (last->next_spare != NULL) {
+      last = last->next_spare;
+    }
+    add_spare(device, spare->next_spare, last);
+  }
+  return spare;
+}
+
+int32_t leati_timeline_take(leat_device *device, leati_timeline **out, leat_error *err) {
+  *out = take_spare(device);
+  if (*out != NULL) {
+    return LEAT_OK;
+  }
   leati_timeline *const timeline = leati_calloc_line(sizeof(*timeline));
   if (timeline == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a timeline");
@@ -399,6 +424,9 @@ void leati_timeline_settle(leati_timeline *timeline) {
     if (leati_timeline_query(old, leati_timeline_last(old), NULL) == LEAT_OK && hand_over(old, timeline)) {
       *at = old->replaced;
       old->replaced = NULL;
+      if (atomic_load_explicit(&old->failed, memory_order_acquire) == LEAT_OK) {
+        add_spare(old->device, old, old);
+      }
     } else {
       at = &old->replaced;
     }

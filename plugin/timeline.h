@@ -5,7 +5,7 @@
  * A value is promised when a list of commands is handed over to a lane, and bound to a value of the lane's counter when
  * the queue has taken it. Timelines live as long as the device and their values only rise, so a pair never dangles:
  * when a stream goes, its timeline is handed to the next stream and goes on counting. One that has failed is never
- * handed on.
+ * handed on, and neither is one that may still fail: then the next stream gets another.
  */
 #ifndef LEAT_PLUGIN_TIMELINE_H_
 #define LEAT_PLUGIN_TIMELINE_H_
@@ -85,14 +85,17 @@ typedef struct leati_timeline {
   leati_mutex lock; /* guards the lists below, and the deliveries being made */
   leati_submission *first, *last;
   leati_submission *free;
-  leati_watch *watches;            /* of live events */
-  uint64_t owner;                  /* how many streams have gone that had this timeline */
-  struct leati_timeline *replaced; /* the stream's before this one, unless settled; guarded by the stream's lock */
-  struct leati_timeline *next;     /* all timelines of the device; set once */
+  leati_watch *watches;              /* of live events */
+  uint64_t owner;                    /* how many streams have gone that had this timeline */
+  struct leati_timeline *replaced;   /* the stream's before this one, unless settled; guarded by the stream's lock */
+  struct leati_timeline *next;       /* all timelines of the device; set once */
+  struct leati_timeline *next_spare; /* leat_device::spare_timelines; whoever takes or gives it has it alone */
 } leati_timeline;
 LEATI_APART(leati_timeline, device, completed);
 
-int32_t leati_timeline_create(leat_device *device, leati_timeline **out, leat_error *err);
+/** Gives a timeline of which nothing is in flight: a spare one, or else a new one.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_timeline_take(leat_device *device, leati_timeline **out, leat_error *err);
 /** Frees the timeline and everything it still holds. The device must be idle. */
 void leati_timeline_destroy(leati_timeline *timeline);
 
@@ -107,7 +110,7 @@ void leati_timeline_watch(leati_timeline *timeline, uint64_t value, leati_watch 
 /** Lets a watch stand for nothing. */
 void leati_timeline_unwatch(leati_watch *watch);
 /** Lets go of those timelines that this one replaced, and of which nothing is in flight any more: takes over what they
- * kept for reuse. The stream's lock is held. */
+ * kept for reuse, and spares those that have not failed. The stream's lock is held. */
 void leati_timeline_settle(leati_timeline *timeline);
 /** Says that the stream of this timeline and of those it replaced is gone. Downloads that no watch covers are not made
  * any more, because their destinations may be gone too. The stream's lock is held. */

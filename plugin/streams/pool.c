@@ -198,8 +198,7 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
   }
   int32_t status = stream_at(device, index, out, err);
   if (status == LEAT_OK) {
-    /* The last owner's error was cleared when it left, unless there was no memory for it. */
-    status = leati_streams_mend(*out, err);
+    status = leati_streams_welcome(*out, err);
   }
   if (status != LEAT_OK) {
     give_slot(pool, index);

@@ -65,6 +65,7 @@ void leati_streams_destroy(leat_device *device) {
   }
   leati_lanes_destroy(device);
   leati_clock_destroy(device);
+  atomic_store_explicit(&device->spare_timelines, NULL, memory_order_relaxed);
   leati_mutex_destroy(&streams->lock);
   leati_free(streams);
   device->streams = NULL;
@@ -77,7 +78,7 @@ static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *e
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
   }
   leati_timeline *timeline;
-  const int32_t status = leati_timeline_create(device, &timeline, err);
+  const int32_t status = leati_timeline_take(device, &timeline, err);
   if (status != LEAT_OK) {
     leati_free(stream);
     return status;
@@ -110,7 +111,7 @@ static void return_to_lane(leat_stream *stream) {
 
 int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   leati_timeline *fresh;
-  LEATI_TRY(leati_timeline_create(stream->device, &fresh, err));
+  LEATI_TRY(leati_timeline_take(stream->device, &fresh, err));
   leati_stream_forget(stream);
   /* What was pushed to the old timeline before it failed may still run: the stream is not idle until it has. */
   fresh->replaced = stream->timeline;
@@ -129,21 +130,34 @@ static bool has_failed(const leat_stream *stream) {
   return atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK;
 }
 
-int32_t leati_streams_mend(leat_stream *stream, leat_error *err) {
-  if (!has_failed(stream)) {
+/* Whether the queue may still refuse a list of the stream. */
+static bool may_fail(const leat_stream *stream) {
+  leati_timeline *const timeline = atomic_load_explicit(&stream->timeline, memory_order_acquire);
+  const uint64_t promised = atomic_load_explicit(&timeline->promised, memory_order_acquire);
+  leati_point point;
+  return atomic_load_explicit(&timeline->completed, memory_order_acquire) < promised &&
+         leati_timeline_locate(timeline, promised, &point) && point.value == 0;
+}
+
+int32_t leati_streams_welcome(leat_stream *stream, leat_error *err) {
+  if (!has_failed(stream) && !may_fail(stream)) {
     return LEAT_OK;
   }
   leati_mutex_lock(&stream->lock);
-  /* Another thread may have cleared the error meanwhile. */
-  const bool failed = has_failed(stream);
-  const int32_t status = failed ? leati_streams_renew(stream, err) : LEAT_OK;
+  /* Another thread may have cleared the error meanwhile. What others have put in since then stays where it is. */
+  const bool stale = has_failed(stream) || (may_fail(stream) && stream->open == NULL && !stream->waiting);
+  const int32_t status = stale ? leati_streams_renew(stream, err) : LEAT_OK;
   leati_mutex_unlock(&stream->lock);
   return status;
 }
 
 void leati_streams_vacate(leat_stream *stream) {
   leati_stream_leave(stream);
-  (void)leati_streams_mend(stream, NULL);
+  leati_mutex_lock(&stream->lock);
+  if (has_failed(stream)) {
+    (void)leati_streams_renew(stream, NULL);
+  }
+  leati_mutex_unlock(&stream->lock);
 }
 
 int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err) {
@@ -157,7 +171,7 @@ int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *e
   if (stream == NULL) {
     LEATI_TRY(make_stream(device, &stream, err));
   }
-  const int32_t status = leati_streams_mend(stream, err);
+  const int32_t status = leati_streams_welcome(stream, err);
   if (status != LEAT_OK) {
     leati_streams_give(stream);
     return status;

@@ -29,8 +29,10 @@ void leati_streams_give(leat_stream *stream);
 /** Lets a stream start afresh for another owner: flushes it, forgets the downloads that no event covers, whose
  * destinations may go with the owner, and clears its error. Work in flight goes on. */
 void leati_streams_vacate(leat_stream *stream);
-/** Clears a sticky error, if there is one. */
-int32_t leati_streams_mend(leat_stream *stream, leat_error *err);
+/** Sees to it that the owner before leaves no error to the next one, neither now nor when the queue refuses what it
+ * handed over last.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_streams_welcome(leat_stream *stream, leat_error *err);
 /** Gives a stream a fresh timeline in place of its failed one, and an empty list; the stream's lock is held. */
 int32_t leati_streams_renew(leat_stream *stream, leat_error *err);
 

@@ -28,8 +28,8 @@ struct leat_stream {
   leat_stream *next;                           /* all stream objects; set once */
   leat_stream *next_free;                      /* guarded by the stock's lock */
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
-  /* Changes under `lock`. leati_streams_mend() looks without it: a load (acquire) that pairs with the store (release)
-   * of leati_streams_renew(). */
+  /* Changes under `lock`. leati_streams_welcome() looks without it: a load (acquire) that pairs with the store
+   * (release) of leati_streams_renew(). */
   _Atomic(leati_timeline *) timeline;
   leati_lane *lane;                        /* that the last list went to; NULL: none did */
   uint32_t epoch;                          /* of leati_lanes_count() */

@@ -279,6 +279,50 @@ static void fail_own(owner *o) {
   fail_stream(o->stream, &o->t);
 }
 
+/* What the owner before handed over may be refused after the stream has gone on. */
+static void the_next_owner_gets_no_late_error(void **state) {
+  (void)state;
+  static blocks t[2];
+  pthread_t stuck;
+  uint64_t tickets[2];
+  leat_stream *streams[2];
+  open_device();
+  leat_stream *const own = make_stream();
+  take_blocks(&t[0], NULL);
+  take_blocks(&t[1], NULL);
+  for (int created = 0; created < 2; ++created) {
+    start_stuck(&stuck, &t[0]);
+    /* The call that is held is the first. */
+    assert_true(nulldriver_fail("vkQueueSubmit", 2, VK_ERROR_OUT_OF_HOST_MEMORY));
+    for (int i = 0; i < 2; ++i) {
+      if (created != 0) {
+        streams[i] = make_stream();
+      } else {
+        assert_ok(h.api->pool->acquire(h.device, 0, &streams[i], &tickets[i], &err));
+      }
+      if (i == 0) {
+        assert_int_equal(put_run(&t[1], streams[0], 1), LEAT_OK);
+        assert_ok(h.api->stream->flush(streams[0], &err));
+        assert_ok(created != 0 ? h.api->stream->destroy(streams[0], &err)
+                               : h.api->pool->release(h.device, tickets[0], &err));
+      }
+    }
+    assert_ptr_equal(streams[0], streams[1]);
+    nulldriver_release();
+    join(stuck);
+    assert_ok(h.api->stream->error(streams[1], &err));
+    assert_int_equal(put_run(&t[1], streams[1], 2), LEAT_OK);
+    assert_ok(h.api->stream->synchronize(streams[1], &err));
+    assert_arrived(&t[1], 2);
+    assert_ok(created != 0 ? h.api->stream->destroy(streams[1], &err)
+                           : h.api->pool->release(h.device, tickets[1], &err));
+  }
+  give_blocks(&t[0]);
+  give_blocks(&t[1]);
+  assert_ok(h.api->stream->destroy(own, &err));
+  close_device();
+}
+
 static void giving_back_clears_the_error(void **state) {
   (void)state;
   static owner o;
@@ -454,6 +498,7 @@ int main(void) {
       CASE(a_thread_ends_while_another_is_stuck_in_the_driver),
       CASE(closing_waits_for_a_thread_that_is_giving_back),
       CASE(a_free_stream_is_taken_though_it_is_in_use),
+      CASE(the_next_owner_gets_no_late_error),
       CASE(giving_back_clears_the_error),
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
       CASE(giving_a_shared_stream_back_flushes_it),
