@@ -498,7 +498,8 @@ typedef struct leat_stream_api {
    * @errors the sticky error of the stream */
   int32_t (*error)(leat_stream *stream, leat_error *err);
   /** Forgets the stream's sticky error, so that new work can go in. Events recorded before keep it. A lost device stays
-   * lost.
+   * lost. Downloads from before the failure arrive until the stream is next waited for; of a stream that is destroyed
+   * earlier they may be lost, whatever events cover.
    * @threads any
    * @param stream [in] the stream
    * @param err [out] what went wrong, may be NULL
