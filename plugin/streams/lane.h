@@ -23,7 +23,7 @@
 
 typedef struct leati_lane {
   leati_counter counter; /**< first: leati_lane_of() relies on it */
-  leat_device *device;
+  _Alignas(LEATI_CACHE_LINE) leat_device *device;
   uint32_t index;
   VkQueue queue;                                /**< used by the leader alone */
   _Alignas(LEATI_CACHE_LINE) leati_role leader; /**< who has it takes what is queued and submits it */
