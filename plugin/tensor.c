@@ -87,7 +87,7 @@ static bool is_compact(const leati_view *view) {
 }
 
 int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
-  memset(out, 0, sizeof(*out));
+  memset(out, 0, offsetof(leati_view, shape));
   if (tensor == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
   }
@@ -150,9 +150,9 @@ static bool extent_of(const leati_view *view, int64_t *out_low, int64_t *out_hig
 
 static int32_t find_block(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
                           leat_error *err) {
-  int64_t low, high;
+  int64_t low = 0, high = (int64_t)(out->count * out->item_size);
   const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
-  if (!extent_of(out, &low, &high) || __builtin_add_overflow(data, tensor->byte_offset, &out->address)) {
+  if ((!out->compact && !extent_of(out, &low, &high)) || __builtin_add_overflow(data, tensor->byte_offset, &out->address)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has strides or an offset beyond any address", what);
   }
   out->begin = out->address + (uint64_t)low;

@@ -12,20 +12,21 @@ struct leati_block;
 
 /** A checked DLTensor. An absent optional input has `present` false and everything else zero. */
 typedef struct leati_view {
-  bool present;                   /**< false: an optional argument that was not given */
-  bool host;                      /**< kDLCPU: `data` is a host pointer; else `address` is good */
-  bool compact;                   /**< row-major without gaps (also when it has fewer than two elements) */
-  int32_t ndim;                   /**< 0 to LEAT_MAX_RANK */
-  uint64_t type;                  /**< one LEAT_TYPE_* bit */
-  uint32_t item_size;             /**< bytes of an element */
-  DLDataType dtype;               /**< the same as DLPack says it */
+  bool present;              /**< false: an optional argument that was not given */
+  bool host;                 /**< kDLCPU: `data` is a host pointer; else `address` is good */
+  bool compact;              /**< row-major without gaps (also when it has fewer than two elements) */
+  int32_t ndim;              /**< 0 to LEAT_MAX_RANK */
+  uint64_t type;             /**< one LEAT_TYPE_* bit */
+  uint32_t item_size;        /**< bytes of an element */
+  DLDataType dtype;          /**< the same as DLPack says it */
+  uint64_t count;            /**< elements in all */
+  void *data;                /**< host: element [0, 0, ...] */
+  uint64_t address;          /**< device: address of element [0, 0, ...] */
+  uint64_t begin, end;       /**< device: bytes that the elements touch, [begin, end) */
+  struct leati_block *block; /**< device: the block they lie in; NULL when count is 0 */
+  /* Only the first `ndim` of each mean anything: what is behind them is not even cleared, and so they come last. */
   int64_t shape[LEAT_MAX_RANK];   /**< elements */
   int64_t strides[LEAT_MAX_RANK]; /**< elements; may be zero or negative; never NULL */
-  uint64_t count;                 /**< elements in all */
-  void *data;                     /**< host: element [0, 0, ...] */
-  uint64_t address;               /**< device: address of element [0, 0, ...] */
-  uint64_t begin, end;            /**< device: bytes that the elements touch, [begin, end) */
-  struct leati_block *block;      /**< device: the block they lie in; NULL when count is 0 */
 } leati_view;
 
 /** LEAT_TYPE_* bit of a dtype, 0 if there is none. */
