@@ -189,13 +189,8 @@ static int32_t record_depthwise(leati_recorder *recorder, const leati_window_fit
   leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_CONV_DEPTHWISE, .spec = {sliding}},
                              .args = &args,
                              .args_size = sizeof(args),
-                             .read_count = 2,
-                             .write_count = 1,
-                             .reads = {x, w},
-                             .writes = {y}};
-  if (bias != NULL) {
-    dispatch.reads[dispatch.read_count++] = bias;
-  }
+                             LEATI_READS(x, w, bias),
+                             LEATI_WRITES(y)};
   leati_groups_linear(recorder->device, args.count, 256, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
 }
@@ -270,22 +265,21 @@ static int32_t record_tiled(leati_recorder *recorder, bool transposed, int64_t g
   const bool split = args.gemm.splits > 1;
   const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1;
   const bool quads = !transposed && args.gemm.k % 4 == 0 && w->address % 16 == 0;
-  leati_dispatch dispatch = {.pipeline = {.kernel = tile_kernels[tile], .spec = {quads ? 0 : 2, transposed, volume}},
-                             .args = &args,
-                             .args_size = sizeof(args),
-                             .read_count = 2,
-                             .write_count = 1,
-                             .reads = {w, x}};
+  /* Where pieces are summed up afterwards, that adds the bias. */
+  const leati_view *const added = split ? NULL : bias;
   leati_view pieces;
   if (split) {
     LEATI_TRY(leati_gemm_pieces(recorder, args.gemm.splits, y->count, &pieces, err));
-  } else if (bias != NULL) {
-    args.gemm.bias = bias->address;
-    dispatch.reads[dispatch.read_count++] = bias;
   }
-  dispatch.writes[0] = split ? &pieces : y;
-  args.gemm.c = dispatch.writes[0]->address;
+  const leati_view *const c = split ? &pieces : y;
+  args.gemm.bias = added != NULL ? added->address : 0;
+  args.gemm.c = c->address;
   args.gemm.vector_store = pixels % 4 == 0 && args.gemm.c % 16 == 0;
+  leati_dispatch dispatch = {.pipeline = {.kernel = tile_kernels[tile], .spec = {quads ? 0 : 2, transposed, volume}},
+                             .args = &args,
+                             .args_size = sizeof(args),
+                             LEATI_READS(w, x, added),
+                             LEATI_WRITES(c)};
   leati_groups_linear(recorder->device, leati_gemm_groups(&args.gemm), 1, dispatch.groups);
   LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
   if (!split) {

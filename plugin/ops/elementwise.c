@@ -140,12 +140,11 @@ static int32_t record(leati_recorder *recorder, const elementwise *e, const leat
       .args = &args,
       .args_size = sizeof(args),
       .read_count = e->operand_count,
-      .write_count = 1,
-      .writes = {result},
+      .reads = e->operands,
+      LEATI_WRITES(result),
   };
   for (uint32_t k = 0; k < e->operand_count; ++k) {
     args.operands[k] = e->operands[k]->address;
-    dispatch.reads[k] = e->operands[k];
   }
   leati_groups_linear(recorder->device, result->count, ELEMENTS_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);

@@ -122,10 +122,8 @@ static int32_t invoke_gather(const leat_op *op, leati_recorder *recorder, const 
       .pipeline = {.kernel = leati_item_kernel(gather_kernels, width), .spec = {is_32(&indices)}},
       .args = &args,
       .args_size = sizeof(args),
-      .read_count = 2,
-      .write_count = 1,
-      .reads = {&data, &indices},
-      .writes = {dst},
+      LEATI_READS(&data, &indices),
+      LEATI_WRITES(dst),
   };
   leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
@@ -203,10 +201,8 @@ static int32_t record_elements(leati_recorder *recorder, const leati_view *data,
                    .spec = {is_32(indices)}},
       .args = &args,
       .args_size = sizeof(args),
-      .read_count = 2,
-      .write_count = 1,
-      .reads = {indices, scatter ? other : data},
-      .writes = {scatter ? data : other},
+      LEATI_READS(indices, scatter ? other : data),
+      LEATI_WRITES(scatter ? data : other),
   };
   leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
@@ -346,10 +342,8 @@ static int32_t record_nd(leati_recorder *recorder, const leati_view *data, const
                    .spec = {is_32(indices)}},
       .args = &args,
       .args_size = sizeof(args),
-      .read_count = 2,
-      .write_count = 1,
-      .reads = {indices, scatter ? other : data},
-      .writes = {scatter ? data : other},
+      LEATI_READS(indices, scatter ? other : data),
+      LEATI_WRITES(scatter ? data : other),
   };
   leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
@@ -434,9 +428,8 @@ static int32_t invoke_cumsum(const leat_op *op, leati_recorder *recorder, const 
                                                            : LEATI_KERNEL_CUMSUM_I64},
       .args = &args,
       .args_size = sizeof(args),
-      .write_count = 1,
-      .reads = {&src, dst},
-      .writes = {dst},
+      LEATI_READS(&src, dst),
+      LEATI_WRITES(dst),
   };
   leati_groups_linear(recorder->device, args.lines, LINES_PER_GROUP, dispatch.groups);
   while (args.end < args.steps) {

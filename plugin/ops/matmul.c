@@ -123,13 +123,8 @@ int32_t leati_record_gemm_sum(leati_recorder *recorder, const leati_view *pieces
   leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_GEMM_SUM},
                              .args = &args,
                              .args_size = sizeof(args),
-                             .read_count = 1,
-                             .write_count = 1,
-                             .reads = {pieces},
-                             .writes = {c}};
-  if (bias != NULL) {
-    dispatch.reads[dispatch.read_count++] = bias;
-  }
+                             LEATI_READS(pieces, bias),
+                             LEATI_WRITES(c)};
   leati_groups_linear(recorder->device, c->count, 256, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
 }
@@ -232,9 +227,7 @@ int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *given, lea
     args.b_batch[d] = (int32_t)gemm.b_batch[d];
   }
 
-  leati_dispatch dispatch = {.args = &args, .args_size = sizeof(args), .read_count = 2, .write_count = 1};
-  dispatch.reads[0] = gemm.a;
-  dispatch.reads[1] = gemm.b;
+  leati_pipeline_key pipeline;
   const uint32_t mode_b = operand_mode(args.b, gemm.b_column, gemm.n, gemm.b_k, gemm.k, gemm.batch_rank, gemm.b_batch);
   const uint32_t mode_a = operand_mode(args.a, gemm.a_row, gemm.m, gemm.a_k, gemm.k, gemm.batch_rank, gemm.a_batch);
   if (skinny) {
@@ -251,24 +244,29 @@ int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *given, lea
     while (rows < args.m) {
       rows *= 2;
     }
-    dispatch.pipeline = (leati_pipeline_key){.kernel = LEATI_KERNEL_GEMV, .spec = {rows, along}};
+    pipeline = (leati_pipeline_key){.kernel = LEATI_KERNEL_GEMV, .spec = {rows, along}};
   } else {
     const leati_tile tile = leati_gemm_choose_tile(&args);
-    dispatch.pipeline = (leati_pipeline_key){.kernel = tile_table[tile].kernel, .spec = {mode_a, mode_b}};
+    pipeline = (leati_pipeline_key){.kernel = tile_table[tile].kernel, .spec = {mode_a, mode_b}};
   }
 
   leati_view pieces;
   const bool split = args.splits > 1;
+  /* Where pieces are summed up afterwards, that adds the bias. */
+  const leati_view *const added = split ? NULL : gemm.bias;
   if (split) {
     LEATI_TRY(leati_gemm_pieces(recorder, args.splits, gemm.c->count, &pieces, err));
     args.alpha = 1;
-  } else if (gemm.bias != NULL) {
-    args.bias = gemm.bias->address;
-    dispatch.reads[dispatch.read_count++] = gemm.bias;
   }
-  dispatch.writes[0] = split ? &pieces : gemm.c;
-  args.c = dispatch.writes[0]->address;
+  const leati_view *const c = split ? &pieces : gemm.c;
+  args.bias = added != NULL ? added->address : 0;
+  args.c = c->address;
   args.vector_store = args.n % 4 == 0 && args.c % 16 == 0;
+  leati_dispatch dispatch = {.pipeline = pipeline,
+                             .args = &args,
+                             .args_size = sizeof(args),
+                             LEATI_READS(gemm.a, gemm.b, added),
+                             LEATI_WRITES(c)};
   leati_groups_linear(recorder->device, leati_gemm_groups(&args), 1, dispatch.groups);
   LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
   if (!split) {

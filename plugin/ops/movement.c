@@ -92,10 +92,8 @@ int32_t leati_record_strided_copy(leati_recorder *recorder, const leati_view *sr
       .pipeline = {.kernel = leati_item_kernel(copy_kernels, width)},
       .args = &args,
       .args_size = sizeof(args),
-      .read_count = 1,
-      .write_count = 1,
-      .reads = {src},
-      .writes = {dst},
+      LEATI_READS(src),
+      LEATI_WRITES(dst),
   };
   leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
@@ -386,9 +384,9 @@ static int32_t record_segments(leati_recorder *recorder, segments *s, leat_error
       .args_size = sizeof(args),
       .read_count = s->read_count,
       .write_count = s->write_count,
+      .reads = s->reads,
+      .writes = s->writes,
   };
-  memcpy(dispatch.reads, s->reads, s->read_count * sizeof(s->reads[0]));
-  memcpy(dispatch.writes, s->writes, s->write_count * sizeof(s->writes[0]));
   leati_groups_linear(recorder->device, most, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   dispatch.groups[2] = s->count;
   s->count = 0;
@@ -628,10 +626,8 @@ static int32_t record_pad(leati_recorder *recorder, const leati_view *src, const
       .pipeline = {.kernel = leati_item_kernel(pad_kernels, dst->item_size), .spec = {mode}},
       .args = &args,
       .args_size = sizeof(args),
-      .read_count = 1,
-      .write_count = 1,
-      .reads = {src},
-      .writes = {dst},
+      LEATI_READS(src),
+      LEATI_WRITES(dst),
   };
   leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
@@ -883,10 +879,8 @@ static int32_t invoke_trilu(const leat_op *op, leati_recorder *recorder, const l
       .pipeline = {.kernel = leati_item_kernel(trilu_kernels, dst->item_size)},
       .args = &args,
       .args_size = sizeof(args),
-      .read_count = 1,
-      .write_count = 1,
-      .reads = {&src},
-      .writes = {dst},
+      LEATI_READS(&src),
+      LEATI_WRITES(dst),
   };
   leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);

@@ -82,10 +82,8 @@ static int32_t softmax_invoke(const leat_op *op, leati_recorder *recorder, const
                                           .spec = {share.spec, share.held, leati_op_def_of(op)->param == LOG_SOFTMAX}},
                              .args = &args,
                              .args_size = sizeof(args),
-                             .read_count = 1,
-                             .write_count = 1,
-                             .reads = {&x},
-                             .writes = {y}};
+                             LEATI_READS(&x),
+                             LEATI_WRITES(y)};
   leati_groups_linear(recorder->device, (uint64_t)lines, share.per_group, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
 }
@@ -142,20 +140,8 @@ typedef struct norm_job {
   norm_args args;
 } norm_job;
 
-static uint64_t add_read(leati_dispatch *dispatch, const leati_view *view) {
-  if (view == NULL) {
-    return 0;
-  }
-  dispatch->reads[dispatch->read_count++] = view;
-  return view->address;
-}
-
-static uint64_t add_write(leati_dispatch *dispatch, const leati_view *view) {
-  if (view == NULL) {
-    return 0;
-  }
-  dispatch->writes[dispatch->write_count++] = view;
-  return view->address;
+static uint64_t address_of(const leati_view *view) {
+  return view == NULL ? 0 : view->address;
 }
 
 static int32_t record_norm(leati_recorder *recorder, norm_job *job, leat_error *err) {
@@ -165,16 +151,18 @@ static int32_t record_norm(leati_recorder *recorder, norm_job *job, leat_error *
   leati_dispatch dispatch = {
       .pipeline = {.kernel = LEATI_KERNEL_NORM, .spec = {share.spec, share.held, job->rms, job->skip != NULL}},
       .args = args,
-      .args_size = sizeof(*args)};
-  args->x = add_read(&dispatch, job->x);
-  args->scale = add_read(&dispatch, job->scale);
-  args->bias = add_read(&dispatch, job->bias);
-  args->skip = add_read(&dispatch, job->skip);
-  args->addend = add_read(&dispatch, job->addend);
-  args->y = add_write(&dispatch, job->y);
-  args->mean = add_write(&dispatch, job->mean);
-  args->deviation = add_write(&dispatch, job->deviation);
-  args->total = add_write(&dispatch, job->total);
+      .args_size = sizeof(*args),
+      LEATI_READS(job->x, job->scale, job->bias, job->skip, job->addend),
+      LEATI_WRITES(job->y, job->mean, job->deviation, job->total)};
+  args->x = address_of(job->x);
+  args->scale = address_of(job->scale);
+  args->bias = address_of(job->bias);
+  args->skip = address_of(job->skip);
+  args->addend = address_of(job->addend);
+  args->y = address_of(job->y);
+  args->mean = address_of(job->mean);
+  args->deviation = address_of(job->deviation);
+  args->total = address_of(job->total);
   leati_groups_linear(recorder->device, args->lines, share.per_group, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
 }
@@ -544,10 +532,8 @@ static int32_t batch_invoke(const leat_op *op, leati_recorder *recorder, const l
   leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_BATCH_NORM, .spec = {quads}},
                              .args = &args,
                              .args_size = sizeof(args),
-                             .read_count = 5,
-                             .write_count = 1,
-                             .reads = {&in[0], &in[1], &in[2], &in[3], &in[4]},
-                             .writes = {y}};
+                             LEATI_READS(&in[0], &in[1], &in[2], &in[3], &in[4]),
+                             LEATI_WRITES(y)};
   leati_groups_linear(recorder->device, y->count, 1024, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
 }

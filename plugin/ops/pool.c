@@ -76,10 +76,8 @@ static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const le
   leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_POOL, .spec = {average, state->count_padding}},
                              .args = &args,
                              .args_size = sizeof(args),
-                             .read_count = 1,
-                             .write_count = 1,
-                             .reads = {&x},
-                             .writes = {y}};
+                             LEATI_READS(&x),
+                             LEATI_WRITES(y)};
   leati_groups_linear(recorder->device, y->count, 256, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
 }

@@ -141,13 +141,8 @@ static int32_t record_stage(leati_recorder *recorder, reduce_args *args, const l
       .pipeline = {.kernel = reduce_kernel(x->type), .spec = {lines->spec, before, combine, after}},
       .args = args,
       .args_size = sizeof(*args),
-      .read_count = 1,
-      .write_count = 1,
-      .reads = {x},
-      .writes = {y}};
-  if (shift != NULL) {
-    dispatch.reads[dispatch.read_count++] = shift;
-  }
+      LEATI_READS(x, shift),
+      LEATI_WRITES(y)};
   const uint64_t blocks = (args->results + lines->per_group - 1) / lines->per_group;
   leati_groups_linear(recorder->device, blocks * args->chunks, 1, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
@@ -427,10 +422,8 @@ static int32_t arg_invoke(const leat_op *op, leati_recorder *recorder, const lea
   leati_dispatch dispatch = {.pipeline = {.kernel = kernel, .spec = {lines.spec, smallest, state->last, STAGE_WHOLE}},
                              .args = &args,
                              .args_size = sizeof(args),
-                             .read_count = 1,
-                             .write_count = 1,
-                             .reads = {&x},
-                             .writes = {y}};
+                             LEATI_READS(&x),
+                             LEATI_WRITES(y)};
   const uint64_t blocks = (args.results + lines.per_group - 1) / lines.per_group;
   leati_groups_linear(recorder->device, blocks * args.chunks, 1, dispatch.groups);
   if (args.chunks == 1) {
@@ -444,8 +437,8 @@ static int32_t arg_invoke(const leat_op *op, leati_recorder *recorder, const lea
   args.y = places.address;
   args.values = values.address;
   dispatch.pipeline.spec[3] = STAGE_CHUNKS;
-  dispatch.writes[0] = &values;
-  dispatch.writes[1] = &places;
+  const leati_view *const halves[] = {&values, &places};
+  dispatch.writes = halves;
   dispatch.write_count = 2;
   LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
 
@@ -454,10 +447,9 @@ static int32_t arg_invoke(const leat_op *op, leati_recorder *recorder, const lea
   args.places = places.address;
   dispatch.pipeline.spec[0] = second.spec;
   dispatch.pipeline.spec[3] = STAGE_REST;
-  dispatch.reads[0] = &values;
-  dispatch.reads[1] = &places;
+  dispatch.reads = halves;
   dispatch.read_count = 2;
-  dispatch.writes[0] = y;
+  dispatch.writes = &y;
   dispatch.write_count = 1;
   leati_groups_linear(recorder->device, (args.results + second.per_group - 1) / second.per_group, 1, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);

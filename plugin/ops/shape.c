@@ -209,8 +209,7 @@ static int32_t record_fill(leati_recorder *recorder, const leati_view *dst, uint
       .pipeline = {.kernel = leati_item_kernel(fill_kernels, width)},
       .args = &args,
       .args_size = sizeof(args),
-      .write_count = 1,
-      .writes = {dst},
+      LEATI_WRITES(dst),
   };
   leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
@@ -438,8 +437,7 @@ static int32_t invoke_range(const leat_op *op, leati_recorder *recorder, const l
                                                             : LEATI_KERNEL_RANGE_I64},
       .args = &args,
       .args_size = sizeof(args),
-      .write_count = 1,
-      .writes = {dst},
+      LEATI_WRITES(dst),
   };
   leati_groups_linear(recorder->device, dst->count, RANGE_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);

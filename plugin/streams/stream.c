@@ -619,8 +619,7 @@ static int32_t append_download_kernel(leati_recorder *recorder, const leati_view
                                      : LEATI_KERNEL_DOWNLOAD_8},
       .args = &args,
       .args_size = sizeof(args),
-      .read_count = 1,
-      .reads = {src},
+      LEATI_READS(src),
   };
   leati_groups_linear(recorder->device, count, DOWNLOAD_GROUP, dispatch.groups);
   LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));

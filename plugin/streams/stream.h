@@ -60,9 +60,17 @@ typedef struct leati_dispatch {
   uint32_t args_size; /**< bytes, at most LEATI_ARGS_MAX */
   uint32_t groups[3]; /**< workgroups; a zero count makes the dispatch a no-op */
   uint32_t read_count, write_count;
-  const leati_view *reads[LEATI_ACCESS_MAX];  /**< what the kernel may read; views without elements are skipped */
-  const leati_view *writes[LEATI_ACCESS_MAX]; /**< what it may write (list what it reads and writes here only) */
+  const leati_view *const *reads;  /**< what the kernel may read; NULL and views without elements are skipped */
+  const leati_view *const *writes; /**< what it may write (list what it reads and writes here only); likewise */
 } leati_dispatch;
+
+/** `reads` and `writes` of a dispatch, from a list of views: LEATI_READS(&x, bias). */
+#define LEATI_READS(...)                             \
+  .reads = (const leati_view *const[]){__VA_ARGS__}, \
+  .read_count = sizeof((const leati_view *const[]){__VA_ARGS__}) / sizeof(leati_view *)
+#define LEATI_WRITES(...)                             \
+  .writes = (const leati_view *const[]){__VA_ARGS__}, \
+  .write_count = sizeof((const leati_view *const[]){__VA_ARGS__}) / sizeof(leati_view *)
 
 /** Appends a dispatch, with a barrier before it if it conflicts with a command since the last barrier, and stamps the
  * blocks. */
