@@ -116,9 +116,16 @@ static int32_t record(leati_recorder *recorder, const elementwise *e, const leat
   }
   const bool vector = is_vector(e, result, rank, dims, strides);
 
-  elementwise_args args = {.result = result->address, .count = (uint32_t)result->count, .rank = (uint32_t)rank};
-  if (e->parameters != NULL) {
-    memcpy(args.parameters, e->parameters, sizeof(args.parameters));
+  /* The kernel looks at no more than `rank` dimensions, so clearing the others would be work for nothing. */
+  elementwise_args args;
+  args.result = result->address;
+  args.count = (uint32_t)result->count;
+  args.rank = (uint32_t)rank;
+  for (uint32_t i = 0; i < 2; ++i) {
+    args.parameters[i] = e->parameters != NULL ? e->parameters[i] : 0.0f;
+  }
+  for (uint32_t k = 0; k < e->operand_count; ++k) {
+    args.operands[k] = e->operands[k]->address;
   }
   for (int32_t d = 0; d < rank; ++d) {
     args.dims[d] = (uint32_t)dims[d];
@@ -143,9 +150,6 @@ static int32_t record(leati_recorder *recorder, const elementwise *e, const leat
       .reads = e->operands,
       LEATI_WRITES(result),
   };
-  for (uint32_t k = 0; k < e->operand_count; ++k) {
-    args.operands[k] = e->operands[k]->address;
-  }
   leati_groups_linear(recorder->device, result->count, ELEMENTS_PER_GROUP, dispatch.groups);
   return leati_record_dispatch(recorder, &dispatch, err);
 }
