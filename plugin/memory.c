@@ -523,12 +523,8 @@ static bool put_stamp(leati_block *block, leati_timeline *timeline, uint64_t val
   return true;
 }
 
-void leati_block_stamp(leati_block *block, leati_timeline *timeline, uint64_t value) {
-  /* The common case: the block belongs to one stream, whose lock orders these two. */
-  if (atomic_load_explicit(&block->owner, memory_order_acquire) == timeline) {
-    atomic_store_explicit(&block->owner_value, value, memory_order_release);
-    return;
-  }
+/* Stamps a block that does not belong to the timeline yet. Not inlined: it is needed once for most blocks. */
+__attribute__((noinline)) static void stamp_other(leati_block *block, leati_timeline *timeline, uint64_t value) {
   leati_mutex_lock(&block->stamp_lock);
   if (atomic_load_explicit(&block->owner, memory_order_relaxed) == NULL) {
     atomic_store_explicit(&block->owner_value, value, memory_order_release);
@@ -538,6 +534,15 @@ void leati_block_stamp(leati_block *block, leati_timeline *timeline, uint64_t va
     block->pinned = true;
   }
   leati_mutex_unlock(&block->stamp_lock);
+}
+
+void leati_block_stamp(leati_block *block, leati_timeline *timeline, uint64_t value) {
+  /* The common case: the block belongs to one stream, whose lock orders these two. */
+  if (atomic_load_explicit(&block->owner, memory_order_acquire) == timeline) {
+    atomic_store_explicit(&block->owner_value, value, memory_order_release);
+  } else {
+    stamp_other(block, timeline, value);
+  }
 }
 
 bool leati_block_idle(leati_block *block) {

@@ -8,30 +8,31 @@
 #include "memory.h"
 #include "status.h"
 
+/* In the order of the bits. */
 static const struct {
   uint64_t type;
-  uint8_t code, bits;
+  DLDataType dtype;
   const char *name;
 } types[] = {
-    {LEAT_TYPE_FLOAT32, kDLFloat, 32, "float32"},
-    {LEAT_TYPE_FLOAT16, kDLFloat, 16, "float16"},
-    {LEAT_TYPE_BFLOAT16, kDLBfloat, 16, "bfloat16"},
-    {LEAT_TYPE_FLOAT64, kDLFloat, 64, "float64"},
-    {LEAT_TYPE_INT8, kDLInt, 8, "int8"},
-    {LEAT_TYPE_INT16, kDLInt, 16, "int16"},
-    {LEAT_TYPE_INT32, kDLInt, 32, "int32"},
-    {LEAT_TYPE_INT64, kDLInt, 64, "int64"},
-    {LEAT_TYPE_UINT8, kDLUInt, 8, "uint8"},
-    {LEAT_TYPE_UINT16, kDLUInt, 16, "uint16"},
-    {LEAT_TYPE_UINT32, kDLUInt, 32, "uint32"},
-    {LEAT_TYPE_UINT64, kDLUInt, 64, "uint64"},
-    {LEAT_TYPE_BOOL, LEAT_DL_BOOL, 8, "bool"},
+    {LEAT_TYPE_FLOAT32, {kDLFloat, 32, 1}, "float32"},
+    {LEAT_TYPE_FLOAT16, {kDLFloat, 16, 1}, "float16"},
+    {LEAT_TYPE_BFLOAT16, {kDLBfloat, 16, 1}, "bfloat16"},
+    {LEAT_TYPE_FLOAT64, {kDLFloat, 64, 1}, "float64"},
+    {LEAT_TYPE_INT8, {kDLInt, 8, 1}, "int8"},
+    {LEAT_TYPE_INT16, {kDLInt, 16, 1}, "int16"},
+    {LEAT_TYPE_INT32, {kDLInt, 32, 1}, "int32"},
+    {LEAT_TYPE_INT64, {kDLInt, 64, 1}, "int64"},
+    {LEAT_TYPE_UINT8, {kDLUInt, 8, 1}, "uint8"},
+    {LEAT_TYPE_UINT16, {kDLUInt, 16, 1}, "uint16"},
+    {LEAT_TYPE_UINT32, {kDLUInt, 32, 1}, "uint32"},
+    {LEAT_TYPE_UINT64, {kDLUInt, 64, 1}, "uint64"},
+    {LEAT_TYPE_BOOL, {LEAT_DL_BOOL, 8, 1}, "bool"},
 };
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
 
 uint64_t leati_type_of(DLDataType dtype) {
   for (unsigned i = 0; i < TYPE_COUNT; ++i) {
-    if (types[i].code == dtype.code && types[i].bits == dtype.bits && dtype.lanes == 1) {
+    if (leati_dtype_same(types[i].dtype, dtype)) {
       return types[i].type;
     }
   }
@@ -40,22 +41,18 @@ uint64_t leati_type_of(DLDataType dtype) {
 
 /* Row of `types` for a type, or -1. */
 static int row_of(uint64_t type) {
-  for (unsigned i = 0; i < TYPE_COUNT; ++i) {
-    if (types[i].type == type) {
-      return (int)i;
-    }
-  }
-  return -1;
+  const int row = type != 0 ? __builtin_ctzll(type) : 0;
+  return row < (int)TYPE_COUNT && types[row].type == type ? row : -1;
 }
 
 DLDataType leati_dtype_of(uint64_t type) {
   const int row = row_of(type);
-  return row < 0 ? (DLDataType){0} : (DLDataType){.code = types[row].code, .bits = types[row].bits, .lanes = 1};
+  return row < 0 ? (DLDataType){0} : types[row].dtype;
 }
 
 uint32_t leati_type_size(uint64_t type) {
   const int row = row_of(type);
-  return row < 0 ? 0 : types[row].bits / 8u;
+  return row < 0 ? 0 : types[row].dtype.bits / 8u;
 }
 
 const char *leati_type_name(uint64_t type) {

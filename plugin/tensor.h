@@ -31,6 +31,10 @@ typedef struct leati_view {
 
 /** LEAT_TYPE_* bit of a dtype, 0 if there is none. */
 uint64_t leati_type_of(DLDataType dtype);
+/** Whether two dtypes are the same. */
+static inline bool leati_dtype_same(DLDataType a, DLDataType b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
 /** dtype of a LEAT_TYPE_* bit. */
 DLDataType leati_dtype_of(uint64_t type);
 /** Bytes of an element of a LEAT_TYPE_* bit. */

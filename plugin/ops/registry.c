@@ -552,10 +552,9 @@ static int32_t check_output(const leat_op *op, const arguments *a, uint32_t o, l
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u is in %s memory; expected %s", info->name, o,
                       output->host ? "host" : "device", host ? "host memory" : "the device's");
   }
-  const uint64_t type = leati_type_of(shape->dtype);
-  if (output->type != type) {
+  if (!leati_dtype_same(output->dtype, shape->dtype)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u has type %s; the operator gives %s", info->name,
-                      o, leati_type_name(output->type), leati_type_name(type));
+                      o, leati_type_name(output->type), leati_type_name(leati_type_of(shape->dtype)));
   }
   if (output->ndim != shape->ndim) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u has rank %d; the operator gives %d", info->name,

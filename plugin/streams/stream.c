@@ -459,8 +459,8 @@ static bool overlaps(const leati_range *ranges, uint32_t count, const leati_view
   return false;
 }
 
-/* Remembers what a command touches, and says whether it needs a barrier first: when it touches what was written since
- * the last one, or writes what was read. */
+/* Remembers what a command touches, stamps the blocks, and says whether the command needs a barrier first: when it
+ * touches what was written since the last one, or writes what was read. */
 static bool note_accesses(leat_stream *stream, const leati_view *const *reads, uint32_t read_count,
                           const leati_view *const *writes, uint32_t write_count) {
   bool barrier = stream->barrier_next || stream->read_count + read_count > LEATI_RANGES_MAX ||
@@ -476,15 +476,19 @@ static bool note_accesses(leat_stream *stream, const leati_view *const *reads, u
     stream->read_count = stream->write_count = 0;
     stream->barrier_next = false;
   }
+  leati_timeline *const timeline = stream->timeline;
+  const uint64_t value = open_value(stream);
   for (uint32_t i = 0; i < read_count; ++i) {
     const leati_range *const last = stream->read_count != 0 ? &stream->reads[stream->read_count - 1] : NULL;
     /* Operators side by side often read the same tensor. */
     if (last == NULL || last->begin != reads[i]->begin || last->end != reads[i]->end) {
       stream->reads[stream->read_count++] = (leati_range){.begin = reads[i]->begin, .end = reads[i]->end};
     }
+    leati_block_stamp(reads[i]->block, timeline, value);
   }
   for (uint32_t i = 0; i < write_count; ++i) {
     stream->writes[stream->write_count++] = (leati_range){.begin = writes[i]->begin, .end = writes[i]->end};
+    leati_block_stamp(writes[i]->block, timeline, value);
   }
   return barrier;
 }
@@ -507,13 +511,6 @@ static int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uint64_t s
   *out = chunk;
   *out_offset = offset;
   return LEAT_OK;
-}
-
-static void stamp_all(leat_stream *stream, const leati_view *const *views, uint32_t count) {
-  const uint64_t value = open_value(stream);
-  for (uint32_t i = 0; i < count; ++i) {
-    leati_block_stamp(views[i]->block, stream->timeline, value);
-  }
 }
 
 /* Drops views without elements: they name no memory. Returns how many are left. */
@@ -562,8 +559,6 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
                                           .groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]}}};
   ++stream->open->command_count;
   stream->open->barrier_count += command->barrier;
-  stamp_all(stream, reads, read_count);
-  stamp_all(stream, writes, write_count);
   return LEAT_OK;
 }
 
@@ -578,8 +573,6 @@ static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_off
       .copy = {.from = from, .to = to, .region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size}}};
   ++stream->open->command_count;
   stream->open->barrier_count += barrier;
-  stamp_all(stream, &read, read != NULL ? 1 : 0);
-  stamp_all(stream, &write, write != NULL ? 1 : 0);
   return LEAT_OK;
 }
 
