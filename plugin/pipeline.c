@@ -33,12 +33,14 @@ struct leati_pipelines {
 };
 
 static uint32_t hash_key(const leati_pipeline_key *key) {
-  uint32_t hash = (uint32_t)key->kernel * 2654435761u;
+  /* A prime for each constant, so that no product waits for another one. */
+  static const uint32_t factors[LEATI_SPEC_MAX] = {2246822519u, 3266489917u, 668265263u, 374761393u};
+  uint32_t hash = (uint32_t)key->kernel;
   for (int i = 0; i < LEATI_SPEC_MAX; ++i) {
-    hash = (hash ^ key->spec[i]) * 2654435761u;
-    hash ^= hash >> 15;
+    hash += key->spec[i] * factors[i];
   }
-  return hash;
+  hash = (hash ^ hash >> 15) * 2654435761u;
+  return hash ^ hash >> 15;
 }
 
 static bool same_key(const leati_pipeline_key *a, const leati_pipeline_key *b) {
