@@ -61,13 +61,12 @@ const char *leati_type_name(uint64_t type) {
 }
 
 void leati_view_make_compact(leati_view *view) {
-  int64_t stride = 1;
-  view->count = 1;
+  uint64_t count = 1;
   for (int32_t i = view->ndim; i-- > 0;) {
-    view->strides[i] = stride;
-    stride *= view->shape[i];
-    view->count *= (uint64_t)view->shape[i];
+    view->strides[i] = (int64_t)count;
+    count *= (uint64_t)view->shape[i];
   }
+  view->count = count;
   view->compact = true;
 }
 
@@ -149,7 +148,8 @@ static int32_t find_block(leat_device *device, const DLTensor *tensor, const cha
                           leat_error *err) {
   int64_t low = 0, high = (int64_t)(out->count * out->item_size);
   const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
-  if ((!out->compact && !extent_of(out, &low, &high)) || __builtin_add_overflow(data, tensor->byte_offset, &out->address)) {
+  if ((!out->compact && !extent_of(out, &low, &high)) ||
+      __builtin_add_overflow(data, tensor->byte_offset, &out->address)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has strides or an offset beyond any address", what);
   }
   out->begin = out->address + (uint64_t)low;

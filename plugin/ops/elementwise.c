@@ -92,55 +92,66 @@ static int32_t collapse(const elementwise *e, const leati_view *result, int64_t 
   return rank;
 }
 
+/* Fills in dimensions and steps of an operation whose tensors are all compact and of one shape: one dimension. Says
+ * whether four elements can be handled at once. */
+static bool fill_flat(const elementwise *e, const leati_view *result, elementwise_args *args) {
+  bool vector = aligned_for_four(result);
+  for (uint32_t k = 0; k < e->operand_count; ++k) {
+    vector = vector && aligned_for_four(e->operands[k]);
+  }
+  const int32_t step = vector ? 4 : 1;
+  args->rank = 1;
+  args->dims[0] = vector ? (args->count + 3) / 4 : args->count;
+  args->result_strides[0] = step;
+  for (uint32_t k = 0; k < e->operand_count; ++k) {
+    args->operand_strides[k][0] = step;
+  }
+  return vector;
+}
+
+/* The same for any operation. */
+static bool fill_dims(const elementwise *e, const leati_view *result, elementwise_args *args) {
+  int64_t dims[LEAT_MAX_RANK];
+  int64_t strides[OPERANDS_MAX + 1][LEAT_MAX_RANK];
+  const int32_t rank = collapse(e, result, dims, strides);
+  args->rank = (uint32_t)rank;
+  for (int32_t d = 0; d < rank; ++d) {
+    args->dims[d] = (uint32_t)dims[d];
+    args->result_strides[d] = (int32_t)strides[e->operand_count][d];
+    for (uint32_t k = 0; k < e->operand_count; ++k) {
+      args->operand_strides[k][d] = (int32_t)strides[k][d];
+    }
+  }
+  if (!is_vector(e, result, rank, dims, strides)) {
+    return false;
+  }
+  args->dims[rank - 1] = (args->dims[rank - 1] + 3) / 4;
+  args->result_strides[rank - 1] *= 4;
+  for (uint32_t k = 0; k < e->operand_count; ++k) {
+    args->operand_strides[k][rank - 1] *= 4;
+  }
+  return true;
+}
+
 static int32_t record(leati_recorder *recorder, const elementwise *e, const leati_view *result, leat_error *err) {
   if (result->count == 0) {
     return LEAT_OK;
   }
-  int64_t dims[LEAT_MAX_RANK];
-  int64_t strides[OPERANDS_MAX + 1][LEAT_MAX_RANK];
   LEATI_TRY(check_reach(result, err));
-  bool flat = result->compact;
-  for (uint32_t k = 0; k < e->operand_count; ++k) {
-    LEATI_TRY(check_reach(e->operands[k], err));
-    flat = flat && e->operands[k]->compact && e->operands[k]->count == result->count;
-  }
-  int32_t rank = 1;
-  if (flat) {
-    /* The common case: one dimension, whatever the shape. */
-    dims[0] = (int64_t)result->count;
-    for (uint32_t k = 0; k <= e->operand_count; ++k) {
-      strides[k][0] = 1;
-    }
-  } else {
-    rank = collapse(e, result, dims, strides);
-  }
-  const bool vector = is_vector(e, result, rank, dims, strides);
-
   /* The kernel looks at no more than `rank` dimensions, so clearing the others would be work for nothing. */
   elementwise_args args;
   args.result = result->address;
   args.count = (uint32_t)result->count;
-  args.rank = (uint32_t)rank;
   for (uint32_t i = 0; i < 2; ++i) {
     args.parameters[i] = e->parameters != NULL ? e->parameters[i] : 0.0f;
   }
+  bool flat = result->compact;
   for (uint32_t k = 0; k < e->operand_count; ++k) {
+    LEATI_TRY(check_reach(e->operands[k], err));
+    flat = flat && e->operands[k]->compact && e->operands[k]->count == result->count;
     args.operands[k] = e->operands[k]->address;
   }
-  for (int32_t d = 0; d < rank; ++d) {
-    args.dims[d] = (uint32_t)dims[d];
-    args.result_strides[d] = (int32_t)strides[e->operand_count][d];
-    for (uint32_t k = 0; k < e->operand_count; ++k) {
-      args.operand_strides[k][d] = (int32_t)strides[k][d];
-    }
-  }
-  if (vector) {
-    args.dims[rank - 1] = (args.dims[rank - 1] + 3) / 4;
-    args.result_strides[rank - 1] *= 4;
-    for (uint32_t k = 0; k < e->operand_count; ++k) {
-      args.operand_strides[k][rank - 1] *= 4;
-    }
-  }
+  const bool vector = flat ? fill_flat(e, result, &args) : fill_dims(e, result, &args);
   leati_dispatch dispatch = {
       .pipeline = {.kernel = e->kernel,
                    .spec = {e->operation, vector ? LEAT_EW_VECTOR : LEAT_EW_STRIDED, e->type_in, e->type_out}},
