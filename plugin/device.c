@@ -69,9 +69,9 @@ static int32_t list_extensions(VkPhysicalDevice handle, extensions *out, leat_er
     }
     result = instance.EnumerateDeviceExtensionProperties(handle, NULL, &out->count, out->list);
   }
-  return result == VK_SUCCESS || result == VK_INCOMPLETE
-             ? LEAT_OK
-             : leati_fail_vk(err, result, "vkEnumerateDeviceExtensionProperties");
+  /* A device that cannot list them passes for one that has none; for lack of memory that may be tried again. */
+  return result == VK_ERROR_OUT_OF_HOST_MEMORY ? leati_fail_vk(err, result, "vkEnumerateDeviceExtensionProperties")
+                                               : LEAT_OK;
 }
 
 static bool has_extension(const extensions *of, const char *name) {

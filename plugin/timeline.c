@@ -417,18 +417,26 @@ static bool hand_over(leati_timeline *from, leati_timeline *to) {
   return empty;
 }
 
+/* Lets go of the oldest of the timelines that this one replaced. False: there is none, or it is not done. The oldest
+ * first, because whoever waits for one in the middle finds those before it by its links. */
+static bool settle_oldest(leati_timeline *timeline) {
+  leati_timeline **last = &timeline->replaced;
+  while (*last != NULL && (*last)->replaced != NULL) {
+    last = &(*last)->replaced;
+  }
+  leati_timeline *const old = *last;
+  if (old == NULL || leati_timeline_query(old, leati_timeline_last(old), NULL) != LEAT_OK ||
+      !hand_over(old, timeline)) {
+    return false;
+  }
+  *last = NULL;
+  if (atomic_load_explicit(&old->failed, memory_order_acquire) == LEAT_OK) {
+    add_spare(old->device, old, old);
+  }
+  return true;
+}
+
 void leati_timeline_settle(leati_timeline *timeline) {
-  leati_timeline **at = &timeline->replaced;
-  while (*at != NULL) {
-    leati_timeline *const old = *at;
-    if (leati_timeline_query(old, leati_timeline_last(old), NULL) == LEAT_OK && hand_over(old, timeline)) {
-      *at = old->replaced;
-      old->replaced = NULL;
-      if (atomic_load_explicit(&old->failed, memory_order_acquire) == LEAT_OK) {
-        add_spare(old->device, old, old);
-      }
-    } else {
-      at = &old->replaced;
-    }
+  while (settle_oldest(timeline)) {
   }
 }

@@ -2,6 +2,7 @@
 #include "streams/event.h"
 
 #include "status.h"
+#include "streams/lane.h"
 #include "streams/stock.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
@@ -86,7 +87,16 @@ static int32_t event_query(leat_event *event, leat_error *err) {
   leati_timeline *timeline;
   uint64_t value;
   (void)leati_event_read(event, &timeline, &value);
-  return timeline == NULL ? LEAT_OK : leati_timeline_query(timeline, value, err);
+  if (timeline == NULL) {
+    return LEAT_OK;
+  }
+  const int32_t status = leati_timeline_query(timeline, value, err);
+  leati_point point;
+  if (status == LEAT_ERROR_NOT_READY && leati_timeline_locate(timeline, value, &point) && point.value == 0) {
+    /* Who asks again and again does not wait, but the list may have been left for company. */
+    leati_lane_help(leati_lane_of(point.counter), false);
+  }
+  return status;
 }
 
 static int32_t event_wait(leat_event *event, int64_t timeout_ns, leat_error *err) {

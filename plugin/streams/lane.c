@@ -417,6 +417,7 @@ uint64_t leati_lane_room(leati_lane *lane) {
 bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *out) {
   leati_assert_unlocked();
   while (leati_timeline_locate(timeline, value, out)) {
+    leati_gate_check();
     if (out->value != 0) {
       return true;
     }

@@ -140,12 +140,23 @@ static bool may_fail(const leat_stream *stream) {
 }
 
 int32_t leati_streams_welcome(leat_stream *stream, leat_error *err) {
-  if (!has_failed(stream) && !may_fail(stream)) {
+  /* In this order: a list that the queue refuses fails the stream before it is gone. */
+  if (!may_fail(stream) && !has_failed(stream)) {
     return LEAT_OK;
   }
   leati_mutex_lock(&stream->lock);
+  leati_timeline *const timeline = stream->timeline;
+  if (timeline->replaced != NULL && may_fail(stream)) {
+    /* One timeline too many is enough: of the others the queue is asked now. */
+    const uint64_t promised = atomic_load_explicit(&timeline->promised, memory_order_relaxed);
+    leati_point point;
+    leati_mutex_unlock(&stream->lock);
+    (void)leati_lane_ensure(timeline, promised, &point);
+    leati_mutex_lock(&stream->lock);
+  }
   /* Another thread may have cleared the error meanwhile. What others have put in since then stays where it is. */
-  const bool stale = has_failed(stream) || (may_fail(stream) && stream->open == NULL && !stream->waiting);
+  const bool late = may_fail(stream) && stream->open == NULL && !stream->waiting;
+  const bool stale = has_failed(stream) || late;
   const int32_t status = stale ? leati_streams_renew(stream, err) : LEAT_OK;
   leati_mutex_unlock(&stream->lock);
   return status;

@@ -14,6 +14,10 @@
 #define PAUSES_PER_LOOK 8
 /* Waking a blocked thread takes so long; a wait that is expected to end within it is spun away. */
 #define WAKE_NS UINT64_C(60000)
+/* A thread that sleeps looks after its lane so often: what others have left for company is not left for longer. */
+#define NAP_NS UINT64_C(1000000)
+/* Writing and submitting some lists takes about so long. */
+#define HAND_OVER_NS UINT64_C(50000)
 /* Below this a wait is spun through from its begin; above it half is slept, which costs little where it is misjudged.
  */
 #define SPIN_WHOLE_NS UINT64_C(1000000)
@@ -52,7 +56,6 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   leati_lane *const lane = leati_lane_of(w->point.counter);
   bool over = false;
   until = until < w->limit ? until : w->limit;
-  leati_lane_attend(lane);
   const uint32_t spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
   do {
     leati_gate_check();
@@ -68,19 +71,25 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
     }
   } while (!over && elapsed(w) < until);
   (void)atomic_fetch_sub_explicit(&device->spinning, 1, memory_order_relaxed);
-  leati_lane_leave(lane);
   return over;
 }
 
-/* Blocks in the driver for `left` nanoseconds at most: until the value is reached, or, while the list is left for
- * company, until the queue has room for it. */
+/* Blocks in the driver for `left` nanoseconds at most: until the queue has room for what others may have left for
+ * company, which has to be seen to, and if it has, until the value is reached. */
 static int32_t block_once(wait *w, uint64_t left) {
   leat_device *const device = w->timeline->device;
-  leati_point point = w->point;
-  if (point.value == 0) {
-    point.value = leati_lane_room(leati_lane_of(point.counter));
+  leati_counter *const counter = w->point.counter;
+  const uint64_t room = leati_lane_room(leati_lane_of(counter));
+  uint64_t value = w->point.value;
+  if (!leati_counter_has(counter, room) && (value == 0 || room < value)) {
+    value = room;
   }
-  return leati_counter_block(device, point.counter, point.value, left < SLICE_NS ? left : SLICE_NS, w->err);
+  if (value == 0) {
+    /* A leader is about to submit the list. */
+    leati_sleep_ns(left < HAND_OVER_NS ? left : HAND_OVER_NS);
+    return LEAT_OK;
+  }
+  return leati_counter_block(device, counter, value, left < SLICE_NS ? left : SLICE_NS, w->err);
 }
 
 /* Blocks until `until` nanoseconds after the start, helping the lane along between. True: the wait is over. */
@@ -88,7 +97,6 @@ static bool block(wait *w, uint64_t until, int32_t *out_status) {
   leati_lane *const lane = leati_lane_of(w->point.counter);
   bool over = false;
   until = until < w->limit ? until : w->limit;
-  leati_lane_attend(lane);
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
     leati_lane_help(lane, false);
@@ -98,35 +106,32 @@ static bool block(wait *w, uint64_t until, int32_t *out_status) {
       over = *out_status != LEAT_OK || is_over(w, out_status);
     }
   }
-  leati_lane_leave(lane);
   return over;
 }
 
-/* Sleeps until `until` nanoseconds after the start. Not in the driver: one that was measured (docs/benchmarks.md) spins
- * through short time-outs. True: the wait is over. */
-static bool nap(wait *w, uint64_t until, int32_t *out_status) {
+/* Sleeps until `until` nanoseconds after the start, looking after the lane every `slice` nanoseconds. Not in the
+ * driver: one that was measured (docs/benchmarks.md) spins through short time-outs. True: the wait is over. */
+static bool nap(wait *w, uint64_t until, uint64_t slice, int32_t *out_status) {
   leati_lane *const lane = leati_lane_of(w->point.counter);
   bool over = false;
   until = until < w->limit ? until : w->limit;
-  leati_lane_attend(lane);
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
     const uint64_t left = until - now;
-    leati_sleep_ns(left < SLICE_NS ? left : SLICE_NS);
+    leati_sleep_ns(left < slice ? left : slice);
     leati_lane_help(lane, false);
     over = is_over(w, out_status);
   }
-  leati_lane_leave(lane);
   return over;
 }
 
 /* Spins and blocks as is best for a wait that usually takes `*inout_usual` nanoseconds, and learns from it. A wait that
- * is over when the thread has slept took less than is known: the guess sinks until sleep ends before the work does.
- * True: the wait is over. */
+ * is over while the thread sleeps took less than was thought. True: the wait is over. */
 static bool wait_as_usual(wait *w, uint64_t *inout_usual, int32_t *out_status) {
   const uint64_t usual = *inout_usual;
-  if (usual > SPIN_WHOLE_NS && nap(w, usual / 2, out_status)) {
-    *inout_usual = usual - usual / 4;
+  const uint64_t slice = usual / 8 < NAP_NS ? usual / 8 : NAP_NS;
+  if (usual > SPIN_WHOLE_NS && nap(w, usual / 2, slice, out_status)) {
+    *inout_usual = (usual + elapsed(w)) / 2;
     return true;
   }
   const uint64_t patience = usual > SPIN_WHOLE_NS ? usual + usual / 4 : 4 * usual;
@@ -153,10 +158,13 @@ int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns,
   if (!leati_timeline_locate(timeline, value, &w.point)) {
     return leati_timeline_query(timeline, value, err);
   }
+  leati_lane *const lane = leati_lane_of(w.point.counter);
+  leati_lane_attend(lane);
   uint64_t usual = atomic_load_explicit(&timeline->usual_wait_ns, memory_order_relaxed);
   const bool over = device->spin_ns >= 0
                         ? spin(&w, (uint64_t)device->spin_ns, &status) || block(&w, UINT64_MAX, &status)
                         : wait_as_usual(&w, &usual, &status);
+  leati_lane_leave(lane);
   if (!over) {
     return leati_fail(err, LEAT_ERROR_TIMEOUT, "the work has not finished after %llu ms",
                       (unsigned long long)(elapsed(&w) / 1000000u));
