@@ -133,7 +133,8 @@ static bool fill_dims(const elementwise *e, const leati_view *result, elementwis
   return true;
 }
 
-static int32_t record(leati_recorder *recorder, const elementwise *e, const leati_view *result, leat_error *err) {
+static inline int32_t record(leati_recorder *recorder, const elementwise *e, const leati_view *result,
+                             leat_error *err) {
   if (result->count == 0) {
     return LEAT_OK;
   }

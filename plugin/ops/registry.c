@@ -156,7 +156,7 @@ static bool is_host(uint64_t mask, uint32_t i) {
 }
 
 /* Checks the type of input `i` and remembers it by its type parameter in `bound[TYPES_MAX]`. */
-static int32_t bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err) {
+static inline int32_t bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err) {
   const uint32_t number = input_type(&def->info, def->input_types, i);
   const leat_op_type *const parameter = def->info.types[number];
   if ((type & parameter->types) == 0) {
@@ -172,7 +172,8 @@ static int32_t bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uin
   return LEAT_OK;
 }
 
-static int32_t check_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count, leat_error *err) {
+static inline int32_t check_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count,
+                                   leat_error *err) {
   if (input_count < info->min_inputs || input_count > info->max_inputs) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs; it takes %u to %u", info->name, input_count,
                       info->min_inputs, info->max_inputs);
@@ -407,8 +408,8 @@ typedef struct arguments {
   leat_shape inline_shapes[LEATI_INLINE_ARGUMENTS];
 } arguments;
 
-static int32_t arguments_begin(const leat_op *op, arguments *a, uint32_t input_count, const DLTensor *const *inputs,
-                               uint32_t output_count, leat_error *err) {
+static inline int32_t arguments_begin(const leat_op *op, arguments *a, uint32_t input_count,
+                                      const DLTensor *const *inputs, uint32_t output_count, leat_error *err) {
   a->memory = NULL;
   LEATI_TRY(check_op(op, err));
   LEATI_TRY(check_counts(&op->def->info, input_count, output_count, err));

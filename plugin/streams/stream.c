@@ -43,7 +43,7 @@ int32_t leati_stream_check(const leat_stream *stream, const leat_device *device,
 }
 
 /* Fails with the stream's sticky error. `lock` held. */
-static int32_t sticky_error(const leat_stream *stream, leat_error *err) {
+static inline int32_t sticky_error(const leat_stream *stream, leat_error *err) {
   if (atomic_load_explicit(&stream->device->lost, memory_order_relaxed)) {
     return leati_fail(err, LEAT_ERROR_DEVICE_LOST, "the device is lost (driver crash, reset or removal)");
   }
@@ -177,7 +177,7 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
 
 /* Gives the lock back and helps the lane that a list may have gone to. Returns `status`, or why the queue refused the
  * list. */
-static int32_t unlock_and_help(leat_stream *stream, int32_t status, leat_error *err) {
+static inline int32_t unlock_and_help(leat_stream *stream, int32_t status, leat_error *err) {
   leati_lane *const lane = stream->lane;
   leati_timeline *const timeline = stream->timeline;
   leati_mutex_unlock(&stream->lock);
@@ -216,7 +216,7 @@ void leati_stream_finish(leat_stream *stream) {
 }
 
 /* A new command at the end of the list. */
-static int32_t append(leat_stream *stream, leati_command **out, leat_error *err) {
+static inline int32_t append(leat_stream *stream, leati_command **out, leat_error *err) {
   LEATI_TRY(need_open(stream, err));
   leati_submission *const open = stream->open;
   if (open->command_count == open->command_capacity) {
@@ -494,8 +494,8 @@ static bool note_accesses(leat_stream *stream, const leati_view *const *reads, u
 }
 
 /* Room for `size` bytes in a chunk of the open submission, of which `window` bytes from its start must exist. */
-static int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uint64_t size, uint64_t alignment,
-                     uint64_t window, leati_chunk **out, uint64_t *out_offset, leat_error *err) {
+static inline int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uint64_t size, uint64_t alignment,
+                            uint64_t window, leati_chunk **out, uint64_t *out_offset, leat_error *err) {
   leat_stream *const stream = recorder->stream;
   LEATI_TRY(need_open(stream, err));
   leati_chunk *chunk = stream->current[kind];
