@@ -326,7 +326,8 @@ static int32_t submit_tapes(leati_lane *lane, group *g, leat_error *err) {
 
 /* Submits the group; if that cannot be, its lists are lost and their timelines fail. The leader's. */
 static void submit_group(leati_lane *lane, group *g) {
-  leat_error failure = {.struct_size = sizeof(failure)};
+  leat_error failure; /* written when something fails; clearing it each time would take longer than much else here */
+  failure.struct_size = sizeof(failure);
   if (submit_tapes(lane, g, &failure) != LEAT_OK) {
     for (uint32_t i = 0; i < g->count; ++i) {
       leati_timeline_fail(g->lists[i]->timeline, g->lists[i]->value, &failure);

@@ -147,6 +147,17 @@ void leati_stream_forget(leat_stream *stream) {
   start_list(stream);
 }
 
+/* As need_open(), for a list that must go: without memory for it the timeline fails. `lock` held. */
+static int32_t open_to_go(leat_stream *stream, leat_error *err) {
+  leat_error failure = {.struct_size = sizeof(failure)};
+  if (need_open(stream, &failure) == LEAT_OK) {
+    return LEAT_OK;
+  }
+  leati_timeline_fail(stream->timeline, open_value(stream), &failure);
+  leati_stream_forget(stream);
+  return leati_fail_again(err, &failure);
+}
+
 /* Hands the open list to a lane. A list that cannot be is lost, and its timeline fails. `lock` held; when it is given
  * back, help() must follow. */
 static int32_t flush(leat_stream *stream, leat_error *err) {
@@ -155,12 +166,8 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
     return LEAT_OK;
   }
   leati_timeline_settle(stream->timeline);
-  leat_error failure = {.struct_size = sizeof(failure)};
-  int32_t status = need_open(stream, &failure);
-  if (status != LEAT_OK) {
-    leati_timeline_fail(stream->timeline, open_value(stream), &failure);
-    leati_stream_forget(stream);
-    return leati_fail_again(err, &failure);
+  if (stream->open == NULL) {
+    LEATI_TRY(open_to_go(stream, err));
   }
   leati_submission *const open = stream->open;
   open->stream = stream;
