@@ -17,6 +17,8 @@
  * and not more than one list of the stream is in flight. docs/benchmarks.md has the figures. */
 #define COMMANDS_WORTH_SUBMITTING 64
 #define BARRIERS_WORTH_SUBMITTING 16
+/* Looking may ask the driver, so it is not done for each command. */
+#define COMMANDS_PER_LOOK 4
 /* A list this long is submitted in any case: it bounds what a stream holds. */
 #define COMMANDS_MAX 512
 /* Copies start on this many bytes of a staging chunk. */
@@ -391,8 +393,8 @@ static bool should_submit(const leat_stream *stream) {
     return false;
   }
   const uint64_t pushed = open_value(stream) - 1;
-  if (open->barrier_count >= BARRIERS_WORTH_SUBMITTING && leati_lanes_alone(stream->device) &&
-      (pushed == 0 || leati_timeline_passed(stream->timeline, pushed - 1))) {
+  if (open->barrier_count >= BARRIERS_WORTH_SUBMITTING && open->command_count % COMMANDS_PER_LOOK == 0 &&
+      leati_lanes_alone(stream->device) && (pushed == 0 || leati_timeline_passed(stream->timeline, pushed - 1))) {
     return true;
   }
   return open->command_count >= COMMANDS_MAX ||
