@@ -73,7 +73,8 @@ static const char *shape_text(int32_t ndim, const int64_t *dims, char *text, siz
 }
 
 int32_t leati_broadcast(int32_t *inout_ndim, int64_t *inout_dims, int32_t ndim, const int64_t *dims, leat_error *err) {
-  if (ndim == *inout_ndim && memcmp(dims, inout_dims, (size_t)ndim * sizeof(dims[0])) == 0) {
+  /* A scalar may come without dimensions, which memcmp() must not be given. */
+  if (ndim == *inout_ndim && (ndim == 0 || memcmp(dims, inout_dims, (size_t)ndim * sizeof(dims[0])) == 0)) {
     return LEAT_OK;
   }
   int64_t result[LEAT_MAX_RANK];

@@ -9,8 +9,10 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
+#include "streams/lane.h"
 
 enum { WORKERS = 31 };
 
@@ -323,6 +325,109 @@ static void the_next_owner_gets_no_late_error(void **state) {
   close_device();
 }
 
+/* Stands in front of leati_timeline_locate(): where a thread is to be let go before the first look, once. */
+static atomic_bool let_go_first;
+static pthread_t let_go;
+bool __real_leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out);
+bool __wrap_leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out);
+bool __wrap_leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out) {
+  if (atomic_exchange(&let_go_first, false)) {
+    nulldriver_release();
+    join(let_go);
+  }
+  return __real_leati_timeline_locate(timeline, value, out);
+}
+
+/* The list may be refused while the next owner looks. */
+static void the_next_owner_gets_no_error_that_comes_between(void **state) {
+  (void)state;
+  static blocks t[2];
+  uint64_t ticket;
+  leat_stream *stream, *again;
+  open_device();
+  take_blocks(&t[0], NULL);
+  take_blocks(&t[1], NULL);
+  start_stuck(&let_go, &t[0]);
+  assert_true(nulldriver_fail("vkQueueSubmit", 2, VK_ERROR_OUT_OF_HOST_MEMORY));
+  assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
+  assert_int_equal(put_run(&t[1], stream, 1), LEAT_OK);
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  atomic_store(&let_go_first, true);
+  assert_ok(h.api->pool->acquire(h.device, 0, &again, &ticket, &err));
+  assert_false(atomic_load(&let_go_first));
+  assert_ptr_equal(again, stream);
+  assert_ok(h.api->stream->error(again, &err));
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  give_blocks(&t[0]);
+  give_blocks(&t[1]);
+  close_device();
+}
+
+/* Owners that come and go faster than the queue: the second one sees to it that the queue is asked. */
+static void owners_leave_no_row_of_timelines(void **state) {
+  (void)state;
+  enum { OWNERS = 50 };
+  static blocks t;
+  open_device();
+  leat_stream *const own = make_stream();
+  leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+  take_blocks(&t, NULL);
+  assert_int_equal(put_run(&t, own, 1), LEAT_OK);
+  assert_ok(h.api->stream->synchronize(own, &err));
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  leati_lane_attend(lane);
+  uint32_t timelines = 0;
+  for (int i = 0; i < OWNERS; ++i) {
+    uint64_t ticket;
+    leat_stream *stream;
+    assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_ok(h.api->pool->release(h.device, ticket, &err));
+  }
+  for (leati_timeline *at = atomic_load(&h.device->timelines); at != NULL; at = at->next) {
+    ++timelines;
+  }
+  assert_in_range(timelines, 1, 10);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  leati_lane_leave(lane);
+  give_blocks(&t);
+  assert_ok(h.api->stream->destroy(own, &err));
+  close_device();
+}
+
+static void *wait_for_event(void *event) {
+  HOST_NEED(h.api->event->wait(event, -1, &err));
+  return NULL;
+}
+
+static void who_waits_while_a_leader_submits_rests(void **state) {
+  (void)state;
+  static blocks t[2];
+  const struct timespec nap = {.tv_nsec = 100000000};
+  pthread_t stuck, thread;
+  open_configured("LEAT_WAIT_SPIN_US", "0");
+  leat_stream *const stream = make_stream();
+  leat_event *const event = make_event();
+  take_blocks(&t[0], NULL);
+  take_blocks(&t[1], NULL);
+  start_stuck(&stuck, &t[0]);
+  assert_int_equal(put_run(&t[1], stream, 1), LEAT_OK);
+  assert_ok(h.api->event->record(event, stream, &err));
+  const uint64_t calls = nulldriver_calls("vkWaitSemaphores");
+  start(&thread, wait_for_event, event);
+  (void)nanosleep(&nap, NULL);
+  /* At most one for each of its rests of 50 us. */
+  assert_in_range(nulldriver_calls("vkWaitSemaphores") - calls, 0, 2000);
+  nulldriver_release();
+  join(stuck);
+  join(thread);
+  give_blocks(&t[0]);
+  give_blocks(&t[1]);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_configured("LEAT_WAIT_SPIN_US");
+}
+
 static void giving_back_clears_the_error(void **state) {
   (void)state;
   static owner o;
@@ -499,6 +604,9 @@ int main(void) {
       CASE(closing_waits_for_a_thread_that_is_giving_back),
       CASE(a_free_stream_is_taken_though_it_is_in_use),
       CASE(the_next_owner_gets_no_late_error),
+      CASE(the_next_owner_gets_no_error_that_comes_between),
+      CASE(owners_leave_no_row_of_timelines),
+      CASE(who_waits_while_a_leader_submits_rests),
       CASE(giving_back_clears_the_error),
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
       CASE(giving_a_shared_stream_back_flushes_it),

@@ -186,10 +186,14 @@ static void the_usual_length_follows_what_waits_took(void **state) {
   assert_in_range(believed(), 10 * MS, longest);
   assert_true(seen.naps > 0);
   /* The first of these naps through half of what is believed. */
+  longest = 0;
   for (int i = 0; i < 40; ++i) {
-    (void)wait_through(MS / 20, -1, LEAT_OK);
+    const uint64_t took = wait_through(MS / 20, -1, LEAT_OK);
+    longest = took > longest ? took : longest;
   }
-  assert_in_range(believed(), 0, 5 * MS);
+  /* A mean of what they took on this machine, and next to nothing of those before: 20 ms times 0.75 to the power of 40.
+   */
+  assert_in_range(believed(), 0, longest + MS / 100);
   close_device();
 }
 

@@ -151,6 +151,33 @@ static void lists_wait_for_company_while_two_groups_are_in_flight(void **state) 
   close_bench(&t);
 }
 
+static void who_asks_for_an_event_helps_the_lane_along(void **state) {
+  bench t;
+  leat_event *event;
+  open_bench(state, &t);
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  attend(t.lane);
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_int_equal(put(&t, i, i * 7), LEAT_OK);
+  }
+  assert_int_equal(submits, 2);
+  assert_ok(t.f->api->event->create(t.f->device, 0, &event, &err));
+  assert_ok(t.f->api->event->record(event, t.streams[STREAMS - 1], &err));
+  t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+  /* Nobody else does: the attendant may sleep. */
+  const uint64_t begin = leati_now_ns();
+  while (t.f->api->event->query(event, NULL) == LEAT_ERROR_NOT_READY && leati_now_ns() - begin < PATIENCE_NS) {
+  }
+  assert_ok(t.f->api->event->query(event, &err));
+  assert_int_equal(submits, 3);
+  assert_ok(t.f->api->event->destroy(event, &err));
+  leave(t.lane);
+  for (int i = 0; i < STREAMS; ++i) {
+    check(&t, i, i * 7);
+  }
+  close_bench(&t);
+}
+
 static void the_last_spinner_leaves_nothing_behind(void **state) {
   bench t;
   open_bench(state, &t);
@@ -240,6 +267,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_spinners_each_list_goes_at_once),
       cmocka_unit_test(lists_wait_for_company_while_two_groups_are_in_flight),
+      cmocka_unit_test(who_asks_for_an_event_helps_the_lane_along),
       cmocka_unit_test(the_last_spinner_leaves_nothing_behind),
       cmocka_unit_test(what_a_stream_waits_for_is_submitted_first),
       cmocka_unit_test(a_refused_group_fails_all_its_streams_and_no_other),
