@@ -3,7 +3,9 @@
  *
  *   leat-life-test PROGRAM SCENE...
  *
- * $LEAT_LIFE_ROUNDS says how often (10). A scene that does not end in time is killed, and has failed: nothing hangs. */
+ * $LEAT_LIFE_ROUNDS says how often (10). A scene that does not end in time is killed, and has failed: nothing hangs. It
+ * is told where its threads were then. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -37,7 +39,7 @@ static const char *program, *program_without_gate;
 typedef struct outcome {
   bool in_time;
   int status; /* of wait() */
-  char output[2048];
+  char output[16384];
 } outcome;
 
 static int64_t now_ms(void) {
@@ -63,6 +65,42 @@ static pid_t start(const char *path, const char *scene, int output) {
   return process;
 }
 
+/* Writes what Linux tells of a thread: one line of a file of its folder. */
+static void tell_file(FILE *output, const char *thread, const char *name) {
+  char path[256];
+  char line[256] = "-";
+  (void)snprintf(path, sizeof(path), "%s/%s", thread, name);
+  FILE *const file = fopen(path, "r");
+  if (file != NULL) {
+    (void)!fgets(line, sizeof(line), file);
+    (void)fclose(file);
+  }
+  line[strcspn(line, "\n")] = '\0';
+  (void)fprintf(output, " %s %s;", name, line);
+}
+
+/* Writes where the threads of a process that hangs are. */
+static void tell_threads(FILE *output, pid_t process) {
+  char folder[64];
+  (void)snprintf(folder, sizeof(folder), "/proc/%d/task", (int)process);
+  DIR *const threads = opendir(folder);
+  (void)fseek(output, 0, SEEK_END);
+  for (const struct dirent *at; threads != NULL && (at = readdir(threads)) != NULL;) {
+    if (at->d_name[0] != '.') {
+      char thread[sizeof(folder) + sizeof(at->d_name)];
+      (void)snprintf(thread, sizeof(thread), "%s/%s", folder, at->d_name);
+      (void)fprintf(output, "thread %s:", at->d_name);
+      tell_file(output, thread, "comm");
+      tell_file(output, thread, "wchan");
+      tell_file(output, thread, "syscall");
+      (void)fprintf(output, "\n");
+    }
+  }
+  if (threads != NULL) {
+    (void)closedir(threads);
+  }
+}
+
 static void run_once(const char *path, const char *scene, int64_t deadline_ms, outcome *out) {
   memset(out, 0, sizeof(*out));
   FILE *const output = tmpfile();
@@ -79,6 +117,9 @@ static void run_once(const char *path, const char *scene, int64_t deadline_ms, o
     }
   }
   out->in_time = ended == process;
+  if (!out->in_time) {
+    tell_threads(output, process);
+  }
   (void)kill(-process, SIGKILL);
   if (!out->in_time) {
     (void)waitpid(process, &out->status, 0);
