@@ -99,14 +99,19 @@ void leati_free(leat_case_context *ctx, uint64_t address) {
   LEAT_CHECK_OK(ctx, ctx->memory->free(leati_fixture_device(ctx), address, LEAT_ERR));
 }
 
-void leati_upload(leat_case_context *ctx, leat_stream *stream, uint64_t address, const void *bytes, uint64_t size) {
+int32_t leati_try_upload(leat_case_context *ctx, leat_stream *stream, uint64_t address, const void *bytes,
+                         uint64_t size) {
   leat_case_tensor src;
   leat_case_tensor dst;
   const int64_t shape[1] = {(int64_t)size};
   /* The source is only read; DLTensor has no const. */
   leati_tensor_host(&src, (void *)(uintptr_t)bytes, LEAT_U8, 1, shape);
   leati_tensor_device(ctx, &dst, address, LEAT_U8, 1, shape);
-  LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &src.tensor, &dst.tensor, LEAT_ERR));
+  return ctx->memory->copy(stream, &src.tensor, &dst.tensor, LEAT_ERR);
+}
+
+void leati_upload(leat_case_context *ctx, leat_stream *stream, uint64_t address, const void *bytes, uint64_t size) {
+  LEAT_CHECK_OK(ctx, leati_try_upload(ctx, stream, address, bytes, size));
 }
 
 void leati_download(leat_case_context *ctx, leat_stream *stream, uint64_t address, void *bytes, uint64_t size) {

@@ -48,6 +48,9 @@ void leati_free(leat_case_context *ctx, uint64_t address);
 /** Puts a copy of bytes into the stream: host to device, device to host (arrives with the next wait), device to device.
  */
 void leati_upload(leat_case_context *ctx, leat_stream *stream, uint64_t address, const void *bytes, uint64_t size);
+/** The same without a check: the status of the copy. */
+int32_t leati_try_upload(leat_case_context *ctx, leat_stream *stream, uint64_t address, const void *bytes,
+                         uint64_t size);
 void leati_download(leat_case_context *ctx, leat_stream *stream, uint64_t address, void *bytes, uint64_t size);
 void leati_copy(leat_case_context *ctx, leat_stream *stream, uint64_t from, uint64_t to, uint64_t size);
 

@@ -473,19 +473,6 @@ static void check_limit(leat_case_context *ctx) {
                      stats.reserved_bytes, stats.limit_bytes);
 }
 
-/* Uploads bytes; 0: there is no memory for it. */
-static int upload_if_room(leat_case_context *ctx, leat_stream *stream, uint64_t address, uint8_t *bytes,
-                          uint64_t size) {
-  leat_case_tensor src;
-  leat_case_tensor dst;
-  const int64_t shape[1] = {(int64_t)size};
-  leati_tensor_host(&src, bytes, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &dst, address, LEAT_U8, 1, shape);
-  const int32_t status = ctx->memory->copy(stream, &src.tensor, &dst.tensor, LEAT_ERR);
-  LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK || status == LEAT_ERROR_OUT_OF_MEMORY, "copy returned %d", (int)status);
-  return status == LEAT_OK;
-}
-
 static void limit_recovers(leat_case_context *ctx, const void *data) {
   enum { MOST = 64, SIZE = 16 << 20, SEEN = 4096 };
   leat_device *device;
@@ -504,11 +491,13 @@ static void limit_recovers(leat_case_context *ctx, const void *data) {
       if (ctx->memory->alloc(device, SIZE, stream, &blocks[count], LEAT_ERR) != LEAT_OK)
         break;
       leati_pattern(in, SEEN, count + 100 * (uint32_t)round);
-      if (!upload_if_room(ctx, stream, blocks[count] + SIZE - SEEN, in, SEEN)) {
+      const int32_t uploaded = leati_try_upload(ctx, stream, blocks[count] + SIZE - SEEN, in, SEEN);
+      if (uploaded == LEAT_ERROR_OUT_OF_MEMORY) {
         /* This block has left no room for what a copy needs. It is the one that is given back first, below. */
         ++count;
         break;
       }
+      LEAT_CHECK_STATUS(ctx, LEAT_OK, uploaded);
       leati_synchronize(ctx, stream);
       check_limit(ctx);
     }
