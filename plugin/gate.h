@@ -47,6 +47,9 @@ extern _Atomic int leati_gate_state;
 /** Stops this thread for good if the process is exiting, unless it is the one that ends it. */
 void leati_gate_stop(void);
 
+/** Whoever blocks inside looks up so often: the process may be about to end, or another thread has seen the device go.
+ */
+#define LEATI_GATE_LOOK_NS UINT64_C(50000000)
 /** To be called again and again by whoever waits inside. Hold no lock. */
 static inline void leati_gate_check(void) {
   if (__builtin_expect(atomic_load_explicit(&leati_gate_state, memory_order_relaxed) != LEATI_GATE_OPEN, 0)) {

@@ -13,8 +13,6 @@
 /* Commands after which a group takes no more lists: while the leader writes them, which takes some 0.3 us each, nothing
  * of them runs. */
 #define GROUP_COMMANDS 2048
-/* Who waits for a tape looks up so often for the end of the process. */
-#define SLICE_NS UINT64_C(50000000)
 /* An epoch of leati_spread lasts at least so long and has at least so many lists, so that rates are good to a few per
  * cent; of long lists so many on each lane will do. */
 #define EPOCH_NS 4000000u
@@ -179,8 +177,7 @@ void leati_lane_add(leati_lane *lane, leati_submission *submission) {
 typedef struct group {
   uint32_t count, batch_count, command_count;
   leati_submission *lists[GROUP_MAX];
-  uint32_t batch_of[GROUP_MAX];
-  uint32_t sizes[GROUP_MAX]; /* lists of each batch */
+  uint32_t sizes[GROUP_MAX]; /* lists of each batch; they lie in its order */
   leati_tape *tapes[GROUP_MAX];
   VkSubmitInfo batches[GROUP_MAX];
   VkTimelineSemaphoreSubmitInfo values[GROUP_MAX];
@@ -243,8 +240,7 @@ static bool add_list(group *g, leati_lane *lane, leati_submission *list) {
   if ((g->batch_count == 0 || waits_for_any(list)) && !begin_batch(g, lane, list)) {
     return false;
   }
-  g->lists[g->count] = list;
-  g->batch_of[g->count++] = g->batch_count - 1;
+  g->lists[g->count++] = list;
   g->command_count += list->command_count;
   ++g->sizes[g->batch_count - 1];
   return true;
@@ -288,7 +284,7 @@ static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
     }
     while (lane->tapes == NULL) {
       leati_gate_check();
-      LEATI_TRY(leati_counter_block(lane->device, &lane->counter, lane->flying->value, SLICE_NS, err));
+      LEATI_TRY(leati_counter_block(lane->device, &lane->counter, lane->flying->value, LEATI_GATE_LOOK_NS, err));
       land_tapes(lane);
     }
   }
@@ -341,9 +337,12 @@ static void submit_group(leati_lane *lane, group *g) {
                                     memory_order_relaxed);
   }
   atomic_store_explicit(&lane->counter.submitted, g->signals[g->batch_count - 1], memory_order_release);
-  for (uint32_t i = 0; i < g->count; ++i) {
-    /* From here on the list may be retired by whoever waits for it. */
-    atomic_store_explicit(&g->lists[i]->counter_value, g->signals[g->batch_of[i]], memory_order_release);
+  leati_submission *const *list = g->lists;
+  for (uint32_t i = 0; i < g->batch_count; ++i) {
+    for (uint32_t j = 0; j < g->sizes[i]; ++j) {
+      /* From here on the list may be retired by whoever waits for it. */
+      atomic_store_explicit(&(*list++)->counter_value, g->signals[i], memory_order_release);
+    }
   }
 }
 
@@ -377,14 +376,19 @@ static void submit_queued(leati_lane *lane) {
   }
 }
 
+uint64_t leati_lane_room(leati_lane *lane) {
+  const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
+  return submitted < IN_FLIGHT_MAX ? 0 : submitted - IN_FLIGHT_MAX + 1;
+}
+
 /* Whether the queue has as much to do as it should have. */
 static bool is_full(leati_lane *lane) {
-  const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
-  if (submitted < IN_FLIGHT_MAX || leati_counter_has(&lane->counter, submitted - IN_FLIGHT_MAX + 1)) {
+  const uint64_t room = leati_lane_room(lane);
+  if (leati_counter_has(&lane->counter, room)) {
     return false;
   }
   (void)leati_counter_poll(lane->device, &lane->counter, NULL);
-  return !leati_counter_has(&lane->counter, submitted - IN_FLIGHT_MAX + 1);
+  return !leati_counter_has(&lane->counter, room);
 }
 
 void leati_lane_help(leati_lane *lane, bool force) {
@@ -408,11 +412,6 @@ void leati_lane_attend(leati_lane *lane) {
 void leati_lane_leave(leati_lane *lane) {
   (void)atomic_fetch_sub_explicit(&lane->attendants, 1, memory_order_seq_cst);
   leati_lane_help(lane, false);
-}
-
-uint64_t leati_lane_room(leati_lane *lane) {
-  const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
-  return submitted < IN_FLIGHT_MAX ? 0 : submitted - IN_FLIGHT_MAX + 1;
 }
 
 bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *out) {

@@ -19,8 +19,6 @@
 /* Of the last ticket. One count for all devices and all times that they are opened: a ticket of another device, or from
  * before the device was closed, is none here. Relaxed: nothing hangs on its order. */
 static _Atomic uint64_t serials;
-/* A waiting thread looks up from time to time: the process may be about to end. */
-#define SLICE_NS UINT64_C(50000000)
 
 /* A thread that waits for a stream. On its stack; guarded by the pool's lock. */
 typedef struct waiter {
@@ -129,7 +127,7 @@ static uint32_t await_slot(struct leati_pool *pool, int64_t timeout_ms) {
   serve(pool);
   uint64_t now = leati_now_ns();
   while (self.index == 0 && now < end) {
-    leati_condition_wait(&self.served, &pool->lock, end - now < SLICE_NS ? end : now + SLICE_NS);
+    leati_condition_wait(&self.served, &pool->lock, end - now < LEATI_GATE_LOOK_NS ? end : now + LEATI_GATE_LOOK_NS);
     leati_mutex_unlock(&pool->lock);
     leati_gate_check();
     leati_mutex_lock(&pool->lock);

@@ -6,8 +6,6 @@
 #include "status.h"
 #include "streams/lane.h"
 
-/* A blocked wait looks up from time to time: another thread may have seen the device go. */
-#define SLICE_NS UINT64_C(50000000)
 /* Looks at the lane from one reading of the clock to the next: a clock costs as much as a few looks. */
 #define LOOKS_PER_CLOCK 8
 /* Pauses between looks, so that spinning threads leave the lane's cache lines to the one who works. */
@@ -89,7 +87,7 @@ static int32_t block_once(wait *w, uint64_t left) {
     leati_sleep_ns(left < HAND_OVER_NS ? left : HAND_OVER_NS);
     return LEAT_OK;
   }
-  return leati_counter_block(device, counter, value, left < SLICE_NS ? left : SLICE_NS, w->err);
+  return leati_counter_block(device, counter, value, left < LEATI_GATE_LOOK_NS ? left : LEATI_GATE_LOOK_NS, w->err);
 }
 
 /* Blocks until `until` nanoseconds after the start, helping the lane along between. True: the wait is over. */
