@@ -67,6 +67,10 @@ void leati_lanes_destroy(leat_device *device) {
   device->lanes = NULL;
 }
 
+/* Held while a queue of any device is given its first command buffer: a driver (NVIDIA 580.159.04, H200) that gets the
+ * first ones of two queues at the same time may never run what one of the two gets. */
+static leati_mutex first_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_FIRST);
+
 /* ---- Choice -------------------------------------------------------------------------------------------------------
  */
 
@@ -293,6 +297,19 @@ static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
   return LEAT_OK;
 }
 
+/* Gives the batches to the queue. The leader's. */
+static VkResult submit_batches(leati_lane *lane, const group *g) {
+  const bool first = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) == 0;
+  if (first) {
+    leati_mutex_lock(&first_lock);
+  }
+  const VkResult result = lane->device->vk.QueueSubmit(lane->queue, g->batch_count, g->batches, VK_NULL_HANDLE);
+  if (first) {
+    leati_mutex_unlock(&first_lock);
+  }
+  return result;
+}
+
 /* Writes the lists of the group into tapes, one for each batch, and gives them to the queue. The leader's. */
 static int32_t submit_tapes(leati_lane *lane, group *g, leat_error *err) {
   leat_device *const device = lane->device;
@@ -307,7 +324,7 @@ static int32_t submit_tapes(leati_lane *lane, group *g, leat_error *err) {
     }
   }
   if (status == LEAT_OK) {
-    const VkResult result = device->vk.QueueSubmit(lane->queue, g->batch_count, g->batches, VK_NULL_HANDLE);
+    const VkResult result = submit_batches(lane, g);
     status = result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkQueueSubmit", err);
   }
   for (uint32_t i = 0; i < taken; ++i) {

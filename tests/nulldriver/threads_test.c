@@ -149,6 +149,72 @@ static void *close_in_thread(void *argument) {
   return NULL;
 }
 
+typedef struct runner {
+  leat_stream *stream;
+  blocks t;
+  uint32_t lane; /* that the run went to */
+} runner;
+
+static void *run_and_flush(void *argument) {
+  runner *const r = argument;
+  leat_stream_info info = {.struct_size = sizeof(info)};
+  HOST_NEED(put_run(&r->t, r->stream, 1));
+  HOST_NEED(h.api->stream->flush(r->stream, &err));
+  HOST_NEED(h.api->stream->info(r->stream, &info, &err));
+  r->lane = info.lane;
+  return NULL;
+}
+
+/* Starts a run of each; the first is caught in vkQueueSubmit. */
+static void start_both(runner runners[2], pthread_t threads[2]) {
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_true(nulldriver_hold("vkQueueSubmit"));
+  start(&threads[0], run_and_flush, &runners[0]);
+  nulldriver_wait_held();
+  start(&threads[1], run_and_flush, &runners[1]);
+}
+
+static void end_both(runner runners[2]) {
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->stream->synchronize(runners[i].stream, &err));
+    assert_arrived(&runners[i].t, 1);
+    assert_int_equal(runners[i].lane, i);
+  }
+}
+
+/* There is a driver that loses what a queue gets first if another queue gets its first work meanwhile. */
+static void queues_get_their_first_work_one_after_the_other(void **state) {
+  (void)state;
+  static runner runners[2];
+  const struct timespec nap = {.tv_nsec = 50000000};
+  pthread_t threads[2];
+  open_configured("LEAT_LANES", "2");
+  for (int i = 0; i < 2; ++i) {
+    runners[i].stream = make_stream();
+    take_blocks(&runners[i].t, runners[i].stream);
+  }
+  const uint64_t before = nulldriver_calls("vkQueueSubmit");
+  start_both(runners, threads);
+  (void)nanosleep(&nap, NULL);
+  assert_int_equal(nulldriver_calls("vkQueueSubmit") - before, 1);
+  nulldriver_release();
+  join(threads[0]);
+  join(threads[1]);
+  end_both(runners);
+  /* After that nobody is held up. */
+  start_both(runners, threads);
+  join(threads[1]);
+  nulldriver_release();
+  join(threads[0]);
+  end_both(runners);
+  for (int i = 0; i < 2; ++i) {
+    give_blocks(&runners[i].t);
+    assert_ok(h.api->stream->destroy(runners[i].stream, &err));
+  }
+  close_configured("LEAT_LANES");
+}
+
 /* The thread needs the device until it has given its stream back. */
 static void closing_waits_for_a_thread_that_is_giving_back(void **state) {
   (void)state;
@@ -601,6 +667,7 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
       CASE(who_waits_holds_nobody_up),
       CASE(a_thread_ends_while_another_is_stuck_in_the_driver),
+      CASE(queues_get_their_first_work_one_after_the_other),
       CASE(closing_waits_for_a_thread_that_is_giving_back),
       CASE(a_free_stream_is_taken_though_it_is_in_use),
       CASE(the_next_owner_gets_no_late_error),
