@@ -180,6 +180,7 @@ void leati_lane_add(leati_lane *lane, leati_submission *submission) {
  * list that waits for something begins a batch, so that those before it do not wait with it. */
 typedef struct group {
   uint32_t count, batch_count, command_count;
+  uint32_t sent, sent_lists; /* batches that the queue has taken, and the lists in them */
   leati_submission *lists[GROUP_MAX];
   uint32_t sizes[GROUP_MAX]; /* lists of each batch; they lie in its order */
   leati_tape *tapes[GROUP_MAX];
@@ -297,69 +298,91 @@ static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
   return LEAT_OK;
 }
 
-/* Gives the batches to the queue. The leader's. */
-static VkResult submit_batches(leati_lane *lane, const group *g) {
+/* Gives the batches from `sent` up to `end` to the queue. The leader's. */
+static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
   const bool first = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) == 0;
   if (first) {
     leati_mutex_lock(&first_lock);
   }
-  const VkResult result = lane->device->vk.QueueSubmit(lane->queue, g->batch_count, g->batches, VK_NULL_HANDLE);
+  const VkResult result =
+      lane->device->vk.QueueSubmit(lane->queue, end - g->sent, &g->batches[g->sent], VK_NULL_HANDLE);
   if (first) {
     leati_mutex_unlock(&first_lock);
   }
   return result;
 }
 
-/* Writes the lists of the group into tapes, one for each batch, and gives them to the queue. The leader's. */
-static int32_t submit_tapes(leati_lane *lane, group *g, leat_error *err) {
-  leat_device *const device = lane->device;
-  uint32_t taken = 0, first = 0;
-  int32_t status = LEAT_OK;
-  while (status == LEAT_OK && taken < g->batch_count) {
-    status = take_tape(lane, &g->tapes[taken], err);
-    if (status == LEAT_OK) {
-      status = leati_tape_write(device, g->tapes[taken], &g->lists[first], g->sizes[taken], err);
-      g->batches[taken].pCommandBuffers = &g->tapes[taken]->commands;
-      first += g->sizes[taken++];
+/* Notes that the queue has taken the batches from `sent` up to `end`. The leader's. */
+static void note_submitted(leati_lane *lane, group *g, uint32_t end) {
+  for (uint32_t i = g->sent; i < end; ++i) {
+    send_tape(lane, g->tapes[i], g->signals[i]);
+    (void)atomic_fetch_add_explicit(&lane->sizes[g->signals[i] % LEATI_LANE_HISTORY], g->sizes[i],
+                                    memory_order_relaxed);
+  }
+  atomic_store_explicit(&lane->counter.submitted, g->signals[end - 1], memory_order_release);
+  for (; g->sent < end; ++g->sent) {
+    for (uint32_t i = 0; i < g->sizes[g->sent]; ++i) {
+      /* From here on the list may be retired by whoever waits for it. */
+      atomic_store_explicit(&g->lists[g->sent_lists++]->counter_value, g->signals[g->sent], memory_order_release);
     }
+  }
+}
+
+/* Writes the lists of batch `n`, which begin at `first`, into a tape. The leader's. */
+static int32_t write_batch(leati_lane *lane, group *g, uint32_t n, uint32_t first, leat_error *err) {
+  leati_tape **const tape = &g->tapes[n];
+  LEATI_TRY(take_tape(lane, tape, err));
+  const int32_t status = leati_tape_write(lane->device, *tape, &g->lists[first], g->sizes[n], err);
+  if (status != LEAT_OK) {
+    give_tape(lane, *tape);
+    return status;
+  }
+  g->batches[n].pCommandBuffers = &(*tape)->commands;
+  return LEAT_OK;
+}
+
+/* Submits the batches that are left, or as many as there is memory for tapes for. The leader's. */
+static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
+  uint32_t end = g->sent, lists = g->sent_lists;
+  int32_t status = LEAT_OK;
+  while (status == LEAT_OK && end < g->batch_count) {
+    status = write_batch(lane, g, end, lists, err);
+    if (status == LEAT_OK) {
+      lists += g->sizes[end++];
+    }
+  }
+  if (status == LEAT_ERROR_OUT_OF_MEMORY && end != g->sent) {
+    /* When these have run, their tapes will do for the others. */
+    status = LEAT_OK;
   }
   if (status == LEAT_OK) {
-    const VkResult result = submit_batches(lane, g);
-    status = result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkQueueSubmit", err);
-  }
-  for (uint32_t i = 0; i < taken; ++i) {
-    if (status == LEAT_OK) {
-      send_tape(lane, g->tapes[i], g->signals[i]);
-    } else {
-      give_tape(lane, g->tapes[i]);
+    const VkResult result = submit_batches(lane, g, end);
+    if (result == VK_SUCCESS) {
+      note_submitted(lane, g, end);
+      return LEAT_OK;
     }
+    status = leati_device_fail(lane->device, result, "vkQueueSubmit", err);
+  }
+  for (uint32_t i = g->sent; i < end; ++i) {
+    give_tape(lane, g->tapes[i]);
   }
   return status;
 }
 
-/* Submits the group; if that cannot be, its lists are lost and their timelines fail. The leader's. */
+/* Submits the group; what of it cannot be submitted is lost, and the timelines of its lists fail. The leader's. */
 static void submit_group(leati_lane *lane, group *g) {
   leat_error failure; /* written when something fails; clearing it each time would take longer than much else here */
   failure.struct_size = sizeof(failure);
-  if (submit_tapes(lane, g, &failure) != LEAT_OK) {
-    for (uint32_t i = 0; i < g->count; ++i) {
+  while (g->sent != g->batch_count) {
+    if (submit_some(lane, g, &failure) == LEAT_OK) {
+      continue;
+    }
+    for (uint32_t i = g->sent_lists; i < g->count; ++i) {
       leati_timeline_fail(g->lists[i]->timeline, g->lists[i]->value, &failure);
       leati_timeline_discard(g->lists[i]);
     }
-    (void)atomic_fetch_sub_explicit(&lane->load, g->count, memory_order_relaxed);
+    (void)atomic_fetch_sub_explicit(&lane->load, g->count - g->sent_lists, memory_order_relaxed);
     return;
-  }
-  for (uint32_t i = 0; i < g->batch_count; ++i) {
-    (void)atomic_fetch_add_explicit(&lane->sizes[g->signals[i] % LEATI_LANE_HISTORY], g->sizes[i],
-                                    memory_order_relaxed);
-  }
-  atomic_store_explicit(&lane->counter.submitted, g->signals[g->batch_count - 1], memory_order_release);
-  leati_submission *const *list = g->lists;
-  for (uint32_t i = 0; i < g->batch_count; ++i) {
-    for (uint32_t j = 0; j < g->sizes[i]; ++j) {
-      /* From here on the list may be retired by whoever waits for it. */
-      atomic_store_explicit(&(*list++)->counter_value, g->signals[i], memory_order_release);
-    }
   }
 }
 
@@ -375,7 +398,7 @@ static void submit_queued(leati_lane *lane) {
   }
   while (oldest != NULL) {
     group g;
-    g.count = g.batch_count = g.command_count = g.wait_count = 0;
+    g.count = g.batch_count = g.command_count = g.sent = g.sent_lists = g.wait_count = 0;
     while (oldest != NULL) {
       leati_submission *const next = oldest->queued;
       if (leati_timeline_fails(oldest->timeline, oldest->value)) {

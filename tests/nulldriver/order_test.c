@@ -9,7 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "device.h"
 #include "nulldriver/host.h"
+#include "streams/lane.h"
 
 enum { COUNT = 256, STEPS = 8, CHAINS = 12, STREAMS = 16, QUEUES = 8 };
 
@@ -392,6 +394,43 @@ static void a_refused_group_fails_its_own_streams(void **state) {
   close_device();
 }
 
+/* A list that waits for another queue goes to its own in a batch of its own. Without memory for the command buffer of
+ * that one, the batch before it still goes. */
+static void a_group_goes_in_parts_where_memory_is_short(void **state) {
+  (void)state;
+  chain *const elsewhere = &chains[0], *const in_two = &chains[1];
+  open_device(2, "2");
+  open_chains();
+  leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+  nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+  assert_int_equal(hand_over(in_two), LEAT_OK);
+  assert_int_equal(hand_over(elsewhere), LEAT_OK);
+  assert_ok(h.api->device->synchronize(h.device, &err));
+  /* With the role of the leader taken, lists of the first lane gather. */
+  assert_true(leati_role_try(&lane->leader));
+  assert_int_equal(hand_over(elsewhere), LEAT_OK);
+  assert_ok(h.api->event->record(elsewhere->event, elsewhere->stream, &err));
+  for (int step = 0; step < STEPS; ++step) {
+    if (step == STEPS / 2) {
+      assert_ok(h.api->stream->flush(in_two->stream, &err));
+      assert_ok(h.api->stream->wait_event(in_two->stream, elsewhere->event, &err));
+    }
+    assert_int_equal(put_step(in_two, step, in_two->stream), LEAT_OK);
+  }
+  assert_ok(h.api->stream->flush(in_two->stream, &err));
+  assert_true(lane_of(in_two->stream) == 0 && lane_of(elsewhere->stream) == 1);
+  leati_role_leave(&lane->leader);
+  assert_true(nulldriver_fail("vkCreateCommandPool", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+  const uint64_t submits = nulldriver_calls("vkQueueSubmit");
+  leati_lane_help(lane, false);
+  assert_int_equal(nulldriver_calls("vkQueueSubmit"), submits + 2);
+  assert_ok(h.api->stream->synchronize(in_two->stream, &err));
+  assert_ok(h.api->stream->synchronize(elsewhere->stream, &err));
+  assert_true(is_right(in_two) && is_right(elsewhere));
+  close_chains();
+  close_device();
+}
+
 /* ---- The whole device ----------------------------------------------------------------------------------------------
  */
 
@@ -503,17 +542,12 @@ static void one_stream_alone_gets_one_lane(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
-      CASE(streams_that_change_lane_keep_their_order),
-      CASE(a_device_may_be_lost_while_streams_change_lane),
-      CASE(chains_that_hop_over_streams_keep_their_order),
-      CASE(a_device_may_be_lost_while_chains_hop),
-      CASE(what_gathers_behind_a_leader_goes_in_one_group),
-      CASE(what_gathers_behind_a_leader_fails_with_the_device),
-      CASE(a_refused_group_fails_its_own_streams),
-      CASE(the_device_is_synchronised_while_others_run),
-      CASE(a_device_may_be_lost_while_it_is_synchronised),
-      CASE(long_lists_of_several_streams_get_several_lanes),
-      CASE(one_stream_alone_gets_one_lane),
+      CASE(streams_that_change_lane_keep_their_order),       CASE(a_device_may_be_lost_while_streams_change_lane),
+      CASE(chains_that_hop_over_streams_keep_their_order),   CASE(a_device_may_be_lost_while_chains_hop),
+      CASE(what_gathers_behind_a_leader_goes_in_one_group),  CASE(what_gathers_behind_a_leader_fails_with_the_device),
+      CASE(a_refused_group_fails_its_own_streams),           CASE(a_group_goes_in_parts_where_memory_is_short),
+      CASE(the_device_is_synchronised_while_others_run),     CASE(a_device_may_be_lost_while_it_is_synchronised),
+      CASE(long_lists_of_several_streams_get_several_lanes), CASE(one_stream_alone_gets_one_lane),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.order", tests, NULL, NULL);
