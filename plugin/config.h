@@ -18,6 +18,13 @@ typedef enum leati_log_level {
   LEATI_LOG_DEBUG,
 } leati_log_level;
 
+/** What LEAT_MEMORY_GUARD says. */
+typedef enum leati_guard_mode {
+  LEATI_GUARD_OFF,
+  LEATI_GUARD_ZONES, /**< red zones and poison, which are looked at now and then (guard.h) */
+  LEATI_GUARD_PAGES, /**< these, and pages that nobody may touch (pages.h) */
+} leati_guard_mode;
+
 /** Effective settings. */
 typedef struct leati_config {
   char vulkan_device[128];     /**< LEAT_VULKAN_DEVICE: index, UUID or part of a name; empty: all, best first */
@@ -27,7 +34,7 @@ typedef struct leati_config {
   int64_t pool_round_robin;    /**< LEAT_STREAM_POLICY: 1 for round-robin */
   double high_watermark_ratio; /**< LEAT_HIGH_WATERMARK_RATIO: of the heap's budget, above 0 up to 1 */
   double low_watermark_ratio;  /**< LEAT_LOW_WATERMARK_RATIO: likewise, at most the high one; default: 0.8 of that */
-  int64_t memory_guard;        /**< LEAT_MEMORY_GUARD: 1 to look for writes outside of blocks */
+  int64_t memory_guard;        /**< LEAT_MEMORY_GUARD: a leati_guard_mode */
   int64_t force_graph_path;    /**< LEAT_FORCE_GRAPH_PATH, FORCE_GRAPH_PATH: 0 or 1 */
   int64_t force_direct_path;   /**< LEAT_FORCE_DIRECT_PATH: 0 or 1 */
   int64_t log;                 /**< LEAT_LOG: a leati_log_level */

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "gate.h"
 #include "memory.h"
+#include "pages.h"
 #include "pipeline.h"
 #include "staging.h"
 #include "status.h"
@@ -182,6 +183,18 @@ static bool has_common_clock(VkPhysicalDevice handle, const extensions *has) {
   return false;
 }
 
+/* Whether a device imports any page of the host. */
+static bool imports_pages(VkPhysicalDevice handle, const extensions *has) {
+  VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
+  if (!has_extension(has, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+    return false;
+  }
+  instance.GetPhysicalDeviceProperties2(handle, &properties);
+  return host.minImportedHostPointerAlignment <= leati_page_size();
+}
+
 static void probe(leati_physical *physical, const extensions *has) {
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {.sType =
                                                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
@@ -222,6 +235,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   physical->discrete = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
   if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) {
     info->flags |= LEAT_DEVICE_SOFTWARE;
+    physical->works_in_host_memory = imports_pages(physical->handle, has);
   }
   const VkPhysicalDeviceLimits *const limits = &properties.properties.limits;
   physical->max_groups_x = limits->maxComputeWorkGroupCount[0];
@@ -658,10 +672,20 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
 #undef ENABLE
   f.v12.shaderFloat16 = physical->has_float16 ? VK_TRUE : VK_FALSE;
   f.v12.hostQueryReset = physical->has_query_reset ? VK_TRUE : VK_FALSE;
+  const bool pages = config->memory_guard == LEATI_GUARD_PAGES;
+  if (pages && !physical->works_in_host_memory) {
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                      "LEAT_MEMORY_GUARD is pages, which needs a software device that works in the host's memory "
+                      "(VK_EXT_external_memory_host), such as lavapipe; %s is none: set it to 1 or 0",
+                      physical->info.name);
+  }
+  const char *const extension_names[] = {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME};
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                    .pNext = &f.core,
                                    .queueCreateInfoCount = 1,
-                                   .pQueueCreateInfos = &queue};
+                                   .pQueueCreateInfos = &queue,
+                                   .enabledExtensionCount = pages ? 1 : 0,
+                                   .ppEnabledExtensionNames = extension_names};
   VkDevice handle;
   const VkResult result = instance.CreateDevice(physical->handle, &info, NULL, &handle);
   if (result != VK_SUCCESS) {

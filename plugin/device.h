@@ -30,10 +30,11 @@ typedef struct leati_physical {
   VkPhysicalDevice handle;
   leat_device_info info; /**< `index` counts usable devices only */
   bool usable;
-  char reason[256]; /**< why it is not usable */
-  bool discrete;    /**< a GPU with memory of its own */
-  bool has_float16; /**< shaderFloat16 */
-  bool has_budget;  /**< VK_EXT_memory_budget */
+  char reason[256];          /**< why it is not usable */
+  bool discrete;             /**< a GPU with memory of its own */
+  bool has_float16;          /**< shaderFloat16 */
+  bool has_budget;           /**< VK_EXT_memory_budget */
+  bool works_in_host_memory; /**< a software device that imports pages of the host (VK_EXT_external_memory_host) */
   uint32_t queue_family, queue_count;
   uint32_t max_groups_x;
   bool has_query_reset;    /**< hostQueryReset */

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "device.h"
 #include "guard.h"
+#include "pages.h"
 #include "staging.h"
 #include "status.h"
 #include "sync.h"
@@ -82,6 +83,7 @@ struct segment {
   VkBuffer buffer;
   VkDeviceMemory memory;
   unsigned char *mapped; /* where the host sees `address`, or NULL */
+  leati_pages pages;     /* under guard by pages: where the memory is. The segment is for one block then, once */
   uint32_t class_index;
   uint32_t block_count;
   uint32_t carved; /* blocks handed out at least once; guarded by the class's lock */
@@ -139,6 +141,7 @@ struct leati_memory {
   uint32_t any_mapped_type; /* under guard: one that buffers may always have */
   bool closing;             /* the device is idle for good, and its timelines are gone */
   bool guard;               /* all segments are mapped, and blocks lie between red zones */
+  bool pages;               /* likewise, and each block ends where pages end that may be touched */
   uint64_t front;           /* bytes before each block that belong to it: its red zone, or none */
   leat_error finding;       /* what guarding found and nobody was told yet; code LEAT_OK: nothing */
 };
@@ -169,6 +172,15 @@ static uint32_t class_of(uint64_t size, uint64_t *out_block_size) {
   *out_block_size = base + steps * step;
   /* 2^8 is class 0; four numbers for every doubling. */
   return (k - 8u) * 4u + (uint32_t)(steps * step * 4u / base);
+}
+
+/* The same for a request to this allocator, red zones included. Guarded by pages, every block is of its own size. */
+static uint32_t class_for(const struct leati_memory *memory, uint64_t size, uint64_t *out_block_size) {
+  if (!memory->pages) {
+    return class_of(size + 2 * memory->front, out_block_size);
+  }
+  *out_block_size = ((size == 0 ? 1 : size) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + LEATI_GUARD_ZONE;
+  return CLASS_LARGE;
 }
 
 /* ---- The table of live segments ---------------------------------------------------------------------------------- */
@@ -338,6 +350,7 @@ static void driver_free(leat_device *device, segment *s) {
   if (s->memory != VK_NULL_HANDLE) {
     device->vk.FreeMemory(device->vk.handle, s->memory, NULL);
   }
+  leati_pages_give(&s->pages);
   leati_memory_uncommit(device, s->driver_size);
   s->buffer = VK_NULL_HANDLE;
   s->memory = VK_NULL_HANDLE;
@@ -384,13 +397,56 @@ static int32_t allocate(leat_device *device, segment *s, uint32_t allowed_types,
   return LEAT_OK;
 }
 
+/* Lets the device work in the segment's pages. */
+static int32_t import_pages(leat_device *device, segment *s, uint32_t allowed_types, leat_error *err) {
+  const VkExternalMemoryHandleTypeFlagBits host = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+  VkMemoryHostPointerPropertiesEXT properties = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+  VkResult result = device->vk.GetMemoryHostPointerPropertiesEXT(device->vk.handle, host, s->pages.begin, &properties);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkGetMemoryHostPointerPropertiesEXT", err);
+  }
+  const uint32_t type = device->memory->mapped_type;
+  if ((allowed_types & properties.memoryTypeBits & (UINT32_C(1) << type)) == 0 || s->driver_size > s->pages.size) {
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                      "LEAT_MEMORY_GUARD is pages, and this device takes none for its buffers: set it to 1 or 0");
+  }
+  const VkImportMemoryHostPointerInfoEXT import = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+                                                   .handleType = host,
+                                                   .pHostPointer = s->pages.begin};
+  const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                           .pNext = &import,
+                                           .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+  const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                           .pNext = &flags,
+                                           .allocationSize = s->pages.size,
+                                           .memoryTypeIndex = type};
+  result = device->vk.AllocateMemory(device->vk.handle, &allocation, NULL, &s->memory);
+  if (result != VK_SUCCESS) {
+    s->memory = VK_NULL_HANDLE;
+    return leati_device_fail(device, result, "vkAllocateMemory for pages of the host", err);
+  }
+  s->mapped = s->pages.begin;
+  return LEAT_OK;
+}
+
 /* Takes memory for a segment from the driver. What it got so far when it fails is for driver_free(). */
 static int32_t driver_alloc(leat_device *device, segment *s, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
-  const uint64_t front = device->memory->front;
+  const struct leati_memory *const memory = device->memory;
+  const uint64_t front = memory->front;
+  const VkExternalMemoryBufferCreateInfo external = {
+      .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+      .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+  /* Guarded by pages, the zone behind the block is the page there. */
+  const uint64_t room = s->size - LEATI_GUARD_ZONE;
+  if (memory->pages && !leati_pages_take(front + room, &s->pages)) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %" PRIu64 " bytes of guarded pages",
+                      front + room);
+  }
   /* A driver may place the buffer on less than our alignment: one alignment more leaves room to round up. */
   const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .size = s->size + front + ALIGNMENT,
+                                     .pNext = memory->pages ? &external : NULL,
+                                     .size = memory->pages ? s->pages.size : s->size + front + ALIGNMENT,
                                      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                               VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
@@ -404,14 +460,15 @@ static int32_t driver_alloc(leat_device *device, segment *s, leat_error *err) {
   vk->GetBufferMemoryRequirements(vk->handle, s->buffer, &needs);
   LEATI_TRY(leati_memory_commit(device, needs.size, err));
   s->driver_size = needs.size;
-  LEATI_TRY(allocate(device, s, needs.memoryTypeBits, err));
+  LEATI_TRY(memory->pages ? import_pages(device, s, needs.memoryTypeBits, err)
+                          : allocate(device, s, needs.memoryTypeBits, err));
   result = vk->BindBufferMemory(vk->handle, s->buffer, s->memory, 0);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkBindBufferMemory", err);
   }
   const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = s->buffer};
   const VkDeviceAddress address = vk->GetBufferDeviceAddress(vk->handle, &info);
-  s->address = ((address + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + front;
+  s->address = memory->pages ? address + s->pages.size - room : ((address + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + front;
   s->buffer_offset = s->address - address;
   if (s->mapped != NULL) {
     s->mapped += s->buffer_offset;
@@ -662,8 +719,21 @@ static int32_t check_fence(const leati_block *block, leat_error *err) {
   return status;
 }
 
-/* Likewise the poison of a freed one. */
+/* Sees to it that uses of a freed block are noticed. */
+static void poison(const leati_block *block) {
+  if (block->home->pages.begin != NULL) {
+    leati_pages_close(&block->home->pages);
+  } else {
+    const leati_guarded gone = guarded(block);
+    leati_guard_poison(&gone);
+  }
+}
+
+/* Looks at the poison of a freed block, and likewise makes it whole. */
 static int32_t check_poison(const leati_block *block, leat_error *err) {
+  if (block->home->pages.begin != NULL) {
+    return LEAT_OK;
+  }
   const leati_guarded seen = guarded(block);
   const int32_t status = leati_guard_check_poison(&seen, err);
   if (status != LEAT_OK) {
@@ -683,8 +753,7 @@ static void settle(struct leati_memory *memory, size_class *class, bool drain) {
     if (check_fence(at, &failure) != LEAT_OK) {
       note_finding(memory, &failure);
     }
-    const leati_guarded gone = guarded(at);
-    leati_guard_poison(&gone);
+    poison(at);
     at->poisoned = true;
   }
   while (class->first_waiting != NULL && class->first_waiting->poisoned) {
@@ -764,6 +833,64 @@ int32_t leati_memory_guard_check(leat_device *device, leat_error *err) {
   return finding.code == LEAT_OK ? LEAT_OK : leati_fail_again(err, &finding);
 }
 
+/* ---- Giving back ------------------------------------------------------------------------------------------------- */
+
+/* Whether every carved block of a segment is free and unused. The class's lock is held. */
+static bool segment_idle(segment *s) {
+  for (uint32_t i = 0; i < s->carved; ++i) {
+    if (atomic_load_explicit(&s->blocks[i].references, memory_order_acquire) != 0 || !reusable(&s->blocks[i], NULL)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Takes the blocks of a segment off the free list. The class's lock is held. False, with nothing changed, if some block
+ * is free but not on the list yet: another thread is about to put it there. */
+static bool unlink_blocks(size_class *class, const segment *s) {
+  uint32_t listed = 0;
+  for (leati_block *at = class->first_free; at != NULL; at = at->next_free) {
+    listed += at->home == s ? 1u : 0u;
+  }
+  if (listed != s->carved) {
+    return false;
+  }
+  for (leati_block **at = &class->first_free; *at != NULL;) {
+    if ((*at)->home == s) {
+      *at = (*at)->next_free;
+    } else {
+      at = &(*at)->next_free;
+    }
+  }
+  return true;
+}
+
+/* Gives idle segments of a class back to the driver until no more than `target` bytes are taken; returns their bytes.
+ * The class's lock is held. */
+static uint64_t release_class(leat_device *device, size_class *class, uint64_t target) {
+  struct leati_memory *const memory = device->memory;
+  uint64_t released = 0;
+  for (segment **at = &class->segments;
+       *at != NULL && atomic_load_explicit(&memory->committed, memory_order_relaxed) > target;) {
+    segment *const s = *at;
+    if (!segment_idle(s) || !unlink_blocks(class, s)) {
+      at = &s->next;
+      continue;
+    }
+    const uint64_t bytes = s->driver_size;
+    *at = s->next;
+    table_remove(memory, s);
+    driver_free(device, s);
+    class->reserved_bytes -= bytes;
+    class->cached_count -= s->carved;
+    (void)atomic_fetch_sub_explicit(&memory->cached, bytes, memory_order_relaxed);
+    (void)atomic_fetch_sub_explicit(&memory->reserved, bytes, memory_order_relaxed);
+    released += bytes;
+    retire_segment(class, s);
+  }
+  return released;
+}
+
 /* ---- Allocation ---------------------------------------------------------------------------------------------------
  */
 
@@ -799,14 +926,20 @@ static int32_t class_alloc(leat_device *device, uint64_t size, bool pressed, lea
                            leati_block **out, leat_error *err) {
   struct leati_memory *const memory = device->memory;
   uint64_t block_size;
-  const uint32_t class_index = class_of(size + 2 * memory->front, &block_size);
+  const uint32_t class_index = class_for(memory, size, &block_size);
   size_class *const class = &memory->classes[class_index];
   int32_t status = LEAT_OK;
   leati_mutex_lock(&class->lock);
   if (memory->guard) {
     settle(memory, class, pressed);
   }
-  leati_block *block = pop_free(class, block_size, pressed ? UINT32_MAX : FREE_LIST_PROBES, timeline);
+  leati_block *block = NULL;
+  if (memory->pages) {
+    /* What has left the quarantine is closed, and of no more use. */
+    (void)release_class(device, class, 0);
+  } else {
+    block = pop_free(class, block_size, pressed ? UINT32_MAX : FREE_LIST_PROBES, timeline);
+  }
   if (block == NULL) {
     block = carve(class, block_size);
   }
@@ -849,7 +982,7 @@ bool leati_memory_possible(leat_device *device, uint64_t size) {
     return false;
   }
   uint64_t block_size;
-  (void)class_of(size + 2 * memory->front, &block_size);
+  (void)class_for(memory, size, &block_size);
   const uint64_t least = least_for(block_size, memory->front);
   return least <= info->max_allocation_size && least <= atomic_load_explicit(&memory->limit, memory_order_relaxed);
 }
@@ -863,7 +996,7 @@ int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *t
                       info->memory_size);
   }
   uint64_t block_size;
-  const uint32_t class_index = class_of(size + 2 * memory->front, &block_size);
+  const uint32_t class_index = class_for(memory, size, &block_size);
   const uint64_t least = least_for(block_size, memory->front);
   if (least > info->max_allocation_size) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY,
@@ -953,36 +1086,6 @@ int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err
   return err == NULL ? recycle_unheard(device, block) : recycle(device, block, err);
 }
 
-/* Whether every carved block of a segment is free and unused. The class's lock is held. */
-static bool segment_idle(segment *s) {
-  for (uint32_t i = 0; i < s->carved; ++i) {
-    if (atomic_load_explicit(&s->blocks[i].references, memory_order_acquire) != 0 || !reusable(&s->blocks[i], NULL)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* Takes the blocks of a segment off the free list. The class's lock is held. False, with nothing changed, if some block
- * is free but not on the list yet: another thread is about to put it there. */
-static bool unlink_blocks(size_class *class, const segment *s) {
-  uint32_t listed = 0;
-  for (leati_block *at = class->first_free; at != NULL; at = at->next_free) {
-    listed += at->home == s ? 1u : 0u;
-  }
-  if (listed != s->carved) {
-    return false;
-  }
-  for (leati_block **at = &class->first_free; *at != NULL;) {
-    if ((*at)->home == s) {
-      *at = (*at)->next_free;
-    } else {
-      at = &(*at)->next_free;
-    }
-  }
-  return true;
-}
-
 /* Gives idle segments back to the driver, large ones first, until no more than `target` bytes are taken. */
 static uint64_t release_idle(leat_device *device, uint64_t target) {
   struct leati_memory *const memory = device->memory;
@@ -993,24 +1096,7 @@ static uint64_t release_idle(leat_device *device, uint64_t target) {
     if (memory->guard) {
       settle(memory, class, true);
     }
-    for (segment **at = &class->segments;
-         *at != NULL && atomic_load_explicit(&memory->committed, memory_order_relaxed) > target;) {
-      segment *const s = *at;
-      if (!segment_idle(s) || !unlink_blocks(class, s)) {
-        at = &s->next;
-        continue;
-      }
-      const uint64_t bytes = s->driver_size;
-      *at = s->next;
-      table_remove(memory, s);
-      driver_free(device, s);
-      class->reserved_bytes -= bytes;
-      class->cached_count -= s->carved;
-      (void)atomic_fetch_sub_explicit(&memory->cached, bytes, memory_order_relaxed);
-      (void)atomic_fetch_sub_explicit(&memory->reserved, bytes, memory_order_relaxed);
-      released += bytes;
-      retire_segment(class, s);
-    }
+    released += release_class(device, class, target);
     leati_mutex_unlock(&class->lock);
   }
   return released;
@@ -1170,7 +1256,8 @@ int32_t leati_memory_create(leat_device *device, leat_error *err) {
   device->memory = memory;
   memory->high_ratio = config->high_watermark_ratio;
   memory->low_ratio = config->low_watermark_ratio;
-  memory->guard = config->memory_guard != 0;
+  memory->guard = config->memory_guard != LEATI_GUARD_OFF;
+  memory->pages = config->memory_guard == LEATI_GUARD_PAGES;
   memory->front = memory->guard ? LEATI_GUARD_ZONE : 0;
   LEATI_TRY(choose_memory(device, err));
   read_budget(device);

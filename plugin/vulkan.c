@@ -77,6 +77,8 @@ int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle,
   }
   LEATI_VK_DEVICE_FUNCTIONS(LEATI_LOAD)
 #undef LEATI_LOAD
+  out->GetMemoryHostPointerPropertiesEXT = (PFN_vkGetMemoryHostPointerPropertiesEXT)instance->GetDeviceProcAddr(
+      handle, "vkGetMemoryHostPointerPropertiesEXT");
   return LEAT_OK;
 }
 

@@ -87,6 +87,7 @@ typedef struct leati_vk_instance {
 typedef struct leati_vk_device {
   VkDevice handle;
   LEATI_VK_DEVICE_FUNCTIONS(LEATI_VK_MEMBER)
+  PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT; /**< or NULL */
 } leati_vk_device;
 
 /** Opens libvulkan.so.1 and makes an instance.

@@ -1262,6 +1262,24 @@ static void little_of_everything(void) {
   }
 }
 
+static void guard_pages_need_a_device_that_works_in_them(void **state) {
+  (void)state;
+  const leat_host_info info = {.struct_size = sizeof(info), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
+  for (int software = 0; software < 2; ++software) {
+    leat_error said = {.struct_size = sizeof(said)};
+    nulldriver_shape shape = nulldriver_get_shape();
+    shape.type = software != 0 ? VK_PHYSICAL_DEVICE_TYPE_CPU : VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    nulldriver_set_shape(&shape);
+    assert_ok(leat_backend_query(&info, &h.api, &err));
+    assert_ok(h.api->configure("LEAT_MEMORY_GUARD", "pages", &err));
+    assert_int_equal(host_open(&h, &said), LEAT_ERROR_UNAVAILABLE);
+    assert_non_null(strstr(said.message, "LEAT_MEMORY_GUARD is pages"));
+    assert_int_equal(host_report_leaks(), 0);
+    assert_ok(h.api->shutdown(&err));
+    assert_ok(h.api->configure("LEAT_MEMORY_GUARD", NULL, &err));
+  }
+}
+
 static void every_call_of_the_driver_may_fail(void **state) {
   (void)state;
   /* A wait polls as often as time allows; what the first of these calls meet, the later ones do too. */
@@ -1493,6 +1511,7 @@ int main(void) {
       CASE(an_allocation_that_waits_ends_with_the_device),
       CASE(a_cold_compile_stalls_no_warm_thread_of_its_stream),
       CASE(a_failed_compile_is_told_and_takes_nothing_along),
+      CASE(guard_pages_need_a_device_that_works_in_them),
       CASE(every_call_of_the_driver_may_fail),
       CASE(every_allocation_may_fail),
 #undef CASE

@@ -631,7 +631,7 @@ static void check_bad_values(void) {
   EXPECT_REFUSAL("high_watermark_ratio", "0,9", "'high_watermark_ratio'", "0,9", "0.8");
   EXPECT_REFUSAL("log", "loud", "'log'", "loud", "debug");
   EXPECT_REFUSAL("stream_policy", "both", "'stream_policy'", "both", "round-robin");
-  EXPECT_REFUSAL("memory_guard", "yes", "'memory_guard'", "yes", "0 or 1");
+  EXPECT_REFUSAL("memory_guard", "yes", "'memory_guard'", "yes", "0, 1 or pages");
 }
 
 static void test_first_session_decides_for_the_process(void **state) {

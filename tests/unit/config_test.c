@@ -106,9 +106,10 @@ static void good_values_are_taken(void **state) {
                {"LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", "2147483647", NULL}, {"LEAT_STREAM_POLICY", "exclusive", NULL},
                {"LEAT_STREAM_POLICY", "round-robin", NULL}, {"LEAT_HIGH_WATERMARK_RATIO", "1", NULL},
                {"LEAT_LOW_WATERMARK_RATIO", ".5", NULL}, {"LEAT_LOW_WATERMARK_RATIO", "0.3333333333333333", NULL},
-               {"LEAT_MEMORY_GUARD", "1", NULL}, {"LEAT_FORCE_GRAPH_PATH", "0", NULL},
-               {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_LOG", "none", NULL}, {"LEAT_LOG", "debug", NULL},
-               {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL}, {"LEAT_PROFILE", "/tmp/a b.json", NULL});
+               {"LEAT_MEMORY_GUARD", "1", NULL}, {"LEAT_MEMORY_GUARD", "pages", NULL},
+               {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_LOG", "none", NULL},
+               {"LEAT_LOG", "debug", NULL}, {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL},
+               {"LEAT_PROFILE", "/tmp/a b.json", NULL});
 }
 
 static void nothing_counts_as_unset(void **state) {
@@ -127,7 +128,7 @@ static void nonsense_is_named(void **state) {
                                         "3.",   "3e0", "nan", "inf", "99999999999999999999"};
   static const char *const ratios[] = {"half", "0.8x", "0.8 ", " 0.8", "+0.8",  "-0.8",     "0,8",  "0x1p-1", "8e-1",
                                        "nan",  "inf",  "1..0", ".",    "0.8.0", "infinity", "1.01", "0",      "0.0"};
-  static const char *const words[] = {"2", "yes", "true", "01", " 1", "1 ", "-0"};
+  static const char *const words[] = {"2", "yes", "true", "01", " 1", "1 ", "-0", "pages "};
   for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); ++i) {
     CHECK_VALUES({"LEAT_LANES", numbers[i], "1 to 8"}, {"LEAT_WAIT_SPIN_US", numbers[i] + (i == 2), "0 to 1000000"},
                  {"LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", numbers[i], "-1 (wait for ever), 0 (do not wait) or"});
@@ -137,7 +138,7 @@ static void nonsense_is_named(void **state) {
                  {"LEAT_LOW_WATERMARK_RATIO", ratios[i], "above 0 and up to 1"});
   }
   for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
-    CHECK_VALUES({"LEAT_MEMORY_GUARD", words[i], "0 or 1"}, {"LEAT_FORCE_GRAPH_PATH", words[i], "0 or 1"},
+    CHECK_VALUES({"LEAT_MEMORY_GUARD", words[i], "0, 1 or pages"}, {"LEAT_FORCE_GRAPH_PATH", words[i], "0 or 1"},
                  {"LEAT_FORCE_DIRECT_PATH", words[i], "0 or 1"}, {"LEAT_LOG", words[i], "warn"},
                  {"LEAT_STREAM_POLICY", words[i], "round-robin"});
   }

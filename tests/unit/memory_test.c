@@ -4,13 +4,18 @@
 #include "memory.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "device.h"
 #include "fixture.h"
+#include "leat_kernels.h"
 #include "streams/stream.h"
 #include "tensor.h"
 
@@ -573,6 +578,89 @@ static void the_quarantine_is_bounded(void **state) {
   reopen(f, "LEAT_MEMORY_GUARD", NULL);
 }
 
+/* ---- Guard pages --------------------------------------------------------------------------------------------------
+ */
+
+enum { STRAY_SIZE = 1000, STRAY_ROOM = 1024 };
+
+/* What a process does on a device that is guarded by pages, to end by it or not. */
+typedef struct stray {
+  const char *name;
+  int64_t offset; /* bytes from the block's begin that a kernel reads there */
+  bool freed;     /* the block was given back before */
+  bool ends;
+} stray;
+
+static const stray strays[] = {
+    {.name = "first bytes", .offset = 0},
+    {.name = "last bytes", .offset = STRAY_ROOM - 4},
+    {.name = "behind the block", .offset = STRAY_ROOM, .ends = true},
+    {.name = "before the pages", .offset = -4096, .ends = true},
+    {.name = "after it was freed", .freed = true, .ends = true},
+};
+
+/* The argument record of plugin/ops/kernels/download.comp. */
+typedef struct reading {
+  uint64_t from, to;
+  uint32_t count; /* of four bytes each */
+} reading;
+
+static int32_t record_reading(leati_recorder *recorder, const void *what, leat_error *err) {
+  const leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_DOWNLOAD_32},
+                                   .args = what,
+                                   .args_size = sizeof(reading),
+                                   .groups = {1, 1, 1}};
+  return leati_record_dispatch(recorder, &dispatch, err);
+}
+
+/* Lets a kernel read where no check of ours lets one. In a process of its own; returns its exit status. */
+static int go_astray(const stray *how) {
+  const struct rlimit no_core = {.rlim_cur = 0};
+  void *state = NULL;
+  (void)setrlimit(RLIMIT_CORE, &no_core);
+  /* Sanitizers would rather tell of it. */
+  (void)signal(SIGSEGV, SIG_DFL);
+  (void)setenv("LEAT_MEMORY_GUARD", "pages", 1);
+  if (fixture_open(&state) != 0) {
+    free(state);
+    return 77;
+  }
+  fixture *const f = state;
+  leat_stream *const stream = open_stream(f);
+  const uint64_t block = alloc_on(f, STRAY_SIZE, stream), target = alloc_on(f, STRAY_SIZE, stream);
+  if (how->freed) {
+    release(f, block);
+    assert_ok(f->api->device->synchronize(f->device, &err));
+  }
+  const reading there = {.from = block + (uint64_t)how->offset, .to = target, .count = 1};
+  assert_ok(leati_record(stream, record_reading, &there, &err));
+  assert_ok(f->api->stream->synchronize(stream, &err));
+  if (!how->freed) {
+    release(f, block);
+  }
+  release(f, target);
+  assert_ok(f->api->stream->destroy(stream, &err));
+  return fixture_close(&state);
+}
+
+static void a_device_that_leaves_its_pages_is_stopped(void **state) {
+  (void)fixture_of(state);
+  for (size_t i = 0; i < sizeof(strays) / sizeof(strays[0]); ++i) {
+    char *const arguments[] = {(char *)(uintptr_t) "memory_test", (char *)(uintptr_t)strays[i].name, NULL};
+    pid_t process = 0;
+    int status = 0;
+    assert_int_equal(posix_spawn(&process, "/proc/self/exe", NULL, NULL, arguments, environ), 0);
+    assert_int_equal(waitpid(process, &status, 0), process);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+      skip();
+    }
+    const bool ended = WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+    if (ended != strays[i].ends || (!ended && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))) {
+      fail_msg("reading the %s: status %#x", strays[i].name, (unsigned)status);
+    }
+  }
+}
+
 /* ---- The report of leaks ------------------------------------------------------------------------------------------
  */
 
@@ -725,7 +813,12 @@ static void addresses_are_looked_up_while_segments_come_and_go(void **state) {
   assert_null(failed);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  for (size_t i = 0; argc == 2 && i < sizeof(strays) / sizeof(strays[0]); ++i) {
+    if (strcmp(argv[1], strays[i].name) == 0) {
+      return go_astray(&strays[i]);
+    }
+  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(blocks_of_all_sizes_are_aligned_and_disjoint),
       cmocka_unit_test(find_knows_live_blocks_only),
@@ -745,6 +838,7 @@ int main(void) {
       cmocka_unit_test(damage_to_a_live_block_is_found_by_synchronize),
       cmocka_unit_test(damage_to_a_block_in_flight_is_found_later),
       cmocka_unit_test(the_quarantine_is_bounded),
+      cmocka_unit_test(a_device_that_leaves_its_pages_is_stopped),
       cmocka_unit_test(leaks_are_named_when_the_device_closes),
       cmocka_unit_test(threads_allocate_and_free_at_once),
       cmocka_unit_test(addresses_are_looked_up_while_segments_come_and_go),
