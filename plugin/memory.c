@@ -1103,7 +1103,9 @@ static uint64_t release_idle(leat_device *device, uint64_t target) {
 }
 
 uint64_t leati_memory_trim(leat_device *device) {
-  return release_idle(device, 0);
+  /* Streams that lie idle hold the staging of what they did last. */
+  leati_timelines_retire(device);
+  return release_idle(device, 0) + leati_staging_trim(device);
 }
 
 void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least) {

@@ -86,7 +86,8 @@ void leati_memory_stats_read(leat_device *device, leat_memory_stats *out);
 /** leat_memory_api::classes. */
 int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err);
 void leati_memory_reset_peaks(leat_device *device);
-/** Gives segments without live or pending blocks back to the driver; returns their bytes. */
+/** Gives segments without live or pending blocks, and staging that no work needs, back to the driver; returns their
+ * bytes. */
 uint64_t leati_memory_trim(leat_device *device);
 
 #endif /* LEAT_PLUGIN_MEMORY_H_ */

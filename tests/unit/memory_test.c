@@ -336,6 +336,24 @@ static leat_memory_stats stats_of(fixture *f) {
   return stats;
 }
 
+static void trim_gives_staging_back(void **state) {
+  fixture *const f = fixture_of(state);
+  leat_stream *const stream = open_stream(f);
+  unsigned char bytes[100];
+  const uint64_t address = alloc_on(f, sizeof(bytes), stream);
+  uint64_t released;
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  const leat_memory_stats idle = stats_of(f);
+  download(f, stream, address, bytes, sizeof(bytes));
+  const uint64_t taken = stats_of(f).staging_bytes - idle.staging_bytes;
+  assert_int_not_equal(taken, 0);
+  assert_ok(f->api->memory->trim(f->device, &released, &err));
+  assert_int_equal(released, taken);
+  assert_int_equal(stats_of(f).staging_bytes, idle.staging_bytes);
+  release(f, address);
+  assert_ok(f->api->stream->destroy(stream, &err));
+}
+
 /* Sets the high watermark to so many bytes of the device's memory, or a little less. */
 static void limit_to(fixture *f, uint64_t bytes) {
   char ratio[32];
@@ -830,6 +848,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(before_running_out_every_free_block_is_looked_at),
       cmocka_unit_test(an_idle_mapped_block_takes_small_uploads_without_a_command),
       cmocka_unit_test(a_block_that_cannot_be_mapped_is_used_unmapped),
+      cmocka_unit_test(trim_gives_staging_back),
       cmocka_unit_test(the_high_watermark_holds_and_says_so),
       cmocka_unit_test(near_the_watermark_a_segment_is_as_small_as_its_block),
       cmocka_unit_test(a_refusal_by_the_driver_gives_all_cached_memory_back),
