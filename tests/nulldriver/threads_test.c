@@ -277,6 +277,39 @@ static void a_free_stream_is_taken_though_it_is_in_use(void **state) {
   close_device();
 }
 
+/* Counts the locks that this thread takes. */
+static _Thread_local uint32_t locks, pool_locks;
+void __real_leati_mutex_lock(leati_mutex *mutex);
+void __wrap_leati_mutex_lock(leati_mutex *mutex);
+void __wrap_leati_mutex_lock(leati_mutex *mutex) {
+  ++locks;
+  pool_locks += mutex->rank == LEATI_RANK_POOL ? 1 : 0;
+  __real_leati_mutex_lock(mutex);
+}
+
+/* Where nobody waits for a stream. Giving back needs the locks of the stream itself and of its timeline alone. */
+static void a_free_stream_is_taken_without_a_lock(void **state) {
+  (void)state;
+  static blocks t;
+  open_device();
+  take_blocks(&t, NULL);
+  for (int i = 0; i < 3; ++i) {
+    leat_stream *taken;
+    uint64_t ticket;
+    locks = pool_locks = 0;
+    assert_ok(h.api->pool->acquire(h.device, 0, &taken, &ticket, &err));
+    /* The first time the stream is made. */
+    assert_true(i == 0 || locks == 0);
+    assert_int_equal(rectify(&t, taken), LEAT_OK);
+    assert_ok(h.api->stream->synchronize(taken, &err));
+    assert_true(locks > 0);
+    assert_ok(h.api->pool->release(h.device, ticket, &err));
+    assert_int_equal(pool_locks, 0);
+  }
+  give_blocks(&t);
+  close_device();
+}
+
 /* ---- Giving back ---------------------------------------------------------------------------------------------------
  */
 
@@ -670,6 +703,7 @@ int main(void) {
       CASE(queues_get_their_first_work_one_after_the_other),
       CASE(closing_waits_for_a_thread_that_is_giving_back),
       CASE(a_free_stream_is_taken_though_it_is_in_use),
+      CASE(a_free_stream_is_taken_without_a_lock),
       CASE(the_next_owner_gets_no_late_error),
       CASE(the_next_owner_gets_no_error_that_comes_between),
       CASE(owners_leave_no_row_of_timelines),
