@@ -399,12 +399,15 @@ bool leati_timeline_passed(leati_timeline *timeline, uint64_t value) {
          leati_counter_has(point.counter, point.value);
 }
 
-/* Gives the free submissions of a timeline that lists nothing to another one. False: it lists something. */
+/* Gives the free submissions of a timeline that was replaced to the one in its place, if it has failed, because it is
+ * never used again. Any other keeps them for when it is taken again: the one in its place has needed its own before
+ * these were free, and would gather one more each time. False: it lists something. */
 static bool hand_over(leati_timeline *from, leati_timeline *to) {
   leati_mutex_lock(&from->lock);
   const bool empty = from->first == NULL;
-  leati_submission *list = empty ? from->free : NULL;
-  from->free = empty ? NULL : from->free;
+  const bool failed = atomic_load_explicit(&from->failed, memory_order_relaxed) != LEAT_OK;
+  leati_submission *list = empty && failed ? from->free : NULL;
+  from->free = empty && failed ? NULL : from->free;
   leati_mutex_unlock(&from->lock);
   leati_mutex_lock(&to->lock);
   while (list != NULL) {

@@ -494,6 +494,49 @@ static void owners_leave_no_row_of_timelines(void **state) {
   close_device();
 }
 
+/* The lists that all timelines of the device have, in use or not. */
+static uint32_t count_lists(void) {
+  uint32_t found = 0;
+  for (leati_timeline *at = atomic_load(&h.device->timelines); at != NULL; at = at->next) {
+    const leati_submission *const lists[] = {at->first, at->free};
+    for (int i = 0; i < 2; ++i) {
+      for (const leati_submission *list = lists[i]; list != NULL; list = list->next) {
+        ++found;
+      }
+    }
+  }
+  return found;
+}
+
+/* What a timeline was replaced with needs a list before that one's are free. */
+static void owners_leave_no_row_of_lists(void **state) {
+  (void)state;
+  enum { ROUNDS = 50, OWNERS = 4 };
+  static blocks t;
+  uint32_t lists = 0;
+  open_device();
+  leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+  take_blocks(&t, NULL);
+  for (int round = 0; round < ROUNDS; ++round) {
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    leati_lane_attend(lane);
+    for (int i = 0; i < OWNERS; ++i) {
+      uint64_t ticket;
+      leat_stream *stream;
+      assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
+      assert_int_equal(rectify(&t, stream), LEAT_OK);
+      assert_ok(h.api->pool->release(h.device, ticket, &err));
+    }
+    nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+    leati_lane_leave(lane);
+    assert_ok(h.api->device->synchronize(h.device, &err));
+    lists = round == ROUNDS / 2 ? count_lists() : lists;
+  }
+  assert_int_equal(count_lists(), lists);
+  give_blocks(&t);
+  close_device();
+}
+
 static void *wait_for_event(void *event) {
   HOST_NEED(h.api->event->wait(event, -1, &err));
   return NULL;
@@ -707,6 +750,7 @@ int main(void) {
       CASE(the_next_owner_gets_no_late_error),
       CASE(the_next_owner_gets_no_error_that_comes_between),
       CASE(owners_leave_no_row_of_timelines),
+      CASE(owners_leave_no_row_of_lists),
       CASE(who_waits_while_a_leader_submits_rests),
       CASE(giving_back_clears_the_error),
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
