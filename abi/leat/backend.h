@@ -31,7 +31,9 @@
  * are zero and are checked. A slot (a function of a table) or a table that is marked optional may be NULL, no other.
  *
  * **fork().** A child of fork() cannot use the backend: every call there fails with LEAT_ERROR_FORKED. The parent goes
- * on. A child that was made before the parent's first call is a process like any other.
+ * on. exit() in the child may skip the exit handlers that were registered before the backend's own: those of drivers
+ * come among them, and would wait for threads that the child lacks. A child that was made before the parent's first
+ * call is a process like any other.
  *
  * **Threads that end.** No function is a cancellation point: a thread that is cancelled inside of one dies after it. A
  * thread may end, also by cancellation, with work open or in flight.
