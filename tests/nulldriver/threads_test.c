@@ -310,6 +310,54 @@ static void a_free_stream_is_taken_without_a_lock(void **state) {
   close_device();
 }
 
+/* ---- Events that are recorded anew ---------------------------------------------------------------------------------
+ */
+
+typedef struct stopwatch {
+  leat_event *start, *end;
+  int32_t status;
+} stopwatch;
+
+static void *read_stopwatch(void *argument) {
+  stopwatch *const w = argument;
+  double ns;
+  w->status = h.api->event->elapsed(w->start, w->end, &ns, NULL);
+  return NULL;
+}
+
+/* One thread has just seen an event finish when another records it anew: there is no time to tell yet. */
+static void an_event_that_is_recorded_anew_has_no_time_yet(void **state) {
+  (void)state;
+  stopwatch w;
+  pthread_t thread;
+  open_device();
+  leat_stream *const streams[2] = {make_stream(), make_stream()};
+  assert_ok(h.api->event->create(h.device, LEAT_EVENT_TIMING, &w.start, &err));
+  assert_ok(h.api->event->create(h.device, LEAT_EVENT_TIMING, &w.end, &err));
+  assert_ok(h.api->event->record(w.end, streams[1], &err));
+  assert_ok(h.api->stream->synchronize(streams[1], &err));
+  /* It has finished, and nobody has asked. */
+  assert_ok(h.api->event->record(w.start, streams[0], &err));
+  assert_true(nulldriver_hold("vkGetSemaphoreCounterValue"));
+  start(&thread, read_stopwatch, &w);
+  nulldriver_wait_held();
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_ok(h.api->event->record(w.start, streams[0], &err));
+  nulldriver_release();
+  join(thread);
+  assert_int_equal(w.status, LEAT_ERROR_NOT_READY);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->stream->synchronize(streams[i], &err));
+    assert_ok(h.api->stream->destroy(streams[i], &err));
+  }
+  (void)read_stopwatch(&w);
+  assert_int_equal(w.status, LEAT_OK);
+  assert_ok(h.api->event->destroy(w.start, &err));
+  assert_ok(h.api->event->destroy(w.end, &err));
+  close_device();
+}
+
 /* ---- Giving back ---------------------------------------------------------------------------------------------------
  */
 
@@ -747,6 +795,7 @@ int main(void) {
       CASE(closing_waits_for_a_thread_that_is_giving_back),
       CASE(a_free_stream_is_taken_though_it_is_in_use),
       CASE(a_free_stream_is_taken_without_a_lock),
+      CASE(an_event_that_is_recorded_anew_has_no_time_yet),
       CASE(the_next_owner_gets_no_late_error),
       CASE(the_next_owner_gets_no_error_that_comes_between),
       CASE(owners_leave_no_row_of_timelines),
