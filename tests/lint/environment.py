@@ -4,6 +4,7 @@
 
 - The table and the code have the same variables. The code reads what stands as a whole string in a C file that calls
   getenv() or one of its kind. The table is the one whose first column is headed "variable".
+- A row names each word that its variable takes, and the highest number, as plugin/config.c has them.
 - With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set. A row of several
   variables has a default for each, with commas, or one for all. What follows a semicolon says where another counts. The
   variable of the loader is left out: it has a place, not a value.
@@ -18,6 +19,7 @@ import lint
 
 VARIABLE = r'(?:LEAT_[A-Z0-9_]+|FORCE_GRAPH_PATH)'
 GETENV = re.compile(r'\b(?:secure_|g_)?getenv\s*\(')
+SETTINGS = 'plugin/config.c'
 # Canaries have this file in place of leat-info's answer.
 ANSWER = 'leat-info.json'
 
@@ -36,13 +38,30 @@ def read_by_code(tree):
     return found
 
 
-def in_table(tree):
-    """Defaults by variable, of the table's first two columns, or None: there is no such table."""
+def rows_of(tree):
+    """The rows of the table, or None: there is no such table."""
     table = re.search(r'^\|\s*variable\s*\|[^\n]*\n((?:\|[^\n]*\n?)*)', tree.text('README.md'), re.M | re.I)
-    if not table:
-        return None
+    return table.group(1) if table else None
+
+
+def check_limits(tree, rows):
+    """The variables of plugin/config.c: words as .words has them, numbers as .allowed says them."""
+    for entry in tree.text(SETTINGS).split('{.name = ')[1:] if SETTINGS in tree.files else []:
+        name = entry.split('"')[1]
+        row = '\n'.join(r for r in rows.splitlines() if f'`{name}`' in r.split('|')[1])
+        words = re.search(r'\.words = \{([^}]*)\}', entry)
+        for word in re.findall(r'"([^"]*)"', words.group(1)) if words else []:
+            if f'`{word}`' not in row:
+                yield f'README.md: the row of {name} lacks `{word}`'
+        for most in re.findall(r'\.allowed = "[^"]*\bto (\d+)', entry):
+            if not re.search(rf'\b{most}\b', row):
+                yield f'README.md: the row of {name} does not say that {most} is the most'
+
+
+def in_table(rows):
+    """Defaults by variable, of the table's first two columns."""
     defaults = {}
-    for first, second in re.findall(r'^\|([^|]*)\|([^|]*)\|', table.group(1), re.M):
+    for first, second in re.findall(r'^\|([^|]*)\|([^|]*)\|', rows, re.M):
         names = re.findall(rf'`({VARIABLE})`', first)
         values = [v.split(';')[0].strip().strip('`') for v in second.split(',')]
         if len(values) != len(names):
@@ -79,10 +98,12 @@ def check_tree(tree, program):
     if 'README.md' not in tree.files:
         yield 'README.md: is not there'
         return
-    listed = in_table(tree)
-    if listed is None:
+    rows = rows_of(tree)
+    if rows is None:
         yield 'README.md: has no table with "variable" at the head of its first column'
         return
+    listed = in_table(rows)
+    yield from check_limits(tree, rows)
     read = read_by_code(tree)
     for name in sorted(set(read) - set(listed)):
         yield f'{read[name]}: reads {name}, which README.md does not list'
@@ -107,12 +128,19 @@ TABLE = ('## Settings\n| variable | default |\n|---|---|\n| `LEAT_A`, `LEAT_B` |
 VALUES = ('| variable | default | meaning |\n|---|---|---|\n| `LEAT_A` | `0`; -1 elsewhere | a |\n'
           '| `LEAT_B`, `LEAT_C` | `1.0`, 0.8 | b |\n| `FORCE_GRAPH_PATH`, `LEAT_FORCE_GRAPH_PATH` | `0` | c |\n')
 READS = 'x = getenv(name); "LEAT_A" "LEAT_B" "LEAT_C" "LEAT_FORCE_GRAPH_PATH" "FORCE_GRAPH_PATH"'
+LIMITS = ('| variable | default | meaning |\n|---|---|---|\n| `LEAT_A` | 2 | 1 to 8 |\n'
+          '| `LEAT_B`, `LEAT_C` | `no` | or `yes` |\n')
+LIMITED = ('getenv(name) {.name = "LEAT_A", .allowed = "from 1 to 8"}, '
+           '{.name = "LEAT_B", .words = {"no", [1] = "yes"}}, "LEAT_C"')
 RIGHT = {'LEAT_A': '0 default backend', 'LEAT_B': '1.0 default backend', 'LEAT_C': '0.8 default backend',
          'LEAT_FORCE_GRAPH_PATH': '0 default backend'}
 CANARIES = [
     (case(TABLE, 'x = getenv(names[i]); "LEAT_A" "LEAT_B" "LEAT_C is bad"'), None),
     (case(TABLE, 'x = getenv("LEAT_A");'), 'lists LEAT_B'),
     (case(TABLE, 'x = secure_getenv("LEAT_A"); "LEAT_B" "FORCE_GRAPH_PATH"'), 'reads FORCE_GRAPH_PATH'),
+    (case(LIMITS, LIMITED), None),
+    (case(LIMITS, LIMITED.replace('8', '4')), 'that 4 is the most'),
+    (case(LIMITS, LIMITED.replace('yes', 'both')), 'the row of LEAT_B lacks `both`'),
     (case(TABLE, 'x = getenv("LEAT_A"); "LEAT_B" /* "LEAT_Z" */'), None),
     (case('# Title\n', 'x = getenv("LEAT_A");'), 'has no table'),
     ({'plugin/config.c': 'getenv("LEAT_A")'}, 'README.md: is not there'),
