@@ -44,7 +44,7 @@ finish() {
 # Without a device.
 ran 0 'Exit status' "$tool" --help
 ran 0 'leat-bench ' "$tool" --version
-for name in floor op linear depth chain cpu tick flat locks alloc; do
+for name in floor op paced linear depth chain cpu tick flat locks alloc; do
   ran 0 "$name " "$tool" --list
 done
 ran 2 'from 1 to 64' "$tool" --threads 0
@@ -140,8 +140,8 @@ for point in found['points']:
         assert len(point['p99_us_samples']) == len(point['cpu_us_samples']) == rounds, point
     if 'ratio_to' in point:
         assert point['ratio'] > 0 and len(point['ratio_samples']) == rounds, point
-assert list(points) == ['floor', 'op', 'linear', 'depth', 'chain', 'cpu', 'tick', 'flat', 'locks', 'alloc']
-for name in ('floor', 'op', 'linear', 'chain', 'alloc'):
+assert list(points) == ['floor', 'op', 'paced', 'linear', 'depth', 'chain', 'cpu', 'tick', 'flat', 'locks', 'alloc']
+for name in ('floor', 'op', 'paced', 'linear', 'chain', 'alloc'):
     assert {point['threads'] for point in points[name]} == {1, 3}, name
 assert len({point['variant'] for point in points['floor']}) == 4
 assert {point.get('ratio_to') for point in points['op']} == {None, 'floor'}

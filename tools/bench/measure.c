@@ -103,7 +103,7 @@ static gboolean measure_floor(leati_bench *b, GError **error) {
   return measure_lines(b, "floor", lines, G_N_ELEMENTS(lines), b->threads, NULL, error);
 }
 
-/* ---- op, linear -------------------------------------------------------------------------------------------------- */
+/* ---- op, paced, linear ------------------------------------------------------------------------------------------- */
 
 /* The given lines after the floor, if that is wanted. */
 static gboolean measure_on_floor(leati_bench *b, const char *measurement, const line *lines, guint count,
@@ -130,6 +130,17 @@ static gboolean measure_op(leati_bench *b, GError **error) {
   const line lines[] = {{"Relu, own stream", NULL, &leati_op_task, &plain, 0},
                         {"Relu, pool's stream", NULL, &leati_op_task, &pooled, most}};
   return measure_on_floor(b, "op", lines, most > 0 ? 2 : 1, b->threads, error);
+}
+
+/* Threads that have other things to do as well do not run in step. */
+static gboolean measure_paced(leati_bench *b, GError **error) {
+  leati_work little = work_of(b), much = work_of(b);
+  little.pause_ns = 20000;
+  much.pause_ns = 200000;
+  const guint most = b->pool ? pool_threads(b) : 0;
+  const line lines[] = {{"up to 20 us between", NULL, &leati_op_task, &little, most},
+                        {"up to 200 us between", NULL, &leati_op_task, &much, most}};
+  return measure_lines(b, "paced", lines, G_N_ELEMENTS(lines), b->threads, NULL, error);
 }
 
 static gboolean measure_linear(leati_bench *b, GError **error) {
@@ -580,6 +591,7 @@ static gboolean measure_alloc(leati_bench *b, GError **error) {
 const leati_measurement leati_measurements[] = {
     {"floor", "what the driver takes to submit a trivial shader and wait, without Leat", measure_floor},
     {"op", "a trivial operator, run and waited for, beside the floor", measure_op},
+    {"paced", "the same operator, with host work of random length between runs", measure_paced},
     {"linear", "a linear layer 256 to 128, batch 4, beside the floor", measure_linear},
     {"depth", "1 to 32 trivial operators for each wait, and with the next ones under way; 1 to 32 events outstanding",
      measure_depth},

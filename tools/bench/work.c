@@ -65,6 +65,7 @@ typedef struct op_state {
   leati_tensor outputs[LEATI_DEPTH_MAX];
   leat_event *events[LEATI_DEPTH_MAX]; /* of the event and pipeline tasks */
   guint next;                          /* of them: which event is next */
+  GRand *random;                       /* for pauses, the same in each process */
   float values[LEATI_OP_ELEMENTS];     /* for downloads: as long-lived as the stream */
 } op_state;
 
@@ -89,12 +90,14 @@ static void op_free(op_state *s) {
   }
   leati_tensor_free(s->hand.rig, &s->input);
   hand_end(&s->hand);
+  g_rand_free(s->random);
   g_free(s);
 }
 
 /* With so many events. */
 static gpointer op_begin_with(gpointer context, guint thread, guint events, GError **error) {
   op_state *s = g_new0(op_state, 1);
+  s->random = g_rand_new_with_seed(thread + 1);
   leat_error err = LEATI_RIG_ERROR;
   gboolean well = hand_begin(&s->hand, context, thread, error);
   leat_stream *stream = well ? stream_of(&s->hand, error) : NULL;
@@ -118,8 +121,19 @@ static gpointer op_begin(gpointer context, guint thread, GError **error) {
   return op_begin_with(context, thread, 0, error);
 }
 
+/* What a host does between its runs. */
+static void be_busy(const op_state *s) {
+  const gint32 most = s->hand.work->pause_ns;
+  if (most > 0) {
+    const gint64 until = leati_now_ns() + g_rand_int_range(s->random, 0, most);
+    while (leati_now_ns() < until) {
+    }
+  }
+}
+
 static gboolean op_run(gpointer state, GError **error) {
   op_state *s = state;
+  be_busy(s);
   leat_stream *stream = stream_of(&s->hand, error);
   if (stream == NULL) {
     return FALSE;
