@@ -382,10 +382,10 @@ typedef struct leat_memory_api {
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*reset_peaks)(leat_device *device, leat_error *err);
-  /** Gives cached memory that nothing uses back to the driver.
+  /** Gives cached memory and staging that nothing uses back to the driver.
    * @threads any
    * @param device [in] an open device
-   * @param out_released [out] bytes given back; may be NULL
+   * @param out_released [out] bytes of both given back; may be NULL
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*trim)(leat_device *device, uint64_t *out_released, leat_error *err);
