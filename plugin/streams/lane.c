@@ -67,10 +67,6 @@ void leati_lanes_destroy(leat_device *device) {
   device->lanes = NULL;
 }
 
-/* Held while a queue of any device is given its first command buffer: a driver (NVIDIA 580.159.04, H200) that gets the
- * first ones of two queues at the same time may never run what one of the two gets. */
-static leati_mutex first_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_FIRST);
-
 /* ---- Choice -------------------------------------------------------------------------------------------------------
  */
 
@@ -298,6 +294,10 @@ static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
   return LEAT_OK;
 }
 
+/* Held while a queue of any device is given its first command buffer: a driver (NVIDIA 580.159.04, H200) that gets the
+ * first ones of two queues at the same time may never run what one of the two gets. */
+static leati_mutex first_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_FIRST);
+
 /* Gives the batches from `sent` up to `end` to the queue. The leader's. */
 static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
   const bool first = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) == 0;
@@ -373,17 +373,16 @@ static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
 static void submit_group(leati_lane *lane, group *g) {
   leat_error failure; /* written when something fails; clearing it each time would take longer than much else here */
   failure.struct_size = sizeof(failure);
-  while (g->sent != g->batch_count) {
-    if (submit_some(lane, g, &failure) == LEAT_OK) {
-      continue;
-    }
-    for (uint32_t i = g->sent_lists; i < g->count; ++i) {
-      leati_timeline_fail(g->lists[i]->timeline, g->lists[i]->value, &failure);
-      leati_timeline_discard(g->lists[i]);
-    }
-    (void)atomic_fetch_sub_explicit(&lane->load, g->count - g->sent_lists, memory_order_relaxed);
+  while (g->sent != g->batch_count && submit_some(lane, g, &failure) == LEAT_OK) {
+  }
+  if (g->sent_lists == g->count) {
     return;
   }
+  for (uint32_t i = g->sent_lists; i < g->count; ++i) {
+    leati_timeline_fail(g->lists[i]->timeline, g->lists[i]->value, &failure);
+    leati_timeline_discard(g->lists[i]);
+  }
+  (void)atomic_fetch_sub_explicit(&lane->load, g->count - g->sent_lists, memory_order_relaxed);
 }
 
 /* Submits everything that is queued, oldest first. The leader's. */
