@@ -1102,10 +1102,18 @@ static uint64_t release_idle(leat_device *device, uint64_t target) {
   return released;
 }
 
-uint64_t leati_memory_trim(leat_device *device) {
-  /* Streams that lie idle hold the staging of what they did last. */
+/* Gives idle segments and then idle staging back until no more than `target` bytes are taken; returns their bytes. */
+static uint64_t give_idle_back(leat_device *device, uint64_t target) {
+  /* Streams that lie idle hold the staging of what they did last. And blocks whose use has passed are known to be
+   * idle then, also where another thread is making a stream's downloads all the while. */
   leati_timelines_retire(device);
-  return release_idle(device, 0) + leati_staging_trim(device);
+  const uint64_t released = release_idle(device, target);
+  const bool enough = atomic_load_explicit(&device->memory->committed, memory_order_relaxed) <= target;
+  return enough ? released : released + leati_staging_trim(device);
+}
+
+uint64_t leati_memory_trim(leat_device *device) {
+  return give_idle_back(device, 0);
 }
 
 void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least) {
@@ -1114,20 +1122,13 @@ void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least) 
   if (least > limit) {
     return;
   }
-  /* Streams that lie idle hold the staging of what they did last. And blocks whose use has passed are known to be
-   * idle then, also where another thread is making a stream's downloads all the while. */
-  leati_timelines_retire(device);
   uint64_t target = 0;
   if (!fits(atomic_load_explicit(&memory->committed, memory_order_relaxed), wanted, limit)) {
     const uint64_t low = atomic_load_explicit(&memory->low, memory_order_relaxed);
     const uint64_t room = limit - (wanted <= limit ? wanted : least);
     target = low < room ? low : room;
   }
-  uint64_t released = release_idle(device, target);
-  if (atomic_load_explicit(&memory->committed, memory_order_relaxed) > target) {
-    released += leati_staging_trim(device);
-  }
-  if (released != 0) {
+  if (give_idle_back(device, target) != 0) {
     (void)atomic_fetch_add_explicit(&memory->reclaims, 1, memory_order_relaxed);
   }
 }
