@@ -510,6 +510,17 @@ static void the_next_owner_gets_no_error_that_comes_between(void **state) {
   close_device();
 }
 
+/* Owners of a stream of the pool, one after another, who wait for nothing. */
+static void come_and_go(blocks *t, int owners) {
+  for (int i = 0; i < owners; ++i) {
+    uint64_t ticket;
+    leat_stream *stream;
+    assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
+    assert_int_equal(rectify(t, stream), LEAT_OK);
+    assert_ok(h.api->pool->release(h.device, ticket, &err));
+  }
+}
+
 /* Owners that come and go faster than the queue: the second one sees to it that the queue is asked. */
 static void owners_leave_no_row_of_timelines(void **state) {
   (void)state;
@@ -524,13 +535,7 @@ static void owners_leave_no_row_of_timelines(void **state) {
   nulldriver_set_mode(NULLDRIVER_HELD, 0);
   leati_lane_attend(lane);
   uint32_t timelines = 0;
-  for (int i = 0; i < OWNERS; ++i) {
-    uint64_t ticket;
-    leat_stream *stream;
-    assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
-    assert_int_equal(rectify(&t, stream), LEAT_OK);
-    assert_ok(h.api->pool->release(h.device, ticket, &err));
-  }
+  come_and_go(&t, OWNERS);
   for (leati_timeline *at = atomic_load(&h.device->timelines); at != NULL; at = at->next) {
     ++timelines;
   }
@@ -568,13 +573,7 @@ static void owners_leave_no_row_of_lists(void **state) {
   for (int round = 0; round < ROUNDS; ++round) {
     nulldriver_set_mode(NULLDRIVER_HELD, 0);
     leati_lane_attend(lane);
-    for (int i = 0; i < OWNERS; ++i) {
-      uint64_t ticket;
-      leat_stream *stream;
-      assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
-      assert_int_equal(rectify(&t, stream), LEAT_OK);
-      assert_ok(h.api->pool->release(h.device, ticket, &err));
-    }
+    come_and_go(&t, OWNERS);
     nulldriver_set_mode(NULLDRIVER_EAGER, 0);
     leati_lane_leave(lane);
     assert_ok(h.api->device->synchronize(h.device, &err));
