@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "staging.h"
 
+#include <string.h>
+
 #include "device.h"
 #include "memory.h"
 #include "pipeline.h"
@@ -13,11 +15,21 @@ static const uint64_t standard_size[LEATI_CHUNK_KINDS] = {64u << 10, 256u << 10,
 /* Larger chunks are kept for reuse up to this many bytes in all; what exceeds it goes back to the driver. */
 #define LARGE_KEPT_MAX (UINT64_C(256) << 20)
 
-struct leati_staging {
-  leati_mutex lock; /* guards everything below */
+/* Shelves for chunks of standard size, as many as the pool has streams: threads whose lists end together give their
+ * chunks back together. */
+#define SHELVES 32
+
+/* Free chunks. */
+typedef struct shelf {
+  _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
   leati_chunk *free[LEATI_CHUNK_KINDS];
-  leati_chunk *large[LEATI_CHUNK_KINDS];
-  uint64_t large_bytes;
+  uint64_t bytes; /* of the chunks on it */
+} shelf;
+LEATI_OWN_LINE(shelf);
+
+struct leati_staging {
+  shelf standard[SHELVES];
+  shelf large;
   /* Taken from the driver. Relaxed: for statistics only. */
   _Atomic uint64_t driver_bytes;
 };
@@ -141,12 +153,20 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
   return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_set(device, chunk, err) : LEAT_OK;
 }
 
+/* Where chunks of a size go. */
+static shelf *shelf_of(struct leati_staging *staging, leati_chunk_kind kind, uint64_t size, uint32_t user) {
+  return size > standard_size[kind] ? &staging->large : &staging->standard[user % SHELVES];
+}
+
 int32_t leati_staging_create(leat_device *device, leat_error *err) {
-  device->staging = leati_calloc(1, sizeof(*device->staging));
+  device->staging = leati_calloc_line(sizeof(*device->staging));
   if (device->staging == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
   }
-  leati_mutex_init(&device->staging->lock, LEATI_RANK_STAGING);
+  leati_mutex_init(&device->staging->large.lock, LEATI_RANK_STAGING);
+  for (int i = 0; i < SHELVES; ++i) {
+    leati_mutex_init(&device->staging->standard[i].lock, LEATI_RANK_STAGING);
+  }
   return LEAT_OK;
 }
 
@@ -155,7 +175,10 @@ void leati_staging_destroy(leat_device *device) {
     return;
   }
   (void)leati_staging_trim(device);
-  leati_mutex_destroy(&device->staging->lock);
+  leati_mutex_destroy(&device->staging->large.lock);
+  for (int i = 0; i < SHELVES; ++i) {
+    leati_mutex_destroy(&device->staging->standard[i].lock);
+  }
   leati_free(device->staging);
   device->staging = NULL;
 }
@@ -164,34 +187,56 @@ uint64_t leati_staging_bytes(leat_device *device) {
   return atomic_load_explicit(&device->staging->driver_bytes, memory_order_relaxed);
 }
 
-uint64_t leati_staging_trim(leat_device *device) {
-  struct leati_staging *const staging = device->staging;
-  leati_chunk *lists[2 * LEATI_CHUNK_KINDS];
-  leati_mutex_lock(&staging->lock);
-  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
-    lists[2 * i] = staging->free[i];
-    lists[2 * i + 1] = staging->large[i];
-    staging->free[i] = staging->large[i] = NULL;
-  }
-  staging->large_bytes = 0;
-  leati_mutex_unlock(&staging->lock);
+/* Returns the bytes that went back to the driver. */
+static uint64_t clear(leat_device *device, shelf *s) {
+  leati_chunk *lists[LEATI_CHUNK_KINDS];
+  leati_mutex_lock(&s->lock);
+  memcpy(lists, s->free, sizeof(lists));
+  memset(s->free, 0, sizeof(s->free));
+  s->bytes = 0;
+  leati_mutex_unlock(&s->lock);
   uint64_t bytes = 0;
-  for (int i = 0; i < 2 * LEATI_CHUNK_KINDS; ++i) {
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
     bytes += destroy_chunks(device, lists[i]);
   }
   return bytes;
 }
 
-/* Takes the first chunk of a list that is large enough. */
-static leati_chunk *pop_fitting(leati_chunk **list, uint64_t size) {
-  for (leati_chunk **at = list; *at != NULL; at = &(*at)->next) {
-    if ((*at)->size >= size) {
-      leati_chunk *const chunk = *at;
-      *at = chunk->next;
-      return chunk;
-    }
+uint64_t leati_staging_trim(leat_device *device) {
+  uint64_t bytes = clear(device, &device->staging->large);
+  for (int i = 0; i < SHELVES; ++i) {
+    bytes += clear(device, &device->staging->standard[i]);
   }
-  return NULL;
+  return bytes;
+}
+
+/* Takes the first chunk that is large enough, or NULL. */
+static leati_chunk *pop_fitting(shelf *s, leati_chunk_kind kind, uint64_t size) {
+  leati_mutex_lock(&s->lock);
+  leati_chunk **at = &s->free[kind];
+  while (*at != NULL && (*at)->size < size) {
+    at = &(*at)->next;
+  }
+  leati_chunk *const chunk = *at;
+  if (chunk != NULL) {
+    *at = chunk->next;
+    s->bytes -= chunk->size;
+  }
+  leati_mutex_unlock(&s->lock);
+  return chunk;
+}
+
+/* Puts a chunk on a shelf. False: there would be more than `most` bytes on it. */
+static bool push(shelf *s, leati_chunk *chunk, uint64_t most) {
+  leati_mutex_lock(&s->lock);
+  const bool fits = s->bytes + chunk->size <= most;
+  if (fits) {
+    s->bytes += chunk->size;
+    chunk->next = s->free[chunk->kind];
+    s->free[chunk->kind] = chunk;
+  }
+  leati_mutex_unlock(&s->lock);
+  return fits;
 }
 
 static int32_t make_chunk(leat_device *device, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
@@ -211,17 +256,11 @@ static int32_t make_chunk(leat_device *device, leati_chunk_kind kind, uint64_t s
   return LEAT_OK;
 }
 
-int32_t leati_staging_take(leat_device *device, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
+int32_t leati_staging_take(leat_device *device, uint32_t user, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
                            leat_error *err) {
-  struct leati_staging *const staging = device->staging;
-  const bool large = size > standard_size[kind];
-  leati_mutex_lock(&staging->lock);
-  leati_chunk *chunk = pop_fitting(large ? &staging->large[kind] : &staging->free[kind], size);
-  if (chunk != NULL && large) {
-    staging->large_bytes -= chunk->size;
-  }
-  leati_mutex_unlock(&staging->lock);
+  leati_chunk *chunk = pop_fitting(shelf_of(device->staging, kind, size, user), kind, size);
   if (chunk == NULL) {
+    const bool large = size > standard_size[kind];
     const uint64_t made_size = large ? (size + 0xffff) & ~UINT64_C(0xffff) : standard_size[kind];
     int32_t status = make_chunk(device, kind, made_size, &chunk, err);
     if (status == LEAT_ERROR_OUT_OF_MEMORY) {
@@ -231,6 +270,7 @@ int32_t leati_staging_take(leat_device *device, leati_chunk_kind kind, uint64_t 
     }
     LEATI_TRY(status);
   }
+  chunk->user = user;
   chunk->used = 0;
   chunk->next = NULL;
   *out = chunk;
@@ -238,24 +278,12 @@ int32_t leati_staging_take(leat_device *device, leati_chunk_kind kind, uint64_t 
 }
 
 void leati_staging_give(leat_device *device, leati_chunk *chunks) {
-  struct leati_staging *const staging = device->staging;
-  leati_chunk *surplus = NULL;
-  leati_mutex_lock(&staging->lock);
   while (chunks != NULL) {
     leati_chunk *const next = chunks->next;
-    leati_chunk **list = &staging->free[chunks->kind];
-    if (chunks->size > standard_size[chunks->kind]) {
-      list = &staging->large[chunks->kind];
-      if (staging->large_bytes + chunks->size > LARGE_KEPT_MAX) {
-        list = &surplus;
-      } else {
-        staging->large_bytes += chunks->size;
-      }
+    shelf *const s = shelf_of(device->staging, chunks->kind, chunks->size, chunks->user);
+    if (!push(s, chunks, s == &device->staging->large ? LARGE_KEPT_MAX : UINT64_MAX)) {
+      destroy_chunk(device, chunks);
     }
-    chunks->next = *list;
-    *list = chunks;
     chunks = next;
   }
-  leati_mutex_unlock(&staging->lock);
-  (void)destroy_chunks(device, surplus);
 }

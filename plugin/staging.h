@@ -22,6 +22,7 @@ typedef enum leati_chunk_kind {
 typedef struct leati_chunk {
   struct leati_chunk *next;
   leati_chunk_kind kind;
+  uint32_t user; /**< who took it last */
   VkBuffer buffer;
   VkDeviceMemory memory;
   unsigned char *mapped;
@@ -35,9 +36,10 @@ typedef struct leati_chunk {
 int32_t leati_staging_create(leat_device *device, leat_error *err);
 void leati_staging_destroy(leat_device *device);
 
-/** Takes an empty chunk of at least `size` bytes.
+/** Takes an empty chunk of at least `size` bytes. Users with different numbers, if they are close, do not get into each
+ * other's way; each reuses what it gave back.
  * @errors OUT_OF_MEMORY */
-int32_t leati_staging_take(leat_device *device, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
+int32_t leati_staging_take(leat_device *device, uint32_t user, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
                            leat_error *err);
 /** Gives back a list of chunks linked by `next`; nothing may use them any more. */
 void leati_staging_give(leat_device *device, leati_chunk *chunks);

@@ -68,7 +68,8 @@ static int32_t make_block(leat_device *device, tick_block **out, leat_error *err
     block->pool = VK_NULL_HANDLE;
     status = leati_device_fail(device, result, "vkCreateQueryPool", err);
   } else {
-    status = leati_staging_take(device, LEATI_CHUNK_DOWNLOAD, sizeof(uint64_t) * TICKS_PER_BLOCK, &block->chunk, err);
+    status =
+        leati_staging_take(device, 0, LEATI_CHUNK_DOWNLOAD, sizeof(uint64_t) * TICKS_PER_BLOCK, &block->chunk, err);
   }
   if (status != LEAT_OK) {
     destroy_block(device, block);

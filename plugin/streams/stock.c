@@ -88,6 +88,7 @@ static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *e
   stream->pool_index = -1;
   leati_mutex_init(&stream->lock, LEATI_RANK_STREAM);
   leati_mutex_lock(&streams->lock);
+  stream->number = streams->all_streams != NULL ? streams->all_streams->number + 1 : 0;
   stream->next = streams->all_streams;
   streams->all_streams = stream;
   leati_mutex_unlock(&streams->lock);

@@ -510,7 +510,8 @@ static inline int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uin
   leati_chunk *chunk = stream->current[kind];
   uint64_t offset = chunk == NULL ? 0 : (chunk->used + alignment - 1) & ~(alignment - 1);
   if (chunk == NULL || offset + window > chunk->size) {
-    LEATI_TRY(note_shortage(recorder, window, leati_staging_take(stream->device, kind, window, &chunk, err)));
+    LEATI_TRY(
+        note_shortage(recorder, window, leati_staging_take(stream->device, stream->number, kind, window, &chunk, err)));
     chunk->next = stream->open->chunks;
     stream->open->chunks = chunk;
     stream->current[kind] = chunk;

@@ -25,6 +25,7 @@ struct leat_stream {
   int32_t pool_index;       /* in the pool of streams, or -1; set once */
   _Atomic uint64_t tenancy; /* how many streams this object has been; relaxed: it tells a stale binding */
   leat_device *device;
+  uint32_t number;                             /* how many stream objects were made before; set once */
   leat_stream *next;                           /* all stream objects; set once */
   leat_stream *next_free;                      /* guarded by the stock's lock */
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */

@@ -336,22 +336,33 @@ static leat_memory_stats stats_of(fixture *f) {
   return stats;
 }
 
-static void trim_gives_staging_back(void **state) {
+static void streams_reuse_their_staging_and_trim_gives_it_back(void **state) {
+  enum { STREAMS = 3 };
   fixture *const f = fixture_of(state);
-  leat_stream *const stream = open_stream(f);
+  leat_stream *streams[STREAMS];
   unsigned char bytes[100];
-  const uint64_t address = alloc_on(f, sizeof(bytes), stream);
-  uint64_t released;
+  uint64_t released, taken = 0;
+  for (int i = 0; i < STREAMS; ++i) {
+    streams[i] = open_stream(f);
+  }
+  const uint64_t address = alloc_on(f, sizeof(bytes), streams[0]);
   assert_ok(f->api->memory->trim(f->device, NULL, &err));
   const leat_memory_stats idle = stats_of(f);
-  download(f, stream, address, bytes, sizeof(bytes));
-  const uint64_t taken = stats_of(f).staging_bytes - idle.staging_bytes;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < STREAMS; ++i) {
+      download(f, streams[i], address, bytes, sizeof(bytes));
+    }
+    taken = round == 0 ? stats_of(f).staging_bytes - idle.staging_bytes : taken;
+  }
   assert_int_not_equal(taken, 0);
+  assert_int_equal(stats_of(f).staging_bytes - idle.staging_bytes, taken);
   assert_ok(f->api->memory->trim(f->device, &released, &err));
   assert_int_equal(released, taken);
   assert_int_equal(stats_of(f).staging_bytes, idle.staging_bytes);
   release(f, address);
-  assert_ok(f->api->stream->destroy(stream, &err));
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_ok(f->api->stream->destroy(streams[i], &err));
+  }
 }
 
 /* Sets the high watermark to so many bytes of the device's memory, or a little less. */
@@ -848,7 +859,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(before_running_out_every_free_block_is_looked_at),
       cmocka_unit_test(an_idle_mapped_block_takes_small_uploads_without_a_command),
       cmocka_unit_test(a_block_that_cannot_be_mapped_is_used_unmapped),
-      cmocka_unit_test(trim_gives_staging_back),
+      cmocka_unit_test(streams_reuse_their_staging_and_trim_gives_it_back),
       cmocka_unit_test(the_high_watermark_holds_and_says_so),
       cmocka_unit_test(near_the_watermark_a_segment_is_as_small_as_its_block),
       cmocka_unit_test(a_refusal_by_the_driver_gives_all_cached_memory_back),
