@@ -92,7 +92,9 @@ typedef struct leati_role {
 } leati_role;
 
 static inline bool leati_role_try(leati_role *role) {
-  return !atomic_exchange_explicit(&role->taken, true, memory_order_seq_cst);
+  /* Looking first leaves the cache line to who has the role. */
+  return !atomic_load_explicit(&role->taken, memory_order_seq_cst) &&
+         !atomic_exchange_explicit(&role->taken, true, memory_order_seq_cst);
 }
 static inline void leati_role_leave(leati_role *role) {
   atomic_store_explicit(&role->taken, false, memory_order_seq_cst);

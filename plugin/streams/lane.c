@@ -8,6 +8,12 @@
 /* Batches in flight before lists wait for company. With two the queue never runs dry while the next group gathers:
  * docs/benchmarks.md has the figures for one, two and three. */
 #define IN_FLIGHT_MAX 2
+/* Threads whose lists ran in one batch usually come back with the next ones together. Who comes first waits for the
+ * others, but no longer than this after the batch was seen to have run. */
+#define COMPANY_NS UINT64_C(6000)
+/* Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: writing
+ * and submitting take that one half as long. */
+#define PASSES_MAX 6
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX LEATI_TAPE_LISTS_MAX
 /* Commands after which a group takes no more lists: while the leader writes them, which takes some 0.3 us each, nothing
@@ -70,24 +76,19 @@ void leati_lanes_destroy(leat_device *device) {
 /* ---- Choice -------------------------------------------------------------------------------------------------------
  */
 
+/* Lists that the queue had been given with a value. */
+static uint32_t given_with(const leati_lane *lane, uint64_t value) {
+  return atomic_load_explicit(&lane->given[value % LEATI_LANE_HISTORY], memory_order_relaxed);
+}
+
 /* Lists on a lane that have not run, as far as a look at the counter tells. */
 static uint32_t load_of(leati_lane *lane) {
-  if (atomic_load_explicit(&lane->load, memory_order_relaxed) == 0) {
-    return 0;
-  }
   (void)leati_counter_poll(lane->device, &lane->counter, NULL);
   const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_acquire);
-  uint64_t settled = atomic_load_explicit(&lane->settled, memory_order_relaxed);
-  if (settled < reached && atomic_compare_exchange_strong_explicit(&lane->settled, &settled, reached,
-                                                                   memory_order_relaxed, memory_order_relaxed)) {
-    const uint64_t first = reached - settled > LEATI_LANE_HISTORY ? reached - LEATI_LANE_HISTORY : settled;
-    for (uint64_t value = first + 1; value <= reached; ++value) {
-      (void)atomic_fetch_sub_explicit(
-          &lane->load, atomic_exchange_explicit(&lane->sizes[value % LEATI_LANE_HISTORY], 0, memory_order_relaxed),
-          memory_order_relaxed);
-    }
-  }
-  return atomic_load_explicit(&lane->load, memory_order_relaxed);
+  const uint32_t lists = atomic_load_explicit(&lane->lists, memory_order_relaxed);
+  const uint32_t given = given_with(lane, reached);
+  /* The two are not read at once. */
+  return lists - given <= UINT32_MAX / 2 ? lists - given : 0;
 }
 
 leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_t own) {
@@ -164,7 +165,7 @@ bool leati_lanes_alone(const leat_device *device) {
  */
 
 void leati_lane_add(leati_lane *lane, leati_submission *submission) {
-  (void)atomic_fetch_add_explicit(&lane->load, 1, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed);
   leati_submission *newest = atomic_load_explicit(&lane->queued, memory_order_relaxed);
   do {
     submission->queued = newest;
@@ -316,8 +317,8 @@ static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
 static void note_submitted(leati_lane *lane, group *g, uint32_t end) {
   for (uint32_t i = g->sent; i < end; ++i) {
     send_tape(lane, g->tapes[i], g->signals[i]);
-    (void)atomic_fetch_add_explicit(&lane->sizes[g->signals[i] % LEATI_LANE_HISTORY], g->sizes[i],
-                                    memory_order_relaxed);
+    const uint32_t given = given_with(lane, g->signals[i] - 1) + g->sizes[i];
+    atomic_store_explicit(&lane->given[g->signals[i] % LEATI_LANE_HISTORY], given, memory_order_relaxed);
   }
   atomic_store_explicit(&lane->counter.submitted, g->signals[end - 1], memory_order_release);
   for (; g->sent < end; ++g->sent) {
@@ -382,11 +383,15 @@ static void submit_group(leati_lane *lane, group *g) {
     leati_timeline_fail(g->lists[i]->timeline, g->lists[i]->value, &failure);
     leati_timeline_discard(g->lists[i]);
   }
-  (void)atomic_fetch_sub_explicit(&lane->load, g->count - g->sent_lists, memory_order_relaxed);
+  (void)atomic_fetch_sub_explicit(&lane->lists, g->count - g->sent_lists, memory_order_relaxed);
 }
+
+/* Its address stands for the thread. */
+static _Thread_local char self;
 
 /* Submits everything that is queued, oldest first. The leader's. */
 static void submit_queued(leati_lane *lane) {
+  atomic_store_explicit(&lane->led_by, &self, memory_order_relaxed);
   leati_submission *newest = atomic_exchange_explicit(&lane->queued, NULL, memory_order_seq_cst);
   leati_submission *oldest = NULL;
   while (newest != NULL) {
@@ -403,7 +408,7 @@ static void submit_queued(leati_lane *lane) {
       if (leati_timeline_fails(oldest->timeline, oldest->value)) {
         /* Something before it in its stream is missing. */
         leati_timeline_discard(oldest);
-        (void)atomic_fetch_sub_explicit(&lane->load, 1, memory_order_relaxed);
+        (void)atomic_fetch_sub_explicit(&lane->lists, 1, memory_order_relaxed);
       } else if (!add_list(&g, lane, oldest)) {
         break;
       }
@@ -444,13 +449,56 @@ void leati_lane_help(leati_lane *lane, bool force) {
   }
 }
 
+/* Notes when the counter has risen, and how many lists had been handed over by then. */
+static void note_end(leati_lane *lane) {
+  const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
+  uint64_t noted = atomic_load_explicit(&lane->noted, memory_order_relaxed);
+  if (noted < reached && atomic_compare_exchange_strong_explicit(&lane->noted, &noted, reached, memory_order_relaxed,
+                                                                 memory_order_relaxed)) {
+    atomic_store_explicit(&lane->noted_lists, atomic_load_explicit(&lane->lists, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&lane->noted_ns, leati_now_ns(), memory_order_relaxed);
+  }
+}
+
+/* Whether threads whose lists ran in the batch that ended last are about to hand over the next ones. */
+static bool is_company_due(const leati_lane *lane) {
+  const uint64_t noted = atomic_load_explicit(&lane->noted, memory_order_relaxed);
+  const uint32_t came = atomic_load_explicit(&lane->lists, memory_order_relaxed) -
+                        atomic_load_explicit(&lane->noted_lists, memory_order_relaxed);
+  return came < given_with(lane, noted) - given_with(lane, noted - 1) &&
+         leati_now_ns() < atomic_load_explicit(&lane->noted_ns, memory_order_relaxed) + COMPANY_NS;
+}
+
+void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
+  note_end(lane);
+  if (atomic_load_explicit(&lane->queued, memory_order_seq_cst) == NULL ||
+      !leati_counter_has(&lane->counter, leati_lane_room(lane)) || is_company_due(lane)) {
+    *inout_passed = 0;
+    return;
+  }
+  if (atomic_load_explicit(&lane->led_by, memory_order_relaxed) != &self && leati_lane_attendants(lane) > 1 &&
+      *inout_passed < PASSES_MAX) {
+    ++*inout_passed;
+    return;
+  }
+  *inout_passed = 0;
+  /* Who tries for the role meanwhile leaves its list here: this thread looks again, or is followed by another. */
+  if (leati_role_try(&lane->leader)) {
+    submit_queued(lane);
+    leati_role_leave(&lane->leader);
+  }
+}
+
 void leati_lane_attend(leati_lane *lane) {
   (void)atomic_fetch_add_explicit(&lane->attendants, 1, memory_order_seq_cst);
 }
 
 void leati_lane_leave(leati_lane *lane) {
-  (void)atomic_fetch_sub_explicit(&lane->attendants, 1, memory_order_seq_cst);
-  leati_lane_help(lane, false);
+  note_end(lane);
+  if (atomic_fetch_sub_explicit(&lane->attendants, 1, memory_order_seq_cst) == 1) {
+    leati_lane_help(lane, false);
+  }
 }
 
 bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *out) {

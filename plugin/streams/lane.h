@@ -4,9 +4,9 @@
  *
  * Lists of commands are handed to a lane, where they wait while two batches are in flight: meanwhile more come, and all
  * go to the queue in one call, written into one command buffer side by side (streams/tape.h). There is no thread that
- * does it. Whoever hands a list over, or waits for one, helps: one thread at a time takes the role of the leader and
- * submits what is there. A list is left to others only while some thread waits on the lane, which looks after it
- * whenever it wakes and when it leaves.
+ * does it. Whoever hands a list over helps, or waits and watches the lane: one thread at a time takes the role of the
+ * leader and submits what is there. A list is left to others only while some thread attends the lane, which looks after
+ * it while it spins, whenever it wakes, and when it is the last to leave.
  */
 #ifndef LEAT_PLUGIN_STREAMS_LANE_H_
 #define LEAT_PLUGIN_STREAMS_LANE_H_
@@ -18,31 +18,37 @@
 #include "streams/tape.h"
 #include "timeline.h"
 
-/* Batches whose lists are remembered, to be taken off `load` when they have run. */
+/* Batches of which is remembered how many lists the queue had been given with them. */
 #define LEATI_LANE_HISTORY 64
 
 typedef struct leati_lane {
   leati_counter counter; /**< first: leati_lane_of() relies on it */
   _Alignas(LEATI_CACHE_LINE) leat_device *device;
   uint32_t index;
-  VkQueue queue;                                /**< used by the leader alone */
+  VkQueue queue; /**< used by the leader alone */
+  /* All that is relaxed here only guides guesses of who comes when, and where there is little to do. */
   _Alignas(LEATI_CACHE_LINE) leati_role leader; /**< who has it takes what is queued and submits it */
-  leati_tape *flying, *last_flying;             /**< tapes in flight, oldest first; used by the leader alone */
+  _Atomic(const void *) led_by;                 /**< thread that had it last; relaxed */
+  _Atomic uint64_t noted;       /**< value that the counter was last seen to have risen to; relaxed, as the next two */
+  _Atomic uint64_t noted_ns;    /**< leati_now_ns() then */
+  _Atomic uint32_t noted_lists; /**< `lists` then */
+  /** Lists that the queue had been given with a value, by value modulo. Raised by the leader. Relaxed. */
+  _Atomic uint32_t given[LEATI_LANE_HISTORY];
+  /* Used by the leader alone. */
+  _Alignas(LEATI_CACHE_LINE) leati_tape *flying; /**< tapes in flight, oldest first */
+  leati_tape *last_flying;
   leati_tape *tapes; /**< the others, used last first, since a driver is quicker with memory that it has just used */
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
-  /** Threads that wait: they call leati_lane_help() again and again until they leave. */
+  _Atomic uint32_t lists; /**< handed over so far, without those that were lost; relaxed */
+  /** Threads that wait: they watch or help again and again until they leave. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t attendants;
-  /** Lists handed over and not known to have run. Relaxed, like the two below: it only spreads the load. */
-  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t load;
-  _Atomic uint64_t settled;                   /**< groups whose lists were taken off `load` */
-  _Atomic uint32_t sizes[LEATI_LANE_HISTORY]; /**< lists of the groups after that, by value modulo */
 } leati_lane;
 LEATI_APART(leati_lane, counter, leader);
-LEATI_APART(leati_lane, leader, queued);
-LEATI_APART(leati_lane, queued, attendants);
-LEATI_APART(leati_lane, attendants, load);
+LEATI_APART(leati_lane, given, flying);
+LEATI_APART(leati_lane, tapes, queued);
+LEATI_APART(leati_lane, lists, attendants);
 
 /** Makes the lanes of a device. */
 int32_t leati_lanes_create(leat_device *device, leat_error *err);
@@ -62,15 +68,23 @@ void leati_lanes_count(leat_device *device, uint32_t commands, uint32_t *inout_e
 /** Whether only one stream had lists of late. */
 bool leati_lanes_alone(const leat_device *device);
 
-/** Hands a pushed submission over. Then call leati_lane_help(), when no lock is held. */
+/** Hands a pushed submission over. Then call leati_lane_help(), or attend and watch, when no lock is held. */
 void leati_lane_add(leati_lane *lane, leati_submission *submission);
 /** Submits what is queued, if it should be and nobody else is about to. With `force` it is submitted whatever is in
  * flight. Lists that the queue refuses fail their timelines. */
 void leati_lane_help(leati_lane *lane, bool force);
-/** Says that the caller waits and will help, at the latest when the lane has room and after that; and that it no longer
- * will. */
+/** Says that the caller waits and will watch or help, at the latest when the lane has room and after that; and that it
+ * no longer will. */
 void leati_lane_attend(leati_lane *lane);
 void leati_lane_leave(leati_lane *lane);
+/** Threads that attend. */
+static inline uint32_t leati_lane_attendants(const leati_lane *lane) {
+  return atomic_load_explicit(&lane->attendants, memory_order_relaxed);
+}
+/** A look of an attendant that spins. Submits what is queued, if the queue is known to have room, unless threads whose
+ * lists have just run are about to hand over the next ones, or another attendant is likely to do it at once and to be
+ * quicker. `*inout_passed` is the caller's own: how often the latter was so; 0 at first. Does not ask the driver. */
+void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed);
 /** Value of the lane's counter with which the queue has room for what is left to gather; it was submitted. */
 uint64_t leati_lane_room(leati_lane *lane);
 /** Sees to it that the queue has taken what covers a pushed value, and tells where it is. False: it has passed or

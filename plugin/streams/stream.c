@@ -302,14 +302,21 @@ static leati_timeline *running(leat_stream *stream, leati_timeline *failed, uint
 }
 
 int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err) {
-  leati_timeline *timeline;
-  uint64_t value;
-  int32_t status = leati_stream_mark(stream, NULL, &timeline, &value, err);
+  leati_mutex_lock(&stream->lock);
+  int32_t status = flush(stream, err);
+  leati_timeline *const timeline = stream->timeline;
+  const uint64_t value = open_value(stream) - 1;
+  leati_lane *const lane = stream->lane;
+  leati_mutex_unlock(&stream->lock);
+  /* The wait looks after the lane, where the list may gather with those of others. */
   if (status == LEAT_OK) {
     status = leati_wait(timeline, value, -1, err);
   }
   if (status == LEAT_OK) {
     return LEAT_OK;
+  }
+  if (lane != NULL) {
+    leati_lane_help(lane, false);
   }
   (void)leati_stream_drain(stream, timeline, UINT64_MAX);
   return status;
@@ -426,8 +433,10 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   if (should_submit(stream)) {
     /* A failure is sticky: the caller hears of it at the next call. */
     (void)flush(stream, NULL);
+    (void)unlock_and_help(stream, status, NULL);
+  } else {
+    leati_mutex_unlock(&stream->lock);
   }
-  (void)unlock_and_help(stream, status, NULL);
   return status;
 }
 

@@ -33,14 +33,14 @@ static uint64_t elapsed(const wait *w) {
   return leati_now_ns() - w->start;
 }
 
-/* Whether the wait is over; then `*out_status` says how. */
-static bool is_over(wait *w, int32_t *out_status) {
+/* Whether the wait is over; then `*out_status` says how. Without `ask` the driver is not asked: others do. */
+static bool is_over(wait *w, bool ask, int32_t *out_status) {
   leat_device *const device = w->timeline->device;
+  const bool well = !ask || leati_counter_poll(device, w->point.counter, NULL) == LEAT_OK;
   if (w->point.value == 0 && leati_timeline_locate(w->timeline, w->value, &w->point) && w->point.value == 0) {
     return false;
   }
-  if (w->point.value != 0 && !atomic_load_explicit(&device->lost, memory_order_relaxed) &&
-      leati_counter_poll(device, w->point.counter, NULL) == LEAT_OK &&
+  if (w->point.value != 0 && well && !atomic_load_explicit(&device->lost, memory_order_relaxed) &&
       !leati_counter_has(w->point.counter, w->point.value)) {
     return false;
   }
@@ -48,18 +48,22 @@ static bool is_over(wait *w, int32_t *out_status) {
   return *out_status != LEAT_ERROR_NOT_READY;
 }
 
-/* Spins until `until` nanoseconds after the start, helping the lane along. True: the wait is over. */
+/* Spins until `until` nanoseconds after the start, watching the lane. Those who spin there take turns at asking the
+ * driver: asked by many at once it is slow, also for the one who submits. True: the wait is over. */
 static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   leat_device *const device = w->timeline->device;
   leati_lane *const lane = leati_lane_of(w->point.counter);
   bool over = false;
   until = until < w->limit ? until : w->limit;
   const uint32_t spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
+  uint32_t passed = 0;
   do {
     leati_gate_check();
-    for (int i = 0; i < LOOKS_PER_CLOCK && !over; ++i) {
-      leati_lane_help(lane, false);
-      over = is_over(w, out_status);
+    /* None, if the list was lost and what the stream gave after it is on another lane than this thread attends. */
+    const uint32_t askers = leati_lane_attendants(lane);
+    for (uint32_t i = 0; i < LOOKS_PER_CLOCK && !over; ++i) {
+      leati_lane_watch(lane, &passed);
+      over = is_over(w, askers < 2 || i % askers == 0, out_status);
       for (int j = 0; j < PAUSES_PER_LOOK && !over; ++j) {
         leati_spin_pause();
       }
@@ -98,10 +102,10 @@ static bool block(wait *w, uint64_t until, int32_t *out_status) {
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
     leati_lane_help(lane, false);
-    over = is_over(w, out_status);
+    over = is_over(w, true, out_status);
     if (!over) {
       *out_status = block_once(w, until - now);
-      over = *out_status != LEAT_OK || is_over(w, out_status);
+      over = *out_status != LEAT_OK || is_over(w, true, out_status);
     }
   }
   return over;
@@ -116,9 +120,9 @@ static bool nap(wait *w, uint64_t until, uint64_t slice, int32_t *out_status) {
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
     const uint64_t left = until - now;
-    leati_sleep_ns(left < slice ? left : slice);
     leati_lane_help(lane, false);
-    over = is_over(w, out_status);
+    leati_sleep_ns(left < slice ? left : slice);
+    over = is_over(w, true, out_status);
   }
   return over;
 }

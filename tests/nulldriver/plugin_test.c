@@ -623,9 +623,9 @@ static void a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order(void
     assert_ok(h.api->stream->info(stream, &where, &err));
     /* As if others had much to do there. */
     leati_lane *const lane = leati_lane_of(h.device->counters[where.lane]);
-    (void)atomic_fetch_add_explicit(&lane->load, 5, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&lane->lists, 5, memory_order_relaxed);
     fail_and_clear(&t, stream, seed % 2 != 0 ? "vkBeginCommandBuffer" : "vkQueueSubmit");
-    (void)atomic_fetch_sub_explicit(&lane->load, 5, memory_order_relaxed);
+    (void)atomic_fetch_sub_explicit(&lane->lists, 5, memory_order_relaxed);
     assert_int_equal(download(&t, stream), LEAT_OK);
     assert_ok(h.api->stream->flush(stream, &err));
     nulldriver_set_mode(NULLDRIVER_SHUFFLED, seed);

@@ -3,6 +3,7 @@
  * refuses. */
 #include "streams/lane.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "fixture.h"
@@ -151,6 +152,115 @@ static void lists_wait_for_company_while_two_groups_are_in_flight(void **state) 
   close_bench(&t);
 }
 
+/* Hands a list over without submitting it. */
+static void hand_over(bench *t, int i, int32_t value) {
+  assert_true(leati_role_try(&t->lane->leader));
+  assert_int_equal(put(t, i, value), LEAT_OK);
+  leati_role_leave(&t->lane->leader);
+}
+
+/* Two lists in one batch, which ends `ns` after the clock's zero, as far as the lane knows. */
+static void run_together(bench *t, uint64_t ns) {
+  const unsigned before = submits;
+  hand_over(t, 0, 1);
+  hand_over(t, 1, 2);
+  leati_lane_help(t->lane, false);
+  assert_int_equal(submits, before + 1);
+  check(t, 0, 1);
+  check(t, 1, 2);
+  atomic_store_explicit(&t->lane->noted_ns, ns, memory_order_relaxed);
+}
+
+/* Looks once at the lane like a thread that spins. */
+static void look(bench *t) {
+  uint32_t passed = 0;
+  leati_lane_watch(t->lane, &passed);
+}
+
+static void those_who_ran_together_are_waited_for(void **state) {
+  enum { THE_OTHER_COMES, IT_DOES_NOT_COME_IN_TIME, SOMEBODY_IS_IN_HASTE, THE_LAST_ONE_GOES, WAYS };
+  bench t;
+  open_bench(state, &t);
+  for (int how = 0; how < WAYS; ++how) {
+    /* Not over before this test is. */
+    run_together(&t, leati_now_ns() + UINT64_C(1000000000000));
+    const unsigned before = submits;
+    attend(t.lane);
+    hand_over(&t, 0, 10 + how);
+    for (int i = 0; i < 100; ++i) {
+      look(&t);
+    }
+    assert_int_equal(submits, before);
+    if (how == THE_OTHER_COMES) {
+      hand_over(&t, 1, 20);
+      look(&t);
+    } else if (how == IT_DOES_NOT_COME_IN_TIME) {
+      atomic_store_explicit(&t.lane->noted_ns, 0, memory_order_relaxed);
+      look(&t);
+    } else if (how == SOMEBODY_IS_IN_HASTE) {
+      leati_lane_help(t.lane, false);
+    } else {
+      leave(t.lane);
+    }
+    assert_int_equal(submits, before + 1);
+    check(&t, 0, 10 + how);
+    check(&t, 1, how == THE_OTHER_COMES ? 20 : 2);
+    if (how != THE_LAST_ONE_GOES) {
+      leave(t.lane);
+    }
+  }
+  close_bench(&t);
+}
+
+/* Looks that another thread needs before it submits what is queued. */
+static void *count_looks(void *context) {
+  bench *const t = context;
+  const unsigned before = submits;
+  uint32_t passed = 0;
+  uintptr_t looks = 0;
+  while (submits == before) {
+    leati_lane_watch(t->lane, &passed);
+    ++looks;
+  }
+  return (void *)looks; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static uintptr_t looks_of_another(bench *t) {
+  pthread_t thread;
+  void *looks;
+  assert_int_equal(pthread_create(&thread, NULL, count_looks, t), 0);
+  assert_int_equal(pthread_join(thread, &looks), 0);
+  return (uintptr_t)looks;
+}
+
+static void who_led_last_goes_first_if_it_is_there(void **state) {
+  bench t;
+  open_bench(state, &t);
+  assert_int_equal(put(&t, 0, 1), LEAT_OK);
+  check(&t, 0, 1);
+  /* This thread, which led last, attends: the other one leaves it some looks, and then leads. */
+  attend(t.lane);
+  attend(t.lane);
+  hand_over(&t, 0, 2);
+  assert_true(looks_of_another(&t) > 1);
+  check(&t, 0, 2);
+  hand_over(&t, 0, 3);
+  const unsigned before = submits;
+  uint32_t passed = 0;
+  leati_lane_watch(t.lane, &passed);
+  assert_int_equal(submits, before);
+  leati_lane_help(t.lane, false);
+  assert_int_equal(submits, before + 1);
+  check(&t, 0, 3);
+  leave(t.lane);
+  /* This one led last, but the other is the only one there. */
+  hand_over(&t, 0, 4);
+  assert_int_equal(looks_of_another(&t), 1);
+  check(&t, 0, 4);
+  leave(t.lane);
+  close_bench(&t);
+}
+
 static void who_asks_for_an_event_helps_the_lane_along(void **state) {
   bench t;
   leat_event *event;
@@ -267,6 +377,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_spinners_each_list_goes_at_once),
       cmocka_unit_test(lists_wait_for_company_while_two_groups_are_in_flight),
+      cmocka_unit_test(those_who_ran_together_are_waited_for),
+      cmocka_unit_test(who_led_last_goes_first_if_it_is_there),
       cmocka_unit_test(who_asks_for_an_event_helps_the_lane_along),
       cmocka_unit_test(the_last_spinner_leaves_nothing_behind),
       cmocka_unit_test(what_a_stream_waits_for_is_submitted_first),
