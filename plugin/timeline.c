@@ -291,7 +291,9 @@ static bool has_run(const leati_submission *submission) {
 
 bool leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out) {
   leati_mutex_lock(&timeline->lock);
-  const leati_submission *const at = find(timeline, value);
+  /* Of a value that has passed, what is listed came later. */
+  const bool passed = value != 0 && value <= atomic_load_explicit(&timeline->completed, memory_order_relaxed);
+  const leati_submission *const at = passed ? NULL : find(timeline, value);
   if (at != NULL) {
     *out = point_of(at);
   }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "streams/stream.h"
 
 enum { STREAMS = 4, ELEMENTS = 256 };
 
@@ -359,6 +360,25 @@ static void a_refused_group_fails_all_its_streams_and_no_other(void **state) {
   close_bench(&t);
 }
 
+static void what_has_run_is_not_looked_for_in_what_came_later(void **state) {
+  bench t;
+  leati_timeline *timeline;
+  uint64_t value;
+  leati_point point = {.value = 0};
+  open_bench(state, &t);
+  assert_int_equal(put(&t, 0, 1), LEAT_OK);
+  leati_stream_promise(t.streams[0], &timeline, &value);
+  check(&t, 0, 1);
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  assert_int_equal(put(&t, 0, 2), LEAT_OK);
+  assert_true(leati_timeline_locate(timeline, value + 1, &point));
+  assert_true(point.value != 0);
+  assert_false(leati_timeline_locate(timeline, value, &point));
+  t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+  check(&t, 0, 2);
+  close_bench(&t);
+}
+
 static void a_refused_flush_says_so_at_once(void **state) {
   bench t;
   open_bench(state, &t);
@@ -382,6 +402,7 @@ int main(void) {
       cmocka_unit_test(who_asks_for_an_event_helps_the_lane_along),
       cmocka_unit_test(the_last_spinner_leaves_nothing_behind),
       cmocka_unit_test(what_a_stream_waits_for_is_submitted_first),
+      cmocka_unit_test(what_has_run_is_not_looked_for_in_what_came_later),
       cmocka_unit_test(a_refused_group_fails_all_its_streams_and_no_other),
       cmocka_unit_test(a_refused_flush_says_so_at_once),
   };
