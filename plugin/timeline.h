@@ -134,8 +134,8 @@ uint64_t leati_timeline_last(leati_timeline *timeline);
 /** The last pushed value whose submission holds staging, as far as is known; 0: none does. */
 uint64_t leati_timeline_last_staged(leati_timeline *timeline);
 
-/** Where the submission that covers `value` is (0: the first that is listed): false when it is not listed any more; else
- * its counter, with value 0 while the queue has not taken it. */
+/** Where the submission that covers `value` is (0: the first that is listed): false when it is not listed any more;
+ * else its counter, with value 0 while the queue has not taken it. */
 bool leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out);
 
 /** Asks for a value. Deliveries up to it have been made on LEAT_OK.
