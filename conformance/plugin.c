@@ -38,7 +38,7 @@ static const required_slot stream_slots[] = {
     SLOT(leat_stream_api, query),  SLOT(leat_stream_api, synchronize), SLOT(leat_stream_api, wait_event),
     SLOT(leat_stream_api, error),  SLOT(leat_stream_api, clear_error), SLOT(leat_stream_api, info),
 };
-/* elapsed() is optional. */
+/* elapsed() and export_sync_fd() are optional. */
 static const required_slot event_slots[] = {
     SLOT(leat_event_api, create), SLOT(leat_event_api, destroy), SLOT(leat_event_api, record),
     SLOT(leat_event_api, query),  SLOT(leat_event_api, wait),
@@ -97,7 +97,7 @@ char *leati_plugin_defect(const leat_backend_api *api) {
                           G_N_ELEMENTS(stream_slots));
   }
   if (defect == NULL) {
-    defect = table_defect("event", api->event, LEAT_SIZE_THROUGH(leat_event_api, elapsed), event_slots,
+    defect = table_defect("event", api->event, LEAT_SIZE_THROUGH(leat_event_api, export_sync_fd), event_slots,
                           G_N_ELEMENTS(event_slots));
   }
   if (defect == NULL) {

@@ -20,7 +20,13 @@ static int32_t stub_event_elapsed(leat_event *start, leat_event *end, double *ou
   return leati_error_set(err, LEAT_ERROR_NOT_SUPPORTED, 0, "this backend does not have leat_event_api::elapsed");
 }
 
-static const leat_event_api event_stubs = {.elapsed = stub_event_elapsed};
+static int32_t stub_event_export_sync_fd(leat_event *event, int32_t *out_fd, leat_error *err) {
+  (void)event;
+  (void)out_fd;
+  return leati_error_set(err, LEAT_ERROR_NOT_SUPPORTED, 0, "this backend does not have leat_event_api::export_sync_fd");
+}
+
+static const leat_event_api event_stubs = {.elapsed = stub_event_elapsed, .export_sync_fd = stub_event_export_sync_fd};
 
 /* The parameters stay unused: whatever they are, there is no pool. */
 #define POOL_STUB(slot, ...)                                                                  \
@@ -92,8 +98,9 @@ static const table_slot stream_slots[] = {
     SLOT(stream, create),      SLOT(stream, destroy),     SLOT(stream, flush),
     SLOT(stream, synchronize), SLOT(stream, query),       SLOT(stream, wait_event),
     SLOT(stream, error),       SLOT(stream, clear_error), SLOT(stream, info)};
-static const table_slot event_slots[] = {SLOT(event, create), SLOT(event, destroy), SLOT(event, record),
-                                         SLOT(event, query),  SLOT(event, wait),    SLOT(event, elapsed)};
+static const table_slot event_slots[] = {SLOT(event, create),        SLOT(event, destroy), SLOT(event, record),
+                                         SLOT(event, query),         SLOT(event, wait),    SLOT(event, elapsed),
+                                         SLOT(event, export_sync_fd)};
 static const table_slot op_slots[] = {SLOT(op, count),   SLOT(op, info),  SLOT(op, supports), SLOT(op, create),
                                       SLOT(op, destroy), SLOT(op, infer), SLOT(op, invoke)};
 
@@ -124,7 +131,7 @@ ASSERT_ALL_LISTED(pool);
 
 static const table_kind kinds[] = {
     KIND(device, synchronize, NULL, false), KIND(memory, import_dlpack_unversioned, NULL, false),
-    KIND(stream, info, NULL, false),        KIND(event, elapsed, &event_stubs, false),
+    KIND(stream, info, NULL, false),        KIND(event, export_sync_fd, &event_stubs, false),
     KIND(op, invoke, NULL, false),          KIND(pool, info, &pool_stubs, true)};
 
 #define BACKEND_SIZE_1_0 LEAT_SIZE_THROUGH(leat_backend_api, configure)

@@ -195,6 +195,19 @@ static bool imports_pages(VkPhysicalDevice handle, const extensions *has) {
   return host.minImportedHostPointerAlignment <= leati_page_size();
 }
 
+/* Whether a binary semaphore of a device can be made into a sync file. */
+static bool makes_sync_files(VkPhysicalDevice handle, const extensions *has) {
+  const VkPhysicalDeviceExternalSemaphoreInfo which = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+      .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT};
+  VkExternalSemaphoreProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+  if (!has_extension(has, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME)) {
+    return false;
+  }
+  instance.GetPhysicalDeviceExternalSemaphoreProperties(handle, &which, &properties);
+  return (properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) != 0;
+}
+
 static void probe(leati_physical *physical, const extensions *has) {
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {.sType =
                                                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
@@ -259,6 +272,7 @@ static void probe(leati_physical *physical, const extensions *has) {
 #undef CHECK
   physical->has_float16 = f.v12.shaderFloat16 == VK_TRUE;
   physical->has_query_reset = f.v12.hostQueryReset == VK_TRUE;
+  physical->has_sync_fd = makes_sync_files(physical->handle, has);
   physical->timestamp_period = limits->timestampPeriod;
   physical->common_clock = has_common_clock(physical->handle, has);
 
@@ -679,12 +693,19 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
                       "(VK_EXT_external_memory_host), such as lavapipe; %s is none: set it to 1 or 0",
                       physical->info.name);
   }
-  const char *const extension_names[] = {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME};
+  const char *extension_names[2];
+  uint32_t extension_count = 0;
+  if (pages) {
+    extension_names[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+  }
+  if (physical->has_sync_fd) {
+    extension_names[extension_count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
+  }
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                    .pNext = &f.core,
                                    .queueCreateInfoCount = 1,
                                    .pQueueCreateInfos = &queue,
-                                   .enabledExtensionCount = pages ? 1 : 0,
+                                   .enabledExtensionCount = extension_count,
                                    .ppEnabledExtensionNames = extension_names};
   VkDevice handle;
   const VkResult result = instance.CreateDevice(physical->handle, &info, NULL, &handle);

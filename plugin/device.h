@@ -35,6 +35,7 @@ typedef struct leati_physical {
   bool has_float16;          /**< shaderFloat16 */
   bool has_budget;           /**< VK_EXT_memory_budget */
   bool works_in_host_memory; /**< a software device that imports pages of the host (VK_EXT_external_memory_host) */
+  bool has_sync_fd;          /**< semaphores become sync files (VK_KHR_external_semaphore_fd) */
   uint32_t queue_family, queue_count;
   uint32_t max_groups_x;
   bool has_query_reset;    /**< hostQueryReset */

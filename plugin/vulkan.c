@@ -79,6 +79,7 @@ int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle,
 #undef LEATI_LOAD
   out->GetMemoryHostPointerPropertiesEXT = (PFN_vkGetMemoryHostPointerPropertiesEXT)instance->GetDeviceProcAddr(
       handle, "vkGetMemoryHostPointerPropertiesEXT");
+  out->GetSemaphoreFdKHR = (PFN_vkGetSemaphoreFdKHR)instance->GetDeviceProcAddr(handle, "vkGetSemaphoreFdKHR");
   return LEAT_OK;
 }
 

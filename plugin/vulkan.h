@@ -9,14 +9,15 @@
 #include <leat/backend.h>
 #include <vulkan/vulkan_core.h>
 
-#define LEATI_VK_INSTANCE_FUNCTIONS(X)      \
-  X(EnumeratePhysicalDevices)               \
-  X(EnumerateDeviceExtensionProperties)     \
-  X(GetPhysicalDeviceFeatures2)             \
-  X(GetPhysicalDeviceMemoryProperties2)     \
-  X(GetPhysicalDeviceProperties2)           \
-  X(GetPhysicalDeviceQueueFamilyProperties) \
-  X(CreateDevice)                           \
+#define LEATI_VK_INSTANCE_FUNCTIONS(X)            \
+  X(EnumeratePhysicalDevices)                     \
+  X(EnumerateDeviceExtensionProperties)           \
+  X(GetPhysicalDeviceExternalSemaphoreProperties) \
+  X(GetPhysicalDeviceFeatures2)                   \
+  X(GetPhysicalDeviceMemoryProperties2)           \
+  X(GetPhysicalDeviceProperties2)                 \
+  X(GetPhysicalDeviceQueueFamilyProperties)       \
+  X(CreateDevice)                                 \
   X(GetDeviceProcAddr)
 
 #define LEATI_VK_DEVICE_FUNCTIONS(X) \
@@ -88,6 +89,7 @@ typedef struct leati_vk_device {
   VkDevice handle;
   LEATI_VK_DEVICE_FUNCTIONS(LEATI_VK_MEMBER)
   PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT; /**< or NULL */
+  PFN_vkGetSemaphoreFdKHR GetSemaphoreFdKHR;                                 /**< or NULL */
 } leati_vk_device;
 
 /** Opens libvulkan.so.1 and makes an instance.

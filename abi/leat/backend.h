@@ -656,6 +656,16 @@ typedef struct leat_event_api {
    * @param err [out] what went wrong, may be NULL
    * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_NOT_READY, and the sticky errors of the events */
   int32_t (*elapsed)(leat_event *start, leat_event *end, double *out_ns, leat_error *err);
+  /** Makes a sync file (Linux) of what the event stands for now: a descriptor that poll() finds readable when that has
+   * run on the device, or the device is lost. For event loops, and for other drivers that take such a fence. How it
+   * went says query(), which also makes the downloads before it arrive. Optional, and not every device can.
+   * @threads any
+   * @param event [in] the event
+   * @param out_fd [out] a descriptor, closed on exec; the caller's to close. -1: it has finished already
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_DEVICE_LOST, and the sticky error of the
+   *   event */
+  int32_t (*export_sync_fd)(leat_event *event, int32_t *out_fd, leat_error *err);
 } leat_event_api;
 
 /* ---- Operators -------------------------------------------------------------------------------------------------- */
@@ -871,7 +881,7 @@ LEAT_ASSERT_NO_TAIL(leat_stream_info, reserved);
 LEAT_ASSERT_NO_TAIL(leat_stream_api, info);
 LEAT_ASSERT_NO_TAIL(leat_pool_info, exhausted_count);
 LEAT_ASSERT_NO_TAIL(leat_pool_api, info);
-LEAT_ASSERT_NO_TAIL(leat_event_api, elapsed);
+LEAT_ASSERT_NO_TAIL(leat_event_api, export_sync_fd);
 LEAT_ASSERT_NO_TAIL(leat_op_type, types);
 LEAT_ASSERT_NO_TAIL(leat_op_attribute, name);
 LEAT_ASSERT_NO_TAIL(leat_op_info, attributes);

@@ -2,7 +2,11 @@
 /** @file
  * Cases about leat_event_api and leat_stream_api::wait_event.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cases/sources.h"
 #include "fixture.h"
@@ -748,6 +752,66 @@ static void timing_across(leat_case_context *ctx, const void *data) {
   }
 }
 
+/* A sync file of an event, or -1; ends the case where there are none. */
+static int32_t sync_file(leat_case_context *ctx, leat_event *event) {
+  int32_t fd = -2;
+  if (ctx->event->export_sync_fd == NULL) {
+    leati_case_skip(ctx, "leat_event_api::export_sync_fd is NULL");
+  }
+  const int32_t status = ctx->event->export_sync_fd(event, &fd, LEAT_ERR);
+  if (status == LEAT_ERROR_NOT_SUPPORTED) {
+    leati_case_skip(ctx, "the device has no sync files");
+  }
+  LEAT_CHECK_STATUS(ctx, LEAT_OK, status);
+  LEAT_CHECK_MESSAGE(ctx, fd >= -1, "the descriptor is %d", fd);
+  return fd;
+}
+
+/* Waits for a descriptor as an event loop does, and closes it. */
+static void await_sync_file(leat_case_context *ctx, int32_t fd) {
+  struct pollfd what = {.fd = fd, .events = POLLIN};
+  int count;
+  do {
+    count = poll(&what, 1, -1);
+  } while (count < 0 && errno == EINTR);
+  LEAT_CHECK_MESSAGE(ctx, count == 1 && (what.revents & POLLIN) != 0, "poll() gives %d and events 0x%x", count,
+                     (unsigned)what.revents);
+  LEAT_CHECK_MESSAGE(ctx, (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0, "the descriptor outlives exec");
+  LEAT_CHECK_MESSAGE(ctx, close(fd) == 0, "the descriptor cannot be closed");
+}
+
+static void sync_file_tells(leat_case_context *ctx, const void *data) {
+  leat_event *event = leati_event_new(ctx);
+  leat_case_trip trip;
+  (void)data;
+  leati_trip_begin(ctx, &trip, NULL, SIZE);
+  for (uint32_t round = 0; round < 5; ++round) {
+    leati_trip_put_slow(ctx, &trip, round);
+    LEAT_CHECK_OK(ctx, ctx->event->record(event, trip.stream, LEAT_ERR));
+    const int32_t fd = sync_file(ctx, event);
+    if (fd >= 0) {
+      await_sync_file(ctx, fd);
+    }
+    LEAT_CHECK_OK(ctx, ctx->event->query(event, LEAT_ERR));
+    leati_trip_check(ctx, &trip);
+  }
+  leati_trip_end(ctx, &trip);
+  leati_event_destroy(ctx, event);
+}
+
+static void sync_file_finished(leat_case_context *ctx, const void *data) {
+  leat_event *event = leati_event_new(ctx);
+  leat_stream *stream = leati_stream_new(ctx);
+  (void)data;
+  LEAT_CHECK_MESSAGE(ctx, sync_file(ctx, event) == -1, "an event that was never recorded has a descriptor");
+  LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
+  LEAT_CHECK_OK(ctx, ctx->event->wait(event, forever, LEAT_ERR));
+  LEAT_CHECK_MESSAGE(ctx, sync_file(ctx, event) == -1, "an event that has finished has a descriptor");
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->event->export_sync_fd(event, NULL, LEAT_ERR));
+  leati_event_destroy(ctx, event);
+  leati_stream_destroy(ctx, stream);
+}
+
 static const leat_case cases[] = {
     {.name = "event.arguments.bad_ones_are_refused",
      .summary = "NULL, unknown flags and negative timeouts other than -1 are refused.",
@@ -860,6 +924,12 @@ static const leat_case cases[] = {
      .summary = "Times in streams that wait for each other go up, or the plugin has no common clock and says so.",
      .needs_capability = LEAT_CAPABILITY_EVENT_TIMING,
      .run = timing_across},
+    {.name = "event.sync_fd.readable_when_finished",
+     .summary = "A sync file is readable only when query() says that the work has finished, and then soon.",
+     .run = sync_file_tells},
+    {.name = "event.sync_fd.none_when_finished",
+     .summary = "An event that was never recorded, or has finished, has the sync file -1.",
+     .run = sync_file_finished},
 };
 
 void leati_cases_event(leat_case_list *list) {

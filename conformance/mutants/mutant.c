@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 /* What is forwarded to, constant after load(). */
 static leat_backend_query_fn base_query;
@@ -451,6 +452,38 @@ static void elapsed_waits(void) {
   event_api.elapsed = wait_for_all;
 }
 
+/* Readable from the begin. */
+static int32_t export_at_once(leat_event *event, int32_t *out_fd, leat_error *err) {
+  (void)event;
+  (void)err;
+  *out_fd = eventfd(1, EFD_CLOEXEC);
+  return LEAT_OK;
+}
+
+static void sync_fd_too_early(void) {
+  event_api.export_sync_fd = export_at_once;
+}
+
+/* Right, but for work that has finished. */
+static int32_t export_always(leat_event *event, int32_t *out_fd, leat_error *err) {
+  *out_fd = eventfd(1, EFD_CLOEXEC);
+  return base->event->wait(event, -1, err);
+}
+
+static void sync_fd_always(void) {
+  event_api.export_sync_fd = export_always;
+}
+
+/* Never readable. */
+static int32_t export_for_ever(leat_event *event, int32_t *out_fd, leat_error *err) {
+  *out_fd = base->event->query(event, err) == LEAT_OK ? -1 : eventfd(0, EFD_CLOEXEC);
+  return LEAT_OK;
+}
+
+static void sync_fd_never(void) {
+  event_api.export_sync_fd = export_for_ever;
+}
+
 static int32_t create_timed(leat_device *device, uint64_t flags, leat_event **out, leat_error *err) {
   return base->event->create(device, flags | LEAT_EVENT_TIMING, out, err);
 }
@@ -794,6 +827,9 @@ static const struct {
                {"event_record_again_ignored", event_record_again_ignored},
                {"event_reused_as_it_was", event_reused_as_it_was},
                {"elapsed_waits", elapsed_waits},
+               {"sync_fd_too_early", sync_fd_too_early},
+               {"sync_fd_always", sync_fd_always},
+               {"sync_fd_never", sync_fd_never},
                {"untimed_is_timed", untimed_is_timed},
                {"op_failure_leaves_commands", op_failure_leaves_commands},
                {"op_sometimes_forgotten", op_sometimes_forgotten},

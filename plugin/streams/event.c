@@ -155,6 +155,32 @@ static int32_t event_elapsed(leat_event *start, leat_event *end, double *out_ns,
   return leati_clock_elapsed(start->device, from, to, out_ns, err);
 }
 
+static int32_t event_export_sync_fd(leat_event *event, int32_t *out_fd, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_event_check(event, NULL, err));
+  if (out_fd == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out_fd is NULL");
+  }
+  *out_fd = -1;
+  if (!event->device->physical->has_sync_fd) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "the driver makes no sync files (VK_KHR_external_semaphore_fd with SYNC_FD)");
+  }
+  leati_timeline *timeline;
+  uint64_t value;
+  (void)leati_event_read(event, &timeline, &value);
+  if (timeline == NULL) {
+    return LEAT_OK;
+  }
+  const int32_t status = leati_timeline_query(timeline, value, err);
+  leati_point point;
+  if (status != LEAT_ERROR_NOT_READY) {
+    return status;
+  }
+  return leati_lane_ensure(timeline, value, &point) ? leati_lane_export(leati_lane_of(point.counter), out_fd, err)
+                                                    : leati_timeline_query(timeline, value, err);
+}
+
 const leat_event_api leati_event_table = {
     .struct_size = sizeof(leat_event_api),
     .create = event_create,
@@ -163,4 +189,5 @@ const leat_event_api leati_event_table = {
     .query = event_query,
     .wait = event_wait,
     .elapsed = event_elapsed,
+    .export_sync_fd = event_export_sync_fd,
 };

@@ -67,6 +67,7 @@ void leati_lanes_destroy(leat_device *device) {
     leati_lane *const lane = &device->lanes->lanes[i];
     leati_tapes_destroy(device, lane->flying);
     leati_tapes_destroy(device, lane->tapes);
+    leati_syncfiles_destroy(device, &lane->syncfiles, NULL);
     leati_counter_destroy(device, &lane->counter);
   }
   leati_free(device->lanes);
@@ -513,4 +514,49 @@ bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *ou
     leati_yield();
   }
   return false;
+}
+
+/* Submits a batch that runs nothing and signals a semaphore behind everything that the queue was given. The leader's.
+ */
+static int32_t submit_signal(leati_lane *lane, leati_syncfile *file, leat_error *err) {
+  const uint64_t before = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed);
+  /* The second value is not looked at: its semaphore is binary. */
+  const uint64_t values[2] = {before + 1, 0};
+  const VkSemaphore semaphores[2] = {lane->counter.semaphore, file->semaphore};
+  const VkTimelineSemaphoreSubmitInfo signals = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                 .signalSemaphoreValueCount = 2,
+                                                 .pSignalSemaphoreValues = values};
+  const VkSubmitInfo batch = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                              .pNext = &signals,
+                              .signalSemaphoreCount = 2,
+                              .pSignalSemaphores = semaphores};
+  const VkResult result = lane->device->vk.QueueSubmit(lane->queue, 1, &batch, VK_NULL_HANDLE);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(lane->device, result, "vkQueueSubmit", err);
+  }
+  file->value = before + 1;
+  atomic_store_explicit(&lane->given[file->value % LEATI_LANE_HISTORY], given_with(lane, before), memory_order_relaxed);
+  atomic_store_explicit(&lane->counter.submitted, file->value, memory_order_release);
+  return LEAT_OK;
+}
+
+int32_t leati_lane_export(leati_lane *lane, int32_t *out_fd, leat_error *err) {
+  leati_assert_unlocked();
+  leati_syncfile *file;
+  LEATI_TRY(leati_syncfile_create(lane->device, &file, err));
+  while (!leati_role_try(&lane->leader)) {
+    leati_gate_check();
+    leati_yield();
+  }
+  leati_syncfiles_destroy(lane->device, &lane->syncfiles, &lane->counter);
+  int32_t status = submit_signal(lane, file, err);
+  if (status == LEAT_OK) {
+    status = leati_syncfile_export(lane->device, file, out_fd, err);
+  }
+  /* One that was not submitted has value 0 and goes with the next. */
+  file->next = lane->syncfiles;
+  lane->syncfiles = file;
+  leati_role_leave(&lane->leader);
+  leati_lane_help(lane, false);
+  return status;
 }

@@ -15,6 +15,7 @@
 
 #include "counter.h"
 #include "device.h"
+#include "streams/syncfile.h"
 #include "streams/tape.h"
 #include "timeline.h"
 
@@ -37,6 +38,7 @@ typedef struct leati_lane {
   /* Used by the leader alone. */
   _Alignas(LEATI_CACHE_LINE) leati_tape *flying; /**< tapes in flight, oldest first */
   leati_tape *last_flying;
+  leati_syncfile *syncfiles; /**< whose batches may be in flight */
   leati_tape *tapes; /**< the others, used last first, since a driver is quicker with memory that it has just used */
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
@@ -90,5 +92,9 @@ uint64_t leati_lane_room(leati_lane *lane);
 /** Sees to it that the queue has taken what covers a pushed value, and tells where it is. False: it has passed or
  * failed. */
 bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *out);
+/** Gives the caller a sync file for everything that the queue has taken by now; -1: it has run. Waits for the leader.
+ * The device must have sync files.
+ * @errors OUT_OF_MEMORY, DEVICE_LOST, INTERNAL */
+int32_t leati_lane_export(leati_lane *lane, int32_t *out_fd, leat_error *err);
 
 #endif /* LEAT_PLUGIN_STREAMS_LANE_H_ */

@@ -73,6 +73,7 @@ int main(int argc, char **argv) {
   CALL(event, query, NULL);
   CALL(event, wait, NULL, 0);
   CALL(event, elapsed, NULL, NULL, NULL);
+  CALL(event, export_sync_fd, NULL, NULL);
   CALL(op, count, NULL);
   CALL(op, info, 0, NULL);
   CALL(op, supports, NULL, NULL);

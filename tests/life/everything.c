@@ -114,6 +114,8 @@ void scene_call_everything(const scene_host *host, leat_stream *stream, leat_eve
   } else {
     expected.calls++;
   }
+  int32_t fd;
+  CALL(api->event->export_sync_fd(event, &fd, &err));
   expect_slots(&expected, "leat_event_api", SLOTS(leat_event_api));
 
   CALL(api->op->count(&count, &err));

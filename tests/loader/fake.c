@@ -82,6 +82,7 @@ SLOT(event, record, leat_event *event, leat_stream *stream)
 SLOT(event, query, leat_event *event)
 SLOT(event, wait, leat_event *event, int64_t timeout_ns)
 SLOT(event, elapsed, leat_event *start, leat_event *end, double *out_ns)
+SLOT(event, export_sync_fd, leat_event *event, int32_t *out_fd)
 
 SLOT(op, count, uint32_t *out_count)
 SLOT(op, info, uint32_t index, const leat_op_info **out)
@@ -144,7 +145,8 @@ static leat_event_api event = {.struct_size = sizeof(event),
                                .record = event_record,
                                .query = event_query,
                                .wait = event_wait,
-                               .elapsed = event_elapsed};
+                               .elapsed = event_elapsed,
+                               .export_sync_fd = event_export_sync_fd};
 static leat_op_api op = {.struct_size = sizeof(op),
                          .count = op_count,
                          .info = op_info,
@@ -236,6 +238,8 @@ static void break_tables(void) {
   api.build_id = (const char *)(uintptr_t)0x10;
 #elif defined(FAULT_NO_ELAPSED)
   event.elapsed = NULL;
+#elif defined(FAULT_NO_SYNC_FD)
+  event.export_sync_fd = NULL;
 #elif defined(FAULT_TIMING_WITHOUT_ELAPSED)
   event.elapsed = NULL;
   api.capabilities = LEAT_CAPABILITY_EVENT_TIMING;

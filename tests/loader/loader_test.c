@@ -112,7 +112,7 @@ static void test_native_code_is_passed_on(void **state) {
   assert_int_equal(err.native_code, -4);
 }
 
-static void test_missing_optional_slot_is_a_stub(void **state) {
+static void test_missing_optional_slots_are_stubs(void **state) {
   (void)state;
   g_autofree char *path = plugin_path("no_elapsed");
   const leat_backend_api *api = expect_success(path);
@@ -123,9 +123,16 @@ static void test_missing_optional_slot_is_a_stub(void **state) {
   assert_int_equal(err.code, LEAT_ERROR_NOT_SUPPORTED);
   assert_non_null(strstr(err.message, "leat_event_api::elapsed"));
   assert_int_equal(api->event->elapsed(NULL, NULL, &ns, NULL), LEAT_ERROR_NOT_SUPPORTED);
-  /* Its neighbour is still the backend's own. */
+  /* Its neighbours are still the backend's own. */
   assert_int_equal(api->event->wait(NULL, 0, &err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "event.wait");
+  int32_t fd;
+  assert_int_equal(api->event->export_sync_fd(NULL, &fd, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_string_equal(err.message, "event.export_sync_fd");
+  g_autofree char *other = plugin_path("no_sync_fd");
+  api = expect_success(other);
+  assert_int_equal(api->event->export_sync_fd(NULL, &fd, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_non_null(strstr(err.message, "leat_event_api::export_sync_fd"));
 }
 
 /* Calls slot number `which` of the pool. */
@@ -493,7 +500,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_faulty_backends_are_refused),
       cmocka_unit_test(test_native_code_is_passed_on),
-      cmocka_unit_test(test_missing_optional_slot_is_a_stub),
+      cmocka_unit_test(test_missing_optional_slots_are_stubs),
       cmocka_unit_test(test_missing_pool_is_stubs),
       cmocka_unit_test(test_missing_slot_of_the_pool_is_a_stub),
       cmocka_unit_test(test_longer_table_with_zero_tail_is_fine),

@@ -62,6 +62,7 @@ typedef struct nulldriver_shape {
   bool no_mapped_device_local;   /**< no memory type is both device-local and host-visible */
   bool no_host_query_reset;      /**< the feature hostQueryReset is missing */
   bool no_calibrated_timestamps; /**< VK_EXT_calibrated_timestamps is missing */
+  bool no_sync_fd;               /**< VK_KHR_external_semaphore_fd is there, but makes no sync files */
 } nulldriver_shape;
 
 /** A dispatch that the device reaches. */

@@ -36,6 +36,7 @@
   X(GetPhysicalDeviceCalibrateableTimeDomainsEXT) \
   X(GetQueryPoolResults)                          \
   X(GetSemaphoreCounterValue)                     \
+  X(GetSemaphoreFdKHR)                            \
   X(InvalidateMappedMemoryRanges)                 \
   X(MapMemory)                                    \
   X(QueueSubmit)                                  \
@@ -46,41 +47,42 @@
   X(WaitSemaphores)
 
 /** Functions that cannot fail. */
-#define NULLDRIVER_VOID_FUNCTIONS(X)        \
-  X(CmdBindDescriptorSets)                  \
-  X(CmdBindPipeline)                        \
-  X(CmdCopyBuffer)                          \
-  X(CmdCopyQueryPoolResults)                \
-  X(CmdDispatch)                            \
-  X(CmdFillBuffer)                          \
-  X(CmdPipelineBarrier)                     \
-  X(CmdPushConstants)                       \
-  X(CmdResetQueryPool)                      \
-  X(CmdWriteTimestamp)                      \
-  X(DestroyBuffer)                          \
-  X(DestroyCommandPool)                     \
-  X(DestroyDescriptorPool)                  \
-  X(DestroyDescriptorSetLayout)             \
-  X(DestroyDevice)                          \
-  X(DestroyInstance)                        \
-  X(DestroyPipeline)                        \
-  X(DestroyPipelineLayout)                  \
-  X(DestroyQueryPool)                       \
-  X(DestroySemaphore)                       \
-  X(DestroyShaderModule)                    \
-  X(FreeCommandBuffers)                     \
-  X(FreeMemory)                             \
-  X(GetBufferDeviceAddress)                 \
-  X(GetBufferMemoryRequirements)            \
-  X(GetDeviceProcAddr)                      \
-  X(GetDeviceQueue)                         \
-  X(GetInstanceProcAddr)                    \
-  X(GetPhysicalDeviceFeatures2)             \
-  X(GetPhysicalDeviceMemoryProperties2)     \
-  X(GetPhysicalDeviceProperties2)           \
-  X(GetPhysicalDeviceQueueFamilyProperties) \
-  X(ResetQueryPool)                         \
-  X(UnmapMemory)                            \
+#define NULLDRIVER_VOID_FUNCTIONS(X)              \
+  X(CmdBindDescriptorSets)                        \
+  X(CmdBindPipeline)                              \
+  X(CmdCopyBuffer)                                \
+  X(CmdCopyQueryPoolResults)                      \
+  X(CmdDispatch)                                  \
+  X(CmdFillBuffer)                                \
+  X(CmdPipelineBarrier)                           \
+  X(CmdPushConstants)                             \
+  X(CmdResetQueryPool)                            \
+  X(CmdWriteTimestamp)                            \
+  X(DestroyBuffer)                                \
+  X(DestroyCommandPool)                           \
+  X(DestroyDescriptorPool)                        \
+  X(DestroyDescriptorSetLayout)                   \
+  X(DestroyDevice)                                \
+  X(DestroyInstance)                              \
+  X(DestroyPipeline)                              \
+  X(DestroyPipelineLayout)                        \
+  X(DestroyQueryPool)                             \
+  X(DestroySemaphore)                             \
+  X(DestroyShaderModule)                          \
+  X(FreeCommandBuffers)                           \
+  X(FreeMemory)                                   \
+  X(GetBufferDeviceAddress)                       \
+  X(GetBufferMemoryRequirements)                  \
+  X(GetDeviceProcAddr)                            \
+  X(GetDeviceQueue)                               \
+  X(GetInstanceProcAddr)                          \
+  X(GetPhysicalDeviceExternalSemaphoreProperties) \
+  X(GetPhysicalDeviceFeatures2)                   \
+  X(GetPhysicalDeviceMemoryProperties2)           \
+  X(GetPhysicalDeviceProperties2)                 \
+  X(GetPhysicalDeviceQueueFamilyProperties)       \
+  X(ResetQueryPool)                               \
+  X(UnmapMemory)                                  \
   X(UpdateDescriptorSets)
 
 #define NULLDRIVER_FUNCTIONS(X)  \

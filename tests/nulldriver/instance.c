@@ -19,6 +19,7 @@
 static const VkExtensionProperties extensions[] = {
     {VK_EXT_PCI_BUS_INFO_EXTENSION_NAME, VK_EXT_PCI_BUS_INFO_SPEC_VERSION},
     {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_EXT_MEMORY_BUDGET_SPEC_VERSION},
+    {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, VK_KHR_EXTERNAL_SEMAPHORE_FD_SPEC_VERSION},
     {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, VK_EXT_CALIBRATED_TIMESTAMPS_SPEC_VERSION},
 };
 
@@ -138,6 +139,18 @@ void nd_GetPhysicalDeviceFeatures2(VkPhysicalDevice physical, VkPhysicalDeviceFe
       ((VkPhysicalDeviceHostQueryResetFeatures *)next)->hostQueryReset = query_reset;
     }
   }
+  (void)nd_leave(&call, VK_SUCCESS);
+}
+
+void nd_GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice physical,
+                                                     const VkPhysicalDeviceExternalSemaphoreInfo *info,
+                                                     VkExternalSemaphoreProperties *out) {
+  nd_call call;
+  const nulldriver_shape shape = enter_and_read_shape(&call, ND_GetPhysicalDeviceExternalSemaphoreProperties, physical);
+  const VkExternalSemaphoreHandleTypeFlagBits type = shape.no_sync_fd ? VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
+                                                                      : VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT;
+  out->exportFromImportedHandleTypes = out->compatibleHandleTypes = info->handleType == type ? type : 0;
+  out->externalSemaphoreFeatures = info->handleType == type ? VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT : 0;
   (void)nd_leave(&call, VK_SUCCESS);
 }
 

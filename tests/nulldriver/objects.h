@@ -157,6 +157,8 @@ typedef struct nd_semaphore {
   nd_object object;
   uint64_t value;    /**< reached */
   uint64_t promised; /**< highest that a submission will signal */
+  bool binary;       /**< can become a sync file; 1 is signalled, and only one submission may signal it */
+  int fd;            /**< of the sync file that it became, this driver's own; -1: it has not, or that is signalled */
 } nd_semaphore;
 
 typedef enum nd_query_state { ND_QUERY_UNKNOWN, ND_QUERY_RESET, ND_QUERY_WRITTEN } nd_query_state;

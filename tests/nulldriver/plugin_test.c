@@ -3,10 +3,13 @@
  * failures of the driver come out as the ABI says, and no rule is broken and nothing left behind on any way. */
 #include "fixture.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
@@ -319,6 +322,153 @@ static void timed_events_of_a_lost_device_say_so(void **state) {
   assert_ok(h.api->event->destroy(start, &err));
   assert_ok(h.api->event->destroy(end, &err));
   assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+/* ---- Sync files ----------------------------------------------------------------------------------------------------
+ */
+
+static bool is_readable(int32_t fd) {
+  struct pollfd what = {.fd = fd, .events = POLLIN};
+  assert_true(poll(&what, 1, 0) >= 0);
+  return (what.revents & POLLIN) != 0;
+}
+
+static void a_sync_file_is_readable_when_the_work_has_run(void **state) {
+  (void)state;
+  static blocks t;
+  leat_event *event;
+  int32_t fd = 0;
+  open_device();
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, stream);
+  assert_ok(h.api->event->create(h.device, 0, &event, &err));
+  assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+  assert_int_equal(fd, -1);
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    assert_int_equal(upload(&t, stream, seed), LEAT_OK);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_int_equal(download(&t, stream), LEAT_OK);
+    assert_ok(h.api->event->record(event, stream, &err));
+    assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+    assert_true(fd >= 0);
+    assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+    assert_false(is_readable(fd));
+    while (nulldriver_pending() != 0) {
+      assert_int_equal(nulldriver_step(1), 1);
+    }
+    assert_true(is_readable(fd));
+    assert_int_equal(close(fd), 0);
+    /* Not of exports alone: the next one frees what the last one took. */
+    assert_true(nulldriver_live(NULLDRIVER_SEMAPHORE) <= h.device->queue_count + 2);
+    assert_ok(h.api->event->query(event, &err));
+    assert_arrived(&t, seed);
+    assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+    assert_int_equal(fd, -1);
+  }
+  assert_int_equal(h.api->event->export_sync_fd(event, NULL, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(h.api->event->export_sync_fd(NULL, &fd, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+static void a_sync_file_of_lost_work_does_not_hang(void **state) {
+  (void)state;
+  static blocks t;
+  leat_event *event;
+  int32_t fd = 0;
+  open_device();
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, stream);
+  assert_ok(h.api->event->create(h.device, 0, &event, &err));
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_ok(h.api->event->record(event, stream, &err));
+  assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+  assert_false(is_readable(fd));
+  nulldriver_lose_device();
+  assert_true(is_readable(fd));
+  assert_int_equal(close(fd), 0);
+  assert_int_equal(h.api->event->query(event, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(h.api->event->export_sync_fd(event, &fd, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(fd, -1);
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+static void a_sync_file_that_cannot_be_had_changes_nothing(void **state) {
+  (void)state;
+  static blocks t;
+  static const char *const functions[] = {"vkCreateSemaphore", "vkQueueSubmit", "vkGetSemaphoreFdKHR"};
+  leat_event *event;
+  open_device();
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, stream);
+  assert_ok(h.api->event->create(h.device, 0, &event, &err));
+  for (uint32_t i = 0; i < 9; ++i) {
+    int32_t fd = 0;
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    assert_int_equal(upload(&t, stream, i), LEAT_OK);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_int_equal(download(&t, stream), LEAT_OK);
+    assert_ok(h.api->event->record(event, stream, &err));
+    assert_true(nulldriver_fail(functions[i % 3], 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+    assert_int_equal(h.api->event->export_sync_fd(event, &fd, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(fd, -1);
+    assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+    nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+    assert_ok(h.api->event->wait(event, -1, &err));
+    assert_arrived(&t, i);
+    assert_true(is_readable(fd));
+    assert_int_equal(close(fd), 0);
+  }
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+static void a_sync_file_of_a_failed_event_is_its_error(void **state) {
+  (void)state;
+  static blocks t;
+  leat_event *event;
+  int32_t fd = 0;
+  open_device();
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, stream);
+  assert_ok(h.api->event->create(h.device, 0, &event, &err));
+  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY));
+  assert_int_equal(h.api->event->record(event, stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  leat_error said = {.struct_size = sizeof(said)};
+  assert_int_equal(h.api->event->export_sync_fd(event, &fd, &said), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_non_null(strstr(said.message, "vkQueueSubmit"));
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+static void a_device_without_sync_files_says_so(void **state) {
+  (void)state;
+  leat_event *event;
+  int32_t fd = 0;
+  nulldriver_shape shape = nulldriver_get_shape();
+  shape.no_sync_fd = true;
+  nulldriver_set_shape(&shape);
+  open_device();
+  assert_ok(h.api->event->create(h.device, 0, &event, &err));
+  leat_error said = {.struct_size = sizeof(said)};
+  assert_int_equal(h.api->event->export_sync_fd(event, &fd, &said), LEAT_ERROR_NOT_SUPPORTED);
+  assert_non_null(strstr(said.message, "VK_KHR_external_semaphore_fd"));
+  assert_ok(h.api->event->destroy(event, &err));
   close_device();
 }
 
@@ -1248,6 +1398,10 @@ static void little_of_everything(void) {
       (void)h.api->event->record(timed, stream, NULL);
       (void)h.api->event->wait(timed, -1, NULL);
       (void)h.api->event->elapsed(timed, timed, &ns, NULL);
+      int32_t fd = -1;
+      if (h.api->event->export_sync_fd(event, &fd, NULL) == LEAT_OK && fd >= 0) {
+        assert_int_equal(close(fd), 0);
+      }
     }
     (void)h.api->memory->free(h.device, t.a, NULL);
     (void)h.api->memory->free(h.device, t.b, NULL);
@@ -1488,6 +1642,11 @@ int main(void) {
       CASE(a_time_is_there_when_both_events_have_finished),
       CASE(timed_events_may_go_in_flight),
       CASE(timed_events_of_a_lost_device_say_so),
+      CASE(a_sync_file_is_readable_when_the_work_has_run),
+      CASE(a_sync_file_of_lost_work_does_not_hang),
+      CASE(a_sync_file_that_cannot_be_had_changes_nothing),
+      CASE(a_sync_file_of_a_failed_event_is_its_error),
+      CASE(a_device_without_sync_files_says_so),
       CASE(a_failed_submission_is_sticky_until_cleared),
       CASE(a_timed_record_without_memory_changes_nothing),
       CASE(downloads_before_a_failure_arrive_with_what_comes_after),

@@ -13,6 +13,10 @@ typedef struct nd_point {
   uint64_t value;
 } nd_point;
 
+/** Makes the sync file that a semaphore became readable, if it did, because what signals it has ended or never will.
+ * Lock held. */
+void nd_semaphore_release(nd_semaphore *semaphore);
+
 /** One VkSubmitInfo in flight. It uses all objects that it needs, so that they outlive it. */
 struct nd_job {
   nd_job *next;

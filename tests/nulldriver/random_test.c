@@ -4,10 +4,12 @@
  * streams, which all threads share, do in between. With --runs, each thread does so many runs of upload, operator, copy
  * and download on a stream of its own instead. */
 #include <glib.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nulldriver/host.h"
 
@@ -230,6 +232,20 @@ static void renew_own_stream(worker *w) {
   }
 }
 
+/* What a sync file says must be so. */
+static void pass_sync_file(worker *w, leat_event *event) {
+  int32_t fd = -1;
+  CALL_OR(LEAT_ERROR_NOT_SUPPORTED, h.api->event->export_sync_fd(event, &fd, &err));
+  if (fd >= 0) {
+    struct pollfd what = {.fd = fd, .events = POLLIN};
+    const bool readable = poll(&what, 1, 1) > 0;
+    if (close(fd) != 0 || (readable && h.api->event->query(event, NULL) != LEAT_OK)) {
+      (void)fprintf(stderr, "a sync file is no descriptor, or readable too early\n");
+      abort();
+    }
+  }
+}
+
 /* An event whose life is short: it goes in any state. */
 static void pass_event(worker *w) {
   leat_event *event;
@@ -249,6 +265,9 @@ static void pass_event(worker *w) {
   }
   if (draw(w, 2) == 0) {
     CALL(h.api->stream->wait_event(any_stream(w), event, &err));
+  }
+  if (draw(w, 2) == 0) {
+    pass_sync_file(w, event);
   }
   CALL(h.api->event->destroy(event, &err));
 }

@@ -60,7 +60,7 @@ static void take_signals(const char *function, nd_job *job, const VkSubmitInfo *
     if (semaphore == NULL) {
       continue;
     }
-    const uint64_t value = values->pSignalSemaphoreValues[i];
+    const uint64_t value = semaphore->binary ? 1 : values->pSignalSemaphoreValues[i];
     if (value <= semaphore->promised) {
       nd_violation(function, "signal %u of value %llu does not rise above %llu", i, (unsigned long long)value,
                    (unsigned long long)semaphore->promised);
@@ -244,6 +244,7 @@ void nd_job_destroy(nd_job *job) {
     nd_object_unuse(&job->waits[i].semaphore->object);
   }
   for (uint32_t i = 0; i < job->signal_count; ++i) {
+    nd_semaphore_release(job->signals[i].semaphore);
     nd_object_unuse(&job->signals[i].semaphore->object);
   }
   free(job->waits);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Semaphores, and all that waits. */
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include "nulldriver/instance.h"
 #include "nulldriver/queue.h"
 #include "nulldriver/races.h"
@@ -19,21 +23,28 @@ VkResult nd_CreateSemaphore(VkDevice device, const VkSemaphoreCreateInfo *info, 
     return fault;
   }
   const VkSemaphoreTypeCreateInfo *type = NULL;
+  bool exported = false;
   for (const VkBaseInStructure *next = info->pNext; next != NULL; next = next->pNext) {
     if (next->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO) {
       type = (const VkSemaphoreTypeCreateInfo *)next;
+    } else if (next->sType == VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO) {
+      exported =
+          ((const VkExportSemaphoreCreateInfo *)next)->handleTypes == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT;
     }
   }
   nd_device *const d = nd_object_find(call.name, NULLDRIVER_DEVICE, ND_NUMBER(device));
-  if (type == NULL || type->semaphoreType != VK_SEMAPHORE_TYPE_TIMELINE) {
-    nd_violation(call.name, "this driver knows timeline semaphores only");
+  const bool binary = type == NULL || type->semaphoreType == VK_SEMAPHORE_TYPE_BINARY;
+  if (binary != exported) {
+    nd_violation(call.name, "this driver knows timeline semaphores and binary ones that become sync files only");
     return nd_leave(&call, VK_ERROR_UNKNOWN);
   }
   nd_semaphore *const semaphore = d == NULL ? NULL : nd_object_create(NULLDRIVER_SEMAPHORE, sizeof(*semaphore), d);
   if (semaphore == NULL) {
     return nd_leave(&call, VK_ERROR_OUT_OF_HOST_MEMORY);
   }
-  semaphore->value = semaphore->promised = type->initialValue;
+  semaphore->value = semaphore->promised = binary ? 0 : type->initialValue;
+  semaphore->binary = binary;
+  semaphore->fd = -1;
   *out = ND_HANDLE(VkSemaphore, semaphore);
   return nd_leave(&call, VK_SUCCESS);
 }
@@ -60,6 +71,46 @@ VkResult nd_GetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore, uin
   nd_races_after(s);
   nd_object_unuse(&s->object);
   return nd_leave(&call, d->lost ? nd_device_lost(d) : VK_SUCCESS);
+}
+
+VkResult nd_GetSemaphoreFdKHR(VkDevice device, const VkSemaphoreGetFdInfoKHR *info, int *out) {
+  nd_call call;
+  const VkResult fault = nd_enter(&call, ND_GetSemaphoreFdKHR, 0, 0);
+  if (fault != VK_SUCCESS) {
+    return fault;
+  }
+  nd_device *const d = nd_object_find(call.name, NULLDRIVER_DEVICE, ND_NUMBER(device));
+  nd_semaphore *const s = nd_object_find(call.name, NULLDRIVER_SEMAPHORE, ND_NUMBER(info->semaphore));
+  if (d == NULL || s == NULL) {
+    return nd_leave(&call, VK_ERROR_UNKNOWN);
+  }
+  if (!s->binary || s->promised == 0 || s->fd >= 0 ||
+      info->handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT) {
+    nd_violation(call.name, "the semaphore is not one that becomes a sync file, or nobody has submitted its signal");
+    return nd_leave(&call, VK_ERROR_UNKNOWN);
+  }
+  *out = -1;
+  if (s->value != 0 || d->lost) {
+    s->value = s->promised = 0;
+    return nd_leave(&call, VK_SUCCESS);
+  }
+  const int fd = eventfd(0, EFD_NONBLOCK);
+  s->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (s->fd < 0) {
+    (void)close(fd);
+    return nd_leave(&call, VK_ERROR_TOO_MANY_OBJECTS);
+  }
+  *out = fd;
+  return nd_leave(&call, VK_SUCCESS);
+}
+
+void nd_semaphore_release(nd_semaphore *semaphore) {
+  if (semaphore->fd >= 0) {
+    (void)eventfd_write(semaphore->fd, 1);
+    (void)close(semaphore->fd);
+    semaphore->fd = -1;
+    semaphore->value = semaphore->promised = 0;
+  }
 }
 
 /* Semaphores that are waited for. */
