@@ -436,8 +436,27 @@ static bool is_full(leati_lane *lane) {
   return !leati_counter_has(&lane->counter, room);
 }
 
+/* Takes the role. What was left to others until then is the caller's. */
+static bool lead(leati_lane *lane) {
+  if (!leati_role_try(&lane->leader)) {
+    return false;
+  }
+  atomic_store_explicit(&lane->missed, false, memory_order_seq_cst);
+  return true;
+}
+
+/* The same for one who may not look again: who has the role is told that there is a list. */
+static bool lead_or_tell(leati_lane *lane) {
+  if (lead(lane)) {
+    return true;
+  }
+  atomic_store_explicit(&lane->missed, true, memory_order_seq_cst);
+  /* It may have been given up before it was told. */
+  return lead(lane);
+}
+
 void leati_lane_help(leati_lane *lane, bool force) {
-  while (atomic_load_explicit(&lane->queued, memory_order_seq_cst) != NULL && leati_role_try(&lane->leader)) {
+  while (atomic_load_explicit(&lane->queued, memory_order_seq_cst) != NULL && lead_or_tell(lane)) {
     const bool leave = !force && atomic_load_explicit(&lane->attendants, memory_order_seq_cst) != 0 && is_full(lane);
     if (!leave) {
       submit_queued(lane);
@@ -484,10 +503,13 @@ void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
     return;
   }
   *inout_passed = 0;
-  /* Who tries for the role meanwhile leaves its list here: this thread looks again, or is followed by another. */
-  if (leati_role_try(&lane->leader)) {
+  if (lead(lane)) {
     submit_queued(lane);
     leati_role_leave(&lane->leader);
+    /* Who found the role taken is gone, and those who attend may sleep until their own lists have run. */
+    if (atomic_load_explicit(&lane->missed, memory_order_seq_cst)) {
+      leati_lane_help(lane, false);
+    }
   }
 }
 

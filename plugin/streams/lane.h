@@ -29,7 +29,10 @@ typedef struct leati_lane {
   VkQueue queue; /**< used by the leader alone */
   /* All that is relaxed here only guides guesses of who comes when, and where there is little to do. */
   _Alignas(LEATI_CACHE_LINE) leati_role leader; /**< who has it takes what is queued and submits it */
-  _Atomic(const void *) led_by;                 /**< thread that had it last; relaxed */
+  /** Somebody has left a list to who has the role. Set when that failed and before a last try, looked at after the role
+   * was given up; sequentially consistent, so that one of the two sees the other. */
+  atomic_bool missed;
+  _Atomic(const void *) led_by; /**< thread that had it last; relaxed */
   _Atomic uint64_t noted;       /**< value that the counter was last seen to have risen to; relaxed, as the next two */
   _Atomic uint64_t noted_ns;    /**< leati_now_ns() then */
   _Atomic uint32_t noted_lists; /**< `lists` then */

@@ -25,6 +25,8 @@ typedef struct bench {
 static leati_vk_device driver;
 static unsigned submits, batches_seen;
 static VkResult refusal;
+/* What somebody does while a leader submits, once; or NULL. */
+static void (*meanwhile)(void);
 /* Threads that attend the lane, as far as it knows. */
 static unsigned attending;
 
@@ -32,8 +34,13 @@ static unsigned attending;
 #define PATIENCE_NS UINT64_C(10000000000)
 
 static VkResult count_submits(VkQueue queue, uint32_t count, const VkSubmitInfo *batches, VkFence fence) {
+  void (*const act)(void) = meanwhile;
   ++submits;
   batches_seen = count;
+  meanwhile = NULL;
+  if (act != NULL) {
+    act();
+  }
   return refusal != VK_SUCCESS ? refusal : driver.QueueSubmit(queue, count, batches, fence);
 }
 
@@ -60,6 +67,7 @@ static void open_bench(void **state, bench *t) {
   t->lane = leati_lane_of(t->f->device->counters[0]);
   t->shape[0] = ELEMENTS;
   refusal = VK_SUCCESS;
+  meanwhile = NULL;
   if (t->f->device->vk.QueueSubmit == count_submits) {
     /* The test before ended half-way: without this, the next wait would never end. */
     t->f->device->vk = driver;
@@ -265,6 +273,37 @@ static void who_led_last_goes_first_if_it_is_there(void **state) {
   close_bench(&t);
 }
 
+/* For put_meanwhile(). */
+static bench *visited;
+
+/* Nobody waits for this list. */
+static void put_meanwhile(void) {
+  assert_int_equal(put(visited, 1, 20), LEAT_OK);
+}
+
+static void what_comes_while_a_list_is_submitted_needs_no_second_look(void **state) {
+  bench t;
+  open_bench(state, &t);
+  /* The other attendant sleeps until its list has run. */
+  attend(t.lane);
+  attend(t.lane);
+  hand_over(&t, 0, 10);
+  visited = &t;
+  meanwhile = put_meanwhile;
+  const unsigned before = submits;
+  const uint64_t begin = leati_now_ns();
+  uint32_t passed = 0;
+  while (submits == before && leati_now_ns() - begin < PATIENCE_NS) {
+    leati_lane_watch(t.lane, &passed);
+  }
+  leave(t.lane);
+  assert_int_equal(submits, before + 2);
+  check(&t, 0, 10);
+  check(&t, 1, 20);
+  leave(t.lane);
+  close_bench(&t);
+}
+
 static void who_asks_for_an_event_helps_the_lane_along(void **state) {
   bench t;
   leat_event *event;
@@ -402,6 +441,7 @@ int main(void) {
       cmocka_unit_test(lists_wait_for_company_while_two_groups_are_in_flight),
       cmocka_unit_test(those_who_ran_together_are_waited_for),
       cmocka_unit_test(who_led_last_goes_first_if_it_is_there),
+      cmocka_unit_test(what_comes_while_a_list_is_submitted_needs_no_second_look),
       cmocka_unit_test(who_asks_for_an_event_helps_the_lane_along),
       cmocka_unit_test(the_last_spinner_leaves_nothing_behind),
       cmocka_unit_test(what_a_stream_waits_for_is_submitted_first),
