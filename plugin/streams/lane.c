@@ -82,10 +82,15 @@ static uint32_t given_with(const leati_lane *lane, uint64_t value) {
   return atomic_load_explicit(&lane->given[value % LEATI_LANE_HISTORY], memory_order_relaxed);
 }
 
-/* Lists on a lane that have not run, as far as a look at the counter tells. */
+/* Lists on a lane that have not run, as far as a look at the counter tells. Of more batches than are remembered those
+ * that go first are left out. */
 static uint32_t load_of(leati_lane *lane) {
   (void)leati_counter_poll(lane->device, &lane->counter, NULL);
-  const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_acquire);
+  const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
+  uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_acquire);
+  if (submitted >= reached + LEATI_LANE_HISTORY) {
+    reached = submitted - LEATI_LANE_HISTORY + 1;
+  }
   const uint32_t lists = atomic_load_explicit(&lane->lists, memory_order_relaxed);
   const uint32_t given = given_with(lane, reached);
   /* The two are not read at once. */

@@ -755,6 +755,33 @@ static void staging_of_a_failed_operation_is_used_again(void **state) {
   close_device();
 }
 
+/* Also when it has more to do than it remembers. */
+static void a_lane_with_much_to_do_is_not_taken_for_an_empty_one(void **state) {
+  (void)state;
+  static blocks t;
+  open_configured("LEAT_LANES", "2");
+  leat_stream *const busy = make_stream(), *const next = make_stream();
+  leat_stream_info where[2] = {{.struct_size = sizeof(where[0])}, {.struct_size = sizeof(where[0])}};
+  take_blocks(&t, busy);
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  for (uint32_t i = 0; i < LEATI_LANE_HISTORY; ++i) {
+    assert_int_equal(rectify(&t, busy), LEAT_OK);
+    assert_ok(h.api->stream->flush(busy, &err));
+  }
+  assert_int_equal(nulldriver_pending(), LEATI_LANE_HISTORY);
+  assert_int_equal(rectify(&t, next), LEAT_OK);
+  assert_ok(h.api->stream->flush(next, &err));
+  assert_ok(h.api->stream->info(busy, &where[0], &err));
+  assert_ok(h.api->stream->info(next, &where[1], &err));
+  assert_int_not_equal(where[0].lane, where[1].lane);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  assert_ok(h.api->device->synchronize(h.device, &err));
+  give_blocks(&t);
+  assert_ok(h.api->stream->destroy(next, &err));
+  assert_ok(h.api->stream->destroy(busy, &err));
+  close_configured("LEAT_LANES");
+}
+
 /* A list that was to change lanes and could not be written or submitted: what went before is still on the old lane. */
 static void a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order(void **state) {
   (void)state;
@@ -1655,6 +1682,7 @@ int main(void) {
       CASE(failures_hold_no_staging_and_no_command_pools),
       CASE(memory_of_a_failed_operation_comes_back),
       CASE(staging_of_a_failed_operation_is_used_again),
+      CASE(a_lane_with_much_to_do_is_not_taken_for_an_empty_one),
       CASE(a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order),
       CASE(what_comes_while_a_stream_is_given_back_is_not_lost),
       CASE(a_lost_device_ends_every_wait),
