@@ -16,8 +16,10 @@ static const uint64_t standard_size[LEATI_CHUNK_KINDS] = {64u << 10, 256u << 10,
 #define LARGE_KEPT_MAX (UINT64_C(256) << 20)
 
 /* Shelves for chunks of standard size, as many as the pool has streams: threads whose lists end together give their
- * chunks back together. */
+ * chunks back together. Each keeps some lists' worth; what exceeds it is for all, or streams that need much one after
+ * the other would each keep it. */
 #define SHELVES 32
+#define OWN_KEPT_MAX (UINT64_C(2) << 20)
 
 /* Free chunks. */
 typedef struct shelf {
@@ -28,7 +30,8 @@ typedef struct shelf {
 LEATI_OWN_LINE(shelf);
 
 struct leati_staging {
-  shelf standard[SHELVES];
+  shelf own[SHELVES]; /* by user */
+  shelf common;
   shelf large;
   /* Taken from the driver. Relaxed: for statistics only. */
   _Atomic uint64_t driver_bytes;
@@ -153,9 +156,9 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
   return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_set(device, chunk, err) : LEAT_OK;
 }
 
-/* Where chunks of a size go. */
+/* The first place to look for a chunk of a size. */
 static shelf *shelf_of(struct leati_staging *staging, leati_chunk_kind kind, uint64_t size, uint32_t user) {
-  return size > standard_size[kind] ? &staging->large : &staging->standard[user % SHELVES];
+  return size > standard_size[kind] ? &staging->large : &staging->own[user % SHELVES];
 }
 
 int32_t leati_staging_create(leat_device *device, leat_error *err) {
@@ -164,8 +167,9 @@ int32_t leati_staging_create(leat_device *device, leat_error *err) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
   }
   leati_mutex_init(&device->staging->large.lock, LEATI_RANK_STAGING);
+  leati_mutex_init(&device->staging->common.lock, LEATI_RANK_STAGING);
   for (int i = 0; i < SHELVES; ++i) {
-    leati_mutex_init(&device->staging->standard[i].lock, LEATI_RANK_STAGING);
+    leati_mutex_init(&device->staging->own[i].lock, LEATI_RANK_STAGING);
   }
   return LEAT_OK;
 }
@@ -176,8 +180,9 @@ void leati_staging_destroy(leat_device *device) {
   }
   (void)leati_staging_trim(device);
   leati_mutex_destroy(&device->staging->large.lock);
+  leati_mutex_destroy(&device->staging->common.lock);
   for (int i = 0; i < SHELVES; ++i) {
-    leati_mutex_destroy(&device->staging->standard[i].lock);
+    leati_mutex_destroy(&device->staging->own[i].lock);
   }
   leati_free(device->staging);
   device->staging = NULL;
@@ -203,9 +208,9 @@ static uint64_t clear(leat_device *device, shelf *s) {
 }
 
 uint64_t leati_staging_trim(leat_device *device) {
-  uint64_t bytes = clear(device, &device->staging->large);
+  uint64_t bytes = clear(device, &device->staging->large) + clear(device, &device->staging->common);
   for (int i = 0; i < SHELVES; ++i) {
-    bytes += clear(device, &device->staging->standard[i]);
+    bytes += clear(device, &device->staging->own[i]);
   }
   return bytes;
 }
@@ -258,9 +263,12 @@ static int32_t make_chunk(leat_device *device, leati_chunk_kind kind, uint64_t s
 
 int32_t leati_staging_take(leat_device *device, uint32_t user, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
                            leat_error *err) {
+  const bool large = size > standard_size[kind];
   leati_chunk *chunk = pop_fitting(shelf_of(device->staging, kind, size, user), kind, size);
+  if (chunk == NULL && !large) {
+    chunk = pop_fitting(&device->staging->common, kind, size);
+  }
   if (chunk == NULL) {
-    const bool large = size > standard_size[kind];
     const uint64_t made_size = large ? (size + 0xffff) & ~UINT64_C(0xffff) : standard_size[kind];
     int32_t status = make_chunk(device, kind, made_size, &chunk, err);
     if (status == LEAT_ERROR_OUT_OF_MEMORY) {
@@ -277,11 +285,17 @@ int32_t leati_staging_take(leat_device *device, uint32_t user, leati_chunk_kind 
   return LEAT_OK;
 }
 
+/* Puts a chunk where the next one who needs it looks. False: enough of them are kept. */
+static bool keep(struct leati_staging *staging, leati_chunk *chunk) {
+  shelf *const s = shelf_of(staging, chunk->kind, chunk->size, chunk->user);
+  return s == &staging->large ? push(s, chunk, LARGE_KEPT_MAX)
+                              : push(s, chunk, OWN_KEPT_MAX) || push(&staging->common, chunk, UINT64_MAX);
+}
+
 void leati_staging_give(leat_device *device, leati_chunk *chunks) {
   while (chunks != NULL) {
     leati_chunk *const next = chunks->next;
-    shelf *const s = shelf_of(device->staging, chunks->kind, chunks->size, chunks->user);
-    if (!push(s, chunks, s == &device->staging->large ? LARGE_KEPT_MAX : UINT64_MAX)) {
+    if (!keep(device->staging, chunks)) {
       destroy_chunk(device, chunks);
     }
     chunks = next;

@@ -365,6 +365,40 @@ static void streams_reuse_their_staging_and_trim_gives_it_back(void **state) {
   }
 }
 
+static void what_streams_need_one_after_the_other_is_kept_once(void **state) {
+  /* Each download has a chunk of its own. */
+  enum { STREAMS = 4, CHUNKS = 32, SIZE = 200000 };
+  fixture *const f = fixture_of(state);
+  leat_stream *streams[STREAMS];
+  unsigned char *const bytes = malloc(SIZE);
+  int64_t size = SIZE;
+  uint64_t once = 0;
+  assert_non_null(bytes);
+  for (int i = 0; i < STREAMS; ++i) {
+    streams[i] = open_stream(f);
+  }
+  const uint64_t address = alloc_on(f, SIZE, streams[0]);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  const uint64_t idle = stats_of(f).staging_bytes;
+  for (int i = 0; i < STREAMS; ++i) {
+    const DLTensor from = bytes_on(f, address, NULL, &size), to = bytes_on(f, 0, bytes, &size);
+    for (int j = 0; j < CHUNKS; ++j) {
+      assert_ok(f->api->memory->copy(streams[i], &from, &to, &err));
+    }
+    assert_ok(f->api->stream->synchronize(streams[i], &err));
+    once = i == 0 ? stats_of(f).staging_bytes - idle : once;
+  }
+  assert_true(once >= (uint64_t)CHUNKS * SIZE);
+  assert_true(stats_of(f).staging_bytes - idle < 2 * once);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  assert_int_equal(stats_of(f).staging_bytes, idle);
+  free(bytes);
+  release(f, address);
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_ok(f->api->stream->destroy(streams[i], &err));
+  }
+}
+
 /* Sets the high watermark to so many bytes of the device's memory, or a little less. */
 static void limit_to(fixture *f, uint64_t bytes) {
   char ratio[32];
@@ -860,6 +894,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(an_idle_mapped_block_takes_small_uploads_without_a_command),
       cmocka_unit_test(a_block_that_cannot_be_mapped_is_used_unmapped),
       cmocka_unit_test(streams_reuse_their_staging_and_trim_gives_it_back),
+      cmocka_unit_test(what_streams_need_one_after_the_other_is_kept_once),
       cmocka_unit_test(the_high_watermark_holds_and_says_so),
       cmocka_unit_test(near_the_watermark_a_segment_is_as_small_as_its_block),
       cmocka_unit_test(a_refusal_by_the_driver_gives_all_cached_memory_back),
