@@ -25,7 +25,7 @@ typedef struct bench {
 static leati_vk_device driver;
 static unsigned submits, batches_seen;
 static VkResult refusal;
-/* What somebody does while a leader submits, once; or NULL. */
+/* What somebody does while a leader submits or looks whether it should, once; or NULL. */
 static void (*meanwhile)(void);
 /* Threads that attend the lane, as far as it knows. */
 static unsigned attending;
@@ -33,20 +33,25 @@ static unsigned attending;
 /* What is waited for here comes at once or never. */
 #define PATIENCE_NS UINT64_C(10000000000)
 
-static VkResult count_submits(VkQueue queue, uint32_t count, const VkSubmitInfo *batches, VkFence fence) {
+static void do_meanwhile(void) {
   void (*const act)(void) = meanwhile;
-  ++submits;
-  batches_seen = count;
   meanwhile = NULL;
   if (act != NULL) {
     act();
   }
+}
+
+static VkResult count_submits(VkQueue queue, uint32_t count, const VkSubmitInfo *batches, VkFence fence) {
+  ++submits;
+  batches_seen = count;
+  do_meanwhile();
   return refusal != VK_SUCCESS ? refusal : driver.QueueSubmit(queue, count, batches, fence);
 }
 
 static VkResult nothing_has_run(VkDevice device, VkSemaphore semaphore, uint64_t *out_value) {
   (void)device;
   (void)semaphore;
+  do_meanwhile();
   *out_value = 0;
   return VK_SUCCESS;
 }
@@ -87,6 +92,10 @@ static void open_bench(void **state, bench *t) {
 
 static void close_bench(bench *t) {
   t->f->device->vk = driver;
+  /* Everything has run or was lost, so the lane has nothing to do. */
+  const uint64_t submitted = atomic_load_explicit(&t->lane->counter.submitted, memory_order_relaxed);
+  assert_int_equal(atomic_load_explicit(&t->lane->lists, memory_order_relaxed),
+                   atomic_load_explicit(&t->lane->given[submitted % LEATI_LANE_HISTORY], memory_order_relaxed));
   for (int i = 0; i < STREAMS; ++i) {
     assert_ok(t->f->api->memory->free(t->f->device, t->blocks[i], &err));
     assert_ok(t->f->api->stream->destroy(t->streams[i], &err));
@@ -119,6 +128,22 @@ static void check(bench *t, int i, int32_t value) {
   assert_int_equal(t->out[i][ELEMENTS - 1], value + ELEMENTS - 1);
 }
 
+/* For those that follow. */
+static bench *visited;
+
+/* Nobody waits for this list. */
+static void put_meanwhile(void) {
+  assert_int_equal(put(visited, 1, 20), LEAT_OK);
+}
+
+static void put_behind(void) {
+  assert_int_equal(put(visited, 3, 88), LEAT_OK);
+}
+
+static void leave_meanwhile(void) {
+  leave(visited->lane);
+}
+
 static void without_spinners_each_list_goes_at_once(void **state) {
   bench t;
   open_bench(state, &t);
@@ -134,6 +159,12 @@ static void without_spinners_each_list_goes_at_once(void **state) {
   close_bench(&t);
 }
 
+/* Looks once at the lane like a thread that spins. */
+static void look(bench *t) {
+  uint32_t passed = 0;
+  leati_lane_watch(t->lane, &passed);
+}
+
 static void lists_wait_for_company_while_two_groups_are_in_flight(void **state) {
   bench t;
   open_bench(state, &t);
@@ -144,6 +175,7 @@ static void lists_wait_for_company_while_two_groups_are_in_flight(void **state) 
   }
   assert_int_equal(submits, 2);
   leati_lane_help(t.lane, false);
+  look(&t);
   assert_int_equal(submits, 2);
   /* The one who spins sees a group end: the rest goes together. */
   t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
@@ -183,12 +215,6 @@ static void run_together(bench *t, uint64_t ns) {
   atomic_store_explicit(&t->lane->noted_ns, ns, memory_order_relaxed);
 }
 
-/* Looks once at the lane like a thread that spins. */
-static void look(bench *t) {
-  uint32_t passed = 0;
-  leati_lane_watch(t->lane, &passed);
-}
-
 static void those_who_ran_together_are_waited_for(void **state) {
   enum { THE_OTHER_COMES, IT_DOES_NOT_COME_IN_TIME, SOMEBODY_IS_IN_HASTE, THE_LAST_ONE_GOES, WAYS };
   bench t;
@@ -202,6 +228,9 @@ static void those_who_ran_together_are_waited_for(void **state) {
     for (int i = 0; i < 100; ++i) {
       look(&t);
     }
+    /* Another one comes and goes. */
+    attend(t.lane);
+    leave(t.lane);
     assert_int_equal(submits, before);
     if (how == THE_OTHER_COMES) {
       hand_over(&t, 1, 20);
@@ -253,6 +282,12 @@ static void who_led_last_goes_first_if_it_is_there(void **state) {
   /* This thread, which led last, attends: the other one leaves it some looks, and then leads. */
   attend(t.lane);
   attend(t.lane);
+  look(&t);
+  hand_over(&t, 0, 2);
+  const unsigned first = submits;
+  look(&t);
+  assert_int_equal(submits, first + 1);
+  check(&t, 0, 2);
   hand_over(&t, 0, 2);
   assert_true(looks_of_another(&t) > 1);
   check(&t, 0, 2);
@@ -271,14 +306,6 @@ static void who_led_last_goes_first_if_it_is_there(void **state) {
   check(&t, 0, 4);
   leave(t.lane);
   close_bench(&t);
-}
-
-/* For put_meanwhile(). */
-static bench *visited;
-
-/* Nobody waits for this list. */
-static void put_meanwhile(void) {
-  assert_int_equal(put(visited, 1, 20), LEAT_OK);
 }
 
 static void what_comes_while_a_list_is_submitted_needs_no_second_look(void **state) {
@@ -351,6 +378,28 @@ static void the_last_spinner_leaves_nothing_behind(void **state) {
   close_bench(&t);
 }
 
+static void the_last_one_leaves_nothing_behind_while_somebody_looks(void **state) {
+  bench t;
+  open_bench(state, &t);
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  attend(t.lane);
+  for (int i = 0; i < 3; ++i) {
+    assert_int_equal(put(&t, i, i), LEAT_OK);
+  }
+  assert_int_equal(submits, 2);
+  /* It sees an attendant, and then that the queue is full; in between the attendant goes, and does not get the role. */
+  visited = &t;
+  meanwhile = leave_meanwhile;
+  leati_lane_help(t.lane, false);
+  assert_null(meanwhile);
+  assert_int_equal(submits, 3);
+  t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+  for (int i = 0; i < 3; ++i) {
+    check(&t, i, i);
+  }
+  close_bench(&t);
+}
+
 static void what_a_stream_waits_for_is_submitted_first(void **state) {
   bench t;
   leat_event *event;
@@ -384,9 +433,13 @@ static void a_refused_group_fails_all_its_streams_and_no_other(void **state) {
   }
   /* Streams 2 and 3 wait for company; one of them has a second list. */
   assert_int_equal(put(&t, 3, 77), LEAT_OK);
+  /* And this one comes before stream 3 has failed, to a group of its own. */
+  visited = &t;
+  meanwhile = put_behind;
   refusal = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   leave(t.lane);
   refusal = VK_SUCCESS;
+  assert_null(atomic_load_explicit(&t.lane->queued, memory_order_relaxed));
   t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
   check(&t, 0, 1);
   check(&t, 1, 2);
@@ -444,6 +497,7 @@ int main(void) {
       cmocka_unit_test(what_comes_while_a_list_is_submitted_needs_no_second_look),
       cmocka_unit_test(who_asks_for_an_event_helps_the_lane_along),
       cmocka_unit_test(the_last_spinner_leaves_nothing_behind),
+      cmocka_unit_test(the_last_one_leaves_nothing_behind_while_somebody_looks),
       cmocka_unit_test(what_a_stream_waits_for_is_submitted_first),
       cmocka_unit_test(what_has_run_is_not_looked_for_in_what_came_later),
       cmocka_unit_test(a_refused_group_fails_all_its_streams_and_no_other),
