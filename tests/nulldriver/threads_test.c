@@ -13,6 +13,7 @@
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
 #include "streams/lane.h"
+#include "streams/stream.h"
 
 enum { WORKERS = 31 };
 
@@ -617,6 +618,57 @@ static void who_waits_while_a_leader_submits_rests(void **state) {
   close_configured("LEAT_WAIT_SPIN_US");
 }
 
+/* What others leave for company while it waits goes as soon as the queue has room, not when its own work has run. */
+static void who_waits_looks_after_its_lane(void **state) {
+  (void)state;
+  static blocks t;
+  enum { BY_NAPS, BLOCKING, SPINNING, WAYS };
+  static const char *const spins[WAYS] = {[BY_NAPS] = NULL, [BLOCKING] = "0", [SPINNING] = "1000000"};
+  for (int i = 0; i < WAYS; ++i) {
+    const struct timespec nap = {.tv_nsec = 1000000};
+    pthread_t thread;
+    leati_timeline *timeline;
+    uint64_t value;
+    /* One lane as yet. */
+    open_configured("LEAT_WAIT_SPIN_US", spins[i]);
+    leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+    leat_stream *const streams[3] = {make_stream(), make_stream(), make_stream()};
+    leat_event *const event = make_event();
+    take_blocks(&t, NULL);
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    const uint64_t before = nulldriver_calls("vkQueueSubmit"), blocked = nulldriver_calls("vkWaitSemaphores");
+    assert_int_equal(rectify(&t, streams[0]), LEAT_OK);
+    assert_ok(h.api->stream->flush(streams[0], &err));
+    assert_int_equal(rectify(&t, streams[1]), LEAT_OK);
+    assert_ok(h.api->event->record(event, streams[1], &err));
+    /* Half of this is slept through. */
+    leati_stream_promise(streams[1], &timeline, &value);
+    atomic_store_explicit(&timeline->usual_wait_ns, UINT64_C(60000000000), memory_order_relaxed);
+    start(&thread, wait_for_event, event);
+    while (leati_lane_attendants(lane) == 0) {
+      (void)nanosleep(&nap, NULL);
+    }
+    assert_int_equal(rectify(&t, streams[2]), LEAT_OK);
+    assert_ok(h.api->stream->flush(streams[2], &err));
+    assert_int_equal(nulldriver_calls("vkQueueSubmit") - before, 2);
+    assert_int_equal(nulldriver_step(1), 1);
+    for (int j = 0; j < 5000 && nulldriver_calls("vkQueueSubmit") - before == 2; ++j) {
+      (void)nanosleep(&nap, NULL);
+    }
+    assert_int_equal(nulldriver_calls("vkQueueSubmit") - before, 3);
+    assert_true(i == BLOCKING || nulldriver_calls("vkWaitSemaphores") == blocked);
+    nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+    join(thread);
+    assert_ok(h.api->device->synchronize(h.device, &err));
+    give_blocks(&t);
+    assert_ok(h.api->event->destroy(event, &err));
+    for (int j = 0; j < 3; ++j) {
+      assert_ok(h.api->stream->destroy(streams[j], &err));
+    }
+    close_configured("LEAT_WAIT_SPIN_US");
+  }
+}
+
 static void giving_back_clears_the_error(void **state) {
   (void)state;
   static owner o;
@@ -800,6 +852,7 @@ int main(void) {
       CASE(owners_leave_no_row_of_timelines),
       CASE(owners_leave_no_row_of_lists),
       CASE(who_waits_while_a_leader_submits_rests),
+      CASE(who_waits_looks_after_its_lane),
       CASE(giving_back_clears_the_error),
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
       CASE(giving_a_shared_stream_back_flushes_it),
