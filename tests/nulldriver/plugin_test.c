@@ -755,6 +755,23 @@ static void staging_of_a_failed_operation_is_used_again(void **state) {
   close_device();
 }
 
+/* The device works while the rest is recorded. */
+static void a_long_list_goes_without_being_asked(void **state) {
+  (void)state;
+  static blocks t;
+  open_device();
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, stream);
+  const uint64_t before = nulldriver_calls("vkQueueSubmit");
+  for (int i = 0; i < 512; ++i) {
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+  }
+  assert_true(nulldriver_calls("vkQueueSubmit") > before);
+  give_blocks(&t);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
 /* Also when it has more to do than it remembers. */
 static void a_lane_with_much_to_do_is_not_taken_for_an_empty_one(void **state) {
   (void)state;
@@ -1682,6 +1699,7 @@ int main(void) {
       CASE(failures_hold_no_staging_and_no_command_pools),
       CASE(memory_of_a_failed_operation_comes_back),
       CASE(staging_of_a_failed_operation_is_used_again),
+      CASE(a_long_list_goes_without_being_asked),
       CASE(a_lane_with_much_to_do_is_not_taken_for_an_empty_one),
       CASE(a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order),
       CASE(what_comes_while_a_stream_is_given_back_is_not_lost),
