@@ -365,6 +365,39 @@ static void streams_reuse_their_staging_and_trim_gives_it_back(void **state) {
   }
 }
 
+static void large_staging_is_kept_for_reuse_up_to_a_bound(void **state) {
+  enum { SIZE = 40 << 20, KEPT_MAX = 256 << 20, TIMES = KEPT_MAX / SIZE + 1 };
+  fixture *const f = fixture_of(state);
+  leat_stream *const stream = open_stream(f);
+  unsigned char *const bytes = malloc(SIZE);
+  int64_t size = SIZE;
+  assert_non_null(bytes);
+  const uint64_t address = alloc_on(f, SIZE, stream);
+  const DLTensor from = bytes_on(f, address, NULL, &size), to = bytes_on(f, 0, bytes, &size);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  const uint64_t idle = stats_of(f).staging_bytes;
+  download(f, stream, address, bytes, SIZE);
+  const uint64_t taken = stats_of(f).staging_bytes - idle;
+  assert_true(taken >= SIZE);
+  /* However often they are used and trimmed. */
+  for (int i = 0; i < 2 * TIMES; ++i) {
+    download(f, stream, address, bytes, SIZE);
+    assert_int_equal(stats_of(f).staging_bytes - idle, taken);
+    if (i < TIMES) {
+      assert_ok(f->api->memory->trim(f->device, NULL, &err));
+    }
+  }
+  for (int i = 0; i < TIMES; ++i) {
+    assert_ok(f->api->memory->copy(stream, &from, &to, &err));
+  }
+  assert_ok(f->api->stream->synchronize(stream, &err));
+  assert_in_range(stats_of(f).staging_bytes - idle, taken, KEPT_MAX);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  free(bytes);
+  release(f, address);
+  assert_ok(f->api->stream->destroy(stream, &err));
+}
+
 static void what_streams_need_one_after_the_other_is_kept_once(void **state) {
   /* Each download has a chunk of its own. */
   enum { STREAMS = 4, CHUNKS = 32, SIZE = 200000 };
@@ -894,6 +927,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(an_idle_mapped_block_takes_small_uploads_without_a_command),
       cmocka_unit_test(a_block_that_cannot_be_mapped_is_used_unmapped),
       cmocka_unit_test(streams_reuse_their_staging_and_trim_gives_it_back),
+      cmocka_unit_test(large_staging_is_kept_for_reuse_up_to_a_bound),
       cmocka_unit_test(what_streams_need_one_after_the_other_is_kept_once),
       cmocka_unit_test(the_high_watermark_holds_and_says_so),
       cmocka_unit_test(near_the_watermark_a_segment_is_as_small_as_its_block),
