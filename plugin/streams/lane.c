@@ -571,7 +571,7 @@ int32_t leati_lane_export(leati_lane *lane, int32_t *out_fd, leat_error *err) {
   leati_assert_unlocked();
   leati_syncfile *file;
   LEATI_TRY(leati_syncfile_create(lane->device, &file, err));
-  while (!leati_role_try(&lane->leader)) {
+  while (!lead(lane)) {
     leati_gate_check();
     leati_yield();
   }
