@@ -81,17 +81,19 @@ static int32_t event_record(leat_event *event, leat_stream *stream, leat_error *
   return leati_event_record(event, stream, err);
 }
 
+/* Tells what the event stands for, and whether that has finished; what was never recorded has. */
+static int32_t ask(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value, leat_error *err) {
+  (void)leati_event_read(event, out_timeline, out_value);
+  return *out_timeline == NULL ? LEAT_OK : leati_timeline_query(*out_timeline, *out_value, err);
+}
+
 static int32_t event_query(leat_event *event, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_event_check(event, NULL, err));
   leati_timeline *timeline;
   uint64_t value;
-  (void)leati_event_read(event, &timeline, &value);
-  if (timeline == NULL) {
-    return LEAT_OK;
-  }
-  const int32_t status = leati_timeline_query(timeline, value, err);
   leati_point point;
+  const int32_t status = ask(event, &timeline, &value, err);
   if (status == LEAT_ERROR_NOT_READY && leati_timeline_locate(timeline, value, &point) && point.value == 0) {
     /* Who asks again and again does not wait, but the list may have been left for company. */
     leati_lane_help(leati_lane_of(point.counter), false);
@@ -168,12 +170,8 @@ static int32_t event_export_sync_fd(leat_event *event, int32_t *out_fd, leat_err
   }
   leati_timeline *timeline;
   uint64_t value;
-  (void)leati_event_read(event, &timeline, &value);
-  if (timeline == NULL) {
-    return LEAT_OK;
-  }
-  const int32_t status = leati_timeline_query(timeline, value, err);
   leati_point point;
+  const int32_t status = ask(event, &timeline, &value, err);
   if (status != LEAT_ERROR_NOT_READY) {
     return status;
   }

@@ -334,6 +334,15 @@ static bool is_readable(int32_t fd) {
   return (what.revents & POLLIN) != 0;
 }
 
+/* A round trip that the device holds back, and the event behind it. */
+static void hold_work(blocks *t, leat_stream *stream, leat_event *event, uint32_t seed) {
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_int_equal(upload(t, stream, seed), LEAT_OK);
+  assert_int_equal(rectify(t, stream), LEAT_OK);
+  assert_int_equal(download(t, stream), LEAT_OK);
+  assert_ok(h.api->event->record(event, stream, &err));
+}
+
 static void a_sync_file_is_readable_when_the_work_has_run(void **state) {
   (void)state;
   static blocks t;
@@ -346,11 +355,7 @@ static void a_sync_file_is_readable_when_the_work_has_run(void **state) {
   assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
   assert_int_equal(fd, -1);
   for (uint32_t seed = 0; seed < 20; ++seed) {
-    nulldriver_set_mode(NULLDRIVER_HELD, 0);
-    assert_int_equal(upload(&t, stream, seed), LEAT_OK);
-    assert_int_equal(rectify(&t, stream), LEAT_OK);
-    assert_int_equal(download(&t, stream), LEAT_OK);
-    assert_ok(h.api->event->record(event, stream, &err));
+    hold_work(&t, stream, event, seed);
     assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
     assert_true(fd >= 0);
     assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
@@ -384,10 +389,7 @@ static void a_sync_file_of_lost_work_does_not_hang(void **state) {
   leat_stream *const stream = make_stream();
   take_blocks(&t, stream);
   assert_ok(h.api->event->create(h.device, 0, &event, &err));
-  nulldriver_set_mode(NULLDRIVER_HELD, 0);
-  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
-  assert_int_equal(rectify(&t, stream), LEAT_OK);
-  assert_ok(h.api->event->record(event, stream, &err));
+  hold_work(&t, stream, event, 1);
   assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
   assert_false(is_readable(fd));
   nulldriver_lose_device();
@@ -413,11 +415,7 @@ static void a_sync_file_that_cannot_be_had_changes_nothing(void **state) {
   assert_ok(h.api->event->create(h.device, 0, &event, &err));
   for (uint32_t i = 0; i < 9; ++i) {
     int32_t fd = 0;
-    nulldriver_set_mode(NULLDRIVER_HELD, 0);
-    assert_int_equal(upload(&t, stream, i), LEAT_OK);
-    assert_int_equal(rectify(&t, stream), LEAT_OK);
-    assert_int_equal(download(&t, stream), LEAT_OK);
-    assert_ok(h.api->event->record(event, stream, &err));
+    hold_work(&t, stream, event, i);
     assert_true(nulldriver_fail(functions[i % 3], 1, VK_ERROR_OUT_OF_HOST_MEMORY));
     assert_int_equal(h.api->event->export_sync_fd(event, &fd, NULL), LEAT_ERROR_OUT_OF_MEMORY);
     assert_int_equal(fd, -1);
