@@ -15,10 +15,11 @@ static const uint64_t standard_size[LEATI_CHUNK_KINDS] = {64u << 10, 256u << 10,
 /* Larger chunks are kept for reuse up to this many bytes in all; what exceeds it goes back to the driver. */
 #define LARGE_KEPT_MAX (UINT64_C(256) << 20)
 
-/* Shelves for chunks of standard size, as many as the pool has streams: threads whose lists end together give their
- * chunks back together. Each keeps some lists' worth; what exceeds it is for all, or streams that need much one after
- * the other would each keep it. */
-#define SHELVES 32
+/* Chunks of standard size have shelves by user, as many as the pool has streams: threads whose lists end together give
+ * their chunks back together. Each keeps some lists' worth; what exceeds it is for all, or streams that need much one
+ * after the other would each keep it. */
+#define USER_SHELVES 32
+enum { COMMON = USER_SHELVES, LARGE, SHELVES };
 #define OWN_KEPT_MAX (UINT64_C(2) << 20)
 
 /* Free chunks. */
@@ -30,9 +31,7 @@ typedef struct shelf {
 LEATI_OWN_LINE(shelf);
 
 struct leati_staging {
-  shelf own[SHELVES]; /* by user */
-  shelf common;
-  shelf large;
+  shelf shelves[SHELVES];
   /* Taken from the driver. Relaxed: for statistics only. */
   _Atomic uint64_t driver_bytes;
 };
@@ -158,7 +157,7 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
 
 /* The first place to look for a chunk of a size. */
 static shelf *shelf_of(struct leati_staging *staging, leati_chunk_kind kind, uint64_t size, uint32_t user) {
-  return size > standard_size[kind] ? &staging->large : &staging->own[user % SHELVES];
+  return &staging->shelves[size > standard_size[kind] ? LARGE : user % USER_SHELVES];
 }
 
 int32_t leati_staging_create(leat_device *device, leat_error *err) {
@@ -166,10 +165,8 @@ int32_t leati_staging_create(leat_device *device, leat_error *err) {
   if (device->staging == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
   }
-  leati_mutex_init(&device->staging->large.lock, LEATI_RANK_STAGING);
-  leati_mutex_init(&device->staging->common.lock, LEATI_RANK_STAGING);
   for (int i = 0; i < SHELVES; ++i) {
-    leati_mutex_init(&device->staging->own[i].lock, LEATI_RANK_STAGING);
+    leati_mutex_init(&device->staging->shelves[i].lock, LEATI_RANK_STAGING);
   }
   return LEAT_OK;
 }
@@ -179,10 +176,8 @@ void leati_staging_destroy(leat_device *device) {
     return;
   }
   (void)leati_staging_trim(device);
-  leati_mutex_destroy(&device->staging->large.lock);
-  leati_mutex_destroy(&device->staging->common.lock);
   for (int i = 0; i < SHELVES; ++i) {
-    leati_mutex_destroy(&device->staging->own[i].lock);
+    leati_mutex_destroy(&device->staging->shelves[i].lock);
   }
   leati_free(device->staging);
   device->staging = NULL;
@@ -208,9 +203,9 @@ static uint64_t clear(leat_device *device, shelf *s) {
 }
 
 uint64_t leati_staging_trim(leat_device *device) {
-  uint64_t bytes = clear(device, &device->staging->large) + clear(device, &device->staging->common);
+  uint64_t bytes = 0;
   for (int i = 0; i < SHELVES; ++i) {
-    bytes += clear(device, &device->staging->own[i]);
+    bytes += clear(device, &device->staging->shelves[i]);
   }
   return bytes;
 }
@@ -266,7 +261,7 @@ int32_t leati_staging_take(leat_device *device, uint32_t user, leati_chunk_kind 
   const bool large = size > standard_size[kind];
   leati_chunk *chunk = pop_fitting(shelf_of(device->staging, kind, size, user), kind, size);
   if (chunk == NULL && !large) {
-    chunk = pop_fitting(&device->staging->common, kind, size);
+    chunk = pop_fitting(&device->staging->shelves[COMMON], kind, size);
   }
   if (chunk == NULL) {
     const uint64_t made_size = large ? (size + 0xffff) & ~UINT64_C(0xffff) : standard_size[kind];
@@ -288,8 +283,9 @@ int32_t leati_staging_take(leat_device *device, uint32_t user, leati_chunk_kind 
 /* Puts a chunk where the next one who needs it looks. False: enough of them are kept. */
 static bool keep(struct leati_staging *staging, leati_chunk *chunk) {
   shelf *const s = shelf_of(staging, chunk->kind, chunk->size, chunk->user);
-  return s == &staging->large ? push(s, chunk, LARGE_KEPT_MAX)
-                              : push(s, chunk, OWN_KEPT_MAX) || push(&staging->common, chunk, UINT64_MAX);
+  return s == &staging->shelves[LARGE]
+             ? push(s, chunk, LARGE_KEPT_MAX)
+             : push(s, chunk, OWN_KEPT_MAX) || push(&staging->shelves[COMMON], chunk, UINT64_MAX);
 }
 
 void leati_staging_give(leat_device *device, leati_chunk *chunks) {
