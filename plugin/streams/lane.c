@@ -82,6 +82,13 @@ static uint32_t given_with(const leati_lane *lane, uint64_t value) {
   return atomic_load_explicit(&lane->given[value % LEATI_LANE_HISTORY], memory_order_relaxed);
 }
 
+/* Notes how many lists the batch has that raises the counter to a value, after the one before was noted. The leader's.
+ */
+static void note_given(leati_lane *lane, uint64_t value, uint32_t lists) {
+  atomic_store_explicit(&lane->given[value % LEATI_LANE_HISTORY], given_with(lane, value - 1) + lists,
+                        memory_order_relaxed);
+}
+
 /* Lists on a lane that have not run, as far as a look at the counter tells. Of more batches than are remembered those
  * that go first are left out. */
 static uint32_t load_of(leati_lane *lane) {
@@ -323,8 +330,7 @@ static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
 static void note_submitted(leati_lane *lane, group *g, uint32_t end) {
   for (uint32_t i = g->sent; i < end; ++i) {
     send_tape(lane, g->tapes[i], g->signals[i]);
-    const uint32_t given = given_with(lane, g->signals[i] - 1) + g->sizes[i];
-    atomic_store_explicit(&lane->given[g->signals[i] % LEATI_LANE_HISTORY], given, memory_order_relaxed);
+    note_given(lane, g->signals[i], g->sizes[i]);
   }
   atomic_store_explicit(&lane->counter.submitted, g->signals[end - 1], memory_order_release);
   for (; g->sent < end; ++g->sent) {
@@ -562,7 +568,7 @@ static int32_t submit_signal(leati_lane *lane, leati_syncfile *file, leat_error 
     return leati_device_fail(lane->device, result, "vkQueueSubmit", err);
   }
   file->value = before + 1;
-  atomic_store_explicit(&lane->given[file->value % LEATI_LANE_HISTORY], given_with(lane, before), memory_order_relaxed);
+  note_given(lane, file->value, 0);
   atomic_store_explicit(&lane->counter.submitted, file->value, memory_order_release);
   return LEAT_OK;
 }
