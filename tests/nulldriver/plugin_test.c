@@ -334,29 +334,46 @@ static bool is_readable(int32_t fd) {
   return (what.revents & POLLIN) != 0;
 }
 
+/* A stream with work, and an event to stand for it. */
+typedef struct fenced {
+  blocks t;
+  leat_stream *stream;
+  leat_event *event;
+} fenced;
+
+static void open_fenced(fenced *f) {
+  open_device();
+  f->stream = make_stream();
+  take_blocks(&f->t, f->stream);
+  assert_ok(h.api->event->create(h.device, 0, &f->event, &err));
+}
+
+static void close_fenced(fenced *f) {
+  give_blocks(&f->t);
+  assert_ok(h.api->event->destroy(f->event, &err));
+  assert_ok(h.api->stream->destroy(f->stream, &err));
+  close_device();
+}
+
 /* A round trip that the device holds back, and the event behind it. */
-static void hold_work(blocks *t, leat_stream *stream, leat_event *event, uint32_t seed) {
+static void hold_work(fenced *f, uint32_t seed) {
   nulldriver_set_mode(NULLDRIVER_HELD, 0);
-  assert_int_equal(upload(t, stream, seed), LEAT_OK);
-  assert_int_equal(rectify(t, stream), LEAT_OK);
-  assert_int_equal(download(t, stream), LEAT_OK);
-  assert_ok(h.api->event->record(event, stream, &err));
+  assert_int_equal(upload(&f->t, f->stream, seed), LEAT_OK);
+  assert_int_equal(rectify(&f->t, f->stream), LEAT_OK);
+  assert_int_equal(download(&f->t, f->stream), LEAT_OK);
+  assert_ok(h.api->event->record(f->event, f->stream, &err));
 }
 
 static void a_sync_file_is_readable_when_the_work_has_run(void **state) {
   (void)state;
-  static blocks t;
-  leat_event *event;
+  static fenced f;
   int32_t fd = 0;
-  open_device();
-  leat_stream *const stream = make_stream();
-  take_blocks(&t, stream);
-  assert_ok(h.api->event->create(h.device, 0, &event, &err));
-  assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+  open_fenced(&f);
+  assert_ok(h.api->event->export_sync_fd(f.event, &fd, &err));
   assert_int_equal(fd, -1);
   for (uint32_t seed = 0; seed < 20; ++seed) {
-    hold_work(&t, stream, event, seed);
-    assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+    hold_work(&f, seed);
+    assert_ok(h.api->event->export_sync_fd(f.event, &fd, &err));
     assert_true(fd >= 0);
     assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
     assert_false(is_readable(fd));
@@ -367,91 +384,67 @@ static void a_sync_file_is_readable_when_the_work_has_run(void **state) {
     assert_int_equal(close(fd), 0);
     /* Not of exports alone: the next one frees what the last one took. */
     assert_true(nulldriver_live(NULLDRIVER_SEMAPHORE) <= h.device->queue_count + 2);
-    assert_ok(h.api->event->query(event, &err));
-    assert_arrived(&t, seed);
-    assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+    assert_ok(h.api->event->query(f.event, &err));
+    assert_arrived(&f.t, seed);
+    assert_ok(h.api->event->export_sync_fd(f.event, &fd, &err));
     assert_int_equal(fd, -1);
   }
-  assert_int_equal(h.api->event->export_sync_fd(event, NULL, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(h.api->event->export_sync_fd(f.event, NULL, NULL), LEAT_ERROR_INVALID_ARGUMENT);
   assert_int_equal(h.api->event->export_sync_fd(NULL, &fd, NULL), LEAT_ERROR_INVALID_ARGUMENT);
-  give_blocks(&t);
-  assert_ok(h.api->event->destroy(event, &err));
-  assert_ok(h.api->stream->destroy(stream, &err));
-  close_device();
+  close_fenced(&f);
 }
 
 static void a_sync_file_of_lost_work_does_not_hang(void **state) {
   (void)state;
-  static blocks t;
-  leat_event *event;
+  static fenced f;
   int32_t fd = 0;
-  open_device();
-  leat_stream *const stream = make_stream();
-  take_blocks(&t, stream);
-  assert_ok(h.api->event->create(h.device, 0, &event, &err));
-  hold_work(&t, stream, event, 1);
-  assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+  open_fenced(&f);
+  hold_work(&f, 1);
+  assert_ok(h.api->event->export_sync_fd(f.event, &fd, &err));
   assert_false(is_readable(fd));
   nulldriver_lose_device();
   assert_true(is_readable(fd));
   assert_int_equal(close(fd), 0);
-  assert_int_equal(h.api->event->query(event, NULL), LEAT_ERROR_DEVICE_LOST);
-  assert_int_equal(h.api->event->export_sync_fd(event, &fd, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(h.api->event->query(f.event, NULL), LEAT_ERROR_DEVICE_LOST);
+  assert_int_equal(h.api->event->export_sync_fd(f.event, &fd, NULL), LEAT_ERROR_DEVICE_LOST);
   assert_int_equal(fd, -1);
-  give_blocks(&t);
-  assert_ok(h.api->event->destroy(event, &err));
-  assert_ok(h.api->stream->destroy(stream, &err));
-  close_device();
+  close_fenced(&f);
 }
 
 static void a_sync_file_that_cannot_be_had_changes_nothing(void **state) {
   (void)state;
-  static blocks t;
+  static fenced f;
   static const char *const functions[] = {"vkCreateSemaphore", "vkQueueSubmit", "vkGetSemaphoreFdKHR"};
-  leat_event *event;
-  open_device();
-  leat_stream *const stream = make_stream();
-  take_blocks(&t, stream);
-  assert_ok(h.api->event->create(h.device, 0, &event, &err));
+  open_fenced(&f);
   for (uint32_t i = 0; i < 9; ++i) {
     int32_t fd = 0;
-    hold_work(&t, stream, event, i);
+    hold_work(&f, i);
     assert_true(nulldriver_fail(functions[i % 3], 1, VK_ERROR_OUT_OF_HOST_MEMORY));
-    assert_int_equal(h.api->event->export_sync_fd(event, &fd, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(h.api->event->export_sync_fd(f.event, &fd, NULL), LEAT_ERROR_OUT_OF_MEMORY);
     assert_int_equal(fd, -1);
-    assert_ok(h.api->event->export_sync_fd(event, &fd, &err));
+    assert_ok(h.api->event->export_sync_fd(f.event, &fd, &err));
     nulldriver_set_mode(NULLDRIVER_EAGER, 0);
-    assert_ok(h.api->event->wait(event, -1, &err));
-    assert_arrived(&t, i);
+    assert_ok(h.api->event->wait(f.event, -1, &err));
+    assert_arrived(&f.t, i);
     assert_true(is_readable(fd));
     assert_int_equal(close(fd), 0);
   }
-  give_blocks(&t);
-  assert_ok(h.api->event->destroy(event, &err));
-  assert_ok(h.api->stream->destroy(stream, &err));
-  close_device();
+  close_fenced(&f);
 }
 
 static void a_sync_file_of_a_failed_event_is_its_error(void **state) {
   (void)state;
-  static blocks t;
-  leat_event *event;
+  static fenced f;
   int32_t fd = 0;
-  open_device();
-  leat_stream *const stream = make_stream();
-  take_blocks(&t, stream);
-  assert_ok(h.api->event->create(h.device, 0, &event, &err));
-  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
-  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  open_fenced(&f);
+  assert_int_equal(upload(&f.t, f.stream, 1), LEAT_OK);
+  assert_int_equal(rectify(&f.t, f.stream), LEAT_OK);
   assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY));
-  assert_int_equal(h.api->event->record(event, stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(h.api->event->record(f.event, f.stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
   leat_error said = {.struct_size = sizeof(said)};
-  assert_int_equal(h.api->event->export_sync_fd(event, &fd, &said), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(h.api->event->export_sync_fd(f.event, &fd, &said), LEAT_ERROR_OUT_OF_MEMORY);
   assert_non_null(strstr(said.message, "vkQueueSubmit"));
-  give_blocks(&t);
-  assert_ok(h.api->event->destroy(event, &err));
-  assert_ok(h.api->stream->destroy(stream, &err));
-  close_device();
+  close_fenced(&f);
 }
 
 static void a_device_without_sync_files_says_so(void **state) {
