@@ -49,6 +49,7 @@ static void destroy_chunk(leat_device *device, leati_chunk *chunk) {
   }
   leati_memory_uncommit(device, chunk->driver_size);
   (void)atomic_fetch_sub_explicit(&device->staging->driver_bytes, chunk->driver_size, memory_order_relaxed);
+  leati_free(chunk->draft);
   leati_free(chunk);
 }
 
@@ -99,6 +100,12 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
       VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
   const bool addressed = chunk->kind == LEATI_CHUNK_DOWNLOAD;
+  if (chunk->kind == LEATI_CHUNK_ARGUMENTS) {
+    chunk->draft = leati_calloc(1, chunk->size);
+    if (chunk->draft == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for argument records");
+    }
+  }
   const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .size = chunk->size,
                                      .usage = usage[chunk->kind],

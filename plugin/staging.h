@@ -26,6 +26,7 @@ typedef struct leati_chunk {
   VkBuffer buffer;
   VkDeviceMemory memory;
   unsigned char *mapped;
+  unsigned char *draft; /**< ARGUMENTS only: plain memory, for what goes to `mapped` when the list is handed over */
   uint64_t size, used;
   uint64_t driver_size;             /**< bytes taken from the driver */
   uint64_t address;                 /**< DOWNLOAD only: what the device knows it by */

@@ -137,7 +137,7 @@ static void start_list(leat_stream *stream) {
   stream->open = NULL;
   memset(stream->current, 0, sizeof(stream->current));
   stream->barrier_next = false;
-  stream->read_count = stream->write_count = 0;
+  stream->reads.count = stream->writes.count = 0;
   stream->waiting = false;
   memset(stream->waits, 0, sizeof(stream->waits));
 }
@@ -160,6 +160,17 @@ static int32_t open_to_go(leat_stream *stream, leat_error *err) {
   return leati_fail_again(err, &failure);
 }
 
+/* Sends the argument records of a list to where the device reads them. One by one they would cost several times as
+ * much: that memory is written through a few buffers of the processor's, and every lock in between has to wait until
+ * these have gone over the bus. */
+static void send_arguments(const leati_submission *list) {
+  for (const leati_chunk *chunk = list->chunks; chunk != NULL; chunk = chunk->next) {
+    if (chunk->kind == LEATI_CHUNK_ARGUMENTS) {
+      memcpy(chunk->mapped, chunk->draft, chunk->used);
+    }
+  }
+}
+
 /* Hands the open list to a lane. A list that cannot be is lost, and its timeline fails. `lock` held; when it is given
  * back, help() must follow. */
 static int32_t flush(leat_stream *stream, leat_error *err) {
@@ -172,6 +183,7 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
     LEATI_TRY(open_to_go(stream, err));
   }
   leati_submission *const open = stream->open;
+  send_arguments(open);
   open->stream = stream;
   open->after = place(stream);
   open->waited = stream->waiting;
@@ -468,44 +480,62 @@ static int32_t note_shortage(leati_recorder *recorder, uint64_t size, int32_t st
   return status;
 }
 
-static bool overlaps(const leati_range *ranges, uint32_t count, const leati_view *view) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (view->begin < ranges[i].end && ranges[i].begin < view->end) {
-      return true;
-    }
+static bool meets(const leati_range *range, const leati_view *view) {
+  return view->begin < range->end && range->begin < view->end;
+}
+
+static bool meets_any(const leati_ranges *ranges, const leati_view *view) {
+  uint32_t i = ranges->count != 0 && meets(&ranges->hull, view) ? 0 : ranges->count;
+  while (i < ranges->count && !meets(&ranges->at[i], view)) {
+    ++i;
   }
-  return false;
+  return i < ranges->count;
+}
+
+static void remember(leati_ranges *ranges, const leati_view *view) {
+  const leati_range range = {.begin = view->begin, .end = view->end};
+  leati_range *const hull = &ranges->hull;
+  if (ranges->count == 0) {
+    *hull = range;
+  }
+  hull->begin = hull->begin < range.begin ? hull->begin : range.begin;
+  hull->end = hull->end > range.end ? hull->end : range.end;
+  ranges->at[ranges->count++] = range;
+}
+
+/* Whether a view was the last to be remembered. */
+static bool is_last(const leati_ranges *ranges, const leati_view *view) {
+  const leati_range *const last = ranges->count != 0 ? &ranges->at[ranges->count - 1] : NULL;
+  return last != NULL && last->begin == view->begin && last->end == view->end;
 }
 
 /* Remembers what a command touches, stamps the blocks, and says whether the command needs a barrier first: when it
  * touches what was written since the last one, or writes what was read. */
 static bool note_accesses(leat_stream *stream, const leati_view *const *reads, uint32_t read_count,
                           const leati_view *const *writes, uint32_t write_count) {
-  bool barrier = stream->barrier_next || stream->read_count + read_count > LEATI_RANGES_MAX ||
-                 stream->write_count + write_count > LEATI_RANGES_MAX;
+  bool barrier = stream->barrier_next || stream->reads.count + read_count > LEATI_RANGES_MAX ||
+                 stream->writes.count + write_count > LEATI_RANGES_MAX;
   for (uint32_t i = 0; i < read_count && !barrier; ++i) {
-    barrier = overlaps(stream->writes, stream->write_count, reads[i]);
+    barrier = meets_any(&stream->writes, reads[i]);
   }
   for (uint32_t i = 0; i < write_count && !barrier; ++i) {
-    barrier = overlaps(stream->writes, stream->write_count, writes[i]) ||
-              overlaps(stream->reads, stream->read_count, writes[i]);
+    barrier = meets_any(&stream->writes, writes[i]) || meets_any(&stream->reads, writes[i]);
   }
   if (barrier) {
-    stream->read_count = stream->write_count = 0;
+    stream->reads.count = stream->writes.count = 0;
     stream->barrier_next = false;
   }
   leati_timeline *const timeline = stream->timeline;
   const uint64_t value = open_value(stream);
   for (uint32_t i = 0; i < read_count; ++i) {
-    const leati_range *const last = stream->read_count != 0 ? &stream->reads[stream->read_count - 1] : NULL;
     /* Operators side by side often read the same tensor. */
-    if (last == NULL || last->begin != reads[i]->begin || last->end != reads[i]->end) {
-      stream->reads[stream->read_count++] = (leati_range){.begin = reads[i]->begin, .end = reads[i]->end};
+    if (!is_last(&stream->reads, reads[i])) {
+      remember(&stream->reads, reads[i]);
     }
     leati_block_stamp(reads[i]->block, timeline, value);
   }
   for (uint32_t i = 0; i < write_count; ++i) {
-    stream->writes[stream->write_count++] = (leati_range){.begin = writes[i]->begin, .end = writes[i]->end};
+    remember(&stream->writes, writes[i]);
     leati_block_stamp(writes[i]->block, timeline, value);
   }
   return barrier;
@@ -566,7 +596,7 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
   uint64_t offset;
   LEATI_TRY(stage(recorder, LEATI_CHUNK_ARGUMENTS, dispatch->args_size, recorder->device->physical->uniform_alignment,
                   LEATI_ARGS_MAX, &chunk, &offset, err));
-  memcpy(chunk->mapped + offset, dispatch->args, dispatch->args_size);
+  memcpy(chunk->draft + offset, dispatch->args, dispatch->args_size);
   const leati_view *reads[LEATI_ACCESS_MAX], *writes[LEATI_ACCESS_MAX];
   const uint32_t read_count = drop_empty(dispatch->reads, dispatch->read_count, reads);
   const uint32_t write_count = drop_empty(dispatch->writes, dispatch->write_count, writes);

@@ -20,6 +20,13 @@ typedef struct leati_range {
 /* Ranges remembered since the last barrier; when they run out a barrier starts afresh. */
 #define LEATI_RANGES_MAX 64
 
+/** What commands read, or wrote, since the last barrier. */
+typedef struct leati_ranges {
+  uint32_t count;
+  leati_range hull; /**< holds them all, if there are any */
+  leati_range at[LEATI_RANGES_MAX];
+} leati_ranges;
+
 struct leat_stream {
   leati_kind kind;          /* LEATI_KIND_DEAD while on the free list */
   int32_t pool_index;       /* in the pool of streams, or -1; set once */
@@ -37,8 +44,7 @@ struct leat_stream {
   leati_submission *open;                  /* the list of commands that are not submitted; NULL: none yet */
   leati_chunk *current[LEATI_CHUNK_KINDS]; /* chunks of `open` that are being filled */
   bool barrier_next;                       /* the next command needs a barrier whatever it touches */
-  uint32_t read_count, write_count;
-  leati_range reads[LEATI_RANGES_MAX], writes[LEATI_RANGES_MAX];
+  leati_ranges reads, writes;
   /* The open list is submitted even without commands: it waits for something, or somebody waits for its value. What
    * it comes after may be of other timelines. */
   bool waiting;
