@@ -30,8 +30,10 @@ static uint32_t candidate(const leati_spread *spread, leati_turn turn) {
       return spread->settled * 2 < spread->cap ? spread->settled * 2 : spread->cap;
     case LEATI_TURN_DOWN:
       return spread->settled > 1 ? spread->settled / 2 : 1;
-    default:
+    case LEATI_TURN_ONE:
       return spread->settled > 2 ? 1 : spread->settled;
+    default:
+      return spread->settled * 2 < spread->cap ? spread->cap : spread->settled;
   }
 }
 

@@ -2,7 +2,8 @@
 /** @file
  * How many hardware queues are worth using. Long kernels of different streams run beside each other on several queues,
  * tiny ones lose more by it than they gain (docs/benchmarks.md), and which is which depends on device and model. So it
- * is tried out: from time to time an epoch is run on half or twice the lanes, or on one, and the faster number stays.
+ * is tried out: from time to time an epoch is run on half or twice the lanes, on one or on all, and the faster number
+ * stays.
  */
 #ifndef LEAT_PLUGIN_STREAMS_SPREAD_H_
 #define LEAT_PLUGIN_STREAMS_SPREAD_H_
@@ -21,6 +22,7 @@ typedef enum leati_turn {
   LEATI_TURN_UP,   /**< twice as many lanes */
   LEATI_TURN_DOWN, /**< half as many */
   LEATI_TURN_ONE,  /**< one, which may be best where neither neighbour is better: only there all lists meet */
+  LEATI_TURN_ALL, /**< all that the work may be given, which may be best likewise: there none has to wait for another */
   LEATI_TURN_COUNT
 } leati_turn;
 
