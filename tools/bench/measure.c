@@ -103,7 +103,7 @@ static gboolean measure_floor(leati_bench *b, GError **error) {
   return measure_lines(b, "floor", lines, G_N_ELEMENTS(lines), b->threads, NULL, error);
 }
 
-/* ---- op, paced, linear ------------------------------------------------------------------------------------------- */
+/* ---- op, linear ------------------------------------------------------------------------------------------------- */
 
 /* The given lines after the floor, if that is wanted. */
 static gboolean measure_on_floor(leati_bench *b, const char *measurement, const line *lines, guint count,
@@ -130,17 +130,6 @@ static gboolean measure_op(leati_bench *b, GError **error) {
   const line lines[] = {{"Relu, own stream", NULL, &leati_op_task, &plain, 0},
                         {"Relu, pool's stream", NULL, &leati_op_task, &pooled, most}};
   return measure_on_floor(b, "op", lines, most > 0 ? 2 : 1, b->threads, error);
-}
-
-/* Threads that have other things to do as well do not run in step. */
-static gboolean measure_paced(leati_bench *b, GError **error) {
-  leati_work little = work_of(b), much = work_of(b);
-  little.pause_ns = 20000;
-  much.pause_ns = 200000;
-  const guint most = b->pool ? pool_threads(b) : 0;
-  const line lines[] = {{"up to 20 us between", NULL, &leati_op_task, &little, most},
-                        {"up to 200 us between", NULL, &leati_op_task, &much, most}};
-  return measure_lines(b, "paced", lines, G_N_ELEMENTS(lines), b->threads, NULL, error);
 }
 
 static gboolean measure_linear(leati_bench *b, GError **error) {
@@ -301,6 +290,37 @@ static gboolean measure_chain(leati_bench *b, GError **error) {
   chain_facts(b, "chain", &c);
   chains_clear(&c);
   return well && leati_rig_reopen(&b->rig, "LEAT_LANES", NULL, error);
+}
+
+/* ---- paced ------------------------------------------------------------------------------------------------------- */
+
+/* Threads that have other things to do as well do not run in step. The pauses are about as long as the runs, or ten
+ * times as long. */
+static gboolean measure_paced(leati_bench *b, GError **error) {
+  static const gint32 pauses_ns[] = {20000, 200000}, chain_pauses_ns[CHAINS] = {50000, 100000, 1000000};
+  enum { PAUSES = G_N_ELEMENTS(pauses_ns) };
+  leati_work op[PAUSES];
+  line lines[PAUSES + CHAINS];
+  const guint most = b->pool ? pool_threads(b) : 0;
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < PAUSES; ++i) {
+    op[i] = work_of(b);
+    op[i].pause_ns = pauses_ns[i];
+    g_ptr_array_add(names, g_strdup_printf("Relu, up to %d us between", pauses_ns[i] / 1000));
+    lines[i] = (line){g_ptr_array_index(names, i), NULL, &leati_op_task, &op[i], most};
+  }
+  chains c;
+  if (!chains_find(b, &c, error)) {
+    return FALSE;
+  }
+  for (guint i = 0; i < CHAINS; ++i) {
+    c.work[i].pause_ns = chain_pauses_ns[i];
+    g_ptr_array_add(names, g_strdup_printf("%s, up to %d us between", c.names[i], chain_pauses_ns[i] / 1000));
+    lines[PAUSES + i] = (line){g_ptr_array_index(names, PAUSES + i), NULL, &leati_chain_task, &c.work[i], most};
+  }
+  const gboolean well = measure_lines(b, "paced", lines, PAUSES + CHAINS, b->threads, NULL, error);
+  chains_clear(&c);
+  return well;
 }
 
 /* ---- cpu --------------------------------------------------------------------------------------------------------- */
@@ -591,7 +611,7 @@ static gboolean measure_alloc(leati_bench *b, GError **error) {
 const leati_measurement leati_measurements[] = {
     {"floor", "what the driver takes to submit a trivial shader and wait, without Leat", measure_floor},
     {"op", "a trivial operator, run and waited for, beside the floor", measure_op},
-    {"paced", "the same operator, with host work of random length between runs", measure_paced},
+    {"paced", "the same operator and the chains, with host work of random length between runs", measure_paced},
     {"linear", "a linear layer 256 to 128, batch 4, beside the floor", measure_linear},
     {"depth", "1 to 32 trivial operators for each wait, and with the next ones under way; 1 to 32 events outstanding",
      measure_depth},

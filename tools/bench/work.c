@@ -16,6 +16,7 @@ typedef struct hand {
   const leati_rig *rig;
   guint thread;
   leat_stream *stream; /* its own, or NULL: the pool's */
+  GRand *random;       /* for pauses, the same in each process */
 } hand;
 
 /* The stream of this run, NULL: refused. */
@@ -33,16 +34,28 @@ static gboolean hand_begin(hand *h, gpointer context, guint thread, GError **err
   h->work = context;
   h->rig = h->work->rig;
   h->thread = thread;
+  h->random = g_rand_new_with_seed(thread + 1);
   leat_error err = LEATI_RIG_ERROR;
   return h->work->pool ||
          leati_rig_ok(h->rig->api->stream->create(h->rig->device, 0, &h->stream, &err), &err, "stream create", error);
 }
 
 static void hand_end(hand *h) {
+  g_rand_free(h->random);
   if (h->stream != NULL) {
     (void)h->rig->api->stream->destroy(h->stream, NULL);
   } else if (h->work->pool) {
     (void)h->rig->api->pool->release_current(h->rig->device, NULL);
+  }
+}
+
+/* What a host does between its runs. */
+static void be_busy(const hand *h) {
+  const gint32 most = h->work->pause_ns;
+  if (most > 0) {
+    const gint64 until = leati_now_ns() + g_rand_int_range(h->random, 0, most);
+    while (leati_now_ns() < until) {
+    }
   }
 }
 
@@ -65,7 +78,6 @@ typedef struct op_state {
   leati_tensor outputs[LEATI_DEPTH_MAX];
   leat_event *events[LEATI_DEPTH_MAX]; /* of the event and pipeline tasks */
   guint next;                          /* of them: which event is next */
-  GRand *random;                       /* for pauses, the same in each process */
   float values[LEATI_OP_ELEMENTS];     /* for downloads: as long-lived as the stream */
 } op_state;
 
@@ -90,14 +102,12 @@ static void op_free(op_state *s) {
   }
   leati_tensor_free(s->hand.rig, &s->input);
   hand_end(&s->hand);
-  g_rand_free(s->random);
   g_free(s);
 }
 
 /* With so many events. */
 static gpointer op_begin_with(gpointer context, guint thread, guint events, GError **error) {
   op_state *s = g_new0(op_state, 1);
-  s->random = g_rand_new_with_seed(thread + 1);
   leat_error err = LEATI_RIG_ERROR;
   gboolean well = hand_begin(&s->hand, context, thread, error);
   leat_stream *stream = well ? stream_of(&s->hand, error) : NULL;
@@ -121,19 +131,9 @@ static gpointer op_begin(gpointer context, guint thread, GError **error) {
   return op_begin_with(context, thread, 0, error);
 }
 
-/* What a host does between its runs. */
-static void be_busy(const op_state *s) {
-  const gint32 most = s->hand.work->pause_ns;
-  if (most > 0) {
-    const gint64 until = leati_now_ns() + g_rand_int_range(s->random, 0, most);
-    while (leati_now_ns() < until) {
-    }
-  }
-}
-
 static gboolean op_run(gpointer state, GError **error) {
   op_state *s = state;
-  be_busy(s);
+  be_busy(&s->hand);
   leat_stream *stream = stream_of(&s->hand, error);
   if (stream == NULL) {
     return FALSE;
@@ -445,6 +445,7 @@ static gpointer chain_begin(gpointer context, guint thread, GError **error) {
 
 static gboolean chain_run(gpointer state, GError **error) {
   chain_state *s = state;
+  be_busy(&s->hand);
   leat_stream *stream = stream_of(&s->hand, error);
   if (stream == NULL) {
     return FALSE;
@@ -494,6 +495,7 @@ typedef struct memory_state {
 static gpointer memory_begin(gpointer context, guint thread, GError **error) {
   memory_state *s = g_new0(memory_state, 1);
   if (!hand_begin(&s->hand, context, thread, error)) {
+    hand_end(&s->hand);
     g_free(s);
     return NULL;
   }

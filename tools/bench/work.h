@@ -26,7 +26,7 @@ typedef struct leati_work {
   const leati_rig *rig;
   gboolean pool;     /**< each run asks the pool for the thread's current stream; else a thread makes one stream */
   guint depth;       /**< operators for each wait, or events outstanding; 1 to LEATI_DEPTH_MAX */
-  gint32 pause_ns;   /**< op: before each run the thread is busy for up to this, drawn evenly; 0: never */
+  gint32 pause_ns;   /**< op, chain: before each run the thread is busy for up to this, drawn evenly; 0: never */
   gboolean resident; /**< linear: inputs and outputs stay on the device */
   gint64 rows;       /**< chain: rows to sum, which says how long an operator takes */
   guint length;      /**< chain: operators, an even number */
