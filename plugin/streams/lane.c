@@ -5,12 +5,6 @@
 #include "status.h"
 #include "streams/spread.h"
 
-/* Batches in flight before lists wait for company. With two the queue never runs dry while the next group gathers:
- * docs/benchmarks.md has the figures for one, two and three. */
-#define IN_FLIGHT_MAX 2
-/* Threads whose lists ran in one batch usually come back with the next ones together. Who comes first waits for the
- * others, but no longer than this after the batch was seen to have run. */
-#define COMPANY_NS UINT64_C(6000)
 /* Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: writing
  * and submitting take that one half as long. */
 #define PASSES_MAX 6
@@ -51,6 +45,7 @@ int32_t leati_lanes_create(leat_device *device, leat_error *err) {
     LEATI_TRY(leati_counter_create(device, &lane->counter, err));
     device->counters[i] = &lane->counter;
     LEATI_TRY(leati_tape_create(device, &lane->tapes, err));
+    leati_rhythm_begin(&lane->rhythm);
   }
   leati_spread_begin(&lanes->spread, device->queue_count);
   atomic_store_explicit(&lanes->in_use, device->lanes_fixed ? device->queue_count : 1, memory_order_relaxed);
@@ -77,29 +72,17 @@ void leati_lanes_destroy(leat_device *device) {
 /* ---- Choice -------------------------------------------------------------------------------------------------------
  */
 
-/* Lists that the queue had been given with a value. */
-static uint32_t given_with(const leati_lane *lane, uint64_t value) {
-  return atomic_load_explicit(&lane->given[value % LEATI_LANE_HISTORY], memory_order_relaxed);
-}
-
-/* Notes how many lists the batch has that raises the counter to a value, after the one before was noted. The leader's.
- */
-static void note_given(leati_lane *lane, uint64_t value, uint32_t lists) {
-  atomic_store_explicit(&lane->given[value % LEATI_LANE_HISTORY], given_with(lane, value - 1) + lists,
-                        memory_order_relaxed);
-}
-
 /* Lists on a lane that have not run, as far as a look at the counter tells. Of more batches than are remembered those
  * that go first are left out. */
 static uint32_t load_of(leati_lane *lane) {
   (void)leati_counter_poll(lane->device, &lane->counter, NULL);
   const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
   uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_acquire);
-  if (submitted >= reached + LEATI_LANE_HISTORY) {
-    reached = submitted - LEATI_LANE_HISTORY + 1;
+  if (submitted >= reached + LEATI_RHYTHM_BATCHES) {
+    reached = submitted - LEATI_RHYTHM_BATCHES + 1;
   }
   const uint32_t lists = atomic_load_explicit(&lane->lists, memory_order_relaxed);
-  const uint32_t given = given_with(lane, reached);
+  const uint32_t given = leati_rhythm_lists(&lane->rhythm, reached);
   /* The two are not read at once. */
   return lists - given <= UINT32_MAX / 2 ? lists - given : 0;
 }
@@ -179,6 +162,9 @@ bool leati_lanes_alone(const leat_device *device) {
 
 void leati_lane_add(leati_lane *lane, leati_submission *submission) {
   (void)atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed);
+  if (submission->after) {
+    atomic_store_explicit(&lane->continues, true, memory_order_relaxed);
+  }
   leati_submission *newest = atomic_load_explicit(&lane->queued, memory_order_relaxed);
   do {
     submission->queued = newest;
@@ -326,11 +312,13 @@ static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
   return result;
 }
 
-/* Notes that the queue has taken the batches from `sent` up to `end`. The leader's. */
-static void note_submitted(leati_lane *lane, group *g, uint32_t end) {
+/* Notes that the queue has taken the batches from `sent` up to `end`, which were begun at `begun`. The leader's. */
+static void note_submitted(leati_lane *lane, group *g, uint32_t end, uint64_t begun) {
+  const uint64_t now = leati_now_ns();
+  leati_rhythm_write(&lane->rhythm, now - begun);
   for (uint32_t i = g->sent; i < end; ++i) {
     send_tape(lane, g->tapes[i], g->signals[i]);
-    note_given(lane, g->signals[i], g->sizes[i]);
+    leati_rhythm_send(&lane->rhythm, g->signals[i], g->sizes[i], now);
   }
   atomic_store_explicit(&lane->counter.submitted, g->signals[end - 1], memory_order_release);
   for (; g->sent < end; ++g->sent) {
@@ -356,6 +344,7 @@ static int32_t write_batch(leati_lane *lane, group *g, uint32_t n, uint32_t firs
 
 /* Submits the batches that are left, or as many as there is memory for tapes for. The leader's. */
 static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
+  const uint64_t begun = leati_now_ns();
   uint32_t end = g->sent, lists = g->sent_lists;
   int32_t status = LEAT_OK;
   while (status == LEAT_OK && end < g->batch_count) {
@@ -371,7 +360,7 @@ static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
   if (status == LEAT_OK) {
     const VkResult result = submit_batches(lane, g, end);
     if (result == VK_SUCCESS) {
-      note_submitted(lane, g, end);
+      note_submitted(lane, g, end, begun);
       return LEAT_OK;
     }
     status = leati_device_fail(lane->device, result, "vkQueueSubmit", err);
@@ -401,9 +390,18 @@ static void submit_group(leati_lane *lane, group *g) {
 /* Its address stands for the thread. */
 static _Thread_local char self;
 
+/* Whether something is queued that goes on with what is in flight. It is not held back: its stream, which has to wait
+ * for itself, gains nothing by company. */
+static bool is_continued(const leati_lane *lane) {
+  return atomic_load_explicit(&lane->continues, memory_order_relaxed);
+}
+
 /* Submits everything that is queued, oldest first. The leader's. */
 static void submit_queued(leati_lane *lane) {
   atomic_store_explicit(&lane->led_by, &self, memory_order_relaxed);
+  if (is_continued(lane)) {
+    atomic_store_explicit(&lane->continues, false, memory_order_relaxed);
+  }
   leati_submission *newest = atomic_exchange_explicit(&lane->queued, NULL, memory_order_seq_cst);
   leati_submission *oldest = NULL;
   while (newest != NULL) {
@@ -434,7 +432,8 @@ static void submit_queued(leati_lane *lane) {
 
 uint64_t leati_lane_room(leati_lane *lane) {
   const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
-  return submitted < IN_FLIGHT_MAX ? 0 : submitted - IN_FLIGHT_MAX + 1;
+  const uint32_t most = is_continued(lane) ? LEATI_IN_FLIGHT_MAX : leati_rhythm_in_flight(&lane->rhythm);
+  return submitted < most ? 0 : submitted - most + 1;
 }
 
 /* Whether the queue has as much to do as it should have. */
@@ -480,25 +479,23 @@ void leati_lane_help(leati_lane *lane, bool force) {
   }
 }
 
-/* Notes when the counter has risen, and how many lists had been handed over by then. */
+/* Lists that have been handed over. */
+static uint32_t lists_of(const leati_lane *lane) {
+  return atomic_load_explicit(&lane->lists, memory_order_relaxed);
+}
+
+/* Notes when the counter has risen. */
 static void note_end(leati_lane *lane) {
   const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
-  uint64_t noted = atomic_load_explicit(&lane->noted, memory_order_relaxed);
-  if (noted < reached && atomic_compare_exchange_strong_explicit(&lane->noted, &noted, reached, memory_order_relaxed,
-                                                                 memory_order_relaxed)) {
-    atomic_store_explicit(&lane->noted_lists, atomic_load_explicit(&lane->lists, memory_order_relaxed),
-                          memory_order_relaxed);
-    atomic_store_explicit(&lane->noted_ns, leati_now_ns(), memory_order_relaxed);
+  if (!leati_rhythm_knows(&lane->rhythm, reached)) {
+    leati_rhythm_end(&lane->rhythm, reached, lists_of(lane), leati_now_ns());
   }
 }
 
 /* Whether threads whose lists ran in the batch that ended last are about to hand over the next ones. */
 static bool is_company_due(const leati_lane *lane) {
-  const uint64_t noted = atomic_load_explicit(&lane->noted, memory_order_relaxed);
-  const uint32_t came = atomic_load_explicit(&lane->lists, memory_order_relaxed) -
-                        atomic_load_explicit(&lane->noted_lists, memory_order_relaxed);
-  return came < given_with(lane, noted) - given_with(lane, noted - 1) &&
-         leati_now_ns() < atomic_load_explicit(&lane->noted_ns, memory_order_relaxed) + COMPANY_NS;
+  const uint64_t until = is_continued(lane) ? 0 : leati_rhythm_company(&lane->rhythm, lists_of(lane));
+  return until != 0 && leati_now_ns() < until;
 }
 
 void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
@@ -568,7 +565,7 @@ static int32_t submit_signal(leati_lane *lane, leati_syncfile *file, leat_error 
     return leati_device_fail(lane->device, result, "vkQueueSubmit", err);
   }
   file->value = before + 1;
-  note_given(lane, file->value, 0);
+  leati_rhythm_send(&lane->rhythm, file->value, 0, leati_now_ns());
   atomic_store_explicit(&lane->counter.submitted, file->value, memory_order_release);
   return LEAT_OK;
 }

@@ -15,12 +15,10 @@
 
 #include "counter.h"
 #include "device.h"
+#include "streams/rhythm.h"
 #include "streams/syncfile.h"
 #include "streams/tape.h"
 #include "timeline.h"
-
-/* Batches of which is remembered how many lists the queue had been given with them. */
-#define LEATI_LANE_HISTORY 64
 
 typedef struct leati_lane {
   leati_counter counter; /**< first: leati_lane_of() relies on it */
@@ -33,11 +31,7 @@ typedef struct leati_lane {
    * was given up; sequentially consistent, so that one of the two sees the other. */
   atomic_bool missed;
   _Atomic(const void *) led_by; /**< thread that had it last; relaxed */
-  _Atomic uint64_t noted;       /**< value that the counter was last seen to have risen to; relaxed, as the next two */
-  _Atomic uint64_t noted_ns;    /**< leati_now_ns() then */
-  _Atomic uint32_t noted_lists; /**< `lists` then */
-  /** Lists that the queue had been given with a value, by value modulo. Raised by the leader. Relaxed. */
-  _Atomic uint32_t given[LEATI_LANE_HISTORY];
+  leati_rhythm rhythm;
   /* Used by the leader alone. */
   _Alignas(LEATI_CACHE_LINE) leati_tape *flying; /**< tapes in flight, oldest first */
   leati_tape *last_flying;
@@ -47,13 +41,17 @@ typedef struct leati_lane {
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
   _Atomic uint32_t lists; /**< handed over so far, without those that were lost; relaxed */
+  /** Some of what is queued goes on with what its stream has in flight. Relaxed: if it is lost, the list waits for
+   * company like any other. */
+  atomic_bool continues;
   /** Threads that wait: they watch or help again and again until they leave. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t attendants;
 } leati_lane;
 LEATI_APART(leati_lane, counter, leader);
-LEATI_APART(leati_lane, given, flying);
+LEATI_APART(leati_lane, led_by, rhythm);
+LEATI_APART(leati_lane, rhythm, flying);
 LEATI_APART(leati_lane, tapes, queued);
-LEATI_APART(leati_lane, lists, attendants);
+LEATI_APART(leati_lane, continues, attendants);
 
 /** Makes the lanes of a device. */
 int32_t leati_lanes_create(leat_device *device, leat_error *err);

@@ -772,11 +772,11 @@ static void a_lane_with_much_to_do_is_not_taken_for_an_empty_one(void **state) {
   leat_stream_info where[2] = {{.struct_size = sizeof(where[0])}, {.struct_size = sizeof(where[0])}};
   take_blocks(&t, busy);
   nulldriver_set_mode(NULLDRIVER_HELD, 0);
-  for (uint32_t i = 0; i < LEATI_LANE_HISTORY; ++i) {
+  for (uint32_t i = 0; i < LEATI_RHYTHM_BATCHES; ++i) {
     assert_int_equal(rectify(&t, busy), LEAT_OK);
     assert_ok(h.api->stream->flush(busy, &err));
   }
-  assert_int_equal(nulldriver_pending(), LEATI_LANE_HISTORY);
+  assert_int_equal(nulldriver_pending(), LEATI_RHYTHM_BATCHES);
   assert_int_equal(rectify(&t, next), LEAT_OK);
   assert_ok(h.api->stream->flush(next, &err));
   assert_ok(h.api->stream->info(busy, &where[0], &err));

@@ -85,6 +85,10 @@ static void open_bench(void **state, bench *t) {
     assert_ok(t->f->api->memory->alloc(t->f->device, sizeof(t->out[i]), NULL, &t->blocks[i], &err));
   }
   assert_ok(t->f->api->device->synchronize(t->f->device, &err));
+  /* Whatever batches took here until now; the last end need not have been noted. */
+  leati_lane_attend(t->lane);
+  leati_lane_leave(t->lane);
+  atomic_store_explicit(&t->lane->rhythm.in_flight, 2, memory_order_relaxed);
   driver = t->f->device->vk;
   submits = 0;
   t->f->device->vk.QueueSubmit = count_submits;
@@ -95,7 +99,7 @@ static void close_bench(bench *t) {
   /* Everything has run or was lost, so the lane has nothing to do. */
   const uint64_t submitted = atomic_load_explicit(&t->lane->counter.submitted, memory_order_relaxed);
   assert_int_equal(atomic_load_explicit(&t->lane->lists, memory_order_relaxed),
-                   atomic_load_explicit(&t->lane->given[submitted % LEATI_LANE_HISTORY], memory_order_relaxed));
+                   leati_rhythm_lists(&t->lane->rhythm, submitted));
   for (int i = 0; i < STREAMS; ++i) {
     assert_ok(t->f->api->memory->free(t->f->device, t->blocks[i], &err));
     assert_ok(t->f->api->stream->destroy(t->streams[i], &err));
@@ -193,6 +197,35 @@ static void lists_wait_for_company_while_two_groups_are_in_flight(void **state) 
   close_bench(&t);
 }
 
+/* Where batches take long, as far as the lane knows. */
+static void lists_wait_for_company_while_one_long_group_is_in_flight(void **state) {
+  bench t;
+  open_bench(state, &t);
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  atomic_store_explicit(&t.lane->rhythm.in_flight, 1, memory_order_relaxed);
+  attend(t.lane);
+  for (int i = 0; i < 3; ++i) {
+    assert_int_equal(put(&t, i, i * 100), LEAT_OK);
+    leati_lane_help(t.lane, false);
+    look(&t);
+    assert_int_equal(submits, 1);
+  }
+  /* What goes on with work in flight goes at once, and takes the others along. */
+  assert_int_equal(put(&t, 0, 1), LEAT_OK);
+  assert_int_equal(submits, 2);
+  assert_int_equal(batches_seen, 1);
+  /* It was the only one of its kind. */
+  assert_int_equal(put(&t, 3, 300), LEAT_OK);
+  assert_int_equal(submits, 2);
+  leave(t.lane);
+  assert_int_equal(submits, 3);
+  t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+  for (int i = 0; i < STREAMS; ++i) {
+    check(&t, i, i == 0 ? 1 : i * 100);
+  }
+  close_bench(&t);
+}
+
 /* Hands a list over without submitting it. */
 static void hand_over(bench *t, int i, int32_t value) {
   assert_true(leati_role_try(&t->lane->leader));
@@ -212,7 +245,7 @@ static void run_together(bench *t, uint64_t ns) {
   /* Who finds his list done need not have looked at the lane. */
   attend(t->lane);
   leave(t->lane);
-  atomic_store_explicit(&t->lane->noted_ns, ns, memory_order_relaxed);
+  atomic_store_explicit(&t->lane->rhythm.ended_ns, ns, memory_order_relaxed);
 }
 
 static void those_who_ran_together_are_waited_for(void **state) {
@@ -236,7 +269,7 @@ static void those_who_ran_together_are_waited_for(void **state) {
       hand_over(&t, 1, 20);
       look(&t);
     } else if (how == IT_DOES_NOT_COME_IN_TIME) {
-      atomic_store_explicit(&t.lane->noted_ns, 0, memory_order_relaxed);
+      atomic_store_explicit(&t.lane->rhythm.ended_ns, 0, memory_order_relaxed);
       look(&t);
     } else if (how == SOMEBODY_IS_IN_HASTE) {
       leati_lane_help(t.lane, false);
@@ -492,6 +525,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_spinners_each_list_goes_at_once),
       cmocka_unit_test(lists_wait_for_company_while_two_groups_are_in_flight),
+      cmocka_unit_test(lists_wait_for_company_while_one_long_group_is_in_flight),
       cmocka_unit_test(those_who_ran_together_are_waited_for),
       cmocka_unit_test(who_led_last_goes_first_if_it_is_there),
       cmocka_unit_test(what_comes_while_a_list_is_submitted_needs_no_second_look),

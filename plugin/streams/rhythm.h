@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * The rhythm of a lane: what its batches take and how its threads come back, learnt from the last ones. It tells how
+ * many batches are worth having in flight, and whether to wait for more lists before the next.
+ *
+ * It only guides guesses: all is relaxed, and where two figures are not of the same batch, a guess is worse. Any
+ * thread, but where it says otherwise. Times are of leati_now_ns().
+ */
+#ifndef LEAT_PLUGIN_STREAMS_RHYTHM_H_
+#define LEAT_PLUGIN_STREAMS_RHYTHM_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sync.h"
+
+/** Batches in flight at most before lists wait for company. With two the queue never runs dry while the next group
+ * gathers. docs/benchmarks.md has the figures for one, two and three. */
+#define LEATI_IN_FLIGHT_MAX 2
+/** Batches that are remembered. */
+#define LEATI_RHYTHM_BATCHES 64
+
+/** Batches are known by the value that each raises the lane's counter to. */
+typedef struct leati_rhythm {
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t ended; /**< the last batch that is known to have ended */
+  _Atomic uint64_t ended_ns;                         /**< when that was seen */
+  _Atomic uint64_t company_ns;                       /**< how long from then on lists wait for others */
+  _Atomic uint64_t wrote_ns;                         /**< what writing and submitting the last batches took */
+  _Atomic uint32_t ended_lists;                      /**< lists that had been handed over at `ended_ns` */
+  _Atomic uint32_t in_flight;                        /**< batches to have in flight */
+  /* Stored by the leader, by batch modulo. */
+  _Atomic uint32_t lists[LEATI_RHYTHM_BATCHES];   /**< that the queue had been given with it */
+  _Atomic uint64_t sent_ns[LEATI_RHYTHM_BATCHES]; /**< when the queue took it */
+} leati_rhythm;
+LEATI_OWN_LINE(leati_rhythm);
+
+void leati_rhythm_begin(leati_rhythm *rhythm);
+
+/** Lists that the queue had been given with a batch. */
+static inline uint32_t leati_rhythm_lists(const leati_rhythm *rhythm, uint64_t batch) {
+  return atomic_load_explicit(&rhythm->lists[batch % LEATI_RHYTHM_BATCHES], memory_order_relaxed);
+}
+
+/** Notes that the queue has taken a batch of so many lists. One after the other; the leader's. */
+void leati_rhythm_send(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint64_t now_ns);
+/** Notes what writing and submitting batches has just taken. The leader's. */
+static inline void leati_rhythm_write(leati_rhythm *rhythm, uint64_t wrote_ns) {
+  atomic_store_explicit(&rhythm->wrote_ns, wrote_ns, memory_order_relaxed);
+}
+
+/** Whether it was noted that a batch has ended. */
+static inline bool leati_rhythm_knows(const leati_rhythm *rhythm, uint64_t batch) {
+  return atomic_load_explicit(&rhythm->ended, memory_order_relaxed) >= batch;
+}
+/** Notes that a batch has ended, when `lists` had been handed over to the lane, and learns from it. */
+void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint64_t now_ns);
+
+/** Batches to have in flight before lists wait for company, 1 to LEATI_IN_FLIGHT_MAX. */
+static inline uint32_t leati_rhythm_in_flight(const leati_rhythm *rhythm) {
+  return atomic_load_explicit(&rhythm->in_flight, memory_order_relaxed);
+}
+/** Until when the lists that are there should wait for those of other threads, of `lists` that have been handed over to
+ * the lane; 0: they need not. */
+uint64_t leati_rhythm_company(const leati_rhythm *rhythm, uint32_t lists);
+
+#endif /* LEAT_PLUGIN_STREAMS_RHYTHM_H_ */

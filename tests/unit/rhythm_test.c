@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a lane learns of its batches: how many to have in flight, and whom to wait for. Times are made up. */
+#include "streams/rhythm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first. */
+#include <cmocka.h>
+
+#define US UINT64_C(1000)
+
+/* A lane, and where it stands. */
+typedef struct lane {
+  leati_rhythm rhythm;
+  uint64_t now, sent, ended; /* time; batches */
+  uint32_t lists;            /* handed over */
+} lane;
+
+static void begin(lane *l) {
+  *l = (lane){.now = 1000000 * US};
+  leati_rhythm_begin(&l->rhythm);
+}
+
+/* The leader submits a batch; writing takes `wrote` us. */
+static void submit(lane *l, uint32_t lists, uint64_t wrote) {
+  l->lists += lists;
+  l->now += wrote * US;
+  leati_rhythm_write(&l->rhythm, wrote * US);
+  leati_rhythm_send(&l->rhythm, ++l->sent, lists, l->now);
+}
+
+/* The next batch ends so much later. */
+static void end(lane *l, uint64_t us) {
+  l->now += us * US;
+  leati_rhythm_end(&l->rhythm, ++l->ended, l->lists, l->now);
+}
+
+static void two_in_flight_where_nothing_is_known(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+  assert_int_equal(leati_rhythm_company(&l.rhythm, 0), 0);
+}
+
+static void one_in_flight_where_batches_take_longer_than_the_next_one_to_come(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  /* Two groups of four chains each: 15 us to write, some 85 us to run. */
+  submit(&l, 4, 15);
+  submit(&l, 4, 15);
+  end(&l, 70);
+  end(&l, 85);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  /* All in one, which takes twice as long to write: still worth it. */
+  for (int i = 0; i < 3; ++i) {
+    submit(&l, 8, 30);
+    end(&l, 90);
+    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  }
+}
+
+static void two_in_flight_where_writing_takes_as_long_as_running(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  for (int i = 0; i < 3; ++i) {
+    submit(&l, 15, 50);
+    submit(&l, 16, 50);
+    end(&l, 60);
+    end(&l, 100);
+    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+  }
+  /* Short ones, on a device that is far away: the queue would lose more than they take. */
+  begin(&l);
+  for (int i = 0; i < 3; ++i) {
+    submit(&l, 1, 2);
+    end(&l, 45);
+    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+  }
+}
+
+static void a_batch_takes_from_the_end_of_the_one_before(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  /* Eight in a row of 45 us each, submitted at once: none of them is long. */
+  for (int i = 0; i < 8; ++i) {
+    submit(&l, 1, 2);
+  }
+  for (int i = 0; i < 8; ++i) {
+    end(&l, 45);
+    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+  }
+}
+
+static void other_work_is_learnt_with_its_first_batch(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  submit(&l, 2, 5);
+  end(&l, 1000);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  submit(&l, 2, 5);
+  end(&l, 12);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+}
+
+/* Company of a lane whose last batch, of three lists, took so long. */
+static uint64_t company_after(uint64_t us) {
+  lane l;
+  begin(&l);
+  submit(&l, 3, 2);
+  end(&l, us);
+  const uint64_t until = leati_rhythm_company(&l.rhythm, l.lists);
+  assert_true(until > l.now);
+  /* Until as many have come. */
+  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists + 2), until);
+  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists + 3), 0);
+  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists + 4), 0);
+  return until - l.now;
+}
+
+static void company_is_waited_for_in_proportion(void **state) {
+  (void)state;
+  const uint64_t little = company_after(10);
+  assert_true(little > 0 && little < 10 * US);
+  assert_int_equal(company_after(20), little);
+  assert_int_equal(company_after(800), 100 * US);
+  /* Never for longer than somebody notices. */
+  assert_int_equal(company_after(100000), company_after(1000000));
+  assert_true(company_after(100000) < 1000 * US);
+}
+
+static void lists_are_counted_through_their_overflow(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  l.lists = UINT32_MAX - 1;
+  leati_rhythm_send(&l.rhythm, ++l.sent, UINT32_MAX - 1, l.now);
+  submit(&l, 4, 2);
+  l.ended = 1;
+  end(&l, 10);
+  assert_int_equal(l.lists, 2);
+  assert_true(leati_rhythm_company(&l.rhythm, l.lists + 3) != 0);
+  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists + 4), 0);
+}
+
+static void an_end_that_is_known_teaches_nothing(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  submit(&l, 1, 2);
+  submit(&l, 1, 2);
+  leati_rhythm_end(&l.rhythm, 2, l.lists, l.now + 15 * US);
+  assert_true(leati_rhythm_knows(&l.rhythm, 2));
+  assert_false(leati_rhythm_knows(&l.rhythm, 3));
+  /* Somebody slow says so again, and of the one before. */
+  leati_rhythm_end(&l.rhythm, 2, l.lists, l.now + 5000 * US);
+  leati_rhythm_end(&l.rhythm, 1, l.lists, l.now + 5000 * US);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(two_in_flight_where_nothing_is_known),
+      cmocka_unit_test(one_in_flight_where_batches_take_longer_than_the_next_one_to_come),
+      cmocka_unit_test(two_in_flight_where_writing_takes_as_long_as_running),
+      cmocka_unit_test(a_batch_takes_from_the_end_of_the_one_before),
+      cmocka_unit_test(other_work_is_learnt_with_its_first_batch),
+      cmocka_unit_test(company_is_waited_for_in_proportion),
+      cmocka_unit_test(lists_are_counted_through_their_overflow),
+      cmocka_unit_test(an_end_that_is_known_teaches_nothing),
+  };
+  return cmocka_run_group_tests_name("rhythm", tests, NULL, NULL);
+}
