@@ -3,11 +3,15 @@
 
 /* With two batches in flight threads meet in two groups. Barriers are queue-wide, so that two groups take up to twice
  * as long as one. Where this is more than the queue loses while it waits for the one, one batch is in flight. What it
- * loses beside the writing, if threads come back at once: the end is seen, they leave their waits and hand their lists
- * over, and the submission arrives. */
+ * loses is the writing, about as much again while as many threads leave their waits and hand their lists over, and
+ * this: the end is seen late, and the submission arrives. */
 #define TURN_NS UINT64_C(20000)
 /* What takes less may be nothing but the way to the device and back: 11 us, and on some days 45, on an H200. */
 #define LONG_NS UINT64_C(60000)
+/* Nothing is gained by one in flight if lists do not meet: after so many batches of one list there are two for a while.
+ */
+#define LONELY_MAX 4
+#define LONELY_REST 64
 /* Threads whose lists ran in one batch usually come back with the next ones together. Who comes first waits for the
  * others for so long after the batch was seen to have ended; with one in flight, where it is worth more, for such a
  * part of what the batch took. */
@@ -34,6 +38,20 @@ void leati_rhythm_send(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uin
   store(&rhythm->sent_ns[batch % LEATI_RHYTHM_BATCHES], now_ns);
 }
 
+/* Lists of a batch. */
+static uint32_t ran_with(const leati_rhythm *rhythm, uint64_t batch) {
+  return leati_rhythm_lists(rhythm, batch) - leati_rhythm_lists(rhythm, batch - 1);
+}
+
+/* Whether lists meet, or it is time to find out. `lonely`: one was alone though others could have come. */
+static bool meet(leati_rhythm *rhythm, bool lonely) {
+  int32_t count = atomic_load_explicit(&rhythm->lonely, memory_order_relaxed);
+  count = count < 0 || lonely ? count + 1 : 0;
+  count = count < LONELY_MAX ? count : -LONELY_REST;
+  atomic_store_explicit(&rhythm->lonely, count, memory_order_relaxed);
+  return count >= 0;
+}
+
 /* What a batch took that has ended now. */
 static uint64_t time_of(const leati_rhythm *rhythm, uint64_t batch, uint64_t now_ns) {
   const uint64_t sent = load(&rhythm->sent_ns[batch % LEATI_RHYTHM_BATCHES]);
@@ -49,12 +67,14 @@ void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint
     return;
   }
   const uint64_t took = time_of(rhythm, batch, now_ns);
+  const uint32_t in_flight = leati_rhythm_in_flight(rhythm);
   /* With one in flight instead of two, twice as many lists are written while the queue waits. */
-  const uint64_t writing = load(&rhythm->wrote_ns) * leati_rhythm_in_flight(rhythm);
-  const bool alone = took > LONG_NS && took > writing + TURN_NS;
+  const uint64_t writing = load(&rhythm->wrote_ns) * in_flight;
+  const bool one =
+      meet(rhythm, in_flight == 1 && ran_with(rhythm, batch) == 1) && took > LONG_NS && took > 2 * writing + TURN_NS;
   const uint64_t part = took / COMPANY_PART < COMPANY_NS_MAX ? took / COMPANY_PART : COMPANY_NS_MAX;
-  atomic_store_explicit(&rhythm->in_flight, alone ? 1 : LEATI_IN_FLIGHT_MAX, memory_order_relaxed);
-  store(&rhythm->company_ns, alone ? part : COMPANY_NS);
+  atomic_store_explicit(&rhythm->in_flight, one ? 1 : LEATI_IN_FLIGHT_MAX, memory_order_relaxed);
+  store(&rhythm->company_ns, one ? part : COMPANY_NS);
   atomic_store_explicit(&rhythm->ended_lists, lists, memory_order_relaxed);
   store(&rhythm->ended_ns, now_ns);
 }
@@ -62,6 +82,5 @@ void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint
 uint64_t leati_rhythm_company(const leati_rhythm *rhythm, uint32_t lists) {
   const uint64_t ended = load(&rhythm->ended);
   const uint32_t came = lists - atomic_load_explicit(&rhythm->ended_lists, memory_order_relaxed);
-  const uint32_t ran = leati_rhythm_lists(rhythm, ended) - leati_rhythm_lists(rhythm, ended - 1);
-  return came < ran ? load(&rhythm->ended_ns) + load(&rhythm->company_ns) : 0;
+  return came < ran_with(rhythm, ended) ? load(&rhythm->ended_ns) + load(&rhythm->company_ns) : 0;
 }

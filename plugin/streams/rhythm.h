@@ -29,6 +29,8 @@ typedef struct leati_rhythm {
   _Atomic uint64_t wrote_ns;                         /**< what writing and submitting the last batches took */
   _Atomic uint32_t ended_lists;                      /**< lists that had been handed over at `ended_ns` */
   _Atomic uint32_t in_flight;                        /**< batches to have in flight */
+  /** Batches in a row that had one list though one was in flight; below 0: how many more until that is tried again. */
+  _Atomic int32_t lonely;
   /* Stored by the leader, by batch modulo. */
   _Atomic uint32_t lists[LEATI_RHYTHM_BATCHES];   /**< that the queue had been given with it */
   _Atomic uint64_t sent_ns[LEATI_RHYTHM_BATCHES]; /**< when the queue took it */

@@ -109,6 +109,30 @@ static void other_work_is_learnt_with_its_first_batch(void **state) {
   assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
 }
 
+static void one_in_flight_only_where_lists_meet(void **state) {
+  (void)state;
+  enum { BATCHES = 1000 };
+  lane l;
+  begin(&l);
+  /* Two threads with other things to do: there is no company in time. */
+  unsigned one = 0;
+  for (int i = 0; i < BATCHES; ++i) {
+    submit(&l, 1, 5);
+    end(&l, 100);
+    one += leati_rhythm_in_flight(&l.rhythm) == 1 ? 1u : 0u;
+  }
+  assert_in_range(one, 1, BATCHES / 10);
+  /* Then they run in step: found out in time, and kept, though now and then one is late. */
+  unsigned in_a_row = 0;
+  for (int i = 0; i < BATCHES && in_a_row < 100; ++i) {
+    const bool together = leati_rhythm_in_flight(&l.rhythm) == 1;
+    submit(&l, together && i % 10 != 0 ? 2 : 1, 5);
+    end(&l, 100);
+    in_a_row = together ? in_a_row + 1 : 0;
+  }
+  assert_int_equal(in_a_row, 100);
+}
+
 /* Company of a lane whose last batch, of three lists, took so long. */
 static uint64_t company_after(uint64_t us) {
   lane l;
@@ -171,6 +195,7 @@ int main(void) {
       cmocka_unit_test(two_in_flight_where_writing_takes_as_long_as_running),
       cmocka_unit_test(a_batch_takes_from_the_end_of_the_one_before),
       cmocka_unit_test(other_work_is_learnt_with_its_first_batch),
+      cmocka_unit_test(one_in_flight_only_where_lists_meet),
       cmocka_unit_test(company_is_waited_for_in_proportion),
       cmocka_unit_test(lists_are_counted_through_their_overflow),
       cmocka_unit_test(an_end_that_is_known_teaches_nothing),
