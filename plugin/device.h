@@ -74,8 +74,6 @@ struct leat_device {
   int64_t spin_ns;               /**< how long a wait spins before it blocks; -1: adapts */
   uint64_t kernel_download_max;  /**< bytes of a download that a kernel writes rather than a copy command */
   uint32_t core_count;           /**< processors of the host that this process may use */
-  /** Threads in a spinning wait. Relaxed: when there are more than cores they let each other run. */
-  _Atomic uint32_t spinning;
   VkDescriptorSetLayout set_layout;
   VkPipelineLayout pipeline_layout;
   /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */
@@ -95,7 +93,11 @@ struct leat_device {
   struct leati_streams *streams;                   /**< streams/stock.c */
   struct leati_pool *pool;                         /**< streams/pool.c */
   struct leati_ops *ops;                           /**< ops/registry.c */
+  /** Threads that have been spinning for a while. Relaxed: when there are more than cores they let each other run. On a
+   * line of its own: every call reads what is above. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t spinning;
 };
+LEATI_APART(leat_device, ops, spinning);
 
 /** Finds the devices, once until leati_devices_forget(). Call with the backend's lock held.
  * @errors LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_UNAVAILABLE: LEAT_VULKAN_DEVICE names none of them */

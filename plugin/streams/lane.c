@@ -23,12 +23,12 @@ struct leati_lanes {
   leati_lane lanes[LEATI_LANES_MAX];
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t in_use; /* lanes that are chosen from; relaxed */
   _Atomic uint32_t company;                           /* streams of the epoch before; relaxed */
-  /* Lists, commands and streams of this epoch, and its number. Relaxed: figures for a guess. */
-  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t lists;
-  _Atomic uint32_t commands, streams, epoch;
-  leati_role judge; /* who has it uses what follows */
+  _Atomic uint32_t epoch;                             /* number of this epoch; relaxed */
+  _Atomic uint32_t streams;                           /* that had lists in it; relaxed */
+  _Alignas(LEATI_CACHE_LINE) leati_role judge;        /* who has it uses what follows */
   leati_spread spread;
   uint64_t epoch_start_ns;
+  uint32_t epoch_lists, epoch_commands; /* of all lanes when it began */
 };
 
 int32_t leati_lanes_create(leat_device *device, leat_error *err) {
@@ -111,46 +111,41 @@ leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_
   return best;
 }
 
+/* Lists that have been handed over. */
+static uint32_t lists_of(const leati_lane *lane) {
+  return atomic_load_explicit(&lane->lists, memory_order_relaxed);
+}
+
 /* Ends the epoch if it has lasted long enough. */
 static void judge(leat_device *device) {
   struct leati_lanes *const lanes = device->lanes;
+  const uint64_t now = leati_now_ns();
   if (!leati_role_try(&lanes->judge)) {
     return;
   }
-  const uint64_t now = leati_now_ns();
   const uint64_t lasted = now - lanes->epoch_start_ns;
-  const uint32_t lists = atomic_load_explicit(&lanes->lists, memory_order_relaxed);
+  uint32_t lists = -lanes->epoch_lists, commands = -lanes->epoch_commands;
+  for (uint32_t i = 0; i < device->queue_count && lasted >= EPOCH_NS; ++i) {
+    lists += lists_of(&lanes->lanes[i]);
+    commands += atomic_load_explicit(&lanes->lanes[i].commands, memory_order_relaxed);
+  }
   const double rate = (double)lists * 1e9 / (double)lasted;
   const bool few_will_do =
       lists >= EPOCH_LONG_LISTS * lanes->spread.lanes && leati_spread_long(lanes->spread.lanes, rate);
   if (lasted >= EPOCH_NS && (lists >= EPOCH_LISTS || few_will_do)) {
-    const uint32_t commands = atomic_exchange_explicit(&lanes->commands, 0, memory_order_relaxed);
     const leati_pace pace = {.lists = rate,
                              .commands = (double)commands * 1e9 / (double)lasted,
                              .streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed)};
     (void)atomic_fetch_add_explicit(&lanes->epoch, 1, memory_order_relaxed);
-    atomic_store_explicit(&lanes->lists, 0, memory_order_relaxed);
     atomic_store_explicit(&lanes->company, pace.streams, memory_order_relaxed);
+    lanes->epoch_lists += lists;
+    lanes->epoch_commands += commands;
     lanes->epoch_start_ns = now;
     if (!device->lanes_fixed) {
       atomic_store_explicit(&lanes->in_use, leati_spread_step(&lanes->spread, &pace), memory_order_relaxed);
     }
   }
   leati_role_leave(&lanes->judge);
-}
-
-void leati_lanes_count(leat_device *device, uint32_t commands, uint32_t *inout_epoch) {
-  struct leati_lanes *const lanes = device->lanes;
-  const uint32_t epoch = atomic_load_explicit(&lanes->epoch, memory_order_relaxed);
-  if (*inout_epoch != epoch) {
-    *inout_epoch = epoch;
-    (void)atomic_fetch_add_explicit(&lanes->streams, 1, memory_order_relaxed);
-  }
-  (void)atomic_fetch_add_explicit(&lanes->commands, commands, memory_order_relaxed);
-  const uint32_t lists = atomic_fetch_add_explicit(&lanes->lists, 1, memory_order_relaxed) + 1;
-  if (lists % EPOCH_LONG_LISTS == 0) {
-    judge(device);
-  }
 }
 
 bool leati_lanes_alone(const leat_device *device) {
@@ -160,8 +155,18 @@ bool leati_lanes_alone(const leat_device *device) {
 /* ---- Submission ---------------------------------------------------------------------------------------------------
  */
 
-void leati_lane_add(leati_lane *lane, leati_submission *submission) {
-  (void)atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed);
+void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_epoch) {
+  struct leati_lanes *const lanes = lane->device->lanes;
+  const uint32_t epoch = atomic_load_explicit(&lanes->epoch, memory_order_relaxed);
+  if (*inout_epoch != epoch) {
+    *inout_epoch = epoch;
+    (void)atomic_fetch_add_explicit(&lanes->streams, 1, memory_order_relaxed);
+  }
+  const uint32_t lists = atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed) + 1;
+  (void)atomic_fetch_add_explicit(&lane->commands, submission->command_count, memory_order_relaxed);
+  if (lists % EPOCH_LONG_LISTS == 0) {
+    judge(lane->device);
+  }
   if (submission->after) {
     atomic_store_explicit(&lane->continues, true, memory_order_relaxed);
   }
@@ -477,11 +482,6 @@ void leati_lane_help(leati_lane *lane, bool force) {
       return;
     }
   }
-}
-
-/* Lists that have been handed over. */
-static uint32_t lists_of(const leati_lane *lane) {
-  return atomic_load_explicit(&lane->lists, memory_order_relaxed);
 }
 
 /* Notes when the counter has risen. */

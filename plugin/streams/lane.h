@@ -40,7 +40,8 @@ typedef struct leati_lane {
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
-  _Atomic uint32_t lists; /**< handed over so far, without those that were lost; relaxed */
+  _Atomic uint32_t lists;    /**< handed over so far, without those that were lost; relaxed */
+  _Atomic uint32_t commands; /**< that were in lists; relaxed */
   /** Some of what is queued goes on with what its stream has in flight. Relaxed: if it is lost, the list waits for
    * company like any other. */
   atomic_bool continues;
@@ -66,13 +67,12 @@ static inline leati_lane *leati_lane_of(leati_counter *counter) {
 /** The lane that a list of a stream should go to: `current` (NULL: none yet), where `own` lists of the stream may be in
  * flight, unless others have put more there than there is elsewhere. */
 leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_t own);
-/** Counts a list of a stream for the choice; `*inout_epoch` is the stream's own, to count streams by. */
-void leati_lanes_count(leat_device *device, uint32_t commands, uint32_t *inout_epoch);
 /** Whether only one stream had lists of late. */
 bool leati_lanes_alone(const leat_device *device);
 
-/** Hands a pushed submission over. Then call leati_lane_help(), or attend and watch, when no lock is held. */
-void leati_lane_add(leati_lane *lane, leati_submission *submission);
+/** Hands a pushed submission over, and counts it for the choice; `*inout_epoch` is the stream's own, to count streams
+ * by. Then call leati_lane_help(), or attend and watch, when no lock is held. */
+void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_epoch);
 /** Submits what is queued, if it should be and nobody else is about to. With `force` it is submitted whatever is in
  * flight. Lists that the queue refuses fail their timelines. */
 void leati_lane_help(leati_lane *lane, bool force);

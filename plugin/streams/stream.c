@@ -190,9 +190,8 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
   open->counter = &stream->lane->counter;
   memcpy(open->waits, stream->waits, sizeof(open->waits));
   start_list(stream);
-  leati_lanes_count(stream->device, open->command_count, &stream->epoch);
   leati_timeline_push(stream->timeline, open);
-  leati_lane_add(leati_lane_of(open->counter), open);
+  leati_lane_add(leati_lane_of(open->counter), open, &stream->epoch);
   return LEAT_OK;
 }
 

@@ -40,7 +40,7 @@ struct leat_stream {
    * (release) of leati_streams_renew(). */
   _Atomic(leati_timeline *) timeline;
   leati_lane *lane;                        /* that the last list went to; NULL: none did */
-  uint32_t epoch;                          /* of leati_lanes_count() */
+  uint32_t epoch;                          /* of leati_lane_add() */
   leati_submission *open;                  /* the list of commands that are not submitted; NULL: none yet */
   leati_chunk *current[LEATI_CHUNK_KINDS]; /* chunks of `open` that are being filled */
   bool barrier_next;                       /* the next command needs a barrier whatever it touches */

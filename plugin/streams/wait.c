@@ -10,6 +10,9 @@
 #define LOOKS_PER_CLOCK 8
 /* Pauses between looks, so that spinning threads leave the lane's cache lines to the one who works. */
 #define PAUSES_PER_LOOK 8
+/* Rounds of looks that a thread spins before it counts as spinning, some 25 us: a small operator takes no longer, and
+ * where more threads than cores spin, waits do. */
+#define ROUNDS_UNCOUNTED 6
 /* Waking a blocked thread takes so long; a wait that is expected to end within it is spun away. */
 #define WAKE_NS UINT64_C(60000)
 /* A thread that sleeps looks after its lane so often: what others have left for company is not left for longer. */
@@ -55,10 +58,13 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   leati_lane *const lane = leati_lane_of(w->point.counter);
   bool over = false;
   until = until < w->limit ? until : w->limit;
-  const uint32_t spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
-  uint32_t passed = 0;
+  uint32_t spinning = 0; /* threads; 0: this one is not counted yet */
+  uint32_t passed = 0, rounds = 0;
   do {
     leati_gate_check();
+    if (spinning == 0 && ++rounds == ROUNDS_UNCOUNTED) {
+      spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
+    }
     /* None, if the list was lost and what the stream gave after it is on another lane than this thread attends. */
     const uint32_t askers = leati_lane_attendants(lane);
     for (uint32_t i = 0; i < LOOKS_PER_CLOCK && !over; ++i) {
@@ -72,7 +78,9 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
       leati_yield();
     }
   } while (!over && elapsed(w) < until);
-  (void)atomic_fetch_sub_explicit(&device->spinning, 1, memory_order_relaxed);
+  if (spinning != 0) {
+    (void)atomic_fetch_sub_explicit(&device->spinning, 1, memory_order_relaxed);
+  }
   return over;
 }
 
