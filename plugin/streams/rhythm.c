@@ -10,8 +10,8 @@
 #define LONG_NS UINT64_C(60000)
 /* Nothing is gained by one in flight if lists do not meet: after so many batches of one list there are two for a while.
  */
-#define LONELY_MAX 4
-#define LONELY_REST 64
+#define LONELY_MAX 16
+#define LONELY_REST 256
 /* Threads whose lists ran in one batch usually come back with the next ones together. Who comes first waits for the
  * others for so long after the batch was seen to have ended; with one in flight, where it is worth more, for such a
  * part of what the batch took. */

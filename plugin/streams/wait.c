@@ -10,8 +10,8 @@
 #define LOOKS_PER_CLOCK 8
 /* Pauses between looks, so that spinning threads leave the lane's cache lines to the one who works. */
 #define PAUSES_PER_LOOK 8
-/* Rounds of looks that a thread spins before it counts as spinning, some 25 us: a small operator takes no longer, and
- * where more threads than cores spin, waits do. */
+/* Rounds of looks that a thread spins before it counts as spinning, some 25 us, unless its lane is crowded: few threads
+ * with small operators need not count. */
 #define ROUNDS_UNCOUNTED 6
 /* Waking a blocked thread takes so long; a wait that is expected to end within it is spun away. */
 #define WAKE_NS UINT64_C(60000)
@@ -62,11 +62,11 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   uint32_t passed = 0, rounds = 0;
   do {
     leati_gate_check();
-    if (spinning == 0 && ++rounds == ROUNDS_UNCOUNTED) {
-      spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
-    }
     /* None, if the list was lost and what the stream gave after it is on another lane than this thread attends. */
     const uint32_t askers = leati_lane_attendants(lane);
+    if (spinning == 0 && (++rounds == ROUNDS_UNCOUNTED || askers > device->core_count / 2)) {
+      spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
+    }
     for (uint32_t i = 0; i < LOOKS_PER_CLOCK && !over; ++i) {
       leati_lane_watch(lane, &passed);
       over = is_over(w, askers < 2 || i % askers == 0, out_status);
