@@ -78,6 +78,9 @@ struct leat_device {
   VkPipelineLayout pipeline_layout;
   /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */
   atomic_bool lost;
+  /** Buffers and descriptor sets that were destroyed. Raised before they are (release), so that whoever is handed an
+   * object that came after, and may have its handle, sees it (acquire). */
+  _Atomic uint32_t destroyed;
   /** All timelines, linked by `next`, also those that failed. They are added at the head (release) and stay, so the
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;

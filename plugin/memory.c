@@ -345,6 +345,7 @@ void leati_memory_uncommit(leat_device *device, uint64_t bytes) {
 
 static void driver_free(leat_device *device, segment *s) {
   if (s->buffer != VK_NULL_HANDLE) {
+    (void)atomic_fetch_add_explicit(&device->destroyed, 1, memory_order_release);
     device->vk.DestroyBuffer(device->vk.handle, s->buffer, NULL);
   }
   if (s->memory != VK_NULL_HANDLE) {

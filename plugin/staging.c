@@ -38,6 +38,7 @@ struct leati_staging {
 
 static void destroy_chunk(leat_device *device, leati_chunk *chunk) {
   const leati_vk_device *const vk = &device->vk;
+  (void)atomic_fetch_add_explicit(&device->destroyed, 1, memory_order_release);
   if (chunk->descriptor_pool != VK_NULL_HANDLE) {
     vk->DestroyDescriptorPool(vk->handle, chunk->descriptor_pool, NULL);
   }

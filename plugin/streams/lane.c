@@ -10,6 +10,8 @@
 #define PASSES_MAX 6
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX LEATI_TAPE_LISTS_MAX
+/* Tapes that a lane has without need, so that they hold lists which may come again. */
+#define TAPES_KEPT 8
 /* Commands after which a group takes no more lists: while the leader writes them, which takes some 0.3 us each, nothing
  * of them runs. */
 #define GROUP_COMMANDS 2048
@@ -45,6 +47,7 @@ int32_t leati_lanes_create(leat_device *device, leat_error *err) {
     LEATI_TRY(leati_counter_create(device, &lane->counter, err));
     device->counters[i] = &lane->counter;
     LEATI_TRY(leati_tape_create(device, &lane->tapes, err));
+    lane->tape_count = 1;
     leati_rhythm_begin(&lane->rhythm);
   }
   leati_spread_begin(&lanes->spread, device->queue_count);
@@ -279,13 +282,31 @@ static void land_tapes(leati_lane *lane) {
   }
 }
 
-/* Takes a tape of which nothing is in flight. Where there is no memory for one more, one in flight will do when it has
- * run: that is waited for. The leader's. */
+/* Takes the tape that holds a list, or NULL. The leader's. */
+static leati_tape *take_holding(leati_lane *lane, const leati_submission *list) {
+  leati_tape **at = &lane->tapes;
+  while (*at != NULL && !leati_tape_holds(lane->device, *at, list)) {
+    at = &(*at)->next;
+  }
+  leati_tape *const found = *at;
+  if (found != NULL) {
+    *at = found->next;
+  }
+  return found;
+}
+
+/* Takes a tape to write: one that holds nothing, or a new one while there are few, or the one that has not been used
+ * for longest. Where there is no memory for a new one and all are in flight, one of these will do when it has run: that
+ * is waited for. The leader's. */
 static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
-  land_tapes(lane);
-  if (lane->tapes == NULL) {
+  leati_tape **at = &lane->tapes;
+  while (*at != NULL && (*at)->held_count != 0 && (*at)->next != NULL) {
+    at = &(*at)->next;
+  }
+  if (*at == NULL || ((*at)->held_count != 0 && lane->tape_count < TAPES_KEPT)) {
     const int32_t status = leati_tape_create(lane->device, out, err);
-    if (status != LEAT_ERROR_OUT_OF_MEMORY || lane->flying == NULL) {
+    lane->tape_count += status == LEAT_OK ? 1u : 0u;
+    if (status != LEAT_ERROR_OUT_OF_MEMORY || (*at == NULL && lane->flying == NULL)) {
       return status;
     }
     while (lane->tapes == NULL) {
@@ -294,8 +315,8 @@ static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
       land_tapes(lane);
     }
   }
-  *out = lane->tapes;
-  lane->tapes = lane->tapes->next;
+  *out = *at;
+  *at = (*at)->next;
   return LEAT_OK;
 }
 
@@ -337,11 +358,15 @@ static void note_submitted(leati_lane *lane, group *g, uint32_t end, uint64_t be
 /* Writes the lists of batch `n`, which begin at `first`, into a tape. The leader's. */
 static int32_t write_batch(leati_lane *lane, group *g, uint32_t n, uint32_t first, leat_error *err) {
   leati_tape **const tape = &g->tapes[n];
-  LEATI_TRY(take_tape(lane, tape, err));
-  const int32_t status = leati_tape_write(lane->device, *tape, &g->lists[first], g->sizes[n], err);
-  if (status != LEAT_OK) {
-    give_tape(lane, *tape);
-    return status;
+  land_tapes(lane);
+  *tape = g->sizes[n] == 1 ? take_holding(lane, g->lists[first]) : NULL;
+  if (*tape == NULL) {
+    LEATI_TRY(take_tape(lane, tape, err));
+    const int32_t status = leati_tape_write(lane->device, *tape, &g->lists[first], g->sizes[n], err);
+    if (status != LEAT_OK) {
+      give_tape(lane, *tape);
+      return status;
+    }
   }
   g->batches[n].pCommandBuffers = &(*tape)->commands;
   return LEAT_OK;

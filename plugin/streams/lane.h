@@ -36,7 +36,8 @@ typedef struct leati_lane {
   _Alignas(LEATI_CACHE_LINE) leati_tape *flying; /**< tapes in flight, oldest first */
   leati_tape *last_flying;
   leati_syncfile *syncfiles; /**< whose batches may be in flight */
-  leati_tape *tapes; /**< the others, used last first, since a driver is quicker with memory that it has just used */
+  leati_tape *tapes;   /**< the others, used last first, since a driver is quicker with memory that it has just used */
+  uint32_t tape_count; /**< of both */
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
@@ -51,7 +52,7 @@ typedef struct leati_lane {
 LEATI_APART(leati_lane, counter, leader);
 LEATI_APART(leati_lane, led_by, rhythm);
 LEATI_APART(leati_lane, rhythm, flying);
-LEATI_APART(leati_lane, tapes, queued);
+LEATI_APART(leati_lane, tape_count, queued);
 LEATI_APART(leati_lane, continues, attendants);
 
 /** Makes the lanes of a device. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/tape.h"
 
+#include <string.h>
+
 #include "memory.h"
 #include "status.h"
 
@@ -37,6 +39,7 @@ void leati_tapes_destroy(leat_device *device, leati_tape *tapes) {
   while (tapes != NULL) {
     leati_tape *const next = tapes->next;
     device->vk.DestroyCommandPool(device->vk.handle, tapes->pool, NULL);
+    leati_free(tapes->held);
     leati_free(tapes);
     tapes = next;
   }
@@ -189,15 +192,81 @@ static void write_levels(const leat_device *device, VkCommandBuffer commands, st
   }
 }
 
+/* ---- Holding ------------------------------------------------------------------------------------------------------
+ */
+
+/* Whether a list may be submitted more than once. A timestamp goes to another place each time. */
+static bool is_lasting(const leati_submission *list) {
+  uint32_t i = 0;
+  while (i < list->command_count && list->commands[i].kind != LEATI_COMMAND_TICK) {
+    ++i;
+  }
+  return i == list->command_count;
+}
+
+/* Notes that a tape holds a list. Without memory for that it is written again. */
+static void hold(leati_tape *tape, const leati_submission *list, uint32_t destroyed) {
+  if (tape->held_capacity < list->command_count) {
+    leati_command *const grown = leati_realloc(tape->held, list->command_count * sizeof(*grown));
+    if (grown == NULL) {
+      return;
+    }
+    tape->held = grown;
+    tape->held_capacity = list->command_count;
+  }
+  if (list->command_count != 0) {
+    memcpy(tape->held, list->commands, list->command_count * sizeof(*tape->held));
+  }
+  tape->held_count = list->command_count;
+  tape->held_after = list->after;
+  tape->held_to_host = list->to_host;
+  tape->held_destroyed = destroyed;
+}
+
+static bool same_region(const VkBufferCopy *a, const VkBufferCopy *b) {
+  return a->srcOffset == b->srcOffset && a->dstOffset == b->dstOffset && a->size == b->size;
+}
+
+static bool same_command(const leati_command *a, const leati_command *b) {
+  if (a->kind != b->kind || a->barrier != b->barrier) {
+    return false;
+  }
+  if (a->kind == LEATI_COMMAND_COPY) {
+    return a->copy.from == b->copy.from && a->copy.to == b->copy.to && same_region(&a->copy.region, &b->copy.region);
+  }
+  return a->dispatch.pipeline == b->dispatch.pipeline && a->dispatch.set == b->dispatch.set &&
+         a->dispatch.offset == b->dispatch.offset && a->dispatch.groups[0] == b->dispatch.groups[0] &&
+         a->dispatch.groups[1] == b->dispatch.groups[1] && a->dispatch.groups[2] == b->dispatch.groups[2];
+}
+
+bool leati_tape_holds(const leat_device *device, const leati_tape *tape, const leati_submission *list) {
+  if (tape->held_count == 0 || tape->held_count != list->command_count || tape->held_after != list->after ||
+      tape->held_to_host != list->to_host ||
+      tape->held_destroyed != atomic_load_explicit(&device->destroyed, memory_order_acquire)) {
+    return false;
+  }
+  uint32_t i = 0;
+  while (i < list->command_count && same_command(&tape->held[i], &list->commands[i])) {
+    ++i;
+  }
+  return i == list->command_count;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------------
+ */
+
 int32_t leati_tape_write(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count,
                          leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
+  const bool lasting = count == 1 && is_lasting(lists[0]);
+  const uint32_t destroyed = atomic_load_explicit(&device->destroyed, memory_order_acquire);
+  tape->held_count = 0;
   VkResult result = vk->ResetCommandPool(device->vk.handle, tape->pool, 0);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkResetCommandPool", err);
   }
   const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                          .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+                                          .flags = lasting ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
   result = vk->BeginCommandBuffer(tape->commands, &begin);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkBeginCommandBuffer", err);
@@ -224,5 +293,11 @@ int32_t leati_tape_write(leat_device *device, leati_tape *tape, leati_submission
     write_barrier(device, tape->commands, to_host, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   }
   result = vk->EndCommandBuffer(tape->commands);
-  return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkEndCommandBuffer", err);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkEndCommandBuffer", err);
+  }
+  if (lasting) {
+    hold(tape, lists[0], destroyed);
+  }
+  return LEAT_OK;
 }

@@ -6,6 +6,9 @@
  * buffer in lockstep: the first commands of all, up to where each would need a barrier; one barrier; the next commands
  * of all; and so on. Barriers are queue-wide, so lists one behind the other would wait for each other's; and a command
  * buffer costs a GPU more than a dispatch does.
+ *
+ * A list that goes by itself may be on a tape already: who runs the same operators again hands over the same commands,
+ * because all that differs is in the argument records. Then nothing is written.
  */
 #ifndef LEAT_PLUGIN_STREAMS_TAPE_H_
 #define LEAT_PLUGIN_STREAMS_TAPE_H_
@@ -50,12 +53,21 @@ typedef struct leati_tape {
   VkCommandPool pool;
   VkCommandBuffer commands;
   uint64_t value; /**< of the lane's counter, with which it has run */
+  /* The list that is on it, if that may be submitted again. */
+  leati_command *held;
+  uint32_t held_count, held_capacity; /**< commands; a count of 0: there is none */
+  bool held_after;
+  VkPipelineStageFlags held_to_host;
+  uint32_t held_destroyed; /**< leat_device::destroyed when it was written */
 } leati_tape;
 
 /** @errors OUT_OF_MEMORY, DEVICE_LOST */
 int32_t leati_tape_create(leat_device *device, leati_tape **out, leat_error *err);
 /** Frees a list of tapes of which nothing is in flight. */
 void leati_tapes_destroy(leat_device *device, leati_tape *tapes);
+
+/** Whether a tape holds just this list, and nothing that it names is gone. */
+bool leati_tape_holds(const leat_device *device, const leati_tape *tape, const leati_submission *list);
 
 /** Writes lists, oldest first, at most LEATI_TAPE_LISTS_MAX, into a tape of which nothing is in flight. Lists of one
  * stream run in their order, and so does everything that the queue was given before if one of the lists asks for it;

@@ -763,6 +763,62 @@ static void a_long_list_goes_without_being_asked(void **state) {
   close_device();
 }
 
+/* Runs and looks at the result; returns how many command buffers were written for it. */
+static uint64_t written_for_run(blocks *t, leat_stream *stream, uint32_t seed) {
+  const uint64_t before = nulldriver_calls("vkBeginCommandBuffer");
+  assert_int_equal(put_run(t, stream, seed), LEAT_OK);
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  assert_arrived(t, seed);
+  return nulldriver_calls("vkBeginCommandBuffer") - before;
+}
+
+/* Nor is a timestamp repeated, which goes to another place each time. */
+static void what_comes_again_is_not_written_again(void **state) {
+  (void)state;
+  enum { STREAMS = 3, ROUNDS = 20 };
+  static blocks t[STREAMS];
+  leat_stream *streams[STREAMS];
+  uint64_t trimmed;
+  uint32_t seed = 1;
+  open_configured("LEAT_LANES", "1");
+  for (int i = 0; i < STREAMS; ++i) {
+    streams[i] = make_stream();
+    take_blocks(&t[i], NULL);
+    assert_true(written_for_run(&t[i], streams[i], seed++) > 0);
+  }
+  for (int i = 0; i < STREAMS * ROUNDS; ++i) {
+    assert_int_equal(written_for_run(&t[i % STREAMS], streams[i % STREAMS], seed++), 0);
+  }
+  /* The staging that the tapes name goes. */
+  assert_ok(h.api->memory->trim(h.device, &trimmed, &err));
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_true(written_for_run(&t[i], streams[i], seed++) > 0);
+    assert_int_equal(written_for_run(&t[i], streams[i], seed++), 0);
+  }
+  leat_event *events[2];
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->event->create(h.device, LEAT_EVENT_TIMING, &events[i], &err));
+  }
+  for (int i = 0; i < ROUNDS; ++i) {
+    double ns = -1.0;
+    for (int j = 0; j < 2; ++j) {
+      assert_int_equal(rectify(&t[0], streams[0]), LEAT_OK);
+      assert_ok(h.api->event->record(events[j], streams[0], &err));
+    }
+    assert_ok(h.api->stream->synchronize(streams[0], &err));
+    assert_ok(h.api->event->elapsed(events[0], events[1], &ns, &err));
+    assert_true(ns >= 0.0);
+  }
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->event->destroy(events[i], &err));
+  }
+  for (int i = 0; i < STREAMS; ++i) {
+    give_blocks(&t[i]);
+    assert_ok(h.api->stream->destroy(streams[i], &err));
+  }
+  close_configured("LEAT_LANES");
+}
+
 /* Also when it has more to do than it remembers. */
 static void a_lane_with_much_to_do_is_not_taken_for_an_empty_one(void **state) {
   (void)state;
@@ -1691,6 +1747,7 @@ int main(void) {
       CASE(memory_of_a_failed_operation_comes_back),
       CASE(staging_of_a_failed_operation_is_used_again),
       CASE(a_long_list_goes_without_being_asked),
+      CASE(what_comes_again_is_not_written_again),
       CASE(a_lane_with_much_to_do_is_not_taken_for_an_empty_one),
       CASE(a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order),
       CASE(what_comes_while_a_stream_is_given_back_is_not_lost),

@@ -118,11 +118,8 @@ static leati_submission *spell(list *l, const void *stream, const char *word) {
   return &l->submission;
 }
 
-/* Writes lists and compares what came out. */
-static void expect(void **state, leati_submission *const *lists, uint32_t count, const char *word) {
-  leat_device *const device = fixture_of(state)->device;
-  leati_tape *tape;
-  assert_ok(leati_tape_create(device, &tape, &err));
+/* Writes lists to a tape, past the driver; `written` then has the word. */
+static int32_t write_past(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count) {
   driver = device->vk;
   device->vk.CmdPipelineBarrier = on_barrier;
   device->vk.CmdDispatch = on_dispatch;
@@ -133,6 +130,15 @@ static void expect(void **state, leati_submission *const *lists, uint32_t count,
   leat_error err = {.struct_size = sizeof(err)};
   const int32_t status = leati_tape_write(device, tape, lists, count, &err);
   device->vk = driver;
+  return status;
+}
+
+/* Writes lists and compares what came out. */
+static void expect(void **state, leati_submission *const *lists, uint32_t count, const char *word) {
+  leat_device *const device = fixture_of(state)->device;
+  leati_tape *tape;
+  assert_ok(leati_tape_create(device, &tape, &err));
+  const int32_t status = write_past(device, tape, lists, count);
   leati_tapes_destroy(device, tape);
   assert_int_equal(status, LEAT_OK);
   assert_string_equal(written, word);
@@ -192,6 +198,96 @@ static void as_many_lists_as_there_is_room_for(void **state) {
   expect(state, lists, LEATI_TAPE_LISTS_MAX, word);
 }
 
+static VkResult refuse_to_begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo *info) {
+  (void)commands;
+  (void)info;
+  return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* What a list may differ in from "ab|c|D|ef", and what is the same for all. */
+static bool holds_other(const leat_device *device, const leati_tape *tape, unsigned way) {
+  static const char *const words[] = {"ab|c|D|eg", "ab|c|D|e", "ab|c|D|efg", "abc|D|ef", "ab|c|E|ef", "ab|c|d|ef", ""};
+  enum { WORDS = sizeof(words) / sizeof(words[0]) };
+  list l;
+  leati_submission *const other = spell(&l, &streams[1], way < WORDS ? words[way] : "ab|c|D|ef");
+  leati_command *const dispatch = &l.commands[4], *const copy = &l.commands[3];
+  switch (way < WORDS ? 0 : way - WORDS + 1) {
+    case 0:
+      break;
+    case 1:
+      other->after = true;
+      break;
+    case 2:
+      other->to_host = VK_PIPELINE_STAGE_TRANSFER_BIT;
+      break;
+    case 3:
+      dispatch->dispatch.offset = 64;
+      break;
+    case 4:
+      memset(&dispatch->dispatch.set, 1, sizeof(dispatch->dispatch.set));
+      break;
+    case 5:
+      memset(&dispatch->dispatch.pipeline, 1, sizeof(dispatch->dispatch.pipeline));
+      break;
+    case 6:
+      dispatch->dispatch.groups[1] = 2;
+      break;
+    case 7:
+      dispatch->dispatch.groups[2] = 2;
+      break;
+    case 8:
+      memset(&copy->copy.from, 1, sizeof(copy->copy.from));
+      break;
+    case 9:
+      memset(&copy->copy.to, 1, sizeof(copy->copy.to));
+      break;
+    case 10:
+      copy->copy.region.srcOffset = 4;
+      break;
+    case 11:
+      copy->copy.region.dstOffset = 4;
+      break;
+    default:
+      assert_int_equal(way, WORDS + 11);
+      /* No difference. */
+      return leati_tape_holds(device, tape, other);
+  }
+  assert_false(leati_tape_holds(device, tape, other));
+  return false;
+}
+
+static void a_tape_holds_the_one_list_on_it(void **state) {
+  leat_device *const device = fixture_of(state)->device;
+  leati_tape *tape;
+  list l[2];
+  leati_submission *const lists[] = {spell(&l[0], &streams[0], "ab|c|D|ef"), spell(&l[1], &streams[1], "a")};
+  assert_ok(leati_tape_create(device, &tape, &err));
+  assert_false(leati_tape_holds(device, tape, lists[0]));
+  assert_ok(write_past(device, tape, lists, 1));
+  assert_true(leati_tape_holds(device, tape, lists[0]));
+  /* Whose it is does not matter, all else does. */
+  unsigned way = 0;
+  while (!holds_other(device, tape, way)) {
+    ++way;
+  }
+  /* A handle may be that of another object by now. */
+  (void)atomic_fetch_add_explicit(&device->destroyed, 1, memory_order_relaxed);
+  assert_false(leati_tape_holds(device, tape, lists[0]));
+  assert_ok(write_past(device, tape, lists, 1));
+  assert_true(leati_tape_holds(device, tape, lists[0]));
+  /* It is gone as soon as another is begun. */
+  const leati_vk_device kept = device->vk;
+  device->vk.BeginCommandBuffer = refuse_to_begin;
+  assert_int_equal(leati_tape_write(device, tape, &lists[1], 1, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  device->vk = kept;
+  assert_false(leati_tape_holds(device, tape, lists[0]));
+  assert_false(leati_tape_holds(device, tape, lists[1]));
+  assert_ok(write_past(device, tape, lists, 2));
+  assert_false(leati_tape_holds(device, tape, lists[0]));
+  assert_false(leati_tape_holds(device, tape, lists[1]));
+  leati_tapes_destroy(device, tape);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_list_alone_is_written_as_it_is, fixture_open, fixture_close),
@@ -200,6 +296,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(one_barrier_at_the_begin_serves_all_that_need_it, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(downloads_are_shown_to_the_host_at_the_end, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(as_many_lists_as_there_is_room_for, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(a_tape_holds_the_one_list_on_it, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests_name("tape", tests, NULL, NULL);
 }
