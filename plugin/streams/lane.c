@@ -122,10 +122,10 @@ static uint32_t lists_of(const leati_lane *lane) {
 /* Ends the epoch if it has lasted long enough. */
 static void judge(leat_device *device) {
   struct leati_lanes *const lanes = device->lanes;
-  const uint64_t now = leati_now_ns();
   if (!leati_role_try(&lanes->judge)) {
     return;
   }
+  const uint64_t now = leati_now_ns();
   const uint64_t lasted = now - lanes->epoch_start_ns;
   uint32_t lists = -lanes->epoch_lists, commands = -lanes->epoch_commands;
   for (uint32_t i = 0; i < device->queue_count && lasted >= EPOCH_NS; ++i) {
@@ -135,7 +135,9 @@ static void judge(leat_device *device) {
   const double rate = (double)lists * 1e9 / (double)lasted;
   const bool few_will_do =
       lists >= EPOCH_LONG_LISTS * lanes->spread.lanes && leati_spread_long(lanes->spread.lanes, rate);
-  if (lasted >= EPOCH_NS && (lists >= EPOCH_LISTS || few_will_do)) {
+  /* More may have been lost than have come. */
+  const bool some = lasted >= EPOCH_NS && lists <= INT32_MAX;
+  if (some && (lists >= EPOCH_LISTS || few_will_do)) {
     const leati_pace pace = {.lists = rate,
                              .commands = (double)commands * 1e9 / (double)lasted,
                              .streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed)};
@@ -158,6 +160,14 @@ bool leati_lanes_alone(const leat_device *device) {
 /* ---- Submission ---------------------------------------------------------------------------------------------------
  */
 
+/* Notes when the counter has risen. `watched`: the caller has been looking for it. */
+static void note_end(leati_lane *lane, bool watched) {
+  const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
+  if (!leati_rhythm_knows(&lane->rhythm, reached)) {
+    leati_rhythm_end(&lane->rhythm, reached, lists_of(lane), leati_now_ns(), watched);
+  }
+}
+
 void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_epoch) {
   struct leati_lanes *const lanes = lane->device->lanes;
   const uint32_t epoch = atomic_load_explicit(&lanes->epoch, memory_order_relaxed);
@@ -165,6 +175,8 @@ void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *in
     *inout_epoch = epoch;
     (void)atomic_fetch_add_explicit(&lanes->streams, 1, memory_order_relaxed);
   }
+  /* First, or this list would not count as one that came after it. */
+  note_end(lane, false);
   const uint32_t lists = atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed) + 1;
   (void)atomic_fetch_add_explicit(&lane->commands, submission->command_count, memory_order_relaxed);
   if (lists % EPOCH_LONG_LISTS == 0) {
@@ -420,8 +432,8 @@ static void submit_group(leati_lane *lane, group *g) {
 /* Its address stands for the thread. */
 static _Thread_local char self;
 
-/* Whether something is queued that goes on with what is in flight. It is not held back: its stream, which has to wait
- * for itself, gains nothing by company. */
+/* Whether something is queued that comes after what is in flight. It is not held back: a stream that has to wait for
+ * itself gains nothing by company. */
 static bool is_continued(const leati_lane *lane) {
   return atomic_load_explicit(&lane->continues, memory_order_relaxed);
 }
@@ -509,14 +521,6 @@ void leati_lane_help(leati_lane *lane, bool force) {
   }
 }
 
-/* Notes when the counter has risen. */
-static void note_end(leati_lane *lane) {
-  const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
-  if (!leati_rhythm_knows(&lane->rhythm, reached)) {
-    leati_rhythm_end(&lane->rhythm, reached, lists_of(lane), leati_now_ns());
-  }
-}
-
 /* Whether threads whose lists ran in the batch that ended last are about to hand over the next ones. */
 static bool is_company_due(const leati_lane *lane) {
   const uint64_t until = is_continued(lane) ? 0 : leati_rhythm_company(&lane->rhythm, lists_of(lane));
@@ -524,7 +528,7 @@ static bool is_company_due(const leati_lane *lane) {
 }
 
 void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
-  note_end(lane);
+  note_end(lane, true);
   if (atomic_load_explicit(&lane->queued, memory_order_seq_cst) == NULL ||
       !leati_counter_has(&lane->counter, leati_lane_room(lane)) || is_company_due(lane)) {
     *inout_passed = 0;
@@ -551,7 +555,7 @@ void leati_lane_attend(leati_lane *lane) {
 }
 
 void leati_lane_leave(leati_lane *lane) {
-  note_end(lane);
+  note_end(lane, true);
   if (atomic_fetch_sub_explicit(&lane->attendants, 1, memory_order_seq_cst) == 1) {
     leati_lane_help(lane, false);
   }

@@ -2,11 +2,11 @@
 /** @file
  * Lanes: hardware queues with group commit. Nothing else submits.
  *
- * Lists of commands are handed to a lane, where they wait while two batches are in flight: meanwhile more come, and all
- * go to the queue in one call, written into one command buffer side by side (streams/tape.h). There is no thread that
- * does it. Whoever hands a list over helps, or waits and watches the lane: one thread at a time takes the role of the
- * leader and submits what is there. A list is left to others only while some thread attends the lane, which looks after
- * it while it spins, whenever it wakes, and when it is the last to leave.
+ * Lists of commands are handed to a lane, where they wait while two batches are in flight, or one that takes long:
+ * meanwhile more come, and all go to the queue in one call, written into one command buffer side by side
+ * (streams/tape.h). There is no thread that does it. Whoever hands a list over helps, or waits and watches the lane:
+ * one thread at a time takes the role of the leader and submits what is there. A list is left to others only while some
+ * thread attends the lane, which looks after it while it spins, whenever it wakes, and when it is the last to leave.
  */
 #ifndef LEAT_PLUGIN_STREAMS_LANE_H_
 #define LEAT_PLUGIN_STREAMS_LANE_H_
@@ -43,8 +43,8 @@ typedef struct leati_lane {
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
   _Atomic uint32_t lists;    /**< handed over so far, without those that were lost; relaxed */
   _Atomic uint32_t commands; /**< that were in lists; relaxed */
-  /** Some of what is queued goes on with what its stream has in flight. Relaxed: if it is lost, the list waits for
-   * company like any other. */
+  /** Some of what is queued comes after what is in flight. Relaxed: if it is lost or stays for too long, a list waits
+   * for company that need not, or the other way round. */
   atomic_bool continues;
   /** Threads that wait: they watch or help again and again until they leave. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t attendants;

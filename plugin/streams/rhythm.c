@@ -43,13 +43,28 @@ static uint32_t ran_with(const leati_rhythm *rhythm, uint64_t batch) {
   return leati_rhythm_lists(rhythm, batch) - leati_rhythm_lists(rhythm, batch - 1);
 }
 
-/* Whether lists meet, or it is time to find out. `lonely`: one was alone though others could have come. */
-static bool meet(leati_rhythm *rhythm, bool lonely) {
+/* Whether lists meet, or it is time to find out, when a batch of one or more of them has ended. With more than one
+ * batch in flight they had no reason to. */
+static bool meet(leati_rhythm *rhythm, bool one_list) {
   int32_t count = atomic_load_explicit(&rhythm->lonely, memory_order_relaxed);
-  count = count < 0 || lonely ? count + 1 : 0;
+  if (count < 0) {
+    ++count;
+  } else if (leati_rhythm_in_flight(rhythm) == 1) {
+    count = one_list ? count + 1 : 0;
+  }
   count = count < LONELY_MAX ? count : -LONELY_REST;
   atomic_store_explicit(&rhythm->lonely, count, memory_order_relaxed);
   return count >= 0;
+}
+
+/* Learns from a batch that took so long. */
+static void learn(leati_rhythm *rhythm, uint64_t took, bool one_list) {
+  /* With one in flight instead of two, twice as many lists are written while the queue waits. */
+  const uint64_t writing = load(&rhythm->wrote_ns) * leati_rhythm_in_flight(rhythm);
+  const bool one = meet(rhythm, one_list) && took > LONG_NS && took > 2 * writing + TURN_NS;
+  const uint64_t part = took / COMPANY_PART < COMPANY_NS_MAX ? took / COMPANY_PART : COMPANY_NS_MAX;
+  atomic_store_explicit(&rhythm->in_flight, one ? 1 : LEATI_IN_FLIGHT_MAX, memory_order_relaxed);
+  store(&rhythm->company_ns, one ? part : COMPANY_NS);
 }
 
 /* What a batch took that has ended now. */
@@ -60,21 +75,19 @@ static uint64_t time_of(const leati_rhythm *rhythm, uint64_t batch, uint64_t now
   return now_ns > begun ? now_ns - begun : 0;
 }
 
-void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint64_t now_ns) {
+void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint64_t now_ns, bool watched) {
   uint64_t ended = load(&rhythm->ended);
   if (ended >= batch || !atomic_compare_exchange_strong_explicit(&rhythm->ended, &ended, batch, memory_order_relaxed,
                                                                  memory_order_relaxed)) {
     return;
   }
-  const uint64_t took = time_of(rhythm, batch, now_ns);
-  const uint32_t in_flight = leati_rhythm_in_flight(rhythm);
-  /* With one in flight instead of two, twice as many lists are written while the queue waits. */
-  const uint64_t writing = load(&rhythm->wrote_ns) * in_flight;
-  const bool one =
-      meet(rhythm, in_flight == 1 && ran_with(rhythm, batch) == 1) && took > LONG_NS && took > 2 * writing + TURN_NS;
-  const uint64_t part = took / COMPANY_PART < COMPANY_NS_MAX ? took / COMPANY_PART : COMPANY_NS_MAX;
-  atomic_store_explicit(&rhythm->in_flight, one ? 1 : LEATI_IN_FLIGHT_MAX, memory_order_relaxed);
-  store(&rhythm->company_ns, one ? part : COMPANY_NS);
+  const uint32_t ran = ran_with(rhythm, batch);
+  if (!watched) {
+    store(&rhythm->company_ns, COMPANY_NS);
+  } else if (ran != 0) {
+    /* Several may have ended since somebody looked. */
+    learn(rhythm, time_of(rhythm, batch, now_ns) / (batch - ended), ran == 1);
+  }
   atomic_store_explicit(&rhythm->ended_lists, lists, memory_order_relaxed);
   store(&rhythm->ended_ns, now_ns);
 }

@@ -55,8 +55,9 @@ static inline void leati_rhythm_write(leati_rhythm *rhythm, uint64_t wrote_ns) {
 static inline bool leati_rhythm_knows(const leati_rhythm *rhythm, uint64_t batch) {
   return atomic_load_explicit(&rhythm->ended, memory_order_relaxed) >= batch;
 }
-/** Notes that a batch has ended, when `lists` had been handed over to the lane, and learns from it. */
-void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint64_t now_ns);
+/** Notes that a batch has ended, when `lists` had been handed over to the lane, and learns from it if somebody was
+ * watching; else nobody knows what it took. */
+void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint64_t now_ns, bool watched);
 
 /** Batches to have in flight before lists wait for company, 1 to LEATI_IN_FLIGHT_MAX. */
 static inline uint32_t leati_rhythm_in_flight(const leati_rhythm *rhythm) {

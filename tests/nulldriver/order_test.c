@@ -12,6 +12,8 @@
 #include "device.h"
 #include "nulldriver/host.h"
 #include "streams/lane.h"
+#include "streams/spread.h"
+#include "streams/stream_state.h"
 
 enum { COUNT = 256, STEPS = 8, CHAINS = 12, STREAMS = 16, QUEUES = 8 };
 
@@ -541,6 +543,76 @@ static void one_stream_alone_gets_one_lane(void **state) {
   assert_true(lanes[0] == 0 && lanes[1] == 0);
 }
 
+/* The time that passes besides, and what is learnt from: set and read by one test. */
+static _Atomic uint64_t later_ns;
+static leati_pace paces[16];
+static unsigned pace_count, pace_room;
+
+uint64_t __real_leati_now_ns(void);
+uint64_t __wrap_leati_now_ns(void);
+uint64_t __wrap_leati_now_ns(void) {
+  return __real_leati_now_ns() + atomic_load_explicit(&later_ns, memory_order_relaxed);
+}
+
+uint32_t __real_leati_spread_step(leati_spread *spread, const leati_pace *pace);
+uint32_t __wrap_leati_spread_step(leati_spread *spread, const leati_pace *pace);
+uint32_t __wrap_leati_spread_step(leati_spread *spread, const leati_pace *pace) {
+  if (pace_room == 0) {
+    return __real_leati_spread_step(spread, pace);
+  }
+  if (pace_count < pace_room) {
+    paces[pace_count++] = *pace;
+  }
+  return 2;
+}
+
+/* A list of so many commands, which runs at once. */
+static void run_list(leat_stream *stream, uint64_t block, int commands) {
+  const DLTensor tensor = device_tensor(block, &count), *const tensors[1] = {&tensor};
+  for (int i = 0; i < commands; ++i) {
+    assert_ok(h.api->op->invoke(h.relu, stream, 1, tensors, 1, tensors, &err));
+  }
+  assert_ok(h.api->stream->flush(stream, &err));
+}
+
+static void an_epoch_tells_what_all_lanes_did_in_it(void **state) {
+  (void)state;
+  enum { EPOCHS = 6, LISTS = 200 };
+  leat_stream *two[2];
+  uint64_t blocks[2];
+  pace_count = 0;
+  pace_room = sizeof(paces) / sizeof(paces[0]);
+  open_device(2, NULL);
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->stream->create(h.device, 0, &two[i], &err));
+    assert_ok(h.api->memory->alloc(h.device, sizeof(float) * COUNT, NULL, &blocks[i], &err));
+  }
+  for (int epoch = 0; epoch < EPOCHS; ++epoch) {
+    (void)atomic_fetch_add_explicit(&later_ns, UINT64_C(1000000000), memory_order_relaxed);
+    for (int i = 0; i < LISTS; ++i) {
+      run_list(two[0], blocks[0], 1);
+      run_list(two[1], blocks[1], 3);
+    }
+    /* After the first epoch there are two lanes. An idle stream stays where it is. */
+    for (int i = 0; i < 2; ++i) {
+      two[i]->lane = leati_lane_of(h.device->counters[i]);
+    }
+  }
+  pace_room = 0;
+  assert_true(pace_count >= EPOCHS - 1);
+  for (unsigned i = 0; i < pace_count; ++i) {
+    assert_int_equal(paces[i].streams, 2);
+    assert_true(paces[i].lists > 0);
+    /* Two commands a list on average, give or take the one list that an epoch has more of one kind. */
+    assert_true(paces[i].commands > 1.7 * paces[i].lists && paces[i].commands < 2.3 * paces[i].lists);
+  }
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->memory->free(h.device, blocks[i], &err));
+    assert_ok(h.api->stream->destroy(two[i], &err));
+  }
+  close_device();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
@@ -550,6 +622,7 @@ int main(void) {
       CASE(a_refused_group_fails_its_own_streams),           CASE(a_group_goes_in_parts_where_memory_is_short),
       CASE(the_device_is_synchronised_while_others_run),     CASE(a_device_may_be_lost_while_it_is_synchronised),
       CASE(long_lists_of_several_streams_get_several_lanes), CASE(one_stream_alone_gets_one_lane),
+      CASE(an_epoch_tells_what_all_lanes_did_in_it),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.order", tests, NULL, NULL);

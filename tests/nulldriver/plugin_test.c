@@ -15,6 +15,7 @@
 #include "nulldriver/host.h"
 #include "streams/lane.h"
 #include "streams/stream.h"
+#include "streams/stream_state.h"
 
 /* One stream, one run after the other. */
 static void run_through(uint32_t runs) {
@@ -817,6 +818,81 @@ static void what_comes_again_is_not_written_again(void **state) {
     assert_ok(h.api->stream->destroy(streams[i], &err));
   }
   close_configured("LEAT_LANES");
+}
+
+static int32_t relu(leat_stream *stream, uint64_t from, uint64_t to) {
+  const DLTensor in = device_tensor(from, &count), out = device_tensor(to, &count);
+  const DLTensor *const ins[1] = {&in}, *const outs[1] = {&out};
+  return h.api->op->invoke(h.relu, stream, 1, ins, 1, outs, NULL);
+}
+
+/* Whether the last command needs a barrier before it. */
+static bool barrier_of_last(const leat_stream *stream) {
+  return stream->open->commands[stream->open->command_count - 1].barrier;
+}
+
+/* Of several ranges each is found, whether it lies above the others or below them. */
+static void each_range_since_the_last_barrier_is_found(void **state) {
+  (void)state;
+  enum { RANGES = 5, HAZARDS = 3, ROOM = 4096 }; /* read after write, write after write, write after read */
+  static const unsigned orders[2][RANGES] = {{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}};
+  const uint64_t apart = 2 * ROOM; /* ranges neither touch nor fill their hull */
+  uint64_t block;
+  open_device();
+  leat_stream *const stream = make_stream();
+  assert_ok(h.api->memory->alloc(h.device, (2 * RANGES + 1) * apart, stream, &block, &err));
+  for (unsigned i = 0; i < 2 * RANGES * HAZARDS; ++i) {
+    const unsigned *const order = orders[i % 2];
+    const unsigned range = i / 2 % RANGES, hazard = i / 2 / RANGES;
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    for (unsigned j = 0; j < RANGES; ++j) {
+      assert_int_equal(relu(stream, block + 2 * order[j] * apart, block + (2 * order[j] + 1) * apart), LEAT_OK);
+      assert_false(barrier_of_last(stream));
+    }
+    const uint64_t in = block + 2 * range * apart, out = in + apart, other = block + 2 * RANGES * apart;
+    /* Between the ranges there is nothing. */
+    assert_int_equal(relu(stream, out + ROOM, other), LEAT_OK);
+    assert_false(barrier_of_last(stream));
+    const uint64_t from = hazard == 0 ? out : other + ROOM, to = hazard == 0 ? other + ROOM : hazard == 1 ? out : in;
+    assert_int_equal(relu(stream, from, to), LEAT_OK);
+    assert_true(barrier_of_last(stream));
+  }
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  assert_ok(h.api->memory->free(h.device, block, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
+/* More argument records than a chunk holds, in one list. */
+static void records_of_several_chunks_arrive(void **state) {
+  (void)state;
+  enum { RUNS = 400 };
+  static blocks t;
+  open_device();
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, NULL);
+  /* Nothing goes by itself while what the stream gave before has not ended. */
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_ok(h.api->stream->flush(stream, &err));
+  for (int i = 0; i < RUNS; ++i) {
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+  }
+  const leati_submission *const list = stream->open;
+  assert_ok(h.api->stream->flush(stream, &err));
+  unsigned chunks = 0;
+  for (const leati_chunk *chunk = list->chunks; chunk != NULL; chunk = chunk->next) {
+    assert_int_equal(chunk->kind, LEATI_CHUNK_ARGUMENTS);
+    assert_true(chunk->used != 0);
+    assert_memory_equal(chunk->mapped, chunk->draft, chunk->used);
+    ++chunks;
+  }
+  assert_true(chunks > 1);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  assert_ok(h.api->device->synchronize(h.device, &err));
+  give_blocks(&t);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
 }
 
 /* Also when it has more to do than it remembers. */
@@ -1747,6 +1823,8 @@ int main(void) {
       CASE(memory_of_a_failed_operation_comes_back),
       CASE(staging_of_a_failed_operation_is_used_again),
       CASE(a_long_list_goes_without_being_asked),
+      CASE(each_range_since_the_last_barrier_is_found),
+      CASE(records_of_several_chunks_arrive),
       CASE(what_comes_again_is_not_written_again),
       CASE(a_lane_with_much_to_do_is_not_taken_for_an_empty_one),
       CASE(a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order),

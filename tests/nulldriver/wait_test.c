@@ -3,6 +3,8 @@
  * when it does not. The device finishes when the test wants it to, inside of the looks and waits themselves. */
 #include "streams/wait.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -146,6 +148,37 @@ static void a_long_spin_never_rests(void **state) {
   close_device();
 }
 
+static uint32_t spinning(void) {
+  return atomic_load_explicit(&h.device->spinning, memory_order_relaxed);
+}
+
+static uint32_t most_spinning;
+
+static void *count_spinners(void *over) {
+  while (!atomic_load_explicit((atomic_bool *)over, memory_order_relaxed)) {
+    most_spinning = spinning() > most_spinning ? spinning() : most_spinning;
+  }
+  return NULL;
+}
+
+static void who_spins_for_long_counts_until_it_ends(void **state) {
+  (void)state;
+  static atomic_bool over;
+  pthread_t thread;
+  most_spinning = 0;
+  open_device("1000000");
+  assert_int_equal(pthread_create(&thread, NULL, count_spinners, &over), 0);
+  (void)wait_through(200 * MS, -1, LEAT_OK);
+  atomic_store_explicit(&over, true, memory_order_relaxed);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_int_equal(most_spinning, 1);
+  assert_int_equal(spinning(), 0);
+  /* Also if it ends before it has counted. */
+  (void)wait_through(0, -1, LEAT_OK);
+  assert_int_equal(spinning(), 0);
+  close_device();
+}
+
 static void a_long_wait_rests_whatever_is_known(void **state) {
   (void)state;
   static const uint64_t beliefs[] = {0, MS / 2, 300 * MS};
@@ -203,6 +236,7 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
       CASE(a_spin_of_zero_blocks_at_once),
       CASE(a_long_spin_never_rests),
+      CASE(who_spins_for_long_counts_until_it_ends),
       CASE(a_long_wait_rests_whatever_is_known),
       CASE(a_wait_of_the_usual_length_is_spun_through),
       CASE(the_usual_length_follows_what_waits_took),

@@ -249,7 +249,7 @@ static void run_together(bench *t, uint64_t ns) {
 }
 
 static void those_who_ran_together_are_waited_for(void **state) {
-  enum { THE_OTHER_COMES, IT_DOES_NOT_COME_IN_TIME, SOMEBODY_IS_IN_HASTE, THE_LAST_ONE_GOES, WAYS };
+  enum { THE_OTHER_COMES, IT_DOES_NOT_COME_IN_TIME, SOMEBODY_IS_IN_HASTE, IT_GOES_ON, THE_LAST_ONE_GOES, WAYS };
   bench t;
   open_bench(state, &t);
   for (int how = 0; how < WAYS; ++how) {
@@ -273,6 +273,10 @@ static void those_who_ran_together_are_waited_for(void **state) {
       look(&t);
     } else if (how == SOMEBODY_IS_IN_HASTE) {
       leati_lane_help(t.lane, false);
+    } else if (how == IT_GOES_ON) {
+      /* With what its stream has in flight. */
+      atomic_store_explicit(&t.lane->continues, true, memory_order_relaxed);
+      look(&t);
     } else {
       leave(t.lane);
     }
@@ -283,6 +287,48 @@ static void those_who_ran_together_are_waited_for(void **state) {
       leave(t.lane);
     }
   }
+  close_bench(&t);
+}
+
+static uint64_t sent_at(const bench *t, uint64_t batch) {
+  return atomic_load_explicit(&t->lane->rhythm.sent_ns[batch % LEATI_RHYTHM_BATCHES], memory_order_relaxed);
+}
+
+static void the_rhythm_hears_of_each_batch(void **state) {
+  bench t;
+  open_bench(state, &t);
+  leati_rhythm *const rhythm = &t.lane->rhythm;
+  atomic_store_explicit(&rhythm->wrote_ns, 0, memory_order_relaxed);
+  const uint64_t begin = leati_now_ns();
+  hand_over(&t, 0, 1);
+  hand_over(&t, 1, 2);
+  leati_lane_help(t.lane, false);
+  const uint64_t end = leati_now_ns();
+  const uint64_t batch = atomic_load_explicit(&t.lane->counter.submitted, memory_order_relaxed);
+  assert_int_equal(leati_rhythm_lists(rhythm, batch) - leati_rhythm_lists(rhythm, batch - 1), 2);
+  assert_in_range(sent_at(&t, batch), begin, end);
+  assert_in_range(atomic_load_explicit(&rhythm->wrote_ns, memory_order_relaxed), 1, end - begin);
+  /* Who watches tells it of the end. */
+  assert_false(leati_rhythm_knows(rhythm, batch));
+  while (!leati_counter_has(&t.lane->counter, batch)) {
+    assert_ok(leati_counter_poll(t.f->device, &t.lane->counter, &err));
+  }
+  look(&t);
+  assert_true(leati_rhythm_knows(rhythm, batch));
+  check(&t, 0, 1);
+  check(&t, 1, 2);
+  /* And if nobody watched, who comes with the next list does, before it counts. */
+  assert_int_equal(put(&t, 0, 3), LEAT_OK);
+  while (!leati_counter_has(&t.lane->counter, batch + 1)) {
+    assert_ok(leati_counter_poll(t.f->device, &t.lane->counter, &err));
+  }
+  assert_false(leati_rhythm_knows(rhythm, batch + 1));
+  const uint32_t lists = atomic_load_explicit(&t.lane->lists, memory_order_relaxed);
+  assert_int_equal(put(&t, 1, 4), LEAT_OK);
+  assert_true(leati_rhythm_knows(rhythm, batch + 1));
+  assert_int_equal(atomic_load_explicit(&rhythm->ended_lists, memory_order_relaxed), lists);
+  check(&t, 0, 3);
+  check(&t, 1, 4);
   close_bench(&t);
 }
 
@@ -527,6 +573,7 @@ int main(void) {
       cmocka_unit_test(lists_wait_for_company_while_two_groups_are_in_flight),
       cmocka_unit_test(lists_wait_for_company_while_one_long_group_is_in_flight),
       cmocka_unit_test(those_who_ran_together_are_waited_for),
+      cmocka_unit_test(the_rhythm_hears_of_each_batch),
       cmocka_unit_test(who_led_last_goes_first_if_it_is_there),
       cmocka_unit_test(what_comes_while_a_list_is_submitted_needs_no_second_look),
       cmocka_unit_test(who_asks_for_an_event_helps_the_lane_along),

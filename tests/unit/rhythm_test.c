@@ -34,7 +34,7 @@ static void submit(lane *l, uint32_t lists, uint64_t wrote) {
 /* The next batch ends so much later. */
 static void end(lane *l, uint64_t us) {
   l->now += us * US;
-  leati_rhythm_end(&l->rhythm, ++l->ended, l->lists, l->now);
+  leati_rhythm_end(&l->rhythm, ++l->ended, l->lists, l->now, true);
 }
 
 static void two_in_flight_where_nothing_is_known(void **state) {
@@ -133,6 +133,82 @@ static void one_in_flight_only_where_lists_meet(void **state) {
   assert_int_equal(in_a_row, 100);
 }
 
+/* Batches in flight after one of two lists. */
+static uint32_t after_one(uint32_t in_flight, uint64_t wrote, uint64_t took) {
+  lane l;
+  begin(&l);
+  atomic_store_explicit(&l.rhythm.in_flight, in_flight, memory_order_relaxed);
+  submit(&l, 2, wrote);
+  end(&l, took);
+  return leati_rhythm_in_flight(&l.rhythm);
+}
+
+static void what_the_queue_would_lose_counts(void **state) {
+  (void)state;
+  /* Twice what is written, which is the double of what it was with two in flight, and 20 us. */
+  assert_int_equal(after_one(2, 30, 100), 2);
+  assert_int_equal(after_one(2, 22, 100), 2);
+  assert_int_equal(after_one(2, 19, 100), 1);
+  assert_int_equal(after_one(1, 39, 100), 1);
+  assert_int_equal(after_one(1, 41, 100), 2);
+}
+
+static void lists_need_not_meet_all_the_time(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  /* With two in flight they have no reason to. */
+  for (int i = 0; i < 100; ++i) {
+    submit(&l, 1, 2);
+    end(&l, 45);
+  }
+  for (int i = 0; i < 100; ++i) {
+    submit(&l, i % 15 == 14 ? 2 : 1, 2);
+    end(&l, 100);
+    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  }
+  /* A thread alone, with long and short ones in turn: none is taken for a meeting. */
+  unsigned one = 0;
+  for (int i = 0; i < 1000; ++i) {
+    submit(&l, 1, 2);
+    end(&l, i % 2 == 0 ? 100 : 12);
+    one += leati_rhythm_in_flight(&l.rhythm) == 1 ? 1u : 0u;
+  }
+  assert_in_range(one, 1, 100);
+}
+
+static void several_that_are_seen_at_once_are_told_apart(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  for (int i = 0; i < 8; ++i) {
+    submit(&l, 2, 1);
+  }
+  l.ended += 7;
+  end(&l, 80);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+}
+
+static void an_end_that_nobody_watched_teaches_no_time(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  submit(&l, 3, 2);
+  end(&l, 1000);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  const uint64_t long_ns = leati_rhythm_company(&l.rhythm, l.lists) - l.now;
+  submit(&l, 3, 2);
+  l.now += 5000 * US;
+  leati_rhythm_end(&l.rhythm, ++l.ended, l.lists, l.now, false);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  assert_true(leati_rhythm_company(&l.rhythm, l.lists) - l.now < long_ns);
+  /* Nor does a batch without lists, which is there for a sync file. */
+  submit(&l, 0, 2);
+  end(&l, 12);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists), 0);
+}
+
 /* Company of a lane whose last batch, of three lists, took so long. */
 static uint64_t company_after(uint64_t us) {
   lane l;
@@ -179,12 +255,12 @@ static void an_end_that_is_known_teaches_nothing(void **state) {
   begin(&l);
   submit(&l, 1, 2);
   submit(&l, 1, 2);
-  leati_rhythm_end(&l.rhythm, 2, l.lists, l.now + 15 * US);
+  leati_rhythm_end(&l.rhythm, 2, l.lists, l.now + 15 * US, true);
   assert_true(leati_rhythm_knows(&l.rhythm, 2));
   assert_false(leati_rhythm_knows(&l.rhythm, 3));
   /* Somebody slow says so again, and of the one before. */
-  leati_rhythm_end(&l.rhythm, 2, l.lists, l.now + 5000 * US);
-  leati_rhythm_end(&l.rhythm, 1, l.lists, l.now + 5000 * US);
+  leati_rhythm_end(&l.rhythm, 2, l.lists, l.now + 5000 * US, true);
+  leati_rhythm_end(&l.rhythm, 1, l.lists, l.now + 5000 * US, true);
   assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
 }
 
@@ -196,6 +272,10 @@ int main(void) {
       cmocka_unit_test(a_batch_takes_from_the_end_of_the_one_before),
       cmocka_unit_test(other_work_is_learnt_with_its_first_batch),
       cmocka_unit_test(one_in_flight_only_where_lists_meet),
+      cmocka_unit_test(what_the_queue_would_lose_counts),
+      cmocka_unit_test(lists_need_not_meet_all_the_time),
+      cmocka_unit_test(several_that_are_seen_at_once_are_told_apart),
+      cmocka_unit_test(an_end_that_nobody_watched_teaches_no_time),
       cmocka_unit_test(company_is_waited_for_in_proportion),
       cmocka_unit_test(lists_are_counted_through_their_overflow),
       cmocka_unit_test(an_end_that_is_known_teaches_nothing),
