@@ -198,7 +198,7 @@ static void write_levels(const leat_device *device, VkCommandBuffer commands, st
 /* Longer lists are seldom the same again: where they end depends on how far the device is. */
 #define LASTING_MAX 32
 
-/* Whether a list may be submitted more than once, and is likely to be. A timestamp goes to another place each time. */
+/* Whether a list is worth keeping. A timestamp usually goes to another place each time. */
 static bool is_lasting(const leati_submission *list) {
   uint32_t i = 0;
   while (i < list->command_count && list->commands[i].kind != LEATI_COMMAND_TICK) {
