@@ -96,8 +96,8 @@ struct leat_device {
   struct leati_streams *streams;                   /**< streams/stock.c */
   struct leati_pool *pool;                         /**< streams/pool.c */
   struct leati_ops *ops;                           /**< ops/registry.c */
-  /** Threads that spin and count (streams/wait.c). Relaxed: when there are more than cores they let each other run. On a
-   * line of its own: every call reads what is above. */
+  /** Threads that spin and count (streams/wait.c). Relaxed: when there are more than cores they let each other run. On
+   * a line of its own: every call reads what is above. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t spinning;
 };
 LEATI_APART(leat_device, ops, spinning);

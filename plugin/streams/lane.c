@@ -75,6 +75,11 @@ void leati_lanes_destroy(leat_device *device) {
 /* ---- Choice -------------------------------------------------------------------------------------------------------
  */
 
+/* Lists that have been handed over. */
+static uint32_t lists_of(const leati_lane *lane) {
+  return atomic_load_explicit(&lane->lists, memory_order_relaxed);
+}
+
 /* Lists on a lane that have not run, as far as a look at the counter tells. Of more batches than are remembered those
  * that go first are left out. */
 static uint32_t load_of(leati_lane *lane) {
@@ -84,10 +89,9 @@ static uint32_t load_of(leati_lane *lane) {
   if (submitted >= reached + LEATI_RHYTHM_BATCHES) {
     reached = submitted - LEATI_RHYTHM_BATCHES + 1;
   }
-  const uint32_t lists = atomic_load_explicit(&lane->lists, memory_order_relaxed);
-  const uint32_t given = leati_rhythm_lists(&lane->rhythm, reached);
   /* The two are not read at once. */
-  return lists - given <= UINT32_MAX / 2 ? lists - given : 0;
+  const uint32_t load = lists_of(lane) - leati_rhythm_lists(&lane->rhythm, reached);
+  return load <= INT32_MAX ? load : 0;
 }
 
 leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_t own) {
@@ -114,43 +118,48 @@ leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_
   return best;
 }
 
-/* Lists that have been handed over. */
-static uint32_t lists_of(const leati_lane *lane) {
-  return atomic_load_explicit(&lane->lists, memory_order_relaxed);
+/* Ends the epoch, which has lasted for so long, if there were enough lists in it. The judge's. */
+static void end_epoch(leat_device *device, uint64_t lasted) {
+  struct leati_lanes *const lanes = device->lanes;
+  uint32_t lists = 0, commands = 0;
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    lists += lists_of(&lanes->lanes[i]);
+    commands += atomic_load_explicit(&lanes->lanes[i].commands, memory_order_relaxed);
+  }
+  lists -= lanes->epoch_lists;
+  commands -= lanes->epoch_commands;
+  if (lists > INT32_MAX) {
+    /* More were lost than have come. */
+    return;
+  }
+  const double per_second = 1e9 / (double)lasted;
+  const uint32_t few = EPOCH_LONG_LISTS * lanes->spread.lanes;
+  if (lists < EPOCH_LISTS && (lists < few || !leati_spread_long(lanes->spread.lanes, (double)lists * per_second))) {
+    return;
+  }
+  const leati_pace pace = {.lists = (double)lists * per_second,
+                           .commands = (double)commands * per_second,
+                           .streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed)};
+  (void)atomic_fetch_add_explicit(&lanes->epoch, 1, memory_order_relaxed);
+  atomic_store_explicit(&lanes->company, pace.streams, memory_order_relaxed);
+  lanes->epoch_lists += lists;
+  lanes->epoch_commands += commands;
+  lanes->epoch_start_ns += lasted;
+  if (!device->lanes_fixed) {
+    atomic_store_explicit(&lanes->in_use, leati_spread_step(&lanes->spread, &pace), memory_order_relaxed);
+  }
 }
 
 /* Ends the epoch if it has lasted long enough. */
 static void judge(leat_device *device) {
   struct leati_lanes *const lanes = device->lanes;
-  if (!leati_role_try(&lanes->judge)) {
-    return;
-  }
-  const uint64_t now = leati_now_ns();
-  const uint64_t lasted = now - lanes->epoch_start_ns;
-  uint32_t lists = -lanes->epoch_lists, commands = -lanes->epoch_commands;
-  for (uint32_t i = 0; i < device->queue_count && lasted >= EPOCH_NS; ++i) {
-    lists += lists_of(&lanes->lanes[i]);
-    commands += atomic_load_explicit(&lanes->lanes[i].commands, memory_order_relaxed);
-  }
-  const double rate = (double)lists * 1e9 / (double)lasted;
-  const bool few_will_do =
-      lists >= EPOCH_LONG_LISTS * lanes->spread.lanes && leati_spread_long(lanes->spread.lanes, rate);
-  /* More may have been lost than have come. */
-  const bool some = lasted >= EPOCH_NS && lists <= INT32_MAX;
-  if (some && (lists >= EPOCH_LISTS || few_will_do)) {
-    const leati_pace pace = {.lists = rate,
-                             .commands = (double)commands * 1e9 / (double)lasted,
-                             .streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed)};
-    (void)atomic_fetch_add_explicit(&lanes->epoch, 1, memory_order_relaxed);
-    atomic_store_explicit(&lanes->company, pace.streams, memory_order_relaxed);
-    lanes->epoch_lists += lists;
-    lanes->epoch_commands += commands;
-    lanes->epoch_start_ns = now;
-    if (!device->lanes_fixed) {
-      atomic_store_explicit(&lanes->in_use, leati_spread_step(&lanes->spread, &pace), memory_order_relaxed);
+  if (leati_role_try(&lanes->judge)) {
+    const uint64_t lasted = leati_now_ns() - lanes->epoch_start_ns;
+    if (lasted >= EPOCH_NS) {
+      end_epoch(device, lasted);
     }
+    leati_role_leave(&lanes->judge);
   }
-  leati_role_leave(&lanes->judge);
 }
 
 bool leati_lanes_alone(const leat_device *device) {
