@@ -74,7 +74,7 @@ static void two_in_flight_where_writing_takes_as_long_as_running(void **state) {
     end(&l, 100);
     assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
   }
-  /* Short ones, on a device that is far away: the queue would lose more than they take. */
+  /* Short ones, on a device that is far away: most of it is the way. */
   begin(&l);
   for (int i = 0; i < 3; ++i) {
     submit(&l, 1, 2);
