@@ -316,9 +316,10 @@ static leati_tape *take_holding(leati_lane *lane, const leati_submission *list) 
   return found;
 }
 
-/* Takes a tape to write: one that holds nothing, or a new one while there are few, or the one that has not been used
- * for longest. Where there is no memory for a new one and all are in flight, one of these will do when it has run: that
- * is waited for. The leader's. */
+/* Takes a tape to write: of those that hold nothing the one used last, since a driver is quicker with memory that it
+ * has just used; or a new one while there are few; or the one that has not been used for longest. Where no new one can
+ * be had that one will do, or if all are in flight and it is memory that is missing, one of these when it has run. The
+ * leader's. */
 static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
   leati_tape **at = &lane->tapes;
   while (*at != NULL && (*at)->held_count != 0 && (*at)->next != NULL) {
@@ -327,7 +328,7 @@ static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
   if (*at == NULL || ((*at)->held_count != 0 && lane->tape_count < TAPES_KEPT)) {
     const int32_t status = leati_tape_create(lane->device, out, err);
     lane->tape_count += status == LEAT_OK ? 1u : 0u;
-    if (status != LEAT_ERROR_OUT_OF_MEMORY || (*at == NULL && lane->flying == NULL)) {
+    if (status == LEAT_OK || (*at == NULL && (status != LEAT_ERROR_OUT_OF_MEMORY || lane->flying == NULL))) {
       return status;
     }
     while (lane->tapes == NULL) {
@@ -563,8 +564,8 @@ void leati_lane_attend(leati_lane *lane) {
   (void)atomic_fetch_add_explicit(&lane->attendants, 1, memory_order_seq_cst);
 }
 
-void leati_lane_leave(leati_lane *lane) {
-  note_end(lane, true);
+void leati_lane_leave(leati_lane *lane, bool watched) {
+  note_end(lane, watched);
   if (atomic_fetch_sub_explicit(&lane->attendants, 1, memory_order_seq_cst) == 1) {
     leati_lane_help(lane, false);
   }

@@ -36,8 +36,8 @@ typedef struct leati_lane {
   _Alignas(LEATI_CACHE_LINE) leati_tape *flying; /**< tapes in flight, oldest first */
   leati_tape *last_flying;
   leati_syncfile *syncfiles; /**< whose batches may be in flight */
-  leati_tape *tapes;   /**< the others, used last first, since a driver is quicker with memory that it has just used */
-  uint32_t tape_count; /**< of both */
+  leati_tape *tapes;         /**< the others, used last first: see take_tape() */
+  uint32_t tape_count;       /**< of both */
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
@@ -78,9 +78,9 @@ void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *in
  * flight. Lists that the queue refuses fail their timelines. */
 void leati_lane_help(leati_lane *lane, bool force);
 /** Says that the caller waits and will watch or help, at the latest when the lane has room and after that; and that it
- * no longer will. */
+ * no longer will. `watched`: it was not asleep when its wait ended. */
 void leati_lane_attend(leati_lane *lane);
-void leati_lane_leave(leati_lane *lane);
+void leati_lane_leave(leati_lane *lane, bool watched);
 /** Threads that attend. */
 static inline uint32_t leati_lane_attendants(const leati_lane *lane) {
   return atomic_load_explicit(&lane->attendants, memory_order_relaxed);

@@ -67,12 +67,13 @@ static void learn(leati_rhythm *rhythm, uint64_t took, bool one_list) {
   store(&rhythm->company_ns, one ? part : COMPANY_NS);
 }
 
-/* What a batch took that has ended now. */
-static uint64_t time_of(const leati_rhythm *rhythm, uint64_t batch, uint64_t now_ns) {
-  const uint64_t sent = load(&rhythm->sent_ns[batch % LEATI_RHYTHM_BATCHES]);
+/* What each of the batches after `ended` took, up to one that has ended now. */
+static uint64_t time_of_each(const leati_rhythm *rhythm, uint64_t ended, uint64_t batch, uint64_t now_ns) {
+  const uint64_t first = batch - ended < LEATI_RHYTHM_BATCHES ? ended + 1 : batch;
+  const uint64_t sent = load(&rhythm->sent_ns[first % LEATI_RHYTHM_BATCHES]);
   const uint64_t before = load(&rhythm->ended_ns);
   const uint64_t begun = sent > before ? sent : before;
-  return now_ns > begun ? now_ns - begun : 0;
+  return now_ns > begun ? (now_ns - begun) / (batch - first + 1) : 0;
 }
 
 void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint64_t now_ns, bool watched) {
@@ -85,8 +86,7 @@ void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint
   if (!watched) {
     store(&rhythm->company_ns, COMPANY_NS);
   } else if (ran != 0) {
-    /* Several may have ended since somebody looked. */
-    learn(rhythm, time_of(rhythm, batch, now_ns) / (batch - ended), ran == 1);
+    learn(rhythm, time_of_each(rhythm, ended, batch, now_ns), ran == 1);
   }
   atomic_store_explicit(&rhythm->ended_lists, lists, memory_order_relaxed);
   store(&rhythm->ended_ns, now_ns);

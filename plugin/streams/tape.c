@@ -14,6 +14,7 @@ int32_t leati_tape_create(leat_device *device, leati_tape **out, leat_error *err
   if (tape == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a command buffer");
   }
+  /* Transient: most lists are written anew. */
   const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                         .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
                                         .queueFamilyIndex = device->physical->queue_family};
@@ -195,7 +196,8 @@ static void write_levels(const leat_device *device, VkCommandBuffer commands, st
 /* ---- Holding ------------------------------------------------------------------------------------------------------
  */
 
-/* Longer lists are seldom the same again: where they end depends on how far the device is. */
+/* Longer lists are those of models, of which few are the same again, because where they end depends on how far the
+ * device is (streams/stream.c): to keep them only cost time (docs/benchmarks.md). */
 #define LASTING_MAX 32
 
 /* Whether a list is worth keeping. A timestamp usually goes to another place each time. */

@@ -29,6 +29,7 @@ typedef struct wait {
   uint64_t value;
   leati_point point; /* where the value is; 0 while the queue has not taken it */
   uint64_t start, limit;
+  bool blocked; /* in the driver, some of the time */
   leat_error *err;
 } wait;
 
@@ -112,6 +113,7 @@ static bool block(wait *w, uint64_t until, int32_t *out_status) {
     leati_lane_help(lane, false);
     over = is_over(w, true, out_status);
     if (!over) {
+      w->blocked = true;
       *out_status = block_once(w, until - now);
       over = *out_status != LEAT_OK || is_over(w, true, out_status);
     }
@@ -174,7 +176,7 @@ int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns,
   const bool over = device->spin_ns >= 0
                         ? spin(&w, (uint64_t)device->spin_ns, &status) || block(&w, UINT64_MAX, &status)
                         : wait_as_usual(&w, &usual, &status);
-  leati_lane_leave(lane);
+  leati_lane_leave(lane, !w.blocked);
   if (!over) {
     return leati_fail(err, LEAT_ERROR_TIMEOUT, "the work has not finished after %llu ms",
                       (unsigned long long)(elapsed(&w) / 1000000u));

@@ -542,7 +542,7 @@ static void owners_leave_no_row_of_timelines(void **state) {
   }
   assert_in_range(timelines, 1, 10);
   nulldriver_set_mode(NULLDRIVER_EAGER, 0);
-  leati_lane_leave(lane);
+  leati_lane_leave(lane, true);
   give_blocks(&t);
   assert_ok(h.api->stream->destroy(own, &err));
   close_device();
@@ -576,7 +576,7 @@ static void owners_leave_no_row_of_lists(void **state) {
     leati_lane_attend(lane);
     come_and_go(&t, OWNERS);
     nulldriver_set_mode(NULLDRIVER_EAGER, 0);
-    leati_lane_leave(lane);
+    leati_lane_leave(lane, true);
     assert_ok(h.api->device->synchronize(h.device, &err));
     lists = round == ROUNDS / 2 ? count_lists() : lists;
   }

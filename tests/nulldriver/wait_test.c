@@ -123,6 +123,11 @@ static uint64_t cpu_ns(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* Batches to have in flight, as learnt. */
+static uint32_t in_flight(void) {
+  return leati_rhythm_in_flight(&leati_lane_of(h.device->counters[0])->rhythm);
+}
+
 static void a_spin_of_zero_blocks_at_once(void **state) {
   (void)state;
   open_device("0");
@@ -132,6 +137,8 @@ static void a_spin_of_zero_blocks_at_once(void **state) {
   assert_true(seen.blocks > 0);
   assert_int_equal(seen.naps, 0);
   assert_in_range(seen.looks_before_rest, 0, 4 * LOOKS_AT_ONCE);
+  /* Who sleeps does not know what the work took. */
+  assert_int_equal(in_flight(), 2);
   close_device();
 }
 
@@ -173,6 +180,7 @@ static void who_spins_for_long_counts_until_it_ends(void **state) {
   assert_int_equal(pthread_join(thread, NULL), 0);
   assert_int_equal(most_spinning, 1);
   assert_int_equal(spinning(), 0);
+  assert_int_equal(in_flight(), 1);
   /* Also if it ends before it has counted. */
   (void)wait_through(0, -1, LEAT_OK);
   assert_int_equal(spinning(), 0);

@@ -63,7 +63,7 @@ static void attend(leati_lane *lane) {
 
 static void leave(leati_lane *lane) {
   --attending;
-  leati_lane_leave(lane);
+  leati_lane_leave(lane, true);
 }
 
 static void open_bench(void **state, bench *t) {
@@ -87,7 +87,7 @@ static void open_bench(void **state, bench *t) {
   assert_ok(t->f->api->device->synchronize(t->f->device, &err));
   /* Whatever batches took here until now; the last end need not have been noted. */
   leati_lane_attend(t->lane);
-  leati_lane_leave(t->lane);
+  leati_lane_leave(t->lane, true);
   atomic_store_explicit(&t->lane->rhythm.in_flight, 2, memory_order_relaxed);
   driver = t->f->device->vk;
   submits = 0;

@@ -187,6 +187,13 @@ static void several_that_are_seen_at_once_are_told_apart(void **state) {
   l.ended += 7;
   end(&l, 80);
   assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+  /* The one that was sent first began first. */
+  submit(&l, 2, 1);
+  l.now += 90 * US;
+  submit(&l, 2, 1);
+  l.ended += 1;
+  end(&l, 70);
+  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
 }
 
 static void an_end_that_nobody_watched_teaches_no_time(void **state) {

@@ -261,8 +261,11 @@ static void a_tape_holds_the_one_list_on_it(void **state) {
   leati_tape *tape;
   list l[2];
   leati_submission *const lists[] = {spell(&l[0], &streams[0], "ab|c|D|ef"), spell(&l[1], &streams[1], "a")};
+  list nothing;
+  const leati_submission *const empty = spell(&nothing, &streams[0], "");
   assert_ok(leati_tape_create(device, &tape, &err));
   assert_false(leati_tape_holds(device, tape, lists[0]));
+  assert_false(leati_tape_holds(device, tape, empty));
   assert_ok(write_past(device, tape, lists, 1));
   assert_true(leati_tape_holds(device, tape, lists[0]));
   /* Whose it is does not matter, all else does. */
@@ -285,6 +288,7 @@ static void a_tape_holds_the_one_list_on_it(void **state) {
   assert_ok(write_past(device, tape, lists, 2));
   assert_false(leati_tape_holds(device, tape, lists[0]));
   assert_false(leati_tape_holds(device, tape, lists[1]));
+  assert_false(leati_tape_holds(device, tape, empty));
   leati_tapes_destroy(device, tape);
 }
 
