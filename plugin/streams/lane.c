@@ -377,14 +377,17 @@ static void note_submitted(leati_lane *lane, group *g, uint32_t end, uint64_t be
   }
 }
 
-/* Writes the lists of batch `n`, which begin at `first`, into a tape. The leader's. */
+/* Writes the lists of batch `n`, which begin at `first`, into a tape, unless one holds them. Tapes hold lists only
+ * while one thread at most attends: where several do, they meet while the leader writes, and would meet less if it did
+ * not. The leader's. */
 static int32_t write_batch(leati_lane *lane, group *g, uint32_t n, uint32_t first, leat_error *err) {
   leati_tape **const tape = &g->tapes[n];
   land_tapes(lane);
-  *tape = g->sizes[n] == 1 ? take_holding(lane, g->lists[first]) : NULL;
+  const bool alone = g->sizes[n] == 1 && leati_lane_attendants(lane) <= 1;
+  *tape = alone ? take_holding(lane, g->lists[first]) : NULL;
   if (*tape == NULL) {
     LEATI_TRY(take_tape(lane, tape, err));
-    const int32_t status = leati_tape_write(lane->device, *tape, &g->lists[first], g->sizes[n], err);
+    const int32_t status = leati_tape_write(lane->device, *tape, &g->lists[first], g->sizes[n], alone, err);
     if (status != LEAT_OK) {
       give_tape(lane, *tape);
       return status;

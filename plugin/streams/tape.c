@@ -210,7 +210,7 @@ static bool is_lasting(const leati_submission *list) {
 }
 
 /* Notes that a tape holds a list. Without memory for that it is written again. */
-static void hold(leati_tape *tape, const leati_submission *list, uint32_t destroyed) {
+static void note_held(leati_tape *tape, const leati_submission *list, uint32_t destroyed) {
   if (tape->held_capacity < list->command_count) {
     leati_command *const grown = leati_realloc(tape->held, list->command_count * sizeof(*grown));
     if (grown == NULL) {
@@ -261,9 +261,9 @@ bool leati_tape_holds(const leat_device *device, const leati_tape *tape, const l
  */
 
 int32_t leati_tape_write(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count,
-                         leat_error *err) {
+                         bool hold, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
-  const bool lasting = count == 1 && is_lasting(lists[0]);
+  const bool lasting = hold && count == 1 && is_lasting(lists[0]);
   const uint32_t destroyed = atomic_load_explicit(&device->destroyed, memory_order_acquire);
   tape->held_count = 0;
   VkResult result = vk->ResetCommandPool(device->vk.handle, tape->pool, 0);
@@ -302,7 +302,7 @@ int32_t leati_tape_write(leat_device *device, leati_tape *tape, leati_submission
     return leati_device_fail(device, result, "vkEndCommandBuffer", err);
   }
   if (lasting) {
-    hold(tape, lists[0], destroyed);
+    note_held(tape, lists[0], destroyed);
   }
   return LEAT_OK;
 }

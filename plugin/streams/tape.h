@@ -71,9 +71,10 @@ bool leati_tape_holds(const leat_device *device, const leati_tape *tape, const l
 
 /** Writes lists, oldest first, at most LEATI_TAPE_LISTS_MAX, into a tape of which nothing is in flight. Lists of one
  * stream run in their order, and so does everything that the queue was given before if one of the lists asks for it;
- * what the lists of different streams do is not ordered.
+ * what the lists of different streams do is not ordered. With `hold` the tape holds a list that goes by itself, if that
+ * is worth it.
  * @errors OUT_OF_MEMORY, DEVICE_LOST */
 int32_t leati_tape_write(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count,
-                         leat_error *err);
+                         bool hold, leat_error *err);
 
 #endif /* LEAT_PLUGIN_STREAMS_TAPE_H_ */

@@ -801,6 +801,13 @@ static void what_comes_again_is_not_written_again(void **state) {
   for (int i = 0; i < STREAMS * ROUNDS; ++i) {
     assert_int_equal(written_for_run(&t[i % STREAMS], streams[i % STREAMS], seed++), 0);
   }
+  /* Where another one attends the lane too they are. */
+  leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+  leati_lane_attend(lane);
+  for (int i = 0; i < ROUNDS; ++i) {
+    assert_true(written_for_run(&t[0], streams[0], seed++) > 0);
+  }
+  leati_lane_leave(lane, true);
   /* A segment and the staging that the tapes name go, and its handles may come back as those of something else. */
   uint64_t large;
   assert_ok(h.api->memory->alloc(h.device, UINT64_C(64) << 20, NULL, &large, &err));

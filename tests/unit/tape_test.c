@@ -119,7 +119,8 @@ static leati_submission *spell(list *l, const void *stream, const char *word) {
 }
 
 /* Writes lists to a tape, past the driver; `written` then has the word. */
-static int32_t write_past(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count) {
+static int32_t write_past(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count,
+                          bool hold) {
   driver = device->vk;
   device->vk.CmdPipelineBarrier = on_barrier;
   device->vk.CmdDispatch = on_dispatch;
@@ -128,7 +129,7 @@ static int32_t write_past(leat_device *device, leati_tape *tape, leati_submissio
   device->vk.CmdBindDescriptorSets = on_sets;
   written[0] = '\0';
   leat_error err = {.struct_size = sizeof(err)};
-  const int32_t status = leati_tape_write(device, tape, lists, count, &err);
+  const int32_t status = leati_tape_write(device, tape, lists, count, hold, &err);
   device->vk = driver;
   return status;
 }
@@ -138,7 +139,7 @@ static void expect(void **state, leati_submission *const *lists, uint32_t count,
   leat_device *const device = fixture_of(state)->device;
   leati_tape *tape;
   assert_ok(leati_tape_create(device, &tape, &err));
-  const int32_t status = write_past(device, tape, lists, count);
+  const int32_t status = write_past(device, tape, lists, count, true);
   leati_tapes_destroy(device, tape);
   assert_int_equal(status, LEAT_OK);
   assert_string_equal(written, word);
@@ -266,7 +267,7 @@ static void a_tape_holds_the_one_list_on_it(void **state) {
   assert_ok(leati_tape_create(device, &tape, &err));
   assert_false(leati_tape_holds(device, tape, lists[0]));
   assert_false(leati_tape_holds(device, tape, empty));
-  assert_ok(write_past(device, tape, lists, 1));
+  assert_ok(write_past(device, tape, lists, 1, true));
   assert_true(leati_tape_holds(device, tape, lists[0]));
   /* Whose it is does not matter, all else does. */
   unsigned way = 0;
@@ -276,16 +277,18 @@ static void a_tape_holds_the_one_list_on_it(void **state) {
   /* A handle may be that of another object by now. */
   (void)atomic_fetch_add_explicit(&device->destroyed, 1, memory_order_relaxed);
   assert_false(leati_tape_holds(device, tape, lists[0]));
-  assert_ok(write_past(device, tape, lists, 1));
+  assert_ok(write_past(device, tape, lists, 1, true));
   assert_true(leati_tape_holds(device, tape, lists[0]));
   /* It is gone as soon as another is begun. */
   const leati_vk_device kept = device->vk;
   device->vk.BeginCommandBuffer = refuse_to_begin;
-  assert_int_equal(leati_tape_write(device, tape, &lists[1], 1, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(leati_tape_write(device, tape, &lists[1], 1, true, NULL), LEAT_ERROR_OUT_OF_MEMORY);
   device->vk = kept;
   assert_false(leati_tape_holds(device, tape, lists[0]));
   assert_false(leati_tape_holds(device, tape, lists[1]));
-  assert_ok(write_past(device, tape, lists, 2));
+  assert_ok(write_past(device, tape, lists, 1, false));
+  assert_false(leati_tape_holds(device, tape, lists[0]));
+  assert_ok(write_past(device, tape, lists, 2, true));
   assert_false(leati_tape_holds(device, tape, lists[0]));
   assert_false(leati_tape_holds(device, tape, lists[1]));
   assert_false(leati_tape_holds(device, tape, empty));
