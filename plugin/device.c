@@ -611,7 +611,7 @@ void leati_devices_report(uint32_t *inout_count, leat_property *out) {
 /* ---- Open devices ----------------------------------------------------------------------------------------------- */
 
 int32_t leati_device_check(const leat_device *device, leat_error *err) {
-  if (device == NULL || device->kind != LEATI_KIND_DEVICE) {
+  if (leati_kind_of(device) != LEATI_KIND_DEVICE) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       device == NULL ? "device is NULL" : "device is not an open device");
   }

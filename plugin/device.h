@@ -25,6 +25,12 @@ typedef enum leati_kind {
   LEATI_KIND_OP = 0x4c4f5045,
 } leati_kind;
 
+/** The kind of what a handle points to; DEAD for NULL. Not read as a member: a wrong handle need not be aligned like
+ * the object that it is taken for. */
+static inline leati_kind leati_kind_of(const void *handle) {
+  return handle != NULL ? *(const leati_kind *)handle : LEATI_KIND_DEAD;
+}
+
 /** A physical device as it was found. Immutable after enumeration. */
 typedef struct leati_physical {
   VkPhysicalDevice handle;

@@ -368,7 +368,7 @@ static int32_t op_create(leat_device *device, const leat_op_desc *desc, leat_op 
 }
 
 static int32_t check_op(const leat_op *op, leat_error *err) {
-  return op != NULL && op->kind == LEATI_KIND_OP
+  return leati_kind_of(op) == LEATI_KIND_OP
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "not an operator: %s",
                           op == NULL ? "NULL" : "the handle is destroyed or of another kind");

@@ -9,7 +9,7 @@
 #include "streams/wait.h"
 
 int32_t leati_event_check(const leat_event *event, const leat_device *device, leat_error *err) {
-  if (event == NULL || event->kind != LEATI_KIND_EVENT) {
+  if (leati_kind_of(event) != LEATI_KIND_EVENT) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, event == NULL ? "event is NULL" : "event is not a live event");
   }
   if (device != NULL && event->device != device) {

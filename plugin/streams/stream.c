@@ -34,7 +34,7 @@ leat_device *leati_stream_device(const leat_stream *stream) {
 }
 
 int32_t leati_stream_check(const leat_stream *stream, const leat_device *device, leat_error *err) {
-  if (stream == NULL || stream->kind != LEATI_KIND_STREAM) {
+  if (leati_kind_of(stream) != LEATI_KIND_STREAM) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       stream == NULL ? "stream is NULL" : "stream is not a live stream");
   }

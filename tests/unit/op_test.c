@@ -271,7 +271,9 @@ static void test_list(void **state) {
 static void test_wrong_handles(void **state) {
   (void)state;
   leat_error err = fresh_error();
-  const uint64_t junk[64] = {0x1234};
+  /* Not aligned like a device. */
+  _Alignas(128) static const uint64_t room[66] = {0, 0x1234};
+  const uint64_t *const junk = &room[1];
   leat_op *op = NULL;
   const leat_op_desc desc = {.struct_size = sizeof(desc), .name = "Add", .opset = 14};
   assert_int_equal(leati_op_table.create(NULL, &desc, &op, &err), LEAT_ERROR_INVALID_ARGUMENT);
