@@ -202,11 +202,14 @@ static void write_levels(const leat_device *device, VkCommandBuffer commands, st
 
 /* Whether a list is worth keeping. A timestamp usually goes to another place each time. */
 static bool is_lasting(const leati_submission *list) {
+  if (list->command_count > LASTING_MAX) {
+    return false;
+  }
   uint32_t i = 0;
   while (i < list->command_count && list->commands[i].kind != LEATI_COMMAND_TICK) {
     ++i;
   }
-  return i == list->command_count && i <= LASTING_MAX;
+  return i == list->command_count;
 }
 
 /* Notes that a tape holds a list. Without memory for that it is written again. */
