@@ -239,11 +239,11 @@ static int32_t release(leat_device *device, uint64_t ticket, leat_error *err) {
 
 /* What a thread has of one device. */
 typedef struct binding {
-  uint64_t session;       /* leat_device::session it belongs to; of another one it is nothing */
-  leat_stream *own;       /* NULL: none yet */
-  uint64_t ticket;        /* of `own`; 0: the main thread's stream */
-  leat_stream *bound;     /* by set_current(), or NULL */
-  uint64_t bound_tenancy; /* which of the streams that `bound` has been */
+  uint64_t session;     /* leat_device::session it belongs to; of another one it is nothing */
+  leat_stream *own;     /* NULL: none yet */
+  uint64_t ticket;      /* of `own`; 0: the main thread's stream */
+  leat_stream *bound;   /* by set_current(), or NULL */
+  uint64_t bound_ended; /* leat_stream::ended of `bound` at that time */
 } binding;
 
 /* What a thread has of all devices. Only its thread uses it. */
@@ -337,8 +337,8 @@ static int32_t binding_of(leat_device *device, bindings **out_thread, binding **
   return LEAT_OK;
 }
 
-static uint64_t tenancy_of(const leat_stream *stream) {
-  return atomic_load_explicit(&stream->tenancy, memory_order_relaxed);
+static uint64_t ended_of(const leat_stream *stream) {
+  return atomic_load_explicit(&stream->ended, memory_order_relaxed);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------------
@@ -394,7 +394,8 @@ static int32_t pool_current(leat_device *device, leat_stream **out, leat_error *
   binding *b;
   LEATI_TRY(binding_of(device, &thread, &b, err));
   if (b->bound != NULL) {
-    if (leati_stream_check(b->bound, device, NULL) != LEAT_OK || tenancy_of(b->bound) != b->bound_tenancy) {
+    /* Its kind would not do: the object may be another's stream by now. */
+    if (ended_of(b->bound) != b->bound_ended) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                         "the stream that set_current() bound to this thread has been destroyed; bind another one, or "
                         "NULL for the thread's own");
@@ -426,7 +427,7 @@ static int32_t pool_set_current(leat_device *device, leat_stream *stream, leat_s
     *out_previous = b->bound;
   }
   b->bound = stream;
-  b->bound_tenancy = stream != NULL ? tenancy_of(stream) : 0;
+  b->bound_ended = stream != NULL ? ended_of(stream) : 0;
   return LEAT_OK;
 }
 

@@ -190,7 +190,6 @@ int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *e
   }
   leati_mutex_lock(&stream->lock);
   stream->kind = LEATI_KIND_STREAM;
-  (void)atomic_fetch_add_explicit(&stream->tenancy, 1, memory_order_relaxed);
   leati_mutex_unlock(&stream->lock);
   *out = stream;
   return LEAT_OK;
@@ -200,6 +199,7 @@ void leati_streams_give(leat_stream *stream) {
   struct leati_streams *const streams = stream->device->streams;
   leati_mutex_lock(&stream->lock);
   stream->kind = LEATI_KIND_DEAD;
+  (void)atomic_fetch_add_explicit(&stream->ended, 1, memory_order_relaxed);
   leati_stream_forget(stream);
   leati_timeline_abandon(stream->timeline);
   leati_mutex_unlock(&stream->lock);

@@ -28,9 +28,11 @@ typedef struct leati_ranges {
 } leati_ranges;
 
 struct leat_stream {
-  leati_kind kind;          /* LEATI_KIND_DEAD while on the free list */
-  int32_t pool_index;       /* in the pool of streams, or -1; set once */
-  _Atomic uint64_t tenancy; /* how many streams this object has been; relaxed: it tells a stale binding */
+  leati_kind kind;    /* LEATI_KIND_DEAD while on the free list */
+  int32_t pool_index; /* in the pool of streams, or -1; set once */
+  /* How many streams this object has been and is no more. Relaxed: whoever has to know of a destruction has heard of it
+   * from the thread that destroyed. */
+  _Atomic uint64_t ended;
   leat_device *device;
   uint32_t number;                             /* how many stream objects were made before; set once */
   leat_stream *next;                           /* all stream objects; set once */
@@ -50,7 +52,7 @@ struct leat_stream {
   bool waiting;
   leati_point waits[LEATI_LANES_MAX]; /* by lane; what the open list waits for on the device */
 };
-LEATI_APART(struct leat_stream, tenancy, lock);
+LEATI_APART(struct leat_stream, ended, lock);
 
 /** Takes back everything in the stream that was not submitted. `lock` held. */
 void leati_stream_forget(leat_stream *stream);

@@ -732,6 +732,41 @@ static void giving_back_drops_downloads_that_nobody_can_wait_for(void **state) {
   close_device();
 }
 
+/* ---- Bound streams -------------------------------------------------------------------------------------------------
+ */
+
+/* Binds a stream and destroys it. Another thread may be making its own of the same object at any moment. */
+static void *bind_and_destroy(void *unused) {
+  enum { ROUNDS = 20000 };
+  uintptr_t accepted = 0;
+  (void)unused;
+  for (int i = 0; i < ROUNDS; ++i) {
+    leat_stream *bound, *current;
+    HOST_NEED(h.api->stream->create(h.device, 0, &bound, &err));
+    HOST_NEED(h.api->pool->set_current(h.device, bound, NULL, &err));
+    HOST_NEED(h.api->stream->destroy(bound, &err));
+    accepted += h.api->pool->current(h.device, &current, NULL) == LEAT_OK;
+  }
+  HOST_NEED(h.api->pool->set_current(h.device, NULL, NULL, &err));
+  return (void *)accepted;
+}
+
+static void a_destroyed_stream_is_bound_to_nobody_though_others_take_its_object(void **state) {
+  enum { THREADS = 4 };
+  pthread_t threads[THREADS];
+  (void)state;
+  open_device();
+  for (int i = 0; i < THREADS; ++i) {
+    start(&threads[i], bind_and_destroy, NULL);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    void *accepted;
+    assert_int_equal(pthread_join(threads[i], &accepted), 0);
+    assert_null(accepted);
+  }
+  close_device();
+}
+
 /* ---- Shared streams ------------------------------------------------------------------------------------------------
  */
 
@@ -857,6 +892,7 @@ int main(void) {
       CASE(who_waits_looks_after_its_lane),
       CASE(giving_back_clears_the_error),
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
+      CASE(a_destroyed_stream_is_bound_to_nobody_though_others_take_its_object),
       CASE(giving_a_shared_stream_back_flushes_it),
       CASE(who_shares_a_stream_shares_its_failure),
       CASE(a_shared_ticket_is_of_one_device_and_one_opening),
