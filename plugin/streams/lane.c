@@ -20,6 +20,16 @@
 #define EPOCH_NS 4000000u
 #define EPOCH_LISTS 128
 #define EPOCH_LONG_LISTS 16
+/* So long with nothing to do on any lane is taken off the epoch: lists that come seldom are not lists that take long.
+ */
+#define IDLE_NS 1000000u
+
+/* What all lanes have done so far. Only how much it has risen has a meaning. */
+typedef struct tally {
+  uint32_t lists, commands; /* handed over */
+  uint32_t seen_lists;
+  uint64_t busy_ns;
+} tally;
 
 struct leati_lanes {
   leati_lane lanes[LEATI_LANES_MAX];
@@ -29,8 +39,9 @@ struct leati_lanes {
   _Atomic uint32_t streams;                           /* that had lists in it; relaxed */
   _Alignas(LEATI_CACHE_LINE) leati_role judge;        /* who has it uses what follows */
   leati_spread spread;
-  uint64_t epoch_start_ns;
-  uint32_t epoch_lists, epoch_commands; /* of all lanes when it began */
+  uint64_t epoch_start_ns; /* later by the idle time in the epoch */
+  uint64_t idle_until_ns;  /* up to when idle time was taken off */
+  tally epoch_tally;       /* when it began */
 };
 
 int32_t leati_lanes_create(leat_device *device, leat_error *err) {
@@ -118,32 +129,38 @@ leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_
   return best;
 }
 
+static tally count_all(const leat_device *device) {
+  tally all = {.lists = 0};
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    const leati_lane *const lane = &device->lanes->lanes[i];
+    all.lists += lists_of(lane);
+    all.commands += atomic_load_explicit(&lane->commands, memory_order_relaxed);
+    all.seen_lists += leati_rhythm_seen_lists(&lane->rhythm);
+    all.busy_ns += leati_rhythm_busy_ns(&lane->rhythm);
+  }
+  return all;
+}
+
 /* Ends the epoch, which has lasted for so long, if there were enough lists in it. The judge's. */
 static void end_epoch(leat_device *device, uint64_t lasted) {
   struct leati_lanes *const lanes = device->lanes;
-  uint32_t lists = 0, commands = 0;
-  for (uint32_t i = 0; i < device->queue_count; ++i) {
-    lists += lists_of(&lanes->lanes[i]);
-    commands += atomic_load_explicit(&lanes->lanes[i].commands, memory_order_relaxed);
-  }
-  lists -= lanes->epoch_lists;
-  commands -= lanes->epoch_commands;
+  const tally now = count_all(device), *const then = &lanes->epoch_tally;
+  const uint32_t lists = now.lists - then->lists, seen_lists = now.seen_lists - then->seen_lists;
   if (lists > INT32_MAX) {
     /* More were lost than have come. */
     return;
   }
-  const double per_second = 1e9 / (double)lasted;
+  const double list_s = seen_lists == 0 ? 0 : (double)(now.busy_ns - then->busy_ns) / (double)seen_lists * 1e-9;
   const uint32_t few = EPOCH_LONG_LISTS * lanes->spread.lanes;
-  if (lists < EPOCH_LISTS && (lists < few || !leati_spread_long(lanes->spread.lanes, (double)lists * per_second))) {
+  if (lists < EPOCH_LISTS && (lists < few || !leati_spread_long(list_s))) {
     return;
   }
-  const leati_pace pace = {.lists = (double)lists * per_second,
-                           .commands = (double)commands * per_second,
+  const leati_pace pace = {.commands = (double)(now.commands - then->commands) / ((double)lasted * 1e-9),
+                           .list_s = list_s,
                            .streams = atomic_exchange_explicit(&lanes->streams, 0, memory_order_relaxed)};
   (void)atomic_fetch_add_explicit(&lanes->epoch, 1, memory_order_relaxed);
   atomic_store_explicit(&lanes->company, pace.streams, memory_order_relaxed);
-  lanes->epoch_lists += lists;
-  lanes->epoch_commands += commands;
+  lanes->epoch_tally = now;
   lanes->epoch_start_ns += lasted;
   if (!device->lanes_fixed) {
     atomic_store_explicit(&lanes->in_use, leati_spread_step(&lanes->spread, &pace), memory_order_relaxed);
@@ -158,6 +175,44 @@ static void judge(leat_device *device) {
     if (lasted >= EPOCH_NS) {
       end_epoch(device, lasted);
     }
+    leati_role_leave(&lanes->judge);
+  }
+}
+
+/* Whether everything that was handed over to a lane has run, as far as is known. */
+static bool is_idle(leati_lane *lane) {
+  const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
+  return leati_rhythm_lists(&lane->rhythm, reached) == lists_of(lane);
+}
+
+/* Takes the time off the epoch for which all lanes have had nothing to do. The judge's. */
+static void take_idle_time_off(leat_device *device) {
+  struct leati_lanes *const lanes = device->lanes;
+  uint64_t since = lanes->idle_until_ns > lanes->epoch_start_ns ? lanes->idle_until_ns : lanes->epoch_start_ns;
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    leati_lane *const lane = &lanes->lanes[i];
+    if (!is_idle(lane)) {
+      return;
+    }
+    const uint64_t ended = leati_rhythm_ended_ns(&lane->rhythm);
+    since = ended > since ? ended : since;
+  }
+  const uint64_t now = leati_now_ns();
+  if (now > since) {
+    lanes->epoch_start_ns += now - since;
+    lanes->idle_until_ns = now;
+  }
+}
+
+/* Looks, before a list comes to a lane, whether there was nothing to do for long. */
+static void note_idle(leati_lane *lane) {
+  if (!is_idle(lane)) {
+    return;
+  }
+  struct leati_lanes *const lanes = lane->device->lanes;
+  const uint64_t ended = leati_rhythm_ended_ns(&lane->rhythm);
+  if (leati_now_ns() - ended >= IDLE_NS && leati_role_try(&lanes->judge)) {
+    take_idle_time_off(lane->device);
     leati_role_leave(&lanes->judge);
   }
 }
@@ -186,6 +241,7 @@ void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *in
   }
   /* First, or this list would not count as one that came after it. */
   note_end(lane, false);
+  note_idle(lane);
   const uint32_t lists = atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed) + 1;
   (void)atomic_fetch_add_explicit(&lane->commands, submission->command_count, memory_order_relaxed);
   if (lists % EPOCH_LONG_LISTS == 0) {

@@ -67,13 +67,18 @@ static void learn(leati_rhythm *rhythm, uint64_t took, bool one_list) {
   store(&rhythm->company_ns, one ? part : COMPANY_NS);
 }
 
-/* What each of the batches after `ended` took, up to one that has ended now. */
-static uint64_t time_of_each(const leati_rhythm *rhythm, uint64_t ended, uint64_t batch, uint64_t now_ns) {
+/* Counts the batches after `ended`, up to one that has just been seen to have ended, and tells what each took. */
+static uint64_t count(leati_rhythm *rhythm, uint64_t ended, uint64_t batch, uint64_t now_ns) {
   const uint64_t first = batch - ended < LEATI_RHYTHM_BATCHES ? ended + 1 : batch;
   const uint64_t sent = load(&rhythm->sent_ns[first % LEATI_RHYTHM_BATCHES]);
   const uint64_t before = load(&rhythm->ended_ns);
   const uint64_t begun = sent > before ? sent : before;
-  return now_ns > begun ? (now_ns - begun) / (batch - first + 1) : 0;
+  const uint64_t took = now_ns > begun ? now_ns - begun : 0;
+  (void)atomic_fetch_add_explicit(&rhythm->busy_ns, took, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&rhythm->seen_lists,
+                                  leati_rhythm_lists(rhythm, batch) - leati_rhythm_lists(rhythm, first - 1),
+                                  memory_order_relaxed);
+  return took / (batch - first + 1);
 }
 
 void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint64_t now_ns, bool watched) {
@@ -86,7 +91,7 @@ void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint
   if (!watched) {
     store(&rhythm->company_ns, COMPANY_NS);
   } else if (ran != 0) {
-    learn(rhythm, time_of_each(rhythm, ended, batch, now_ns), ran == 1);
+    learn(rhythm, count(rhythm, ended, batch, now_ns), ran == 1);
   }
   atomic_store_explicit(&rhythm->ended_lists, lists, memory_order_relaxed);
   store(&rhythm->ended_ns, now_ns);

@@ -29,6 +29,8 @@ typedef struct leati_rhythm {
   _Atomic uint64_t wrote_ns;                         /**< what writing and submitting the last batches took */
   _Atomic uint32_t ended_lists;                      /**< lists that had been handed over at `ended_ns` */
   _Atomic uint32_t in_flight;                        /**< batches to have in flight */
+  _Atomic uint32_t seen_lists;                       /**< lists of batches whose end somebody watched */
+  _Atomic uint64_t busy_ns;                          /**< what those batches took */
   /** Batches in a row that had one list though one was in flight; below 0: how many more until that is tried again. */
   _Atomic int32_t lonely;
   /* Stored by the leader, by batch modulo. */
@@ -58,6 +60,20 @@ static inline bool leati_rhythm_knows(const leati_rhythm *rhythm, uint64_t batch
 /** Notes that a batch has ended, when `lists` had been handed over to the lane, and learns from it if somebody was
  * watching; else nobody knows what it took. */
 void leati_rhythm_end(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uint64_t now_ns, bool watched);
+
+/** When the last batch that is known to have ended was seen to; 0: none was. */
+static inline uint64_t leati_rhythm_ended_ns(const leati_rhythm *rhythm) {
+  return atomic_load_explicit(&rhythm->ended_ns, memory_order_relaxed);
+}
+
+/** Lists that somebody has watched until they had run, and for how long the queue was busy with them. Only how much
+ * they have risen has a meaning. */
+static inline uint32_t leati_rhythm_seen_lists(const leati_rhythm *rhythm) {
+  return atomic_load_explicit(&rhythm->seen_lists, memory_order_relaxed);
+}
+static inline uint64_t leati_rhythm_busy_ns(const leati_rhythm *rhythm) {
+  return atomic_load_explicit(&rhythm->busy_ns, memory_order_relaxed);
+}
 
 /** Batches to have in flight before lists wait for company, 1 to LEATI_IN_FLIGHT_MAX. */
 static inline uint32_t leati_rhythm_in_flight(const leati_rhythm *rhythm) {

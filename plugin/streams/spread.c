@@ -3,7 +3,8 @@
 
 /* A trial wins when it is faster by more than rates differ from epoch to epoch. */
 #define GAIN 1.08
-/* A rate that changes by this factor means other work: what was learnt before says nothing about it. */
+/* A rate or a number of streams that changes by this factor means other work: what was learnt before says nothing about
+ * it. */
 #define OTHER_WORK 1.7
 /* Epochs in a row that must say so: threads that come or go disturb one. */
 #define SURE 2
@@ -12,7 +13,8 @@
  * takes. They get all there are, without a trial. */
 #define LONG_S 150e-6
 /* Lists that keep a lane busy for less, as few lanes show it, are small enough to share command buffers: more lanes
- * than a few only keep them apart, and may run them at a tenth of the speed. */
+ * than a few only keep them apart, and may run them at a tenth of the speed. Nothing else is learnt from what lists
+ * take: rates tell more, but not whether it is the device that takes the time or a thread that has no processor. */
 #define SHORT_S 25e-6
 #define FEW 2
 /* Epochs between trials at most: a trial is two epochs at perhaps three quarters of the speed, so it costs 2 %, and a
@@ -99,8 +101,12 @@ static void end_trial(leati_spread *spread, double rate, uint32_t streams) {
   }
 }
 
-bool leati_spread_long(uint32_t lanes, double lists) {
-  return (double)lanes > lists * LONG_S;
+bool leati_spread_long(double list_s) {
+  return list_s > LONG_S;
+}
+
+static bool is_other(double now, double known) {
+  return now > known * OTHER_WORK || now < known / OTHER_WORK;
 }
 
 uint32_t leati_spread_step(leati_spread *spread, const leati_pace *pace) {
@@ -109,14 +115,13 @@ uint32_t leati_spread_step(leati_spread *spread, const leati_pace *pace) {
   if (spread->most == 1 || streams < 2) {
     return spread->lanes;
   }
-  const uint32_t busy = spread->lanes < streams ? spread->lanes : streams;
-  const bool is_long = leati_spread_long(busy, pace->lists);
+  const bool is_long = leati_spread_long(pace->list_s);
   const bool strange = spread->rate != 0 && !spread->mixed && !spread->trying &&
-                       (rate > spread->rate * OTHER_WORK || rate < spread->rate / OTHER_WORK);
+                       (is_other(rate, spread->rate) || is_other(streams, spread->streams));
   spread->strange = strange ? spread->strange + 1 : 0;
   const bool other_work = spread->strange >= SURE;
-  if (spread->lanes <= FEW && !spread->mixed) {
-    spread->cap = spread->most > FEW && (double)busy < pace->lists * SHORT_S ? FEW : spread->most;
+  if (spread->lanes <= FEW && !spread->mixed && pace->list_s > 0) {
+    spread->cap = spread->most > FEW && pace->list_s < SHORT_S ? FEW : spread->most;
   }
   if (is_long && spread->lanes == 1 && !spread->mixed && !spread->trying) {
     settle(spread, spread->most);
@@ -133,6 +138,7 @@ uint32_t leati_spread_step(leati_spread *spread, const leati_pace *pace) {
       spread->patience = 1;
     }
     spread->rate = spread->rate == 0 ? rate : (spread->rate + rate) / 2;
+    spread->streams = streams;
     if (++spread->calm >= spread->patience) {
       spread->calm = 0;
       try_next(spread, streams);

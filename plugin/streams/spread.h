@@ -13,8 +13,9 @@
 
 /** What lists did in an epoch. */
 typedef struct leati_pace {
-  double lists, commands; /**< per second */
-  uint32_t streams;       /**< that had lists */
+  double commands;  /**< per second */
+  double list_s;    /**< seconds that a list kept its lane busy, on average; 0: nobody saw */
+  uint32_t streams; /**< that had lists */
 } leati_pace;
 
 /** Where the next trial looks. */
@@ -33,9 +34,10 @@ typedef struct leati_spread {
   uint32_t lanes;    /**< in use in this epoch */
   uint32_t settled;  /**< best number known */
   double rate;       /**< commands per second with it; 0: not known yet */
+  uint32_t streams;  /**< that this was learnt from */
   uint32_t patience; /**< epochs from one trial to the next */
   uint32_t calm;     /**< epochs since the last trial */
-  uint32_t strange;  /**< epochs in a row whose rate is not that of the work known */
+  uint32_t strange;  /**< epochs in a row that do not look like the work known */
   uint32_t refusals; /**< trials in a row that brought nothing */
   bool trying;       /**< this epoch is a trial */
   bool mixed;        /**< the number has just changed: this epoch holds work of before */
@@ -44,8 +46,8 @@ typedef struct leati_spread {
 
 /** Starts with one lane of `most`. */
 void leati_spread_begin(leati_spread *spread, uint32_t most);
-/** Whether lists are so long that few of them tell as much as many: `lists` per second over `lanes` lanes. */
-bool leati_spread_long(uint32_t lanes, double lists);
+/** Whether lists are so long that few of them tell as much as many. */
+bool leati_spread_long(double list_s);
 /** Ends an epoch and gives the number of lanes for the next. */
 uint32_t leati_spread_step(leati_spread *spread, const leati_pace *pace);
 

@@ -216,6 +216,27 @@ static void an_end_that_nobody_watched_teaches_no_time(void **state) {
   assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists), 0);
 }
 
+static void what_lists_take_adds_up(void **state) {
+  (void)state;
+  lane l;
+  begin(&l);
+  /* Two batches are seen to end at once. Nothing is in flight after them for a while. */
+  submit(&l, 3, 2);
+  submit(&l, 2, 0);
+  ++l.ended;
+  end(&l, 100);
+  l.now += 5000 * US;
+  submit(&l, 4, 2);
+  end(&l, 50);
+  assert_int_equal(leati_rhythm_seen_lists(&l.rhythm), 9);
+  assert_int_equal(leati_rhythm_busy_ns(&l.rhythm), 150 * US);
+  /* Nobody knows what this one took. */
+  submit(&l, 4, 2);
+  leati_rhythm_end(&l.rhythm, ++l.ended, l.lists, l.now + 5000 * US, false);
+  assert_int_equal(leati_rhythm_seen_lists(&l.rhythm), 9);
+  assert_int_equal(leati_rhythm_busy_ns(&l.rhythm), 150 * US);
+}
+
 /* Company of a lane whose last batch, of three lists, took so long. */
 static uint64_t company_after(uint64_t us) {
   lane l;
@@ -283,6 +304,7 @@ int main(void) {
       cmocka_unit_test(lists_need_not_meet_all_the_time),
       cmocka_unit_test(several_that_are_seen_at_once_are_told_apart),
       cmocka_unit_test(an_end_that_nobody_watched_teaches_no_time),
+      cmocka_unit_test(what_lists_take_adds_up),
       cmocka_unit_test(company_is_waited_for_in_proportion),
       cmocka_unit_test(lists_are_counted_through_their_overflow),
       cmocka_unit_test(an_end_that_is_known_teaches_nothing),

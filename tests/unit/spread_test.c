@@ -32,9 +32,10 @@ static double noise(unsigned epoch) {
   return 1.0 + 0.03 * ((double)(epoch * 7919u % 201u) / 100.0 - 1.0);
 }
 
-/* An epoch in which each list has so many commands. */
+/* An epoch of so many lists a second that keep all lanes busy. */
 static uint32_t step(leati_spread *spread, double lists, uint32_t streams) {
-  const leati_pace pace = {.lists = lists, .commands = 12 * lists, .streams = streams};
+  const uint32_t busy = spread->lanes < streams ? spread->lanes : streams;
+  const leati_pace pace = {.commands = 12 * lists, .list_s = busy / lists, .streams = streams};
   return leati_spread_step(spread, &pace);
 }
 
@@ -128,12 +129,47 @@ static void commands_count_and_not_lists(void **state) {
   leati_spread_begin(&spread, 8);
   /* On two lanes each run is cut into twice as many lists, and fewer runs are done. */
   for (unsigned i = 0; i < 400; ++i) {
-    const leati_pace pace = {.lists = spread.lanes == 1 ? 20e3 : 34e3,
+    const leati_pace pace = {.list_s = spread.lanes / (spread.lanes == 1 ? 20e3 : 34e3),
                              .commands = (spread.lanes == 1 ? 120e3 : 100e3) * noise(i),
                              .streams = 8};
     (void)leati_spread_step(&spread, &pace);
   }
   assert_int_equal(spread.settled, 1);
+}
+
+/* More threads than processors: who has the role of the leader is without one for some milliseconds at times. */
+static void threads_without_a_processor_make_no_long_lists(void **state) {
+  (void)state;
+  leati_spread spread;
+  leati_spread_begin(&spread, 8);
+  for (unsigned i = 0; i < 200; ++i) {
+    const bool held_up = i % 7 < 3;
+    const leati_pace pace = {.commands = held_up ? 6e3 : 700e3, .list_s = 5e-6, .streams = 31};
+    assert_true(leati_spread_step(&spread, &pace) <= 2);
+  }
+  /* Nobody sees what lists take where all sleep. They are not taken for short ones. */
+  leati_spread_begin(&spread, 8);
+  for (unsigned i = 0; i < 400; ++i) {
+    const leati_pace pace = {.commands = 700e3 * spread.lanes * noise(i), .streams = 31};
+    (void)leati_spread_step(&spread, &pace);
+  }
+  assert_int_equal(spread.settled, 8);
+}
+
+/* Twice as many threads, and about the same rate: what was best for few is asked again at once. */
+static void other_streams_are_learnt_anew(void **state) {
+  (void)state;
+  const load few = {"few", {330, 270, 60, 30}, 1}, many = {"many", {400, 600, 60, 30}, 2};
+  leati_spread spread;
+  leati_spread_begin(&spread, 8);
+  for (unsigned i = 0; i < 400; ++i) {
+    (void)step(&spread, 1000 * rate_of(&few, spread.lanes) * noise(i), 8);
+  }
+  assert_int_equal(spread.settled, 1);
+  for (unsigned i = 0; i < 6; ++i) {
+    (void)step(&spread, 1000 * rate_of(&many, spread.lanes) * noise(i), 31);
+  }
+  assert_int_equal(spread.settled, 2);
 }
 
 static void a_single_stream_teaches_nothing(void **state) {
@@ -176,6 +212,8 @@ int main(void) {
       cmocka_unit_test(all_lanes_are_found_behind_a_hollow),
       cmocka_unit_test(short_lists_stay_on_few_lanes),
       cmocka_unit_test(commands_count_and_not_lists),
+      cmocka_unit_test(threads_without_a_processor_make_no_long_lists),
+      cmocka_unit_test(other_streams_are_learnt_anew),
       cmocka_unit_test(a_single_stream_teaches_nothing),
       cmocka_unit_test(no_more_lanes_than_the_device_or_the_streams_have),
   };
