@@ -216,19 +216,31 @@ void leati_timeline_unwatch(leati_watch *watch) {
   leati_mutex_unlock(&timeline->lock);
 }
 
-void leati_timeline_watch(leati_timeline *timeline, uint64_t value, leati_watch *watch) {
-  leati_timeline_unwatch(watch);
-  leati_mutex_lock(&timeline->lock);
-  watch->timeline = timeline;
-  watch->value = value;
-  watch->owner = timeline->owner;
+/* Lists a watch. `lock` held. */
+static void list_watch(leati_timeline *timeline, leati_watch *watch) {
   watch->next = timeline->watches;
   watch->link = &timeline->watches;
   if (watch->next != NULL) {
     watch->next->link = &watch->next;
   }
   timeline->watches = watch;
+}
+
+void leati_timeline_watch(leati_timeline *timeline, uint64_t value, leati_watch *watch) {
+  leati_timeline_unwatch(watch);
+  leati_mutex_lock(&timeline->lock);
+  watch->timeline = timeline;
+  watch->value = value;
+  watch->owner = timeline->owner;
+  list_watch(timeline, watch);
   leati_mutex_unlock(&timeline->lock);
+}
+
+void leati_timeline_watch_too(const leati_watch *other, leati_watch *watch) {
+  *watch = (leati_watch){.timeline = other->timeline, .value = other->value, .owner = other->owner};
+  leati_mutex_lock(&watch->timeline->lock);
+  list_watch(watch->timeline, watch);
+  leati_mutex_unlock(&watch->timeline->lock);
 }
 
 void leati_timeline_abandon(leati_timeline *timeline) {

@@ -58,7 +58,8 @@ typedef struct leati_submission {
   bool waited;    /**< it waits for other timelines on the device, so the downloads behind those come before its end */
 } leati_submission;
 
-/** A point that an event stands for. Written with the event's and the timeline's lock, read with either. */
+/** A point that an event stands for, or that somebody waits for because an event stood for it. Written with the event's
+ * and the timeline's lock, read with either. */
 typedef struct leati_watch {
   struct leati_timeline *timeline; /**< NULL: none */
   uint64_t value;
@@ -107,6 +108,8 @@ int32_t leati_submission_deliver(leati_submission *submission, void *to, const v
                                  leat_error *err);
 /** Lets a watch stand for a value instead of what it stood for; downloads up to it stay wanted. */
 void leati_timeline_watch(leati_timeline *timeline, uint64_t value, leati_watch *watch);
+/** Lets a watch stand for what another one stands for, of which the caller holds the event's lock. */
+void leati_timeline_watch_too(const leati_watch *other, leati_watch *watch);
 /** Lets a watch stand for nothing. */
 void leati_timeline_unwatch(leati_watch *watch);
 /** Lets go of those timelines that this one replaced, and of which nothing is in flight any more: takes over what they

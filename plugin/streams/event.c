@@ -27,6 +27,22 @@ leat_stream *leati_event_read(leat_event *event, leati_timeline **out_timeline, 
   return stream;
 }
 
+/* What an event stands for now, which stays wanted with all its downloads though the event is recorded anew, until
+ * leati_timeline_unwatch(). Of no timeline if it has arrived already or was never recorded. Returns
+ * leat_event::stream. */
+static leat_stream *hold(leat_event *event, leati_watch *held) {
+  leati_mutex_lock(&event->lock);
+  const leati_watch *const watch = &event->watch;
+  held->timeline = NULL;
+  if (watch->timeline != NULL &&
+      atomic_load_explicit(&watch->timeline->completed, memory_order_acquire) < watch->value) {
+    leati_timeline_watch_too(watch, held);
+  }
+  leat_stream *const stream = event->stream;
+  leati_mutex_unlock(&event->lock);
+  return stream;
+}
+
 static int32_t event_create(leat_device *device, uint64_t flags, leat_event **out, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_device_check(device, err));
@@ -81,23 +97,21 @@ static int32_t event_record(leat_event *event, leat_stream *stream, leat_error *
   return leati_event_record(event, stream, err);
 }
 
-/* Tells what the event stands for, and whether that has finished; what was never recorded has. */
-static int32_t ask(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value, leat_error *err) {
-  (void)leati_event_read(event, out_timeline, out_value);
-  return *out_timeline == NULL ? LEAT_OK : leati_timeline_query(*out_timeline, *out_value, err);
-}
-
 static int32_t event_query(leat_event *event, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_event_check(event, NULL, err));
-  leati_timeline *timeline;
-  uint64_t value;
+  leati_watch held;
   leati_point point;
-  const int32_t status = ask(event, &timeline, &value, err);
-  if (status == LEAT_ERROR_NOT_READY && leati_timeline_locate(timeline, value, &point) && point.value == 0) {
+  (void)hold(event, &held);
+  if (held.timeline == NULL) {
+    return LEAT_OK;
+  }
+  const int32_t status = leati_timeline_query(held.timeline, held.value, err);
+  if (status == LEAT_ERROR_NOT_READY && leati_timeline_locate(held.timeline, held.value, &point) && point.value == 0) {
     /* Who asks again and again does not wait, but the list may have been left for company. */
     leati_lane_help(leati_lane_of(point.counter), false);
   }
+  leati_timeline_unwatch(&held);
   return status;
 }
 
@@ -109,16 +123,17 @@ static int32_t event_wait(leat_event *event, int64_t timeout_ns, leat_error *err
                       (long long)timeout_ns);
   }
   const uint64_t deadline = timeout_ns < 0 ? UINT64_MAX : leati_now_ns() + (uint64_t)timeout_ns;
-  leati_timeline *timeline;
-  uint64_t value;
-  leat_stream *const stream = leati_event_read(event, &timeline, &value);
-  if (timeline == NULL) {
+  leati_watch held;
+  leat_stream *const stream = hold(event, &held);
+  if (held.timeline == NULL) {
     return LEAT_OK;
   }
-  const int32_t status = leati_wait(timeline, value, timeout_ns, err);
-  if (status != LEAT_OK && leati_timeline_fails(timeline, value) && !leati_stream_drain(stream, timeline, deadline)) {
-    return leati_fail(err, LEAT_ERROR_TIMEOUT, "what came before a failure has not finished yet");
+  int32_t status = leati_wait(held.timeline, held.value, timeout_ns, err);
+  if (status != LEAT_OK && leati_timeline_fails(held.timeline, held.value) &&
+      !leati_stream_drain(stream, held.timeline, deadline)) {
+    status = leati_fail(err, LEAT_ERROR_TIMEOUT, "what came before a failure has not finished yet");
   }
+  leati_timeline_unwatch(&held);
   return status;
 }
 
@@ -171,7 +186,8 @@ static int32_t event_export_sync_fd(leat_event *event, int32_t *out_fd, leat_err
   leati_timeline *timeline;
   uint64_t value;
   leati_point point;
-  const int32_t status = ask(event, &timeline, &value, err);
+  (void)leati_event_read(event, &timeline, &value);
+  const int32_t status = timeline == NULL ? LEAT_OK : leati_timeline_query(timeline, value, err);
   if (status != LEAT_ERROR_NOT_READY) {
     return status;
   }

@@ -182,7 +182,8 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
   }
   /* Who comes later does not overtake those who wait. */
   uint32_t index = atomic_load_explicit(&pool->waiting, memory_order_seq_cst) == 0 ? take_slot(pool) : 0;
-  if (index == 0 && timeout_ms != 0) {
+  /* Who waits may be about to be served, and leave some: under the lock one sees what is left. */
+  if (index == 0 && (timeout_ms != 0 || atomic_load_explicit(&pool->free, memory_order_seq_cst) != 0)) {
     index = await_slot(pool, timeout_ms);
   }
   if (index == 0) {
@@ -424,7 +425,8 @@ static int32_t pool_set_current(leat_device *device, leat_stream *stream, leat_s
   binding *b;
   LEATI_TRY(binding_of(device, &thread, &b, err));
   if (out_previous != NULL) {
-    *out_previous = b->bound;
+    /* One that was destroyed may be another's stream by now, and whoever is told of it binds it again. */
+    *out_previous = b->bound != NULL && ended_of(b->bound) == b->bound_ended ? b->bound : NULL;
   }
   b->bound = stream;
   b->bound_ended = stream != NULL ? ended_of(stream) : 0;

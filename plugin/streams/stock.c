@@ -119,9 +119,6 @@ int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   atomic_store_explicit(&stream->timeline, fresh, memory_order_release);
   leati_timeline_settle(fresh);
   return_to_lane(stream);
-  /* Downloads in that are downloads of this stream: whoever waits for the stream has to see its first list end, which
-   * comes behind them. */
-  stream->waiting = fresh->replaced != NULL;
   return LEAT_OK;
 }
 

@@ -196,15 +196,16 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
 }
 
 /* Gives the lock back and helps the lane that a list may have gone to. Returns `status`, or why the queue refused the
- * list. */
+ * list: by its value, because the timeline may be another stream's when it is looked at, and fail there. */
 static inline int32_t unlock_and_help(leat_stream *stream, int32_t status, leat_error *err) {
   leati_lane *const lane = stream->lane;
   leati_timeline *const timeline = stream->timeline;
+  const uint64_t value = open_value(stream) - 1;
   leati_mutex_unlock(&stream->lock);
   if (lane != NULL) {
     leati_lane_help(lane, false);
   }
-  if (status == LEAT_OK && atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK) {
+  if (status == LEAT_OK && leati_timeline_fails(timeline, value)) {
     return leati_fail_again(err, &timeline->failure);
   }
   return status;
@@ -289,6 +290,13 @@ void leati_stream_promise(leat_stream *stream, leati_timeline **out_timeline, ui
   *out_timeline = stream->timeline;
   *out_value = covering_value(stream);
   leati_mutex_unlock(&stream->lock);
+}
+
+int32_t leati_stream_alloc(leat_stream *stream, uint64_t size, uint64_t *out_address, leat_error *err) {
+  leati_mutex_lock(&stream->lock);
+  const int32_t status = leati_memory_alloc(stream->device, size, stream->timeline, out_address, err);
+  leati_mutex_unlock(&stream->lock);
+  return status;
 }
 
 void leati_stream_stamp(leat_stream *stream, leati_block *block) {
@@ -815,6 +823,12 @@ static int32_t stream_error(leat_stream *stream, leat_error *err) {
 static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_stream_check(stream, NULL, err));
+  leati_mutex_lock(&stream->lock);
+  leati_timeline *const timeline = stream->timeline;
+  leati_mutex_unlock(&stream->lock);
+  if (atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK) {
+    (void)leati_stream_drain(stream, timeline, UINT64_MAX);
+  }
   leati_mutex_lock(&stream->lock);
   int32_t status = LEAT_OK;
   if (atomic_load_explicit(&stream->device->lost, memory_order_relaxed)) {

@@ -96,6 +96,9 @@ leat_device *leati_stream_device(const leat_stream *stream);
 int32_t leati_stream_check(const leat_stream *stream, const leat_device *device, leat_error *err);
 /** The stream's timeline, and the value that covers everything in the stream now, once it is submitted. */
 void leati_stream_promise(leat_stream *stream, struct leati_timeline **out_timeline, uint64_t *out_value);
+/** As leati_memory_alloc() for what follows in the stream. Under its lock: another thread may give the stream another
+ * timeline, and another stream this one. */
+int32_t leati_stream_alloc(leat_stream *stream, uint64_t size, uint64_t *out_address, leat_error *err);
 /** Stamps a block as used by everything that is in the stream now. */
 void leati_stream_stamp(leat_stream *stream, struct leati_block *block);
 /** leat_stream_api::synchronize. Also when the stream has failed, nothing of it is in flight afterwards and no download

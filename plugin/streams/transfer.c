@@ -18,6 +18,12 @@
 /* ---- Allocation ---------------------------------------------------------------------------------------------------
  */
 
+static int32_t alloc_for(leat_device *device, uint64_t size, leat_stream *stream, uint64_t *out_address,
+                         leat_error *err) {
+  return stream != NULL ? leati_stream_alloc(stream, size, out_address, err)
+                        : leati_memory_alloc(device, size, NULL, out_address, err);
+}
+
 static int32_t memory_alloc(leat_device *device, uint64_t size, leat_stream *stream, uint64_t *out_address,
                             leat_error *err) {
   LEATI_ENTER(err);
@@ -25,18 +31,15 @@ static int32_t memory_alloc(leat_device *device, uint64_t size, leat_stream *str
   if (out_address == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out_address is NULL");
   }
-  leati_timeline *timeline = NULL;
   if (stream != NULL) {
     LEATI_TRY(leati_stream_check(stream, device, err));
-    uint64_t value;
-    leati_stream_promise(stream, &timeline, &value);
   }
-  const int32_t status = leati_memory_alloc(device, size, timeline, out_address, err);
+  const int32_t status = alloc_for(device, size, stream, out_address, err);
   if (status != LEAT_ERROR_OUT_OF_MEMORY || !leati_memory_possible(device, size)) {
     return status;
   }
   leati_streams_await_memory(device);
-  return leati_memory_alloc(device, size, timeline, out_address, err);
+  return alloc_for(device, size, stream, out_address, err);
 }
 
 static int32_t memory_free(leat_device *device, uint64_t address, leat_error *err) {

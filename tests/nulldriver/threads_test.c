@@ -14,6 +14,7 @@
 #include "nulldriver/host.h"
 #include "streams/lane.h"
 #include "streams/stream.h"
+#include "streams/stream_state.h"
 
 enum { WORKERS = 31 };
 
@@ -280,11 +281,21 @@ static void a_free_stream_is_taken_though_it_is_in_use(void **state) {
 
 /* Counts the locks that this thread takes. */
 static _Thread_local uint32_t locks, pool_locks;
+/* Where a thread stops that is about to take the lock of a size class, whether it has, and whether it may go on. */
+static _Thread_local bool stops_at_memory;
+static atomic_bool stopped_at_memory, go_on_at_memory;
 void __real_leati_mutex_lock(leati_mutex *mutex);
 void __wrap_leati_mutex_lock(leati_mutex *mutex);
 void __wrap_leati_mutex_lock(leati_mutex *mutex) {
   ++locks;
   pool_locks += mutex->rank == LEATI_RANK_POOL ? 1 : 0;
+  if (mutex->rank == LEATI_RANK_MEMORY && stops_at_memory) {
+    stops_at_memory = false;
+    atomic_store(&stopped_at_memory, true);
+    while (!atomic_load(&go_on_at_memory)) {
+      (void)sched_yield();
+    }
+  }
   __real_leati_mutex_lock(mutex);
 }
 
@@ -732,6 +743,345 @@ static void giving_back_drops_downloads_that_nobody_can_wait_for(void **state) {
   close_device();
 }
 
+/* ---- Who waits and who asks ----------------------------------------------------------------------------------------
+ */
+
+enum { TRIES = 20000 };
+/* Rounds that have begun, and those of which the other thread has given its stream back. */
+static _Atomic uint32_t begun, done;
+
+static void spin_some(uint32_t pauses) {
+  for (uint32_t i = 0; i < pauses; ++i) {
+    leati_spin_pause();
+  }
+}
+
+/* In each round takes a stream, for which it may have to wait, and gives it back. */
+static void *take_one_each_round(void *unused) {
+  (void)unused;
+  for (uint32_t i = 1; i <= TRIES; ++i) {
+    leat_stream *stream;
+    uint64_t ticket;
+    while (atomic_load(&begun) < i) {
+      leati_spin_pause();
+    }
+    HOST_NEED(h.api->pool->acquire(h.device, -1, &stream, &ticket, &err));
+    HOST_NEED(h.api->pool->release(h.device, ticket, &err));
+    atomic_store(&done, i);
+  }
+  return NULL;
+}
+
+/* Two streams are left, and the other thread never has more than one: whoever has given both back gets one, also while
+ * the other, who was about to wait for one of them, is just getting it. */
+static void who_does_not_wait_is_not_refused_while_a_stream_is_left(void **state) {
+  (void)state;
+  leat_stream *stream;
+  uint64_t tickets[WORKERS];
+  pthread_t thread;
+  uint32_t refused = 0;
+  open_device();
+  for (int i = 0; i < WORKERS - 2; ++i) {
+    assert_ok(h.api->pool->acquire(h.device, 0, &stream, &tickets[i], &err));
+  }
+  atomic_store(&begun, 0);
+  atomic_store(&done, 0);
+  start(&thread, take_one_each_round, NULL);
+  for (uint32_t i = 1; i <= TRIES; ++i) {
+    uint64_t two[2], one;
+    for (int j = 0; j < 2; ++j) {
+      HOST_NEED(h.api->pool->acquire(h.device, -1, &stream, &two[j], &err));
+    }
+    atomic_store(&begun, i);
+    spin_some(i % 64);
+    for (int j = 0; j < 2; ++j) {
+      HOST_NEED(h.api->pool->release(h.device, two[j], &err));
+    }
+    if (h.api->pool->acquire(h.device, 0, &stream, &one, NULL) != LEAT_OK) {
+      ++refused;
+    } else {
+      HOST_NEED(h.api->pool->release(h.device, one, &err));
+    }
+    while (atomic_load(&done) < i) {
+      (void)sched_yield();
+    }
+  }
+  join(thread);
+  for (int i = 0; i < WORKERS - 2; ++i) {
+    assert_ok(h.api->pool->release(h.device, tickets[i], &err));
+  }
+  close_device();
+  assert_int_equal(refused, 0);
+}
+
+/* ---- Timelines that go on ------------------------------------------------------------------------------------------
+ */
+
+/* Dispatches before the one in which the device stops, whether it has, and whether it may go on. */
+static _Atomic int dispatches_left;
+static atomic_bool stopped, go_on;
+
+static void stop_in_kernel(const nulldriver_dispatch *dispatch, void *user) {
+  if (atomic_fetch_sub(&dispatches_left, 1) == 0) {
+    atomic_store(&stopped, true);
+    while (!atomic_load(&go_on)) {
+      (void)sched_yield();
+    }
+  }
+  host_compute(dispatch, user);
+}
+
+typedef struct flusher {
+  leat_stream *stream;
+  int32_t status;
+} flusher;
+
+static void *flush_it(void *argument) {
+  flusher *const f = argument;
+  f->status = h.api->stream->flush(f->stream, NULL);
+  return NULL;
+}
+
+/* While a thread is still in its flush, its stream may get another timeline, and another stream this one. */
+static void who_flushes_hears_of_no_failure_of_another_stream(void **state) {
+  (void)state;
+  static blocks t[3];
+  uint64_t ticket;
+  leat_stream *again;
+  pthread_t thread;
+  flusher f;
+  open_device();
+  leat_stream *const lost = make_stream(), *const behind = make_stream();
+  leat_event *const failed = make_event();
+  for (int i = 0; i < 3; ++i) {
+    take_blocks(&t[i], NULL);
+  }
+  assert_int_equal(rectify(&t[0], lost), LEAT_OK);
+  assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+  assert_int_equal(h.api->event->record(failed, lost, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  /* A flush of the pool's stream, caught in the driver, and a list behind it. */
+  assert_ok(h.api->pool->acquire(h.device, 0, &f.stream, &ticket, &err));
+  assert_int_equal(rectify(&t[1], f.stream), LEAT_OK);
+  leati_timeline *const old = atomic_load(&f.stream->timeline);
+  assert_true(nulldriver_hold("vkQueueSubmit"));
+  start(&thread, flush_it, &f);
+  nulldriver_wait_held();
+  assert_int_equal(rectify(&t[2], behind), LEAT_OK);
+  assert_ok(h.api->stream->flush(behind, &err));
+  /* The next owner gets another timeline, because the queue may refuse that list. */
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  assert_ok(h.api->pool->acquire(h.device, 0, &again, &ticket, &err));
+  assert_ptr_equal(again, f.stream);
+  assert_ptr_not_equal(atomic_load(&again->timeline), old);
+  /* The thread submits the list behind its own too. */
+  atomic_store(&dispatches_left, 1);
+  atomic_store(&stopped, false);
+  atomic_store(&go_on, false);
+  nulldriver_set_kernel(stop_in_kernel, NULL);
+  nulldriver_release();
+  while (!atomic_load(&stopped)) {
+    (void)sched_yield();
+  }
+  assert_int_equal(rectify(&t[1], again), LEAT_OK);
+  assert_ok(h.api->stream->flush(again, &err));
+  leat_stream *const other = make_stream();
+  assert_ptr_equal(atomic_load(&other->timeline), old);
+  assert_int_equal(h.api->stream->wait_event(other, failed, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  atomic_store(&go_on, true);
+  join(thread);
+  nulldriver_set_kernel(host_compute, NULL);
+  assert_int_equal(f.status, LEAT_OK);
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  for (int i = 0; i < 3; ++i) {
+    give_blocks(&t[i]);
+  }
+  assert_ok(h.api->event->destroy(failed, &err));
+  assert_ok(h.api->stream->destroy(lost, &err));
+  assert_ok(h.api->stream->destroy(behind, &err));
+  assert_ok(h.api->stream->destroy(other, &err));
+  close_device();
+}
+
+static void *allocate_slowly(void *argument) {
+  uploader *const u = argument;
+  stops_at_memory = true;
+  u->status = h.api->memory->alloc(h.device, COUNT * sizeof(float), u->stream, &u->address, NULL);
+  return NULL;
+}
+
+static void *give_and_take_anew(void *ticket) {
+  leat_stream *stream;
+  HOST_NEED(h.api->pool->release(h.device, *(uint64_t *)ticket, &err));
+  HOST_NEED(h.api->pool->acquire(h.device, 0, &stream, (uint64_t *)ticket, &err));
+  return NULL;
+}
+
+static atomic_bool other_made;
+
+static void *flush_and_make(void *argument) {
+  runner *const r = argument;
+  leat_stream *stream;
+  HOST_NEED(h.api->pool->stream(h.device, 2, &stream, &err));
+  HOST_NEED(rectify(&r->t, stream));
+  HOST_NEED(h.api->stream->flush(stream, &err));
+  HOST_NEED(h.api->stream->create(h.device, 0, &r->stream, &err));
+  atomic_store(&other_made, true);
+  return NULL;
+}
+
+/* While a thread allocates for a stream, that may get another timeline, and another stream this one. What that one
+ * still uses is not in order with the first. */
+static void nobody_gets_a_block_that_another_stream_uses(void **state) {
+  (void)state;
+  const struct timespec nap = {.tv_nsec = 50000000};
+  static blocks t[2];
+  static runner other;
+  uploader u;
+  uint64_t ticket;
+  pthread_t stuck, slow, next, maker;
+  open_device();
+  for (int i = 0; i < 2; ++i) {
+    take_blocks(&t[i], NULL);
+  }
+  take_blocks(&other.t, NULL);
+  start_stuck(&stuck, &t[0]);
+  assert_ok(h.api->pool->acquire(h.device, 0, &u.stream, &ticket, &err));
+  assert_int_equal(rectify(&t[1], u.stream), LEAT_OK);
+  assert_ok(h.api->stream->flush(u.stream, &err));
+  atomic_store(&stopped_at_memory, false);
+  atomic_store(&go_on_at_memory, false);
+  start(&slow, allocate_slowly, &u);
+  while (!atomic_load(&stopped_at_memory)) {
+    (void)sched_yield();
+  }
+  /* Each step if it can be done meanwhile. */
+  start(&next, give_and_take_anew, &ticket);
+  (void)nanosleep(&nap, NULL);
+  nulldriver_release();
+  join(stuck);
+  atomic_store(&other_made, false);
+  start(&maker, flush_and_make, &other);
+  (void)nanosleep(&nap, NULL);
+  const bool made = atomic_load(&other_made);
+  if (made) {
+    join(maker);
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    assert_int_equal(rectify(&other.t, other.stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(other.stream, &err));
+    give_blocks(&other.t);
+  }
+  atomic_store(&go_on_at_memory, true);
+  join(slow);
+  join(next);
+  if (!made) {
+    join(maker);
+    give_blocks(&other.t);
+  }
+  assert_int_equal(u.status, LEAT_OK);
+  assert_false(made && (u.address == other.t.a || u.address == other.t.b));
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  assert_ok(h.api->memory->free(h.device, u.address, &err));
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  give_blocks(&t[0]);
+  give_blocks(&t[1]);
+  assert_ok(h.api->stream->destroy(other.stream, &err));
+  close_device();
+}
+
+/* Waits that began before an event is recorded anew keep waiting for what it stood for, downloads and all, though its
+ * stream is gone and nobody can wait for these anew. */
+static void a_wait_keeps_the_downloads_of_an_event_that_is_recorded_anew(void **state) {
+  (void)state;
+  static blocks t;
+  pthread_t thread;
+  /* So that the waiter is soon found inside of the driver. */
+  open_configured("LEAT_WAIT_SPIN_US", "0");
+  leat_stream *const gone = make_stream(), *const other = make_stream();
+  waiter w = {.how = BY_EVENT, .event = make_event()};
+  take_blocks(&t, NULL);
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_int_equal(put_run(&t, gone, 1), LEAT_OK);
+  assert_ok(h.api->event->record(w.event, gone, &err));
+  assert_ok(h.api->stream->destroy(gone, &err));
+  const uint64_t waits = nulldriver_calls("vkWaitSemaphores");
+  start(&thread, wait_for_all, &w);
+  while (nulldriver_calls("vkWaitSemaphores") == waits) {
+    (void)sched_yield();
+  }
+  assert_ok(h.api->event->record(w.event, other, &err));
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  join(thread);
+  assert_int_equal(w.status, LEAT_OK);
+  assert_arrived(&t, 1);
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(w.event, &err));
+  assert_ok(h.api->stream->destroy(other, &err));
+  close_configured("LEAT_WAIT_SPIN_US");
+}
+
+/* What the former owner left in flight is none of the next one's, and no list has to be submitted for it. */
+static void the_next_owner_gets_no_error_of_a_list_that_it_never_made(void **state) {
+  (void)state;
+  static blocks t;
+  uint64_t ticket;
+  leat_stream *stream, *again;
+  open_device();
+  take_blocks(&t, NULL);
+  assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_ok(h.api->stream->flush(stream, &err));
+  assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_int_equal(h.api->stream->flush(stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  assert_ok(h.api->pool->acquire(h.device, 0, &again, &ticket, &err));
+  assert_ptr_equal(again, stream);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  /* As another thread may while memory is short. */
+  assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+  (void)h.api->device->synchronize(h.device, NULL);
+  assert_true(nulldriver_fail("vkQueueSubmit", 0, VK_SUCCESS));
+  assert_ok(h.api->stream->error(again, &err));
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  give_blocks(&t);
+  close_device();
+}
+
+static void *clear_and_put_anew(void *argument) {
+  owner *const o = argument;
+  HOST_NEED(h.api->stream->clear_error(o->stream, &err));
+  HOST_NEED(put_run(&o->t, o->stream, 2));
+  HOST_NEED(h.api->stream->synchronize(o->stream, &err));
+  return NULL;
+}
+
+/* Of two downloads to one place the later one stays, though the stream failed between them. */
+static void downloads_arrive_in_order_across_a_failure(void **state) {
+  (void)state;
+  static owner o;
+  static blocks other;
+  pthread_t thread;
+  open_device();
+  o.stream = make_stream();
+  take_blocks(&o.t, NULL);
+  take_blocks(&other, NULL);
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_int_equal(put_run(&o.t, o.stream, 1), LEAT_OK);
+  assert_ok(h.api->stream->flush(o.stream, &err));
+  assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+  assert_int_equal(rectify(&other, o.stream), LEAT_OK);
+  assert_int_equal(h.api->stream->flush(o.stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  start(&thread, clear_and_put_anew, &o);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  join(thread);
+  assert_arrived(&o.t, 2);
+  assert_ok(h.api->stream->destroy(o.stream, &err));
+  give_blocks(&o.t);
+  give_blocks(&other);
+  close_device();
+}
+
 /* ---- Bound streams -------------------------------------------------------------------------------------------------
  */
 
@@ -764,6 +1114,27 @@ static void a_destroyed_stream_is_bound_to_nobody_though_others_take_its_object(
     assert_int_equal(pthread_join(threads[i], &accepted), 0);
     assert_null(accepted);
   }
+  close_device();
+}
+
+/* Who is told of a stream may bind it again. */
+static void nobody_is_told_of_a_bound_stream_that_is_destroyed(void **state) {
+  (void)state;
+  leat_stream *previous, *current;
+  open_device();
+  leat_stream *const bound = make_stream(), *const other = make_stream();
+  assert_ok(h.api->pool->set_current(h.device, bound, NULL, &err));
+  assert_ok(h.api->stream->destroy(bound, &err));
+  /* Another's, for all that this thread knows. */
+  leat_stream *const again = make_stream();
+  assert_ptr_equal(again, bound);
+  assert_ok(h.api->pool->set_current(h.device, other, &previous, &err));
+  assert_ptr_not_equal(previous, again);
+  assert_ok(h.api->pool->set_current(h.device, previous, NULL, &err));
+  assert_ok(h.api->pool->current(h.device, &current, &err));
+  assert_ptr_not_equal(current, again);
+  assert_ok(h.api->stream->destroy(other, &err));
+  assert_ok(h.api->stream->destroy(again, &err));
   close_device();
 }
 
@@ -892,7 +1263,14 @@ int main(void) {
       CASE(who_waits_looks_after_its_lane),
       CASE(giving_back_clears_the_error),
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
+      CASE(downloads_arrive_in_order_across_a_failure),
+      CASE(the_next_owner_gets_no_error_of_a_list_that_it_never_made),
+      CASE(a_wait_keeps_the_downloads_of_an_event_that_is_recorded_anew),
+      CASE(nobody_gets_a_block_that_another_stream_uses),
+      CASE(who_flushes_hears_of_no_failure_of_another_stream),
+      CASE(who_does_not_wait_is_not_refused_while_a_stream_is_left),
       CASE(a_destroyed_stream_is_bound_to_nobody_though_others_take_its_object),
+      CASE(nobody_is_told_of_a_bound_stream_that_is_destroyed),
       CASE(giving_a_shared_stream_back_flushes_it),
       CASE(who_shares_a_stream_shares_its_failure),
       CASE(a_shared_ticket_is_of_one_device_and_one_opening),

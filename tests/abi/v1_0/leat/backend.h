@@ -500,8 +500,7 @@ typedef struct leat_stream_api {
    * @errors the sticky error of the stream */
   int32_t (*error)(leat_stream *stream, leat_error *err);
   /** Forgets the stream's sticky error, so that new work can go in. Events recorded before keep it. A lost device stays
-   * lost. Downloads from before the failure arrive until the stream is next waited for; of a stream that is destroyed
-   * earlier they may be lost, whatever events cover.
+   * lost. Waits for what was put in before the failure and still runs; its downloads have arrived on LEAT_OK.
    * @threads any
    * @param stream [in] the stream
    * @param err [out] what went wrong, may be NULL
@@ -584,7 +583,7 @@ typedef struct leat_pool_api {
    * @param device [in] an open device
    * @param stream [in] any live stream of the device; NULL: the thread's own again. Must not be destroyed while bound:
    *   current() then fails
-   * @param out_previous [out] what was bound before, or NULL; may be NULL
+   * @param out_previous [out] what was bound before, or NULL if nothing was or it has been destroyed; may be NULL
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*set_current)(leat_device *device, leat_stream *stream, leat_stream **out_previous, leat_error *err);
