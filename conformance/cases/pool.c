@@ -293,15 +293,29 @@ static void counts(leat_case_context *ctx, const void *data) {
 /* ---- Whose is whose ---- */
 
 static void main_thread(leat_case_context *ctx, const void *data) {
+  enum { SIZE_MOVED = 1 << 20 };
+  leat_memory_stats stats = {.struct_size = sizeof stats};
   leat_stream *zero = NULL;
+  uint64_t blocks[2];
   (void)data;
   exclusive(ctx);
   LEAT_CHECK_U64(ctx, 0, number_of(ctx, current(ctx)));
   LEAT_CHECK_OK(ctx, pool_of(ctx)->stream(leati_fixture_device(ctx), 0, &zero, LEAT_ERR));
   LEAT_CHECK(ctx, zero == current(ctx));
   use(ctx, zero, 1);
-  /* Given back or not, the main thread's is stream 0. */
+  /* Given back or not, the main thread's is stream 0. What is open in it then runs though nobody submits it: its blocks
+   * come free, or the case's deadline ends it. */
+  for (int i = 0; i < 2; ++i)
+    blocks[i] = leati_alloc(ctx, SIZE_MOVED, zero);
+  leati_copy(ctx, zero, blocks[0], blocks[1], SIZE_MOVED);
+  for (int i = 0; i < 2; ++i)
+    leati_free(ctx, blocks[i]);
   LEAT_CHECK_OK(ctx, pool_of(ctx)->release_current(leati_fixture_device(ctx), LEAT_ERR));
+  do {
+    g_usleep(200);
+    LEAT_CHECK_OK(ctx, ctx->memory->trim(leati_fixture_device(ctx), NULL, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->memory->stats(leati_fixture_device(ctx), &stats, LEAT_ERR));
+  } while (stats.reserved_bytes != 0);
   LEAT_CHECK(ctx, zero == current(ctx));
   check_all_free(ctx);
 }
@@ -1007,21 +1021,56 @@ static void gives_up(leat_case_context *ctx, const void *data) {
   check_all_free(ctx);
 }
 
+/* Threads that ask for a stream over and over while one comes free for another who waits. */
+enum { ASKERS = 3 };
+
+typedef struct {
+  leat_case_context *ctx;
+  gint over;  /* atomic */
+  gint lucky; /* atomic: how often one of them got it */
+} asking;
+
+static gpointer ask_often(gpointer user_data) {
+  asking *job = user_data;
+  leat_case_context *ctx = job->ctx;
+  while (g_atomic_int_get(&job->over) == 0) {
+    taken one;
+    if (try_take(ctx, 0, &one, NULL) == LEAT_OK) {
+      g_atomic_int_inc(&job->lucky);
+      give(ctx, one);
+    }
+  }
+  return NULL;
+}
+
 /* Who comes when a stream has just come free for one who waits does not get it. */
 static void newcomer(leat_case_context *ctx, const void *data) {
+  enum { ROUNDS = 300 };
   const uint32_t workers = exclusive(ctx);
   taken *all = take_many(ctx, workers);
+  asking job = {.ctx = ctx};
+  GThread *askers[ASKERS];
   (void)data;
-  for (int round = 0; round < 20; ++round) {
+  for (int i = 0; i < ASKERS; ++i)
+    askers[i] = g_thread_new("asker", ask_often, &job);
+  for (int round = 0; round < ROUNDS; ++round) {
     queue *q = queue_new(ctx);
     queue_enter(q, 0, forever, FALSE, 1);
     give(ctx, all[0]);
-    check_exhausted(ctx, 0);
+    if (round < 20)
+      check_exhausted(ctx, 0);
     queue_served(q, 1);
     LEAT_CHECK_U64(ctx, LEAT_OK, (uint64_t)q->waiters[0].status);
+    /* It has the stream, which goes on without being free in between. */
+    all[0] = q->waiters[0].one;
+    q->waiters[0].status = LEAT_ERROR_EXHAUSTED;
     queue_free(q);
-    all[0] = take(ctx, 0);
   }
+  g_atomic_int_set(&job.over, 1);
+  for (int i = 0; i < ASKERS; ++i)
+    g_thread_join(askers[i]);
+  LEAT_CHECK_MESSAGE(ctx, g_atomic_int_get(&job.lucky) == 0,
+                     "%d times somebody got the stream for which another waited", g_atomic_int_get(&job.lucky));
   give_many(ctx, all, workers);
   check_all_free(ctx);
 }

@@ -804,6 +804,74 @@ static void a_full_queue_refuses_or_blocks_in_order(void **state) {
   end(queue, p);
 }
 
+static void waiting_ends_with_its_time(void **state) {
+  (void)state;
+  plant *p = new_plant();
+  leat_batch_config config = default_config(p);
+  config.capacity = 1;
+  leat_batch_queue *queue = new_queue(&config);
+  leat_batch_ticket *running = submit_held(queue, p, 1, 1, 1);
+  float value = 7, doubled = -5;
+  int64_t sum = -5, shape[2] = {1, 1};
+  DLTensor in = matrix_of(&value, shape), out0 = matrix_of(&doubled, shape);
+  DLTensor out1 = {.data = &sum, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLInt, 64, 1}, .shape = shape};
+  const DLTensor *const ins[] = {&in}, *const outs[] = {&out0, &out1};
+  /* Admitted and never run: the request is withdrawn, and its place is free again. */
+  for (int i = 0; i < 2; ++i) {
+    expect_error(leat_batch_run(queue, 1, ins, 2, outs, 1000000, &err), LEAT_ERROR_TIMEOUT, "has not begun");
+    assert_int_equal(stats_of(queue).waiting, 0);
+    assert_int_equal(stats_of(queue).cancelled, i + 1);
+  }
+  /* Not admitted. */
+  leat_batch_ticket *waiting = submit(queue, 2, 1, 1);
+  expect_error(leat_batch_run(queue, 1, ins, 2, outs, 0, &err), LEAT_ERROR_EXHAUSTED, "1 requests wait already");
+  expect_error(leat_batch_run(queue, 1, ins, 2, outs, 1000000, &err), LEAT_ERROR_TIMEOUT, "stayed full");
+  assert_int_equal(stats_of(queue).refused, 2);
+  set_shut(p, false);
+  take(running, 1, 1, 1);
+  take(waiting, 2, 1, 1);
+  assert_true(doubled == -5 && sum == -5);
+  end(queue, p);
+}
+
+/* Room that comes otherwise than by a batch. */
+static void whoever_is_blocked_gets_room_that_comes_otherwise(void **state) {
+  (void)state;
+  plant *p = new_plant();
+  leat_batch_config config = default_config(p);
+  config.capacity = 1;
+  leat_batch_queue *queue = new_queue(&config);
+  leat_batch_ticket *running = submit_held(queue, p, 1, 1, 1);
+  leat_batch_ticket *waiting = submit(queue, 2, 1, 1);
+  blocked threads[3];
+  for (int i = 0; i < 3; ++i) {
+    start_blocked(&threads[i], queue, (float)(3 + i), PATIENCE);
+  }
+  for (int i = 0; i < 3; ++i) {
+    switch (i) {
+      case 0:
+        ASSERT_OK(leat_batch_release(waiting, &err));
+        break;
+      case 1:
+        ASSERT_OK(leat_batch_cancel(threads[0].ticket, &err));
+        ASSERT_OK(leat_batch_release(threads[0].ticket, &err));
+        break;
+      default:
+        config.capacity = 2;
+        ASSERT_OK(leat_batch_queue_configure(queue, &config, &err));
+        break;
+    }
+    /* No batch has ended meanwhile. */
+    assert_int_equal(pthread_join(threads[i].thread, NULL), 0);
+    assert_int_equal(threads[i].status, LEAT_OK);
+  }
+  set_shut(p, false);
+  take(running, 1, 1, 1);
+  take(threads[1].ticket, 4, 1, 1);
+  take(threads[2].ticket, 5, 1, 1);
+  end(queue, p);
+}
+
 /* ---- Cancel, failure, shutdown ----------------------------------------------------------------------------------- */
 
 static void a_waiting_request_can_be_cancelled_and_a_running_one_not(void **state) {
@@ -1120,6 +1188,29 @@ static void new_rules_hold_for_requests_that_wait(void **state) {
   end(queue, p);
 }
 
+static void new_rules_wake_workers_that_rest(void **state) {
+  (void)state;
+  plant *p = new_plant();
+  leat_batch_config config = default_config(p);
+  leat_batch_queue *queue = new_queue(&config);
+  for (int i = 0; i < 3; ++i) {
+    /* The delay ends, the batch is full, or the queue is full, by the new rules alone. */
+    config.max_delay_ns = -1;
+    config.max_rows = 32;
+    config.workers = 1;
+    ASSERT_OK(leat_batch_queue_configure(queue, &config, &err));
+    leat_batch_ticket *ticket = submit(queue, 1, 1, 1);
+    usleep(10000); /* so that the worker is likely to rest; what follows is right in any case */
+    expect_error(leat_batch_wait(ticket, 0, &err), LEAT_ERROR_TIMEOUT, "has not begun");
+    config.max_delay_ns = i == 0 ? 0 : -1;
+    config.max_rows = i == 1 ? 1 : 32;
+    config.capacity = i == 2 ? 1 : 256;
+    ASSERT_OK(leat_batch_queue_configure(queue, &config, &err));
+    take(ticket, 1, 1, 1);
+  }
+  end(queue, p);
+}
+
 /* ---- Bad use ----------------------------------------------------------------------------------------------------- */
 
 static void calls_from_inside_that_would_wait_are_refused(void **state) {
@@ -1411,6 +1502,8 @@ int main(void) {
     cmocka_unit_test(max_bytes_bounds_a_batch),
     cmocka_unit_test(strides_and_offsets_are_followed),
     cmocka_unit_test(a_full_queue_refuses_or_blocks_in_order),
+    cmocka_unit_test(waiting_ends_with_its_time),
+    cmocka_unit_test(whoever_is_blocked_gets_room_that_comes_otherwise),
     cmocka_unit_test(a_waiting_request_can_be_cancelled_and_a_running_one_not),
     cmocka_unit_test(a_failing_batch_fails_its_own_requests_and_no_others),
     cmocka_unit_test(outputs_that_do_not_fit_are_an_error_that_says_so),
@@ -1420,6 +1513,7 @@ int main(void) {
     cmocka_unit_test(fewer_workers_wait_for_the_batches_of_more),
     cmocka_unit_test(the_last_of_many_workers_wakes_the_one_that_stays),
     cmocka_unit_test(new_rules_hold_for_requests_that_wait),
+    cmocka_unit_test(new_rules_wake_workers_that_rest),
     cmocka_unit_test(calls_from_inside_that_would_wait_are_refused),
     cmocka_unit_test(hostile_inputs_are_refused_with_a_reason),
     cmocka_unit_test(inputs_of_a_request_have_the_same_rows),

@@ -509,6 +509,10 @@ HEAP_WRAP(void, leati_free, (void *memory)) {
 /* ---- Failures ------------------------------------------------------------------------------------------------------
  */
 
+static void *wait_for_failed_event(void *event) {
+  return h.api->event->wait(event, -1, NULL) == LEAT_ERROR_OUT_OF_MEMORY ? NULL : event;
+}
+
 static void a_failed_submission_is_sticky_until_cleared(void **state) {
   (void)state;
   static blocks t;
@@ -530,8 +534,23 @@ static void a_failed_submission_is_sticky_until_cleared(void **state) {
   assert_int_equal(download(&t, stream), LEAT_OK);
   assert_ok(h.api->stream->synchronize(stream, &err));
   assert_arrived(&t, 2);
+  /* The event goes on standing for what failed, for every thread, until it is recorded again. */
+  leat_stream *const other = make_stream();
+  for (int i = 0; i < 2; ++i) {
+    pthread_t thread;
+    void *told = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_failed_event, event), 0);
+    assert_int_equal(pthread_join(thread, &told), 0);
+    assert_null(told);
+    assert_int_equal(h.api->event->query(event, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  }
+  (void)h.api->stream->wait_event(other, event, NULL);
+  assert_int_equal(h.api->stream->synchronize(other, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(h.api->event->record(event, stream, &err));
+  assert_ok(h.api->event->wait(event, -1, &err));
   give_blocks(&t);
   assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(other, &err));
   assert_ok(h.api->stream->destroy(stream, &err));
   close_device();
 }
@@ -1573,6 +1592,9 @@ static void little_of_everything(void) {
   static blocks t;
   leat_stream *stream = NULL;
   leat_event *event = NULL, *timed = NULL;
+  leat_pool_info pool = {.struct_size = sizeof(pool)};
+  leat_stream *pooled;
+  uint64_t ticket;
   double ns;
   if (host_open(&h, NULL) == LEAT_OK && h.api->stream->create(h.device, 0, &stream, NULL) == LEAT_OK) {
     t.a = t.b = 0;
@@ -1606,6 +1628,11 @@ static void little_of_everything(void) {
     (void)h.api->event->destroy(event, NULL);
     (void)h.api->event->destroy(timed, NULL);
     (void)h.api->stream->destroy(stream, NULL);
+    if (h.api->pool->acquire(h.device, 0, &pooled, &ticket, NULL) == LEAT_OK) {
+      assert_ok(h.api->pool->release(h.device, ticket, &err));
+    }
+    assert_ok(h.api->pool->info(h.device, &pool, &err));
+    assert_int_equal(pool.held_count, 0);
   }
   if (h.device != NULL) {
     assert_ok(host_close(&h, &err));
@@ -1785,6 +1812,9 @@ static uint32_t live_poorly(uint32_t from, uint32_t to) {
   if (opened == LEAT_OK) {
     leat_device_info info = {.struct_size = sizeof(info)};
     run_through(2);
+    leat_pool_info pool = {.struct_size = sizeof(pool)};
+    assert_ok(h.api->pool->info(h.device, &pool, &err));
+    assert_int_equal(pool.held_count, 0);
     /* Nothing was taken for missing because there was no memory to ask for it. */
     assert_ok(h.api->device->info(0, &info, &err));
     assert_true(info.pci_bus_id[0] != '\0');

@@ -676,6 +676,15 @@ static void test_after_the_last_device_another_may_decide(void **state) {
   EXPECT_REFUSAL("stream_policy", "round-robin", "exclusive (host)");
 }
 
+static void test_an_option_beats_its_variable(void **state) {
+  (void)state;
+  ort_fixture_check(&fixture, fixture.ort->UnregisterExecutionProviderLibrary(fixture.env, "leat"), "Unregister");
+  ort_fixture_check(&fixture, ort_fixture_register(&fixture), "Register");
+  expect_setting("LEAT_LOW_WATERMARK_RATIO", "0.75 (environment)");
+  check_layer("low_watermark_ratio", "0.5");
+  expect_setting("LEAT_LOW_WATERMARK_RATIO", "0.5 (host)");
+}
+
 /* ---- Program -------------------------------------------------------------------------------------------------------
  */
 
@@ -684,6 +693,7 @@ static int run_options(void) {
       cmocka_unit_test(test_first_session_decides_for_the_process),
       cmocka_unit_test(test_sharing_by_option),
       cmocka_unit_test(test_after_the_last_device_another_may_decide),
+      cmocka_unit_test(test_an_option_beats_its_variable),
   };
   return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -475,6 +475,89 @@ static void the_high_watermark_holds_and_says_so(void **state) {
   reopen(f, "LEAT_HIGH_WATERMARK_RATIO", NULL);
 }
 
+/* Opens the device anew with watermarks of so many bytes. */
+static void limits_to(fixture *f, uint64_t high, uint64_t low) {
+  char ratio[32];
+  (void)snprintf(ratio, sizeof(ratio), "%.9f", (double)low / (double)f->device->physical->info.memory_size);
+  reopen(f, "LEAT_LOW_WATERMARK_RATIO", ratio);
+  limit_to(f, high);
+}
+
+static void the_low_watermark_is_what_was_set(void **state) {
+  enum { MOST = 24 };
+  fixture *const f = fixture_of(state);
+  for (uint64_t low = UINT64_C(64) << 20; low <= UINT64_C(128) << 20; low += UINT64_C(64) << 20) {
+    limits_to(f, UINT64_C(256) << 20, low);
+    uint64_t held[MOST];
+    for (int i = 0; i < MOST; ++i) {
+      held[i] = alloc_on(f, 8u << 20, NULL);
+    }
+    for (int i = 0; i < MOST; ++i) {
+      release(f, held[i]);
+    }
+    /* There is no room for this one. Idle memory goes back down to the low watermark, and no further. */
+    const uint64_t other = alloc_on(f, 80u << 20, NULL);
+    const leat_memory_stats stats = stats_of(f);
+    assert_int_equal(stats.reclaim_count, 1);
+    assert_true(stats.reserved_bytes - (80u << 20) <= low + (1u << 20));
+    assert_true(stats.reserved_bytes - (80u << 20) + (24u << 20) > low);
+    release(f, other);
+    reopen(f, "LEAT_HIGH_WATERMARK_RATIO", NULL);
+    reopen(f, "LEAT_LOW_WATERMARK_RATIO", NULL);
+  }
+}
+
+/* What the classes say of the one with blocks of so many bytes. */
+static leat_memory_class class_of_size(fixture *f, uint64_t block_size) {
+  leat_memory_class all[128], found = {.block_size = 0};
+  uint32_t count = 128;
+  for (uint32_t i = 0; i < count; ++i) {
+    all[i] = (leat_memory_class){.struct_size = sizeof(all[i])};
+  }
+  assert_ok(f->api->memory->classes(f->device, &count, all, &err));
+  for (uint32_t i = 0; i < count; ++i) {
+    found = all[i].block_size == block_size ? all[i] : found;
+  }
+  return found;
+}
+
+static void a_class_counts_what_becomes_of_its_blocks(void **state) {
+  enum { BLOCKS = 5, AGAIN = 3, SIZE = 57344 };
+  fixture *const f = fixture_of(state);
+  uint64_t held[BLOCKS];
+  reopen(f, "LEAT_LANES", NULL); /* the figures begin anew */
+  for (int i = 0; i < BLOCKS; ++i) {
+    held[i] = alloc_on(f, SIZE, NULL);
+  }
+  const uint64_t calls = stats_of(f).driver_call_count;
+  assert_int_equal(calls, 1);
+  for (int i = 0; i < BLOCKS; ++i) {
+    release(f, held[i]);
+  }
+  leat_memory_class seen = class_of_size(f, SIZE);
+  assert_int_equal(seen.live_count, 0);
+  assert_int_equal(seen.cached_count, BLOCKS);
+  assert_int_equal(seen.allocation_count, BLOCKS);
+  assert_int_equal(seen.reuse_count, 0);
+  for (int i = 0; i < AGAIN; ++i) {
+    held[i] = alloc_on(f, SIZE, NULL);
+  }
+  seen = class_of_size(f, SIZE);
+  assert_int_equal(seen.live_count, AGAIN);
+  assert_int_equal(seen.cached_count, BLOCKS - AGAIN);
+  assert_int_equal(seen.allocation_count, BLOCKS + AGAIN);
+  assert_int_equal(seen.reuse_count, AGAIN);
+  for (int i = 0; i < AGAIN; ++i) {
+    release(f, held[i]);
+  }
+  release(f, alloc_on(f, 50u << 20, NULL));
+  assert_int_equal(stats_of(f).driver_call_count, calls + 1);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  seen = class_of_size(f, SIZE);
+  assert_int_equal(seen.cached_count, 0);
+  assert_int_equal(seen.reserved_bytes, 0);
+}
+
 static void near_the_watermark_a_segment_is_as_small_as_its_block(void **state) {
   fixture *const f = fixture_of(state);
   /* Less than the segment of 16 MiB that blocks of this size are usually cut from. */
@@ -930,6 +1013,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(large_staging_is_kept_for_reuse_up_to_a_bound),
       cmocka_unit_test(what_streams_need_one_after_the_other_is_kept_once),
       cmocka_unit_test(the_high_watermark_holds_and_says_so),
+      cmocka_unit_test(the_low_watermark_is_what_was_set),
+      cmocka_unit_test(a_class_counts_what_becomes_of_its_blocks),
       cmocka_unit_test(near_the_watermark_a_segment_is_as_small_as_its_block),
       cmocka_unit_test(a_refusal_by_the_driver_gives_all_cached_memory_back),
       cmocka_unit_test(peaks_begin_again_from_what_is_held),
