@@ -107,9 +107,9 @@ int32_t leati_clock_take(leat_device *device, leati_tick **out, leat_error *err)
   leati_mutex_unlock(&clock->lock);
   if (tick == NULL) {
     tick_block *block = NULL;
+    uint32_t tries = 0;
     int32_t status = make_block(device, &block, err);
-    if (status == LEAT_ERROR_OUT_OF_MEMORY) {
-      leati_streams_await_memory(device);
+    while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_streams_await_memory(device, &tries)) {
       status = make_block(device, &block, err);
     }
     LEATI_TRY(status);

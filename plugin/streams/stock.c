@@ -10,6 +10,9 @@
 #include "streams/stream_state.h"
 #include "streams/wait.h"
 
+/* How often a thread waits for memory that others take before it. */
+#define MEMORY_TRIES_MAX 8
+
 struct leati_streams {
   leati_mutex lock;          /* guards everything below */
   leat_stream *all_streams;  /* every stream object, linked by `next` */
@@ -240,7 +243,8 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
   return status;
 }
 
-void leati_streams_await_memory(leat_device *device) {
+/* Waits for what may come free. False: there was nothing to wait for. */
+static bool await_uses(leat_device *device) {
   /* A failure here is for those to hear who use that stream. */
   (void)flush_all(device, NULL);
   leati_timeline *const newest = atomic_load_explicit(&device->timelines, memory_order_acquire);
@@ -250,21 +254,33 @@ void leati_streams_await_memory(leat_device *device) {
   }
   leati_stamp *const uses = count == 0 ? NULL : leati_calloc(count, sizeof(*uses));
   if (uses == NULL) {
-    return;
+    return false;
   }
   uint32_t i = 0;
   for (leati_timeline *at = newest; at != NULL; at = at->next) {
     uses[i++] = (leati_stamp){.timeline = at, .value = leati_timeline_last_staged(at)};
   }
   leati_memory_last_uses(device, uses, count);
+  bool waited = false;
   for (i = 0; i < count; ++i) {
     /* A block may be stamped with a list that was put in after the flush, or was lost: that is not waited for. */
-    const uint64_t last = leati_timeline_last(uses[i].timeline);
-    if (uses[i].value != 0) {
-      (void)leati_wait(uses[i].timeline, uses[i].value < last ? uses[i].value : last, -1, NULL);
+    leati_timeline *const timeline = uses[i].timeline;
+    const uint64_t last = leati_timeline_last(timeline), value = uses[i].value < last ? uses[i].value : last;
+    if (atomic_load_explicit(&timeline->completed, memory_order_acquire) < value) {
+      (void)leati_wait(timeline, value, -1, NULL);
+      waited = true;
     }
   }
   leati_free(uses);
+  return waited;
+}
+
+bool leati_streams_await_memory(leat_device *device, uint32_t *inout_tries) {
+  if (*inout_tries == MEMORY_TRIES_MAX) {
+    return false;
+  }
+  *inout_tries = await_uses(device) ? *inout_tries + 1 : MEMORY_TRIES_MAX;
+  return true;
 }
 
 /* Makes a block of events. The stock's lock is held. */

@@ -18,9 +18,10 @@ void leati_streams_destroy(leat_device *device);
 int32_t leati_streams_synchronize(leat_device *device, leat_error *err);
 
 /** Waits for work in flight, and in open lists, that holds memory which may come free: freed blocks and staging. Of
- * each timeline what is in by now is waited for, and no more. Then try again, also if there was nothing to wait for: it
- * may just have ended. Hold no lock. */
-void leati_streams_await_memory(leat_device *device);
+ * each timeline what is in by now is waited for, and no more. True: try again, and wait again if that fails, for
+ * another thread may have been quicker; so it is also if there was nothing to wait for, once: it may just have ended.
+ * `*inout_tries` is the caller's own, 0 at first. Hold no lock. */
+bool leati_streams_await_memory(leat_device *device, uint32_t *inout_tries);
 
 /** Takes a stream without a sticky error. */
 int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err);

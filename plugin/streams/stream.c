@@ -460,7 +460,7 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
 }
 
 int32_t leati_record(leat_stream *stream, leati_record_function *record, const void *operation, leat_error *err) {
-  bool waited = false;
+  uint32_t tries = 0;
   for (;;) {
     leati_recorder recorder;
     LEATI_TRY(begin_recording(&recorder, stream, err));
@@ -470,11 +470,8 @@ int32_t leati_record(leat_stream *stream, leati_record_function *record, const v
     }
     if (recorder.lack == LEATI_LACK_PIPELINE) {
       LEATI_TRY(leati_pipeline_compile(recorder.device, &recorder.pipeline, err));
-    } else if (waited) {
+    } else if (!leati_streams_await_memory(recorder.device, &tries)) {
       return status;
-    } else {
-      leati_streams_await_memory(recorder.device);
-      waited = true;
     }
   }
 }

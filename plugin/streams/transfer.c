@@ -34,12 +34,13 @@ static int32_t memory_alloc(leat_device *device, uint64_t size, leat_stream *str
   if (stream != NULL) {
     LEATI_TRY(leati_stream_check(stream, device, err));
   }
-  const int32_t status = alloc_for(device, size, stream, out_address, err);
-  if (status != LEAT_ERROR_OUT_OF_MEMORY || !leati_memory_possible(device, size)) {
-    return status;
+  uint32_t tries = 0;
+  int32_t status = alloc_for(device, size, stream, out_address, err);
+  while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_memory_possible(device, size) &&
+         leati_streams_await_memory(device, &tries)) {
+    status = alloc_for(device, size, stream, out_address, err);
   }
-  leati_streams_await_memory(device);
-  return alloc_for(device, size, stream, out_address, err);
+  return status;
 }
 
 static int32_t memory_free(leat_device *device, uint64_t address, leat_error *err) {
