@@ -182,7 +182,8 @@ static void judge(leat_device *device) {
 /* Whether everything that was handed over to a lane has run, as far as is known. */
 static bool is_idle(leati_lane *lane) {
   const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
-  return leati_rhythm_lists(&lane->rhythm, reached) == lists_of(lane);
+  return reached >= atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) &&
+         leati_rhythm_lists(&lane->rhythm, reached) == lists_of(lane);
 }
 
 /* Takes the time off the epoch for which all lanes have had nothing to do. The judge's. */

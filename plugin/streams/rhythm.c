@@ -36,6 +36,7 @@ void leati_rhythm_send(leati_rhythm *rhythm, uint64_t batch, uint32_t lists, uin
   atomic_store_explicit(&rhythm->lists[batch % LEATI_RHYTHM_BATCHES], leati_rhythm_lists(rhythm, batch - 1) + lists,
                         memory_order_relaxed);
   store(&rhythm->sent_ns[batch % LEATI_RHYTHM_BATCHES], now_ns);
+  store(&rhythm->sent, batch);
 }
 
 /* Lists of a batch. */
@@ -74,10 +75,13 @@ static uint64_t count(leati_rhythm *rhythm, uint64_t ended, uint64_t batch, uint
   const uint64_t before = load(&rhythm->ended_ns);
   const uint64_t begun = sent > before ? sent : before;
   const uint64_t took = now_ns > begun ? now_ns - begun : 0;
-  (void)atomic_fetch_add_explicit(&rhythm->busy_ns, took, memory_order_relaxed);
-  (void)atomic_fetch_add_explicit(&rhythm->seen_lists,
-                                  leati_rhythm_lists(rhythm, batch) - leati_rhythm_lists(rhythm, first - 1),
-                                  memory_order_relaxed);
+  /* Of more batches than are remembered nobody knows the lists. */
+  if (load(&rhythm->sent) < first - 1 + LEATI_RHYTHM_BATCHES) {
+    (void)atomic_fetch_add_explicit(&rhythm->busy_ns, took, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&rhythm->seen_lists,
+                                    leati_rhythm_lists(rhythm, batch) - leati_rhythm_lists(rhythm, first - 1),
+                                    memory_order_relaxed);
+  }
   return took / (batch - first + 1);
 }
 

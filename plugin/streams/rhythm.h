@@ -33,7 +33,8 @@ typedef struct leati_rhythm {
   _Atomic uint64_t busy_ns;                          /**< what those batches took */
   /** Batches in a row that had one list though one was in flight; below 0: how many more until that is tried again. */
   _Atomic int32_t lonely;
-  /* Stored by the leader, by batch modulo. */
+  /* Stored by the leader; what follows by batch modulo. */
+  _Atomic uint64_t sent;                          /**< the last batch */
   _Atomic uint32_t lists[LEATI_RHYTHM_BATCHES];   /**< that the queue had been given with it */
   _Atomic uint64_t sent_ns[LEATI_RHYTHM_BATCHES]; /**< when the queue took it */
 } leati_rhythm;

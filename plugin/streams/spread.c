@@ -117,9 +117,13 @@ uint32_t leati_spread_step(leati_spread *spread, const leati_pace *pace) {
   }
   const bool is_long = leati_spread_long(pace->list_s);
   const bool strange = spread->rate != 0 && !spread->mixed && !spread->trying &&
-                       (is_other(rate, spread->rate) || is_other(streams, spread->streams));
+                       (is_other(rate, spread->rate) || (!is_long && is_other(streams, spread->streams)));
   spread->strange = strange ? spread->strange + 1 : 0;
   const bool other_work = spread->strange >= SURE;
+  if (other_work && pace->list_s == 0) {
+    /* Nobody sees what its lists take: those that were short are not of this work. */
+    spread->cap = spread->most;
+  }
   if (spread->lanes <= FEW && !spread->mixed && pace->list_s > 0) {
     spread->cap = spread->most > FEW && pace->list_s < SHORT_S ? FEW : spread->most;
   }

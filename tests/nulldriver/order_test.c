@@ -677,6 +677,29 @@ static void a_lane_at_work_leaves_no_idle_time(void **state) {
   close_two();
 }
 
+/* Also while more batches are in flight than are remembered. */
+static void a_lane_with_many_batches_leaves_no_idle_time(void **state) {
+  (void)state;
+  enum { LISTS = 64 };
+  open_two();
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  pace_room = 1;
+  for (int i = 0; i < LISTS; ++i) {
+    put_list(0, 1);
+  }
+  pass_ms(1000);
+  for (int i = 0; i < LISTS; ++i) {
+    put_list(0, 1);
+    pass_ms(1);
+  }
+  put_list(0, 1);
+  assert_int_equal(pace_count, 1);
+  assert_true(paces[0].commands < 200);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  assert_ok(h.api->stream->synchronize(two[0], &err));
+  close_two();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
@@ -693,6 +716,7 @@ int main(void) {
       CASE(long_lists_of_several_streams_get_several_lanes),
       CASE(one_stream_alone_gets_one_lane),
       CASE(a_lane_at_work_leaves_no_idle_time),
+      CASE(a_lane_with_many_batches_leaves_no_idle_time),
       CASE(an_epoch_tells_what_all_lanes_did_in_it),
       CASE(what_the_device_does_not_do_takes_it_no_time),
 #undef CASE

@@ -237,6 +237,27 @@ static void what_lists_take_adds_up(void **state) {
   assert_int_equal(leati_rhythm_busy_ns(&l.rhythm), 150 * US);
 }
 
+/* More batches than are remembered: what they take is not put down to a few of them. */
+static void many_batches_in_flight_make_no_long_lists(void **state) {
+  (void)state;
+  for (int most = 60; most < 150; ++most) {
+    lane l;
+    begin(&l);
+    for (int i = 0; i < most; ++i) {
+      submit(&l, 1, 0);
+    }
+    for (int i = 0; i < most; ++i) {
+      end(&l, 5);
+    }
+    const uint32_t seen = leati_rhythm_seen_lists(&l.rhythm);
+    const uint64_t busy = leati_rhythm_busy_ns(&l.rhythm);
+    if (seen > (uint32_t)most || busy > 5 * US * seen) {
+      print_message("%d batches: seen %u, busy %u us\n", most, seen, (unsigned)(busy / US));
+    }
+    assert_true(seen <= (uint32_t)most && busy <= 5 * US * seen);
+  }
+}
+
 /* Company of a lane whose last batch, of three lists, took so long. */
 static uint64_t company_after(uint64_t us) {
   lane l;
@@ -305,6 +326,7 @@ int main(void) {
       cmocka_unit_test(several_that_are_seen_at_once_are_told_apart),
       cmocka_unit_test(an_end_that_nobody_watched_teaches_no_time),
       cmocka_unit_test(what_lists_take_adds_up),
+      cmocka_unit_test(many_batches_in_flight_make_no_long_lists),
       cmocka_unit_test(company_is_waited_for_in_proportion),
       cmocka_unit_test(lists_are_counted_through_their_overflow),
       cmocka_unit_test(an_end_that_is_known_teaches_nothing),

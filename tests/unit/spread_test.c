@@ -172,6 +172,34 @@ static void other_streams_are_learnt_anew(void **state) {
   assert_int_equal(spread.settled, 2);
 }
 
+/* What short lists were held to does not hold for other ones that nobody watches. */
+static void unseen_lists_after_short_ones_get_all_lanes(void **state) {
+  (void)state;
+  leati_spread spread;
+  leati_spread_begin(&spread, 8);
+  for (unsigned i = 0; i < 100; ++i) {
+    const leati_pace pace = {.commands = 700e3 * noise(i), .list_s = 5e-6, .streams = 31};
+    assert_true(leati_spread_step(&spread, &pace) <= 2);
+  }
+  for (unsigned i = 0; i < 400; ++i) {
+    const leati_pace pace = {.commands = 1e3 * spread.lanes * noise(i), .streams = 31};
+    (void)leati_spread_step(&spread, &pace);
+  }
+  assert_int_equal(spread.settled, 8);
+}
+
+/* Lists of 3 ms of eight or sixteen streams want all lanes. */
+static void long_lists_keep_their_lanes_though_streams_come_and_go(void **state) {
+  (void)state;
+  leati_spread spread;
+  leati_spread_begin(&spread, 8);
+  unsigned on_all = 0;
+  for (unsigned i = 0; i < 400; ++i) {
+    on_all += step(&spread, spread.lanes / 3e-3 * noise(i), i / 4 % 2 == 0 ? 8 : 16) == 8 ? 1u : 0u;
+  }
+  assert_in_range(on_all, 360, 400);
+}
+
 static void a_single_stream_teaches_nothing(void **state) {
   (void)state;
   leati_spread spread;
@@ -214,6 +242,8 @@ int main(void) {
       cmocka_unit_test(commands_count_and_not_lists),
       cmocka_unit_test(threads_without_a_processor_make_no_long_lists),
       cmocka_unit_test(other_streams_are_learnt_anew),
+      cmocka_unit_test(unseen_lists_after_short_ones_get_all_lanes),
+      cmocka_unit_test(long_lists_keep_their_lanes_though_streams_come_and_go),
       cmocka_unit_test(a_single_stream_teaches_nothing),
       cmocka_unit_test(no_more_lanes_than_the_device_or_the_streams_have),
   };
