@@ -86,7 +86,7 @@ typedef struct leati_timeline {
   leati_mutex lock; /* guards the lists below, and the deliveries being made */
   leati_submission *first, *last;
   leati_submission *free;
-  leati_watch *watches;              /* of live events */
+  leati_watch *watches;              /* of live events, and of threads that wait for one */
   uint64_t owner;                    /* how many streams have gone that had this timeline */
   struct leati_timeline *replaced;   /* the stream's before this one, unless settled; guarded by the stream's lock */
   struct leati_timeline *next;       /* all timelines of the device; set once */
@@ -118,6 +118,9 @@ void leati_timeline_settle(leati_timeline *timeline);
 /** Says that the stream of this timeline and of those it replaced is gone. Downloads that no watch covers are not made
  * any more, because their destinations may be gone too. The stream's lock is held. */
 void leati_timeline_abandon(leati_timeline *timeline);
+
+/** Whether downloads of the timeline's owner are under way. */
+bool leati_timeline_delivers(leati_timeline *timeline);
 
 /** Lists a submission that is about to be handed to a lane. */
 void leati_timeline_push(leati_timeline *timeline, leati_submission *submission);

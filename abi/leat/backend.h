@@ -504,7 +504,7 @@ typedef struct leat_stream_api {
    * @threads any
    * @param stream [in] the stream
    * @param err [out] what went wrong, may be NULL
-   * @errors LEAT_ERROR_DEVICE_LOST */
+   * @errors LEAT_ERROR_DEVICE_LOST, LEAT_ERROR_OUT_OF_MEMORY; the stream keeps its error then */
   int32_t (*clear_error)(leat_stream *stream, leat_error *err);
   /** Tells what a stream is.
    * @threads any

@@ -130,7 +130,7 @@ static int32_t event_wait(leat_event *event, int64_t timeout_ns, leat_error *err
   }
   int32_t status = leati_wait(held.timeline, held.value, timeout_ns, err);
   if (status != LEAT_OK && leati_timeline_fails(held.timeline, held.value) &&
-      !leati_stream_drain(stream, held.timeline, deadline)) {
+      leati_stream_drain(stream, held.timeline, deadline, NULL) == LEAT_ERROR_TIMEOUT) {
     status = leati_fail(err, LEAT_ERROR_TIMEOUT, "what came before a failure has not finished yet");
   }
   leati_timeline_unwatch(&held);

@@ -306,9 +306,8 @@ void leati_stream_stamp(leat_stream *stream, leati_block *block) {
 }
 
 /* Which of a failed timeline and those it replaced still runs something, and the last value of it that is going to be
- * reached; or NULL. */
-static leati_timeline *running(leat_stream *stream, leati_timeline *failed, uint64_t *out_value) {
-  leati_mutex_lock(&stream->lock);
+ * reached; or NULL. `lock` held. */
+static leati_timeline *running(leati_timeline *failed, uint64_t *out_value) {
   leati_timeline *at = failed;
   for (; at != NULL; at = at->replaced) {
     *out_value = leati_timeline_last(at);
@@ -316,7 +315,6 @@ static leati_timeline *running(leat_stream *stream, leati_timeline *failed, uint
       break;
     }
   }
-  leati_mutex_unlock(&stream->lock);
   return at;
 }
 
@@ -337,24 +335,27 @@ int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err) {
   if (lane != NULL) {
     leati_lane_help(lane, false);
   }
-  (void)leati_stream_drain(stream, timeline, UINT64_MAX);
+  (void)leati_stream_drain(stream, timeline, UINT64_MAX, NULL);
   return status;
 }
 
-bool leati_stream_drain(leat_stream *stream, leati_timeline *failed, uint64_t deadline_ns) {
-  uint64_t value;
-  for (leati_timeline *at; (at = running(stream, failed, &value)) != NULL;) {
+int32_t leati_stream_drain(leat_stream *stream, leati_timeline *failed, uint64_t deadline_ns, leat_error *err) {
+  for (;;) {
+    uint64_t value;
+    leati_mutex_lock(&stream->lock);
+    leati_timeline *const at = running(failed, &value);
+    leati_mutex_unlock(&stream->lock);
+    if (at == NULL) {
+      return LEAT_OK;
+    }
     const uint64_t now = leati_now_ns();
     const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
-    const int32_t status = leati_wait(at, value, deadline_ns == UINT64_MAX ? -1 : (int64_t)left, NULL);
-    if (status == LEAT_ERROR_TIMEOUT) {
-      return false;
-    }
+    leat_error failure = {.struct_size = sizeof(failure)};
+    const int32_t status = leati_wait(at, value, deadline_ns == UINT64_MAX ? -1 : (int64_t)left, &failure);
     if (status != LEAT_OK && !leati_timeline_fails(at, value)) {
-      break;
+      return leati_fail_again(err, &failure);
     }
   }
-  return true;
 }
 
 int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err) {
@@ -820,21 +821,23 @@ static int32_t stream_error(leat_stream *stream, leat_error *err) {
 static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_stream_check(stream, NULL, err));
-  leati_mutex_lock(&stream->lock);
-  leati_timeline *const timeline = stream->timeline;
-  leati_mutex_unlock(&stream->lock);
-  if (atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK) {
-    (void)leati_stream_drain(stream, timeline, UINT64_MAX);
+  for (;;) {
+    leati_mutex_lock(&stream->lock);
+    leati_timeline *const timeline = stream->timeline;
+    const bool lost = atomic_load_explicit(&stream->device->lost, memory_order_relaxed);
+    const bool failed = !lost && atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK;
+    uint64_t value;
+    const bool runs = failed && running(timeline, &value) != NULL;
+    const int32_t status = lost              ? sticky_error(stream, err)
+                           : failed && !runs ? leati_streams_renew(stream, err)
+                                             : LEAT_OK;
+    leati_mutex_unlock(&stream->lock);
+    if (!runs) {
+      return status;
+    }
+    /* Then look again: another thread may have cleared this failure meanwhile, and the stream may have failed anew. */
+    LEATI_TRY(leati_stream_drain(stream, timeline, UINT64_MAX, err));
   }
-  leati_mutex_lock(&stream->lock);
-  int32_t status = LEAT_OK;
-  if (atomic_load_explicit(&stream->device->lost, memory_order_relaxed)) {
-    status = sticky_error(stream, err);
-  } else if (atomic_load_explicit(&stream->timeline->failed, memory_order_acquire) != LEAT_OK) {
-    status = leati_streams_renew(stream, err);
-  }
-  leati_mutex_unlock(&stream->lock);
-  return status;
 }
 
 static int32_t stream_info(leat_stream *stream, leat_stream_info *out, leat_error *err) {

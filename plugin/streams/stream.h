@@ -106,8 +106,9 @@ void leati_stream_stamp(leat_stream *stream, struct leati_block *block);
 int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err);
 /** Waits for what was submitted before the failure of a timeline, which is the stream's or was: it still runs, and its
  * downloads arrive. Who has waited and is told of the failure may free their destinations at once, so they arrive
- * before that. False: it was not done by `deadline_ns` of leati_now_ns(). */
-bool leati_stream_drain(leat_stream *stream, struct leati_timeline *failed, uint64_t deadline_ns);
+ * before that.
+ * @errors TIMEOUT: it was not done by `deadline_ns` of leati_now_ns(); why it could not be waited for */
+int32_t leati_stream_drain(leat_stream *stream, struct leati_timeline *failed, uint64_t deadline_ns, leat_error *err);
 /** leat_stream_api::wait_event, without the checks. */
 int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err);
 

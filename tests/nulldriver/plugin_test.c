@@ -590,6 +590,34 @@ static void fail_and_clear(blocks *t, leat_stream *stream) {
   assert_ok(h.api->stream->clear_error(stream, &err));
 }
 
+/* A wait that the driver breaks off is no wait. */
+static void a_failure_is_not_cleared_while_what_came_before_it_runs(void **state) {
+  (void)state;
+  static blocks t;
+  open_configured("LEAT_WAIT_SPIN_US", "0");
+  leat_stream *const stream = make_stream();
+  take_blocks(&t, stream);
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_int_equal(upload(&t, stream, 1), LEAT_OK);
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_int_equal(download(&t, stream), LEAT_OK);
+  assert_ok(h.api->stream->flush(stream, &err));
+  lose_list(&t, stream, "vkQueueSubmit");
+  assert_true(nulldriver_fail("vkWaitSemaphores", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+  const int32_t status = h.api->stream->clear_error(stream, NULL);
+  nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+  if (status == LEAT_OK) {
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    assert_arrived(&t, 1);
+  }
+  assert_int_equal(status, LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(h.api->stream->clear_error(stream, &err));
+  assert_arrived(&t, 1);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  give_blocks(&t);
+  close_configured("LEAT_WAIT_SPIN_US");
+}
+
 static void downloads_before_a_failure_have_arrived_when_it_is_cleared(void **state) {
   (void)state;
   static blocks t;
@@ -1927,6 +1955,7 @@ int main(void) {
       CASE(a_failed_submission_is_sticky_until_cleared),
       CASE(a_timed_record_without_memory_changes_nothing),
       CASE(downloads_before_a_failure_have_arrived_when_it_is_cleared),
+      CASE(a_failure_is_not_cleared_while_what_came_before_it_runs),
       CASE(no_download_is_under_way_once_a_failure_is_told),
       CASE(no_download_is_under_way_once_an_event_tells_a_failure),
       CASE(failures_hold_no_staging_and_no_command_pools),

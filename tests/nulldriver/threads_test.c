@@ -746,7 +746,9 @@ static void giving_back_drops_downloads_that_nobody_can_wait_for(void **state) {
 /* ---- Who waits and who asks ----------------------------------------------------------------------------------------
  */
 
+/* Rounds at most, and time: where the two threads do not run beside each other, each round takes a slice of it. */
 enum { TRIES = 20000 };
+#define TRIES_NS UINT64_C(5000000000)
 /* Rounds that have begun, and those of which the other thread has given its stream back. */
 static _Atomic uint32_t begun, done;
 
@@ -759,17 +761,23 @@ static void spin_some(uint32_t pauses) {
 /* In each round takes a stream, for which it may have to wait, and gives it back. */
 static void *take_one_each_round(void *unused) {
   (void)unused;
-  for (uint32_t i = 1; i <= TRIES; ++i) {
+  for (uint32_t i = 1;; ++i) {
     leat_stream *stream;
     uint64_t ticket;
-    while (atomic_load(&begun) < i) {
+    uint32_t last;
+    for (uint32_t looks = 1; (last = atomic_load(&begun)) < i; ++looks) {
       leati_spin_pause();
+      if (looks % 1024 == 0) {
+        (void)sched_yield();
+      }
+    }
+    if (last == UINT32_MAX) {
+      return NULL;
     }
     HOST_NEED(h.api->pool->acquire(h.device, -1, &stream, &ticket, &err));
     HOST_NEED(h.api->pool->release(h.device, ticket, &err));
     atomic_store(&done, i);
   }
-  return NULL;
 }
 
 /* Two streams are left, and the other thread never has more than one: whoever has given both back gets one, also while
@@ -787,7 +795,8 @@ static void who_does_not_wait_is_not_refused_while_a_stream_is_left(void **state
   atomic_store(&begun, 0);
   atomic_store(&done, 0);
   start(&thread, take_one_each_round, NULL);
-  for (uint32_t i = 1; i <= TRIES; ++i) {
+  const uint64_t end = leati_now_ns() + TRIES_NS;
+  for (uint32_t i = 1; i <= TRIES && leati_now_ns() < end; ++i) {
     uint64_t two[2], one;
     for (int j = 0; j < 2; ++j) {
       HOST_NEED(h.api->pool->acquire(h.device, -1, &stream, &two[j], &err));
@@ -806,6 +815,7 @@ static void who_does_not_wait_is_not_refused_while_a_stream_is_left(void **state
       (void)sched_yield();
     }
   }
+  atomic_store(&begun, UINT32_MAX);
   join(thread);
   for (int i = 0; i < WORKERS - 2; ++i) {
     assert_ok(h.api->pool->release(h.device, tickets[i], &err));
@@ -1048,6 +1058,40 @@ static void the_next_owner_gets_no_error_of_a_list_that_it_never_made(void **sta
   close_device();
 }
 
+/* Who uses a stream of the pool beside its owner is not told that downloads have arrived which have not. */
+static void a_new_owner_takes_no_downloads_from_those_beside_it(void **state) {
+  (void)state;
+  static blocks t[2];
+  pthread_t stuck;
+  uint64_t tickets[2];
+  leat_stream *stream, *beside;
+  open_device();
+  for (int i = 0; i < 2; ++i) {
+    take_blocks(&t[i], NULL);
+  }
+  start_stuck(&stuck, &t[0]);
+  /* The stuck thread ended with the first stream of the pool. */
+  assert_ok(h.api->pool->acquire(h.device, 0, &stream, &tickets[0], &err));
+  leat_stream_info info = {.struct_size = sizeof(info)};
+  assert_ok(h.api->stream->info(stream, &info, &err));
+  const uint32_t next = (uint32_t)info.pool_index + 1;
+  assert_ok(h.api->pool->stream(h.device, next, &beside, &err));
+  assert_int_equal(put_run(&t[1], beside, 1), LEAT_OK);
+  assert_ok(h.api->stream->flush(beside, &err));
+  assert_ok(h.api->pool->acquire(h.device, 0, &stream, &tickets[1], &err));
+  assert_ptr_equal(stream, beside);
+  nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+  nulldriver_release();
+  join(stuck);
+  assert_ok(h.api->stream->synchronize(beside, &err));
+  assert_arrived(&t[1], 1);
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->pool->release(h.device, tickets[i], &err));
+    give_blocks(&t[i]);
+  }
+  close_device();
+}
+
 static void *clear_and_put_anew(void *argument) {
   owner *const o = argument;
   HOST_NEED(h.api->stream->clear_error(o->stream, &err));
@@ -1264,6 +1308,7 @@ int main(void) {
       CASE(giving_back_clears_the_error),
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
       CASE(downloads_arrive_in_order_across_a_failure),
+      CASE(a_new_owner_takes_no_downloads_from_those_beside_it),
       CASE(the_next_owner_gets_no_error_of_a_list_that_it_never_made),
       CASE(a_wait_keeps_the_downloads_of_an_event_that_is_recorded_anew),
       CASE(nobody_gets_a_block_that_another_stream_uses),
