@@ -130,6 +130,10 @@ gboolean leati_plugin_load(const char *path, leat_plugin *out, char **out_messag
     *out_message = g_strdup_printf("%s: is a folder; give the path of a Leat plugin", path);
     return FALSE;
   }
+  if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+    *out_message = g_strdup_printf("%s: is not a regular file; give the path of a Leat plugin", path);
+    return FALSE;
+  }
   /* A name without a slash would send dlopen() through its search path instead of to this file. */
   full = g_canonicalize_filename(path, NULL);
   library = dlopen(full, RTLD_NOW | RTLD_LOCAL);

@@ -79,7 +79,8 @@ class Demo:
             sys.exit(f"demo.py: {program} gave no report\n{told.stdout}{told.stderr}")
         usable = [d for d in info["devices"] if d["usable"]]
         if not usable:
-            sys.exit(f"demo.py: no usable Vulkan device: {info['reason']}\n"
+            what = "no usable Vulkan device" if told.returncode == 1 else "cannot look for a Vulkan device"
+            sys.exit(f"demo.py: {what}: {info['reason']}\n"
                      f"{program} says more; README.md says what to do")
         self.software = usable[0]["software"]
         print(f"device    {usable[0]['name']} ({info['system']['chosen_reason']})")

@@ -2,18 +2,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ONNX Runtime providers side by side on one machine: real architectures, one and many threads.
 
-Usage: ort_eps.py make DIR | run DIR EP [EP...] | torch DIR
+Usage: ort_eps.py make DIR | run DIR EP [EP...] [--seconds S] | torch     (--help)
 EP: cpu, webgpu (plugin library in $WEBGPU_SO), ggml (package on PYTHONPATH), leat (plugin library in $LEAT_SO).
 Each (model, EP, threads, sharing) runs in a process of its own, so that a crash is a result.
 """
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import threading
 import time
-import numpy as np
+
+try:
+    import numpy as np
+except ImportError:
+    sys.exit(
+        "ort_eps.py: this Python has no numpy; it also needs onnxruntime, "
+        "and torch, torchvision, transformers and onnx to make models"
+    )
 
 
 def feeds(name):
@@ -33,6 +41,7 @@ def feeds(name):
 
 
 NAMES = ["linear", "minilm", "resnet18", "mobilenet_v3_small", "vit_s_16", "gpt2"]
+EPS = ["cpu", "cuda", "cudagraph", "webgpu", "ggml", "leat"]
 
 
 def _vit(torchvision):
@@ -198,15 +207,18 @@ def one(d, name, ep, T, own, secs):
     )
 
 
-def run(d, eps):
-    for name in [n for n in NAMES if os.path.exists(f"{d}/{n}.onnx")]:
+def run(d, eps, seconds):
+    names = [n for n in NAMES if os.path.exists(f"{d}/{n}.onnx")]
+    if not names:
+        sys.exit(f"ort_eps.py: {d} holds no model; make them with: ort_eps.py make {d}")
+    for name in names:
         for ep in eps:
             for T, own in ((1, 0), (2, 0), (8, 0), (2, 1), (8, 1)):
                 if ep == "cpu" and T == 2:
                     continue
                 try:
                     p = subprocess.run(
-                        [sys.executable, __file__, "one", d, name, ep, str(T), str(own), "1.5"],
+                        [sys.executable, __file__, "one", d, name, ep, str(T), str(own), str(seconds)],
                         capture_output=True,
                         text=True,
                         timeout=45,
@@ -226,7 +238,7 @@ def run(d, eps):
                     break
 
 
-def torch_side(d):
+def torch_side():
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -292,12 +304,38 @@ def torch_side(d):
         print(f"{name:20s} torch   eager {eager:.1f} us  graph {graph} us  threads rps {res}", flush=True)
 
 
-a = sys.argv
-if a[1] == "make":
-    make(a[2])
-elif a[1] == "run":
-    run(a[2], a[3:])
-elif a[1] == "torch":
-    torch_side(a[2])
-elif a[1] == "one":
-    one(a[2], a[3], a[4], int(a[5]), int(a[6]), float(a[7]))
+def folder(path):
+    if not os.path.isdir(path):
+        raise argparse.ArgumentTypeError(f"{path} is no folder; make one with: ort_eps.py make {path}")
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="make|run|torch")
+    verbs.add_parser("make", help="export the models with PyTorch").add_argument("dir")
+    verb = verbs.add_parser("run", help="measure providers")
+    verb.add_argument("dir", type=folder)
+    verb.add_argument("ep", nargs="+", choices=EPS, metavar="EP", help=", ".join(EPS))
+    verb.add_argument("--seconds", type=float, default=1.5, help="for each (1.5)")
+    verbs.add_parser("torch", help="measure PyTorch with CUDA")
+    verb = verbs.add_parser("one", help="one measurement, in this process")
+    verb.add_argument("dir", type=folder)
+    verb.add_argument("name", choices=NAMES)
+    verb.add_argument("ep", choices=EPS)
+    verb.add_argument("threads", type=int)
+    verb.add_argument("own", type=int, choices=(0, 1), help="1: a session for each thread")
+    verb.add_argument("seconds", type=float)
+    a = parser.parse_args()
+    if a.verb == "make":
+        make(a.dir)
+    elif a.verb == "run":
+        run(a.dir, a.ep, a.seconds)
+    elif a.verb == "torch":
+        torch_side()
+    else:
+        one(a.dir, a.name, a.ep, a.threads, a.own, a.seconds)
+
+
+if __name__ == "__main__":
+    main()
