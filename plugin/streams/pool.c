@@ -141,6 +141,15 @@ static uint32_t await_slot(struct leati_pool *pool, int64_t timeout_ms) {
   return self.index;
 }
 
+/* Takes a stream that those who wait leave, and may be about to be handed theirs; 0: there is none. */
+static uint32_t take_left(struct leati_pool *pool) {
+  leati_mutex_lock(&pool->lock);
+  serve(pool);
+  const uint32_t index = pool->first == NULL ? take_slot(pool) : 0;
+  leati_mutex_unlock(&pool->lock);
+  return index;
+}
+
 /* ---- Streams ------------------------------------------------------------------------------------------------------
  */
 
@@ -182,9 +191,10 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
   }
   /* Who comes later does not overtake those who wait. */
   uint32_t index = atomic_load_explicit(&pool->waiting, memory_order_seq_cst) == 0 ? take_slot(pool) : 0;
-  /* Who waits may be about to be served, and leave some: under the lock one sees what is left. */
-  if (index == 0 && (timeout_ms != 0 || atomic_load_explicit(&pool->free, memory_order_seq_cst) != 0)) {
+  if (index == 0 && timeout_ms != 0) {
     index = await_slot(pool, timeout_ms);
+  } else if (index == 0 && atomic_load_explicit(&pool->free, memory_order_seq_cst) != 0) {
+    index = take_left(pool);
   }
   if (index == 0) {
     (void)atomic_fetch_add_explicit(&pool->exhausted, 1, memory_order_relaxed);
