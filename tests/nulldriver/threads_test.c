@@ -44,6 +44,15 @@ static void *wait_for_all(void *argument) {
   return NULL;
 }
 
+/* Starts a thread that waits, with LEAT_WAIT_SPIN_US=0, and returns when it is inside of the driver. */
+static void start_waiting(pthread_t *thread, waiter *w) {
+  const uint64_t waits = nulldriver_calls("vkWaitSemaphores");
+  start(thread, wait_for_all, w);
+  while (nulldriver_calls("vkWaitSemaphores") == waits) {
+    (void)sched_yield();
+  }
+}
+
 /* What others want to do beside a thread that waits. */
 static void do_everything_beside(blocks *t, leat_stream *shared, leat_event *event) {
   leat_stream *taken;
@@ -75,11 +84,7 @@ static void who_waits_holds_nobody_up(void **state) {
     nulldriver_set_mode(NULLDRIVER_HELD, 0);
     assert_int_equal(put_run(&t, w.stream, 1), LEAT_OK);
     assert_ok(h.api->event->record(w.event, w.stream, &err));
-    const uint64_t waits = nulldriver_calls("vkWaitSemaphores");
-    start(&thread, wait_for_all, &w);
-    while (nulldriver_calls("vkWaitSemaphores") == waits) {
-      (void)sched_yield();
-    }
+    start_waiting(&thread, &w);
     do_everything_beside(&t, w.stream, w.event);
     nulldriver_set_mode(NULLDRIVER_EAGER, 0);
     join(thread);
@@ -1013,11 +1018,7 @@ static void a_wait_keeps_the_downloads_of_an_event_that_is_recorded_anew(void **
   assert_int_equal(put_run(&t, gone, 1), LEAT_OK);
   assert_ok(h.api->event->record(w.event, gone, &err));
   assert_ok(h.api->stream->destroy(gone, &err));
-  const uint64_t waits = nulldriver_calls("vkWaitSemaphores");
-  start(&thread, wait_for_all, &w);
-  while (nulldriver_calls("vkWaitSemaphores") == waits) {
-    (void)sched_yield();
-  }
+  start_waiting(&thread, &w);
   assert_ok(h.api->event->record(w.event, other, &err));
   nulldriver_set_mode(NULLDRIVER_EAGER, 0);
   join(thread);
