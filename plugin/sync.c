@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Where the kernel has no such futex, or no memory for one, a thread that waits for a role looks again so often. */
+#define ROLE_LOOK_NS UINT64_C(50000)
 
 #ifndef NDEBUG
 /* Ranks that this thread holds, lowest first. Only this thread reads and writes them. */
@@ -121,6 +128,45 @@ void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64
 
 void leati_condition_signal(leati_condition *condition) {
   (void)pthread_cond_signal(&condition->native);
+}
+
+uint32_t leati_thread_id(void) {
+  static _Thread_local uint32_t id;
+  if (id == 0) {
+    id = (uint32_t)syscall(SYS_gettid);
+  }
+  return id;
+}
+
+bool leati_role_wait(leati_role *role, uint64_t timeout_ns) {
+  leati_assert_unlocked();
+  if (leati_role_try(role)) {
+    return true;
+  }
+  /* This futex takes a time of the real-time clock. If that is set, the wait ends early or late; it is one of several.
+   */
+  struct timespec until;
+  (void)clock_gettime(CLOCK_REALTIME, &until);
+  const uint64_t end_ns = (uint64_t)until.tv_nsec + timeout_ns;
+  until.tv_sec += (time_t)(end_ns / 1000000000u);
+  until.tv_nsec = (long)(end_ns % 1000000000u);
+  if (syscall(SYS_futex, &role->holder, FUTEX_LOCK_PI | FUTEX_PRIVATE_FLAG, 0, &until) == 0) {
+    /* The kernel wrote the word. What the holder before did was released by leati_role_pass_on(). */
+    (void)atomic_load_explicit(&role->holder, memory_order_seq_cst);
+    return true;
+  }
+  if (errno != ETIMEDOUT) {
+    leati_sleep_ns(timeout_ns < ROLE_LOOK_NS ? timeout_ns : ROLE_LOOK_NS);
+  }
+  return leati_role_try(role);
+}
+
+void leati_role_pass_on(leati_role *role) {
+  /* Releases what this thread did to the one that the kernel chooses. */
+  (void)atomic_fetch_or_explicit(&role->holder, 0, memory_order_seq_cst);
+  (void)syscall(SYS_futex, &role->holder, FUTEX_UNLOCK_PI | FUTEX_PRIVATE_FLAG);
+  /* What follows looks for work that was added while the role was taken. */
+  atomic_thread_fence(memory_order_seq_cst);
 }
 
 uint32_t leati_core_count(void) {

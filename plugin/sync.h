@@ -84,20 +84,38 @@ void leati_condition_destroy(leati_condition *condition);
 void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns);
 void leati_condition_signal(leati_condition *condition);
 
-/** A role that one thread has at a time and nobody waits for: who does not get it leaves the work to who has it.
- * Sequentially consistent, so that of "I add work, I try the role" and "I give up the role, I look for work" one sees
- * the other. */
+/** A role that one thread has at a time. Who does not get it leaves the work to the thread that has it, or waits for
+ * it. Sequentially consistent, so that of "I add work, I try the role" and "I give up the role, I look for work" one
+ * sees the other.
+ *
+ * The word is the kernel's priority-inheriting futex (FUTEX_LOCK_PI): a thread that waits lends its real-time priority
+ * to the one that has the role, and gets it the moment that one gives it up. */
 typedef struct leati_role {
-  atomic_bool taken;
+  _Atomic uint32_t holder; /**< 0, or the holder's thread id; with FUTEX_WAITERS the kernel passes the role on */
 } leati_role;
+
+/** The kernel's number of this thread. */
+uint32_t leati_thread_id(void);
 
 static inline bool leati_role_try(leati_role *role) {
   /* Looking first leaves the cache line to who has the role. */
-  return !atomic_load_explicit(&role->taken, memory_order_seq_cst) &&
-         !atomic_exchange_explicit(&role->taken, true, memory_order_seq_cst);
+  uint32_t nobody = atomic_load_explicit(&role->holder, memory_order_seq_cst);
+  return nobody == 0 && atomic_compare_exchange_strong_explicit(&role->holder, &nobody, leati_thread_id(),
+                                                                memory_order_seq_cst, memory_order_seq_cst);
 }
+
+/** Waits for the role for about `timeout_ns` at most; true: the caller has it. Hold no lock, and not the role. */
+bool leati_role_wait(leati_role *role, uint64_t timeout_ns);
+
+/** Hands the role to a thread that waits for it. */
+void leati_role_pass_on(leati_role *role);
+
+/** Gives up the role, which the caller has. */
 static inline void leati_role_leave(leati_role *role) {
-  atomic_store_explicit(&role->taken, false, memory_order_seq_cst);
+  uint32_t own = leati_thread_id();
+  if (!atomic_compare_exchange_strong_explicit(&role->holder, &own, 0, memory_order_seq_cst, memory_order_seq_cst)) {
+    leati_role_pass_on(role);
+  }
 }
 
 /** Tells the processor that this is a spinning loop. */

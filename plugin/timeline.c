@@ -100,7 +100,6 @@ int32_t leati_submission_deliver(leati_submission *submission, void *to, const v
 }
 
 void leati_timeline_push(leati_timeline *timeline, leati_submission *submission) {
-  leati_mutex_lock(&timeline->lock);
   submission->next = NULL;
   submission->timeline = timeline;
   submission->owner = timeline->owner;
@@ -111,7 +110,6 @@ void leati_timeline_push(leati_timeline *timeline, leati_submission *submission)
     timeline->first = submission;
   }
   timeline->last = submission;
-  leati_mutex_unlock(&timeline->lock);
   atomic_store_explicit(&timeline->promised, submission->value, memory_order_release);
 }
 

@@ -8,6 +8,9 @@
 /* Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: writing
  * and submitting take that one half as long. */
 #define PASSES_MAX 6
+/* How often a thread leads in one call. Where lists come as fast as they can be submitted it would else lead for ever;
+ * after so many turns the next thread that hands a list over waits for the role, and the caller goes on. */
+#define TURNS_MAX 8
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX LEATI_TAPE_LISTS_MAX
 /* Tapes that a lane has without need, so that they hold lists which may come again. */
@@ -558,36 +561,73 @@ static bool is_full(leati_lane *lane) {
   return !leati_counter_has(&lane->counter, room);
 }
 
-/* Takes the role. What was left to others until then is the caller's. */
-static bool lead(leati_lane *lane) {
+/* Notes that the caller has got the role: what was left to others until then is the caller's. `tired`: it has led for
+ * long, and wants to be relieved. */
+static void begin_turn(leati_lane *lane, bool tired) {
+  atomic_store_explicit(&lane->missed, false, memory_order_seq_cst);
+  if (atomic_load_explicit(&lane->relief, memory_order_relaxed) != tired) {
+    atomic_store_explicit(&lane->relief, tired, memory_order_relaxed);
+  }
+}
+
+/* Takes the role. */
+static bool lead(leati_lane *lane, bool tired) {
   if (!leati_role_try(&lane->leader)) {
     return false;
   }
-  atomic_store_explicit(&lane->missed, false, memory_order_seq_cst);
+  begin_turn(lane, tired);
   return true;
 }
 
-/* The same for one who may not look again: who has the role is told that there is a list. */
-static bool lead_or_tell(leati_lane *lane) {
-  if (lead(lane)) {
+/* Waits for the role for `timeout_ns` at most. */
+static bool lead_after(leati_lane *lane, uint64_t timeout_ns) {
+  if (!leati_role_wait(&lane->leader, timeout_ns)) {
+    return false;
+  }
+  begin_turn(lane, false);
+  return true;
+}
+
+/* Takes the role for a thread that may not look again: if another one has it, that one is told that there is a list;
+ * or relieved, if it has led for long. */
+static bool lead_or_tell(leati_lane *lane, bool tired) {
+  if (lead(lane, tired)) {
     return true;
   }
   atomic_store_explicit(&lane->missed, true, memory_order_seq_cst);
   /* It may have been given up before it was told. */
-  return lead(lane);
+  if (lead(lane, tired)) {
+    return true;
+  }
+  return !tired && atomic_load_explicit(&lane->relief, memory_order_relaxed) &&
+         atomic_exchange_explicit(&lane->relief, false, memory_order_relaxed) && lead_after(lane, LEATI_GATE_LOOK_NS);
 }
 
-void leati_lane_help(leati_lane *lane, bool force) {
-  while (atomic_load_explicit(&lane->queued, memory_order_seq_cst) != NULL && lead_or_tell(lane)) {
-    const bool leave = !force && atomic_load_explicit(&lane->attendants, memory_order_seq_cst) != 0 && is_full(lane);
-    if (!leave) {
-      submit_queued(lane);
-    }
-    leati_role_leave(&lane->leader);
-    /* The last spinner may have left while this thread had the role, and has not got it. */
-    if (leave && atomic_load_explicit(&lane->attendants, memory_order_seq_cst) != 0) {
-      return;
-    }
+/* One turn of the leader, at the end of which it gives up the role. Without `force` what is queued is left to gather
+ * while the lane is full and others attend it; false: so it was, and there is nothing more for the caller to do. */
+static bool serve(leati_lane *lane, bool force) {
+  const bool leave = !force && atomic_load_explicit(&lane->attendants, memory_order_seq_cst) != 0 && is_full(lane);
+  if (!leave) {
+    submit_queued(lane);
+  }
+  leati_role_leave(&lane->leader);
+  /* While this thread had the role, the last attendant may have left; or one found room that this one's look at the
+   * counter came too early for, and has gone to sleep until its own list has run. */
+  return !leave || atomic_load_explicit(&lane->attendants, memory_order_seq_cst) == 0 ||
+         atomic_load_explicit(&lane->missed, memory_order_seq_cst);
+}
+
+void leati_lane_help(leati_lane *lane) {
+  uint32_t turns = 0;
+  while (atomic_load_explicit(&lane->queued, memory_order_seq_cst) != NULL && lead_or_tell(lane, turns >= TURNS_MAX) &&
+         serve(lane, false)) {
+    ++turns;
+  }
+}
+
+void leati_lane_follow(leati_lane *lane, bool force, uint64_t timeout_ns) {
+  if (lead_after(lane, timeout_ns) && serve(lane, force)) {
+    leati_lane_help(lane);
   }
 }
 
@@ -610,12 +650,12 @@ void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
     return;
   }
   *inout_passed = 0;
-  if (lead(lane)) {
+  if (lead(lane, false)) {
     submit_queued(lane);
     leati_role_leave(&lane->leader);
     /* Who found the role taken is gone, and those who attend may sleep until their own lists have run. */
     if (atomic_load_explicit(&lane->missed, memory_order_seq_cst)) {
-      leati_lane_help(lane, false);
+      leati_lane_help(lane);
     }
   }
 }
@@ -625,9 +665,12 @@ void leati_lane_attend(leati_lane *lane) {
 }
 
 void leati_lane_leave(leati_lane *lane, bool watched) {
+  const uint64_t room = leati_lane_room(lane);
   note_end(lane, watched);
-  if (atomic_fetch_sub_explicit(&lane->attendants, 1, memory_order_seq_cst) == 1) {
-    leati_lane_help(lane, false);
+  /* What was learnt from the end may be that more batches should be in flight; those who sleep do not know. */
+  const bool wider = leati_lane_room(lane) < room;
+  if (atomic_fetch_sub_explicit(&lane->attendants, 1, memory_order_seq_cst) == 1 || wider) {
+    leati_lane_help(lane);
   }
 }
 
@@ -638,9 +681,7 @@ bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *ou
     if (out->value != 0) {
       return true;
     }
-    leati_lane_help(leati_lane_of(out->counter), true);
-    /* If it is still not there, the leader is in the middle of submitting it. */
-    leati_yield();
+    leati_lane_follow(leati_lane_of(out->counter), true, LEATI_GATE_LOOK_NS);
   }
   return false;
 }
@@ -673,9 +714,8 @@ int32_t leati_lane_export(leati_lane *lane, int32_t *out_fd, leat_error *err) {
   leati_assert_unlocked();
   leati_syncfile *file;
   LEATI_TRY(leati_syncfile_create(lane->device, &file, err));
-  while (!lead(lane)) {
+  while (!lead_after(lane, LEATI_GATE_LOOK_NS)) {
     leati_gate_check();
-    leati_yield();
   }
   leati_syncfiles_destroy(lane->device, &lane->syncfiles, &lane->counter);
   int32_t status = submit_signal(lane, file, err);
@@ -686,6 +726,6 @@ int32_t leati_lane_export(leati_lane *lane, int32_t *out_fd, leat_error *err) {
   file->next = lane->syncfiles;
   lane->syncfiles = file;
   leati_role_leave(&lane->leader);
-  leati_lane_help(lane, false);
+  leati_lane_help(lane);
   return status;
 }

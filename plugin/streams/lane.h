@@ -30,6 +30,8 @@ typedef struct leati_lane {
   /** Somebody has left a list to who has the role. Set when that failed and before a last try, looked at after the role
    * was given up; sequentially consistent, so that one of the two sees the other. */
   atomic_bool missed;
+  /** Who has the role has led for long: the thread that takes this back waits for the role. Relaxed. */
+  atomic_bool relief;
   _Atomic(const void *) led_by; /**< thread that had it last; relaxed */
   leati_rhythm rhythm;
   /* Used by the leader alone. */
@@ -72,11 +74,15 @@ leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_
 bool leati_lanes_alone(const leat_device *device);
 
 /** Hands a pushed submission over, and counts it for the choice; `*inout_epoch` is the stream's own, to count streams
- * by. Then call leati_lane_help(), or attend and watch, when no lock is held. */
+ * by. The lock of its timeline is held since the push, so whoever finds it listed finds it queued, or with the leader.
+ * Then call leati_lane_help(), or attend and watch, when no lock is held. */
 void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_epoch);
-/** Submits what is queued, if it should be and nobody else is about to. With `force` it is submitted whatever is in
- * flight. Lists that the queue refuses fail their timelines. */
-void leati_lane_help(leati_lane *lane, bool force);
+/** Submits what is queued, if it should be and nobody else is about to. Does so a few times at most, and leaves what
+ * comes after to others. Lists that the queue refuses fail their timelines. */
+void leati_lane_help(leati_lane *lane);
+/** Waits for the thread that leads, for `timeout_ns` at most, and then does as leati_lane_help(). With `force` what is
+ * queued is submitted whatever is in flight. */
+void leati_lane_follow(leati_lane *lane, bool force, uint64_t timeout_ns);
 /** Says that the caller waits and will watch or help, at the latest when the lane has room and after that; and that it
  * no longer will. `watched`: it was not asleep when its wait ended. */
 void leati_lane_attend(leati_lane *lane);

@@ -190,8 +190,10 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
   open->counter = &stream->lane->counter;
   memcpy(open->waits, stream->waits, sizeof(open->waits));
   start_list(stream);
+  leati_mutex_lock(&stream->timeline->lock);
   leati_timeline_push(stream->timeline, open);
   leati_lane_add(leati_lane_of(open->counter), open, &stream->epoch);
+  leati_mutex_unlock(&stream->timeline->lock);
   return LEAT_OK;
 }
 
@@ -203,7 +205,7 @@ static inline int32_t unlock_and_help(leat_stream *stream, int32_t status, leat_
   const uint64_t value = open_value(stream) - 1;
   leati_mutex_unlock(&stream->lock);
   if (lane != NULL) {
-    leati_lane_help(lane, false);
+    leati_lane_help(lane);
   }
   if (status == LEAT_OK && leati_timeline_fails(timeline, value)) {
     return leati_fail_again(err, &timeline->failure);
@@ -333,7 +335,7 @@ int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err) {
     return LEAT_OK;
   }
   if (lane != NULL) {
-    leati_lane_help(lane, false);
+    leati_lane_help(lane);
   }
   (void)leati_stream_drain(stream, timeline, UINT64_MAX, NULL);
   return status;

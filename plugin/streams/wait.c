@@ -17,8 +17,6 @@
 #define WAKE_NS UINT64_C(60000)
 /* A thread that sleeps looks after its lane so often: what others have left for company is not left for longer. */
 #define NAP_NS UINT64_C(1000000)
-/* Writing and submitting some lists takes about so long. */
-#define HAND_OVER_NS UINT64_C(50000)
 /* Below this a wait is spun through from its begin; above it half is slept, which costs little where it is misjudged.
  */
 #define SPIN_WHOLE_NS UINT64_C(1000000)
@@ -41,7 +39,9 @@ static uint64_t elapsed(const wait *w) {
 static bool is_over(wait *w, bool ask, int32_t *out_status) {
   leat_device *const device = w->timeline->device;
   const bool well = !ask || leati_counter_poll(device, w->point.counter, NULL) == LEAT_OK;
-  if (w->point.value == 0 && leati_timeline_locate(w->timeline, w->value, &w->point) && w->point.value == 0) {
+  /* Of a list that was lost a later one of the stream, on another lane perhaps, would be found instead. */
+  if (w->point.value == 0 && !leati_timeline_fails(w->timeline, w->value) &&
+      leati_timeline_locate(w->timeline, w->value, &w->point) && w->point.value == 0) {
     return false;
   }
   if (w->point.value != 0 && well && !atomic_load_explicit(&device->lost, memory_order_relaxed) &&
@@ -63,7 +63,6 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   uint32_t passed = 0, rounds = 0;
   do {
     leati_gate_check();
-    /* None, if the list was lost and what the stream gave after it is on another lane than this thread attends. */
     const uint32_t askers = leati_lane_attendants(lane);
     if (spinning == 0 && (++rounds == ROUNDS_UNCOUNTED || askers > device->core_count / 2)) {
       spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
@@ -85,38 +84,42 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   return over;
 }
 
-/* Blocks in the driver for `left` nanoseconds at most: until the queue has room for what others may have left for
- * company, which has to be seen to, and if it has, until the value is reached. */
-static int32_t block_once(wait *w, uint64_t left) {
-  leat_device *const device = w->timeline->device;
+/* Looks after the lane, and then blocks once, for `left` nanoseconds at most: in the driver until the value is reached
+ * or the queue has room for what others may have left for company, or behind the leader who is about to submit the
+ * list. The room is read before the lane is looked after. So a list that is left after that look was left by a thread
+ * that has looked at the counter later and found the lane full, and room for it comes with a value that is not below
+ * the one that is blocked for here. True: the wait is over. */
+static bool block_once(wait *w, uint64_t left, int32_t *out_status) {
   leati_counter *const counter = w->point.counter;
-  const uint64_t room = leati_lane_room(leati_lane_of(counter));
-  uint64_t value = w->point.value;
-  if (!leati_counter_has(counter, room) && (value == 0 || room < value)) {
-    value = room;
+  leati_lane *const lane = leati_lane_of(counter);
+  const uint64_t slice = left < LEATI_GATE_LOOK_NS ? left : LEATI_GATE_LOOK_NS;
+  const uint64_t value = w->point.value, room = leati_lane_room(lane);
+  const bool has_room = leati_counter_has(counter, room);
+  leati_lane_help(lane);
+  if (is_over(w, true, out_status)) {
+    return true;
   }
-  if (value == 0) {
-    /* A leader is about to submit the list. */
-    leati_sleep_ns(left < HAND_OVER_NS ? left : HAND_OVER_NS);
-    return LEAT_OK;
+  w->blocked = true;
+  if (w->point.value != value) {
+    /* The room that was read may be beyond that value. */
+    return false;
   }
-  return leati_counter_block(device, counter, value, left < LEATI_GATE_LOOK_NS ? left : LEATI_GATE_LOOK_NS, w->err);
+  if (value == 0 && has_room) {
+    leati_lane_follow(lane, false, slice);
+    return false;
+  }
+  const bool own_first = has_room || (value != 0 && value < room);
+  *out_status = leati_counter_block(w->timeline->device, counter, own_first ? value : room, slice, w->err);
+  return *out_status != LEAT_OK || is_over(w, true, out_status);
 }
 
-/* Blocks until `until` nanoseconds after the start, helping the lane along between. True: the wait is over. */
+/* Blocks until `until` nanoseconds after the start. True: the wait is over. */
 static bool block(wait *w, uint64_t until, int32_t *out_status) {
-  leati_lane *const lane = leati_lane_of(w->point.counter);
   bool over = false;
   until = until < w->limit ? until : w->limit;
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
-    leati_lane_help(lane, false);
-    over = is_over(w, true, out_status);
-    if (!over) {
-      w->blocked = true;
-      *out_status = block_once(w, until - now);
-      over = *out_status != LEAT_OK || is_over(w, true, out_status);
-    }
+    over = block_once(w, until - now, out_status);
   }
   return over;
 }
@@ -130,7 +133,7 @@ static bool nap(wait *w, uint64_t until, uint64_t slice, int32_t *out_status) {
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
     const uint64_t left = until - now;
-    leati_lane_help(lane, false);
+    leati_lane_help(lane);
     leati_sleep_ns(left < slice ? left : slice);
     over = is_over(w, true, out_status);
   }

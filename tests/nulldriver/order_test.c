@@ -426,7 +426,7 @@ static void a_group_goes_in_parts_where_memory_is_short(void **state) {
   leati_role_leave(&lane->leader);
   assert_true(nulldriver_fail("vkCreateCommandPool", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
   const uint64_t submits = nulldriver_calls("vkQueueSubmit");
-  leati_lane_help(lane, false);
+  leati_lane_help(lane);
   assert_int_equal(nulldriver_calls("vkQueueSubmit"), submits + 2);
   assert_ok(h.api->stream->synchronize(in_two->stream, &err));
   assert_ok(h.api->stream->synchronize(elsewhere->stream, &err));

@@ -3,6 +3,7 @@
  * refuses. */
 #include "streams/lane.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -53,6 +54,17 @@ static VkResult nothing_has_run(VkDevice device, VkSemaphore semaphore, uint64_t
   (void)semaphore;
   do_meanwhile();
   *out_value = 0;
+  return VK_SUCCESS;
+}
+
+/* What the driver tells of the lane's counter, however much has run. */
+static uint64_t told;
+
+static VkResult tell(VkDevice device, VkSemaphore semaphore, uint64_t *out_value) {
+  (void)device;
+  (void)semaphore;
+  do_meanwhile();
+  *out_value = told;
   return VK_SUCCESS;
 }
 
@@ -178,14 +190,14 @@ static void lists_wait_for_company_while_two_groups_are_in_flight(void **state) 
     assert_int_equal(put(&t, i, i * 100), LEAT_OK);
   }
   assert_int_equal(submits, 2);
-  leati_lane_help(t.lane, false);
+  leati_lane_help(t.lane);
   look(&t);
   assert_int_equal(submits, 2);
   /* The one who spins sees a group end: the rest goes together. */
   t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
   const uint64_t begin = leati_now_ns();
   while (submits == 2 && leati_now_ns() - begin < PATIENCE_NS) {
-    leati_lane_help(t.lane, false);
+    leati_lane_help(t.lane);
   }
   assert_int_equal(submits, 3);
   assert_int_equal(batches_seen, 1);
@@ -206,7 +218,7 @@ static void lists_wait_for_company_while_one_long_group_is_in_flight(void **stat
   attend(t.lane);
   for (int i = 0; i < 3; ++i) {
     assert_int_equal(put(&t, i, i * 100), LEAT_OK);
-    leati_lane_help(t.lane, false);
+    leati_lane_help(t.lane);
     look(&t);
     assert_int_equal(submits, 1);
   }
@@ -238,7 +250,7 @@ static void run_together(bench *t, uint64_t ns) {
   const unsigned before = submits;
   hand_over(t, 0, 1);
   hand_over(t, 1, 2);
-  leati_lane_help(t->lane, false);
+  leati_lane_help(t->lane);
   assert_int_equal(submits, before + 1);
   check(t, 0, 1);
   check(t, 1, 2);
@@ -272,7 +284,7 @@ static void those_who_ran_together_are_waited_for(void **state) {
       atomic_store_explicit(&t.lane->rhythm.ended_ns, 0, memory_order_relaxed);
       look(&t);
     } else if (how == SOMEBODY_IS_IN_HASTE) {
-      leati_lane_help(t.lane, false);
+      leati_lane_help(t.lane);
     } else if (how == IT_GOES_ON) {
       /* With what its stream has in flight. */
       atomic_store_explicit(&t.lane->continues, true, memory_order_relaxed);
@@ -302,7 +314,7 @@ static void the_rhythm_hears_of_each_batch(void **state) {
   const uint64_t begin = leati_now_ns();
   hand_over(&t, 0, 1);
   hand_over(&t, 1, 2);
-  leati_lane_help(t.lane, false);
+  leati_lane_help(t.lane);
   const uint64_t end = leati_now_ns();
   const uint64_t batch = atomic_load_explicit(&t.lane->counter.submitted, memory_order_relaxed);
   assert_int_equal(leati_rhythm_lists(rhythm, batch) - leati_rhythm_lists(rhythm, batch - 1), 2);
@@ -375,7 +387,7 @@ static void who_led_last_goes_first_if_it_is_there(void **state) {
   uint32_t passed = 0;
   leati_lane_watch(t.lane, &passed);
   assert_int_equal(submits, before);
-  leati_lane_help(t.lane, false);
+  leati_lane_help(t.lane);
   assert_int_equal(submits, before + 1);
   check(&t, 0, 3);
   leave(t.lane);
@@ -469,12 +481,190 @@ static void the_last_one_leaves_nothing_behind_while_somebody_looks(void **state
   /* It sees an attendant, and then that the queue is full; in between the attendant goes, and does not get the role. */
   visited = &t;
   meanwhile = leave_meanwhile;
-  leati_lane_help(t.lane, false);
+  leati_lane_help(t.lane);
   assert_null(meanwhile);
   assert_int_equal(submits, 3);
   t.f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
   for (int i = 0; i < 3; ++i) {
     check(&t, i, i);
+  }
+  close_bench(&t);
+}
+
+/* All that the lane was given has run, but the driver tells of what had run before `batches` of it. */
+static void hide_the_last(bench *t, uint64_t batches) {
+  const uint64_t submitted = atomic_load_explicit(&t->lane->counter.submitted, memory_order_relaxed);
+  const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                    .semaphoreCount = 1,
+                                    .pSemaphores = &t->lane->counter.semaphore,
+                                    .pValues = &submitted};
+  assert_int_equal(driver.WaitSemaphores(driver.handle, &info, UINT64_MAX), VK_SUCCESS);
+  told = submitted - batches;
+  t->f->device->vk.GetSemaphoreCounterValue = tell;
+}
+
+static void show_all(bench *t) {
+  t->f->device->vk.GetSemaphoreCounterValue = driver.GetSemaphoreCounterValue;
+}
+
+/* Two batches in flight, as far as anybody knows. */
+static void fill_lane(bench *t) {
+  t->f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  for (int i = 0; i < 2; ++i) {
+    assert_int_equal(put(t, i, i + 1), LEAT_OK);
+  }
+  hide_the_last(t, 2);
+}
+
+/* A thread wakes because a batch has ended, and cannot lead. */
+static void wake_meanwhile(void) {
+  ++told;
+  visited->f->device->vk.GetSemaphoreCounterValue = tell;
+  leati_lane_help(visited->lane);
+}
+
+static void a_leader_that_is_told_of_room_looks_again(void **state) {
+  bench t;
+  open_bench(state, &t);
+  fill_lane(&t);
+  attend(t.lane);
+  /* As far as the leader knows its look came before that. */
+  t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
+  visited = &t;
+  meanwhile = wake_meanwhile;
+  assert_int_equal(put(&t, 2, 3), LEAT_OK);
+  assert_null(meanwhile);
+  assert_int_equal(submits, 3);
+  leave(t.lane);
+  show_all(&t);
+  for (int i = 0; i < 3; ++i) {
+    check(&t, i, i + 1);
+  }
+  close_bench(&t);
+}
+
+static void who_learns_that_there_is_room_and_leaves_uses_it(void **state) {
+  bench t;
+  open_bench(state, &t);
+  fill_lane(&t);
+  atomic_store_explicit(&t.lane->rhythm.in_flight, 1, memory_order_relaxed);
+  attend(t.lane);
+  attend(t.lane);
+  assert_int_equal(put(&t, 2, 3), LEAT_OK);
+  assert_int_equal(submits, 2);
+  /* The first batch has ended, sooner than it was written, so there should be two again. The other attendant may sleep.
+   */
+  atomic_store_explicit(&t.lane->rhythm.wrote_ns, UINT64_C(1000000000000), memory_order_relaxed);
+  ++told;
+  assert_ok(leati_counter_poll(t.f->device, &t.lane->counter, &err));
+  leave(t.lane);
+  assert_int_equal(atomic_load_explicit(&t.lane->rhythm.in_flight, memory_order_relaxed), 2);
+  assert_int_equal(submits, 3);
+  atomic_store_explicit(&t.lane->rhythm.wrote_ns, 0, memory_order_relaxed);
+  leave(t.lane);
+  show_all(&t);
+  for (int i = 0; i < 3; ++i) {
+    check(&t, i, i + 1);
+  }
+  close_bench(&t);
+}
+
+/* Looks at the counter so far, and the one at which another thread hands a list over and then a batch ends. */
+static unsigned looks, place;
+/* Waits in the driver for what had not come, while a list was queued for which there was room. */
+static unsigned overlooked;
+
+static VkResult tell_and_hand_over(VkDevice device, VkSemaphore semaphore, uint64_t *out_value) {
+  if (++looks == place) {
+    assert_int_equal(put(visited, 2, 3), LEAT_OK);
+    ++told;
+  }
+  return tell(device, semaphore, out_value);
+}
+
+static VkResult wait_for_everything(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns) {
+  if (*info->pValues <= told) {
+    return VK_SUCCESS;
+  }
+  if (atomic_load_explicit(&visited->lane->queued, memory_order_relaxed) != NULL &&
+      told >= leati_lane_room(visited->lane)) {
+    ++overlooked;
+  }
+  show_all(visited);
+  return driver.WaitSemaphores(device, info, timeout_ns);
+}
+
+/* The list comes and the batch ends at each of the places where the thread that is going to block looks at the counter.
+ */
+static void who_blocks_leaves_no_list_behind_for_which_there_is_room(void **state) {
+  looks = place = 1;
+  for (; looks >= place; ++place) {
+    bench t;
+    open_bench(state, &t);
+    leat_device *const device = t.f->device;
+    const int64_t spin_ns = device->spin_ns;
+    fill_lane(&t);
+    visited = &t;
+    looks = overlooked = 0;
+    device->spin_ns = 0;
+    device->vk.GetSemaphoreCounterValue = tell_and_hand_over;
+    device->vk.WaitSemaphores = wait_for_everything;
+    check(&t, 1, 2);
+    device->spin_ns = spin_ns;
+    device->vk.WaitSemaphores = driver.WaitSemaphores;
+    show_all(&t);
+    assert_int_equal(overlooked, 0);
+    if (looks >= place) {
+      check(&t, 2, 3);
+    }
+    check(&t, 0, 1);
+    close_bench(&t);
+  }
+  /* Those before it attends, while it spins and before it blocks. */
+  assert_true(place > 3);
+}
+
+/* Each list that is submitted is followed by another one, until a thread has come that takes over. */
+static pthread_t successor;
+static bool has_successor;
+static unsigned followers;
+static _Thread_local bool is_successor;
+
+static void *take_over(void *unused) {
+  (void)unused;
+  is_successor = true;
+  assert_int_equal(put(visited, 0, 7), LEAT_OK);
+  return NULL;
+}
+
+static VkResult submit_and_hand_over(VkQueue queue, uint32_t count, const VkSubmitInfo *batches, VkFence fence) {
+  if (!is_successor) {
+    if (atomic_load_explicit(&visited->lane->relief, memory_order_relaxed)) {
+      assert_false(has_successor);
+      has_successor = true;
+      assert_int_equal(pthread_create(&successor, NULL, take_over, NULL), 0);
+      while ((atomic_load_explicit(&visited->lane->leader.holder, memory_order_relaxed) & FUTEX_WAITERS) == 0) {
+        leati_yield();
+      }
+    }
+    assert_int_equal(put(visited, 1 + (int)(++followers % (STREAMS - 1)), 7), LEAT_OK);
+  }
+  return driver.QueueSubmit(queue, count, batches, fence);
+}
+
+static void who_leads_for_long_is_relieved(void **state) {
+  bench t;
+  open_bench(state, &t);
+  visited = &t;
+  t.f->device->vk.QueueSubmit = submit_and_hand_over;
+  assert_int_equal(put(&t, 0, 7), LEAT_OK);
+  assert_true(has_successor);
+  assert_int_equal(pthread_join(successor, NULL), 0);
+  t.f->device->vk.QueueSubmit = count_submits;
+  /* All that came while the other one waited went with it. */
+  assert_null(atomic_load_explicit(&t.lane->queued, memory_order_relaxed));
+  for (int i = 0; i < STREAMS; ++i) {
+    check(&t, i, 7);
   }
   close_bench(&t);
 }
@@ -579,6 +769,10 @@ int main(void) {
       cmocka_unit_test(who_asks_for_an_event_helps_the_lane_along),
       cmocka_unit_test(the_last_spinner_leaves_nothing_behind),
       cmocka_unit_test(the_last_one_leaves_nothing_behind_while_somebody_looks),
+      cmocka_unit_test(a_leader_that_is_told_of_room_looks_again),
+      cmocka_unit_test(who_learns_that_there_is_room_and_leaves_uses_it),
+      cmocka_unit_test(who_blocks_leaves_no_list_behind_for_which_there_is_room),
+      cmocka_unit_test(who_leads_for_long_is_relieved),
       cmocka_unit_test(what_a_stream_waits_for_is_submitted_first),
       cmocka_unit_test(what_has_run_is_not_looked_for_in_what_came_later),
       cmocka_unit_test(a_refused_group_fails_all_its_streams_and_no_other),
