@@ -65,7 +65,7 @@ static OrtStatus *place_find(const kernel *self, OrtKernelContext *context, plac
   *out = (place){.handle = handle};
   if (status || handle) {
     if (handle) {
-      leati_run_note(handle);
+      (void)leati_run_note(handle, false);
     }
     return status;
   }

@@ -19,11 +19,17 @@ typedef struct place {
   uint64_t ticket; /* what gives the place back */
 } place;
 
+/* A stream that this thread has put work into. */
+typedef struct noted {
+  leat_stream *stream;
+  bool to_host; /* some of the work writes memory of the host */
+} noted;
+
 /* The Runs that this thread is in. */
 static _Thread_local struct {
   unsigned depth;
   unsigned count;
-  leat_stream *streams[STREAM_MAX]; /* each once, the latest last */
+  noted streams[STREAM_MAX]; /* each once, the latest last */
   unsigned place_count;
   place places[PLACE_MAX];
 } run;
@@ -101,28 +107,36 @@ int32_t leati_run_begin(leati_device *device, int64_t timeout_ms, leat_error *er
   return LEAT_OK;
 }
 
-void leati_run_note(leat_stream *stream) {
-  if (run.depth == 0 || (run.count != 0 && run.streams[run.count - 1] == stream)) {
-    return;
+bool leati_run_note(leat_stream *stream, bool to_host) {
+  if (run.depth == 0) {
+    return false;
   }
-  for (unsigned i = 0; i < run.count; i++) {
-    if (run.streams[i] == stream) {
-      return;
+  unsigned i = run.count;
+  while (i != 0 && run.streams[i - 1].stream != stream) {
+    --i;
+  }
+  if (i == 0) {
+    /* A seventeenth stream is left to its own Flush, which ONNX Runtime calls unless the Run fails or should not wait.
+     */
+    if (run.count == STREAM_MAX) {
+      return false;
     }
+    run.streams[run.count++] = (noted){.stream = stream};
+    i = run.count;
   }
-  /* A seventeenth stream is left to its own Flush, which ONNX Runtime calls unless the Run fails. */
-  if (run.count < STREAM_MAX) {
-    run.streams[run.count++] = stream;
-  }
+  run.streams[i - 1].to_host |= to_host;
+  return true;
 }
 
-void leati_run_forget(leat_stream *stream) {
+bool leati_run_forget(leat_stream *stream) {
   for (unsigned i = 0; i < run.count; i++) {
-    if (run.streams[i] == stream) {
+    if (run.streams[i].stream == stream) {
+      const bool to_host = run.streams[i].to_host;
       run.streams[i] = run.streams[--run.count];
-      return;
+      return to_host;
     }
   }
+  return false;
 }
 
 OrtStatus *leati_run_end(leati_device *device, bool wait) {
@@ -131,12 +145,14 @@ OrtStatus *leati_run_end(leati_device *device, bool wait) {
   OrtStatus *first = NULL;
   /* An inner Run's end serves the outer one's streams too: they are noted anew when the outer one uses them again. */
   while (run.count != 0) {
-    leat_stream *stream = run.streams[--run.count];
+    const noted last = run.streams[--run.count];
+    leat_stream *stream = last.stream;
+    const bool waited = wait || last.to_host;
     leat_error error = {.struct_size = sizeof(error)};
-    int32_t code = wait ? api->synchronize(stream, &error) : api->flush(stream, &error);
+    int32_t code = waited ? api->synchronize(stream, &error) : api->flush(stream, &error);
     if (code != LEAT_OK) {
       /* ONNX Runtime frees the Run's buffers now: nothing may be on its way into them. */
-      if (!wait) {
+      if (!waited) {
         (void)api->synchronize(stream, NULL);
       }
       api->clear_error(stream, NULL);

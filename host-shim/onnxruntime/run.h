@@ -21,19 +21,24 @@ int32_t leati_run_begin(leati_device *device, int64_t timeout_ms, leat_error *er
 
 /** Notes that this thread puts work into a stream. Does nothing outside of a Run.
  * @threads any
- * @param stream [in] the stream */
-void leati_run_note(leat_stream *stream);
+ * @param stream [in] the stream
+ * @param to_host whether the work writes memory of the host
+ * @return whether the end of a Run on this thread sees to the stream; false: what writes to the host must be waited for
+ * at once, because nobody else does before that memory goes */
+bool leati_run_note(leat_stream *stream, bool to_host);
 
 /** Forgets a stream that is going away.
  * @threads any
- * @param stream [in] the stream */
-void leati_run_forget(leat_stream *stream);
+ * @param stream [in] the stream
+ * @return whether work of this Run in it writes memory of the host, so that it must be waited for */
+bool leati_run_forget(leat_stream *stream);
 
 /** Ends a Run on this thread: flushes the noted streams, or waits for them, leaves no error behind in them, and gives
  * the place back with the outermost Run on the device.
  * @threads any
  * @param device [in] what leati_run_begin() was given
- * @param wait true: wait, so that everything has arrived; false: only submit
+ * @param wait true: wait for all of them; false: only for those that write memory of the host, which its owner may free
+ * from now on, and submit the others
  * @return the first failure of a stream's work */
 OrtStatus *leati_run_end(leati_device *device, bool wait);
 

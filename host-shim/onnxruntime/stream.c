@@ -70,7 +70,7 @@ static OrtStatus *ORT_API_CALL notification_wait_on_device(OrtSyncNotificationIm
   const leati_stream *stream = leati_stream_of(runtime, consumer);
   if (stream && stream->device == mine->device) {
     leat_error error = {.struct_size = sizeof(error)};
-    leati_run_note(stream->handle);
+    (void)leati_run_note(stream->handle, false);
     status = leati_status_from(runtime, runtime->leat->stream->wait_event(stream->handle, mine->event, &error), &error,
                                LEATI_PROVIDER_NAME ": waiting for an event");
   } else {
@@ -229,8 +229,13 @@ int32_t leati_stream_acquire(leati_device *device, leati_stream **out, leat_erro
 }
 
 void leati_stream_release(leati_stream *stream) {
-  leati_run_forget(stream->handle);
-  stream->device->runtime->leat->stream->flush(stream->handle, NULL);
+  const leat_stream_api *api = stream->device->runtime->leat->stream;
+  /* Downloads belong to the Run that is losing the stream; the next owner's waits would make them too late. */
+  if (leati_run_forget(stream->handle)) {
+    api->synchronize(stream->handle, NULL);
+  } else {
+    api->flush(stream->handle, NULL);
+  }
   if (!idle_push(stream)) {
     stream_destroy(stream);
   }

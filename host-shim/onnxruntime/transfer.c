@@ -186,11 +186,14 @@ static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *
   leati_device *device = from.device ? from.device : to.device;
   const leati_stream *ours = leati_stream_of(runtime, stream);
   if (ours && ours->device == device) {
-    leati_run_note(ours->handle);
+    const bool at_end = leati_run_note(ours->handle, !to.device);
     status = copy_bytes(runtime, ours->handle, &from, &to);
     if (status) {
       /* The caller frees its buffers now; downloads before this one must not arrive in them later. */
       leati_status_drop(runtime, wait_for(runtime, ours->handle));
+    } else if (!to.device && !at_end) {
+      /* Outside of a Run nobody need ever wait for the stream, so host memory is written before this returns. */
+      status = wait_for(runtime, ours->handle);
     }
     return status;
   }

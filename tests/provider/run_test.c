@@ -133,6 +133,7 @@ static const leat_backend_api backend = {.struct_size = sizeof(backend), .stream
 static const leati_runtime runtime = {.leat = &backend};
 static leati_device device, other;
 #define STREAM ((leat_stream *)(uintptr_t)0x200)
+#define ANOTHER ((leat_stream *)(uintptr_t)0x280)
 
 static int begin_anew(void **state) {
   (void)state;
@@ -158,7 +159,7 @@ static void a_run_holds_one_place(void **state) {
   for (unsigned i = 0; i < 3; i++) {
     assert_int_equal(begin(&device, FOR_EVER), LEAT_OK);
     assert_int_equal(account.held, 1);
-    leati_run_note(STREAM);
+    leati_run_note(STREAM, false);
     assert_null(leati_run_end(&device, true));
     assert_int_equal(account.held, 0);
   }
@@ -174,11 +175,11 @@ static void runs_inside_share_the_place(void **state) {
   account.acquire = LEAT_ERROR_EXHAUSTED;
   assert_int_equal(begin(&device, 0), LEAT_OK);
   assert_int_equal(begin(&device, FOR_EVER), LEAT_OK);
-  leati_run_note(STREAM);
+  leati_run_note(STREAM, false);
   assert_null(leati_run_end(&device, true));
   assert_null(leati_run_end(&device, true));
   assert_int_equal(account.held, 1);
-  leati_run_note(STREAM);
+  leati_run_note(STREAM, false);
   assert_null(leati_run_end(&device, false));
   assert_int_equal(account.held, 0);
   assert_int_equal(account.asked, 1);
@@ -210,7 +211,8 @@ static void a_run_that_is_refused_leaves_nothing(void **state) {
   assert_int_equal(account.timeout_ms, 25);
   assert_int_equal(gate_depth, 1);
   /* A stream that is noted outside of any Run is not. */
-  leati_run_note(STREAM);
+  assert_false(leati_run_note(STREAM, true));
+  assert_false(leati_run_forget(STREAM));
   account.acquire = LEAT_OK;
   assert_int_equal(begin(&device, 0), LEAT_OK);
   assert_null(leati_run_end(&device, true));
@@ -270,7 +272,7 @@ static void without_a_pool_all_are_admitted(void **state) {
   for (unsigned i = 0; i < 3; i++) {
     assert_int_equal(begin(&device, 0), LEAT_OK);
   }
-  leati_run_note(STREAM);
+  leati_run_note(STREAM, false);
   for (unsigned i = 0; i < 3; i++) {
     assert_null(leati_run_end(&device, false));
   }
@@ -281,9 +283,40 @@ static void failed_work_gives_the_place_back(void **state) {
   (void)state;
   account.synchronize = LEAT_ERROR_DEVICE_LOST;
   assert_int_equal(begin(&device, 0), LEAT_OK);
-  leati_run_note(STREAM);
+  leati_run_note(STREAM, false);
   assert_ptr_equal(leati_run_end(&device, true), (void *)(uintptr_t)(0x1000 + LEAT_ERROR_DEVICE_LOST));
   assert_int_equal(account.held, 0);
+}
+
+static void what_writes_to_the_host_is_waited_for(void **state) {
+  (void)state;
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_true(leati_run_note(STREAM, true));
+  assert_true(leati_run_note(ANOTHER, false));
+  assert_true(leati_run_note(STREAM, false));
+  assert_null(leati_run_end(&device, false));
+  assert_int_equal(account.synchronized, 1);
+  assert_int_equal(account.flushed, 1);
+  /* The next Run owes nothing. */
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_true(leati_run_note(STREAM, false));
+  assert_null(leati_run_end(&device, false));
+  assert_int_equal(account.synchronized, 1);
+  /* A stream that goes takes the duty with it. */
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_true(leati_run_note(STREAM, true));
+  assert_true(leati_run_note(ANOTHER, false));
+  assert_false(leati_run_forget(ANOTHER));
+  assert_true(leati_run_forget(STREAM));
+  assert_null(leati_run_end(&device, false));
+  assert_int_equal(account.synchronized, 1);
+  /* With more streams than are noted, who copies to the host must wait. */
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  for (uintptr_t i = 1; i <= 16; i++) {
+    assert_true(leati_run_note((leat_stream *)(0x1000 * i), false));
+  }
+  assert_false(leati_run_note(STREAM, true));
+  assert_null(leati_run_end(&device, true));
 }
 
 static void an_end_without_a_begin_does_nothing(void **state) {
@@ -328,6 +361,7 @@ int main(void) {
       cmocka_unit_test_setup(who_waits_is_outside_of_the_gate, begin_anew),
       cmocka_unit_test_setup(without_a_pool_all_are_admitted, begin_anew),
       cmocka_unit_test_setup(failed_work_gives_the_place_back, begin_anew),
+      cmocka_unit_test_setup(what_writes_to_the_host_is_waited_for, begin_anew),
       cmocka_unit_test_setup(an_end_without_a_begin_does_nothing, begin_anew),
       cmocka_unit_test_setup(another_thread_does_not_share, begin_anew),
   };
