@@ -247,8 +247,10 @@ void leati_stream_free_idle(leati_device *device) {
   }
 }
 
-const leati_stream *leati_stream_of(const leati_runtime *runtime, const OrtSyncStream *stream) {
-  if (!stream) {
+const leati_stream *leati_stream_of(const leati_runtime *runtime, OrtSyncStream *stream) {
+  /* Up to release 1.28 ONNX Runtime allocates the block for a Run's memory pattern on a placeholder, which is no
+   * provider's stream. SyncStream_GetImpl() reads beyond its end. Its handle is NULL, and ours never is. */
+  if (!stream || !runtime->ort->SyncStream_GetHandle(stream)) {
     return NULL;
   }
   const OrtSyncStreamImpl *impl = runtime->ep->SyncStream_GetImpl(stream);

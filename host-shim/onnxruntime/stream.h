@@ -37,8 +37,8 @@ void leati_stream_free_idle(leati_device *device);
 /** Gives our stream behind one of ONNX Runtime's.
  * @threads any
  * @param runtime [in] the tables
- * @param stream [in] any stream, or NULL
+ * @param stream [in] a stream of any provider in a library, a placeholder of ONNX Runtime's, or NULL
  * @return our stream, or NULL: it is another provider's, or there is none */
-const leati_stream *leati_stream_of(const leati_runtime *runtime, const OrtSyncStream *stream);
+const leati_stream *leati_stream_of(const leati_runtime *runtime, OrtSyncStream *stream);
 
 #endif /* LEAT_ONNXRUNTIME_STREAM_H_ */

@@ -160,7 +160,7 @@ static OrtStatus *copy_across(const leati_runtime *runtime, const end *src, cons
 }
 
 /* Copies one tensor. `*waited` tells, across the tensors of one call, that pending work has been waited for. */
-static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *dst, const OrtSyncStream *stream,
+static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *dst, OrtSyncStream *stream,
                            bool *waited) {
   const leati_runtime *runtime = self->runtime;
   const OrtMemoryDevice *src_memory = runtime->ep->Value_GetMemoryDevice(src);
