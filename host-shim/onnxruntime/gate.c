@@ -19,8 +19,8 @@
  * of its own, because every call writes it. */
 typedef struct gate_record {
   _Alignas(64) struct gate_record *next; /* immutable once the record is in the list */
-  /* Calls that the thread is in, and Runs. Written by its thread alone; read by the exit handler, which looks again and
-   * again, so that nothing has to be ordered against it. */
+  /* Calls that the thread is in, and Runs. A thread raises it and then loads `closed`; the exit handler stores `closed`
+   * and then loads this. All four are sequentially consistent, so that one of the two sees the other. */
   atomic_uint busy;
   /* The thread has stopped. The release store pairs with the acquire load of the exit handler: what the thread did
    * before is done. */
@@ -29,10 +29,11 @@ typedef struct gate_record {
   atomic_bool taken;
 } gate_record;
 
-/* All records. Grows only, at its head; the release exchange pairs with acquire loads. */
+/* All records. Grows only, at its head. Sequentially consistent, so that the exit handler sees the record of whoever
+ * did not see the gate closed. */
 static _Atomic(gate_record *) records;
-/* Set once, by the exit handler, before it looks at the records; read by everyone at the gate. Acquire and release,
- * so that `ending_thread` is seen with it. */
+/* Set once, by the exit handler, before it looks at the records; read by everyone at the gate. Sequentially consistent,
+ * see `busy`; `ending_thread` is seen with it. */
 static atomic_bool closed;
 static pthread_t ending_thread; /* written before `closed` */
 /* Set in a child of fork(), before it has any second thread. */
@@ -83,7 +84,7 @@ static gate_record *record_take(void) {
     atomic_init(&record->parked, false);
     atomic_init(&record->taken, true);
     record->next = atomic_load_explicit(&records, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&records, &record->next, record, memory_order_release,
+    while (!atomic_compare_exchange_weak_explicit(&records, &record->next, record, memory_order_seq_cst,
                                                   memory_order_relaxed)) {
     }
   }
@@ -103,8 +104,8 @@ static int64_t now_ns(void) {
 
 /* Whether a thread other than this one is inside, or in a Run, and has not stopped. */
 static bool somebody_moves(void) {
-  for (gate_record *record = atomic_load_explicit(&records, memory_order_acquire); record; record = record->next) {
-    if (record != own && atomic_load_explicit(&record->busy, memory_order_relaxed) != 0 &&
+  for (gate_record *record = atomic_load_explicit(&records, memory_order_seq_cst); record; record = record->next) {
+    if (record != own && atomic_load_explicit(&record->busy, memory_order_seq_cst) != 0 &&
         !atomic_load_explicit(&record->parked, memory_order_acquire)) {
       return true;
     }
@@ -117,8 +118,8 @@ static void close_at_exit(void) {
     return;
   }
   ending_thread = pthread_self();
-  atomic_store_explicit(&closed, true, memory_order_release);
-  if (!atomic_load_explicit(&records, memory_order_acquire)) {
+  atomic_store_explicit(&closed, true, memory_order_seq_cst);
+  if (!atomic_load_explicit(&records, memory_order_seq_cst)) {
     return;
   }
   const struct timespec pause_time = {.tv_nsec = POLL_NS};
@@ -142,7 +143,7 @@ static leati_gate pass(void) {
   if (__builtin_expect(atomic_load_explicit(&forked, memory_order_relaxed), 0)) {
     return LEATI_GATE_FORKED;
   }
-  if (__builtin_expect(atomic_load_explicit(&closed, memory_order_acquire), 0)) {
+  if (__builtin_expect(atomic_load_explicit(&closed, memory_order_seq_cst), 0)) {
     if (pthread_equal(ending_thread, pthread_self())) {
       return LEATI_GATE_CLOSED;
     }
@@ -156,27 +157,35 @@ static leati_gate pass(void) {
   return LEATI_GATE_OPEN;
 }
 
+/* One call less for this thread. */
+static void count_down(void) {
+  if (own) {
+    unsigned busy = atomic_load_explicit(&own->busy, memory_order_relaxed);
+    if (busy != 0) {
+      atomic_store_explicit(&own->busy, busy - 1, memory_order_release);
+    }
+  }
+}
+
 leati_gate leati_gate_enter(void) {
-  leati_gate state = pass();
-  if (state != LEATI_GATE_OPEN) {
-    return state;
+  if (__builtin_expect(atomic_load_explicit(&forked, memory_order_relaxed), 0)) {
+    return LEATI_GATE_FORKED;
   }
   gate_record *record = own ? own : record_take();
   if (record) {
     unsigned busy = atomic_load_explicit(&record->busy, memory_order_relaxed);
-    atomic_store_explicit(&record->busy, busy + 1, memory_order_relaxed);
+    atomic_store_explicit(&record->busy, busy + 1, memory_order_seq_cst);
   }
-  return LEATI_GATE_OPEN;
+  leati_gate state = pass();
+  if (state != LEATI_GATE_OPEN) {
+    count_down();
+  }
+  return state;
 }
 
 void leati_gate_leave(void) {
   pass();
-  if (own) {
-    unsigned busy = atomic_load_explicit(&own->busy, memory_order_relaxed);
-    if (busy != 0) {
-      atomic_store_explicit(&own->busy, busy - 1, memory_order_relaxed);
-    }
-  }
+  count_down();
 }
 
 OrtStatus *leati_gate_enter_or_fail(const leati_runtime *runtime, const char *call) {
