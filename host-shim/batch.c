@@ -13,6 +13,7 @@
 #include "batch_setup.h"
 #include "batch_tensor.h"
 #include "batch_worker.h"
+#include "common/fork.h"
 #include "error.h"
 
 #define FOREVER INT64_MAX
@@ -51,26 +52,13 @@ struct leat_batch_queue {
 /* The queue that this thread works for. */
 static _Thread_local const leat_batch_queue *serving;
 
-/* Set in the child of a fork() and never cleared. Relaxed: the child starts with one thread, which sees it. */
-static atomic_bool forked;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static int fork_result;
-
-static void note_fork(void) {
-  atomic_store_explicit(&forked, true, memory_order_relaxed);
-}
-
-static void watch_forks(void) {
-  fork_result = pthread_atfork(NULL, NULL, note_fork);
-}
-
 /* First line of every function. */
 static int32_t enter(leat_error *err) {
   if (!leati_error_usable(err)) {
     return LEAT_ERROR_INVALID_ARGUMENT;
   }
   leati_error_clear(err);
-  if (atomic_load_explicit(&forked, memory_order_relaxed)) {
+  if (leati_forked()) {
     return leati_error_set(err, LEAT_ERROR_FORKED, 0,
                            "this process is a child of fork(), which the threads of a batch queue do not follow; start "
                            "workers with posix_spawn() or before the first queue");
@@ -561,7 +549,7 @@ int32_t leat_batch_queue_create(const leat_batch_config *config, leat_batch_queu
   if (!out) {
     return null_argument("out", err);
   }
-  pthread_once(&fork_once, watch_forks);
+  const int fork_result = leati_fork_watch();
   leat_batch_queue *queue = calloc(1, sizeof(*queue));
   if (!queue || fork_result != 0) {
     free(queue);

@@ -17,20 +17,13 @@
 #ifndef LEAT_PLUGIN_GATE_H_
 #define LEAT_PLUGIN_GATE_H_
 
-#include <stdatomic.h>
-
-/** What a thread finds at the gate. */
-typedef enum leati_gate {
-  LEATI_GATE_OPEN,   /**< go in */
-  LEATI_GATE_CLOSED, /**< this thread is ending the process: touch nothing */
-  LEATI_GATE_FORKED, /**< this process is a child of fork(): touch nothing */
-} leati_gate;
+#include "common/inside.h"
 
 /** One pass of the gate, on the stack of the call. */
 typedef struct leati_pass {
-  struct leati_inside *inside; /**< the thread's record, or NULL */
-  int cancel_state;            /**< what to restore */
-  int entered;                 /**< whether leati_gate_leave() has anything to do */
+  leati_inside *inside; /**< the thread's record, or NULL */
+  int cancel_state;     /**< what to restore */
+  bool entered;         /**< whether leati_gate_leave() has anything to do */
 } leati_pass;
 
 /** Goes in. May be nested. Hold no lock.
@@ -40,20 +33,13 @@ leati_gate leati_gate_enter(leati_pass *pass);
 /** Goes out again; does nothing for a pass that did not get in. Made for __attribute__((cleanup)). Hold no lock. */
 void leati_gate_leave(leati_pass *pass);
 
-/** A leati_gate that is in force, LEATI_GATE_OPEN nearly always. Stored by the exit handler (sequentially consistent,
- * see gate.c) and in a child of fork(); a relaxed load is good enough to stop sooner or later. */
-extern _Atomic int leati_gate_state;
-
-/** Stops this thread for good if the process is exiting, unless it is the one that ends it. */
-void leati_gate_stop(void);
-
 /** Whoever blocks inside looks up so often: the process may be about to end, or another thread has seen the device go.
  */
 #define LEATI_GATE_LOOK_NS UINT64_C(50000000)
 /** To be called again and again by whoever waits inside. Hold no lock. */
 static inline void leati_gate_check(void) {
-  if (__builtin_expect(atomic_load_explicit(&leati_gate_state, memory_order_relaxed) != LEATI_GATE_OPEN, 0)) {
-    leati_gate_stop();
+  if (__builtin_expect(atomic_load_explicit(&leati_inside_closed, memory_order_relaxed), 0)) {
+    leati_inside_stop();
   }
 }
 

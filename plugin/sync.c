@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -192,12 +191,6 @@ uint64_t leati_now_ns(void) {
 
 void *leati_calloc(size_t count, size_t size) {
   return calloc(count, size);
-}
-
-void *leati_calloc_line(size_t size) {
-  const size_t rounded = (size + LEATI_CACHE_LINE - 1) / LEATI_CACHE_LINE * LEATI_CACHE_LINE;
-  void *const memory = aligned_alloc(LEATI_CACHE_LINE, rounded);
-  return memory == NULL ? NULL : memset(memory, 0, rounded);
 }
 
 void *leati_realloc(void *memory, size_t size) {

@@ -16,17 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Size that keeps two hot things off one cache line, also where lines are fetched in pairs. */
-#define LEATI_CACHE_LINE 128
-/** Asserts that one of these shares no cache line with the next in an array, or with what happens to lie beside it. */
-#define LEATI_OWN_LINE(type) \
-  _Static_assert(_Alignof(type) % LEATI_CACHE_LINE == 0, #type " must begin and end with a cache line")
-/** Asserts the same of two members, `first` before `second`. */
-#define LEATI_APART(type, first, second)                                                       \
-  LEATI_OWN_LINE(type);                                                                        \
-  _Static_assert((offsetof(type, first) + sizeof(((type *)0)->first) - 1) / LEATI_CACHE_LINE < \
-                     offsetof(type, second) / LEATI_CACHE_LINE,                                \
-                 #first " and " #second " of " #type " share a cache line")
+#include "common/line.h"
 
 /** Ranks, lowest first: whoever holds one may take those below it in this list. */
 typedef enum leati_rank {
@@ -139,10 +129,9 @@ void leati_yield(void);
 /** Monotonic time in nanoseconds. */
 uint64_t leati_now_ns(void);
 
-/** Host memory, zeroed; NULL when there is none. All of the plugin's host allocations go through these. */
+/** Host memory, zeroed; NULL when there is none. All of the plugin's host allocations go through these and
+ * leati_calloc_line() of common/line.h. */
 void *leati_calloc(size_t count, size_t size);
-/** As leati_calloc(1, size), on a cache line of its own: for structs with members aligned to LEATI_CACHE_LINE. */
-void *leati_calloc_line(size_t size);
 void *leati_realloc(void *memory, size_t size);
 void leati_free(void *memory);
 

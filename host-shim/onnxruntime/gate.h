@@ -12,14 +12,8 @@
 #ifndef LEAT_ONNXRUNTIME_GATE_H_
 #define LEAT_ONNXRUNTIME_GATE_H_
 
+#include "common/inside.h"
 #include "runtime.h"
-
-/** What a thread finds at the gate. */
-typedef enum leati_gate {
-  LEATI_GATE_OPEN,   /**< go in; leati_gate_leave() must follow */
-  LEATI_GATE_CLOSED, /**< this thread is ending the process: do nothing */
-  LEATI_GATE_FORKED, /**< this process is a child of fork(): fail */
-} leati_gate;
 
 /** Registers the exit handler. Handlers run last registered first, and drivers register theirs while they load and
  * while they first compile; so this is called again after such moments, and the first run of the handler counts.
@@ -27,7 +21,8 @@ typedef enum leati_gate {
 void leati_gate_register(void);
 
 /** Goes in. May be nested. Does not return in a process that is exiting, except on the thread that ends it.
- * @threads any; no lock may be held that the thread that calls exit() could want */
+ * @threads any; no lock may be held that the thread that calls exit() could want
+ * @return LEATI_GATE_OPEN: leati_gate_leave() must follow; or what to do instead */
 leati_gate leati_gate_enter(void);
 
 /** Goes out again: once for each leati_gate_enter() that gave LEATI_GATE_OPEN. A thread that entered at the start of a

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The plugin's gate, always open: linked instead of plugin/gate.c and together with the rest of the plugin, so that the
- * scenes can show that they notice. Takes the place of libleat_host too, because the plugin is in the program.
+ * The plugin's gate, always open: linked instead of plugin/gate.c and common/inside.c, and together with the rest of
+ * the plugin, so that the scenes can show that they notice. Takes the place of libleat_host too, because the plugin is
+ * in the program.
  */
 #include "gate.h"
 
 #include <leat/backend.h>
 #include <leat/host.h>
 
-_Atomic int leati_gate_state = LEATI_GATE_OPEN;
+atomic_bool leati_inside_closed;
 
 leati_gate leati_gate_enter(leati_pass *pass) {
   *pass = (leati_pass){0};
@@ -19,7 +20,7 @@ void leati_gate_leave(leati_pass *pass) {
   (void)pass;
 }
 
-void leati_gate_stop(void) {
+void leati_inside_stop(void) {
 }
 
 void leati_gate_register(leati_gate_moment moment) {

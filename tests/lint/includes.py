@@ -8,23 +8,24 @@ import lint
 
 # A room is the longest of these prefixes that a file's path begins with. plugin/backend.c puts the parts together, so
 # it is a room of its own; so is tools/bench/floor.c, which measures Vulkan without Leat.
-ROOMS = ['abi/', 'host-shim/', 'host-shim/onnxruntime/', 'conformance/', 'tools/', 'tools/bench/floor.c', 'examples/',
-         'plugin/', 'plugin/backend.c', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/', 'tests/']
+ROOMS = ['abi/', 'common/', 'host-shim/', 'host-shim/onnxruntime/', 'conformance/', 'tools/', 'tools/bench/floor.c',
+         'examples/', 'plugin/', 'plugin/backend.c', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/', 'tests/']
 
 # Rooms whose headers a room may include, beside its own.
 MAY_INCLUDE = {
     'abi/': [],
-    'host-shim/': ['abi/'],
-    'host-shim/onnxruntime/': ['abi/', 'host-shim/'],
+    'common/': [],
+    'host-shim/': ['abi/', 'common/'],
+    'host-shim/onnxruntime/': ['abi/', 'common/', 'host-shim/'],
     'conformance/': ['abi/'],
     'tools/': ['abi/', 'host-shim/'],
     'tools/bench/floor.c': ['tools/'],
     'examples/': ['abi/', 'host-shim/'],
-    'plugin/': ['abi/'],
-    'plugin/backend.c': ['abi/', 'plugin/', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/'],
-    'plugin/streams/': ['abi/', 'plugin/'],
-    'plugin/ops/': ['abi/', 'plugin/', 'plugin/streams/'],
-    'plugin/graph/': ['abi/', 'plugin/', 'plugin/streams/'],
+    'plugin/': ['abi/', 'common/'],
+    'plugin/backend.c': ['abi/', 'common/', 'plugin/', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/'],
+    'plugin/streams/': ['abi/', 'common/', 'plugin/'],
+    'plugin/ops/': ['abi/', 'common/', 'plugin/', 'plugin/streams/'],
+    'plugin/graph/': ['abi/', 'common/', 'plugin/', 'plugin/streams/'],
 }
 
 # Headers of others, and the rooms that may include them.
@@ -55,6 +56,8 @@ def resolve(files, path, name):
     """The file of the tree that an #include names, or None."""
     if name.startswith('leat/'):
         candidates = ['abi/' + name, 'host-shim/' + name]
+    elif name.startswith('common/'):
+        candidates = [name]
     else:
         candidates = [os.path.normpath(os.path.join(os.path.dirname(path), name)),
                       os.path.join(room_root(path), name), os.path.join('host-shim', name)]
@@ -96,7 +99,7 @@ def check(tree):
 
 
 BASE = {'abi/leat/backend.h': '', 'host-shim/leat/host.h': '', 'host-shim/error.h': '', 'plugin/device.h': '',
-        'plugin/streams/stream.h': '', 'plugin/ops/op.h': '', 'tools/array.h': ''}
+        'plugin/streams/stream.h': '', 'common/fork.h': '', 'plugin/ops/op.h': '', 'tools/array.h': ''}
 
 
 def arrow(path, line, expected):
@@ -111,6 +114,10 @@ CANARIES = [
     arrow('host-shim/onnxruntime/ep.c', '#include <glib.h>', 'must not include <glib.h>'),
     arrow('conformance/main.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
     arrow('conformance/main.c', '#  include  "../plugin/device.h"', 'must not include plugin/device.h'),
+    arrow('conformance/main.c', '#include "common/fork.h"', 'must not include common/fork.h'),
+    arrow('common/inside.c', '#include "device.h"', 'neither in the tree'),
+    arrow('common/inside.c', '#include <leat/backend.h>', 'must not include abi/leat/backend.h'),
+    arrow('host-shim/batch.c', '#include "common/fork.h"', None),
     arrow('tools/leat-run.c', '#include "../plugin/device.h"', 'must not include plugin/device.h'),
     arrow('plugin/memory.c', '#include "streams/stream.h"', 'must not include plugin/streams/stream.h'),
     arrow('plugin/memory.c', '#include "ops/op.h"', 'must not include plugin/ops/op.h'),
