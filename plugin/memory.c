@@ -41,6 +41,8 @@
 /* How many free blocks an allocation looks at before it takes fresh memory: bounds the cost when many are still in
  * flight. When there is no fresh memory it looks at all of them. */
 #define FREE_LIST_PROBES 16
+/* A walk through the blocks of a class gives the class's lock up after so many, so that nobody waits long for it. */
+#define BLOCKS_PER_HOLD 256u
 /* One exported tensor in leati_block::references. */
 #define SHARE (UINT64_C(1) << 32)
 /* Different timelines that may stamp a block before the oldest uses are waited for in a list on the heap. */
@@ -68,8 +70,9 @@ struct leati_block {
   leati_stamp *spilled;
   bool pinned;            /* never reused again */
   leati_block *next_free; /* this and what follows: guarded by the class's lock */
-  uint64_t generation;    /* how often it was handed out */
-  bool poisoned;          /* under guard, while it waits in the quarantine */
+  leati_block *previous_free;
+  uint64_t generation; /* how often it was handed out */
+  bool poisoned;       /* under guard, while it waits in the quarantine */
 };
 
 struct segment {
@@ -86,19 +89,22 @@ struct segment {
   leati_pages pages;     /* under guard by pages: where the memory is. The segment is for one block then, once */
   uint32_t class_index;
   uint32_t block_count;
-  uint32_t carved; /* blocks handed out at least once; guarded by the class's lock */
-  segment *next;   /* guarded by the class's lock */
+  bool leaving;        /* taken off its class to be given back; guarded by `trim_lock` */
+  uint32_t carved;     /* blocks handed out at least once; this and what follows: guarded by the class's lock */
+  uint32_t free_count; /* of its blocks, those on the class's free list */
+  segment *next;
   leati_block *blocks;
 };
 
 /* One size class, on cache lines of its own. */
 typedef struct size_class {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below and the free state of the blocks */
-  leati_block *first_free;
-  leati_block *first_waiting, *last_waiting; /* the quarantine under guard, oldest first, linked by `next_free` */
+  leati_block *first_free;                     /* linked both ways */
+  leati_block *first_waiting, *last_waiting;   /* the quarantine under guard, oldest first, linked by `next_free` */
   uint32_t waiting_count;
-  segment *segments;
-  segment *retired; /* without device memory */
+  segment *segments;   /* they leave under `trim_lock` too */
+  segment *retired[2]; /* without device memory: those of several blocks, and those of one */
+  uint64_t block_size; /* of the last segment that was made */
   uint64_t live_count, cached_count, reserved_bytes, allocation_count, reuse_count;
 } size_class;
 LEATI_OWN_LINE(size_class);
@@ -125,6 +131,10 @@ struct leati_memory {
   _Atomic(segment_array *) table;
   _Atomic uint32_t segment_count;
   leati_mutex table_lock; /* guards writes to the table, and `finding` */
+  /* Held by the one thread that gives memory back. Segments leave their class only under it, so who has it may give a
+   * class's lock up in the middle of a walk through its segments; and who finds memory short while another thread gives
+   * some back waits here until the driver has it. */
+  leati_mutex trim_lock;
   /* Statistics: each counter is exact by itself. Relaxed, as nothing is ordered by them, but for two pairs: `frees` is
    * raised by release and read by acquire, so that no reader sees more frees than allocations; a peak is raised by
    * release and reset by acquire, so that it never stays below what it is the peak of. */
@@ -234,7 +244,8 @@ static int32_t table_insert(struct leati_memory *memory, segment *added, leat_er
   return status;
 }
 
-static void table_remove(struct leati_memory *memory, const segment *removed) {
+/* Takes out all segments that are leaving. `trim_lock` held. */
+static void table_remove_leaving(struct leati_memory *memory) {
   leati_mutex_lock(&memory->table_lock);
   segment_array *const array = atomic_load_explicit(&memory->table, memory_order_relaxed);
   const uint32_t count = atomic_load_explicit(&memory->segment_count, memory_order_relaxed);
@@ -242,7 +253,7 @@ static void table_remove(struct leati_memory *memory, const segment *removed) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; ++i) {
     segment *const home = entry_get(array, i);
-    if (home != removed) {
+    if (!home->leaving) {
       entry_set(array, kept++, home);
     }
   }
@@ -480,12 +491,11 @@ static int32_t driver_alloc(leat_device *device, segment *s, leat_error *err) {
 /* Gives a segment of the class with all its host memory and no device memory: one that was given back, or a new one.
  * The class's lock is held. */
 static segment *take_segment(size_class *class, uint32_t block_count) {
-  for (segment **at = &class->retired; *at != NULL; at = &(*at)->next) {
-    if ((*at)->block_count == block_count) {
-      segment *const again = *at;
-      *at = again->next;
-      return again;
-    }
+  segment **const retired = &class->retired[block_count == 1];
+  segment *const again = *retired;
+  if (again != NULL) {
+    *retired = again->next;
+    return again;
   }
   segment *const s = leati_calloc(1, sizeof(*s));
   leati_block *const blocks = leati_calloc(block_count, sizeof(*blocks));
@@ -505,8 +515,9 @@ static segment *take_segment(size_class *class, uint32_t block_count) {
 }
 
 static void retire_segment(size_class *class, segment *s) {
-  s->next = class->retired;
-  class->retired = s;
+  segment **const retired = &class->retired[s->block_count == 1];
+  s->next = *retired;
+  *retired = s;
 }
 
 static uint32_t blocks_per_segment(uint32_t class_index, uint64_t block_size) {
@@ -531,6 +542,7 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
   s->block_size = block_size;
   s->size = block_size * block_count;
   s->carved = 0;
+  s->free_count = 0;
   int32_t status = driver_alloc(device, s, err);
   if (status == LEAT_OK) {
     status = table_insert(memory, s, err);
@@ -542,6 +554,7 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
   }
   s->next = class->segments;
   class->segments = s;
+  class->block_size = block_size;
   class->reserved_bytes += s->driver_size;
   (void)atomic_fetch_add_explicit(&memory->driver_calls, 1, memory_order_relaxed);
   (void)atomic_fetch_add_explicit(&memory->cached, s->driver_size, memory_order_relaxed);
@@ -648,29 +661,45 @@ static void note_use(leati_stamp stamp, leati_stamp *uses, uint32_t count) {
   }
 }
 
-/* Notes what a list of free blocks waits for. The class's lock is held. */
-static void note_uses(const leati_block *list, leati_stamp *uses, uint32_t count) {
-  for (const leati_block *block = list; block != NULL; block = block->next_free) {
-    if (block->pinned) {
-      continue;
-    }
-    note_use((leati_stamp){.timeline = atomic_load_explicit(&block->owner, memory_order_acquire),
-                           .value = atomic_load_explicit(&block->owner_value, memory_order_acquire)},
-             uses, count);
-    for (uint32_t i = 0; i < block->stamp_count; ++i) {
-      note_use(i < INLINE_STAMPS ? block->stamps[i] : block->spilled[i - INLINE_STAMPS], uses, count);
-    }
+/* Notes what a free block waits for. The class's lock is held. */
+static void note_uses(const leati_block *block, leati_stamp *uses, uint32_t count) {
+  note_use((leati_stamp){.timeline = atomic_load_explicit(&block->owner, memory_order_acquire),
+                         .value = atomic_load_explicit(&block->owner_value, memory_order_acquire)},
+           uses, count);
+  for (uint32_t i = 0; i < block->stamp_count; ++i) {
+    note_use(i < INLINE_STAMPS ? block->stamps[i] : block->spilled[i - INLINE_STAMPS], uses, count);
+  }
+}
+
+/* Counts blocks that were looked at under a class's lock, and gives it up for a moment when they are many. */
+static void let_others_in(size_class *class, uint32_t looked, uint32_t *inout_sum) {
+  *inout_sum += looked;
+  if (*inout_sum >= BLOCKS_PER_HOLD) {
+    leati_mutex_unlock(&class->lock);
+    leati_mutex_lock(&class->lock);
+    *inout_sum = 0;
   }
 }
 
 void leati_memory_last_uses(leat_device *device, leati_stamp *uses, uint32_t count) {
+  struct leati_memory *const memory = device->memory;
+  leati_mutex_lock(&memory->trim_lock);
   for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
-    size_class *const class = &device->memory->classes[i];
+    size_class *const class = &memory->classes[i];
+    uint32_t looked = 0;
     leati_mutex_lock(&class->lock);
-    note_uses(class->first_free, uses, count);
-    note_uses(class->first_waiting, uses, count);
+    for (const segment *s = class->segments; s != NULL; s = s->next) {
+      for (uint32_t j = 0; j < s->carved; ++j) {
+        const leati_block *const block = &s->blocks[j];
+        if (atomic_load_explicit(&block->references, memory_order_acquire) == 0 && !block->pinned) {
+          note_uses(block, uses, count);
+        }
+      }
+      let_others_in(class, 1 + s->carved, &looked);
+    }
     leati_mutex_unlock(&class->lock);
   }
+  leati_mutex_unlock(&memory->trim_lock);
 }
 
 /* Forgets the stamps of a block that is handed out to `timeline`, but for that timeline's own: its work may still be in
@@ -687,6 +716,30 @@ static void keep_stamps_of(leati_block *block, leati_timeline *timeline) {
   block->stamp_count = 0;
   atomic_store_explicit(&block->owner_value, value, memory_order_relaxed);
   atomic_store_explicit(&block->owner, value != 0 ? timeline : NULL, memory_order_release);
+}
+
+/* ---- The free list of a class. Its lock is held ------------------------------------------------------------------ */
+
+static void put_free(size_class *class, leati_block *block) {
+  block->previous_free = NULL;
+  block->next_free = class->first_free;
+  if (class->first_free != NULL) {
+    class->first_free->previous_free = block;
+  }
+  class->first_free = block;
+  ++block->home->free_count;
+}
+
+static void take_free(size_class *class, leati_block *block) {
+  if (block->next_free != NULL) {
+    block->next_free->previous_free = block->previous_free;
+  }
+  if (block->previous_free != NULL) {
+    block->previous_free->next_free = block->next_free;
+  } else {
+    class->first_free = block->next_free;
+  }
+  --block->home->free_count;
 }
 
 /* ---- Guarding ---------------------------------------------------------------------------------------------------- */
@@ -772,8 +825,7 @@ static void settle(struct leati_memory *memory, size_class *class, bool drain) {
       class->last_waiting = NULL;
     }
     --class->waiting_count;
-    oldest->next_free = class->first_free;
-    class->first_free = oldest;
+    put_free(class, oldest);
   }
 }
 
@@ -836,60 +888,68 @@ int32_t leati_memory_guard_check(leat_device *device, leat_error *err) {
 
 /* ---- Giving back ------------------------------------------------------------------------------------------------- */
 
-/* Whether every carved block of a segment is free and unused. The class's lock is held. */
+/* Whether every carved block of a segment is on the free list, and used by nobody. The class's lock is held. */
 static bool segment_idle(segment *s) {
-  for (uint32_t i = 0; i < s->carved; ++i) {
-    if (atomic_load_explicit(&s->blocks[i].references, memory_order_acquire) != 0 || !reusable(&s->blocks[i], NULL)) {
-      return false;
-    }
+  bool idle = s->free_count == s->carved;
+  for (uint32_t i = 0; i < s->carved && idle; ++i) {
+    idle = reusable(&s->blocks[i], NULL);
   }
-  return true;
+  return idle;
 }
 
-/* Takes the blocks of a segment off the free list. The class's lock is held. False, with nothing changed, if some block
- * is free but not on the list yet: another thread is about to put it there. */
-static bool unlink_blocks(size_class *class, const segment *s) {
-  uint32_t listed = 0;
-  for (leati_block *at = class->first_free; at != NULL; at = at->next_free) {
-    listed += at->home == s ? 1u : 0u;
+/* Takes idle segments off a class and puts them before `gone`, whose bytes are `*inout_bytes`, until no more than
+ * `target` bytes will be taken when all of them have gone; returns the new first one. Under guard, lets the quarantine
+ * go on before. `trim_lock` held. */
+static segment *detach_idle(struct leati_memory *memory, size_class *class, bool drain, uint64_t target, segment *gone,
+                            uint64_t *inout_bytes) {
+  uint32_t looked = 0;
+  leati_mutex_lock(&class->lock);
+  if (memory->guard) {
+    settle(memory, class, drain);
   }
-  if (listed != s->carved) {
-    return false;
-  }
-  for (leati_block **at = &class->first_free; *at != NULL;) {
-    if ((*at)->home == s) {
-      *at = (*at)->next_free;
-    } else {
-      at = &(*at)->next_free;
-    }
-  }
-  return true;
-}
-
-/* Gives idle segments of a class back to the driver until no more than `target` bytes are taken; returns their bytes.
- * The class's lock is held. */
-static uint64_t release_class(leat_device *device, size_class *class, uint64_t target) {
-  struct leati_memory *const memory = device->memory;
-  uint64_t released = 0;
-  for (segment **at = &class->segments;
-       *at != NULL && atomic_load_explicit(&memory->committed, memory_order_relaxed) > target;) {
+  segment **at = &class->segments;
+  while (*at != NULL && atomic_load_explicit(&memory->committed, memory_order_relaxed) > target + *inout_bytes) {
     segment *const s = *at;
-    if (!segment_idle(s) || !unlink_blocks(class, s)) {
+    if (segment_idle(s)) {
+      for (uint32_t i = 0; i < s->carved; ++i) {
+        take_free(class, &s->blocks[i]);
+      }
+      class->reserved_bytes -= s->driver_size;
+      class->cached_count -= s->carved;
+      *inout_bytes += s->driver_size;
+      s->leaving = true;
+      *at = s->next;
+      s->next = gone;
+      gone = s;
+    } else {
       at = &s->next;
-      continue;
     }
-    const uint64_t bytes = s->driver_size;
-    *at = s->next;
-    table_remove(memory, s);
-    driver_free(device, s);
-    class->reserved_bytes -= bytes;
-    class->cached_count -= s->carved;
+    let_others_in(class, 1 + s->carved, &looked);
+  }
+  leati_mutex_unlock(&class->lock);
+  return gone;
+}
+
+/* Gives segments that were taken off their classes back to the driver. `trim_lock` held, and no class's: the driver
+ * takes its time. */
+static void give_back(leat_device *device, segment *gone) {
+  struct leati_memory *const memory = device->memory;
+  if (gone != NULL) {
+    table_remove_leaving(memory);
+  }
+  while (gone != NULL) {
+    segment *const next = gone->next;
+    size_class *const class = &memory->classes[gone->class_index];
+    const uint64_t bytes = gone->driver_size;
+    driver_free(device, gone);
     (void)atomic_fetch_sub_explicit(&memory->cached, bytes, memory_order_relaxed);
     (void)atomic_fetch_sub_explicit(&memory->reserved, bytes, memory_order_relaxed);
-    released += bytes;
-    retire_segment(class, s);
+    gone->leaving = false;
+    leati_mutex_lock(&class->lock);
+    retire_segment(class, gone);
+    leati_mutex_unlock(&class->lock);
+    gone = next;
   }
-  return released;
 }
 
 /* ---- Allocation ---------------------------------------------------------------------------------------------------
@@ -897,13 +957,11 @@ static uint64_t release_class(leat_device *device, size_class *class, uint64_t t
 
 /* Takes a block off the free list that can be used now, of the first `probes` there. The class's lock is held. */
 static leati_block *pop_free(size_class *class, uint64_t block_size, uint32_t probes, leati_timeline *timeline) {
-  leati_block **at = &class->first_free;
-  for (; *at != NULL && probes > 0; --probes, at = &(*at)->next_free) {
-    leati_block *const block = *at;
+  for (leati_block *block = class->first_free; block != NULL && probes > 0; --probes, block = block->next_free) {
     /* In the class of large blocks sizes differ: one that is a little larger will do. */
     const uint64_t has = block->home->block_size;
     if (has >= block_size && has - block_size <= has / 4 && reusable(block, timeline)) {
-      *at = block->next_free;
+      take_free(class, block);
       --class->cached_count;
       ++class->reuse_count;
       return block;
@@ -930,15 +988,19 @@ static int32_t class_alloc(leat_device *device, uint64_t size, bool pressed, lea
   const uint32_t class_index = class_for(memory, size, &block_size);
   size_class *const class = &memory->classes[class_index];
   int32_t status = LEAT_OK;
-  leati_mutex_lock(&class->lock);
-  if (memory->guard) {
-    settle(memory, class, pressed);
-  }
-  leati_block *block = NULL;
   if (memory->pages) {
     /* What has left the quarantine is closed, and of no more use. */
-    (void)release_class(device, class, 0);
-  } else {
+    uint64_t bytes = 0;
+    leati_mutex_lock(&memory->trim_lock);
+    give_back(device, detach_idle(memory, class, pressed, 0, NULL, &bytes));
+    leati_mutex_unlock(&memory->trim_lock);
+  }
+  leati_block *block = NULL;
+  leati_mutex_lock(&class->lock);
+  if (!memory->pages) {
+    if (memory->guard) {
+      settle(memory, class, pressed);
+    }
     block = pop_free(class, block_size, pressed ? UINT32_MAX : FREE_LIST_PROBES, timeline);
   }
   if (block == NULL) {
@@ -1041,8 +1103,7 @@ static int32_t recycle(leat_device *device, leati_block *block, leat_error *err)
   if (memory->guard && !block->pinned) {
     status = quarantine(memory, class, block, err);
   } else {
-    block->next_free = class->first_free;
-    class->first_free = block;
+    put_free(class, block);
   }
   --class->live_count;
   ++class->cached_count;
@@ -1087,30 +1148,25 @@ int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err
   return err == NULL ? recycle_unheard(device, block) : recycle(device, block, err);
 }
 
-/* Gives idle segments back to the driver, large ones first, until no more than `target` bytes are taken. */
-static uint64_t release_idle(leat_device *device, uint64_t target) {
-  struct leati_memory *const memory = device->memory;
-  uint64_t released = 0;
-  for (uint32_t i = CLASS_COUNT; i-- > 0;) {
-    size_class *const class = &memory->classes[i];
-    leati_mutex_lock(&class->lock);
-    if (memory->guard) {
-      settle(memory, class, true);
-    }
-    released += release_class(device, class, target);
-    leati_mutex_unlock(&class->lock);
-  }
-  return released;
-}
-
-/* Gives idle segments and then idle staging back until no more than `target` bytes are taken; returns their bytes. */
+/* Gives idle segments, large ones first, and then idle staging back until no more than `target` bytes are taken;
+ * returns their bytes. */
 static uint64_t give_idle_back(leat_device *device, uint64_t target) {
+  struct leati_memory *const memory = device->memory;
   /* Streams that lie idle hold the staging of what they did last. And blocks whose use has passed are known to be
    * idle then, also where another thread is making a stream's downloads all the while. */
   leati_timelines_retire(device);
-  const uint64_t released = release_idle(device, target);
-  const bool enough = atomic_load_explicit(&device->memory->committed, memory_order_relaxed) <= target;
-  return enough ? released : released + leati_staging_trim(device);
+  segment *gone = NULL;
+  uint64_t bytes = 0;
+  leati_mutex_lock(&memory->trim_lock);
+  for (uint32_t i = CLASS_COUNT; i-- > 0;) {
+    gone = detach_idle(memory, &memory->classes[i], true, target, gone, &bytes);
+  }
+  give_back(device, gone);
+  if (atomic_load_explicit(&memory->committed, memory_order_relaxed) > target) {
+    bytes += leati_staging_trim(device);
+  }
+  leati_mutex_unlock(&memory->trim_lock);
+  return bytes;
 }
 
 uint64_t leati_memory_trim(leat_device *device) {
@@ -1182,9 +1238,8 @@ int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, le
   for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
     size_class *const class = &device->memory->classes[i];
     leati_mutex_lock(&class->lock);
-    const segment *const any = class->segments != NULL ? class->segments : class->retired;
     const leat_memory_class line = {.struct_size = sizeof(line),
-                                    .block_size = any == NULL || i == CLASS_LARGE ? 0 : any->block_size,
+                                    .block_size = i == CLASS_LARGE ? 0 : class->block_size,
                                     .live_count = class->live_count,
                                     .cached_count = class->cached_count,
                                     .reserved_bytes = class->reserved_bytes,
@@ -1256,6 +1311,7 @@ int32_t leati_memory_create(leat_device *device, leat_error *err) {
   for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
     leati_mutex_init(&memory->classes[i].lock, LEATI_RANK_MEMORY);
   }
+  leati_mutex_init(&memory->trim_lock, LEATI_RANK_TRIM);
   leati_mutex_init(&memory->table_lock, LEATI_RANK_SEGMENTS);
   device->memory = memory;
   memory->high_ratio = config->high_watermark_ratio;
@@ -1321,7 +1377,8 @@ void leati_memory_destroy(leat_device *device) {
   (void)leati_memory_guard_check(device, NULL);
   for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
     destroy_segments(device, memory->classes[i].segments);
-    destroy_segments(device, memory->classes[i].retired);
+    destroy_segments(device, memory->classes[i].retired[0]);
+    destroy_segments(device, memory->classes[i].retired[1]);
     leati_mutex_destroy(&memory->classes[i].lock);
   }
   segment_array *array = atomic_load_explicit(&memory->table, memory_order_relaxed);
@@ -1331,6 +1388,7 @@ void leati_memory_destroy(leat_device *device) {
     array = older;
   }
   leati_mutex_destroy(&memory->table_lock);
+  leati_mutex_destroy(&memory->trim_lock);
   leati_free(memory);
   device->memory = NULL;
 }

@@ -28,6 +28,7 @@ typedef enum leati_rank {
   LEATI_RANK_STOCK,       /**< free stream and event objects of a device (streams/stock.c) */
   LEATI_RANK_POOL,        /**< threads that wait for a stream of the pool (streams/pool.c) */
   LEATI_RANK_PIPELINE,    /**< one shard of the pipeline cache (pipeline.c) */
+  LEATI_RANK_TRIM,        /**< giving memory back to the driver (memory.c) */
   LEATI_RANK_MEMORY,      /**< one size class (memory.c) */
   LEATI_RANK_SEGMENTS,    /**< the table of live segments (memory.c) */
   LEATI_RANK_STAMPS,      /**< the stamps of one block (memory.c) */

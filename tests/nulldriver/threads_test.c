@@ -288,7 +288,9 @@ static void a_free_stream_is_taken_though_it_is_in_use(void **state) {
 }
 
 /* Counts the locks that this thread takes. */
-static _Thread_local uint32_t locks, pool_locks;
+static _Thread_local uint32_t locks, pool_locks, class_locks;
+/* Counts who has come to give memory back, on any thread. */
+static _Atomic uint32_t trims;
 /* Where a thread stops that is about to take the lock of a size class, whether it has, and whether it may go on. */
 static _Thread_local bool stops_at_memory;
 static atomic_bool stopped_at_memory, go_on_at_memory;
@@ -297,6 +299,10 @@ void __wrap_leati_mutex_lock(leati_mutex *mutex);
 void __wrap_leati_mutex_lock(leati_mutex *mutex) {
   ++locks;
   pool_locks += mutex->rank == LEATI_RANK_POOL ? 1 : 0;
+  class_locks += mutex->rank == LEATI_RANK_MEMORY ? 1 : 0;
+  if (mutex->rank == LEATI_RANK_TRIM) {
+    (void)atomic_fetch_add(&trims, 1);
+  }
   if (mutex->rank == LEATI_RANK_MEMORY && stops_at_memory) {
     stops_at_memory = false;
     atomic_store(&stopped_at_memory, true);
@@ -1382,6 +1388,74 @@ static void a_shared_ticket_is_of_one_device_and_one_opening(void **state) {
   close_configured("LEAT_STREAM_POLICY");
 }
 
+/* ---- Memory on its way back to the driver --------------------------------------------------------------------------
+ */
+
+static void *trim_all(void *argument) {
+  *(int32_t *)argument = h.api->memory->trim(h.device, NULL, NULL);
+  return NULL;
+}
+
+static void *allocate_most(void *argument) {
+  uploader *const u = argument;
+  u->status = h.api->memory->alloc(h.device, UINT64_C(70) << 20, NULL, &u->address, NULL);
+  return NULL;
+}
+
+/* The driver takes its time over memory that it gets back. Meanwhile others have blocks of the same class; and who
+ * needs what is on its way waits for it, and is not told that there is none. */
+static void who_gives_memory_back_holds_nobody_up(void **state) {
+  (void)state;
+  nulldriver_shape shape = nulldriver_get_shape();
+  shape.device_heap = UINT64_C(128) << 20;
+  nulldriver_set_shape(&shape);
+  pthread_t trimmer, other;
+  uploader u = {.status = LEAT_OK};
+  int32_t trimmed;
+  uint64_t address;
+  open_device();
+  assert_ok(h.api->memory->alloc(h.device, UINT64_C(80) << 20, NULL, &address, &err));
+  assert_ok(h.api->memory->free(h.device, address, &err));
+  assert_true(nulldriver_hold("vkFreeMemory"));
+  start(&trimmer, trim_all, &trimmed);
+  nulldriver_wait_held();
+  assert_ok(h.api->memory->alloc(h.device, UINT64_C(34) << 20, NULL, &address, &err));
+  const uint32_t before = atomic_load(&trims);
+  start(&other, allocate_most, &u);
+  while (atomic_load(&trims) == before) {
+    (void)sched_yield();
+  }
+  nulldriver_release();
+  join(trimmer);
+  join(other);
+  assert_int_equal(trimmed, LEAT_OK);
+  assert_int_equal(u.status, LEAT_OK);
+  assert_ok(h.api->memory->free(h.device, u.address, &err));
+  assert_ok(h.api->memory->free(h.device, address, &err));
+  close_device();
+}
+
+/* A thread that looks through many blocks lets others at them now and then. */
+static void who_looks_through_many_blocks_gives_the_lock_up(void **state) {
+  (void)state;
+  enum { BLOCKS = 20000, PER_HOLD = 1024 };
+  static uint64_t held[BLOCKS];
+  open_device();
+  class_locks = 0;
+  assert_ok(h.api->memory->trim(h.device, NULL, &err));
+  const uint32_t of_none = class_locks;
+  for (int i = 0; i < BLOCKS; ++i) {
+    assert_ok(h.api->memory->alloc(h.device, 100, NULL, &held[i], &err));
+  }
+  class_locks = 0;
+  assert_ok(h.api->memory->trim(h.device, NULL, &err));
+  assert_true(class_locks >= of_none + BLOCKS / PER_HOLD);
+  for (int i = 0; i < BLOCKS; ++i) {
+    assert_ok(h.api->memory->free(h.device, held[i], &err));
+  }
+  close_device();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
@@ -1413,6 +1487,8 @@ int main(void) {
       CASE(giving_a_shared_stream_back_flushes_it),
       CASE(who_shares_a_stream_shares_its_failure),
       CASE(a_shared_ticket_is_of_one_device_and_one_opening),
+      CASE(who_gives_memory_back_holds_nobody_up),
+      CASE(who_looks_through_many_blocks_gives_the_lock_up),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.threads", tests, NULL, NULL);

@@ -153,6 +153,27 @@ static void trim_gives_back_what_nothing_uses(void **state) {
   assert_ok(f->api->stream->destroy(stream, &err));
 }
 
+/* Steps in proportion to the blocks. With steps in proportion to their square this takes minutes, and ctest ends it. */
+static void many_blocks_go_back_quickly(void **state) {
+  enum { BLOCKS = 400000 };
+  fixture *const f = fixture_of(state);
+  static uint64_t held[BLOCKS];
+  unsigned seed = 1;
+  uint64_t released;
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  for (size_t i = 0; i < BLOCKS; ++i) {
+    held[i] = alloc_on(f, 512, NULL);
+  }
+  /* In any order, so that the free list leads from segment to segment. */
+  for (size_t left = BLOCKS; left > 0; --left) {
+    const size_t i = (size_t)rand_r(&seed) % left;
+    release(f, held[i]);
+    held[i] = held[left - 1];
+  }
+  assert_ok(f->api->memory->trim(f->device, &released, &err));
+  assert_true(released >= UINT64_C(512) * BLOCKS);
+}
+
 static void running_out_is_an_error_that_loses_nothing(void **state) {
   fixture *const f = fixture_of(state);
   uint64_t address = 0;
@@ -1005,6 +1026,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(passing_a_block_on_unused_does_not_hide_its_use),
       cmocka_unit_test(uses_by_many_streams_all_count),
       cmocka_unit_test(trim_gives_back_what_nothing_uses),
+      cmocka_unit_test(many_blocks_go_back_quickly),
       cmocka_unit_test(running_out_is_an_error_that_loses_nothing),
       cmocka_unit_test(before_running_out_every_free_block_is_looked_at),
       cmocka_unit_test(an_idle_mapped_block_takes_small_uploads_without_a_command),
