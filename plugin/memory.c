@@ -36,6 +36,9 @@
  * always one. */
 #define QUARANTINE_BLOCKS 16u
 #define QUARANTINE_BYTES (UINT64_C(16) << 20)
+/* How many of them, the oldest, are looked at whenever a block comes or goes: more are there only while their uses have
+ * not passed. When memory is short, and when the device is synchronised, all are looked at. */
+#define QUARANTINE_PROBES 64
 /* Blocks that the report of leaks names. */
 #define LEAKS_NAMED 10
 /* How many free blocks an allocation looks at before it takes fresh memory: bounds the cost when many are still in
@@ -796,11 +799,12 @@ static int32_t check_poison(const leati_block *block, leat_error *err) {
   return status;
 }
 
-/* Lets the quarantine go on: blocks whose last use has passed are checked and poisoned, and the oldest ones leave for
- * the free list when there are too many, or all that can with `drain`. The class's lock is held. */
-static void settle(struct leati_memory *memory, size_class *class, bool drain) {
+/* Lets the quarantine go on: of the `probes` oldest blocks those whose last use has passed are checked and poisoned,
+ * and the oldest ones leave for the free list when there are too many, or all that can with `drain`. The class's lock
+ * is held. */
+static void settle(struct leati_memory *memory, size_class *class, uint32_t probes, bool drain) {
   leat_error failure = {.struct_size = sizeof(failure)};
-  for (leati_block *at = class->first_waiting; at != NULL; at = at->next_free) {
+  for (leati_block *at = class->first_waiting; at != NULL && probes > 0; --probes, at = at->next_free) {
     if (at->poisoned || (!memory->closing && !reusable(at, NULL))) {
       continue;
     }
@@ -832,8 +836,12 @@ static void settle(struct leati_memory *memory, size_class *class, bool drain) {
 /* Puts a freed block at the end of the quarantine. What it says of the block's zones is for free() if that can tell
  * already, else for later. The class's lock is held. */
 static int32_t quarantine(struct leati_memory *memory, size_class *class, leati_block *block, leat_error *err) {
-  const int32_t status = reusable(block, NULL) ? check_fence(block, err) : LEAT_OK;
-  block->poisoned = false;
+  int32_t status = LEAT_OK;
+  block->poisoned = reusable(block, NULL);
+  if (block->poisoned) {
+    status = check_fence(block, err);
+    poison(block);
+  }
   block->next_free = NULL;
   if (class->last_waiting != NULL) {
     class->last_waiting->next_free = block;
@@ -842,7 +850,7 @@ static int32_t quarantine(struct leati_memory *memory, size_class *class, leati_
   }
   class->last_waiting = block;
   ++class->waiting_count;
-  settle(memory, class, false);
+  settle(memory, class, QUARANTINE_PROBES, false);
   return status;
 }
 
@@ -863,7 +871,7 @@ static void inspect(struct leati_memory *memory, size_class *class) {
       note_finding(memory, &failure);
     }
   }
-  settle(memory, class, false);
+  settle(memory, class, UINT32_MAX, false);
   leati_mutex_unlock(&class->lock);
 }
 
@@ -905,7 +913,7 @@ static segment *detach_idle(struct leati_memory *memory, size_class *class, bool
   uint32_t looked = 0;
   leati_mutex_lock(&class->lock);
   if (memory->guard) {
-    settle(memory, class, drain);
+    settle(memory, class, drain ? UINT32_MAX : QUARANTINE_PROBES, drain);
   }
   segment **at = &class->segments;
   while (*at != NULL && atomic_load_explicit(&memory->committed, memory_order_relaxed) > target + *inout_bytes) {
@@ -999,7 +1007,7 @@ static int32_t class_alloc(leat_device *device, uint64_t size, bool pressed, lea
   leati_mutex_lock(&class->lock);
   if (!memory->pages) {
     if (memory->guard) {
-      settle(memory, class, pressed);
+      settle(memory, class, pressed ? UINT32_MAX : QUARANTINE_PROBES, pressed);
     }
     block = pop_free(class, block_size, pressed ? UINT32_MAX : FREE_LIST_PROBES, timeline);
   }

@@ -778,6 +778,31 @@ static void the_quarantine_is_bounded(void **state) {
   reopen(f, "LEAT_MEMORY_GUARD", NULL);
 }
 
+/* Blocks that are freed while work uses them are not all looked at whenever another one comes or goes. */
+static void many_blocks_wait_in_the_quarantine_quickly(void **state) {
+  enum { BLOCKS = 150000 };
+  fixture *const f = fixture_of(state);
+  reopen(f, "LEAT_MEMORY_GUARD", "1");
+  leat_stream *const stream = open_stream(f);
+  static uint64_t held[BLOCKS];
+  unsigned char byte = 1;
+  for (size_t i = 0; i < BLOCKS; ++i) {
+    held[i] = alloc_on(f, 100, NULL);
+    use_in_future(f, held[i], stream);
+  }
+  upload(f, stream, held[0], &byte, 1);
+  for (size_t i = 0; i < BLOCKS; ++i) {
+    release(f, held[i]);
+  }
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  assert_true(stats_of(f).reserved_bytes >= UINT64_C(100) * BLOCKS);
+  assert_ok(f->api->stream->synchronize(stream, &err));
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  assert_int_equal(stats_of(f).reserved_bytes, 0);
+  assert_ok(f->api->stream->destroy(stream, &err));
+  reopen(f, "LEAT_MEMORY_GUARD", NULL);
+}
+
 /* ---- Guard pages --------------------------------------------------------------------------------------------------
  */
 
@@ -1044,6 +1069,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(damage_to_a_live_block_is_found_by_synchronize),
       cmocka_unit_test(damage_to_a_block_in_flight_is_found_later),
       cmocka_unit_test(the_quarantine_is_bounded),
+      cmocka_unit_test(many_blocks_wait_in_the_quarantine_quickly),
       cmocka_unit_test(a_device_that_leaves_its_pages_is_stopped),
       cmocka_unit_test(leaks_are_named_when_the_device_closes),
       cmocka_unit_test(threads_allocate_and_free_at_once),
