@@ -765,6 +765,10 @@ static void note_finding(struct leati_memory *memory, const leat_error *failure)
   leati_mutex_unlock(&memory->table_lock);
 }
 
+void leati_memory_note_finding(leat_device *device, const leat_error *failure) {
+  note_finding(device->memory, failure);
+}
+
 /* Looks at the red zones of a block and makes them whole again, so that one write is told once. The class's lock is
  * held. */
 static int32_t check_fence(const leati_block *block, leat_error *err) {

@@ -5,6 +5,7 @@
 
 #include "device.h"
 #include "gate.h"
+#include "memory.h"
 #include "status.h"
 
 /* Adds spare timelines, linked from `first` to `last`. */
@@ -53,6 +54,7 @@ static void destroy_list(leat_device *device, leati_submission *list) {
     leati_staging_give(device, list->chunks);
     leati_free(list->commands);
     leati_free(list->deliveries);
+    leati_free(list->checks);
     leati_free(list);
     list = next;
   }
@@ -99,6 +101,20 @@ int32_t leati_submission_deliver(leati_submission *submission, void *to, const v
   return LEAT_OK;
 }
 
+int32_t leati_submission_check(leati_submission *submission, const leati_check *check, leat_error *err) {
+  if (submission->check_count == submission->check_capacity) {
+    const uint32_t capacity = submission->check_capacity == 0 ? 16 : submission->check_capacity * 2;
+    leati_check *const grown = leati_realloc(submission->checks, capacity * sizeof(*grown));
+    if (grown == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a kernel finds");
+    }
+    submission->checks = grown;
+    submission->check_capacity = capacity;
+  }
+  submission->checks[submission->check_count++] = *check;
+  return LEAT_OK;
+}
+
 void leati_timeline_push(leati_timeline *timeline, leati_submission *submission) {
   submission->next = NULL;
   submission->timeline = timeline;
@@ -121,6 +137,7 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) {
   submission->barrier_count = 0;
   submission->to_host = 0;
   submission->delivery_count = 0;
+  submission->check_count = 0;
   submission->next = timeline->free;
   timeline->free = submission;
 }
@@ -134,6 +151,11 @@ void leati_timeline_drop(leati_timeline *timeline, leati_submission *submission)
 bool leati_timeline_fails(leati_timeline *timeline, uint64_t value) {
   return atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK &&
          value >= atomic_load_explicit(&timeline->failed_from, memory_order_acquire);
+}
+
+bool leati_timeline_flawed(leati_timeline *timeline, uint64_t value) {
+  return atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK &&
+         value >= atomic_load_explicit(&timeline->flawed_from, memory_order_acquire);
 }
 
 uint64_t leati_timeline_last(leati_timeline *timeline) {
@@ -172,17 +194,32 @@ void leati_timeline_discard(leati_submission *submission) {
   leati_mutex_unlock(&timeline->lock);
 }
 
-void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_error *cause) {
-  leati_mutex_lock(&timeline->lock);
-  const bool first = atomic_load_explicit(&timeline->failed, memory_order_relaxed) == LEAT_OK;
-  if (first || value < atomic_load_explicit(&timeline->failed_from, memory_order_relaxed)) {
-    atomic_store_explicit(&timeline->failed_from, value, memory_order_release);
+/* Lowers a value unless it is lower. `lock` held. */
+static void lower_to(_Atomic uint64_t *value, uint64_t to) {
+  if (to < atomic_load_explicit(value, memory_order_relaxed)) {
+    atomic_store_explicit(value, to, memory_order_release);
   }
+}
+
+/* Notes a failure: values from `from` on are never reached, or those from `flawed` on are and give it. The first cause
+ * stays. `lock` held. */
+static void note_failure(leati_timeline *timeline, uint64_t from, uint64_t flawed, const leat_error *cause) {
+  const bool first = atomic_load_explicit(&timeline->failed, memory_order_relaxed) == LEAT_OK;
   if (first) {
+    atomic_store_explicit(&timeline->failed_from, from, memory_order_release);
+    atomic_store_explicit(&timeline->flawed_from, flawed, memory_order_release);
     timeline->failure = *cause;
     timeline->failure.struct_size = sizeof(timeline->failure);
     atomic_store_explicit(&timeline->failed, cause->code, memory_order_release);
+  } else {
+    lower_to(&timeline->failed_from, from);
+    lower_to(&timeline->flawed_from, flawed);
   }
+}
+
+void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_error *cause) {
+  leati_mutex_lock(&timeline->lock);
+  note_failure(timeline, value, UINT64_MAX, cause);
   leati_mutex_unlock(&timeline->lock);
 }
 
@@ -271,8 +308,26 @@ static void deliver(leati_submission *submission) {
   submission->delivery_count = 0;
 }
 
+/* Looks at what the kernels of a submission that has run have found, which fails the stream. If its stream is gone, the
+ * finding is left in `unheard`. `lock` held. */
+static void look(leati_timeline *timeline, const leati_submission *done, leat_error *unheard) {
+  for (uint32_t i = 0; i < done->check_count; ++i) {
+    leat_error failure = {.struct_size = sizeof(failure)};
+    if (leati_check_look(&done->checks[i], &failure) == LEAT_OK) {
+      continue;
+    }
+    if (done->owner == timeline->owner) {
+      note_failure(timeline, UINT64_MAX, done->value, &failure);
+    } else {
+      *unheard = failure;
+    }
+  }
+}
+
 /* Makes the deliveries of all submissions up to `reached` and takes them off the list. */
 static void retire(leati_timeline *timeline, uint64_t reached) {
+  leat_error unheard;
+  unheard.code = LEAT_OK; /* and the rest is not written, because nothing is found as a rule */
   leati_mutex_lock(&timeline->lock);
   while (timeline->first != NULL && timeline->first->value <= reached) {
     leati_submission *const done = timeline->first;
@@ -281,12 +336,16 @@ static void retire(leati_timeline *timeline, uint64_t reached) {
       timeline->last = NULL;
     }
     deliver(done);
+    look(timeline, done, &unheard);
     recycle(timeline, done);
   }
   if (atomic_load_explicit(&timeline->completed, memory_order_relaxed) < reached) {
     atomic_store_explicit(&timeline->completed, reached, memory_order_release);
   }
   leati_mutex_unlock(&timeline->lock);
+  if (unheard.code != LEAT_OK) {
+    leati_memory_note_finding(timeline->device, &unheard);
+  }
   leati_gate_register(LEATI_GATE_WORKED);
 }
 
@@ -374,7 +433,8 @@ static int32_t advance(leati_timeline *timeline, leat_error *err) {
   return LEAT_OK;
 }
 
-int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_error *err) {
+/* As leati_timeline_query(), of a value that is reached whatever was found there. */
+static int32_t reach(leati_timeline *timeline, uint64_t value, leat_error *err) {
   if (atomic_load_explicit(&timeline->completed, memory_order_acquire) >= value) {
     return LEAT_OK;
   }
@@ -391,6 +451,11 @@ int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_erro
     return leati_fail_again(err, &timeline->failure);
   }
   return leati_fail(err, LEAT_ERROR_NOT_READY, "the work has not finished yet");
+}
+
+int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_error *err) {
+  LEATI_TRY(reach(timeline, value, err));
+  return leati_timeline_flawed(timeline, value) ? leati_fail_again(err, &timeline->failure) : LEAT_OK;
 }
 
 void leati_timelines_retire(leat_device *device) {
@@ -450,8 +515,7 @@ static bool settle_oldest(leati_timeline *timeline) {
     last = &(*last)->replaced;
   }
   leati_timeline *const old = *last;
-  if (old == NULL || leati_timeline_query(old, leati_timeline_last(old), NULL) != LEAT_OK ||
-      !hand_over(old, timeline)) {
+  if (old == NULL || reach(old, leati_timeline_last(old), NULL) != LEAT_OK || !hand_over(old, timeline)) {
     return false;
   }
   *last = NULL;

@@ -16,6 +16,7 @@
 
 #include "counter.h"
 #include "device.h"
+#include "finding.h"
 #include "staging.h"
 #include "sync.h"
 #include "vulkan.h"
@@ -54,6 +55,8 @@ typedef struct leati_submission {
   leati_chunk *chunks;
   leati_delivery *deliveries;
   uint32_t delivery_count, delivery_capacity;
+  leati_check *checks; /**< looked at when it has run */
+  uint32_t check_count, check_capacity;
   uint64_t owner; /**< leati_timeline::owner when it was pushed */
   bool waited;    /**< it waits for other timelines on the device, so the downloads behind those come before its end */
 } leati_submission;
@@ -81,6 +84,9 @@ typedef struct leati_timeline {
   /** First value that is never reached, once `failed`. Lowered under `lock` (release) when an older submission fails
    * after a newer list did; read without it (acquire). */
   _Atomic uint64_t failed_from;
+  /** First value whose work ran and found something wrong under guard (finding.h), once `failed`. Values from it on are
+   * reached, and give the failure all the same. As `failed_from`. */
+  _Atomic uint64_t flawed_from;
   /** Running mean of what waits took, nanoseconds. Relaxed: a guess for the next one. */
   _Atomic uint64_t usual_wait_ns;
   leati_mutex lock; /* guards the lists below, and the deliveries being made */
@@ -106,6 +112,8 @@ int32_t leati_timeline_open(leati_timeline *timeline, leati_submission **out, le
 /** Adds a delivery to a submission. */
 int32_t leati_submission_deliver(leati_submission *submission, void *to, const void *from, uint64_t size,
                                  leat_error *err);
+/** Adds a check to a submission: what it finds when the submission has run fails the timeline. */
+int32_t leati_submission_check(leati_submission *submission, const leati_check *check, leat_error *err);
 /** Lets a watch stand for a value instead of what it stood for; downloads up to it stay wanted. */
 void leati_timeline_watch(leati_timeline *timeline, uint64_t value, leati_watch *watch);
 /** Lets a watch stand for what another one stands for, of which the caller holds the event's lock. */
@@ -133,6 +141,9 @@ void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_er
 void leati_timeline_discard(leati_submission *submission);
 /** Whether a value is never reached. */
 bool leati_timeline_fails(leati_timeline *timeline, uint64_t value);
+/** Whether work up to a value has run and found something wrong under guard: the value is reached, and its waiters get
+ * the failure. */
+bool leati_timeline_flawed(leati_timeline *timeline, uint64_t value);
 
 /** The last pushed value that is going to be reached, as far as is known. */
 uint64_t leati_timeline_last(leati_timeline *timeline);

@@ -259,7 +259,8 @@ typedef struct leat_device_api {
    * @threads any
    * @param device [in] an open device
    * @param err [out] what went wrong, may be NULL
-   * @errors LEAT_ERROR_DEVICE_LOST, LEAT_ERROR_CORRUPTED, and the sticky errors of the streams */
+   * @errors LEAT_ERROR_DEVICE_LOST, LEAT_ERROR_CORRUPTED, and the sticky errors of the streams; where guarding is on
+   *   also, once, what the work of streams that are gone has met */
   int32_t (*synchronize)(leat_device *device, leat_error *err);
 } leat_device_api;
 
@@ -671,7 +672,14 @@ typedef struct leat_event_api {
 
 /* Operators are ONNX's: named as in the ONNX specification (domain ""), or as ONNX Runtime names its own
  * ("com.microsoft"), or ours ("leat"), with their attributes and the version of the operator set that introduced the
- * form in use (the specification's "since version"). */
+ * form in use (the specification's "since version").
+ *
+ * Numbers in tensors of the device are not known when an operator is put into a stream. An index out of range (Gather,
+ * GatherElements, GatherND, ScatterElements, ScatterND) reads 0 or writes nothing, and an integer divided by zero (Div,
+ * Mod) gives 0: no memory outside of the tensors is touched, and no error is told. Where guarding is on
+ * (LEAT_MEMORY_GUARD) the results are the same, and when the work has run its stream fails with
+ * LEAT_ERROR_INVALID_ARGUMENT and a message that names the operator, which the next wait for it gives; other streams go
+ * on, and so does later work of this one that was submitted already. */
 
 #define LEAT_MAX_RANK 8 /**< dimensions of a tensor at most */
 

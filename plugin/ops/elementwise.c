@@ -33,6 +33,7 @@ typedef struct elementwise {
   const float *parameters;    /* two, or NULL */
   uint32_t operand_count;     /* 1 to OPERANDS_MAX */
   const leati_view *operands[OPERANDS_MAX];
+  const char *divides; /* NULL, or the name of an operator of two integers that may meet a zero divisor */
 } elementwise;
 
 /* ---- Recording -------------------------------------------------------------------------------------------------- */
@@ -152,10 +153,15 @@ static inline int32_t record(leati_recorder *recorder, const elementwise *e, con
     flat = flat && e->operands[k]->compact && e->operands[k]->count == result->count;
     args.operands[k] = e->operands[k]->address;
   }
+  uint32_t type_in = e->type_in;
+  if (e->divides != NULL) {
+    LEATI_TRY(leati_record_check(recorder, e->divides, LEATI_FAULT_DIVISOR, &args.operands[2], err));
+    type_in = args.operands[2] != 0;
+  }
   const bool vector = flat ? fill_flat(e, result, &args) : fill_dims(e, result, &args);
   leati_dispatch dispatch = {
       .pipeline = {.kernel = e->kernel,
-                   .spec = {e->operation, vector ? LEAT_EW_VECTOR : LEAT_EW_STRIDED, e->type_in, e->type_out}},
+                   .spec = {e->operation, vector ? LEAT_EW_VECTOR : LEAT_EW_STRIDED, type_in, e->type_out}},
       .args = &args,
       .args_size = sizeof(args),
       .read_count = e->operand_count,
@@ -473,9 +479,12 @@ static uint32_t operation_of(const leat_op *op) {
 }
 
 static int32_t invoke_binary(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+  const uint32_t operation = operation_of(op);
+  const bool divides = operation == LEAT_EW_DIV || operation == LEAT_EW_MOD || operation == LEAT_EW_FMOD;
   const elementwise e = {
       .kernel = kernels_of(call->inputs[0].type)->binary,
-      .operation = operation_of(op),
+      .operation = operation,
+      .divides = divides && call->inputs[0].type != LEAT_TYPE_FLOAT32 ? leati_op_def_of(op)->info.name : NULL,
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},
   };

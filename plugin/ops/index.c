@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators that find elements by indices from tensor data: Gather, GatherElements, GatherND, ScatterElements,
  * ScatterND; and CumSum. An index out of range reads 0 or writes nothing: the kernels check every one before it becomes
- * an address. */
+ * an address. Under guard they also tell of it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -64,11 +64,17 @@ static int32_t check_all(const leati_call *call, leat_error *err) {
   return leati_check_reach(&call->outputs[0], what, err);
 }
 
+/* Where the kernel of an operator tells of an index out of range; 0: it is not asked. */
+static int32_t ask(leati_recorder *recorder, const leat_op *op, uint64_t *out_finding, leat_error *err) {
+  return leati_record_check(recorder, leati_op_def_of(op)->info.name, LEATI_FAULT_INDEX, out_finding, err);
+}
+
 /* ---- Gather ----------------------------------------------------------------------------------------------------- */
 
 typedef struct gather_args {
   uint64_t data, indices, dst;
   uint32_t count, inner, axis_size, index_count;
+  uint64_t finding;
 } gather_args;
 
 static const leati_item_kernels gather_kernels = LEATI_ITEM_KERNELS_5(GATHER);
@@ -109,7 +115,7 @@ static int32_t invoke_gather(const leat_op *op, leati_recorder *recorder, const 
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
   const uint64_t inner = product(data.shape, axis + 1, data.ndim) * data.item_size;
   const uint32_t width = leati_item_width(inner | data.address | dst->address);
-  const gather_args args = {
+  gather_args args = {
       .data = data.address,
       .indices = indices.address,
       .dst = dst->address,
@@ -118,8 +124,9 @@ static int32_t invoke_gather(const leat_op *op, leati_recorder *recorder, const 
       .axis_size = (uint32_t)data.shape[axis],
       .index_count = (uint32_t)indices.count,
   };
+  LEATI_TRY(ask(recorder, op, &args.finding, err));
   leati_dispatch dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(gather_kernels, width), .spec = {is_32(&indices)}},
+      .pipeline = {.kernel = leati_item_kernel(gather_kernels, width), .spec = {is_32(&indices), args.finding != 0}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS(&data, &indices),
@@ -136,6 +143,7 @@ typedef struct elements_args {
   uint32_t count, rank, axis, axis_size;
   uint32_t dims[LEAT_MAX_RANK];
   int32_t strides[LEAT_MAX_RANK];
+  uint64_t finding;
 } elements_args;
 
 static const leati_item_kernels gather_elements_kernels = LEATI_ITEM_KERNELS_4(GATHER_ELEMENTS);
@@ -180,8 +188,9 @@ static int32_t infer_scatter_elements(const leat_op *op, const leati_call *call,
 
 /* `data` is what the indices point into; `other` has the shape of the indices. Both of them and `indices` are in place.
  */
-static int32_t record_elements(leati_recorder *recorder, const leati_view *data, const leati_view *indices,
-                               const leati_view *other, int32_t axis, bool scatter, leat_error *err) {
+static int32_t record_elements(const leat_op *op, leati_recorder *recorder, const leati_view *data,
+                               const leati_view *indices, const leati_view *other, int32_t axis, bool scatter,
+                               leat_error *err) {
   elements_args args = {
       .data = data->address,
       .indices = indices->address,
@@ -195,10 +204,11 @@ static int32_t record_elements(leati_recorder *recorder, const leati_view *data,
     args.dims[d] = (uint32_t)indices->shape[d];
     args.strides[d] = data->shape[d] == 1 ? 0 : (int32_t)data->strides[d];
   }
+  LEATI_TRY(ask(recorder, op, &args.finding, err));
   leati_dispatch dispatch = {
       .pipeline = {.kernel =
                        leati_item_kernel(scatter ? scatter_elements_kernels : gather_elements_kernels, data->item_size),
-                   .spec = {is_32(indices)}},
+                   .spec = {is_32(indices), args.finding != 0}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS(indices, scatter ? other : data),
@@ -218,7 +228,7 @@ static int32_t invoke_gather_elements(const leat_op *op, leati_recorder *recorde
   LEATI_TRY(check_elements(op, call, &axis, err));
   LEATI_TRY(check_all(call, err));
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
-  return record_elements(recorder, &call->inputs[0], &indices, &call->outputs[0], axis, false, err);
+  return record_elements(op, recorder, &call->inputs[0], &indices, &call->outputs[0], axis, false, err);
 }
 
 static int32_t invoke_scatter_elements(const leat_op *op, leati_recorder *recorder, const leati_call *call,
@@ -236,7 +246,7 @@ static int32_t invoke_scatter_elements(const leat_op *op, leati_recorder *record
   }
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &updates, err));
-  return record_elements(recorder, &call->outputs[0], &indices, &updates, axis, true, err);
+  return record_elements(op, recorder, &call->outputs[0], &indices, &updates, axis, true, err);
 }
 
 /* ---- GatherND and ScatterND ------------------------------------------------------------------------------------- */
@@ -246,6 +256,7 @@ typedef struct nd_args {
   uint32_t count, inner, tuple, per_batch, batch_items;
   uint32_t dims[LEAT_MAX_RANK];
   uint32_t strides[LEAT_MAX_RANK];
+  uint64_t finding;
 } nd_args;
 
 static const leati_item_kernels gather_nd_kernels = LEATI_ITEM_KERNELS_5(GATHER_ND);
@@ -319,7 +330,7 @@ static int32_t infer_scatter_nd(const leat_op *op, const leati_call *call, leat_
 }
 
 /* All views are compact; `other` is the result of GatherND or the updates of ScatterND. */
-static int32_t record_nd(leati_recorder *recorder, const leati_view *data, const leati_view *indices,
+static int32_t record_nd(const leat_op *op, leati_recorder *recorder, const leati_view *data, const leati_view *indices,
                          const leati_view *other, int32_t batch, int32_t tuple, bool scatter, leat_error *err) {
   const uint64_t inner = product(data->shape, batch + tuple, data->ndim) * data->item_size;
   const uint32_t width = leati_item_width(inner | data->address | other->address);
@@ -337,9 +348,10 @@ static int32_t record_nd(leati_recorder *recorder, const leati_view *data, const
     args.dims[k] = (uint32_t)data->shape[batch + k];
     args.strides[k] = (uint32_t)(product(data->shape, batch + k + 1, data->ndim) * data->item_size / width);
   }
+  LEATI_TRY(ask(recorder, op, &args.finding, err));
   leati_dispatch dispatch = {
       .pipeline = {.kernel = leati_item_kernel(scatter ? scatter_nd_kernels : gather_nd_kernels, width),
-                   .spec = {is_32(indices)}},
+                   .spec = {is_32(indices), args.finding != 0}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS(indices, scatter ? other : data),
@@ -359,7 +371,7 @@ static int32_t invoke_gather_nd(const leat_op *op, leati_recorder *recorder, con
   LEATI_TRY(check_all(call, err));
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &data, err));
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
-  return record_nd(recorder, &data, &indices, &call->outputs[0], batch, tuple, false, err);
+  return record_nd(op, recorder, &data, &indices, &call->outputs[0], batch, tuple, false, err);
 }
 
 static int32_t invoke_scatter_nd(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
@@ -376,7 +388,7 @@ static int32_t invoke_scatter_nd(const leat_op *op, leati_recorder *recorder, co
   }
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &updates, err));
-  return record_nd(recorder, &call->outputs[0], &indices, &updates, batch, tuple, true, err);
+  return record_nd(op, recorder, &call->outputs[0], &indices, &updates, batch, tuple, true, err);
 }
 
 /* ---- CumSum ----------------------------------------------------------------------------------------------------- */

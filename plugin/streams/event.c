@@ -28,14 +28,15 @@ leat_stream *leati_event_read(leat_event *event, leati_timeline **out_timeline, 
 }
 
 /* What an event stands for now, which stays wanted with all its downloads though the event is recorded anew, until
- * leati_timeline_unwatch(). Of no timeline if it has arrived already or was never recorded. Returns
+ * leati_timeline_unwatch(). Of no timeline if it has arrived well already or was never recorded. Returns
  * leat_event::stream. */
 static leat_stream *hold(leat_event *event, leati_watch *held) {
   leati_mutex_lock(&event->lock);
   const leati_watch *const watch = &event->watch;
   held->timeline = NULL;
   if (watch->timeline != NULL &&
-      atomic_load_explicit(&watch->timeline->completed, memory_order_acquire) < watch->value) {
+      (atomic_load_explicit(&watch->timeline->completed, memory_order_acquire) < watch->value ||
+       leati_timeline_flawed(watch->timeline, watch->value))) {
     leati_timeline_watch_too(watch, held);
   }
   leat_stream *const stream = event->stream;

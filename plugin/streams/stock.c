@@ -240,8 +240,9 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
   for (; timeline != NULL; timeline = timeline->next) {
     leat_error failure = {.struct_size = sizeof(failure)};
     const uint64_t value = leati_timeline_last(timeline);
+    const bool known = leati_timeline_flawed(timeline, value);
     const int32_t waited = leati_wait(timeline, value, -1, &failure);
-    if (waited != LEAT_OK && status == LEAT_OK) {
+    if (waited != LEAT_OK && !known && status == LEAT_OK) {
       status = leati_fail_again(err, &failure);
     }
   }

@@ -354,7 +354,8 @@ int32_t leati_stream_drain(leat_stream *stream, leati_timeline *failed, uint64_t
     const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
     leat_error failure = {.struct_size = sizeof(failure)};
     const int32_t status = leati_wait(at, value, deadline_ns == UINT64_MAX ? -1 : (int64_t)left, &failure);
-    if (status != LEAT_OK && !leati_timeline_fails(at, value)) {
+    const bool reached = atomic_load_explicit(&at->completed, memory_order_acquire) >= value;
+    if (status != LEAT_OK && !reached && !leati_timeline_fails(at, value)) {
       return leati_fail_again(err, &failure);
     }
   }
@@ -407,6 +408,7 @@ static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, le
   recorder->lack = LEATI_LACK_NOTHING;
   recorder->command_mark = open_count(stream);
   recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
+  recorder->check_mark = stream->open != NULL ? stream->open->check_count : 0;
   for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
     recorder->chunk_mark[i] = stream->current[i];
     recorder->used_mark[i] = stream->current[i] != NULL ? stream->current[i]->used : 0;
@@ -442,6 +444,7 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   }
   if (status != LEAT_OK && stream->open != NULL) {
     stream->open->delivery_count = recorder->delivery_mark;
+    stream->open->check_count = recorder->check_mark;
     for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
       leati_chunk *const chunk = stream->current[i];
       if (chunk != NULL) {
@@ -615,6 +618,25 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
                                           .groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]}}};
   ++stream->open->command_count;
   stream->open->barrier_count += command->barrier;
+  return LEAT_OK;
+}
+
+int32_t leati_record_check(leati_recorder *recorder, const char *name, leati_fault fault, uint64_t *out_address,
+                           leat_error *err) {
+  *out_address = 0;
+  if (!leati_memory_guarded(recorder->device)) {
+    return LEAT_OK;
+  }
+  leati_chunk *chunk;
+  uint64_t offset;
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, sizeof(leati_finding), COPY_ALIGNMENT, sizeof(leati_finding), &chunk,
+                  &offset, err));
+  leati_finding *const finding = (leati_finding *)(void *)(chunk->mapped + offset);
+  *finding = (leati_finding){.met = 0};
+  const leati_check check = {.at = finding, .name = name, .fault = fault};
+  LEATI_TRY(leati_submission_check(recorder->stream->open, &check, err));
+  recorder->stream->open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  *out_address = chunk->address + offset;
   return LEAT_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <leat/backend.h>
 #include <stdbool.h>
 
+#include "finding.h"
 #include "pipeline.h"
 #include "staging.h"
 #include "tensor.h"
@@ -38,6 +39,7 @@ typedef struct leati_recorder {
   leati_pipeline_key pipeline;                /**< the one that is lacking */
   uint32_t command_mark;                      /**< where the stream's list was at the begin */
   uint32_t delivery_mark;                     /**< likewise its downloads */
+  uint32_t check_mark;                        /**< and its checks */
   leati_chunk *chunk_mark[LEATI_CHUNK_KINDS]; /**< likewise the chunks that were being filled, */
   uint64_t used_mark[LEATI_CHUNK_KINDS];      /**< and how far */
   uint32_t temp_count;
@@ -75,6 +77,12 @@ typedef struct leati_dispatch {
 /** Appends a dispatch, with a barrier before it if it conflicts with a command since the last barrier, and stamps the
  * blocks. */
 int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *dispatch, leat_error *err);
+
+/** Under guard, gives the address of a record where the next dispatch tells of a fault that it meets: the stream then
+ * fails when the dispatch has run, with a message that names the operator. Else the address is 0, and nothing is to be
+ * told. */
+int32_t leati_record_check(leati_recorder *recorder, const char *name, leati_fault fault, uint64_t *out_address,
+                           leat_error *err);
 
 /** Appends a copy of `src` to `dst`, both compact and of the same number of bytes. The host side of a copy is staged:
  * see leat_memory_api::copy. */

@@ -639,6 +639,64 @@ static void downloads_before_a_failure_have_arrived_when_it_is_cleared(void **st
   close_device();
 }
 
+/* A dispatch that has an address for what it finds as its arguments. */
+static int32_t record_finding(leati_recorder *recorder, const void *name, leat_error *err) {
+  uint64_t finding;
+  const leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_DOWNLOAD_8},
+                                   .args = &finding,
+                                   .args_size = sizeof(finding),
+                                   .groups = {1, 1, 1}};
+  const int32_t status = leati_record_check(recorder, name, LEATI_FAULT_DIVISOR, &finding, err);
+  return status == LEAT_OK ? leati_record_dispatch(recorder, &dispatch, err) : status;
+}
+
+static void find_or_compute(const nulldriver_dispatch *dispatch, void *user) {
+  uint64_t address;
+  if (dispatch->code != leati_kernel_codes[LEATI_KERNEL_DOWNLOAD_8].words) {
+    host_compute(dispatch, user);
+    return;
+  }
+  memcpy(&address, dispatch->arguments, sizeof(address));
+  leati_finding *const finding = nulldriver_at(address, sizeof(*finding));
+  finding->met = 1;
+}
+
+/* Unlike what the queue refused, a list in which a kernel found something has run, and so will those behind it. */
+static void what_comes_behind_a_finding_runs_to_its_end(void **state) {
+  (void)state;
+  static blocks t;
+  leat_error said = {.struct_size = sizeof(said)};
+  open_configured("LEAT_MEMORY_GUARD", "1");
+  nulldriver_set_kernel(find_or_compute, NULL);
+  nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+  leat_stream *const stream = make_stream();
+  leat_event *const event = make_event();
+  take_blocks(&t, stream);
+  assert_ok(leati_record(stream, record_finding, "Fraction", &err));
+  assert_ok(h.api->event->record(event, stream, &err));
+  assert_int_equal(put_run(&t, stream, 3), LEAT_OK);
+  assert_ok(h.api->stream->flush(stream, &err));
+  assert_int_equal(h.api->event->wait(event, -1, &said), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_string_equal(said.message, "Fraction: an integer was divided by zero");
+  assert_int_equal(nulldriver_pending(), 1);
+  /* No block of it may be reused yet. */
+  leati_timeline *const timeline = atomic_load(&stream->timeline);
+  assert_false(leati_timeline_passed(timeline, atomic_load(&timeline->promised)));
+  assert_int_equal(h.api->stream->flush(stream, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_ok(h.api->stream->clear_error(stream, &err));
+  assert_int_equal(nulldriver_pending(), 0);
+  assert_arrived(&t, 3);
+  /* The timeline that failed is let go. */
+  assert_null(atomic_load(&stream->timeline)->replaced);
+  assert_int_equal(put_run(&t, stream, 4), LEAT_OK);
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  assert_arrived(&t, 4);
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_configured("LEAT_MEMORY_GUARD");
+}
+
 /* Whoever is told of a failure frees the destinations. */
 static void no_download_is_under_way_once_a_failure_is_told(void **state) {
   (void)state;
@@ -1955,6 +2013,7 @@ int main(void) {
       CASE(a_failed_submission_is_sticky_until_cleared),
       CASE(a_timed_record_without_memory_changes_nothing),
       CASE(downloads_before_a_failure_have_arrived_when_it_is_cleared),
+      CASE(what_comes_behind_a_finding_runs_to_its_end),
       CASE(a_failure_is_not_cleared_while_what_came_before_it_runs),
       CASE(no_download_is_under_way_once_a_failure_is_told),
       CASE(no_download_is_under_way_once_an_event_tells_a_failure),

@@ -59,4 +59,13 @@ static inline fixture *fixture_of(void **state) {
   return f;
 }
 
+/** Opens the fixture's device anew with a setting; NULL: as it was. */
+static inline void reopen(fixture *f, const char *name, const char *value) {
+  assert_ok(f->api->device->close(f->device, &err));
+  f->device = NULL;
+  assert_ok(f->api->shutdown(&err));
+  assert_ok(f->api->configure(name, value, &err));
+  assert_ok(f->api->device->open(0, &f->device, &err));
+}
+
 #endif /* LEAT_TESTS_UNIT_FIXTURE_H_ */

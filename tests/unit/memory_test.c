@@ -342,15 +342,6 @@ static void a_block_that_cannot_be_mapped_is_used_unmapped(void **state) {
 /* ---- Watermarks ---------------------------------------------------------------------------------------------------
  */
 
-/* Opens the fixture's device anew with a setting; NULL: as it was. */
-static void reopen(fixture *f, const char *name, const char *value) {
-  assert_ok(f->api->device->close(f->device, &err));
-  f->device = NULL;
-  assert_ok(f->api->shutdown(&err));
-  assert_ok(f->api->configure(name, value, &err));
-  assert_ok(f->api->device->open(0, &f->device, &err));
-}
-
 static leat_memory_stats stats_of(fixture *f) {
   leat_memory_stats stats = {.struct_size = sizeof(stats)};
   assert_ok(f->api->memory->stats(f->device, &stats, &err));

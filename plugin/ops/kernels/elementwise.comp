@@ -9,16 +9,17 @@
 #extension GL_GOOGLE_include_directive : require
 #include "any.glsl"
 #include "elementwise_codes.glsl"
+#include "finding.glsl"
 #include "math.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const int operation = 0;
 layout(constant_id = 1) const int access = 0;
-layout(constant_id = 2) const uint type_in = 0u;
+layout(constant_id = 2) const uint type_in = 0u;  // two INTEGER operands: whether a zero divisor is told
 layout(constant_id = 3) const uint type_out = 0u;
 
 layout(set = 0, binding = 0, std430) uniform Args {
-  uint64_t operands[3];
+  uint64_t operands[3];  // two INTEGER operands: the third is where a zero divisor is told
   uint64_t result;
   uint count;  // elements
   uint rank;   // of dims and strides, at least 1
@@ -231,7 +232,10 @@ float apply(float a, float b) {
 
 #elif defined(INTEGER)
 TA quotient(TA a, TA b) {
-  if (b == TA(0)) return TA(0);
+  if (b == TA(0)) {
+    if (type_in != 0u) finding_tell(args.operands[2], int64_t(0), 0u);
+    return TA(0);
+  }
 #if defined(SIGNED)
   if (b == TA(-1)) return TA(0) - a;
 #endif
@@ -255,7 +259,8 @@ TA apply(TA a, TA b) {
       return a < TA(0) ? a * b : a;
     default: {
       // The remainder has the sign of the dividend for FMOD and that of the divisor for MOD; a zero divisor gives 0.
-      TA rest = b == TA(0) ? TA(0) : a - quotient(a, b) * b;
+      TA whole = quotient(a, b);
+      TA rest = b == TA(0) ? TA(0) : a - whole * b;
 #if defined(SIGNED)
       if (operation == LEAT_EW_MOD && rest != TA(0) && (rest < TA(0)) != (b < TA(0))) rest += b;
 #endif

@@ -15,6 +15,7 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint inner;       // items that lie side by side
   uint axis_size;
   uint index_count;
+  uint64_t finding;
 } args;
 
 void main() {
@@ -24,7 +25,7 @@ void main() {
     uint i = item - line * args.inner;
     uint o = line / args.index_count;
     uint j = line - o * args.index_count;
-    int64_t x = index_load(args.indices, j, args.axis_size);
+    int64_t x = index_load(args.indices, j, args.axis_size, args.finding);
     Item value = Item(0);
     if (x >= int64_t(0)) {
       value = item_load(

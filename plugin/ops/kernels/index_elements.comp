@@ -18,12 +18,13 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint axis_size;
   uint dims[8];    // of the indices
   int strides[8];  // of the data
+  uint64_t finding;
 } args;
 
 void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
   for (uint n = 0u; n < 4u && item < args.count; ++n, item += 256u) {
-    int64_t x = index_load(args.indices, item, args.axis_size);
+    int64_t x = index_load(args.indices, item, args.axis_size, args.finding);
     uint index = item;
     int64_t offset = max(x, int64_t(0)) * int64_t(args.strides[args.axis]);
     for (uint e = args.rank; e > 0u; --e) {

@@ -18,6 +18,7 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint batch_items;  // items of the data in a batch
   uint dims[8];      // what the indices count
   uint strides[8];   // items
+  uint64_t finding;
 } args;
 
 void main() {
@@ -27,7 +28,7 @@ void main() {
     int64_t offset = int64_t(item - slice * args.inner) + int64_t(slice / args.per_batch) * int64_t(args.batch_items);
     bool inside = true;
     for (uint k = 0u; k < args.tuple; ++k) {
-      int64_t x = index_load(args.indices, slice * args.tuple + k, args.dims[k]);
+      int64_t x = index_load(args.indices, slice * args.tuple + k, args.dims[k], args.finding);
       inside = inside && x >= int64_t(0);
       offset += max(x, int64_t(0)) * int64_t(args.strides[k]);
     }
