@@ -87,12 +87,12 @@ struct leat_device {
   /** Buffers and descriptor sets that were destroyed. Raised before they are (release), so that whoever is handed an
    * object that came after, and may have its handle, sees it (acquire). */
   _Atomic uint32_t destroyed;
-  /** All timelines, linked by `next`, also those that failed. They are added at the head (release) and stay, so the
+  /** All timelines, linked by `next`, in use or not. They are added at the head (release) and stay, so the
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;
-  /** Timelines that no stream has any more and that another may have, linked by `next_spare`. Added one by one
-   * (release), taken all at once (acquire), so that there is no ABA. */
-  _Atomic(struct leati_timeline *) spare_timelines;
+  leati_mutex spare_lock; /**< guards `spare_timelines` */
+  /** Timelines that no stream has any more and that another may have, linked by `next_spare`. */
+  struct leati_timeline *spare_timelines;
   struct leati_counter *counters[LEATI_LANES_MAX]; /**< by queue; streams/lane.c */
   struct leati_memory *memory;                     /**< memory.c */
   struct leati_pipelines *pipelines;               /**< pipeline.c */

@@ -33,6 +33,7 @@ typedef enum leati_rank {
   LEATI_RANK_SEGMENTS,    /**< the table of live segments (memory.c) */
   LEATI_RANK_STAMPS,      /**< the stamps of one block (memory.c) */
   LEATI_RANK_TIMELINE,    /**< one timeline's submissions in flight (timeline.c) */
+  LEATI_RANK_SPARES,      /**< timelines that no stream has (timeline.c) */
   LEATI_RANK_STAGING,     /**< free staging chunks (staging.c) */
   LEATI_RANK_CLOCK,       /**< free timestamp queries (streams/clock.c) */
   LEATI_RANK_FIRST,       /**< the first submission to each queue (streams/lane.c) */

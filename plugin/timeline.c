@@ -8,24 +8,26 @@
 #include "memory.h"
 #include "status.h"
 
-/* Adds spare timelines, linked from `first` to `last`. */
-static void add_spare(leat_device *device, leati_timeline *first, leati_timeline *last) {
-  last->next_spare = atomic_load_explicit(&device->spare_timelines, memory_order_relaxed);
-  while (!atomic_compare_exchange_weak_explicit(&device->spare_timelines, &last->next_spare, first,
-                                                memory_order_release, memory_order_relaxed)) {
-  }
+void leati_timelines_create(leat_device *device) {
+  leati_mutex_init(&device->spare_lock, LEATI_RANK_SPARES);
+}
+
+static void add_spare(leati_timeline *timeline) {
+  leat_device *const device = timeline->device;
+  leati_mutex_lock(&device->spare_lock);
+  timeline->next_spare = device->spare_timelines;
+  device->spare_timelines = timeline;
+  leati_mutex_unlock(&device->spare_lock);
 }
 
 /* Takes a spare timeline, or NULL. */
 static leati_timeline *take_spare(leat_device *device) {
-  leati_timeline *const spare = atomic_exchange_explicit(&device->spare_timelines, NULL, memory_order_acquire);
-  if (spare != NULL && spare->next_spare != NULL) {
-    leati_timeline *last = spare->next_spare;
-    while (last->next_spare != NULL) {
-      last = last->next_spare;
-    }
-    add_spare(device, spare->next_spare, last);
+  leati_mutex_lock(&device->spare_lock);
+  leati_timeline *const spare = device->spare_timelines;
+  if (spare != NULL) {
+    device->spare_timelines = spare->next_spare;
   }
+  leati_mutex_unlock(&device->spare_lock);
   return spare;
 }
 
@@ -60,12 +62,18 @@ static void destroy_list(leat_device *device, leati_submission *list) {
   }
 }
 
-void leati_timeline_destroy(leati_timeline *timeline) {
-  leat_device *const device = timeline->device;
-  destroy_list(device, timeline->first);
-  destroy_list(device, timeline->free);
-  leati_mutex_destroy(&timeline->lock);
-  leati_free(timeline);
+void leati_timelines_destroy(leat_device *device) {
+  leati_timeline *timeline = atomic_exchange_explicit(&device->timelines, NULL, memory_order_acquire);
+  while (timeline != NULL) {
+    leati_timeline *const next = timeline->next;
+    destroy_list(device, timeline->first);
+    destroy_list(device, timeline->free);
+    leati_mutex_destroy(&timeline->lock);
+    leati_free(timeline);
+    timeline = next;
+  }
+  device->spare_timelines = NULL;
+  leati_mutex_destroy(&device->spare_lock);
 }
 
 int32_t leati_timeline_open(leati_timeline *timeline, leati_submission **out, leat_error *err) {
@@ -148,14 +156,30 @@ void leati_timeline_drop(leati_timeline *timeline, leati_submission *submission)
   leati_mutex_unlock(&timeline->lock);
 }
 
-bool leati_timeline_fails(leati_timeline *timeline, uint64_t value) {
+bool leati_timeline_fails(const leati_timeline *timeline, uint64_t value) {
   return atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK &&
          value >= atomic_load_explicit(&timeline->failed_from, memory_order_acquire);
 }
 
-bool leati_timeline_flawed(leati_timeline *timeline, uint64_t value) {
+bool leati_timeline_flawed(const leati_timeline *timeline, uint64_t value) {
   return atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK &&
          value >= atomic_load_explicit(&timeline->flawed_from, memory_order_acquire);
+}
+
+/* Whether who waits for a value is given the timeline's failure. */
+static bool gives_failure(const leati_timeline *timeline, uint64_t value) {
+  return leati_timeline_fails(timeline, value) || leati_timeline_flawed(timeline, value);
+}
+
+int32_t leati_timeline_failure(leati_timeline *timeline, uint64_t value, leat_error *err) {
+  if (!gives_failure(timeline, value)) {
+    return LEAT_OK;
+  }
+  /* It may be another stream's by now, and fail there. */
+  leati_mutex_lock(&timeline->lock);
+  const int32_t status = gives_failure(timeline, value) ? leati_fail_again(err, &timeline->failure) : LEAT_OK;
+  leati_mutex_unlock(&timeline->lock);
+  return status;
 }
 
 uint64_t leati_timeline_last(leati_timeline *timeline) {
@@ -236,6 +260,28 @@ static void drop_unwanted(leati_timeline *timeline) {
   }
 }
 
+/* Whether a live event stands for what was lost. `lock` held. */
+static bool tells_of_loss(const leati_timeline *timeline) {
+  bool tells = false;
+  for (const leati_watch *watch = timeline->watches; watch != NULL && !tells; watch = watch->next) {
+    tells = gives_failure(timeline, watch->value);
+  }
+  return tells;
+}
+
+/* Lets a timeline that no stream has count on behind what was lost on it. The list that was open then may have been
+ * lost too, and its value stamped. `lock` held. */
+static void count_on(leati_timeline *timeline) {
+  if (atomic_load_explicit(&timeline->failed, memory_order_relaxed) == LEAT_OK) {
+    return;
+  }
+  const uint64_t lost = atomic_load_explicit(&timeline->promised, memory_order_relaxed) + 1;
+  atomic_store_explicit(&timeline->promised, lost, memory_order_release);
+  /* In this order: who sees no failure any more sees that value. */
+  atomic_store_explicit(&timeline->completed, lost, memory_order_release);
+  atomic_store_explicit(&timeline->failed, LEAT_OK, memory_order_release);
+}
+
 void leati_timeline_unwatch(leati_watch *watch) {
   leati_timeline *const timeline = watch->timeline;
   if (timeline == NULL) {
@@ -248,7 +294,15 @@ void leati_timeline_unwatch(leati_watch *watch) {
   }
   watch->timeline = NULL;
   drop_unwanted(timeline);
+  const bool spare = timeline->left && !tells_of_loss(timeline);
+  if (spare) {
+    timeline->left = false;
+    count_on(timeline);
+  }
   leati_mutex_unlock(&timeline->lock);
+  if (spare) {
+    add_spare(timeline);
+  }
 }
 
 /* Lists a watch. `lock` held. */
@@ -448,14 +502,17 @@ static int32_t reach(leati_timeline *timeline, uint64_t value, leat_error *err) 
   }
   /* What was submitted before the failure still arrives; only what lies behind it never will. */
   if (leati_timeline_fails(timeline, value)) {
-    return leati_fail_again(err, &timeline->failure);
+    LEATI_TRY(leati_timeline_failure(timeline, value, err));
   }
-  return leati_fail(err, LEAT_ERROR_NOT_READY, "the work has not finished yet");
+  /* One that counts on behind a failure has reached all that came before. */
+  return atomic_load_explicit(&timeline->completed, memory_order_acquire) >= value
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_READY, "the work has not finished yet");
 }
 
 int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_error *err) {
   LEATI_TRY(reach(timeline, value, err));
-  return leati_timeline_flawed(timeline, value) ? leati_fail_again(err, &timeline->failure) : LEAT_OK;
+  return leati_timeline_failure(timeline, value, err);
 }
 
 void leati_timelines_retire(leat_device *device) {
@@ -486,46 +543,47 @@ bool leati_timeline_passed(leati_timeline *timeline, uint64_t value) {
          leati_counter_has(point.counter, point.value);
 }
 
-/* Gives the free submissions of a timeline that was replaced to the one in its place, if it has failed, because it is
- * never used again. Any other keeps them for when it is taken again: the one in its place has needed its own before
- * these were free, and would gather one more each time. False: it lists something. */
-static bool hand_over(leati_timeline *from, leati_timeline *to) {
-  leati_mutex_lock(&from->lock);
-  const bool empty = from->first == NULL;
-  const bool failed = atomic_load_explicit(&from->failed, memory_order_relaxed) != LEAT_OK;
-  leati_submission *list = empty && failed ? from->free : NULL;
-  from->free = empty && failed ? NULL : from->free;
-  leati_mutex_unlock(&from->lock);
-  leati_mutex_lock(&to->lock);
-  while (list != NULL) {
-    leati_submission *const next = list->next;
-    list->next = to->free;
-    to->free = list;
-    list = next;
+/* Lets a replaced timeline go if nothing of it is listed. One that has failed stays while a thread keeps it; and while
+ * an event tells of the loss and it has replaced others, which those find by its link who wait for that event. With an
+ * event it is spare when that has gone. The lock of the stream that had it is held. */
+static bool let_go(leati_timeline *old) {
+  leati_mutex_lock(&old->lock);
+  const bool failed = atomic_load_explicit(&old->failed, memory_order_relaxed) != LEAT_OK;
+  const bool tells = tells_of_loss(old);
+  const bool goes = old->first == NULL && !(failed && atomic_load_explicit(&old->keepers, memory_order_acquire) != 0) &&
+                    !(tells && old->replaced != NULL);
+  if (goes && !tells) {
+    old->replaced = NULL;
+    count_on(old);
   }
-  leati_mutex_unlock(&to->lock);
-  return empty;
+  old->left = goes && tells;
+  leati_mutex_unlock(&old->lock);
+  if (goes && !tells) {
+    add_spare(old);
+  }
+  return goes;
 }
 
-/* Lets go of the oldest of the timelines that this one replaced. False: there is none, or it is not done. The oldest
- * first, because whoever waits for one in the middle finds those before it by its links. */
-static bool settle_oldest(leati_timeline *timeline) {
-  leati_timeline **last = &timeline->replaced;
-  while (*last != NULL && (*last)->replaced != NULL) {
-    last = &(*last)->replaced;
+/* Goes once through the timelines that this one replaced. True: the oldest has gone, and there is another one now. Only
+ * of the oldest the downloads are made, so that of two to one place the later one stays. */
+static bool settle_once(leati_timeline *timeline) {
+  bool gone = false;
+  for (leati_timeline **at = &timeline->replaced; *at != NULL;) {
+    leati_timeline *const old = *at, *const before = old->replaced;
+    if (before == NULL) {
+      (void)reach(old, leati_timeline_last(old), NULL);
+    }
+    gone = let_go(old);
+    if (gone) {
+      *at = before;
+    } else {
+      at = &old->replaced;
+    }
   }
-  leati_timeline *const old = *last;
-  if (old == NULL || reach(old, leati_timeline_last(old), NULL) != LEAT_OK || !hand_over(old, timeline)) {
-    return false;
-  }
-  *last = NULL;
-  if (atomic_load_explicit(&old->failed, memory_order_acquire) == LEAT_OK) {
-    add_spare(old->device, old, old);
-  }
-  return true;
+  return gone && timeline->replaced != NULL;
 }
 
 void leati_timeline_settle(leati_timeline *timeline) {
-  while (settle_oldest(timeline)) {
+  while (settle_once(timeline)) {
   }
 }

@@ -4,8 +4,10 @@
  *
  * A value is promised when a list of commands is handed over to a lane, and bound to a value of the lane's counter when
  * the queue has taken it. Timelines live as long as the device and their values only rise, so a pair never dangles:
- * when a stream goes, its timeline is handed to the next stream and goes on counting. One that has failed is never
- * handed on, and neither is one that may still fail: then the next stream gets another.
+ * when a stream goes, its timeline is handed to the next stream and goes on counting. One that has failed is not handed
+ * on with its stream, and neither is one that may still fail: then the next stream gets another. A timeline that was
+ * replaced so is spare when nothing of it is in flight, and one that failed when nobody has to hear of that any more:
+ * it counts on behind what was lost. So there are about as many as streams, lists in flight and events of lost lists.
  */
 #ifndef LEAT_PLUGIN_TIMELINE_H_
 #define LEAT_PLUGIN_TIMELINE_H_
@@ -77,16 +79,19 @@ typedef struct leati_timeline {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t completed;
   /** Highest value pushed. Raised by the stream under its lock (release), read by waiters (acquire). */
   _Atomic uint64_t promised;
-  /** LEAT_OK, or the code of `failure`. Set once under `lock` (release) after `failure` and `failed_from` were written;
-   * read without it (acquire). */
+  /** LEAT_OK, or the code of `failure`. Set under `lock` (release) after `failure` and `failed_from` were written, and
+   * once until the timeline is spare; read without it (acquire). */
   _Atomic int32_t failed;
-  leat_error failure;
+  leat_error failure; /* read with `lock`, or by who has the lock of the stream that has the timeline */
   /** First value that is never reached, once `failed`. Lowered under `lock` (release) when an older submission fails
    * after a newer list did; read without it (acquire). */
   _Atomic uint64_t failed_from;
   /** First value whose work ran and found something wrong under guard (finding.h), once `failed`. Values from it on are
    * reached, and give the failure all the same. As `failed_from`. */
   _Atomic uint64_t flawed_from;
+  /** Threads of leati_timeline_keep(). Raised under the lock of the stream that has the timeline, lowered without it
+   * (release), and looked at under it (acquire). */
+  _Atomic uint32_t keepers;
   /** Running mean of what waits took, nanoseconds. Relaxed: a guess for the next one. */
   _Atomic uint64_t usual_wait_ns;
   leati_mutex lock; /* guards the lists below, and the deliveries being made */
@@ -94,17 +99,20 @@ typedef struct leati_timeline {
   leati_submission *free;
   leati_watch *watches;              /* of live events, and of threads that wait for one */
   uint64_t owner;                    /* how many streams have gone that had this timeline */
+  bool left;                         /* no stream has it, but an event stands for what was lost; guarded by `lock` */
   struct leati_timeline *replaced;   /* the stream's before this one, unless settled; guarded by the stream's lock */
   struct leati_timeline *next;       /* all timelines of the device; set once */
-  struct leati_timeline *next_spare; /* leat_device::spare_timelines; whoever takes or gives it has it alone */
+  struct leati_timeline *next_spare; /* leat_device::spare_timelines; guarded by its lock */
 } leati_timeline;
 LEATI_APART(leati_timeline, device, completed);
 
+/** Prepares a device for timelines. */
+void leati_timelines_create(leat_device *device);
+/** Frees all of them and everything they still hold. The device must be idle. */
+void leati_timelines_destroy(leat_device *device);
 /** Gives a timeline of which nothing is in flight: a spare one, or else a new one.
  * @errors OUT_OF_MEMORY */
 int32_t leati_timeline_take(leat_device *device, leati_timeline **out, leat_error *err);
-/** Frees the timeline and everything it still holds. The device must be idle. */
-void leati_timeline_destroy(leati_timeline *timeline);
 
 /** An empty submission.
  * @errors OUT_OF_MEMORY */
@@ -120,9 +128,18 @@ void leati_timeline_watch(leati_timeline *timeline, uint64_t value, leati_watch 
 void leati_timeline_watch_too(const leati_watch *other, leati_watch *watch);
 /** Lets a watch stand for nothing. */
 void leati_timeline_unwatch(leati_watch *watch);
-/** Lets go of those timelines that this one replaced, and of which nothing is in flight any more: takes over what they
- * kept for reuse, and spares those that have not failed. The stream's lock is held. */
+/** Lets go of those timelines that this one replaced, and of which nothing is in flight any more, unless a thread keeps
+ * one that has failed. The stream's lock is held. */
 void leati_timeline_settle(leati_timeline *timeline);
+/** Keeps the stream's timeline from being used anew after it has failed, so that the caller, who will ask for a value
+ * without the stream's lock, hears of the failure though another thread clears it. The stream's lock is held. */
+static inline void leati_timeline_keep(leati_timeline *timeline) {
+  (void)atomic_fetch_add_explicit(&timeline->keepers, 1, memory_order_relaxed);
+}
+/** Ends that. */
+static inline void leati_timeline_release(leati_timeline *timeline) {
+  (void)atomic_fetch_sub_explicit(&timeline->keepers, 1, memory_order_release);
+}
 /** Says that the stream of this timeline and of those it replaced is gone. Downloads that no watch covers are not made
  * any more, because their destinations may be gone too. The stream's lock is held. */
 void leati_timeline_abandon(leati_timeline *timeline);
@@ -140,10 +157,12 @@ void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_er
 /** Takes back a pushed submission that the queue did not take. Its timeline has failed there. */
 void leati_timeline_discard(leati_submission *submission);
 /** Whether a value is never reached. */
-bool leati_timeline_fails(leati_timeline *timeline, uint64_t value);
+bool leati_timeline_fails(const leati_timeline *timeline, uint64_t value);
 /** Whether work up to a value has run and found something wrong under guard: the value is reached, and its waiters get
  * the failure. */
-bool leati_timeline_flawed(leati_timeline *timeline, uint64_t value);
+bool leati_timeline_flawed(const leati_timeline *timeline, uint64_t value);
+/** Fails with the timeline's failure if a value is never reached, or is flawed. */
+int32_t leati_timeline_failure(leati_timeline *timeline, uint64_t value, leat_error *err);
 
 /** The last pushed value that is going to be reached, as far as is known. */
 uint64_t leati_timeline_last(leati_timeline *timeline);

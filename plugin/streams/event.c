@@ -18,19 +18,7 @@ int32_t leati_event_check(const leat_event *event, const leat_device *device, le
   return LEAT_OK;
 }
 
-leat_stream *leati_event_read(leat_event *event, leati_timeline **out_timeline, uint64_t *out_value) {
-  leati_mutex_lock(&event->lock);
-  *out_timeline = event->watch.timeline;
-  *out_value = event->watch.value;
-  leat_stream *const stream = event->stream;
-  leati_mutex_unlock(&event->lock);
-  return stream;
-}
-
-/* What an event stands for now, which stays wanted with all its downloads though the event is recorded anew, until
- * leati_timeline_unwatch(). Of no timeline if it has arrived well already or was never recorded. Returns
- * leat_event::stream. */
-static leat_stream *hold(leat_event *event, leati_watch *held) {
+leat_stream *leati_event_hold(leat_event *event, leati_watch *held) {
   leati_mutex_lock(&event->lock);
   const leati_watch *const watch = &event->watch;
   held->timeline = NULL;
@@ -88,6 +76,7 @@ int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *e
   leati_clock_give(event->device, event->tick);
   event->tick = tick;
   leati_mutex_unlock(&event->lock);
+  leati_timeline_release(timeline);
   return status;
 }
 
@@ -103,7 +92,7 @@ static int32_t event_query(leat_event *event, leat_error *err) {
   LEATI_TRY(leati_event_check(event, NULL, err));
   leati_watch held;
   leati_point point;
-  (void)hold(event, &held);
+  (void)leati_event_hold(event, &held);
   if (held.timeline == NULL) {
     return LEAT_OK;
   }
@@ -125,7 +114,7 @@ static int32_t event_wait(leat_event *event, int64_t timeout_ns, leat_error *err
   }
   const uint64_t deadline = timeout_ns < 0 ? UINT64_MAX : leati_now_ns() + (uint64_t)timeout_ns;
   leati_watch held;
-  leat_stream *const stream = hold(event, &held);
+  leat_stream *const stream = leati_event_hold(event, &held);
   if (held.timeline == NULL) {
     return LEAT_OK;
   }
@@ -144,9 +133,10 @@ static int32_t read_tick(leat_event *event, leati_reading *out, leat_error *err)
   if (!event->timed) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "an event was created without LEAT_EVENT_TIMING");
   }
-  leati_timeline *timeline;
-  uint64_t value;
-  (void)leati_event_read(event, &timeline, &value);
+  leati_mutex_lock(&event->lock);
+  leati_timeline *const timeline = event->watch.timeline;
+  const uint64_t value = event->watch.value;
+  leati_mutex_unlock(&event->lock);
   if (timeline == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "an event was never recorded");
   }
@@ -184,16 +174,17 @@ static int32_t event_export_sync_fd(leat_event *event, int32_t *out_fd, leat_err
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "the driver makes no sync files (VK_KHR_external_semaphore_fd with SYNC_FD)");
   }
-  leati_timeline *timeline;
-  uint64_t value;
+  leati_watch held;
   leati_point point;
-  (void)leati_event_read(event, &timeline, &value);
-  const int32_t status = timeline == NULL ? LEAT_OK : leati_timeline_query(timeline, value, err);
-  if (status != LEAT_ERROR_NOT_READY) {
-    return status;
+  (void)leati_event_hold(event, &held);
+  int32_t status = held.timeline == NULL ? LEAT_OK : leati_timeline_query(held.timeline, held.value, err);
+  if (status == LEAT_ERROR_NOT_READY) {
+    status = leati_lane_ensure(held.timeline, held.value, &point)
+                 ? leati_lane_export(leati_lane_of(point.counter), out_fd, err)
+                 : leati_timeline_query(held.timeline, held.value, err);
   }
-  return leati_lane_ensure(timeline, value, &point) ? leati_lane_export(leati_lane_of(point.counter), out_fd, err)
-                                                    : leati_timeline_query(timeline, value, err);
+  leati_timeline_unwatch(&held);
+  return status;
 }
 
 const leat_event_api leati_event_table = {

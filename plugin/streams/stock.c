@@ -34,6 +34,7 @@ int32_t leati_streams_create(leat_device *device, leat_error *err) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for streams");
   }
   leati_mutex_init(&streams->lock, LEATI_RANK_STOCK);
+  leati_timelines_create(device);
   device->streams = streams;
   if (device->physical->timestamp_bits != 0 && device->physical->has_query_reset) {
     LEATI_TRY(leati_clock_create(device, err));
@@ -52,12 +53,7 @@ void leati_streams_destroy(leat_device *device) {
     leati_stream_finish(stream);
     leati_free(stream);
   }
-  leati_timeline *timeline = atomic_exchange_explicit(&device->timelines, NULL, memory_order_acquire);
-  while (timeline != NULL) {
-    leati_timeline *const next = timeline->next;
-    leati_timeline_destroy(timeline);
-    timeline = next;
-  }
+  leati_timelines_destroy(device);
   while (streams->event_blocks != NULL) {
     event_block *const block = streams->event_blocks;
     streams->event_blocks = block->next;
@@ -68,7 +64,6 @@ void leati_streams_destroy(leat_device *device) {
   }
   leati_lanes_destroy(device);
   leati_clock_destroy(device);
-  atomic_store_explicit(&device->spare_timelines, NULL, memory_order_relaxed);
   leati_mutex_destroy(&streams->lock);
   leati_free(streams);
   device->streams = NULL;

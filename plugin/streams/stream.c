@@ -207,10 +207,7 @@ static inline int32_t unlock_and_help(leat_stream *stream, int32_t status, leat_
   if (lane != NULL) {
     leati_lane_help(lane);
   }
-  if (status == LEAT_OK && leati_timeline_fails(timeline, value)) {
-    return leati_fail_again(err, &timeline->failure);
-  }
-  return status;
+  return status == LEAT_OK ? leati_timeline_failure(timeline, value, err) : status;
 }
 
 int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err) {
@@ -273,6 +270,7 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
     status = flush(stream, err);
   }
   *out_timeline = stream->timeline;
+  leati_timeline_keep(stream->timeline);
   *out_value = status == LEAT_OK ? open_value(stream) - 1 : open_value(stream);
   if (tick != NULL) {
     tick->timeline = stream->timeline;
@@ -326,18 +324,19 @@ int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err) {
   leati_timeline *const timeline = stream->timeline;
   const uint64_t value = open_value(stream) - 1;
   leati_lane *const lane = stream->lane;
+  leati_timeline_keep(timeline);
   leati_mutex_unlock(&stream->lock);
   /* The wait looks after the lane, where the list may gather with those of others. */
   if (status == LEAT_OK) {
     status = leati_wait(timeline, value, -1, err);
   }
-  if (status == LEAT_OK) {
-    return LEAT_OK;
-  }
-  if (lane != NULL) {
+  if (status != LEAT_OK && lane != NULL) {
     leati_lane_help(lane);
   }
-  (void)leati_stream_drain(stream, timeline, UINT64_MAX, NULL);
+  if (status != LEAT_OK) {
+    (void)leati_stream_drain(stream, timeline, UINT64_MAX, NULL);
+  }
+  leati_timeline_release(timeline);
   return status;
 }
 
@@ -362,19 +361,17 @@ int32_t leati_stream_drain(leat_stream *stream, leati_timeline *failed, uint64_t
 }
 
 int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err) {
-  leati_timeline *timeline;
-  uint64_t value;
-  (void)leati_event_read(event, &timeline, &value);
-  if (timeline == NULL) {
-    return LEAT_OK;
-  }
+  leati_watch held;
+  (void)leati_event_hold(event, &held);
+  leati_timeline *const timeline = held.timeline;
   leat_error failure = {.struct_size = sizeof(failure)};
-  int32_t state = leati_timeline_query(timeline, value, &failure);
+  int32_t state = timeline == NULL ? LEAT_OK : leati_timeline_query(timeline, held.value, &failure);
   /* The device may only be made to wait for what a queue has taken. */
   leati_point point = {.value = 0};
-  if (state == LEAT_ERROR_NOT_READY && !leati_lane_ensure(timeline, value, &point)) {
-    state = leati_timeline_query(timeline, value, &failure);
+  if (state == LEAT_ERROR_NOT_READY && !leati_lane_ensure(timeline, held.value, &point)) {
+    state = leati_timeline_query(timeline, held.value, &failure);
   }
+  leati_timeline_unwatch(&held);
   leati_mutex_lock(&stream->lock);
   int32_t status = sticky_error(stream, err);
   if (status == LEAT_OK && state != LEAT_OK && state != LEAT_ERROR_NOT_READY) {
@@ -822,8 +819,12 @@ static int32_t stream_query(leat_stream *stream, leat_error *err) {
   LEATI_TRY(leati_stream_check(stream, NULL, err));
   leati_timeline *timeline;
   uint64_t value;
-  LEATI_TRY(leati_stream_mark(stream, NULL, &timeline, &value, err));
-  return leati_timeline_query(timeline, value, err);
+  int32_t status = leati_stream_mark(stream, NULL, &timeline, &value, err);
+  if (status == LEAT_OK) {
+    status = leati_timeline_query(timeline, value, err);
+  }
+  leati_timeline_release(timeline);
+  return status;
 }
 
 static int32_t stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err) {
@@ -855,12 +856,17 @@ static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {
     const int32_t status = lost              ? sticky_error(stream, err)
                            : failed && !runs ? leati_streams_renew(stream, err)
                                              : LEAT_OK;
+    if (runs) {
+      leati_timeline_keep(timeline);
+    }
     leati_mutex_unlock(&stream->lock);
     if (!runs) {
       return status;
     }
     /* Then look again: another thread may have cleared this failure meanwhile, and the stream may have failed anew. */
-    LEATI_TRY(leati_stream_drain(stream, timeline, UINT64_MAX, err));
+    const int32_t drained = leati_stream_drain(stream, timeline, UINT64_MAX, err);
+    leati_timeline_release(timeline);
+    LEATI_TRY(drained);
   }
 }
 

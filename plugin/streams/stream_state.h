@@ -64,6 +64,7 @@ int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err);
  * with the one owner or stays for the next. */
 void leati_stream_leave(leat_stream *stream);
 /** Submits what is open with a timestamp behind it (NULL: without) and tells which value of which timeline covers it.
+ * The timeline is kept for the caller, who calls leati_timeline_release().
  * If that fails, the value is one that is never reached, on a timeline that has failed; or `*out_timeline` is NULL:
  * there was no memory for the timestamp, and the stream is as it was. */
 int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline **out_timeline, uint64_t *out_value,

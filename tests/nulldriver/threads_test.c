@@ -498,15 +498,20 @@ static void the_next_owner_gets_no_late_error(void **state) {
   close_device();
 }
 
-/* Stands in front of leati_timeline_locate(): where a thread is to be let go before the first look, once. */
+/* Stands in front of leati_timeline_locate(): where a thread is to be let go before the first look, once, and then the
+ * error of a stream cleared, if there is one. */
 static atomic_bool let_go_first;
 static pthread_t let_go;
+static leat_stream *cleared;
 bool __real_leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out);
 bool __wrap_leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out);
 bool __wrap_leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out) {
   if (atomic_exchange(&let_go_first, false)) {
     nulldriver_release();
     join(let_go);
+    if (cleared != NULL) {
+      HOST_NEED(h.api->stream->clear_error(cleared, &err));
+    }
   }
   return __real_leati_timeline_locate(timeline, value, out);
 }
@@ -536,6 +541,37 @@ static void the_next_owner_gets_no_error_that_comes_between(void **state) {
   close_device();
 }
 
+/* Who waits for a list, and is told that it has run, has not missed that it was lost and another cleared the error. */
+static void who_waits_hears_of_a_failure_that_another_clears(void **state) {
+  (void)state;
+  static blocks t[2];
+  open_device();
+  take_blocks(&t[0], NULL);
+  take_blocks(&t[1], NULL);
+  for (int by_event = 0; by_event < 2; ++by_event) {
+    leat_stream *const stream = make_stream();
+    leat_event *const event = make_event();
+    start_stuck(&let_go, &t[0]);
+    assert_true(nulldriver_fail("vkQueueSubmit", 2, VK_ERROR_OUT_OF_HOST_MEMORY));
+    assert_int_equal(rectify(&t[1], stream), LEAT_OK);
+    if (by_event != 0) {
+      assert_ok(h.api->event->record(event, stream, &err));
+    }
+    cleared = stream;
+    atomic_store(&let_go_first, true);
+    assert_int_equal(by_event != 0 ? h.api->event->wait(event, -1, NULL) : h.api->stream->synchronize(stream, NULL),
+                     LEAT_ERROR_OUT_OF_MEMORY);
+    assert_false(atomic_load(&let_go_first));
+    cleared = NULL;
+    assert_ok(h.api->stream->error(stream, &err));
+    assert_ok(h.api->event->destroy(event, &err));
+    assert_ok(h.api->stream->destroy(stream, &err));
+  }
+  give_blocks(&t[0]);
+  give_blocks(&t[1]);
+  close_device();
+}
+
 /* Owners of a stream of the pool, one after another, who wait for nothing. */
 static void come_and_go(blocks *t, int owners) {
   for (int i = 0; i < owners; ++i) {
@@ -545,6 +581,15 @@ static void come_and_go(blocks *t, int owners) {
     assert_int_equal(rectify(t, stream), LEAT_OK);
     assert_ok(h.api->pool->release(h.device, ticket, &err));
   }
+}
+
+/* Timelines of the device, in use or not. */
+static uint32_t count_timelines(void) {
+  uint32_t found = 0;
+  for (leati_timeline *at = atomic_load(&h.device->timelines); at != NULL; at = at->next) {
+    ++found;
+  }
+  return found;
 }
 
 /* Owners that come and go faster than the queue: the second one sees to it that the queue is asked. */
@@ -560,14 +605,95 @@ static void owners_leave_no_row_of_timelines(void **state) {
   assert_ok(h.api->stream->synchronize(own, &err));
   nulldriver_set_mode(NULLDRIVER_HELD, 0);
   leati_lane_attend(lane);
-  uint32_t timelines = 0;
   come_and_go(&t, OWNERS);
-  for (leati_timeline *at = atomic_load(&h.device->timelines); at != NULL; at = at->next) {
-    ++timelines;
-  }
-  assert_in_range(timelines, 1, 10);
+  assert_in_range(count_timelines(), 1, 10);
   nulldriver_set_mode(NULLDRIVER_EAGER, 0);
   leati_lane_leave(lane, true);
+  give_blocks(&t);
+  assert_ok(h.api->stream->destroy(own, &err));
+  close_device();
+}
+
+/* Has one timeline, and again and again takes another one for it and gives the first back, as streams do. */
+static void *replace_timelines(void *unused) {
+  enum { ROUNDS = 200000 };
+  leati_timeline *own, *fresh;
+  (void)unused;
+  HOST_NEED(leati_timeline_take(h.device, &own, &err));
+  for (int i = 0; i < ROUNDS; ++i) {
+    HOST_NEED(leati_timeline_take(h.device, &fresh, &err));
+    fresh->replaced = own;
+    leati_timeline_settle(fresh);
+    own = fresh;
+  }
+  return NULL;
+}
+
+/* No more are made than are in use at one time: each thread has two at most. */
+static void spare_timelines_are_found_by_all_who_want_one(void **state) {
+  (void)state;
+  enum { THREADS = 8 };
+  pthread_t threads[THREADS];
+  open_device();
+  const uint32_t before = count_timelines();
+  for (int i = 0; i < THREADS; ++i) {
+    start(&threads[i], replace_timelines, NULL);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    join(threads[i]);
+  }
+  assert_in_range(count_timelines() - before, THREADS, 2 * THREADS);
+  close_device();
+}
+
+/* A timeline that has failed is used again, once no event tells of what was lost on it. */
+static void failures_leave_no_row_of_timelines(void **state) {
+  (void)state;
+  enum { ROUNDS = 10000, KEPT = 20 };
+  static blocks t;
+  leat_event *kept[KEPT];
+  leat_stream *stream;
+  uint64_t ticket;
+  open_device();
+  leat_stream *const own = make_stream();
+  take_blocks(&t, NULL);
+  fail_stream(own, &t);
+  const uint32_t before = count_timelines();
+  for (int i = 0; i < KEPT; ++i) {
+    kept[i] = make_event();
+    assert_int_equal(h.api->event->record(kept[i], own, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_ok(h.api->stream->clear_error(own, &err));
+    fail_stream(own, &t);
+  }
+  assert_ok(h.api->stream->clear_error(own, &err));
+  for (int i = 0; i < ROUNDS; ++i) {
+    assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
+    fail_stream(stream, &t);
+    assert_ok(h.api->pool->release(h.device, ticket, &err));
+    fail_stream(own, &t);
+    assert_ok(h.api->stream->clear_error(own, &err));
+  }
+  /* One for each event, the two that take turns in each stream, and what waits for its stream to go on. */
+  assert_in_range(count_timelines() - before, KEPT, KEPT + 4);
+  for (int i = 0; i < KEPT; ++i) {
+    assert_int_equal(h.api->event->query(kept[i], NULL), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(h.api->event->wait(kept[i], -1, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_ok(h.api->event->destroy(kept[i], &err));
+  }
+  /* What the events kept serves as well as another. */
+  const uint32_t after = count_timelines();
+  leat_stream *streams[KEPT];
+  for (uint32_t i = 0; i < KEPT; ++i) {
+    streams[i] = make_stream();
+    assert_ok(h.api->stream->error(streams[i], &err));
+    assert_int_equal(put_run(&t, streams[i], i), LEAT_OK);
+    assert_ok(h.api->stream->synchronize(streams[i], &err));
+    assert_arrived(&t, i);
+  }
+  assert_int_equal(count_timelines(), after);
+  for (int i = 0; i < KEPT; ++i) {
+    assert_ok(h.api->stream->destroy(streams[i], &err));
+  }
   give_blocks(&t);
   assert_ok(h.api->stream->destroy(own, &err));
   close_device();
@@ -1468,7 +1594,10 @@ int main(void) {
       CASE(an_event_that_is_recorded_anew_has_no_time_yet),
       CASE(the_next_owner_gets_no_late_error),
       CASE(the_next_owner_gets_no_error_that_comes_between),
+      CASE(who_waits_hears_of_a_failure_that_another_clears),
       CASE(owners_leave_no_row_of_timelines),
+      CASE(spare_timelines_are_found_by_all_who_want_one),
+      CASE(failures_leave_no_row_of_timelines),
       CASE(owners_leave_no_row_of_lists),
       CASE(who_needs_a_list_that_a_leader_submits_sleeps),
       CASE(who_needs_a_list_that_is_being_handed_over_sleeps),
