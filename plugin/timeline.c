@@ -343,16 +343,6 @@ void leati_timeline_abandon(leati_timeline *timeline) {
   }
 }
 
-bool leati_timeline_delivers(leati_timeline *timeline) {
-  bool delivers = false;
-  leati_mutex_lock(&timeline->lock);
-  for (const leati_submission *at = timeline->first; at != NULL && !delivers; at = at->next) {
-    delivers = at->owner == timeline->owner && at->delivery_count != 0;
-  }
-  leati_mutex_unlock(&timeline->lock);
-  return delivers;
-}
-
 /* Makes the deliveries of a submission that has run. `lock` held. */
 static void deliver(leati_submission *submission) {
   for (uint32_t i = 0; i < submission->delivery_count; ++i) {

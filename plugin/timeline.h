@@ -144,9 +144,6 @@ static inline void leati_timeline_release(leati_timeline *timeline) {
  * any more, because their destinations may be gone too. The stream's lock is held. */
 void leati_timeline_abandon(leati_timeline *timeline);
 
-/** Whether downloads of the timeline's owner are under way. */
-bool leati_timeline_delivers(leati_timeline *timeline);
-
 /** Lists a submission that is about to be handed to a lane. The timeline's lock is held until it has been. */
 void leati_timeline_push(leati_timeline *timeline, leati_submission *submission);
 /** Takes back a submission that was never pushed: nothing of it is delivered. */

@@ -117,11 +117,6 @@ int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   atomic_store_explicit(&stream->timeline, fresh, memory_order_release);
   leati_timeline_settle(fresh);
   return_to_lane(stream);
-  /* Others may have put in downloads that are this stream's, not its former owner's: whoever waits for the stream has
-   * to see its first list end, which comes behind them. */
-  for (leati_timeline *at = fresh->replaced; at != NULL && !stream->waiting; at = at->replaced) {
-    stream->waiting = leati_timeline_delivers(at);
-  }
   return LEAT_OK;
 }
 

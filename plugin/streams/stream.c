@@ -186,7 +186,7 @@ static int32_t flush(leat_stream *stream, leat_error *err) {
   send_arguments(open);
   open->stream = stream;
   open->after = place(stream);
-  open->waited = stream->waiting;
+  open->waited = stream->waiting || stream->timeline->replaced != NULL;
   open->counter = &stream->lane->counter;
   memcpy(open->waits, stream->waits, sizeof(open->waits));
   start_list(stream);
@@ -252,6 +252,33 @@ static inline int32_t append(leat_stream *stream, leati_command **out, leat_erro
   return LEAT_OK;
 }
 
+/* Which of a timeline and those it replaced still runs something, and the last value of it that is going to be
+ * reached; or NULL. `lock` held. */
+static leati_timeline *running(leati_timeline *timeline, uint64_t *out_value) {
+  leati_timeline *at = timeline;
+  for (; at != NULL; at = at->replaced) {
+    *out_value = leati_timeline_last(at);
+    if (atomic_load_explicit(&at->completed, memory_order_acquire) < *out_value) {
+      break;
+    }
+  }
+  return at;
+}
+
+/* Sees to it that the next value of the timeline, or the last one if nothing is open, covers everything in the stream.
+ * What still runs on timelines that were replaced is covered by a list that came after; if none has, one without
+ * commands does. Only who asks for such a value has it made, so that nobody hears of its loss who put nothing in.
+ * `lock` held. */
+static void cover(leat_stream *stream) {
+  leati_timeline *const timeline = stream->timeline;
+  if (timeline->replaced != NULL && !is_open(stream)) {
+    uint64_t value;
+    leati_timeline_settle(timeline);
+    const leati_timeline *const newest = running(timeline, &value);
+    stream->waiting = newest != NULL && newest != timeline;
+  }
+}
+
 int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline **out_timeline, uint64_t *out_value,
                           leat_error *err) {
   leati_mutex_lock(&stream->lock);
@@ -267,6 +294,7 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
     ++stream->open->command_count;
   }
   if (status == LEAT_OK) {
+    cover(stream);
     status = flush(stream, err);
   }
   *out_timeline = stream->timeline;
@@ -281,7 +309,8 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
 }
 
 /* The value that covers everything in the stream now, once it is submitted. `lock` held. */
-static uint64_t covering_value(const leat_stream *stream) {
+static uint64_t covering_value(leat_stream *stream) {
+  cover(stream);
   return is_open(stream) ? open_value(stream) : open_value(stream) - 1;
 }
 
@@ -305,21 +334,9 @@ void leati_stream_stamp(leat_stream *stream, leati_block *block) {
   leati_mutex_unlock(&stream->lock);
 }
 
-/* Which of a failed timeline and those it replaced still runs something, and the last value of it that is going to be
- * reached; or NULL. `lock` held. */
-static leati_timeline *running(leati_timeline *failed, uint64_t *out_value) {
-  leati_timeline *at = failed;
-  for (; at != NULL; at = at->replaced) {
-    *out_value = leati_timeline_last(at);
-    if (atomic_load_explicit(&at->completed, memory_order_acquire) < *out_value) {
-      break;
-    }
-  }
-  return at;
-}
-
 int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err) {
   leati_mutex_lock(&stream->lock);
+  cover(stream);
   int32_t status = flush(stream, err);
   leati_timeline *const timeline = stream->timeline;
   const uint64_t value = open_value(stream) - 1;

@@ -1073,6 +1073,10 @@ static void a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order(void
     /* As if others had much to do there. */
     leati_lane *const lane = leati_lane_of(h.device->counters[where.lane]);
     (void)atomic_fetch_add_explicit(&lane->lists, 5, memory_order_relaxed);
+    if (seed % 2 != 0) {
+      /* A list that is on no tape yet. */
+      assert_int_equal(rectify(&t, stream), LEAT_OK);
+    }
     lose_list(&t, stream, seed % 2 != 0 ? "vkBeginCommandBuffer" : "vkQueueSubmit");
     (void)atomic_fetch_sub_explicit(&lane->lists, 5, memory_order_relaxed);
     /* The next owner has no error, and is not asked to wait for the work of the one before. */

@@ -1317,6 +1317,71 @@ static void a_new_owner_takes_no_downloads_from_those_beside_it(void **state) {
   close_device();
 }
 
+/* Who uses a stream of the pool beside its owner, and has put an upload and a Relu into it: a new owner comes while the
+ * queue has not taken them, or while they run and what the former owner put behind them is lost. Nobody is told that
+ * they have run before they have. */
+static void nobody_is_told_that_a_stream_is_done_because_its_owner_changes(void **state) {
+  (void)state;
+  static blocks t[3];
+  enum { QUEUED, RUNNING, CASES };
+  for (uint32_t i = 0; i < CASES; ++i) {
+    pthread_t stuck;
+    uint64_t ticket;
+    leat_stream *stream, *beside;
+    open_configured("LEAT_LANES", i == QUEUED ? "1" : "2");
+    leat_stream *const other = make_stream();
+    leat_event *const events[2] = {make_event(), make_event()};
+    for (int j = 0; j < 3; ++j) {
+      take_blocks(&t[j], NULL);
+    }
+    if (i == QUEUED) {
+      /* The stuck thread has stream 1. */
+      start_stuck(&stuck, &t[0]);
+      assert_ok(h.api->pool->stream(h.device, 2, &beside, &err));
+    } else {
+      nulldriver_set_mode(NULLDRIVER_HELD, 0);
+      assert_ok(h.api->pool->acquire(h.device, 0, &beside, &ticket, &err));
+    }
+    assert_int_equal(upload(&t[1], beside, 1 + i), LEAT_OK);
+    assert_int_equal(rectify(&t[1], beside), LEAT_OK);
+    assert_ok(h.api->stream->flush(beside, &err));
+    if (i == RUNNING) {
+      fail_stream(beside, &t[0]);
+      assert_ok(h.api->pool->release(h.device, ticket, &err));
+    }
+    assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
+    assert_ptr_equal(stream, beside);
+    assert_ok(h.api->event->record(events[0], beside, &err));
+    assert_int_equal(h.api->event->query(events[0], NULL), LEAT_ERROR_NOT_READY);
+    assert_int_equal(h.api->stream->query(beside, NULL), LEAT_ERROR_NOT_READY);
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    if (i == QUEUED) {
+      nulldriver_release();
+      join(stuck);
+    }
+    assert_int_equal(h.api->event->wait(events[0], 0, NULL), LEAT_ERROR_TIMEOUT);
+    /* In the second case on the other queue. */
+    assert_ok(h.api->stream->wait_event(other, events[0], &err));
+    assert_int_equal(download(&t[1], other), LEAT_OK);
+    assert_ok(h.api->event->record(events[1], other, &err));
+    nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+    assert_ok(h.api->event->wait(events[1], -1, &err));
+    assert_arrived(&t[1], 1 + i);
+    assert_ok(h.api->stream->synchronize(beside, &err));
+    assert_ok(h.api->stream->query(beside, &err));
+    assert_ok(h.api->device->synchronize(h.device, &err));
+    for (int j = 0; j < 3; ++j) {
+      give_blocks(&t[j]);
+    }
+    for (int j = 0; j < 2; ++j) {
+      assert_ok(h.api->event->destroy(events[j], &err));
+    }
+    assert_ok(h.api->pool->release(h.device, ticket, &err));
+    assert_ok(h.api->stream->destroy(other, &err));
+    close_configured("LEAT_LANES");
+  }
+}
+
 static void *clear_and_put_anew(void *argument) {
   owner *const o = argument;
   HOST_NEED(h.api->stream->clear_error(o->stream, &err));
@@ -1606,6 +1671,7 @@ int main(void) {
       CASE(giving_back_drops_downloads_that_nobody_can_wait_for),
       CASE(downloads_arrive_in_order_across_a_failure),
       CASE(a_new_owner_takes_no_downloads_from_those_beside_it),
+      CASE(nobody_is_told_that_a_stream_is_done_because_its_owner_changes),
       CASE(the_next_owner_gets_no_error_of_a_list_that_it_never_made),
       CASE(a_wait_keeps_the_downloads_of_an_event_that_is_recorded_anew),
       CASE(nobody_gets_a_block_that_another_stream_uses),
