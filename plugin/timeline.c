@@ -343,6 +343,17 @@ void leati_timeline_abandon(leati_timeline *timeline) {
   }
 }
 
+void leati_timeline_add_waits(leati_timeline *timeline, leati_point waits[LEATI_LANES_MAX]) {
+  leati_mutex_lock(&timeline->lock);
+  for (const leati_submission *at = timeline->first; at != NULL; at = at->next) {
+    const bool taken = atomic_load_explicit(&at->counter_value, memory_order_acquire) != 0;
+    for (uint32_t i = 0; i < LEATI_LANES_MAX && !taken; ++i) {
+      waits[i] = waits[i].value < at->waits[i].value ? at->waits[i] : waits[i];
+    }
+  }
+  leati_mutex_unlock(&timeline->lock);
+}
+
 /* Makes the deliveries of a submission that has run. `lock` held. */
 static void deliver(leati_submission *submission) {
   for (uint32_t i = 0; i < submission->delivery_count; ++i) {

@@ -140,6 +140,8 @@ static inline void leati_timeline_keep(leati_timeline *timeline) {
 static inline void leati_timeline_release(leati_timeline *timeline) {
   (void)atomic_fetch_sub_explicit(&timeline->keepers, 1, memory_order_release);
 }
+/** Raises waits, by lane, to those of the lists that the queue may still refuse. */
+void leati_timeline_add_waits(leati_timeline *timeline, leati_point waits[LEATI_LANES_MAX]);
 /** Says that the stream of this timeline and of those it replaced is gone. Downloads that no watch covers are not made
  * any more, because their destinations may be gone too. The stream's lock is held. */
 void leati_timeline_abandon(leati_timeline *timeline);

@@ -117,6 +117,11 @@ int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   atomic_store_explicit(&stream->timeline, fresh, memory_order_release);
   leati_timeline_settle(fresh);
   return_to_lane(stream);
+  /* A list on its way to another lane, which is to wait there for what the stream has in flight, may be lost yet: then
+   * the next one has to. */
+  for (leati_timeline *at = fresh->replaced; at != NULL; at = at->replaced) {
+    leati_timeline_add_waits(at, stream->waits);
+  }
   return LEAT_OK;
 }
 

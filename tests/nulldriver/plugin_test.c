@@ -1094,6 +1094,53 @@ static void a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order(void
   close_configured("LEAT_LANES");
 }
 
+/* A list that was to change lanes and was lost when the next owner had the stream already: what that one puts in comes
+ * after what is still on the old lane. */
+static void a_stream_keeps_its_order_though_its_list_is_lost_after_its_owner_went(void **state) {
+  (void)state;
+  static blocks t;
+  leat_stream *stream, *again;
+  uint64_t ticket;
+  open_configured("LEAT_LANES", "2");
+  for (uint32_t seed = 1; seed < 16; ++seed) {
+    nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+    assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
+    take_blocks(&t, stream);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    assert_int_equal(upload(&t, stream, seed), LEAT_OK);
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(stream, &err));
+    leat_stream_info where = {.struct_size = sizeof(where)};
+    assert_ok(h.api->stream->info(stream, &where, &err));
+    /* As if others had much to do there, and a leader were at work on the other lane. */
+    leati_lane *const lane = leati_lane_of(h.device->counters[where.lane]);
+    leati_lane *const next = leati_lane_of(h.device->counters[1 - where.lane]);
+    (void)atomic_fetch_add_explicit(&lane->lists, 5, memory_order_relaxed);
+    assert_true(leati_role_try(&next->leader));
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(stream, &err));
+    (void)atomic_fetch_sub_explicit(&lane->lists, 5, memory_order_relaxed);
+    assert_ok(h.api->stream->info(stream, &where, &err));
+    assert_int_equal(where.lane, next->index);
+    assert_ok(h.api->pool->release(h.device, ticket, &err));
+    assert_ok(h.api->pool->acquire(h.device, 0, &again, &ticket, &err));
+    assert_ptr_equal(again, stream);
+    assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+    leati_role_leave(&next->leader);
+    leati_lane_follow(next, true, 0);
+    assert_int_equal(download(&t, stream), LEAT_OK);
+    assert_ok(h.api->stream->flush(stream, &err));
+    nulldriver_set_mode(NULLDRIVER_SHUFFLED, seed);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    assert_arrived(&t, seed);
+    give_blocks(&t);
+    assert_ok(h.api->pool->release(h.device, ticket, &err));
+  }
+  close_configured("LEAT_LANES");
+}
+
 typedef struct leaver {
   pthread_t thread;
   uint64_t ticket;
@@ -2030,6 +2077,7 @@ int main(void) {
       CASE(what_comes_again_is_not_written_again),
       CASE(a_lane_with_much_to_do_is_not_taken_for_an_empty_one),
       CASE(a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order),
+      CASE(a_stream_keeps_its_order_though_its_list_is_lost_after_its_owner_went),
       CASE(what_comes_while_a_stream_is_given_back_is_not_lost),
       CASE(a_lost_device_ends_every_wait),
       CASE(threads_go_on_past_failures),
