@@ -550,7 +550,7 @@ bool leati_timeline_passed(leati_timeline *timeline, uint64_t value) {
 static bool let_go(leati_timeline *old) {
   leati_mutex_lock(&old->lock);
   const bool failed = atomic_load_explicit(&old->failed, memory_order_relaxed) != LEAT_OK;
-  const bool tells = tells_of_loss(old);
+  const bool tells = failed && tells_of_loss(old);
   const bool goes = old->first == NULL && !(failed && atomic_load_explicit(&old->keepers, memory_order_acquire) != 0) &&
                     !(tells && old->replaced != NULL);
   if (goes && !tells) {
