@@ -1382,6 +1382,32 @@ static void nobody_is_told_that_a_stream_is_done_because_its_owner_changes(void 
   }
 }
 
+/* The same for memory that is said to be used by what is in the stream. */
+static void memory_of_a_stream_is_in_use_though_its_owner_changes(void **state) {
+  (void)state;
+  static blocks t;
+  uint64_t ticket, used, other;
+  leat_stream *stream;
+  open_device();
+  take_blocks(&t, NULL);
+  assert_ok(h.api->memory->alloc(h.device, sizeof(t.in), NULL, &used, &err));
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  assert_ok(h.api->pool->acquire(h.device, 0, &stream, &ticket, &err));
+  assert_int_equal(rectify(&t, stream), LEAT_OK);
+  assert_ok(h.api->stream->flush(stream, &err));
+  fail_stream(stream, &t);
+  assert_ok(h.api->pool->release(h.device, ticket, &err));
+  assert_ok(h.api->memory->record_stream(h.device, used, stream, &err));
+  assert_ok(h.api->memory->free(h.device, used, &err));
+  assert_ok(h.api->memory->alloc(h.device, sizeof(t.in), NULL, &other, &err));
+  assert_int_not_equal(other, used);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  assert_ok(h.api->device->synchronize(h.device, &err));
+  assert_ok(h.api->memory->free(h.device, other, &err));
+  give_blocks(&t);
+  close_device();
+}
+
 static void *clear_and_put_anew(void *argument) {
   owner *const o = argument;
   HOST_NEED(h.api->stream->clear_error(o->stream, &err));
@@ -1672,6 +1698,7 @@ int main(void) {
       CASE(downloads_arrive_in_order_across_a_failure),
       CASE(a_new_owner_takes_no_downloads_from_those_beside_it),
       CASE(nobody_is_told_that_a_stream_is_done_because_its_owner_changes),
+      CASE(memory_of_a_stream_is_in_use_though_its_owner_changes),
       CASE(the_next_owner_gets_no_error_of_a_list_that_it_never_made),
       CASE(a_wait_keeps_the_downloads_of_an_event_that_is_recorded_anew),
       CASE(nobody_gets_a_block_that_another_stream_uses),
