@@ -90,9 +90,6 @@ struct leat_device {
   /** All timelines, linked by `next`, in use or not. They are added at the head (release) and stay, so the
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;
-  leati_mutex spare_lock; /**< guards `spare_timelines` */
-  /** Timelines that no stream has any more and that another may have, linked by `next_spare`. */
-  struct leati_timeline *spare_timelines;
   struct leati_counter *counters[LEATI_LANES_MAX]; /**< by queue; streams/lane.c */
   struct leati_memory *memory;                     /**< memory.c */
   struct leati_pipelines *pipelines;               /**< pipeline.c */
@@ -102,11 +99,14 @@ struct leat_device {
   struct leati_streams *streams;                   /**< streams/stock.c */
   struct leati_pool *pool;                         /**< streams/pool.c */
   struct leati_ops *ops;                           /**< ops/registry.c */
+  leati_mutex spare_lock;                          /**< guards `spare_timelines` */
+  /** Timelines that no stream has any more and that another may have, linked by `next_spare`. */
+  struct leati_timeline *spare_timelines;
   /** Threads that spin and count (streams/wait.c). Relaxed: when there are more than cores they let each other run. On
    * a line of its own: every call reads what is above. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t spinning;
 };
-LEATI_APART(leat_device, ops, spinning);
+LEATI_APART(leat_device, spare_timelines, spinning);
 
 /** Finds the devices, once until leati_devices_forget(). Call with the backend's lock held.
  * @errors LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_UNAVAILABLE: LEAT_VULKAN_DEVICE names none of them */
