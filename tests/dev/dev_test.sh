@@ -31,6 +31,8 @@ for command in setup test validation clang tsan; do
   refused "$command takes no arguments ('extra')" "$dev" $command extra
 done
 refused "'extra' is not known" "$dev" format extra
+refused "'format' needs no packages" "$dev" packages format
+refused "packages takes one command ('test')" "$dev" packages build test
 refused 'bench --draw wants JSON files' "$dev" bench --draw
 refused '/dev/null cannot be used for what is downloaded' env LEAT_DEPS_DIR=/dev/null "$dev" info
 # A relative path is from where the caller stands.
