@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "file.h"
 #include "mustpass.h"
 #include "runner.h"
 
@@ -131,15 +132,12 @@ static gboolean check_filters(char *const *filters) {
 static char **read_waivers(const char *path) {
   GPtrArray *waivers = g_ptr_array_new_with_free_func(g_free);
   GError *error = NULL;
-  char *text;
-  char **lines;
-  if (!g_file_get_contents(path, &text, NULL, &error)) {
+  char **lines = leati_file_lines(path, &error);
+  if (lines == NULL) {
     bad_use("--waivers: %s", error->message);
     g_error_free(error);
     return NULL;
   }
-  lines = g_strsplit(text, "\n", -1);
-  g_free(text);
   for (guint i = 0; lines[i] != NULL; ++i) {
     char *line = g_strstrip(lines[i]);
     size_t name = strcspn(line, " \t");
@@ -221,9 +219,12 @@ static gboolean is_replaced(const char *path) {
          (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK));
 }
 
-/* A report that cannot be written is told now rather than after minutes. */
-static gboolean check_output(const char *path) {
+/* A report that cannot be written is told now rather than after minutes. What is not replaced is opened: `out` is the
+ * stream, or NULL. */
+static gboolean check_output(const char *path, FILE **out) {
   gboolean right = *path != '\0' && !g_file_test(path, G_FILE_TEST_IS_DIR);
+  GError *error = NULL;
+  *out = NULL;
   if (!right) {
     bad_use("--output: '%s' names no file", path);
   } else if (is_replaced(path)) {
@@ -237,20 +238,24 @@ static gboolean check_output(const char *path) {
       bad_use("--output: %s cannot be written: %s", path, g_strerror(errno));
     }
     g_free(trial);
+  } else {
+    *out = leati_file_open(path, &error);
+    right = *out != NULL;
+    if (!right)
+      bad_use("--output: %s", error->message);
+    g_clear_error(&error);
   }
   return right;
 }
 
-/* Writes the report to a file. */
-static gboolean put_report(const char *path, const GString *text, GError **error) {
-  FILE *file;
+/* Writes the report to a file, which takes its place as a whole, or to a stream, and closes that. */
+static gboolean put_report(const char *path, FILE *stream, const GString *text, GError **error) {
   gboolean written;
-  if (is_replaced(path))
+  if (stream == NULL)
     return g_file_set_contents(path, text->str, (gssize)text->len, error);
-  file = fopen(path, "w");
-  written = file != NULL && fwrite(text->str, 1, text->len, file) == text->len;
+  written = fwrite(text->str, 1, text->len, stream) == text->len;
   /* What was buffered can fail as late as here. */
-  written = (file == NULL || fclose(file) == 0) && written;
+  written = fclose(stream) == 0 && written;
   if (!written)
     g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno), "%s cannot be written: %s", path,
                 g_strerror(errno));
@@ -263,6 +268,7 @@ static int run(const arguments *args, leat_run_options *options) {
   GError *error = NULL;
   GString *text = g_string_new(NULL);
   leat_report *report;
+  FILE *stream = NULL;
 
   for (size_t i = 0; i < G_N_ELEMENTS(formats); ++i) {
     if (g_str_equal(formats[i].name, args->format))
@@ -270,7 +276,7 @@ static int run(const arguments *args, leat_run_options *options) {
   }
   if (write == NULL)
     return bad_use("--format: '%s' is none of text, tap, junit and json", args->format);
-  if (args->output != NULL && !check_output(args->output))
+  if (args->output != NULL && !check_output(args->output, &stream))
     return EXIT_BAD_USE;
   if (args->waivers != NULL && (options->waivers = read_waivers(args->waivers)) == NULL)
     return EXIT_BAD_USE;
@@ -303,7 +309,7 @@ static int run(const arguments *args, leat_run_options *options) {
   }
   if (args->output != NULL) {
     write(report, text);
-    if (!put_report(args->output, text, &error)) {
+    if (!put_report(args->output, stream, text, &error)) {
       return bad_use("--output: %s", error->message);
     }
   } else if (write != leati_report_text) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "file.h"
+
 char **leati_mustpass_built_in(void) {
   /* CMake writes the names of mustpass/1.0.txt as string literals. */
   static const char *const names[] = {
@@ -13,13 +15,11 @@ char **leati_mustpass_built_in(void) {
 
 char **leati_mustpass_read(const char *path, GError **error) {
   GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-  char *text;
-  char **lines;
-  if (!g_file_get_contents(path, &text, NULL, error)) {
+  char **lines = leati_file_lines(path, error);
+  if (lines == NULL) {
     g_ptr_array_unref(names);
     return NULL;
   }
-  lines = g_strsplit(text, "\n", -1);
   for (char **line = lines; *line != NULL; ++line) {
     char *comment = strchr(*line, '#');
     if (comment != NULL)
@@ -29,7 +29,6 @@ char **leati_mustpass_read(const char *path, GError **error) {
       g_ptr_array_add(names, g_strdup(*line));
   }
   g_strfreev(lines);
-  g_free(text);
   if (names->len == 0) {
     g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "%s: names no case; write one name a line", path);
     g_ptr_array_unref(names);

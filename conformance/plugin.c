@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "file.h"
+
 /* A slot that ABI 1.0 requires. Function pointers of different types cannot share an array, hence the offset: the slot
  * is read as raw bytes, and only to see whether it is NULL. */
 typedef struct {
@@ -132,6 +134,11 @@ gboolean leati_plugin_load(const char *path, leat_plugin *out, char **out_messag
   }
   if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
     *out_message = g_strdup_printf("%s: is not a regular file; give the path of a Leat plugin", path);
+    return FALSE;
+  }
+  if (leati_file_cut_off(path)) {
+    *out_message =
+        g_strdup_printf("%s: is cut off: its headers tell of more than there is; copy or build it again", path);
     return FALSE;
   }
   /* A name without a slash would send dlopen() through its search path instead of to this file. */

@@ -2,7 +2,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <leat/host.h>
 #include <limits.h>
 #include <link.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "library.h"
 #include "stubs.h"
 
 #define PLUGIN_FILE "libleat_vulkan.so"
@@ -122,67 +122,6 @@ static int32_t plugin_default(char out[PATH_MAX], leat_error *err) {
                          folder_known ? folder : "the folder of the program");
 }
 
-/* Says whether a library of this machine's kind has been cut off. The dynamic loader does not check: it maps what the
- * file claims to hold, and dies of SIGBUS where the file has ended. A file of another kind is left for it to refuse. */
-static bool file_truncated(int file, off_t size) {
-  ElfW(Ehdr) head;
-  if (pread(file, &head, sizeof(head), 0) != (ssize_t)sizeof(head)) {
-    return true;
-  }
-  const unsigned char native = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-  if (head.e_ident[EI_CLASS] != native || head.e_phentsize != sizeof(ElfW(Phdr))) {
-    return false;
-  }
-  for (unsigned i = 0; i < head.e_phnum; ++i) {
-    ElfW(Phdr) part;
-    const uint64_t offset = (uint64_t)head.e_phoff + i * sizeof(part);
-    if (offset > (uint64_t)size || pread(file, &part, sizeof(part), (off_t)offset) != (ssize_t)sizeof(part)) {
-      return true;
-    }
-    const uint64_t whole = (uint64_t)size;
-    if (part.p_type == PT_LOAD && (part.p_offset > whole || part.p_filesz > whole - part.p_offset)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* Says what is wrong with a file that cannot be a backend, before the dynamic loader has to (whose words for a folder
- * or a text file help nobody), and gives the file's identity. */
-static int32_t file_check(const char *path, struct stat *info, leat_error *err) {
-  if (stat(path, info)) {
-    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, errno,
-                           "%s: %s; give the path of a backend, such as /path/to/" PLUGIN_FILE, path, strerror(errno));
-  }
-  if (S_ISDIR(info->st_mode)) {
-    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, EISDIR,
-                           "%s: is a folder; give the path of the library in it, such as %s/" PLUGIN_FILE, path, path);
-  }
-  if (!S_ISREG(info->st_mode)) {
-    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, 0, "%s: is not a regular file, so it is no shared library",
-                           path);
-  }
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, errno, "%s: %s", path, strerror(errno));
-  }
-  unsigned char magic[SELFMAG] = {0};
-  const bool is_elf = pread(file, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
-  const bool truncated = is_elf && file_truncated(file, info->st_size);
-  close(file);
-  if (!is_elf) {
-    return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, 0, "%s: is not a shared library (it is %s)", path,
-                           info->st_size == 0 ? "an empty file" : "no ELF file");
-  }
-  if (truncated) {
-    return leati_error_set(
-        err, LEAT_ERROR_UNAVAILABLE, 0,
-        "%s: is cut off: its headers tell of more than the %lld bytes there are; copy or build it again", path,
-        (long long)info->st_size);
-  }
-  return LEAT_OK;
-}
-
 /* ---- Opening and negotiating ------------------------------------------------------------------------------------- */
 
 /* Opens the library for good. Its resources are never given back: backends keep state that other threads may be in. */
@@ -260,7 +199,7 @@ int32_t leat_host_load(const char *path, const leat_backend_api **out, leat_erro
                            "the path of the backend is empty; give one, or NULL for the default");
   }
   struct stat identity;
-  int32_t status = file_check(path, &identity, err);
+  int32_t status = leati_library_check(path, PLUGIN_FILE, &identity, err);
   if (status) {
     return status;
   }

@@ -7,6 +7,7 @@
 
 #include "binding.h"
 #include "fault.h"
+#include "file.h"
 #include "npy.h"
 #include "stage.h"
 
@@ -69,9 +70,13 @@ static gboolean find_source(const leati_options *options, const leati_slot *slot
   return TRUE;
 }
 
+static uint64_t machine_memory(void) {
+  return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Counts memory before it is taken, since a machine that overcommits would fail later and worse. */
 static gboolean account(maker *m, uint64_t bytes, GError **error) {
-  const uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  const uint64_t machine = machine_memory();
   m->bytes += bytes;
   if (m->bytes > machine) {
     LEATI_FAULT_SET(error,
@@ -91,16 +96,11 @@ static gboolean load(maker *m, const char *path, leati_array **out, GError **err
     *out = known;
     return TRUE;
   }
-  if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-    LEATI_FAULT_SET(error, "%s: %s; a .npy file or a file of bare elements was expected", path,
-                    g_file_test(path, G_FILE_TEST_EXISTS) ? "not a file" : "no such file");
-    return FALSE;
-  }
   char *bytes = NULL;
-  gsize size = 0;
+  size_t size = 0;
   GError *reason = NULL;
-  if (!g_file_get_contents(path, &bytes, &size, &reason)) {
-    LEATI_FAULT_SET(error, "cannot be read: %s", reason->message);
+  if (!leati_file_read(path, machine_memory(), &bytes, &size, &reason)) {
+    LEATI_FAULT_SET(error, "%s; a .npy file or a file of bare elements was expected", reason->message);
     g_error_free(reason);
     return FALSE;
   }
@@ -245,11 +245,8 @@ static gboolean resolve(maker *m, const leati_slot *slot, const source *from, si
 
 static gboolean read_raw(const char *path, leati_array *array, GError **error) {
   char *bytes = NULL;
-  gsize size = 0;
-  GError *reason = NULL;
-  if (!g_file_get_contents(path, &bytes, &size, &reason)) {
-    LEATI_FAULT_SET(error, "cannot be read: %s", reason->message);
-    g_error_free(reason);
+  size_t size = 0;
+  if (!leati_file_read(path, machine_memory(), &bytes, &size, error)) {
     return FALSE;
   }
   const gboolean right = size == array->bytes;

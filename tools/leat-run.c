@@ -149,13 +149,16 @@ static char *file_name(const char *name, const char *suffix) {
   return g_strdelimit(file, "/\\", '_');
 }
 
-/* Done before anything runs, so that a folder that cannot be made costs nobody a long run. */
+/* Done before anything runs, so that a folder that cannot be made costs nobody a long run. The folders above it are not
+ * made: one that is missing is a mistyped path. */
 static gboolean make_folder(const char *path, GError **error) {
-  if (g_mkdir_with_parents(path, 0777) != 0) {
-    LEATI_FAULT_SET(error, "--save-outputs %s: cannot be made: %s", path, g_strerror(errno));
-    return FALSE;
+  const int reason = g_mkdir(path, 0777) == 0 ? 0 : errno;
+  if (reason == 0 || (reason == EEXIST && g_file_test(path, G_FILE_TEST_IS_DIR))) {
+    return TRUE;
   }
-  return TRUE;
+  LEATI_FAULT_SET(error, "--save-outputs %s: cannot be made: %s", path,
+                  reason == ENOENT ? "the folder that it is to be in does not exist" : g_strerror(reason));
+  return FALSE;
 }
 
 static gboolean save_outputs(const leati_findings *findings, GError **error) {

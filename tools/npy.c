@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "file.h"
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
@@ -286,13 +287,16 @@ gboolean leati_npy_write(const char *path, const leati_array *array, GError **er
   const unsigned char prefix[10] = {
       0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(head->len & 0xff), (unsigned char)(head->len >> 8)};
 
-  FILE *file = fopen(path, "wb");
-  gboolean right = file != NULL && fwrite(prefix, sizeof(prefix), 1, file) == 1 &&
-                   fwrite(head->str, head->len, 1, file) == 1 &&
+  FILE *file = leati_file_create(path, error);
+  if (file == NULL) {
+    g_string_free(head, TRUE);
+    return FALSE;
+  }
+  gboolean right = fwrite(prefix, sizeof(prefix), 1, file) == 1 && fwrite(head->str, head->len, 1, file) == 1 &&
                    (element != array->element ? write_float32(file, array)
                                               : array->bytes == 0 || fwrite(array->data, array->bytes, 1, file) == 1);
   int reason = errno;
-  if (file != NULL && fclose(file) != 0) {
+  if (fclose(file) != 0) {
     reason = right ? errno : reason;
     right = FALSE;
   }

@@ -7,6 +7,7 @@
 
 #include "binding.h"
 #include "fault.h"
+#include "library.h"
 
 #define PROVIDER_NAME "LeatExecutionProvider"
 #define PROVIDER_FILE "libleat_onnxruntime.so"
@@ -118,11 +119,26 @@ static char *find_provider(GError **error) {
   return found;
 }
 
+/* Finds what would end the process in dlopen(). */
+static gboolean check_library(const char *path, const char *name, GError **error) {
+  struct stat info;
+  leat_error reason = {.struct_size = sizeof(reason)};
+  if (leati_library_check(path, name, &info, &reason) != LEAT_OK) {
+    LEATI_FAULT_SET(error, "%s", reason.message);
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* Opens ONNX Runtime, for good: its threads may run until the process ends. A copy beside this program comes before the
  * dynamic loader's own. NULL on failure. */
 static const OrtApiBase *open_runtime(GError **error) {
   static const char *const places[] = {"onnxruntime", ".", "../lib", LEAT_TOOLS_LIBDIR};
   char *path = find_file(RUNTIME_FILE, places, G_N_ELEMENTS(places));
+  if (path != NULL && !check_library(path, RUNTIME_FILE, error)) {
+    g_free(path);
+    return NULL;
+  }
   void *const library = dlopen(path != NULL ? path : RUNTIME_FILE, RTLD_NOW | RTLD_LOCAL);
   g_free(path);
   if (library == NULL) {
@@ -229,10 +245,7 @@ gboolean leati_ort_register(leati_ort *ort, const char *library, const char *dev
     return FALSE;
   }
   gboolean registered = FALSE;
-  if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-    LEATI_FAULT_SET(error, "%s: %s; the provider's library, %s, was expected", path,
-                    g_file_test(path, G_FILE_TEST_EXISTS) ? "not a file" : "no such file", PROVIDER_FILE);
-  } else {
+  if (check_library(path, PROVIDER_FILE, error)) {
     registered = leati_ort_ok(ort, ort->api->RegisterExecutionProviderLibrary(ort->env, REGISTRATION, path), error);
     if (!registered) {
       g_prefix_error(error, "%s cannot be used as a provider library%s: ", path,

@@ -87,6 +87,8 @@ ran 1 'does not name its device' "$python" -B "$bench/plot.py" -o "$work/x.svg" 
 ran 1 'is not JSON' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/text.json"
 ran 1 'is empty' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/empty.json"
 ran 1 'No such file' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/none.json"
+mkfifo "$work/pipe"
+ran 1 'is not a file' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/pipe"
 ran 2 'required' "$python" -B "$bench/plot.py"
 
 # With one.
@@ -107,6 +109,8 @@ ran 2 'there is no device 99' "$tool" --plugin "$plugin" --device 99
 ran 2 '--json' "$tool" --plugin "$plugin" $short --json "$work/none/x.json"
 # shellcheck disable=SC2086
 ran 2 "--json: '' names no file" "$tool" --plugin "$plugin" $short --json ''
+# shellcheck disable=SC2086
+ran 2 'it is a pipe that nobody reads from' "$tool" --plugin "$plugin" $short --json "$work/pipe"
 # Only a plain file is replaced; what is none stays what it is. The way to /dev/full is a link, lest a mistake hit that.
 : >"$work/target.json"
 ln -s target.json "$work/link.json"

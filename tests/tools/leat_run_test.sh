@@ -137,15 +137,23 @@ expect 2 'is not a shape' "$models/mlp.onnx" -p cpu --shape x=1,two
 expect 2 "dimension 'batch' is 2 here and 3" "$models/mlp.onnx" -p cpu --shape x=2,16 --dim batch=3
 expect 2 'than the' "$models/mlp.onnx" -p cpu --dim batch=2000000000 --threads 64
 expect 2 'cannot be made' "$models/mlp.onnx" -p cpu --save-outputs /dev/null/outputs
+expect 2 'the folder that it is to be in does not exist' "$models/mlp.onnx" -p cpu --save-outputs "$work/no/outputs"
+checks=$((checks + 1))
+[ ! -e "$work/no" ] || {
+  failures=$((failures + 1))
+  echo 'FAIL --save-outputs made a folder that nobody asked for'
+}
 expect 2 'does not run on the CPU provider' "$models/words.onnx" -p cpu --range ids=0:100000 --dim length=50
 
 # Models that are none.
+mkfifo "$work/pipe"
 : >"$work/empty.onnx"
 head -c 1000 "$models/mlp.onnx" >"$work/cut.onnx"
 head -c 4000 /dev/urandom >"$work/random.onnx"
 echo 'This is not a model.' >"$work/words.txt"
 expect 2 'no such file' "$work/missing.onnx" -p cpu
 expect 2 'not a file' "$work" -p cpu
+expect 2 'not a file' "$work/pipe" -p cpu
 expect 2 'not a file' /dev/zero -p cpu
 expect 2 'empty.onnx: ' "$work/empty.onnx" -p cpu
 expect 2 'not an ONNX model, or one that is cut short' "$work/cut.onnx" -p cpu
@@ -168,6 +176,13 @@ npy "$work/wrong_shape.npy" '<i8' '(2,)'
 printf '\003\0\0\0\0\0\0\0\005\0\0\0\0\0\0\0' >>"$work/wrong_shape.npy"
 expect 2 'no such file' "$models/mlp.onnx" -p cpu --input x="$work/missing.npy"
 expect 2 'not a file' "$models/mlp.onnx" -p cpu --input x="$work"
+expect 2 'not a file' "$models/mlp.onnx" -p cpu --input x="$work/pipe"
+expect 2 'not a file' "$models/mlp.onnx" -p cpu --input x=/dev/zero
+truncate -s 1000T "$work/sparse.npy" 2>/dev/null || truncate -s 15T "$work/sparse.npy"
+expect 2 'that can be taken' "$models/mlp.onnx" -p cpu --input x="$work/sparse.npy"
+mkdir "$work/pipes"
+mkfifo "$work/pipes/q.npy"
+expect 2 'a pipe that nobody reads from' "$models/quotient.onnx" -p cpu --save-outputs "$work/pipes"
 expect 2 'is cut short' "$models/mlp.onnx" -p cpu --input x="$work/short.npy"
 expect 2 'address space' "$models/mlp.onnx" -p cpu --input x="$work/hostile.npy"
 expect 2 'holds int32, and the model takes int64' "$models/words.onnx" -p cpu --input ids="$work/wrong_type.npy"
@@ -178,10 +193,27 @@ expect 2 'not a .npy file' "$models/mlp.onnx" -p cpu --input x="$work/text.npy"
 
 # Provider libraries that are none.
 libc=$(ldd "$tool" | sed -n 's/.*=> \(\/[^ ]*libc\.so[^ ]*\).*/\1/p')
-expect 2 'no such file' "$models/mlp.onnx" --provider-library "$work/libmissing.so"
-expect 2 'not a file' "$models/mlp.onnx" --provider-library "$work"
-expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$work/words.txt"
-expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$work/empty.onnx"
+expect 2 'No such file or directory; give the path of libleat_onnxruntime.so' "$models/mlp.onnx" \
+  --provider-library "$work/libmissing.so"
+expect 2 'is a folder' "$models/mlp.onnx" --provider-library "$work"
+expect 2 'not a regular file' "$models/mlp.onnx" --provider-library "$work/pipe"
+expect 2 'not a shared library' "$models/mlp.onnx" --provider-library "$work/words.txt"
+expect 2 'an empty file' "$models/mlp.onnx" --provider-library "$work/empty.onnx"
+# The dynamic loader would end by SIGBUS.
+for length in 4 500 10000; do
+  head -c $length "$hanging" >"$work/cut.so"
+  expect 2 'is cut off' "$models/mlp.onnx" --provider-library "$work/cut.so"
+done
+cp "$tool" "$work/leat-run"
+head -c 5000 "$hanging" >"$work/libonnxruntime.so.1"
+checks=$((checks + 1))
+LD_LIBRARY_PATH=$(dirname "$tool") timeout 60 "$work/leat-run" "$models/mlp.onnx" -p cpu >"$work/out" 2>&1
+got=$?
+if [ $got -ne 2 ] || ! grep -q 'libonnxruntime.so.1: is cut off' "$work/out"; then
+  failures=$((failures + 1))
+  echo "FAIL status $got instead of 2, or not cut off: ONNX Runtime beside leat-run"
+  sed 's/^/     /' "$work/out"
+fi
 expect 2 'cannot be used as a provider library' "$models/mlp.onnx" --provider-library "$libc"
 
 # unprinted REASON ARGUMENTS: the run just before has failed because of that.

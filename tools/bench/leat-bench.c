@@ -12,6 +12,7 @@
 #include "bench/measure.h"
 #include "binding.h"
 #include "fault.h"
+#include "file.h"
 #include "output.h"
 
 #define STATUS_WRONG 1
@@ -299,10 +300,8 @@ static gboolean json_open(options *o, GError **error) {
       (g_file_test(o->json, G_FILE_TEST_IS_REGULAR) && !g_file_test(o->json, G_FILE_TEST_IS_SYMLINK))) {
     return TRUE;
   }
-  o->json_stream = fopen(o->json, "w");
-  if (o->json_stream == NULL) {
-    LEATI_FAULT_SET(error, "--json: %s cannot be written: %s", o->json, g_strerror(errno));
-  }
+  o->json_stream = leati_file_create(o->json, error);
+  g_prefix_error(error, "--json: ");
   return o->json_stream != NULL;
 }
 

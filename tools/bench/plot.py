@@ -29,6 +29,9 @@ class BadInput(Exception):
 
 def documents(path):
     """The JSON objects of a file: one, or one on each line."""
+    # A pipe or a device may have no end.
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise BadInput(f'{path}: is not a file')
     try:
         with open(path, encoding='utf-8') as file:
             text = file.read()
