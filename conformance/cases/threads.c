@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,10 +209,19 @@ static void short_lived(leat_case_context *ctx, const void *data) {
 
 /* ---- fork() ---- */
 
-/* In the child: makes calls of all tables. Returns 0 if each gave LEAT_ERROR_FORKED, otherwise the number of the first
- * that did not. Prints nothing and checks with no macro, since the outcome is the parent's to tell. */
-static int forked_calls(leat_case_context *ctx, leat_device *device, leat_stream *stream, leat_event *event,
-                        uint64_t block) {
+/* Makes a call that is to give LEAT_ERROR_FORKED, and leaves its name to the parent. */
+#define FORKED(table, slot, ...)                            \
+  do {                                                      \
+    *call = #table "." #slot "()";                          \
+    if (ctx->table->slot(__VA_ARGS__) != LEAT_ERROR_FORKED) \
+      return FALSE;                                         \
+  } while (0)
+
+/* In the child: makes calls of all tables, until one is not refused as it should be. `call` is shared with the parent,
+ * in which the names are at the same addresses. Prints nothing and checks with no macro, since the outcome is the
+ * parent's to tell. */
+static gboolean forked_calls(leat_case_context *ctx, leat_device *device, leat_stream *stream, leat_event *event,
+                             uint64_t block, const char **call) {
   leat_error err = {.struct_size = sizeof err};
   leat_device *opened = NULL;
   leat_stream *made = NULL;
@@ -225,51 +235,30 @@ static int forked_calls(leat_case_context *ctx, leat_device *device, leat_stream
   const int64_t shape[1] = {1};
   leati_tensor_host(&host, &byte, LEAT_U8, 1, shape);
   leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
-  if (ctx->stream->synchronize(stream, &err) != LEAT_ERROR_FORKED)
-    return 1;
+  FORKED(stream, synchronize, stream, &err);
   if (err.code != LEAT_ERROR_FORKED || err.message[0] == '\0')
-    return 2;
-  if (ctx->stream->flush(stream, NULL) != LEAT_ERROR_FORKED)
-    return 3;
-  if (ctx->stream->query(stream, NULL) != LEAT_ERROR_FORKED)
-    return 4;
-  if (ctx->stream->create(device, 0, &made, NULL) != LEAT_ERROR_FORKED)
-    return 5;
-  if (ctx->stream->wait_event(stream, event, NULL) != LEAT_ERROR_FORKED)
-    return 6;
-  if (ctx->event->create(device, 0, &made_event, NULL) != LEAT_ERROR_FORKED)
-    return 7;
-  if (ctx->event->record(event, stream, NULL) != LEAT_ERROR_FORKED)
-    return 8;
-  if (ctx->event->wait(event, -1, NULL) != LEAT_ERROR_FORKED)
-    return 9;
-  if (ctx->event->query(event, NULL) != LEAT_ERROR_FORKED)
-    return 10;
-  if (ctx->memory->alloc(device, 100, NULL, &address, NULL) != LEAT_ERROR_FORKED)
-    return 11;
-  if (ctx->memory->copy(stream, &host.tensor, &view.tensor, NULL) != LEAT_ERROR_FORKED)
-    return 12;
-  if (ctx->memory->free(device, block, NULL) != LEAT_ERROR_FORKED)
-    return 13;
-  if (ctx->memory->find(device, block, &address, &size, NULL) != LEAT_ERROR_FORKED)
-    return 14;
-  if (ctx->memory->stats(device, &stats, NULL) != LEAT_ERROR_FORKED)
-    return 15;
-  if (ctx->memory->trim(device, NULL, NULL) != LEAT_ERROR_FORKED)
-    return 16;
-  if (ctx->device->open(ctx->device_index, &opened, NULL) != LEAT_ERROR_FORKED)
-    return 17;
-  if (ctx->device->synchronize(device, NULL) != LEAT_ERROR_FORKED)
-    return 18;
-  if (ctx->stream->destroy(stream, NULL) != LEAT_ERROR_FORKED)
-    return 19;
-  if (ctx->event->destroy(event, NULL) != LEAT_ERROR_FORKED)
-    return 20;
-  if (ctx->device->close(device, NULL) != LEAT_ERROR_FORKED)
-    return 21;
-  if (ctx->api->shutdown(NULL) != LEAT_ERROR_FORKED)
-    return 22;
-  return 0;
+    return FALSE;
+  FORKED(stream, flush, stream, NULL);
+  FORKED(stream, query, stream, NULL);
+  FORKED(stream, create, device, 0, &made, NULL);
+  FORKED(stream, wait_event, stream, event, NULL);
+  FORKED(event, create, device, 0, &made_event, NULL);
+  FORKED(event, record, event, stream, NULL);
+  FORKED(event, wait, event, -1, NULL);
+  FORKED(event, query, event, NULL);
+  FORKED(memory, alloc, device, 100, NULL, &address, NULL);
+  FORKED(memory, copy, stream, &host.tensor, &view.tensor, NULL);
+  FORKED(memory, free, device, block, NULL);
+  FORKED(memory, find, device, block, &address, &size, NULL);
+  FORKED(memory, stats, device, &stats, NULL);
+  FORKED(memory, trim, device, NULL, NULL);
+  FORKED(device, open, ctx->device_index, &opened, NULL);
+  FORKED(device, synchronize, device, NULL);
+  FORKED(stream, destroy, stream, NULL);
+  FORKED(event, destroy, event, NULL);
+  FORKED(device, close, device, NULL);
+  FORKED(api, shutdown, NULL);
+  return TRUE;
 }
 
 static void forked(leat_case_context *ctx, const void *data) {
@@ -280,7 +269,9 @@ static void forked(leat_case_context *ctx, const void *data) {
   uint8_t in[4000];
   uint8_t out[4000];
   uint64_t block = leati_alloc(ctx, sizeof in, stream);
+  const char **call = mmap(NULL, sizeof *call, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   (void)data;
+  LEAT_CHECK_MESSAGE(ctx, call != MAP_FAILED, "mmap() failed: %s", g_strerror(errno));
   for (uint32_t round = 0; round < 4; ++round) {
     int status = 0;
     pid_t child;
@@ -296,19 +287,19 @@ static void forked(leat_case_context *ctx, const void *data) {
     if (child == 0) {
       /* A call that hangs in the child must not outlive the case. */
       alarm((unsigned)(20.0 * ctx->scale) + 1);
-      _exit(forked_calls(ctx, device, stream, event, block));
+      _exit(forked_calls(ctx, device, stream, event, block, call) ? 0 : 1);
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
       continue;
-    LEAT_CHECK_MESSAGE(ctx, WIFEXITED(status), "the forked child was ended by signal %d (14: a call did not return)",
-                       WTERMSIG(status));
+    LEAT_CHECK_MESSAGE(ctx, WIFEXITED(status), "the forked child was ended by signal %d in %s (14: it did not return)",
+                       WTERMSIG(status), *call);
     LEAT_CHECK_MESSAGE(ctx, WEXITSTATUS(status) == 0,
-                       "in the forked child, call number %d in forked_calls() did not give LEAT_ERROR_FORKED",
-                       WEXITSTATUS(status));
+                       "in the forked child %s did not give LEAT_ERROR_FORKED, or left no message", *call);
     /* The parent is unharmed. */
     LEAT_CHECK_OK(ctx, ctx->event->wait(event, -1, LEAT_ERR));
     LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
   }
+  munmap(call, sizeof *call);
   leati_free(ctx, block);
   leati_event_destroy(ctx, event);
   leati_stream_destroy(ctx, stream);

@@ -319,6 +319,15 @@ static int32_t stream_ready(leat_stream *stream, leat_error *err) {
   return status == LEAT_ERROR_NOT_READY ? LEAT_OK : status;
 }
 
+static int32_t query_in_any_process(leat_stream *stream, leat_error *err) {
+  int32_t status = base->stream->query(stream, err);
+  return status == LEAT_ERROR_FORKED ? LEAT_OK : status;
+}
+
+static void forked_child_may_query(void) {
+  stream_api.query = query_in_any_process;
+}
+
 static void stream_query_says_ready(void) {
   stream_api.query = stream_ready;
 }
@@ -813,6 +822,7 @@ static const struct {
                {"error_without_code", error_without_code},
                {"deleter_called_twice", deleter_called_twice},
                {"export_does_not_synchronize", export_does_not_synchronize},
+               {"forked_child_may_query", forked_child_may_query},
                {"stream_query_says_ready", stream_query_says_ready},
                {"stream_synchronize_only_flushes", stream_synchronize_only_flushes},
                {"streams_aliased", streams_aliased},
