@@ -73,7 +73,8 @@ static int32_t device_info(uint32_t index, leat_device_info *out, leat_error *er
 static int32_t device_report(uint32_t *inout_count, leat_property *out, leat_error *err) {
   LEATI_ENTER(err);
   if (inout_count == NULL || (*inout_count != 0 && out == NULL)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "inout_count is NULL, or out is NULL with a capacity");
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      inout_count == NULL ? "inout_count is NULL" : "out is NULL with a capacity");
   }
   for (uint32_t i = 0; i < *inout_count; ++i) {
     if (out[i].struct_size != sizeof(leat_property)) {

@@ -106,9 +106,44 @@ static int32_t op_info(uint32_t index, const leat_op_info **out, leat_error *err
                     index - rest);
 }
 
+/* Writes "2", "2 to 4" or "2 and more"; `most` is `open` where there is no end. */
+static void range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]) {
+  if (least == most) {
+    (void)snprintf(out, 32, "%u", least);
+  } else if (most == open) {
+    (void)snprintf(out, 32, "%u and more", least);
+  } else {
+    (void)snprintf(out, 32, "%u to %u", least, most);
+  }
+}
+
+/* Appends a range to a list in words; what does not fit is left out. */
+static void versions_add(char *text, size_t size, const leat_op_info *info) {
+  const size_t used = strlen(text);
+  char range[32];
+  range_text(info->opset_min, info->opset_max, UINT32_MAX, range);
+  (void)snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", range);
+}
+
+static int32_t fail_version(const char *name, uint32_t opset, const char *versions, uint32_t before, leat_error *err) {
+  if (before == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "operator %s of version %u is not supported; its versions here: %s. leat_op_desc::opset is the "
+                      "\"since version\" of its definition, not the model's operator set",
+                      name, opset, versions);
+  }
+  char later[32];
+  range_text(before + 1, opset, 0, later);
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                    "operator %s of version %u is not supported; its versions here: %s. leat_op_desc::opset is the "
+                    "\"since version\" of its definition: %u in a model of operator set %u, unless %s changed it",
+                    name, opset, versions, before, opset, later);
+}
+
 static int32_t find_def(const char *domain, const char *name, uint32_t opset, const leati_op_def **out,
                         leat_error *err) {
-  const leati_op_def *other = NULL; /* same operator, another version */
+  char versions[128] = ""; /* of the operator, if the one asked for is not found */
+  uint32_t before = 0;     /* the highest of them below that */
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     for (uint32_t j = 0; j < families[i]->count; ++j) {
       const leati_op_def *const def = families[i]->defs[j];
@@ -119,13 +154,12 @@ static int32_t find_def(const char *domain, const char *name, uint32_t opset, co
         *out = def;
         return LEAT_OK;
       }
-      other = def;
+      versions_add(versions, sizeof(versions), &def->info);
+      before = def->info.opset_max < opset && def->info.opset_max > before ? def->info.opset_max : before;
     }
   }
-  if (other != NULL) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                      "operator %s of version %u is not supported; versions %u to %u are, and what else op.info lists",
-                      name, opset, other->info.opset_min, other->info.opset_max);
+  if (versions[0] != '\0') {
+    return fail_version(name, opset, versions, before, err);
   }
   return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "operator '%s' of operator set '%s' is not supported", name, domain);
 }
@@ -172,15 +206,20 @@ static inline int32_t bind_type(const leati_op_def *def, uint32_t i, uint64_t ty
   return LEAT_OK;
 }
 
+static int32_t fail_count(const leat_op_info *info, const char *what, uint32_t count, uint32_t least, uint32_t most,
+                          leat_error *err) {
+  char range[32];
+  range_text(least, most, LEAT_VARIADIC, range);
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u %s %s", info->name, count, what, range);
+}
+
 static inline int32_t check_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count,
                                    leat_error *err) {
   if (input_count < info->min_inputs || input_count > info->max_inputs) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs; it takes %u to %u", info->name, input_count,
-                      info->min_inputs, info->max_inputs);
+    return fail_count(info, "inputs; it takes", input_count, info->min_inputs, info->max_inputs, err);
   }
   if (output_count < info->min_outputs || output_count > info->max_outputs) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u outputs; it has %u to %u", info->name, output_count,
-                      info->min_outputs, info->max_outputs);
+    return fail_count(info, "outputs; it has", output_count, info->min_outputs, info->max_outputs, err);
   }
   return LEAT_OK;
 }
@@ -277,9 +316,16 @@ static int32_t import_desc(const leat_op_desc *from, imported *out, leat_error *
   if (desc.reserved != 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc::reserved is not zero");
   }
-  if (desc.name == NULL || (desc.attribute_count != 0 && desc.attributes == NULL) ||
-      (desc.input_count != 0 && desc.inputs == NULL)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc: name, attributes or inputs is NULL");
+  if (desc.name == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc::name is NULL");
+  }
+  if (desc.attribute_count != 0 && desc.attributes == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc::attributes is NULL and attribute_count is %u",
+                      desc.attribute_count);
+  }
+  if (desc.input_count != 0 && desc.inputs == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc::inputs is NULL and input_count is %u",
+                      desc.input_count);
   }
   LEATI_TRY(find_def(desc.domain == NULL ? "" : desc.domain, desc.name, desc.opset, &out->def, err));
   LEATI_TRY(check_counts(&out->def->info, desc.input_count, desc.output_count, err));

@@ -88,7 +88,7 @@ static int32_t memory_find(leat_device *device, uint64_t address, uint64_t *out_
   LEATI_ENTER(err);
   LEATI_TRY(leati_device_check(device, err));
   if (out_base == NULL || out_size == NULL) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out_base or out_size is NULL");
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, out_base == NULL ? "out_base is NULL" : "out_size is NULL");
   }
   leati_block *block;
   return find_extent(device, address, &block, out_base, out_size, err);
@@ -107,7 +107,8 @@ static int32_t memory_classes(leat_device *device, uint32_t *inout_count, leat_m
   LEATI_ENTER(err);
   LEATI_TRY(leati_device_check(device, err));
   if (inout_count == NULL || (*inout_count != 0 && out == NULL)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "inout_count is NULL, or out is NULL with a capacity");
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      inout_count == NULL ? "inout_count is NULL" : "out is NULL with a capacity");
   }
   return leati_memory_classes_read(device, inout_count, out, err);
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "device.h"
 #include "ops/op.h"
 #include "ops/registry.h"
 #include "ops/window.h"
@@ -286,6 +287,42 @@ static void test_wrong_handles(void **state) {
   assert_int_equal(leati_op_table.destroy(NULL, &err), LEAT_OK);
 }
 
+/* A descriptor that is refused says what is wrong with it and what would be right. No device is touched for that. */
+static void test_words(void **state) {
+  (void)state;
+  static leat_device device = {.kind = LEATI_KIND_DEVICE};
+  static const struct {
+    leat_op_desc desc;
+    const char *text;
+  } cases[] = {
+      {{.name = "MatMul", .opset = 17, .output_count = 1},
+       "operator MatMul of version 17 is not supported; its versions here: 9 to 13. "},
+      {{.name = "MatMul", .opset = 17, .output_count = 1},
+       "13 in a model of operator set 17, unless 14 to 17 changed it"},
+      {{.name = "MatMul", .opset = 14, .output_count = 1}, "13 in a model of operator set 14, unless 14 changed it"},
+      {{.name = "MatMul", .opset = 1, .output_count = 1},
+       "is the \"since version\" of its definition, not the model's"},
+      {{.name = "Gelu", .opset = 21, .output_count = 1}, "its versions here: 20. "},
+      {{.name = "MatMul", .opset = 13, .input_count = 3, .output_count = 1},
+       "leat_op_desc::inputs is NULL and input_count is 3"},
+      {{.name = "MatMul", .opset = 13, .attribute_count = 2},
+       "leat_op_desc::attributes is NULL and attribute_count is 2"},
+      {{.opset = 13}, "leat_op_desc::name is NULL"},
+      {{.name = "MatMul", .opset = 13, .output_count = 1}, "MatMul: 0 inputs; it takes 2"},
+      {{.name = "Clip", .opset = 13, .output_count = 1}, "Clip: 0 inputs; it takes 1 to 3"},
+      {{.name = "Concat", .opset = 13, .output_count = 1}, "Concat: 0 inputs; it takes 1 and more"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    leat_error err = fresh_error();
+    leat_op_desc desc = cases[i].desc;
+    desc.struct_size = sizeof(desc);
+    assert_int_not_equal(leati_op_table.supports(&device, &desc, &err), LEAT_OK);
+    if (strstr(err.message, cases[i].text) == NULL) {
+      fail_msg("\"%s\" is not in \"%s\"", cases[i].text, err.message);
+    }
+  }
+}
+
 /* Lays a window of `kernel` by `stride` over a line of `in` pixels without padding. */
 static int32_t lay_line(int64_t in, int64_t kernel, int64_t stride, int64_t *out_size, leat_error *err) {
   const leati_window window = {.stride = {stride, 1, 1}, .dilation = {1, 1, 1}};
@@ -326,6 +363,7 @@ int main(void) {
       cmocka_unit_test(test_attributes),
       cmocka_unit_test(test_list),
       cmocka_unit_test(test_wrong_handles),
+      cmocka_unit_test(test_words),
       cmocka_unit_test(test_window_larger_than_image),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
