@@ -372,8 +372,9 @@ static int32_t select_devices(const char *wish, leat_error *err) {
       const size_t used = strlen(names);
       (void)snprintf(names + used, sizeof(names) - used, "%s%u \"%s\"", i == 0 ? "" : ", ", i, physicals[i].info.name);
     }
+    /* Where there is nothing to name, the setting is not what is wrong. */
     return leati_fail(
-        err, LEAT_ERROR_UNAVAILABLE,
+        err, usable_count == 0 ? LEAT_ERROR_UNAVAILABLE : LEAT_ERROR_INVALID_ARGUMENT,
         "LEAT_VULKAN_DEVICE is \"%s\", which names no usable device; allowed: an index, a UUID or part of a "
         "name, or several with commas between; usable here: %s",
         wish, usable_count == 0 ? "none" : names);

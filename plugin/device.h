@@ -109,7 +109,8 @@ struct leat_device {
 LEATI_APART(leat_device, spare_timelines, spinning);
 
 /** Finds the devices, once until leati_devices_forget(). Call with the backend's lock held.
- * @errors LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_UNAVAILABLE: LEAT_VULKAN_DEVICE names none of them */
+ * @errors LEAT_ERROR_INVALID_ARGUMENT: LEAT_VULKAN_DEVICE names none of them, or a setting cannot be understood;
+ *   LEAT_ERROR_UNAVAILABLE: it is set, and there is none that it could name */
 int32_t leati_devices_find(leat_error *err);
 /** Forgets the devices, so that they are looked for again. No device may be open. Backend's lock held. */
 void leati_devices_forget(void);

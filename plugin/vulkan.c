@@ -2,9 +2,33 @@
 #include "vulkan.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "status.h"
+
+/* Names the variables by which the loader was told where drivers are: a mistake there looks like a missing driver. */
+static int32_t fail_no_driver(leat_error *err) {
+  static const char *const variables[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_LOADER_DRIVERS_SELECT",
+                                          "VK_LOADER_DRIVERS_DISABLE"};
+  char told[256] = "";
+  for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); ++i) {
+    const char *const value = secure_getenv(variables[i]);
+    const size_t used = strlen(told);
+    if (value != NULL && *value != '\0') {
+      (void)snprintf(told + used, sizeof(told) - used, "%s%s=%.80s", used == 0 ? "" : " and ", variables[i], value);
+    }
+  }
+  if (told[0] != '\0') {
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                      "the Vulkan loader found no driver, and was told to look only where %s says; mend or unset that",
+                      told);
+  }
+  return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                    "the Vulkan loader found no driver; install one (Debian: mesa-vulkan-drivers, or the GPU "
+                    "vendor's) and check with `vulkaninfo --summary`");
+}
 
 int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *instance, leat_error *err) {
   if (library->handle == NULL) {
@@ -45,10 +69,7 @@ int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *i
   const VkResult result = library->CreateInstance(&info, NULL, &instance->handle);
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
     instance->handle = VK_NULL_HANDLE;
-    return leati_fail(
-        err, LEAT_ERROR_UNAVAILABLE,
-        "the Vulkan loader found no driver; install one (Debian: mesa-vulkan-drivers, or the GPU vendor's) "
-        "and check with `vulkaninfo --summary`");
+    return fail_no_driver(err);
   }
   if (result != VK_SUCCESS) {
     instance->handle = VK_NULL_HANDLE;

@@ -235,7 +235,7 @@ static void json_backend(JsonBuilder *json, const leati_inventory *inventory) {
   json_builder_end_object(json);
 }
 
-static char *json_report(const leati_inventory *inventory) {
+static char *json_report(const leati_inventory *inventory, const GPtrArray *unread) {
   g_autoptr(JsonBuilder) json = json_builder_new();
   json_builder_begin_object(json);
   member_string(json, "version", LEAT_VERSION);
@@ -267,9 +267,46 @@ static char *json_report(const leati_inventory *inventory) {
     json_builder_end_object(json);
   }
   json_builder_end_object(json);
+  json_builder_set_member_name(json, "unread_variables");
+  json_builder_begin_array(json);
+  for (guint i = 0; i < unread->len; ++i) {
+    json_builder_add_string_value(json, unread->pdata[i]);
+  }
+  json_builder_end_array(json);
   json_builder_end_object(json);
   g_autoptr(JsonNode) root = json_builder_get_root(json);
   return json_to_string(root, TRUE);
+}
+
+/* ---- Variables that nobody reads --------------------------------------------------------------------------------- */
+
+static gboolean is_setting(const leati_inventory *inventory, const char *name) {
+  for (guint i = 0; i < inventory->settings->len; ++i) {
+    if (g_str_equal(((leati_setting *)inventory->settings->pdata[i])->name, name)) {
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+/* Names of LEAT_ variables that are set and that nobody reads: typing mistakes. None where the backend has not said
+ * what it reads. */
+static GPtrArray *unread_new(const leati_inventory *inventory, char **environment) {
+  /* What ./dev and the tests read. */
+  static const char *const others[] = {"LEAT_DEPS_DIR",          "LEAT_LIFE_ROUNDS",  "LEAT_TESTS_ALLOW_MISMATCH",
+                                       "LEAT_TEST_BATCH_ROUNDS", "LEAT_TEST_ORT_LOG", NULL};
+  GPtrArray *unread = g_ptr_array_new_with_free_func(g_free);
+  gboolean told = FALSE;
+  for (guint i = 0; i < inventory->settings->len; ++i) {
+    told = told || g_str_equal(((leati_setting *)inventory->settings->pdata[i])->reader, "backend");
+  }
+  for (char **entry = environment; told && *entry; ++entry) {
+    g_autofree char *name = g_strndup(*entry, strcspn(*entry, "="));
+    if (g_str_has_prefix(name, "LEAT_") && !is_setting(inventory, name) && !one_of(name, others)) {
+      g_ptr_array_add(unread, g_utf8_make_valid(name, -1));
+    }
+  }
+  return unread;
 }
 
 /* ---- Program ----------------------------------------------------------------------------------------------------- */
@@ -329,8 +366,10 @@ int main(int argc, char **argv) {
   leati_inventory *inventory = leati_inventory_new(given.plugin);
   g_free(given.plugin);
   g_autofree char *verdict = verdict_text(inventory);
+  g_auto(GStrv) environment = g_get_environ();
+  g_autoptr(GPtrArray) unread = unread_new(inventory, environment);
   if (given.json) {
-    g_autofree char *report = json_report(inventory);
+    g_autofree char *report = json_report(inventory, unread);
     g_print("%s\n", report);
   } else if (given.check) {
     g_print("%s\n", verdict);
@@ -343,6 +382,10 @@ int main(int argc, char **argv) {
   }
   if (!given.check && inventory->verdict != LEATI_VERDICT_USABLE) {
     g_printerr("leat-info: %s\n", verdict);
+  }
+  for (guint i = 0; i < unread->len; ++i) {
+    g_printerr("leat-info: warning: nothing reads %s; leat-info lists all settings that there are\n",
+               (const char *)unread->pdata[i]);
   }
   const leati_verdict result = inventory->verdict;
   if (inventory->api) {

@@ -80,6 +80,26 @@ class Usable(unittest.TestCase):
                              {'value': value, 'origin': 'environment', 'reader': 'backend'}, name)
         self.assertEqual(set(other['settings']), {'LEAT_FORCE_GRAPH_PATH'})
 
+    def test_variables_that_nobody_reads_are_named(self):
+        mistakes = {'LEAT_LANE': '2', 'LEAT_VULKAN_DEVCE': '0'}
+        others = {'LEAT_LANES': '2', 'LEAT_DEPS_DIR': '/x', 'LEATHER': 'brown', 'LEAT_LOG': 'error'}
+        code, given, stderr = report('--plugin', PLUGIN, **mistakes, **others)
+        self.assertEqual((code, sorted(given['unread_variables'])), (0, sorted(mistakes)))
+        for name in mistakes:
+            self.assertRegex(stderr, rf'(?m)^leat-info: warning: nothing reads {name};')
+        self.assertEqual(len(stderr.splitlines()), len(mistakes))
+        self.assertEqual(self.report['unread_variables'], [])
+        for arguments in (['--check'], []):
+            self.assertIn('nothing reads LEAT_LANE;', info('--plugin', PLUGIN, *arguments, LEAT_LANE='2').stderr)
+        # A backend that cannot be asked has not said what it reads.
+        self.assertNotIn('LEAT_LANE', info('--plugin', FAKE, LEAT_LANE='2').stderr)
+
+    def test_device_with_another_number_is_a_bad_setting(self):
+        for value in ('77', 'nonsense'):
+            done = info('--check', '--plugin', PLUGIN, LEAT_VULKAN_DEVICE=value)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(f'LEAT_VULKAN_DEVICE is "{value}", which names no usable device', done.stdout)
+
     def test_plain_and_prefixed_variable(self):
         for variables, value, origin in [
                 ({'FORCE_GRAPH_PATH': '1'}, '1', 'environment, FORCE_GRAPH_PATH'),
@@ -129,6 +149,10 @@ class Unusable(unittest.TestCase):
         self.assertEqual((code, given['verdict'], given['devices']), (1, 'none', []))
         self.assertTrue(given['reason'])
         self.assertIn('no usable device', stderr)
+        # The variables are what is wrong, if there is a loader at all.
+        if 'no driver' in given['reason']:
+            for name, value in nothing.items():
+                self.assertIn(f'{name}={value}', given['reason'])
 
     def test_device_that_is_not_there(self):
         done = info('--plugin', PLUGIN, LEAT_VULKAN_DEVICE='nonsense')

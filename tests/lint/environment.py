@@ -4,6 +4,7 @@
 
 - The table and the code have the same variables. The code reads what stands as a whole string in a C file that calls
   getenv() or one of its kind. The table is the one whose first column is headed "variable".
+- leat-info knows what else is read, by ./dev and the tests: what tests/README.md names and the table does not.
 - A row names each word that its variable takes, and the highest number, as plugin/config.c has them.
 - With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set. A row of several
   variables has a default for each, with commas, or one for all. What follows a semicolon says where another counts. The
@@ -20,6 +21,8 @@ import lint
 VARIABLE = r'(?:LEAT_[A-Z0-9_]+|FORCE_GRAPH_PATH)'
 GETENV = re.compile(r'\b(?:secure_|g_)?getenv\s*\(')
 SETTINGS = 'plugin/config.c'
+INFO = 'tools/leat-info.c'
+TESTS = 'tests/README.md'
 # Canaries have this file in place of leat-info's answer.
 ANSWER = 'leat-info.json'
 
@@ -70,6 +73,19 @@ def in_table(rows):
     return defaults
 
 
+def check_others(tree, listed):
+    """What leat-info holds for no mistake, though no backend reads it."""
+    if INFO not in tree.files:
+        return
+    text = lint.strip_comments(tree.text(INFO))
+    known = set(re.findall(VARIABLE, re.search(r'others\[\] = \{([^}]*)\}', text).group(1)))
+    told = set(re.findall(rf'\b{VARIABLE}\b', tree.text(TESTS))) - set(listed)
+    for name in sorted(told - known):
+        yield f'{INFO}: would call {name} a mistake, which {TESTS} names'
+    for name in sorted(known - told):
+        yield f'{TESTS}: does not name {name}, which {INFO} says is read by ./dev or the tests'
+
+
 def answer_of(tree, program):
     """What leat-info says where no variable of ours is set, or None: it is not asked."""
     if ANSWER in tree.files:
@@ -109,6 +125,7 @@ def check_tree(tree, program):
         yield f'{read[name]}: reads {name}, which README.md does not list'
     for name in sorted(set(listed) - set(read)):
         yield f'README.md: lists {name}, which nothing reads'
+    yield from check_others(tree, listed)
     answer = answer_of(tree, program)
     if answer is not None:
         yield from check_defaults(listed, answer['settings'])
@@ -134,6 +151,8 @@ LIMITED = ('getenv(name) {.name = "LEAT_A", .allowed = "from 1 to 8"}, '
            '{.name = "LEAT_B", .words = {"no", [1] = "yes"}}, "LEAT_C"')
 RIGHT = {'LEAT_A': '0 default backend', 'LEAT_B': '1.0 default backend', 'LEAT_C': '0.8 default backend',
          'LEAT_FORCE_GRAPH_PATH': '0 default backend'}
+OTHERS = {**case(TABLE, 'x = getenv("LEAT_A"); "LEAT_B"'), INFO: 'char *others[] = {"LEAT_T", NULL};',
+          TESTS: '`LEAT_T=3 LEAT_B=1`'}
 CANARIES = [
     (case(TABLE, 'x = getenv(names[i]); "LEAT_A" "LEAT_B" "LEAT_C is bad"'), None),
     (case(TABLE, 'x = getenv("LEAT_A");'), 'lists LEAT_B'),
@@ -142,6 +161,9 @@ CANARIES = [
     (case(LIMITS, LIMITED.replace('8', '4')), 'that 4 is the most'),
     (case(LIMITS, LIMITED.replace('yes', 'both')), 'the row of LEAT_B lacks `both`'),
     (case(TABLE, 'x = getenv("LEAT_A"); "LEAT_B" /* "LEAT_Z" */'), None),
+    (OTHERS, None),
+    ({**OTHERS, TESTS: '`LEAT_T=3` `LEAT_U`'}, 'would call LEAT_U a mistake'),
+    ({**OTHERS, TESTS: '`LEAT_A`'}, 'does not name LEAT_T'),
     (case('# Title\n', 'x = getenv("LEAT_A");'), 'has no table'),
     ({'plugin/config.c': 'getenv("LEAT_A")'}, 'README.md: is not there'),
     (case(VALUES, READS, **RIGHT), None),
