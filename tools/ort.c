@@ -192,7 +192,7 @@ static char *describe_device(const leati_ort *ort, const OrtEpDevice *device) {
   }
   const char *software = facts != NULL ? ort->api->GetKeyValue(facts, "leat_software") : NULL;
   if (g_strcmp0(software, "1") == 0) {
-    g_string_append(text, " (Vulkan in software, no GPU)");
+    g_string_append(text, " (in software, no GPU)");
   }
   char *valid = g_utf8_make_valid(text->str, -1);
   g_string_free(text, TRUE);

@@ -53,6 +53,11 @@ elif [ "$usable" -ne 0 ]; then
   exit 1
 fi
 
+# The device is named, and where it is of software that is said; whether the backend uses Vulkan is not known here.
+if "$info" --json 2>/dev/null | grep -q '"software" : true'; then
+  expect 0 '(in software, no GPU)' "$models/mlp.onnx" --runs 2
+fi
+
 for threads in 1 2 8 16; do
   expect 0 'LeatExecutionProvider 3: Gemm 2, Relu 1' "$models/mlp.onnx" --dim batch=5 --threads "$threads" --runs 20
   expect 0 '0 wrong' "$models/words.onnx" --dim length=7 --range ids=0:99 --threads "$threads" --runs 20
