@@ -1,9 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# dev_test.sh DEV WORK: ./dev refuses what it does not know before it installs or builds anything.
+# dev_test.sh DEV WORK BENCH CONFORMANCE INFO PYTHON DEMO: ./dev refuses what it does not know before it installs or
+# builds anything. The others are the programs that it passes arguments to.
 set -u
 dev=$1
 work=$2
+bench=$3
+conformance=$4
+info=$5
+python=$6
+demo=$7
 rm -rf "$work"
 mkdir -p "$work"
 : >"$work/file"
@@ -35,6 +41,27 @@ refused "'format' needs no packages" "$dev" packages format
 refused "packages takes one command ('test')" "$dev" packages build test
 refused 'bench --draw wants JSON files' "$dev" bench --draw
 refused '/dev/null cannot be used for what is downloaded' env LEAT_DEPS_DIR=/dev/null "$dev" info
+# passes COMMAND PROGRAM...: an option that the program does not have is refused, and each that it has is passed on: what
+# stops ./dev then comes later.
+passes() {
+  command=$1
+  shift
+  refused "$command has no option '--plt=x'; it has: " "$dev" "$command" --plt=x
+  refused "$command has no option '-X3'" "$dev" "$command" -X3
+  options=$("$@" --help | grep -E '^ +-' | grep -o -E '(^| )--?[a-z][a-z-]*')
+  [ -n "$options" ] || {
+    failures=$((failures + 1))
+    echo "FAIL no options in: $* --help"
+  }
+  for option in $options; do
+    refused '/dev/null cannot be used for what is downloaded' env LEAT_DEPS_DIR=/dev/null "$dev" "$command" "$option=-1"
+  done
+}
+passes bench "$bench"
+passes conformance "$conformance"
+passes info "$info"
+passes demo "$python" "$demo"
+refused "bench has no option '--plt'" "$dev" bench --plot --plt
 # A relative path is from where the caller stands.
 refused "$PWD/file/deps cannot be used" env LEAT_DEPS_DIR=file/deps "$dev" info
 
