@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""text.py TREE: every source file names its licence, and no file names the host of a package registry."""
+"""text.py TREE: every source file names its licence; no file names the host of a package registry, or an issue by its
+number alone."""
 import re
 
 import lint
@@ -16,6 +17,8 @@ HOSTS = ['.'.join(parts) for parts in [
     ('nuget', 'org'), ('conda', 'anaconda', 'org'), ('docker', 'io'), ('ghcr', 'io'), ('huggingface', 'co')]]
 HOST = re.compile(r'(?<![\w-])(?:[\w-]+\.)*(' + '|'.join(re.escape(h) for h in HOSTS) + r')(?![\w-])', re.I)
 
+ISSUE = re.compile(r'\bissues? #?\d+', re.I)
+
 
 def check(tree):
     for path in tree.files:
@@ -25,6 +28,9 @@ def check(tree):
             match = HOST.search(line)
             if match:
                 yield f'{path}:{number}: names {match.group(0)}; where packages come from is the machine\'s to say'
+            match = ISSUE.search(line)
+            if match:
+                yield f'{path}:{number}: "{match.group(0)}" tells a reader nothing; say what it was about'
 
 
 CANARIES = [
@@ -35,6 +41,8 @@ CANARIES = [
     ({'README.md': f'pip install --index-url https://{HOSTS[0]}/simple x\n'}, 'names ' + HOSTS[0]),
     ({'dev': f'#!/bin/sh\n# {LICENCE}\ncurl http://{HOSTS[2]}/debian\n'}, 'names ' + HOSTS[2]),
     ({'README.md': f'https://files.{HOSTS[1]}/x\n'}, 'names files.' + HOSTS[1]),
+    ({'docs/a.md': 'it took 252 s (before ' + 'issue' + ' 4)\n'}, 'tells a reader nothing'),
+    ({'docs/a.md': 'what to issue: 4 lists\n'}, None),
     ({'plugin/a.c': f'/* {LICENCE} */\nint a;\n', 'README.md': 'https://www.debian.org and PyPI\n'}, None),
 ]
 
