@@ -144,16 +144,23 @@ static bool extent_of(const leati_view *view, int64_t *out_low, int64_t *out_hig
          !__builtin_mul_overflow(high, (int64_t)view->item_size, out_high);
 }
 
-static int32_t find_block(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
-                          leat_error *err) {
+/* Finds where the elements lie in the host's or the device's address space. */
+static int32_t lay_out(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
   int64_t low = 0, high = (int64_t)(out->count * out->item_size);
   const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
-  if ((!out->compact && !extent_of(out, &low, &high)) ||
-      __builtin_add_overflow(data, tensor->byte_offset, &out->address)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has strides or an offset beyond any address", what);
-  }
+  bool beyond = (!out->compact && !extent_of(out, &low, &high)) ||
+                __builtin_add_overflow(data, tensor->byte_offset, &out->address);
   out->begin = out->address + (uint64_t)low;
   out->end = out->address + (uint64_t)high;
+  beyond = beyond || out->begin > out->address || out->end < out->address;
+  return beyond ? leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has strides or an offset beyond any address", what)
+                : LEAT_OK;
+}
+
+static int32_t find_block(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
+                          leat_error *err) {
+  const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
+  LEATI_TRY(lay_out(tensor, what, out, err));
   leati_block *const block = leati_memory_find(device, data);
   if (block == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: 0x%" PRIx64 " is not in a live block of the device", what,
@@ -161,7 +168,7 @@ static int32_t find_block(leat_device *device, const DLTensor *tensor, const cha
   }
   const uint64_t base = leati_block_address(block);
   const uint64_t end = base + leati_block_size(block);
-  if (out->address < base || out->begin < base || out->begin > end || out->end > end || out->end < out->begin) {
+  if (out->begin < base || out->end > end) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s touches bytes %" PRId64 " to %" PRId64 " of a block of %" PRIu64 " bytes", what,
                       (int64_t)(out->begin - base), (int64_t)(out->end - base), leati_block_size(block));
@@ -174,17 +181,35 @@ static int32_t find_block(leat_device *device, const DLTensor *tensor, const cha
   return LEAT_OK;
 }
 
+/* The host's memory cannot be checked further than that its addresses do not wrap. */
+static int32_t find_data(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
+  out->host = true;
+  if (tensor->data == NULL) {
+    return out->count == 0 ? LEAT_OK
+                           : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has elements and NULL data", what);
+  }
+  LEATI_TRY(lay_out(tensor, what, out, err));
+  out->data = (unsigned char *)tensor->data + tensor->byte_offset;
+  return LEAT_OK;
+}
+
+int32_t leati_view_import_host(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
+  LEATI_TRY(leati_view_import_shape(tensor, what, out, err));
+  read_strides(tensor, out);
+  if (tensor->device.device_type != kDLCPU) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s is on DLPack device (%d, %d); expected the host, kDLCPU (1)", what,
+                      (int)tensor->device.device_type, tensor->device.device_id);
+  }
+  return find_data(tensor, what, out, err);
+}
+
 int32_t leati_view_import(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
                           leat_error *err) {
   LEATI_TRY(leati_view_import_shape(tensor, what, out, err));
   read_strides(tensor, out);
   if (tensor->device.device_type == kDLCPU) {
-    out->host = true;
-    if (tensor->data == NULL && out->count != 0) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has elements and NULL data", what);
-    }
-    out->data = tensor->data == NULL ? NULL : (unsigned char *)tensor->data + tensor->byte_offset;
-    return LEAT_OK;
+    return find_data(tensor, what, out, err);
   }
   if (tensor->device.device_type != kDLVulkan || tensor->device.device_id != (int)device->index) {
     return leati_fail(

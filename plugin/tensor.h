@@ -13,7 +13,7 @@ struct leati_block;
 /** A checked DLTensor. An absent optional input has `present` false and everything else zero. */
 typedef struct leati_view {
   bool present;              /**< false: an optional argument that was not given */
-  bool host;                 /**< kDLCPU: `data` is a host pointer; else `address` is good */
+  bool host;                 /**< kDLCPU: `data` is a host pointer; else only `address` is good */
   bool compact;              /**< row-major without gaps (also when it has fewer than two elements) */
   int32_t ndim;              /**< 0 to LEAT_MAX_RANK */
   uint64_t type;             /**< one LEAT_TYPE_* bit */
@@ -21,8 +21,8 @@ typedef struct leati_view {
   DLDataType dtype;          /**< the same as DLPack says it */
   uint64_t count;            /**< elements in all */
   void *data;                /**< host: element [0, 0, ...] */
-  uint64_t address;          /**< device: address of element [0, 0, ...] */
-  uint64_t begin, end;       /**< device: bytes that the elements touch, [begin, end) */
+  uint64_t address;          /**< address of element [0, 0, ...] */
+  uint64_t begin, end;       /**< bytes that the elements touch, [begin, end) */
   struct leati_block *block; /**< device: the block they lie in; NULL when count is 0 */
   /* Only the first `ndim` of each mean anything: what is behind them is not even cleared, and so they come last. */
   int64_t shape[LEAT_MAX_RANK];   /**< elements */
@@ -47,6 +47,11 @@ const char *leati_type_name(uint64_t type);
  */
 int32_t leati_view_import(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
                           leat_error *err);
+
+/** Checks a DLTensor that must be on the host (a constant that a description holds) and fills `out`. `what` names it in
+ * messages.
+ * @errors INVALID_ARGUMENT: rank, type, negative sizes, overflow, not on the host, NULL data */
+int32_t leati_view_import_host(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err);
 
 /** The part of leati_view_import() that looks at type, rank and sizes alone, for tensors whose memory need not exist
  * yet: strides are set compact, memory is left out.

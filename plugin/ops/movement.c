@@ -448,7 +448,10 @@ static int32_t infer_concat(const leat_op *op, const leati_call *call, leat_shap
                           input->shape[d], d, first->shape[d]);
       }
     }
-    out->dims[axis] += input->shape[axis];
+    /* Empty inputs may have sizes that together are more than can be counted. */
+    if (__builtin_add_overflow(out->dims[axis], input->shape[axis], &out->dims[axis])) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: the result is too large in dimension %d", axis);
+    }
   }
   return LEAT_OK;
 }

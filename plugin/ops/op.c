@@ -51,6 +51,16 @@ int32_t leati_attr_ints(const leati_op_desc *desc, const char *name, uint32_t ca
   return LEAT_OK;
 }
 
+bool leati_attr_tensor(const leati_op_desc *desc, const char *name, leati_view *out) {
+  const leat_attribute *const attribute = leati_attr(desc, name);
+  return attribute != NULL && leati_view_import_host(attribute->tensor, name, out, NULL) == LEAT_OK;
+}
+
+bool leati_constant(const leati_op_desc *desc, uint32_t i, leati_view *out) {
+  return i < desc->input_count && desc->inputs[i].value != NULL &&
+         leati_view_import_host(desc->inputs[i].value, "a constant", out, NULL) == LEAT_OK;
+}
+
 int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
   if (axis < -(int64_t)rank || axis >= rank) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "axis %" PRId64 " is outside [%d, %d) of a tensor of rank %d",

@@ -26,7 +26,8 @@ typedef struct leati_call {
   const leati_view *outputs; /**< invoke only; an output not wanted has present == false */
 } leati_call;
 
-/** An operator as it stands in a model, after import: every field of every struct is there. */
+/** An operator as it stands in a model, after import: every field of every struct is there, and constants were checked.
+ */
 typedef struct leati_op_desc {
   uint32_t opset;
   uint32_t input_count, output_count;
@@ -118,6 +119,11 @@ bool leati_attr_is(const leati_op_desc *desc, const char *name, const char *text
  * @errors NOT_SUPPORTED: it has more elements than `capacity` */
 int32_t leati_attr_ints(const leati_op_desc *desc, const char *name, uint32_t capacity, int64_t *out,
                         uint32_t *out_count, leat_error *err);
+/** A TENSOR attribute as a view of the host's memory, compact; false: it is absent. */
+bool leati_attr_tensor(const leati_op_desc *desc, const char *name, leati_view *out);
+/** Input `i` as a view of the host's memory if it is a constant; false: it is absent or not known before the run. This
+ * and the former are the only ways to a constant's elements: nothing else has looked at where they lie. */
+bool leati_constant(const leati_op_desc *desc, uint32_t i, leati_view *out);
 
 /* ---- Shapes -------------------------------------------------------------------------------------------------------
  */

@@ -269,8 +269,32 @@ static int32_t import_attribute(const leat_op_info *info, const leat_attribute *
   if (missing) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute '%s' has a NULL value", info->name, to->name);
   }
+  if (to->type == LEAT_ATTRIBUTE_TENSOR) {
+    char what[96];
+    leati_view view;
+    (void)snprintf(what, sizeof(what), "attribute '%s' of %s", to->name, info->name);
+    LEATI_TRY(leati_view_import_host(to->tensor, what, &view, err));
+    if (!view.compact) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has strides; it must be compact", what);
+    }
+  }
   *out_known = true;
   return LEAT_OK;
+}
+
+/* Checks the value of an input that is a constant, once for all operators that look at it. */
+static int32_t check_constant(const leat_op_info *info, uint32_t i, const leat_value_info *input, leat_error *err) {
+  char what[96];
+  leati_view view;
+  (void)snprintf(what, sizeof(what), "the value of input %u of %s", i, info->name);
+  LEATI_TRY(leati_view_import_host(input->value, what, &view, err));
+  bool agrees = leati_dtype_same(view.dtype, input->dtype) && (input->ndim == -1 || input->ndim == view.ndim);
+  for (int32_t d = 0; agrees && d < input->ndim; ++d) {
+    agrees = input->shape[d] == -1 || input->shape[d] == view.shape[d];
+  }
+  return agrees ? LEAT_OK
+                : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has another type or shape than leat_value_info says",
+                             what);
 }
 
 static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_value_info *from, leat_value_info *to,
@@ -306,7 +330,8 @@ static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_valu
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has an element type that Leat does not know", name,
                       i);
   }
-  return bind_type(def, i, type, bound, err);
+  LEATI_TRY(bind_type(def, i, type, bound, err));
+  return to->value == NULL ? LEAT_OK : check_constant(&def->info, i, to, err);
 }
 
 static int32_t import_desc(const leat_op_desc *from, imported *out, leat_error *err) {

@@ -219,32 +219,21 @@ static int32_t supports_constant(const leati_op_def *def, leat_device *device, c
                                  leat_error *err) {
   (void)def;
   (void)device;
-  const leat_attribute *const value = leati_attr(desc, "value");
-  if (value == NULL) {
-    return LEAT_OK;
-  }
-  bool single = value->tensor->ndim == 0 || (value->tensor->ndim > 0 && value->tensor->shape != NULL);
-  for (int32_t d = 0; single && d < value->tensor->ndim; ++d) {
-    single = value->tensor->shape[d] == 1;
-  }
-  if (!single || value->tensor->data == NULL || value->tensor->device.device_type != kDLCPU) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "ConstantOfShape: 'value' must be one element on the host");
-  }
-  return leati_type_of(value->tensor->dtype) != 0
+  leati_view value;
+  return !leati_attr_tensor(desc, "value", &value) || value.count == 1
              ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                          "ConstantOfShape: 'value' has an element type that Leat does not know");
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "ConstantOfShape: 'value' has %" PRIu64 " elements; expected one", value.count);
 }
 
 static int32_t create_constant(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   shape_state *const state = leati_op_state(op);
-  const leat_attribute *const value = leati_attr(desc, "value");
+  leati_view value;
   state->type = LEAT_TYPE_FLOAT32;
-  if (value != NULL) {
-    state->type = leati_type_of(value->tensor->dtype);
-    memcpy(&state->value, (const unsigned char *)value->tensor->data + value->tensor->byte_offset,
-           leati_type_size(state->type));
+  if (leati_attr_tensor(desc, "value", &value)) {
+    state->type = value.type;
+    memcpy(&state->value, value.data, value.item_size);
   }
   return LEAT_OK;
 }
@@ -270,8 +259,9 @@ static int32_t invoke_constant(const leat_op *op, leati_recorder *recorder, cons
 
 /* ---- Dropout ---------------------------------------------------------------------------------------------------- */
 
-static bool host_bool(const leati_view *view) {
-  return view->count != 0 && *(const unsigned char *)view->data != 0;
+/* Whether training_mode is one false. */
+static bool is_inference(const leati_view *training) {
+  return training->count == 1 && *(const unsigned char *)training->data == 0;
 }
 
 static int32_t supports_dropout(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
@@ -282,17 +272,16 @@ static int32_t supports_dropout(const leati_op_def *def, leat_device *device, co
     return LEAT_OK;
   }
   /* Whether it trains must be known now: a host that is refused here has another place to run it, later it has none. */
-  const DLTensor *const training = desc->inputs[2].value;
-  return training != NULL && training->data != NULL &&
-                 ((const unsigned char *)training->data)[training->byte_offset] == 0
+  leati_view training;
+  return leati_constant(desc, 2, &training) && is_inference(&training)
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training_mode is not a constant false");
 }
 
 static int32_t infer_dropout(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const training = leati_input(call, 2);
-  if (training != NULL && host_bool(training)) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training is not supported");
+  if (training != NULL && !is_inference(training)) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training_mode must be one false");
   }
   LEATI_TRY(leati_infer_same(op, call, out, err));
   if (call->output_count > 1) {
@@ -339,7 +328,10 @@ static int32_t invoke_shape(const leat_op *op, leati_recorder *recorder, const l
   (void)err;
   int32_t start, end;
   shape_range(leati_op_state_const(op), call->inputs[0].ndim, &start, &end);
-  memcpy(call->outputs[0].data, &call->inputs[0].shape[start], (size_t)(end - start) * sizeof(int64_t));
+  /* The shape of a scalar has no elements, and then the output may have no memory. */
+  if (end > start) {
+    memcpy(call->outputs[0].data, &call->inputs[0].shape[start], (size_t)(end - start) * sizeof(int64_t));
+  }
   return LEAT_OK;
 }
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Cases about what a description tells before anything runs: constants that are broken, and what is known to fail. A
+ * host that is refused when it asks can run the operator elsewhere; later it cannot.
+ */
+#include <string.h>
+
+#include "cases/sources.h"
+#include "fixture.h"
+
+#define INPUTS_MAX 3
+
+/* An operator with inputs of given types and shapes. */
+typedef struct {
+  leat_value_info infos[INPUTS_MAX];
+  const leat_value_info *inputs[INPUTS_MAX];
+  leat_attribute attribute;
+  const leat_attribute *attributes[1];
+  leat_op_desc desc;
+} question;
+
+static void ask_about(question *out, const char *name, uint32_t opset) {
+  memset(out, 0, sizeof *out);
+  out->attributes[0] = &out->attribute;
+  out->desc = (leat_op_desc){.struct_size = sizeof out->desc,
+                             .opset = opset,
+                             .name = name,
+                             .domain = "",
+                             .output_count = 1,
+                             .attributes = out->attributes,
+                             .inputs = out->inputs};
+}
+
+/* Adds an input. `shape` and `value` are borrowed. */
+static void add_input(question *q, DLDataType dtype, int32_t ndim, const int64_t *shape, const DLTensor *value) {
+  const uint32_t i = q->desc.input_count++;
+  q->infos[i] = (leat_value_info){
+      .struct_size = sizeof q->infos[i], .ndim = ndim, .dtype = dtype, .shape = shape, .value = value};
+  q->inputs[i] = &q->infos[i];
+}
+
+static void set_int(question *q, const char *name, int64_t value) {
+  q->attribute =
+      (leat_attribute){.struct_size = sizeof q->attribute, .type = LEAT_ATTRIBUTE_INT, .name = name, .i = value};
+  q->desc.attribute_count = 1;
+}
+
+/* supports() and create() give the same answer, and it is a refusal. */
+static void check_refused(leat_case_context *ctx, int line, const question *q) {
+  leat_device *device = leati_fixture_device(ctx);
+  leat_op *op = NULL;
+  leati_case_check_status(ctx, __FILE__, line, "op.supports()", LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
+                          ctx->op->supports(device, &q->desc, LEAT_ERR));
+  leati_case_check_status(ctx, __FILE__, line, "op.create()", LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
+                          ctx->op->create(device, &q->desc, &op, LEAT_ERR));
+}
+#define REFUSED(ctx, q) check_refused(ctx, __LINE__, q)
+
+/* An operator for the question, which must be a good one. */
+static leat_op *create_op(leat_case_context *ctx, const question *q) {
+  leat_op *op = NULL;
+  leati_case_require_op(ctx, &q->desc);
+  LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &q->desc, &op, LEAT_ERR));
+  return op;
+}
+
+/* ---- Constants ---- */
+
+static void broken_constants(leat_case_context *ctx, const void *data) {
+  static const int64_t shape[1] = {4};
+  static int64_t dims[LEAT_MAX_RANK + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  uint8_t no = 0;
+  const DLTensor good = {.data = &no, .device = {kDLCPU, 0}, .ndim = 0, .dtype = LEAT_BOOL, .shape = dims};
+  DLTensor value = good;
+  float ratio = 0.5f;
+  const DLTensor half = {.data = &ratio, .device = {kDLCPU, 0}, .ndim = 0, .dtype = LEAT_F32, .shape = dims};
+  question q;
+  (void)data;
+  ask_about(&q, "Dropout", 13);
+  add_input(&q, LEAT_F32, 1, shape, NULL);
+  add_input(&q, LEAT_F32, 0, NULL, &half);
+  add_input(&q, LEAT_BOOL, 0, NULL, &value);
+  leati_op_destroy(ctx, create_op(ctx, &q));
+#define BROKEN()      \
+  do {                \
+    REFUSED(ctx, &q); \
+    value = good;     \
+  } while (0)
+  /* An address of the device is none of the host. */
+  value.device.device_type = kDLVulkan;
+  value.data = (void *)(uintptr_t)4096;
+  BROKEN();
+  value.data = NULL;
+  BROKEN();
+  value.byte_offset = UINT64_MAX - (uintptr_t)&no + 1;
+  BROKEN();
+  value.ndim = -1;
+  BROKEN();
+  value.ndim = LEAT_MAX_RANK + 1;
+  BROKEN();
+  value.dtype.lanes = 2;
+  BROKEN();
+  /* Not what the description says of the input. */
+  value.dtype = LEAT_U8;
+  BROKEN();
+  value.ndim = 1;
+  BROKEN();
+  /* As many elements as training_mode cannot have: none, and two. */
+  q.infos[2].ndim = -1;
+  dims[0] = 0;
+  value.ndim = 1;
+  value.data = NULL;
+  BROKEN();
+  dims[0] = 2;
+  value.ndim = 1;
+  BROKEN();
+  dims[0] = 1;
+#undef BROKEN
+}
+
+/* ---- Tensors on the host ---- */
+
+/* A Reshape whose shape is given by `shape`. */
+static int32_t infer_reshape(leat_case_context *ctx, const leat_op *op, const DLTensor *shape) {
+  static const int64_t six[1] = {6};
+  leat_case_tensor in;
+  leat_shape out = {.struct_size = sizeof out};
+  leat_shape *outs[1] = {&out};
+  leati_tensor_device(ctx, &in, 0, LEAT_F32, 1, six);
+  const DLTensor *inputs[2] = {&in.tensor, shape};
+  return ctx->op->infer(op, 2, inputs, 1, outs, LEAT_ERR);
+}
+
+static void wrapping_host_views(leat_case_context *ctx, const void *data) {
+  static const int64_t unknown[1] = {-1};
+  static const int64_t two[1] = {2};
+  int64_t sizes[3] = {2, 3, 2};
+  leat_case_tensor view;
+  question q;
+  (void)data;
+  ask_about(&q, "Reshape", 14);
+  add_input(&q, LEAT_F32, 1, unknown, NULL);
+  add_input(&q, LEAT_I64, 1, two, NULL);
+  leat_op *op = create_op(ctx, &q);
+  leati_tensor_host(&view, sizes, LEAT_I64, 1, two);
+  LEAT_CHECK_OK(ctx, infer_reshape(ctx, op, &view.tensor));
+  /* Around the end of all addresses to the elements before. */
+  view.tensor.data = &sizes[1];
+  view.tensor.byte_offset = UINT64_MAX - 7;
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, infer_reshape(ctx, op, &view.tensor));
+  view.tensor.byte_offset = 0;
+  view.strides[0] = INT64_MAX / 4;
+  view.tensor.strides = view.strides;
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, infer_reshape(ctx, op, &view.tensor));
+  view.strides[0] = INT64_MIN / 16;
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, infer_reshape(ctx, op, &view.tensor));
+  /* Backwards is fine. */
+  view.tensor.data = &sizes[2];
+  view.strides[0] = -1;
+  LEAT_CHECK_OK(ctx, infer_reshape(ctx, op, &view.tensor));
+  leati_op_destroy(ctx, op);
+}
+
+static void host_output_of_nothing(leat_case_context *ctx, const void *data) {
+  static const int64_t none[1] = {0};
+  leat_case_tensor in, out;
+  question q;
+  (void)data;
+  ask_about(&q, "Shape", 13);
+  add_input(&q, LEAT_F32, 0, NULL, NULL);
+  leat_op *op = create_op(ctx, &q);
+  leat_stream *stream = leati_stream_new(ctx);
+  const uint64_t block = leati_alloc(ctx, sizeof(float), stream);
+  leati_tensor_device(ctx, &in, block, LEAT_F32, 0, NULL);
+  leati_tensor_host(&out, NULL, LEAT_I64, 1, none);
+  const leat_case_tensor *inputs[1] = {&in};
+  leati_op_invoke(ctx, op, stream, 1, inputs, &out);
+  leati_synchronize(ctx, stream);
+  leati_free(ctx, block);
+  leati_stream_destroy(ctx, stream);
+  leati_op_destroy(ctx, op);
+}
+
+/* ---- Sizes ---- */
+
+static void sums_of_sizes(leat_case_context *ctx, const void *data) {
+  enum { COUNT = 130 };
+  static const int64_t unknown[2] = {-1, -1};
+  static const int64_t empty[2] = {INT64_C(1) << 56, 0};
+  const leat_value_info info = {.struct_size = sizeof info, .ndim = 2, .dtype = LEAT_F32, .shape = unknown};
+  const leat_value_info *infos[COUNT];
+  const DLTensor *inputs[COUNT];
+  leat_case_tensor view;
+  leat_shape shape = {.struct_size = sizeof shape};
+  leat_shape *out[1] = {&shape};
+  question q;
+  (void)data;
+  leati_tensor_device(ctx, &view, 0, LEAT_F32, 2, empty);
+  for (int i = 0; i < COUNT; ++i) {
+    infos[i] = &info;
+    inputs[i] = &view.tensor;
+  }
+  ask_about(&q, "Concat", 13);
+  set_int(&q, "axis", 0);
+  q.desc.input_count = COUNT;
+  q.desc.inputs = infos;
+  leat_op *op = create_op(ctx, &q);
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->infer(op, COUNT, inputs, 1, out, LEAT_ERR));
+  leati_op_destroy(ctx, op);
+}
+
+static const leat_case cases[] = {
+    {.name = "asked.constants.broken_values_are_refused",
+     .summary = "A constant that is not on the host, has no memory, wraps or is not what its input is said to be is "
+                "refused.",
+     .run = broken_constants},
+    {.name = "asked.host.views_that_wrap_are_invalid",
+     .summary = "A host tensor whose offset or strides lead around the end of all addresses is invalid.",
+     .run = wrapping_host_views},
+    {.name = "asked.host.output_of_nothing_needs_no_memory",
+     .summary = "A host output without elements may have NULL data.",
+     .run = host_output_of_nothing},
+    {.name = "asked.sizes.sums_that_overflow_are_invalid",
+     .summary = "Empty inputs whose sizes together cannot be counted are invalid.",
+     .run = sums_of_sizes},
+};
+
+void leati_cases_asked(leat_case_list *list) {
+  leati_case_list_add(list, cases, G_N_ELEMENTS(cases));
+}
