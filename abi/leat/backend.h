@@ -812,7 +812,8 @@ typedef struct leat_op_api {
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*info)(uint32_t index, const leat_op_info **out, leat_error *err);
-  /** Asks whether create() and invoke() would take an operator with these attributes, types and ranks. Creates nothing.
+  /** Asks whether create() and invoke() would take an operator with these attributes and types, and with the ranks,
+   * shapes and constants as far as they are known. Creates nothing.
    * @threads any
    * @param device [in] an open device
    * @param desc [in] the operator

@@ -209,6 +209,106 @@ static void sums_of_sizes(leat_case_context *ctx, const void *data) {
   leati_op_destroy(ctx, op);
 }
 
+/* ---- What is known to fail ---- */
+
+static void large_ranks(leat_case_context *ctx, const void *data) {
+  static const int64_t unknown[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  static const int64_t pairs[5] = {-1, -1, -1, -1, 2};
+  static const int64_t nine[1] = {LEAT_MAX_RANK + 1};
+  static int64_t dims[1] = {LEAT_MAX_RANK + 1};
+  static int64_t ones[LEAT_MAX_RANK + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const DLTensor constant = {.data = ones, .device = {kDLCPU, 0}, .ndim = 1, .dtype = LEAT_I64, .shape = dims};
+  question q;
+  (void)data;
+  ask_about(&q, "Gather", 13);
+  add_input(&q, LEAT_F32, 5, unknown, NULL);
+  add_input(&q, LEAT_I64, 5, unknown, NULL);
+  REFUSED(ctx, &q);
+  ask_about(&q, "GatherND", 13);
+  add_input(&q, LEAT_F32, 7, unknown, NULL);
+  add_input(&q, LEAT_I64, 5, pairs, NULL);
+  REFUSED(ctx, &q);
+  ask_about(&q, "Unsqueeze", 13);
+  add_input(&q, LEAT_F32, LEAT_MAX_RANK, unknown, NULL);
+  add_input(&q, LEAT_I64, 0, NULL, NULL);
+  REFUSED(ctx, &q);
+  /* As many sizes as there are dimensions: known by their number, and by themselves. */
+  for (int known = 0; known < 2; ++known) {
+    const DLTensor *value = known ? &constant : NULL;
+    const int32_t ndim = known ? -1 : 1;
+    ask_about(&q, "Reshape", 14);
+    add_input(&q, LEAT_F32, 1, unknown, NULL);
+    add_input(&q, LEAT_I64, ndim, nine, value);
+    REFUSED(ctx, &q);
+    ask_about(&q, "Expand", 13);
+    add_input(&q, LEAT_F32, 1, unknown, NULL);
+    add_input(&q, LEAT_I64, ndim, nine, value);
+    REFUSED(ctx, &q);
+    ask_about(&q, "ConstantOfShape", 9);
+    add_input(&q, LEAT_I64, ndim, nine, value);
+    REFUSED(ctx, &q);
+  }
+}
+
+static void known_failures(leat_case_context *ctx, const void *data) {
+  static const int64_t unknown[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  static const int64_t square[2] = {3, 3};
+  static const int64_t row[2] = {1, 4};
+  static const int64_t none[2] = {3, 0};
+  static const int64_t two[1] = {2};
+  static int64_t dims[1] = {2};
+  static int64_t sizes[2] = {4, 4};
+  const DLTensor constant = {.data = sizes, .device = {kDLCPU, 0}, .ndim = 1, .dtype = LEAT_I64, .shape = dims};
+  question q;
+  (void)data;
+  /* Ranks that an operator cannot have. */
+  static const struct {
+    const char *name;
+    uint32_t opset;
+    int32_t ndim;
+    uint32_t inputs;
+  } ranks[] = {{"Concat", 13, 0, 2},
+               {"Split", 13, 0, 1},
+               {"ArgMax", 13, 0, 1},
+               {"MatMul", 13, 0, 2},
+               {"Gemm", 13, 3, 2},
+               {"Conv", 11, 2, 2},
+               {"MaxPool", 12, 2, 1},
+               {"GlobalAveragePool", 1, 1, 1},
+               {"DepthToSpace", 13, 3, 1},
+               {"SpaceToDepth", 13, 5, 1},
+               {"InstanceNormalization", 6, 2, 3}};
+  for (size_t i = 0; i < G_N_ELEMENTS(ranks); ++i) {
+    ask_about(&q, ranks[i].name, ranks[i].opset);
+    for (uint32_t k = 0; k < ranks[i].inputs; ++k) {
+      add_input(&q, LEAT_F32, ranks[i].ndim, unknown, NULL);
+    }
+    REFUSED(ctx, &q);
+  }
+  /* Shapes that do not go together. */
+  ask_about(&q, "Add", 14);
+  add_input(&q, LEAT_F32, 2, square, NULL);
+  add_input(&q, LEAT_F32, 2, row, NULL);
+  REFUSED(ctx, &q);
+  ask_about(&q, "MatMul", 13);
+  add_input(&q, LEAT_F32, 2, square, NULL);
+  add_input(&q, LEAT_F32, 2, row, NULL);
+  REFUSED(ctx, &q);
+  ask_about(&q, "Reshape", 14);
+  add_input(&q, LEAT_F32, 2, square, NULL);
+  add_input(&q, LEAT_I64, 1, two, &constant);
+  REFUSED(ctx, &q);
+  ask_about(&q, "ArgMax", 13);
+  set_int(&q, "axis", 1);
+  add_input(&q, LEAT_F32, 2, none, NULL);
+  REFUSED(ctx, &q);
+  /* An axis that is not there. */
+  ask_about(&q, "Softmax", 13);
+  set_int(&q, "axis", 2);
+  add_input(&q, LEAT_F32, 2, square, NULL);
+  REFUSED(ctx, &q);
+}
+
 static const leat_case cases[] = {
     {.name = "asked.constants.broken_values_are_refused",
      .summary = "A constant that is not on the host, has no memory, wraps or is not what its input is said to be is "
@@ -223,6 +323,12 @@ static const leat_case cases[] = {
     {.name = "asked.sizes.sums_that_overflow_are_invalid",
      .summary = "Empty inputs whose sizes together cannot be counted are invalid.",
      .run = sums_of_sizes},
+    {.name = "asked.ranks.results_above_8_are_refused",
+     .summary = "An operator whose result is known to have more dimensions than a tensor may have is refused.",
+     .run = large_ranks},
+    {.name = "asked.known.what_cannot_run_is_refused",
+     .summary = "Ranks, shapes and constants that are known and that no run takes are refused.",
+     .run = known_failures},
 };
 
 void leati_cases_asked(leat_case_list *list) {

@@ -117,14 +117,18 @@ static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, 
                       "an input of %lld channels does not fit weights for %lld in %lld groups", (long long)x->shape[1],
                       (long long)weights_in, (long long)state->group);
   }
-  if (transposed) {
-    return lay_transposed(state, x->ndim - 2, x->shape + 2, w->shape + 2, out, err);
-  }
-  LEATI_TRY(leati_window_lay(&state->window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
+  LEATI_TRY(transposed ? lay_transposed(state, x->ndim - 2, x->shape + 2, w->shape + 2, out, err)
+                       : leati_window_lay(&state->window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
   for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
     const int64_t reach = (out->kernel[d] - 1) * out->dilation[d] + 1;
     const int64_t padding = out->pad_begin[d] + out->pad_end[d];
-    if (out->in[d] != 0 && out->in[d] + padding < reach) {
+    /* Coordinates are computed in 32 bits, on the larger of the two sides and with padding. */
+    const int64_t moved = (transposed ? out->in[d] : out->out[d]) * out->stride[d];
+    if (moved + reach + out->in[d] + out->out[d] + padding > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a window reaches 2^31 pixels, padding included",
+                        leati_op_def_of(op)->info.name);
+    }
+    if (!transposed && out->in[d] != 0 && out->in[d] + padding < reach) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                         "a convolution over %lld pixels does not fit an image of %lld with %lld of padding",
                         (long long)reach, (long long)out->in[d], (long long)padding);
@@ -162,11 +166,15 @@ static int64_t product3(const int64_t *values) {
   return values[0] * values[1] * values[2];
 }
 
+/* Whether an invocation of the depthwise kernel can go through all taps: three loops, one in the other; to leave a loop
+ * takes a round too. */
+static bool fits_depthwise(const leat_device *device, const leati_window_fit *fit) {
+  const uint64_t rounds = (uint64_t)(1 + fit->kernel[0] * (2 + fit->kernel[1] * (2 + fit->kernel[2])));
+  return leati_check_rounds(device, rounds, "Conv", NULL) == LEAT_OK;
+}
+
 static int32_t record_depthwise(leati_recorder *recorder, const leati_window_fit *fit, const leati_view *x,
                                 const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
-  /* Three loops, one in the other; to leave a loop takes a round too. */
-  const uint64_t rounds = (uint64_t)(1 + fit->kernel[0] * (2 + fit->kernel[1] * (2 + fit->kernel[2])));
-  LEATI_TRY(leati_check_rounds(recorder->device, rounds, "Conv", err));
   depthwise_args args = {.x = x->address,
                          .weights = w->address,
                          .y = y->address,
@@ -305,13 +313,6 @@ static int32_t conv_invoke(const leat_op *op, leati_recorder *recorder, const le
                         "a convolution of tensors with 2^31 elements or more is not supported");
     }
   }
-  for (int32_t d = 0; d < 3; ++d) {
-    /* Coordinates are computed in 32 bits, padding included. */
-    if (fit.out[d] * fit.stride[d] + fit.kernel[d] * fit.dilation[d] + fit.in[d] > INT32_MAX) {
-      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                        "a convolution whose window reaches 2^31 pixels is not supported");
-    }
-  }
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &w, err));
   if (leati_input(call, 2) != NULL) {
@@ -328,7 +329,7 @@ static int32_t conv_invoke(const leat_op *op, leati_recorder *recorder, const le
     if (one && (x.shape[0] == 1 || pixels >= 256)) {
       return record_pointwise(recorder, state->group, pixels, &x, &w, bias, y, err);
     }
-    if (state->group > 1 && w.shape[1] == 1) {
+    if (state->group > 1 && w.shape[1] == 1 && fits_depthwise(recorder->device, &fit)) {
       return record_depthwise(recorder, &fit, &x, &w, bias, y, err);
     }
   }
@@ -364,12 +365,10 @@ static int32_t conv_supports(const leati_op_def *def, leat_device *device, const
   (void)device;
   conv_state state = {.group = 1};
   LEATI_TRY(read_state(def, desc, &state, err));
-  const int32_t ndim = desc->inputs[0].ndim;
-  if (ndim >= 0 && (ndim < 3 || ndim > 2 + LEATI_WINDOW_RANK)) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: an input of %d dimensions; 3 to 5 are supported",
-                      def->info.name, ndim);
-  }
-  return LEAT_OK;
+  const int32_t x = desc->inputs[0].ndim, w = desc->inputs[1].ndim;
+  return x < 0 || w < 0 || x == w ? LEAT_OK
+                                  : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                                               "%s: an input of rank %d and weights of rank %d", def->info.name, x, w);
 }
 
 static int32_t conv_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -400,6 +399,8 @@ static const leati_op_def op_conv = {.info = {.struct_size = sizeof(leat_op_info
                                                                &attr_kernel_shape, &attr_pads, &attr_strides)},
                                      .state_size = sizeof(conv_state),
                                      .param = CONV,
+                                     .least_rank = 3,
+                                     .most_rank = 2 + LEATI_WINDOW_RANK,
                                      .supports = conv_supports,
                                      .create = conv_create,
                                      .infer = conv_infer,
@@ -420,6 +421,8 @@ static const leati_op_def op_conv_transpose = {
                               &attr_output_shape, &attr_pads, &attr_strides)},
     .state_size = sizeof(conv_state),
     .param = CONV_TRANSPOSE,
+    .least_rank = 3,
+    .most_rank = 2 + LEATI_WINDOW_RANK,
     .supports = conv_supports,
     .create = conv_create,
     .infer = conv_infer,

@@ -79,16 +79,20 @@ typedef struct gather_args {
 
 static const leati_item_kernels gather_kernels = LEATI_ITEM_KERNELS_5(GATHER);
 
+static int32_t supports_gather(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                               leat_error *err) {
+  (void)device;
+  const int32_t data = desc->inputs[0].ndim, indices = desc->inputs[1].ndim;
+  return data < 0 || indices < 0 ? LEAT_OK : leati_check_rank(def->info.name, data - 1 + indices, err);
+}
+
 static int32_t infer_gather(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const index_state *const state = leati_op_state_const(op);
   const leati_view *const data = &call->inputs[0];
   const leati_view *const indices = &call->inputs[1];
   int32_t axis;
   LEATI_TRY(leati_axis(state->axis, data->ndim, &axis, err));
-  if (data->ndim - 1 + indices->ndim > LEAT_MAX_RANK) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Gather: the result would have rank %d; supported: up to %d",
-                      data->ndim - 1 + indices->ndim, LEAT_MAX_RANK);
-  }
+  LEATI_TRY(leati_check_rank("Gather", data->ndim - 1 + indices->ndim, err));
   for (int32_t d = 0; d < axis; ++d) {
     out->dims[out->ndim++] = data->shape[d];
   }
@@ -298,11 +302,7 @@ static int32_t shape_nd(const leat_op *op, const leati_call *call, int32_t *out_
   const leati_view *const indices = &call->inputs[1];
   int32_t batch, tuple;
   LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
-  const int32_t rank = indices->ndim - 1 + data->ndim - batch - tuple;
-  if (rank > LEAT_MAX_RANK) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: rank %d; supported: up to %d", leati_op_def_of(op)->info.name,
-                      rank, LEAT_MAX_RANK);
-  }
+  LEATI_TRY(leati_check_rank(leati_op_def_of(op)->info.name, indices->ndim - 1 + data->ndim - batch - tuple, err));
   *out_ndim = 0;
   for (int32_t d = 0; d < indices->ndim - 1; ++d) {
     out_dims[(*out_ndim)++] = indices->shape[d];
@@ -311,6 +311,22 @@ static int32_t shape_nd(const leat_op *op, const leati_call *call, int32_t *out_
     out_dims[(*out_ndim)++] = data->shape[d];
   }
   return LEAT_OK;
+}
+
+static int32_t supports_gather_nd(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                  leat_error *err) {
+  (void)device;
+  const leat_value_info *const data = &desc->inputs[0];
+  const leat_value_info *const indices = &desc->inputs[1];
+  if (data->ndim < 0 || indices->ndim < 1 || indices->shape[indices->ndim - 1] < 0) {
+    return LEAT_OK;
+  }
+  /* A batch of more dimensions than there are is refused later. */
+  const int64_t batch = leati_attr_int(desc, "batch_dims", 0);
+  const int64_t tuple = indices->shape[indices->ndim - 1];
+  return batch < 0 || batch > data->ndim || tuple > data->ndim
+             ? LEAT_OK
+             : leati_check_rank(def->info.name, indices->ndim - 1 + data->ndim - batch - tuple, err);
 }
 
 static int32_t infer_gather_nd(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -467,7 +483,9 @@ static const leati_op_def op_gather = {
     .info = {INFO("Gather", 1, 13, 2, 0), LEATI_TYPES(&type_moved, &type_index), LEATI_ATTRIBUTES(&attribute_axis)},
     .input_types = numbers_0_1,
     .state_size = sizeof(index_state),
+    .supports = supports_gather,
     .create = create_index,
+    .least_rank = 1,
     .infer = infer_gather,
     .invoke = invoke_gather,
 };
@@ -477,6 +495,7 @@ static const leati_op_def op_gather_elements = {
     .input_types = numbers_0_1,
     .state_size = sizeof(index_state),
     .create = create_index,
+    .least_rank = 1,
     .infer = infer_gather_elements,
     .invoke = invoke_gather_elements,
 };
@@ -487,6 +506,7 @@ static const leati_op_def op_scatter_elements = {
     .state_size = sizeof(index_state),
     .supports = supports_scatter,
     .create = create_index,
+    .least_rank = 1,
     .infer = infer_scatter_elements,
     .invoke = invoke_scatter_elements,
 };
@@ -495,7 +515,9 @@ static const leati_op_def op_gather_nd = {
              LEATI_ATTRIBUTES(&attribute_batch_dims)},
     .input_types = numbers_0_1,
     .state_size = sizeof(index_state),
+    .supports = supports_gather_nd,
     .create = create_index,
+    .least_rank = 1,
     .infer = infer_gather_nd,
     .invoke = invoke_gather_nd,
 };
@@ -506,6 +528,7 @@ static const leati_op_def op_scatter_nd = {
     .state_size = sizeof(index_state),
     .supports = supports_scatter,
     .create = create_index,
+    .least_rank = 1,
     .infer = infer_scatter_nd,
     .invoke = invoke_scatter_nd,
 };
@@ -515,6 +538,7 @@ static const leati_op_def op_cumsum = {
     .input_types = numbers_0_1,
     .state_size = sizeof(index_state),
     .create = create_index,
+    .least_rank = 1,
     .infer = infer_cumsum,
     .invoke = invoke_cumsum,
 };

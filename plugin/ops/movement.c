@@ -194,11 +194,18 @@ static int32_t invoke_transpose(const leat_op *op, leati_recorder *recorder, con
 
 /* ---- Expand ----------------------------------------------------------------------------------------------------- */
 
+static int32_t supports_expand(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                               leat_error *err) {
+  (void)device;
+  return leati_check_rank(def->info.name, leati_list_length(desc, 1), err);
+}
+
 static int32_t infer_expand(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   const leati_view *const input = &call->inputs[0];
   int64_t shape[LEAT_MAX_RANK];
   uint32_t rank;
+  LEATI_TRY(leati_check_rank("Expand", (int64_t)call->inputs[1].count, err));
   LEATI_TRY(leati_read_ints(&call->inputs[1], "Expand: shape", LEAT_MAX_RANK, shape, &rank, err));
   for (uint32_t d = 0; d < rank; ++d) {
     if (shape[d] < 0) {
@@ -763,6 +770,10 @@ static int32_t create_block(leat_op *op, const leati_op_desc *desc, leat_error *
   block_state *const state = leati_op_state(op);
   state->size = leati_attr_int(desc, "blocksize", 0);
   state->channels_first = leati_attr_is(desc, "mode", "CRD");
+  if (leati_attr(desc, "mode") != NULL && !state->channels_first && !leati_attr_is(desc, "mode", "DCR")) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: 'mode' must be 'DCR' or 'CRD'",
+                      leati_op_def_of(op)->info.name);
+  }
   if (state->size < 1 || state->size > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: 'blocksize' is %" PRId64 "; expected at least 1",
                       leati_op_def_of(op)->info.name, state->size);
@@ -903,18 +914,22 @@ static const leati_op_def op_transpose = {
     .info = {INFO("Transpose", 1, 25, 1, 1, 0), LEATI_TYPES(&type_moved), LEATI_ATTRIBUTES(&attribute_perm)},
     .state_size = sizeof(transpose_state),
     .create = create_transpose,
+    .any_size = true,
     .infer = infer_transpose,
     .invoke = invoke_transpose,
 };
 static const leati_op_def op_expand = {
     .info = {INFO("Expand", 8, 13, 2, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64)},
     .input_types = numbers_0_1,
+    .any_size = true,
+    .supports = supports_expand,
     .infer = infer_expand,
     .invoke = invoke_expand,
 };
 static const leati_op_def op_slice = {
     .info = {INFO("Slice", 10, 13, 3, 5, 0x1e), LEATI_TYPES(&type_moved, &type_index)},
     .input_types = numbers_0_1,
+    .any_size = true,
     .infer = infer_slice,
     .invoke = invoke_slice,
 };
@@ -923,6 +938,8 @@ static const leati_op_def op_concat = {
     .state_size = sizeof(axis_state),
     .supports = supports_concat,
     .create = create_axis,
+    .any_size = true,
+    .least_rank = 1,
     .infer = infer_concat,
     .invoke = invoke_concat,
 };
@@ -942,6 +959,8 @@ static const leati_op_def op_split = {
     .input_types = numbers_0_1,
     .state_size = sizeof(axis_state),
     .create = create_axis,
+    .any_size = true,
+    .least_rank = 1,
     .infer = infer_split,
     .invoke = invoke_split,
 };
@@ -967,6 +986,9 @@ static const leati_op_def op_depth_to_space = {
     .param = DEPTH_TO_SPACE,
     .state_size = sizeof(block_state),
     .create = create_block,
+    .any_size = true,
+    .least_rank = 4,
+    .most_rank = 4,
     .infer = infer_block,
     .invoke = invoke_block,
 };
@@ -976,6 +998,9 @@ static const leati_op_def op_space_to_depth = {
     .param = SPACE_TO_DEPTH,
     .state_size = sizeof(block_state),
     .create = create_block,
+    .any_size = true,
+    .least_rank = 4,
+    .most_rank = 4,
     .infer = infer_block,
     .invoke = invoke_block,
 };
@@ -985,6 +1010,7 @@ static const leati_op_def op_trilu = {
     .input_types = numbers_0_1,
     .state_size = sizeof(trilu_state),
     .create = create_trilu,
+    .least_rank = 2,
     .infer = infer_trilu,
     .invoke = invoke_trilu,
 };

@@ -23,10 +23,12 @@ static int32_t check_size(const leati_view *view, leat_error *err) {
 }
 
 /* A line that is not held is gone through three times, and its parts are joined in a few rounds more. */
-static int32_t check_line_rounds(const leat_device *device, const leati_lines *share, uint64_t count, leat_error *err) {
-  return share->held != 0 ? LEAT_OK
-                          : leati_check_rounds(device, 3 * ((count + share->parts - 1) / share->parts) + 64,
-                                               "a normalised line", err);
+static int32_t check_line_rounds(const leat_op *op, bool along, int64_t lines, int64_t count, leat_error *err) {
+  const leati_lines share = leati_lines_choose(along, (uint64_t)lines, (uint64_t)count);
+  return share.held != 0
+             ? LEAT_OK
+             : leati_check_rounds(leati_op_device(op), 3 * (((uint64_t)count + share.parts - 1) / share.parts) + 64,
+                                  leati_op_def_of(op)->info.name, err);
 }
 
 static int64_t product(const int64_t *values, int32_t from, int32_t to) {
@@ -46,17 +48,32 @@ typedef struct softmax_state {
   int64_t axis;
 } softmax_state;
 
-static int32_t softmax_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+/* The lines along the axis: their elements, and how far those lie apart. */
+static int32_t softmax_lines(const leat_op *op, const leati_view *x, int64_t *out_count, int64_t *out_inner,
+                             leat_error *err) {
   const softmax_state *state = leati_op_state_const(op);
-  int32_t axis;
-  if (call->inputs[0].ndim > 0) {
-    LEATI_TRY(leati_axis(state->axis, call->inputs[0].ndim, &axis, err));
+  *out_count = 1;
+  *out_inner = 1;
+  if (x->ndim > 0) {
+    int32_t axis;
+    LEATI_TRY(leati_axis(state->axis, x->ndim, &axis, err));
+    *out_count = x->shape[axis];
+    *out_inner = product(x->shape, axis + 1, x->ndim);
+  }
+  return LEAT_OK;
+}
+
+static int32_t softmax_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *x = &call->inputs[0];
+  int64_t count, inner;
+  LEATI_TRY(softmax_lines(op, x, &count, &inner, err));
+  if (x->count > 0) {
+    LEATI_TRY(check_line_rounds(op, inner == 1, (int64_t)x->count / count, count, err));
   }
   return leati_infer_same(op, call, out, err);
 }
 
 static int32_t softmax_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
-  const softmax_state *state = leati_op_state_const(op);
   const leati_view *y = &call->outputs[0];
   if (y->count == 0) {
     return LEAT_OK;
@@ -64,15 +81,10 @@ static int32_t softmax_invoke(const leat_op *op, leati_recorder *recorder, const
   LEATI_TRY(check_size(y, err));
   leati_view x;
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
-  int32_t axis = 0;
-  if (x.ndim > 0) {
-    LEATI_TRY(leati_axis(state->axis, x.ndim, &axis, err));
-  }
-  const int64_t count = x.ndim > 0 ? x.shape[axis] : 1;
-  const int64_t inner = x.ndim > 0 ? product(x.shape, axis + 1, x.ndim) : 1;
+  int64_t count, inner;
+  LEATI_TRY(softmax_lines(op, &x, &count, &inner, err));
   const int64_t lines = (int64_t)x.count / count;
   const leati_lines share = leati_lines_choose(inner == 1, (uint64_t)lines, (uint64_t)count);
-  LEATI_TRY(check_line_rounds(recorder->device, &share, (uint64_t)count, err));
   const struct {
     uint64_t x, y;
     uint32_t lines, count, inner;
@@ -147,7 +159,6 @@ static uint64_t address_of(const leati_view *view) {
 static int32_t record_norm(leati_recorder *recorder, norm_job *job, leat_error *err) {
   norm_args *args = &job->args;
   const leati_lines share = leati_lines_choose(true, args->lines, args->count);
-  LEATI_TRY(check_line_rounds(recorder->device, &share, args->count, err));
   leati_dispatch dispatch = {
       .pipeline = {.kernel = LEATI_KERNEL_NORM, .spec = {share.spec, share.held, job->rms, job->skip != NULL}},
       .args = args,
@@ -232,17 +243,28 @@ static const leati_view *output_at(const leati_call *call, uint32_t place) {
   return place != 0 ? leati_output(call, place) : NULL;
 }
 
-static int32_t check_parameter(const leat_op *op, const char *what, const leati_view *view, int32_t ndim,
-                               const int64_t *dims, leat_error *err) {
-  bool fits = view == NULL || view->ndim <= ndim;
+/* The first dimension up to `axis` of `x` along which `view`, which broadcasts to it, does not repeat. */
+static int32_t first_own(const leati_view *x, int32_t axis, const leati_view *view) {
+  const int32_t added = x->ndim - view->ndim;
+  int32_t d = added;
+  while (d < axis && view->shape[d - added] == 1) {
+    ++d;
+  }
+  return d < axis ? d : axis;
+}
+
+/* A parameter may be left out; else it broadcasts to dimensions `axis` and behind of `x`. */
+static int32_t check_parameter(const leat_op *op, const char *what, const leati_view *view, const leati_view *x,
+                               int32_t axis, leat_error *err) {
+  bool fits = view == NULL || view->ndim <= x->ndim;
   for (int32_t d = 1; fits && view != NULL && d <= view->ndim; ++d) {
     const int64_t size = view->shape[view->ndim - d];
-    fits = size == 1 || size == dims[ndim - d];
+    fits = size == 1 || (size == x->shape[x->ndim - d] && x->ndim - d >= axis);
   }
   if (!fits) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: %s cannot be broadcast to the dimensions that are normalised",
-                      leati_op_def_of(op)->info.name, what);
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s cannot be broadcast to %s",
+                      leati_op_def_of(op)->info.name, what,
+                      axis == 0 ? "the input" : "the dimensions that are normalised");
   }
   return LEAT_OK;
 }
@@ -253,16 +275,10 @@ static int32_t layer_axis(const leat_op *op, const leati_call *call, int32_t *ax
   const leati_view *x = &call->inputs[0];
   const uint32_t param = leati_op_def_of(op)->param;
   LEATI_TRY(leati_axis(state->axis, x->ndim, axis, err));
-  const int32_t rank = x->ndim - *axis;
-  const int64_t *dims = x->shape + *axis;
-  LEATI_TRY(check_parameter(op, "the scale", input_at(call, layer_places[param].scale), rank, dims, err));
-  LEATI_TRY(check_parameter(op, "the bias", input_at(call, layer_places[param].bias), rank, dims, err));
-  LEATI_TRY(check_parameter(op, "the added bias", input_at(call, layer_places[param].addend), rank, dims, err));
-  if (has_skip(op)) {
-    const leati_view *skip = &call->inputs[1];
-    LEATI_TRY(check_parameter(op, "the skip input", skip, x->ndim, x->shape, err));
-  }
-  return LEAT_OK;
+  LEATI_TRY(check_parameter(op, "the scale", input_at(call, layer_places[param].scale), x, 0, err));
+  LEATI_TRY(check_parameter(op, "the bias", input_at(call, layer_places[param].bias), x, 0, err));
+  LEATI_TRY(check_parameter(op, "the added bias", input_at(call, layer_places[param].addend), x, *axis, err));
+  return has_skip(op) ? check_parameter(op, "the skip input", &call->inputs[1], x, 0, err) : LEAT_OK;
 }
 
 static int32_t layer_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -270,6 +286,7 @@ static int32_t layer_infer(const leat_op *op, const leati_call *call, leat_shape
   const uint32_t param = leati_op_def_of(op)->param;
   int32_t axis;
   LEATI_TRY(layer_axis(op, call, &axis, err));
+  LEATI_TRY(check_line_rounds(op, true, product(x->shape, 0, axis), product(x->shape, axis, x->ndim), err));
   for (uint32_t i = 0; i < call->output_count; ++i) {
     const bool per_line = i > 0 && (i == layer_places[param].mean || i == layer_places[param].deviation);
     out[i].ndim = x->ndim;
@@ -300,39 +317,37 @@ static int32_t layer_invoke(const leat_op *op, leati_recorder *recorder, const l
                   .args = {.lines = (uint32_t)product(x.shape, 0, axis),
                            .count = (uint32_t)product(dims, 0, rank),
                            .skip_lines = 1,
-                           .period = 1,
                            .spread = 1,
                            .epsilon = state->epsilon}};
   if (job.args.lines == 0) {
     return LEAT_OK;
   }
-  const leati_view *given = input_at(call, layer_places[param].scale);
-  if (given != NULL) {
-    LEATI_TRY(record_expanded(recorder, given, rank, dims, &scale, err));
+  /* Scale and bias repeat over the leading dimensions that neither has of its own; other broadcasts are copied out. */
+  const leati_view *const scale_given = input_at(call, layer_places[param].scale);
+  const leati_view *const bias_given = input_at(call, layer_places[param].bias);
+  int32_t own = scale_given != NULL ? first_own(&x, axis, scale_given) : axis;
+  own = bias_given != NULL ? first_own(&x, own, bias_given) : own;
+  job.args.period = (uint32_t)product(x.shape, own, axis);
+  job.args.step = job.args.count;
+  if (scale_given != NULL) {
+    LEATI_TRY(record_expanded(recorder, scale_given, x.ndim - own, x.shape + own, &scale, err));
     job.scale = &scale;
   }
-  given = input_at(call, layer_places[param].bias);
-  if (given != NULL) {
-    LEATI_TRY(record_expanded(recorder, given, rank, dims, &bias, err));
+  if (bias_given != NULL) {
+    LEATI_TRY(record_expanded(recorder, bias_given, x.ndim - own, x.shape + own, &bias, err));
     job.bias = &bias;
   }
-  given = input_at(call, layer_places[param].addend);
+  const leati_view *given = input_at(call, layer_places[param].addend);
   if (given != NULL) {
     LEATI_TRY(record_expanded(recorder, given, rank, dims, &addend, err));
     job.addend = &addend;
   }
   if (has_skip(op)) {
-    /* The skip input repeats over leading dimensions that it has not or that have size 1. Other broadcasts are copied
-     * out. */
     given = &call->inputs[1];
-    int32_t lead = 0;
-    while (lead < x.ndim && (lead < x.ndim - given->ndim || given->shape[lead - x.ndim + given->ndim] == 1)) {
-      ++lead;
-    }
-    LEATI_TRY(record_expanded(recorder, given, x.ndim - (lead < axis ? lead : axis),
-                              x.shape + (lead < axis ? lead : axis), &skip, err));
+    own = first_own(&x, axis, given);
+    LEATI_TRY(record_expanded(recorder, given, x.ndim - own, x.shape + own, &skip, err));
     job.skip = &skip;
-    job.args.skip_lines = (uint32_t)product(x.shape, lead < axis ? lead : axis, axis);
+    job.args.skip_lines = (uint32_t)product(x.shape, own, axis);
   }
   return record_norm(recorder, &job, err);
 }
@@ -353,9 +368,6 @@ static int32_t layer_supports(const leati_op_def *def, leat_device *device, cons
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a stash_type other than 1 (float32) is not supported",
                       def->info.name);
   }
-  if (desc->inputs[0].ndim == 0) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s of a scalar is not supported", def->info.name);
-  }
   return LEAT_OK;
 }
 
@@ -373,6 +385,7 @@ static int32_t layer_supports(const leati_op_def *def, leat_device *device, cons
                                                  LEATI_ATTRIBUTES(__VA_ARGS__)},      \
                                         .state_size = sizeof(layer_state),            \
                                         .param = which,                               \
+                                        .least_rank = 1,                              \
                                         .supports = layer_supports,                   \
                                         .create = layer_create,                       \
                                         .infer = layer_infer,                         \
@@ -416,7 +429,8 @@ static int32_t group_check(const leat_op *op, const leati_call *call, int64_t *o
                         (long long)parameters);
     }
   }
-  return LEAT_OK;
+  const int64_t lines = x->shape[0] * *out_groups;
+  return lines == 0 ? LEAT_OK : check_line_rounds(op, true, lines, (int64_t)x->count / lines, err);
 }
 
 static int32_t group_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -476,6 +490,7 @@ static int32_t group_create(leat_op *op, const leati_op_desc *desc, leat_error *
                                                  LEATI_ATTRIBUTES(__VA_ARGS__)},      \
                                         .state_size = sizeof(group_state),            \
                                         .param = which,                               \
+                                        .least_rank = which == GROUP ? 2 : 3,         \
                                         .supports = layer_supports,                   \
                                         .create = group_create,                       \
                                         .infer = group_infer,                         \

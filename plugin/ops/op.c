@@ -61,6 +61,22 @@ bool leati_constant(const leati_op_desc *desc, uint32_t i, leati_view *out) {
          leati_view_import_host(desc->inputs[i].value, "a constant", out, NULL) == LEAT_OK;
 }
 
+int64_t leati_list_length(const leati_op_desc *desc, uint32_t i) {
+  leati_view value;
+  if (leati_constant(desc, i, &value)) {
+    return (int64_t)value.count;
+  }
+  const leat_value_info *const input = &desc->inputs[i];
+  return input->ndim == 0 ? 1 : input->ndim == 1 ? input->shape[0] : -1;
+}
+
+int32_t leati_check_rank(const char *name, int64_t rank, leat_error *err) {
+  return rank <= LEAT_MAX_RANK
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "%s: the result would have rank %" PRId64 "; supported: up to %d", name, rank, LEAT_MAX_RANK);
+}
+
 int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
   if (axis < -(int64_t)rank || axis >= rank) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "axis %" PRId64 " is outside [%d, %d) of a tensor of rank %d",

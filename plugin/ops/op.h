@@ -47,8 +47,12 @@ typedef struct leati_op_def {
   const uint8_t *output_types;
   size_t state_size; /**< bytes of leati_op_state(), zeroed before create */
   uint32_t param;    /**< the family's own: which of its operators this is */
+  bool any_size; /**< tensors of 2^31 elements and more may be run; else they are refused as soon as they are known */
+  int8_t least_rank; /**< of input 0 */
+  int8_t most_rank;  /**< of input 0; 0: LEAT_MAX_RANK */
   /** Says whether types, ranks and attributes are supported beyond what info says. May be NULL: yes. Called before
-   * create. */
+   * create; after that the registry calls infer, if all shapes and all values of host inputs are known. So this is for
+   * what can be refused when less is known. */
   int32_t (*supports)(const struct leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err);
   /** Reads the attributes into the state. May be NULL. */
   int32_t (*create)(leat_op *op, const leati_op_desc *desc, leat_error *err);
@@ -82,8 +86,9 @@ extern const leati_op_family leati_conv_family;
 extern const leati_op_family leati_pool_family;
 extern const leati_op_family leati_resize_family;
 
-/** The operator's definition, version and state. */
+/** The operator's definition, device, version and state. */
 const leati_op_def *leati_op_def_of(const leat_op *op);
+leat_device *leati_op_device(const leat_op *op);
 uint32_t leati_op_opset(const leat_op *op);
 void *leati_op_state(leat_op *op);
 const void *leati_op_state_const(const leat_op *op);
@@ -119,11 +124,17 @@ bool leati_attr_is(const leati_op_desc *desc, const char *name, const char *text
  * @errors NOT_SUPPORTED: it has more elements than `capacity` */
 int32_t leati_attr_ints(const leati_op_desc *desc, const char *name, uint32_t capacity, int64_t *out,
                         uint32_t *out_count, leat_error *err);
+/** Whether input `i` is not left out. */
+static inline bool leati_is_given(const leati_op_desc *desc, uint32_t i) {
+  return i < desc->input_count && desc->inputs[i].ndim != LEATI_ABSENT;
+}
 /** A TENSOR attribute as a view of the host's memory, compact; false: it is absent. */
 bool leati_attr_tensor(const leati_op_desc *desc, const char *name, leati_view *out);
 /** Input `i` as a view of the host's memory if it is a constant; false: it is absent or not known before the run. This
  * and the former are the only ways to a constant's elements: nothing else has looked at where they lie. */
 bool leati_constant(const leati_op_desc *desc, uint32_t i, leati_view *out);
+/** Elements of input `i`, a list, if that is known before the run, else -1. */
+int64_t leati_list_length(const leati_op_desc *desc, uint32_t i);
 
 /* ---- Shapes -------------------------------------------------------------------------------------------------------
  */
@@ -138,6 +149,9 @@ static inline const leati_view *leati_output(const leati_call *call, uint32_t i)
 }
 /** Turns an axis that may be negative into [0, rank). */
 int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err);
+/** Fails unless `rank` is one that a result of the operator `name` may have.
+ * @errors NOT_SUPPORTED */
+int32_t leati_check_rank(const char *name, int64_t rank, leat_error *err);
 /** NumPy broadcasting of two shapes; `*inout` starts as one of them. */
 int32_t leati_broadcast(int32_t *inout_ndim, int64_t *inout_dims, int32_t ndim, const int64_t *dims, leat_error *err);
 /** Reads a host tensor of int64 or int32 with rank 0 or 1 into `out[capacity]`. `what` names it in messages. */

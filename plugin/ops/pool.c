@@ -21,11 +21,28 @@ typedef struct pool_args {
   int32_t kernel[3], stride[3], dilation[3], pad[3];
 } pool_args;
 
-static int32_t pool_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+/* Lays the window over the image, and refuses what the kernel cannot count: coordinates are computed in 32 bits,
+ * padding included. */
+static int32_t pool_lay(const leat_op *op, const leati_view *x, leati_window_fit *out, leat_error *err) {
   const pool_state *state = leati_op_state_const(op);
+  LEATI_TRY(leati_window_lay(&state->window, x->ndim - 2, x->shape + 2, NULL, out, err));
+  uint64_t taps[LEATI_WINDOW_RANK]; /* those inside the image, at most */
+  for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
+    taps[d] = (uint64_t)(out->kernel[d] < out->in[d] ? out->kernel[d] : out->in[d]);
+    if (out->out[d] * out->stride[d] + out->kernel[d] * out->dilation[d] + out->in[d] + out->pad_end[d] > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a window reaches 2^31 pixels, padding included",
+                        leati_op_def_of(op)->info.name);
+    }
+  }
+  /* Three loops, one in the other: x, z, y; to leave a loop takes a round too. */
+  const uint64_t rounds = 1 + taps[2] * (2 + taps[0] * (2 + taps[1]));
+  return leati_check_rounds(leati_op_device(op), rounds, leati_op_def_of(op)->info.name, err);
+}
+
+static int32_t pool_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *x = &call->inputs[0];
   leati_window_fit fit;
-  LEATI_TRY(leati_window_lay(&state->window, x->ndim - 2, x->shape + 2, NULL, &fit, err));
+  LEATI_TRY(pool_lay(op, x, &fit, err));
   out[0].ndim = x->ndim;
   for (int32_t d = 0; d < x->ndim; ++d) {
     out[0].dims[d] = d < 2 ? x->shape[d] : fit.out[LEATI_WINDOW_RANK - x->ndim + d];
@@ -39,30 +56,20 @@ static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const le
   if (y->count == 0) {
     return LEAT_OK;
   }
+  if (call->inputs[0].count > INT32_MAX || y->count > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a pool over 2^31 elements or more is not supported");
+  }
   leati_view x;
   LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
   leati_window_fit fit;
-  LEATI_TRY(leati_window_lay(&state->window, x.ndim - 2, x.shape + 2, NULL, &fit, err));
+  LEATI_TRY(pool_lay(op, &x, &fit, err));
   pool_args args = {.x = x.address,
                     .y = y->address,
                     .count = (uint32_t)y->count,
                     .out_depth = (uint32_t)fit.out[0],
                     .out_height = (uint32_t)fit.out[1],
                     .out_width = (uint32_t)fit.out[2]};
-  uint64_t taps[3]; /* those inside the image, at most */
   for (int32_t d = 0; d < 3; ++d) {
-    taps[d] = (uint64_t)(fit.kernel[d] < fit.in[d] ? fit.kernel[d] : fit.in[d]);
-  }
-  /* Three loops, one in the other: x, z, y; to leave a loop takes a round too. */
-  const uint64_t rounds = 1 + taps[2] * (2 + taps[0] * (2 + taps[1]));
-  LEATI_TRY(leati_check_rounds(recorder->device, rounds, leati_op_def_of(op)->info.name, err));
-  for (int32_t d = 0; d < 3; ++d) {
-    /* Coordinates are computed in 32 bits, padding included. */
-    if (x.count > INT32_MAX || y->count > INT32_MAX ||
-        fit.out[d] * fit.stride[d] + fit.kernel[d] * fit.dilation[d] + fit.in[d] + fit.pad_end[d] > INT32_MAX) {
-      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                        "a pool over 2^31 elements or more, padding included, is not supported");
-    }
     args.size[d] = (int32_t)fit.in[d];
     /* Only windows that ceil_mode adds are cut at the end of the padding. */
     args.padded[d] = (int32_t)(state->window.ceil ? fit.in[d] + fit.pad_end[d]
@@ -82,20 +89,13 @@ static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const le
   return leati_record_dispatch(recorder, &dispatch, err);
 }
 
-static int32_t check_rank(const leati_op_def *def, const leati_op_desc *desc, leat_error *err) {
-  const int32_t ndim = desc->inputs[0].ndim;
-  if (ndim >= 0 && (ndim < 3 || ndim > 2 + LEATI_WINDOW_RANK)) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: an input of %d dimensions; 3 to 5 are supported",
-                      def->info.name, ndim);
-  }
-  return LEAT_OK;
-}
-
 static int32_t pool_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
   (void)device;
   leati_window window;
-  LEATI_TRY(check_rank(def, desc, err));
-  return leati_window_read(desc, &window, err);
+  LEATI_TRY(leati_window_read(desc, &window, err));
+  return window.kernel_count != 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute kernel_shape is missing", def->info.name);
 }
 
 static int32_t pool_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -127,6 +127,8 @@ static const leati_op_def op_max_pool = {.info = {.struct_size = sizeof(leat_op_
                                                                    &attr_kernel_shape, &attr_pads, &attr_strides)},
                                          .state_size = sizeof(pool_state),
                                          .param = MAX_POOL,
+                                         .least_rank = 3,
+                                         .most_rank = 2 + LEATI_WINDOW_RANK,
                                          .supports = pool_supports,
                                          .create = pool_create,
                                          .infer = pool_infer,
@@ -147,6 +149,8 @@ static const leati_op_def op_average_pool = {
                               &attr_kernel_shape, &attr_pads, &attr_strides)},
     .state_size = sizeof(pool_state),
     .param = AVERAGE_POOL,
+    .least_rank = 3,
+    .most_rank = 2 + LEATI_WINDOW_RANK,
     .supports = pool_supports,
     .create = pool_create,
     .infer = pool_infer,
@@ -187,6 +191,7 @@ static int32_t global_invoke(const leat_op *op, leati_recorder *recorder, const 
                                                  .max_outputs = 1,                    \
                                                  LEATI_TYPES(&type_float)},           \
                                         .param = reduction,                           \
+                                        .least_rank = 2,                              \
                                         .infer = global_infer,                        \
                                         .invoke = global_invoke}
 GLOBAL_POOL(op_global_average, "GlobalAveragePool", LEATI_REDUCE_MEAN);

@@ -464,14 +464,6 @@ static int32_t arg_create(leat_op *op, const leati_op_desc *desc, leat_error *er
   return LEAT_OK;
 }
 
-static int32_t arg_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
-  (void)device;
-  if (desc->inputs[0].ndim == 0) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s of a scalar is not supported", def->info.name);
-  }
-  return LEAT_OK;
-}
-
 /* The spec names no type parameter for the output, so that its type does too. */
 LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
 static const uint8_t index_output_types[] = {1};
@@ -491,7 +483,7 @@ static const uint8_t index_output_types[] = {1};
                                         .output_types = index_output_types,                                 \
                                         .state_size = sizeof(arg_state),                                    \
                                         .param = which,                                                     \
-                                        .supports = arg_supports,                                           \
+                                        .least_rank = 1,                                                    \
                                         .create = arg_create,                                               \
                                         .infer = arg_infer,                                                 \
                                         .invoke = arg_invoke}

@@ -38,6 +38,9 @@ static const leati_op_family *const families[] = {
 const leati_op_def *leati_op_def_of(const leat_op *op) {
   return op->def;
 }
+leat_device *leati_op_device(const leat_op *op) {
+  return op->device;
+}
 uint32_t leati_op_opset(const leat_op *op) {
   return op->opset;
 }
@@ -319,6 +322,11 @@ static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_valu
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has rank %d; supported: up to %d", name, i, to->ndim,
                       LEAT_MAX_RANK);
   }
+  const int32_t most = def->most_rank != 0 ? def->most_rank : LEAT_MAX_RANK;
+  if (i == 0 && to->ndim != -1 && (to->ndim < def->least_rank || to->ndim > most)) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input 0 has rank %d; supported: %d to %d", name, to->ndim,
+                      def->least_rank, most);
+  }
   for (int32_t d = 0; d < to->ndim; ++d) {
     if (to->shape[d] < -1) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has size %" PRId64 " in dimension %d", name, i,
@@ -381,63 +389,6 @@ static int32_t import_desc(const leat_op_desc *from, imported *out, leat_error *
   return LEAT_OK;
 }
 
-static int32_t import_and_check(leat_device *device, const leat_op_desc *desc, imported *out, leat_error *err) {
-  int32_t status = import_desc(desc, out, err);
-  if (status == LEAT_OK && out->def->supports != NULL) {
-    status = out->def->supports(out->def, device, &out->desc, err);
-  }
-  if (status != LEAT_OK) {
-    leati_free(out->memory);
-    out->memory = NULL;
-  }
-  return status;
-}
-
-static int32_t op_supports(leat_device *device, const leat_op_desc *desc, leat_error *err) {
-  LEATI_ENTER(err);
-  LEATI_TRY(leati_device_check(device, err));
-  imported in;
-  LEATI_TRY(import_and_check(device, desc, &in, err));
-  leati_free(in.memory);
-  return LEAT_OK;
-}
-
-static int32_t op_create(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
-  LEATI_ENTER(err);
-  LEATI_TRY(leati_device_check(device, err));
-  if (out == NULL) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "op.create: out is NULL");
-  }
-  *out = NULL;
-  imported in;
-  LEATI_TRY(import_and_check(device, desc, &in, err));
-  leat_op *const op = leati_calloc(1, sizeof(*op) + in.def->state_size);
-  if (op == NULL) {
-    leati_free(in.memory);
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for an operator %s", in.def->info.name);
-  }
-  op->kind = LEATI_KIND_OP;
-  op->opset = in.desc.opset;
-  op->def = in.def;
-  op->device = device;
-  const int32_t status = in.def->create == NULL ? LEAT_OK : in.def->create(op, &in.desc, err);
-  leati_free(in.memory);
-  if (status != LEAT_OK) {
-    leati_free(op);
-    return status;
-  }
-  struct leati_ops *const ops = device->ops;
-  leati_mutex_lock(&ops->lock);
-  op->next = ops->first;
-  if (ops->first != NULL) {
-    ops->first->previous = op;
-  }
-  ops->first = op;
-  leati_mutex_unlock(&ops->lock);
-  *out = op;
-  return LEAT_OK;
-}
-
 static int32_t check_op(const leat_op *op, leat_error *err) {
   return leati_kind_of(op) == LEATI_KIND_OP
              ? LEAT_OK
@@ -467,7 +418,7 @@ static int32_t op_destroy(leat_op *op, leat_error *err) {
   return LEAT_OK;
 }
 
-/* ---- Calling ---------------------------------------------------------------------------------------------------- */
+/* ---- Arguments -------------------------------------------------------------------------------------------------- */
 
 /* Everything that a call needs, on the caller's stack for usual numbers of arguments. */
 typedef struct arguments {
@@ -479,16 +430,10 @@ typedef struct arguments {
   leat_shape inline_shapes[LEATI_INLINE_ARGUMENTS];
 } arguments;
 
-static inline int32_t arguments_begin(const leat_op *op, arguments *a, uint32_t input_count,
-                                      const DLTensor *const *inputs, uint32_t output_count, leat_error *err) {
-  a->memory = NULL;
-  LEATI_TRY(check_op(op, err));
-  LEATI_TRY(check_counts(&op->def->info, input_count, output_count, err));
-  if (input_count != 0 && inputs == NULL) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs and a NULL array of inputs", op->def->info.name,
-                      input_count);
-  }
+static inline int32_t arguments_begin(const leat_op *op, arguments *a, uint32_t input_count, uint32_t output_count,
+                                      leat_error *err) {
   if (input_count <= LEATI_INLINE_ARGUMENTS && output_count <= LEATI_INLINE_ARGUMENTS) {
+    a->memory = NULL;
     a->inputs = a->inline_inputs;
     a->outputs = a->inline_outputs;
     a->shapes = a->inline_shapes;
@@ -518,6 +463,19 @@ static void arguments_end(arguments *a) {
   }
 }
 
+/* As arguments_begin(), for what a caller hands over. */
+static inline int32_t arguments_check(const leat_op *op, arguments *a, uint32_t input_count,
+                                      const DLTensor *const *inputs, uint32_t output_count, leat_error *err) {
+  a->memory = NULL;
+  LEATI_TRY(check_op(op, err));
+  LEATI_TRY(check_counts(&op->def->info, input_count, output_count, err));
+  if (input_count != 0 && inputs == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs and a NULL array of inputs", op->def->info.name,
+                      input_count);
+  }
+  return arguments_begin(op, a, input_count, output_count, err);
+}
+
 /* Imports an argument. A name for messages is only put together when there is something to say. */
 static int32_t import_argument(const leat_op *op, const DLTensor *tensor, const char *kind, uint32_t i, leati_view *out,
                                leat_error *err) {
@@ -537,6 +495,21 @@ static int32_t import_shape(const leat_op *op, const DLTensor *tensor, uint32_t 
   char what[96];
   (void)snprintf(what, sizeof(what), "input %u of %s", i, op->def->info.name);
   return leati_view_import_shape(tensor, what, out, err);
+}
+
+/* Shapes and types of the outputs; `bound` holds the types of the inputs by type parameter. */
+static int32_t infer_outputs(const leat_op *op, arguments *a, const uint64_t *bound, leat_error *err) {
+  const leat_op_info *const info = &op->def->info;
+  for (uint32_t i = 0; i < a->call.output_count; ++i) {
+    const uint32_t number = type_of_argument(op->def->output_types, info->max_outputs, info->min_outputs, i);
+    leat_shape *const shape = &a->shapes[i];
+    memset(shape, 0, sizeof(*shape));
+    shape->struct_size = sizeof(*shape);
+    if (bound[number] != 0) {
+      shape->dtype = leati_dtype_of(bound[number]);
+    }
+  }
+  return op->def->infer(op, &a->call, a->shapes, err);
 }
 
 static int32_t import_inputs(const leat_op *op, arguments *a, const DLTensor *const *inputs, bool shapes_only,
@@ -564,16 +537,15 @@ static int32_t import_inputs(const leat_op *op, arguments *a, const DLTensor *co
     }
     LEATI_TRY(bind_type(op->def, i, view->type, bound, err));
   }
-  for (uint32_t i = 0; i < a->call.output_count; ++i) {
-    const uint32_t number = type_of_argument(op->def->output_types, info->max_outputs, info->min_outputs, i);
-    leat_shape *const shape = &a->shapes[i];
-    memset(shape, 0, sizeof(*shape));
-    shape->struct_size = sizeof(*shape);
-    if (bound[number] != 0) {
-      shape->dtype = leati_dtype_of(bound[number]);
-    }
-  }
-  return op->def->infer(op, &a->call, a->shapes, err);
+  return infer_outputs(op, a, bound, err);
+}
+/* Fails if output `o` has more elements than can be counted, and gives its shape as a view. */
+static int32_t check_result(const leat_op *op, const arguments *a, uint32_t o, leati_view *out, leat_error *err) {
+  char what[96];
+  leat_shape shape = a->shapes[o];
+  const DLTensor tensor = {.ndim = shape.ndim, .dtype = shape.dtype, .shape = shape.dims};
+  (void)snprintf(what, sizeof(what), "output %u of %s", o, op->def->info.name);
+  return leati_view_import_shape(&tensor, what, out, err);
 }
 
 static int32_t op_infer(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
@@ -584,12 +556,14 @@ static int32_t op_infer(const leat_op *op, uint32_t input_count, const DLTensor 
                       output_count);
   }
   arguments a;
-  int32_t status = arguments_begin(op, &a, input_count, inputs, output_count, err);
+  int32_t status = arguments_check(op, &a, input_count, inputs, output_count, err);
   if (status == LEAT_OK) {
     status = import_inputs(op, &a, inputs, true, err);
   }
   for (uint32_t i = 0; status == LEAT_OK && i < output_count; ++i) {
-    if (out[i] != NULL) {
+    leati_view result;
+    status = check_result(op, &a, i, &result, err);
+    if (status == LEAT_OK && out[i] != NULL) {
       status = leati_export(out[i], &a.shapes[i], sizeof(a.shapes[i]), LEAT_SIZE_THROUGH(leat_shape, dims),
                             "leat_shape", err);
     }
@@ -597,6 +571,143 @@ static int32_t op_infer(const leat_op *op, uint32_t input_count, const DLTensor 
   arguments_end(&a);
   return status;
 }
+
+/* ---- Asking and creating ---------------------------------------------------------------------------------------- */
+
+/* Makes a view of input `i` from what is known before the operator runs; `*out_known` is false if that is too little.
+ */
+static int32_t known_input(const leat_op *op, const leati_op_desc *desc, uint32_t i, leati_view *out, bool *out_known,
+                           leat_error *err) {
+  const leat_value_info *const input = &desc->inputs[i];
+  memset(out, 0, sizeof(*out));
+  *out_known = true;
+  if (input->ndim == LEATI_ABSENT) {
+    return LEAT_OK;
+  }
+  if (is_host(op->def->info.host_inputs, i)) {
+    *out_known = leati_constant(desc, i, out);
+    return LEAT_OK;
+  }
+  *out_known = input->ndim != -1;
+  for (int32_t d = 0; *out_known && d < input->ndim; ++d) {
+    *out_known = input->shape[d] != -1;
+  }
+  int64_t shape[LEAT_MAX_RANK];
+  if (!*out_known) {
+    return LEAT_OK;
+  }
+  if (input->ndim != 0) {
+    memcpy(shape, input->shape, (size_t)input->ndim * sizeof(shape[0]));
+  }
+  const DLTensor tensor = {.ndim = input->ndim, .dtype = input->dtype, .shape = shape};
+  return import_shape(op, &tensor, i, out, err);
+}
+
+/* Kernels count elements in 32 bits, unless the operator says that it has other ways. */
+static int32_t check_size(const leati_op_def *def, const leati_view *view, const char *kind, uint32_t i,
+                          leat_error *err) {
+  return view->count <= INT32_MAX || def->any_size
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "%s: %s %u has %" PRIu64 " elements; supported: up to 2147483647", def->info.name, kind, i,
+                          view->count);
+}
+
+/* If all is known that the outputs follow from, they are inferred: what a run would be refused for is found out now,
+ * while the host can still run the operator elsewhere. */
+static int32_t check_known(const leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  arguments a;
+  uint64_t bound[TYPES_MAX] = {0};
+  LEATI_TRY(arguments_begin(op, &a, desc->input_count, desc->output_count, err));
+  int32_t status = LEAT_OK;
+  bool known = true;
+  for (uint32_t i = 0; known && status == LEAT_OK && i < desc->input_count; ++i) {
+    leati_view *const input = &a.inputs[i];
+    status = known_input(op, desc, i, input, &known, err);
+    if (status == LEAT_OK && input->present) {
+      status = check_size(op->def, input, "input", i, err);
+    }
+    if (status == LEAT_OK && input->present) {
+      status = bind_type(op->def, i, input->type, bound, err);
+    }
+  }
+  if (known && status == LEAT_OK) {
+    status = infer_outputs(op, &a, bound, err);
+  }
+  for (uint32_t o = 0; known && status == LEAT_OK && o < desc->output_count; ++o) {
+    leati_view result;
+    status = check_result(op, &a, o, &result, err);
+    if (status == LEAT_OK) {
+      status = check_size(op->def, &result, "output", o, err);
+    }
+  }
+  arguments_end(&a);
+  return status;
+}
+
+/* Makes an operator that is not in the device's list yet. */
+static int32_t make_op(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
+  imported in;
+  int32_t status = import_desc(desc, &in, err);
+  if (status == LEAT_OK && in.def->supports != NULL) {
+    status = in.def->supports(in.def, device, &in.desc, err);
+  }
+  leat_op *op = NULL;
+  if (status == LEAT_OK) {
+    op = leati_calloc(1, sizeof(*op) + in.def->state_size);
+    status = op != NULL
+                 ? LEAT_OK
+                 : leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for an operator %s", in.def->info.name);
+  }
+  if (status == LEAT_OK) {
+    op->kind = LEATI_KIND_OP;
+    op->opset = in.desc.opset;
+    op->def = in.def;
+    op->device = device;
+    status = in.def->create == NULL ? LEAT_OK : in.def->create(op, &in.desc, err);
+  }
+  if (status == LEAT_OK) {
+    status = check_known(op, &in.desc, err);
+  }
+  leati_free(in.memory);
+  if (status != LEAT_OK) {
+    leati_free(op);
+    return status;
+  }
+  *out = op;
+  return LEAT_OK;
+}
+
+static int32_t op_supports(leat_device *device, const leat_op_desc *desc, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  leat_op *op = NULL;
+  LEATI_TRY(make_op(device, desc, &op, err));
+  leati_free(op);
+  return LEAT_OK;
+}
+
+static int32_t op_create(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (out == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "op.create: out is NULL");
+  }
+  *out = NULL;
+  LEATI_TRY(make_op(device, desc, out, err));
+  leat_op *const op = *out;
+  struct leati_ops *const ops = device->ops;
+  leati_mutex_lock(&ops->lock);
+  op->next = ops->first;
+  if (ops->first != NULL) {
+    ops->first->previous = op;
+  }
+  ops->first = op;
+  leati_mutex_unlock(&ops->lock);
+  return LEAT_OK;
+}
+
+/* ---- Invoking --------------------------------------------------------------------------------------------------- */
 
 static bool overlap(const leati_view *a, const leati_view *b) {
   return a->begin < b->end && b->begin < a->end;
@@ -688,7 +799,7 @@ static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_
                          uint32_t output_count, const DLTensor *const *outputs, leat_error *err) {
   LEATI_ENTER(err);
   arguments a;
-  int32_t status = arguments_begin(op, &a, input_count, inputs, output_count, err);
+  int32_t status = arguments_check(op, &a, input_count, inputs, output_count, err);
   if (status == LEAT_OK) {
     status = leati_stream_check(stream, op->device, err);
   }

@@ -40,6 +40,9 @@ typedef struct resize_state {
   int64_t axes[LEAT_MAX_RANK];
 } resize_state;
 
+/* Dimensions that one Resize interpolates along, at most. */
+#define LINEAR_AXES_MAX 3
+
 /* What happens to one dimension. */
 typedef struct axis_plan {
   bool resized;
@@ -53,7 +56,7 @@ typedef struct resize_args {
   uint64_t x, y;
   uint32_t count;
   uint32_t rank;
-  uint32_t linear_axis[3];
+  uint32_t linear_axis[LINEAR_AXES_MAX];
   float outside;
   uint32_t keep_digits;
   uint32_t out_shape[LEAT_MAX_RANK];
@@ -163,15 +166,30 @@ static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *p
   return LEAT_OK;
 }
 
+/* As in ONNX Runtime, nothing happens to a dimension that keeps its size, whatever the region is. */
+static bool keeps_size(const axis_plan *plan, int64_t in) {
+  return !plan->resized || (plan->out == in && plan->scale == 1.0f);
+}
+
+static int32_t check_linear(const resize_state *state, int32_t changed, leat_error *err) {
+  return !state->linear || changed <= LINEAR_AXES_MAX
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "Resize: linear interpolation along %d dimensions; supported: up to %d", changed,
+                          LINEAR_AXES_MAX);
+}
+
 static int32_t resize_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *x = &call->inputs[INPUT_X];
   axis_plan plan[LEAT_MAX_RANK];
   LEATI_TRY(plan_axes(op, call, plan, err));
   out[0].ndim = x->ndim;
+  int32_t changed = 0;
   for (int32_t d = 0; d < x->ndim; ++d) {
     out[0].dims[d] = plan[d].out;
+    changed += keeps_size(&plan[d], x->shape[d]) ? 0 : 1;
   }
-  return LEAT_OK;
+  return check_linear(leati_op_state_const(op), changed, err);
 }
 
 /* Sets the coordinate transformation of one dimension. */
@@ -241,8 +259,7 @@ static int32_t resize_invoke(const leat_op *op, leati_recorder *recorder, const 
                       .keep_digits = state->transformation == HALF_PIXEL_SYMMETRIC};
   uint32_t linear_axes = 0;
   for (int32_t d = 0; d < x.ndim; ++d) {
-    /* As in ONNX Runtime, nothing happens to a dimension that keeps its size, whatever the region is. */
-    const bool same = !plan[d].resized || (plan[d].out == x.shape[d] && plan[d].scale == 1.0f);
+    const bool same = keeps_size(&plan[d], x.shape[d]);
     const uint32_t r = args.rank;
     if (same && r > 0 && args.divisor[r - 1] == 0.0f && args.in_stride[r - 1] == x.strides[d] * x.shape[d]) {
       args.out_shape[r - 1] *= (uint32_t)x.shape[d];
@@ -258,10 +275,6 @@ static int32_t resize_invoke(const leat_op *op, leati_recorder *recorder, const 
     } else {
       transform(&args, r, &plan[d], state->transformation, x.shape[d]);
       if (state->linear) {
-        if (linear_axes == 3) {
-          return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                            "Resize: linear interpolation along more than 3 dimensions is not supported");
-        }
         args.linear_axis[linear_axes++] = r;
       }
     }
@@ -315,7 +328,24 @@ static int32_t resize_supports(const leati_op_def *def, leat_device *device, con
   (void)def;
   (void)device;
   resize_state state = {.linear = false};
-  return read_state(desc, &state, err);
+  LEATI_TRY(read_state(desc, &state, err));
+  if (state.transformation == TF_CROP_AND_RESIZE && !leati_is_given(desc, INPUT_ROI)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize with tf_crop_and_resize needs the input roi");
+  }
+  if (!leati_is_given(desc, INPUT_SCALES) && !leati_is_given(desc, INPUT_SIZES) && desc->inputs[INPUT_X].ndim != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize needs either scales or sizes");
+  }
+  /* Scales are known more often than the sizes that they apply to. */
+  leati_view scales;
+  float numbers[LEAT_MAX_RANK];
+  int32_t changed = 0;
+  if (leati_constant(desc, INPUT_SCALES, &scales) && scales.count <= LEAT_MAX_RANK && scales.ndim == 1) {
+    LEATI_TRY(read_floats(&scales, "scales", (uint32_t)scales.count, numbers, err));
+    for (uint64_t i = 0; i < scales.count; ++i) {
+      changed += numbers[i] != 1.0f ? 1 : 0;
+    }
+  }
+  return check_linear(&state, changed, err);
 }
 
 static int32_t resize_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {

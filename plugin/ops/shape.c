@@ -44,6 +44,14 @@ static int32_t create_shape(leat_op *op, const leati_op_desc *desc, leat_error *
 
 /* ---- The same bytes --------------------------------------------------------------------------------------------- */
 
+/* Reshape and ConstantOfShape give a result of as many dimensions as their list of sizes, the last input, has elements.
+ */
+static int32_t supports_sizes(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                              leat_error *err) {
+  (void)device;
+  return leati_check_rank(def->info.name, leati_list_length(desc, desc->input_count - 1), err);
+}
+
 /* Copies input 0 to output 0, which has another shape, unless they are the same memory. */
 static int32_t invoke_alias(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
   (void)op;
@@ -63,11 +71,7 @@ static int32_t infer_reshape(const leat_op *op, const leati_call *call, leat_sha
   const leati_view *const input = &call->inputs[0];
   int64_t shape[LEAT_MAX_RANK];
   uint32_t rank;
-  if (call->inputs[1].count > LEAT_MAX_RANK) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                      "Reshape: the result would have rank %" PRIu64 "; supported: up to %d", call->inputs[1].count,
-                      LEAT_MAX_RANK);
-  }
+  LEATI_TRY(leati_check_rank("Reshape", (int64_t)call->inputs[1].count, err));
   LEATI_TRY(leati_read_ints(&call->inputs[1], "Reshape: shape", LEAT_MAX_RANK, shape, &rank, err));
   int32_t wanted = -1;
   uint64_t known = 1;
@@ -162,16 +166,20 @@ static int32_t infer_squeeze(const leat_op *op, const leati_call *call, leat_sha
   return LEAT_OK;
 }
 
+static int32_t supports_unsqueeze(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                  leat_error *err) {
+  (void)device;
+  const int64_t added = leati_list_length(desc, 1);
+  return desc->inputs[0].ndim < 0 || added < 0 ? LEAT_OK
+                                               : leati_check_rank(def->info.name, desc->inputs[0].ndim + added, err);
+}
+
 static int32_t infer_unsqueeze(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   const leati_view *const input = &call->inputs[0];
   const leati_view *const axes = &call->inputs[1];
   uint32_t mask;
-  if (axes->count > LEAT_MAX_RANK || input->ndim + (int32_t)axes->count > LEAT_MAX_RANK) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                      "Unsqueeze: %" PRIu64 " more dimensions than %d; supported: up to %d", axes->count, input->ndim,
-                      LEAT_MAX_RANK);
-  }
+  LEATI_TRY(leati_check_rank("Unsqueeze", input->ndim + (int64_t)axes->count, err));
   out->ndim = input->ndim + (int32_t)axes->count;
   LEATI_TRY(read_axes(axes, "Unsqueeze: axes", out->ndim, &mask, err));
   for (int32_t d = 0, from = 0; d < out->ndim; ++d) {
@@ -217,9 +225,8 @@ static int32_t record_fill(leati_recorder *recorder, const leati_view *dst, uint
 
 static int32_t supports_constant(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                  leat_error *err) {
-  (void)def;
-  (void)device;
   leati_view value;
+  LEATI_TRY(supports_sizes(def, device, desc, err));
   return !leati_attr_tensor(desc, "value", &value) || value.count == 1
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
@@ -241,6 +248,7 @@ static int32_t create_constant(leat_op *op, const leati_op_desc *desc, leat_erro
 static int32_t infer_constant(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const shape_state *const state = leati_op_state_const(op);
   uint32_t rank;
+  LEATI_TRY(leati_check_rank("ConstantOfShape", (int64_t)call->inputs[0].count, err));
   LEATI_TRY(leati_read_ints(&call->inputs[0], "ConstantOfShape: input", LEAT_MAX_RANK, out->dims, &rank, err));
   for (uint32_t d = 0; d < rank; ++d) {
     if (out->dims[d] < 0) {
@@ -268,7 +276,7 @@ static int32_t supports_dropout(const leati_op_def *def, leat_device *device, co
                                 leat_error *err) {
   (void)def;
   (void)device;
-  if (desc->input_count <= 2 || desc->inputs[2].ndim == LEATI_ABSENT) {
+  if (!leati_is_given(desc, 2)) {
     return LEAT_OK;
   }
   /* Whether it trains must be known now: a host that is refused here has another place to run it, later it has none. */
@@ -449,6 +457,7 @@ static const uint8_t number_1[] = {1};
 
 static const leati_op_def op_identity = {
     .info = {INFO("Identity", 1, 25, 1, 1, 0), .max_outputs = 1, .flags = LEAT_OP_ALIAS, LEATI_TYPES(&type_moved)},
+    .any_size = true,
     .infer = leati_infer_same,
     .invoke = invoke_alias,
 };
@@ -458,6 +467,7 @@ static const leati_op_def op_dropout = {
     .input_types = numbers_0_1_2,
     .output_types = numbers_0_2,
     .supports = supports_dropout,
+    .any_size = true,
     .infer = infer_dropout,
     .invoke = invoke_dropout,
 };
@@ -466,6 +476,8 @@ static const leati_op_def op_reshape = {
              LEATI_TYPES(&type_moved, &type_int64), LEATI_ATTRIBUTES(&attribute_allowzero)},
     .input_types = numbers_0_1,
     .state_size = sizeof(shape_state),
+    .any_size = true,
+    .supports = supports_sizes,
     .create = create_shape,
     .infer = infer_reshape,
     .invoke = invoke_alias,
@@ -475,6 +487,7 @@ static const leati_op_def op_flatten = {
              LEATI_ATTRIBUTES(&attribute_axis)},
     .state_size = sizeof(shape_state),
     .create = create_shape,
+    .any_size = true,
     .infer = infer_flatten,
     .invoke = invoke_alias,
 };
@@ -482,6 +495,7 @@ static const leati_op_def op_squeeze = {
     .info = {INFO("Squeeze", 13, 25, 1, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
              LEATI_TYPES(&type_moved, &type_int64)},
     .input_types = numbers_0_1,
+    .any_size = true,
     .infer = infer_squeeze,
     .invoke = invoke_alias,
 };
@@ -489,6 +503,8 @@ static const leati_op_def op_unsqueeze = {
     .info = {INFO("Unsqueeze", 13, 25, 2, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
              LEATI_TYPES(&type_moved, &type_int64)},
     .input_types = numbers_0_1,
+    .any_size = true,
+    .supports = supports_unsqueeze,
     .infer = infer_unsqueeze,
     .invoke = invoke_alias,
 };
@@ -498,6 +514,7 @@ static const leati_op_def op_shape = {
     .output_types = number_1,
     .state_size = sizeof(shape_state),
     .create = create_shape,
+    .any_size = true,
     .infer = infer_shape,
     .invoke = invoke_shape,
 };
@@ -505,6 +522,7 @@ static const leati_op_def op_size = {
     .info = {INFO("Size", 1, 25, 1, 1, 0), .max_outputs = 1, .host_outputs = 1,
              LEATI_TYPES(&type_moved, &type_shape_out)},
     .output_types = number_1,
+    .any_size = true,
     .infer = infer_size,
     .invoke = invoke_size,
 };
@@ -515,6 +533,7 @@ static const leati_op_def op_constant_of_shape = {
     .state_size = sizeof(shape_state),
     .supports = supports_constant,
     .create = create_constant,
+    .any_size = true,
     .infer = infer_constant,
     .invoke = invoke_constant,
 };

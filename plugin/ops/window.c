@@ -37,6 +37,11 @@ int32_t leati_window_read(const leati_op_desc *desc, leati_window *out, leat_err
   LEATI_TRY(read_list(desc, "strides", 1, 1, out->stride, &out->rank, err));
   LEATI_TRY(read_list(desc, "dilations", 1, 1, out->dilation, &out->rank, err));
   LEATI_TRY(read_list(desc, "pads", 2, 0, out->pad, &out->rank, err));
+  const int32_t given = desc->inputs[0].ndim;
+  if (out->rank != 0 && given >= 0 && given != 2 + (int32_t)out->rank) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "the attributes are for %u spatial dimensions, the input has %d", out->rank, given - 2);
+  }
   out->ceil = leati_attr_int(desc, "ceil_mode", 0) != 0;
   if (leati_attr_is(desc, "auto_pad", "SAME_UPPER")) {
     out->auto_pad = LEATI_PAD_SAME_UPPER;
@@ -69,12 +74,7 @@ int32_t leati_window_spread(const leati_window *window, int32_t rank, const int6
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "the attributes are for %u spatial dimensions, the input has %d", window->rank, rank);
   }
-  if (kernel == NULL) {
-    if (window->kernel_count == 0) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "attribute kernel_shape is missing");
-    }
-    kernel = window->kernel;
-  }
+  kernel = kernel != NULL ? kernel : window->kernel;
   *out = (leati_window_fit){
       .in = {1, 1, 1}, .out = {1, 1, 1}, .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
   for (int32_t d = 0; d < rank; ++d) {

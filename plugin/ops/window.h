@@ -40,7 +40,7 @@ typedef struct leati_window_fit {
 int32_t leati_window_read(const leati_op_desc *desc, leati_window *out, leat_error *err);
 
 /** Lays the window over an image of `rank` spatial dimensions `in`. `kernel` is the kernel's size or NULL:
- * kernel_shape. `out` sizes of 0 are possible. */
+ * kernel_shape, which must have been given. `out` sizes of 0 are possible. */
 int32_t leati_window_lay(const leati_window *window, int32_t rank, const int64_t *in, const int64_t *kernel,
                          leati_window_fit *out, leat_error *err);
 
