@@ -679,7 +679,18 @@ typedef struct leat_event_api {
  * Mod) gives 0: no memory outside of the tensors is touched, and no error is told. Where guarding is on
  * (LEAT_MEMORY_GUARD) the results are the same, and when the work has run its stream fails with
  * LEAT_ERROR_INVALID_ARGUMENT and a message that names the operator, which the next wait for it gives; other streams go
- * on, and so does later work of this one that was submitted already. */
+ * on, and so does later work of this one that was submitted already.
+ *
+ * What the specification leaves open is the same on every device:
+ * - Cast of a float to an integer type, and Pow of integers with a fractional exponent: towards zero; what does not fit
+ *   becomes the nearest number that the type holds, and NaN 0. Pow with a whole exponent wraps, as a product of integers
+ *   does; 0 to a negative power is 0.
+ * - A NaN among the operands of Max, Min, ReduceMax, ReduceMin, MaxPool, GlobalMaxPool and Clip gives NaN. ArgMax and
+ *   ArgMin find the first NaN, or the last with select_last_index.
+ * - ReduceMean of integers is rounded towards zero, whatever their sum is; ReduceSum and ReduceProd wrap.
+ * - Pad takes off what negative pads say before it adds anything, in all modes.
+ * - A pool's window may reach beyond image and padding by less than a stride; what lies there does not count.
+ * - Axes of Slice, Squeeze, Unsqueeze, Pad and Resize that are named twice are refused. */
 
 #define LEAT_MAX_RANK 8 /**< dimensions of a tensor at most */
 

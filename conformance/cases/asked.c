@@ -8,7 +8,7 @@
 #include "cases/sources.h"
 #include "fixture.h"
 
-#define INPUTS_MAX 3
+#define INPUTS_MAX 4
 
 /* An operator with inputs of given types and shapes. */
 typedef struct {
@@ -301,6 +301,37 @@ static void known_failures(leat_case_context *ctx, const void *data) {
   ask_about(&q, "ArgMax", 13);
   set_int(&q, "axis", 1);
   add_input(&q, LEAT_F32, 2, none, NULL);
+  REFUSED(ctx, &q);
+  /* Axes that are named twice. */
+  static const struct {
+    const char *name;
+    uint32_t opset;
+    uint32_t before;
+  } axes[] = {{"Slice", 13, 2}, {"Squeeze", 13, 0}, {"Unsqueeze", 13, 0}};
+  for (size_t i = 0; i < G_N_ELEMENTS(axes); ++i) {
+    static const int64_t ones[3] = {1, 1, 1};
+    sizes[0] = 0;
+    sizes[1] = 0;
+    ask_about(&q, axes[i].name, axes[i].opset);
+    add_input(&q, LEAT_F32, 3, ones, NULL);
+    for (uint32_t k = 0; k <= axes[i].before; ++k) {
+      add_input(&q, LEAT_I64, 1, two, &constant);
+    }
+    REFUSED(ctx, &q);
+  }
+  /* A way to do it that there is not. */
+  static const int64_t image[4] = {1, 4, 2, 2};
+  ask_about(&q, "DepthToSpace", 13);
+  add_input(&q, LEAT_F32, 4, image, NULL);
+  set_int(&q, "blocksize", 2);
+  const leat_attribute mode = {.struct_size = sizeof mode,
+                               .type = LEAT_ATTRIBUTE_STRING,
+                               .name = "mode",
+                               .string = "RCD",
+                               .count = strlen("RCD")};
+  const leat_attribute *both[2] = {&q.attribute, &mode};
+  q.desc.attributes = both;
+  q.desc.attribute_count = G_N_ELEMENTS(both);
   REFUSED(ctx, &q);
   /* An axis that is not there. */
   ask_about(&q, "Softmax", 13);

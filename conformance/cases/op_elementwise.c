@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cases of the operators that work element by element. */
+#include <math.h>
+
 #include "cases/op_engine.h"
 #include "cases/sources.h"
 
@@ -47,6 +49,24 @@
     .name = op, .label = type_label, .opset = version, .inputs = { a, b } \
   }
 
+/* Numbers of all kinds through a function with a parameter. */
+#define ALPHA(op, version, alpha_label, alpha)                                     \
+  {                                                                                \
+    .name = op, .label = "alpha_" alpha_label, .opset = version, .optional = true, \
+    .attributes = {A_FLOAT("alpha", alpha)}, .inputs = {                           \
+      F32_IS(DIMS(16), ALPHA_INPUTS)                                               \
+    }                                                                              \
+  }
+#define ALPHA_INPUTS                                                                                                  \
+  -INFINITY, -1e30f, -100.0f, -20.0f, -1.0f, -0.5f, -0.01f, -1e-6f, -0.0f, 0.0f, 1e-6f, 1.0f, 20.0f, 1e30f, INFINITY, \
+      NAN
+
+/* Floats that no integer type holds, and some that only the larger ones do. */
+#define BEYOND                                                                                                      \
+  F32_IS(DIMS(20), NAN, -NAN, INFINITY, -INFINITY, 3e9f, -3e9f, 300.0f, -300.0f, 1e19f, -1e19f, 2.9f, -2.9f, -0.9f, \
+         2147483648.0f, -2147483648.0f, 4294967296.0f, 70000.0f, -70000.0f, 9223372036854775808.0f,                 \
+         -9223372036854775808.0f)
+
 static const leati_op_spec specs[] = {
     /* One input. */
     UNARY("Neg", 13, ALL_VIEWS | VIEW_IN_PLACE, -10, 10),
@@ -88,6 +108,30 @@ static const leati_op_spec specs[] = {
      .opset = 6,
      .attributes = {A_FLOAT("alpha", 0.3f), A_FLOAT("beta", 0.4f)},
      .inputs = {F32(5, 33)}},
+    {.name = "HardSigmoid",
+     .label = "not_a_number",
+     .opset = 6,
+     .attributes = {A_FLOAT("alpha", INFINITY)},
+     .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
+    {.name = "HardSigmoid",
+     .label = "flat",
+     .opset = 6,
+     .attributes = {A_FLOAT("alpha", 0.0f)},
+     .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
+    ALPHA("Elu", 6, "default", 1.0f),
+    ALPHA("Elu", 22, "none", 0.0f),
+    ALPHA("Elu", 6, "negative", -2.0f),
+    ALPHA("Elu", 6, "large", 1e38f),
+    ALPHA("Elu", 6, "infinite", INFINITY),
+    ALPHA("Elu", 6, "nan", NAN),
+    ALPHA("Celu", 12, "default", 1.0f),
+    ALPHA("Celu", 12, "none", 0.0f),
+    ALPHA("Celu", 12, "negative", -2.0f),
+    ALPHA("Celu", 12, "small", 1e-30f),
+    ALPHA("Celu", 12, "subnormal", 1e-42f),
+    ALPHA("Celu", 12, "large", 1e38f),
+    ALPHA("Celu", 12, "infinite", INFINITY),
+    ALPHA("Celu", 12, "nan", NAN),
     UNARY("HardSwish", 14, 0, -5, 5),
     UNARY("Gelu", 20, 0, -5, 5),
     {.name = "Gelu",
@@ -177,6 +221,10 @@ static const leati_op_spec specs[] = {
      .opset = 13,
      .attributes = {A_INT("to", 2)},
      .inputs = {F32_RANGE(0, 255, 3, 65)}},
+    {.name = "Cast", .label = "beyond_int64", .opset = 13, .attributes = {A_INT("to", 7)}, .inputs = {BEYOND}},
+    {.name = "Cast", .label = "beyond_int32", .opset = 13, .attributes = {A_INT("to", 6)}, .inputs = {BEYOND}},
+    {.name = "Cast", .label = "beyond_uint8", .opset = 13, .attributes = {A_INT("to", 2)}, .inputs = {BEYOND}},
+    {.name = "Cast", .label = "beyond_bool", .opset = 13, .attributes = {A_INT("to", 9)}, .inputs = {BEYOND}},
     {.name = "Cast", .label = "same_type", .opset = 13, .attributes = {A_INT("to", 1)}, .inputs = {F32_DENORMAL(4, 5)}},
     {.name = "Cast", .label = "rank0", .opset = 23, .attributes = {A_INT("to", 7)}, .inputs = {F32_SCALAR}},
     {.name = "Cast", .label = "empty", .opset = 24, .attributes = {A_INT("to", 7)}, .inputs = {F32(2, 0)}},
@@ -199,6 +247,32 @@ static const leati_op_spec specs[] = {
      .label = "special",
      .opset = 13,
      .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, -1.0f), F32_IS(NO_DIMS, 6.0f)}},
+    {.name = "Clip",
+     .label = "special_min_only",
+     .opset = 13,
+     .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, -INFINITY)}},
+    {.name = "Clip",
+     .label = "special_max_only",
+     .opset = 13,
+     .inputs = {F32_SPECIAL(1, 16), ABSENT, F32_IS(NO_DIMS, INFINITY)}},
+    {.name = "Clip", .label = "special_no_limits", .opset = 13, .inputs = {F32_SPECIAL(1, 16)}},
+    {.name = "Clip",
+     .label = "special_infinite",
+     .opset = 13,
+     .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, -INFINITY), F32_IS(NO_DIMS, INFINITY)}},
+    {.name = "Clip",
+     .label = "special_reversed",
+     .opset = 13,
+     .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, INFINITY), F32_IS(NO_DIMS, -INFINITY)}},
+    {.name = "Clip", .label = "min_nan", .opset = 13, .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, NAN)}},
+    {.name = "Clip",
+     .label = "max_nan",
+     .opset = 13,
+     .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, 1.0f), F32_IS(NO_DIMS, NAN)}},
+    {.name = "Clip",
+     .label = "int64_min_above_max",
+     .opset = 13,
+     .inputs = {I64_RANGE(-99, 99, 5, 7), I64_IS(NO_DIMS, 20), I64_IS(NO_DIMS, -10)}},
     {.name = "Clip",
      .label = "int64",
      .opset = 13,
@@ -277,6 +351,19 @@ static const leati_op_spec specs[] = {
      .opset = 15,
      .optional = true,
      .inputs = {I64_RANGE(-9, 9, 6, 7), I64_RANGE(0, 9, 7)}},
+
+    {.name = "Pow",
+     .label = "int64_fractional",
+     .opset = 15,
+     .optional = true,
+     .inputs = {I64_IS(DIMS(12, 1), 36, 2, 3, -8, 9, 10, 100, 7, 0, 1, 4294967296, 4611686018427387904),
+                F32_IS(DIMS(8), 2.5f, 0.5f, 1.5f, 0.25f, -0.5f, 3.75f, 0.000001f, 0.1f)}},
+    {.name = "Pow",
+     .label = "int32_fractional",
+     .opset = 15,
+     .optional = true,
+     .inputs = {I32_IS(DIMS(11, 1), 36, 2, 3, -8, 9, 10, 100, 7, 1, 1073741824, 2147483647),
+                F32_IS(DIMS(9), 2.5f, 0.5f, 1.5f, 8.5f, -0.5f, 0.999999f, NAN, INFINITY, -INFINITY)}},
 
     /* Any number of inputs. */
     {.name = "Max", .label = "float32", .opset = 13, .threads = THREADS_8, .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},

@@ -25,10 +25,6 @@ static int64_t ceil_div(int64_t a, int64_t b) {
   return a >= 0 ? (a + b - 1) / b : -(-a / b);
 }
 
-static int64_t floor_div(int64_t a, int64_t b) {
-  return a >= 0 ? a / b : -ceil_div(-a, b);
-}
-
 /* Reads strides, dilations, pads, auto_pad and ceil_mode. `kernel` is set by the caller. */
 static bool window_init(leati_ref_node *node, window *w) {
   const leati_ref_tensor *x = node->inputs[0];
@@ -57,7 +53,8 @@ static bool window_init(leati_ref_node *node, window *w) {
       w->end[d] = pad - w->begin[d];
     } else {
       int64_t room = w->in[d] + w->begin[d] + w->end[d] - extent;
-      w->out[d] = (ceil_mode ? ceil_div(room, w->stride[d]) : floor_div(room, w->stride[d])) + 1;
+      /* Rounded towards zero, as ONNX infers shapes: a window may reach beyond the padding by less than a stride. */
+      w->out[d] = (ceil_mode ? ceil_div(room, w->stride[d]) : room / w->stride[d]) + 1;
       /* A window that would begin behind the input, in the padding, is left out. */
       if (ceil_mode && (w->out[d] - 1) * w->stride[d] >= w->in[d] + w->begin[d]) {
         w->out[d]--;
@@ -196,7 +193,9 @@ static bool run_max_pool(leati_ref_node *node) {
       }
       int64_t here = channel * elements + at;
       int64_t there = channel * elements + best;
-      if (best < 0 || (leati_ref_type_is_float(x->type) ? x->f[here] > x->f[there] : x->i[here] > x->i[there])) {
+      /* A NaN is the maximum of what it is among. */
+      if (best < 0 || (leati_ref_type_is_float(x->type) ? !(x->f[here] <= x->f[there]) && !isnan(x->f[there])
+                                                        : x->i[here] > x->i[there])) {
         best = at;
       }
     }

@@ -156,6 +156,28 @@ static estimate hard_sigmoid_of(const leati_ref_node *node, double x) {
   return hard_sigmoid(x, leati_ref_float(node, "alpha", 0.2f), leati_ref_float(node, "beta", 0.5f));
 }
 
+/* A product with e^y - 1, which may be computed as it stands and then is off by the exponential's error and a rounding
+ * of a number up to 1. */
+static estimate scaled_expm1(double scale, double y) {
+  double value = scale * expm1(y);
+  double relative = isinf(y) ? LEATI_REF_ULP : leati_ref_bound_exp(y) * exp(y) + 2 * LEATI_REF_ULP;
+  return (estimate){value, isfinite(value) ? fabs(scale) * relative + 2 * LEATI_REF_ULP * fabs(value) + FLT_MIN : 0};
+}
+
+static estimate elu_of(const leati_ref_node *node, double x) {
+  return x < 0 ? scaled_expm1(leati_ref_float(node, "alpha", 1), x) : exact(x);
+}
+
+static estimate celu_of(const leati_ref_node *node, double x) {
+  double alpha = leati_ref_float(node, "alpha", 1);
+  estimate bend = scaled_expm1(alpha, x / alpha);
+  if (isnan(bend.value)) {
+    return (estimate){NAN, 0};
+  }
+  double value = (x > 0 ? x : 0) + (bend.value < 0 ? bend.value : 0);
+  return (estimate){value, bend.value < 0 ? bend.bound : exact(value).bound};
+}
+
 static estimate hard_swish_of(const leati_ref_node *node, double x) {
   (void)node;
   /* The constant 1/6 is rounded too. */
@@ -245,6 +267,12 @@ static bool run_leaky_relu(leati_ref_node *node) {
 static bool run_hard_sigmoid(leati_ref_node *node) {
   return run_unary(node, hard_sigmoid_of);
 }
+static bool run_elu(leati_ref_node *node) {
+  return run_unary(node, elu_of);
+}
+static bool run_celu(leati_ref_node *node) {
+  return run_unary(node, celu_of);
+}
 static bool run_hard_swish(leati_ref_node *node) {
   return run_unary(node, hard_swish_of);
 }
@@ -296,6 +324,19 @@ static bool run_not(leati_ref_node *node) {
   return true;
 }
 
+/* The whole part of a number as an integer of the type. The specification leaves open what does not fit; here it is the
+ * nearest number that the type holds, and NaN is 0. */
+static int64_t truncate(leati_ref_type type, double x) {
+  double low = type == LEATI_REF_INT64 ? -0x1p63 : type == LEATI_REF_INT32 ? INT32_MIN : 0;
+  double high = type == LEATI_REF_INT64 ? 0x1p63 : type == LEATI_REF_INT32 ? INT32_MAX : UINT8_MAX;
+  if (isnan(x)) {
+    return 0;
+  }
+  return x <= low   ? (type == LEATI_REF_INT64 ? INT64_MIN : (int64_t)low)
+         : x < high ? (int64_t)x
+                    : (type == LEATI_REF_INT64 ? INT64_MAX : (int64_t)high);
+}
+
 static bool run_cast(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   leati_ref_type to = leati_ref_type_from_onnx(leati_ref_int(node, "to", 0));
@@ -308,8 +349,7 @@ static bool run_cast(leati_ref_node *node) {
     if (leati_ref_type_is_float(x->type) && leati_ref_type_is_float(to)) {
       leati_ref_tensor_copy_element(y, k, x, k);
     } else if (leati_ref_type_is_float(x->type)) {
-      /* Towards zero. What does not fit, and NaN to an integer, is undefined and not asked. */
-      y->i[k] = to == LEATI_REF_BOOL ? x->f[k] != 0 : leati_ref_type_wrap(to, (int64_t)x->f[k]);
+      y->i[k] = to == LEATI_REF_BOOL ? x->f[k] != 0 : truncate(to, x->f[k]);
     } else if (leati_ref_type_is_float(to)) {
       y->f[k] = (double)x->i[k];
       /* Correctly rounded; numbers of at most 24 bits are exact. */
@@ -447,7 +487,8 @@ static bool run_pow(leati_ref_node *node) {
       y->f[k] = e.value;
       y->bound[k] = e.bound;
     } else if (leati_ref_type_is_float(b->type)) {
-      y->i[k] = leati_ref_type_wrap(a->type, (int64_t)pow((double)a->i[at], b->f[bt]));
+      /* As where integers are divided by 0, 0 to a negative power is 0. */
+      y->i[k] = a->i[at] == 0 && b->f[bt] < 0 ? 0 : truncate(a->type, pow((double)a->i[at], b->f[bt]));
     } else {
       y->i[k] = leati_ref_type_wrap(a->type, integer_pow(a->i[at], b->i[bt]));
     }
@@ -521,7 +562,8 @@ static bool run_where(leati_ref_node *node) {
   return true;
 }
 
-/* min(max(x, low), high), so that a maximum below the minimum wins; NaN stays. */
+/* min(max(x, low), high), so that a maximum below the minimum wins; NaN stays. A bound that is not given is the lowest
+ * or the largest finite number. */
 static bool run_clip(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const leati_ref_tensor *low = leati_ref_input(node, 1);
@@ -530,10 +572,12 @@ static bool run_clip(leati_ref_node *node) {
   leati_ref_tensor *y = &node->outputs[0];
   for (int64_t k = 0; k < x->count; k++) {
     if (leati_ref_type_is_float(x->type)) {
+      double least = low != NULL ? low->f[0] : -FLT_MAX;
+      double most = high != NULL ? high->f[0] : FLT_MAX;
       double value = x->f[k];
-      value = low != NULL && value < low->f[0] ? low->f[0] : value;
-      value = high != NULL && value > high->f[0] ? high->f[0] : value;
-      estimate e = exact(value);
+      value = value < least || isnan(least) ? least : value;
+      value = value > most || isnan(most) ? most : value;
+      estimate e = exact(isnan(x->f[k]) || isnan(least) ? NAN : value);
       y->f[k] = e.value;
       y->bound[k] = e.bound;
     } else {
@@ -558,6 +602,8 @@ const leati_ref_entry leati_ref_elementwise[] = {
     {"Sigmoid", run_sigmoid},
     {"LeakyRelu", run_leaky_relu},
     {"HardSigmoid", run_hard_sigmoid},
+    {"Elu", run_elu},
+    {"Celu", run_celu},
     {"HardSwish", run_hard_swish},
     {"Gelu", run_gelu},
     {"Sin", run_sin},

@@ -279,12 +279,20 @@ static bool run_pad(leati_ref_node *node) {
       axes[d] = d;
     }
   }
+  /* Negative pads take elements off first; what is left is padded. */
   int64_t begin[LEAT_MAX_RANK] = {0};
+  int64_t gone[LEAT_MAX_RANK] = {0};
+  int64_t left[LEAT_MAX_RANK];
   int64_t dims[LEAT_MAX_RANK];
   memcpy(dims, x->dims, sizeof dims);
+  memcpy(left, x->dims, sizeof left);
   for (int32_t k = 0; k < count; k++) {
-    begin[axes[k]] = pads->i[k];
-    dims[axes[k]] += pads->i[k] + pads->i[k + count];
+    int64_t before = pads->i[k];
+    int64_t behind = pads->i[k + count];
+    begin[axes[k]] = before > 0 ? before : 0;
+    gone[axes[k]] = before < 0 ? -before : 0;
+    left[axes[k]] += (before < 0 ? before : 0) + (behind < 0 ? behind : 0);
+    dims[axes[k]] += before + behind;
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, x->rank, dims);
@@ -293,8 +301,9 @@ static bool run_pad(leati_ref_node *node) {
     leati_ref_unravel(y->rank, y->dims, k, index);
     bool constant = false;
     for (int32_t d = 0; d < x->rank; d++) {
-      index[d] = pad_source(node, index[d] - begin[d], x->dims[d]);
-      constant = constant || index[d] < 0;
+      int64_t from = pad_source(node, index[d] - begin[d], left[d]);
+      constant = constant || from < 0;
+      index[d] = from + gone[d];
     }
     if (!constant) {
       leati_ref_tensor_copy_element(y, k, x, leati_ref_ravel(x->rank, x->dims, index));

@@ -10,8 +10,10 @@
 typedef struct accumulator {
   double sum;
   double magnitude;
-  double most; /* the largest or smallest so far, NaN once one was seen */
-  int64_t isum;
+  double most;     /* the largest or smallest so far, NaN once one was seen */
+  int64_t isum;    /* modulo 2^64 */
+  int64_t iupper;  /* of the sum: the part above 32 bits, rounded down by term */
+  uint64_t ilower; /* of the sum: what that leaves */
   int64_t imost;
   int64_t terms;
 } accumulator;
@@ -27,6 +29,8 @@ static void fold(accumulator *a, const leati_ref_tensor *x, int64_t at, bool lar
   } else {
     int64_t v = x->i[at];
     a->isum = (int64_t)((uint64_t)a->isum + (uint64_t)v);
+    a->iupper += v >= 0 ? v / (INT64_C(1) << 32) : -1 - (-1 - v) / (INT64_C(1) << 32);
+    a->ilower += (uint64_t)v & UINT32_MAX;
     if (a->terms == 0 || (largest ? v > a->imost : v < a->imost)) {
       a->imost = v;
     }
@@ -46,6 +50,15 @@ static int64_t integer_limit(leati_ref_type type, bool largest) {
     default:
       return largest;
   }
+}
+
+/* The mean of integers, rounded towards zero, whatever their sum is. For fewer than 2^31 of them. */
+static int64_t integer_mean(const accumulator *a) {
+  int64_t n = a->terms;
+  int64_t above = a->iupper >= 0 ? a->iupper / n : -1 - (-1 - a->iupper) / n;
+  uint64_t rest = ((uint64_t)(a->iupper - above * n) << 32) + a->ilower;
+  int64_t mean = above * (INT64_C(1) << 32) + (int64_t)(rest / (uint64_t)n);
+  return mean < 0 && rest % (uint64_t)n != 0 ? mean + 1 : mean;
 }
 
 static void finish(leati_ref_node *node, const accumulator *a, int64_t at) {
@@ -68,7 +81,7 @@ static void finish(leati_ref_node *node, const accumulator *a, int64_t at) {
       y->bound[at] = fabs(y->f[at]) < FLT_MIN ? FLT_MIN : 0;
     }
   } else if (sum || mean) {
-    y->i[at] = leati_ref_type_wrap(y->type, sum || a->terms == 0 ? a->isum : a->isum / a->terms);
+    y->i[at] = leati_ref_type_wrap(y->type, sum || a->terms == 0 ? a->isum : integer_mean(a));
   } else {
     y->i[at] = a->terms > 0 ? a->imost : integer_limit(y->type, !largest);
   }
@@ -124,8 +137,12 @@ static bool run_reduce(leati_ref_node *node) {
   return true;
 }
 
+/* A NaN is greater than every number, as for NumPy. */
 static bool greater(const leati_ref_tensor *x, int64_t a, int64_t b) {
-  return leati_ref_type_is_float(x->type) ? x->f[a] > x->f[b] : x->i[a] > x->i[b];
+  if (!leati_ref_type_is_float(x->type)) {
+    return x->i[a] > x->i[b];
+  }
+  return isnan(x->f[a]) ? !isnan(x->f[b]) : x->f[a] > x->f[b];
 }
 
 static bool run_arg_max(leati_ref_node *node) {

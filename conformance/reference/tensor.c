@@ -123,7 +123,7 @@ static bool float_agrees(double expected, double bound, double got) {
     return got == expected;
   }
   if (isinf(got)) {
-    return got > 0 ? expected + bound >= FLT_MAX : expected - bound <= -FLT_MAX;
+    return bound > 0 && (got > 0 ? expected + bound >= FLT_MAX : expected - bound <= -FLT_MAX);
   }
   return fabs(got - expected) <= bound;
 }

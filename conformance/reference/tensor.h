@@ -68,8 +68,8 @@ int64_t leati_ref_type_wrap(leati_ref_type type, int64_t value);
 void leati_ref_tensor_store(const leati_ref_tensor *tensor, void *bytes);
 
 /** Compares what a device wrote with the expected tensor: NaN where NaN is expected, the same infinity where one is
- * expected, and else within the bound. An element may be an infinity if the largest finite number lies within the
- * bound's reach.
+ * expected, and else within the bound. An element may be an infinity if there is a bound and the largest finite
+ * number lies within its reach.
  * @threads any
  * @param expected [in] what the reference computed
  * @param bytes [in] `expected->count` elements as the device wrote them

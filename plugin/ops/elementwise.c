@@ -2,6 +2,8 @@
 /* Operators that compute each element of their result from one element of each operand, with broadcasting: arithmetic,
  * functions of one number, comparison, logic, selection, conversion. They share one kernel source; see
  * kernels/elementwise.comp. */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "ops/kernels/elementwise_codes.glsl"
@@ -319,6 +321,11 @@ static int32_t create_unary(leat_op *op, const leati_op_desc *desc, leat_error *
       const float otherwise = parameters_by_operation[i].otherwise[k];
       state->parameters[k] = name == NULL ? otherwise : leati_attr_float(desc, name, otherwise);
     }
+  }
+  /* A device may take a subnormal divisor for 0, with which Celu is another function. */
+  float *const alpha = &state->parameters[0];
+  if (state->operation == LEAT_EW_CELU && *alpha != 0.0f && fabsf(*alpha) < FLT_MIN) {
+    *alpha = copysignf(FLT_MIN, *alpha);
   }
   return LEAT_OK;
 }

@@ -251,9 +251,9 @@ static void slice_dimension(int64_t size, int64_t start, int64_t end, int64_t st
     end = clamp(end, 0, size);
     count = end > start ? 1 + (end - start - 1) / step : 0;
   } else {
-    start = clamp(start, -1, size - 1);
+    start = clamp(start, 0, size - 1);
     end = clamp(end, -1, size - 1);
-    count = start > end ? 1 + (start - end - 1) / -step : 0;
+    count = start > end && size > 0 ? 1 + (start - end - 1) / -step : 0;
   }
   plan->start[d] = count == 0 ? 0 : start;
   plan->step[d] = count < 2 ? 1 : step;
@@ -290,13 +290,13 @@ static int32_t plan_slice(const leati_call *call, slice_plan *plan, leat_error *
     plan->step[d] = 1;
     plan->size[d] = input->shape[d];
   }
+  int32_t at[LEAT_MAX_RANK];
+  LEATI_TRY(leati_axes(axes, count, input->ndim, "Slice: axes", at, err));
   for (uint32_t i = 0; i < count; ++i) {
-    int32_t d;
-    LEATI_TRY(leati_axis(axes[i], input->ndim, &d, err));
     if (steps[i] == 0) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Slice: a step is 0");
     }
-    slice_dimension(input->shape[d], starts[i], ends[i], steps[i], plan, d);
+    slice_dimension(input->shape[at[i]], starts[i], ends[i], steps[i], plan, at[i]);
   }
   return LEAT_OK;
 }
@@ -609,9 +609,16 @@ typedef struct pad_state {
 
 static const leati_item_kernels pad_kernels = LEATI_ITEM_KERNELS_4(PAD);
 
-/* `begins` says where the source lies in the result. */
+/* What negative numbers of `begins` and `ends` leave of dimension `d`: all modes pad that and know nothing of the rest.
+ */
+static int64_t left_of(const leati_view *src, const int64_t *begins, const int64_t *ends, int32_t d) {
+  const int64_t left = src->shape[d] + (begins[d] < 0 ? begins[d] : 0) + (ends[d] < 0 ? ends[d] : 0);
+  return left < 0 ? 0 : left;
+}
+
+/* Adds, or takes off, `begins` items before and `ends` behind. */
 static int32_t record_pad(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint32_t mode,
-                          const int64_t *begins, uint64_t value, leat_error *err) {
+                          const int64_t *begins, const int64_t *ends, uint64_t value, leat_error *err) {
   if (dst->count == 0) {
     return LEAT_OK;
   }
@@ -628,8 +635,12 @@ static int32_t record_pad(leati_recorder *recorder, const leati_view *src, const
   };
   for (int32_t d = 0; d < dst->ndim; ++d) {
     args.dims[d] = (uint32_t)dst->shape[d];
-    args.src_dims[d] = (int32_t)src->shape[d];
-    args.begins[d] = (int32_t)begins[d];
+    args.src_dims[d] = (int32_t)left_of(src, begins, ends, d);
+    if (begins[d] < 0) {
+      args.src -= (uint64_t)(begins[d] * src->strides[d] * (int64_t)src->item_size);
+    } else {
+      args.begins[d] = (int32_t)begins[d];
+    }
     args.strides[d] = src->shape[d] == 1 ? 0 : (int32_t)src->strides[d];
   }
   leati_dispatch dispatch = {
@@ -683,9 +694,10 @@ static int32_t read_pads(const leati_call *call, int64_t *begins, int64_t *ends,
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "Pad: 'pads' has %u elements; expected two for each of %u dimensions", pad_count, axis_count);
   }
+  int32_t at[LEAT_MAX_RANK];
+  LEATI_TRY(leati_axes(axes, axis_count, input->ndim, "Pad: axes", at, err));
   for (uint32_t i = 0; i < axis_count; ++i) {
-    int32_t d;
-    LEATI_TRY(leati_axis(axes[i], input->ndim, &d, err));
+    const int32_t d = at[i];
     begins[d] = pads[i];
     ends[d] = pads[axis_count + i];
     if (begins[d] < INT32_MIN || begins[d] > INT32_MAX || ends[d] < INT32_MIN || ends[d] > INT32_MAX) {
@@ -712,9 +724,9 @@ static int32_t infer_pad(const leat_op *op, const leati_call *call, leat_shape *
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Pad: dimension %d would have size %" PRId64, d,
                         out->dims[d]);
     }
-    if (input->shape[d] == 0 && out->dims[d] != 0 && state->mode != PAD_CONSTANT) {
+    if (left_of(input, begins, ends, d) == 0 && out->dims[d] != 0 && state->mode != PAD_CONSTANT) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                        "Pad: dimension %d is empty and its mode needs an element to repeat", d);
+                        "Pad: nothing is left of dimension %d and the mode needs an element to repeat", d);
     }
   }
   return LEAT_OK;
@@ -730,7 +742,7 @@ static int32_t invoke_pad(const leat_op *op, leati_recorder *recorder, const lea
     /* The kernel takes the low bytes, which come first on every machine that Leat runs on. */
     memcpy(&value, value_view->data, value_view->item_size);
   }
-  return record_pad(recorder, &call->inputs[0], &call->outputs[0], state->mode, begins, value, err);
+  return record_pad(recorder, &call->inputs[0], &call->outputs[0], state->mode, begins, ends, value, err);
 }
 
 static int32_t infer_tile(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -755,8 +767,8 @@ static int32_t infer_tile(const leat_op *op, const leati_call *call, leat_shape 
 
 static int32_t invoke_tile(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
   (void)op;
-  const int64_t begins[LEAT_MAX_RANK] = {0};
-  return record_pad(recorder, &call->inputs[0], &call->outputs[0], PAD_WRAP, begins, 0, err);
+  const int64_t none[LEAT_MAX_RANK] = {0};
+  return record_pad(recorder, &call->inputs[0], &call->outputs[0], PAD_WRAP, none, none, 0, err);
 }
 
 /* ---- DepthToSpace and SpaceToDepth ------------------------------------------------------------------------------ */

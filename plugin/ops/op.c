@@ -86,6 +86,18 @@ int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
   return LEAT_OK;
 }
 
+int32_t leati_axes(const int64_t *axes, uint32_t count, int32_t rank, const char *what, int32_t *out, leat_error *err) {
+  uint32_t seen = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    LEATI_TRY(leati_axis(axes[i], rank, &out[i], err));
+    if ((seen >> out[i] & 1u) != 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s name dimension %d twice", what, out[i]);
+    }
+    seen |= 1u << out[i];
+  }
+  return LEAT_OK;
+}
+
 /* Writes a shape as "[2, 3]" for messages. */
 static const char *shape_text(int32_t ndim, const int64_t *dims, char *text, size_t size) {
   size_t used = (size_t)snprintf(text, size, "[");

@@ -149,6 +149,8 @@ static inline const leati_view *leati_output(const leati_call *call, uint32_t i)
 }
 /** Turns an axis that may be negative into [0, rank). */
 int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err);
+/** The same for `count` axes, of which no two may be the same. `what` names them in messages. */
+int32_t leati_axes(const int64_t *axes, uint32_t count, int32_t rank, const char *what, int32_t *out, leat_error *err);
 /** Fails unless `rank` is one that a result of the operator `name` may have.
  * @errors NOT_SUPPORTED */
 int32_t leati_check_rank(const char *name, int64_t rank, leat_error *err);

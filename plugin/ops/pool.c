@@ -17,7 +17,7 @@ typedef struct pool_args {
   uint32_t count;
   uint32_t out_depth, out_height, out_width;
   int32_t size[3];
-  int32_t padded[3]; /* where padding ends that counts */
+  int32_t padded[3]; /* where padding ends */
   int32_t kernel[3], stride[3], dilation[3], pad[3];
 } pool_args;
 
@@ -34,8 +34,8 @@ static int32_t pool_lay(const leat_op *op, const leati_view *x, leati_window_fit
                         leati_op_def_of(op)->info.name);
     }
   }
-  /* Three loops, one in the other: x, z, y; to leave a loop takes a round too. */
-  const uint64_t rounds = 1 + taps[2] * (2 + taps[0] * (2 + taps[1]));
+  /* Three loops, one in the other; to leave a loop takes a round too. */
+  const uint64_t rounds = 1 + taps[0] * (2 + taps[1] * (2 + taps[2]));
   return leati_check_rounds(leati_op_device(op), rounds, leati_op_def_of(op)->info.name, err);
 }
 
@@ -71,9 +71,7 @@ static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const le
                     .out_width = (uint32_t)fit.out[2]};
   for (int32_t d = 0; d < 3; ++d) {
     args.size[d] = (int32_t)fit.in[d];
-    /* Only windows that ceil_mode adds are cut at the end of the padding. */
-    args.padded[d] = (int32_t)(state->window.ceil ? fit.in[d] + fit.pad_end[d]
-                                                  : fit.out[d] * fit.stride[d] + fit.kernel[d] * fit.dilation[d]);
+    args.padded[d] = (int32_t)(fit.in[d] + fit.pad_end[d]);
     args.kernel[d] = (int32_t)fit.kernel[d];
     args.stride[d] = (int32_t)fit.stride[d];
     args.dilation[d] = (int32_t)fit.dilation[d];

@@ -92,13 +92,15 @@ static void choose_chunks(const leati_lines *lines, uint64_t results, uint64_t c
 /* ---- Reductions ---------------------------------------------------------------------------------------------------
  */
 
-enum { BEFORE_NOTHING, BEFORE_ABS, BEFORE_SQUARE, BEFORE_EXP };
+enum { BEFORE_NOTHING, BEFORE_ABS, BEFORE_SQUARE, BEFORE_EXP, BEFORE_DIVIDE, BEFORE_REST };
 enum { COMBINE_SUM, COMBINE_PRODUCT, COMBINE_MAX, COMBINE_MIN };
-enum { AFTER_NOTHING, AFTER_DIVIDE, AFTER_ROOT, AFTER_LOG, AFTER_LOG_PLUS };
+enum { AFTER_NOTHING, AFTER_DIVIDE, AFTER_ROOT, AFTER_LOG, AFTER_LOG_PLUS, AFTER_MEAN };
+/* Parts of a reduction, numbered behind the whole ones. */
+enum { SUM_OF_QUOTIENTS = LEATI_REDUCE_COUNT, MEAN_OF_RESTS, RECIPE_COUNT };
 
 static const struct {
   uint32_t before, combine, after;
-} recipes[LEATI_REDUCE_COUNT] = {
+} recipes[RECIPE_COUNT] = {
     [LEATI_REDUCE_SUM] = {BEFORE_NOTHING, COMBINE_SUM, AFTER_NOTHING},
     [LEATI_REDUCE_MEAN] = {BEFORE_NOTHING, COMBINE_SUM, AFTER_DIVIDE},
     [LEATI_REDUCE_MAX] = {BEFORE_NOTHING, COMBINE_MAX, AFTER_NOTHING},
@@ -109,6 +111,8 @@ static const struct {
     [LEATI_REDUCE_SUM_SQUARE] = {BEFORE_SQUARE, COMBINE_SUM, AFTER_NOTHING},
     [LEATI_REDUCE_LOG_SUM] = {BEFORE_NOTHING, COMBINE_SUM, AFTER_LOG},
     [LEATI_REDUCE_LOG_SUM_EXP] = {BEFORE_EXP, COMBINE_SUM, AFTER_LOG_PLUS},
+    [SUM_OF_QUOTIENTS] = {BEFORE_DIVIDE, COMBINE_SUM, AFTER_NOTHING},
+    [MEAN_OF_RESTS] = {BEFORE_REST, COMBINE_SUM, AFTER_MEAN},
 };
 
 /* Argument record of kernels/reduce.comp. */
@@ -124,10 +128,14 @@ typedef struct reduce_args {
   int32_t reduced_stride[LEAT_MAX_RANK];
 } reduce_args;
 
-static leati_kernel reduce_kernel(uint64_t type) {
-  return type == LEAT_TYPE_INT64   ? LEATI_KERNEL_REDUCE_I64
-         : type == LEAT_TYPE_INT32 ? LEATI_KERNEL_REDUCE_I32
-                                   : LEATI_KERNEL_REDUCE_F32;
+static leati_kernel reduce_kernel(uint64_t from, uint64_t to) {
+  if (from == LEAT_TYPE_INT64) {
+    return to == LEAT_TYPE_INT64 ? LEATI_KERNEL_REDUCE_I64 : LEATI_KERNEL_REDUCE_I64_I32;
+  }
+  if (from == LEAT_TYPE_INT32) {
+    return to == LEAT_TYPE_INT64 ? LEATI_KERNEL_REDUCE_I32_I64 : LEATI_KERNEL_REDUCE_I32;
+  }
+  return LEATI_KERNEL_REDUCE_F32;
 }
 
 /* One dispatch: `y` has args->results * args->chunks elements. */
@@ -138,7 +146,7 @@ static int32_t record_stage(leati_recorder *recorder, reduce_args *args, const l
   args->y = y->address;
   args->shift = shift != NULL ? shift->address : 0;
   leati_dispatch dispatch = {
-      .pipeline = {.kernel = reduce_kernel(x->type), .spec = {lines->spec, before, combine, after}},
+      .pipeline = {.kernel = reduce_kernel(x->type, y->type), .spec = {lines->spec, before, combine, after}},
       .args = args,
       .args_size = sizeof(*args),
       LEATI_READS(x, shift),
@@ -148,8 +156,9 @@ static int32_t record_stage(leati_recorder *recorder, reduce_args *args, const l
   return leati_record_dispatch(recorder, &dispatch, err);
 }
 
-static int32_t record_recipe(leati_recorder *recorder, leati_reduction reduction, const leati_view *x, uint32_t axes,
-                             const leati_view *shift, const leati_view *y, leat_error *err) {
+/* `divisor` is what recipes divide by. */
+static int32_t record_recipe(leati_recorder *recorder, uint32_t recipe, const leati_view *x, uint32_t axes,
+                             uint32_t divisor, const leati_view *shift, const leati_view *y, leat_error *err) {
   const dims kept = pick_dims(x, ~axes);
   dims reduced = pick_dims(x, axes);
   if (reduced.rank == 0) {
@@ -162,7 +171,7 @@ static int32_t record_recipe(leati_recorder *recorder, leati_reduction reduction
   const leati_lines lines = leati_lines_choose(along, results, count);
   reduce_args args = {.results = (uint32_t)results,
                       .count = (uint32_t)count,
-                      .divisor = count > 0 ? (uint32_t)count : 1,
+                      .divisor = divisor,
                       .kept_rank = kept.rank,
                       .reduced_rank = reduced.rank};
   for (uint32_t d = 0; d < kept.rank; ++d) {
@@ -174,12 +183,11 @@ static int32_t record_recipe(leati_recorder *recorder, leati_reduction reduction
     args.reduced_stride[d] = (int32_t)reduced.stride[d];
   }
   choose_chunks(&lines, results, count, &args.chunks, &args.chunk);
-  const uint32_t before = recipes[reduction].before, combine = recipes[reduction].combine;
-  const uint32_t after = recipes[reduction].after;
+  const uint32_t before = recipes[recipe].before, combine = recipes[recipe].combine, after = recipes[recipe].after;
   if (args.chunks == 1) {
     return record_stage(recorder, &args, &lines, before, combine, after, x, shift, y, err);
   }
-  leati_view pieces = {.type = x->type, .ndim = 1, .shape = {(int64_t)(results * args.chunks)}};
+  leati_view pieces = {.type = y->type, .ndim = 1, .shape = {(int64_t)(results * args.chunks)}};
   LEATI_TRY(leati_record_temp(recorder, &pieces, err));
   LEATI_TRY(record_stage(recorder, &args, &lines, before, combine, AFTER_NOTHING, x, shift, &pieces, err));
   const leati_lines second = leati_lines_choose(true, results, args.chunks);
@@ -207,14 +215,29 @@ int32_t leati_record_reduction(leati_recorder *recorder, leati_reduction reducti
   if (y->count > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a reduction to 2^31 elements or more is not supported");
   }
-  if (reduction != LEATI_REDUCE_LOG_SUM_EXP) {
-    return record_recipe(recorder, reduction, &x, axes, NULL, y, err);
+  const int64_t count = pick_dims(&x, axes).count;
+  const uint32_t divisor = count > 0 ? (uint32_t)count : 1;
+  leati_view between = {.type = x.type, .ndim = 1, .shape = {(int64_t)y->count}};
+  if (reduction == LEATI_REDUCE_LOG_SUM_EXP) {
+    /* The largest element is taken out of the exponents, so that they cannot overflow. */
+    LEATI_TRY(leati_record_temp(recorder, &between, err));
+    LEATI_TRY(record_recipe(recorder, LEATI_REDUCE_MAX, &x, axes, divisor, NULL, &between, err));
+    return record_recipe(recorder, reduction, &x, axes, divisor, &between, y, err);
   }
-  /* The largest element is taken out of the exponents, so that they cannot overflow. */
-  leati_view top = {.type = x.type, .ndim = 1, .shape = {(int64_t)y->count}};
-  LEATI_TRY(leati_record_temp(recorder, &top, err));
-  LEATI_TRY(record_recipe(recorder, LEATI_REDUCE_MAX, &x, axes, NULL, &top, err));
-  return record_recipe(recorder, reduction, &x, axes, &top, y, err);
+  if (reduction == LEATI_REDUCE_MEAN && x.type == LEAT_TYPE_INT32) {
+    /* Fewer than 2^31 elements of 32 bits sum up to 63. */
+    between.type = LEAT_TYPE_INT64;
+    LEATI_TRY(leati_record_temp(recorder, &between, err));
+    LEATI_TRY(record_recipe(recorder, LEATI_REDUCE_SUM, &x, axes, divisor, NULL, &between, err));
+    return record_recipe(recorder, LEATI_REDUCE_MEAN, &between, 0, divisor, NULL, y, err);
+  }
+  if (reduction == LEATI_REDUCE_MEAN && x.type == LEAT_TYPE_INT64) {
+    /* A sum of elements may need more than 64 bits, that of their quotients and that of the rests do not. */
+    LEATI_TRY(leati_record_temp(recorder, &between, err));
+    LEATI_TRY(record_recipe(recorder, SUM_OF_QUOTIENTS, &x, axes, divisor, NULL, &between, err));
+    return record_recipe(recorder, MEAN_OF_RESTS, &x, axes, divisor, &between, y, err);
+  }
+  return record_recipe(recorder, reduction, &x, axes, divisor, NULL, y, err);
 }
 
 /* ---- Operators of the Reduce kind ---------------------------------------------------------------------------------

@@ -92,10 +92,8 @@ static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *p
   int32_t axes[LEAT_MAX_RANK];
   for (uint32_t i = 0; i < count; ++i) {
     axes[i] = (int32_t)i;
-    if (state->axis_count > 0) {
-      LEATI_TRY(leati_axis(state->axes[i], x->ndim, &axes[i], err));
-    }
   }
+  LEATI_TRY(leati_axes(state->axes, state->axis_count, x->ndim, "Resize: axes", axes, err));
   for (int32_t d = 0; d < x->ndim; ++d) {
     plan[d] = (axis_plan){.out = x->shape[d], .scale = 1.0f, .roi_end = 1.0f};
   }

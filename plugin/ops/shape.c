@@ -130,17 +130,14 @@ static int32_t infer_flatten(const leat_op *op, const leati_call *call, leat_sha
 
 /* Bits of the dimensions that `view` names in a tensor of rank `rank`. */
 static int32_t read_axes(const leati_view *view, const char *what, int32_t rank, uint32_t *out_mask, leat_error *err) {
-  int64_t axes[LEAT_MAX_RANK];
+  int64_t given[LEAT_MAX_RANK];
+  int32_t axes[LEAT_MAX_RANK];
   uint32_t count;
-  LEATI_TRY(leati_read_ints(view, what, LEAT_MAX_RANK, axes, &count, err));
+  LEATI_TRY(leati_read_ints(view, what, LEAT_MAX_RANK, given, &count, err));
+  LEATI_TRY(leati_axes(given, count, rank, what, axes, err));
   *out_mask = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    int32_t axis;
-    LEATI_TRY(leati_axis(axes[i], rank, &axis, err));
-    if ((*out_mask >> axis & 1u) != 0) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s name dimension %d twice", what, axis);
-    }
-    *out_mask |= 1u << axis;
+    *out_mask |= 1u << axes[i];
   }
   return LEAT_OK;
 }

@@ -72,12 +72,50 @@ uint any_to_bfloat(float f) {
   return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
 }
 
-// float to integer: towards zero, clamped to the type's range, NaN gives 0.
-int64_t any_truncate(float f) {
+// What an integer type holds, as far as int64 holds that.
+int64_t any_lowest(uint type) {
+  switch (type) {
+    case LEAT_ANY_I8:
+      return int64_t(-128);
+    case LEAT_ANY_I16:
+      return int64_t(-32768);
+    case LEAT_ANY_I32:
+      return int64_t(-2147483648L);
+    case LEAT_ANY_I64:
+      return int64_t(0x8000000000000000L);
+    default:
+      return int64_t(0);
+  }
+}
+int64_t any_highest(uint type) {
+  switch (type) {
+    case LEAT_ANY_I8:
+      return int64_t(127);
+    case LEAT_ANY_U8:
+      return int64_t(255);
+    case LEAT_ANY_I16:
+      return int64_t(32767);
+    case LEAT_ANY_U16:
+      return int64_t(65535);
+    case LEAT_ANY_I32:
+      return int64_t(2147483647L);
+    case LEAT_ANY_U32:
+      return int64_t(4294967295L);
+    default:
+      return int64_t(0x7fffffffffffffffL);
+  }
+}
+
+// float to an integer type (uint64 by its bits): towards zero. The specification leaves open what does not fit, and
+// devices differ; here it is the nearest number that the type holds, and NaN is 0.
+int64_t any_truncate(float f, uint type) {
   if ((floatBitsToUint(f) & 0x7fffffffu) > 0x7f800000u) return int64_t(0);
-  if (f >= 9.2233720e18) return int64_t(0x7fffffffffffffffL);
-  if (f <= -9.2233720e18) return int64_t(0x8000000000000000L);
-  return int64_t(f);
+  if (type == LEAT_ANY_U64 && f >= 9.2233720e18) {
+    return f >= 1.8446744e19 ? int64_t(-1) : int64_t(uint64_t(f));
+  }
+  if (f >= 9.2233720e18) return any_highest(type);
+  if (f <= -9.2233720e18) return any_lowest(type);
+  return clamp(int64_t(f), any_lowest(type), any_highest(type));
 }
 
 Any any_load(uint type, uint64_t p) {
@@ -126,10 +164,8 @@ Any any_load(uint type, uint64_t p) {
 
 void any_store(uint type, uint from, uint64_t p, Any x) {
   bool is_float = any_is_float(from);
-  int64_t i = is_float ? any_truncate(x.f) : x.i;
-  // Narrow integers take the low bits of what fits 32, and negative numbers wrap in unsigned types, as the machine code
-  // of C compilers converts a float to them.
-  int low = is_float ? int(clamp(i, int64_t(-2147483648L), int64_t(2147483647L))) : int(i);
+  // Of an integer that does not fit, the low bits are taken.
+  int64_t i = is_float ? any_truncate(x.f, type) : x.i;
   switch (type) {
     case LEAT_ANY_F32:
       F32(p).v[0] = x.f;
@@ -142,25 +178,19 @@ void any_store(uint type, uint from, uint64_t p, Any x) {
       break;
     case LEAT_ANY_I8:
     case LEAT_ANY_U8:
-      store_U8(p, uint(low));
+      store_U8(p, uint(i));
       break;
     case LEAT_ANY_I16:
     case LEAT_ANY_U16:
-      store_U16(p, uint(low));
+      store_U16(p, uint(i));
       break;
     case LEAT_ANY_I32:
-      store_I32(p, low);
-      break;
     case LEAT_ANY_U32:
-      store_U32(p, is_float ? uint(min(i, int64_t(4294967295L))) : uint(i));
+      store_U32(p, uint(i));
       break;
     case LEAT_ANY_I64:
-      store_I64(p, i);
-      break;
     case LEAT_ANY_U64:
-      store_I64(p, is_float && x.f >= 9.2233720e18
-                       ? (x.f >= 1.8446744e19 ? int64_t(-1) : int64_t(uint64_t(x.f)))
-                       : i);
+      store_I64(p, i);
       break;
     default:
       store_BOOL(p, is_float ? (floatBitsToUint(x.f) & 0x7fffffffu) != 0u : x.i != int64_t(0));

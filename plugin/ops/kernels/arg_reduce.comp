@@ -38,12 +38,7 @@ bool is_nan(T value) {
 #endif
 }
 
-// As in ONNX Runtime: where the first of equals is wanted, the first NaN wins; where the last is, a NaN wins if it is
-// the very first element and is passed over otherwise.
-bool passed_over(T value) {
-  return LAST != 0 && is_nan(value);
-}
-
+// As in NumPy, a NaN wins over every number, and NaNs are equal.
 Best better(Best a, Best b) {
   if (b.place == NONE) {
     return a;
@@ -80,33 +75,26 @@ void main() {
   Best best;
   best.value = T(0);
   best.place = NONE;
-  T first = T(0);
   if (result < args.results) {
     if (STAGE == 2) {
-      first = BUFFER(args.values).v[result * args.chunks];
       for (uint i = line_part(); i < args.chunks; i += PARTS) {
         Best next;
         next.value = BUFFER(args.values).v[result * args.chunks + i];
-        next.place = passed_over(next.value) ? NONE : U32(args.places).v[result * args.chunks + i];
+        next.place = U32(args.places).v[result * args.chunks + i];
         best = better(best, next);
       }
     } else {
-      first = BUFFER(args.x).v[base];
       const uint end = min(args.count, (chunk + 1) * args.chunk);
       for (uint i = chunk * args.chunk + line_part(); i < end; i += PARTS) {
         Best next;
         next.value = BUFFER(args.x).v[base + int(i) * args.stride];
-        next.place = passed_over(next.value) ? NONE : i;
+        next.place = i;
         best = better(best, next);
       }
     }
   }
   best = best_of_line(best);
   if (line_part() == 0 && result < args.results) {
-    if (LAST != 0 && chunk == 0 && is_nan(first)) {
-      best.value = first;
-      best.place = 0;
-    }
     if (STAGE == 1) {
       BUFFER(args.values).v[result * args.chunks + chunk] = best.value;
       U32(args.y).v[result * args.chunks + chunk] = best.place;

@@ -63,6 +63,15 @@ Any apply(Any a) { return a; }
 
 #elif defined(FLOAT) && ARITY == 1
 float gelu(float x) { return 0.5 * x * (1.0 + leat_erf(x * 0.707106781)); }
+// max(0, x) + min(0, p (e^(x / p) - 1)). Where the formula has a product of 0 and infinity it is NaN, which min() need
+// not keep; where x / p is tiny, and may be subnormal, p (e^(x / p) - 1) is x and a little.
+float celu(float x, float p) {
+  float t = x / p;
+  float bend = p * leat_expm1(t);
+  if (leat_isnan(p) || leat_isinf(p) || leat_isnan(bend)) return leat_nan();
+  if (abs(t) < 1.0e-4) bend = x + 0.5 * x * t;
+  return max(x, 0.0) + min(bend, 0.0);
+}
 float softplus(float x) { return max(x, 0.0) + leat_log1p(leat_exp(-abs(x))); }
 float apply(float x) {
   float p = args.parameters[0];
@@ -93,7 +102,7 @@ float apply(float x) {
     case LEAT_EW_SELU:
       return q * (x > 0.0 ? x : p * leat_expm1(x));
     case LEAT_EW_CELU:
-      return max(x, 0.0) + min(p * leat_expm1(x / p), 0.0);
+      return celu(x, p);
     case LEAT_EW_MISH:
       return x * leat_tanh(softplus(x));
     case LEAT_EW_SWISH:
@@ -136,8 +145,10 @@ float apply(float x) {
       return max(x, 0.0);
     case LEAT_EW_LEAKY_RELU:
       return x >= 0.0 ? x : p * x;
-    case LEAT_EW_HARD_SIGMOID:
-      return clamp(p * x + q, 0.0, 1.0);
+    case LEAT_EW_HARD_SIGMOID: {
+      float line = p * x + q;
+      return leat_isnan(line) ? line : clamp(line, 0.0, 1.0);
+    }
     case LEAT_EW_HARD_SWISH:
       return x * clamp(x * (1.0 / 6.0) + 0.5, 0.0, 1.0);
     case LEAT_EW_FLOOR:
@@ -294,13 +305,26 @@ bool apply(TA a, TA b) {
 }
 
 #elif defined(POWER)
-TA apply(TA x, Any y) {
 #if defined(REAL)
+TA apply(TA x, Any y) {
   // A whole exponent is as good as its float: beyond 2^24 the result is 0, 1 or infinite but for x next to 1.
   return leat_pow(x, y.f);
+}
 #else
-  bool whole = !any_is_float(type_in) || (abs(y.f) < 9.0e18 && floor(y.f) == y.f);
-  if (!whole) return TA(any_truncate(leat_pow(float(x), y.f)));
+#define MOST any_highest(LEAT_JOIN(LEAT_ANY_, A))
+// x^y for an exponent that is NaN, no whole number, or even and beyond 64 bits. What does not fit is the largest number,
+// and NaN is 0, as in Cast; 0 to a negative power is 0, as where integers are divided by 0.
+TA odd_power(TA x, float y) {
+  bool beyond = abs(y) >= 9.0e18;
+  if (x == TA(1)) return x;
+  if (leat_isnan(y)) return TA(0);
+  if (beyond && x == TA(-1)) return TA(1);
+  if (y < 0.0 || x == TA(0) || (x < TA(0) && !beyond)) return TA(0);
+  if (beyond) return TA(MOST);
+  return TA(min(leat_whole_pow(uint64_t(x), y), uint64_t(MOST)));
+}
+TA apply(TA x, Any y) {
+  if (any_is_float(type_in) && (leat_isnan(y.f) || abs(y.f) >= 9.0e18 || floor(y.f) != y.f)) return odd_power(x, y.f);
   int64_t n = any_is_float(type_in) ? int64_t(y.f) : y.i;
   if (n < int64_t(0)) {
     // 1 / x^-n towards zero.
@@ -314,14 +338,20 @@ TA apply(TA x, Any y) {
     square *= square;
   }
   return power;
+}
 #endif
+
+#elif defined(CLIP) && defined(REAL)
+float apply(float x, float low, float high) {
+  // A bound that is not there is the lowest or the largest finite number, so that no infinity is left.
+  if ((type_in & 1u) == 0u) low = -LEAT_LARGEST;
+  if ((type_in & 2u) == 0u) high = LEAT_LARGEST;
+  if (leat_isnan(x) || leat_isnan(low) || leat_isnan(high)) return leat_nan();
+  return min(max(x, low), high);
 }
 
 #elif defined(CLIP)
 TA apply(TA x, TA low, TA high) {
-#if defined(REAL)
-  if (leat_isnan(x)) return x;
-#endif
   if ((type_in & 1u) != 0u) x = max(x, low);
   if ((type_in & 2u) != 0u) x = min(x, high);
   return x;

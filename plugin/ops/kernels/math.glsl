@@ -8,6 +8,7 @@
 #define LEAT_MATH_GLSL_
 
 #define LEAT_INFINITY uintBitsToFloat(0x7f800000u)
+#define LEAT_LARGEST uintBitsToFloat(0x7f7fffffu)
 
 // Tests on bits: optimisers may assume that there is no NaN in arithmetic, but not in integers.
 bool leat_isnan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
@@ -307,6 +308,50 @@ float leat_pow(float x, float y) {
   if (n > 130.0) return sign * LEAT_INFINITY;
   if (n < -155.0) return sign * 0.0;
   return sign * leat_scale(leat_exp2_near(t), int(n));
+}
+
+// The upper half of the product.
+uint64_t leat_multiply_high(uint64_t a, uint64_t b) {
+  uint64_t a0 = a & 0xffffffffUL, a1 = a >> 32, b0 = b & 0xffffffffUL, b1 = b >> 32;
+  uint64_t middle = a1 * b0 + ((a0 * b0) >> 32);
+  return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & 0xffffffffUL)) >> 32);
+}
+
+// The whole part of x^y for x from 2 to 2^63 - 1 and y > 0, at most 2^63 - 1. In fixed point, because float has too few
+// digits for it; off by less than 2^-51 of itself, which is added, so that a power that is whole comes out whole.
+uint64_t leat_whole_pow(uint64_t x, float y) {
+  const uint64_t most = 0x7fffffffffffffffUL;
+  if (y >= 63.0) return most;
+  if (y < 1.0e-9) return uint64_t(1);
+  // log2 x in units of 2^-57, bit by bit: squaring a number in [1, 2), in units of 2^-63, doubles its logarithm.
+  uint upper = uint(x >> 32);
+  int top = upper != 0u ? 32 + findMSB(upper) : findMSB(uint(x));
+  uint64_t m = x << (63 - top);
+  uint64_t l = uint64_t(top);
+  for (int i = 0; i < 57; ++i) {
+    m = leat_multiply_high(m, m);
+    uint64_t bit = m >> 63;
+    l = (l << 1) | bit;
+    m <<= 1u - uint(bit);
+  }
+  // Times y, which is 24 bits times 2^-shift.
+  uint bits = floatBitsToUint(y);
+  uint shift = 150u - (bits >> 23);
+  uint64_t digits = uint64_t((bits & 0x007fffffu) | 0x00800000u);
+  uint64_t high = leat_multiply_high(l, digits);
+  if (high >> (shift - 7u) >= uint64_t(63)) return most;
+  uint64_t z = (high << (64u - shift)) | ((l * digits) >> shift);
+  // 2^z = 2^whole * e^t, both t and its powers in units of 2^-64, their sum in units of 2^-62.
+  uint whole = uint(z >> 57);
+  uint64_t t = leat_multiply_high(z << 7, 0xb17217f7d1cf79abUL);
+  uint64_t term = t >> 2;
+  uint64_t power = (uint64_t(1) << 62) + term;
+  for (uint k = 2u; k < 20u; ++k) {
+    term = leat_multiply_high(term, t) / uint64_t(k);
+    power += term;
+  }
+  power += power >> 51;
+  return min(power >> (62u - whole), most);
 }
 
 // Remainder of x / y with the sign of x, exact, as C's fmodf().

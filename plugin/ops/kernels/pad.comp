@@ -15,7 +15,7 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint rank;       // at least 1
   uint dims[8];    // of the result, which is compact
   int src_dims[8];
-  int begins[8];  // position of the source in the result; may be negative
+  int begins[8];  // position of the source in the result
   int strides[8];
 } args;
 

@@ -12,7 +12,7 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint count; // elements of y
   uint out_depth, out_height, out_width;
   int size[3];   // of the input
-  int padded[3]; // where padding ends that counts
+  int padded[3]; // where padding ends; what a window reaches beyond it does not count
   int kernel[3], stride[3], dilation[3], pad[3];
 } args;
 
@@ -25,12 +25,6 @@ int taps_before(int start, int end, int kernel, int dilation) {
 ivec2 taps_inside(int start, int d) {
   const int first = start < 0 ? (args.dilation[d] - 1 - start) / args.dilation[d] : 0;
   return ivec2(first, taps_before(start, args.size[d], args.kernel[d], args.dilation[d]));
-}
-
-// The larger of two; of numbers and NaNs the later. Spelled out, because compilers take a comparison for their own
-// maximum.
-float later_max(float a, float b) {
-  return leat_isnan(a) || leat_isnan(b) ? b : max(a, b);
 }
 
 void main() {
@@ -47,29 +41,28 @@ void main() {
   F32 x = F32(args.x + uint64_t(plane) * uint(args.size[0] * args.size[1] * args.size[2]) * 4);
 
   float top = -LEAT_INFINITY;
+  bool any_nan = false; // beside the maximum, which may pass a NaN over or not
   float sum = 0;
-  int found = 0;
   const ivec2 along_x = taps_inside(x0, 2), along_y = taps_inside(y0, 1), along_z = taps_inside(z0, 0);
-  for (int kx = along_x[0]; kx < along_x[1]; ++kx) {
-    const int at = x0 + kx * args.dilation[2];
-    // Column by column, and a NaN counts until the next number: so it is in ONNX Runtime.
-    float column = -LEAT_INFINITY;
-    for (int kz = along_z[0]; kz < along_z[1]; ++kz) {
-      const int z = z0 + kz * args.dilation[0];
-      for (int ky = along_y[0]; ky < along_y[1]; ++ky) {
-        const int y = y0 + ky * args.dilation[1];
-        const float value = x.v[(z * args.size[1] + y) * args.size[2] + at];
-        column = later_max(column, value);
+  for (int kz = along_z[0]; kz < along_z[1]; ++kz) {
+    const int z = z0 + kz * args.dilation[0];
+    for (int ky = along_y[0]; ky < along_y[1]; ++ky) {
+      const int line = (z * args.size[1] + y0 + ky * args.dilation[1]) * args.size[2] + x0;
+      for (int kx = along_x[0]; kx < along_x[1]; ++kx) {
+        const float value = x.v[line + kx * args.dilation[2]];
+        top = max(top, value);
+        any_nan = any_nan || leat_isnan(value);
         sum += value;
-        ++found;
       }
     }
-    top = later_max(top, column);
   }
+  // With padding a window may have more elements than an int counts.
+  float found = float(max(along_x[1] - along_x[0], 0)) * float(max(along_y[1] - along_y[0], 0)) *
+                float(max(along_z[1] - along_z[0], 0));
   if (COUNT_PADDING != 0) {
-    found = taps_before(z0, args.padded[0], args.kernel[0], args.dilation[0]) *
-            taps_before(y0, args.padded[1], args.kernel[1], args.dilation[1]) *
-            taps_before(x0, args.padded[2], args.kernel[2], args.dilation[2]);
+    found = float(taps_before(z0, args.padded[0], args.kernel[0], args.dilation[0])) *
+            float(taps_before(y0, args.padded[1], args.kernel[1], args.dilation[1])) *
+            float(taps_before(x0, args.padded[2], args.kernel[2], args.dilation[2]));
   }
-  F32(args.y).v[i] = AVERAGE != 0 ? sum / float(found) : top;
+  F32(args.y).v[i] = AVERAGE != 0 ? sum / found : any_nan ? leat_nan() : top;
 }

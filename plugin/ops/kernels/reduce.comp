@@ -1,21 +1,24 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Reduction over any dimensions of a tensor with any strides. A long reduction with few results is cut into chunks that
-// different workgroups reduce; a second dispatch reduces their results. Defines: T, BUFFER; REAL for floating point,
-// WIDE for 64 bits.
+// different workgroups reduce; a second dispatch reduces their results. Defines: IN and OUT, the buffers of elements and
+// results, OUT_T, what the latter hold, and T, which it computes in; REAL for floating point, WIDE for 64 bits.
 #include "leat.glsl"
 #include "lines.glsl"
 #include "math.glsl"
 
 // What is done to each element, how two are combined, what is done to the result.
-layout(constant_id = 1) const uint BEFORE = 0;  // 0 nothing, 1 absolute value, 2 square, 3 exp(x - shift)
+// Before: 0 nothing, 1 absolute value, 2 square, 3 exp(x - shift), 4 quotient and 5 remainder of a division by count.
+layout(constant_id = 1) const uint BEFORE = 0;
 layout(constant_id = 2) const uint COMBINE = 0; // 0 sum, 1 product, 2 maximum, 3 minimum
-layout(constant_id = 3) const uint AFTER = 0;   // 0 nothing, 1 divide by count, 2 square root, 3 log, 4 log plus shift
+// After: 0 nothing, 1 divide by count, 2 square root, 3 log, 4 log plus shift, 5 mean of a sum of remainders and the sum
+// of quotients, which is shift.
+layout(constant_id = 3) const uint AFTER = 0;
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y, shift;   // shift: one per result
   uint results, count;    // elements that each result is reduced from
   uint chunks, chunk;     // y[result * chunks + chunk number]
-  uint divisor;           // of AFTER 1
+  uint divisor;           // count of the elements that are divided by their number
   uint kept_rank, reduced_rank;
   uint kept_shape[8];
   int kept_stride[8];
@@ -47,7 +50,12 @@ T combine(T a, T b) {
   if (COMBINE == 1) {
     return a * b;
   }
-  // A NaN in b is passed over; see main() for the first element.
+#ifdef REAL
+  // As in NumPy, the maximum of numbers and a NaN is NaN.
+  if (leat_isnan(a) || leat_isnan(b)) {
+    return leat_nan();
+  }
+#endif
   return (COMBINE == 2 ? b > a : b < a) ? b : a;
 }
 LEAT_LINE_COMBINE(combine_line, T, space, combine)
@@ -62,6 +70,13 @@ T before(T value, T shift) {
 #ifdef REAL
   if (BEFORE == 3) {
     return leat_exp(value - shift);
+  }
+#else
+  if (BEFORE == 4) {
+    return value / T(args.divisor);
+  }
+  if (BEFORE == 5) {
+    return value - value / T(args.divisor) * T(args.divisor);
   }
 #endif
   return value;
@@ -80,6 +95,13 @@ T after(T value, T shift) {
   }
   if (AFTER == 4) {
     return leat_log(value) + shift;
+  }
+#else
+  if (AFTER == 5) {
+    // The quotients' part and the rest may have different signs; the mean is rounded towards zero as a whole.
+    const T mean = shift + value / T(args.divisor);
+    const T rest = value - value / T(args.divisor) * T(args.divisor);
+    return mean > T(0) && rest < T(0) ? mean - T(1) : mean < T(0) && rest > T(0) ? mean + T(1) : mean;
   }
 #endif
   return value;
@@ -100,16 +122,14 @@ void main() {
     base += int(rest - next * args.kept_shape[d]) * args.kept_stride[d];
     rest = next;
   }
-  BUFFER x = BUFFER(args.x);
+  IN x = IN(args.x);
   T shift = T(0);
+  if ((BEFORE == 3 || AFTER >= 4) && result < args.results) {
+    shift = T(OUT(args.shift).v[result]);
 #ifdef REAL
-  if (BEFORE == 3 || AFTER == 4) {
-    if (result < args.results) {
-      shift = BUFFER(args.shift).v[result];
-      shift = leat_isinf(shift) ? 0 : shift;
-    }
-  }
+    shift = leat_isinf(shift) ? 0 : shift;
 #endif
+  }
   const uint begin = chunk * args.chunk;
   const uint end = min(args.count, begin + args.chunk);
   T value = start();
@@ -120,14 +140,14 @@ void main() {
       for (; i + 3 * PARTS < end; i += 4 * PARTS) {
         T next[4];
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-          next[j] = x.v[base + int(i + j * PARTS) * stride];
+          next[j] = T(x.v[base + int(i + j * PARTS) * stride]);
         }
         [[unroll]] for (uint j = 0; j < 4; ++j) {
           value = combine(value, before(next[j], shift));
         }
       }
       for (; i < end; i += PARTS) {
-        value = combine(value, before(x.v[base + int(i) * stride], shift));
+        value = combine(value, before(T(x.v[base + int(i) * stride]), shift));
       }
     } else {
       for (; i < end; i += PARTS) {
@@ -138,18 +158,12 @@ void main() {
           at += int(left - next * args.reduced_shape[d]) * args.reduced_stride[d];
           left = next;
         }
-        value = combine(value, before(x.v[at], shift));
+        value = combine(value, before(T(x.v[at]), shift));
       }
     }
   }
   value = combine_line(value);
   if (line_part() == 0 && result < args.results) {
-#ifdef REAL
-    // As in ONNX Runtime, the maximum of elements of which the first is NaN is NaN, and other NaNs do not count.
-    if (COMBINE >= 2 && chunk == 0 && args.count > 0 && leat_isnan(x.v[base])) {
-      value = x.v[base];
-    }
-#endif
-    BUFFER(args.y).v[result * args.chunks + chunk] = after(value, shift);
+    OUT(args.y).v[result * args.chunks + chunk] = OUT_T(after(value, shift));
   }
 }
