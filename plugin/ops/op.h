@@ -23,7 +23,8 @@
 typedef struct leati_call {
   uint32_t input_count, output_count;
   const leati_view *inputs;  /**< absent ones have present == false; trailing absent ones may be missing altogether */
-  const leati_view *outputs; /**< invoke only; an output not wanted has present == false */
+  const leati_view *outputs; /**< invoke only; those below info.min_outputs are there, others have present == false
+                                where they are not wanted */
 } leati_call;
 
 /** An operator as it stands in a model, after import: every field of every struct is there, and constants were checked.
@@ -59,9 +60,10 @@ typedef struct leati_op_def {
   /** Computes output shapes: `ndim` and `dims` of each, and `dtype` where output_types does not say it. Reads `shape`
    * and `type` of inputs, and the data of host inputs. */
   int32_t (*infer)(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
-  /** Records the operator. The registry has checked counts, types, host or device, that the outputs have the shapes and
-   * types that infer() gives and are compact, and that no output overlaps an input (but for exact aliases where
-   * info.flags allows them). Called again if something was lacking: see leati_record(). */
+  /** Records the operator. The registry has checked counts, types, host or device, that required inputs and outputs are
+   * there, that the outputs have the shapes and types that infer() gives and are compact, and that no output overlaps
+   * an input (but for exact aliases where info.flags allows them). Called again if something was lacking: see
+   * leati_record(). */
   int32_t (*invoke)(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err);
 } leati_op_def;
 

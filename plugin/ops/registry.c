@@ -773,8 +773,12 @@ static int32_t check_output(const leat_op *op, const arguments *a, uint32_t o, l
 }
 
 static int32_t import_outputs(const leat_op *op, arguments *a, const DLTensor *const *outputs, leat_error *err) {
+  const leat_op_info *const info = &op->def->info;
   for (uint32_t o = 0; o < a->call.output_count; ++o) {
     if (outputs[o] == NULL) {
+      if (o < info->min_outputs) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u is NULL and not optional", info->name, o);
+      }
       memset(&a->outputs[o], 0, sizeof(a->outputs[o]));
       continue;
     }

@@ -298,9 +298,7 @@ static int32_t infer_dropout(const leat_op *op, const leati_call *call, leat_sha
 
 static int32_t invoke_dropout(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
   const leati_view *const mask = leati_output(call, 1);
-  if (leati_output(call, 0) != NULL) {
-    LEATI_TRY(invoke_alias(op, recorder, call, err));
-  }
+  LEATI_TRY(invoke_alias(op, recorder, call, err));
   return mask == NULL ? LEAT_OK : record_fill(recorder, mask, 1, err);
 }
 

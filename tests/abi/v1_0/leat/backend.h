@@ -735,16 +735,17 @@ typedef struct leat_op_attribute {
 /** Output 0 may be the same memory as an input of the same shape and type. */
 #define LEAT_OP_IN_PLACE (UINT64_C(1) << 1)
 
-#define LEAT_VARIADIC UINT32_MAX /**< leat_op_info::max_inputs, max_outputs: as many as the caller likes */
+#define LEAT_VARIADIC \
+  UINT32_MAX /**< max_inputs (all of them required then), max_outputs: as many as the caller likes */
 
 /** One operator in one range of versions. Constant; lives as long as the process. */
 typedef struct leat_op_info {
   uint32_t struct_size;                       /**< size that the backend filled in */
   uint32_t opset_min;                         /**< lowest "since version" of the form */
   uint32_t opset_max;                         /**< highest one; UINT32_MAX: no newer form is known */
-  uint32_t min_inputs;                        /**< inputs at least */
+  uint32_t min_inputs;                        /**< inputs at least; those are required, others are optional */
   uint32_t max_inputs;                        /**< inputs at most, or LEAT_VARIADIC */
-  uint32_t min_outputs;                       /**< outputs at least */
+  uint32_t min_outputs;                       /**< outputs at least; those are required, others are optional */
   uint32_t max_outputs;                       /**< outputs at most, or LEAT_VARIADIC */
   uint32_t type_count;                        /**< elements of `types` */
   uint32_t attribute_count;                   /**< elements of `attributes` */
@@ -858,14 +859,17 @@ typedef struct leat_op_api {
                    leat_shape *const *out, leat_error *err);
   /** Puts the operator into a stream. Atomic: all of it or, on failure, nothing. Device views must lie inside live
    * blocks of the stream's device; inputs may have any strides, outputs are compact. An output overlaps no input, but
-   * for what LEAT_OP_ALIAS and LEAT_OP_IN_PLACE allow. Does not order anything across streams: use events.
+   * for what LEAT_OP_ALIAS and LEAT_OP_IN_PLACE allow. Every element of an output is written. A required output that is
+   * absent is refused (LEAT_ERROR_INVALID_ARGUMENT); optional ones may be absent in any combination. Does not order
+   * anything across streams: use events.
    * @threads any
    * @param op [in] the operator
    * @param stream [in] a stream of the device that the operator was made for
    * @param input_count elements of `inputs`
    * @param inputs [in] the inputs; a NULL element is an absent optional input
    * @param output_count elements of `outputs`
-   * @param outputs [in] the outputs, with the shapes that infer() gives; a NULL element is an output not wanted
+   * @param outputs [in] the outputs, with the shapes that infer() gives; a NULL element is an optional output that is
+   *   not wanted
    * @param err [out] what went wrong, may be NULL
    * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_DEVICE_LOST, and the sticky error of the
    *   stream */
