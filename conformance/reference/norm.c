@@ -55,11 +55,13 @@ typedef struct moments {
   double rstd_relative;
 } moments;
 
-static moments measure(const double *x, int64_t n, double epsilon) {
+static moments measure(const double *x, int64_t count, double epsilon) {
+  /* Nothing has mean and variance 0. */
+  const int64_t n = count > 0 ? count : 1;
   double sum = 0;
   double magnitude = 0;
   double square = 0;
-  for (int64_t k = 0; k < n; k++) {
+  for (int64_t k = 0; k < count; k++) {
     sum += x[k];
     magnitude += fabs(x[k]);
     square += x[k] * x[k];
@@ -67,7 +69,7 @@ static moments measure(const double *x, int64_t n, double epsilon) {
   moments m = {.mean = sum / (double)n};
   m.mean_bound = leati_ref_bound_sum(n, magnitude) / (double)n + leati_ref_bound_ulps(m.mean, 3.5);
   double variance = 0;
-  for (int64_t k = 0; k < n; k++) {
+  for (int64_t k = 0; k < count; k++) {
     variance += (x[k] - m.mean) * (x[k] - m.mean);
   }
   variance /= (double)n;
@@ -91,16 +93,18 @@ static bool run_layer_norm(leati_ref_node *node) {
     return false;
   }
   int64_t dims[LEAT_MAX_RANK];
+  int64_t lines = 1;
   int64_t length = 1;
   for (int32_t d = 0; d < x->rank; d++) {
     dims[d] = d < axis ? x->dims[d] : 1;
+    lines *= dims[d];
     length *= d < axis ? 1 : x->dims[d];
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
   for (uint32_t k = 1; k < node->output_count; k++) {
     leati_ref_tensor_init(&node->outputs[k], LEATI_REF_FLOAT32, x->rank, dims);
   }
-  for (int64_t group = 0; length > 0 && group < x->count / length; group++) {
+  for (int64_t group = 0; group < lines; group++) {
     moments m = measure(x->f + group * length, length, epsilon);
     for (int64_t n = 0; n < length; n++) {
       int64_t at = group * length + n;

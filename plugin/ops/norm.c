@@ -314,13 +314,20 @@ static int32_t layer_invoke(const leat_op *op, leati_recorder *recorder, const l
                   .deviation = output_at(call, layer_places[param].deviation),
                   .total = output_at(call, layer_places[param].total),
                   .rms = is_rms(op),
-                  .args = {.lines = (uint32_t)product(x.shape, 0, axis),
-                           .count = (uint32_t)product(dims, 0, rank),
-                           .skip_lines = 1,
-                           .spread = 1,
-                           .epsilon = state->epsilon}};
-  if (job.args.lines == 0) {
+                  .args = {.skip_lines = 1, .period = 1, .spread = 1, .epsilon = state->epsilon}};
+  const int64_t lines = product(x.shape, 0, axis), count = product(dims, 0, rank);
+  if (lines == 0) {
     return LEAT_OK;
+  }
+  if (lines > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s of 2^31 lines or more is not supported",
+                      leati_op_def_of(op)->info.name);
+  }
+  job.args.lines = (uint32_t)lines;
+  job.args.count = (uint32_t)count;
+  if (count == 0) {
+    /* Lines of nothing have no elements to scale, but still a mean and a deviation. */
+    return job.mean == NULL && job.deviation == NULL ? LEAT_OK : record_norm(recorder, &job, err);
   }
   /* Scale and bias repeat over the leading dimensions that neither has of its own; other broadcasts are copied out. */
   const leati_view *const scale_given = input_at(call, layer_places[param].scale);

@@ -64,7 +64,7 @@ void main() {
   base = line * args.count;
   skip_base = SKIP != 0 ? line % args.skip_lines * args.count : 0;
   const uint first = line % args.period * args.step;
-  const float over = float(args.count);
+  const float over = float(max(args.count, 1)); // a line of nothing has mean and variance 0
 
   float held[HELD_MOST];
   float mean = 0;
@@ -112,7 +112,7 @@ void main() {
       store(i, load(i), mean, inverse, first);
     }
   }
-  if (line_part() == 0 && count > 0) {
+  if (line_part() == 0 && line < args.lines) {
     if (args.mean != 0) {
       F32(args.mean).v[line] = mean;
     }
