@@ -52,6 +52,9 @@ typedef struct leat_case_context {
   const leat_op_api *op;         /**< api->op */
   uint32_t device_index;         /**< the device that was chosen (`--device`) */
   uint32_t seed;                 /**< for random data: depends on `--seed` and the name only */
+  uint32_t run_seed;             /**< `--seed` itself, for a message that says how to repeat */
+  uint32_t first_call;           /**< of cases that draw calls: the number of the first one (`--first-call`) */
+  uint32_t calls;                /**< likewise: how many (`--calls`); 0: as many as the case likes */
   double scale;                  /**< what deadlines are multiplied by; multiply your own timeouts too */
   struct leat_fixture *fixture;  /**< what fixture.c keeps */
 } leat_case_context;

@@ -238,6 +238,9 @@ static int load(const leat_child_options *options, leat_plugin *plugin, leat_cas
   ctx->plugin_path = options->plugin_path;
   ctx->query = plugin->query;
   ctx->device_index = options->device_index;
+  ctx->run_seed = options->seed;
+  ctx->first_call = options->first_call;
+  ctx->calls = options->calls;
   ctx->scale = options->scale;
   if (plugin->defect == NULL) {
     ctx->api = plugin->api;

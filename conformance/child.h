@@ -18,6 +18,8 @@ typedef struct leat_child_options {
   const char *plugin_path; /**< the plugin's file */
   uint32_t device_index;   /**< device to use */
   uint32_t seed;           /**< of the whole run */
+  uint32_t first_call;     /**< number of the first call that is drawn */
+  uint32_t calls;          /**< calls to draw; 0: as many as a case likes */
   double scale;            /**< of deadlines */
   int result_fd;           /**< where to tell, or -1: print for a person */
 } leat_child_options;

@@ -42,6 +42,8 @@ typedef struct {
   char *fail_on_output;
   char *device;
   char *seed;
+  char *first_call;
+  char *calls;
   char *jobs;
   char *batch;
   char *repeat;
@@ -173,10 +175,12 @@ static int list_cases(const arguments *args) {
 }
 
 /* Runs cases or the probe in this process. */
-static int be_child(const arguments *args, const char *plugin_path, uint32_t device_index, uint32_t seed) {
+static int be_child(const arguments *args, const char *plugin_path, const leat_run_options *run) {
   leat_child_options options = {.plugin_path = plugin_path,
-                                .device_index = device_index,
-                                .seed = seed,
+                                .device_index = run->device_index,
+                                .seed = run->seed,
+                                .first_call = run->first_call,
+                                .calls = run->calls,
                                 .scale = args->scale,
                                 .result_fd = args->child_fd};
   GPtrArray *cases = leati_runner_cases();
@@ -331,6 +335,9 @@ int main(int argc, char **argv) {
       {"batch", 0, 0, G_OPTION_ARG_STRING, &args.batch, "Cases a process at most (default 1)", "N"},
       {"repeat", 0, 0, G_OPTION_ARG_STRING, &args.repeat, "Run each case so often; it passes if all runs do", "N"},
       {"seed", 0, 0, G_OPTION_ARG_STRING, &args.seed, "Seed of random data (default 0)", "N"},
+      {"calls", 0, 0, G_OPTION_ARG_STRING, &args.calls, "Calls that each random.* case draws (default: some seconds)",
+       "N"},
+      {"first-call", 0, 0, G_OPTION_ARG_STRING, &args.first_call, "Number of the first of them (default 0)", "N"},
       {"deadline-scale", 0, 0, G_OPTION_ARG_STRING, &args.scale_text,
        "Multiply all deadlines (slow machine, sanitizers)", "X"},
       {"format", 0, 0, G_OPTION_ARG_STRING, &args.format, "text (default), tap, junit or json", "FORMAT"},
@@ -371,6 +378,8 @@ int main(int argc, char **argv) {
     args.format = g_strdup("text");
   if (!read_number("--device", args.device, 0, 1023, &options.device_index) ||
       !read_number("--seed", args.seed, 0, G_MAXUINT32, &options.seed) ||
+      !read_number("--first-call", args.first_call, 0, G_MAXINT32, &options.first_call) ||
+      !read_number("--calls", args.calls, 1, G_MAXINT32, &options.calls) ||
       !read_number("--jobs", args.jobs, 1, 1024, &options.jobs) ||
       !read_number("--batch", args.batch, 1, 256, &options.batch) ||
       !read_number("--repeat", args.repeat, 1, 1000000, &options.repeat) || !read_scale(args.scale_text, &args.scale)) {
@@ -384,7 +393,7 @@ int main(int argc, char **argv) {
     return bad_use("name one plugin: leat-conformance [OPTION...] PLUGIN.so; --help shows the options");
   }
   if (args.run_cases != NULL || args.probe)
-    return be_child(&args, args.rest[0], options.device_index, options.seed);
+    return be_child(&args, args.rest[0], &options);
   options.program = g_file_read_link("/proc/self/exe", NULL);
   if (options.program == NULL)
     options.program = argv[0];

@@ -433,6 +433,9 @@ static void start(runner *run, GArray *chunk) {
   g_ptr_array_add(argv, g_strdup("--child-fd=3"));
   g_ptr_array_add(argv, g_strdup_printf("--device=%u", options->device_index));
   g_ptr_array_add(argv, g_strdup_printf("--seed=%u", options->seed));
+  g_ptr_array_add(argv, g_strdup_printf("--first-call=%u", options->first_call));
+  if (options->calls != 0)
+    g_ptr_array_add(argv, g_strdup_printf("--calls=%u", options->calls));
   g_ptr_array_add(argv, g_strdup_printf("--deadline-scale=%s", g_ascii_dtostr(scale, sizeof scale, options->scale)));
   if (chunk->len == 0)
     g_ptr_array_add(argv, g_strdup("--probe"));
@@ -500,6 +503,10 @@ static char *base_command(const leat_run_options *options) {
     g_string_append_printf(command, " --device %u", options->device_index);
   if (options->seed != 0)
     g_string_append_printf(command, " --seed %u", options->seed);
+  if (options->first_call != 0)
+    g_string_append_printf(command, " --first-call %u", options->first_call);
+  if (options->calls != 0)
+    g_string_append_printf(command, " --calls %u", options->calls);
   g_free(program);
   g_free(plugin);
   return g_string_free(command, FALSE);

@@ -19,6 +19,8 @@ typedef struct leat_run_options {
   GRegex *forbidden;         /**< a line of output that matches fails the case, or NULL */
   uint32_t device_index;     /**< `--device` */
   uint32_t seed;             /**< `--seed` */
+  uint32_t first_call;       /**< `--first-call` */
+  uint32_t calls;            /**< `--calls`; 0: as many as a case likes */
   uint32_t jobs;             /**< processes at once */
   uint32_t batch;            /**< cases a process at most */
   uint32_t repeat;           /**< runs of each case */

@@ -27,5 +27,6 @@ void leati_cases_op_conv(leat_case_list *list);
 void leati_cases_op_norm(leat_case_list *list);
 void leati_cases_op_movement(leat_case_list *list);
 void leati_cases_op_index(leat_case_list *list);
+void leati_cases_random(leat_case_list *list);
 
 #endif /* LEAT_CONFORMANCE_CASES_SOURCES_H_ */

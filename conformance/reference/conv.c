@@ -239,11 +239,12 @@ static bool run_average_pool(leati_ref_node *node) {
       }
       counted += at >= 0 || (at == -1 && with_padding);
     }
-    double value = sum / (double)counted;
+    /* The mean of nothing is 0. */
+    double n = counted > 0 ? (double)counted : 1;
+    double value = sum / n;
     node->outputs[0].f[k] = value;
     /* The division, or the multiplication by a rounded reciprocal. */
-    node->outputs[0].bound[k] =
-        leati_ref_bound_sum(w.taps, magnitude) / (double)counted + leati_ref_bound_ulps(value, 3.5);
+    node->outputs[0].bound[k] = leati_ref_bound_sum(w.taps, magnitude) / n + leati_ref_bound_ulps(value, 3.5);
   }
   return true;
 }

@@ -197,10 +197,10 @@ static bool run_resize(leati_ref_node *node) {
     bool outside = false;
     leati_ref_unravel(y->rank, y->dims, k, index);
     for (int32_t d = 0; d < x->rank; d++) {
-      at[d] = scales[d].in == scales[d].out && !crop ? (double)index[d] : original(node, &scales[d], index[d]);
+      at[d] = scales[d].scale == 1 && !crop ? (double)index[d] : original(node, &scales[d], index[d]);
       outside = outside || at[d] < 0 || at[d] > (double)scales[d].in - 1;
       /* The place is off by 4 roundings of a number no larger than itself plus one. */
-      moved += scales[d].in == scales[d].out ? 0 : 4 * LEATI_REF_ULP * (fabs(at[d]) + 1);
+      moved += scales[d].scale == 1 ? 0 : 4 * LEATI_REF_ULP * (fabs(at[d]) + 1);
     }
     if (crop && outside) {
       y->f[k] = leati_ref_float(node, "extrapolation_value", 0);

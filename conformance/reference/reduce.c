@@ -72,7 +72,8 @@ static void finish(leati_ref_node *node, const accumulator *a, int64_t at) {
       y->f[at] = a->sum;
       y->bound[at] = leati_ref_bound_sum(a->terms, a->magnitude);
     } else if (mean) {
-      double n = (double)a->terms;
+      /* The mean of nothing is 0, as ONNX Runtime has it; the specification leaves it open. */
+      double n = a->terms > 0 ? (double)a->terms : 1;
       y->f[at] = a->sum / n;
       /* The division, or the multiplication by a rounded reciprocal. */
       y->bound[at] = leati_ref_bound_sum(a->terms, a->magnitude) / n + leati_ref_bound_ulps(y->f[at], 3.5);

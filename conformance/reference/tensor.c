@@ -112,6 +112,16 @@ static int64_t load_integer(leati_ref_type type, const void *bytes, int64_t at) 
   }
 }
 
+void leati_ref_tensor_load(leati_ref_tensor *tensor, const void *bytes) {
+  for (int64_t k = 0; k < tensor->count; k++) {
+    if (leati_ref_type_is_float(tensor->type)) {
+      tensor->f[k] = ((const float *)bytes)[k];
+    } else {
+      tensor->i[k] = load_integer(tensor->type, bytes, k);
+    }
+  }
+}
+
 static bool float_agrees(double expected, double bound, double got) {
   if (isnan(expected)) {
     return isnan(got);

@@ -67,6 +67,12 @@ int64_t leati_ref_type_wrap(leati_ref_type type, int64_t value);
  * @param bytes [out] count times the element's size */
 void leati_ref_tensor_store(const leati_ref_tensor *tensor, void *bytes);
 
+/** Reads the elements from where they are as the device holds them.
+ * @threads any
+ * @param tensor [inout] the tensor
+ * @param bytes [in] count times the element's size */
+void leati_ref_tensor_load(leati_ref_tensor *tensor, const void *bytes);
+
 /** Compares what a device wrote with the expected tensor: NaN where NaN is expected, the same infinity where one is
  * expected, and else within the bound. An element may be an infinity if there is a bound and the largest finite
  * number lies within its reach.

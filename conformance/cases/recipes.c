@@ -1,0 +1,967 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What calls of each operator look like: arguments that its specification allows. */
+#include <string.h>
+
+#include "cases/draw.h"
+
+#define RANK LEAT_MAX_RANK
+
+static int32_t draw_rank(leati_draw *d, int32_t low, int32_t high) {
+  const int32_t usual = high < 4 ? high : 4;
+  return (int32_t)leati_draw_int(d, low, leati_draw_chance(d, 80) && usual >= low ? usual : high);
+}
+
+static int64_t draw_axis(leati_draw *d, int32_t rank) {
+  return leati_draw_int(d, -rank, rank - 1);
+}
+
+/* An axis that counts from the front. */
+static int32_t front(int64_t axis, int32_t rank) {
+  return (int32_t)(axis < 0 ? axis + rank : axis);
+}
+
+/* Sets all elements to whole numbers of a range. */
+static void draw_range(leati_draw *d, leati_draw_tensor *tensor, int64_t low, int64_t high) {
+  for (int64_t k = 0; k < tensor->count; k++)
+    leati_draw_set(tensor, k, (double)leati_draw_int(d, low, high));
+}
+
+static bool is_float(uint64_t type) {
+  return (type & (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64)) != 0;
+}
+
+static leati_draw_tensor *any_input(leati_draw *d, const char *parameter, int32_t low, int32_t high, int32_t *rank,
+                                    int64_t *dims) {
+  *rank = draw_rank(d, low, high);
+  leati_draw_dims(d, *rank, dims);
+  return leati_draw_input(d, leati_draw_type(d, parameter), *rank, dims);
+}
+
+/* A shape that broadcasts to the given one. */
+static int32_t narrowed(leati_draw *d, int32_t rank, const int64_t *dims, int64_t *out) {
+  const int32_t cut = leati_draw_chance(d, 30) ? (int32_t)leati_draw_int(d, 0, rank) : 0;
+  for (int32_t k = cut; k < rank; k++)
+    out[k - cut] = leati_draw_chance(d, 25) ? 1 : dims[k];
+  return rank - cut;
+}
+
+static leati_draw_tensor *narrowed_input(leati_draw *d, uint64_t type, int32_t rank, const int64_t *dims) {
+  int64_t narrow[RANK];
+  const int32_t narrow_rank = narrowed(d, rank, dims, narrow);
+  return leati_draw_input(d, type, narrow_rank, narrow);
+}
+
+/* Distinct axes of a rank, some of them counted from the back; gives how many. */
+static int32_t draw_axes(leati_draw *d, int32_t rank, int64_t *axes) {
+  int32_t count = 0;
+  for (int32_t k = 0; k < rank; k++) {
+    if (leati_draw_chance(d, 50))
+      axes[count++] = leati_draw_chance(d, 50) ? k : k - rank;
+  }
+  for (int32_t k = count - 1; k > 0; k--) {
+    const int64_t other = leati_draw_int(d, 0, k);
+    const int64_t held = axes[k];
+    axes[k] = axes[other];
+    axes[other] = held;
+  }
+  return count;
+}
+
+/* ---- Elementwise ------------------------------------------------------------------------------------------------ */
+
+static void unary(leati_draw *d) {
+  static const char *const floats[] = {"alpha", "beta", "gamma", "lambd", "bias"};
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 0, RANK, &rank, dims);
+  for (size_t k = 0; k < G_N_ELEMENTS(floats); k++) {
+    if (leati_draw_chance(d, 50))
+      leati_draw_attribute_float(d, floats[k], g_rand_double_range(d->rand, 0.1, 2));
+  }
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_string(d, "approximate", leati_draw_chance(d, 50) ? "tanh" : "none");
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "detect_negative", leati_draw_int(d, 0, 1));
+}
+
+static void cast(leati_draw *d) {
+  static const struct {
+    uint64_t type;
+    int64_t number; /* ONNX's TensorProto.DataType */
+  } numbers[] = {{LEAT_TYPE_FLOAT32, 1},  {LEAT_TYPE_UINT8, 2},    {LEAT_TYPE_INT8, 3},    {LEAT_TYPE_UINT16, 4},
+                 {LEAT_TYPE_INT16, 5},    {LEAT_TYPE_INT32, 6},    {LEAT_TYPE_INT64, 7},   {LEAT_TYPE_BOOL, 9},
+                 {LEAT_TYPE_FLOAT16, 10}, {LEAT_TYPE_FLOAT64, 11}, {LEAT_TYPE_UINT32, 12}, {LEAT_TYPE_UINT64, 13},
+                 {LEAT_TYPE_BFLOAT16, 16}};
+  int32_t rank;
+  int64_t dims[RANK];
+  const uint64_t to = leati_draw_type(d, "T2");
+  any_input(d, "T1", 0, RANK, &rank, dims);
+  for (size_t k = 0; k < G_N_ELEMENTS(numbers); k++) {
+    if (numbers[k].type == to)
+      leati_draw_attribute_int(d, "to", numbers[k].number);
+  }
+  /* What a negative number becomes in an unsigned type is the device's choice. */
+  leati_draw_tensor *x = &d->inputs[0];
+  for (int64_t k = 0; k < x->count && is_float(x->type); k++)
+    leati_draw_set(x, k, g_rand_double_range(d->rand, 0, 100));
+}
+
+static void cast_like(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  const uint64_t to = leati_draw_type(d, "T2");
+  leati_draw_tensor *x = any_input(d, "T1", 0, RANK, &rank, dims);
+  for (int64_t k = 0; k < x->count && is_float(x->type); k++)
+    leati_draw_set(x, k, g_rand_double_range(d->rand, 0, 100));
+  rank = draw_rank(d, 0, 3);
+  leati_draw_dims(d, rank, dims);
+  leati_draw_input(d, to, rank, dims);
+}
+
+static void binary(leati_draw *d) {
+  const bool divides = strcmp(d->info->name, "Div") == 0 || strcmp(d->info->name, "Mod") == 0;
+  const bool power = strcmp(d->info->name, "Pow") == 0;
+  const int32_t rank = draw_rank(d, 0, RANK);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  const uint64_t type = leati_draw_type(d, "T");
+  narrowed_input(d, type, rank, dims);
+  leati_draw_tensor *b = narrowed_input(d, power ? leati_draw_type(d, "T1") : type, rank, dims);
+  if (divides || (power && !(is_float(type) && is_float(b->type))))
+    draw_range(d, b, divides ? 1 : 0, 5);
+  if (strcmp(d->info->name, "Mod") == 0)
+    leati_draw_attribute_int(d, "fmod", is_float(type) ? 1 : leati_draw_int(d, 0, 1));
+}
+
+static void prelu(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 0, RANK, &rank, dims);
+  narrowed_input(d, d->inputs[0].type, rank, dims);
+}
+
+static void variadic(leati_draw *d) {
+  const int32_t rank = draw_rank(d, 0, RANK);
+  const int64_t count = leati_draw_int(d, 1, 4);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  const uint64_t type = leati_draw_type(d, "T");
+  for (int64_t k = 0; k < count; k++)
+    narrowed_input(d, type, rank, dims);
+}
+
+static void clip(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 0, RANK, &rank, dims);
+  for (int k = 0; k < 2; k++) {
+    if (leati_draw_chance(d, 60)) {
+      leati_draw_tensor *bound = leati_draw_input(d, d->inputs[0].type, 0, NULL);
+      draw_range(d, bound, k == 0 ? 0 : 3, k == 0 ? 2 : 6);
+    } else {
+      leati_draw_absent(d);
+    }
+  }
+}
+
+static void where(leati_draw *d) {
+  const int32_t rank = draw_rank(d, 0, RANK);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  const uint64_t type = leati_draw_type(d, "T");
+  narrowed_input(d, LEAT_TYPE_BOOL, rank, dims);
+  narrowed_input(d, type, rank, dims);
+  narrowed_input(d, type, rank, dims);
+}
+
+/* ---- Movement --------------------------------------------------------------------------------------------------- */
+
+static void transpose(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t order[RANK];
+  any_input(d, "T", 0, RANK, &rank, dims);
+  for (int32_t k = 0; k < rank; k++)
+    order[k] = k;
+  for (int32_t k = rank - 1; k > 0; k--) {
+    const int64_t other = leati_draw_int(d, 0, k);
+    const int64_t held = order[k];
+    order[k] = order[other];
+    order[other] = held;
+  }
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_ints(d, "perm", rank, order);
+}
+
+static void expand(leati_draw *d) {
+  const int32_t rank = draw_rank(d, 0, RANK);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  narrowed_input(d, leati_draw_type(d, "T"), rank, dims);
+  for (int32_t k = 0; k < rank; k++)
+    dims[k] = leati_draw_chance(d, 20) && dims[k] != 0 ? 1 : dims[k];
+  leati_draw_list(d, LEAT_TYPE_INT64, rank, dims);
+}
+
+static void slice(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t axes[RANK];
+  int64_t numbers[3][RANK]; /* starts, ends, steps */
+  any_input(d, "T", 1, RANK, &rank, dims);
+  const uint64_t type = leati_draw_type(d, "Tind");
+  const bool listed = leati_draw_chance(d, 70);
+  int32_t count = draw_axes(d, rank, axes);
+  if (!listed) {
+    for (int32_t k = 0; k < count; k++)
+      axes[k] = k;
+  }
+  for (int32_t k = 0; k < count; k++) {
+    const int64_t size = dims[front(axes[k], rank)];
+    numbers[0][k] = leati_draw_int(d, -size - 1, size + 1);
+    numbers[1][k] = leati_draw_int(d, -size - 1, size + 1);
+    numbers[2][k] = leati_draw_int(d, 1, 3);
+    if (listed && leati_draw_chance(d, 40)) {
+      numbers[0][k] = leati_draw_int(d, -size, size + 1);
+      numbers[2][k] = -numbers[2][k];
+    }
+  }
+  leati_draw_list(d, type, count, numbers[0]);
+  leati_draw_list(d, type, count, numbers[1]);
+  if (listed) {
+    leati_draw_list(d, type, count, axes);
+    leati_draw_list(d, type, count, numbers[2]);
+  }
+}
+
+static void concat(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 1, RANK, &rank, dims);
+  const int64_t axis = draw_axis(d, rank);
+  for (int64_t k = leati_draw_int(d, 0, 4); k > 0; k--) {
+    dims[front(axis, rank)] = leati_draw_int(d, 0, 4);
+    leati_draw_input(d, d->inputs[0].type, rank, dims);
+  }
+  leati_draw_attribute_int(d, "axis", axis);
+}
+
+static void split(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t parts[LEAT_DRAW_OUTPUTS];
+  rank = draw_rank(d, 1, RANK);
+  leati_draw_dims(d, rank, dims);
+  const int64_t axis = draw_axis(d, rank);
+  const int32_t count = (int32_t)leati_draw_int(d, 1, 4);
+  const bool listed = leati_draw_chance(d, 50);
+  int64_t sum = 0;
+  for (int32_t k = 0; k < count; k++) {
+    parts[k] = listed ? leati_draw_int(d, d->empty ? 0 : 1, 4) : 2;
+    sum += parts[k];
+  }
+  dims[front(axis, rank)] = sum;
+  leati_draw_input(d, leati_draw_type(d, "T"), rank, dims);
+  if (listed) {
+    leati_draw_list(d, LEAT_TYPE_INT64, count, parts);
+  } else if (d->opset >= 18) {
+    leati_draw_attribute_int(d, "num_outputs", count);
+  }
+  leati_draw_attribute_int(d, "axis", axis);
+  d->output_count = (uint32_t)count;
+}
+
+static void pad(leati_draw *d) {
+  static const char *const modes[] = {"constant", "edge", "reflect", "wrap"};
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t pads[2 * RANK];
+  any_input(d, "T", 1, 4, &rank, dims);
+  const int64_t mode = leati_draw_int(d, 0, d->opset >= 19 ? 3 : 2);
+  for (int32_t k = 0; k < 2 * rank; k++) {
+    const int64_t size = dims[k % rank];
+    const int64_t most = mode == 0 ? 3 : mode == 2 ? size - 1 : size;
+    pads[k] = size == 0 && mode != 0 ? 0 : leati_draw_int(d, 0, most < 3 ? most : 3);
+    if (mode == 0 && size >= 4 && leati_draw_chance(d, 15))
+      pads[k] = -1;
+  }
+  leati_draw_list(d, LEAT_TYPE_INT64, 2 * rank, pads);
+  if (leati_draw_chance(d, 50)) {
+    leati_draw_input(d, d->inputs[0].type, 0, NULL);
+  } else {
+    leati_draw_absent(d);
+  }
+  if (mode != 0 || leati_draw_chance(d, 50))
+    leati_draw_attribute_string(d, "mode", modes[mode]);
+}
+
+static void tile(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t repeats[RANK];
+  any_input(d, "T", 0, RANK, &rank, dims);
+  for (int32_t k = 0; k < rank; k++)
+    repeats[k] = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, d->empty ? 0 : 1, 3);
+  leati_draw_list(d, LEAT_TYPE_INT64, rank, repeats);
+}
+
+static void depth_space(leati_draw *d) {
+  const int64_t block = leati_draw_int(d, 1, 3);
+  const bool to_space = strcmp(d->info->name, "DepthToSpace") == 0;
+  int64_t dims[4];
+  for (int k = 0; k < 4; k++)
+    dims[k] = leati_draw_int(d, d->empty ? 0 : 1, 3);
+  dims[1] *= to_space ? block * block : 1;
+  dims[2] *= to_space ? 1 : block;
+  dims[3] *= to_space ? 1 : block;
+  leati_draw_input(d, leati_draw_type(d, "T"), 4, dims);
+  leati_draw_attribute_int(d, "blocksize", block);
+  if (to_space && leati_draw_chance(d, 60))
+    leati_draw_attribute_string(d, "mode", leati_draw_chance(d, 50) ? "CRD" : "DCR");
+}
+
+static void trilu(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 2, RANK, &rank, dims);
+  if (leati_draw_chance(d, 60)) {
+    const int64_t k = leati_draw_int(d, -4, 4);
+    leati_draw_list(d, LEAT_TYPE_INT64, -1, &k);
+  }
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "upper", leati_draw_int(d, 0, 1));
+}
+
+/* ---- The same bytes, and shapes --------------------------------------------------------------------------------- */
+
+static void same(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 0, RANK, &rank, dims);
+}
+
+static void dropout(leati_draw *d) {
+  same(d);
+  d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
+  if (leati_draw_chance(d, 50)) {
+    leati_draw_tensor *ratio = leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL);
+    leati_draw_set(ratio, 0, 0.25);
+    if (leati_draw_chance(d, 50)) {
+      leati_draw_tensor *training = leati_draw_input(d, LEAT_TYPE_BOOL, 0, NULL);
+      leati_draw_set(training, 0, 0);
+      training->constant = true;
+    }
+  }
+}
+
+static void reshape(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t shape[RANK];
+  any_input(d, "T", 0, RANK, &rank, dims);
+  const bool zero = leati_draw_count(rank, dims) == 0;
+  int32_t count = 0;
+  /* Joins neighbours, or keeps them; one of what comes out may be left to be found. */
+  for (int32_t k = 0; k < rank; k++) {
+    if (count > 0 && leati_draw_chance(d, 40)) {
+      shape[count - 1] *= dims[k];
+    } else {
+      shape[count++] = dims[k];
+    }
+  }
+  if (count > 0 && !zero && leati_draw_chance(d, 40))
+    shape[leati_draw_int(d, 0, count - 1)] = -1;
+  if (d->opset >= 14)
+    leati_draw_attribute_int(d, "allowzero", 1);
+  if (zero && d->opset < 14) {
+    /* A zero copies the dimension of the input. */
+    count = rank;
+    memcpy(shape, dims, sizeof shape);
+  }
+  leati_draw_list(d, LEAT_TYPE_INT64, count, shape);
+}
+
+static void flatten(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 0, RANK, &rank, dims);
+  /* One behind the last is an axis here. */
+  const int64_t axis = leati_draw_int(d, d->opset >= 11 ? -rank : 0, rank);
+  if (rank == 0 || leati_draw_chance(d, 80))
+    leati_draw_attribute_int(d, "axis", rank == 0 ? 0 : axis);
+}
+
+static void squeeze(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t axes[RANK];
+  rank = draw_rank(d, 0, RANK);
+  leati_draw_dims(d, rank, dims);
+  const int32_t count = draw_axes(d, rank, axes);
+  const bool listed = leati_draw_chance(d, 70);
+  for (int32_t k = 0; k < count; k++)
+    dims[front(axes[k], rank)] = 1;
+  leati_draw_input(d, leati_draw_type(d, "T"), rank, dims);
+  if (listed)
+    leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
+}
+
+static void unsqueeze(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t axes[RANK];
+  any_input(d, "T", 0, 5, &rank, dims);
+  const int32_t count = (int32_t)leati_draw_int(d, 0, RANK - rank > 3 ? 3 : RANK - rank);
+  for (int32_t k = 0; k < count; k++)
+    axes[k] = leati_draw_chance(d, 50) ? k * 2 : k * 2 - rank - count;
+  /* Every second one may be too many for a small tensor. */
+  for (int32_t k = 0; k < count; k++) {
+    if (2 * (count - 1) >= rank + count)
+      axes[k] = k;
+  }
+  leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
+}
+
+static void shape_of(leati_draw *d) {
+  same(d);
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "start", leati_draw_int(d, -9, 9));
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "end", leati_draw_int(d, -9, 9));
+}
+
+static void constant_of_shape(leati_draw *d) {
+  static int64_t one[1] = {1};
+  const int32_t rank = draw_rank(d, 0, RANK);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  leati_draw_list(d, LEAT_TYPE_INT64, rank, dims);
+  if (leati_draw_chance(d, 80)) {
+    leati_draw_tensor *kept = leati_draw_input(d, leati_draw_type(d, "T2"), 1, one);
+    d->value = *kept;
+    memset(kept, 0, sizeof *kept);
+    d->input_count--;
+    d->value_view = (DLTensor){.data = d->value.bytes,
+                               .device = {kDLCPU, 0},
+                               .ndim = 1,
+                               .dtype = leati_draw_dlpack(d->value.type),
+                               .shape = d->value.dims};
+    leati_draw_attribute_tensor(d, "value", &d->value_view);
+  }
+}
+
+static void range(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T");
+  const bool backwards = leati_draw_chance(d, 40);
+  const int64_t start = leati_draw_int(d, -20, 20);
+  const int64_t limit = start + leati_draw_int(d, -5, 40) * (backwards ? -1 : 1);
+  const int64_t delta = leati_draw_int(d, 1, 4) * (backwards ? -1 : 1);
+  const int64_t numbers[3] = {start, limit, delta};
+  for (int k = 0; k < 3; k++) {
+    leati_draw_tensor *scalar = leati_draw_input(d, type, 0, NULL);
+    leati_draw_set(scalar, 0, (double)numbers[k]);
+  }
+}
+
+/* ---- Indices ---------------------------------------------------------------------------------------------------- */
+
+/* Indices into a dimension, counted from the front or the back. */
+static void draw_indices(leati_draw *d, leati_draw_tensor *indices, int64_t size) {
+  draw_range(d, indices, -size, size - 1);
+}
+
+static void gather(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t shape[RANK];
+  any_input(d, "T", 1, 5, &rank, dims);
+  const int64_t axis = draw_axis(d, rank);
+  const int64_t size = dims[front(axis, rank)];
+  int32_t more = draw_rank(d, 0, 3);
+  for (int32_t k = 0; k < more; k++)
+    shape[k] = size == 0 ? 0 : leati_draw_int(d, d->empty ? 0 : 1, 3);
+  if (more == 0 && size == 0)
+    shape[more++] = 0;
+  draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), more, shape), size);
+  leati_draw_attribute_int(d, "axis", axis);
+}
+
+static void gather_elements(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 1, RANK, &rank, dims);
+  const int64_t axis = draw_axis(d, rank);
+  const int64_t size = dims[front(axis, rank)];
+  for (int32_t k = 0; k < rank; k++)
+    dims[k] = k == front(axis, rank) && size > 0 ? leati_draw_int(d, 1, 6)
+              : leati_draw_int(d, 0, 1)          ? dims[k]
+                                                 : dims[k] > 0;
+  draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), rank, dims), size);
+  leati_draw_attribute_int(d, "axis", axis);
+}
+
+static void draw_reduction(leati_draw *d) {
+  static const char *const names[] = {"none", "add", "mul", "min", "max"};
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_string(d, "reduction",
+                                names[leati_draw_int(d, 0,
+                                                     d->opset >= 18   ? 4
+                                                     : d->opset >= 16 ? 2
+                                                                      : 0)]);
+}
+
+static void scatter_elements(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t shape[RANK];
+  any_input(d, "T", 1, 5, &rank, dims);
+  const int64_t axis = draw_axis(d, rank);
+  const int64_t size = dims[front(axis, rank)];
+  for (int32_t k = 0; k < rank; k++)
+    shape[k] = leati_draw_int(d, dims[k] > 0 && !d->empty ? 1 : 0, dims[k]);
+  leati_draw_tensor *indices = leati_draw_input(d, leati_draw_type(d, "Tind"), rank, shape);
+  /* No place twice: along the axis the indices count up from anywhere. */
+  const int64_t begin = leati_draw_int(d, 0, size - 1);
+  for (int64_t k = 0; k < indices->count; k++) {
+    int64_t index[RANK];
+    leati_ref_unravel(rank, shape, k, index);
+    leati_draw_set(indices, k, (double)((index[front(axis, rank)] + begin) % size));
+  }
+  leati_draw_input(d, d->inputs[0].type, rank, shape);
+  leati_draw_attribute_int(d, "axis", axis);
+  draw_reduction(d);
+}
+
+/* Tuples that say where in `rank` dimensions; distinct ones if asked for. */
+static void draw_tuples(leati_draw *d, leati_draw_tensor *indices, int32_t tuple, const int64_t *dims, bool distinct) {
+  const int64_t places = leati_draw_count(tuple, dims);
+  const int64_t begin = leati_draw_int(d, 0, places - 1);
+  for (int64_t k = 0; tuple > 0 && k < indices->count / tuple; k++) {
+    int64_t index[RANK];
+    leati_ref_unravel(tuple, dims, distinct ? (begin + k) % places : leati_draw_int(d, 0, places - 1), index);
+    for (int32_t t = 0; t < tuple; t++)
+      leati_draw_set(indices, k * tuple + t, (double)(index[t] - (leati_draw_chance(d, 30) ? dims[t] : 0)));
+  }
+}
+
+static void gather_nd(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t shape[RANK];
+  any_input(d, "T", 1, 5, &rank, dims);
+  const int32_t batch = d->opset >= 12 && leati_draw_chance(d, 40) ? (int32_t)leati_draw_int(d, 0, rank - 1) : 0;
+  const int32_t tuple = (int32_t)leati_draw_int(d, 1, rank - batch);
+  const bool nothing = leati_draw_count(tuple, dims + batch) == 0;
+  int32_t count = 0;
+  for (; count < batch; count++)
+    shape[count] = dims[count];
+  if (nothing || leati_draw_chance(d, 70))
+    shape[count++] = nothing ? 0 : leati_draw_int(d, d->empty ? 0 : 1, 5);
+  shape[count++] = tuple;
+  draw_tuples(d, leati_draw_input(d, LEAT_TYPE_INT64, count, shape), tuple, dims + batch, false);
+  leati_draw_attribute_int(d, "batch_dims", batch);
+}
+
+static void scatter_nd(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t shape[RANK];
+  any_input(d, "T", 1, 5, &rank, dims);
+  const int32_t tuple = (int32_t)leati_draw_int(d, 1, rank);
+  const int64_t places = leati_draw_count(tuple, dims);
+  shape[0] = leati_draw_int(d, places > 0 && !d->empty ? 1 : 0, places < 6 ? places : 6);
+  shape[1] = tuple;
+  draw_tuples(d, leati_draw_input(d, LEAT_TYPE_INT64, 2, shape), tuple, dims, true);
+  for (int32_t k = tuple; k < rank; k++)
+    shape[1 + k - tuple] = dims[k];
+  leati_draw_input(d, d->inputs[0].type, 1 + rank - tuple, shape);
+  draw_reduction(d);
+}
+
+static void cum_sum(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 1, RANK, &rank, dims);
+  const int64_t axis = draw_axis(d, rank);
+  leati_draw_list(d, leati_draw_type(d, "T2"), -1, &axis);
+  leati_draw_attribute_int(d, "exclusive", leati_draw_int(d, 0, 1));
+  leati_draw_attribute_int(d, "reverse", leati_draw_int(d, 0, 1));
+}
+
+/* ---- Reductions ------------------------------------------------------------------------------------------------- */
+
+static void reduce(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t axes[RANK];
+  any_input(d, "T", 0, RANK, &rank, dims);
+  const int32_t count = draw_axes(d, rank, axes);
+  if (leati_draw_chance(d, 70)) {
+    if (d->info->max_inputs > 1) {
+      leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
+    } else if (count > 0) {
+      leati_draw_attribute_ints(d, "axes", count, axes);
+    }
+  }
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "keepdims", leati_draw_int(d, 0, 1));
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "noop_with_empty_axes", leati_draw_int(d, 0, 1));
+}
+
+static void arg_reduce(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 1, RANK, &rank, dims);
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_int(d, "axis", draw_axis(d, rank));
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "keepdims", leati_draw_int(d, 0, 1));
+  if (d->opset >= 12 && leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "select_last_index", leati_draw_int(d, 0, 1));
+}
+
+/* ---- Normalisation ---------------------------------------------------------------------------------------------- */
+
+static void softmax(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 1, RANK, &rank, dims);
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_int(d, "axis", draw_axis(d, rank));
+}
+
+static void draw_epsilon(leati_draw *d) {
+  /* Not too small, or what the variance of equal elements is off by shows. */
+  leati_draw_attribute_float(d, "epsilon", leati_draw_chance(d, 50) ? 1e-3 : 1e-2);
+}
+
+static void layer_norm(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 1, RANK, &rank, dims);
+  const int64_t axis = draw_axis(d, rank);
+  const int32_t first = front(axis, rank);
+  const uint64_t type = d->inputs[0].type;
+  leati_draw_input(d, type, rank - first, dims + first);
+  if (d->info->max_inputs > 2 && leati_draw_chance(d, 60))
+    leati_draw_input(d, type, rank - first, dims + first);
+  leati_draw_attribute_int(d, "axis", axis);
+  draw_epsilon(d);
+  d->output_count = (uint32_t)leati_draw_int(d, 1, d->info->max_outputs);
+}
+
+static void skip_layer_norm(leati_draw *d) {
+  int64_t dims[3];
+  const int32_t rank = draw_rank(d, 2, 3);
+  leati_draw_dims(d, rank, dims);
+  const uint64_t type = leati_draw_type(d, "T");
+  const int32_t cut = leati_draw_chance(d, 30) ? rank - 2 : 0;
+  leati_draw_input(d, type, rank, dims);
+  leati_draw_input(d, type, rank - cut, dims + cut);
+  leati_draw_input(d, type, 1, dims + rank - 1);
+  for (uint32_t k = 3; k < d->info->max_inputs; k++) {
+    if (leati_draw_chance(d, 60)) {
+      leati_draw_input(d, type, 1, dims + rank - 1);
+    } else {
+      leati_draw_absent(d);
+    }
+  }
+  draw_epsilon(d);
+  d->output_count = (uint32_t)leati_draw_int(d, 1, d->info->max_outputs);
+}
+
+static void channel_norm(leati_draw *d) {
+  const bool grouped = strcmp(d->info->name, "GroupNormalization") == 0;
+  const bool batch = strcmp(d->info->name, "BatchNormalization") == 0;
+  const int32_t rank = draw_rank(d, batch ? 2 : 3, 5);
+  const int64_t groups = leati_draw_int(d, 1, 3);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  if (grouped) {
+    dims[1] = groups * leati_draw_int(d, 1, 3);
+    leati_draw_attribute_int(d, "num_groups", groups);
+  }
+  const uint64_t type = leati_draw_type(d, "T");
+  leati_draw_input(d, type, rank, dims);
+  for (int k = 0; k < (batch ? 4 : 2); k++) {
+    leati_draw_tensor *parameter = leati_draw_input(d, type, 1, grouped && d->opset < 21 ? &groups : &dims[1]);
+    if (k == 3)
+      draw_range(d, parameter, 1, 3);
+  }
+  draw_epsilon(d);
+}
+
+/* ---- Products --------------------------------------------------------------------------------------------------- */
+
+/* The shapes of two matrices, or stacks of them, that can be multiplied. */
+static void matmul(leati_draw *d) {
+  const bool fused = strcmp(d->info->name, "FusedMatMul") == 0;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t inner = leati_draw_int(d, d->empty ? 0 : 1, 20);
+  const int64_t rows = leati_draw_int(d, d->empty ? 0 : 1, 9);
+  const int64_t columns = leati_draw_int(d, d->empty ? 0 : 1, 9);
+  const bool turn_a = fused && leati_draw_chance(d, 40);
+  const bool turn_b = fused && leati_draw_chance(d, 40);
+  const int32_t batch = draw_rank(d, 0, 3);
+  int64_t stack[RANK];
+  int64_t dims[RANK];
+  for (int32_t k = 0; k < batch; k++)
+    stack[k] = leati_draw_int(d, d->empty ? 0 : 1, 3);
+  for (int side = 0; side < 2; side++) {
+    int32_t rank = 0;
+    if (!fused && leati_draw_chance(d, 10)) {
+      dims[rank++] = inner;
+    } else {
+      rank = narrowed(d, batch, stack, dims);
+      const bool turned = side == 0 ? turn_a : turn_b;
+      const int64_t two[2] = {side == 0 ? rows : inner, side == 0 ? inner : columns};
+      dims[rank++] = two[turned ? 1 : 0];
+      dims[rank++] = two[turned ? 0 : 1];
+    }
+    leati_draw_input(d, type, rank, dims);
+  }
+  leati_draw_attribute_int(d, "transA", turn_a);
+  leati_draw_attribute_int(d, "transB", turn_b);
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
+}
+
+static void gemm(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T");
+  int64_t sizes[3]; /* rows, inner, columns */
+  for (int k = 0; k < 3; k++)
+    sizes[k] = leati_draw_int(d, d->empty ? 0 : 1, 20);
+  const bool turn_a = leati_draw_chance(d, 40);
+  const bool turn_b = leati_draw_chance(d, 40);
+  leati_draw_input(d, type, 2, (const int64_t[2]){sizes[turn_a ? 1 : 0], sizes[turn_a ? 0 : 1]});
+  leati_draw_input(d, type, 2, (const int64_t[2]){sizes[turn_b ? 2 : 1], sizes[turn_b ? 1 : 2]});
+  if (leati_draw_chance(d, 60))
+    narrowed_input(d, type, 2, (const int64_t[2]){sizes[0], sizes[2]});
+  leati_draw_attribute_int(d, "transA", turn_a);
+  leati_draw_attribute_int(d, "transB", turn_b);
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_float(d, "beta", g_rand_double_range(d->rand, -2, 2));
+}
+
+/* ---- Windows ---------------------------------------------------------------------------------------------------- */
+
+/* Where windows of `spatial` dimensions go, as attributes; `image` grows until a window fits. */
+static void draw_windows(leati_draw *d, int32_t spatial, int64_t *image, int64_t *kernel) {
+  int64_t strides[3];
+  int64_t dilations[3];
+  int64_t pads[6];
+  for (int32_t k = 0; k < spatial; k++) {
+    kernel[k] = leati_draw_int(d, 1, 3);
+    strides[k] = leati_draw_int(d, 1, 3);
+    dilations[k] = leati_draw_int(d, 1, 2);
+    pads[k] = leati_draw_int(d, 0, kernel[k] - 1);
+    pads[spatial + k] = leati_draw_int(d, 0, kernel[k] - 1);
+    image[k] = leati_draw_int(d, 0, 5) + (kernel[k] - 1) * dilations[k] + 1;
+  }
+  leati_draw_attribute_ints(d, "kernel_shape", spatial, kernel);
+  if (leati_draw_chance(d, 70))
+    leati_draw_attribute_ints(d, "strides", spatial, strides);
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_ints(d, "pads", 2 * spatial, pads);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_ints(d, "dilations", spatial, dilations);
+}
+
+static void conv(leati_draw *d) {
+  const bool transposed = strcmp(d->info->name, "ConvTranspose") == 0;
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
+  const int64_t group = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, 1, 3);
+  const int64_t in = leati_draw_int(d, 1, 3);
+  const int64_t out = leati_draw_int(d, 1, 3);
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), in * group};
+  int64_t w[5] = {transposed ? in * group : out * group, transposed ? out : in};
+  const int64_t channels[1] = {out * group};
+  draw_windows(d, spatial, x + 2, w + 2);
+  const uint64_t type = leati_draw_type(d, "T");
+  leati_draw_input(d, type, spatial + 2, x);
+  leati_draw_input(d, type, spatial + 2, w);
+  if (leati_draw_chance(d, 50))
+    leati_draw_input(d, type, 1, channels);
+  leati_draw_attribute_int(d, "group", group);
+}
+
+static void pool(leati_draw *d) {
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), leati_draw_int(d, d->empty ? 0 : 1, 3)};
+  int64_t kernel[3];
+  draw_windows(d, spatial, x + 2, kernel);
+  leati_draw_input(d, leati_draw_type(d, "T"), spatial + 2, x);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "ceil_mode", leati_draw_int(d, 0, 1));
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "count_include_pad", leati_draw_int(d, 0, 1));
+}
+
+static void global_pool(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 3, 5, &rank, dims);
+}
+
+static void resize(leati_draw *d) {
+  static const char *const modes[] = {"nearest", "linear", "cubic"};
+  static const char *const places[] = {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"};
+  static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 2);
+  const int32_t rank = spatial + 2;
+  int64_t dims[4];
+  int64_t sizes[4];
+  for (int32_t k = 0; k < rank; k++) {
+    dims[k] = leati_draw_int(d, 1, 4);
+    sizes[k] = k < 2 ? dims[k] : leati_draw_int(d, 1, 8);
+  }
+  leati_draw_input(d, leati_draw_type(d, "T1"), rank, dims);
+  leati_draw_absent(d);
+  if (leati_draw_chance(d, 50)) {
+    const int64_t count[1] = {rank};
+    leati_draw_tensor *scales = leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, count);
+    for (int32_t k = 0; k < rank; k++)
+      leati_draw_set(scales, k, k < 2 ? 1 : (double)leati_draw_int(d, 2, 8) / 4);
+  } else {
+    leati_draw_absent(d);
+    leati_draw_list(d, LEAT_TYPE_INT64, rank, sizes);
+  }
+  leati_draw_attribute_string(d, "mode", modes[leati_draw_int(d, 0, 2)]);
+  leati_draw_attribute_string(d, "coordinate_transformation_mode", places[leati_draw_int(d, 0, 3)]);
+  leati_draw_attribute_string(d, "nearest_mode", roundings[leati_draw_int(d, 0, 3)]);
+}
+
+/* ---- The list --------------------------------------------------------------------------------------------------- */
+
+#define MICROSOFT "com.microsoft"
+
+const leati_draw_entry leati_draw_entries[] = {
+    {"elementwise", "", "Neg", unary},
+    {"elementwise", "", "Abs", unary},
+    {"elementwise", "", "Sign", unary},
+    {"elementwise", "", "Sqrt", unary},
+    {"elementwise", "", "Reciprocal", unary},
+    {"elementwise", "", "Exp", unary},
+    {"elementwise", "", "Log", unary},
+    {"elementwise", "", "Erf", unary},
+    {"elementwise", "", "Tanh", unary},
+    {"elementwise", "", "Sigmoid", unary},
+    {"elementwise", "", "Relu", unary},
+    {"elementwise", "", "HardSwish", unary},
+    {"elementwise", "", "Sin", unary},
+    {"elementwise", "", "Cos", unary},
+    {"elementwise", "", "Tan", unary},
+    {"elementwise", "", "Asin", unary},
+    {"elementwise", "", "Acos", unary},
+    {"elementwise", "", "Atan", unary},
+    {"elementwise", "", "Sinh", unary},
+    {"elementwise", "", "Cosh", unary},
+    {"elementwise", "", "Asinh", unary},
+    {"elementwise", "", "Acosh", unary},
+    {"elementwise", "", "Atanh", unary},
+    {"elementwise", "", "Floor", unary},
+    {"elementwise", "", "Ceil", unary},
+    {"elementwise", "", "Round", unary},
+    {"elementwise", "", "Softplus", unary},
+    {"elementwise", "", "Softsign", unary},
+    {"elementwise", "", "Mish", unary},
+    {"elementwise", "", "LeakyRelu", unary},
+    {"elementwise", "", "Elu", unary},
+    {"elementwise", "", "HardSigmoid", unary},
+    {"elementwise", "", "Selu", unary},
+    {"elementwise", "", "Celu", unary},
+    {"elementwise", "", "ThresholdedRelu", unary},
+    {"elementwise", "", "Shrink", unary},
+    {"elementwise", "", "Swish", unary},
+    {"elementwise", MICROSOFT, "QuickGelu", unary},
+    {"elementwise", "", "Gelu", unary},
+    {"elementwise", MICROSOFT, "Gelu", unary},
+    {"elementwise", "", "IsNaN", unary},
+    {"elementwise", "", "IsInf", unary},
+    {"elementwise", "", "Not", unary},
+    {"elementwise", "", "Add", binary},
+    {"elementwise", "", "Sub", binary},
+    {"elementwise", "", "Mul", binary},
+    {"elementwise", "", "Div", binary},
+    {"elementwise", "", "PRelu", prelu},
+    {"elementwise", "", "And", binary},
+    {"elementwise", "", "Or", binary},
+    {"elementwise", "", "Xor", binary},
+    {"elementwise", "", "Mod", binary},
+    {"elementwise", "", "Pow", binary},
+    {"elementwise", "", "Equal", binary},
+    {"elementwise", "", "Less", binary},
+    {"elementwise", "", "Greater", binary},
+    {"elementwise", "", "LessOrEqual", binary},
+    {"elementwise", "", "GreaterOrEqual", binary},
+    {"elementwise", "", "Min", variadic},
+    {"elementwise", "", "Max", variadic},
+    {"elementwise", "", "Sum", variadic},
+    {"elementwise", "", "Mean", variadic},
+    {"elementwise", "", "Clip", clip},
+    {"elementwise", "", "Where", where},
+    {"elementwise", "", "Cast", cast},
+    {"elementwise", "", "CastLike", cast_like},
+    {"movement", "", "Transpose", transpose},
+    {"movement", "", "Expand", expand},
+    {"movement", "", "Slice", slice},
+    {"movement", "", "Concat", concat},
+    {"movement", "", "Split", split},
+    {"movement", "", "Pad", pad},
+    {"movement", "", "Tile", tile},
+    {"movement", "", "DepthToSpace", depth_space},
+    {"movement", "", "SpaceToDepth", depth_space},
+    {"movement", "", "Trilu", trilu},
+    {"movement", "", "Identity", same},
+    {"movement", "", "Dropout", dropout},
+    {"movement", "", "Reshape", reshape},
+    {"movement", "", "Flatten", flatten},
+    {"movement", "", "Squeeze", squeeze},
+    {"movement", "", "Unsqueeze", unsqueeze},
+    {"movement", "", "Shape", shape_of},
+    {"movement", "", "Size", same},
+    {"movement", "", "ConstantOfShape", constant_of_shape},
+    {"movement", "", "Range", range},
+    {"index", "", "Gather", gather},
+    {"index", "", "GatherElements", gather_elements},
+    {"index", "", "ScatterElements", scatter_elements},
+    {"index", "", "GatherND", gather_nd},
+    {"index", "", "ScatterND", scatter_nd},
+    {"index", "", "CumSum", cum_sum},
+    {"reduce", "", "ReduceSum", reduce},
+    {"reduce", "", "ReduceMean", reduce},
+    {"reduce", "", "ReduceMax", reduce},
+    {"reduce", "", "ReduceMin", reduce},
+    {"reduce", "", "ReduceProd", reduce},
+    {"reduce", "", "ReduceL1", reduce},
+    {"reduce", "", "ReduceL2", reduce},
+    {"reduce", "", "ReduceSumSquare", reduce},
+    {"reduce", "", "ReduceLogSum", reduce},
+    {"reduce", "", "ReduceLogSumExp", reduce},
+    {"reduce", "", "ArgMax", arg_reduce},
+    {"reduce", "", "ArgMin", arg_reduce},
+    {"norm", "", "Softmax", softmax},
+    {"norm", "", "LogSoftmax", softmax},
+    {"norm", "", "LayerNormalization", layer_norm},
+    {"norm", "", "RMSNormalization", layer_norm},
+    {"norm", "", "SimplifiedLayerNormalization", layer_norm},
+    {"norm", MICROSOFT, "SkipLayerNormalization", skip_layer_norm},
+    {"norm", MICROSOFT, "SkipSimplifiedLayerNormalization", skip_layer_norm},
+    {"norm", "", "InstanceNormalization", channel_norm},
+    {"norm", "", "GroupNormalization", channel_norm},
+    {"norm", "", "BatchNormalization", channel_norm},
+    {"matmul", "", "MatMul", matmul},
+    {"matmul", MICROSOFT, "FusedMatMul", matmul},
+    {"matmul", "", "Gemm", gemm},
+    {"conv", "", "Conv", conv},
+    {"conv", "", "ConvTranspose", conv},
+    {"conv", "", "MaxPool", pool},
+    {"conv", "", "AveragePool", pool},
+    {"conv", "", "GlobalAveragePool", global_pool},
+    {"conv", "", "GlobalMaxPool", global_pool},
+    {"conv", "", "Resize", resize},
+    {NULL, NULL, NULL, NULL},
+};
