@@ -81,6 +81,10 @@ uint64_t leati_draw_type(leati_draw *draw, const char *parameter) {
 
 int64_t leati_draw_count(int32_t rank, const int64_t *dims) {
   int64_t count = 1;
+  for (int32_t d = 0; d < rank; d++) {
+    if (dims[d] == 0)
+      return 0;
+  }
   for (int32_t d = 0; d < rank; d++)
     count *= dims[d];
   return count;
@@ -136,6 +140,15 @@ static void draw_elements(leati_draw *draw, leati_draw_tensor *tensor) {
                    is_float                         ? number(draw)
                    : tensor->type == LEAT_TYPE_BOOL ? (double)leati_draw_int(draw, 0, 1)
                                                     : (double)leati_draw_int(draw, is_unsigned ? 0 : -9, 9));
+  }
+}
+
+/* Puts special numbers among those of a tensor. */
+static void draw_specials(leati_draw *draw, leati_draw_tensor *tensor) {
+  static const double specials[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e30, -1e30, 1e-30, 1, -1, 0.5, 2.5};
+  for (int64_t k = 0; k < tensor->count; k++) {
+    if (leati_draw_chance(draw, 20))
+      leati_draw_set(tensor, k, specials[leati_draw_int(draw, 0, G_N_ELEMENTS(specials) - 1)]);
   }
 }
 
@@ -272,10 +285,14 @@ void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, 
   /* Any number will do as an upper end: no form newer than the entry's is known. */
   const int64_t last = info->opset_max < 64 ? info->opset_max : info->opset_min;
   draw->opset = (uint32_t)(leati_draw_chance(draw, 60) ? last : leati_draw_int(draw, info->opset_min, last));
-  find_entry(info)->recipe(draw);
+  const leati_draw_entry *entry = find_entry(info);
+  draw->plain = strcmp(entry->family, "elementwise") != 0 && strcmp(entry->family, "movement") != 0;
+  entry->recipe(draw);
   for (uint32_t k = 0; k < draw->input_count; k++) {
     leati_draw_tensor *tensor = &draw->inputs[k];
     const bool host = (info->host_inputs >> k & 1) != 0;
+    if (tensor->present && !host && tensor->type == LEAT_TYPE_FLOAT32 && !draw->plain && leati_draw_chance(draw, 15))
+      draw_specials(draw, tensor);
     if (tensor->present && !host && tensor->rank > 0 && tensor->dims[0] > 1 && tensor->count > 0 &&
         (tensor->type & LEAT_TYPE_FLOAT32) != 0 && leati_draw_chance(draw, 15)) {
       repeat(tensor);
@@ -290,8 +307,8 @@ void leati_draw_clear(leati_draw *draw) {
   g_rand_free(draw->rand);
 }
 
-static const int64_t extremes[] = {INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, -1,   0,
-                                   1,         2,         9,         -9,        1000, INT64_C(1) << 40};
+static const int64_t extremes[] = {INT64_MAX, INT64_C(1) << 56, INT64_MIN, INT32_MIN, INT32_MAX, -1, 0, 1, 2, 9, -9,
+                                   1000,      INT64_C(1) << 40};
 
 static int64_t extreme(leati_draw *draw) {
   return extremes[leati_draw_int(draw, 0, G_N_ELEMENTS(extremes) - 1)];
@@ -341,7 +358,7 @@ static void spoil_tensor(leati_draw *draw, leati_draw_tensor *tensor, bool indic
   int32_t rank = tensor->rank;
   uint64_t type = tensor->type;
   memcpy(dims, tensor->dims, sizeof dims);
-  switch (leati_draw_int(draw, 0, 4)) {
+  switch (leati_draw_int(draw, 0, 5)) {
     case 0:
       while (rank < LEAT_MAX_RANK + 1)
         dims[rank++] = 1;
@@ -355,6 +372,15 @@ static void spoil_tensor(leati_draw *draw, leati_draw_tensor *tensor, bool indic
     case 3:
       if (rank > 0)
         dims[leati_draw_int(draw, 0, rank - 1)] = leati_draw_int(draw, indices ? 1 : 0, 3);
+      break;
+    case 4:
+      /* No elements, and more of them than can be counted. */
+      if (!indices) {
+        rank = rank > 2 ? rank : 3;
+        for (int32_t d = 0; d < rank; d++)
+          dims[d] = extremes[leati_draw_int(draw, 0, 1)];
+        dims[leati_draw_int(draw, 0, rank - 1)] = 0;
+      }
       break;
     default:
       if (rank < LEAT_MAX_RANK)

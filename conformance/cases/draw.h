@@ -41,6 +41,8 @@ typedef struct leati_draw {
   leati_draw_tensor value;                            /**< what a TENSOR attribute points to */
   DLTensor value_view;
   leati_draw_tensor inputs[LEAT_DRAW_INPUTS];
+  bool plain;   /**< no infinities and their like: a result would follow from the order of terms, or be the device's
+                   choice */
   bool empty;   /**< dimensions of size 0 are likely */
   bool spoilt;  /**< may be refused as invalid */
   bool ordered; /**< the result depends on an order that nobody promises */

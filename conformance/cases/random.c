@@ -113,7 +113,7 @@ typedef struct layout {
 
 static layout compact_layout(const leati_draw_tensor *tensor) {
   layout l = {.elements = 1};
-  for (int32_t d = tensor->rank - 1; d >= 0; d--) {
+  for (int32_t d = tensor->rank - 1; tensor->count > 0 && d >= 0; d--) {
     l.strides[d] = l.elements;
     l.elements *= tensor->dims[d];
   }
@@ -134,14 +134,14 @@ static layout draw_layout(leati_draw *draw, const leati_draw_tensor *tensor) {
     order[d] = order[other];
     order[other] = held;
   }
-  for (int32_t k = tensor->rank - 1; k >= 0; k--) {
+  for (int32_t k = tensor->rank - 1; tensor->count > 0 && k >= 0; k--) {
     const int32_t d = order[k];
     if (d == 0 && tensor->repeated)
       continue;
     l.strides[d] = l.elements * (gaps ? leati_draw_int(draw, 1, 3) : 1);
-    l.elements = tensor->dims[d] > 0 ? l.strides[d] * tensor->dims[d] : l.elements;
+    l.elements = l.strides[d] * tensor->dims[d];
     if (leati_draw_chance(draw, 20)) {
-      l.first += tensor->dims[d] > 0 ? (tensor->dims[d] - 1) * l.strides[d] : 0;
+      l.first += (tensor->dims[d] - 1) * l.strides[d];
       l.strides[d] = -l.strides[d];
     }
   }
@@ -460,50 +460,163 @@ static void check_reference(trial *t, const results *r) {
     leati_ref_tensor_clear(&tensors[k]);
 }
 
-/* A call that breaks the contract of invoke() is refused: a required output is absent, or an output lies over an input
- * that it may not touch, or outside of its block. */
-static void check_illegal(trial *t) {
-  const leati_draw *draw = &t->draw;
-  leat_case_context *ctx = t->ctx;
+/* Everything that a call needs, compact. */
+typedef struct arrangement {
   placed inputs[LEAT_DRAW_INPUTS];
   results r;
-  const DLTensor *in[LEAT_DRAW_INPUTS] = {NULL};
-  const DLTensor *out[LEAT_DRAW_OUTPUTS] = {NULL};
-  if (draw->output_count == 0)
-    return;
-  memset(inputs, 0, sizeof inputs);
-  memset(&r, 0, sizeof r);
-  place_inputs(t, false, inputs, in);
+  const DLTensor *in[LEAT_DRAW_INPUTS];
+  const DLTensor *out[LEAT_DRAW_OUTPUTS];
+} arrangement;
+
+static void arrange(trial *t, arrangement *a) {
+  const leati_draw *draw = &t->draw;
+  memset(a, 0, sizeof *a);
+  place_inputs(t, false, a->inputs, a->in);
   for (uint32_t k = 0; k < draw->output_count; k++) {
-    place_output(t, &r.outputs[k], &t->shapes[k], (draw->info->host_outputs >> k & 1) != 0, patterns[0]);
-    out[k] = &r.outputs[k].view;
+    place_output(t, &a->r.outputs[k], &t->shapes[k], (draw->info->host_outputs >> k & 1) != 0, patterns[0]);
+    a->out[k] = &a->r.outputs[k].view;
   }
-  out[0] = NULL;
-  int32_t status = draw->info->min_outputs == 0 ? LEAT_ERROR_INVALID_ARGUMENT
-                                                : ctx->op->invoke(t->op, t->stream, draw->input_count, in,
-                                                                  draw->output_count, out, fresh_error(t));
+  a->r.wanted = (1u << draw->output_count) - 1;
+}
+
+static int32_t invoke(trial *t, const arrangement *a) {
+  return t->ctx->op->invoke(t->op, t->stream, t->draw.input_count, a->in, t->draw.output_count, a->out, fresh_error(t));
+}
+
+static void disarrange(trial *t, arrangement *a) {
+  leati_synchronize(t->ctx, t->stream);
+  release_results(t, &a->r);
+  release_inputs(t, a->inputs);
+}
+
+/* What breaks the contract of invoke() is refused: a required output is absent, or it lies outside of its block, or
+ * over a part of an input. */
+static void check_illegal(trial *t) {
+  arrangement a;
+  arrange(t, &a);
+  placed *first = &a.r.outputs[0];
+  a.out[0] = NULL;
+  int32_t status = t->draw.info->min_outputs == 0 ? LEAT_ERROR_INVALID_ARGUMENT : invoke(t, &a);
   TRIAL_CHECK(t, status == LEAT_ERROR_INVALID_ARGUMENT, "without output 0 invoke() returned %s",
               leati_case_status_name(status));
-  out[0] = &r.outputs[0].view;
-  if (r.outputs[0].address != 0 && r.outputs[0].bytes > 0) {
-    r.outputs[0].view.byte_offset = 2 * GUARD + leati_draw_size(LEAT_TYPE_INT64);
-    status = ctx->op->invoke(t->op, t->stream, draw->input_count, in, draw->output_count, out, fresh_error(t));
+  a.out[0] = &first->view;
+  if (first->address != 0 && first->bytes > 0) {
+    first->view.byte_offset = 2 * GUARD + sizeof(int64_t);
+    status = invoke(t, &a);
     TRIAL_CHECK(t, status == LEAT_ERROR_INVALID_ARGUMENT, "with output 0 outside of its block invoke() returned %s",
                 leati_case_status_name(status));
-    for (uint32_t k = 0; k < draw->input_count; k++) {
-      /* The last byte of the input is the first of the output, which has room in the input's block for itself alone if
-       * it is one byte long: either way this is refused. */
-      if (inputs[k].address == 0 || inputs[k].size < 2)
+    for (uint32_t k = 0; k < t->draw.input_count; k++) {
+      if (a.inputs[k].address == 0 || a.inputs[k].size < 2)
         continue;
-      r.outputs[0].view.data = (void *)(uintptr_t)inputs[k].address;
-      r.outputs[0].view.byte_offset = inputs[k].size - 1;
-      status = ctx->op->invoke(t->op, t->stream, draw->input_count, in, draw->output_count, out, fresh_error(t));
+      /* From the last byte of the input on. */
+      first->view.data = (void *)(uintptr_t)a.inputs[k].address;
+      first->view.byte_offset = a.inputs[k].size - 1;
+      status = invoke(t, &a);
       TRIAL_CHECK(t, status == LEAT_ERROR_INVALID_ARGUMENT, "with output 0 over input %" PRIu32 " invoke() returned %s",
                   k, leati_case_status_name(status));
     }
   }
-  release_results(t, &r);
-  release_inputs(t, inputs);
+  disarrange(t, &a);
+}
+
+static bool same_shape(const leati_draw_tensor *input, const leat_shape *output) {
+  const DLDataType dtype = leati_draw_dlpack(input->type);
+  bool same = input->rank == output->ndim && dtype.code == output->dtype.code && dtype.bits == output->dtype.bits;
+  for (int32_t d = 0; same && d < input->rank; d++)
+    same = input->dims[d] == output->dims[d];
+  return same;
+}
+
+/* Output 0 in the memory of an input is what it is elsewhere, or is refused where the operator list does not allow it.
+ */
+static void check_in_place(trial *t, const results *elsewhere) {
+  const leati_draw *draw = &t->draw;
+  for (uint32_t k = 0; k < draw->input_count; k++) {
+    arrangement a;
+    arrange(t, &a);
+    placed *first = &a.r.outputs[0];
+    if (a.inputs[k].address != 0 && first->address != 0 && first->bytes > 0 && a.inputs[k].size == first->bytes) {
+      const bool allowed = ((draw->info->flags & LEAT_OP_ALIAS) != 0 && k == 0) ||
+                           ((draw->info->flags & LEAT_OP_IN_PLACE) != 0 && same_shape(&draw->inputs[k], &t->shapes[0]));
+      first->view.data = (void *)(uintptr_t)a.inputs[k].address;
+      first->view.byte_offset = 0;
+      const int32_t status = invoke(t, &a);
+      const int32_t right = allowed ? LEAT_OK : LEAT_ERROR_INVALID_ARGUMENT;
+      TRIAL_CHECK(t, status == right,
+                  "with output 0 in the memory of input %" PRIu32 " invoke() returned %s, expected %s", k,
+                  leati_case_status_name(status), leati_case_status_name(right));
+      if (allowed) {
+        a.r.wanted = 1;
+        leati_download(t->ctx, t->stream, a.inputs[k].address, first->block + GUARD, first->bytes);
+        leati_synchronize(t->ctx, t->stream);
+        compare(t, elsewhere, &a.r, "in the memory of an input");
+      }
+    }
+    disarrange(t, &a);
+  }
+}
+
+/* Whatever a view says, nothing is touched but its block: a guard of memory would know. */
+static void check_hostile_view(trial *t) {
+  static const int64_t numbers[] = {INT64_MIN, INT64_MAX, INT64_MIN + 1, -1, 0, 1, 7, 256, INT64_C(1) << 62, 1 << 30};
+  const leati_draw *draw = &t->draw;
+  arrangement a;
+  if (draw->input_count == 0)
+    return;
+  arrange(t, &a);
+  const uint32_t which = (uint32_t)leati_draw_int(&t->draw, 0, draw->input_count);
+  placed *p = which < draw->input_count ? &a.inputs[which] : &a.r.outputs[0];
+  const int64_t number = numbers[leati_draw_int(&t->draw, 0, G_N_ELEMENTS(numbers) - 1)];
+  int64_t dims[LEAT_DRAW_RANK] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const int32_t ranks[] = {-1, INT32_MIN, LEAT_MAX_RANK + 1, INT32_MAX};
+  for (int32_t d = 0; d < p->view.ndim; d++)
+    dims[d] = p->view.shape[d];
+  switch (leati_draw_int(&t->draw, 0, 6)) {
+    case 0:
+      p->view.byte_offset = (uint64_t)number;
+      break;
+    case 1:
+      for (int32_t d = 0; d < p->view.ndim; d++)
+        p->strides[d] = leati_draw_chance(&t->draw, 50) ? number : leati_draw_int(&t->draw, -9, 9);
+      p->view.strides = p->strides;
+      break;
+    case 2:
+      p->view.data = leati_draw_chance(&t->draw, 50) ? NULL : (void *)(uintptr_t)number;
+      /* An address of the host is taken at its word. */
+      p->view.data = p->address != 0 ? p->view.data : NULL;
+      break;
+    case 3:
+      p->view.device.device_id = (int32_t)number;
+      p->view.device.device_type = p->address == 0 ? kDLVulkan : kDLCUDA;
+      break;
+    case 4:
+      p->view.ndim = ranks[leati_draw_int(&t->draw, 0, G_N_ELEMENTS(ranks) - 1)];
+      p->view.shape = leati_draw_chance(&t->draw, 50) && p->view.ndim > LEAT_DRAW_RANK ? NULL : dims;
+      break;
+    case 5:
+      dims[leati_draw_int(&t->draw, 0, LEAT_MAX_RANK - 1)] = number;
+      p->view.shape = p->address != 0 ? dims : NULL;
+      break;
+    default:
+      p->view.dtype.lanes = (uint16_t)number;
+      p->view.dtype.bits = (uint8_t)leati_draw_int(&t->draw, 0, 255);
+      break;
+  }
+  if (p->address == 0 && p->view.byte_offset != 0)
+    p->view.byte_offset = 0;
+  if (p->address == 0 && p->view.strides != NULL)
+    p->view.strides = NULL;
+  const int32_t status = invoke(t, &a);
+  TRIAL_CHECK(t, status == LEAT_OK || t->error.message[0] != '\0', "invoke() returned %s without a message",
+              leati_case_status_name(status));
+  for (uint32_t k = 0; k < draw->output_count; k++) {
+    if (a.r.outputs[k].address != 0 && &a.r.outputs[k] != p) {
+      leati_download(t->ctx, t->stream, a.r.outputs[k].address, a.r.outputs[k].block, a.r.outputs[k].size);
+      leati_synchronize(t->ctx, t->stream);
+      check_guards(t, k, &a.r.outputs[k]);
+    }
+  }
+  disarrange(t, &a);
 }
 
 /* ---- Trials ----------------------------------------------------------------------------------------------------- */
@@ -539,8 +652,20 @@ static void trial_end(trial *t) {
   g_free(t->text);
 }
 
+/* Now and then a call is also made with views that it must not have. */
+static void check_use(trial *t, const results *a) {
+  if (t->draw.output_count == 0)
+    return;
+  if (leati_draw_chance(&t->draw, 15))
+    check_illegal(t);
+  if (leati_draw_chance(&t->draw, 15))
+    check_in_place(t, a);
+  if (leati_draw_chance(&t->draw, 30))
+    check_hostile_view(t);
+}
+
 /* Runs a call that was taken: compact, then in another layout and for some of the outputs. */
-static bool trial_run(trial *t, bool illegal) {
+static bool trial_run(trial *t) {
   const uint32_t all = (1u << t->draw.output_count) - 1;
   const uint32_t some =
       leati_draw_chance(&t->draw, 50) ? all : required_mask(t) | (uint32_t)leati_draw_int(&t->draw, 0, all);
@@ -559,8 +684,8 @@ static bool trial_run(trial *t, bool illegal) {
     if (!t->draw.spoilt)
       check_reference(t, &a);
     release_results(t, &b);
-    if (illegal)
-      check_illegal(t);
+    if (!t->draw.spoilt)
+      check_use(t, &a);
   }
   release_results(t, &a);
   return status == LEAT_OK;
@@ -595,8 +720,7 @@ static void run_random(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
   for (uint32_t k = ctx->first_call; k < ctx->first_call + calls; k++) {
     trial t;
-    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 15, 30) &&
-        trial_run(&t, leati_draw_chance(&t.draw, 15)))
+    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 15, 30) && trial_run(&t))
       taken[k % entries->len]++;
     trial_end(&t);
   }
@@ -659,7 +783,7 @@ static void run_empty(leat_case_context *ctx, const void *data) {
   for (uint32_t k = 0; k < CALLS; k++) {
     trial t;
     if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 100, 0))
-      trial_run(&t, false);
+      trial_run(&t);
     trial_end(&t);
   }
   leati_stream_destroy(ctx, stream);

@@ -95,6 +95,7 @@ static void cast(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
   const uint64_t to = leati_draw_type(d, "T2");
+  d->plain = true;
   any_input(d, "T1", 0, RANK, &rank, dims);
   for (size_t k = 0; k < G_N_ELEMENTS(numbers); k++) {
     if (numbers[k].type == to)
@@ -110,6 +111,7 @@ static void cast_like(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
   const uint64_t to = leati_draw_type(d, "T2");
+  d->plain = true;
   leati_draw_tensor *x = any_input(d, "T1", 0, RANK, &rank, dims);
   for (int64_t k = 0; k < x->count && is_float(x->type); k++)
     leati_draw_set(x, k, g_rand_double_range(d->rand, 0, 100));
@@ -129,6 +131,7 @@ static void binary(leati_draw *d) {
   leati_draw_tensor *b = narrowed_input(d, power ? leati_draw_type(d, "T1") : type, rank, dims);
   if (divides || (power && !(is_float(type) && is_float(b->type))))
     draw_range(d, b, divides ? 1 : 0, 5);
+  d->plain = power && !is_float(type);
   if (strcmp(d->info->name, "Mod") == 0)
     leati_draw_attribute_int(d, "fmod", is_float(type) ? 1 : leati_draw_int(d, 0, 1));
 }
