@@ -398,6 +398,11 @@ void leati_draw_spoil(leati_draw *draw) {
   const uint32_t which = (uint32_t)leati_draw_int(draw, 0, (int64_t)draw->input_count - 1);
   leati_draw_tensor *tensor = &draw->inputs[which];
   const bool host = (draw->info->host_inputs >> which & 1) != 0;
+  for (uint32_t k = 0; indices && k < draw->input_count; k++) {
+    /* Of a dimension without elements there is no index, whatever is spoilt. */
+    if (draw->inputs[k].count == 0)
+      return;
+  }
   draw->spoilt = true;
   if (indices) {
     /* Whatever becomes of axes and shapes, 0 is an index. */

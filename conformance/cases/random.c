@@ -571,35 +571,36 @@ static void check_hostile_view(trial *t) {
   const int32_t ranks[] = {-1, INT32_MIN, LEAT_MAX_RANK + 1, INT32_MAX};
   for (int32_t d = 0; d < p->view.ndim; d++)
     dims[d] = p->view.shape[d];
-  switch (leati_draw_int(&t->draw, 0, 6)) {
+  /* The last two would have indices point to where nothing is. */
+  switch (leati_draw_int(&t->draw, 0, leati_draw_knows(draw->info, "index") ? 4 : 6)) {
     case 0:
       p->view.byte_offset = (uint64_t)number;
       break;
     case 1:
-      for (int32_t d = 0; d < p->view.ndim; d++)
-        p->strides[d] = leati_draw_chance(&t->draw, 50) ? number : leati_draw_int(&t->draw, -9, 9);
-      p->view.strides = p->strides;
-      break;
-    case 2:
       p->view.data = leati_draw_chance(&t->draw, 50) ? NULL : (void *)(uintptr_t)number;
       /* An address of the host is taken at its word. */
       p->view.data = p->address != 0 ? p->view.data : NULL;
       break;
-    case 3:
+    case 2:
       p->view.device.device_id = (int32_t)number;
       p->view.device.device_type = p->address == 0 ? kDLVulkan : kDLCUDA;
       break;
-    case 4:
+    case 3:
       p->view.ndim = ranks[leati_draw_int(&t->draw, 0, G_N_ELEMENTS(ranks) - 1)];
       p->view.shape = leati_draw_chance(&t->draw, 50) && p->view.ndim > LEAT_DRAW_RANK ? NULL : dims;
       break;
-    case 5:
-      dims[leati_draw_int(&t->draw, 0, LEAT_MAX_RANK - 1)] = number;
-      p->view.shape = p->address != 0 ? dims : NULL;
-      break;
-    default:
+    case 4:
       p->view.dtype.lanes = (uint16_t)number;
       p->view.dtype.bits = (uint8_t)leati_draw_int(&t->draw, 0, 255);
+      break;
+    case 5:
+      for (int32_t d = 0; d < p->view.ndim; d++)
+        p->strides[d] = leati_draw_chance(&t->draw, 50) ? number : leati_draw_int(&t->draw, -9, 9);
+      p->view.strides = p->strides;
+      break;
+    default:
+      dims[leati_draw_int(&t->draw, 0, LEAT_MAX_RANK - 1)] = number;
+      p->view.shape = p->address != 0 ? dims : NULL;
       break;
   }
   if (p->address == 0 && p->view.byte_offset != 0)
