@@ -619,7 +619,9 @@ static void op_absent_output_crashes(void) {
 static int32_t invoke_unless_empty(const leat_op *op, leat_stream *stream, uint32_t input_count,
                                    const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
                                    leat_error *err) {
-  if (input_count > 0 && inputs[0] != NULL && outputs[0] != NULL) {
+  /* Views that no tensor has are for the right plugin to refuse. */
+  if (input_count > 0 && inputs[0] != NULL && outputs[0] != NULL && inputs[0]->shape != NULL &&
+      inputs[0]->ndim <= LEAT_MAX_RANK) {
     for (int32_t d = 0; d < inputs[0]->ndim; ++d) {
       if (inputs[0]->shape[d] == 0)
         return LEAT_OK;
