@@ -238,6 +238,28 @@ static void check_guards(const trial *t, uint32_t output, const placed *p) {
 
 /* ---- Creating and asking ---------------------------------------------------------------------------------------- */
 
+/* Makes a constant one that nobody may read. */
+static void break_constant(leati_draw *draw, DLTensor *view) {
+  switch (leati_draw_int(draw, 0, 4)) {
+    case 0:
+      view->data = NULL;
+      break;
+    case 1:
+      view->device.device_type = kDLVulkan;
+      view->data = (void *)(uintptr_t)GUARD;
+      break;
+    case 2:
+      view->ndim = leati_draw_chance(draw, 50) ? -1 : INT32_MAX;
+      break;
+    case 3:
+      view->shape = NULL;
+      break;
+    default:
+      view->dtype.lanes = 0;
+      break;
+  }
+}
+
 /* Makes the operator, with as much known of its inputs as the draw says. False: it is refused. */
 static bool create(trial *t) {
   leat_case_context *ctx = t->ctx;
@@ -261,6 +283,8 @@ static bool create(trial *t) {
     if (tensor->constant) {
       place_input(t, &values[k], tensor, true, false);
       infos[k].value = &values[k].view;
+      if (draw->spoilt && leati_draw_chance(draw, 30))
+        break_constant(draw, &values[k].view);
     }
     inputs[k] = &infos[k];
   }
