@@ -66,7 +66,9 @@ float gelu(float x) { return 0.5 * x * (1.0 + leat_erf(x * 0.707106781)); }
 // max(0, x) + min(0, p (e^(x / p) - 1)). Where the formula has a product of 0 and infinity it is NaN, which min() need
 // not keep; where x / p is tiny, and may be subnormal, p (e^(x / p) - 1) is x and a little.
 float celu(float x, float p) {
-  float t = x / p;
+  // Of a divisor above 2^126 a device need not know the reciprocal.
+  float scale = abs(p) > 1.0e37 ? 9.765625e-4 : 1.0;
+  float t = x * scale / (p * scale);
   float bend = p * leat_expm1(t);
   if (leat_isnan(p) || leat_isinf(p) || leat_isnan(bend)) return leat_nan();
   if (abs(t) < 1.0e-4) bend = x + 0.5 * x * t;
