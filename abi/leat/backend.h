@@ -683,8 +683,8 @@ typedef struct leat_event_api {
  *
  * What the specification leaves open is the same on every device:
  * - Cast of a float to an integer type, and Pow of integers with a fractional exponent: towards zero; what does not fit
- *   becomes the nearest number that the type holds, and NaN 0. Pow with a whole exponent wraps, as a product of integers
- *   does; 0 to a negative power is 0.
+ *   becomes the nearest number that the type holds, and NaN 0. Pow with a whole exponent wraps, as products of
+ *   integers do; 0 to a negative power is 0.
  * - A NaN among the operands of Max, Min, ReduceMax, ReduceMin, MaxPool, GlobalMaxPool and Clip gives NaN. ArgMax and
  *   ArgMin find the first NaN, or the last with select_last_index.
  * - ReduceMean of integers is rounded towards zero, whatever their sum is; ReduceSum and ReduceProd wrap.
