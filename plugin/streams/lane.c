@@ -9,7 +9,7 @@
  * and submitting take that one half as long. */
 #define PASSES_MAX 6
 /* How often a thread leads in one call. Where lists come as fast as they can be submitted it would else lead for ever;
- * after so many turns the next thread that hands a list over waits for the role, and the caller goes on. */
+ * after so many turns the next thread that hands a list over, or spins, waits for the role, and the caller goes on. */
 #define TURNS_MAX 8
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX LEATI_TAPE_LISTS_MAX
@@ -588,6 +588,12 @@ static bool lead_after(leati_lane *lane, uint64_t timeout_ns) {
   return true;
 }
 
+/* Whether the thread that leads has done so for long, and it is the caller who is to wait for the role. */
+static bool is_to_relieve(leati_lane *lane) {
+  return atomic_load_explicit(&lane->relief, memory_order_relaxed) &&
+         atomic_exchange_explicit(&lane->relief, false, memory_order_relaxed);
+}
+
 /* Takes the role for a thread that may not look again: if another one has it, that one is told that there is a list;
  * or relieved, if it has led for long. */
 static bool lead_or_tell(leati_lane *lane, bool tired) {
@@ -599,8 +605,7 @@ static bool lead_or_tell(leati_lane *lane, bool tired) {
   if (lead(lane, tired)) {
     return true;
   }
-  return !tired && atomic_load_explicit(&lane->relief, memory_order_relaxed) &&
-         atomic_exchange_explicit(&lane->relief, false, memory_order_relaxed) && lead_after(lane, LEATI_GATE_LOOK_NS);
+  return !tired && is_to_relieve(lane) && lead_after(lane, LEATI_GATE_LOOK_NS);
 }
 
 /* One turn of the leader, at the end of which it gives up the role. Without `force` what is queued is left to gather
@@ -644,7 +649,9 @@ void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
     *inout_passed = 0;
     return;
   }
-  if (atomic_load_explicit(&lane->led_by, memory_order_relaxed) != &self && leati_lane_attendants(lane) > 1 &&
+  /* Nothing is left to a thread that has led for long. */
+  const bool tired = atomic_load_explicit(&lane->relief, memory_order_relaxed);
+  if (!tired && atomic_load_explicit(&lane->led_by, memory_order_relaxed) != &self && leati_lane_attendants(lane) > 1 &&
       *inout_passed < PASSES_MAX) {
     ++*inout_passed;
     return;
@@ -657,6 +664,8 @@ void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
     if (atomic_load_explicit(&lane->missed, memory_order_seq_cst)) {
       leati_lane_help(lane);
     }
+  } else if (is_to_relieve(lane)) {
+    leati_lane_follow(lane, false, LEATI_GATE_LOOK_NS);
   }
 }
 

@@ -93,7 +93,8 @@ static inline uint32_t leati_lane_attendants(const leati_lane *lane) {
 }
 /** A look of an attendant that spins. Submits what is queued, if the queue is known to have room, unless threads whose
  * lists have just run are about to hand over the next ones, or another attendant is likely to do it at once and to be
- * quicker. `*inout_passed` is the caller's own: how often the latter was so; 0 at first. Does not ask the driver. */
+ * quicker. `*inout_passed` is the caller's own: how often the latter was so; 0 at first. Does not ask the driver,
+ * unless it relieves a thread that has led for long. */
 void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed);
 /** Value of the lane's counter with which the queue has room for what is left to gather; it was submitted. */
 uint64_t leati_lane_room(leati_lane *lane);

@@ -624,11 +624,13 @@ static void who_blocks_leaves_no_list_behind_for_which_there_is_room(void **stat
   assert_true(place > 3);
 }
 
-/* Each list that is submitted is followed by another one, until a thread has come that takes over. */
+/* Each list that is submitted is followed by another one, until a thread has come that takes over: with a list of its
+ * own, or because it spins and finds one. */
 static pthread_t successor;
-static bool has_successor;
+static bool has_successor, relieved;
 static unsigned followers;
 static _Thread_local bool is_successor;
+static atomic_bool went_on; /* the thread that led for long */
 
 static void *take_over(void *unused) {
   (void)unused;
@@ -637,36 +639,79 @@ static void *take_over(void *unused) {
   return NULL;
 }
 
+static void *watch_until_it_leads(void *unused) {
+  uint32_t passed = 0;
+  (void)unused;
+  is_successor = true;
+  while (!atomic_load(&went_on) || atomic_load_explicit(&visited->lane->queued, memory_order_relaxed) != NULL) {
+    leati_lane_watch(visited->lane, &passed);
+    (void)leati_counter_poll(visited->f->device, &visited->lane->counter, NULL);
+  }
+  return NULL;
+}
+
+static void *(*succeed)(void *);
+
+/* The lane has room as long as nothing is in flight. */
+static void let_all_run(bench *t) {
+  hide_the_last(t, 0);
+  assert_ok(leati_counter_poll(t->f->device, &t->lane->counter, &err));
+  show_all(t);
+}
+
+/* Whether a thread sleeps behind the one that leads. */
+static bool has_follower(const leati_lane *lane) {
+  return (atomic_load_explicit(&lane->leader.holder, memory_order_relaxed) & FUTEX_WAITERS) != 0;
+}
+
 static VkResult submit_and_hand_over(VkQueue queue, uint32_t count, const VkSubmitInfo *batches, VkFence fence) {
-  if (!is_successor) {
-    if (atomic_load_explicit(&visited->lane->relief, memory_order_relaxed)) {
-      assert_false(has_successor);
-      has_successor = true;
-      assert_int_equal(pthread_create(&successor, NULL, take_over, NULL), 0);
-      while ((atomic_load_explicit(&visited->lane->leader.holder, memory_order_relaxed) & FUTEX_WAITERS) == 0) {
+  if (!is_successor && !has_successor) {
+    leati_lane *const lane = visited->lane;
+    has_successor = atomic_load_explicit(&lane->relief, memory_order_relaxed);
+    let_all_run(visited);
+    assert_int_equal(put(visited, 1 + (int)(++followers % (STREAMS - 1)), 7), LEAT_OK);
+    if (has_successor) {
+      /* It is not this thread, with its second list, that is to take over. */
+      atomic_store_explicit(&lane->relief, true, memory_order_relaxed);
+      const uint64_t begin = leati_now_ns();
+      assert_int_equal(pthread_create(&successor, NULL, succeed, NULL), 0);
+      while (!has_follower(lane) && leati_now_ns() - begin < PATIENCE_NS) {
         leati_yield();
       }
+      relieved = has_follower(lane);
     }
-    assert_int_equal(put(visited, 1 + (int)(++followers % (STREAMS - 1)), 7), LEAT_OK);
   }
   return driver.QueueSubmit(queue, count, batches, fence);
 }
 
 static void who_leads_for_long_is_relieved(void **state) {
-  bench t;
-  open_bench(state, &t);
-  visited = &t;
-  t.f->device->vk.QueueSubmit = submit_and_hand_over;
-  assert_int_equal(put(&t, 0, 7), LEAT_OK);
-  assert_true(has_successor);
-  assert_int_equal(pthread_join(successor, NULL), 0);
-  t.f->device->vk.QueueSubmit = count_submits;
-  /* All that came while the other one waited went with it. */
-  assert_null(atomic_load_explicit(&t.lane->queued, memory_order_relaxed));
-  for (int i = 0; i < STREAMS; ++i) {
-    check(&t, i, 7);
+  static void *(*const ways[])(void *) = {take_over, watch_until_it_leads};
+  for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); ++i) {
+    bench t;
+    open_bench(state, &t);
+    visited = &t;
+    succeed = ways[i];
+    has_successor = false;
+    atomic_store(&went_on, false);
+    /* The one who spins, and another one that sleeps. */
+    attend(t.lane);
+    attend(t.lane);
+    t.f->device->vk.QueueSubmit = submit_and_hand_over;
+    assert_int_equal(put(&t, 0, 7), LEAT_OK);
+    atomic_store(&went_on, true);
+    assert_true(has_successor);
+    assert_int_equal(pthread_join(successor, NULL), 0);
+    assert_true(relieved);
+    t.f->device->vk.QueueSubmit = count_submits;
+    leave(t.lane);
+    leave(t.lane);
+    /* All that came while the other one waited went with it. */
+    assert_null(atomic_load_explicit(&t.lane->queued, memory_order_relaxed));
+    for (int j = 0; j < STREAMS; ++j) {
+      check(&t, j, 7);
+    }
+    close_bench(&t);
   }
-  close_bench(&t);
 }
 
 static void what_a_stream_waits_for_is_submitted_first(void **state) {
