@@ -209,8 +209,8 @@ void leati_streams_give(leat_stream *stream) {
   leati_mutex_unlock(&streams->lock);
 }
 
-/* Flushes all live streams. Fails with the first failure. */
-static int32_t flush_all(leat_device *device, leat_error *err) {
+/* Calls a function for all stream objects. Fails with the first failure. */
+static int32_t for_all(leat_device *device, int32_t (*call)(leat_stream *, leat_error *), leat_error *err) {
   struct leati_streams *const streams = device->streams;
   int32_t status = LEAT_OK;
   leati_mutex_lock(&streams->lock);
@@ -220,8 +220,8 @@ static int32_t flush_all(leat_device *device, leat_error *err) {
    * same goes for that of the timelines. */
   for (; stream != NULL; stream = stream->next) {
     leat_error failure = {.struct_size = sizeof(failure)};
-    const int32_t flushed = leati_stream_flush_if_live(stream, &failure);
-    if (flushed != LEAT_OK && status == LEAT_OK) {
+    const int32_t called = call(stream, &failure);
+    if (called != LEAT_OK && status == LEAT_OK) {
       status = leati_fail_again(err, &failure);
     }
   }
@@ -230,8 +230,8 @@ static int32_t flush_all(leat_device *device, leat_error *err) {
 
 int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
   leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
-  int32_t status = flush_all(device, err);
-  /* A failure that is known by now was reported by its stream above, or was cleared. */
+  int32_t status = for_all(device, leati_stream_flush_if_live, err);
+  /* A failure that is known by now was reported by its stream above, is below, or was cleared. */
   for (; timeline != NULL; timeline = timeline->next) {
     leat_error failure = {.struct_size = sizeof(failure)};
     const uint64_t value = leati_timeline_last(timeline);
@@ -241,13 +241,14 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
       status = leati_fail_again(err, &failure);
     }
   }
-  return status;
+  /* While this thread waited for one stream, another one may have failed. */
+  return status == LEAT_OK ? for_all(device, leati_stream_error_if_live, err) : status;
 }
 
 /* Waits for what may come free. False: there was nothing to wait for. */
 static bool await_uses(leat_device *device) {
   /* A failure here is for those to hear who use that stream. */
-  (void)flush_all(device, NULL);
+  (void)for_all(device, leati_stream_flush_if_live, NULL);
   leati_timeline *const newest = atomic_load_explicit(&device->timelines, memory_order_acquire);
   uint32_t count = 0;
   for (const leati_timeline *at = newest; at != NULL; at = at->next) {

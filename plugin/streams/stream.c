@@ -219,6 +219,13 @@ int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err) {
   return unlock_and_help(stream, flush(stream, err), err);
 }
 
+int32_t leati_stream_error_if_live(leat_stream *stream, leat_error *err) {
+  leati_mutex_lock(&stream->lock);
+  const int32_t status = stream->kind == LEATI_KIND_STREAM ? sticky_error(stream, err) : LEAT_OK;
+  leati_mutex_unlock(&stream->lock);
+  return status;
+}
+
 void leati_stream_leave(leat_stream *stream) {
   leati_mutex_lock(&stream->lock);
   if (flush(stream, NULL) != LEAT_OK) {
@@ -854,10 +861,7 @@ static int32_t stream_wait_event(leat_stream *stream, leat_event *event, leat_er
 static int32_t stream_error(leat_stream *stream, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_stream_check(stream, NULL, err));
-  leati_mutex_lock(&stream->lock);
-  const int32_t status = sticky_error(stream, err);
-  leati_mutex_unlock(&stream->lock);
-  return status;
+  return leati_stream_error_if_live(stream, err);
 }
 
 static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {

@@ -60,6 +60,8 @@ void leati_stream_forget(leat_stream *stream);
 void leati_stream_finish(leat_stream *stream);
 /** Flushes a stream unless it is on the free list. */
 int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err);
+/** Gives the sticky error of a stream unless it is on the free list. */
+int32_t leati_stream_error_if_live(leat_stream *stream, leat_error *err);
 /** Flushes a stream whose owner leaves it, and abandons its timeline, in one step: what another thread puts in goes
  * with the one owner or stays for the next. */
 void leati_stream_leave(leat_stream *stream);

@@ -583,6 +583,30 @@ static void come_and_go(blocks *t, int owners) {
   }
 }
 
+/* Who waits for the device waits for one stream after the other, and meanwhile a list of another one is lost. */
+static void who_waits_for_the_device_hears_of_what_is_lost_meanwhile(void **state) {
+  (void)state;
+  static blocks t[2];
+  open_device();
+  take_blocks(&t[0], NULL);
+  take_blocks(&t[1], NULL);
+  leat_stream *const stream = make_stream();
+  start_stuck(&let_go, &t[0]);
+  assert_true(nulldriver_fail("vkQueueSubmit", 2, VK_ERROR_OUT_OF_HOST_MEMORY));
+  assert_int_equal(rectify(&t[1], stream), LEAT_OK);
+  atomic_store(&let_go_first, true);
+  assert_int_equal(h.api->device->synchronize(h.device, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_false(atomic_load(&let_go_first));
+  assert_int_equal(h.api->stream->error(stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(h.api->device->synchronize(h.device, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(h.api->stream->clear_error(stream, &err));
+  assert_ok(h.api->device->synchronize(h.device, &err));
+  give_blocks(&t[0]);
+  give_blocks(&t[1]);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
 /* Timelines of the device, in use or not. */
 static uint32_t count_timelines(void) {
   uint32_t found = 0;
@@ -1686,6 +1710,7 @@ int main(void) {
       CASE(the_next_owner_gets_no_late_error),
       CASE(the_next_owner_gets_no_error_that_comes_between),
       CASE(who_waits_hears_of_a_failure_that_another_clears),
+      CASE(who_waits_for_the_device_hears_of_what_is_lost_meanwhile),
       CASE(owners_leave_no_row_of_timelines),
       CASE(spare_timelines_are_found_by_all_who_want_one),
       CASE(failures_leave_no_row_of_timelines),
