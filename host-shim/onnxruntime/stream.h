@@ -24,7 +24,8 @@ typedef struct leati_stream {
  * @return LEAT_OK or the code of the failure */
 int32_t leati_stream_acquire(leati_device *device, leati_stream **out, leat_error *err);
 
-/** Puts a stream back. What is in it is submitted and still runs; whoever gets the stream next comes after it.
+/** Puts a stream back. What is in it is submitted and still runs, but for the downloads of this thread's Run, which
+ * have arrived; whoever gets the stream next comes after it.
  * @threads any
  * @param stream [owned] the stream */
 void leati_stream_release(leati_stream *stream);
