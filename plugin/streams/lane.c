@@ -228,12 +228,16 @@ bool leati_lanes_alone(const leat_device *device) {
 /* ---- Submission ---------------------------------------------------------------------------------------------------
  */
 
-/* Notes when the counter has risen. `watched`: the caller has been looking for it. */
-static void note_end(leati_lane *lane, bool watched) {
+/* Notes when the counter has risen. `watched`: the caller has been looking for it. True: it was learnt from that that
+ * more batches should be in flight. Those who sleep do not know, so the caller has to help. */
+static bool note_end(leati_lane *lane, bool watched) {
   const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
-  if (!leati_rhythm_knows(&lane->rhythm, reached)) {
-    leati_rhythm_end(&lane->rhythm, reached, lists_of(lane), leati_now_ns(), watched);
+  if (leati_rhythm_knows(&lane->rhythm, reached)) {
+    return false;
   }
+  const uint32_t before = leati_rhythm_in_flight(&lane->rhythm);
+  leati_rhythm_end(&lane->rhythm, reached, lists_of(lane), leati_now_ns(), watched);
+  return leati_rhythm_in_flight(&lane->rhythm) > before;
 }
 
 void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_epoch) {
@@ -244,7 +248,7 @@ void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *in
     (void)atomic_fetch_add_explicit(&lanes->streams, 1, memory_order_relaxed);
   }
   /* First, or this list would not count as one that came after it. */
-  note_end(lane, false);
+  (void)note_end(lane, false);
   note_idle(lane);
   const uint32_t lists = atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed) + 1;
   (void)atomic_fetch_add_explicit(&lane->commands, submission->command_count, memory_order_relaxed);
@@ -643,7 +647,9 @@ static bool is_company_due(const leati_lane *lane) {
 }
 
 void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
-  note_end(lane, true);
+  if (note_end(lane, true)) {
+    leati_lane_help(lane);
+  }
   if (atomic_load_explicit(&lane->queued, memory_order_seq_cst) == NULL ||
       !leati_counter_has(&lane->counter, leati_lane_room(lane)) || is_company_due(lane)) {
     *inout_passed = 0;
@@ -674,10 +680,7 @@ void leati_lane_attend(leati_lane *lane) {
 }
 
 void leati_lane_leave(leati_lane *lane, bool watched) {
-  const uint64_t room = leati_lane_room(lane);
-  note_end(lane, watched);
-  /* What was learnt from the end may be that more batches should be in flight; those who sleep do not know. */
-  const bool wider = leati_lane_room(lane) < room;
+  const bool wider = note_end(lane, watched);
   if (atomic_fetch_sub_explicit(&lane->attendants, 1, memory_order_seq_cst) == 1 || wider) {
     leati_lane_help(lane);
   }
