@@ -247,6 +247,14 @@ void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_er
   leati_mutex_unlock(&timeline->lock);
 }
 
+void leati_timeline_end(leati_timeline *timeline) {
+  leati_mutex_lock(&timeline->lock);
+  if (atomic_load_explicit(&timeline->failed, memory_order_relaxed) != LEAT_OK) {
+    lower_to(&timeline->failed_from, atomic_load_explicit(&timeline->promised, memory_order_relaxed) + 1);
+  }
+  leati_mutex_unlock(&timeline->lock);
+}
+
 /* Forgets the deliveries that nobody can ask for any more. `lock` held. */
 static void drop_unwanted(leati_timeline *timeline) {
   for (leati_submission *at = timeline->first; at != NULL && at->owner != timeline->owner; at = at->next) {

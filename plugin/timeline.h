@@ -153,6 +153,9 @@ void leati_timeline_drop(leati_timeline *timeline, leati_submission *submission)
 
 /** Makes every wait for `value` and above fail with `cause` from now on. The first cause stays. */
 void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_error *cause);
+/** If the timeline has failed, says that what was not pushed by now is never reached, also where nothing was lost so
+ * far: its stream takes nothing more. The stream's lock is held. */
+void leati_timeline_end(leati_timeline *timeline);
 /** Takes back a pushed submission that the queue did not take. Its timeline has failed there. */
 void leati_timeline_discard(leati_submission *submission);
 /** Whether a value is never reached. */

@@ -111,6 +111,7 @@ static void return_to_lane(leat_stream *stream) {
 int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
   leati_timeline *fresh;
   LEATI_TRY(leati_timeline_take(stream->device, &fresh, err));
+  leati_timeline_end(stream->timeline);
   leati_stream_forget(stream);
   /* What was pushed to the old timeline before it failed may still run: the stream is not idle until it has. */
   fresh->replaced = stream->timeline;

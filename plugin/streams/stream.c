@@ -304,6 +304,9 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
     cover(stream);
     status = flush(stream, err);
   }
+  if (status != LEAT_OK) {
+    leati_timeline_end(stream->timeline);
+  }
   *out_timeline = stream->timeline;
   leati_timeline_keep(stream->timeline);
   *out_value = status == LEAT_OK ? open_value(stream) - 1 : open_value(stream);

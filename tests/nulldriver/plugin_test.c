@@ -1094,6 +1094,45 @@ static void a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order(void
   close_configured("LEAT_LANES");
 }
 
+/* What is put into a stream in which something was found is lost, though nothing was until then: an event that is
+ * recorded there has the error, and what the lost commands use is free again though an event still tells of it. */
+static void what_is_open_behind_a_finding_never_comes(void **state) {
+  (void)state;
+  static blocks t;
+  open_configured("LEAT_MEMORY_GUARD", "1");
+  nulldriver_set_kernel(find_or_compute, NULL);
+  leat_event *const events[] = {make_event(), make_event()};
+  for (int recorded = 1; recorded <= 2; ++recorded) {
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    leat_stream *const stream = make_stream();
+    take_blocks(&t, stream);
+    assert_ok(leati_record(stream, record_finding, "Fraction", &err));
+    assert_ok(h.api->event->record(events[0], stream, &err));
+    assert_int_equal(rectify(&t, stream), LEAT_OK);
+    leati_timeline *const timeline = atomic_load(&stream->timeline);
+    const uint64_t open = stream->open->value;
+    nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+    assert_int_equal(h.api->event->wait(events[0], -1, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+    if (recorded == 2) {
+      assert_int_equal(h.api->event->record(events[1], stream, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+    }
+    for (int cleared = 0; cleared < 2; ++cleared) {
+      for (int i = 0; i < recorded; ++i) {
+        assert_int_equal(h.api->event->query(events[i], NULL), LEAT_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(h.api->event->wait(events[i], -1, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+      }
+      assert_ok(h.api->stream->clear_error(stream, &err));
+    }
+    assert_true(leati_timeline_passed(timeline, open));
+    give_blocks(&t);
+    assert_ok(h.api->stream->destroy(stream, &err));
+  }
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->event->destroy(events[i], &err));
+  }
+  close_configured("LEAT_MEMORY_GUARD");
+}
+
 /* A list that was to change lanes and was lost when the next owner had the stream already: what that one puts in comes
  * after what is still on the old lane. */
 static void a_stream_keeps_its_order_though_its_list_is_lost_after_its_owner_went(void **state) {
@@ -2065,6 +2104,7 @@ int main(void) {
       CASE(a_timed_record_without_memory_changes_nothing),
       CASE(downloads_before_a_failure_have_arrived_when_it_is_cleared),
       CASE(what_comes_behind_a_finding_runs_to_its_end),
+      CASE(what_is_open_behind_a_finding_never_comes),
       CASE(a_failure_is_not_cleared_while_what_came_before_it_runs),
       CASE(no_download_is_under_way_once_a_failure_is_told),
       CASE(no_download_is_under_way_once_an_event_tells_a_failure),
