@@ -394,6 +394,15 @@ static int64_t integer_pow(int64_t x, int64_t y) {
   return (int64_t)value;
 }
 
+/* A power of an integer whose exponent is a float: a whole one wraps, of any other the power's nearest integer towards
+ * zero counts. As where integers are divided by 0, 0 to a negative power is 0. */
+static int64_t fractional_pow(leati_ref_type type, int64_t x, double y) {
+  if (fabs(y) < 1000 && y == floor(y)) {
+    return leati_ref_type_wrap(type, integer_pow(x, (int64_t)y));
+  }
+  return x == 0 && y < 0 ? 0 : truncate(type, pow((double)x, y));
+}
+
 static bool float_binary(leati_ref_node *node, double a, double b, estimate *out) {
   if (is(node, "Add")) {
     *out = within_ulps(a + b, 1);
@@ -421,10 +430,13 @@ static bool integer_binary(leati_ref_node *node, int64_t a, int64_t b, int64_t *
   } else if (is(node, "Mul")) {
     *out = (int64_t)((uint64_t)a * (uint64_t)b);
   } else if (is(node, "Div")) {
-    if (b == 0) {
-      return leati_ref_fail(node, "an integer divided by 0 is undefined");
-    }
-    *out = b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+    /* An integer divided by 0 gives 0 (backend.h). */
+    *out = b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+  } else if (is(node, "Mod")) {
+    /* The remainder has the sign of the dividend with "fmod", else that of the divisor. */
+    int64_t rest = b == 0 || b == -1 ? 0 : a % b;
+    bool whole = leati_ref_int(node, "fmod", 0) == 0;
+    *out = whole && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   } else if (is(node, "Min")) {
     *out = a < b ? a : b;
   } else if (is(node, "Max")) {
@@ -435,7 +447,7 @@ static bool integer_binary(leati_ref_node *node, int64_t a, int64_t b, int64_t *
   return true;
 }
 
-/* Add, Sub, Mul, Div, Min and Max; the last two take any number of inputs. */
+/* Add, Sub, Mul, Div, Mod, Min and Max; the last two take any number of inputs. */
 static bool run_arithmetic(leati_ref_node *node) {
   leati_ref_type type = node->inputs[0]->type;
   if (!broadcast_output(node, type)) {
@@ -450,7 +462,9 @@ static bool run_arithmetic(leati_ref_node *node) {
       estimate e = exact(node->inputs[0]->f[at]);
       for (uint32_t n = 1; n < node->input_count; n++) {
         double b = node->inputs[n]->f[leati_ref_broadcast_at(node->inputs[n], y->rank, index)];
-        float_binary(node, e.value, b, &e);
+        if (!float_binary(node, e.value, b, &e)) {
+          return leati_ref_fail(node, "%s takes integers here", node->name);
+        }
       }
       y->f[k] = e.value;
       y->bound[k] = e.bound;
@@ -487,8 +501,7 @@ static bool run_pow(leati_ref_node *node) {
       y->f[k] = e.value;
       y->bound[k] = e.bound;
     } else if (leati_ref_type_is_float(b->type)) {
-      /* As where integers are divided by 0, 0 to a negative power is 0. */
-      y->i[k] = a->i[at] == 0 && b->f[bt] < 0 ? 0 : truncate(a->type, pow((double)a->i[at], b->f[bt]));
+      y->i[k] = fractional_pow(a->type, a->i[at], b->f[bt]);
     } else {
       y->i[k] = leati_ref_type_wrap(a->type, integer_pow(a->i[at], b->i[bt]));
     }
@@ -617,6 +630,7 @@ const leati_ref_entry leati_ref_elementwise[] = {
     {"Sub", run_arithmetic},
     {"Mul", run_arithmetic},
     {"Div", run_arithmetic},
+    {"Mod", run_arithmetic},
     {"Min", run_arithmetic},
     {"Max", run_arithmetic},
     {"Pow", run_pow},

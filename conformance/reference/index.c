@@ -6,6 +6,13 @@
 #include "reference/bound.h"
 #include "reference/node.h"
 
+/* The place of an index that may count from the back, or -1 if it is out of range: the caller's mistake, which reads as
+ * the zero that a new tensor holds, or has nothing written (backend.h). */
+static int64_t place_of(int64_t index, int64_t size) {
+  int64_t place = index < 0 ? index + size : index;
+  return place >= 0 && place < size ? place : -1;
+}
+
 static bool run_gather(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const leati_ref_tensor *indices = node->inputs[1];
@@ -32,12 +39,87 @@ static bool run_gather(leati_ref_node *node) {
   leati_ref_tensor_init(y, x->type, rank, dims);
   for (int64_t k = 0; k < y->count; k++) {
     int64_t n = x->dims[axis];
-    int64_t i = indices->i[k / inner % indices->count];
+    int64_t i = place_of(indices->i[k / inner % indices->count], n);
     int64_t outer = k / inner / indices->count;
-    i += i < 0 ? n : 0;
-    /* An index outside the dimension is the caller's mistake; here it reads as zero, which a new tensor holds. */
-    if (i >= 0 && i < n) {
+    if (i >= 0) {
       leati_ref_tensor_copy_element(y, k, x, (outer * n + i) * inner + k % inner);
+    }
+  }
+  return true;
+}
+
+/* GatherElements, and ScatterElements: the place of each index along the axis is another one in the tensor. */
+static bool run_elements(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *indices = node->inputs[1];
+  const leati_ref_tensor *updates = leati_ref_input(node, 2);
+  leati_ref_tensor *y = &node->outputs[0];
+  int32_t axis;
+  if (!leati_ref_axis(node, leati_ref_int(node, "axis", 0), x->rank, &axis)) {
+    return false;
+  }
+  if (!leati_ref_string_is(node, "reduction", "none", "none")) {
+    return leati_ref_fail(node, "%s: reductions are not computed here", node->name);
+  }
+  leati_ref_tensor_init(y, x->type, x->rank, updates != NULL ? x->dims : indices->dims);
+  for (int64_t k = 0; updates != NULL && k < x->count; k++) {
+    leati_ref_tensor_copy_element(y, k, x, k);
+  }
+  for (int64_t k = 0; k < indices->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(indices->rank, indices->dims, k, index);
+    index[axis] = place_of(indices->i[k], x->dims[axis]);
+    if (index[axis] < 0) {
+      continue;
+    }
+    int64_t at = leati_ref_ravel(x->rank, x->dims, index);
+    leati_ref_tensor_copy_element(y, updates != NULL ? at : k, updates != NULL ? updates : x, updates != NULL ? k : at);
+  }
+  return true;
+}
+
+/* GatherND, and ScatterND: the last dimension of the indices holds places in some dimensions of the tensor, behind
+ * "batch_dims" common ones; what lies behind those is copied as a whole. */
+static bool run_nd(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *indices = node->inputs[1];
+  const leati_ref_tensor *updates = leati_ref_input(node, 2);
+  leati_ref_tensor *y = &node->outputs[0];
+  int32_t first = (int32_t)leati_ref_int(node, "batch_dims", 0);
+  int32_t last = indices->rank - 1;
+  int64_t tuple = indices->dims[last];
+  int64_t dims[2 * LEAT_MAX_RANK];
+  int64_t batches = 1;
+  int64_t inner = 1;
+  int32_t rank = last;
+  if (tuple < 1 || first + tuple > x->rank || last + x->rank - first - tuple > LEAT_MAX_RANK) {
+    return leati_ref_fail(node, "%s: such ranks are not computed here", node->name);
+  }
+  if (!leati_ref_string_is(node, "reduction", "none", "none")) {
+    return leati_ref_fail(node, "%s: reductions are not computed here", node->name);
+  }
+  memcpy(dims, indices->dims, sizeof dims[0] * (size_t)last);
+  for (int32_t d = 0; d < x->rank; d++) {
+    batches *= d < first ? x->dims[d] : 1;
+    if (d >= first + tuple) {
+      dims[rank++] = x->dims[d];
+      inner *= x->dims[d];
+    }
+  }
+  leati_ref_tensor_init(y, x->type, updates != NULL ? x->rank : rank, updates != NULL ? x->dims : dims);
+  for (int64_t k = 0; updates != NULL && k < x->count; k++) {
+    leati_ref_tensor_copy_element(y, k, x, k);
+  }
+  int64_t rows = indices->count / tuple;
+  for (int64_t r = 0; r < rows; r++) {
+    int64_t at = r / (rows / batches);
+    for (int64_t t = 0; t < tuple && at >= 0; t++) {
+      int64_t i = place_of(indices->i[r * tuple + t], x->dims[first + t]);
+      at = i < 0 ? -1 : at * x->dims[first + t] + i;
+    }
+    for (int64_t k = 0; k < inner && at >= 0; k++) {
+      leati_ref_tensor_copy_element(y, updates != NULL ? at * inner + k : r * inner + k, updates != NULL ? updates : x,
+                                    updates != NULL ? r * inner + k : at * inner + k);
     }
   }
   return true;
@@ -231,4 +313,12 @@ static bool run_resize(leati_ref_node *node) {
   return true;
 }
 
-const leati_ref_entry leati_ref_index[] = {{"Gather", run_gather}, {"Resize", run_resize}, {NULL, NULL}};
+const leati_ref_entry leati_ref_index[] = {
+    {"Gather", run_gather},
+    {"GatherElements", run_elements},
+    {"ScatterElements", run_elements},
+    {"GatherND", run_nd},
+    {"ScatterND", run_nd},
+    {"Resize", run_resize},
+    {NULL, NULL},
+};

@@ -217,7 +217,8 @@ static bool run_slice(leati_ref_node *node) {
       return false;
     }
     int64_t n = x->dims[d];
-    step[d] = steps != NULL ? steps->i[k] : 1;
+    /* The most negative number has no opposite, and goes as far beyond every end as its neighbour. */
+    step[d] = steps != NULL ? (steps->i[k] == INT64_MIN ? -INT64_MAX : steps->i[k]) : 1;
     int64_t from = starts->i[k] + (starts->i[k] < 0 ? n : 0);
     /* A negative end counts from the back once; the most negative numbers stay below -1 and mean "before the first". */
     int64_t to = ends->i[k] < 0 ? (ends->i[k] < -n ? -1 : ends->i[k] + n) : ends->i[k];
@@ -229,7 +230,7 @@ static bool run_slice(leati_ref_node *node) {
     int64_t span = step[d] > 0 ? to - from : from - to;
     int64_t stride = step[d] > 0 ? step[d] : -step[d];
     start[d] = from;
-    dims[d] = span > 0 && n > 0 ? (span + stride - 1) / stride : 0;
+    dims[d] = span > 0 && n > 0 ? (span - 1) / stride + 1 : 0;
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, x->rank, dims);
