@@ -8,6 +8,8 @@
 /* A drawn tensor has no more elements, so that a call takes microseconds. */
 #define ELEMENTS_MAX 600
 
+#define FLOATS (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64)
+
 static const struct {
   uint64_t type;
   const char *name;
@@ -110,7 +112,8 @@ void leati_draw_dims(leati_draw *draw, int32_t rank, int64_t *dims) {
 
 void leati_draw_set(leati_draw_tensor *tensor, int64_t at, double value) {
   const DLDataType dtype = leati_draw_dlpack(tensor->type);
-  const int64_t whole = (int64_t)value;
+  /* No integer is the whole part of what is not finite. */
+  const int64_t whole = fabs(value) < 0x1p63 ? (int64_t)value : INT64_MIN;
   uint8_t *to = tensor->bytes + at * (dtype.bits / 8);
   if (tensor->type == LEAT_TYPE_FLOAT32) {
     const float narrow = (float)value;
@@ -118,10 +121,14 @@ void leati_draw_set(leati_draw_tensor *tensor, int64_t at, double value) {
   } else if (tensor->type == LEAT_TYPE_FLOAT64) {
     memcpy(to, &value, sizeof value);
   } else if (tensor->type == LEAT_TYPE_FLOAT16 || tensor->type == LEAT_TYPE_BFLOAT16) {
-    /* Of the sign and some bits: a number of magnitude 1 to 2. */
+    /* Of the sign and some bits: a number of magnitude 1 to 2. Or an infinity, or NaN. */
     const bool brain = tensor->type == LEAT_TYPE_BFLOAT16;
-    const uint16_t bits = (uint16_t)((value < 0 ? 0x8000u : 0u) | (brain ? 0x3f80u : 0x3c00u) |
-                                     ((uint16_t)(whole * 37) & (brain ? 0x7fu : 0x3ffu)));
+    const uint32_t fraction = brain ? 0x7fu : 0x3ffu;
+    const uint32_t finite = (brain ? 0x3f80u : 0x3c00u) | ((uint32_t)whole * 37 & fraction);
+    const uint32_t infinite = brain ? 0x7f80u : 0x7c00u;
+    const uint16_t bits = (uint16_t)((signbit(value) ? 0x8000u : 0u) | (isnan(value)   ? infinite | (fraction + 1) / 2
+                                                                        : isinf(value) ? infinite
+                                                                                       : finite));
     memcpy(to, &bits, sizeof bits);
   } else if (tensor->type == LEAT_TYPE_BOOL) {
     *to = value != 0;
@@ -145,10 +152,13 @@ static void draw_elements(leati_draw *draw, leati_draw_tensor *tensor) {
 
 /* Puts special numbers among those of a tensor. */
 static void draw_specials(leati_draw *draw, leati_draw_tensor *tensor) {
-  static const double specials[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e30, -1e30, 1e-30, 1, -1, 0.5, 2.5};
+  static const double specials[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1, -1, 0.5, 2.5, 1e30, -1e30, 1e-30};
+  const int64_t last = (int64_t)G_N_ELEMENTS(specials) - (draw->summed ? 4 : 1);
+  /* One alone leaves most of a sum or a maximum as it was. */
+  const int percent = leati_draw_chance(draw, 50) ? 20 : 2;
   for (int64_t k = 0; k < tensor->count; k++) {
-    if (leati_draw_chance(draw, 20))
-      leati_draw_set(tensor, k, specials[leati_draw_int(draw, 0, G_N_ELEMENTS(specials) - 1)]);
+    if (leati_draw_chance(draw, percent))
+      leati_draw_set(tensor, k, specials[leati_draw_int(draw, 0, last)]);
   }
 }
 
@@ -184,7 +194,7 @@ leati_draw_tensor *leati_draw_list(leati_draw *draw, uint64_t type, int32_t coun
   leati_draw_tensor *tensor = leati_draw_input(draw, type, count < 0 ? 0 : 1, dims);
   /* A scalar has one element and no dimension. */
   for (int64_t k = 0; k < tensor->count; k++)
-    leati_draw_set(tensor, k, (double)numbers[k]);
+    memcpy(tensor->bytes + k * leati_draw_size(type), &numbers[k], (size_t)leati_draw_size(type));
   tensor->constant = leati_draw_chance(draw, 50);
   return tensor;
 }
@@ -279,19 +289,19 @@ bool leati_draw_knows(const leat_op_info *info, const char *family) {
   return entry != NULL && (family == NULL || strcmp(entry->family, family) == 0);
 }
 
-void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty) {
-  *draw = (leati_draw){.info = info, .output_count = 1, .rand = g_rand_new_with_seed(seed)};
+void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults) {
+  *draw = (leati_draw){.info = info, .output_count = 1, .faults = faults, .rand = g_rand_new_with_seed(seed)};
   draw->empty = leati_draw_chance(draw, empty);
   /* Any number will do as an upper end: no form newer than the entry's is known. */
   const int64_t last = info->opset_max < 64 ? info->opset_max : info->opset_min;
   draw->opset = (uint32_t)(leati_draw_chance(draw, 60) ? last : leati_draw_int(draw, info->opset_min, last));
   const leati_draw_entry *entry = find_entry(info);
-  draw->plain = strcmp(entry->family, "elementwise") != 0 && strcmp(entry->family, "movement") != 0;
+  draw->summed = strcmp(entry->family, "elementwise") != 0 && strcmp(entry->family, "movement") != 0;
   entry->recipe(draw);
   for (uint32_t k = 0; k < draw->input_count; k++) {
     leati_draw_tensor *tensor = &draw->inputs[k];
     const bool host = (info->host_inputs >> k & 1) != 0;
-    if (tensor->present && !host && tensor->type == LEAT_TYPE_FLOAT32 && !draw->plain && leati_draw_chance(draw, 15))
+    if (tensor->present && !host && (tensor->type & FLOATS) != 0 && !tensor->plain && leati_draw_chance(draw, 15))
       draw_specials(draw, tensor);
     if (tensor->present && !host && tensor->rank > 0 && tensor->dims[0] > 1 && tensor->count > 0 &&
         (tensor->type & LEAT_TYPE_FLOAT32) != 0 && leati_draw_chance(draw, 15)) {
@@ -398,15 +408,16 @@ void leati_draw_spoil(leati_draw *draw) {
   const uint32_t which = (uint32_t)leati_draw_int(draw, 0, (int64_t)draw->input_count - 1);
   leati_draw_tensor *tensor = &draw->inputs[which];
   const bool host = (draw->info->host_inputs >> which & 1) != 0;
-  for (uint32_t k = 0; indices && k < draw->input_count; k++) {
+  for (uint32_t k = 0; indices && !draw->faults && k < draw->input_count; k++) {
     /* Of a dimension without elements there is no index, whatever is spoilt. */
     if (draw->inputs[k].count == 0)
       return;
   }
   draw->spoilt = true;
-  if (indices) {
+  /* Of two indices that come to mean the same element, either may win. */
+  draw->ordered = indices;
+  if (indices && !draw->faults) {
     /* Whatever becomes of axes and shapes, 0 is an index. */
-    draw->ordered = true;
     for (uint32_t k = 0; k < draw->input_count; k++) {
       if ((draw->inputs[k].type & (LEAT_TYPE_INT32 | LEAT_TYPE_INT64)) != 0)
         memset(draw->inputs[k].bytes, 0, (size_t)(draw->inputs[k].count * leati_draw_size(draw->inputs[k].type)));

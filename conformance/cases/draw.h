@@ -2,9 +2,9 @@
 /** @file
  * Calls of operators, drawn at random: attributes, types, shapes of rank 0 to 8, and elements.
  *
- * A recipe for each operator (recipes.c) draws what the specification allows. What came out can then be spoilt in one
- * place: an extreme attribute, a shape that does not fit, a rank too high, a wrong type, something left out. All of it
- * follows from the seed. Indices are in range and divisors are not 0, because what those give is nowhere specified.
+ * A recipe for each operator (recipes.c) draws what the specification allows, and indices out of range and divisors of
+ * 0 where backend.h says what those give. What came out can then be spoilt in one place: an extreme attribute, a shape
+ * that does not fit, a rank too high, a wrong type, something left out. All of it follows from the seed.
  */
 #ifndef LEAT_CONFORMANCE_CASES_DRAW_H_
 #define LEAT_CONFORMANCE_CASES_DRAW_H_
@@ -22,6 +22,7 @@ typedef struct leati_draw_tensor {
   bool present;  /**< false: the optional input is absent */
   bool constant; /**< its value is told when the operator is created */
   bool repeated; /**< all elements along dimension 0 are equal, so it may have stride 0 */
+  bool plain;    /**< no NaN, infinities and their like: they would meet numbers that nobody says are there */
   uint64_t type; /**< one LEAT_TYPE_* bit */
   int32_t rank;
   int64_t dims[LEAT_DRAW_RANK];
@@ -41,8 +42,8 @@ typedef struct leati_draw {
   leati_draw_tensor value;                            /**< what a TENSOR attribute points to */
   DLTensor value_view;
   leati_draw_tensor inputs[LEAT_DRAW_INPUTS];
-  bool plain;   /**< no infinities and their like: a result would follow from the order of terms, or be the device's
-                   choice */
+  bool faults;  /**< an index may be out of range and a divisor 0: no guard has the stream fail for it */
+  bool summed;  /**< no very large and small numbers: a result would follow from the order of terms */
   bool empty;   /**< dimensions of size 0 are likely */
   bool spoilt;  /**< may be refused as invalid */
   bool ordered; /**< the result depends on an order that nobody promises */
@@ -56,8 +57,9 @@ bool leati_draw_knows(const leat_op_info *info, const char *family);
  * @param draw [out] holds nothing before; release with leati_draw_clear()
  * @param info [in] an entry of the operator list that there is a recipe for
  * @param seed what all of it follows from
- * @param empty in how many of 100 calls dimensions of size 0 are likely */
-void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty);
+ * @param empty in how many of 100 calls dimensions of size 0 are likely
+ * @param faults leati_draw::faults */
+void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults);
 
 /** Spoils the call in one place. */
 void leati_draw_spoil(leati_draw *draw);
@@ -76,8 +78,8 @@ bool leati_draw_reference(const leati_draw_tensor *tensor, leati_ref_tensor *out
 
 /* ---- For recipes ------------------------------------------------------------------------------------------------ */
 
-/** What draws the attributes and inputs of an operator. `info`, `opset`, `empty` and `rand` are set, one output is
- * wanted. */
+/** What draws the attributes and inputs of an operator. `info`, `opset`, `empty`, `faults`, `summed` and `rand` are
+ * set, one output is wanted. */
 typedef void (*leati_draw_recipe)(leati_draw *draw);
 
 /** An operator that can be drawn. */

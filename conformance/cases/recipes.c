@@ -84,6 +84,14 @@ static void unary(leati_draw *d) {
     leati_draw_attribute_int(d, "detect_negative", leati_draw_int(d, 0, 1));
 }
 
+/* Sets floats to numbers of which the larger ones fit into no small integer, and some into none. */
+static void draw_scale(leati_draw *d, leati_draw_tensor *tensor) {
+  static const double scales[] = {1, 100, 1e5, 5e9, 2e19};
+  const double scale = scales[leati_draw_int(d, 0, G_N_ELEMENTS(scales) - 1)];
+  for (int64_t k = 0; k < tensor->count && is_float(tensor->type); k++)
+    leati_draw_set(tensor, k, g_rand_double_range(d->rand, -scale, scale));
+}
+
 static void cast(leati_draw *d) {
   static const struct {
     uint64_t type;
@@ -95,29 +103,33 @@ static void cast(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
   const uint64_t to = leati_draw_type(d, "T2");
-  d->plain = true;
-  any_input(d, "T1", 0, RANK, &rank, dims);
+  draw_scale(d, any_input(d, "T1", 0, RANK, &rank, dims));
   for (size_t k = 0; k < G_N_ELEMENTS(numbers); k++) {
     if (numbers[k].type == to)
       leati_draw_attribute_int(d, "to", numbers[k].number);
   }
-  /* What a negative number becomes in an unsigned type is the device's choice. */
-  leati_draw_tensor *x = &d->inputs[0];
-  for (int64_t k = 0; k < x->count && is_float(x->type); k++)
-    leati_draw_set(x, k, g_rand_double_range(d->rand, 0, 100));
 }
 
 static void cast_like(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
   const uint64_t to = leati_draw_type(d, "T2");
-  d->plain = true;
-  leati_draw_tensor *x = any_input(d, "T1", 0, RANK, &rank, dims);
-  for (int64_t k = 0; k < x->count && is_float(x->type); k++)
-    leati_draw_set(x, k, g_rand_double_range(d->rand, 0, 100));
+  draw_scale(d, any_input(d, "T1", 0, RANK, &rank, dims));
   rank = draw_rank(d, 0, 3);
   leati_draw_dims(d, rank, dims);
   leati_draw_input(d, to, rank, dims);
+}
+
+/* Exponents for integers. Fractional ones are small: of a larger power the reference's double holds too few digits. */
+static void draw_exponents(leati_draw *d, leati_draw_tensor *tensor) {
+  for (int64_t k = 0; k < tensor->count; k++) {
+    const int64_t kind = leati_draw_int(d, 0, is_float(tensor->type) ? 3 : 1);
+    leati_draw_set(tensor, k,
+                   kind == 0   ? (double)leati_draw_int(d, -3, 70)
+                   : kind == 1 ? (double)leati_draw_int(d, 0, 5)
+                   : kind == 2 ? g_rand_double_range(d->rand, -3, 9)
+                               : (double)leati_draw_int(d, -3, 8) + 0.5);
+  }
 }
 
 static void binary(leati_draw *d) {
@@ -129,9 +141,10 @@ static void binary(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T");
   narrowed_input(d, type, rank, dims);
   leati_draw_tensor *b = narrowed_input(d, power ? leati_draw_type(d, "T1") : type, rank, dims);
-  if (divides || (power && !(is_float(type) && is_float(b->type))))
-    draw_range(d, b, divides ? 1 : 0, 5);
-  d->plain = power && !is_float(type);
+  if (divides && !(d->faults && leati_draw_chance(d, 40)))
+    draw_range(d, b, 1, 5);
+  if (power && !is_float(type))
+    draw_exponents(d, b);
   if (strcmp(d->info->name, "Mod") == 0)
     leati_draw_attribute_int(d, "fmod", is_float(type) ? 1 : leati_draw_int(d, 0, 1));
 }
@@ -224,9 +237,13 @@ static void slice(leati_draw *d) {
     numbers[0][k] = leati_draw_int(d, -size - 1, size + 1);
     numbers[1][k] = leati_draw_int(d, -size - 1, size + 1);
     numbers[2][k] = leati_draw_int(d, 1, 3);
-    if (listed && leati_draw_chance(d, 40)) {
-      numbers[0][k] = leati_draw_int(d, -size, size + 1);
+    if (listed && leati_draw_chance(d, 40))
       numbers[2][k] = -numbers[2][k];
+    /* Models say "to the end" with the largest and smallest numbers that there are. */
+    for (int n = 0; n < (listed ? 3 : 2); n++) {
+      if (leati_draw_chance(d, 6))
+        numbers[n][k] = type == LEAT_TYPE_INT32 ? (leati_draw_chance(d, 50) ? INT32_MIN : INT32_MAX)
+                                                : (leati_draw_chance(d, 50) ? INT64_MIN : INT64_MAX);
     }
   }
   leati_draw_list(d, type, count, numbers[0]);
@@ -278,22 +295,33 @@ static void pad(leati_draw *d) {
   static const char *const modes[] = {"constant", "edge", "reflect", "wrap"};
   int32_t rank;
   int64_t dims[RANK];
+  int64_t axes[RANK];
   int64_t pads[2 * RANK];
   any_input(d, "T", 1, 4, &rank, dims);
   const int64_t mode = leati_draw_int(d, 0, d->opset >= 19 ? 3 : 2);
-  for (int32_t k = 0; k < 2 * rank; k++) {
-    const int64_t size = dims[k % rank];
-    const int64_t most = mode == 0 ? 3 : mode == 2 ? size - 1 : size;
-    pads[k] = size == 0 && mode != 0 ? 0 : leati_draw_int(d, 0, most < 3 ? most : 3);
-    if (mode == 0 && size >= 4 && leati_draw_chance(d, 15))
-      pads[k] = -1;
+  const bool listed = d->opset >= 18 && leati_draw_chance(d, 30);
+  const int32_t count = listed ? draw_axes(d, rank, axes) : rank;
+  for (int32_t k = 0; k < count; k++) {
+    int64_t left = dims[listed ? front(axes[k], rank) : k];
+    /* What is taken off comes first; all modes but "constant" need something that is left. */
+    for (int32_t side = k; side < 2 * count; side += count) {
+      const int64_t most = mode == 0 ? left : left - 1;
+      pads[side] = most > 0 && leati_draw_chance(d, 15) ? -leati_draw_int(d, 1, most < 3 ? most : 3) : 0;
+      left += pads[side];
+    }
+    for (int32_t side = k; side < 2 * count; side += count) {
+      const int64_t most = mode == 0 ? 3 : mode == 2 ? left - 1 : left;
+      pads[side] += pads[side] < 0 ? 0 : leati_draw_int(d, 0, most < 3 ? most : 3);
+    }
   }
-  leati_draw_list(d, LEAT_TYPE_INT64, 2 * rank, pads);
+  leati_draw_list(d, LEAT_TYPE_INT64, 2 * count, pads);
   if (leati_draw_chance(d, 50)) {
     leati_draw_input(d, d->inputs[0].type, 0, NULL);
   } else {
     leati_draw_absent(d);
   }
+  if (listed)
+    leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
   if (mode != 0 || leati_draw_chance(d, 50))
     leati_draw_attribute_string(d, "mode", modes[mode]);
 }
@@ -468,9 +496,27 @@ static void range(leati_draw *d) {
 
 /* ---- Indices ---------------------------------------------------------------------------------------------------- */
 
+/* Has some indices into dimensions of sizes point out of range; one after the other stands for each dimension. */
+static void draw_strays(leati_draw *d, leati_draw_tensor *indices, int32_t sizes, const int64_t *size) {
+  /* The last three are 0 in 32 bits. */
+  const int64_t last = indices->type == LEAT_TYPE_INT64 ? 7 : 4;
+  for (int64_t k = 0; k < indices->count; k++) {
+    const int64_t n = size[k % sizes];
+    const int64_t strays[] = {n, -n - 1, n + 5, INT32_MAX, INT32_MIN, INT64_C(1) << 32, INT64_C(1) << 62, INT64_MIN};
+    if (leati_draw_chance(d, 20))
+      leati_draw_set(indices, k, (double)strays[leati_draw_int(d, 0, last)]);
+  }
+}
+
 /* Indices into a dimension, counted from the front or the back. */
-static void draw_indices(leati_draw *d, leati_draw_tensor *indices, int64_t size) {
+static void draw_indices(leati_draw *d, leati_draw_tensor *indices, int64_t size, bool stray) {
   draw_range(d, indices, -size, size - 1);
+  if (stray)
+    draw_strays(d, indices, 1, &size);
+}
+
+static bool draw_stray(leati_draw *d) {
+  return d->faults && leati_draw_chance(d, 20);
 }
 
 static void gather(leati_draw *d) {
@@ -480,12 +526,14 @@ static void gather(leati_draw *d) {
   any_input(d, "T", 1, 5, &rank, dims);
   const int64_t axis = draw_axis(d, rank);
   const int64_t size = dims[front(axis, rank)];
+  const bool stray = draw_stray(d);
+  const bool nothing = size == 0 && !stray;
   int32_t more = draw_rank(d, 0, 3);
   for (int32_t k = 0; k < more; k++)
-    shape[k] = size == 0 ? 0 : leati_draw_int(d, d->empty ? 0 : 1, 3);
-  if (more == 0 && size == 0)
+    shape[k] = nothing ? 0 : leati_draw_int(d, d->empty ? 0 : 1, 3);
+  if (more == 0 && nothing)
     shape[more++] = 0;
-  draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), more, shape), size);
+  draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), more, shape), size, stray);
   leati_draw_attribute_int(d, "axis", axis);
 }
 
@@ -499,7 +547,7 @@ static void gather_elements(leati_draw *d) {
     dims[k] = k == front(axis, rank) && size > 0 ? leati_draw_int(d, 1, 6)
               : leati_draw_int(d, 0, 1)          ? dims[k]
                                                  : dims[k] > 0;
-  draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), rank, dims), size);
+  draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), rank, dims), size, draw_stray(d));
   leati_draw_attribute_int(d, "axis", axis);
 }
 
@@ -530,6 +578,8 @@ static void scatter_elements(leati_draw *d) {
     leati_ref_unravel(rank, shape, k, index);
     leati_draw_set(indices, k, (double)((index[front(axis, rank)] + begin) % size));
   }
+  if (draw_stray(d))
+    draw_strays(d, indices, 1, &size);
   leati_draw_input(d, d->inputs[0].type, rank, shape);
   leati_draw_attribute_int(d, "axis", axis);
   draw_reduction(d);
@@ -545,6 +595,8 @@ static void draw_tuples(leati_draw *d, leati_draw_tensor *indices, int32_t tuple
     for (int32_t t = 0; t < tuple; t++)
       leati_draw_set(indices, k * tuple + t, (double)(index[t] - (leati_draw_chance(d, 30) ? dims[t] : 0)));
   }
+  if (tuple > 0 && draw_stray(d))
+    draw_strays(d, indices, tuple, dims);
 }
 
 static void gather_nd(leati_draw *d) {
@@ -597,7 +649,9 @@ static void reduce(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
   int64_t axes[RANK];
-  any_input(d, "T", 0, RANK, &rank, dims);
+  leati_draw_tensor *x = any_input(d, "T", 0, RANK, &rank, dims);
+  /* A long product may come to 0 before it meets an infinity, or after. */
+  x->plain = strcmp(d->info->name, "ReduceProd") == 0 && x->count > 30;
   const int32_t count = draw_axes(d, rank, axes);
   if (leati_draw_chance(d, 70)) {
     if (d->info->max_inputs > 1) {
@@ -639,6 +693,11 @@ static void draw_epsilon(leati_draw *d) {
   leati_draw_attribute_float(d, "epsilon", leati_draw_chance(d, 50) ? 1e-3 : 1e-2);
 }
 
+/* The scale of a norm. Where a number is as large as the mean, rounding decides what an infinite one makes of it. */
+static void draw_gain(leati_draw *d, uint64_t type, int32_t rank, const int64_t *dims) {
+  leati_draw_input(d, type, rank, dims)->plain = true;
+}
+
 static void layer_norm(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -646,7 +705,7 @@ static void layer_norm(leati_draw *d) {
   const int64_t axis = draw_axis(d, rank);
   const int32_t first = front(axis, rank);
   const uint64_t type = d->inputs[0].type;
-  leati_draw_input(d, type, rank - first, dims + first);
+  draw_gain(d, type, rank - first, dims + first);
   if (d->info->max_inputs > 2 && leati_draw_chance(d, 60))
     leati_draw_input(d, type, rank - first, dims + first);
   leati_draw_attribute_int(d, "axis", axis);
@@ -662,7 +721,7 @@ static void skip_layer_norm(leati_draw *d) {
   const int32_t cut = leati_draw_chance(d, 30) ? rank - 2 : 0;
   leati_draw_input(d, type, rank, dims);
   leati_draw_input(d, type, rank - cut, dims + cut);
-  leati_draw_input(d, type, 1, dims + rank - 1);
+  draw_gain(d, type, 1, dims + rank - 1);
   for (uint32_t k = 3; k < d->info->max_inputs; k++) {
     if (leati_draw_chance(d, 60)) {
       leati_draw_input(d, type, 1, dims + rank - 1);
@@ -687,10 +746,14 @@ static void channel_norm(leati_draw *d) {
   }
   const uint64_t type = leati_draw_type(d, "T");
   leati_draw_input(d, type, rank, dims);
-  for (int k = 0; k < (batch ? 4 : 2); k++) {
+  draw_gain(d, type, 1, grouped && d->opset < 21 ? &groups : &dims[1]);
+  for (int k = 1; k < (batch ? 4 : 2); k++) {
     leati_draw_tensor *parameter = leati_draw_input(d, type, 1, grouped && d->opset < 21 ? &groups : &dims[1]);
-    if (k == 3)
+    if (k == 3) {
+      /* No variance is negative. */
       draw_range(d, parameter, 1, 3);
+      parameter->plain = true;
+    }
   }
   draw_epsilon(d);
 }
@@ -785,7 +848,8 @@ static void conv(leati_draw *d) {
   draw_windows(d, spatial, x + 2, w + 2);
   const uint64_t type = leati_draw_type(d, "T");
   leati_draw_input(d, type, spatial + 2, x);
-  leati_draw_input(d, type, spatial + 2, w);
+  /* Padding may count as zeros, which a weight that is not finite makes NaN, or as nothing. */
+  leati_draw_input(d, type, spatial + 2, w)->plain = true;
   if (leati_draw_chance(d, 50))
     leati_draw_input(d, type, 1, channels);
   leati_draw_attribute_int(d, "group", group);
@@ -821,7 +885,9 @@ static void resize(leati_draw *d) {
     dims[k] = leati_draw_int(d, 1, 4);
     sizes[k] = k < 2 ? dims[k] : leati_draw_int(d, 1, 8);
   }
-  leati_draw_input(d, leati_draw_type(d, "T1"), rank, dims);
+  const int64_t mode = leati_draw_int(d, 0, G_N_ELEMENTS(modes) - 1);
+  /* A neighbour of weight 0 may count as 0 times its number, which need not be 0, or as nothing. */
+  leati_draw_input(d, leati_draw_type(d, "T1"), rank, dims)->plain = mode != 0;
   leati_draw_absent(d);
   if (leati_draw_chance(d, 50)) {
     const int64_t count[1] = {rank};
@@ -832,7 +898,7 @@ static void resize(leati_draw *d) {
     leati_draw_absent(d);
     leati_draw_list(d, LEAT_TYPE_INT64, rank, sizes);
   }
-  leati_draw_attribute_string(d, "mode", modes[leati_draw_int(d, 0, 2)]);
+  leati_draw_attribute_string(d, "mode", modes[mode]);
   leati_draw_attribute_string(d, "coordinate_transformation_mode", places[leati_draw_int(d, 0, 3)]);
   leati_draw_attribute_string(d, "nearest_mode", roundings[leati_draw_int(d, 0, 3)]);
 }
