@@ -557,6 +557,44 @@ static void op_supports_anything(void) {
   op_api.supports = supports_anything;
 }
 
+/* The descriptor without ranks and shapes of inputs, in memory for as many as an operator of the cases has. */
+static const leat_op_desc *without_shapes(const leat_op_desc *desc, leat_op_desc *out, leat_value_info infos[8],
+                                          const leat_value_info *pointers[8]) {
+  if (desc->input_count > 8)
+    return desc;
+  for (uint32_t i = 0; i < desc->input_count; ++i) {
+    pointers[i] = NULL;
+    if (desc->inputs[i] != NULL) {
+      infos[i] = *desc->inputs[i];
+      infos[i].ndim = -1;
+      pointers[i] = &infos[i];
+    }
+  }
+  *out = *desc;
+  out->inputs = pointers;
+  return out;
+}
+
+static int32_t supports_shapeless(leat_device *device, const leat_op_desc *desc, leat_error *err) {
+  leat_op_desc copy;
+  leat_value_info infos[8];
+  const leat_value_info *pointers[8];
+  return base->op->supports(device, without_shapes(desc, &copy, infos, pointers), err);
+}
+
+static int32_t create_shapeless(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
+  leat_op_desc copy;
+  leat_value_info infos[8];
+  const leat_value_info *pointers[8];
+  return base->op->create(device, without_shapes(desc, &copy, infos, pointers), out, err);
+}
+
+/* Shapes that do not fit are found out when it is too late to run the operator elsewhere. */
+static void op_refused_late(void) {
+  op_api.supports = supports_shapeless;
+  op_api.create = create_shapeless;
+}
+
 /* What failed has put half of itself into the stream. */
 static int32_t invoke_halves(const leat_op *op, leat_stream *stream, uint32_t input_count,
                              const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
@@ -905,6 +943,7 @@ static const struct {
                {"event_destroy_crashes", event_destroy_crashes},
                {"op_skips_last_element", op_skips_last_element},
                {"op_supports_anything", op_supports_anything},
+               {"op_refused_late", op_refused_late},
                {"free_sometimes_forgotten", free_sometimes_forgotten},
                {"event_record_again_ignored", event_record_again_ignored},
                {"event_reused_as_it_was", event_reused_as_it_was},
