@@ -159,6 +159,14 @@ static bool pool_init(leati_ref_node *node, window *w) {
   return window_init(node, w);
 }
 
+/* One window over all of a channel. */
+static bool global_init(leati_ref_node *node, window *w) {
+  for (int32_t d = 0; d < node->inputs[0]->rank - 2; d++) {
+    w->kernel[d] = node->inputs[0]->dims[2 + d];
+  }
+  return window_init(node, w);
+}
+
 /* The number of an element within the whole input, with the spatial indices swapped for storage_order 1. */
 static int64_t stored_at(const window *w, int64_t channel, int64_t at, bool column_major) {
   int64_t elements = window_elements(w);
@@ -176,9 +184,10 @@ static int64_t stored_at(const window *w, int64_t channel, int64_t at, bool colu
 
 static bool run_max_pool(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
+  bool global = strcmp(node->name, "GlobalMaxPool") == 0;
   bool column_major = leati_ref_int(node, "storage_order", 0) != 0;
   window w = {0};
-  if (!pool_init(node, &w)) {
+  if (global ? !global_init(node, &w) : !pool_init(node, &w)) {
     return false;
   }
   window_output(node, &w, x->dims[1]);
@@ -218,10 +227,7 @@ static bool run_average_pool(leati_ref_node *node) {
   bool global = strcmp(node->name, "GlobalAveragePool") == 0;
   bool with_padding = leati_ref_int(node, "count_include_pad", 0) != 0;
   window w = {0};
-  for (int32_t d = 0; d < x->rank - 2; d++) {
-    w.kernel[d] = x->dims[2 + d];
-  }
-  if (global ? !window_init(node, &w) : !pool_init(node, &w)) {
+  if (global ? !global_init(node, &w) : !pool_init(node, &w)) {
     return false;
   }
   window_output(node, &w, x->dims[1]);
@@ -254,5 +260,6 @@ const leati_ref_entry leati_ref_conv[] = {
     {"MaxPool", run_max_pool},
     {"AveragePool", run_average_pool},
     {"GlobalAveragePool", run_average_pool},
+    {"GlobalMaxPool", run_max_pool},
     {NULL, NULL},
 };

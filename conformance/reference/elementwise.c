@@ -327,14 +327,13 @@ static bool run_not(leati_ref_node *node) {
 /* The whole part of a number as an integer of the type. The specification leaves open what does not fit; here it is the
  * nearest number that the type holds, and NaN is 0. */
 static int64_t truncate(leati_ref_type type, double x) {
-  double low = type == LEATI_REF_INT64 ? -0x1p63 : type == LEATI_REF_INT32 ? INT32_MIN : 0;
-  double high = type == LEATI_REF_INT64 ? 0x1p63 : type == LEATI_REF_INT32 ? INT32_MAX : UINT8_MAX;
   if (isnan(x)) {
     return 0;
   }
-  return x <= low   ? (type == LEATI_REF_INT64 ? INT64_MIN : (int64_t)low)
-         : x < high ? (int64_t)x
-                    : (type == LEATI_REF_INT64 ? INT64_MAX : (int64_t)high);
+  /* The largest of 64 bits is 2^63 as a double, which does not fit itself. */
+  return x <= (double)leati_ref_type_low(type)    ? leati_ref_type_low(type)
+         : x >= (double)leati_ref_type_high(type) ? leati_ref_type_high(type)
+                                                  : (int64_t)x;
 }
 
 static bool run_cast(leati_ref_node *node) {

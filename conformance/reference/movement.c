@@ -396,23 +396,13 @@ static bool run_constant_of_shape(leati_ref_node *node) {
   if (value == NULL) {
     return true;
   }
-  const char *data = (const char *)value->tensor->data + value->tensor->byte_offset;
+  leati_ref_tensor one;
+  leati_ref_tensor_init(&one, type, 0, NULL);
+  leati_ref_tensor_load(&one, (const char *)value->tensor->data + value->tensor->byte_offset);
   for (int64_t k = 0; k < y->count; k++) {
-    switch (type) {
-      case LEATI_REF_FLOAT32:
-        y->f[k] = *(const float *)data;
-        break;
-      case LEATI_REF_INT64:
-        y->i[k] = *(const int64_t *)data;
-        break;
-      case LEATI_REF_INT32:
-        y->i[k] = *(const int32_t *)data;
-        break;
-      default:
-        y->i[k] = *(const uint8_t *)data;
-        break;
-    }
+    leati_ref_tensor_copy_element(y, k, &one, 0);
   }
+  leati_ref_tensor_clear(&one);
   return true;
 }
 

@@ -38,20 +38,6 @@ static void fold(accumulator *a, const leati_ref_tensor *x, int64_t at, bool lar
   a->terms++;
 }
 
-/* What a maximum (or minimum) over nothing is: the number that any other one replaces. */
-static int64_t integer_limit(leati_ref_type type, bool largest) {
-  switch (type) {
-    case LEATI_REF_INT64:
-      return largest ? INT64_MAX : INT64_MIN;
-    case LEATI_REF_INT32:
-      return largest ? INT32_MAX : INT32_MIN;
-    case LEATI_REF_UINT8:
-      return largest ? UINT8_MAX : 0;
-    default:
-      return largest;
-  }
-}
-
 /* The mean of integers, rounded towards zero, whatever their sum is. For fewer than 2^31 of them. */
 static int64_t integer_mean(const accumulator *a) {
   int64_t n = a->terms;
@@ -84,7 +70,8 @@ static void finish(leati_ref_node *node, const accumulator *a, int64_t at) {
   } else if (sum || mean) {
     y->i[at] = leati_ref_type_wrap(y->type, sum || a->terms == 0 ? a->isum : integer_mean(a));
   } else {
-    y->i[at] = a->terms > 0 ? a->imost : integer_limit(y->type, !largest);
+    /* Over nothing: the number that any other one replaces. */
+    y->i[at] = a->terms > 0 ? a->imost : largest ? leati_ref_type_low(y->type) : leati_ref_type_high(y->type);
   }
 }
 
@@ -138,14 +125,16 @@ static bool run_reduce(leati_ref_node *node) {
   return true;
 }
 
-/* A NaN is greater than every number, as for NumPy. */
-static bool greater(const leati_ref_tensor *x, int64_t a, int64_t b) {
+/* Whether the one is greater, or if not `most` is asked for smaller, than the other. A NaN is more than that, as for
+ * NumPy. */
+static bool comes_first(const leati_ref_tensor *x, int64_t a, int64_t b, bool most) {
   if (!leati_ref_type_is_float(x->type)) {
-    return x->i[a] > x->i[b];
+    return most ? x->i[a] > x->i[b] : x->i[a] < x->i[b];
   }
-  return isnan(x->f[a]) ? !isnan(x->f[b]) : x->f[a] > x->f[b];
+  return isnan(x->f[a]) ? !isnan(x->f[b]) : most ? x->f[a] > x->f[b] : x->f[a] < x->f[b];
 }
 
+/* ArgMax and ArgMin, which takes a NaN before all others too. */
 static bool run_arg_max(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   int32_t axis;
@@ -154,6 +143,7 @@ static bool run_arg_max(leati_ref_node *node) {
   }
   bool keep = leati_ref_int(node, "keepdims", 1) != 0;
   bool last = leati_ref_int(node, "select_last_index", 0) != 0;
+  bool most = strcmp(node->name, "ArgMax") == 0;
   int64_t dims[LEAT_MAX_RANK];
   int32_t rank = 0;
   int64_t inner = 1;
@@ -166,14 +156,14 @@ static bool run_arg_max(leati_ref_node *node) {
   leati_ref_tensor_init(&node->outputs[0], LEATI_REF_INT64, rank, dims);
   int64_t length = x->dims[axis];
   if (length == 0 && node->outputs[0].count > 0) {
-    return leati_ref_fail(node, "ArgMax over nothing is undefined");
+    return leati_ref_fail(node, "%s over nothing is undefined", node->name);
   }
   for (int64_t k = 0; k < node->outputs[0].count; k++) {
     int64_t base = k / inner * inner * length + k % inner;
     int64_t best = 0;
     for (int64_t n = 1; n < length; n++) {
-      bool less = greater(x, base + best * inner, base + n * inner);
-      bool more = greater(x, base + n * inner, base + best * inner);
+      bool less = comes_first(x, base + best * inner, base + n * inner, most);
+      bool more = comes_first(x, base + n * inner, base + best * inner, most);
       if (more || (last && !less)) {
         best = n;
       }
@@ -184,6 +174,11 @@ static bool run_arg_max(leati_ref_node *node) {
 }
 
 const leati_ref_entry leati_ref_reduce[] = {
-    {"ReduceMean", run_reduce}, {"ReduceSum", run_reduce}, {"ReduceMax", run_reduce},
-    {"ReduceMin", run_reduce},  {"ArgMax", run_arg_max},   {NULL, NULL},
+    {"ReduceMean", run_reduce},
+    {"ReduceSum", run_reduce},
+    {"ReduceMax", run_reduce},
+    {"ReduceMin", run_reduce},
+    {"ArgMax", run_arg_max},
+    {"ArgMin", run_arg_max},
+    {NULL, NULL},
 };

@@ -12,9 +12,18 @@ static const struct {
   int64_t size;
   uint8_t dlpack_code;
   int64_t onnx;
+  int64_t low; /* of an integer type, as `high` */
+  int64_t high;
 } types[LEATI_REF_TYPE_COUNT] = {
-    [LEATI_REF_FLOAT32] = {4, kDLFloat, 1}, [LEATI_REF_INT64] = {8, kDLInt, 7},      [LEATI_REF_INT32] = {4, kDLInt, 6},
-    [LEATI_REF_UINT8] = {1, kDLUInt, 2},    [LEATI_REF_BOOL] = {1, LEAT_DL_BOOL, 9},
+    [LEATI_REF_FLOAT32] = {4, kDLFloat, 1, 0, 0},
+    [LEATI_REF_INT64] = {8, kDLInt, 7, INT64_MIN, INT64_MAX},
+    [LEATI_REF_INT32] = {4, kDLInt, 6, INT32_MIN, INT32_MAX},
+    [LEATI_REF_INT16] = {2, kDLInt, 5, INT16_MIN, INT16_MAX},
+    [LEATI_REF_INT8] = {1, kDLInt, 3, INT8_MIN, INT8_MAX},
+    [LEATI_REF_UINT32] = {4, kDLUInt, 12, 0, UINT32_MAX},
+    [LEATI_REF_UINT16] = {2, kDLUInt, 4, 0, UINT16_MAX},
+    [LEATI_REF_UINT8] = {1, kDLUInt, 2, 0, UINT8_MAX},
+    [LEATI_REF_BOOL] = {1, LEAT_DL_BOOL, 9, 0, 1},
 };
 
 void *leati_ref_alloc(int64_t count, size_t size) {
@@ -48,16 +57,20 @@ leati_ref_type leati_ref_type_from_onnx(int64_t data_type) {
 }
 
 int64_t leati_ref_type_wrap(leati_ref_type type, int64_t value) {
-  switch (type) {
-    case LEATI_REF_INT32:
-      return (int32_t)(uint32_t)(uint64_t)value;
-    case LEATI_REF_UINT8:
-      return (uint8_t)(uint64_t)value;
-    case LEATI_REF_BOOL:
-      return value != 0;
-    default:
-      return value;
+  if (type == LEATI_REF_BOOL || types[type].size == 8) {
+    return type == LEATI_REF_BOOL ? value != 0 : value;
   }
+  int64_t range = INT64_C(1) << (8 * types[type].size);
+  int64_t rest = (int64_t)((uint64_t)value & (uint64_t)(range - 1));
+  return rest > types[type].high ? rest - range : rest;
+}
+
+int64_t leati_ref_type_low(leati_ref_type type) {
+  return types[type].low;
+}
+
+int64_t leati_ref_type_high(leati_ref_type type) {
+  return types[type].high;
 }
 
 void leati_ref_tensor_init(leati_ref_tensor *tensor, leati_ref_type type, int32_t rank, const int64_t *dims) {
@@ -83,33 +96,20 @@ void leati_ref_tensor_clear(leati_ref_tensor *tensor) {
 
 void leati_ref_tensor_store(const leati_ref_tensor *tensor, void *bytes) {
   for (int64_t k = 0; k < tensor->count; k++) {
-    switch (tensor->type) {
-      case LEATI_REF_FLOAT32:
-        ((float *)bytes)[k] = (float)tensor->f[k];
-        break;
-      case LEATI_REF_INT64:
-        ((int64_t *)bytes)[k] = tensor->i[k];
-        break;
-      case LEATI_REF_INT32:
-        ((int32_t *)bytes)[k] = (int32_t)tensor->i[k];
-        break;
-      default:
-        ((uint8_t *)bytes)[k] = (uint8_t)tensor->i[k];
-        break;
+    if (leati_ref_type_is_float(tensor->type)) {
+      ((float *)bytes)[k] = (float)tensor->f[k];
+    } else {
+      /* The low bytes come first. */
+      memcpy((char *)bytes + k * types[tensor->type].size, &tensor->i[k], (size_t)types[tensor->type].size);
     }
   }
 }
 
 static int64_t load_integer(leati_ref_type type, const void *bytes, int64_t at) {
-  switch (type) {
-    case LEATI_REF_INT64:
-      return ((const int64_t *)bytes)[at];
-    case LEATI_REF_INT32:
-      return ((const int32_t *)bytes)[at];
-    default:
-      /* A boolean is compared as it stands: a byte other than 0 and 1 is no boolean. */
-      return ((const uint8_t *)bytes)[at];
-  }
+  int64_t value = 0;
+  memcpy(&value, (const char *)bytes + at * types[type].size, (size_t)types[type].size);
+  /* A boolean is compared as it stands: a byte other than 0 and 1 is no boolean. */
+  return type == LEATI_REF_BOOL ? value : leati_ref_type_wrap(type, value);
 }
 
 void leati_ref_tensor_load(leati_ref_tensor *tensor, const void *bytes) {

@@ -17,6 +17,10 @@ typedef enum leati_ref_type {
   LEATI_REF_FLOAT32,
   LEATI_REF_INT64,
   LEATI_REF_INT32,
+  LEATI_REF_INT16,
+  LEATI_REF_INT8,
+  LEATI_REF_UINT32,
+  LEATI_REF_UINT16,
   LEATI_REF_UINT8,
   LEATI_REF_BOOL,
   LEATI_REF_TYPE_COUNT
@@ -57,6 +61,10 @@ DLDataType leati_ref_type_dlpack(leati_ref_type type);
 
 /** The type of an ONNX TensorProto.DataType number, or LEATI_REF_TYPE_COUNT. */
 leati_ref_type leati_ref_type_from_onnx(int64_t data_type);
+
+/** The smallest and the largest number of an integer type. */
+int64_t leati_ref_type_low(leati_ref_type type);
+int64_t leati_ref_type_high(leati_ref_type type);
 
 /** Reduces an integer to what the type holds, by two's complement; booleans become 0 or 1. */
 int64_t leati_ref_type_wrap(leati_ref_type type, int64_t value);
