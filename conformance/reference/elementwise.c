@@ -553,7 +553,7 @@ static bool run_logic(leati_ref_node *node) {
     leati_ref_unravel(y->rank, y->dims, k, index);
     bool p = a->i[leati_ref_broadcast_at(a, y->rank, index)] != 0;
     bool q = b->i[leati_ref_broadcast_at(b, y->rank, index)] != 0;
-    y->i[k] = is(node, "And") ? p && q : p || q;
+    y->i[k] = is(node, "And") ? p && q : is(node, "Or") ? p || q : p != q;
   }
   return true;
 }
@@ -640,6 +640,7 @@ const leati_ref_entry leati_ref_elementwise[] = {
     {"GreaterOrEqual", run_compare},
     {"And", run_logic},
     {"Or", run_logic},
+    {"Xor", run_logic},
     {"Where", run_where},
     {"Clip", run_clip},
     {NULL, NULL},

@@ -125,6 +125,44 @@ static bool run_nd(leati_ref_node *node) {
   return true;
 }
 
+/* The sum of what stands in front of each element along an axis ("reverse": behind), and, unless "exclusive", of
+ * itself.
+ */
+static bool run_cum_sum(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  leati_ref_tensor *y = &node->outputs[0];
+  bool exclusive = leati_ref_int(node, "exclusive", 0) != 0;
+  bool reverse = leati_ref_int(node, "reverse", 0) != 0;
+  int32_t axis;
+  if (!leati_ref_axis(node, node->inputs[1]->i[0], x->rank, &axis)) {
+    return false;
+  }
+  leati_ref_tensor_init(y, x->type, x->rank, x->dims);
+  int64_t inner = 1;
+  for (int32_t d = axis + 1; d < x->rank; d++) {
+    inner *= x->dims[d];
+  }
+  for (int64_t k = 0; k < x->count; k++) {
+    int64_t place = k / inner % x->dims[axis];
+    int64_t base = k - place * inner;
+    int64_t begin = reverse ? place + exclusive : 0;
+    int64_t end = reverse ? x->dims[axis] : place + !exclusive;
+    double magnitude = 0;
+    for (int64_t n = begin; n < end; n++) {
+      if (leati_ref_type_is_float(x->type)) {
+        y->f[k] += x->f[base + n * inner];
+        magnitude += fabs(x->f[base + n * inner]);
+      } else {
+        y->i[k] = leati_ref_type_wrap(x->type, (int64_t)((uint64_t)y->i[k] + (uint64_t)x->i[base + n * inner]));
+      }
+    }
+    if (leati_ref_type_is_float(x->type)) {
+      y->bound[k] = leati_ref_bound_sum(end - begin, magnitude);
+    }
+  }
+  return true;
+}
+
 /* ---- Resize ----------------------------------------------------------------------------------------------------- */
 
 /* One dimension of a Resize. */
@@ -319,6 +357,7 @@ const leati_ref_entry leati_ref_index[] = {
     {"ScatterElements", run_elements},
     {"GatherND", run_nd},
     {"ScatterND", run_nd},
+    {"CumSum", run_cum_sum},
     {"Resize", run_resize},
     {NULL, NULL},
 };
