@@ -205,21 +205,12 @@ void leati_draw_absent(leati_draw *draw) {
 }
 
 bool leati_draw_reference(const leati_draw_tensor *tensor, leati_ref_tensor *out) {
-  static const struct {
-    uint64_t type;
-    leati_ref_type reference;
-  } known[] = {
-      {LEAT_TYPE_FLOAT32, LEATI_REF_FLOAT32}, {LEAT_TYPE_INT64, LEATI_REF_INT64}, {LEAT_TYPE_INT32, LEATI_REF_INT32},
-      {LEAT_TYPE_INT16, LEATI_REF_INT16},     {LEAT_TYPE_INT8, LEATI_REF_INT8},   {LEAT_TYPE_UINT32, LEATI_REF_UINT32},
-      {LEAT_TYPE_UINT16, LEATI_REF_UINT16},   {LEAT_TYPE_UINT8, LEATI_REF_UINT8}, {LEAT_TYPE_BOOL, LEATI_REF_BOOL}};
-  for (size_t k = 0; k < G_N_ELEMENTS(known); k++) {
-    if (known[k].type == tensor->type) {
-      leati_ref_tensor_init(out, known[k].reference, tensor->rank, tensor->dims);
-      leati_ref_tensor_load(out, tensor->bytes);
-      return true;
-    }
-  }
-  return false;
+  const leati_ref_type type = leati_ref_type_from_leat(tensor->type);
+  if (type == LEATI_REF_TYPE_COUNT)
+    return false;
+  leati_ref_tensor_init(out, type, tensor->rank, tensor->dims);
+  leati_ref_tensor_load(out, tensor->bytes);
+  return true;
 }
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */

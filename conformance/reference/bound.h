@@ -6,7 +6,9 @@
  * 32-bit floats: addition, subtraction and multiplication correctly rounded (in a direction that is not fixed, hence
  * one unit in the last place, ULP, not half of one), division 2.5 ULP, exp and exp2 3 + 2|x| ULP, log and log2 3 ULP,
  * or 2^-21 in absolute terms between 0.5 and 2, pow as exp2(y log2(x)), inversesqrt 2 ULP, sqrt as 1 / inversesqrt, sin
- * and cos 2^-11 in absolute terms between -pi and pi, and it lets denormal inputs and results be flushed to zero.
+ * and cos 2^-11 in absolute terms between -pi and pi, atan and atan2 4096 ULP, the other functions of angles and their
+ * hyperbolic kin what the formulas give that it names for them, and it lets denormal inputs and results be flushed to
+ * zero.
  *
  * One ULP of a normal number v is at most 2^-23 |v|; bounds are written with that number, and combined with the usual
  * first-order rules. The flush of denormals adds FLT_MIN to every bound of an arithmetic result. The backend's own

@@ -224,6 +224,165 @@ static estimate cos_of(const leati_ref_node *node, double x) {
   return (estimate){cos(x), trigonometric_bound(x)};
 }
 
+/* sin / cos: both are off by t, and the quotient is rounded. Where the cosine may be 0 nothing is known. */
+static estimate tan_of(const leati_ref_node *node, double x) {
+  (void)node;
+  double value = tan(x);
+  double t = trigonometric_bound(x);
+  double divisor = fabs(cos(x)) - t;
+  return (estimate){value, divisor > 0 ? t * (1 + fabs(value)) / divisor + leati_ref_bound_ulps(value, 2.5) : INFINITY};
+}
+
+/* atan() and atan2() are off by 4096 ULP. asin(x) = atan2(x, c) and acos(x) = atan2(c, x) with c = sqrt(1 - x^2): two
+ * roundings of numbers up to 1 below the root, and 5 ULP of the root; the angle changes by |x| times as much as c. */
+static estimate atan_of(const leati_ref_node *node, double x) {
+  (void)node;
+  return within_ulps(atan(x), 4096);
+}
+
+static estimate arc(double x, double value) {
+  double square = 1 - x * x;
+  double below = 2 * LEATI_REF_ULP;
+  double cosine = sqrt(square);
+  double off = fmin(sqrt(below), below / cosine) + 5 * LEATI_REF_ULP * cosine;
+  return (estimate){value, isnan(value) ? 0 : leati_ref_bound_ulps(value, 4096) + fabs(x) * off};
+}
+
+static estimate asin_of(const leati_ref_node *node, double x) {
+  (void)node;
+  return arc(x, asin(x));
+}
+
+static estimate acos_of(const leati_ref_node *node, double x) {
+  (void)node;
+  return arc(x, acos(x));
+}
+
+/* (e^x - e^-x) / 2 and (e^x + e^-x) / 2: the exponentials' errors, of cosh(x) in both; two roundings more. */
+static estimate hyperbolic(double x, double value) {
+  double off = isfinite(value) ? leati_ref_bound_exp(x) * cosh(x) + leati_ref_bound_ulps(value, 2) : 0;
+  return (estimate){value, off};
+}
+
+static estimate sinh_of(const leati_ref_node *node, double x) {
+  (void)node;
+  return hyperbolic(x, sinh(x));
+}
+
+static estimate cosh_of(const leati_ref_node *node, double x) {
+  (void)node;
+  return hyperbolic(x, cosh(x));
+}
+
+/* log(|x| + sqrt(x^2 + 1)) with the sign of x: one rounding of the square, one of the sum below the root, of which the
+ * root halves the effect, 5 ULP of the root and one rounding of the sum: less than 8 ULP of the logarithm's argument,
+ * which is what it is off by itself. (Where the square overflows, the logarithm of 2 |x| must be used.) */
+static estimate asinh_of(const leati_ref_node *node, double x) {
+  (void)node;
+  double value = asinh(x);
+  double argument = fabs(x) + sqrt(x * x + 1);
+  return (estimate){value, isfinite(value) ? 8 * LEATI_REF_ULP + leati_ref_bound_log(argument, value) + FLT_MIN : 0};
+}
+
+/* log(x + sqrt(x^2 - 1)): two roundings below the root, 5 ULP of the root, one of the sum. */
+static estimate acosh_of(const leati_ref_node *node, double x) {
+  (void)node;
+  double value = acosh(x);
+  if (!isfinite(value)) {
+    return (estimate){value, 0};
+  }
+  double root = sqrt(x * x - 1);
+  double below = 2 * LEATI_REF_ULP * x * x;
+  double off = fmin(sqrt(below), below / root) + 5 * LEATI_REF_ULP * root + LEATI_REF_ULP * (x + root);
+  return (estimate){value, off / (x + root) + leati_ref_bound_log(x + root, value) + FLT_MIN};
+}
+
+/* log((1 + x) / (1 - x)) / 2: two roundings and 2.5 ULP of the quotient. */
+static estimate atanh_of(const leati_ref_node *node, double x) {
+  (void)node;
+  double value = atanh(x);
+  if (!isfinite(value)) {
+    return (estimate){value, 0};
+  }
+  double off = 4.5 * LEATI_REF_ULP + leati_ref_bound_log((1 + x) / (1 - x), 2 * value);
+  return (estimate){value, 0.5 * off + leati_ref_bound_ulps(value, 1)};
+}
+
+/* log(1 + e^x) as max(x, 0) + log(1 + e^-|x|), which does not overflow: the exponential's error and one rounding of a
+ * sum from 1 to 2, the logarithm's error, and one rounding of the result. */
+static estimate softplus_of(const leati_ref_node *node, double x) {
+  (void)node;
+  double value = fmax(x, 0) + log1p(exp(-fabs(x)));
+  if (!isfinite(x)) {
+    return (estimate){isnan(x) ? NAN : value, 0};
+  }
+  double power = exp(-fabs(x));
+  return (estimate){value, power * leati_ref_bound_exp(x) + LEATI_REF_ULP + leati_ref_bound_log(1 + power, 0) +
+                               leati_ref_bound_ulps(value, 1)};
+}
+
+/* Of infinity over infinity, as the formula has it, NaN. */
+static estimate softsign_of(const leati_ref_node *node, double x) {
+  (void)node;
+  return within_ulps(x / (1 + fabs(x)), 3.5);
+}
+
+static estimate mish_of(const leati_ref_node *node, double x) {
+  estimate inner = softplus_of(node, x);
+  double value = x * tanh(inner.value);
+  if (!isfinite(x)) {
+    return (estimate){value, 0};
+  }
+  return (estimate){value, fabs(x) * (tanh_bound(inner.value) + inner.bound) + leati_ref_bound_ulps(value, 1)};
+}
+
+static estimate selu_of(const leati_ref_node *node, double x) {
+  double alpha = leati_ref_float(node, "alpha", 1.67326319217681884765625f);
+  double gamma = leati_ref_float(node, "gamma", 1.05070102214813232421875f);
+  if (isnan(x) || x > 0) {
+    return within_ulps(gamma * x, 1);
+  }
+  estimate bend = scaled_expm1(alpha, x);
+  return (estimate){gamma * bend.value, fabs(gamma) * bend.bound + leati_ref_bound_ulps(gamma * bend.value, 1)};
+}
+
+/* What no comparison chooses is 0, NaN too. */
+static estimate thresholded_relu_of(const leati_ref_node *node, double x) {
+  return exact(x > leati_ref_float(node, "alpha", 1) ? x : 0);
+}
+
+static estimate shrink_of(const leati_ref_node *node, double x) {
+  double lambd = leati_ref_float(node, "lambd", 0.5f);
+  double bias = leati_ref_float(node, "bias", 0);
+  return x < -lambd ? within_ulps(x + bias, 1) : x > lambd ? within_ulps(x - bias, 1) : exact(0);
+}
+
+static estimate sign_of(const leati_ref_node *node, double x) {
+  (void)node;
+  return (estimate){isnan(x) ? x : (double)((x > 0) - (x < 0)), 0};
+}
+
+/* x sigmoid(alpha x), whose argument is rounded: the slope of sigmoid is value (1 - value). */
+static estimate swish(double x, double alpha) {
+  double z = alpha * x;
+  estimate gate = sigmoid_of(NULL, z);
+  double value = x * gate.value;
+  if (!isfinite(value) || isinf(x)) {
+    return (estimate){value, 0};
+  }
+  double slope = gate.value * (1 - gate.value);
+  double off = gate.bound + (slope > 0 ? fabs(z) * slope * LEATI_REF_ULP : 0);
+  return (estimate){value, fabs(x) * off + leati_ref_bound_ulps(value, 1)};
+}
+
+static estimate swish_of(const leati_ref_node *node, double x) {
+  return swish(x, leati_ref_float(node, "alpha", 1));
+}
+
+static estimate quick_gelu_of(const leati_ref_node *node, double x) {
+  return swish(x, leati_ref_float(node, "alpha", 1.702f));
+}
+
 static estimate floor_of(const leati_ref_node *node, double x) {
   (void)node;
   return (estimate){floor(x), 0};
@@ -285,6 +444,57 @@ static bool run_sin(leati_ref_node *node) {
 static bool run_cos(leati_ref_node *node) {
   return run_unary(node, cos_of);
 }
+static bool run_tan(leati_ref_node *node) {
+  return run_unary(node, tan_of);
+}
+static bool run_asin(leati_ref_node *node) {
+  return run_unary(node, asin_of);
+}
+static bool run_acos(leati_ref_node *node) {
+  return run_unary(node, acos_of);
+}
+static bool run_atan(leati_ref_node *node) {
+  return run_unary(node, atan_of);
+}
+static bool run_sinh(leati_ref_node *node) {
+  return run_unary(node, sinh_of);
+}
+static bool run_cosh(leati_ref_node *node) {
+  return run_unary(node, cosh_of);
+}
+static bool run_asinh(leati_ref_node *node) {
+  return run_unary(node, asinh_of);
+}
+static bool run_acosh(leati_ref_node *node) {
+  return run_unary(node, acosh_of);
+}
+static bool run_atanh(leati_ref_node *node) {
+  return run_unary(node, atanh_of);
+}
+static bool run_softplus(leati_ref_node *node) {
+  return run_unary(node, softplus_of);
+}
+static bool run_softsign(leati_ref_node *node) {
+  return run_unary(node, softsign_of);
+}
+static bool run_mish(leati_ref_node *node) {
+  return run_unary(node, mish_of);
+}
+static bool run_selu(leati_ref_node *node) {
+  return run_unary(node, selu_of);
+}
+static bool run_thresholded_relu(leati_ref_node *node) {
+  return run_unary(node, thresholded_relu_of);
+}
+static bool run_shrink(leati_ref_node *node) {
+  return run_unary(node, shrink_of);
+}
+static bool run_swish(leati_ref_node *node) {
+  return run_unary(node, swish_of);
+}
+static bool run_quick_gelu(leati_ref_node *node) {
+  return run_unary(node, quick_gelu_of);
+}
 static bool run_floor(leati_ref_node *node) {
   return run_unary(node, floor_of);
 }
@@ -295,22 +505,48 @@ static bool run_round(leati_ref_node *node) {
   return run_unary(node, round_of);
 }
 
-/* Neg, Abs and Relu are defined for integers too. */
+/* Neg, Abs, Sign and Relu are defined for integers too. */
 static bool run_signed(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   char which = node->name[0];
   same_output(node, x->type);
   for (int64_t k = 0; k < x->count; k++) {
     if (leati_ref_type_is_float(x->type)) {
-      estimate e = which == 'R' ? relu_of(node, x->f[k]) : exact(which == 'N' ? -x->f[k] : fabs(x->f[k]));
+      estimate e = which == 'R'   ? relu_of(node, x->f[k])
+                   : which == 'S' ? sign_of(node, x->f[k])
+                                  : exact(which == 'N' ? -x->f[k] : fabs(x->f[k]));
       node->outputs[0].f[k] = e.value;
       node->outputs[0].bound[k] = e.bound;
     } else {
       int64_t v = x->i[k];
       int64_t negative = (int64_t)(0 - (uint64_t)v);
-      int64_t value = which == 'N' ? negative : which == 'A' ? (v < 0 ? negative : v) : (v > 0 ? v : 0);
+      bool below = leati_ref_type_less(x->type, v, 0);
+      int64_t value = which == 'N'   ? negative
+                      : which == 'A' ? (below ? negative : v)
+                      : which == 'S' ? (below ? -1 : v != 0)
+                                     : (below ? 0 : v);
       node->outputs[0].i[k] = leati_ref_type_wrap(x->type, value);
     }
+  }
+  return true;
+}
+
+static bool run_is_nan(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  same_output(node, LEATI_REF_BOOL);
+  for (int64_t k = 0; k < x->count; k++) {
+    node->outputs[0].i[k] = isnan(x->f[k]);
+  }
+  return true;
+}
+
+static bool run_is_inf(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  bool negative = leati_ref_int(node, "detect_negative", 1) != 0;
+  bool positive = leati_ref_int(node, "detect_positive", 1) != 0;
+  same_output(node, LEATI_REF_BOOL);
+  for (int64_t k = 0; k < x->count; k++) {
+    node->outputs[0].i[k] = isinf(x->f[k]) && (x->f[k] < 0 ? negative : positive);
   }
   return true;
 }
@@ -327,37 +563,51 @@ static bool run_not(leati_ref_node *node) {
 /* The whole part of a number as an integer of the type. The specification leaves open what does not fit; here it is the
  * nearest number that the type holds, and NaN is 0. */
 static int64_t truncate(leati_ref_type type, double x) {
+  int bits = (int)(8 * leati_ref_type_size(type));
+  bool is_unsigned = leati_ref_type_is_unsigned(type);
+  double low = is_unsigned ? 0 : -ldexp(1, bits - 1);
+  double beyond = ldexp(1, is_unsigned ? bits : bits - 1);
   if (isnan(x)) {
     return 0;
   }
-  /* The largest of 64 bits is 2^63 as a double, which does not fit itself. */
-  return x <= (double)leati_ref_type_low(type)    ? leati_ref_type_low(type)
-         : x >= (double)leati_ref_type_high(type) ? leati_ref_type_high(type)
-                                                  : (int64_t)x;
+  if (x >= beyond) {
+    return leati_ref_type_high(type);
+  }
+  return x <= low ? leati_ref_type_low(type) : type == LEATI_REF_UINT64 ? (int64_t)(uint64_t)x : (int64_t)x;
 }
 
-static bool run_cast(leati_ref_node *node) {
+static bool cast(leati_ref_node *node, leati_ref_type to) {
   const leati_ref_tensor *x = node->inputs[0];
-  leati_ref_type to = leati_ref_type_from_onnx(leati_ref_int(node, "to", 0));
-  if (to == LEATI_REF_TYPE_COUNT) {
-    return leati_ref_fail(node, "Cast: a type that the reference does not have");
-  }
   same_output(node, to);
   leati_ref_tensor *y = &node->outputs[0];
   for (int64_t k = 0; k < x->count; k++) {
-    if (leati_ref_type_is_float(x->type) && leati_ref_type_is_float(to)) {
+    if (x->type == to) {
       leati_ref_tensor_copy_element(y, k, x, k);
+    } else if (leati_ref_type_is_float(to)) {
+      /* To nearest; numbers that the type has are exact. An integer may be rounded to float32 first. */
+      double value = leati_ref_type_is_float(x->type) ? x->f[k]
+                     : x->type == LEATI_REF_UINT64    ? (double)(uint64_t)x->i[k]
+                                                      : (double)x->i[k];
+      double nearest = leati_ref_type_round(to, value);
+      y->f[k] = leati_ref_type_is_float(x->type) ? nearest : value;
+      y->bound[k] = leati_ref_type_is_float(x->type) || nearest == value ? 0 : leati_ref_type_ulp(to) * fabs(value);
     } else if (leati_ref_type_is_float(x->type)) {
       y->i[k] = to == LEATI_REF_BOOL ? x->f[k] != 0 : truncate(to, x->f[k]);
-    } else if (leati_ref_type_is_float(to)) {
-      y->f[k] = (double)x->i[k];
-      /* Correctly rounded; numbers of at most 24 bits are exact. */
-      y->bound[k] = fabs(y->f[k]) <= 0x1p24 ? 0 : LEATI_REF_ULP * fabs(y->f[k]);
     } else {
       y->i[k] = leati_ref_type_wrap(to, x->i[k]);
     }
   }
   return true;
+}
+
+static bool run_cast(leati_ref_node *node) {
+  leati_ref_type to = leati_ref_type_from_onnx(leati_ref_int(node, "to", 0));
+  return to == LEATI_REF_TYPE_COUNT ? leati_ref_fail(node, "Cast: a type that the reference does not have")
+                                    : cast(node, to);
+}
+
+static bool run_cast_like(leati_ref_node *node) {
+  return cast(node, node->inputs[1]->type);
 }
 
 /* ---- Several inputs --------------------------------------------------------------------------------------------- */
@@ -402,6 +652,30 @@ static int64_t fractional_pow(leati_ref_type type, int64_t x, double y) {
   return x == 0 && y < 0 ? 0 : truncate(type, pow((double)x, y));
 }
 
+/* The remainder of C's fmod(), which is exact; without `truncated` the sign is that of the divisor, for which the
+ * divisor is added once. */
+static estimate float_mod(double a, double b, bool truncated) {
+  double rest = fmod(a, b);
+  if (truncated || isnan(rest) || rest == 0 || (rest < 0) == (b < 0)) {
+    return exact(rest);
+  }
+  return within_ulps(rest + b, 1);
+}
+
+/* A quotient towards zero. */
+static int64_t integer_quotient(leati_ref_type type, int64_t a, int64_t b) {
+  if (type == LEATI_REF_UINT64) {
+    return (int64_t)((uint64_t)a / (uint64_t)b);
+  }
+  return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
+static int64_t integer_mod(leati_ref_type type, int64_t a, int64_t b, bool truncated) {
+  int64_t rest = (int64_t)((uint64_t)a - (uint64_t)integer_quotient(type, a, b) * (uint64_t)b);
+  bool other_sign = leati_ref_type_less(type, rest, 0) != leati_ref_type_less(type, b, 0);
+  return !truncated && rest != 0 && other_sign ? rest + b : rest;
+}
+
 static bool float_binary(leati_ref_node *node, double a, double b, estimate *out) {
   if (is(node, "Add")) {
     *out = within_ulps(a + b, 1);
@@ -415,6 +689,10 @@ static bool float_binary(leati_ref_node *node, double a, double b, estimate *out
     *out = exact(isnan(a) || isnan(b) ? NAN : a < b ? a : b);
   } else if (is(node, "Max")) {
     *out = exact(isnan(a) || isnan(b) ? NAN : a > b ? a : b);
+  } else if (is(node, "PRelu")) {
+    *out = a < 0 ? within_ulps(a * b, 1) : exact(a);
+  } else if (is(node, "Mod")) {
+    *out = float_mod(a, b, leati_ref_int(node, "fmod", 0) == 1);
   } else {
     return false;
   }
@@ -422,6 +700,7 @@ static bool float_binary(leati_ref_node *node, double a, double b, estimate *out
 }
 
 static bool integer_binary(leati_ref_node *node, int64_t a, int64_t b, int64_t *out) {
+  leati_ref_type type = node->inputs[0]->type;
   if (is(node, "Add")) {
     *out = (int64_t)((uint64_t)a + (uint64_t)b);
   } else if (is(node, "Sub")) {
@@ -430,23 +709,22 @@ static bool integer_binary(leati_ref_node *node, int64_t a, int64_t b, int64_t *
     *out = (int64_t)((uint64_t)a * (uint64_t)b);
   } else if (is(node, "Div")) {
     /* An integer divided by 0 gives 0 (backend.h). */
-    *out = b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+    *out = b == 0 ? 0 : integer_quotient(type, a, b);
   } else if (is(node, "Mod")) {
-    /* The remainder has the sign of the dividend with "fmod", else that of the divisor. */
-    int64_t rest = b == 0 || b == -1 ? 0 : a % b;
-    bool whole = leati_ref_int(node, "fmod", 0) == 0;
-    *out = whole && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    *out = b == 0 ? 0 : integer_mod(type, a, b, leati_ref_int(node, "fmod", 0) != 0);
   } else if (is(node, "Min")) {
-    *out = a < b ? a : b;
+    *out = leati_ref_type_less(type, a, b) ? a : b;
   } else if (is(node, "Max")) {
-    *out = a > b ? a : b;
+    *out = leati_ref_type_less(type, a, b) ? b : a;
+  } else if (is(node, "PRelu")) {
+    *out = a < 0 ? (int64_t)((uint64_t)a * (uint64_t)b) : a;
   } else {
     return false;
   }
   return true;
 }
 
-/* Add, Sub, Mul, Div, Mod, Min and Max; the last two take any number of inputs. */
+/* Add, Sub, Mul, Div, Mod, PRelu, Min and Max; the last two take any number of inputs. */
 static bool run_arithmetic(leati_ref_node *node) {
   leati_ref_type type = node->inputs[0]->type;
   if (!broadcast_output(node, type)) {
@@ -478,6 +756,32 @@ static bool run_arithmetic(leati_ref_node *node) {
       }
       y->i[k] = value;
     }
+  }
+  return true;
+}
+
+/* Sum and Mean of any number of inputs. */
+static bool run_sum(leati_ref_node *node) {
+  bool mean = is(node, "Mean");
+  if (!broadcast_output(node, node->inputs[0]->type)) {
+    return false;
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  for (int64_t k = 0; k < y->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(y->rank, y->dims, k, index);
+    double sum = 0;
+    double magnitude = 0;
+    for (uint32_t n = 0; n < node->input_count; n++) {
+      double term = node->inputs[n]->f[leati_ref_broadcast_at(node->inputs[n], y->rank, index)];
+      sum += term;
+      magnitude += fabs(term);
+    }
+    double count = mean ? node->input_count : 1;
+    y->f[k] = sum / count;
+    y->bound[k] = isfinite(sum) ? leati_ref_bound_sum(node->input_count, magnitude) / count +
+                                      (mean ? leati_ref_bound_ulps(y->f[k], 2.5) : 0)
+                                : 0;
   }
   return true;
 }
@@ -536,7 +840,7 @@ static bool run_compare(leati_ref_node *node) {
     int64_t bt = leati_ref_broadcast_at(b, y->rank, index);
     y->i[k] = leati_ref_type_is_float(a->type)
                   ? compare(node, a->f[at] < b->f[bt], a->f[at] == b->f[bt], !isnan(a->f[at]) && !isnan(b->f[bt]))
-                  : compare(node, a->i[at] < b->i[bt], a->i[at] == b->i[bt], true);
+                  : compare(node, leati_ref_type_less(a->type, a->i[at], b->i[bt]), a->i[at] == b->i[bt], true);
   }
   return true;
 }
@@ -594,8 +898,8 @@ static bool run_clip(leati_ref_node *node) {
       y->bound[k] = e.bound;
     } else {
       int64_t value = x->i[k];
-      value = low != NULL && value < low->i[0] ? low->i[0] : value;
-      y->i[k] = high != NULL && value > high->i[0] ? high->i[0] : value;
+      value = low != NULL && leati_ref_type_less(x->type, value, low->i[0]) ? low->i[0] : value;
+      y->i[k] = high != NULL && leati_ref_type_less(x->type, high->i[0], value) ? high->i[0] : value;
     }
   }
   return true;
@@ -618,20 +922,44 @@ const leati_ref_entry leati_ref_elementwise[] = {
     {"Celu", run_celu},
     {"HardSwish", run_hard_swish},
     {"Gelu", run_gelu},
+    {"QuickGelu", run_quick_gelu},
+    {"Swish", run_swish},
+    {"Softplus", run_softplus},
+    {"Softsign", run_softsign},
+    {"Mish", run_mish},
+    {"Selu", run_selu},
+    {"ThresholdedRelu", run_thresholded_relu},
+    {"Shrink", run_shrink},
+    {"Sign", run_signed},
+    {"IsNaN", run_is_nan},
+    {"IsInf", run_is_inf},
     {"Sin", run_sin},
     {"Cos", run_cos},
+    {"Tan", run_tan},
+    {"Asin", run_asin},
+    {"Acos", run_acos},
+    {"Atan", run_atan},
+    {"Sinh", run_sinh},
+    {"Cosh", run_cosh},
+    {"Asinh", run_asinh},
+    {"Acosh", run_acosh},
+    {"Atanh", run_atanh},
     {"Floor", run_floor},
     {"Ceil", run_ceil},
     {"Round", run_round},
     {"Not", run_not},
     {"Cast", run_cast},
+    {"CastLike", run_cast_like},
     {"Add", run_arithmetic},
     {"Sub", run_arithmetic},
     {"Mul", run_arithmetic},
     {"Div", run_arithmetic},
     {"Mod", run_arithmetic},
+    {"PRelu", run_arithmetic},
     {"Min", run_arithmetic},
     {"Max", run_arithmetic},
+    {"Sum", run_sum},
+    {"Mean", run_sum},
     {"Pow", run_pow},
     {"Equal", run_compare},
     {"Less", run_compare},

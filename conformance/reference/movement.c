@@ -372,22 +372,16 @@ static bool run_shape(leati_ref_node *node) {
   return true;
 }
 
-static leati_ref_type type_of(DLDataType dtype) {
-  int type = 0;
-  while (type < LEATI_REF_TYPE_COUNT) {
-    DLDataType here = leati_ref_type_dlpack((leati_ref_type)type);
-    if (here.code == dtype.code && here.bits == dtype.bits) {
-      break;
-    }
-    type++;
-  }
-  return (leati_ref_type)type;
+static bool run_size(leati_ref_node *node) {
+  leati_ref_tensor_init(&node->outputs[0], LEATI_REF_INT64, 0, NULL);
+  node->outputs[0].i[0] = node->inputs[0]->count;
+  return true;
 }
 
 static bool run_constant_of_shape(leati_ref_node *node) {
   const leati_ref_tensor *shape = node->inputs[0];
   const leat_attribute *value = leati_ref_attribute(node, "value");
-  leati_ref_type type = value != NULL ? type_of(value->tensor->dtype) : LEATI_REF_FLOAT32;
+  leati_ref_type type = value != NULL ? leati_ref_type_from_dlpack(value->tensor->dtype) : LEATI_REF_FLOAT32;
   if (type == LEATI_REF_TYPE_COUNT) {
     return leati_ref_fail(node, "ConstantOfShape: a type that the reference does not have");
   }
@@ -455,6 +449,7 @@ const leati_ref_entry leati_ref_movement[] = {
     {"Expand", run_expand},
     {"Tile", run_tile},
     {"Shape", run_shape},
+    {"Size", run_size},
     {"ConstantOfShape", run_constant_of_shape},
     {"Range", run_range},
     {NULL, NULL},

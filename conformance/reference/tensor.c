@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "reference/tensor.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,20 +9,29 @@
 
 static const struct {
   int64_t size;
+  uint64_t leat;
+  const char *name;
   uint8_t dlpack_code;
+  bool is_float, is_unsigned;
+  int fraction; /* of floats: bits behind the point */
+  int exponent; /* of floats: smallest one of a normal number */
   int64_t onnx;
-  int64_t low; /* of an integer type, as `high` */
+  int64_t low; /* of an integer type, as `high`; held as elements are */
   int64_t high;
 } types[LEATI_REF_TYPE_COUNT] = {
-    [LEATI_REF_FLOAT32] = {4, kDLFloat, 1, 0, 0},
-    [LEATI_REF_INT64] = {8, kDLInt, 7, INT64_MIN, INT64_MAX},
-    [LEATI_REF_INT32] = {4, kDLInt, 6, INT32_MIN, INT32_MAX},
-    [LEATI_REF_INT16] = {2, kDLInt, 5, INT16_MIN, INT16_MAX},
-    [LEATI_REF_INT8] = {1, kDLInt, 3, INT8_MIN, INT8_MAX},
-    [LEATI_REF_UINT32] = {4, kDLUInt, 12, 0, UINT32_MAX},
-    [LEATI_REF_UINT16] = {2, kDLUInt, 4, 0, UINT16_MAX},
-    [LEATI_REF_UINT8] = {1, kDLUInt, 2, 0, UINT8_MAX},
-    [LEATI_REF_BOOL] = {1, LEAT_DL_BOOL, 9, 0, 1},
+    [LEATI_REF_FLOAT32] = {4, LEAT_TYPE_FLOAT32, "float32", kDLFloat, true, false, 23, -126, .onnx = 1},
+    [LEATI_REF_FLOAT16] = {2, LEAT_TYPE_FLOAT16, "float16", kDLFloat, true, false, 10, -14, .onnx = 10},
+    [LEATI_REF_BFLOAT16] = {2, LEAT_TYPE_BFLOAT16, "bfloat16", kDLBfloat, true, false, 7, -126, .onnx = 16},
+    [LEATI_REF_FLOAT64] = {8, LEAT_TYPE_FLOAT64, "float64", kDLFloat, true, false, 52, -1022, .onnx = 11},
+    [LEATI_REF_INT64] = {8, LEAT_TYPE_INT64, "int64", kDLInt, .onnx = 7, .low = INT64_MIN, .high = INT64_MAX},
+    [LEATI_REF_INT32] = {4, LEAT_TYPE_INT32, "int32", kDLInt, .onnx = 6, .low = INT32_MIN, .high = INT32_MAX},
+    [LEATI_REF_INT16] = {2, LEAT_TYPE_INT16, "int16", kDLInt, .onnx = 5, .low = INT16_MIN, .high = INT16_MAX},
+    [LEATI_REF_INT8] = {1, LEAT_TYPE_INT8, "int8", kDLInt, .onnx = 3, .low = INT8_MIN, .high = INT8_MAX},
+    [LEATI_REF_UINT64] = {8, LEAT_TYPE_UINT64, "uint64", kDLUInt, .is_unsigned = true, .onnx = 13, .high = -1},
+    [LEATI_REF_UINT32] = {4, LEAT_TYPE_UINT32, "uint32", kDLUInt, .is_unsigned = true, .onnx = 12, .high = UINT32_MAX},
+    [LEATI_REF_UINT16] = {2, LEAT_TYPE_UINT16, "uint16", kDLUInt, .is_unsigned = true, .onnx = 4, .high = UINT16_MAX},
+    [LEATI_REF_UINT8] = {1, LEAT_TYPE_UINT8, "uint8", kDLUInt, .is_unsigned = true, .onnx = 2, .high = UINT8_MAX},
+    [LEATI_REF_BOOL] = {1, LEAT_TYPE_BOOL, "bool", LEAT_DL_BOOL, .onnx = 9, .high = 1},
 };
 
 void *leati_ref_alloc(int64_t count, size_t size) {
@@ -37,7 +45,40 @@ void *leati_ref_alloc(int64_t count, size_t size) {
 }
 
 bool leati_ref_type_is_float(leati_ref_type type) {
-  return type == LEATI_REF_FLOAT32;
+  return types[type].is_float;
+}
+
+bool leati_ref_type_is_unsigned(leati_ref_type type) {
+  return types[type].is_unsigned;
+}
+
+bool leati_ref_type_less(leati_ref_type type, int64_t a, int64_t b) {
+  return type == LEATI_REF_UINT64 ? (uint64_t)a < (uint64_t)b : a < b;
+}
+
+double leati_ref_type_ulp(leati_ref_type type) {
+  return ldexp(1, -types[type].fraction);
+}
+
+double leati_ref_type_smallest(leati_ref_type type) {
+  return ldexp(1, types[type].exponent);
+}
+
+/* The largest finite number of a floating-point type; exponents reach as far up as down, and one further. */
+static double largest(leati_ref_type type) {
+  return ldexp(2 - leati_ref_type_ulp(type), 1 - types[type].exponent);
+}
+
+double leati_ref_type_round(leati_ref_type type, double value) {
+  if (type == LEATI_REF_FLOAT64 || value == 0 || !isfinite(value)) {
+    return value;
+  }
+  int exponent;
+  frexp(value, &exponent);
+  /* frexp() gives numbers from 0.5 to 1. */
+  exponent = exponent - 1 > types[type].exponent ? exponent - 1 : types[type].exponent;
+  const double rounded = ldexp(rint(ldexp(value, types[type].fraction - exponent)), exponent - types[type].fraction);
+  return fabs(rounded) > largest(type) ? copysign(INFINITY, value) : rounded;
 }
 
 int64_t leati_ref_type_size(leati_ref_type type) {
@@ -51,6 +92,30 @@ DLDataType leati_ref_type_dlpack(leati_ref_type type) {
 leati_ref_type leati_ref_type_from_onnx(int64_t data_type) {
   int type = 0;
   while (type < LEATI_REF_TYPE_COUNT && types[type].onnx != data_type) {
+    type++;
+  }
+  return (leati_ref_type)type;
+}
+
+leati_ref_type leati_ref_type_from_leat(uint64_t bit) {
+  int type = 0;
+  while (type < LEATI_REF_TYPE_COUNT && types[type].leat != bit) {
+    type++;
+  }
+  return (leati_ref_type)type;
+}
+
+uint64_t leati_ref_type_leat(leati_ref_type type) {
+  return types[type].leat;
+}
+
+const char *leati_ref_type_name(leati_ref_type type) {
+  return types[type].name;
+}
+
+leati_ref_type leati_ref_type_from_dlpack(DLDataType dtype) {
+  int type = 0;
+  while (type < LEATI_REF_TYPE_COUNT && (types[type].dlpack_code != dtype.code || types[type].size * 8 != dtype.bits)) {
     type++;
   }
   return (leati_ref_type)type;
@@ -94,35 +159,87 @@ void leati_ref_tensor_clear(leati_ref_tensor *tensor) {
   *tensor = (leati_ref_tensor){0};
 }
 
+/* A number that a type of 16 bits has, as those bits: the sign, the exponent and the fraction. */
+static uint16_t encode_16(leati_ref_type type, double value) {
+  const int fraction = types[type].fraction;
+  const int sign = signbit(value) ? 0x8000 : 0;
+  const int infinite = 0x8000 - (1 << fraction);
+  if (isnan(value)) {
+    return (uint16_t)(sign | infinite | 1 << (fraction - 1));
+  }
+  if (isinf(value) || value == 0) {
+    return (uint16_t)(sign | (value == 0 ? 0 : infinite));
+  }
+  int exponent;
+  frexp(value, &exponent);
+  exponent = exponent - 1 > types[type].exponent ? exponent - 1 : types[type].exponent;
+  /* The leading 1 of a normal number adds one to the exponent's bits, which are 0 for a subnormal one. */
+  const int units = (int)ldexp(fabs(value), fraction - exponent);
+  return (uint16_t)(sign | (units + ((exponent - types[type].exponent) << fraction)));
+}
+
+static double decode_16(leati_ref_type type, uint16_t bits) {
+  const int fraction = types[type].fraction;
+  const int exponent = (bits & 0x7fff) >> fraction;
+  const int units = bits & ((1 << fraction) - 1);
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == 0x7fff >> fraction) {
+    return units != 0 ? NAN : sign * INFINITY;
+  }
+  return exponent == 0 ? sign * ldexp(units, types[type].exponent - fraction)
+                       : sign * ldexp(units + (1 << fraction), exponent - 1 + types[type].exponent - fraction);
+}
+
 void leati_ref_tensor_store(const leati_ref_tensor *tensor, void *bytes) {
   for (int64_t k = 0; k < tensor->count; k++) {
-    if (leati_ref_type_is_float(tensor->type)) {
-      ((float *)bytes)[k] = (float)tensor->f[k];
-    } else {
-      /* The low bytes come first. */
-      memcpy((char *)bytes + k * types[tensor->type].size, &tensor->i[k], (size_t)types[tensor->type].size);
+    switch (tensor->type) {
+      case LEATI_REF_FLOAT32:
+        ((float *)bytes)[k] = (float)tensor->f[k];
+        break;
+      case LEATI_REF_FLOAT16:
+      case LEATI_REF_BFLOAT16:
+        ((uint16_t *)bytes)[k] = encode_16(tensor->type, tensor->f[k]);
+        break;
+      case LEATI_REF_FLOAT64:
+        ((double *)bytes)[k] = tensor->f[k];
+        break;
+      default:
+        /* The low bytes come first. */
+        memcpy((char *)bytes + k * types[tensor->type].size, &tensor->i[k], (size_t)types[tensor->type].size);
+        break;
     }
   }
 }
 
+static double load_float(leati_ref_type type, const void *bytes, int64_t at) {
+  switch (type) {
+    case LEATI_REF_FLOAT32:
+      return ((const float *)bytes)[at];
+    case LEATI_REF_FLOAT64:
+      return ((const double *)bytes)[at];
+    default:
+      return decode_16(type, ((const uint16_t *)bytes)[at]);
+  }
+}
+
 static int64_t load_integer(leati_ref_type type, const void *bytes, int64_t at) {
-  int64_t value = 0;
+  uint64_t value = 0;
   memcpy(&value, (const char *)bytes + at * types[type].size, (size_t)types[type].size);
   /* A boolean is compared as it stands: a byte other than 0 and 1 is no boolean. */
-  return type == LEATI_REF_BOOL ? value : leati_ref_type_wrap(type, value);
+  return type == LEATI_REF_BOOL ? (int64_t)value : leati_ref_type_wrap(type, (int64_t)value);
 }
 
 void leati_ref_tensor_load(leati_ref_tensor *tensor, const void *bytes) {
   for (int64_t k = 0; k < tensor->count; k++) {
     if (leati_ref_type_is_float(tensor->type)) {
-      tensor->f[k] = ((const float *)bytes)[k];
+      tensor->f[k] = load_float(tensor->type, bytes, k);
     } else {
       tensor->i[k] = load_integer(tensor->type, bytes, k);
     }
   }
 }
 
-static bool float_agrees(double expected, double bound, double got) {
+static bool float_agrees(leati_ref_type type, double expected, double bound, double got) {
   if (isnan(expected)) {
     return isnan(got);
   }
@@ -133,7 +250,7 @@ static bool float_agrees(double expected, double bound, double got) {
     return got == expected;
   }
   if (isinf(got)) {
-    return bound > 0 && (got > 0 ? expected + bound >= FLT_MAX : expected - bound <= -FLT_MAX);
+    return bound > 0 && (got > 0 ? expected + bound >= largest(type) : expected - bound <= -largest(type));
   }
   return fabs(got - expected) <= bound;
 }
@@ -143,8 +260,8 @@ bool leati_ref_tensor_match(const leati_ref_tensor *expected, const void *bytes,
   for (int64_t k = 0; k < expected->count; k++) {
     char what[160];
     if (leati_ref_type_is_float(expected->type)) {
-      double got = ((const float *)bytes)[k];
-      if (float_agrees(expected->f[k], expected->bound[k], got)) {
+      double got = load_float(expected->type, bytes, k);
+      if (float_agrees(expected->type, expected->f[k], expected->bound[k], got)) {
         continue;
       }
       snprintf(what, sizeof what, "expected %.9g within %.3g, got %.9g", expected->f[k], expected->bound[k], got);

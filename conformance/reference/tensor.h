@@ -4,7 +4,7 @@
  *
  * Floating-point elements are held as doubles and are not rounded to the tensor's type: an input is exactly what the
  * device got, an output is what exact arithmetic would give, up to rounding far below the bounds. Integers and booleans
- * are held as int64.
+ * are held as int64, those of uint64 by two's complement: what depends on their order asks leati_ref_type_less().
  */
 #ifndef LEAT_CONFORMANCE_REFERENCE_TENSOR_H_
 #define LEAT_CONFORMANCE_REFERENCE_TENSOR_H_
@@ -15,10 +15,14 @@
 /** Element types that the reference computes in. */
 typedef enum leati_ref_type {
   LEATI_REF_FLOAT32,
+  LEATI_REF_FLOAT16,
+  LEATI_REF_BFLOAT16,
+  LEATI_REF_FLOAT64,
   LEATI_REF_INT64,
   LEATI_REF_INT32,
   LEATI_REF_INT16,
   LEATI_REF_INT8,
+  LEATI_REF_UINT64,
   LEATI_REF_UINT32,
   LEATI_REF_UINT16,
   LEATI_REF_UINT8,
@@ -53,8 +57,31 @@ void leati_ref_tensor_clear(leati_ref_tensor *tensor);
 /** Whether the type is a floating-point one. */
 bool leati_ref_type_is_float(leati_ref_type type);
 
+/** Whether the type is an integer one without a sign. */
+bool leati_ref_type_is_unsigned(leati_ref_type type);
+
+/** Whether an integer of the type is less than another one. */
+bool leati_ref_type_less(leati_ref_type type, int64_t a, int64_t b);
+
 /** Bytes of an element on the device. */
 int64_t leati_ref_type_size(leati_ref_type type);
+
+/** What a floating-point type can round a number to: the nearest, and of two the even one. */
+double leati_ref_type_round(leati_ref_type type, double value);
+
+/** One ULP relative to a normal number of a floating-point type, and its smallest normal number. */
+double leati_ref_type_ulp(leati_ref_type type);
+double leati_ref_type_smallest(leati_ref_type type);
+
+/** The type of a LEAT_TYPE_* bit, or LEATI_REF_TYPE_COUNT. */
+leati_ref_type leati_ref_type_from_leat(uint64_t bit);
+
+/** The LEAT_TYPE_* bit and the name of a type, "float32". */
+uint64_t leati_ref_type_leat(leati_ref_type type);
+const char *leati_ref_type_name(leati_ref_type type);
+
+/** The type that DLPack says so, or LEATI_REF_TYPE_COUNT. */
+leati_ref_type leati_ref_type_from_dlpack(DLDataType dtype);
 
 /** The type as DLPack says it. */
 DLDataType leati_ref_type_dlpack(leati_ref_type type);

@@ -277,6 +277,58 @@ static void bounds_are_small_and_not_zero(void **state) {
   leati_ref_node_clear(&node);
 }
 
+static void remainder_as_in_the_specification(void **state) {
+  (void)state;
+  static const int64_t a[] = {-4, 7, 5, 4, -7, 8}, b[] = {2, -3, 8, -2, 3, 5};
+  static const int64_t of_divisor[] = {0, -2, 5, 0, 2, 3}, of_dividend[] = {0, 1, 5, 0, -1, 3};
+  for (int truncated = 0; truncated <= 1; truncated++) {
+    const leat_attribute fmod_attribute = INT_ATTRIBUTE("fmod", truncated);
+    leati_ref_tensor inputs[] = {ints(COUNT(a), a), ints(COUNT(b), b)};
+    leati_ref_node node = run("Mod", &fmod_attribute, inputs, 2, 1);
+    assert_memory_equal(node.outputs[0].i, truncated ? of_dividend : of_divisor, sizeof of_divisor);
+    leati_ref_node_clear(&node);
+  }
+}
+
+static void types_round_and_are_stored(void **state) {
+  (void)state;
+  static const struct {
+    leati_ref_type type;
+    double value, rounded;
+    uint16_t bits;
+  } cases[] = {
+      {LEATI_REF_FLOAT16, 1.0 / 3, 0x1.554p-2, 0x3555},
+      {LEATI_REF_FLOAT16, -2, -2, 0xC000},
+      {LEATI_REF_FLOAT16, 65519, 65504, 0x7BFF},
+      {LEATI_REF_FLOAT16, 65520, INFINITY, 0x7C00},
+      {LEATI_REF_FLOAT16, 2049, 2048, 0x6800},
+      {LEATI_REF_FLOAT16, 2051, 2052, 0x6802},
+      {LEATI_REF_FLOAT16, 0x1.1p-24, 0x1p-24, 0x0001},
+      {LEATI_REF_FLOAT16, -0x1p-25, -0.0, 0x8000},
+      {LEATI_REF_FLOAT16, 0x1.ff8p-15, 0x1.ff8p-15, 1023},
+      {LEATI_REF_BFLOAT16, 1.0 / 3, 0x1.56p-2, 0x3EAB},
+      {LEATI_REF_BFLOAT16, 3.141, 3.140625, 0x4049},
+      {LEATI_REF_BFLOAT16, 3.4e38, INFINITY, 0x7F80},
+  };
+  for (size_t k = 0; k < COUNT(cases); k++) {
+    leati_ref_tensor tensor;
+    uint16_t bits;
+    leati_ref_tensor_init(&tensor, cases[k].type, SHAPE(1));
+    tensor.f[0] = leati_ref_type_round(cases[k].type, cases[k].value);
+    assert_true(tensor.f[0] == cases[k].rounded);
+    leati_ref_tensor_store(&tensor, &bits);
+    assert_int_equal(bits, cases[k].bits);
+    tensor.f[0] = 0;
+    leati_ref_tensor_load(&tensor, &bits);
+    assert_true(tensor.f[0] == cases[k].rounded);
+    leati_ref_tensor_clear(&tensor);
+  }
+  assert_true(leati_ref_type_less(LEATI_REF_INT64, -1, 1));
+  assert_true(leati_ref_type_less(LEATI_REF_UINT64, 1, -1));
+  assert_int_equal(leati_ref_type_wrap(LEATI_REF_INT16, 40000), -25536);
+  assert_int_equal(leati_ref_type_wrap(LEATI_REF_UINT32, -1), 4294967295);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(slice_as_in_the_specification),    cmocka_unit_test(pad_as_in_the_specification),
@@ -285,7 +337,8 @@ int main(void) {
       cmocka_unit_test(resize_as_in_the_specification),   cmocka_unit_test(matmul_follows_numpy),
       cmocka_unit_test(split_leaves_a_smaller_last_part), cmocka_unit_test(reduction_of_nothing_is_the_neutral_number),
       cmocka_unit_test(unknown_operator_is_refused),      cmocka_unit_test(match_sees_differences),
-      cmocka_unit_test(bounds_are_small_and_not_zero),
+      cmocka_unit_test(bounds_are_small_and_not_zero),    cmocka_unit_test(remainder_as_in_the_specification),
+      cmocka_unit_test(types_round_and_are_stored),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
