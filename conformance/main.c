@@ -16,9 +16,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "cases/op_engine.h"
 #include "child.h"
 #include "file.h"
 #include "mustpass.h"
+#include "plugin.h"
 #include "runner.h"
 
 #define EXIT_BAD_USE 2
@@ -50,6 +52,7 @@ typedef struct {
   char *scale_text;
   double scale;
   gboolean list;
+  gboolean untried;
   gboolean probe;
   gboolean quiet;
   gint child_fd;
@@ -172,6 +175,23 @@ static int list_cases(const arguments *args) {
       printf("%s\t%s\n", one->name, one->summary);
   }
   return 0;
+}
+
+/* --untried: what of the plugin's operator list no case is for. */
+static int list_untried(const arguments *args, const char *plugin_path) {
+  leat_plugin plugin = {0};
+  char *message = NULL;
+  if (!leati_plugin_load(plugin_path, &plugin, &message))
+    return bad_use("%s", message);
+  if (plugin.defect != NULL)
+    return bad_use("%s", plugin.defect);
+  g_autoptr(GPtrArray) chosen = g_ptr_array_new();
+  const GPtrArray *cases = leati_runner_cases();
+  for (guint i = 0; i < cases->len; ++i) {
+    if (leati_runner_chosen(args->filters, ((const leat_case *)cases->pdata[i])->name))
+      g_ptr_array_add(chosen, cases->pdata[i]);
+  }
+  return leati_op_untried(chosen, plugin.api->op) ? 0 : bad_use("%s does not give its operator list", plugin_path);
 }
 
 /* Runs cases or the probe in this process. */
@@ -328,6 +348,8 @@ int main(int argc, char **argv) {
   arguments args = {.scale = 1.0, .child_fd = -1};
   const GOptionEntry entries[] = {
       {"list", 'l', 0, G_OPTION_ARG_NONE, &args.list, "List the cases and what each checks; needs no plugin", NULL},
+      {"untried", 0, 0, G_OPTION_ARG_NONE, &args.untried,
+       "List what of PLUGIN.so's operator list no case is for, by entry and element type", NULL},
       {"filter", 'f', 0, G_OPTION_ARG_STRING_ARRAY, &args.filters,
        "Run only cases whose name matches (may be repeated)", "GLOB"},
       {"device", 'd', 0, G_OPTION_ARG_STRING, &args.device, "Device to use (default 0, the best)", "N"},
@@ -392,6 +414,8 @@ int main(int argc, char **argv) {
   if (args.rest == NULL || args.rest[1] != NULL) {
     return bad_use("name one plugin: leat-conformance [OPTION...] PLUGIN.so; --help shows the options");
   }
+  if (args.untried)
+    return list_untried(&args, args.rest[0]);
   if (args.run_cases != NULL || args.probe)
     return be_child(&args, args.rest[0], &options);
   options.program = g_file_read_link("/proc/self/exe", NULL);

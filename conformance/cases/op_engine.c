@@ -4,6 +4,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fixture.h"
@@ -55,6 +56,10 @@ uint32_t leati_op_spec_inputs(const leati_op_spec *spec) {
   return count;
 }
 
+static const char *spec_domain(const leati_op_spec *spec) {
+  return spec->domain != NULL ? spec->domain : "";
+}
+
 static uint32_t spec_outputs(const leati_op_spec *spec) {
   return spec->outputs > 0 ? spec->outputs : 1;
 }
@@ -95,7 +100,7 @@ void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_ten
   leati_ref_tensor_init(out, input->type, input->rank, input->dims);
   for (int64_t k = 0; k < out->count; k++) {
     if (leati_ref_type_is_float(input->type)) {
-      out->f[k] = float_element(input, rand, k);
+      out->f[k] = leati_ref_type_round(input->type, float_element(input, rand, k));
     } else if (input->fill == LEATI_FILL_INTS) {
       out->i[k] = input->ints[k];
     } else {
@@ -237,6 +242,11 @@ static void release(leat_case_context *ctx, placed *p) {
 
 /* ---- The operator ----------------------------------------------------------------------------------------------- */
 
+static bool is_for(const leati_op_spec *spec, const leat_op_info *info) {
+  return strcmp(info->name, spec->name) == 0 && strcmp(info->domain, spec_domain(spec)) == 0 &&
+         spec->opset >= info->opset_min && spec->opset <= info->opset_max;
+}
+
 /* The entry of the plugin's list for the spec. Fails the case if there is none: all operators here are required. */
 static const leat_op_info *find_info(leat_case_context *ctx, const leati_op_spec *spec) {
   uint32_t count = 0;
@@ -244,8 +254,7 @@ static const leat_op_info *find_info(leat_case_context *ctx, const leati_op_spec
   for (uint32_t k = 0; k < count; k++) {
     const leat_op_info *info = NULL;
     LEAT_CHECK_OK(ctx, ctx->op->info(k, &info, LEAT_ERR));
-    if (strcmp(info->name, spec->name) == 0 && info->domain[0] == '\0' && spec->opset >= info->opset_min &&
-        spec->opset <= info->opset_max) {
+    if (is_for(spec, info)) {
       if (spec->optional && spec_outputs(spec) > info->max_outputs) {
         leati_case_skip(ctx, "the operator list gives %s %" PRIu32 " outputs at most", spec->name, info->max_outputs);
       }
@@ -296,7 +305,7 @@ static leat_op *create_op(leat_case_context *ctx, const op_case *c, const leat_o
   leat_op_desc desc = {.struct_size = sizeof desc,
                        .opset = spec->opset,
                        .name = spec->name,
-                       .domain = "",
+                       .domain = spec_domain(spec),
                        .attribute_count = spec_attributes(spec, attributes),
                        .input_count = count,
                        .output_count = spec_outputs(spec),
@@ -527,4 +536,73 @@ void leati_op_cases_add(leat_case_list *list, const leati_op_spec *specs, size_t
       }
     }
   }
+}
+
+/* ---- What no case tries ----------------------------------------------------------------------------------------- */
+
+/* The element types that a spec is about: those of its inputs, and those that attributes ask for. */
+static uint64_t spec_types(const leati_op_spec *spec) {
+  uint64_t types = 0;
+  for (uint32_t k = 0; k < leati_op_spec_inputs(spec); k++) {
+    if (spec->inputs[k].fill != LEATI_FILL_ABSENT) {
+      types |= leati_ref_type_leat(spec->inputs[k].type);
+    }
+  }
+  const leat_attribute *attributes[LEATI_OP_MAX_ATTRIBUTES];
+  const uint32_t count = spec_attributes(spec, attributes);
+  for (uint32_t k = 0; k < count; k++) {
+    const leat_attribute *a = attributes[k];
+    leati_ref_type type = LEATI_REF_TYPE_COUNT;
+    if (a->type == LEAT_ATTRIBUTE_TENSOR) {
+      type = leati_ref_type_from_dlpack(a->tensor->dtype);
+    } else if (strcmp(a->name, "to") == 0) {
+      type = leati_ref_type_from_onnx(a->i);
+    }
+    types |= type != LEATI_REF_TYPE_COUNT ? leati_ref_type_leat(type) : 0;
+  }
+  return types;
+}
+
+static void print_untried(const leat_op_info *info, bool tried, uint64_t types) {
+  g_autofree char *entry =
+      g_strdup_printf("%s%s%s %" PRIu32 " to %" PRIu32, info->domain, info->domain[0] != '\0' ? "." : "", info->name,
+                      info->opset_min, info->opset_max);
+  if (!tried) {
+    printf("%s\n", entry);
+    return;
+  }
+  for (uint32_t k = 0; k < info->type_count; k++) {
+    const uint64_t listed = info->types[k]->types;
+    for (int type = 0; type < LEATI_REF_TYPE_COUNT; type++) {
+      const uint64_t bit = leati_ref_type_leat((leati_ref_type)type);
+      if (listed != bit && (listed & bit & ~types) != 0) {
+        printf("%s %s %s\n", entry, info->types[k]->name, leati_ref_type_name((leati_ref_type)type));
+      }
+    }
+  }
+}
+
+bool leati_op_untried(const GPtrArray *chosen, const leat_op_api *op) {
+  uint32_t count = 0;
+  if (op->count(&count, NULL) != LEAT_OK) {
+    return false;
+  }
+  for (uint32_t k = 0; k < count; k++) {
+    const leat_op_info *info = NULL;
+    if (op->info(k, &info, NULL) != LEAT_OK) {
+      return false;
+    }
+    bool tried = false;
+    uint64_t types = 0;
+    for (guint c = 0; c < chosen->len; c++) {
+      const leat_case *one = chosen->pdata[c];
+      const op_case *data = one->run == run_case ? one->data : NULL;
+      if (data != NULL && is_for(data->spec, info)) {
+        tried = true;
+        types |= spec_types(data->spec);
+      }
+    }
+    print_untried(info, tried, types);
+  }
+  return true;
 }

@@ -66,6 +66,7 @@ typedef struct leati_op_spec {
   const char *name;                                   /**< operator */
   const char *label;                                  /**< part of the case's name */
   uint32_t opset;                                     /**< "since version" */
+  const char *domain;                                 /**< operator set; NULL: ONNX's own */
   uint32_t outputs;                                   /**< outputs wanted; 0 is 1 */
   uint32_t variants;                                  /**< VIEW_* */
   uint32_t threads;                                   /**< THREADS_* */
@@ -76,6 +77,15 @@ typedef struct leati_op_spec {
 
 /** Adds the cases of `count` specs. */
 void leati_op_cases_add(leat_case_list *list, const leati_op_spec *specs, size_t count);
+
+/** Prints each entry of a plugin's operator list that no chosen case is for, and each of its element types that no
+ * chosen case of the entry has: one a line, `domain.Name 7 to 14` (without the domain of ONNX), with ` T int8` behind
+ * it for the type parameter and the type. A parameter of one type has nothing to choose.
+ * @threads owner
+ * @param chosen [in] cases, `leat_case`; those of other areas count nothing
+ * @param op [in] the plugin's table
+ * @return false if the plugin does not give its list */
+bool leati_op_untried(const GPtrArray *chosen, const leat_op_api *op);
 
 /** Number of inputs of a spec, absent ones included. */
 uint32_t leati_op_spec_inputs(const leati_op_spec *spec);
@@ -95,6 +105,9 @@ void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_ten
 /** The shape of a scalar. */
 #define NO_DIMS .rank = 0
 
+/** No input; ends the list of those of a macro that takes any number. */
+#define NO_MORE \
+  { .fill = LEATI_FILL_END }
 #define ABSENT \
   { .fill = LEATI_FILL_ABSENT }
 /** Normally distributed floats of a shape. */
@@ -142,6 +155,13 @@ void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_ten
     .fill = LEATI_FILL_INTS, .type = LEATI_REF_BOOL, shape, .ints = (const int64_t[]) { \
       __VA_ARGS__                                                                       \
     }                                                                                   \
+  }
+/** Given integers of any type; those of uint64 by two's complement. */
+#define INTS_OF(t, shape, ...)                                             \
+  {                                                                        \
+    .fill = LEATI_FILL_INTS, .type = t, shape, .ints = (const int64_t[]) { \
+      __VA_ARGS__                                                          \
+    }                                                                      \
   }
 /** Given int64 numbers in one dimension: shapes, axes and their like. */
 #define LIST(...)                                                                                          \
