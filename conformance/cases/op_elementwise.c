@@ -49,6 +49,86 @@
     .name = op, .label = type_label, .opset = version, .inputs = { a, b } \
   }
 
+/* The rows below are of what ABI 1.0 does not demand. */
+#define OPTIONAL(op, type_label, version, ...)                                                     \
+  {                                                                                                \
+    .name = op, .label = type_label, .opset = version, .optional = true, .inputs = { __VA_ARGS__ } \
+  }
+#define WITH(op, type_label, version, attribute, ...)                                                           \
+  {                                                                                                             \
+    .name = op, .label = type_label, .opset = version, .optional = true, .attributes = {attribute}, .inputs = { \
+      __VA_ARGS__                                                                                               \
+    }                                                                                                           \
+  }
+
+/* A function of one float. */
+#define FUNCTION(op, version, from, to)       \
+  {.name = op,                                \
+   .label = "float32",                        \
+   .opset = version,                          \
+   .variants = VIEW_SLICED | VIEW_OFFSET,     \
+   .threads = THREADS_8 | THREADS_16,         \
+   .optional = true,                          \
+   .inputs = {F32_RANGE(from, to, 7, 5, 9)}}, \
+      OPTIONAL(op, "special", version, F32_SPECIAL(1, SPECIAL_COUNT))
+
+/* Integers of each type, with the lowest, the highest and those around the sign bit among them. */
+#define SOME_INT16(...) RANGE_OF(LEATI_REF_INT16, -32768, 32767, __VA_ARGS__)
+#define SOME_INT8(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
+#define SOME_UINT64 INTS_OF(LEATI_REF_UINT64, DIMS(7, 1), -1, INT64_MIN, INT64_MAX, 0, 7, 4294967296, -4294967297)
+#define SOME_UINT32 INTS_OF(LEATI_REF_UINT32, DIMS(6, 1), 4294967295, 2147483648, 2147483647, 0, 7, 65536)
+#define SOME_UINT16(...) RANGE_OF(LEATI_REF_UINT16, 0, 65535, __VA_ARGS__)
+#define INTEGERS(op, version)                                                                           \
+  OPTIONAL(op, "int16", version, SOME_INT16(5, 7)), OPTIONAL(op, "int16_ends", version, I16_ENDS),      \
+      OPTIONAL(op, "int8", version, SOME_INT8(9, 33)), OPTIONAL(op, "uint64", version, SOME_UINT64),    \
+      OPTIONAL(op, "uint32", version, SOME_UINT32), OPTIONAL(op, "uint16", version, SOME_UINT16(5, 7)), \
+      OPTIONAL(op, "uint8", version, U8_RANGE(0, 255, 9, 33))
+#define I16_ENDS INTS_OF(LEATI_REF_INT16, DIMS(8), -32768, -32767, -1, 0, 1, 255, 256, 32767)
+
+/* The same for two operands; no divisor is 0. */
+#define INTEGER_PAIRS(op, version)                                                                           \
+  OPTIONAL(op, "int16", version, SOME_INT16(16, 8),                                                          \
+           INTS_OF(LEATI_REF_INT16, DIMS(8), -32768, -300, -1, 1, 2, 7, 1000, 32767)),                       \
+      OPTIONAL(op, "int8", version, SOME_INT8(16, 8),                                                        \
+               INTS_OF(LEATI_REF_INT8, DIMS(8), -128, -7, -1, 1, 2, 5, 100, 127)),                           \
+      OPTIONAL(op, "uint64", version, SOME_UINT64,                                                           \
+               INTS_OF(LEATI_REF_UINT64, DIMS(8), -1, -2, 3, INT64_MIN, INT64_MAX, 5, 4294967295, 7)),       \
+      OPTIONAL(op, "uint32", version, SOME_UINT32,                                                           \
+               INTS_OF(LEATI_REF_UINT32, DIMS(7), 4294967295, 4294967294, 3, 2147483648, 2147483647, 5, 7)), \
+      OPTIONAL(op, "uint16", version, SOME_UINT16(16, 6),                                                    \
+               INTS_OF(LEATI_REF_UINT16, DIMS(6), 65535, 32768, 32767, 3, 1, 7)),                            \
+      OPTIONAL(op, "uint8", version, U8_RANGE(0, 255, 16, 6),                                                \
+               INTS_OF(LEATI_REF_UINT8, DIMS(6), 255, 128, 127, 3, 1, 7))
+
+/* Limits of Clip for an integer type, with an input of which some are beyond each. */
+#define LIMITS(type_label, t, input, low, high) \
+  OPTIONAL("Clip", type_label, 13, input, INTS_OF(t, NO_DIMS, low), INTS_OF(t, NO_DIMS, high))
+
+/* Elements of two other tensors of a type, which is only moved. */
+#define WHERE(type_label, t)                                                                                    \
+  {                                                                                                             \
+    .name = "Where", .label = type_label, .opset = 16, .variants = VIEW_SLICED | VIEW_OFFSET, .optional = true, \
+    .inputs = {                                                                                                 \
+      BOOLS(5, 7),                                                                                              \
+      RANGE_OF(t, 0, 100, 5, 7),                                                                                \
+      RANGE_OF(t, 0, 100, 7)                                                                                    \
+    }                                                                                                           \
+  }
+
+/* Cast to a type from float32, and from it to float32. */
+#define CAST_BOTH(type_label, number, input)                                                               \
+  WITH("Cast", "beyond_" type_label, 13, A_INT("to", number), BEYOND),                                     \
+      WITH("Cast", "float32_to_" type_label, 13, A_INT("to", number), F32_RANGE(0, 100, 5, 7)), {          \
+    .name = "Cast", .label = type_label "_to_float32", .opset = 13, .variants = VIEW_SLICED | VIEW_OFFSET, \
+    .optional = true, .attributes = {A_INT("to", 1)}, .inputs = {                                          \
+      input                                                                                                \
+    }                                                                                                      \
+  }
+/* CastLike from a type to float32 and back. */
+#define CAST_LIKE(type_label, t)                                                                     \
+  OPTIONAL("CastLike", "float32_to_" type_label, 19, F32_RANGE(0, 100, 5, 7), RANGE_OF(t, 0, 1, 1)), \
+      OPTIONAL("CastLike", type_label "_to_float32", 19, RANGE_OF(t, 0, 1, 5, 7), F32(2, 2))
+
 /* Numbers of all kinds through a function with a parameter. */
 #define ALPHA(op, version, alpha_label, alpha)                                     \
   {                                                                                \
@@ -73,9 +153,16 @@ static const leati_op_spec specs[] = {
     UNARY_SHAPES("Neg", 13),
     {.name = "Neg", .label = "int64", .opset = 13, .inputs = {I64_RANGE(-99, 99, 5, 7)}},
     {.name = "Neg", .label = "int32", .opset = 13, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
+    OPTIONAL("Neg", "int16", 13, I16_ENDS),
+    OPTIONAL("Neg", "int8", 13, SOME_INT8(9, 33)),
     UNARY("Abs", 13, 0, -10, 10),
     {.name = "Abs", .label = "int64", .opset = 13, .inputs = {I64_RANGE(-99, 99, 5, 7)}},
     {.name = "Abs", .label = "int32", .opset = 13, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
+    INTEGERS("Abs", 13),
+    FUNCTION("Sign", 13, -10, 10),
+    OPTIONAL("Sign", "int64", 13, I64_IS(DIMS(6), INT64_MIN, -1, 0, 1, 4294967296, INT64_MAX)),
+    OPTIONAL("Sign", "int32", 13, I32_RANGE(-2, 2, 5, 7)),
+    INTEGERS("Sign", 9),
     UNARY("Sqrt", 13, 0, 0, 100),
     UNARY("Reciprocal", 13, 0, 0.1, 10),
     UNARY("Exp", 13, 0, -20, 20),
@@ -100,6 +187,9 @@ static const leati_op_spec specs[] = {
     UNARY("Relu", 14, VIEW_IN_PLACE, -10, 10),
     {.name = "Relu", .label = "version13", .opset = 13, .inputs = {F32(4, 33)}},
     {.name = "Relu", .label = "int32", .opset = 14, .optional = true, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
+    OPTIONAL("Relu", "int64", 14, I64_IS(DIMS(6), INT64_MIN, -1, 0, 1, 4294967296, INT64_MAX)),
+    OPTIONAL("Relu", "int16", 14, I16_ENDS),
+    OPTIONAL("Relu", "int8", 14, SOME_INT8(9, 33)),
     UNARY("LeakyRelu", 16, 0, -10, 10),
     {.name = "LeakyRelu", .label = "alpha", .opset = 6, .attributes = {A_FLOAT("alpha", 0.2f)}, .inputs = {F32(5, 33)}},
     UNARY("HardSigmoid", 22, 0, -4, 4),
@@ -132,6 +222,44 @@ static const leati_op_spec specs[] = {
     ALPHA("Celu", 12, "large", 1e38f),
     ALPHA("Celu", 12, "infinite", INFINITY),
     ALPHA("Celu", 12, "nan", NAN),
+    FUNCTION("Selu", 22, -10, 10),
+    {.name = "Selu",
+     .label = "alpha_gamma",
+     .opset = 6,
+     .optional = true,
+     .attributes = {A_FLOAT("alpha", -2.0f), A_FLOAT("gamma", 0.5f)},
+     .inputs = {F32(5, 33)}},
+    FUNCTION("ThresholdedRelu", 22, -3, 3),
+    WITH("ThresholdedRelu", "alpha", 10, A_FLOAT("alpha", -0.5f), F32_SPECIAL(1, SPECIAL_COUNT)),
+    FUNCTION("Shrink", 9, -2, 2),
+    {.name = "Shrink",
+     .label = "lambd_bias",
+     .opset = 9,
+     .optional = true,
+     .attributes = {A_FLOAT("lambd", 1.5f), A_FLOAT("bias", 0.25f)},
+     .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
+    FUNCTION("Softplus", 22, -20, 20),
+    OPTIONAL("Softplus", "range_end", 1,
+             F32_IS(DIMS(8), -500.0f, -100.0f, -89.0f, -87.0f, 87.0f, 89.0f, 100.0f, 500.0f)),
+    FUNCTION("Softsign", 22, -10, 10),
+    FUNCTION("Mish", 22, -10, 10),
+    FUNCTION("Swish", 24, -10, 10),
+    WITH("Swish", "alpha", 24, A_FLOAT("alpha", -2.5f), F32_SPECIAL(1, SPECIAL_COUNT)),
+    {.name = "QuickGelu",
+     .label = "float32",
+     .opset = 1,
+     .domain = "com.microsoft",
+     .variants = VIEW_SLICED | VIEW_OFFSET,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32_RANGE(-10, 10, 7, 5, 9)}},
+    {.name = "QuickGelu",
+     .label = "alpha",
+     .opset = 1,
+     .domain = "com.microsoft",
+     .optional = true,
+     .attributes = {A_FLOAT("alpha", 0.5f)},
+     .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
     UNARY("HardSwish", 14, 0, -5, 5),
     UNARY("Gelu", 20, 0, -5, 5),
     {.name = "Gelu",
@@ -139,10 +267,38 @@ static const leati_op_spec specs[] = {
      .opset = 20,
      .attributes = {A_STRING("approximate", "tanh")},
      .inputs = {F32_RANGE(-5, 5, 5, 33)}},
+    {.name = "Gelu",
+     .label = "microsoft",
+     .opset = 1,
+     .domain = "com.microsoft",
+     .variants = VIEW_SLICED | VIEW_OFFSET,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32_RANGE(-5, 5, 7, 5, 9)}},
+    {.name = "Gelu",
+     .label = "microsoft_special",
+     .opset = 1,
+     .domain = "com.microsoft",
+     .optional = true,
+     .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
     UNARY("Sin", 7, 0, -3.14, 3.14),
     {.name = "Sin", .label = "wide", .opset = 22, .inputs = {F32_RANGE(-500, 500, 129)}},
     UNARY("Cos", 7, 0, -3.14, 3.14),
     {.name = "Cos", .label = "wide", .opset = 22, .inputs = {F32_RANGE(-500, 500, 129)}},
+    FUNCTION("Tan", 22, -1.4, 1.4),
+    FUNCTION("Asin", 22, -1, 1),
+    FUNCTION("Acos", 22, -1, 1),
+    FUNCTION("Atan", 22, -100, 100),
+    FUNCTION("Sinh", 22, -10, 10),
+    OPTIONAL("Sinh", "range_end", 9, F32_IS(DIMS(8), -100.0f, -88.0f, -1e-6f, -0.49f, 0.49f, 0.51f, 88.0f, 100.0f)),
+    FUNCTION("Cosh", 22, -10, 10),
+    OPTIONAL("Cosh", "range_end", 9, F32_IS(DIMS(6), -100.0f, -88.0f, -1e-6f, 1e-6f, 88.0f, 100.0f)),
+    FUNCTION("Asinh", 22, -100, 100),
+    OPTIONAL("Asinh", "range_end", 9, F32_IS(DIMS(6), -3e38f, -1.1e9f, -0.9e9f, 0.9e9f, 1.1e9f, 3e38f)),
+    FUNCTION("Acosh", 22, 1, 100),
+    OPTIONAL("Acosh", "range_end", 9, F32_IS(DIMS(6), 0.999f, 1.0f, 1.0000001f, 0.9e9f, 1.1e9f, 3e38f)),
+    FUNCTION("Atanh", 22, -0.99, 0.99),
+    OPTIONAL("Atanh", "range_end", 9, F32_IS(DIMS(6), -0.9999999f, -1e-6f, 1e-6f, 0.9999999f, 1.0000001f, -1.0000001f)),
     UNARY("Floor", 13, 0, -10, 10),
     UNARY("Ceil", 13, 0, -10, 10),
     UNARY("Round", 11, 0, -10, 10),
@@ -151,6 +307,23 @@ static const leati_op_spec specs[] = {
      .opset = 22,
      .inputs = {F32_IS(DIMS(12), -3.5f, -2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 3.5f, 0.49999997f, 8388609.0f, 1e10f,
                        -8388609.0f)}},
+    {.name = "IsNaN",
+     .label = "float32",
+     .opset = 20,
+     .variants = VIEW_SLICED | VIEW_OFFSET | VIEW_TRANSPOSED,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32_SPECIAL(1, 5, 7, 3)}},
+    OPTIONAL("IsNaN", "version9", 9, F32_SPECIAL(1, 67)),
+    {.name = "IsInf",
+     .label = "float32",
+     .opset = 20,
+     .variants = VIEW_SLICED | VIEW_OFFSET | VIEW_TRANSPOSED,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32_SPECIAL(1, 5, 7, 3)}},
+    WITH("IsInf", "positive", 10, A_INT("detect_negative", 0), F32_SPECIAL(1, 67)),
+    WITH("IsInf", "negative", 10, A_INT("detect_positive", 0), F32_SPECIAL(1, 67)),
     {.name = "Not",
      .label = "bool",
      .opset = 1,
@@ -228,6 +401,53 @@ static const leati_op_spec specs[] = {
     {.name = "Cast", .label = "same_type", .opset = 13, .attributes = {A_INT("to", 1)}, .inputs = {F32_DENORMAL(4, 5)}},
     {.name = "Cast", .label = "rank0", .opset = 23, .attributes = {A_INT("to", 7)}, .inputs = {F32_SCALAR}},
     {.name = "Cast", .label = "empty", .opset = 24, .attributes = {A_INT("to", 7)}, .inputs = {F32(2, 0)}},
+    CAST_BOTH("float16", 10, RANGE_OF(LEATI_REF_FLOAT16, -100, 100, 5, 7)),
+    CAST_BOTH("bfloat16", 16, RANGE_OF(LEATI_REF_BFLOAT16, -100, 100, 5, 7)),
+    CAST_BOTH("int16", 5, SOME_INT16(5, 7)),
+    CAST_BOTH("int8", 3, SOME_INT8(5, 7)),
+    CAST_BOTH("uint64", 13, SOME_UINT64),
+    CAST_BOTH("uint32", 12, SOME_UINT32),
+    CAST_BOTH("uint16", 4, SOME_UINT16(5, 7)),
+    /* Halves between two numbers, subnormal ones, and those around the largest. */
+    WITH("Cast", "rounded_to_float16", 13, A_INT("to", 10),
+         F32_IS(DIMS(14), 2049.0f, 2051.0f, -2049.5f, 65504.0f, 65519.0f, 65520.0f, -65520.0f, 6e-8f, 2.9e-8f, 3e-8f,
+                6.1e-5f, 6.0975e-5f, 1e-30f, 0.1f)),
+    WITH("Cast", "rounded_to_bfloat16", 13, A_INT("to", 16),
+         F32_IS(DIMS(8), 257.0f, 259.0f, -257.5f, 3.38e38f, 3.3961e38f, 3.3962e38f, 0.1f, 1.01f)),
+    WITH("Cast", "special_to_float16", 13, A_INT("to", 10), F32_SPECIAL(1, SPECIAL_COUNT)),
+    WITH("Cast", "special_to_bfloat16", 13, A_INT("to", 16), F32_SPECIAL(1, SPECIAL_COUNT)),
+    WITH("Cast", "special_of_float16", 13, A_INT("to", 1),
+         {.fill = LEATI_FILL_SPECIAL, .type = LEATI_REF_FLOAT16, .low = 1, DIMS(SPECIAL_COUNT)}),
+    WITH("Cast", "special_of_bfloat16", 13, A_INT("to", 1),
+         {.fill = LEATI_FILL_SPECIAL, .type = LEATI_REF_BFLOAT16, .low = 1, DIMS(SPECIAL_COUNT)}),
+    WITH("Cast", "float16_to_bfloat16", 13, A_INT("to", 16), RANGE_OF(LEATI_REF_FLOAT16, -9, 9, 5, 7)),
+    WITH("Cast", "uint64_to_float16", 13, A_INT("to", 10), SOME_UINT64),
+    WITH("Cast", "int64_to_uint8", 13, A_INT("to", 2), I64_RANGE(-999, 999, 5, 7)),
+    WITH("Cast", "int64_to_uint64", 13, A_INT("to", 13), I64_IS(DIMS(4), INT64_MIN, -1, 0, INT64_MAX)),
+    WITH("Cast", "uint64_to_int32", 13, A_INT("to", 6), SOME_UINT64),
+    WITH("Cast", "uint32_to_int64", 13, A_INT("to", 7), SOME_UINT32),
+    WITH("Cast", "int16_to_uint32", 13, A_INT("to", 12), SOME_INT16(5, 7)),
+    WITH("Cast", "int8_to_uint16", 13, A_INT("to", 4), SOME_INT8(5, 7)),
+    WITH("Cast", "bool_to_float16", 13, A_INT("to", 10), BOOLS(5, 7)),
+    {.name = "CastLike",
+     .label = "float32_to_int64",
+     .opset = 25,
+     .variants = VIEW_SLICED | VIEW_OFFSET,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32_RANGE(-1000, 1000, 5, 7, 3), I64_RANGE(0, 1, 2, 2)}},
+    CAST_LIKE("float16", LEATI_REF_FLOAT16),
+    CAST_LIKE("bfloat16", LEATI_REF_BFLOAT16),
+    CAST_LIKE("int32", LEATI_REF_INT32),
+    CAST_LIKE("int16", LEATI_REF_INT16),
+    CAST_LIKE("int8", LEATI_REF_INT8),
+    CAST_LIKE("uint64", LEATI_REF_UINT64),
+    CAST_LIKE("uint32", LEATI_REF_UINT32),
+    CAST_LIKE("uint16", LEATI_REF_UINT16),
+    CAST_LIKE("uint8", LEATI_REF_UINT8),
+    CAST_LIKE("bool", LEATI_REF_BOOL),
+    OPTIONAL("CastLike", "same_type", 15, F32_DENORMAL(4, 5), F32_SCALAR),
+    OPTIONAL("CastLike", "empty", 15, F32(2, 0), I64_RANGE(0, 1, 0)),
 
     /* Clip. */
     {.name = "Clip",
@@ -282,6 +502,12 @@ static const leati_op_spec specs[] = {
      .opset = 13,
      .optional = true,
      .inputs = {I32_RANGE(-99, 99, 5, 7), I32_IS(NO_DIMS, -10), I32_IS(NO_DIMS, 20)}},
+    LIMITS("int16", LEATI_REF_INT16, SOME_INT16(5, 7), -1000, 32766),
+    LIMITS("int8", LEATI_REF_INT8, SOME_INT8(9, 33), -100, 50),
+    LIMITS("uint64", LEATI_REF_UINT64, SOME_UINT64, 5, -3),
+    LIMITS("uint32", LEATI_REF_UINT32, SOME_UINT32, 5, 4294967290),
+    LIMITS("uint16", LEATI_REF_UINT16, SOME_UINT16(5, 7), 5, 40000),
+    LIMITS("uint8", LEATI_REF_UINT8, U8_RANGE(0, 255, 9, 33), 5, 200),
 
     /* Two inputs. Add is the one that tries every way of broadcasting; the others share it. */
     BINARY("Add", 14, ALL_VIEWS | VIEW_IN_PLACE, F32(5, 7, 9), F32(5, 7, 9)),
@@ -313,10 +539,12 @@ static const leati_op_spec specs[] = {
      .opset = 14,
      .inputs = {I64_IS(DIMS(4), 4294967295, -4294967296, 9223372036854775807, -1),
                 LIST(1, -1, 1, -9223372036854775807)}},
+    INTEGER_PAIRS("Add", 14),
     BINARY("Sub", 14, 0, F32(5, 7, 9), F32(7, 1)),
     PAIRS("Sub", 14),
     TYPED("Sub", 13, "int64", I64_RANGE(-99, 99, 5, 7), I64_RANGE(-99, 99, 7)),
     TYPED("Sub", 14, "int32", I32_RANGE(-99, 99, 5, 7), I32_RANGE(-99, 99, 7)),
+    INTEGER_PAIRS("Sub", 14),
     BINARY("Mul", 14, VIEW_IN_PLACE, F32(5, 7, 9), F32(7, 1)),
     PAIRS("Mul", 14),
     TYPED("Mul", 13, "int64", I64_RANGE(-99, 99, 5, 7), I64_RANGE(-99, 99, 7)),
@@ -325,6 +553,7 @@ static const leati_op_spec specs[] = {
      .label = "int64_wide",
      .opset = 14,
      .inputs = {I64_IS(DIMS(4), 4294967295, -4294967296, 3000000000, -1), LIST(4294967295, 3, 3, -7)}},
+    INTEGER_PAIRS("Mul", 14),
     BINARY("Div", 14, 0, F32(5, 7, 9), F32_RANGE(0.1, 10, 7, 1)),
     PAIRS("Div", 14),
     TYPED("Div", 13, "int64", I64_RANGE(-99, 99, 5, 7), I64_RANGE(1, 9, 7)),
@@ -333,6 +562,38 @@ static const leati_op_spec specs[] = {
      .label = "int64_wide",
      .opset = 14,
      .inputs = {I64_IS(DIMS(4), 9223372036854775807, -9223372036854775807, -7, 7), LIST(4294967297, 3, 2, -2)}},
+    INTEGER_PAIRS("Div", 14),
+    {.name = "Mod",
+     .label = "float32",
+     .opset = 13,
+     .variants = VIEW_SLICED | VIEW_OFFSET,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .attributes = {A_INT("fmod", 1)},
+     .inputs = {F32_RANGE(-10, 10, 5, 7, 9), F32_RANGE(0.5, 3, 7, 1)}},
+    WITH("Mod", "special", 13, A_INT("fmod", 1), F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
+         F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
+    OPTIONAL("Mod", "float32_floor", 28, F32_RANGE(-10, 10, 5, 7, 9),
+             F32_IS(DIMS(9), -3, -0.7f, 0.5f, 1, 2, 3, 4, -5, 7)),
+    OPTIONAL("Mod", "special_floor", 28, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
+             F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
+    OPTIONAL("Mod", "int64", 13, I64_RANGE(-99, 99, 5, 7), I64_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 4294967297)),
+    WITH("Mod", "int64_fmod", 10, A_INT("fmod", 1), I64_RANGE(-99, 99, 5, 7), I64_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 9)),
+    OPTIONAL("Mod", "int32", 13, I32_RANGE(-99, 99, 5, 7), I32_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 2147483647)),
+    WITH("Mod", "int32_fmod", 13, A_INT("fmod", 1), I32_RANGE(-99, 99, 5, 7), I32_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 9)),
+    INTEGER_PAIRS("Mod", 13),
+    {.name = "PRelu",
+     .label = "float32",
+     .opset = 16,
+     .variants = VIEW_SLICED | VIEW_OFFSET,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32(5, 7, 9), F32(7, 1)}},
+    OPTIONAL("PRelu", "special", 16, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
+             F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
+    OPTIONAL("PRelu", "scalar_slope", 7, F32(5, 33), F32_SCALAR),
+    OPTIONAL("PRelu", "int64", 16, I64_RANGE(-99, 99, 5, 7), I64_RANGE(-9, 9, 7)),
+    OPTIONAL("PRelu", "int32", 16, I32_RANGE(-99, 99, 5, 7), I32_RANGE(-9, 9, 7)),
     BINARY("Pow", 15, 0, F32_RANGE(0.01, 10, 5, 7, 9), F32_RANGE(-4, 4, 7, 1)),
     PAIRS("Pow", 15),
     {.name = "Pow",
@@ -364,6 +625,12 @@ static const leati_op_spec specs[] = {
      .optional = true,
      .inputs = {I32_IS(DIMS(11, 1), 36, 2, 3, -8, 9, 10, 100, 7, 1, 1073741824, 2147483647),
                 F32_IS(DIMS(9), 2.5f, 0.5f, 1.5f, 8.5f, -0.5f, 0.999999f, NAN, INFINITY, -INFINITY)}},
+    OPTIONAL("Pow", "int16_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_INT16, -5, 5, 7)),
+    OPTIONAL("Pow", "int8_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_INT8, -5, 5, 7)),
+    OPTIONAL("Pow", "uint64_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT64, 0, 9, 7)),
+    OPTIONAL("Pow", "uint32_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT32, 0, 9, 7)),
+    OPTIONAL("Pow", "uint16_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT16, 0, 9, 7)),
+    OPTIONAL("Pow", "uint8_exponent", 15, F32_RANGE(0.5, 2, 6, 7), U8_RANGE(0, 9, 7)),
 
     /* Any number of inputs. */
     {.name = "Max", .label = "float32", .opset = 13, .threads = THREADS_8, .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
@@ -377,6 +644,30 @@ static const leati_op_spec specs[] = {
     {.name = "Min", .label = "one", .opset = 13, .inputs = {F32(5, 7)}},
     TYPED("Min", 13, "int64", I64_RANGE(-99, 99, 5, 7), I64_RANGE(-99, 99, 7)),
     TYPED("Min", 13, "int32", I32_RANGE(-99, 99, 5, 7), I32_RANGE(-99, 99, 7)),
+    INTEGER_PAIRS("Max", 13),
+    INTEGER_PAIRS("Min", 13),
+    {.name = "Sum",
+     .label = "float32",
+     .opset = 13,
+     .variants = VIEW_SLICED | VIEW_OFFSET,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
+    OPTIONAL("Sum", "special", 8, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
+             F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
+    OPTIONAL("Sum", "one", 13, F32(5, 7)),
+    OPTIONAL("Sum", "five", 13, F32(5, 7), F32(7), F32_SCALAR, F32(5, 1), F32(1, 7)),
+    {.name = "Mean",
+     .label = "float32",
+     .opset = 13,
+     .variants = VIEW_SLICED | VIEW_OFFSET,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
+    OPTIONAL("Mean", "special", 8, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
+             F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
+    OPTIONAL("Mean", "one", 13, F32(5, 7)),
+    OPTIONAL("Mean", "five", 13, F32(5, 7), F32(7), F32_SCALAR, F32(5, 1), F32(1, 7)),
 
     /* Comparisons. */
     BINARY("Equal", 13, 0, F32_SPECIAL(1, 5, 16), F32_SPECIAL(2, 5, 16)),
@@ -404,6 +695,15 @@ static const leati_op_spec specs[] = {
     BINARY("GreaterOrEqual", 16, 0, F32(5, 7, 9), F32(7, 1)),
     PAIRS("GreaterOrEqual", 12),
     TYPED("GreaterOrEqual", 16, "int64", I64_RANGE(-3, 3, 5, 7), I64_RANGE(-3, 3, 7)),
+    OPTIONAL("Less", "int32", 13, I32_RANGE(0, 3, 5, 7), I32_RANGE(0, 3, 7)),
+    OPTIONAL("Greater", "int64", 13, I64_RANGE(-3, 3, 5, 7), I64_RANGE(-3, 3, 7)),
+    OPTIONAL("LessOrEqual", "int32", 16, I32_RANGE(-3, 3, 5, 7), I32_RANGE(-3, 3, 7)),
+    OPTIONAL("GreaterOrEqual", "int32", 16, I32_RANGE(-3, 3, 5, 7), I32_RANGE(-3, 3, 7)),
+    INTEGER_PAIRS("Equal", 13),
+    INTEGER_PAIRS("Less", 13),
+    INTEGER_PAIRS("Greater", 13),
+    INTEGER_PAIRS("LessOrEqual", 16),
+    INTEGER_PAIRS("GreaterOrEqual", 16),
 
     /* Logic. */
     {.name = "And",
@@ -419,6 +719,14 @@ static const leati_op_spec specs[] = {
      .variants = VIEW_OFFSET,
      .threads = THREADS_8,
      .inputs = {BOOLS(5, 7, 3), BOOLS(7, 1)}},
+    {.name = "Xor",
+     .label = "bool",
+     .opset = 7,
+     .variants = VIEW_SLICED | VIEW_OFFSET,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {BOOLS(5, 7, 3), BOOLS(7, 1)}},
+    OPTIONAL("Xor", "empty", 7, BOOLS(0, 3), BOOLS(3)),
     {.name = "Where",
      .label = "float32",
      .opset = 16,
@@ -447,6 +755,14 @@ static const leati_op_spec specs[] = {
      .label = "uint8",
      .opset = 16,
      .inputs = {BOOLS(5, 7), U8_RANGE(0, 255, 5, 7), U8_RANGE(0, 255, 7)}},
+    WHERE("float16", LEATI_REF_FLOAT16),
+    WHERE("bfloat16", LEATI_REF_BFLOAT16),
+    WHERE("float64", LEATI_REF_FLOAT64),
+    WHERE("int16", LEATI_REF_INT16),
+    WHERE("int8", LEATI_REF_INT8),
+    WHERE("uint64", LEATI_REF_UINT64),
+    WHERE("uint32", LEATI_REF_UINT32),
+    WHERE("uint16", LEATI_REF_UINT16),
     {.name = "Where", .label = "empty", .opset = 16, .inputs = {BOOLS(3, 1), F32(3, 0), F32_SCALAR}},
 };
 
