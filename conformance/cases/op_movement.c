@@ -24,6 +24,35 @@
     }                                                                                         \
   }
 
+/* Rows of the element types that ABI 1.0 does not demand, for operators without attributes: the type's bytes are all
+ * that counts. NO_MORE stands for the inputs behind the first. */
+#define MOVED(op, type_label, t, most, version, views, ...)                                             \
+  {                                                                                                     \
+    .name = op, .label = type_label, .opset = version, .variants = views, .optional = true, .inputs = { \
+      RANGE_OF(t, 0, most, 3, 1, 5),                                                                    \
+      __VA_ARGS__                                                                                       \
+    }                                                                                                   \
+  }
+#define MOVED_TYPES(op, version, views, ...)                                          \
+  MOVED(op, "float16", LEATI_REF_FLOAT16, 1000, version, views, __VA_ARGS__),         \
+      MOVED(op, "bfloat16", LEATI_REF_BFLOAT16, 1000, version, views, __VA_ARGS__),   \
+      MOVED(op, "float64", LEATI_REF_FLOAT64, 1000, version, views, __VA_ARGS__),     \
+      MOVED(op, "int32", LEATI_REF_INT32, 2000000000, version, views, __VA_ARGS__),   \
+      MOVED(op, "int16", LEATI_REF_INT16, 32000, version, views, __VA_ARGS__),        \
+      MOVED(op, "int8", LEATI_REF_INT8, 127, version, views, __VA_ARGS__),            \
+      MOVED(op, "uint64", LEATI_REF_UINT64, 2000000000, version, views, __VA_ARGS__), \
+      MOVED(op, "uint32", LEATI_REF_UINT32, 2000000000, version, views, __VA_ARGS__), \
+      MOVED(op, "uint16", LEATI_REF_UINT16, 65000, version, views, __VA_ARGS__)
+#define RATIO(t) \
+  { .fill = LEATI_FILL_UNIFORM, .type = t, .low = 0.5, .high = 0.5, NO_DIMS }
+#define FILLED(type_label, value)                                                 \
+  {                                                                               \
+    .name = "ConstantOfShape", .label = type_label, .opset = 9, .optional = true, \
+    .attributes = {A_TENSOR("value", value)}, .inputs = {                         \
+      LIST(3, 5, 7)                                                               \
+    }                                                                             \
+  }
+
 /* Constants of ConstantOfShape. */
 #define CONSTANT(type_code, type_bits, value) \
   (&(const DLTensor){.data = value, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {type_code, type_bits, 1}, .shape = one})
@@ -32,6 +61,15 @@ static float float_value[] = {2.5f};
 static int64_t int64_value[] = {-9223372036854775807};
 static int32_t int32_value[] = {-77};
 static uint8_t bool_value[] = {1};
+static uint16_t float16_value[] = {0xC248}; /* -3.140625 */
+static uint16_t bfloat16_value[] = {0xC049};
+static double float64_value[] = {-0.1};
+static int16_t int16_value[] = {-12345};
+static int8_t int8_value[] = {-77};
+static uint64_t uint64_value[] = {UINT64_C(0xF123456789ABCDEF)};
+static uint32_t uint32_value[] = {0xF1234567};
+static uint16_t uint16_value[] = {0xF123};
+static uint8_t uint8_value[] = {0xF1};
 
 static const leati_op_spec specs[] = {
     VIEWED("Identity", "float32", 13, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
@@ -42,6 +80,7 @@ static const leati_op_spec specs[] = {
     VIEWED("Identity", "uint8", 13, VIEW_SLICED | VIEW_OFFSET, 0, NO_ATTRIBUTES, U8_RANGE(0, 255, 5, 7)),
     CASE("Identity", "rank0", 13, NO_ATTRIBUTES, F32_SCALAR),
     CASE("Identity", "empty", 13, NO_ATTRIBUTES, F32(3, 0)),
+    MOVED_TYPES("Identity", 25, VIEW_SLICED | VIEW_OFFSET, NO_MORE),
 
     VIEWED("Dropout", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
     CASE("Dropout", "ratio", 22, NO_ATTRIBUTES, F32(5, 7), F32_IS(NO_DIMS, 0.5f)),
@@ -53,6 +92,9 @@ static const leati_op_spec specs[] = {
      .optional = true,
      .inputs = {F32(5, 7), F32_IS(NO_DIMS, 0.5f), BOOLS_ARE(NO_DIMS, 0)}},
     {.name = "Dropout", .label = "mask", .opset = 13, .outputs = 2, .inputs = {F32(5, 7)}},
+    MOVED("Dropout", "float16", LEATI_REF_FLOAT16, 1000, 13, 0, RATIO(LEATI_REF_FLOAT16)),
+    MOVED("Dropout", "bfloat16", LEATI_REF_BFLOAT16, 1000, 22, 0, RATIO(LEATI_REF_BFLOAT16)),
+    MOVED("Dropout", "float64", LEATI_REF_FLOAT64, 1000, 12, 0, RATIO(LEATI_REF_FLOAT64)),
 
     /* Transpose. */
     VIEWED("Transpose", "float32", 13, ALL_VIEWS, THREADS_ALL, ATTRIBUTES(A_INTS("perm", 0, 2, 1, 3)), F32(2, 5, 7, 9)),
@@ -83,21 +125,33 @@ static const leati_op_spec specs[] = {
     CASE("Reshape", "empty", 14, NO_ATTRIBUTES, F32(0, 3), LIST(3, -1)),
     CASE("Reshape", "int64", 14, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 8), LIST(-1)),
     CASE("Reshape", "bool", 14, NO_ATTRIBUTES, BOOLS(5, 8), LIST(-1)),
+    MOVED_TYPES("Reshape", 25, 0, LIST(5, -1)),
+    MOVED("Reshape", "uint8", LEATI_REF_UINT8, 255, 25, 0, LIST(5, -1)),
     VIEWED("Flatten", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
     CASE("Flatten", "axis_zero", 13, ATTRIBUTES(A_INT("axis", 0)), F32(3, 5, 7)),
     CASE("Flatten", "axis_rank", 21, ATTRIBUTES(A_INT("axis", 3)), F32(3, 5, 7)),
     CASE("Flatten", "axis_negative", 25, ATTRIBUTES(A_INT("axis", -1)), F32(3, 5, 7)),
     CASE("Flatten", "empty", 13, NO_ATTRIBUTES, F32(3, 0, 7)),
+    MOVED_TYPES("Flatten", 25, 0, NO_MORE),
+    MOVED("Flatten", "int64", LEATI_REF_INT64, 2000000000, 13, 0, NO_MORE),
+    MOVED("Flatten", "uint8", LEATI_REF_UINT8, 255, 13, 0, NO_MORE),
+    MOVED("Flatten", "bool", LEATI_REF_BOOL, 1, 13, 0, NO_MORE),
     VIEWED("Squeeze", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(1, 5, 1, 7, 1), LIST(0, -1)),
     CASE("Squeeze", "all", 21, NO_ATTRIBUTES, F32(1, 5, 1, 7, 1)),
     CASE("Squeeze", "to_scalar", 13, NO_ATTRIBUTES, F32(1, 1), LIST(0, 1)),
     CASE("Squeeze", "nothing", 25, NO_ATTRIBUTES, F32(3, 5)),
     CASE("Squeeze", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 1, 7), LIST(0)),
+    MOVED_TYPES("Squeeze", 25, 0, LIST(1)),
+    MOVED("Squeeze", "uint8", LEATI_REF_UINT8, 255, 13, 0, LIST(-2)),
+    MOVED("Squeeze", "bool", LEATI_REF_BOOL, 1, 13, 0, LIST(-2)),
     VIEWED("Unsqueeze", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7), LIST(1, -1)),
     CASE("Unsqueeze", "unsorted", 21, NO_ATTRIBUTES, F32(3, 5), LIST(3, 0)),
     CASE("Unsqueeze", "scalar", 13, NO_ATTRIBUTES, F32_SCALAR, LIST(0)),
     CASE("Unsqueeze", "to_rank8", 25, NO_ATTRIBUTES, F32(3, 5), LIST(0, 1, 2, -1, 4, 5)),
     CASE("Unsqueeze", "int64", 13, NO_ATTRIBUTES, I64_IS(NO_DIMS, 5), LIST(0)),
+    MOVED_TYPES("Unsqueeze", 25, 0, LIST(1)),
+    MOVED("Unsqueeze", "uint8", LEATI_REF_UINT8, 255, 13, 0, LIST(-2)),
+    MOVED("Unsqueeze", "bool", LEATI_REF_BOOL, 1, 13, 0, LIST(-2)),
 
     /* Concat and Split. */
     VIEWED("Concat", "float32", 13, ALL_VIEWS, THREADS_8, ATTRIBUTES(A_INT("axis", 1)), F32(3, 5, 7), F32(3, 2, 7),
@@ -217,6 +271,22 @@ static const leati_op_spec specs[] = {
     CASE("Shape", "scalar", 23, NO_ATTRIBUTES, F32_SCALAR),
     CASE("Shape", "empty", 25, NO_ATTRIBUTES, F32(0, 3)),
     CASE("Shape", "int64", 13, NO_ATTRIBUTES, I64_RANGE(0, 1, 2, 3)),
+    MOVED_TYPES("Shape", 25, 0, NO_MORE),
+    MOVED("Shape", "uint8", LEATI_REF_UINT8, 255, 13, 0, NO_MORE),
+    MOVED("Shape", "bool", LEATI_REF_BOOL, 1, 13, 0, NO_MORE),
+    {.name = "Size",
+     .label = "float32",
+     .opset = 13,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32(3, 5, 7)}},
+    {.name = "Size", .label = "scalar", .opset = 1, .optional = true, .inputs = {F32_SCALAR}},
+    {.name = "Size", .label = "empty", .opset = 25, .optional = true, .inputs = {F32(3, 0, 7)}},
+    MOVED_TYPES("Size", 25, 0, NO_MORE),
+    MOVED("Size", "int64", LEATI_REF_INT64, 2000000000, 13, 0, NO_MORE),
+    MOVED("Size", "uint8", LEATI_REF_UINT8, 255, 13, 0, NO_MORE),
+    MOVED("Size", "bool", LEATI_REF_BOOL, 1, 13, 0, NO_MORE),
     VIEWED("ConstantOfShape", "default", 9, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, LIST(3, 5, 7)),
     CASE("ConstantOfShape", "float32", 20, ATTRIBUTES(A_TENSOR("value", CONSTANT(kDLFloat, 32, float_value))),
          LIST(3, 5)),
@@ -226,6 +296,15 @@ static const leati_op_spec specs[] = {
          LIST(3, 5)),
     CASE("ConstantOfShape", "scalar", 9, NO_ATTRIBUTES, EMPTY_LIST),
     CASE("ConstantOfShape", "empty", 9, NO_ATTRIBUTES, LIST(3, 0)),
+    FILLED("float16", CONSTANT(kDLFloat, 16, float16_value)),
+    FILLED("bfloat16", CONSTANT(kDLBfloat, 16, bfloat16_value)),
+    FILLED("float64", CONSTANT(kDLFloat, 64, float64_value)),
+    FILLED("int16", CONSTANT(kDLInt, 16, int16_value)),
+    FILLED("int8", CONSTANT(kDLInt, 8, int8_value)),
+    FILLED("uint64", CONSTANT(kDLUInt, 64, uint64_value)),
+    FILLED("uint32", CONSTANT(kDLUInt, 32, uint32_value)),
+    FILLED("uint16", CONSTANT(kDLUInt, 16, uint16_value)),
+    FILLED("uint8", CONSTANT(kDLUInt, 8, uint8_value)),
     VIEWED("Range", "int64", 11, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, I64_IS(NO_DIMS, 3), I64_IS(NO_DIMS, 100),
            I64_IS(NO_DIMS, 7)),
     CASE("Range", "int64_down", 11, NO_ATTRIBUTES, I64_IS(NO_DIMS, 10), I64_IS(NO_DIMS, -5), I64_IS(NO_DIMS, -3)),
