@@ -16,12 +16,26 @@
   {                                                                                                         \
     .name = op, .label = named, .opset = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
+/* Of an operator or a form of it that ABI 1.0 does not demand. */
+#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                                \
+  {                                                                                                             \
+    .name = op, .label = named, .opset = version, .optional = true, .attributes = attributes_given, .inputs = { \
+      __VA_ARGS__                                                                                               \
+    }                                                                                                           \
+  }
 #define VIEWED(op, named, version, views, used_threads, attributes_given, ...)                \
   {                                                                                           \
     .name = op, .label = named, .opset = version, .variants = views, .threads = used_threads, \
     .attributes = attributes_given, .inputs = {                                               \
       __VA_ARGS__                                                                             \
     }                                                                                         \
+  }
+#define OPTIONAL_VIEWED(op, named, version, views, used_threads, attributes_given, ...)                         \
+  {                                                                                                             \
+    .name = op, .label = named, .opset = version, .variants = views, .threads = used_threads, .optional = true, \
+    .attributes = attributes_given, .inputs = {                                                                 \
+      __VA_ARGS__                                                                                               \
+    }                                                                                                           \
   }
 
 /* Rows of the element types that ABI 1.0 does not demand, for operators without attributes: the type's bytes are all
@@ -262,6 +276,58 @@ static const leati_op_spec specs[] = {
     CASE("Tile", "once", 13, NO_ATTRIBUTES, F32(3, 5), LIST(1, 1)),
     CASE("Tile", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 3), LIST(4)),
     CASE("Tile", "bool", 13, NO_ATTRIBUTES, BOOLS(3, 2), LIST(1, 4)),
+
+    /* Blocks of pixels and channels. */
+    OPTIONAL_VIEWED("DepthToSpace", "float32", 13, ALL_VIEWS, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("blocksize", 2)),
+                    F32(2, 12, 3, 5)),
+    OPTIONAL_VIEWED("DepthToSpace", "channels_first", 13, VIEW_TRANSPOSED, 0,
+                    ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "CRD")), F32(2, 18, 5, 3)),
+    OPTIONAL_CASE("DepthToSpace", "blocks_first", 11, ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "DCR")),
+                  F32(1, 9, 7, 2)),
+    OPTIONAL_CASE("DepthToSpace", "block_of_one", 1, ATTRIBUTES(A_INT("blocksize", 1)), F32(2, 3, 5, 7)),
+    OPTIONAL_CASE("DepthToSpace", "special", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32_SPECIAL(1, 1, 4, 4, 4)),
+    OPTIONAL_CASE("DepthToSpace", "denormal", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32_DENORMAL(1, 4, 3, 3)),
+    OPTIONAL_CASE("DepthToSpace", "empty", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32(2, 4, 0, 3)),
+    OPTIONAL_CASE("DepthToSpace", "int64", 13, ATTRIBUTES(A_INT("blocksize", 2)), I64_RANGE(-99, 99, 1, 4, 3, 3)),
+    OPTIONAL_CASE("DepthToSpace", "int32", 13, ATTRIBUTES(A_INT("blocksize", 2)), I32_RANGE(-99, 99, 1, 4, 3, 3)),
+    OPTIONAL_CASE("DepthToSpace", "bool", 13, ATTRIBUTES(A_INT("blocksize", 2)), BOOLS(1, 4, 3, 3)),
+    OPTIONAL_VIEWED("DepthToSpace", "uint8", 13, VIEW_OFFSET, 0, ATTRIBUTES(A_INT("blocksize", 2)),
+                    U8_RANGE(0, 255, 1, 4, 3, 5)),
+    OPTIONAL_VIEWED("SpaceToDepth", "float32", 13, ALL_VIEWS, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("blocksize", 2)),
+                    F32(2, 3, 6, 10)),
+    OPTIONAL_CASE("SpaceToDepth", "channels_first", 28, ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "CRD")),
+                  F32(2, 2, 6, 9)),
+    OPTIONAL_CASE("SpaceToDepth", "uneven_image", 1, ATTRIBUTES(A_INT("blocksize", 3)), F32(1, 3, 3, 12)),
+    OPTIONAL_CASE("SpaceToDepth", "block_of_one", 13, ATTRIBUTES(A_INT("blocksize", 1)), F32(2, 3, 5, 7)),
+    OPTIONAL_CASE("SpaceToDepth", "special", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32_SPECIAL(1, 1, 1, 8, 8)),
+    OPTIONAL_CASE("SpaceToDepth", "empty", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32(0, 3, 4, 4)),
+    OPTIONAL_CASE("SpaceToDepth", "int64", 13, ATTRIBUTES(A_INT("blocksize", 2)), I64_RANGE(-99, 99, 1, 2, 4, 6)),
+    OPTIONAL_CASE("SpaceToDepth", "int32", 13, ATTRIBUTES(A_INT("blocksize", 2)), I32_RANGE(-99, 99, 1, 2, 4, 6)),
+    OPTIONAL_CASE("SpaceToDepth", "bool", 13, ATTRIBUTES(A_INT("blocksize", 2)), BOOLS(1, 2, 4, 6)),
+    OPTIONAL_VIEWED("SpaceToDepth", "uint8", 13, VIEW_OFFSET, 0, ATTRIBUTES(A_INT("blocksize", 2)),
+                    U8_RANGE(0, 255, 1, 2, 4, 6)),
+
+    /* Triangles. */
+    OPTIONAL_VIEWED("Trilu", "float32", 14, ALL_VIEWS, THREADS_8 | THREADS_16, NO_ATTRIBUTES, F32(3, 7, 9)),
+    OPTIONAL_VIEWED("Trilu", "lower", 14, VIEW_DYNAMIC, 0, ATTRIBUTES(A_INT("upper", 0)), F32(2, 9, 7),
+                    I64_IS(NO_DIMS, -2)),
+    OPTIONAL_CASE("Trilu", "upper_above", 14, NO_ATTRIBUTES, F32(7, 9), I64_IS(NO_DIMS, 3)),
+    OPTIONAL_CASE("Trilu", "upper_below", 14, ATTRIBUTES(A_INT("upper", 1)), F32(9, 7), I64_IS(NO_DIMS, -4)),
+    OPTIONAL_CASE("Trilu", "lower_above", 14, ATTRIBUTES(A_INT("upper", 0)), F32(7, 9), LIST(2)),
+    OPTIONAL_CASE("Trilu", "absent_diagonal", 14, ATTRIBUTES(A_INT("upper", 0)), F32(5, 5), ABSENT),
+    OPTIONAL_CASE("Trilu", "nothing_left", 14, NO_ATTRIBUTES, F32(5, 7), I64_IS(NO_DIMS, 7)),
+    OPTIONAL_CASE("Trilu", "far_above", 14, NO_ATTRIBUTES, F32(5, 7), I64_IS(NO_DIMS, 4294967296)),
+    OPTIONAL_CASE("Trilu", "far_below", 14, NO_ATTRIBUTES, F32(5, 7), I64_IS(NO_DIMS, -9223372036854775807)),
+    OPTIONAL_CASE("Trilu", "farthest_lower", 14, ATTRIBUTES(A_INT("upper", 0)), F32(5, 7),
+                  I64_IS(NO_DIMS, 9223372036854775807)),
+    OPTIONAL_CASE("Trilu", "special", 14, NO_ATTRIBUTES, F32_SPECIAL(1, 8, 8)),
+    OPTIONAL_CASE("Trilu", "denormal", 14, NO_ATTRIBUTES, F32_DENORMAL(5, 7)),
+    OPTIONAL_CASE("Trilu", "rank8", 14, NO_ATTRIBUTES, F32(2, 1, 2, 1, 2, 1, 3, 4)),
+    OPTIONAL_CASE("Trilu", "empty", 14, NO_ATTRIBUTES, F32(3, 0, 5)),
+    OPTIONAL_CASE("Trilu", "int64", 14, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 7)),
+    OPTIONAL_CASE("Trilu", "int32", 14, NO_ATTRIBUTES, I32_RANGE(-99, 99, 5, 7)),
+    OPTIONAL_CASE("Trilu", "bool", 14, NO_ATTRIBUTES, BOOLS(5, 7)),
+    OPTIONAL_VIEWED("Trilu", "uint8", 14, VIEW_OFFSET, 0, NO_ATTRIBUTES, U8_RANGE(0, 255, 5, 7)),
 
     /* Shapes and numbers. */
     VIEWED("Shape", "float32", 13, VIEW_SLICED, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),

@@ -358,6 +358,58 @@ static bool run_tile(leati_ref_node *node) {
   return true;
 }
 
+/* Where a number of the depth and one of the blocks' places go together: the blocks count first (mode DCR) or last. */
+static int64_t deep_channel(const leati_ref_node *node, int64_t channel, int64_t channels, int64_t block,
+                            int64_t blocks) {
+  return leati_ref_string_is(node, "mode", "DCR", "CRD") ? channel * blocks + block : block * channels + channel;
+}
+
+/* DepthToSpace, and the other way round. Both go over the elements of the wide side. */
+static bool run_blocks(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const bool to_space = strcmp(node->name, "DepthToSpace") == 0;
+  const int64_t b = leati_ref_int(node, "blocksize", 0);
+  if (x->rank != 4 || b < 1) {
+    return leati_ref_fail(node, "%s takes images and blocks of at least one element", node->name);
+  }
+  const int64_t dims[4] = {x->dims[0], to_space ? x->dims[1] / (b * b) : x->dims[1] * b * b,
+                           to_space ? x->dims[2] * b : x->dims[2] / b, to_space ? x->dims[3] * b : x->dims[3] / b};
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, x->type, 4, dims);
+  const leati_ref_tensor *wide = to_space ? y : x;
+  const leati_ref_tensor *deep = to_space ? x : y;
+  for (int64_t k = 0; k < wide->count; k++) {
+    int64_t at[4];
+    leati_ref_unravel(4, wide->dims, k, at);
+    const int64_t block = at[2] % b * b + at[3] % b;
+    const int64_t to[4] = {at[0], deep_channel(node, at[1], wide->dims[1], block, b * b), at[2] / b, at[3] / b};
+    const int64_t there = leati_ref_ravel(4, deep->dims, to);
+    leati_ref_tensor_copy_element(y, to_space ? k : there, x, to_space ? there : k);
+  }
+  return true;
+}
+
+/* The elements on and above a diagonal (or below); the others are zero, which a new tensor holds. */
+static bool run_trilu(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *diagonal = leati_ref_input(node, 1);
+  const bool upper = leati_ref_int(node, "upper", 1) != 0;
+  const int64_t k0 = diagonal != NULL ? diagonal->i[0] : 0;
+  if (x->rank < 2) {
+    return leati_ref_fail(node, "Trilu takes matrices");
+  }
+  leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    const int64_t column = k % x->dims[x->rank - 1];
+    const int64_t row = k / x->dims[x->rank - 1] % x->dims[x->rank - 2];
+    /* The indices are small, so that their difference cannot overflow, whatever the diagonal is. */
+    if (upper ? column - row >= k0 : column - row <= k0) {
+      leati_ref_tensor_copy_element(&node->outputs[0], k, x, k);
+    }
+  }
+  return true;
+}
+
 static bool run_shape(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   int64_t start = leati_ref_int(node, "start", 0);
@@ -448,6 +500,9 @@ const leati_ref_entry leati_ref_movement[] = {
     {"Pad", run_pad},
     {"Expand", run_expand},
     {"Tile", run_tile},
+    {"DepthToSpace", run_blocks},
+    {"SpaceToDepth", run_blocks},
+    {"Trilu", run_trilu},
     {"Shape", run_shape},
     {"Size", run_size},
     {"ConstantOfShape", run_constant_of_shape},
