@@ -64,6 +64,10 @@ static uint32_t spec_outputs(const leati_op_spec *spec) {
   return spec->outputs > 0 ? spec->outputs : 1;
 }
 
+static bool is_unwanted(const leati_op_spec *spec, uint32_t output) {
+  return (spec->unwanted >> output & 1) != 0;
+}
+
 static uint32_t spec_attributes(const leati_op_spec *spec, const leat_attribute *out[LEATI_OP_MAX_ATTRIBUTES]) {
   uint32_t count = 0;
   while (count < LEATI_OP_MAX_ATTRIBUTES && spec->attributes[count].name != NULL) {
@@ -428,6 +432,9 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
   LEAT_CHECK_OK(ctx, ctx->op->infer(shared->op, count, in, node.output_count, shape_of, LEAT_ERR));
   for (uint32_t k = 0; k < node.output_count; k++) {
     check_shape(ctx, k, &node.outputs[k], &shapes[k]);
+    if (is_unwanted(spec, k)) {
+      continue;
+    }
     if ((shared->info->host_outputs >> k & 1) != 0) {
       place_host(&outputs[k], &node.outputs[k]);
       memset(outputs[k].block, POISON_BYTE, outputs[k].size);
@@ -443,13 +450,16 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
   }
   LEAT_CHECK_OK(ctx, ctx->op->invoke(shared->op, stream, count, in, node.output_count, out, LEAT_ERR));
   for (uint32_t k = 0; k < node.output_count; k++) {
-    if (!outputs[k].host) {
+    if (!outputs[k].host && !is_unwanted(spec, k)) {
       uint64_t from = outputs[k].address != 0 ? outputs[k].address : inputs[0].address;
       leati_download(ctx, stream, from, outputs[k].block, outputs[k].size);
     }
   }
   leati_synchronize(ctx, stream);
   for (uint32_t k = 0; k < node.output_count; k++) {
+    if (is_unwanted(spec, k)) {
+      continue;
+    }
     bool in_place = !outputs[k].host && outputs[k].address == 0;
     check_output(ctx, k, &node.outputs[k], &outputs[k], in_place);
     release(ctx, &outputs[k]);

@@ -67,7 +67,8 @@ typedef struct leati_op_spec {
   const char *label;                                  /**< part of the case's name */
   uint32_t opset;                                     /**< "since version" */
   const char *domain;                                 /**< operator set; NULL: ONNX's own */
-  uint32_t outputs;                                   /**< outputs wanted; 0 is 1 */
+  uint32_t outputs;                                   /**< outputs up to the last one wanted; 0 is 1 */
+  uint32_t unwanted;                                  /**< bit k: output k is not wanted, though a later one is */
   uint32_t variants;                                  /**< VIEW_* */
   uint32_t threads;                                   /**< THREADS_* */
   bool optional;                                      /**< the plugin may answer that it does not support this */

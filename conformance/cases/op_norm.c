@@ -6,6 +6,33 @@
 #include "cases/sources.h"
 
 #define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
+/* Attributes are given with their parentheses, to pass through macro arguments. */
+#define ATTRIBUTES(...) \
+  { __VA_ARGS__ }
+#define NO_ATTRIBUTES \
+  {                   \
+    { 0 }             \
+  }
+/* Of an operator or a form of it that ABI 1.0 does not demand. */
+#define CASE(op, named, version, attributes_given, ...)                                                         \
+  {                                                                                                             \
+    .name = op, .label = named, .opset = version, .optional = true, .attributes = attributes_given, .inputs = { \
+      __VA_ARGS__                                                                                               \
+    }                                                                                                           \
+  }
+/* Operators that ONNX's specification does not have. ONNX Runtime keeps one of them in ONNX's operator set. */
+#define OWN(set, op, named, wanted, left_out, attributes_given, ...)                                                  \
+  {                                                                                                                   \
+    .name = op, .label = named, .opset = 1, .domain = set, .outputs = wanted, .unwanted = left_out, .optional = true, \
+    .attributes = attributes_given, .inputs = {                                                                       \
+      __VA_ARGS__                                                                                                     \
+    }                                                                                                                 \
+  }
+#define MICROSOFT "com.microsoft"
+/* The usual epsilon of the operators with a skip input, in whose default of 1e-12 the variance of equal elements shows.
+ */
+#define EPSILON A_FLOAT("epsilon", 1e-5f)
+#define MEAN_AND_DEVIATION (1u << 1 | 1u << 2)
 
 static const leati_op_spec specs[] = {
     {.name = "Softmax",
@@ -41,6 +68,33 @@ static const leati_op_spec specs[] = {
      .opset = 13,
      .attributes = {A_INT("axis", 3)},
      .inputs = {F32(2, 1, 2, 5, 1, 2, 1, 3)}},
+
+    {.name = "LogSoftmax",
+     .label = "float32",
+     .opset = 13,
+     .variants = ALL_VIEWS | VIEW_IN_PLACE,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32(3, 5, 65)}},
+    {.name = "LogSoftmax",
+     .label = "middle_axis",
+     .opset = 13,
+     .variants = VIEW_TRANSPOSED | VIEW_IN_PLACE,
+     .optional = true,
+     .attributes = {A_INT("axis", 1)},
+     .inputs = {F32(3, 33, 7)}},
+    CASE("LogSoftmax", "first_axis", 13, ATTRIBUTES(A_INT("axis", -2)), F32(9, 33)),
+    CASE("LogSoftmax", "long", 13, NO_ATTRIBUTES, F32(3, 4099)),
+    CASE("LogSoftmax", "one_element", 13, NO_ATTRIBUTES, F32(5, 1)),
+    CASE("LogSoftmax", "vector", 13, NO_ATTRIBUTES, F32(17)),
+    CASE("LogSoftmax", "wide_range", 13, NO_ATTRIBUTES, F32_RANGE(-300, 300, 5, 33)),
+    CASE("LogSoftmax", "masked", 13, NO_ATTRIBUTES,
+         F32_IS(DIMS(3, 4), -INFINITY, 1, 2, -INFINITY, 0, -INFINITY, -INFINITY, -INFINITY, 1e30f, 1, -1e30f, 2)),
+    CASE("LogSoftmax", "special", 13, NO_ATTRIBUTES,
+         F32_IS(DIMS(3, 4), -INFINITY, -INFINITY, -INFINITY, -INFINITY, 0, NAN, 1, 2, INFINITY, 1, 2, 3)),
+    CASE("LogSoftmax", "empty", 13, NO_ATTRIBUTES, F32(0, 5)),
+    CASE("LogSoftmax", "of_nothing", 13, NO_ATTRIBUTES, F32(5, 0)),
+    CASE("LogSoftmax", "rank8", 13, ATTRIBUTES(A_INT("axis", 3)), F32(2, 1, 2, 5, 1, 2, 1, 3)),
 
     {.name = "LayerNormalization",
      .label = "float32",
@@ -106,6 +160,141 @@ static const leati_op_spec specs[] = {
      .outputs = 3,
      .optional = true,
      .inputs = {F32(3, 5, 33), F32(33), F32(33)}},
+
+    {.name = "RMSNormalization",
+     .label = "float32",
+     .opset = 23,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32(3, 5, 65), F32(65)}},
+    CASE("RMSNormalization", "two_axes", 23, ATTRIBUTES(A_INT("axis", -2), A_FLOAT("epsilon", 1e-3f)), F32(3, 5, 17),
+         F32(5, 17)),
+    CASE("RMSNormalization", "axis_zero", 23, ATTRIBUTES(A_INT("axis", 0)), F32(5, 17), F32(5, 17)),
+    CASE("RMSNormalization", "scale_that_broadcasts", 23, NO_ATTRIBUTES, F32(3, 5, 17), F32(3, 1, 1)),
+    CASE("RMSNormalization", "scale_of_the_input", 23, NO_ATTRIBUTES, F32(3, 5, 17), F32(3, 5, 17)),
+    CASE("RMSNormalization", "scalar_scale", 23, NO_ATTRIBUTES, F32(4, 33), F32_SCALAR),
+    CASE("RMSNormalization", "long", 23, NO_ATTRIBUTES, F32(3, 2051), F32(2051)),
+    CASE("RMSNormalization", "offset_mean", 23, NO_ATTRIBUTES, F32_RANGE(3, 5, 5, 129), F32(129)),
+    CASE("RMSNormalization", "zero_rows", 23, NO_ATTRIBUTES, F32_IS(DIMS(2, 4), 0, 0, 0, 0, 3, 3, 3, 3), F32(4)),
+    CASE("RMSNormalization", "special", 23, NO_ATTRIBUTES, F32_IS(DIMS(2, 4), 1, NAN, 2, 3, 1, 2, 3, 4), F32(4)),
+    CASE("RMSNormalization", "vector", 23, NO_ATTRIBUTES, F32(33), F32(33)),
+    CASE("RMSNormalization", "empty", 23, NO_ATTRIBUTES, F32(0, 7), F32(7)),
+    CASE("RMSNormalization", "of_nothing", 23, NO_ATTRIBUTES, F32(3, 0), F32(0)),
+
+    {.name = "SimplifiedLayerNormalization",
+     .label = "float32",
+     .opset = 1,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32(3, 5, 65), F32(65)}},
+    OWN("", "SimplifiedLayerNormalization", "statistics", 2, 0, NO_ATTRIBUTES, F32(3, 5, 33), F32(33)),
+    OWN("", "SimplifiedLayerNormalization", "two_axes", 2, 0, ATTRIBUTES(A_INT("axis", -2), A_FLOAT("epsilon", 1e-3f)),
+        F32(3, 5, 17), F32(5, 17)),
+    OWN("", "SimplifiedLayerNormalization", "long", 1, 0, NO_ATTRIBUTES, F32(3, 2051), F32(2051)),
+    OWN("", "SimplifiedLayerNormalization", "empty", 1, 0, NO_ATTRIBUTES, F32(0, 7), F32(7)),
+
+    {.name = "SkipLayerNormalization",
+     .label = "float32",
+     .opset = 1,
+     .domain = MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .attributes = {EPSILON},
+     .inputs = {F32(3, 5, 65), F32(3, 5, 65), F32(65), F32(65), F32(65)}},
+    OWN(MICROSOFT, "SkipLayerNormalization", "no_bias", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17), F32(3, 5, 17),
+        F32(17)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "absent_beta", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17), F32(3, 5, 17),
+        F32(17), ABSENT, F32(17)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "default_epsilon", 1, 0, NO_ATTRIBUTES, F32(3, 5, 17), F32(3, 5, 17),
+        F32(17), F32(17)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "skip_of_one_image", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
+        F32(1, 5, 17), F32(17), F32(17)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "skip_of_lines", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17), F32(5, 17),
+        F32(17), F32(17)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "matrix", 1, 0, ATTRIBUTES(EPSILON), F32(5, 33), F32(5, 33), F32(33),
+        F32(33), F32(33)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "long", 1, 0, ATTRIBUTES(EPSILON), F32(1, 3, 2051), F32(1, 3, 2051),
+        F32(2051), F32(2051)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "sum", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON), F32(3, 5, 33),
+        F32(3, 5, 33), F32(33), F32(33), F32(33)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "statistics", 4, 0, ATTRIBUTES(EPSILON), F32(3, 5, 33), F32(5, 33),
+        F32(33), F32(33)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "special", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
+        F32_IS(DIMS(2, 4), 1, NAN, 2, 3, 1, 2, 3, 4), F32(2, 4), F32(4)),
+    OWN(MICROSOFT, "SkipLayerNormalization", "empty", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON), F32(0, 5, 7),
+        F32(0, 5, 7), F32(7)),
+
+    {.name = "SkipSimplifiedLayerNormalization",
+     .label = "float32",
+     .opset = 1,
+     .domain = MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .attributes = {EPSILON},
+     .inputs = {F32(3, 5, 65), F32(3, 5, 65), F32(65), F32(65)}},
+    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "no_bias", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
+        F32(3, 5, 17), F32(17)),
+    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "default_epsilon", 1, 0, NO_ATTRIBUTES, F32(3, 5, 17),
+        F32(3, 5, 17), F32(17)),
+    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "skip_of_one_image", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
+        F32(1, 5, 17), F32(17)),
+    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "skip_of_lines", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
+        F32(5, 17), F32(17)),
+    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "matrix", 1, 0, ATTRIBUTES(EPSILON), F32(5, 33), F32(5, 33),
+        F32(33), F32(33)),
+    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "long", 1, 0, ATTRIBUTES(EPSILON), F32(1, 3, 2051),
+        F32(1, 3, 2051), F32(2051)),
+    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "sum", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON), F32(3, 5, 33),
+        F32(3, 5, 33), F32(33), F32(33)),
+    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "special", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
+        F32_IS(DIMS(2, 4), 1, NAN, 2, 3, 1, 2, 3, 4), F32(2, 4), F32(4)),
+    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "empty", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
+        F32(0, 5, 7), F32(0, 5, 7), F32(7)),
+
+    {.name = "InstanceNormalization",
+     .label = "float32",
+     .opset = 22,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32(2, 5, 7, 9), F32(5), F32(5)}},
+    CASE("InstanceNormalization", "version6", 6, ATTRIBUTES(A_FLOAT("epsilon", 1e-3f)), F32(2, 3, 5, 5), F32(3),
+         F32(3)),
+    CASE("InstanceNormalization", "1d", 22, NO_ATTRIBUTES, F32(2, 5, 33), F32(5), F32(5)),
+    CASE("InstanceNormalization", "3d", 22, NO_ATTRIBUTES, F32(2, 3, 4, 5, 3), F32(3), F32(3)),
+    CASE("InstanceNormalization", "long", 22, NO_ATTRIBUTES, F32(1, 2, 53, 41), F32(2), F32(2)),
+    CASE("InstanceNormalization", "one_pixel", 22, NO_ATTRIBUTES, F32(2, 5, 1, 1), F32(5), F32(5)),
+    CASE("InstanceNormalization", "offset_mean", 22, NO_ATTRIBUTES, F32_RANGE(3, 5, 2, 3, 9, 9), F32(3), F32(3)),
+    CASE("InstanceNormalization", "special", 22, NO_ATTRIBUTES,
+         F32_IS(DIMS(1, 3, 4), 1, NAN, 2, 3, 1, INFINITY, 2, 3, 1, 2, 3, 4), F32(3), F32(3)),
+    CASE("InstanceNormalization", "no_images", 22, NO_ATTRIBUTES, F32(0, 3, 5, 5), F32(3), F32(3)),
+    CASE("InstanceNormalization", "no_pixels", 22, NO_ATTRIBUTES, F32(2, 3, 0, 5), F32(3), F32(3)),
+
+    {.name = "GroupNormalization",
+     .label = "float32",
+     .opset = 21,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .attributes = {A_INT("num_groups", 2)},
+     .inputs = {F32(2, 6, 7, 9), F32(6), F32(6)}},
+    CASE("GroupNormalization", "version18", 18, ATTRIBUTES(A_INT("num_groups", 3), A_FLOAT("epsilon", 1e-3f)),
+         F32(2, 6, 5, 5), F32(3), F32(3)),
+    CASE("GroupNormalization", "one_group", 21, ATTRIBUTES(A_INT("num_groups", 1)), F32(2, 5, 7), F32(5), F32(5)),
+    CASE("GroupNormalization", "as_many_groups", 21, ATTRIBUTES(A_INT("num_groups", 5)), F32(2, 5, 7, 3), F32(5),
+         F32(5)),
+    CASE("GroupNormalization", "3d", 21, ATTRIBUTES(A_INT("num_groups", 2)), F32(2, 4, 3, 5, 3), F32(4), F32(4)),
+    CASE("GroupNormalization", "long", 21, ATTRIBUTES(A_INT("num_groups", 2)), F32(1, 4, 33, 35), F32(4), F32(4)),
+    CASE("GroupNormalization", "offset_mean", 21, ATTRIBUTES(A_INT("num_groups", 2)), F32_RANGE(3, 5, 2, 4, 9, 9),
+         F32(4), F32(4)),
+    CASE("GroupNormalization", "special", 21, ATTRIBUTES(A_INT("num_groups", 2)),
+         F32_IS(DIMS(1, 4, 2), 1, NAN, 2, 3, 1, 2, 3, 4), F32(4), F32(4)),
+    CASE("GroupNormalization", "no_images", 21, ATTRIBUTES(A_INT("num_groups", 2)), F32(0, 4, 5, 5), F32(4), F32(4)),
+    CASE("GroupNormalization", "no_pixels", 21, ATTRIBUTES(A_INT("num_groups", 2)), F32(2, 4, 0, 5), F32(4), F32(4)),
 
     {.name = "BatchNormalization",
      .label = "float32",
