@@ -13,6 +13,13 @@
   {                                                                                                        \
     .name = "Conv", .label = named, .opset = 11, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
+#define TRANSPOSE(named, attributes_given, ...)                                                             \
+  {                                                                                                         \
+    .name = "ConvTranspose", .label = named, .opset = 11, .optional = true, .attributes = attributes_given, \
+    .inputs = {                                                                                             \
+      __VA_ARGS__                                                                                           \
+    }                                                                                                       \
+  }
 #define MAX_POOL(named, attributes_given, ...)                                                                \
   {                                                                                                           \
     .name = "MaxPool", .label = named, .opset = 12, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
@@ -80,6 +87,66 @@ static const leati_op_spec specs[] = {
      .opset = 11,
      .optional = true,
      .inputs = {F32(1, 3, 5, 5, 5), F32(4, 3, 3, 3, 3), F32(4)}},
+
+    {.name = "ConvTranspose",
+     .label = "float32",
+     .opset = 11,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .attributes = {A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
+     .inputs = {F32(2, 5, 6, 7), F32(5, 6, 3, 3), F32(6)}},
+    {.name = "ConvTranspose",
+     .label = "version22",
+     .opset = 22,
+     .optional = true,
+     .inputs = {F32(1, 3, 6, 6), F32(3, 4, 3, 3)}},
+    TRANSPOSE("absent_bias", ATTRIBUTES(A_INTS("strides", 3, 2)), F32(1, 3, 5, 5), F32(3, 4, 3, 3), ABSENT),
+    TRANSPOSE("pointwise", ATTRIBUTES(A_INTS("kernel_shape", 1, 1)), F32(2, 33, 5, 7), F32(33, 17, 1, 1), F32(17)),
+    TRANSPOSE("larger_twice", ATTRIBUTES(A_INTS("strides", 2, 2)), F32(1, 9, 7, 5), F32(9, 6, 2, 2), F32(6)),
+    TRANSPOSE("gaps", ATTRIBUTES(A_INTS("strides", 3, 4)), F32(1, 3, 4, 5), F32(3, 4, 2, 2), F32(4)),
+    TRANSPOSE("dilation", ATTRIBUTES(A_INTS("dilations", 2, 3), A_INTS("strides", 2, 1)), F32(1, 3, 5, 7),
+              F32(3, 5, 3, 3), F32(5)),
+    TRANSPOSE("uneven_pads", ATTRIBUTES(A_INTS("pads", 0, 1, 2, 3)), F32(1, 3, 6, 6), F32(3, 4, 4, 4), F32(4)),
+    TRANSPOSE("output_padding",
+              ATTRIBUTES(A_INTS("strides", 3, 2), A_INTS("output_padding", 2, 1), A_INTS("pads", 1, 1, 1, 1)),
+              F32(1, 3, 4, 5), F32(3, 4, 3, 3), F32(4)),
+    TRANSPOSE("output_shape", ATTRIBUTES(A_INTS("strides", 3, 2), A_INTS("output_shape", 10, 8)), F32(1, 3, 3, 3),
+              F32(3, 2, 4, 4), F32(2)),
+    TRANSPOSE("output_shape_uneven_upper",
+              ATTRIBUTES(A_INTS("strides", 2, 2), A_INTS("output_shape", 8, 6), A_STRING("auto_pad", "SAME_UPPER")),
+              F32(1, 3, 4, 3), F32(3, 2, 3, 3), F32(2)),
+    TRANSPOSE("same_upper", ATTRIBUTES(A_STRING("auto_pad", "SAME_UPPER"), A_INTS("strides", 2, 2)), F32(1, 3, 5, 4),
+              F32(3, 4, 3, 3), F32(4)),
+    TRANSPOSE("same_lower", ATTRIBUTES(A_STRING("auto_pad", "SAME_LOWER"), A_INTS("strides", 2, 2)), F32(1, 3, 5, 4),
+              F32(3, 4, 3, 3), F32(4)),
+    TRANSPOSE("valid", ATTRIBUTES(A_STRING("auto_pad", "VALID"), A_INTS("strides", 2, 2)), F32(1, 3, 5, 4),
+              F32(3, 4, 3, 3), F32(4)),
+    {.name = "ConvTranspose",
+     .label = "groups",
+     .opset = 11,
+     .variants = VIEW_TRANSPOSED,
+     .optional = true,
+     .attributes = {A_INT("group", 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
+     .inputs = {F32(2, 6, 5, 5), F32(6, 3, 3, 3), F32(9)}},
+    TRANSPOSE("depthwise", ATTRIBUTES(A_INT("group", 7), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)),
+              F32(2, 7, 5, 5), F32(7, 1, 4, 4), F32(7)),
+    TRANSPOSE("tile_edges", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(1, 17, 9, 9), F32(17, 65, 3, 3), F32(65)),
+    {.name = "ConvTranspose",
+     .label = "1d",
+     .opset = 11,
+     .variants = VIEW_TRANSPOSED,
+     .optional = true,
+     .attributes = {A_INTS("strides", 2), A_INTS("pads", 1, 0)},
+     .inputs = {F32(2, 5, 17), F32(5, 7, 4), F32(7)}},
+    TRANSPOSE("no_images", ATTRIBUTES(A_INTS("strides", 2, 2)), F32(0, 3, 5, 4), F32(3, 4, 3, 3), F32(4)),
+    TRANSPOSE("special", ATTRIBUTES(A_INTS("strides", 2, 2)), F32_SPECIAL(3, 1, 3, 4, 4), F32(3, 4, 2, 2)),
+    {.name = "ConvTranspose",
+     .label = "3d",
+     .opset = 11,
+     .optional = true,
+     .attributes = {A_INTS("strides", 2, 1, 2)},
+     .inputs = {F32(1, 3, 3, 4, 3), F32(3, 4, 3, 3, 2), F32(4)}},
 
     {.name = "MaxPool",
      .label = "float32",
@@ -176,6 +243,32 @@ static const leati_op_spec specs[] = {
     {.name = "GlobalAveragePool", .label = "3d", .opset = 22, .inputs = {F32(2, 3, 4, 5, 3)}},
     {.name = "GlobalAveragePool", .label = "one_element", .opset = 1, .inputs = {F32(2, 5, 1, 1)}},
     {.name = "GlobalAveragePool", .label = "no_images", .opset = 1, .inputs = {F32(0, 5, 3, 3)}},
+
+    {.name = "GlobalMaxPool",
+     .label = "float32",
+     .opset = 22,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .inputs = {F32(2, 5, 7, 9)}},
+    {.name = "GlobalMaxPool", .label = "version1", .opset = 1, .optional = true, .inputs = {F32(2, 3, 5, 5)}},
+    {.name = "GlobalMaxPool", .label = "1d", .opset = 22, .optional = true, .inputs = {F32(2, 5, 33)}},
+    {.name = "GlobalMaxPool", .label = "3d", .opset = 22, .optional = true, .inputs = {F32(2, 3, 4, 5, 3)}},
+    {.name = "GlobalMaxPool", .label = "long", .opset = 22, .optional = true, .inputs = {F32(1, 2, 53, 41)}},
+    {.name = "GlobalMaxPool", .label = "one_element", .opset = 22, .optional = true, .inputs = {F32(2, 5, 1, 1)}},
+    {.name = "GlobalMaxPool",
+     .label = "negative",
+     .opset = 22,
+     .optional = true,
+     .inputs = {F32_RANGE(-9, -1, 1, 2, 5, 5)}},
+    {.name = "GlobalMaxPool", .label = "denormal", .opset = 22, .optional = true, .inputs = {F32_DENORMAL(1, 2, 5, 5)}},
+    {.name = "GlobalMaxPool",
+     .label = "special",
+     .opset = 22,
+     .optional = true,
+     .inputs = {F32_IS(DIMS(1, 4, 4), -INFINITY, -INFINITY, -INFINITY, -INFINITY, 1, NAN, INFINITY, 2, -INFINITY,
+                       -1e38f, -INFINITY, -2e38f, 1, INFINITY, 3, -INFINITY)}},
+    {.name = "GlobalMaxPool", .label = "no_images", .opset = 22, .optional = true, .inputs = {F32(0, 5, 3, 3)}},
 };
 
 void leati_cases_op_conv(leat_case_list *list) {

@@ -10,6 +10,18 @@
     .name = "MatMul", .label = named, .opset = 13, .inputs = { a, b } \
   }
 
+/* Attributes are given with their parentheses, to pass through macro arguments. */
+#define ATTRIBUTES(...) \
+  { __VA_ARGS__ }
+#define FUSED(named, attributes_given, a, b)                                                        \
+  {                                                                                                 \
+    .name = "FusedMatMul", .label = named, .opset = 1, .domain = "com.microsoft", .optional = true, \
+    .attributes = attributes_given, .inputs = {                                                     \
+      a,                                                                                            \
+      b                                                                                             \
+    }                                                                                               \
+  }
+
 static const leati_op_spec specs[] = {
     {.name = "MatMul",
      .label = "float32",
@@ -63,6 +75,34 @@ static const leati_op_spec specs[] = {
      .opset = 13,
      .optional = true,
      .inputs = {I64_RANGE(-99, 99, 5, 33), I64_RANGE(-99, 99, 33, 7)}},
+
+    {.name = "FusedMatMul",
+     .label = "float32",
+     .opset = 1,
+     .domain = "com.microsoft",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .optional = true,
+     .attributes = {A_FLOAT("alpha", 0.125f), A_INT("transB", 1)},
+     .inputs = {F32(2, 3, 9, 11), F32(2, 3, 13, 11)}},
+    {.name = "FusedMatMul",
+     .label = "plain",
+     .opset = 1,
+     .domain = "com.microsoft",
+     .optional = true,
+     .inputs = {F32(17, 19), F32(19, 23)}},
+    FUSED("trans_a", ATTRIBUTES(A_INT("transA", 1)), F32(19, 17), F32(19, 23)),
+    FUSED("trans_both", ATTRIBUTES(A_INT("transA", 1), A_INT("transB", 1), A_FLOAT("alpha", -2.5f)), F32(33, 65),
+          F32(17, 33)),
+    FUSED("trans_a_batch_broadcast", ATTRIBUTES(A_INT("transA", 1)), F32(5, 1, 11, 9), F32(3, 11, 13)),
+    FUSED("tile_edges", ATTRIBUTES(A_INT("transB", 1), A_FLOAT("alpha", 0.5f)), F32(65, 67), F32(33, 67)),
+    FUSED("one_row", ATTRIBUTES(A_INT("transB", 1), A_FLOAT("alpha", 0.5f)), F32(1, 67), F32(129, 67)),
+    FUSED("inner_long", ATTRIBUTES(A_FLOAT("alpha", 0.5f)), F32(3, 2053), F32(2053, 5)),
+    FUSED("batched_vector", ATTRIBUTES(A_FLOAT("alpha", 2.0f)), F32(3, 7, 33), F32(33)),
+    FUSED("alpha_zero", ATTRIBUTES(A_FLOAT("alpha", 0.0f)), F32(5, 7), F32(7, 9)),
+    FUSED("special", ATTRIBUTES(A_INT("transA", 1), A_FLOAT("alpha", 2.0f)), F32_SPECIAL(1, 3, 16), F32(3, 5)),
+    FUSED("inner_empty", ATTRIBUTES(A_FLOAT("alpha", 2.0f)), F32(3, 0), F32(0, 5)),
+    FUSED("no_rows", ATTRIBUTES(A_INT("transA", 1)), F32(4, 0), F32(4, 5)),
 
     {.name = "Gemm",
      .label = "float32",

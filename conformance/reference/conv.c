@@ -152,17 +152,104 @@ static bool run_conv(leati_ref_node *node) {
   return true;
 }
 
-static bool pool_init(leati_ref_node *node, window *w) {
-  for (int32_t d = 0; d < MAX_SPATIAL; d++) {
-    w->kernel[d] = leati_ref_ints_at(node, "kernel_shape", d, 1);
+/* Sizes of ConvTranspose: of the window that a Conv would have to get from the output to the input. */
+static void transposed_init(const leati_ref_node *node, const leati_ref_tensor *weights, window *w) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const bool upper = leati_ref_string_is(node, "auto_pad", "NOTSET", "SAME_UPPER");
+  const bool same = upper || leati_ref_string_is(node, "auto_pad", "NOTSET", "SAME_LOWER");
+  const bool valid = leati_ref_string_is(node, "auto_pad", "NOTSET", "VALID");
+  const bool sized = leati_ref_attribute(node, "output_shape") != NULL;
+  w->spatial = x->rank - 2;
+  w->taps = 1;
+  w->places = 1;
+  for (int32_t d = 0; d < w->spatial; d++) {
+    w->in[d] = x->dims[2 + d];
+    w->kernel[d] = weights->dims[2 + d];
+    w->stride[d] = leati_ref_ints_at(node, "strides", d, 1);
+    w->dilation[d] = leati_ref_ints_at(node, "dilations", d, 1);
+    w->begin[d] = valid ? 0 : leati_ref_ints_at(node, "pads", d, 0);
+    w->end[d] = valid ? 0 : leati_ref_ints_at(node, "pads", w->spatial + d, 0);
+    const int64_t full = w->stride[d] * (w->in[d] - 1) + leati_ref_ints_at(node, "output_padding", d, 0) +
+                         (w->kernel[d] - 1) * w->dilation[d] + 1;
+    w->out[d] = full - w->begin[d] - w->end[d];
+    if (sized || same) {
+      /* What is beyond the kernel's reach is no padding: with output_shape it is filled, with SAME it is left out, as
+       * ONNX Runtime does. */
+      const int64_t wanted = sized ? leati_ref_ints_at(node, "output_shape", d, 0) : w->in[d] * w->stride[d];
+      const int64_t total = full > wanted ? full - wanted : 0;
+      w->begin[d] = upper ? total / 2 : total - total / 2;
+      w->end[d] = total - w->begin[d];
+      w->out[d] = sized ? wanted : full - total;
+    }
+    w->out[d] = w->in[d] == 0 ? 0 : w->out[d];
+    w->taps *= w->kernel[d];
+    w->places *= w->out[d];
   }
-  return window_init(node, w);
 }
 
-/* One window over all of a channel. */
-static bool global_init(leati_ref_node *node, window *w) {
-  for (int32_t d = 0; d < node->inputs[0]->rank - 2; d++) {
-    w->kernel[d] = node->inputs[0]->dims[2 + d];
+/* The element of a channel whose tap `tap` meets place `place` of the output: its number, or -1. */
+static int64_t transposed_at(const window *w, int64_t place, int64_t tap) {
+  int64_t p[MAX_SPATIAL];
+  int64_t t[MAX_SPATIAL];
+  leati_ref_unravel(w->spatial, w->out, place, p);
+  leati_ref_unravel(w->spatial, w->kernel, tap, t);
+  int64_t at = 0;
+  for (int32_t d = 0; d < w->spatial; d++) {
+    const int64_t moved = p[d] + w->begin[d] - t[d] * w->dilation[d];
+    if (moved < 0 || moved % w->stride[d] != 0 || moved / w->stride[d] >= w->in[d]) {
+      return -1;
+    }
+    at = at * w->in[d] + moved / w->stride[d];
+  }
+  return at;
+}
+
+static bool run_conv_transpose(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *weights = node->inputs[1];
+  const leati_ref_tensor *bias = leati_ref_input(node, 2);
+  const int64_t groups = leati_ref_int(node, "group", 1);
+  const int64_t maps = weights->dims[1];
+  if (x->rank < 3 || weights->rank != x->rank || x->dims[1] != weights->dims[0] || x->dims[1] % groups != 0) {
+    return leati_ref_fail(node, "ConvTranspose: input, weights and groups do not agree");
+  }
+  const int64_t depth = x->dims[1] / groups;
+  window w = {0};
+  transposed_init(node, weights, &w);
+  window_output(node, &w, maps * groups);
+  const int64_t elements = window_elements(&w);
+  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+    const int64_t place = k % w.places;
+    const int64_t map = k / w.places % (maps * groups);
+    const int64_t image = k / w.places / (maps * groups);
+    const int64_t first = map / maps * depth;
+    double sum = 0;
+    double magnitude = 0;
+    for (int64_t tap = 0; tap < w.taps; tap++) {
+      const int64_t at = transposed_at(&w, place, tap);
+      for (int64_t c = first; c < first + depth && at >= 0; c++) {
+        const double product =
+            x->f[(image * x->dims[1] + c) * elements + at] * weights->f[(c * maps + map % maps) * w.taps + tap];
+        sum += product;
+        magnitude += fabs(product);
+      }
+    }
+    if (bias != NULL) {
+      sum += bias->f[map];
+      magnitude += fabs(bias->f[map]);
+    }
+    node->outputs[0].f[k] = sum;
+    node->outputs[0].bound[k] = leati_ref_bound_sum(depth * w.taps + 1, magnitude);
+  }
+  return true;
+}
+
+/* The window of a pool; that of a global one is the image. */
+static bool pool_init(leati_ref_node *node, window *w) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const bool global = strncmp(node->name, "Global", 6) == 0;
+  for (int32_t d = 0; d < x->rank - 2; d++) {
+    w->kernel[d] = global ? x->dims[2 + d] : leati_ref_ints_at(node, "kernel_shape", d, 1);
   }
   return window_init(node, w);
 }
@@ -184,10 +271,9 @@ static int64_t stored_at(const window *w, int64_t channel, int64_t at, bool colu
 
 static bool run_max_pool(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
-  bool global = strcmp(node->name, "GlobalMaxPool") == 0;
   bool column_major = leati_ref_int(node, "storage_order", 0) != 0;
   window w = {0};
-  if (global ? !global_init(node, &w) : !pool_init(node, &w)) {
+  if (!pool_init(node, &w)) {
     return false;
   }
   window_output(node, &w, x->dims[1]);
@@ -224,10 +310,9 @@ static bool run_max_pool(leati_ref_node *node) {
 
 static bool run_average_pool(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
-  bool global = strcmp(node->name, "GlobalAveragePool") == 0;
   bool with_padding = leati_ref_int(node, "count_include_pad", 0) != 0;
   window w = {0};
-  if (global ? !global_init(node, &w) : !pool_init(node, &w)) {
+  if (!pool_init(node, &w)) {
     return false;
   }
   window_output(node, &w, x->dims[1]);
@@ -257,6 +342,7 @@ static bool run_average_pool(leati_ref_node *node) {
 
 const leati_ref_entry leati_ref_conv[] = {
     {"Conv", run_conv},
+    {"ConvTranspose", run_conv_transpose},
     {"MaxPool", run_max_pool},
     {"AveragePool", run_average_pool},
     {"GlobalAveragePool", run_average_pool},

@@ -91,6 +91,58 @@ static bool run_matmul(leati_ref_node *node) {
   return true;
 }
 
+/* A copy of a matrix, or of a stack of them, with the last two dimensions swapped if asked for. */
+static void turned(const leati_ref_tensor *x, bool swap, leati_ref_tensor *out) {
+  int64_t dims[LEAT_MAX_RANK];
+  memcpy(dims, x->dims, sizeof dims);
+  if (swap) {
+    dims[x->rank - 2] = x->dims[x->rank - 1];
+    dims[x->rank - 1] = x->dims[x->rank - 2];
+  }
+  leati_ref_tensor_init(out, x->type, x->rank, dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    int64_t at[LEAT_MAX_RANK];
+    leati_ref_unravel(x->rank, x->dims, k, at);
+    if (swap) {
+      const int64_t row = at[x->rank - 2];
+      at[x->rank - 2] = at[x->rank - 1];
+      at[x->rank - 1] = row;
+    }
+    leati_ref_tensor_copy_element(out, leati_ref_ravel(x->rank, dims, at), x, k);
+  }
+}
+
+/* alpha A' B', com.microsoft's. */
+static bool run_fused_matmul(leati_ref_node *node) {
+  const double alpha = leati_ref_float(node, "alpha", 1);
+  const bool ta = leati_ref_int(node, "transA", 0) != 0;
+  const bool tb = leati_ref_int(node, "transB", 0) != 0;
+  if (leati_ref_int(node, "transBatchA", 0) != 0 || leati_ref_int(node, "transBatchB", 0) != 0) {
+    return leati_ref_fail(node, "FusedMatMul: stacks that are turned are not computed here");
+  }
+  if ((ta && node->inputs[0]->rank < 2) || (tb && node->inputs[1]->rank < 2)) {
+    return leati_ref_fail(node, "FusedMatMul: a vector cannot be turned");
+  }
+  leati_ref_tensor a;
+  leati_ref_tensor b;
+  turned(node->inputs[0], ta, &a);
+  turned(node->inputs[1], tb, &b);
+  const leati_ref_tensor *const inputs[2] = {&a, &b};
+  const leati_ref_tensor *const *given = node->inputs;
+  node->inputs = inputs;
+  const bool ok = run_matmul(node);
+  node->inputs = given;
+  leati_ref_tensor *y = &node->outputs[0];
+  for (int64_t k = 0; ok && k < y->count; k++) {
+    /* The product rounds, with the sum off as it may be. */
+    y->bound[k] = fabs(alpha) * y->bound[k] + leati_ref_bound_ulps(alpha * (fabs(y->f[k]) + y->bound[k]), 1);
+    y->f[k] *= alpha;
+  }
+  leati_ref_tensor_clear(&a);
+  leati_ref_tensor_clear(&b);
+  return ok;
+}
+
 /* alpha A' B' + beta C, where C broadcasts one way to the result. */
 static bool run_gemm(leati_ref_node *node) {
   const leati_ref_tensor *a = node->inputs[0];
@@ -133,4 +185,5 @@ static bool run_gemm(leati_ref_node *node) {
   return true;
 }
 
-const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul}, {"Gemm", run_gemm}, {NULL, NULL}};
+const leati_ref_entry leati_ref_matmul[] = {
+    {"MatMul", run_matmul}, {"FusedMatMul", run_fused_matmul}, {"Gemm", run_gemm}, {NULL, NULL}};
