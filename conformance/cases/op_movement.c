@@ -67,6 +67,30 @@
     }                                                                             \
   }
 
+/* Rows of a type that ABI 1.0 does not demand; what moves elements looks at nothing but their size. */
+#define OF_TYPE(op, named, version, wanted, views, attributes_given, ...)                                 \
+  {                                                                                                       \
+    .name = op, .label = named, .opset = version, .outputs = wanted, .variants = views, .optional = true, \
+    .attributes = attributes_given, .inputs = {                                                           \
+      __VA_ARGS__                                                                                         \
+    }                                                                                                     \
+  }
+#define CONCAT_OF(named, t, most, views)                                                           \
+  OF_TYPE("Concat", named, 13, 1, views, ATTRIBUTES(A_INT("axis", 1)), RANGE_OF(t, 0, most, 3, 5), \
+          RANGE_OF(t, 0, most, 3, 2))
+#define SPLIT_OF(named, t, most, views) \
+  OF_TYPE("Split", named, 13, 2, views, ATTRIBUTES(A_INT("axis", 1)), RANGE_OF(t, 0, most, 3, 7), LIST(5, 2))
+#define SLICE_OF(named, t, most, views)                                                                                \
+  OF_TYPE("Slice", named, 13, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 5, 9), LIST(1, 7), LIST(4, 0), LIST(0, 1), \
+          LIST(1, -2))
+#define PAD_OF(named, t, most, views)                                                              \
+  OF_TYPE("Pad", named, 13, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 5, 3), LIST(1, 0, 0, 2), \
+          {.fill = LEATI_FILL_UNIFORM, .type = t, .low = most, .high = most, NO_DIMS})
+#define EXPAND_OF(named, t, most, views) \
+  OF_TYPE("Expand", named, 13, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 5, 1, 7), LIST(3, 1, 4, 7))
+#define TILE_OF(named, t, most, views) \
+  OF_TYPE("Tile", named, 13, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 3, 5), LIST(2, 3))
+
 /* Constants of ConstantOfShape. */
 #define CONSTANT(type_code, type_bits, value) \
   (&(const DLTensor){.data = value, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {type_code, type_bits, 1}, .shape = one})
@@ -181,6 +205,7 @@ static const leati_op_spec specs[] = {
     CASE("Concat", "int64", 13, ATTRIBUTES(A_INT("axis", 0)), I64_RANGE(-99, 99, 3), I64_RANGE(-99, 99, 2)),
     CASE("Concat", "bool", 13, ATTRIBUTES(A_INT("axis", 1)), BOOLS(3, 5), BOOLS(3, 2)),
     CASE("Concat", "uint8", 13, ATTRIBUTES(A_INT("axis", 1)), U8_RANGE(0, 255, 3, 5), U8_RANGE(0, 255, 3, 2)),
+    CONCAT_OF("int32", LEATI_REF_INT32, 2000000000, 0),
     {.name = "Split",
      .label = "float32",
      .opset = 13,
@@ -204,6 +229,9 @@ static const leati_op_spec specs[] = {
     {.name = "Split", .label = "with_empty", .opset = 18, .outputs = 3, .inputs = {F32(5, 3), LIST(2, 0, 3)}},
     {.name = "Split", .label = "one", .opset = 18, .outputs = 1, .inputs = {F32(5, 3), LIST(5)}},
     {.name = "Split", .label = "int64", .opset = 13, .outputs = 2, .inputs = {I64_RANGE(-99, 99, 6, 3)}},
+    SPLIT_OF("int32", LEATI_REF_INT32, 2000000000, 0),
+    SPLIT_OF("uint8", LEATI_REF_UINT8, 255, VIEW_SLICED | VIEW_OFFSET),
+    SPLIT_OF("bool", LEATI_REF_BOOL, 1, 0),
 
     /* Slice. */
     VIEWED("Slice", "float32", 13, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(7, 9, 11), LIST(1, 2), LIST(6, 9),
@@ -229,6 +257,8 @@ static const leati_op_spec specs[] = {
          LIST(0, 3, -1), LIST(1, -2, 2)),
     CASE("Slice", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 9), LIST(0), LIST(-1)),
     CASE("Slice", "bool", 13, NO_ATTRIBUTES, BOOLS(5, 9), LIST(3), LIST(100), LIST(1)),
+    SLICE_OF("int32", LEATI_REF_INT32, 2000000000, 0),
+    SLICE_OF("uint8", LEATI_REF_UINT8, 255, VIEW_SLICED | VIEW_OFFSET),
     CASE("Slice", "denormal", 13, NO_ATTRIBUTES, F32_DENORMAL(9), LIST(1), LIST(8)),
 
     /* Pad. */
@@ -260,6 +290,10 @@ static const leati_op_spec specs[] = {
     CASE("Pad", "empty", 13, NO_ATTRIBUTES, F32(0, 3), LIST(2, 0, 0, 1), F32_IS(NO_DIMS, 4.0f)),
     CASE("Pad", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 3), LIST(1, 0, 0, 2), I64_IS(NO_DIMS, -4294967299)),
     CASE("Pad", "bool", 13, NO_ATTRIBUTES, BOOLS(5, 3), LIST(1, 0, 0, 2), BOOLS_ARE(NO_DIMS, 1)),
+    OPTIONAL_CASE("Pad", "int32_axes", 18, NO_ATTRIBUTES, F32(3, 5, 7), LIST(1, 2, 3, 4), F32_IS(NO_DIMS, 1.0f),
+                  I32_IS(DIMS(2), -1, 0)),
+    PAD_OF("int32", LEATI_REF_INT32, 2000000000, 0),
+    PAD_OF("uint8", LEATI_REF_UINT8, 255, VIEW_OFFSET),
 
     /* Expand and Tile. */
     VIEWED("Expand", "float32", 13, VIEW_BROADCAST | VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(5, 1, 7),
@@ -271,11 +305,15 @@ static const leati_op_spec specs[] = {
     CASE("Expand", "rank8", 13, NO_ATTRIBUTES, F32(2, 1, 3), LIST(2, 1, 2, 1, 3, 2, 2, 3)),
     CASE("Expand", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 1), LIST(5, 3)),
     CASE("Expand", "bool", 13, NO_ATTRIBUTES, BOOLS(5, 1), LIST(5, 3)),
+    EXPAND_OF("int32", LEATI_REF_INT32, 2000000000, 0),
+    EXPAND_OF("uint8", LEATI_REF_UINT8, 255, VIEW_SLICED | VIEW_OFFSET),
     VIEWED("Tile", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 2), LIST(2, 1, 3)),
     CASE("Tile", "nothing", 13, NO_ATTRIBUTES, F32(3, 5), LIST(2, 0)),
     CASE("Tile", "once", 13, NO_ATTRIBUTES, F32(3, 5), LIST(1, 1)),
     CASE("Tile", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 3), LIST(4)),
     CASE("Tile", "bool", 13, NO_ATTRIBUTES, BOOLS(3, 2), LIST(1, 4)),
+    TILE_OF("int32", LEATI_REF_INT32, 2000000000, 0),
+    TILE_OF("uint8", LEATI_REF_UINT8, 255, VIEW_SLICED | VIEW_OFFSET),
 
     /* Blocks of pixels and channels. */
     OPTIONAL_VIEWED("DepthToSpace", "float32", 13, ALL_VIEWS, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("blocksize", 2)),
