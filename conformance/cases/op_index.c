@@ -26,6 +26,22 @@
     { 0 }             \
   }
 
+/* Rows of a type that ABI 1.0 does not demand; what picks elements looks at nothing but their size. */
+#define OF_TYPE(op, named, version, views, ...)                                                                  \
+  {                                                                                                              \
+    .name = op, .label = named, .opset = version, .variants = views, .optional = true, .inputs = { __VA_ARGS__ } \
+  }
+#define GATHER_OF(named, t, most, views) OF_TYPE("Gather", named, 13, views, RANGE_OF(t, 0, most, 7, 3), LIST(1, -1, 0))
+#define GATHER_ELEMENTS_OF(named, t, most, views) \
+  OF_TYPE("GatherElements", named, 13, views, RANGE_OF(t, 0, most, 7, 3), I64_RANGE(-7, 6, 5, 3))
+#define SCATTER_ELEMENTS_OF(named, t, most, views) \
+  OF_TYPE("ScatterElements", named, 18, views, RANGE_OF(t, 0, most, 7), LIST(1, -1, 3), RANGE_OF(t, 0, most, 3))
+#define GATHER_ND_OF(named, t, most, views) \
+  OF_TYPE("GatherND", named, 13, views, RANGE_OF(t, 0, most, 7, 3), I64_RANGE(-3, 2, 5, 2))
+#define SCATTER_ND_OF(named, t, most, views)                                                          \
+  OF_TYPE("ScatterND", named, 18, views, RANGE_OF(t, 0, most, 7, 3), I64_IS(DIMS(2, 2), 1, 2, -1, 0), \
+          RANGE_OF(t, 0, most, 2))
+
 static const leati_op_spec specs[] = {
     {.name = "Gather",
      .label = "float32",
@@ -42,6 +58,7 @@ static const leati_op_spec specs[] = {
     CASE("Gather", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7, 3), LIST(1, 6)),
     CASE("Gather", "bool", 13, NO_ATTRIBUTES, BOOLS(7, 3), LIST(1, 6, 0)),
     CASE("Gather", "uint8", 13, NO_ATTRIBUTES, U8_RANGE(0, 255, 7, 3), LIST(1, 6, 0)),
+    OTHER_TYPES(GATHER_OF),
     CASE("Gather", "denormal", 13, NO_ATTRIBUTES, F32_DENORMAL(7, 3), LIST(1, 6, 0)),
     CASE("Gather", "no_indices", 13, NO_ATTRIBUTES, F32(7, 3), EMPTY_LIST),
     CASE("Gather", "empty_rows", 13, NO_ATTRIBUTES, F32(7, 0), LIST(1, 2)),
@@ -76,6 +93,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL_CASE("GatherElements", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7, 3), I64_RANGE(-7, 6, 5, 3)),
     OPTIONAL_CASE("GatherElements", "bool", 13, NO_ATTRIBUTES, BOOLS(7, 3), I64_RANGE(-7, 6, 5, 3)),
     OPTIONAL_CASE("GatherElements", "uint8", 13, NO_ATTRIBUTES, U8_RANGE(0, 255, 7, 3), I64_RANGE(-7, 6, 5, 3)),
+    OTHER_TYPES(GATHER_ELEMENTS_OF),
     OPTIONAL_CASE("GatherElements", "no_indices", 13, NO_ATTRIBUTES, F32(7, 3), I64_RANGE(0, 0, 0, 3)),
     OPTIONAL_CASE("GatherElements", "out_of_range", 13, NO_ATTRIBUTES, F32(7),
                   LIST(3, 7, -8, 9223372036854775807, -9223372036854775807, 4294967296, 6, -7)),
@@ -112,6 +130,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL_CASE("ScatterElements", "bool", 18, NO_ATTRIBUTES, BOOLS(7), LIST(1, -1, 3, 2, 5), BOOLS(5)),
     OPTIONAL_CASE("ScatterElements", "uint8", 18, NO_ATTRIBUTES, U8_RANGE(0, 99, 7), LIST(1, -1, 3, 2, 5),
                   U8_RANGE(100, 255, 5)),
+    OTHER_TYPES(SCATTER_ELEMENTS_OF),
     OPTIONAL_CASE("ScatterElements", "no_indices", 18, NO_ATTRIBUTES, F32(7, 3), I64_RANGE(0, 0, 0, 3), F32(0, 3)),
     OPTIONAL_CASE("ScatterElements", "empty", 18, NO_ATTRIBUTES, F32(0, 3), I64_RANGE(0, 0, 0, 3), F32(0, 3)),
     OPTIONAL_CASE("ScatterElements", "out_of_range", 18, NO_ATTRIBUTES, F32(7),
@@ -146,6 +165,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL_CASE("GatherND", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7, 3), I64_RANGE(-3, 2, 5, 2)),
     OPTIONAL_CASE("GatherND", "bool", 13, NO_ATTRIBUTES, BOOLS(7, 3), I64_RANGE(-7, 6, 5, 1)),
     OPTIONAL_CASE("GatherND", "uint8", 13, NO_ATTRIBUTES, U8_RANGE(0, 255, 7, 3), I64_RANGE(-3, 2, 5, 2)),
+    OTHER_TYPES(GATHER_ND_OF),
     OPTIONAL_CASE("GatherND", "no_indices", 13, NO_ATTRIBUTES, F32(7, 3), I64_RANGE(0, 0, 0, 2)),
     OPTIONAL_CASE("GatherND", "empty_slices", 13, NO_ATTRIBUTES, F32(7, 0), I64_RANGE(-7, 6, 5, 1)),
     OPTIONAL_CASE("GatherND", "out_of_range", 13, NO_ATTRIBUTES, F32(7, 5),
@@ -177,6 +197,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL_CASE("ScatterND", "bool", 18, NO_ATTRIBUTES, BOOLS(7, 3), I64_IS(DIMS(2, 1), 1, -1), BOOLS(2, 3)),
     OPTIONAL_CASE("ScatterND", "uint8", 18, NO_ATTRIBUTES, U8_RANGE(0, 99, 7, 3), I64_IS(DIMS(2, 2), 1, 2, -1, 0),
                   U8_RANGE(100, 255, 2)),
+    OTHER_TYPES(SCATTER_ND_OF),
     OPTIONAL_CASE("ScatterND", "no_indices", 18, NO_ATTRIBUTES, F32(7, 3), I64_RANGE(0, 0, 0, 2), F32(0)),
     OPTIONAL_CASE("ScatterND", "empty", 18, NO_ATTRIBUTES, F32(0, 3), I64_RANGE(0, 0, 0, 1), F32(0, 3)),
     OPTIONAL_CASE("ScatterND", "out_of_range", 18, NO_ATTRIBUTES, F32(7, 5),

@@ -90,6 +90,14 @@
   OF_TYPE("Expand", named, 13, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 5, 1, 7), LIST(3, 1, 4, 7))
 #define TILE_OF(named, t, most, views) \
   OF_TYPE("Tile", named, 13, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 3, 5), LIST(2, 3))
+#define TRANSPOSE_OF(named, t, most, views) \
+  OF_TYPE("Transpose", named, 13, 1, views, ATTRIBUTES(A_INTS("perm", 2, 0, 1)), RANGE_OF(t, 0, most, 3, 5, 7))
+#define DEPTH_TO_SPACE_OF(named, t, most, views) \
+  OF_TYPE("DepthToSpace", named, 13, 1, views, ATTRIBUTES(A_INT("blocksize", 2)), RANGE_OF(t, 0, most, 1, 4, 3, 5))
+#define SPACE_TO_DEPTH_OF(named, t, most, views) \
+  OF_TYPE("SpaceToDepth", named, 13, 1, views, ATTRIBUTES(A_INT("blocksize", 2)), RANGE_OF(t, 0, most, 1, 3, 4, 6))
+#define TRILU_OF(named, t, most, views) \
+  OF_TYPE("Trilu", named, 14, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 5, 7), I64_IS(NO_DIMS, 1))
 
 /* Constants of ConstantOfShape. */
 #define CONSTANT(type_code, type_bits, value) \
@@ -151,6 +159,7 @@ static const leati_op_spec specs[] = {
     VIEWED("Transpose", "bool", 13, VIEW_SLICED, 0, NO_ATTRIBUTES, BOOLS(5, 7)),
     VIEWED("Transpose", "uint8", 13, VIEW_SLICED, 0, NO_ATTRIBUTES, U8_RANGE(0, 255, 5, 7)),
     CASE("Transpose", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-99, 99, 5, 7)),
+    OTHER_TYPES(TRANSPOSE_OF),
 
     /* The same elements in another shape. */
     VIEWED("Reshape", "float32", 14, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 8), LIST(6, 20)),
@@ -206,6 +215,7 @@ static const leati_op_spec specs[] = {
     CASE("Concat", "bool", 13, ATTRIBUTES(A_INT("axis", 1)), BOOLS(3, 5), BOOLS(3, 2)),
     CASE("Concat", "uint8", 13, ATTRIBUTES(A_INT("axis", 1)), U8_RANGE(0, 255, 3, 5), U8_RANGE(0, 255, 3, 2)),
     CONCAT_OF("int32", LEATI_REF_INT32, 2000000000, 0),
+    OTHER_TYPES(CONCAT_OF),
     {.name = "Split",
      .label = "float32",
      .opset = 13,
@@ -232,6 +242,7 @@ static const leati_op_spec specs[] = {
     SPLIT_OF("int32", LEATI_REF_INT32, 2000000000, 0),
     SPLIT_OF("uint8", LEATI_REF_UINT8, 255, VIEW_SLICED | VIEW_OFFSET),
     SPLIT_OF("bool", LEATI_REF_BOOL, 1, 0),
+    OTHER_TYPES(SPLIT_OF),
 
     /* Slice. */
     VIEWED("Slice", "float32", 13, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(7, 9, 11), LIST(1, 2), LIST(6, 9),
@@ -259,6 +270,7 @@ static const leati_op_spec specs[] = {
     CASE("Slice", "bool", 13, NO_ATTRIBUTES, BOOLS(5, 9), LIST(3), LIST(100), LIST(1)),
     SLICE_OF("int32", LEATI_REF_INT32, 2000000000, 0),
     SLICE_OF("uint8", LEATI_REF_UINT8, 255, VIEW_SLICED | VIEW_OFFSET),
+    OTHER_TYPES(SLICE_OF),
     CASE("Slice", "denormal", 13, NO_ATTRIBUTES, F32_DENORMAL(9), LIST(1), LIST(8)),
 
     /* Pad. */
@@ -294,6 +306,7 @@ static const leati_op_spec specs[] = {
                   I32_IS(DIMS(2), -1, 0)),
     PAD_OF("int32", LEATI_REF_INT32, 2000000000, 0),
     PAD_OF("uint8", LEATI_REF_UINT8, 255, VIEW_OFFSET),
+    OTHER_TYPES(PAD_OF),
 
     /* Expand and Tile. */
     VIEWED("Expand", "float32", 13, VIEW_BROADCAST | VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(5, 1, 7),
@@ -307,6 +320,7 @@ static const leati_op_spec specs[] = {
     CASE("Expand", "bool", 13, NO_ATTRIBUTES, BOOLS(5, 1), LIST(5, 3)),
     EXPAND_OF("int32", LEATI_REF_INT32, 2000000000, 0),
     EXPAND_OF("uint8", LEATI_REF_UINT8, 255, VIEW_SLICED | VIEW_OFFSET),
+    OTHER_TYPES(EXPAND_OF),
     VIEWED("Tile", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 2), LIST(2, 1, 3)),
     CASE("Tile", "nothing", 13, NO_ATTRIBUTES, F32(3, 5), LIST(2, 0)),
     CASE("Tile", "once", 13, NO_ATTRIBUTES, F32(3, 5), LIST(1, 1)),
@@ -314,6 +328,7 @@ static const leati_op_spec specs[] = {
     CASE("Tile", "bool", 13, NO_ATTRIBUTES, BOOLS(3, 2), LIST(1, 4)),
     TILE_OF("int32", LEATI_REF_INT32, 2000000000, 0),
     TILE_OF("uint8", LEATI_REF_UINT8, 255, VIEW_SLICED | VIEW_OFFSET),
+    OTHER_TYPES(TILE_OF),
 
     /* Blocks of pixels and channels. */
     OPTIONAL_VIEWED("DepthToSpace", "float32", 13, ALL_VIEWS, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("blocksize", 2)),
@@ -331,6 +346,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL_CASE("DepthToSpace", "bool", 13, ATTRIBUTES(A_INT("blocksize", 2)), BOOLS(1, 4, 3, 3)),
     OPTIONAL_VIEWED("DepthToSpace", "uint8", 13, VIEW_OFFSET, 0, ATTRIBUTES(A_INT("blocksize", 2)),
                     U8_RANGE(0, 255, 1, 4, 3, 5)),
+    OTHER_TYPES(DEPTH_TO_SPACE_OF),
     OPTIONAL_VIEWED("SpaceToDepth", "float32", 13, ALL_VIEWS, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("blocksize", 2)),
                     F32(2, 3, 6, 10)),
     OPTIONAL_CASE("SpaceToDepth", "channels_first", 28, ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "CRD")),
@@ -344,6 +360,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL_CASE("SpaceToDepth", "bool", 13, ATTRIBUTES(A_INT("blocksize", 2)), BOOLS(1, 2, 4, 6)),
     OPTIONAL_VIEWED("SpaceToDepth", "uint8", 13, VIEW_OFFSET, 0, ATTRIBUTES(A_INT("blocksize", 2)),
                     U8_RANGE(0, 255, 1, 2, 4, 6)),
+    OTHER_TYPES(SPACE_TO_DEPTH_OF),
 
     /* Triangles. */
     OPTIONAL_VIEWED("Trilu", "float32", 14, ALL_VIEWS, THREADS_8 | THREADS_16, NO_ATTRIBUTES, F32(3, 7, 9)),
@@ -366,6 +383,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL_CASE("Trilu", "int32", 14, NO_ATTRIBUTES, I32_RANGE(-99, 99, 5, 7)),
     OPTIONAL_CASE("Trilu", "bool", 14, NO_ATTRIBUTES, BOOLS(5, 7)),
     OPTIONAL_VIEWED("Trilu", "uint8", 14, VIEW_OFFSET, 0, NO_ATTRIBUTES, U8_RANGE(0, 255, 5, 7)),
+    OTHER_TYPES(TRILU_OF),
 
     /* Shapes and numbers. */
     VIEWED("Shape", "float32", 13, VIEW_SLICED, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
