@@ -42,9 +42,10 @@ static inline double leati_ref_bound_log(double x, double result) {
 
 /** Bound of a sum of `terms` float32 terms, each rounded once, whose magnitudes add up to `magnitude`, in any order of
  * summation: (n + 2) 2^-24 times the magnitude (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1: n u / (1
- * - n u) with u = 2^-24 for n operations; the 2 covers the denominator and the final store). */
+ * - n u) with u = 2^-24 for n operations; the 2 covers the denominator and the final store). A device may take every
+ * denormal term and partial sum for 0, which is less than FLT_MIN away. */
 static inline double leati_ref_bound_sum(int64_t terms, double magnitude) {
-  return (double)(terms + 2) * 0x1p-24 * magnitude + FLT_MIN;
+  return (double)(terms + 2) * 0x1p-24 * magnitude + (double)(2 * terms + 1) * FLT_MIN;
 }
 
 #endif /* LEAT_CONFORMANCE_REFERENCE_BOUND_H_ */
