@@ -9,8 +9,10 @@
  * and submitting take that one half as long. */
 #define PASSES_MAX 6
 /* How often a thread leads in one call. Where lists come as fast as they can be submitted it would else lead for ever;
- * after so many turns the next thread that hands a list over, or spins, waits for the role, and the caller goes on. */
-#define TURNS_MAX 8
+ * after so many turns the next thread that hands a list over, or spins, waits for the role, and the caller goes on.
+ * Nobody leads while that one is woken, so few turns cost throughput: with 8, 31 threads got through 0.83 to 1.04 times
+ * as many small operators as without an end (docs/benchmarks.md). */
+#define TURNS_MAX 64
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX LEATI_TAPE_LISTS_MAX
 /* Tapes that a lane has without need, so that they hold lists which may come again. */
