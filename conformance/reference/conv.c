@@ -105,6 +105,15 @@ static int64_t window_elements(const window *w) {
   return count;
 }
 
+/* Stores element `k` of an output: a sum of so many products, whose magnitudes add up to `magnitude`, and the bias of
+ * its map (NULL: none). */
+static void store_sum(leati_ref_tensor *out, int64_t k, const leati_ref_tensor *bias, int64_t map, double sum,
+                      double magnitude, int64_t products) {
+  const double added = bias != NULL ? bias->f[map] : 0;
+  out->f[k] = sum + added;
+  out->bound[k] = leati_ref_bound_sum(products + 1, magnitude + fabs(added));
+}
+
 static bool run_conv(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const leati_ref_tensor *weights = node->inputs[1];
@@ -142,12 +151,7 @@ static bool run_conv(leati_ref_node *node) {
         }
       }
     }
-    if (bias != NULL) {
-      sum += bias->f[map];
-      magnitude += fabs(bias->f[map]);
-    }
-    node->outputs[0].f[k] = sum;
-    node->outputs[0].bound[k] = leati_ref_bound_sum(depth * w.taps + 1, magnitude);
+    store_sum(&node->outputs[0], k, bias, map, sum, magnitude, depth * w.taps);
   }
   return true;
 }
@@ -234,12 +238,7 @@ static bool run_conv_transpose(leati_ref_node *node) {
         magnitude += fabs(product);
       }
     }
-    if (bias != NULL) {
-      sum += bias->f[map];
-      magnitude += fabs(bias->f[map]);
-    }
-    node->outputs[0].f[k] = sum;
-    node->outputs[0].bound[k] = leati_ref_bound_sum(depth * w.taps + 1, magnitude);
+    store_sum(&node->outputs[0], k, bias, map, sum, magnitude, depth * w.taps);
   }
   return true;
 }
