@@ -10,8 +10,7 @@
 #define PASSES_MAX 6
 /* How often a thread leads in one call. Where lists come as fast as they can be submitted it would else lead for ever;
  * after so many turns the next thread that hands a list over, or spins, waits for the role, and the caller goes on.
- * Nobody leads while that one is woken, so few turns cost throughput: with 8, 31 threads got through 0.83 to 1.04 times
- * as many small operators as without an end (docs/benchmarks.md). */
+ * Nobody leads while that one is woken, so few turns cost throughput (docs/benchmarks.md). */
 #define TURNS_MAX 64
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX LEATI_TAPE_LISTS_MAX
@@ -594,24 +593,28 @@ static bool lead_after(leati_lane *lane, uint64_t timeout_ns) {
   return true;
 }
 
-/* Whether the thread that leads has done so for long, and it is the caller who is to wait for the role. */
-static bool is_to_relieve(leati_lane *lane) {
-  return atomic_load_explicit(&lane->relief, memory_order_relaxed) &&
-         atomic_exchange_explicit(&lane->relief, false, memory_order_relaxed);
+/* Takes the role over from a thread that has led for long and does not try again: unless another thread was quicker to
+ * relieve it. */
+static bool relieve(leati_lane *lane) {
+  if (!atomic_load_explicit(&lane->relief, memory_order_relaxed) ||
+      !atomic_exchange_explicit(&lane->relief, false, memory_order_relaxed)) {
+    return false;
+  }
+  (void)atomic_fetch_add_explicit(&lane->relievers, 1, memory_order_seq_cst);
+  const bool leads = lead_after(lane, LEATI_GATE_LOOK_NS);
+  (void)atomic_fetch_sub_explicit(&lane->relievers, 1, memory_order_seq_cst);
+  return leads;
 }
 
-/* Takes the role for a thread that may not look again: if another one has it, that one is told that there is a list;
- * or relieved, if it has led for long. */
+/* Takes the role for a thread that may not look again: if another one has it, that one is relieved, if it has led for
+ * long, or told that there is a list. */
 static bool lead_or_tell(leati_lane *lane, bool tired) {
-  if (lead(lane, tired)) {
+  if (lead(lane, tired) || (!tired && relieve(lane))) {
     return true;
   }
   atomic_store_explicit(&lane->missed, true, memory_order_seq_cst);
   /* It may have been given up before it was told. */
-  if (lead(lane, tired)) {
-    return true;
-  }
-  return !tired && is_to_relieve(lane) && lead_after(lane, LEATI_GATE_LOOK_NS);
+  return lead(lane, tired);
 }
 
 /* One turn of the leader, at the end of which it gives up the role. Without `force` what is queued is left to gather
@@ -630,15 +633,13 @@ static bool serve(leati_lane *lane, bool force) {
 
 void leati_lane_help(leati_lane *lane) {
   uint32_t turns = 0;
-  while (atomic_load_explicit(&lane->queued, memory_order_seq_cst) != NULL && lead_or_tell(lane, turns >= TURNS_MAX) &&
-         serve(lane, false)) {
-    ++turns;
-  }
-}
-
-void leati_lane_follow(leati_lane *lane, bool force, uint64_t timeout_ns) {
-  if (lead_after(lane, timeout_ns) && serve(lane, force)) {
-    leati_lane_help(lane);
+  while (atomic_load_explicit(&lane->queued, memory_order_seq_cst) != NULL) {
+    const bool tired = turns++ >= TURNS_MAX;
+    /* A thread that relieves this one sees what is queued: it tries again after it was counted. */
+    if ((tired && atomic_load_explicit(&lane->relievers, memory_order_seq_cst) != 0) || !lead_or_tell(lane, tired) ||
+        !serve(lane, false)) {
+      return;
+    }
   }
 }
 
@@ -672,8 +673,8 @@ void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
     if (atomic_load_explicit(&lane->missed, memory_order_seq_cst)) {
       leati_lane_help(lane);
     }
-  } else if (is_to_relieve(lane)) {
-    leati_lane_follow(lane, false, LEATI_GATE_LOOK_NS);
+  } else if (atomic_load_explicit(&lane->relief, memory_order_relaxed)) {
+    leati_lane_help(lane);
   }
 }
 
@@ -695,7 +696,10 @@ bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *ou
     if (out->value != 0) {
       return true;
     }
-    leati_lane_follow(leati_lane_of(out->counter), true, LEATI_GATE_LOOK_NS);
+    leati_lane *const lane = leati_lane_of(out->counter);
+    if (lead_after(lane, LEATI_GATE_LOOK_NS) && serve(lane, true)) {
+      leati_lane_help(lane);
+    }
   }
   return false;
 }

@@ -30,8 +30,11 @@ typedef struct leati_lane {
   /** Somebody has left a list to who has the role. Set when that failed and before a last try, looked at after the role
    * was given up; sequentially consistent, so that one of the two sees the other. */
   atomic_bool missed;
-  /** Who has the role has led for long: the thread that takes this back waits for the role. Relaxed. */
+  /** The thread that has the role has led for long: the thread that takes this back relieves it. Relaxed. */
   atomic_bool relief;
+  /** Threads that are about to relieve the one that leads, which then does not try again. Raised before they try and
+   * lowered before they try for the last time, looked at after the role was given up; sequentially consistent. */
+  _Atomic uint32_t relievers;
   _Atomic(const void *) led_by; /**< thread that had it last; relaxed */
   leati_rhythm rhythm;
   /* Used by the leader alone. */
@@ -80,9 +83,6 @@ void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *in
 /** Submits what is queued, if it should be and nobody else is about to. Does so a few times at most, and leaves what
  * comes after to others. Lists that the queue refuses fail their timelines. */
 void leati_lane_help(leati_lane *lane);
-/** Waits for the thread that leads, for `timeout_ns` at most, and then does as leati_lane_help(). With `force` what is
- * queued is submitted whatever is in flight. */
-void leati_lane_follow(leati_lane *lane, bool force, uint64_t timeout_ns);
 /** Says that the caller waits and will watch or help, at the latest when the lane has room and after that; and that it
  * no longer will. `watched`: it was not asleep when its wait ended. */
 void leati_lane_attend(leati_lane *lane);

@@ -17,6 +17,9 @@
 #define WAKE_NS UINT64_C(60000)
 /* A thread that sleeps looks after its lane so often: what others have left for company is not left for longer. */
 #define NAP_NS UINT64_C(1000000)
+/* A leader submits within about so long. A thread whose list it has sleeps as long and looks again: if it slept behind
+ * the role instead, the kernel would hand it the role, and nobody would lead until it runs (docs/benchmarks.md). */
+#define HAND_OVER_NS UINT64_C(50000)
 /* Below this a wait is spun through from its begin; above it half is slept, which costs little where it is misjudged.
  */
 #define SPIN_WHOLE_NS UINT64_C(1000000)
@@ -85,7 +88,7 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
 }
 
 /* Looks after the lane, and then blocks once, for `left` nanoseconds at most: in the driver until the value is reached
- * or the queue has room for what others may have left for company, or behind the leader who is about to submit the
+ * or the queue has room for what others may have left for company, or for a moment if a leader is about to submit the
  * list. The room is read before the lane is looked after. So a list that is left after that look was left by a thread
  * that has looked at the counter later and found the lane full, and room for it comes with a value that is not below
  * the one that is blocked for here. True: the wait is over. */
@@ -105,8 +108,8 @@ static bool block_once(wait *w, uint64_t left, int32_t *out_status) {
     return false;
   }
   if (value == 0 && has_room) {
-    leati_lane_follow(lane, false, slice);
-    return false;
+    leati_sleep_ns(left < HAND_OVER_NS ? left : HAND_OVER_NS);
+    return is_over(w, true, out_status);
   }
   const bool own_first = has_room || (value != 0 && value < room);
   *out_status = leati_counter_block(w->timeline->device, counter, own_first ? value : room, slice, w->err);

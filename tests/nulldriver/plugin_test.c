@@ -1168,7 +1168,7 @@ static void a_stream_keeps_its_order_though_its_list_is_lost_after_its_owner_wen
     assert_ptr_equal(again, stream);
     assert_true(nulldriver_fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
     leati_role_leave(&next->leader);
-    leati_lane_follow(next, true, 0);
+    leati_lane_help(next);
     assert_int_equal(download(&t, stream), LEAT_OK);
     assert_ok(h.api->stream->flush(stream, &err));
     nulldriver_set_mode(NULLDRIVER_SHUFFLED, seed);
