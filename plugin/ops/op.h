@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "streams/stream.h"
+#include "streams/recorder.h"
 #include "tensor.h"
 
 /** Arguments of an operator that are handed over on the caller's stack; operators with more get them from the heap. */

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "ops/op.h"
 #include "status.h"
+#include "streams/stream.h"
 #include "sync.h"
 
 /* Type parameters of one operator at most. */

@@ -8,6 +8,7 @@
 #include <leat/backend.h>
 
 #include "device.h"
+#include "status.h"
 #include "streams/lane.h"
 #include "streams/tape.h"
 #include "timeline.h"
@@ -54,6 +55,62 @@ struct leat_stream {
 };
 LEATI_APART(struct leat_stream, ended, lock);
 
+/* What recording does for each command stands here, so that it is compiled into the recorder. */
+
+/** Fails with the stream's sticky error. `lock` held. */
+static inline int32_t leati_stream_sticky(const leat_stream *stream, leat_error *err) {
+  if (atomic_load_explicit(&stream->device->lost, memory_order_relaxed)) {
+    return leati_fail(err, LEAT_ERROR_DEVICE_LOST, "the device is lost (driver crash, reset or removal)");
+  }
+  if (atomic_load_explicit(&stream->timeline->failed, memory_order_acquire) != LEAT_OK) {
+    return leati_fail_again(err, &stream->timeline->failure);
+  }
+  return LEAT_OK;
+}
+
+/** Value that the open list will raise the timeline to. `lock` held. */
+static inline uint64_t leati_stream_open_value(const leat_stream *stream) {
+  return atomic_load_explicit(&stream->timeline->promised, memory_order_relaxed) + 1;
+}
+
+/** Commands of the open list. `lock` held. */
+static inline uint32_t leati_stream_open_count(const leat_stream *stream) {
+  return stream->open != NULL ? stream->open->command_count : 0;
+}
+
+/** The submission that the open list goes into, made at need. `lock` held. */
+static inline int32_t leati_stream_need_open(leat_stream *stream, leat_error *err) {
+  if (stream->open != NULL) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_timeline_open(stream->timeline, &stream->open, err));
+  stream->open->value = leati_stream_open_value(stream);
+  return LEAT_OK;
+}
+
+/** A new command at the end of the list, which counts once `command_count` is raised. `lock` held. */
+static inline int32_t leati_stream_append(leat_stream *stream, leati_command **out, leat_error *err) {
+  LEATI_TRY(leati_stream_need_open(stream, err));
+  leati_submission *const open = stream->open;
+  if (open->command_count == open->command_capacity) {
+    const uint32_t capacity = open->command_capacity == 0 ? 16 : open->command_capacity * 2;
+    leati_command *const grown = leati_realloc(open->commands, capacity * sizeof(*grown));
+    if (grown == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for commands");
+    }
+    open->commands = grown;
+    open->command_capacity = capacity;
+  }
+  *out = &open->commands[open->command_count];
+  return LEAT_OK;
+}
+
+/** Hands the open list to a lane. A list that cannot be is lost, and its timeline fails. `lock` held; when it is given
+ * back, leati_stream_unlock_and_help() must follow. */
+int32_t leati_stream_flush(leat_stream *stream, leat_error *err);
+/** Gives the lock back and helps the lane that a list may have gone to. Returns `status`, or why the queue refused the
+ * list. */
+int32_t leati_stream_unlock_and_help(leat_stream *stream, int32_t status, leat_error *err);
 /** Takes back everything in the stream that was not submitted. `lock` held. */
 void leati_stream_forget(leat_stream *stream);
 /** Frees what a stream object holds. */

@@ -197,7 +197,7 @@ static void write_levels(const leat_device *device, VkCommandBuffer commands, st
  */
 
 /* Longer lists are those of models, of which few are the same again, because where they end depends on how far the
- * device is (streams/stream.c): to keep them only cost time (docs/benchmarks.md). */
+ * device is (streams/recorder.c): to keep them only cost time (docs/benchmarks.md). */
 #define LASTING_MAX 32
 
 /* Whether a list is worth keeping. A timestamp usually goes to another place each time. */

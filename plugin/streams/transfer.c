@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "status.h"
 #include "streams/event.h"
+#include "streams/recorder.h"
 #include "streams/stock.h"
 #include "streams/stream.h"
 #include "tensor.h"

@@ -14,6 +14,7 @@
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
 #include "streams/lane.h"
+#include "streams/recorder.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
 

@@ -16,6 +16,7 @@
 #include "device.h"
 #include "fixture.h"
 #include "leat_kernels.h"
+#include "streams/recorder.h"
 #include "streams/stream.h"
 #include "tensor.h"
 

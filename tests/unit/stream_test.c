@@ -8,6 +8,7 @@
 #include "device.h"
 #include "fixture.h"
 #include "memory.h"
+#include "streams/recorder.h"
 #include "timeline.h"
 
 enum { ELEMENTS = 1000 };

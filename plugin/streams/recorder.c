@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/recorder.h"
+
+#include <string.h>
+
+#include "memory.h"
+#include "status.h"
+#include "streams/stock.h"
+#include "streams/stream_state.h"
+
+/* A list this long is submitted without being asked once the device has finished what the stream gave it before, so
+ * that it works while the rest of a model is recorded. Shorter ones are not worth a submission of their own when many
+ * threads submit. While one stream is alone they are, if they have so many barriers, which is what takes a device time,
+ * and not more than one list of the stream is in flight. docs/benchmarks.md has the figures. */
+#define COMMANDS_WORTH_SUBMITTING 64
+#define BARRIERS_WORTH_SUBMITTING 16
+/* Looking may ask the driver, so it is not done for each command. */
+#define COMMANDS_PER_LOOK 4
+/* A list this long is submitted in any case: it bounds what a stream holds. */
+#define COMMANDS_MAX 512
+/* Copies start on this many bytes of a staging chunk. */
+#define COPY_ALIGNMENT 16
+/* Invocations of a workgroup of kernels/download.comp. */
+#define DOWNLOAD_GROUP 64
+
+/* ---- Operations ---------------------------------------------------------------------------------------------------
+ */
+
+/* Takes the stream's lock; on success end_recording() must follow. */
+static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, leat_error *err) {
+  leati_mutex_lock(&stream->lock);
+  const int32_t status = leati_stream_sticky(stream, err);
+  if (status != LEAT_OK) {
+    leati_mutex_unlock(&stream->lock);
+    return status;
+  }
+  recorder->device = stream->device;
+  recorder->stream = stream;
+  recorder->lack = LEATI_LACK_NOTHING;
+  recorder->command_mark = leati_stream_open_count(stream);
+  recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
+  recorder->check_mark = stream->open != NULL ? stream->open->check_count : 0;
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    recorder->chunk_mark[i] = stream->current[i];
+    recorder->used_mark[i] = stream->current[i] != NULL ? stream->current[i]->used : 0;
+  }
+  recorder->temp_count = 0;
+  return LEAT_OK;
+}
+
+/* Whether the open list goes without being asked. `lock` held. */
+static bool should_submit(const leat_stream *stream) {
+  const leati_submission *const open = stream->open;
+  if (open == NULL || open->command_count == 0) {
+    return false;
+  }
+  const uint64_t pushed = leati_stream_open_value(stream) - 1;
+  if (open->barrier_count >= BARRIERS_WORTH_SUBMITTING && open->command_count % COMMANDS_PER_LOOK == 0 &&
+      leati_lanes_alone(stream->device) && (pushed == 0 || leati_timeline_passed(stream->timeline, pushed - 1))) {
+    return true;
+  }
+  return open->command_count >= COMMANDS_MAX ||
+         (open->command_count >= COMMANDS_WORTH_SUBMITTING && leati_timeline_passed(stream->timeline, pushed));
+}
+
+/* Keeps the commands or takes them back, frees the temporaries, gives back the lock, returns `status`. */
+static int32_t end_recording(leati_recorder *recorder, int32_t status) {
+  leat_stream *const stream = recorder->stream;
+  if (status != LEAT_OK && leati_stream_open_count(stream) != recorder->command_mark) {
+    stream->open->command_count = recorder->command_mark;
+    /* A barrier that was cut off has reset the ranges: the next command gets one in its place. */
+    stream->barrier_next = true;
+    /* Blocks may be stamped with the value of this list already: it must come, or they are never idle again. */
+    stream->waiting = true;
+  }
+  if (status != LEAT_OK && stream->open != NULL) {
+    stream->open->delivery_count = recorder->delivery_mark;
+    stream->open->check_count = recorder->check_mark;
+    for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+      leati_chunk *const chunk = stream->current[i];
+      if (chunk != NULL) {
+        chunk->used = chunk == recorder->chunk_mark[i] ? recorder->used_mark[i] : 0;
+      }
+    }
+  }
+  for (uint32_t i = 0; i < recorder->temp_count; ++i) {
+    (void)leati_memory_free(recorder->device, recorder->temps[i], NULL);
+  }
+  if (should_submit(stream)) {
+    /* A failure is sticky: the caller hears of it at the next call. */
+    (void)leati_stream_flush(stream, NULL);
+    (void)leati_stream_unlock_and_help(stream, status, NULL);
+  } else {
+    leati_mutex_unlock(&stream->lock);
+  }
+  return status;
+}
+
+int32_t leati_record(leat_stream *stream, leati_record_function *record, const void *operation, leat_error *err) {
+  uint32_t tries = 0;
+  for (;;) {
+    leati_recorder recorder;
+    LEATI_TRY(begin_recording(&recorder, stream, err));
+    const int32_t status = end_recording(&recorder, record(&recorder, operation, err));
+    if (status == LEAT_OK || recorder.lack == LEATI_LACK_NOTHING) {
+      return status;
+    }
+    if (recorder.lack == LEATI_LACK_PIPELINE) {
+      LEATI_TRY(leati_pipeline_compile(recorder.device, &recorder.pipeline, err));
+    } else if (!leati_streams_await_memory(recorder.device, &tries)) {
+      return status;
+    }
+  }
+}
+
+/* Notes that memory could not be had, if waiting for some may help. Returns `status`. */
+static int32_t note_shortage(leati_recorder *recorder, uint64_t size, int32_t status) {
+  if (status == LEAT_ERROR_OUT_OF_MEMORY && leati_memory_possible(recorder->device, size)) {
+    recorder->lack = LEATI_LACK_MEMORY;
+  }
+  return status;
+}
+
+/* ---- Hazards ------------------------------------------------------------------------------------------------------
+ */
+
+static bool meets(const leati_range *range, const leati_view *view) {
+  return view->begin < range->end && range->begin < view->end;
+}
+
+static bool meets_any(const leati_ranges *ranges, const leati_view *view) {
+  uint32_t i = ranges->count != 0 && meets(&ranges->hull, view) ? 0 : ranges->count;
+  while (i < ranges->count && !meets(&ranges->at[i], view)) {
+    ++i;
+  }
+  return i < ranges->count;
+}
+
+static void remember(leati_ranges *ranges, const leati_view *view) {
+  const leati_range range = {.begin = view->begin, .end = view->end};
+  leati_range *const hull = &ranges->hull;
+  if (ranges->count == 0) {
+    *hull = range;
+  }
+  hull->begin = hull->begin < range.begin ? hull->begin : range.begin;
+  hull->end = hull->end > range.end ? hull->end : range.end;
+  ranges->at[ranges->count++] = range;
+}
+
+/* Whether a view was the last to be remembered. */
+static bool is_last(const leati_ranges *ranges, const leati_view *view) {
+  const leati_range *const last = ranges->count != 0 ? &ranges->at[ranges->count - 1] : NULL;
+  return last != NULL && last->begin == view->begin && last->end == view->end;
+}
+
+/* Remembers what a command touches, stamps the blocks, and says whether the command needs a barrier first: when it
+ * touches what was written since the last one, or writes what was read. */
+static bool note_accesses(leat_stream *stream, const leati_view *const *reads, uint32_t read_count,
+                          const leati_view *const *writes, uint32_t write_count) {
+  bool barrier = stream->barrier_next || stream->reads.count + read_count > LEATI_RANGES_MAX ||
+                 stream->writes.count + write_count > LEATI_RANGES_MAX;
+  for (uint32_t i = 0; i < read_count && !barrier; ++i) {
+    barrier = meets_any(&stream->writes, reads[i]);
+  }
+  for (uint32_t i = 0; i < write_count && !barrier; ++i) {
+    barrier = meets_any(&stream->writes, writes[i]) || meets_any(&stream->reads, writes[i]);
+  }
+  if (barrier) {
+    stream->reads.count = stream->writes.count = 0;
+    stream->barrier_next = false;
+  }
+  leati_timeline *const timeline = stream->timeline;
+  const uint64_t value = leati_stream_open_value(stream);
+  for (uint32_t i = 0; i < read_count; ++i) {
+    /* Operators side by side often read the same tensor. */
+    if (!is_last(&stream->reads, reads[i])) {
+      remember(&stream->reads, reads[i]);
+    }
+    leati_block_stamp(reads[i]->block, timeline, value);
+  }
+  for (uint32_t i = 0; i < write_count; ++i) {
+    remember(&stream->writes, writes[i]);
+    leati_block_stamp(writes[i]->block, timeline, value);
+  }
+  return barrier;
+}
+
+/* ---- Dispatches ---------------------------------------------------------------------------------------------------
+ */
+
+/* Room for `size` bytes in a chunk of the open submission, of which `window` bytes from its start must exist. */
+static inline int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uint64_t size, uint64_t alignment,
+                            uint64_t window, leati_chunk **out, uint64_t *out_offset, leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  LEATI_TRY(leati_stream_need_open(stream, err));
+  leati_chunk *chunk = stream->current[kind];
+  uint64_t offset = chunk == NULL ? 0 : (chunk->used + alignment - 1) & ~(alignment - 1);
+  if (chunk == NULL || offset + window > chunk->size) {
+    LEATI_TRY(
+        note_shortage(recorder, window, leati_staging_take(stream->device, stream->number, kind, window, &chunk, err)));
+    chunk->next = stream->open->chunks;
+    stream->open->chunks = chunk;
+    stream->current[kind] = chunk;
+    offset = 0;
+  }
+  chunk->used = offset + size;
+  *out = chunk;
+  *out_offset = offset;
+  return LEAT_OK;
+}
+
+/* Drops views without elements: they name no memory. Returns how many are left. */
+static uint32_t drop_empty(const leati_view *const *views, uint32_t count, const leati_view **out) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (views[i] != NULL && views[i]->count != 0) {
+      out[kept++] = views[i];
+    }
+  }
+  return kept;
+}
+
+int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *dispatch, leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  if (dispatch->groups[0] == 0 || dispatch->groups[1] == 0 || dispatch->groups[2] == 0) {
+    return LEAT_OK;
+  }
+  if (dispatch->args_size > LEATI_ARGS_MAX || dispatch->read_count > LEATI_ACCESS_MAX ||
+      dispatch->write_count > LEATI_ACCESS_MAX) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "kernel %s has too many arguments",
+                      leati_kernel_codes[dispatch->pipeline.kernel].name);
+  }
+  VkPipeline pipeline;
+  if (!leati_pipeline_find(recorder->device, &dispatch->pipeline, &pipeline)) {
+    /* Without a message: leati_record() compiles it, and nobody is told. */
+    recorder->lack = LEATI_LACK_PIPELINE;
+    recorder->pipeline = dispatch->pipeline;
+    return LEAT_ERROR_NOT_READY;
+  }
+  leati_command *command = NULL;
+  LEATI_TRY(leati_stream_append(stream, &command, err));
+  leati_chunk *chunk;
+  uint64_t offset;
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_ARGUMENTS, dispatch->args_size, recorder->device->physical->uniform_alignment,
+                  LEATI_ARGS_MAX, &chunk, &offset, err));
+  memcpy(chunk->draft + offset, dispatch->args, dispatch->args_size);
+  const leati_view *reads[LEATI_ACCESS_MAX], *writes[LEATI_ACCESS_MAX];
+  const uint32_t read_count = drop_empty(dispatch->reads, dispatch->read_count, reads);
+  const uint32_t write_count = drop_empty(dispatch->writes, dispatch->write_count, writes);
+  *command = (leati_command){.kind = LEATI_COMMAND_DISPATCH,
+                             .barrier = note_accesses(stream, reads, read_count, writes, write_count),
+                             .dispatch = {.pipeline = pipeline,
+                                          .set = chunk->set,
+                                          .offset = (uint32_t)offset,
+                                          .groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]}}};
+  ++stream->open->command_count;
+  stream->open->barrier_count += command->barrier;
+  return LEAT_OK;
+}
+
+void leati_groups_linear(const leat_device *device, uint64_t count, uint32_t per_group, uint32_t groups[3]) {
+  const uint64_t total = (count + per_group - 1) / per_group;
+  const uint64_t most = device->physical->max_groups_x;
+  groups[0] = (uint32_t)(total < most ? total : most);
+  groups[1] = total <= most ? total != 0 : (uint32_t)((total + groups[0] - 1) / groups[0]);
+  groups[2] = total == 0 ? 0 : 1;
+}
+
+int32_t leati_record_check(leati_recorder *recorder, const char *name, leati_fault fault, uint64_t *out_address,
+                           leat_error *err) {
+  *out_address = 0;
+  if (!leati_memory_guarded(recorder->device)) {
+    return LEAT_OK;
+  }
+  leati_chunk *chunk;
+  uint64_t offset;
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, sizeof(leati_finding), COPY_ALIGNMENT, sizeof(leati_finding), &chunk,
+                  &offset, err));
+  leati_finding *const finding = (leati_finding *)(void *)(chunk->mapped + offset);
+  *finding = (leati_finding){.met = 0};
+  const leati_check check = {.at = finding, .name = name, .fault = fault};
+  LEATI_TRY(leati_submission_check(recorder->stream->open, &check, err));
+  recorder->stream->open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  *out_address = chunk->address + offset;
+  return LEAT_OK;
+}
+
+/* ---- Copies -------------------------------------------------------------------------------------------------------
+ */
+
+static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset,
+                           uint64_t size, const leati_view *read, const leati_view *write, leat_error *err) {
+  leati_command *command = NULL;
+  LEATI_TRY(leati_stream_append(stream, &command, err));
+  const bool barrier = note_accesses(stream, &read, read != NULL ? 1 : 0, &write, write != NULL ? 1 : 0);
+  *command = (leati_command){
+      .kind = LEATI_COMMAND_COPY,
+      .barrier = barrier,
+      .copy = {.from = from, .to = to, .region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size}}};
+  ++stream->open->command_count;
+  stream->open->barrier_count += barrier;
+  return LEAT_OK;
+}
+
+/* Buffer and offset in it of a device view. */
+static VkBuffer buffer_of(const leati_view *view, uint64_t *out_offset) {
+  const VkBuffer buffer = leati_block_buffer(view->block, out_offset);
+  *out_offset += view->begin - leati_block_address(view->block);
+  return buffer;
+}
+
+static int32_t record_upload(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t size,
+                             leat_error *err) {
+  leati_chunk *chunk;
+  uint64_t from, to;
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_UPLOAD, size, COPY_ALIGNMENT, size, &chunk, &from, err));
+  memcpy(chunk->mapped + from, src->data, size);
+  const VkBuffer buffer = buffer_of(dst, &to);
+  return append_copy(recorder->stream, chunk->buffer, from, buffer, to, size, NULL, dst, err);
+}
+
+/* The argument record of kernels/download.comp. */
+typedef struct download_args {
+  uint64_t src, dst;
+  uint32_t count; /* items */
+} download_args;
+
+/* Appends a dispatch that writes a view to a place that the host sees. */
+static int32_t append_download_kernel(leati_recorder *recorder, const leati_view *src, uint64_t to, uint64_t size,
+                                      leat_error *err) {
+  const bool words = src->begin % 4 == 0 && size % 4 == 0;
+  const bool wide = src->begin % 16 == 0 && size % 16 == 0;
+  const uint64_t count = size / (wide ? 16 : words ? 4 : 1);
+  const download_args args = {.src = src->begin, .dst = to, .count = (uint32_t)count};
+  leati_dispatch dispatch = {
+      .pipeline = {.kernel = wide    ? LEATI_KERNEL_DOWNLOAD_128
+                             : words ? LEATI_KERNEL_DOWNLOAD_32
+                                     : LEATI_KERNEL_DOWNLOAD_8},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS(src),
+  };
+  leati_groups_linear(recorder->device, count, DOWNLOAD_GROUP, dispatch.groups);
+  LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+  recorder->stream->open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  return LEAT_OK;
+}
+
+static int32_t record_download(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t size,
+                               leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  leati_chunk *chunk;
+  uint64_t from, to;
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, size, COPY_ALIGNMENT, size, &chunk, &to, err));
+  if (size <= recorder->device->kernel_download_max) {
+    LEATI_TRY(append_download_kernel(recorder, src, chunk->address + to, size, err));
+    return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
+  }
+  const VkBuffer buffer = buffer_of(src, &from);
+  LEATI_TRY(append_copy(stream, buffer, from, chunk->buffer, to, size, src, NULL, err));
+  stream->open->to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
+  return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
+}
+
+int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst, leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  const uint64_t size = src->count * src->item_size;
+  if (!src->compact || !dst->compact || size != dst->count * dst->item_size) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "a copy needs compact tensors of one size; the source has %llu bytes%s, the destination %llu%s",
+                      (unsigned long long)size, src->compact ? "" : " (not compact)",
+                      (unsigned long long)(dst->count * dst->item_size), dst->compact ? "" : " (not compact)");
+  }
+  if (size == 0) {
+    return LEAT_OK;
+  }
+  if (src->host && dst->host) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "both sides of a copy are host tensors; one must be on the device");
+  }
+  if (src->host) {
+    return record_upload(recorder, src, dst, size, err);
+  }
+  if (dst->host) {
+    return record_download(recorder, src, dst, size, err);
+  }
+  if (src->begin < dst->end && dst->begin < src->end) {
+    return src->begin == dst->begin ? LEAT_OK
+                                    : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "source and destination overlap");
+  }
+  uint64_t from, to;
+  const VkBuffer from_buffer = buffer_of(src, &from);
+  const VkBuffer to_buffer = buffer_of(dst, &to);
+  return append_copy(stream, from_buffer, from, to_buffer, to, size, src, dst, err);
+}
+
+/* ---- Temporaries --------------------------------------------------------------------------------------------------
+ */
+
+int32_t leati_record_temp(leati_recorder *recorder, leati_view *out, leat_error *err) {
+  if (recorder->temp_count == LEATI_TEMP_MAX) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "an operator needs too many temporary tensors");
+  }
+  out->present = true;
+  out->host = false;
+  out->item_size = leati_type_size(out->type);
+  out->dtype = leati_dtype_of(out->type);
+  leati_view_make_compact(out);
+  const uint64_t size = out->count * out->item_size;
+  LEATI_TRY(note_shortage(recorder, size,
+                          leati_memory_alloc(recorder->device, size, recorder->stream->timeline, &out->address, err)));
+  recorder->temps[recorder->temp_count++] = out->address;
+  out->block = leati_memory_find(recorder->device, out->address);
+  out->begin = out->address;
+  out->end = out->address + size;
+  return LEAT_OK;
+}
