@@ -173,13 +173,9 @@ static bool fits_depthwise(const leat_device *device, const leati_window_fit *fi
   return leati_check_rounds(device, rounds, "Conv", NULL) == LEAT_OK;
 }
 
-static int32_t record_depthwise(leati_recorder *recorder, const leati_window_fit *fit, const leati_view *x,
-                                const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
-  depthwise_args args = {.x = x->address,
-                         .weights = w->address,
-                         .y = y->address,
-                         .bias = bias != NULL ? bias->address : 0,
-                         .strips = (uint32_t)((fit->out[2] + 3) / 4),
+static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit, const leati_view *x,
+                             const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
+  depthwise_args args = {.strips = (uint32_t)((fit->out[2] + 3) / 4),
                          .channels = (uint32_t)y->shape[1],
                          .multiplier = (uint32_t)(y->shape[1] / x->shape[1]),
                          .out_depth = (uint32_t)fit->out[0],
@@ -194,18 +190,18 @@ static int32_t record_depthwise(leati_recorder *recorder, const leati_window_fit
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
   const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1;
-  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_CONV_DEPTHWISE, .spec = {sliding}},
-                             .args = &args,
-                             .args_size = sizeof(args),
-                             LEATI_READS(x, w, bias),
-                             LEATI_WRITES(y)};
-  leati_groups_linear(recorder->device, args.count, 256, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_CONV_DEPTHWISE, .spec = {sliding}},
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({x, &args.x}, {w, &args.weights}, {bias, &args.bias}),
+                                  LEATI_WRITES({y, &args.y})};
+  leati_groups_linear(planner->device, args.count, 256, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* A kernel of one tap that moves by one is a plain product of weights and image. */
-static int32_t record_pointwise(leati_recorder *recorder, int64_t group, int64_t pixels, const leati_view *x,
-                                const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
+static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixels, const leati_view *x,
+                             const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
   const int64_t images = x->shape[0], channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
   leati_gemm gemm = {.a = w,
                      .b = x,
@@ -232,17 +228,15 @@ static int32_t record_pointwise(leati_recorder *recorder, int64_t group, int64_t
     gemm.a_batch[gemm.batch_rank] = channels_out * channels_in;
     gemm.b_batch[gemm.batch_rank++] = channels_in * pixels;
   }
-  return leati_record_gemm(recorder, &gemm, err);
+  return leati_plan_gemm(planner, &gemm, err);
 }
 
-static int32_t record_tiled(leati_recorder *recorder, bool transposed, int64_t group, const leati_window_fit *fit,
-                            const leati_view *x, const leati_view *w, const leati_view *bias, const leati_view *y,
-                            leat_error *err) {
+static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group, const leati_window_fit *fit,
+                         const leati_view *x, const leati_view *w, const leati_view *bias, const leati_view *y,
+                         leat_error *err) {
   const int64_t taps = product3(fit->kernel), pixels = product3(fit->out), plane = product3(fit->in);
   const int64_t channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
-  conv_args args = {.gemm = {.a = w->address,
-                             .b = x->address,
-                             .m = (uint32_t)channels_out,
+  conv_args args = {.gemm = {.m = (uint32_t)channels_out,
                              .n = (uint32_t)(y->shape[0] * pixels),
                              .k = (uint32_t)(channels_in * taps),
                              .batch = (uint32_t)group,
@@ -277,26 +271,25 @@ static int32_t record_tiled(leati_recorder *recorder, bool transposed, int64_t g
   const leati_view *const added = split ? NULL : bias;
   leati_view pieces;
   if (split) {
-    LEATI_TRY(leati_gemm_pieces(recorder, args.gemm.splits, y->count, &pieces, err));
+    LEATI_TRY(leati_gemm_pieces(planner, args.gemm.splits, y->count, &pieces, err));
   }
   const leati_view *const c = split ? &pieces : y;
-  args.gemm.bias = added != NULL ? added->address : 0;
-  args.gemm.c = c->address;
-  args.gemm.vector_store = pixels % 4 == 0 && args.gemm.c % 16 == 0;
-  leati_dispatch dispatch = {.pipeline = {.kernel = tile_kernels[tile], .spec = {quads ? 0 : 2, transposed, volume}},
-                             .args = &args,
-                             .args_size = sizeof(args),
-                             LEATI_READS(w, x, added),
-                             LEATI_WRITES(c)};
-  leati_groups_linear(recorder->device, leati_gemm_groups(&args.gemm), 1, dispatch.groups);
-  LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+  args.gemm.vector_store = pixels % 4 == 0 && c->address % 16 == 0;
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = tile_kernels[tile], .spec = {quads ? 0 : 2, transposed, volume}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {added, &args.gemm.bias}),
+      LEATI_WRITES({c, &args.gemm.c})};
+  leati_groups_linear(planner->device, leati_gemm_groups(&args.gemm), 1, dispatch.groups);
+  LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
   if (!split) {
     return LEAT_OK;
   }
-  return leati_record_gemm_sum(recorder, &pieces, args.gemm.splits, y, bias, y->shape[1], pixels, 1, 0, 1, 1, err);
+  return leati_plan_gemm_sum(planner, &pieces, args.gemm.splits, y, bias, y->shape[1], pixels, 1, 0, 1, 1, err);
 }
 
-static int32_t conv_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const conv_state *state = leati_op_state_const(op);
   const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE;
   const leati_view *y = &call->outputs[0];
@@ -313,10 +306,10 @@ static int32_t conv_invoke(const leat_op *op, leati_recorder *recorder, const le
                         "a convolution of tensors with 2^31 elements or more is not supported");
     }
   }
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &w, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &w, err));
   if (leati_input(call, 2) != NULL) {
-    LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &b, err));
+    LEATI_TRY(leati_plan_compact(planner, &call->inputs[2], &b, err));
     bias = &b;
   }
   if (!transposed) {
@@ -327,13 +320,13 @@ static int32_t conv_invoke(const leat_op *op, leati_recorder *recorder, const le
     const int64_t pixels = product3(fit.out);
     /* Many small images fill tiles better when their pixels are taken together. */
     if (one && (x.shape[0] == 1 || pixels >= 256)) {
-      return record_pointwise(recorder, state->group, pixels, &x, &w, bias, y, err);
+      return add_pointwise(planner, state->group, pixels, &x, &w, bias, y, err);
     }
-    if (state->group > 1 && w.shape[1] == 1 && fits_depthwise(recorder->device, &fit)) {
-      return record_depthwise(recorder, &fit, &x, &w, bias, y, err);
+    if (state->group > 1 && w.shape[1] == 1 && fits_depthwise(planner->device, &fit)) {
+      return add_depthwise(planner, &fit, &x, &w, bias, y, err);
     }
   }
-  return record_tiled(recorder, transposed, state->group, &fit, &x, &w, bias, y, err);
+  return add_tiled(planner, transposed, state->group, &fit, &x, &w, bias, y, err);
 }
 
 static int32_t read_state(const leati_op_def *def, const leati_op_desc *desc, conv_state *state, leat_error *err) {
@@ -404,7 +397,7 @@ static const leati_op_def op_conv = {.info = {.struct_size = sizeof(leat_op_info
                                      .supports = conv_supports,
                                      .create = conv_create,
                                      .infer = conv_infer,
-                                     .invoke = conv_invoke};
+                                     .plan = conv_plan};
 
 static const leati_op_def op_conv_transpose = {
     .info = {.struct_size = sizeof(leat_op_info),
@@ -426,7 +419,7 @@ static const leati_op_def op_conv_transpose = {
     .supports = conv_supports,
     .create = conv_create,
     .infer = conv_infer,
-    .invoke = conv_invoke};
+    .plan = conv_plan};
 
 static const leati_op_def *const defs[] = {&op_conv, &op_conv_transpose};
 const leati_op_family leati_conv_family = LEATI_FAMILY(defs);

@@ -38,7 +38,7 @@ typedef struct elementwise {
   const char *divides; /* NULL, or the name of an operator of two integers that may meet a zero divisor */
 } elementwise;
 
-/* ---- Recording -------------------------------------------------------------------------------------------------- */
+/* ---- Planning --------------------------------------------------------------------------------------------------- */
 
 /* Kernels count elements and offsets in 32 bits. */
 static int32_t check_reach(const leati_view *view, leat_error *err) {
@@ -136,42 +136,39 @@ static bool fill_dims(const elementwise *e, const leati_view *result, elementwis
   return true;
 }
 
-static inline int32_t record(leati_recorder *recorder, const elementwise *e, const leati_view *result,
-                             leat_error *err) {
+static int32_t add(leati_planner *planner, const elementwise *e, const leati_view *result, leat_error *err) {
   if (result->count == 0) {
     return LEAT_OK;
   }
   LEATI_TRY(check_reach(result, err));
-  /* The kernel looks at no more than `rank` dimensions, so clearing the others would be work for nothing. */
-  elementwise_args args;
-  args.result = result->address;
-  args.count = (uint32_t)result->count;
+  elementwise_args args = {.count = (uint32_t)result->count};
   for (uint32_t i = 0; i < 2; ++i) {
     args.parameters[i] = e->parameters != NULL ? e->parameters[i] : 0.0f;
   }
   bool flat = result->compact;
+  leati_access operands[OPERANDS_MAX];
   for (uint32_t k = 0; k < e->operand_count; ++k) {
     LEATI_TRY(check_reach(e->operands[k], err));
     flat = flat && e->operands[k]->compact && e->operands[k]->count == result->count;
-    args.operands[k] = e->operands[k]->address;
+    operands[k] = (leati_access){.view = e->operands[k], .field = &args.operands[k]};
   }
-  uint32_t type_in = e->type_in;
-  if (e->divides != NULL) {
-    LEATI_TRY(leati_record_check(recorder, e->divides, LEATI_FAULT_DIVISOR, &args.operands[2], err));
-    type_in = args.operands[2] != 0;
-  }
+  /* The kernel of a division has two operands, and takes where it tells of a zero divisor for the third. */
+  const uint32_t type_in = e->divides != NULL ? planner->guarded : e->type_in;
   const bool vector = flat ? fill_flat(e, result, &args) : fill_dims(e, result, &args);
-  leati_dispatch dispatch = {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = e->kernel,
                    .spec = {e->operation, vector ? LEAT_EW_VECTOR : LEAT_EW_STRIDED, type_in, e->type_out}},
       .args = &args,
       .args_size = sizeof(args),
       .read_count = e->operand_count,
-      .reads = e->operands,
-      LEATI_WRITES(result),
+      .reads = operands,
+      LEATI_WRITES({result, &args.result}),
+      .finding = e->divides != NULL ? &args.operands[2] : NULL,
+      .fault = LEATI_FAULT_DIVISOR,
+      .name = e->divides,
   };
-  leati_groups_linear(recorder->device, result->count, ELEMENTS_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, result->count, ELEMENTS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* ---- Types ------------------------------------------------------------------------------------------------------ */
@@ -435,7 +432,7 @@ static int32_t infer_cast(const leat_op *op, const leati_call *call, leat_shape 
   return leati_infer_same(op, call, out, err);
 }
 
-/* ---- Invoking --------------------------------------------------------------------------------------------------- */
+/* ---- Operators -------------------------------------------------------------------------------------------------- */
 
 static leati_kernel unary_kernel(uint64_t type, uint32_t operation) {
   return operation >= LEAT_EW_FIRST_TRIGONOMETRIC ? LEATI_KERNEL_TRIGONOMETRIC_F32
@@ -443,7 +440,7 @@ static leati_kernel unary_kernel(uint64_t type, uint32_t operation) {
                                                   : kernels_of(type)->unary;
 }
 
-static int32_t invoke_unary(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_unary(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise_state *const state = leati_op_state_const(op);
   const leati_view *const x = &call->inputs[0];
   const elementwise e = {
@@ -453,10 +450,10 @@ static int32_t invoke_unary(const leat_op *op, leati_recorder *recorder, const l
       .operand_count = 1,
       .operands = {x},
   };
-  return record(recorder, &e, &call->outputs[0], err);
+  return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t invoke_classify(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_classify(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise_state *const state = leati_op_state_const(op);
   const elementwise e = {
       .kernel = LEATI_KERNEL_CLASSIFY_F32,
@@ -465,10 +462,10 @@ static int32_t invoke_classify(const leat_op *op, leati_recorder *recorder, cons
       .operand_count = 1,
       .operands = {&call->inputs[0]},
   };
-  return record(recorder, &e, &call->outputs[0], err);
+  return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t invoke_not(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_not(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const elementwise e = {
       .kernel = LEATI_KERNEL_LOGIC_NOT,
@@ -476,7 +473,7 @@ static int32_t invoke_not(const leat_op *op, leati_recorder *recorder, const lea
       .operand_count = 1,
       .operands = {&call->inputs[0]},
   };
-  return record(recorder, &e, &call->outputs[0], err);
+  return add(planner, &e, &call->outputs[0], err);
 }
 
 /* The operation of Mod depends on an attribute, that of the others on the operator alone. */
@@ -485,7 +482,7 @@ static uint32_t operation_of(const leat_op *op) {
   return def->state_size == 0 ? def->param : ((const elementwise_state *)leati_op_state_const(op))->operation;
 }
 
-static int32_t invoke_binary(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_binary(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const uint32_t operation = operation_of(op);
   const bool divides = operation == LEAT_EW_DIV || operation == LEAT_EW_MOD || operation == LEAT_EW_FMOD;
   const elementwise e = {
@@ -495,36 +492,36 @@ static int32_t invoke_binary(const leat_op *op, leati_recorder *recorder, const 
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},
   };
-  return record(recorder, &e, &call->outputs[0], err);
+  return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t invoke_compare(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_compare(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise e = {
       .kernel = kernels_of(call->inputs[0].type)->compare,
       .operation = operation_of(op),
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},
   };
-  return record(recorder, &e, &call->outputs[0], err);
+  return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t invoke_logic(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_logic(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise e = {
       .kernel = LEATI_KERNEL_LOGIC,
       .operation = operation_of(op),
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},
   };
-  return record(recorder, &e, &call->outputs[0], err);
+  return add(planner, &e, &call->outputs[0], err);
 }
 
 /* Folds any number of operands into the result, two at a time from the left. */
-static int32_t invoke_variadic(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_variadic(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_op_def *const def = leati_op_def_of(op);
   const leati_view *const result = &call->outputs[0];
   const typed_kernels *const kernels = kernels_of(result->type);
   if (call->input_count == 1) {
-    return leati_record_strided_copy(recorder, &call->inputs[0], result, err);
+    return leati_plan_strided_copy(planner, &call->inputs[0], result, err);
   }
   const bool mean = def->param == LEAT_EW_ADD_SCALED;
   const float parameters[2] = {(float)call->input_count, 0.0f};
@@ -536,12 +533,12 @@ static int32_t invoke_variadic(const leat_op *op, leati_recorder *recorder, cons
         .operand_count = 2,
         .operands = {i == 1 ? &call->inputs[0] : result, &call->inputs[i]},
     };
-    LEATI_TRY(record(recorder, &e, result, err));
+    LEATI_TRY(add(planner, &e, result, err));
   }
   return LEAT_OK;
 }
 
-static int32_t invoke_pow(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_pow(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const uint64_t type = call->inputs[0].type;
   const elementwise e = {
@@ -553,7 +550,7 @@ static int32_t invoke_pow(const leat_op *op, leati_recorder *recorder, const lea
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},
   };
-  return record(recorder, &e, &call->outputs[0], err);
+  return add(planner, &e, &call->outputs[0], err);
 }
 
 static int32_t infer_clip(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -567,7 +564,7 @@ static int32_t infer_clip(const leat_op *op, const leati_call *call, leat_shape 
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t invoke_clip(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_clip(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const x = &call->inputs[0];
   const leati_view *const given[2] = {leati_input(call, 1), leati_input(call, 2)};
@@ -585,10 +582,10 @@ static int32_t invoke_clip(const leat_op *op, leati_recorder *recorder, const le
       .operand_count = 3,
       .operands = {x, &bounds[0], &bounds[1]},
   };
-  return record(recorder, &e, &call->outputs[0], err);
+  return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t invoke_where(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_where(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const uint32_t size = call->inputs[1].item_size;
   const elementwise e = {
@@ -600,17 +597,17 @@ static int32_t invoke_where(const leat_op *op, leati_recorder *recorder, const l
       .operand_count = 3,
       .operands = {&call->inputs[0], &call->inputs[1], &call->inputs[2]},
   };
-  return record(recorder, &e, &call->outputs[0], err);
+  return add(planner, &e, &call->outputs[0], err);
 }
 
 /* Cast and CastLike; the type wanted is that of the output. */
-static int32_t invoke_cast(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_cast(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const x = &call->inputs[0];
   const leati_view *const result = &call->outputs[0];
   /* bool to bool is not a copy: any byte but 0 becomes 1. */
   if (x->type == result->type && x->type != LEAT_TYPE_BOOL) {
-    return leati_record_strided_copy(recorder, x, result, err);
+    return leati_plan_strided_copy(planner, x, result, err);
   }
   const elementwise e = {
       .kernel = LEATI_KERNEL_CAST,
@@ -620,7 +617,7 @@ static int32_t invoke_cast(const leat_op *op, leati_recorder *recorder, const le
       .operand_count = 1,
       .operands = {x},
   };
-  return record(recorder, &e, result, err);
+  return add(planner, &e, result, err);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
@@ -639,7 +636,7 @@ static int32_t invoke_cast(const leat_op *op, leati_recorder *recorder, const le
       .state_size = sizeof(elementwise_state),                                                                 \
       .create = (create_),                                                                                     \
       .infer = leati_infer_same,                                                                               \
-      .invoke = invoke_unary,                                                                                  \
+      .plan = plan_unary,                                                                                      \
   }
 #define UNARY(variable, name_, opset_min_, opset_max_, types_, operation_)                                      \
   static const leati_op_def variable = {                                                                        \
@@ -648,7 +645,7 @@ static int32_t invoke_cast(const leat_op *op, leati_recorder *recorder, const le
       .state_size = sizeof(elementwise_state),                                                                  \
       .create = create_unary,                                                                                   \
       .infer = leati_infer_same,                                                                                \
-      .invoke = invoke_unary,                                                                                   \
+      .plan = plan_unary,                                                                                       \
   }
 UNARY(op_neg, "Neg", 6, 13, type_signed, LEAT_EW_NEG);
 UNARY(op_abs, "Abs", 6, 13, type_number, LEAT_EW_ABS);
@@ -696,7 +693,7 @@ static const leati_op_def op_quick_gelu = {
     .state_size = sizeof(elementwise_state),
     .create = create_swish,
     .infer = leati_infer_same,
-    .invoke = invoke_unary,
+    .plan = plan_unary,
 };
 static const leati_op_def op_gelu = {
     .info = {INFO("Gelu", "", 20, 20, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_float),
@@ -705,14 +702,14 @@ static const leati_op_def op_gelu = {
     .supports = supports_gelu,
     .create = create_gelu,
     .infer = leati_infer_same,
-    .invoke = invoke_unary,
+    .plan = plan_unary,
 };
 static const leati_op_def op_gelu_microsoft = {
     .info = {INFO("Gelu", "com.microsoft", 1, 1, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_float)},
     .state_size = sizeof(elementwise_state),
     .create = create_gelu,
     .infer = leati_infer_same,
-    .invoke = invoke_unary,
+    .plan = plan_unary,
 };
 static const leati_op_def op_isnan = {
     .info = {INFO("IsNaN", "", 9, 20, 1, 1), LEATI_TYPES(&type_float_in, &type_class_out)},
@@ -721,7 +718,7 @@ static const leati_op_def op_isnan = {
     .state_size = sizeof(elementwise_state),
     .create = create_unary,
     .infer = infer_bool_same,
-    .invoke = invoke_classify,
+    .plan = plan_classify,
 };
 static const leati_op_def op_isinf = {
     .info = {INFO("IsInf", "", 10, 20, 1, 1), LEATI_TYPES(&type_float_in, &type_class_out),
@@ -730,30 +727,30 @@ static const leati_op_def op_isinf = {
     .state_size = sizeof(elementwise_state),
     .create = create_isinf,
     .infer = infer_bool_same,
-    .invoke = invoke_classify,
+    .plan = plan_classify,
 };
 static const leati_op_def op_not = {
     .info = {INFO("Not", "", 1, 1, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_bool_in)},
     .infer = leati_infer_same,
-    .invoke = invoke_not,
+    .plan = plan_not,
 };
 
 /* Two operands of one type, and a result of the same type. */
-#define BINARY(variable, name_, opset_min_, opset_max_, types_, operation_, infer_, invoke_)                    \
+#define BINARY(variable, name_, opset_min_, opset_max_, types_, operation_, infer_, plan_)                      \
   static const leati_op_def variable = {                                                                        \
       .info = {INFO(name_, "", opset_min_, opset_max_, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_)}, \
       .param = (operation_),                                                                                    \
       .infer = (infer_),                                                                                        \
-      .invoke = (invoke_),                                                                                      \
+      .plan = (plan_),                                                                                          \
   }
-BINARY(op_add, "Add", 7, 14, type_number, LEAT_EW_ADD, infer_broadcast, invoke_binary);
-BINARY(op_sub, "Sub", 7, 14, type_number, LEAT_EW_SUB, infer_broadcast, invoke_binary);
-BINARY(op_mul, "Mul", 7, 14, type_number, LEAT_EW_MUL, infer_broadcast, invoke_binary);
-BINARY(op_div, "Div", 7, 14, type_number, LEAT_EW_DIV, infer_broadcast, invoke_binary);
-BINARY(op_prelu, "PRelu", 7, 16, type_prelu, LEAT_EW_PRELU, infer_prelu, invoke_binary);
-BINARY(op_and, "And", 7, 7, type_bool_in, LEAT_EW_AND, infer_broadcast, invoke_logic);
-BINARY(op_or, "Or", 7, 7, type_bool_in, LEAT_EW_OR, infer_broadcast, invoke_logic);
-BINARY(op_xor, "Xor", 7, 7, type_bool_in, LEAT_EW_XOR, infer_broadcast, invoke_logic);
+BINARY(op_add, "Add", 7, 14, type_number, LEAT_EW_ADD, infer_broadcast, plan_binary);
+BINARY(op_sub, "Sub", 7, 14, type_number, LEAT_EW_SUB, infer_broadcast, plan_binary);
+BINARY(op_mul, "Mul", 7, 14, type_number, LEAT_EW_MUL, infer_broadcast, plan_binary);
+BINARY(op_div, "Div", 7, 14, type_number, LEAT_EW_DIV, infer_broadcast, plan_binary);
+BINARY(op_prelu, "PRelu", 7, 16, type_prelu, LEAT_EW_PRELU, infer_prelu, plan_binary);
+BINARY(op_and, "And", 7, 7, type_bool_in, LEAT_EW_AND, infer_broadcast, plan_logic);
+BINARY(op_or, "Or", 7, 7, type_bool_in, LEAT_EW_OR, infer_broadcast, plan_logic);
+BINARY(op_xor, "Xor", 7, 7, type_bool_in, LEAT_EW_XOR, infer_broadcast, plan_logic);
 
 static const leati_op_def op_mod = {
     .info = {INFO("Mod", "", 10, 28, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_number),
@@ -762,13 +759,13 @@ static const leati_op_def op_mod = {
     .supports = supports_mod,
     .create = create_mod,
     .infer = infer_broadcast,
-    .invoke = invoke_binary,
+    .plan = plan_binary,
 };
 static const leati_op_def op_pow = {
     .info = {INFO("Pow", "", 7, 15, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_pow, &type_pow_exponent)},
     .input_types = numbers_0_1,
     .infer = infer_broadcast,
-    .invoke = invoke_pow,
+    .plan = plan_pow,
 };
 
 #define COMPARE(variable, name_, opset_min_, opset_max_, types_, operation_)                         \
@@ -777,7 +774,7 @@ static const leati_op_def op_pow = {
       .output_types = number_1,                                                                      \
       .param = (operation_),                                                                         \
       .infer = infer_bool_broadcast,                                                                 \
-      .invoke = invoke_compare,                                                                      \
+      .plan = plan_compare,                                                                          \
   }
 COMPARE(op_equal, "Equal", 7, 19, type_equal, LEAT_EW_EQUAL);
 COMPARE(op_less, "Less", 7, 13, type_number, LEAT_EW_LESS);
@@ -791,7 +788,7 @@ COMPARE(op_greater_or_equal, "GreaterOrEqual", 12, 16, type_number, LEAT_EW_GREA
       .info = {INFO(name_, "", 8, 13, 1, LEAT_VARIADIC), LEATI_TYPES(&types_)}, \
       .param = (operation_),                                                    \
       .infer = infer_broadcast,                                                 \
-      .invoke = invoke_variadic,                                                \
+      .plan = plan_variadic,                                                    \
   }
 VARIADIC(op_min, "Min", type_number, LEAT_EW_MIN);
 VARIADIC(op_max, "Max", type_number, LEAT_EW_MAX);
@@ -801,7 +798,7 @@ VARIADIC(op_mean, "Mean", type_float, LEAT_EW_ADD_SCALED);
 static const leati_op_def op_clip = {
     .info = {INFO("Clip", "", 11, 13, 1, 3), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_number)},
     .infer = infer_clip,
-    .invoke = invoke_clip,
+    .plan = plan_clip,
 };
 static const leati_op_def op_where = {
     .info = {INFO("Where", "", 9, 16, 3, 3), .flags = LEAT_OP_IN_PLACE,
@@ -809,7 +806,7 @@ static const leati_op_def op_where = {
     .input_types = numbers_0_1_1,
     .output_types = number_1,
     .infer = infer_broadcast,
-    .invoke = invoke_where,
+    .plan = plan_where,
 };
 static const leati_op_def op_cast = {
     .info = {INFO("Cast", "", 6, 28, 1, 1), LEATI_TYPES(&type_cast_in, &type_cast_out),
@@ -819,7 +816,7 @@ static const leati_op_def op_cast = {
     .supports = supports_cast,
     .create = create_cast,
     .infer = infer_cast,
-    .invoke = invoke_cast,
+    .plan = plan_cast,
 };
 static const leati_op_def op_cast_like = {
     .info = {INFO("CastLike", "", 15, 25, 2, 2), LEATI_TYPES(&type_cast_in, &type_cast_out),
@@ -827,7 +824,7 @@ static const leati_op_def op_cast_like = {
     .input_types = numbers_0_1,
     .output_types = number_1,
     .infer = leati_infer_same,
-    .invoke = invoke_cast,
+    .plan = plan_cast,
 };
 
 static const leati_op_def *const defs[] = {

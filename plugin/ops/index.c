@@ -64,11 +64,6 @@ static int32_t check_all(const leati_call *call, leat_error *err) {
   return leati_check_reach(&call->outputs[0], what, err);
 }
 
-/* Where the kernel of an operator tells of an index out of range; 0: it is not asked. */
-static int32_t ask(leati_recorder *recorder, const leat_op *op, uint64_t *out_finding, leat_error *err) {
-  return leati_record_check(recorder, leati_op_def_of(op)->info.name, LEATI_FAULT_INDEX, out_finding, err);
-}
-
 /* ---- Gather ----------------------------------------------------------------------------------------------------- */
 
 typedef struct gather_args {
@@ -105,7 +100,7 @@ static int32_t infer_gather(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
-static int32_t invoke_gather(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_gather(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const index_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
   if (dst->count == 0) {
@@ -115,29 +110,28 @@ static int32_t invoke_gather(const leat_op *op, leati_recorder *recorder, const 
   int32_t axis;
   LEATI_TRY(leati_axis(state->axis, call->inputs[0].ndim, &axis, err));
   LEATI_TRY(check_all(call, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &data, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &data, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &indices, err));
   const uint64_t inner = product(data.shape, axis + 1, data.ndim) * data.item_size;
   const uint32_t width = leati_item_width(inner | data.address | dst->address);
   gather_args args = {
-      .data = data.address,
-      .indices = indices.address,
-      .dst = dst->address,
       .count = (uint32_t)(dst->count * dst->item_size / width),
       .inner = (uint32_t)(inner / width),
       .axis_size = (uint32_t)data.shape[axis],
       .index_count = (uint32_t)indices.count,
   };
-  LEATI_TRY(ask(recorder, op, &args.finding, err));
-  leati_dispatch dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(gather_kernels, width), .spec = {is_32(&indices), args.finding != 0}},
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_item_kernel(gather_kernels, width), .spec = {is_32(&indices), planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS(&data, &indices),
-      LEATI_WRITES(dst),
+      LEATI_READS({&data, &args.data}, {&indices, &args.indices}),
+      LEATI_WRITES({dst, &args.dst}),
+      .finding = &args.finding,
+      .fault = LEATI_FAULT_INDEX,
+      .name = leati_op_def_of(op)->info.name,
   };
-  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* ---- GatherElements and ScatterElements ------------------------------------------------------------------------- */
@@ -192,13 +186,10 @@ static int32_t infer_scatter_elements(const leat_op *op, const leati_call *call,
 
 /* `data` is what the indices point into; `other` has the shape of the indices. Both of them and `indices` are in place.
  */
-static int32_t record_elements(const leat_op *op, leati_recorder *recorder, const leati_view *data,
-                               const leati_view *indices, const leati_view *other, int32_t axis, bool scatter,
-                               leat_error *err) {
+static int32_t add_elements(const leat_op *op, leati_planner *planner, const leati_view *data,
+                            const leati_view *indices, const leati_view *other, int32_t axis, bool scatter,
+                            leat_error *err) {
   elements_args args = {
-      .data = data->address,
-      .indices = indices->address,
-      .other = other->address,
       .count = (uint32_t)indices->count,
       .rank = (uint32_t)indices->ndim,
       .axis = (uint32_t)axis,
@@ -208,22 +199,25 @@ static int32_t record_elements(const leat_op *op, leati_recorder *recorder, cons
     args.dims[d] = (uint32_t)indices->shape[d];
     args.strides[d] = data->shape[d] == 1 ? 0 : (int32_t)data->strides[d];
   }
-  LEATI_TRY(ask(recorder, op, &args.finding, err));
-  leati_dispatch dispatch = {
+  const leati_access there = {.view = data, .field = &args.data}, here = {.view = other, .field = &args.other};
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel =
                        leati_item_kernel(scatter ? scatter_elements_kernels : gather_elements_kernels, data->item_size),
-                   .spec = {is_32(indices), args.finding != 0}},
+                   .spec = {is_32(indices), planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS(indices, scatter ? other : data),
-      LEATI_WRITES(scatter ? data : other),
+      LEATI_READS({indices, &args.indices}, scatter ? here : there),
+      LEATI_WRITES(scatter ? there : here),
+      .finding = &args.finding,
+      .fault = LEATI_FAULT_INDEX,
+      .name = leati_op_def_of(op)->info.name,
   };
-  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-static int32_t invoke_gather_elements(const leat_op *op, leati_recorder *recorder, const leati_call *call,
-                                      leat_error *err) {
+static int32_t plan_gather_elements(const leat_op *op, leati_planner *planner, const leati_call *call,
+                                    leat_error *err) {
   int32_t axis;
   leati_view indices;
   if (call->outputs[0].count == 0) {
@@ -231,12 +225,12 @@ static int32_t invoke_gather_elements(const leat_op *op, leati_recorder *recorde
   }
   LEATI_TRY(check_elements(op, call, &axis, err));
   LEATI_TRY(check_all(call, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
-  return record_elements(op, recorder, &call->inputs[0], &indices, &call->outputs[0], axis, false, err);
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &indices, err));
+  return add_elements(op, planner, &call->inputs[0], &indices, &call->outputs[0], axis, false, err);
 }
 
-static int32_t invoke_scatter_elements(const leat_op *op, leati_recorder *recorder, const leati_call *call,
-                                       leat_error *err) {
+static int32_t plan_scatter_elements(const leat_op *op, leati_planner *planner, const leati_call *call,
+                                     leat_error *err) {
   int32_t axis;
   leati_view indices, updates;
   LEATI_TRY(check_elements(op, call, &axis, err));
@@ -244,13 +238,13 @@ static int32_t invoke_scatter_elements(const leat_op *op, leati_recorder *record
   if (call->outputs[0].count == 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(leati_record_strided_copy(recorder, &call->inputs[0], &call->outputs[0], err));
+  LEATI_TRY(leati_plan_strided_copy(planner, &call->inputs[0], &call->outputs[0], err));
   if (call->inputs[1].count == 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &updates, err));
-  return record_elements(op, recorder, &call->outputs[0], &indices, &updates, axis, true, err);
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &indices, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[2], &updates, err));
+  return add_elements(op, planner, &call->outputs[0], &indices, &updates, axis, true, err);
 }
 
 /* ---- GatherND and ScatterND ------------------------------------------------------------------------------------- */
@@ -346,14 +340,11 @@ static int32_t infer_scatter_nd(const leat_op *op, const leati_call *call, leat_
 }
 
 /* All views are compact; `other` is the result of GatherND or the updates of ScatterND. */
-static int32_t record_nd(const leat_op *op, leati_recorder *recorder, const leati_view *data, const leati_view *indices,
-                         const leati_view *other, int32_t batch, int32_t tuple, bool scatter, leat_error *err) {
+static int32_t add_nd(const leat_op *op, leati_planner *planner, const leati_view *data, const leati_view *indices,
+                      const leati_view *other, int32_t batch, int32_t tuple, bool scatter, leat_error *err) {
   const uint64_t inner = product(data->shape, batch + tuple, data->ndim) * data->item_size;
   const uint32_t width = leati_item_width(inner | data->address | other->address);
   nd_args args = {
-      .data = data->address,
-      .indices = indices->address,
-      .other = other->address,
       .count = (uint32_t)(other->count * other->item_size / width),
       .inner = (uint32_t)(inner / width),
       .tuple = (uint32_t)tuple,
@@ -364,20 +355,23 @@ static int32_t record_nd(const leat_op *op, leati_recorder *recorder, const leat
     args.dims[k] = (uint32_t)data->shape[batch + k];
     args.strides[k] = (uint32_t)(product(data->shape, batch + k + 1, data->ndim) * data->item_size / width);
   }
-  LEATI_TRY(ask(recorder, op, &args.finding, err));
-  leati_dispatch dispatch = {
+  const leati_access there = {.view = data, .field = &args.data}, here = {.view = other, .field = &args.other};
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_item_kernel(scatter ? scatter_nd_kernels : gather_nd_kernels, width),
-                   .spec = {is_32(indices), args.finding != 0}},
+                   .spec = {is_32(indices), planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS(indices, scatter ? other : data),
-      LEATI_WRITES(scatter ? data : other),
+      LEATI_READS({indices, &args.indices}, scatter ? here : there),
+      LEATI_WRITES(scatter ? there : here),
+      .finding = &args.finding,
+      .fault = LEATI_FAULT_INDEX,
+      .name = leati_op_def_of(op)->info.name,
   };
-  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-static int32_t invoke_gather_nd(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_gather_nd(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   int32_t batch, tuple;
   leati_view data, indices;
   if (call->outputs[0].count == 0) {
@@ -385,12 +379,12 @@ static int32_t invoke_gather_nd(const leat_op *op, leati_recorder *recorder, con
   }
   LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
   LEATI_TRY(check_all(call, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &data, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
-  return record_nd(op, recorder, &data, &indices, &call->outputs[0], batch, tuple, false, err);
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &data, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &indices, err));
+  return add_nd(op, planner, &data, &indices, &call->outputs[0], batch, tuple, false, err);
 }
 
-static int32_t invoke_scatter_nd(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_scatter_nd(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   int32_t batch, tuple;
   leati_view indices, updates;
   LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
@@ -398,13 +392,13 @@ static int32_t invoke_scatter_nd(const leat_op *op, leati_recorder *recorder, co
   if (call->outputs[0].count == 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(leati_record_strided_copy(recorder, &call->inputs[0], &call->outputs[0], err));
+  LEATI_TRY(leati_plan_strided_copy(planner, &call->inputs[0], &call->outputs[0], err));
   if (call->inputs[2].count == 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &indices, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &updates, err));
-  return record_nd(op, recorder, &call->outputs[0], &indices, &updates, batch, tuple, true, err);
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &indices, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[2], &updates, err));
+  return add_nd(op, planner, &call->outputs[0], &indices, &updates, batch, tuple, true, err);
 }
 
 /* ---- CumSum ----------------------------------------------------------------------------------------------------- */
@@ -429,7 +423,7 @@ static int32_t infer_cumsum(const leat_op *op, const leati_call *call, leat_shap
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t invoke_cumsum(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_cumsum(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const index_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
   if (dst->count == 0) {
@@ -439,32 +433,30 @@ static int32_t invoke_cumsum(const leat_op *op, leati_recorder *recorder, const 
   leati_view src;
   LEATI_TRY(leati_axis(leati_host_int(&call->inputs[1], 0), dst->ndim, &axis, err));
   LEATI_TRY(check_all(call, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &src, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &src, err));
   const uint64_t steps = (uint64_t)dst->shape[axis];
   cumsum_args args = {
-      .src = src.address,
-      .dst = dst->address,
       .lines = (uint32_t)(dst->count / steps),
       .steps = (uint32_t)steps,
       .inner = (uint32_t)product(dst->shape, axis + 1, dst->ndim),
       .exclusive = state->exclusive ? 1 : 0,
       .reverse = state->reverse ? 1 : 0,
   };
-  leati_dispatch dispatch = {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = src.type == LEAT_TYPE_FLOAT32 ? LEATI_KERNEL_CUMSUM_F32
                              : src.type == LEAT_TYPE_INT32 ? LEATI_KERNEL_CUMSUM_I32
                                                            : LEATI_KERNEL_CUMSUM_I64},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS(&src, dst),
-      LEATI_WRITES(dst),
+      LEATI_READS({&src, &args.src}, {dst, &args.dst}),
+      LEATI_WRITES({dst, &args.dst}),
   };
-  leati_groups_linear(recorder->device, args.lines, LINES_PER_GROUP, dispatch.groups);
+  leati_groups_linear(planner->device, args.lines, LINES_PER_GROUP, dispatch.groups);
   while (args.end < args.steps) {
     args.begin = args.end;
     args.end = args.steps - args.begin > STEPS_PER_DISPATCH ? args.begin + STEPS_PER_DISPATCH : args.steps;
     dispatch.read_count = args.begin == 0 ? 1 : 2;
-    LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+    LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
   }
   return LEAT_OK;
 }
@@ -487,7 +479,7 @@ static const leati_op_def op_gather = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_gather,
-    .invoke = invoke_gather,
+    .plan = plan_gather,
 };
 static const leati_op_def op_gather_elements = {
     .info = {INFO("GatherElements", 11, 13, 2, 0), LEATI_TYPES(&type_moved, &type_index),
@@ -497,7 +489,7 @@ static const leati_op_def op_gather_elements = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_gather_elements,
-    .invoke = invoke_gather_elements,
+    .plan = plan_gather_elements,
 };
 static const leati_op_def op_scatter_elements = {
     .info = {INFO("ScatterElements", 11, 18, 3, 0), LEATI_TYPES(&type_moved, &type_index),
@@ -508,7 +500,7 @@ static const leati_op_def op_scatter_elements = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_scatter_elements,
-    .invoke = invoke_scatter_elements,
+    .plan = plan_scatter_elements,
 };
 static const leati_op_def op_gather_nd = {
     .info = {INFO("GatherND", 11, 13, 2, 0), LEATI_TYPES(&type_moved, &type_index_nd),
@@ -519,7 +511,7 @@ static const leati_op_def op_gather_nd = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_gather_nd,
-    .invoke = invoke_gather_nd,
+    .plan = plan_gather_nd,
 };
 static const leati_op_def op_scatter_nd = {
     .info = {INFO("ScatterND", 11, 18, 3, 0), LEATI_TYPES(&type_moved, &type_index_nd),
@@ -530,7 +522,7 @@ static const leati_op_def op_scatter_nd = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_scatter_nd,
-    .invoke = invoke_scatter_nd,
+    .plan = plan_scatter_nd,
 };
 static const leati_op_def op_cumsum = {
     .info = {INFO("CumSum", 11, 14, 2, 1u << 1), LEATI_TYPES(&type_sum, &type_sum_axis),
@@ -540,7 +532,7 @@ static const leati_op_def op_cumsum = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_cumsum,
-    .invoke = invoke_cumsum,
+    .plan = plan_cumsum,
 };
 
 static const leati_op_def *const defs[] = {

@@ -34,7 +34,7 @@ bool leati_view_walkable(const leati_view *view) {
   return true;
 }
 
-int32_t leati_record_walkable(leati_recorder *recorder, const leati_view *view, leati_view *out, leat_error *err) {
+int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err) {
   if (view->count > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "a tensor of %llu elements is too large: fewer than 2^31 are supported",
@@ -44,7 +44,7 @@ int32_t leati_record_walkable(leati_recorder *recorder, const leati_view *view, 
     *out = *view;
     return LEAT_OK;
   }
-  return leati_record_compact(recorder, view, out, err);
+  return leati_plan_compact(planner, view, out, err);
 }
 
 /* ---- The product --------------------------------------------------------------------------------------------------
@@ -96,23 +96,20 @@ uint64_t leati_gemm_groups(const leati_gemm_args *args) {
   return (uint64_t)args->tiles_m * args->tiles_n * args->batch * args->splits;
 }
 
-int32_t leati_gemm_pieces(leati_recorder *recorder, uint32_t splits, uint64_t count, leati_view *out, leat_error *err) {
+int32_t leati_gemm_pieces(leati_planner *planner, uint32_t splits, uint64_t count, leati_view *out, leat_error *err) {
   *out = (leati_view){.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {(int64_t)(splits * count)}};
-  return leati_record_temp(recorder, out, err);
+  return leati_plan_temporary(planner, out, err);
 }
 
-int32_t leati_record_gemm_sum(leati_recorder *recorder, const leati_view *pieces, uint32_t splits, const leati_view *c,
-                              const leati_view *bias, int64_t rows, int64_t columns, int64_t bias_row,
-                              int64_t bias_column, float alpha, float beta, leat_error *err) {
+int32_t leati_plan_gemm_sum(leati_planner *planner, const leati_view *pieces, uint32_t splits, const leati_view *c,
+                            const leati_view *bias, int64_t rows, int64_t columns, int64_t bias_row,
+                            int64_t bias_column, float alpha, float beta, leat_error *err) {
   const struct {
     uint64_t pieces, c, bias;
     uint32_t count, splits, rows, columns;
     int32_t bias_row, bias_column;
     float alpha, beta;
-  } args = {.pieces = pieces->address,
-            .c = c->address,
-            .bias = bias != NULL ? bias->address : 0,
-            .count = (uint32_t)c->count,
+  } args = {.count = (uint32_t)c->count,
             .splits = splits,
             .rows = (uint32_t)rows,
             .columns = (uint32_t)columns,
@@ -120,13 +117,13 @@ int32_t leati_record_gemm_sum(leati_recorder *recorder, const leati_view *pieces
             .bias_column = (int32_t)bias_column,
             .alpha = alpha,
             .beta = beta};
-  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_GEMM_SUM},
-                             .args = &args,
-                             .args_size = sizeof(args),
-                             LEATI_READS(pieces, bias),
-                             LEATI_WRITES(c)};
-  leati_groups_linear(recorder->device, c->count, 256, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_GEMM_SUM},
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({pieces, &args.pieces}, {bias, &args.bias}),
+                                  LEATI_WRITES({c, &args.c})};
+  leati_groups_linear(planner->device, c->count, 256, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* Whether an operand may be read four elements at a time when `along` is the other stride of its rows. */
@@ -184,7 +181,7 @@ static void join_batch(leati_gemm *gemm) {
   gemm->batch_rank = 0;
 }
 
-int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *given, leat_error *err) {
+int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_error *err) {
   leati_gemm gemm = *given;
   if (gemm.c->count == 0) {
     return LEAT_OK;
@@ -199,9 +196,7 @@ int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *given, lea
   if (transposed) {
     transpose(&gemm);
   }
-  leati_gemm_args args = {.a = gemm.a->address,
-                          .b = gemm.b->address,
-                          .m = (uint32_t)gemm.m,
+  leati_gemm_args args = {.m = (uint32_t)gemm.m,
                           .n = (uint32_t)gemm.n,
                           .k = (uint32_t)gemm.k,
                           .batch = 1,
@@ -228,8 +223,10 @@ int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *given, lea
   }
 
   leati_pipeline_key pipeline;
-  const uint32_t mode_b = operand_mode(args.b, gemm.b_column, gemm.n, gemm.b_k, gemm.k, gemm.batch_rank, gemm.b_batch);
-  const uint32_t mode_a = operand_mode(args.a, gemm.a_row, gemm.m, gemm.a_k, gemm.k, gemm.batch_rank, gemm.a_batch);
+  const uint32_t mode_b =
+      operand_mode(gemm.b->address, gemm.b_column, gemm.n, gemm.b_k, gemm.k, gemm.batch_rank, gemm.b_batch);
+  const uint32_t mode_a =
+      operand_mode(gemm.a->address, gemm.a_row, gemm.m, gemm.a_k, gemm.k, gemm.batch_rank, gemm.a_batch);
   if (skinny) {
     uint32_t along = gemm.b_k <= gemm.b_column ? 1 : 0;
     if (mode_b == MODE_QUADS_K && mode_a == MODE_QUADS_K) {
@@ -255,27 +252,25 @@ int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *given, lea
   /* Where pieces are summed up afterwards, that adds the bias. */
   const leati_view *const added = split ? NULL : gemm.bias;
   if (split) {
-    LEATI_TRY(leati_gemm_pieces(recorder, args.splits, gemm.c->count, &pieces, err));
+    LEATI_TRY(leati_gemm_pieces(planner, args.splits, gemm.c->count, &pieces, err));
     args.alpha = 1;
   }
   const leati_view *const c = split ? &pieces : gemm.c;
-  args.bias = added != NULL ? added->address : 0;
-  args.c = c->address;
-  args.vector_store = args.n % 4 == 0 && args.c % 16 == 0;
-  leati_dispatch dispatch = {.pipeline = pipeline,
-                             .args = &args,
-                             .args_size = sizeof(args),
-                             LEATI_READS(gemm.a, gemm.b, added),
-                             LEATI_WRITES(c)};
-  leati_groups_linear(recorder->device, leati_gemm_groups(&args), 1, dispatch.groups);
-  LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+  args.vector_store = args.n % 4 == 0 && c->address % 16 == 0;
+  leati_dispatch_desc dispatch = {.pipeline = pipeline,
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({gemm.a, &args.a}, {gemm.b, &args.b}, {added, &args.bias}),
+                                  LEATI_WRITES({c, &args.c})};
+  leati_groups_linear(planner->device, leati_gemm_groups(&args), 1, dispatch.groups);
+  LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
   if (!split) {
     return LEAT_OK;
   }
   /* With a bias per batch, the rows of a period follow each other in c and in the bias. */
   const int64_t rows = given->m * (given->bias_period > 0 ? given->bias_period : 1);
-  return leati_record_gemm_sum(recorder, &pieces, args.splits, gemm.c, gemm.bias, rows, columns, given->bias_row,
-                               given->bias_column, gemm.alpha, gemm.beta, err);
+  return leati_plan_gemm_sum(planner, &pieces, args.splits, gemm.c, gemm.bias, rows, columns, given->bias_row,
+                             given->bias_column, gemm.alpha, gemm.beta, err);
 }
 
 /* ---- MatMul and FusedMatMul ---------------------------------------------------------------------------------------
@@ -343,15 +338,15 @@ static int32_t matmul_infer(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
-static int32_t matmul_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const matmul_state *state = leati_op_state_const(op);
   const leati_view *c = &call->outputs[0];
   if (c->count == 0) {
     return LEAT_OK;
   }
   leati_view a, b;
-  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[0], &a, err));
-  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[1], &b, err));
+  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
+  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[1], &b, err));
   const matrix ma = as_matrix(&a, state->trans_a, true), mb = as_matrix(&b, state->trans_b, false);
   leati_gemm gemm = {.a = &a,
                      .b = &b,
@@ -378,7 +373,7 @@ static int32_t matmul_invoke(const leat_op *op, leati_recorder *recorder, const 
     gemm.a_batch[d] = strides[0][d];
     gemm.b_batch[d] = strides[1][d];
   }
-  return leati_record_gemm(recorder, &gemm, err);
+  return leati_plan_gemm(planner, &gemm, err);
 }
 
 static int32_t matmul_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
@@ -429,7 +424,7 @@ static const leati_op_def op_matmul = {.info = {.struct_size = sizeof(leat_op_in
                                        .supports = matmul_supports,
                                        .create = matmul_create,
                                        .infer = matmul_infer,
-                                       .invoke = matmul_invoke};
+                                       .plan = matmul_plan};
 
 static const leati_op_def op_fused_matmul = {
     .info = {.struct_size = sizeof(leat_op_info),
@@ -447,7 +442,7 @@ static const leati_op_def op_fused_matmul = {
     .supports = matmul_supports,
     .create = matmul_create,
     .infer = matmul_infer,
-    .invoke = matmul_invoke};
+    .plan = matmul_plan};
 
 /* ---- Gemm ---------------------------------------------------------------------------------------------------------
  */
@@ -477,15 +472,15 @@ static int32_t gemm_infer(const leat_op *op, const leati_call *call, leat_shape 
   return LEAT_OK;
 }
 
-static int32_t gemm_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t gemm_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const matmul_state *state = leati_op_state_const(op);
   const leati_view *c = &call->outputs[0];
   if (c->count == 0) {
     return LEAT_OK;
   }
   leati_view a, b, bias;
-  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[0], &a, err));
-  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[1], &b, err));
+  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
+  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[1], &b, err));
   const matrix ma = as_matrix(&a, state->trans_a, true), mb = as_matrix(&b, state->trans_b, false);
   leati_gemm gemm = {.a = &a,
                      .b = &b,
@@ -501,7 +496,7 @@ static int32_t gemm_invoke(const leat_op *op, leati_recorder *recorder, const le
                      .beta = state->beta};
   const leati_view *addend = leati_input(call, 2);
   if (addend != NULL && state->beta != 0.0f) {
-    LEATI_TRY(leati_record_walkable(recorder, addend, &bias, err));
+    LEATI_TRY(leati_plan_walkable(planner, addend, &bias, err));
     leati_view last = bias;
     /* Leading dimensions of C beyond two have size 1 and move nothing. */
     for (; last.ndim > 2; --last.ndim) {
@@ -516,7 +511,7 @@ static int32_t gemm_invoke(const leat_op *op, leati_recorder *recorder, const le
     gemm.bias_row = strides[0];
     gemm.bias_column = strides[1];
   }
-  return leati_record_gemm(recorder, &gemm, err);
+  return leati_plan_gemm(planner, &gemm, err);
 }
 
 static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
@@ -546,7 +541,7 @@ static const leati_op_def op_gemm = {.info = {.struct_size = sizeof(leat_op_info
                                      .supports = gemm_supports,
                                      .create = matmul_create,
                                      .infer = gemm_infer,
-                                     .invoke = gemm_invoke};
+                                     .plan = gemm_plan};
 
 static const leati_op_def *const defs[] = {&op_matmul, &op_fused_matmul, &op_gemm};
 const leati_op_family leati_matmul_family = LEATI_FAMILY(defs);

@@ -44,9 +44,9 @@ typedef struct leati_gemm {
   float alpha, beta;
 } leati_gemm;
 
-/** Records a matrix product. Nothing is recorded when c has no elements; k may be 0.
+/** Plans a matrix product. Nothing is done when c has no elements; k may be 0.
  * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */
-int32_t leati_record_gemm(leati_recorder *recorder, const leati_gemm *gemm, leat_error *err);
+int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err);
 
 /** A tile size of the tiled kernels. */
 typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TILE_COUNT } leati_tile;
@@ -59,12 +59,12 @@ leati_tile leati_gemm_choose_tile(leati_gemm_args *args);
 uint64_t leati_gemm_groups(const leati_gemm_args *args);
 
 /** Makes the temporary that takes the pieces of a split product whose result has `count` elements. */
-int32_t leati_gemm_pieces(leati_recorder *recorder, uint32_t splits, uint64_t count, leati_view *out, leat_error *err);
+int32_t leati_gemm_pieces(leati_planner *planner, uint32_t splits, uint64_t count, leati_view *out, leat_error *err);
 
-/** Records the sum of the pieces into `c`, with alpha and beta * bias; element i of c is in row i / columns % rows. */
-int32_t leati_record_gemm_sum(leati_recorder *recorder, const leati_view *pieces, uint32_t splits, const leati_view *c,
-                              const leati_view *bias, int64_t rows, int64_t columns, int64_t bias_row,
-                              int64_t bias_column, float alpha, float beta, leat_error *err);
+/** Plans the sum of the pieces into `c`, with alpha and beta * bias; element i of c is in row i / columns % rows. */
+int32_t leati_plan_gemm_sum(leati_planner *planner, const leati_view *pieces, uint32_t splits, const leati_view *c,
+                            const leati_view *bias, int64_t rows, int64_t columns, int64_t bias_row,
+                            int64_t bias_column, float alpha, float beta, leat_error *err);
 
 /** Whether the elements of `view` lie within 2^31 elements from the first and no stride is negative: what kernels with
  * 32-bit strides can walk. */
@@ -72,6 +72,6 @@ bool leati_view_walkable(const leati_view *view);
 
 /** Gives `view` itself if kernels can walk it, else a compact copy.
  * @errors NOT_SUPPORTED: it has 2^31 elements or more */
-int32_t leati_record_walkable(leati_recorder *recorder, const leati_view *view, leati_view *out, leat_error *err);
+int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_MATMUL_H_ */

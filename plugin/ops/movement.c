@@ -43,8 +43,7 @@ int64_t leati_host_int(const leati_view *view, uint64_t i) {
   return narrow;
 }
 
-int32_t leati_record_strided_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst,
-                                  leat_error *err) {
+int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, const leati_view *dst, leat_error *err) {
   if (dst->count == 0) {
     return LEAT_OK;
   }
@@ -66,7 +65,7 @@ int32_t leati_record_strided_copy(leati_recorder *recorder, const leati_view *sr
     width = leati_item_width(quantities);
   }
   if (rank == 1 && strides[0][0] == 1 && strides[1][0] == 1 && dst->count * item / width > INT32_MAX) {
-    return leati_record_copy(recorder, src, dst, err);
+    return leati_plan_copy(planner, src, dst, err);
   }
   if (width == item) {
     LEATI_TRY(leati_check_reach(src, "copy", err));
@@ -76,8 +75,6 @@ int32_t leati_record_strided_copy(leati_recorder *recorder, const leati_view *sr
                       "copy: a tensor reaches over more than 2147483647 items of %u bytes", width);
   }
   copy_args args = {
-      .src = src->address,
-      .dst = dst->address,
       .count = (uint32_t)(dst->count * item / width),
       .rank = (uint32_t)rank,
   };
@@ -88,18 +85,18 @@ int32_t leati_record_strided_copy(leati_recorder *recorder, const leati_view *sr
     args.src_strides[d] = (int32_t)(row ? strides[0][d] : strides[0][d] / ratio);
     args.dst_strides[d] = (int32_t)(row ? strides[1][d] : strides[1][d] / ratio);
   }
-  leati_dispatch dispatch = {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_item_kernel(copy_kernels, width)},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS(src),
-      LEATI_WRITES(dst),
+      LEATI_READS({src, &args.src}),
+      LEATI_WRITES({dst, &args.dst}),
   };
-  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-int32_t leati_record_compact(leati_recorder *recorder, const leati_view *view, leati_view *out, leat_error *err) {
+int32_t leati_plan_compact(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err) {
   if (view->compact) {
     *out = *view;
     return LEAT_OK;
@@ -108,8 +105,8 @@ int32_t leati_record_compact(leati_recorder *recorder, const leati_view *view, l
   out->type = view->type;
   out->ndim = view->ndim;
   memcpy(out->shape, view->shape, sizeof(out->shape));
-  LEATI_TRY(leati_record_temp(recorder, out, err));
-  return leati_record_strided_copy(recorder, view, out, err);
+  LEATI_TRY(leati_plan_temporary(planner, out, err));
+  return leati_plan_strided_copy(planner, view, out, err);
 }
 
 /* Gives a view another shape and strides over the same bytes. */
@@ -180,7 +177,7 @@ static int32_t infer_transpose(const leat_op *op, const leati_call *call, leat_s
   return LEAT_OK;
 }
 
-static int32_t invoke_transpose(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_transpose(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   int32_t perm[LEAT_MAX_RANK];
   int64_t strides[LEAT_MAX_RANK];
   leati_view src = call->inputs[0];
@@ -189,7 +186,7 @@ static int32_t invoke_transpose(const leat_op *op, leati_recorder *recorder, con
     strides[d] = call->inputs[0].strides[perm[d]];
   }
   reshape_view(&src, src.ndim, call->outputs[0].shape, strides);
-  return leati_record_strided_copy(recorder, &src, &call->outputs[0], err);
+  return leati_plan_strided_copy(planner, &src, &call->outputs[0], err);
 }
 
 /* ---- Expand ----------------------------------------------------------------------------------------------------- */
@@ -218,14 +215,14 @@ static int32_t infer_expand(const leat_op *op, const leati_call *call, leat_shap
   return leati_broadcast(&out->ndim, out->dims, (int32_t)rank, shape, err);
 }
 
-static int32_t invoke_expand(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_expand(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const dst = &call->outputs[0];
   int64_t strides[LEAT_MAX_RANK];
   leati_view src = call->inputs[0];
   leati_broadcast_strides(&call->inputs[0], dst->ndim, dst->shape, strides);
   reshape_view(&src, dst->ndim, dst->shape, strides);
-  return leati_record_strided_copy(recorder, &src, dst, err);
+  return leati_plan_strided_copy(planner, &src, dst, err);
 }
 
 /* ---- Slice ------------------------------------------------------------------------------------------------------ */
@@ -260,7 +257,7 @@ static void slice_dimension(int64_t size, int64_t start, int64_t end, int64_t st
   plan->size[d] = count;
 }
 
-static int32_t plan_slice(const leati_call *call, slice_plan *plan, leat_error *err) {
+static int32_t lay_slice(const leati_call *call, slice_plan *plan, leat_error *err) {
   const leati_view *const input = &call->inputs[0];
   const leati_view *const axes_view = leati_input(call, 3);
   const leati_view *const steps_view = leati_input(call, 4);
@@ -304,7 +301,7 @@ static int32_t plan_slice(const leati_call *call, slice_plan *plan, leat_error *
 static int32_t infer_slice(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   slice_plan plan;
-  LEATI_TRY(plan_slice(call, &plan, err));
+  LEATI_TRY(lay_slice(call, &plan, err));
   out->ndim = call->inputs[0].ndim;
   memcpy(out->dims, plan.size, (size_t)out->ndim * sizeof(out->dims[0]));
   return LEAT_OK;
@@ -324,12 +321,12 @@ static leati_view slice_view(const leati_view *view, const int64_t *start, const
   return part;
 }
 
-static int32_t invoke_slice(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_slice(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   slice_plan plan;
-  LEATI_TRY(plan_slice(call, &plan, err));
+  LEATI_TRY(lay_slice(call, &plan, err));
   const leati_view src = slice_view(&call->inputs[0], plan.start, plan.step, plan.size);
-  return leati_record_strided_copy(recorder, &src, &call->outputs[0], err);
+  return leati_plan_strided_copy(planner, &src, &call->outputs[0], err);
 }
 
 /* ---- Concat and Split ------------------------------------------------------------------------------------------- */
@@ -349,24 +346,24 @@ typedef struct segments_args {
 /* Blocks that are collected for one dispatch. */
 typedef struct segments {
   uint32_t count;
-  uint64_t src[SEGMENTS_MAX], dst[SEGMENTS_MAX], rows[SEGMENTS_MAX];
+  leati_view src[SEGMENTS_MAX], dst[SEGMENTS_MAX]; /* at their first element; with the extent of the whole tensor */
+  uint64_t rows[SEGMENTS_MAX];
   uint64_t row[SEGMENTS_MAX], src_pitch[SEGMENTS_MAX], dst_pitch[SEGMENTS_MAX]; /* bytes */
-  const leati_view *reads[SEGMENTS_MAX], *writes[SEGMENTS_MAX];
-  uint32_t read_count, write_count;
 } segments;
 
 static const leati_item_kernels segments_kernels = LEATI_ITEM_KERNELS_5(SEGMENTS);
 
-static int32_t record_segments(leati_recorder *recorder, segments *s, leat_error *err) {
+static int32_t add_segments(leati_planner *planner, segments *s, leat_error *err) {
   if (s->count == 0) {
     return LEAT_OK;
   }
   uint64_t quantities = 0;
   for (uint32_t i = 0; i < s->count; ++i) {
-    quantities |= s->src[i] | s->dst[i] | s->row[i] | s->src_pitch[i] | s->dst_pitch[i];
+    quantities |= s->src[i].address | s->dst[i].address | s->row[i] | s->src_pitch[i] | s->dst_pitch[i];
   }
   const uint32_t width = leati_item_width(quantities);
   segments_args args = {0};
+  leati_access reads[SEGMENTS_MAX], writes[SEGMENTS_MAX];
   uint64_t most = 0;
   for (uint32_t i = 0; i < s->count; ++i) {
     const uint64_t pitch = s->src_pitch[i] > s->dst_pitch[i] ? s->src_pitch[i] : s->dst_pitch[i];
@@ -375,9 +372,9 @@ static int32_t record_segments(leati_recorder *recorder, segments *s, leat_error
       return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                         "Concat and Split support tensors of up to 2147483647 items; these items have %u bytes", width);
     }
+    reads[i] = (leati_access){.view = &s->src[i], .field = &args.segments[i].src};
+    writes[i] = (leati_access){.view = &s->dst[i], .field = &args.segments[i].dst};
     args.segments[i] = (segment){
-        .src = s->src[i],
-        .dst = s->dst[i],
         .count = (uint32_t)count,
         .row = (uint32_t)(s->row[i] / width),
         .src_pitch = (uint32_t)(s->src_pitch[i] / width),
@@ -385,21 +382,19 @@ static int32_t record_segments(leati_recorder *recorder, segments *s, leat_error
     };
     most = count > most ? count : most;
   }
-  leati_dispatch dispatch = {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_item_kernel(segments_kernels, width)},
       .args = &args,
       .args_size = sizeof(args),
-      .read_count = s->read_count,
-      .write_count = s->write_count,
-      .reads = s->reads,
-      .writes = s->writes,
+      .read_count = s->count,
+      .write_count = s->count,
+      .reads = reads,
+      .writes = writes,
   };
-  leati_groups_linear(recorder->device, most, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  leati_groups_linear(planner->device, most, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   dispatch.groups[2] = s->count;
   s->count = 0;
-  s->read_count = 0;
-  s->write_count = 0;
-  return leati_record_dispatch(recorder, &dispatch, err);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* Product of the sizes of dimensions [from, to). */
@@ -463,7 +458,7 @@ static int32_t infer_concat(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
-static int32_t invoke_concat(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_concat(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
   int32_t axis;
@@ -484,25 +479,23 @@ static int32_t invoke_concat(const leat_op *op, leati_recorder *recorder, const 
       const int64_t step[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
       start[axis] = position;
       const leati_view part = slice_view(dst, start, step, src->shape);
-      LEATI_TRY(leati_record_strided_copy(recorder, src, &part, err));
+      LEATI_TRY(leati_plan_strided_copy(planner, src, &part, err));
       position += size;
       continue;
     }
-    s.src[s.count] = src->address;
-    s.dst[s.count] = dst->address + (uint64_t)position * inner;
+    s.src[s.count] = *src;
+    s.dst[s.count] = *dst;
+    s.dst[s.count].address += (uint64_t)position * inner;
     s.rows[s.count] = rows;
     s.row[s.count] = (uint64_t)size * inner;
     s.src_pitch[s.count] = (uint64_t)size * inner;
     s.dst_pitch[s.count] = (uint64_t)dst->shape[axis] * inner;
-    s.reads[s.read_count++] = src;
-    s.writes[0] = dst;
-    s.write_count = 1;
     position += size;
     if (++s.count == SEGMENTS_MAX) {
-      LEATI_TRY(record_segments(recorder, &s, err));
+      LEATI_TRY(add_segments(planner, &s, err));
     }
   }
-  return record_segments(recorder, &s, err);
+  return add_segments(planner, &s, err);
 }
 
 /* Size along the axis of output `i` of a Split. */
@@ -548,7 +541,7 @@ static int32_t infer_split(const leat_op *op, const leati_call *call, leat_shape
                                    sum, total);
 }
 
-static int32_t invoke_split(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_split(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const src = &call->inputs[0];
   int32_t axis;
@@ -570,23 +563,21 @@ static int32_t invoke_split(const leat_op *op, leati_recorder *recorder, const l
       const int64_t step[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
       start[axis] = first;
       const leati_view part = slice_view(src, start, step, dst->shape);
-      LEATI_TRY(leati_record_strided_copy(recorder, &part, dst, err));
+      LEATI_TRY(leati_plan_strided_copy(planner, &part, dst, err));
       continue;
     }
-    s.src[s.count] = src->address + (uint64_t)first * inner;
-    s.dst[s.count] = dst->address;
+    s.src[s.count] = *src;
+    s.src[s.count].address += (uint64_t)first * inner;
+    s.dst[s.count] = *dst;
     s.rows[s.count] = rows;
     s.row[s.count] = (uint64_t)size * inner;
     s.src_pitch[s.count] = (uint64_t)src->shape[axis] * inner;
     s.dst_pitch[s.count] = (uint64_t)size * inner;
-    s.reads[0] = src;
-    s.read_count = 1;
-    s.writes[s.write_count++] = dst;
     if (++s.count == SEGMENTS_MAX) {
-      LEATI_TRY(record_segments(recorder, &s, err));
+      LEATI_TRY(add_segments(planner, &s, err));
     }
   }
-  return record_segments(recorder, &s, err);
+  return add_segments(planner, &s, err);
 }
 
 /* ---- Pad and Tile ----------------------------------------------------------------------------------------------- */
@@ -617,16 +608,15 @@ static int64_t left_of(const leati_view *src, const int64_t *begins, const int64
 }
 
 /* Adds, or takes off, `begins` items before and `ends` behind. */
-static int32_t record_pad(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint32_t mode,
-                          const int64_t *begins, const int64_t *ends, uint64_t value, leat_error *err) {
+static int32_t add_pad(leati_planner *planner, const leati_view *src, const leati_view *dst, uint32_t mode,
+                       const int64_t *begins, const int64_t *ends, uint64_t value, leat_error *err) {
   if (dst->count == 0) {
     return LEAT_OK;
   }
   LEATI_TRY(leati_check_reach(src, "Pad or Tile", err));
   LEATI_TRY(leati_check_reach(dst, "Pad or Tile", err));
+  leati_view from = *src; /* its address: of the first item that is left */
   pad_args args = {
-      .src = src->address,
-      .dst = dst->address,
       .value = value,
       .count = (uint32_t)dst->count,
       .rank = dst->ndim == 0 ? 1 : (uint32_t)dst->ndim,
@@ -637,21 +627,21 @@ static int32_t record_pad(leati_recorder *recorder, const leati_view *src, const
     args.dims[d] = (uint32_t)dst->shape[d];
     args.src_dims[d] = (int32_t)left_of(src, begins, ends, d);
     if (begins[d] < 0) {
-      args.src -= (uint64_t)(begins[d] * src->strides[d] * (int64_t)src->item_size);
+      from.address -= (uint64_t)(begins[d] * src->strides[d] * (int64_t)src->item_size);
     } else {
       args.begins[d] = (int32_t)begins[d];
     }
     args.strides[d] = src->shape[d] == 1 ? 0 : (int32_t)src->strides[d];
   }
-  leati_dispatch dispatch = {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_item_kernel(pad_kernels, dst->item_size), .spec = {mode}},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS(src),
-      LEATI_WRITES(dst),
+      LEATI_READS({&from, &args.src}),
+      LEATI_WRITES({dst, &args.dst}),
   };
-  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 static int32_t supports_pad(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
@@ -732,7 +722,7 @@ static int32_t infer_pad(const leat_op *op, const leati_call *call, leat_shape *
   return LEAT_OK;
 }
 
-static int32_t invoke_pad(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_pad(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const pad_state *const state = leati_op_state_const(op);
   const leati_view *const value_view = leati_input(call, 2);
   int64_t begins[LEAT_MAX_RANK], ends[LEAT_MAX_RANK];
@@ -742,7 +732,7 @@ static int32_t invoke_pad(const leat_op *op, leati_recorder *recorder, const lea
     /* The kernel takes the low bytes, which come first on every machine that Leat runs on. */
     memcpy(&value, value_view->data, value_view->item_size);
   }
-  return record_pad(recorder, &call->inputs[0], &call->outputs[0], state->mode, begins, ends, value, err);
+  return add_pad(planner, &call->inputs[0], &call->outputs[0], state->mode, begins, ends, value, err);
 }
 
 static int32_t infer_tile(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -765,10 +755,10 @@ static int32_t infer_tile(const leat_op *op, const leati_call *call, leat_shape 
   return LEAT_OK;
 }
 
-static int32_t invoke_tile(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_tile(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const int64_t none[LEAT_MAX_RANK] = {0};
-  return record_pad(recorder, &call->inputs[0], &call->outputs[0], PAD_WRAP, none, none, 0, err);
+  return add_pad(planner, &call->inputs[0], &call->outputs[0], PAD_WRAP, none, none, 0, err);
 }
 
 /* ---- DepthToSpace and SpaceToDepth ------------------------------------------------------------------------------ */
@@ -827,7 +817,7 @@ static int32_t infer_block(const leat_op *op, const leati_call *call, leat_shape
              : LEAT_OK;
 }
 
-static int32_t invoke_block(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_block(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const block_state *const state = leati_op_state_const(op);
   const bool to_space = leati_op_def_of(op)->param == DEPTH_TO_SPACE;
   const int64_t b = state->size;
@@ -848,7 +838,7 @@ static int32_t invoke_block(const leat_op *op, leati_recorder *recorder, const l
                                    wide->strides[2], wide->strides[3] * b, wide->strides[3]};
   reshape_view(deep, 6, shape, deep_strides);
   reshape_view(wide, 6, shape, wide_strides);
-  return leati_record_strided_copy(recorder, &src, &dst, err);
+  return leati_plan_strided_copy(planner, &src, &dst, err);
 }
 
 /* ---- Trilu ------------------------------------------------------------------------------------------------------ */
@@ -882,7 +872,7 @@ static int32_t infer_trilu(const leat_op *op, const leati_call *call, leat_shape
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t invoke_trilu(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_trilu(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const trilu_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
   const leati_view *const k = leati_input(call, 1);
@@ -890,26 +880,24 @@ static int32_t invoke_trilu(const leat_op *op, leati_recorder *recorder, const l
     return LEAT_OK;
   }
   leati_view src;
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &src, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &src, err));
   LEATI_TRY(leati_check_reach(dst, "Trilu", err));
   const trilu_args args = {
-      .src = src.address,
-      .dst = dst->address,
       .count = (uint32_t)dst->count,
       .rows = (uint32_t)dst->shape[dst->ndim - 2],
       .columns = (uint32_t)dst->shape[dst->ndim - 1],
       .diagonal = k == NULL ? 0 : (int32_t)clamp(leati_host_int(k, 0), -INT32_MAX, INT32_MAX),
       .upper = state->upper ? 1 : 0,
   };
-  leati_dispatch dispatch = {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_item_kernel(trilu_kernels, dst->item_size)},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS(&src),
-      LEATI_WRITES(dst),
+      LEATI_READS({&src, &args.src}),
+      LEATI_WRITES({dst, &args.dst}),
   };
-  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
@@ -928,7 +916,7 @@ static const leati_op_def op_transpose = {
     .create = create_transpose,
     .any_size = true,
     .infer = infer_transpose,
-    .invoke = invoke_transpose,
+    .plan = plan_transpose,
 };
 static const leati_op_def op_expand = {
     .info = {INFO("Expand", 8, 13, 2, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64)},
@@ -936,14 +924,14 @@ static const leati_op_def op_expand = {
     .any_size = true,
     .supports = supports_expand,
     .infer = infer_expand,
-    .invoke = invoke_expand,
+    .plan = plan_expand,
 };
 static const leati_op_def op_slice = {
     .info = {INFO("Slice", 10, 13, 3, 5, 0x1e), LEATI_TYPES(&type_moved, &type_index)},
     .input_types = numbers_0_1,
     .any_size = true,
     .infer = infer_slice,
-    .invoke = invoke_slice,
+    .plan = plan_slice,
 };
 static const leati_op_def op_concat = {
     .info = {INFO("Concat", 4, 13, 1, LEAT_VARIADIC, 0), LEATI_TYPES(&type_moved), LEATI_ATTRIBUTES(&attribute_axis)},
@@ -953,7 +941,7 @@ static const leati_op_def op_concat = {
     .any_size = true,
     .least_rank = 1,
     .infer = infer_concat,
-    .invoke = invoke_concat,
+    .plan = plan_concat,
 };
 static const leati_op_def op_split = {
     .info = {.struct_size = sizeof(leat_op_info),
@@ -974,7 +962,7 @@ static const leati_op_def op_split = {
     .any_size = true,
     .least_rank = 1,
     .infer = infer_split,
-    .invoke = invoke_split,
+    .plan = plan_split,
 };
 static const leati_op_def op_pad = {
     .info = {INFO("Pad", 11, 25, 2, 4, 0xe), LEATI_TYPES(&type_moved, &type_int64, &type_index),
@@ -984,13 +972,13 @@ static const leati_op_def op_pad = {
     .supports = supports_pad,
     .create = create_pad,
     .infer = infer_pad,
-    .invoke = invoke_pad,
+    .plan = plan_pad,
 };
 static const leati_op_def op_tile = {
     .info = {INFO("Tile", 6, 13, 2, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64)},
     .input_types = numbers_0_1,
     .infer = infer_tile,
-    .invoke = invoke_tile,
+    .plan = plan_tile,
 };
 static const leati_op_def op_depth_to_space = {
     .info = {INFO("DepthToSpace", 1, 28, 1, 1, 0), LEATI_TYPES(&type_moved),
@@ -1002,7 +990,7 @@ static const leati_op_def op_depth_to_space = {
     .least_rank = 4,
     .most_rank = 4,
     .infer = infer_block,
-    .invoke = invoke_block,
+    .plan = plan_block,
 };
 static const leati_op_def op_space_to_depth = {
     .info = {INFO("SpaceToDepth", 1, 28, 1, 1, 0), LEATI_TYPES(&type_moved),
@@ -1014,7 +1002,7 @@ static const leati_op_def op_space_to_depth = {
     .least_rank = 4,
     .most_rank = 4,
     .infer = infer_block,
-    .invoke = invoke_block,
+    .plan = plan_block,
 };
 static const leati_op_def op_trilu = {
     .info = {INFO("Trilu", 14, 14, 1, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64),
@@ -1024,7 +1012,7 @@ static const leati_op_def op_trilu = {
     .create = create_trilu,
     .least_rank = 2,
     .infer = infer_trilu,
-    .invoke = invoke_trilu,
+    .plan = plan_trilu,
 };
 
 static const leati_op_def *const defs[] = {

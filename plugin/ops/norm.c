@@ -73,14 +73,14 @@ static int32_t softmax_infer(const leat_op *op, const leati_call *call, leat_sha
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t softmax_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t softmax_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_view *y = &call->outputs[0];
   if (y->count == 0) {
     return LEAT_OK;
   }
   LEATI_TRY(check_size(y, err));
   leati_view x;
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));
   int64_t count, inner;
   LEATI_TRY(softmax_lines(op, &x, &count, &inner, err));
   const int64_t lines = (int64_t)x.count / count;
@@ -88,16 +88,16 @@ static int32_t softmax_invoke(const leat_op *op, leati_recorder *recorder, const
   const struct {
     uint64_t x, y;
     uint32_t lines, count, inner;
-  } args = {
-      .x = x.address, .y = y->address, .lines = (uint32_t)lines, .count = (uint32_t)count, .inner = (uint32_t)inner};
-  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_SOFTMAX,
-                                          .spec = {share.spec, share.held, leati_op_def_of(op)->param == LOG_SOFTMAX}},
-                             .args = &args,
-                             .args_size = sizeof(args),
-                             LEATI_READS(&x),
-                             LEATI_WRITES(y)};
-  leati_groups_linear(recorder->device, (uint64_t)lines, share.per_group, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  } args = {.lines = (uint32_t)lines, .count = (uint32_t)count, .inner = (uint32_t)inner};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = LEATI_KERNEL_SOFTMAX,
+                   .spec = {share.spec, share.held, leati_op_def_of(op)->param == LOG_SOFTMAX}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&x, &args.x}),
+      LEATI_WRITES({y, &args.y})};
+  leati_groups_linear(planner->device, (uint64_t)lines, share.per_group, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -125,7 +125,7 @@ static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error
                                         .param = which,                               \
                                         .create = softmax_create,                     \
                                         .infer = softmax_infer,                       \
-                                        .invoke = softmax_invoke}
+                                        .plan = softmax_plan}
 SOFTMAX_OP(op_softmax, "Softmax", SOFTMAX);
 SOFTMAX_OP(op_log_softmax, "LogSoftmax", LOG_SOFTMAX);
 
@@ -152,37 +152,26 @@ typedef struct norm_job {
   norm_args args;
 } norm_job;
 
-static uint64_t address_of(const leati_view *view) {
-  return view == NULL ? 0 : view->address;
-}
-
-static int32_t record_norm(leati_recorder *recorder, norm_job *job, leat_error *err) {
+static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) {
   norm_args *args = &job->args;
   const leati_lines share = leati_lines_choose(true, args->lines, args->count);
-  leati_dispatch dispatch = {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = LEATI_KERNEL_NORM, .spec = {share.spec, share.held, job->rms, job->skip != NULL}},
       .args = args,
       .args_size = sizeof(*args),
-      LEATI_READS(job->x, job->scale, job->bias, job->skip, job->addend),
-      LEATI_WRITES(job->y, job->mean, job->deviation, job->total)};
-  args->x = address_of(job->x);
-  args->scale = address_of(job->scale);
-  args->bias = address_of(job->bias);
-  args->skip = address_of(job->skip);
-  args->addend = address_of(job->addend);
-  args->y = address_of(job->y);
-  args->mean = address_of(job->mean);
-  args->deviation = address_of(job->deviation);
-  args->total = address_of(job->total);
-  leati_groups_linear(recorder->device, args->lines, share.per_group, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+      LEATI_READS({job->x, &args->x}, {job->scale, &args->scale}, {job->bias, &args->bias}, {job->skip, &args->skip},
+                  {job->addend, &args->addend}),
+      LEATI_WRITES({job->y, &args->y}, {job->mean, &args->mean}, {job->deviation, &args->deviation},
+                   {job->total, &args->total})};
+  leati_groups_linear(planner->device, args->lines, share.per_group, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-/* A compact view of `view` broadcast to `ndim` dimensions `dims`: itself, or a recorded copy. */
-static int32_t record_expanded(leati_recorder *recorder, const leati_view *view, int32_t ndim, const int64_t *dims,
-                               leati_view *out, leat_error *err) {
+/* A compact view of `view` broadcast to `ndim` dimensions `dims`: itself, or a copy. */
+static int32_t add_expanded(leati_planner *planner, const leati_view *view, int32_t ndim, const int64_t *dims,
+                            leati_view *out, leat_error *err) {
   if (view->count == (uint64_t)product(dims, 0, ndim)) {
-    return leati_record_compact(recorder, view, out, err);
+    return leati_plan_compact(planner, view, out, err);
   }
   leati_view wide = *view;
   /* Leading dimensions beyond `ndim` have size 1 and move nothing. */
@@ -201,9 +190,9 @@ static int32_t record_expanded(leati_recorder *recorder, const leati_view *view,
     wide.shape[d] = out->shape[d] = dims[d];
     wide.strides[d] = strides[d];
   }
-  LEATI_TRY(leati_record_temp(recorder, out, err));
+  LEATI_TRY(leati_plan_temporary(planner, out, err));
   wide.count = out->count;
-  return leati_record_strided_copy(recorder, &wide, out, err);
+  return leati_plan_strided_copy(planner, &wide, out, err);
 }
 
 /* Layer normalisation and its kin: the line is everything from `axis` on. */
@@ -297,7 +286,7 @@ static int32_t layer_infer(const leat_op *op, const leati_call *call, leat_shape
   return LEAT_OK;
 }
 
-static int32_t layer_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t layer_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const layer_state *state = leati_op_state_const(op);
   const uint32_t param = leati_op_def_of(op)->param;
   const leati_view *y = &call->outputs[0];
@@ -305,7 +294,7 @@ static int32_t layer_invoke(const leat_op *op, leati_recorder *recorder, const l
   int32_t axis;
   LEATI_TRY(layer_axis(op, call, &axis, err));
   leati_view x, scale, bias, skip, addend;
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));
   const int32_t rank = x.ndim - axis;
   const int64_t *dims = x.shape + axis;
   norm_job job = {.x = &x,
@@ -327,7 +316,7 @@ static int32_t layer_invoke(const leat_op *op, leati_recorder *recorder, const l
   job.args.count = (uint32_t)count;
   if (count == 0) {
     /* Lines of nothing have no elements to scale, but still a mean and a deviation. */
-    return job.mean == NULL && job.deviation == NULL ? LEAT_OK : record_norm(recorder, &job, err);
+    return job.mean == NULL && job.deviation == NULL ? LEAT_OK : add_norm(planner, &job, err);
   }
   /* Scale and bias repeat over the leading dimensions that neither has of its own; other broadcasts are copied out. */
   const leati_view *const scale_given = input_at(call, layer_places[param].scale);
@@ -337,26 +326,26 @@ static int32_t layer_invoke(const leat_op *op, leati_recorder *recorder, const l
   job.args.period = (uint32_t)product(x.shape, own, axis);
   job.args.step = job.args.count;
   if (scale_given != NULL) {
-    LEATI_TRY(record_expanded(recorder, scale_given, x.ndim - own, x.shape + own, &scale, err));
+    LEATI_TRY(add_expanded(planner, scale_given, x.ndim - own, x.shape + own, &scale, err));
     job.scale = &scale;
   }
   if (bias_given != NULL) {
-    LEATI_TRY(record_expanded(recorder, bias_given, x.ndim - own, x.shape + own, &bias, err));
+    LEATI_TRY(add_expanded(planner, bias_given, x.ndim - own, x.shape + own, &bias, err));
     job.bias = &bias;
   }
   const leati_view *given = input_at(call, layer_places[param].addend);
   if (given != NULL) {
-    LEATI_TRY(record_expanded(recorder, given, rank, dims, &addend, err));
+    LEATI_TRY(add_expanded(planner, given, rank, dims, &addend, err));
     job.addend = &addend;
   }
   if (has_skip(op)) {
     given = &call->inputs[1];
     own = first_own(&x, axis, given);
-    LEATI_TRY(record_expanded(recorder, given, x.ndim - own, x.shape + own, &skip, err));
+    LEATI_TRY(add_expanded(planner, given, x.ndim - own, x.shape + own, &skip, err));
     job.skip = &skip;
     job.args.skip_lines = (uint32_t)product(x.shape, own, axis);
   }
-  return record_norm(recorder, &job, err);
+  return add_norm(planner, &job, err);
 }
 
 static int32_t layer_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -396,7 +385,7 @@ static int32_t layer_supports(const leati_op_def *def, leat_device *device, cons
                                         .supports = layer_supports,                   \
                                         .create = layer_create,                       \
                                         .infer = layer_infer,                         \
-                                        .invoke = layer_invoke}
+                                        .plan = layer_plan}
 LAYER_OP(op_layer, "LayerNormalization", "", 17, LAYER, 2, 3, 3, &attr_axis, &attr_epsilon, &attr_stash_type);
 LAYER_OP(op_rms, "RMSNormalization", "", 23, RMS, 2, 2, 1, &attr_axis, &attr_epsilon, &attr_stash_type);
 LAYER_OP(op_simplified, "SimplifiedLayerNormalization", "", 1, SIMPLIFIED_LAYER, 2, 2, 2, &attr_axis, &attr_epsilon,
@@ -446,7 +435,7 @@ static int32_t group_infer(const leat_op *op, const leati_call *call, leat_shape
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t group_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t group_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const group_state *state = leati_op_state_const(op);
   const leati_view *y = &call->outputs[0];
   if (y->count == 0) {
@@ -456,9 +445,9 @@ static int32_t group_invoke(const leat_op *op, leati_recorder *recorder, const l
   int64_t groups;
   LEATI_TRY(group_check(op, call, &groups, err));
   leati_view x, scale, bias;
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[1], &scale, err));
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[2], &bias, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &scale, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[2], &bias, err));
   const int64_t pixels = product(x.shape, 2, x.ndim), channels = x.shape[1] / groups;
   const bool per_channel = (int64_t)scale.count == x.shape[1];
   norm_job job = {.x = &x,
@@ -472,7 +461,7 @@ static int32_t group_invoke(const leat_op *op, leati_recorder *recorder, const l
                            .step = per_channel ? (uint32_t)channels : 1,
                            .spread = (uint32_t)(per_channel ? pixels : channels * pixels),
                            .epsilon = state->epsilon}};
-  return record_norm(recorder, &job, err);
+  return add_norm(planner, &job, err);
 }
 
 static int32_t group_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -501,7 +490,7 @@ static int32_t group_create(leat_op *op, const leati_op_desc *desc, leat_error *
                                         .supports = layer_supports,                   \
                                         .create = group_create,                       \
                                         .infer = group_infer,                         \
-                                        .invoke = group_invoke}
+                                        .plan = group_plan}
 GROUP_OP(op_instance, "InstanceNormalization", 6, 22, INSTANCE, &attr_epsilon);
 GROUP_OP(op_group, "GroupNormalization", 18, 21, GROUP, &attr_epsilon, &attr_num_groups, &attr_stash_type);
 
@@ -524,7 +513,7 @@ static int32_t batch_infer(const leat_op *op, const leati_call *call, leat_shape
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t batch_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t batch_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const batch_state *state = leati_op_state_const(op);
   const leati_view *y = &call->outputs[0];
   if (y->count == 0) {
@@ -533,31 +522,26 @@ static int32_t batch_invoke(const leat_op *op, leati_recorder *recorder, const l
   LEATI_TRY(check_size(y, err));
   leati_view in[5];
   for (uint32_t i = 0; i < 5; ++i) {
-    LEATI_TRY(leati_record_compact(recorder, &call->inputs[i], &in[i], err));
+    LEATI_TRY(leati_plan_compact(planner, &call->inputs[i], &in[i], err));
   }
   const int64_t inner = in[0].ndim > 2 ? product(in[0].shape, 2, in[0].ndim) : 1;
   const struct {
     uint64_t x, y, scale, bias, mean, variance;
     uint32_t count, channels, inner;
     float epsilon;
-  } args = {.x = in[0].address,
-            .y = y->address,
-            .scale = in[1].address,
-            .bias = in[2].address,
-            .mean = in[3].address,
-            .variance = in[4].address,
-            .count = (uint32_t)y->count,
+  } args = {.count = (uint32_t)y->count,
             .channels = (uint32_t)in[1].count,
             .inner = (uint32_t)inner,
             .epsilon = state->epsilon};
-  const bool quads = inner % 4 == 0 && args.x % 16 == 0 && args.y % 16 == 0;
-  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_BATCH_NORM, .spec = {quads}},
-                             .args = &args,
-                             .args_size = sizeof(args),
-                             LEATI_READS(&in[0], &in[1], &in[2], &in[3], &in[4]),
-                             LEATI_WRITES(y)};
-  leati_groups_linear(recorder->device, y->count, 1024, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  const bool quads = inner % 4 == 0 && in[0].address % 16 == 0 && y->address % 16 == 0;
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_BATCH_NORM, .spec = {quads}},
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({&in[0], &args.x}, {&in[1], &args.scale}, {&in[2], &args.bias},
+                                              {&in[3], &args.mean}, {&in[4], &args.variance}),
+                                  LEATI_WRITES({y, &args.y})};
+  leati_groups_linear(planner->device, y->count, 1024, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 static int32_t batch_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -592,7 +576,7 @@ static const leati_op_def op_batch = {.info = {.struct_size = sizeof(leat_op_inf
                                       .supports = batch_supports,
                                       .create = batch_create,
                                       .infer = batch_infer,
-                                      .invoke = batch_invoke};
+                                      .plan = batch_plan};
 
 static const leati_op_def *const defs[] = {&op_softmax,    &op_log_softmax,     &op_layer,    &op_rms,   &op_simplified,
                                            &op_skip_layer, &op_skip_simplified, &op_instance, &op_group, &op_batch};

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "streams/recorder.h"
+#include "ops/planner.h"
 #include "tensor.h"
 
 /** Arguments of an operator that are handed over on the caller's stack; operators with more get them from the heap. */
@@ -23,7 +23,7 @@
 typedef struct leati_call {
   uint32_t input_count, output_count;
   const leati_view *inputs;  /**< absent ones have present == false; trailing absent ones may be missing altogether */
-  const leati_view *outputs; /**< invoke only; those below info.min_outputs are there, others have present == false
+  const leati_view *outputs; /**< plan only; those below info.min_outputs are there, others have present == false
                                 where they are not wanted */
 } leati_call;
 
@@ -60,11 +60,11 @@ typedef struct leati_op_def {
   /** Computes output shapes: `ndim` and `dims` of each, and `dtype` where output_types does not say it. Reads `shape`
    * and `type` of inputs, and the data of host inputs. */
   int32_t (*infer)(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
-  /** Records the operator. The registry has checked counts, types, host or device, that required inputs and outputs are
-   * there, that the outputs have the shapes and types that infer() gives and are compact, and that no output overlaps
-   * an input (but for exact aliases where info.flags allows them). Called again if something was lacking: see
-   * leati_record(). */
-  int32_t (*invoke)(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err);
+  /** Plans the operator for these shapes and values of host inputs: a pure function of them, of `op` and of the device.
+   * Counts, types, host or device were checked, that required inputs and outputs are there, that the outputs have the
+   * shapes and types that infer() gives and are compact, and that no output overlaps an input (but for exact aliases
+   * where info.flags allows them). */
+  int32_t (*plan)(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
 } leati_op_def;
 
 /** The operators of one .c file. */
@@ -176,15 +176,14 @@ int32_t leati_check_rounds(const leat_device *device, uint64_t rounds, const cha
 /** Shape of output 0 for an operator whose output looks like input 0. */
 int32_t leati_infer_same(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
 
-/* ---- Recording helpers (movement.c) -------------------------------------------------------------------------------
+/* ---- Planning helpers (movement.c) -------------------------------------------------------------------------------
  */
 
-/** Records the copy of any view into any view of the same shape and item size (any strides; bytes are copied as they
+/** Plans the copy of any view into any view of the same shape and item size (any strides; bytes are copied as they
  * are). */
-int32_t leati_record_strided_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst,
-                                  leat_error *err);
+int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, const leati_view *dst, leat_error *err);
 /** Gives a compact view of the same contents: `view` itself if it is compact, else a temporary that is filled by a
- * recorded copy. */
-int32_t leati_record_compact(leati_recorder *recorder, const leati_view *view, leati_view *out, leat_error *err);
+ * copy. */
+int32_t leati_plan_compact(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_OP_H_ */

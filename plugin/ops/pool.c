@@ -50,7 +50,7 @@ static int32_t pool_infer(const leat_op *op, const leati_call *call, leat_shape 
   return LEAT_OK;
 }
 
-static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const pool_state *state = leati_op_state_const(op);
   const leati_view *y = &call->outputs[0];
   if (y->count == 0) {
@@ -60,12 +60,10 @@ static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const le
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a pool over 2^31 elements or more is not supported");
   }
   leati_view x;
-  LEATI_TRY(leati_record_compact(recorder, &call->inputs[0], &x, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));
   leati_window_fit fit;
   LEATI_TRY(pool_lay(op, &x, &fit, err));
-  pool_args args = {.x = x.address,
-                    .y = y->address,
-                    .count = (uint32_t)y->count,
+  pool_args args = {.count = (uint32_t)y->count,
                     .out_depth = (uint32_t)fit.out[0],
                     .out_height = (uint32_t)fit.out[1],
                     .out_width = (uint32_t)fit.out[2]};
@@ -78,13 +76,13 @@ static int32_t pool_invoke(const leat_op *op, leati_recorder *recorder, const le
     args.pad[d] = (int32_t)fit.pad_begin[d];
   }
   const uint32_t average = leati_op_def_of(op)->param == AVERAGE_POOL;
-  leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_POOL, .spec = {average, state->count_padding}},
-                             .args = &args,
-                             .args_size = sizeof(args),
-                             LEATI_READS(&x),
-                             LEATI_WRITES(y)};
-  leati_groups_linear(recorder->device, y->count, 256, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_POOL, .spec = {average, state->count_padding}},
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({&x, &args.x}),
+                                  LEATI_WRITES({y, &args.y})};
+  leati_groups_linear(planner->device, y->count, 256, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 static int32_t pool_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
@@ -130,7 +128,7 @@ static const leati_op_def op_max_pool = {.info = {.struct_size = sizeof(leat_op_
                                          .supports = pool_supports,
                                          .create = pool_create,
                                          .infer = pool_infer,
-                                         .invoke = pool_invoke};
+                                         .plan = pool_plan};
 
 static const leati_op_def op_average_pool = {
     .info = {.struct_size = sizeof(leat_op_info),
@@ -152,7 +150,7 @@ static const leati_op_def op_average_pool = {
     .supports = pool_supports,
     .create = pool_create,
     .infer = pool_infer,
-    .invoke = pool_invoke};
+    .plan = pool_plan};
 
 /* ---- Global pools -------------------------------------------------------------------------------------------------
  */
@@ -170,11 +168,10 @@ static int32_t global_infer(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
-static int32_t global_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t global_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_view *x = &call->inputs[0];
   const uint32_t spatial = ((UINT32_C(1) << x->ndim) - 1) & ~UINT32_C(3);
-  return leati_record_reduction(recorder, (leati_reduction)leati_op_def_of(op)->param, x, spatial, &call->outputs[0],
-                                err);
+  return leati_plan_reduction(planner, (leati_reduction)leati_op_def_of(op)->param, x, spatial, &call->outputs[0], err);
 }
 
 #define GLOBAL_POOL(variable, name_, reduction)                                       \
@@ -191,7 +188,7 @@ static int32_t global_invoke(const leat_op *op, leati_recorder *recorder, const 
                                         .param = reduction,                           \
                                         .least_rank = 2,                              \
                                         .infer = global_infer,                        \
-                                        .invoke = global_invoke}
+                                        .plan = global_plan}
 GLOBAL_POOL(op_global_average, "GlobalAveragePool", LEATI_REDUCE_MEAN);
 GLOBAL_POOL(op_global_max, "GlobalMaxPool", LEATI_REDUCE_MAX);
 

@@ -139,26 +139,23 @@ static leati_kernel reduce_kernel(uint64_t from, uint64_t to) {
 }
 
 /* One dispatch: `y` has args->results * args->chunks elements. */
-static int32_t record_stage(leati_recorder *recorder, reduce_args *args, const leati_lines *lines, uint32_t before,
-                            uint32_t combine, uint32_t after, const leati_view *x, const leati_view *shift,
-                            const leati_view *y, leat_error *err) {
-  args->x = x->address;
-  args->y = y->address;
-  args->shift = shift != NULL ? shift->address : 0;
-  leati_dispatch dispatch = {
+static int32_t add_stage(leati_planner *planner, reduce_args *args, const leati_lines *lines, uint32_t before,
+                         uint32_t combine, uint32_t after, const leati_view *x, const leati_view *shift,
+                         const leati_view *y, leat_error *err) {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = reduce_kernel(x->type, y->type), .spec = {lines->spec, before, combine, after}},
       .args = args,
       .args_size = sizeof(*args),
-      LEATI_READS(x, shift),
-      LEATI_WRITES(y)};
+      LEATI_READS({x, &args->x}, {shift, &args->shift}),
+      LEATI_WRITES({y, &args->y})};
   const uint64_t blocks = (args->results + lines->per_group - 1) / lines->per_group;
-  leati_groups_linear(recorder->device, blocks * args->chunks, 1, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, blocks * args->chunks, 1, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* `divisor` is what recipes divide by. */
-static int32_t record_recipe(leati_recorder *recorder, uint32_t recipe, const leati_view *x, uint32_t axes,
-                             uint32_t divisor, const leati_view *shift, const leati_view *y, leat_error *err) {
+static int32_t add_recipe(leati_planner *planner, uint32_t recipe, const leati_view *x, uint32_t axes, uint32_t divisor,
+                          const leati_view *shift, const leati_view *y, leat_error *err) {
   const dims kept = pick_dims(x, ~axes);
   dims reduced = pick_dims(x, axes);
   if (reduced.rank == 0) {
@@ -185,11 +182,11 @@ static int32_t record_recipe(leati_recorder *recorder, uint32_t recipe, const le
   choose_chunks(&lines, results, count, &args.chunks, &args.chunk);
   const uint32_t before = recipes[recipe].before, combine = recipes[recipe].combine, after = recipes[recipe].after;
   if (args.chunks == 1) {
-    return record_stage(recorder, &args, &lines, before, combine, after, x, shift, y, err);
+    return add_stage(planner, &args, &lines, before, combine, after, x, shift, y, err);
   }
   leati_view pieces = {.type = y->type, .ndim = 1, .shape = {(int64_t)(results * args.chunks)}};
-  LEATI_TRY(leati_record_temp(recorder, &pieces, err));
-  LEATI_TRY(record_stage(recorder, &args, &lines, before, combine, AFTER_NOTHING, x, shift, &pieces, err));
+  LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
+  LEATI_TRY(add_stage(planner, &args, &lines, before, combine, AFTER_NOTHING, x, shift, &pieces, err));
   const leati_lines second = leati_lines_choose(true, results, args.chunks);
   reduce_args rest = {.results = args.results,
                       .count = args.chunks,
@@ -202,16 +199,16 @@ static int32_t record_recipe(leati_recorder *recorder, uint32_t recipe, const le
                       .kept_stride = {(int32_t)args.chunks},
                       .reduced_shape = {args.chunks},
                       .reduced_stride = {1}};
-  return record_stage(recorder, &rest, &second, BEFORE_NOTHING, combine, after, &pieces, shift, y, err);
+  return add_stage(planner, &rest, &second, BEFORE_NOTHING, combine, after, &pieces, shift, y, err);
 }
 
-int32_t leati_record_reduction(leati_recorder *recorder, leati_reduction reduction, const leati_view *given,
-                               uint32_t axes, const leati_view *y, leat_error *err) {
+int32_t leati_plan_reduction(leati_planner *planner, leati_reduction reduction, const leati_view *given, uint32_t axes,
+                             const leati_view *y, leat_error *err) {
   if (y->count == 0) {
     return LEAT_OK;
   }
   leati_view x;
-  LEATI_TRY(leati_record_walkable(recorder, given, &x, err));
+  LEATI_TRY(leati_plan_walkable(planner, given, &x, err));
   if (y->count > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a reduction to 2^31 elements or more is not supported");
   }
@@ -220,24 +217,24 @@ int32_t leati_record_reduction(leati_recorder *recorder, leati_reduction reducti
   leati_view between = {.type = x.type, .ndim = 1, .shape = {(int64_t)y->count}};
   if (reduction == LEATI_REDUCE_LOG_SUM_EXP) {
     /* The largest element is taken out of the exponents, so that they cannot overflow. */
-    LEATI_TRY(leati_record_temp(recorder, &between, err));
-    LEATI_TRY(record_recipe(recorder, LEATI_REDUCE_MAX, &x, axes, divisor, NULL, &between, err));
-    return record_recipe(recorder, reduction, &x, axes, divisor, &between, y, err);
+    LEATI_TRY(leati_plan_temporary(planner, &between, err));
+    LEATI_TRY(add_recipe(planner, LEATI_REDUCE_MAX, &x, axes, divisor, NULL, &between, err));
+    return add_recipe(planner, reduction, &x, axes, divisor, &between, y, err);
   }
   if (reduction == LEATI_REDUCE_MEAN && x.type == LEAT_TYPE_INT32) {
     /* Fewer than 2^31 elements of 32 bits sum up to 63. */
     between.type = LEAT_TYPE_INT64;
-    LEATI_TRY(leati_record_temp(recorder, &between, err));
-    LEATI_TRY(record_recipe(recorder, LEATI_REDUCE_SUM, &x, axes, divisor, NULL, &between, err));
-    return record_recipe(recorder, LEATI_REDUCE_MEAN, &between, 0, divisor, NULL, y, err);
+    LEATI_TRY(leati_plan_temporary(planner, &between, err));
+    LEATI_TRY(add_recipe(planner, LEATI_REDUCE_SUM, &x, axes, divisor, NULL, &between, err));
+    return add_recipe(planner, LEATI_REDUCE_MEAN, &between, 0, divisor, NULL, y, err);
   }
   if (reduction == LEATI_REDUCE_MEAN && x.type == LEAT_TYPE_INT64) {
     /* A sum of elements may need more than 64 bits, that of their quotients and that of the rests do not. */
-    LEATI_TRY(leati_record_temp(recorder, &between, err));
-    LEATI_TRY(record_recipe(recorder, SUM_OF_QUOTIENTS, &x, axes, divisor, NULL, &between, err));
-    return record_recipe(recorder, MEAN_OF_RESTS, &x, axes, divisor, &between, y, err);
+    LEATI_TRY(leati_plan_temporary(planner, &between, err));
+    LEATI_TRY(add_recipe(planner, SUM_OF_QUOTIENTS, &x, axes, divisor, NULL, &between, err));
+    return add_recipe(planner, MEAN_OF_RESTS, &x, axes, divisor, &between, y, err);
   }
-  return record_recipe(recorder, reduction, &x, axes, divisor, NULL, y, err);
+  return add_recipe(planner, reduction, &x, axes, divisor, NULL, y, err);
 }
 
 /* ---- Operators of the Reduce kind ---------------------------------------------------------------------------------
@@ -293,11 +290,11 @@ static int32_t reduce_infer(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
-static int32_t reduce_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t reduce_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   uint32_t axes;
   LEATI_TRY(reduced_axes(op, call, &axes, err));
-  return leati_record_reduction(recorder, (leati_reduction)leati_op_def_of(op)->param, &call->inputs[0], axes,
-                                &call->outputs[0], err);
+  return leati_plan_reduction(planner, (leati_reduction)leati_op_def_of(op)->param, &call->inputs[0], axes,
+                              &call->outputs[0], err);
 }
 
 static int32_t reduce_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -335,7 +332,7 @@ static const uint8_t axes_input_types[] = {0, 1};
                                         .param = reduction,                                     \
                                         .create = reduce_create,                                \
                                         .infer = reduce_infer,                                  \
-                                        .invoke = reduce_invoke}
+                                        .plan = reduce_plan}
 /* The form with an input on the host. */
 #define REDUCE_BY_INPUT(variable, name_, reduction, type, first, last)                          \
   static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info),           \
@@ -355,7 +352,7 @@ static const uint8_t axes_input_types[] = {0, 1};
                                         .param = reduction,                                     \
                                         .create = reduce_create,                                \
                                         .infer = reduce_infer,                                  \
-                                        .invoke = reduce_invoke}
+                                        .plan = reduce_plan}
 
 REDUCE_BY_ATTRIBUTE(op_sum_11, "ReduceSum", LEATI_REDUCE_SUM, type_numbers, 11);
 REDUCE_BY_INPUT(op_sum_13, "ReduceSum", LEATI_REDUCE_SUM, type_numbers, 13, 13);
@@ -414,22 +411,20 @@ static int32_t arg_infer(const leat_op *op, const leati_call *call, leat_shape *
   return LEAT_OK;
 }
 
-static int32_t arg_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const arg_state *state = leati_op_state_const(op);
   const leati_view *y = &call->outputs[0];
   if (y->count == 0) {
     return LEAT_OK;
   }
   leati_view x;
-  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[0], &x, err));
+  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &x, err));
   int32_t axis;
   LEATI_TRY(leati_axis(state->axis, x.ndim, &axis, err));
   const dims kept = pick_dims(&x, ~(UINT32_C(1) << axis));
   const bool along = kept.rank == 0 || x.strides[axis] < last_stride(&kept);
   const leati_lines lines = leati_lines_choose(along, (uint64_t)kept.count, (uint64_t)x.shape[axis]);
-  arg_args args = {.x = x.address,
-                   .y = y->address,
-                   .results = (uint32_t)kept.count,
+  arg_args args = {.results = (uint32_t)kept.count,
                    .count = (uint32_t)x.shape[axis],
                    .stride = (int32_t)x.strides[axis],
                    .kept_rank = kept.rank};
@@ -442,40 +437,38 @@ static int32_t arg_invoke(const leat_op *op, leati_recorder *recorder, const lea
                               : x.type == LEAT_TYPE_INT32 ? LEATI_KERNEL_ARG_REDUCE_I32
                                                           : LEATI_KERNEL_ARG_REDUCE_F32;
   const uint32_t smallest = leati_op_def_of(op)->param == ARG_MIN;
-  leati_dispatch dispatch = {.pipeline = {.kernel = kernel, .spec = {lines.spec, smallest, state->last, STAGE_WHOLE}},
-                             .args = &args,
-                             .args_size = sizeof(args),
-                             LEATI_READS(&x),
-                             LEATI_WRITES(y)};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = kernel, .spec = {lines.spec, smallest, state->last, STAGE_WHOLE}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&x, &args.x}),
+      LEATI_WRITES({y, &args.y})};
   const uint64_t blocks = (args.results + lines.per_group - 1) / lines.per_group;
-  leati_groups_linear(recorder->device, blocks * args.chunks, 1, dispatch.groups);
+  leati_groups_linear(planner->device, blocks * args.chunks, 1, dispatch.groups);
   if (args.chunks == 1) {
-    return leati_record_dispatch(recorder, &dispatch, err);
+    return leati_plan_dispatch(planner, &dispatch, err);
   }
   const int64_t pieces = (int64_t)args.results * args.chunks;
   leati_view values = {.type = x.type, .ndim = 1, .shape = {pieces}};
   leati_view places = {.type = LEAT_TYPE_UINT32, .ndim = 1, .shape = {pieces}};
-  LEATI_TRY(leati_record_temp(recorder, &values, err));
-  LEATI_TRY(leati_record_temp(recorder, &places, err));
-  args.y = places.address;
-  args.values = values.address;
+  LEATI_TRY(leati_plan_temporary(planner, &values, err));
+  LEATI_TRY(leati_plan_temporary(planner, &places, err));
   dispatch.pipeline.spec[3] = STAGE_CHUNKS;
-  const leati_view *const halves[] = {&values, &places};
-  dispatch.writes = halves;
+  const leati_access written[] = {{&values, &args.values}, {&places, &args.y}};
+  dispatch.writes = written;
   dispatch.write_count = 2;
-  LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
+  LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
 
   const leati_lines second = leati_lines_choose(true, args.results, args.chunks);
-  args.y = y->address;
-  args.places = places.address;
   dispatch.pipeline.spec[0] = second.spec;
   dispatch.pipeline.spec[3] = STAGE_REST;
-  dispatch.reads = halves;
+  const leati_access read[] = {{&values, &args.values}, {&places, &args.places}}, result = {y, &args.y};
+  dispatch.reads = read;
   dispatch.read_count = 2;
-  dispatch.writes = &y;
+  dispatch.writes = &result;
   dispatch.write_count = 1;
-  leati_groups_linear(recorder->device, (args.results + second.per_group - 1) / second.per_group, 1, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, (args.results + second.per_group - 1) / second.per_group, 1, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 static int32_t arg_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -509,7 +502,7 @@ static const uint8_t index_output_types[] = {1};
                                         .least_rank = 1,                                                    \
                                         .create = arg_create,                                               \
                                         .infer = arg_infer,                                                 \
-                                        .invoke = arg_invoke}
+                                        .plan = arg_plan}
 ARG_REDUCE(op_arg_max, "ArgMax", ARG_MAX);
 ARG_REDUCE(op_arg_min, "ArgMin", ARG_MIN);
 

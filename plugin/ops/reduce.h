@@ -22,11 +22,11 @@ typedef enum leati_reduction {
   LEATI_REDUCE_COUNT
 } leati_reduction;
 
-/** Records the reduction of `x` over the dimensions whose bit is set in `axes`. `y` is compact, of x's type (float32,
+/** Plans the reduction of `x` over the dimensions whose bit is set in `axes`. `y` is compact, of x's type (float32,
  * int32 or int64; from L1 on float32), and has the elements of the other dimensions in order.
  * @errors NOT_SUPPORTED: 2^31 elements or more */
-int32_t leati_record_reduction(leati_recorder *recorder, leati_reduction reduction, const leati_view *x, uint32_t axes,
-                               const leati_view *y, leat_error *err);
+int32_t leati_plan_reduction(leati_planner *planner, leati_reduction reduction, const leati_view *x, uint32_t axes,
+                             const leati_view *y, leat_error *err);
 
 /** How `lines` lines of `count` elements are shared out over workgroups of 256 threads (kernels/lines.glsl). */
 typedef struct leati_lines {

@@ -8,7 +8,9 @@
 
 #include "device.h"
 #include "ops/op.h"
+#include "ops/plan_cache.h"
 #include "status.h"
+#include "streams/recorder.h"
 #include "streams/stream.h"
 #include "sync.h"
 
@@ -21,8 +23,16 @@ struct leat_op {
   const leati_op_def *def;
   leat_device *device;
   leat_op *previous, *next; /* in the device's list; guarded by its lock */
+  leati_plan_cache plans;
   alignas(max_align_t) unsigned char state[];
 };
+
+static void free_op(leat_op *op) {
+  if (op != NULL) {
+    leati_plan_cache_clear(&op->plans);
+    leati_free(op);
+  }
+}
 
 /* The operators of a device. The lock guards the list alone; invoking an operator takes no lock here. */
 struct leati_ops {
@@ -70,7 +80,7 @@ void leati_ops_destroy(leat_device *device) {
   for (leat_op *op = ops->first; op != NULL;) {
     leat_op *const next = op->next;
     op->kind = LEATI_KIND_DEAD;
-    leati_free(op);
+    free_op(op);
     op = next;
   }
   leati_mutex_destroy(&ops->lock);
@@ -415,7 +425,7 @@ static int32_t op_destroy(leat_op *op, leat_error *err) {
   }
   leati_mutex_unlock(&ops->lock);
   op->kind = LEATI_KIND_DEAD;
-  leati_free(op);
+  free_op(op);
   return LEAT_OK;
 }
 
@@ -464,17 +474,15 @@ static void arguments_end(arguments *a) {
   }
 }
 
-/* As arguments_begin(), for what a caller hands over. */
-static inline int32_t arguments_check(const leat_op *op, arguments *a, uint32_t input_count,
-                                      const DLTensor *const *inputs, uint32_t output_count, leat_error *err) {
-  a->memory = NULL;
+/* Checks the operator of a call, and how many arguments it has. */
+static inline int32_t check_call(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs,
+                                 uint32_t output_count, leat_error *err) {
   LEATI_TRY(check_op(op, err));
   LEATI_TRY(check_counts(&op->def->info, input_count, output_count, err));
-  if (input_count != 0 && inputs == NULL) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs and a NULL array of inputs", op->def->info.name,
-                      input_count);
-  }
-  return arguments_begin(op, a, input_count, output_count, err);
+  return input_count == 0 || inputs != NULL
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs and a NULL array of inputs",
+                          op->def->info.name, input_count);
 }
 
 /* Imports an argument. A name for messages is only put together when there is something to say. */
@@ -549,6 +557,35 @@ static int32_t check_result(const leat_op *op, const arguments *a, uint32_t o, l
   return leati_view_import_shape(&tensor, what, out, err);
 }
 
+static int32_t export_shapes(const leat_shape *shapes, uint32_t count, leat_shape *const *out, leat_error *err) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (out[i] != NULL) {
+      LEATI_TRY(
+          leati_export(out[i], &shapes[i], sizeof(shapes[i]), LEAT_SIZE_THROUGH(leat_shape, dims), "leat_shape", err));
+    }
+  }
+  return LEAT_OK;
+}
+
+/* Infers what no plan is kept for. */
+static int32_t infer_anew(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
+                          leat_shape *const *out, leat_error *err) {
+  arguments a;
+  int32_t status = arguments_begin(op, &a, input_count, output_count, err);
+  if (status == LEAT_OK) {
+    status = import_inputs(op, &a, inputs, true, err);
+  }
+  for (uint32_t i = 0; status == LEAT_OK && i < output_count; ++i) {
+    leati_view result;
+    status = check_result(op, &a, i, &result, err);
+  }
+  if (status == LEAT_OK) {
+    status = export_shapes(a.shapes, output_count, out, err);
+  }
+  arguments_end(&a);
+  return status;
+}
+
 static int32_t op_infer(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
                         leat_shape *const *out, leat_error *err) {
   LEATI_ENTER(err);
@@ -556,21 +593,10 @@ static int32_t op_infer(const leat_op *op, uint32_t input_count, const DLTensor 
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "op.infer: %u outputs and a NULL array of shapes",
                       output_count);
   }
-  arguments a;
-  int32_t status = arguments_check(op, &a, input_count, inputs, output_count, err);
-  if (status == LEAT_OK) {
-    status = import_inputs(op, &a, inputs, true, err);
-  }
-  for (uint32_t i = 0; status == LEAT_OK && i < output_count; ++i) {
-    leati_view result;
-    status = check_result(op, &a, i, &result, err);
-    if (status == LEAT_OK && out[i] != NULL) {
-      status = leati_export(out[i], &a.shapes[i], sizeof(a.shapes[i]), LEAT_SIZE_THROUGH(leat_shape, dims),
-                            "leat_shape", err);
-    }
-  }
-  arguments_end(&a);
-  return status;
+  LEATI_TRY(check_call(op, input_count, inputs, output_count, err));
+  const leat_shape *const known = leati_plan_cache_shapes(&op->plans, input_count, inputs, output_count);
+  return known != NULL ? export_shapes(known, output_count, out, err)
+                       : infer_anew(op, input_count, inputs, output_count, out, err);
 }
 
 /* ---- Asking and creating ---------------------------------------------------------------------------------------- */
@@ -672,7 +698,7 @@ static int32_t make_op(leat_device *device, const leat_op_desc *desc, leat_op **
   }
   leati_free(in.memory);
   if (status != LEAT_OK) {
-    leati_free(op);
+    free_op(op);
     return status;
   }
   *out = op;
@@ -684,7 +710,7 @@ static int32_t op_supports(leat_device *device, const leat_op_desc *desc, leat_e
   LEATI_TRY(leati_device_check(device, err));
   leat_op *op = NULL;
   LEATI_TRY(make_op(device, desc, &op, err));
-  leati_free(op);
+  free_op(op);
   return LEAT_OK;
 }
 
@@ -714,17 +740,10 @@ static bool overlap(const leati_view *a, const leati_view *b) {
   return a->begin < b->end && b->begin < a->end;
 }
 
-/* Whether output 0 may be exactly the memory of `input`. */
-static bool may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, const leati_view *output) {
-  if (input->address != output->address || !input->compact || input->begin != output->begin ||
-      input->end != output->end) {
-    return false;
-  }
-  if ((info->flags & LEAT_OP_ALIAS) != 0 && i == 0) {
-    return true;
-  }
-  return (info->flags & LEAT_OP_IN_PLACE) != 0 && input->type == output->type && input->ndim == output->ndim &&
-         memcmp(input->shape, output->shape, (size_t)output->ndim * sizeof(output->shape[0])) == 0;
+/* Whether output 0 is exactly the memory of `input`, and may be. */
+static bool is_alias(const leat_op_info *info, uint32_t i, const leati_view *input, const leati_view *output) {
+  return input->address == output->address && input->begin == output->begin && input->end == output->end &&
+         leati_may_alias(info, i, input, output);
 }
 
 static int32_t check_output(const leat_op *op, const arguments *a, uint32_t o, leat_error *err) {
@@ -759,7 +778,7 @@ static int32_t check_output(const leat_op *op, const arguments *a, uint32_t o, l
   }
   for (uint32_t i = 0; i < a->call.input_count; ++i) {
     if (a->inputs[i].present && !a->inputs[i].host && overlap(&a->inputs[i], output) &&
-        !(o == 0 && may_alias(info, i, &a->inputs[i], output))) {
+        !(o == 0 && is_alias(info, i, &a->inputs[i], output))) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                         "%s: output %u overlaps input %u in a way that leat_op_info::flags does not allow", info->name,
                         o, i);
@@ -789,29 +808,70 @@ static int32_t import_outputs(const leat_op *op, arguments *a, const DLTensor *c
   return LEAT_OK;
 }
 
-/* An operator with what it is called with. */
+/* A plan with what it is recorded for. */
 typedef struct operation {
-  const leat_op *op;
-  const leati_call *call;
+  const leati_plan *plan;
+  leati_binding *bindings;
 } operation;
 
-static int32_t record(leati_recorder *recorder, const void *what, leat_error *err) {
+static int32_t record_operation(leati_recorder *recorder, const void *what, leat_error *err) {
   const operation *const it = what;
-  return it->op->def->invoke(it->op, recorder, it->call, err);
+  return leati_record_plan(recorder, it->plan, it->bindings, err);
 }
 
-static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
-                         uint32_t output_count, const DLTensor *const *outputs, leat_error *err) {
-  LEATI_ENTER(err);
-  arguments a;
-  int32_t status = arguments_check(op, &a, input_count, inputs, output_count, err);
+static int32_t record(leat_stream *stream, const leati_plan *plan, leati_binding *bindings, leat_error *err) {
+  const operation it = {.plan = plan, .bindings = bindings};
+  return leati_record(stream, record_operation, &it, err);
+}
+
+/* Notes where the arguments of a call are, and gives their views the addresses that stand for those. An output that is
+ * the memory of input 0 stands for the same. */
+static void place_arguments(const leat_op *op, arguments *a, leati_binding *bindings) {
+  const uint32_t inputs = a->call.input_count;
+  const bool aliased = (op->def->info.flags & LEAT_OP_ALIAS) != 0 && a->inputs[0].count != 0 &&
+                       is_alias(&op->def->info, 0, &a->inputs[0], &a->outputs[0]);
+  for (uint32_t i = 0; i < inputs + a->call.output_count; ++i) {
+    leati_view *const view = i < inputs ? &a->inputs[i] : &a->outputs[i - inputs];
+    bindings[i] = (leati_binding){.address = view->address, .block = view->block, .data = view->data};
+    leati_planner_place(view, aliased && i == inputs ? 0 : i);
+  }
+}
+
+/* Plans a call that was checked, and records it. */
+static int32_t plan_and_record(const leat_op *op, leat_stream *stream, arguments *a, const DLTensor *const *inputs,
+                               const DLTensor *const *outputs, leat_error *err) {
+  const uint32_t count = a->call.input_count + a->call.output_count;
+  leati_binding inline_bindings[LEATI_BINDINGS_MAX], *bindings = inline_bindings;
+  if (count + LEATI_TEMP_MAX > LEATI_BINDINGS_MAX) {
+    bindings = leati_calloc(count + LEATI_TEMP_MAX, sizeof(*bindings));
+    if (bindings == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%s: no host memory for %u arguments", op->def->info.name,
+                        count);
+    }
+  }
+  leati_planner planner;
+  place_arguments(op, a, bindings);
+  leati_planner_begin(&planner, op->device, a->call.input_count, a->call.output_count);
+  int32_t status = op->def->plan(op, &planner, &a->call, err);
   if (status == LEAT_OK) {
-    status = leati_stream_check(stream, op->device, err);
+    /* The caches of an operator are its only part that changes. */
+    leati_plan_cache *const cache = (leati_plan_cache *)&op->plans;
+    leati_plan_cache_keep(cache, &planner, &op->def->info, &a->call, inputs, outputs, a->shapes);
+    const leati_plan plan = leati_planner_plan(&planner);
+    status = record(stream, &plan, bindings, err);
   }
-  if (status == LEAT_OK && output_count != 0 && outputs == NULL) {
-    status = leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u outputs and a NULL array of outputs",
-                        op->def->info.name, output_count);
+  leati_planner_end(&planner);
+  if (bindings != inline_bindings) {
+    leati_free(bindings);
   }
+  return status;
+}
+
+/* A call that no plan is kept for. */
+static int32_t invoke_anew(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+                           uint32_t output_count, const DLTensor *const *outputs, leat_error *err) {
+  arguments a;
+  int32_t status = arguments_begin(op, &a, input_count, output_count, err);
   if (status == LEAT_OK) {
     status = import_inputs(op, &a, inputs, false, err);
   }
@@ -819,11 +879,26 @@ static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_
     status = import_outputs(op, &a, outputs, err);
   }
   if (status == LEAT_OK) {
-    const operation it = {.op = op, .call = &a.call};
-    status = leati_record(stream, record, &it, err);
+    status = plan_and_record(op, stream, &a, inputs, outputs, err);
   }
   arguments_end(&a);
   return status;
+}
+
+static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+                         uint32_t output_count, const DLTensor *const *outputs, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(check_call(op, input_count, inputs, output_count, err));
+  LEATI_TRY(leati_stream_check(stream, op->device, err));
+  if (output_count != 0 && outputs == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u outputs and a NULL array of outputs",
+                      op->def->info.name, output_count);
+  }
+  leati_binding bindings[LEATI_BINDINGS_MAX];
+  const leati_plan *const plan =
+      leati_plan_cache_find(&op->plans, op->device, input_count, inputs, output_count, outputs, bindings);
+  return plan != NULL ? record(stream, plan, bindings, err)
+                      : invoke_anew(op, stream, input_count, inputs, output_count, outputs, err);
 }
 
 const leat_op_api leati_op_table = {

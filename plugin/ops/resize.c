@@ -236,7 +236,7 @@ static void transform(resize_args *args, uint32_t d, const axis_plan *p, uint32_
   }
 }
 
-static int32_t resize_invoke(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const resize_state *state = leati_op_state_const(op);
   const leati_view *y = &call->outputs[0];
   if (y->count == 0) {
@@ -245,14 +245,12 @@ static int32_t resize_invoke(const leat_op *op, leati_recorder *recorder, const 
   axis_plan plan[LEAT_MAX_RANK];
   LEATI_TRY(plan_axes(op, call, plan, err));
   leati_view x;
-  LEATI_TRY(leati_record_walkable(recorder, &call->inputs[INPUT_X], &x, err));
+  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[INPUT_X], &x, err));
   if (x.count == 0 || y->count > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "Resize of an empty tensor, or to 2^31 elements, is not supported");
   }
-  resize_args args = {.x = x.address,
-                      .y = y->address,
-                      .count = (uint32_t)y->count,
+  resize_args args = {.count = (uint32_t)y->count,
                       .outside = state->outside,
                       .keep_digits = state->transformation == HALF_PIXEL_SYMMETRIC};
   uint32_t linear_axes = 0;
@@ -279,14 +277,14 @@ static int32_t resize_invoke(const leat_op *op, leati_recorder *recorder, const 
     ++args.rank;
   }
   const uint32_t extrapolate = state->transformation == TF_CROP_AND_RESIZE;
-  leati_dispatch dispatch = {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = LEATI_KERNEL_RESIZE, .spec = {linear_axes, state->nearest, extrapolate}},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS(&x),
-      LEATI_WRITES(y)};
-  leati_groups_linear(recorder->device, y->count, 256, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+      LEATI_READS({&x, &args.x}),
+      LEATI_WRITES({y, &args.y})};
+  leati_groups_linear(planner->device, y->count, 256, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* Finds the attribute's value among `names`; absent: the first. */
@@ -382,7 +380,7 @@ static const leati_op_def op_resize = {
     .supports = resize_supports,
     .create = resize_create,
     .infer = resize_infer,
-    .invoke = resize_invoke};
+    .plan = resize_plan};
 
 static const leati_op_def *const defs[] = {&op_resize};
 const leati_op_family leati_resize_family = LEATI_FAMILY(defs);

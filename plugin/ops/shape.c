@@ -53,7 +53,7 @@ static int32_t supports_sizes(const leati_op_def *def, leat_device *device, cons
 }
 
 /* Copies input 0 to output 0, which has another shape, unless they are the same memory. */
-static int32_t invoke_alias(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_alias(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const src = &call->inputs[0];
   leati_view dst = call->outputs[0];
@@ -63,7 +63,7 @@ static int32_t invoke_alias(const leat_op *op, leati_recorder *recorder, const l
   dst.ndim = src->ndim;
   memcpy(dst.shape, src->shape, sizeof(dst.shape));
   leati_view_make_compact(&dst);
-  return leati_record_strided_copy(recorder, src, &dst, err);
+  return leati_plan_strided_copy(planner, src, &dst, err);
 }
 
 static int32_t infer_reshape(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -195,7 +195,7 @@ typedef struct fill_args {
 
 static const leati_item_kernels fill_kernels = LEATI_ITEM_KERNELS_4(FILL);
 
-static int32_t record_fill(leati_recorder *recorder, const leati_view *dst, uint64_t value, leat_error *err) {
+static int32_t add_fill(leati_planner *planner, const leati_view *dst, uint64_t value, leat_error *err) {
   if (dst->count == 0) {
     return LEAT_OK;
   }
@@ -209,15 +209,15 @@ static int32_t record_fill(leati_recorder *recorder, const leati_view *dst, uint
   if (bytes / width > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a tensor of %" PRIu64 " bytes is too large to fill", bytes);
   }
-  const fill_args args = {.dst = dst->address, .value = value, .count = (uint32_t)(bytes / width)};
-  leati_dispatch dispatch = {
+  const fill_args args = {.value = value, .count = (uint32_t)(bytes / width)};
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_item_kernel(fill_kernels, width)},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_WRITES(dst),
+      LEATI_WRITES({dst, &args.dst}),
   };
-  leati_groups_linear(recorder->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 static int32_t supports_constant(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
@@ -257,9 +257,9 @@ static int32_t infer_constant(const leat_op *op, const leati_call *call, leat_sh
   return LEAT_OK;
 }
 
-static int32_t invoke_constant(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_constant(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const shape_state *const state = leati_op_state_const(op);
-  return record_fill(recorder, &call->outputs[0], state->value, err);
+  return add_fill(planner, &call->outputs[0], state->value, err);
 }
 
 /* ---- Dropout ---------------------------------------------------------------------------------------------------- */
@@ -296,10 +296,10 @@ static int32_t infer_dropout(const leat_op *op, const leati_call *call, leat_sha
   return LEAT_OK;
 }
 
-static int32_t invoke_dropout(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_dropout(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_view *const mask = leati_output(call, 1);
-  LEATI_TRY(invoke_alias(op, recorder, call, err));
-  return mask == NULL ? LEAT_OK : record_fill(recorder, mask, 1, err);
+  LEATI_TRY(plan_alias(op, planner, call, err));
+  return mask == NULL ? LEAT_OK : add_fill(planner, mask, 1, err);
 }
 
 /* ---- Answers on the host ---------------------------------------------------------------------------------------- */
@@ -326,16 +326,13 @@ static int32_t infer_shape(const leat_op *op, const leati_call *call, leat_shape
   return LEAT_OK;
 }
 
-static int32_t invoke_shape(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
-  (void)recorder;
-  (void)err;
+static int32_t plan_shape(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   int32_t start, end;
   shape_range(leati_op_state_const(op), call->inputs[0].ndim, &start, &end);
   /* The shape of a scalar has no elements, and then the output may have no memory. */
-  if (end > start) {
-    memcpy(call->outputs[0].data, &call->inputs[0].shape[start], (size_t)(end - start) * sizeof(int64_t));
-  }
-  return LEAT_OK;
+  return end == start ? LEAT_OK
+                      : leati_plan_answer_host(planner, &call->outputs[0], &call->inputs[0].shape[start],
+                                               (uint32_t)(end - start) * sizeof(int64_t), err);
 }
 
 static int32_t infer_size(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -347,12 +344,9 @@ static int32_t infer_size(const leat_op *op, const leati_call *call, leat_shape 
   return LEAT_OK;
 }
 
-static int32_t invoke_size(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_size(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
-  (void)recorder;
-  (void)err;
-  memcpy(call->outputs[0].data, &call->inputs[0].count, sizeof(int64_t));
-  return LEAT_OK;
+  return leati_plan_answer_host(planner, &call->outputs[0], &call->inputs[0].count, sizeof(int64_t), err);
 }
 
 /* ---- Range ------------------------------------------------------------------------------------------------------ */
@@ -412,13 +406,13 @@ static int32_t infer_range(const leat_op *op, const leati_call *call, leat_shape
   return LEAT_OK;
 }
 
-static int32_t invoke_range(const leat_op *op, leati_recorder *recorder, const leati_call *call, leat_error *err) {
+static int32_t plan_range(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const dst = &call->outputs[0];
   if (dst->count == 0) {
     return LEAT_OK;
   }
-  range_args args = {.dst = dst->address, .count = (uint32_t)dst->count};
+  range_args args = {.count = (uint32_t)dst->count};
   if (dst->type == LEAT_TYPE_FLOAT32) {
     memcpy(&args.start, call->inputs[0].data, sizeof(float));
     memcpy(&args.delta, call->inputs[2].data, sizeof(float));
@@ -426,16 +420,16 @@ static int32_t invoke_range(const leat_op *op, leati_recorder *recorder, const l
     args.start = leati_host_int(&call->inputs[0], 0);
     args.delta = leati_host_int(&call->inputs[2], 0);
   }
-  leati_dispatch dispatch = {
+  leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = dst->type == LEAT_TYPE_FLOAT32 ? LEATI_KERNEL_RANGE_F32
                              : dst->type == LEAT_TYPE_INT32 ? LEATI_KERNEL_RANGE_I32
                                                             : LEATI_KERNEL_RANGE_I64},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_WRITES(dst),
+      LEATI_WRITES({dst, &args.dst}),
   };
-  leati_groups_linear(recorder->device, dst->count, RANGE_PER_GROUP, dispatch.groups);
-  return leati_record_dispatch(recorder, &dispatch, err);
+  leati_groups_linear(planner->device, dst->count, RANGE_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
@@ -454,7 +448,7 @@ static const leati_op_def op_identity = {
     .info = {INFO("Identity", 1, 25, 1, 1, 0), .max_outputs = 1, .flags = LEAT_OP_ALIAS, LEATI_TYPES(&type_moved)},
     .any_size = true,
     .infer = leati_infer_same,
-    .invoke = invoke_alias,
+    .plan = plan_alias,
 };
 static const leati_op_def op_dropout = {
     .info = {INFO("Dropout", 12, 22, 1, 3, 0x6), .max_outputs = 2, .flags = LEAT_OP_ALIAS,
@@ -464,7 +458,7 @@ static const leati_op_def op_dropout = {
     .supports = supports_dropout,
     .any_size = true,
     .infer = infer_dropout,
-    .invoke = invoke_dropout,
+    .plan = plan_dropout,
 };
 static const leati_op_def op_reshape = {
     .info = {INFO("Reshape", 5, 25, 2, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
@@ -475,7 +469,7 @@ static const leati_op_def op_reshape = {
     .supports = supports_sizes,
     .create = create_shape,
     .infer = infer_reshape,
-    .invoke = invoke_alias,
+    .plan = plan_alias,
 };
 static const leati_op_def op_flatten = {
     .info = {INFO("Flatten", 1, 25, 1, 1, 0), .max_outputs = 1, .flags = LEAT_OP_ALIAS, LEATI_TYPES(&type_moved),
@@ -484,7 +478,7 @@ static const leati_op_def op_flatten = {
     .create = create_shape,
     .any_size = true,
     .infer = infer_flatten,
-    .invoke = invoke_alias,
+    .plan = plan_alias,
 };
 static const leati_op_def op_squeeze = {
     .info = {INFO("Squeeze", 13, 25, 1, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
@@ -492,7 +486,7 @@ static const leati_op_def op_squeeze = {
     .input_types = numbers_0_1,
     .any_size = true,
     .infer = infer_squeeze,
-    .invoke = invoke_alias,
+    .plan = plan_alias,
 };
 static const leati_op_def op_unsqueeze = {
     .info = {INFO("Unsqueeze", 13, 25, 2, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
@@ -501,7 +495,7 @@ static const leati_op_def op_unsqueeze = {
     .any_size = true,
     .supports = supports_unsqueeze,
     .infer = infer_unsqueeze,
-    .invoke = invoke_alias,
+    .plan = plan_alias,
 };
 static const leati_op_def op_shape = {
     .info = {INFO("Shape", 1, 25, 1, 1, 0), .max_outputs = 1, .host_outputs = 1,
@@ -511,7 +505,7 @@ static const leati_op_def op_shape = {
     .create = create_shape,
     .any_size = true,
     .infer = infer_shape,
-    .invoke = invoke_shape,
+    .plan = plan_shape,
 };
 static const leati_op_def op_size = {
     .info = {INFO("Size", 1, 25, 1, 1, 0), .max_outputs = 1, .host_outputs = 1,
@@ -519,7 +513,7 @@ static const leati_op_def op_size = {
     .output_types = number_1,
     .any_size = true,
     .infer = infer_size,
-    .invoke = invoke_size,
+    .plan = plan_size,
 };
 static const leati_op_def op_constant_of_shape = {
     .info = {INFO("ConstantOfShape", 9, 25, 1, 1, 1), .max_outputs = 1,
@@ -530,12 +524,12 @@ static const leati_op_def op_constant_of_shape = {
     .create = create_constant,
     .any_size = true,
     .infer = infer_constant,
-    .invoke = invoke_constant,
+    .plan = plan_constant,
 };
 static const leati_op_def op_range = {
     .info = {INFO("Range", 11, 27, 3, 3, 0x7), .max_outputs = 1, LEATI_TYPES(&type_range)},
     .infer = infer_range,
-    .invoke = invoke_range,
+    .plan = plan_range,
 };
 
 static const leati_op_def *const defs[] = {

@@ -124,46 +124,55 @@ static int32_t note_shortage(leati_recorder *recorder, uint64_t size, int32_t st
 /* ---- Hazards ------------------------------------------------------------------------------------------------------
  */
 
-static bool meets(const leati_range *range, const leati_view *view) {
-  return view->begin < range->end && range->begin < view->end;
+/* Bytes that a command touches, and the block they lie in. */
+typedef struct extent {
+  leati_range range;
+  leati_block *block;
+} extent;
+
+static extent extent_of(const leati_view *view) {
+  return (extent){.range = {.begin = view->begin, .end = view->end}, .block = view->block};
 }
 
-static bool meets_any(const leati_ranges *ranges, const leati_view *view) {
-  uint32_t i = ranges->count != 0 && meets(&ranges->hull, view) ? 0 : ranges->count;
-  while (i < ranges->count && !meets(&ranges->at[i], view)) {
+static bool meets(const leati_range *a, const leati_range *b) {
+  return b->begin < a->end && a->begin < b->end;
+}
+
+static bool meets_any(const leati_ranges *ranges, const leati_range *range) {
+  uint32_t i = ranges->count != 0 && meets(&ranges->hull, range) ? 0 : ranges->count;
+  while (i < ranges->count && !meets(&ranges->at[i], range)) {
     ++i;
   }
   return i < ranges->count;
 }
 
-static void remember(leati_ranges *ranges, const leati_view *view) {
-  const leati_range range = {.begin = view->begin, .end = view->end};
+static void remember(leati_ranges *ranges, const leati_range *range) {
   leati_range *const hull = &ranges->hull;
   if (ranges->count == 0) {
-    *hull = range;
+    *hull = *range;
   }
-  hull->begin = hull->begin < range.begin ? hull->begin : range.begin;
-  hull->end = hull->end > range.end ? hull->end : range.end;
-  ranges->at[ranges->count++] = range;
+  hull->begin = hull->begin < range->begin ? hull->begin : range->begin;
+  hull->end = hull->end > range->end ? hull->end : range->end;
+  ranges->at[ranges->count++] = *range;
 }
 
-/* Whether a view was the last to be remembered. */
-static bool is_last(const leati_ranges *ranges, const leati_view *view) {
+/* Whether a range was the last to be remembered. */
+static bool is_last(const leati_ranges *ranges, const leati_range *range) {
   const leati_range *const last = ranges->count != 0 ? &ranges->at[ranges->count - 1] : NULL;
-  return last != NULL && last->begin == view->begin && last->end == view->end;
+  return last != NULL && last->begin == range->begin && last->end == range->end;
 }
 
 /* Remembers what a command touches, stamps the blocks, and says whether the command needs a barrier first: when it
  * touches what was written since the last one, or writes what was read. */
-static bool note_accesses(leat_stream *stream, const leati_view *const *reads, uint32_t read_count,
-                          const leati_view *const *writes, uint32_t write_count) {
+static bool note_accesses(leat_stream *stream, const extent *reads, uint32_t read_count, const extent *writes,
+                          uint32_t write_count) {
   bool barrier = stream->barrier_next || stream->reads.count + read_count > LEATI_RANGES_MAX ||
                  stream->writes.count + write_count > LEATI_RANGES_MAX;
   for (uint32_t i = 0; i < read_count && !barrier; ++i) {
-    barrier = meets_any(&stream->writes, reads[i]);
+    barrier = meets_any(&stream->writes, &reads[i].range);
   }
   for (uint32_t i = 0; i < write_count && !barrier; ++i) {
-    barrier = meets_any(&stream->writes, writes[i]) || meets_any(&stream->reads, writes[i]);
+    barrier = meets_any(&stream->writes, &writes[i].range) || meets_any(&stream->reads, &writes[i].range);
   }
   if (barrier) {
     stream->reads.count = stream->writes.count = 0;
@@ -173,14 +182,14 @@ static bool note_accesses(leat_stream *stream, const leati_view *const *reads, u
   const uint64_t value = leati_stream_open_value(stream);
   for (uint32_t i = 0; i < read_count; ++i) {
     /* Operators side by side often read the same tensor. */
-    if (!is_last(&stream->reads, reads[i])) {
-      remember(&stream->reads, reads[i]);
+    if (!is_last(&stream->reads, &reads[i].range)) {
+      remember(&stream->reads, &reads[i].range);
     }
-    leati_block_stamp(reads[i]->block, timeline, value);
+    leati_block_stamp(reads[i].block, timeline, value);
   }
   for (uint32_t i = 0; i < write_count; ++i) {
-    remember(&stream->writes, writes[i]);
-    leati_block_stamp(writes[i]->block, timeline, value);
+    remember(&stream->writes, &writes[i].range);
+    leati_block_stamp(writes[i].block, timeline, value);
   }
   return barrier;
 }
@@ -209,27 +218,44 @@ static inline int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uin
   return LEAT_OK;
 }
 
-/* Drops views without elements: they name no memory. Returns how many are left. */
-static uint32_t drop_empty(const leati_view *const *views, uint32_t count, const leati_view **out) {
+/* Appends a dispatch whose argument record, of `size` bytes, is to be written to `*out_record`: the caller has until
+ * the stream's lock is given back. */
+static inline int32_t append_dispatch(leati_recorder *recorder, VkPipeline pipeline, const uint32_t groups[3],
+                                      uint32_t size, leati_command **out, unsigned char **out_record, leat_error *err) {
+  LEATI_TRY(leati_stream_append(recorder->stream, out, err));
+  leati_chunk *chunk;
+  uint64_t offset;
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_ARGUMENTS, size, recorder->device->physical->uniform_alignment, LEATI_ARGS_MAX,
+                  &chunk, &offset, err));
+  *out_record = chunk->draft + offset;
+  **out = (leati_command){.kind = LEATI_COMMAND_DISPATCH,
+                          .dispatch = {.pipeline = pipeline,
+                                       .set = chunk->set,
+                                       .offset = (uint32_t)offset,
+                                       .groups = {groups[0], groups[1], groups[2]}}};
+  return LEAT_OK;
+}
+
+/* Puts a command that was appended into the list, behind a barrier if what it touches needs one. */
+static inline void put_command(leat_stream *stream, leati_command *command, const extent *reads, uint32_t read_count,
+                               const extent *writes, uint32_t write_count) {
+  command->barrier = note_accesses(stream, reads, read_count, writes, write_count);
+  ++stream->open->command_count;
+  stream->open->barrier_count += command->barrier;
+}
+
+/* The extents of views; those without elements are left out, because they name no memory. Returns how many are left. */
+static uint32_t extents_of(const leati_view *const *views, uint32_t count, extent *out) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    if (views[i] != NULL && views[i]->count != 0) {
-      out[kept++] = views[i];
+    if (views[i]->count != 0) {
+      out[kept++] = extent_of(views[i]);
     }
   }
   return kept;
 }
 
 int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *dispatch, leat_error *err) {
-  leat_stream *const stream = recorder->stream;
-  if (dispatch->groups[0] == 0 || dispatch->groups[1] == 0 || dispatch->groups[2] == 0) {
-    return LEAT_OK;
-  }
-  if (dispatch->args_size > LEATI_ARGS_MAX || dispatch->read_count > LEATI_ACCESS_MAX ||
-      dispatch->write_count > LEATI_ACCESS_MAX) {
-    return leati_fail(err, LEAT_ERROR_INTERNAL, "kernel %s has too many arguments",
-                      leati_kernel_codes[dispatch->pipeline.kernel].name);
-  }
   VkPipeline pipeline;
   if (!leati_pipeline_find(recorder->device, &dispatch->pipeline, &pipeline)) {
     /* Without a message: leati_record() compiles it, and nobody is told. */
@@ -238,40 +264,19 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
     return LEAT_ERROR_NOT_READY;
   }
   leati_command *command = NULL;
-  LEATI_TRY(leati_stream_append(stream, &command, err));
-  leati_chunk *chunk;
-  uint64_t offset;
-  LEATI_TRY(stage(recorder, LEATI_CHUNK_ARGUMENTS, dispatch->args_size, recorder->device->physical->uniform_alignment,
-                  LEATI_ARGS_MAX, &chunk, &offset, err));
-  memcpy(chunk->draft + offset, dispatch->args, dispatch->args_size);
-  const leati_view *reads[LEATI_ACCESS_MAX], *writes[LEATI_ACCESS_MAX];
-  const uint32_t read_count = drop_empty(dispatch->reads, dispatch->read_count, reads);
-  const uint32_t write_count = drop_empty(dispatch->writes, dispatch->write_count, writes);
-  *command = (leati_command){.kind = LEATI_COMMAND_DISPATCH,
-                             .barrier = note_accesses(stream, reads, read_count, writes, write_count),
-                             .dispatch = {.pipeline = pipeline,
-                                          .set = chunk->set,
-                                          .offset = (uint32_t)offset,
-                                          .groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]}}};
-  ++stream->open->command_count;
-  stream->open->barrier_count += command->barrier;
+  unsigned char *record;
+  LEATI_TRY(append_dispatch(recorder, pipeline, dispatch->groups, dispatch->args_size, &command, &record, err));
+  memcpy(record, dispatch->args, dispatch->args_size);
+  extent reads[LEATI_ACCESS_MAX], writes[LEATI_ACCESS_MAX];
+  const uint32_t read_count = extents_of(dispatch->reads, dispatch->read_count, reads);
+  const uint32_t write_count = extents_of(dispatch->writes, dispatch->write_count, writes);
+  put_command(recorder->stream, command, reads, read_count, writes, write_count);
   return LEAT_OK;
 }
 
-void leati_groups_linear(const leat_device *device, uint64_t count, uint32_t per_group, uint32_t groups[3]) {
-  const uint64_t total = (count + per_group - 1) / per_group;
-  const uint64_t most = device->physical->max_groups_x;
-  groups[0] = (uint32_t)(total < most ? total : most);
-  groups[1] = total <= most ? total != 0 : (uint32_t)((total + groups[0] - 1) / groups[0]);
-  groups[2] = total == 0 ? 0 : 1;
-}
-
-int32_t leati_record_check(leati_recorder *recorder, const char *name, leati_fault fault, uint64_t *out_address,
-                           leat_error *err) {
-  *out_address = 0;
-  if (!leati_memory_guarded(recorder->device)) {
-    return LEAT_OK;
-  }
+/* Gives the address of a record where the next dispatch tells of a fault that it meets. */
+static int32_t stage_finding(leati_recorder *recorder, const char *name, leati_fault fault, uint64_t *out_address,
+                             leat_error *err) {
   leati_chunk *chunk;
   uint64_t offset;
   LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, sizeof(leati_finding), COPY_ALIGNMENT, sizeof(leati_finding), &chunk,
@@ -289,24 +294,30 @@ int32_t leati_record_check(leati_recorder *recorder, const char *name, leati_fau
  */
 
 static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset,
-                           uint64_t size, const leati_view *read, const leati_view *write, leat_error *err) {
+                           uint64_t size, const extent *read, const extent *write, leat_error *err) {
   leati_command *command = NULL;
   LEATI_TRY(leati_stream_append(stream, &command, err));
-  const bool barrier = note_accesses(stream, &read, read != NULL ? 1 : 0, &write, write != NULL ? 1 : 0);
   *command = (leati_command){
       .kind = LEATI_COMMAND_COPY,
-      .barrier = barrier,
       .copy = {.from = from, .to = to, .region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size}}};
-  ++stream->open->command_count;
-  stream->open->barrier_count += barrier;
+  put_command(stream, command, read, read != NULL ? 1 : 0, write, write != NULL ? 1 : 0);
   return LEAT_OK;
 }
 
-/* Buffer and offset in it of a device view. */
-static VkBuffer buffer_of(const leati_view *view, uint64_t *out_offset) {
-  const VkBuffer buffer = leati_block_buffer(view->block, out_offset);
-  *out_offset += view->begin - leati_block_address(view->block);
+/* Buffer of an extent, and the offset in it. */
+static VkBuffer buffer_of(const extent *bytes, uint64_t *out_offset) {
+  const VkBuffer buffer = leati_block_buffer(bytes->block, out_offset);
+  *out_offset += bytes->range.begin - leati_block_address(bytes->block);
   return buffer;
+}
+
+/* Appends a copy of bytes of the device, of which both extents have as many. */
+static int32_t append_device_copy(leat_stream *stream, const extent *from, const extent *to, leat_error *err) {
+  uint64_t from_offset, to_offset;
+  const VkBuffer from_buffer = buffer_of(from, &from_offset);
+  const VkBuffer to_buffer = buffer_of(to, &to_offset);
+  return append_copy(stream, from_buffer, from_offset, to_buffer, to_offset, from->range.end - from->range.begin, from,
+                     to, err);
 }
 
 static int32_t record_upload(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t size,
@@ -315,8 +326,9 @@ static int32_t record_upload(leati_recorder *recorder, const leati_view *src, co
   uint64_t from, to;
   LEATI_TRY(stage(recorder, LEATI_CHUNK_UPLOAD, size, COPY_ALIGNMENT, size, &chunk, &from, err));
   memcpy(chunk->mapped + from, src->data, size);
-  const VkBuffer buffer = buffer_of(dst, &to);
-  return append_copy(recorder->stream, chunk->buffer, from, buffer, to, size, NULL, dst, err);
+  const extent bytes = extent_of(dst);
+  const VkBuffer buffer = buffer_of(&bytes, &to);
+  return append_copy(recorder->stream, chunk->buffer, from, buffer, to, size, NULL, &bytes, err);
 }
 
 /* The argument record of kernels/download.comp. */
@@ -338,7 +350,8 @@ static int32_t append_download_kernel(leati_recorder *recorder, const leati_view
                                      : LEATI_KERNEL_DOWNLOAD_8},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS(src),
+      .reads = &src,
+      .read_count = 1,
   };
   leati_groups_linear(recorder->device, count, DOWNLOAD_GROUP, dispatch.groups);
   LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
@@ -356,8 +369,9 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
     LEATI_TRY(append_download_kernel(recorder, src, chunk->address + to, size, err));
     return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
   }
-  const VkBuffer buffer = buffer_of(src, &from);
-  LEATI_TRY(append_copy(stream, buffer, from, chunk->buffer, to, size, src, NULL, err));
+  const extent bytes = extent_of(src);
+  const VkBuffer buffer = buffer_of(&bytes, &from);
+  LEATI_TRY(append_copy(stream, buffer, from, chunk->buffer, to, size, &bytes, NULL, err));
   stream->open->to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
   return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
 }
@@ -388,30 +402,73 @@ int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const
     return src->begin == dst->begin ? LEAT_OK
                                     : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "source and destination overlap");
   }
-  uint64_t from, to;
-  const VkBuffer from_buffer = buffer_of(src, &from);
-  const VkBuffer to_buffer = buffer_of(dst, &to);
-  return append_copy(stream, from_buffer, from, to_buffer, to, size, src, dst, err);
+  const extent from = extent_of(src), to = extent_of(dst);
+  return append_device_copy(stream, &from, &to, err);
 }
 
-/* ---- Temporaries --------------------------------------------------------------------------------------------------
+/* ---- Plans --------------------------------------------------------------------------------------------------------
  */
 
-int32_t leati_record_temp(leati_recorder *recorder, leati_view *out, leat_error *err) {
-  if (recorder->temp_count == LEATI_TEMP_MAX) {
-    return leati_fail(err, LEAT_ERROR_INTERNAL, "an operator needs too many temporary tensors");
-  }
-  out->present = true;
-  out->host = false;
-  out->item_size = leati_type_size(out->type);
-  out->dtype = leati_dtype_of(out->type);
-  leati_view_make_compact(out);
-  const uint64_t size = out->count * out->item_size;
+/* Gives a binding a block that is freed when the operation has been recorded, in stream order. */
+static int32_t take_temporary(leati_recorder *recorder, uint64_t size, leati_binding *out, leat_error *err) {
   LEATI_TRY(note_shortage(recorder, size,
                           leati_memory_alloc(recorder->device, size, recorder->stream->timeline, &out->address, err)));
   recorder->temps[recorder->temp_count++] = out->address;
   out->block = leati_memory_find(recorder->device, out->address);
-  out->begin = out->address;
-  out->end = out->address + size;
+  return LEAT_OK;
+}
+
+/* The bytes that accesses touch in this call. */
+static inline void bind_accesses(const leati_plan_access *accesses, uint32_t count, const leati_binding *bindings,
+                                 extent *out) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const leati_binding *const binding = &bindings[accesses[i].binding];
+    out[i] = (extent){.range = {.begin = binding->address + (uint64_t)accesses[i].begin,
+                                .end = binding->address + (uint64_t)accesses[i].end},
+                      .block = binding->block};
+  }
+}
+
+static inline int32_t record_step(leati_recorder *recorder, const leati_plan *plan, const leati_plan_step *step,
+                                  const leati_binding *bindings, leat_error *err) {
+  const leati_plan_access *const accesses = &plan->accesses[step->first_access];
+  extent extents[2 * LEATI_ACCESS_MAX];
+  bind_accesses(accesses, step->read_count + step->write_count, bindings, extents);
+  if (step->copies) {
+    return append_device_copy(recorder->stream, &extents[0], &extents[1], err);
+  }
+  uint64_t finding = 0;
+  if (step->tells) {
+    LEATI_TRY(stage_finding(recorder, step->name, step->fault, &finding, err));
+  }
+  leati_command *command = NULL;
+  unsigned char *record;
+  LEATI_TRY(append_dispatch(recorder, step->pipeline, step->groups, step->args_size, &command, &record, err));
+  memcpy(record, plan->args + step->args, step->args_size);
+  for (uint32_t i = 0; i < step->read_count + step->write_count; ++i) {
+    if (accesses[i].field != LEATI_FIELD_NONE) {
+      const uint64_t address = bindings[accesses[i].binding].address + (uint64_t)accesses[i].offset;
+      memcpy(record + accesses[i].field, &address, sizeof(address));
+    }
+  }
+  if (step->tells) {
+    memcpy(record + step->finding_field, &finding, sizeof(finding));
+  }
+  put_command(recorder->stream, command, extents, step->read_count, extents + step->read_count, step->write_count);
+  return LEAT_OK;
+}
+
+int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leati_binding *bindings, leat_error *err) {
+  leati_binding *const temporaries = bindings + (plan->binding_count - plan->temporary_count);
+  for (uint32_t i = 0; i < plan->temporary_count; ++i) {
+    LEATI_TRY(take_temporary(recorder, plan->temporaries[i].size, &temporaries[i], err));
+  }
+  for (uint32_t i = 0; i < plan->step_count; ++i) {
+    LEATI_TRY(record_step(recorder, plan, &plan->steps[i], bindings, err));
+  }
+  for (uint32_t i = 0; i < plan->answer_count; ++i) {
+    const leati_plan_answer *const answer = &plan->answers[i];
+    memcpy(bindings[answer->binding].data, plan->args + answer->data, answer->size);
+  }
   return LEAT_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The recorder: what operators put into a stream, and how. Nothing above this room knows that queues exist.
+ * The recorder: what operators put into a stream, and how: plans (streams/plan.h) and copies. Nothing above this room
+ * knows that queues exist.
  *
  * Commands are kept as plain data and turned into a VkCommandBuffer when the list is submitted. So an operation that
  * fails half-way is taken back by cutting the list.
@@ -14,12 +15,8 @@
 #include "finding.h"
 #include "pipeline.h"
 #include "staging.h"
+#include "streams/plan.h"
 #include "tensor.h"
-
-/** Arguments of a dispatch that a kernel reads or writes, at most. Reading more: several dispatches. */
-#define LEATI_ACCESS_MAX 12
-/** Temporary tensors of one operation at most. */
-#define LEATI_TEMP_MAX 12
 
 /** What an operation could not be recorded without, and may get when no lock is held. */
 typedef enum leati_lack {
@@ -63,34 +60,18 @@ typedef struct leati_dispatch {
   const leati_view *const *writes; /**< what it may write (list what it reads and writes here only); likewise */
 } leati_dispatch;
 
-/** `reads` and `writes` of a dispatch, from a list of views: LEATI_READS(&x, bias). */
-#define LEATI_READS(...)                             \
-  .reads = (const leati_view *const[]){__VA_ARGS__}, \
-  .read_count = sizeof((const leati_view *const[]){__VA_ARGS__}) / sizeof(leati_view *)
-#define LEATI_WRITES(...)                             \
-  .writes = (const leati_view *const[]){__VA_ARGS__}, \
-  .write_count = sizeof((const leati_view *const[]){__VA_ARGS__}) / sizeof(leati_view *)
-
 /** Appends a dispatch, with a barrier before it if it conflicts with a command since the last barrier, and stamps the
  * blocks. */
 int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *dispatch, leat_error *err);
 
-/** Under guard, gives the address of a record where the next dispatch tells of a fault that it meets: the stream then
- * fails when the dispatch has run, with a message that names the operator. Else the address is 0, and nothing is to be
- * told. */
-int32_t leati_record_check(leati_recorder *recorder, const char *name, leati_fault fault, uint64_t *out_address,
-                           leat_error *err);
+/** Appends the steps of a plan, each with a barrier before it if it conflicts with a command since the last barrier,
+ * and stamps the blocks. `bindings`: of inputs and outputs as the call has them; those of temporaries, which live until
+ * the steps have run, are filled in. Steps that tell of faults have the stream fail when they have run and met one,
+ * with a message that names the operator. */
+int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leati_binding *bindings, leat_error *err);
 
 /** Appends a copy of `src` to `dst`, both compact and of the same number of bytes. The host side of a copy is staged:
  * see leat_memory_api::copy. */
 int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst, leat_error *err);
-
-/** Makes a compact temporary tensor that lives until the commands of this operation have run. `out->type`, `ndim` and
- * `shape` are set by the caller; the rest is filled in. */
-int32_t leati_record_temp(leati_recorder *recorder, leati_view *out, leat_error *err);
-
-/** Workgroups for a one-dimensional kernel over `count` items: folds what exceeds the device's limit of x into y. The
- * kernel finds its number by leat_linear_group() of kernels/leat.glsl. */
-void leati_groups_linear(const leat_device *device, uint64_t count, uint32_t per_group, uint32_t groups[3]);
 
 #endif /* LEAT_PLUGIN_STREAMS_RECORDER_H_ */

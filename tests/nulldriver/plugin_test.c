@@ -642,13 +642,15 @@ static void downloads_before_a_failure_have_arrived_when_it_is_cleared(void **st
 
 /* A dispatch that has an address for what it finds as its arguments. */
 static int32_t record_finding(leati_recorder *recorder, const void *name, leat_error *err) {
-  uint64_t finding;
-  const leati_dispatch dispatch = {.pipeline = {.kernel = LEATI_KERNEL_DOWNLOAD_8},
-                                   .args = &finding,
-                                   .args_size = sizeof(finding),
-                                   .groups = {1, 1, 1}};
-  const int32_t status = leati_record_check(recorder, name, LEATI_FAULT_DIVISOR, &finding, err);
-  return status == LEAT_OK ? leati_record_dispatch(recorder, &dispatch, err) : status;
+  static const unsigned char args[sizeof(uint64_t)];
+  const leati_pipeline_key key = {.kernel = LEATI_KERNEL_DOWNLOAD_8};
+  leati_plan_step step = {
+      .tells = true, .groups = {1, 1, 1}, .args_size = sizeof(args), .fault = LEATI_FAULT_DIVISOR, .name = name};
+  const leati_plan plan = {.step_count = 1, .steps = &step, .args = args};
+  leati_binding none;
+  const int32_t status = leati_pipeline_compile(h.device, &key, err);
+  assert_true(leati_pipeline_find(h.device, &key, &step.pipeline));
+  return status == LEAT_OK ? leati_record_plan(recorder, &plan, &none, err) : status;
 }
 
 static void find_or_compute(const nulldriver_dispatch *dispatch, void *user) {
@@ -793,12 +795,27 @@ static void failures_hold_no_staging_and_no_command_pools(void **state) {
   close_device();
 }
 
+/* A copy to a temporary tensor, beside another one of `more` bytes, if that is not 0. */
+static int32_t record_to_temporary(leati_recorder *recorder, const leati_view *from, uint64_t more, leat_error *err) {
+  const uint64_t size = COUNT * sizeof(float);
+  const leati_plan_access accesses[] = {{.binding = 0, .field = LEATI_FIELD_NONE, .end = (int64_t)size},
+                                        {.binding = 1, .field = LEATI_FIELD_NONE, .end = (int64_t)size}};
+  const leati_plan_step step = {.copies = true, .read_count = 1, .write_count = 1};
+  const leati_temporary temporaries[] = {{.size = size}, {.size = more}};
+  const leati_plan plan = {.binding_count = more == 0 ? 2 : 3,
+                           .step_count = 1,
+                           .access_count = 2,
+                           .temporary_count = more == 0 ? 1 : 2,
+                           .steps = &step,
+                           .accesses = accesses,
+                           .temporaries = temporaries};
+  leati_binding bindings[3] = {{.address = from->address, .block = from->block}};
+  return leati_record_plan(recorder, &plan, bindings, err);
+}
+
 /* A copy to a temporary, and then the operation is not supported after all. */
 static int32_t record_and_refuse(leati_recorder *recorder, const void *what, leat_error *err) {
-  leati_view temp = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {COUNT}};
-  const int32_t status = leati_record_temp(recorder, &temp, err);
-  return status == LEAT_OK && leati_record_copy(recorder, what, &temp, err) == LEAT_OK ? LEAT_ERROR_NOT_SUPPORTED
-                                                                                       : LEAT_ERROR_INTERNAL;
+  return record_to_temporary(recorder, what, 0, err) == LEAT_OK ? LEAT_ERROR_NOT_SUPPORTED : LEAT_ERROR_INTERNAL;
 }
 
 /* What an operation used that failed half-way must come free, though no work of the stream ever touches it. */
@@ -1519,12 +1536,8 @@ typedef struct large_operation {
 
 static int32_t record_large(leati_recorder *recorder, const void *what, leat_error *err) {
   const large_operation *const it = what;
-  leati_view small = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {COUNT}};
-  leati_view large = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {10 * MIB}};
   ++*it->calls;
-  int32_t status = leati_record_temp(recorder, &small, err);
-  status = status == LEAT_OK ? leati_record_copy(recorder, it->from, &small, err) : status;
-  return status == LEAT_OK ? leati_record_temp(recorder, &large, err) : status;
+  return record_to_temporary(recorder, it->from, 40 * MIB, err);
 }
 
 static void temporaries_wait_for_blocks_in_flight(void **state) {

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ops/plan_cache.h"
+
+#include <string.h>
+
+#include "device.h"
+#include "memory.h"
+#include "sync.h"
+
+/* What a plan knows of an argument. */
+typedef struct known_argument {
+  bool present, host;
+  bool has_elements;
+  bool has_strides; /* some were given; else NULL was */
+  bool may_alias;   /* an input: output 0 may be exactly its memory */
+  uint8_t residue;  /* of the address, modulo LEATI_PROMISED */
+  DLDataType dtype;
+  int32_t ndim;
+  int64_t begin, end; /* bytes touched, from the address */
+  uint32_t value_size;
+  const unsigned char *value; /* of an input on the host */
+  int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
+} known_argument;
+
+struct leati_kept_plan {
+  leati_plan plan;
+  uint32_t input_count, output_count;
+  bool aliased; /* output 0 is the memory of input 0, and the plan relies on it */
+  const leat_shape *shapes;
+  const known_argument *arguments; /* inputs, then outputs */
+};
+typedef struct leati_kept_plan kept_plan;
+
+bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, const leati_view *output) {
+  if (!input->compact) {
+    return false;
+  }
+  if ((info->flags & LEAT_OP_ALIAS) != 0 && i == 0) {
+    return true;
+  }
+  return (info->flags & LEAT_OP_IN_PLACE) != 0 && input->type == output->type && input->ndim == output->ndim &&
+         memcmp(input->shape, output->shape, (size_t)output->ndim * sizeof(output->shape[0])) == 0;
+}
+
+/* ---- Finding ---------------------------------------------------------------------------------------------------- */
+
+static inline bool same_numbers(const int64_t *a, const int64_t *b, int32_t count) {
+  int32_t i = 0;
+  while (i < count && a[i] == b[i]) {
+    ++i;
+  }
+  return i == count;
+}
+
+static inline bool fits_shape(const known_argument *known, const DLTensor *tensor) {
+  if (tensor == NULL || !known->present) {
+    return tensor == NULL && !known->present;
+  }
+  if (tensor->ndim != known->ndim || !leati_dtype_same(tensor->dtype, known->dtype) ||
+      (tensor->strides != NULL) != known->has_strides || (known->ndim != 0 && tensor->shape == NULL)) {
+    return false;
+  }
+  return same_numbers(tensor->shape, known->shape, known->ndim) &&
+         (!known->has_strides || same_numbers(tensor->strides, known->strides, known->ndim));
+}
+
+static bool fits_host(const known_argument *known, const DLTensor *tensor, leati_binding *out) {
+  if (tensor->device.device_type != kDLCPU || (known->has_elements && tensor->data == NULL)) {
+    return false;
+  }
+  uint64_t end;
+  if (__builtin_add_overflow((uint64_t)(uintptr_t)tensor->data, tensor->byte_offset, &end) ||
+      __builtin_add_overflow(end, (uint64_t)known->end, &end)) {
+    return false;
+  }
+  out->data = known->has_elements ? (unsigned char *)tensor->data + tensor->byte_offset : NULL;
+  return known->value_size == 0 || memcmp(out->data, known->value, known->value_size) == 0;
+}
+
+static inline bool fits_device(const known_argument *known, const DLTensor *tensor, leat_device *device,
+                               leati_binding *out) {
+  if (tensor->device.device_type != kDLVulkan || tensor->device.device_id != (int)device->index) {
+    return false;
+  }
+  if (!known->has_elements) {
+    return true;
+  }
+  const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
+  leati_block *const block = leati_memory_find(device, data);
+  if (block == NULL || __builtin_add_overflow(data, tensor->byte_offset, &out->address) ||
+      (out->address & (LEATI_PROMISED - 1)) != known->residue) {
+    return false;
+  }
+  /* `begin` is not above 0, and `end` not below. */
+  const uint64_t begin = out->address + (uint64_t)known->begin, end = out->address + (uint64_t)known->end;
+  const uint64_t base = leati_block_address(block);
+  out->block = block;
+  return begin <= out->address && end >= out->address && begin >= base && end <= base + leati_block_size(block);
+}
+
+static inline bool fits(const known_argument *known, const DLTensor *tensor, leat_device *device, leati_binding *out) {
+  if (!fits_shape(known, tensor)) {
+    return false;
+  }
+  if (tensor == NULL) {
+    return true;
+  }
+  return known->host ? fits_host(known, tensor, out) : fits_device(known, tensor, device, out);
+}
+
+/* Whether two arguments share bytes. */
+static inline bool meet(const known_argument *a, const leati_binding *at_a, const known_argument *b,
+                        const leati_binding *at_b) {
+  return at_a->address + (uint64_t)a->begin < at_b->address + (uint64_t)b->end &&
+         at_b->address + (uint64_t)b->begin < at_a->address + (uint64_t)a->end;
+}
+
+static inline bool on_device(const known_argument *known) {
+  return known->present && !known->host && known->has_elements;
+}
+
+/* Whether what outputs share with other arguments is what the plan was made for, and allowed. */
+static bool fits_sharing(const kept_plan *kept, const leati_binding *bindings) {
+  const uint32_t inputs = kept->input_count, all = inputs + kept->output_count;
+  const known_argument *const known = kept->arguments;
+  bool aliased = false;
+  for (uint32_t o = inputs; o < all; ++o) {
+    for (uint32_t i = 0; i < o && on_device(&known[o]); ++i) {
+      if (!on_device(&known[i]) || !meet(&known[i], &bindings[i], &known[o], &bindings[o])) {
+        continue;
+      }
+      if (o != inputs || i >= inputs || !known[i].may_alias || bindings[i].address != bindings[o].address ||
+          known[i].end != known[o].end) {
+        return false;
+      }
+      aliased = aliased || i == 0;
+    }
+  }
+  return aliased == kept->aliased;
+}
+
+const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, leat_device *device, uint32_t input_count,
+                                        const DLTensor *const *inputs, uint32_t output_count,
+                                        const DLTensor *const *outputs, leati_binding *bindings) {
+  for (uint32_t k = 0; k < LEATI_PLANS_MAX; ++k) {
+    const kept_plan *const kept = atomic_load_explicit(&cache->at[k], memory_order_acquire);
+    if (kept == NULL) {
+      return NULL;
+    }
+    if (kept->input_count != input_count || kept->output_count != output_count) {
+      continue;
+    }
+    bool found = true;
+    for (uint32_t i = 0; i < input_count && found; ++i) {
+      found = fits(&kept->arguments[i], inputs[i], device, &bindings[i]);
+    }
+    for (uint32_t o = 0; o < output_count && found; ++o) {
+      found = fits(&kept->arguments[input_count + o], outputs[o], device, &bindings[input_count + o]);
+    }
+    if (found && fits_sharing(kept, bindings)) {
+      return &kept->plan;
+    }
+  }
+  return NULL;
+}
+
+const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, uint32_t input_count,
+                                          const DLTensor *const *inputs, uint32_t output_count) {
+  for (uint32_t k = 0; k < LEATI_PLANS_MAX; ++k) {
+    const kept_plan *const kept = atomic_load_explicit(&cache->at[k], memory_order_acquire);
+    if (kept == NULL) {
+      return NULL;
+    }
+    bool found = kept->input_count == input_count && kept->output_count == output_count;
+    for (uint32_t i = 0; i < input_count && found; ++i) {
+      const known_argument *const known = &kept->arguments[i];
+      leati_binding binding;
+      found =
+          fits_shape(known, inputs[i]) && (inputs[i] == NULL || !known->host || fits_host(known, inputs[i], &binding));
+    }
+    if (found) {
+      return kept->shapes;
+    }
+  }
+  return NULL;
+}
+
+/* ---- Keeping ---------------------------------------------------------------------------------------------------- */
+
+/* Bytes of the value of an input on the host. */
+static size_t value_size(const leati_view *input) {
+  return input->present && input->host ? (size_t)(input->count * input->item_size) : 0;
+}
+
+static known_argument know(const leati_view *view, const DLTensor *tensor) {
+  known_argument known = {.present = view->present, .host = view->host, .has_elements = view->count != 0};
+  if (!view->present) {
+    return known;
+  }
+  known.has_strides = tensor->strides != NULL;
+  known.dtype = view->dtype;
+  known.ndim = view->ndim;
+  known.residue = (uint8_t)(view->address & (LEATI_PROMISED - 1));
+  known.begin = (int64_t)(view->begin - view->address);
+  known.end = (int64_t)(view->end - view->address);
+  for (int32_t d = 0; d < view->ndim; ++d) {
+    known.shape[d] = view->shape[d];
+    known.strides[d] = known.has_strides ? tensor->strides[d] : 0;
+  }
+  return known;
+}
+
+/* Fills in what a plan knows of a call; values go to `*inout_values`. */
+static void know_all(const leat_op_info *info, const leati_call *call, const DLTensor *const *inputs,
+                     const DLTensor *const *outputs, known_argument *out, unsigned char *values) {
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    const leati_view *const input = &call->inputs[i];
+    out[i] = know(input, inputs[i]);
+    out[i].may_alias = leati_may_alias(info, i, input, &call->outputs[0]);
+    out[i].value_size = (uint32_t)value_size(input);
+    if (out[i].value_size != 0) {
+      memcpy(values, input->data, out[i].value_size);
+      out[i].value = values;
+      values += out[i].value_size;
+    }
+  }
+  for (uint32_t o = 0; o < call->output_count; ++o) {
+    out[call->input_count + o] = know(&call->outputs[o], outputs[o]);
+  }
+}
+
+void leati_plan_cache_keep(leati_plan_cache *cache, const leati_planner *planner, const leat_op_info *info,
+                           const leati_call *call, const DLTensor *const *inputs, const DLTensor *const *outputs,
+                           const leat_shape *shapes) {
+  const uint32_t count = call->input_count + call->output_count;
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    const size_t size = value_size(&call->inputs[i]);
+    if (size != 0 && (!call->inputs[i].compact || size > LEATI_PLAN_VALUE_MAX)) {
+      return;
+    }
+    bytes += size;
+  }
+  uint32_t place = 0;
+  while (place < LEATI_PLANS_MAX && atomic_load_explicit(&cache->at[place], memory_order_relaxed) != NULL) {
+    ++place;
+  }
+  if (place == LEATI_PLANS_MAX || call->input_count > LEATI_INLINE_ARGUMENTS ||
+      call->output_count > LEATI_INLINE_ARGUMENTS) {
+    return;
+  }
+  const size_t shapes_size = call->output_count * sizeof(*shapes);
+  leati_plan plan;
+  kept_plan *const kept =
+      leati_planner_keep(planner, sizeof(*kept) + count * sizeof(known_argument) + shapes_size + bytes, &plan);
+  if (kept == NULL) {
+    return;
+  }
+  known_argument *const arguments = (known_argument *)(void *)(kept + 1);
+  leat_shape *const kept_shapes = (leat_shape *)(void *)(arguments + count);
+  *kept = (kept_plan){
+      .plan = plan,
+      .input_count = call->input_count,
+      .output_count = call->output_count,
+      .aliased = call->input_count != 0 && call->inputs[0].count != 0 && call->outputs[0].present &&
+                 call->inputs[0].address == call->outputs[0].address,
+      .shapes = kept_shapes,
+      .arguments = arguments,
+  };
+  know_all(info, call, inputs, outputs, arguments, (unsigned char *)(kept_shapes + call->output_count));
+  memcpy(kept_shapes, shapes, shapes_size);
+  /* Of two threads that made the same plan both may keep it, if there is room: then the first is found. */
+  for (; place < LEATI_PLANS_MAX; ++place) {
+    kept_plan *expected = NULL;
+    if (atomic_compare_exchange_strong_explicit(&cache->at[place], &expected, kept, memory_order_release,
+                                                memory_order_relaxed)) {
+      return;
+    }
+  }
+  leati_free(kept);
+}
+
+void leati_plan_cache_clear(leati_plan_cache *cache) {
+  for (uint32_t k = 0; k < LEATI_PLANS_MAX; ++k) {
+    leati_free(atomic_load_explicit(&cache->at[k], memory_order_relaxed));
+  }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * The plans that an operator has been invoked with, so that a call like an earlier one infers and plans nothing.
+ *
+ * A plan fits a call if types, shapes, strides, values of host inputs, and addresses modulo LEATI_PROMISED are the
+ * same. The first LEATI_PLANS_MAX are kept as long as the operator; calls that none fits are planned each time.
+ */
+#ifndef LEAT_PLUGIN_OPS_PLAN_CACHE_H_
+#define LEAT_PLUGIN_OPS_PLAN_CACHE_H_
+
+#include <stdatomic.h>
+
+#include "ops/op.h"
+
+/** Plans that an operator keeps. */
+#define LEATI_PLANS_MAX 8
+/** Bytes of the values on the host that a plan which is kept may follow from. */
+#define LEATI_PLAN_VALUE_MAX 256
+
+struct leati_kept_plan;
+
+/** The plans of one operator. Threads look without a lock; one that has made a plan puts it into the first place that
+ * is free (release), where others find it (acquire). */
+typedef struct leati_plan_cache {
+  _Atomic(struct leati_kept_plan *) at[LEATI_PLANS_MAX];
+} leati_plan_cache;
+
+/** The plan that fits a call, and the bindings of its inputs and outputs; NULL: there is none, or something is wrong
+ * with the arguments, which were checked for all that fits. `bindings` has room for LEATI_BINDINGS_MAX. */
+const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, leat_device *device, uint32_t input_count,
+                                        const DLTensor *const *inputs, uint32_t output_count,
+                                        const DLTensor *const *outputs, leati_binding *bindings);
+#define LEATI_BINDINGS_MAX (2 * LEATI_INLINE_ARGUMENTS + LEATI_TEMP_MAX)
+
+/** The shapes of all outputs if a plan fits the inputs, else NULL. Memory on the device is not looked at. */
+const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, uint32_t input_count,
+                                          const DLTensor *const *inputs, uint32_t output_count);
+
+/** Whether output 0 may be exactly the memory of input `i`, by flags, types and shapes. */
+bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, const leati_view *output);
+
+/** Keeps what was planned for a call whose views are placed, and whose outputs have these shapes; or not, if there is
+ * no room or no memory, or values on the host are large. */
+void leati_plan_cache_keep(leati_plan_cache *cache, const leati_planner *planner, const leat_op_info *info,
+                           const leati_call *call, const DLTensor *const *inputs, const DLTensor *const *outputs,
+                           const leat_shape *shapes);
+/** Frees the plans; nobody uses them. */
+void leati_plan_cache_clear(leati_plan_cache *cache);
+
+#endif /* LEAT_PLUGIN_OPS_PLAN_CACHE_H_ */

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ops/planner.h"
+
+#include <string.h>
+
+#include "device.h"
+#include "memory.h"
+#include "status.h"
+
+/* Bindings lie so far apart that no view of one reaches another. */
+#define ORIGIN_SHIFT 48
+
+static uint64_t origin_of(uint32_t binding, uint64_t address) {
+  return ((uint64_t)binding + 1) << ORIGIN_SHIFT | (address & (LEATI_PROMISED - 1));
+}
+
+void leati_planner_begin(leati_planner *planner, leat_device *device, uint32_t input_count, uint32_t output_count) {
+  planner->device = device;
+  planner->guarded = leati_memory_guarded(device);
+  planner->binding_count = input_count + output_count;
+  planner->step_count = planner->access_count = planner->args_size = 0;
+  planner->answer_count = planner->temporary_count = 0;
+  planner->steps = planner->inline_steps;
+  planner->step_capacity = LEATI_INLINE_STEPS;
+  planner->accesses = planner->inline_accesses;
+  planner->access_capacity = LEATI_INLINE_ACCESSES;
+  planner->args = planner->inline_args;
+  planner->args_capacity = LEATI_INLINE_ARGS;
+}
+
+void leati_planner_end(leati_planner *planner) {
+  if (planner->steps != planner->inline_steps) {
+    leati_free(planner->steps);
+  }
+  if (planner->accesses != planner->inline_accesses) {
+    leati_free(planner->accesses);
+  }
+  if (planner->args != planner->inline_args) {
+    leati_free(planner->args);
+  }
+}
+
+void leati_planner_place(leati_view *view, uint32_t binding) {
+  view->binding = binding;
+  if (view->count == 0 || view->host) {
+    return;
+  }
+  const uint64_t address = view->address, origin = origin_of(binding, address);
+  view->origin = view->address = origin;
+  view->begin = view->begin - address + origin;
+  view->end = view->end - address + origin;
+}
+
+leati_plan leati_planner_plan(const leati_planner *planner) {
+  return (leati_plan){.binding_count = planner->binding_count,
+                      .step_count = planner->step_count,
+                      .access_count = planner->access_count,
+                      .answer_count = planner->answer_count,
+                      .temporary_count = planner->temporary_count,
+                      .steps = planner->steps,
+                      .accesses = planner->accesses,
+                      .answers = planner->answers,
+                      .temporaries = planner->temporaries,
+                      .args = planner->args};
+}
+
+/* Copies `size` bytes to `*inout_at`, which moves on to the next multiple of 8. */
+static const void *put(unsigned char **inout_at, const void *bytes, size_t size) {
+  unsigned char *const at = *inout_at;
+  if (size != 0) {
+    memcpy(at, bytes, size);
+  }
+  *inout_at += (size + 7) / 8 * 8;
+  return at;
+}
+
+void *leati_planner_keep(const leati_planner *planner, size_t header, leati_plan *out) {
+  const size_t steps = planner->step_count * sizeof(*planner->steps);
+  const size_t accesses = planner->access_count * sizeof(*planner->accesses);
+  const size_t answers = planner->answer_count * sizeof(*planner->answers);
+  const size_t temporaries = planner->temporary_count * sizeof(*planner->temporaries);
+  header = (header + 7) / 8 * 8;
+  unsigned char *const memory =
+      leati_calloc(1, header + steps + accesses + answers + temporaries + planner->args_size + 5 * sizeof(uint64_t));
+  if (memory == NULL) {
+    return NULL;
+  }
+  unsigned char *at = memory + header;
+  *out = leati_planner_plan(planner);
+  out->steps = put(&at, planner->steps, steps);
+  out->accesses = put(&at, planner->accesses, accesses);
+  out->answers = put(&at, planner->answers, answers);
+  out->temporaries = put(&at, planner->temporaries, temporaries);
+  out->args = put(&at, planner->args, planner->args_size);
+  return memory;
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------------------------- */
+
+/* Makes room for `added` items behind `count` in an array that lies in the planner (`own`) until it grows. */
+static int32_t reserve(void **inout_array, const void *own, uint32_t *inout_capacity, uint32_t count, uint32_t added,
+                       size_t item, leat_error *err) {
+  if (added <= *inout_capacity - count) {
+    return LEAT_OK;
+  }
+  const uint32_t capacity = 2 * (count + added);
+  void *const grown = leati_realloc(*inout_array == own ? NULL : *inout_array, capacity * item);
+  if (grown == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the plan of an operator");
+  }
+  if (*inout_array == own) {
+    memcpy(grown, own, count * item);
+  }
+  *inout_array = grown;
+  *inout_capacity = capacity;
+  return LEAT_OK;
+}
+
+/* Appends `size` bytes to the argument records; `*out` says where. */
+static int32_t put_args(leati_planner *planner, const void *bytes, uint32_t size, uint32_t *out, leat_error *err) {
+  void *args = planner->args;
+  const uint32_t rounded = (size + 7) / 8 * 8;
+  LEATI_TRY(reserve(&args, planner->inline_args, &planner->args_capacity, planner->args_size, rounded, 1, err));
+  planner->args = args;
+  *out = planner->args_size;
+  memcpy(planner->args + *out, bytes, size);
+  planner->args_size += rounded;
+  return LEAT_OK;
+}
+
+/* Notes that the step to come uses a binding, for the life of temporaries. */
+static void note_use(leati_planner *planner, uint32_t binding) {
+  const uint32_t first = planner->binding_count - planner->temporary_count;
+  if (binding >= first) {
+    leati_temporary *const temporary = &planner->temporaries[binding - first];
+    temporary->first_step = temporary->first_step < planner->step_count ? temporary->first_step : planner->step_count;
+    temporary->last_step = planner->step_count;
+  }
+}
+
+/* Appends accesses, for which there is room, and counts them in `*out_count`. Addresses in the record become 0. */
+static void put_accesses(leati_planner *planner, const leati_access *accesses, uint32_t count, const void *args,
+                         unsigned char *record, uint32_t *out_count) {
+  *out_count = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const leati_access *const access = &accesses[i];
+    uint32_t field = LEATI_FIELD_NONE;
+    if (access->field != NULL) {
+      field = (uint32_t)((const unsigned char *)access->field - (const unsigned char *)args);
+      memset(record + field, 0, sizeof(uint64_t));
+    }
+    const leati_view *const view = access->view;
+    if (view == NULL || view->count == 0) {
+      continue;
+    }
+    note_use(planner, view->binding);
+    planner->accesses[planner->access_count++] = (leati_plan_access){.binding = view->binding,
+                                                                     .field = field,
+                                                                     .offset = (int64_t)(view->address - view->origin),
+                                                                     .begin = (int64_t)(view->begin - view->origin),
+                                                                     .end = (int64_t)(view->end - view->origin)};
+    ++*out_count;
+  }
+}
+
+/* Makes room for a step with so many accesses. */
+static int32_t reserve_step(leati_planner *planner, uint32_t accesses, leat_error *err) {
+  void *steps = planner->steps, *all = planner->accesses;
+  LEATI_TRY(reserve(&steps, planner->inline_steps, &planner->step_capacity, planner->step_count, 1,
+                    sizeof(*planner->steps), err));
+  planner->steps = steps;
+  LEATI_TRY(reserve(&all, planner->inline_accesses, &planner->access_capacity, planner->access_count, accesses,
+                    sizeof(*planner->accesses), err));
+  planner->accesses = all;
+  return LEAT_OK;
+}
+
+/* The pipeline of a key, compiled if nobody has yet. */
+static int32_t need_pipeline(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err) {
+  while (!leati_pipeline_find(device, key, out)) {
+    LEATI_TRY(leati_pipeline_compile(device, key, err));
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *dispatch, leat_error *err) {
+  if (dispatch->groups[0] == 0 || dispatch->groups[1] == 0 || dispatch->groups[2] == 0) {
+    return LEAT_OK;
+  }
+  if (dispatch->args_size > LEATI_ARGS_MAX || dispatch->read_count > LEATI_ACCESS_MAX ||
+      dispatch->write_count > LEATI_ACCESS_MAX) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "kernel %s has too many arguments",
+                      leati_kernel_codes[dispatch->pipeline.kernel].name);
+  }
+  leati_plan_step step = {.first_access = planner->access_count,
+                          .groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]},
+                          .args_size = dispatch->args_size,
+                          .fault = dispatch->fault,
+                          .name = dispatch->name};
+  LEATI_TRY(need_pipeline(planner->device, &dispatch->pipeline, &step.pipeline, err));
+  LEATI_TRY(reserve_step(planner, dispatch->read_count + dispatch->write_count, err));
+  LEATI_TRY(put_args(planner, dispatch->args, dispatch->args_size, &step.args, err));
+  unsigned char *const record = planner->args + step.args;
+  put_accesses(planner, dispatch->reads, dispatch->read_count, dispatch->args, record, &step.read_count);
+  put_accesses(planner, dispatch->writes, dispatch->write_count, dispatch->args, record, &step.write_count);
+  if (dispatch->finding != NULL) {
+    step.finding_field = (uint32_t)((const unsigned char *)dispatch->finding - (const unsigned char *)dispatch->args);
+    step.tells = planner->guarded;
+    memset(record + step.finding_field, 0, sizeof(uint64_t));
+  }
+  planner->steps[planner->step_count++] = step;
+  return LEAT_OK;
+}
+
+int32_t leati_plan_copy(leati_planner *planner, const leati_view *src, const leati_view *dst, leat_error *err) {
+  const leati_access from = {.view = src}, to = {.view = dst};
+  leati_plan_step step = {.copies = true, .first_access = planner->access_count};
+  if (src->count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(reserve_step(planner, 2, err));
+  put_accesses(planner, &from, 1, NULL, NULL, &step.read_count);
+  put_accesses(planner, &to, 1, NULL, NULL, &step.write_count);
+  planner->steps[planner->step_count++] = step;
+  return LEAT_OK;
+}
+
+int32_t leati_plan_temporary(leati_planner *planner, leati_view *out, leat_error *err) {
+  if (planner->temporary_count == LEATI_TEMP_MAX) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "an operator needs too many temporary tensors");
+  }
+  out->present = true;
+  out->host = false;
+  out->item_size = leati_type_size(out->type);
+  out->dtype = leati_dtype_of(out->type);
+  leati_view_make_compact(out);
+  const uint64_t size = out->count * out->item_size;
+  out->address = out->begin = 0;
+  out->end = size;
+  leati_planner_place(out, planner->binding_count++);
+  planner->temporaries[planner->temporary_count++] =
+      (leati_temporary){.size = size, .first_step = UINT32_MAX, .last_step = 0};
+  return LEAT_OK;
+}
+
+int32_t leati_plan_answer_host(leati_planner *planner, const leati_view *output, const void *bytes, uint32_t size,
+                               leat_error *err) {
+  if (planner->answer_count == LEATI_ANSWER_MAX) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "an operator has too many outputs on the host");
+  }
+  leati_plan_answer answer = {.binding = output->binding, .size = size};
+  LEATI_TRY(put_args(planner, bytes, size, &answer.data, err));
+  planner->answers[planner->answer_count++] = answer;
+  return LEAT_OK;
+}
