@@ -4,7 +4,6 @@
 #include "device.h"
 #include "staging.h"
 #include "status.h"
-#include "streams/stock.h"
 
 /* Queries that are made at once. */
 #define TICKS_PER_BLOCK 256
@@ -107,12 +106,7 @@ int32_t leati_clock_take(leat_device *device, leati_tick **out, leat_error *err)
   leati_mutex_unlock(&clock->lock);
   if (tick == NULL) {
     tick_block *block = NULL;
-    uint32_t tries = 0;
-    int32_t status = make_block(device, &block, err);
-    while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_streams_await_memory(device, &tries)) {
-      status = make_block(device, &block, err);
-    }
-    LEATI_TRY(status);
+    LEATI_TRY(make_block(device, &block, err));
     tick = &block->ticks[0];
     leati_mutex_lock(&clock->lock);
     block->next = clock->blocks;

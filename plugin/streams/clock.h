@@ -34,7 +34,7 @@ void leati_clock_destroy(leat_device *device);
 void leati_clock_record(const leat_device *device, VkCommandBuffer commands, const leati_tick *tick);
 
 /** Takes a query that is ready to be written.
- * @errors NOT_SUPPORTED, OUT_OF_MEMORY */
+ * @errors OUT_OF_MEMORY: of which work in flight may give some back; DEVICE_LOST */
 int32_t leati_clock_take(leat_device *device, leati_tick **out, leat_error *err);
 /** Gives a query back, in flight or not; NULL does nothing. */
 void leati_clock_give(leat_device *device, leati_tick *tick);

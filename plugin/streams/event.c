@@ -57,12 +57,22 @@ static int32_t event_destroy(leat_event *event, leat_error *err) {
   return LEAT_OK;
 }
 
+/* Takes a query that is ready to be written, or waits for memory to make some. */
+static int32_t take_tick(leat_device *device, leati_tick **out, leat_error *err) {
+  uint32_t tries = 0;
+  int32_t status = leati_clock_take(device, out, err);
+  while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_streams_await_memory(device, &tries)) {
+    status = leati_clock_take(device, out, err);
+  }
+  return status;
+}
+
 int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *err) {
   leati_timeline *timeline;
   uint64_t value;
   leati_tick *tick = NULL;
   if (event->timed) {
-    LEATI_TRY(leati_clock_take(event->device, &tick, err));
+    LEATI_TRY(take_tick(event->device, &tick, err));
   }
   const int32_t status = leati_stream_mark(stream, tick, &timeline, &value, err);
   if (timeline == NULL) {
