@@ -94,85 +94,6 @@ static int32_t make_stream(leat_device *device, leat_stream **out, leat_error *e
   return LEAT_OK;
 }
 
-/* Puts a stream whose timeline was replaced back onto the lane where the rest of its work is: its last list may have
- * been lost on the way to another one. All of that rest is on one lane, since such a stream moves only when it is idle.
- * The stream's lock is held. */
-static void return_to_lane(leat_stream *stream) {
-  for (leati_timeline *at = stream->timeline->replaced; at != NULL; at = at->replaced) {
-    const uint64_t last = leati_timeline_last(at);
-    leati_point point;
-    if (!leati_timeline_passed(at, last) && leati_timeline_locate(at, last, &point)) {
-      stream->lane = leati_lane_of(point.counter);
-      return;
-    }
-  }
-}
-
-int32_t leati_streams_renew(leat_stream *stream, leat_error *err) {
-  leati_timeline *fresh;
-  LEATI_TRY(leati_timeline_take(stream->device, &fresh, err));
-  leati_timeline_end(stream->timeline);
-  leati_stream_forget(stream);
-  /* What was pushed to the old timeline before it failed may still run: the stream is not idle until it has. */
-  fresh->replaced = stream->timeline;
-  atomic_store_explicit(&stream->timeline, fresh, memory_order_release);
-  leati_timeline_settle(fresh);
-  return_to_lane(stream);
-  /* A list on its way to another lane, which is to wait there for what the stream has in flight, may be lost yet: then
-   * the next one has to. */
-  for (leati_timeline *at = fresh->replaced; at != NULL; at = at->replaced) {
-    leati_timeline_add_waits(at, stream->waits);
-  }
-  return LEAT_OK;
-}
-
-/* Whether the stream's timeline has failed. With or without `lock`. */
-static bool has_failed(const leat_stream *stream) {
-  const leati_timeline *const timeline = atomic_load_explicit(&stream->timeline, memory_order_acquire);
-  return atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK;
-}
-
-/* Whether the queue may still refuse a list of the stream. */
-static bool may_fail(const leat_stream *stream) {
-  leati_timeline *const timeline = atomic_load_explicit(&stream->timeline, memory_order_acquire);
-  const uint64_t promised = atomic_load_explicit(&timeline->promised, memory_order_acquire);
-  leati_point point;
-  return atomic_load_explicit(&timeline->completed, memory_order_acquire) < promised &&
-         leati_timeline_locate(timeline, promised, &point) && point.value == 0;
-}
-
-int32_t leati_streams_welcome(leat_stream *stream, leat_error *err) {
-  /* In this order: a list that the queue refuses fails the stream before it is gone. */
-  if (!may_fail(stream) && !has_failed(stream)) {
-    return LEAT_OK;
-  }
-  leati_mutex_lock(&stream->lock);
-  leati_timeline *const timeline = stream->timeline;
-  if (timeline->replaced != NULL && may_fail(stream)) {
-    /* One timeline too many is enough: of the others the queue is asked now. */
-    const uint64_t promised = atomic_load_explicit(&timeline->promised, memory_order_relaxed);
-    leati_point point;
-    leati_mutex_unlock(&stream->lock);
-    (void)leati_lane_ensure(timeline, promised, &point);
-    leati_mutex_lock(&stream->lock);
-  }
-  /* Another thread may have cleared the error meanwhile. What others have put in since then stays where it is. */
-  const bool late = may_fail(stream) && stream->open == NULL && !stream->waiting;
-  const bool stale = has_failed(stream) || late;
-  const int32_t status = stale ? leati_streams_renew(stream, err) : LEAT_OK;
-  leati_mutex_unlock(&stream->lock);
-  return status;
-}
-
-void leati_streams_vacate(leat_stream *stream) {
-  leati_stream_leave(stream);
-  leati_mutex_lock(&stream->lock);
-  if (has_failed(stream)) {
-    (void)leati_streams_renew(stream, NULL);
-  }
-  leati_mutex_unlock(&stream->lock);
-}
-
 int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err) {
   struct leati_streams *const streams = device->streams;
   leati_mutex_lock(&streams->lock);
@@ -184,7 +105,7 @@ int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *e
   if (stream == NULL) {
     LEATI_TRY(make_stream(device, &stream, err));
   }
-  const int32_t status = leati_streams_welcome(stream, err);
+  const int32_t status = leati_stream_welcome(stream, err);
   if (status != LEAT_OK) {
     leati_streams_give(stream);
     return status;

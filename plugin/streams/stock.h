@@ -27,15 +27,6 @@ bool leati_streams_await_memory(leat_device *device, uint32_t *inout_tries);
 int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err);
 /** Gives back a stream that has been flushed; what could not be submitted is taken back. */
 void leati_streams_give(leat_stream *stream);
-/** Lets a stream start afresh for another owner: flushes it, forgets the downloads that no event covers, whose
- * destinations may go with the owner, and clears its error. Work in flight goes on. */
-void leati_streams_vacate(leat_stream *stream);
-/** Sees to it that the owner before leaves no error to the next one, neither now nor when the queue refuses what it
- * handed over last.
- * @errors OUT_OF_MEMORY */
-int32_t leati_streams_welcome(leat_stream *stream, leat_error *err);
-/** Gives a stream a fresh timeline in place of its failed one, and an empty list; the stream's lock is held. */
-int32_t leati_streams_renew(leat_stream *stream, leat_error *err);
 
 /** Takes an event that stands for nothing; `timed`: with timing. */
 int32_t leati_events_take(leat_device *device, bool timed, leat_event **out, leat_error *err);

@@ -350,6 +350,112 @@ int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_err
   return leati_stream_unlock_and_help(stream, status, err);
 }
 
+/* ---- Failures -----------------------------------------------------------------------------------------------------
+ */
+
+/* Puts a stream whose timeline was replaced back onto the lane where the rest of its work is: its last list may have
+ * been lost on the way to another one. All of that rest is on one lane, since such a stream moves only when it is idle.
+ * `lock` held. */
+static void return_to_lane(leat_stream *stream) {
+  for (leati_timeline *at = stream->timeline->replaced; at != NULL; at = at->replaced) {
+    const uint64_t last = leati_timeline_last(at);
+    leati_point point;
+    if (!leati_timeline_passed(at, last) && leati_timeline_locate(at, last, &point)) {
+      stream->lane = leati_lane_of(point.counter);
+      return;
+    }
+  }
+}
+
+/* Gives a stream a fresh timeline in place of its failed one, and an empty list. `lock` held. */
+static int32_t renew(leat_stream *stream, leat_error *err) {
+  leati_timeline *fresh;
+  LEATI_TRY(leati_timeline_take(stream->device, &fresh, err));
+  leati_timeline_end(stream->timeline);
+  leati_stream_forget(stream);
+  /* What was pushed to the old timeline before it failed may still run: the stream is not idle until it has. */
+  fresh->replaced = stream->timeline;
+  atomic_store_explicit(&stream->timeline, fresh, memory_order_release);
+  leati_timeline_settle(fresh);
+  return_to_lane(stream);
+  /* A list on its way to another lane, which is to wait there for what the stream has in flight, may be lost yet: then
+   * the next one has to. */
+  for (leati_timeline *at = fresh->replaced; at != NULL; at = at->replaced) {
+    leati_timeline_add_waits(at, stream->waits);
+  }
+  return LEAT_OK;
+}
+
+/* Whether the stream's timeline has failed. With or without `lock`. */
+static bool has_failed(const leat_stream *stream) {
+  const leati_timeline *const timeline = atomic_load_explicit(&stream->timeline, memory_order_acquire);
+  return atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK;
+}
+
+/* Whether the queue may still refuse a list of the stream. */
+static bool may_fail(const leat_stream *stream) {
+  leati_timeline *const timeline = atomic_load_explicit(&stream->timeline, memory_order_acquire);
+  const uint64_t promised = atomic_load_explicit(&timeline->promised, memory_order_acquire);
+  leati_point point;
+  return atomic_load_explicit(&timeline->completed, memory_order_acquire) < promised &&
+         leati_timeline_locate(timeline, promised, &point) && point.value == 0;
+}
+
+int32_t leati_stream_welcome(leat_stream *stream, leat_error *err) {
+  /* In this order: a list that the queue refuses fails the stream before it is gone. */
+  if (!may_fail(stream) && !has_failed(stream)) {
+    return LEAT_OK;
+  }
+  leati_mutex_lock(&stream->lock);
+  leati_timeline *const timeline = stream->timeline;
+  if (timeline->replaced != NULL && may_fail(stream)) {
+    /* One timeline too many is enough: of the others the queue is asked now. */
+    const uint64_t promised = atomic_load_explicit(&timeline->promised, memory_order_relaxed);
+    leati_point point;
+    leati_mutex_unlock(&stream->lock);
+    (void)leati_lane_ensure(timeline, promised, &point);
+    leati_mutex_lock(&stream->lock);
+  }
+  /* Another thread may have cleared the error meanwhile. What others have put in since then stays where it is. */
+  const bool late = may_fail(stream) && stream->open == NULL && !stream->waiting;
+  const bool stale = has_failed(stream) || late;
+  const int32_t status = stale ? renew(stream, err) : LEAT_OK;
+  leati_mutex_unlock(&stream->lock);
+  return status;
+}
+
+void leati_stream_vacate(leat_stream *stream) {
+  leati_stream_leave(stream);
+  leati_mutex_lock(&stream->lock);
+  if (has_failed(stream)) {
+    (void)renew(stream, NULL);
+  }
+  leati_mutex_unlock(&stream->lock);
+}
+
+int32_t leati_stream_clear_error(leat_stream *stream, leat_error *err) {
+  for (;;) {
+    leati_mutex_lock(&stream->lock);
+    leati_timeline *const timeline = stream->timeline;
+    const bool lost = atomic_load_explicit(&stream->device->lost, memory_order_relaxed);
+    const bool failed = !lost && atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK;
+    uint64_t value;
+    const bool runs = failed && running(timeline, &value) != NULL;
+    const int32_t status = lost ? leati_stream_sticky(stream, err) : failed && !runs ? renew(stream, err) : LEAT_OK;
+    if (runs) {
+      leati_timeline_keep(timeline);
+    }
+    leati_mutex_unlock(&stream->lock);
+    if (!runs) {
+      return status;
+    }
+    /* Then look again: another thread may have cleared this failure meanwhile, and the stream may have failed anew. */
+    const int32_t drained = leati_stream_drain(stream, timeline, UINT64_MAX, err);
+    leati_timeline_release(timeline);
+    LEATI_TRY(drained);
+  }
+}
+
 /* ---- The table ----------------------------------------------------------------------------------------------------
  */
 
@@ -423,28 +529,7 @@ static int32_t stream_error(leat_stream *stream, leat_error *err) {
 static int32_t stream_clear_error(leat_stream *stream, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_stream_check(stream, NULL, err));
-  for (;;) {
-    leati_mutex_lock(&stream->lock);
-    leati_timeline *const timeline = stream->timeline;
-    const bool lost = atomic_load_explicit(&stream->device->lost, memory_order_relaxed);
-    const bool failed = !lost && atomic_load_explicit(&timeline->failed, memory_order_acquire) != LEAT_OK;
-    uint64_t value;
-    const bool runs = failed && running(timeline, &value) != NULL;
-    const int32_t status = lost              ? leati_stream_sticky(stream, err)
-                           : failed && !runs ? leati_streams_renew(stream, err)
-                                             : LEAT_OK;
-    if (runs) {
-      leati_timeline_keep(timeline);
-    }
-    leati_mutex_unlock(&stream->lock);
-    if (!runs) {
-      return status;
-    }
-    /* Then look again: another thread may have cleared this failure meanwhile, and the stream may have failed anew. */
-    const int32_t drained = leati_stream_drain(stream, timeline, UINT64_MAX, err);
-    leati_timeline_release(timeline);
-    LEATI_TRY(drained);
-  }
+  return leati_stream_clear_error(stream, err);
 }
 
 static int32_t stream_info(leat_stream *stream, leat_stream_info *out, leat_error *err) {

@@ -39,8 +39,8 @@ struct leat_stream {
   leat_stream *next;                           /* all stream objects; set once */
   leat_stream *next_free;                      /* guarded by the stock's lock */
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
-  /* Changes under `lock`. leati_streams_welcome() looks without it: a load (acquire) that pairs with the store
-   * (release) of leati_streams_renew(). */
+  /* Changes under `lock`. leati_stream_welcome() looks without it: a load (acquire) that pairs with the store
+   * (release) where it is replaced. */
   _Atomic(leati_timeline *) timeline;
   leati_lane *lane;                        /* that the last list went to; NULL: none did */
   uint32_t epoch;                          /* of leati_lane_add() */
@@ -122,6 +122,15 @@ int32_t leati_stream_error_if_live(leat_stream *stream, leat_error *err);
 /** Flushes a stream whose owner leaves it, and abandons its timeline, in one step: what another thread puts in goes
  * with the one owner or stays for the next. */
 void leati_stream_leave(leat_stream *stream);
+/** Lets a stream start afresh for another owner: flushes it, forgets the downloads that no event covers, whose
+ * destinations may go with the owner, and clears its error. Work in flight goes on. */
+void leati_stream_vacate(leat_stream *stream);
+/** Sees to it that the owner before leaves no error to the next one, neither now nor when the queue refuses what it
+ * handed over last.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_stream_welcome(leat_stream *stream, leat_error *err);
+/** leat_stream_api::clear_error, without the checks. */
+int32_t leati_stream_clear_error(leat_stream *stream, leat_error *err);
 /** Submits what is open with a timestamp behind it (NULL: without) and tells which value of which timeline covers it.
  * The timeline is kept for the caller, who calls leati_timeline_release().
  * If that fails, the value is one that is never reached, on a timeline that has failed; or `*out_timeline` is NULL:
