@@ -90,6 +90,35 @@ int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *e
   return status;
 }
 
+int32_t leati_event_await(leat_event *event, leat_stream *stream, leat_error *err) {
+  leati_watch held;
+  (void)leati_event_hold(event, &held);
+  leati_timeline *const timeline = held.timeline;
+  leat_error failure = {.struct_size = sizeof(failure)};
+  int32_t state = timeline == NULL ? LEAT_OK : leati_timeline_query(timeline, held.value, &failure);
+  /* The device may only be made to wait for what a queue has taken. */
+  leati_point point = {.value = 0};
+  if (state == LEAT_ERROR_NOT_READY && !leati_lane_ensure(timeline, held.value, &point)) {
+    state = leati_timeline_query(timeline, held.value, &failure);
+  }
+  leati_timeline_unwatch(&held);
+  leati_mutex_lock(&stream->lock);
+  int32_t status = leati_stream_sticky(stream, err);
+  if (status == LEAT_OK && state != LEAT_OK && state != LEAT_ERROR_NOT_READY) {
+    leati_timeline_fail(stream->timeline, leati_stream_open_value(stream), &failure);
+    leati_stream_forget(stream);
+    status = leati_fail_again(err, &failure);
+  }
+  /* What is in the list already need not wait; a stream's own work is in order anyway. */
+  if (status == LEAT_OK && timeline != stream->timeline && state == LEAT_ERROR_NOT_READY) {
+    status = leati_stream_open_count(stream) != 0 ? leati_stream_flush(stream, err) : LEAT_OK;
+    if (status == LEAT_OK) {
+      leati_stream_add_wait(stream, point);
+    }
+  }
+  return leati_stream_unlock_and_help(stream, status, err);
+}
+
 static int32_t event_record(leat_event *event, leat_stream *stream, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_stream_check(stream, NULL, err));

@@ -32,5 +32,7 @@ leat_stream *leati_event_hold(leat_event *event, leati_watch *held);
 int32_t leati_event_check(const leat_event *event, const leat_device *device, leat_error *err);
 /** leat_event_api::record. */
 int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *err);
+/** leat_stream_api::wait_event, without the checks. */
+int32_t leati_event_await(leat_event *event, leat_stream *stream, leat_error *err);
 
 #endif /* LEAT_PLUGIN_STREAMS_EVENT_H_ */

@@ -37,15 +37,6 @@ static bool is_open(const leat_stream *stream) {
   return leati_stream_open_count(stream) != 0 || stream->waiting;
 }
 
-/* Makes the open list wait for a point. `lock` held. */
-static void add_wait(leat_stream *stream, leati_point point) {
-  leati_point *const slot = &stream->waits[leati_lane_of(point.counter)->index];
-  if (slot->value < point.value) {
-    *slot = point;
-  }
-  stream->waiting = true;
-}
-
 /* Lists of the stream that may be in flight. `lock` held. */
 static uint64_t in_flight(const leat_stream *stream) {
   uint64_t lists = 0;
@@ -73,7 +64,7 @@ static bool place(leat_stream *stream) {
     const uint64_t promised = atomic_load_explicit(&stream->timeline->promised, memory_order_relaxed);
     const bool listed = leati_timeline_locate(stream->timeline, promised, &last);
     if (listed && last.value != 0) {
-      add_wait(stream, last);
+      leati_stream_add_wait(stream, last);
     }
     if (!listed || last.value != 0) {
       stream->lane = lane;
@@ -321,35 +312,6 @@ int32_t leati_stream_drain(leat_stream *stream, leati_timeline *failed, uint64_t
   }
 }
 
-int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err) {
-  leati_watch held;
-  (void)leati_event_hold(event, &held);
-  leati_timeline *const timeline = held.timeline;
-  leat_error failure = {.struct_size = sizeof(failure)};
-  int32_t state = timeline == NULL ? LEAT_OK : leati_timeline_query(timeline, held.value, &failure);
-  /* The device may only be made to wait for what a queue has taken. */
-  leati_point point = {.value = 0};
-  if (state == LEAT_ERROR_NOT_READY && !leati_lane_ensure(timeline, held.value, &point)) {
-    state = leati_timeline_query(timeline, held.value, &failure);
-  }
-  leati_timeline_unwatch(&held);
-  leati_mutex_lock(&stream->lock);
-  int32_t status = leati_stream_sticky(stream, err);
-  if (status == LEAT_OK && state != LEAT_OK && state != LEAT_ERROR_NOT_READY) {
-    leati_timeline_fail(stream->timeline, leati_stream_open_value(stream), &failure);
-    leati_stream_forget(stream);
-    status = leati_fail_again(err, &failure);
-  }
-  /* What is in the list already need not wait; a stream's own work is in order anyway. */
-  if (status == LEAT_OK && timeline != stream->timeline && state == LEAT_ERROR_NOT_READY) {
-    status = leati_stream_open_count(stream) != 0 ? leati_stream_flush(stream, err) : LEAT_OK;
-    if (status == LEAT_OK) {
-      add_wait(stream, point);
-    }
-  }
-  return leati_stream_unlock_and_help(stream, status, err);
-}
-
 /* ---- Failures -----------------------------------------------------------------------------------------------------
  */
 
@@ -517,7 +479,7 @@ static int32_t stream_wait_event(leat_stream *stream, leat_event *event, leat_er
   LEATI_ENTER(err);
   LEATI_TRY(leati_stream_check(stream, NULL, err));
   LEATI_TRY(leati_event_check(event, stream->device, err));
-  return leati_stream_wait_event(stream, event, err);
+  return leati_event_await(event, stream, err);
 }
 
 static int32_t stream_error(leat_stream *stream, leat_error *err) {

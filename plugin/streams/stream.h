@@ -31,7 +31,5 @@ int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err);
  * destinations at once, so they arrive before that.
  * @errors TIMEOUT: it was not done by `deadline_ns` of leati_now_ns(); why it could not be waited for */
 int32_t leati_stream_drain(leat_stream *stream, struct leati_timeline *failed, uint64_t deadline_ns, leat_error *err);
-/** leat_stream_api::wait_event, without the checks. */
-int32_t leati_stream_wait_event(leat_stream *stream, leat_event *event, leat_error *err);
 
 #endif /* LEAT_PLUGIN_STREAMS_STREAM_H_ */

@@ -55,7 +55,7 @@ struct leat_stream {
 };
 LEATI_APART(struct leat_stream, ended, lock);
 
-/* What recording does for each command stands here, so that it is compiled into the recorder. */
+/* Steps on the open list. Recording takes some of them for each command, so they are compiled into it. */
 
 /** Fails with the stream's sticky error. `lock` held. */
 static inline int32_t leati_stream_sticky(const leat_stream *stream, leat_error *err) {
@@ -76,6 +76,15 @@ static inline uint64_t leati_stream_open_value(const leat_stream *stream) {
 /** Commands of the open list. `lock` held. */
 static inline uint32_t leati_stream_open_count(const leat_stream *stream) {
   return stream->open != NULL ? stream->open->command_count : 0;
+}
+
+/** Makes the open list wait for a point. `lock` held. */
+static inline void leati_stream_add_wait(leat_stream *stream, leati_point point) {
+  leati_point *const slot = &stream->waits[leati_lane_of(point.counter)->index];
+  if (slot->value < point.value) {
+    *slot = point;
+  }
+  stream->waiting = true;
 }
 
 /** The submission that the open list goes into, made at need. `lock` held. */

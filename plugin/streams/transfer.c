@@ -334,7 +334,7 @@ static int32_t take_import(leat_stream *stream, const DLTensor *tensor, leat_eve
   out->tensor.shape = out->shape;
   out->tensor.strides = out->strides;
   if (ready != NULL) {
-    LEATI_TRY(leati_stream_wait_event(stream, ready, err));
+    LEATI_TRY(leati_event_await(ready, stream, err));
   }
   leati_memory_hold(block);
   return LEAT_OK;
