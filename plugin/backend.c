@@ -15,7 +15,7 @@
 #include "streams/event.h"
 #include "streams/pool.h"
 #include "streams/stock.h"
-#include "streams/stream.h"
+#include "streams/stream_table.h"
 #include "streams/transfer.h"
 
 /* Guards the list of physical devices, and opening and closing. */

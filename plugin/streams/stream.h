@@ -10,8 +10,6 @@
 struct leati_block;
 struct leati_timeline;
 
-/* The stream table of the ABI, and what other rooms need of a stream. */
-extern const leat_stream_api leati_stream_table;
 /** Device of a live stream. */
 leat_device *leati_stream_device(const leat_stream *stream);
 /** Fails unless `stream` is a live stream, and of `device` unless that is NULL. */
