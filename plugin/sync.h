@@ -36,7 +36,7 @@ typedef enum leati_rank {
   LEATI_RANK_SPARES,      /**< timelines that no stream has (timeline.c) */
   LEATI_RANK_STAGING,     /**< free staging chunks (staging.c) */
   LEATI_RANK_CLOCK,       /**< free timestamp queries (streams/clock.c) */
-  LEATI_RANK_FIRST,       /**< the first submission to each queue (streams/lane.c) */
+  LEATI_RANK_FIRST,       /**< the first submission to each queue (streams/group.c) */
 } leati_rank;
 
 /** A mutex with a rank. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Lanes: hardware queues with group commit. Nothing else submits.
+ * Lanes: hardware queues with group commit.
  *
  * Lists of commands are handed to a lane, where they wait while two batches are in flight, or one that takes long:
  * meanwhile more come, and all go to the queue in one call, written into one command buffer side by side
@@ -13,68 +13,13 @@
 
 #include <leat/backend.h>
 
-#include "counter.h"
-#include "device.h"
-#include "streams/rhythm.h"
-#include "streams/syncfile.h"
-#include "streams/tape.h"
+#include "streams/lane_state.h"
 #include "timeline.h"
-
-typedef struct leati_lane {
-  leati_counter counter; /**< first: leati_lane_of() relies on it */
-  _Alignas(LEATI_CACHE_LINE) leat_device *device;
-  uint32_t index;
-  VkQueue queue; /**< used by the leader alone */
-  /* All that is relaxed here only guides guesses of who comes when, and where there is little to do. */
-  _Alignas(LEATI_CACHE_LINE) leati_role leader; /**< who has it takes what is queued and submits it */
-  /** Somebody has left a list to who has the role. Set when that failed and before a last try, looked at after the role
-   * was given up; sequentially consistent, so that one of the two sees the other. */
-  atomic_bool missed;
-  /** The thread that has the role has led for long: the thread that takes this back relieves it. Relaxed. */
-  atomic_bool relief;
-  /** Threads that are about to relieve the one that leads, which then does not try again. Raised before they try and
-   * lowered before they try for the last time, looked at after the role was given up; sequentially consistent. */
-  _Atomic uint32_t relievers;
-  _Atomic(const void *) led_by; /**< thread that had it last; relaxed */
-  leati_rhythm rhythm;
-  /* Used by the leader alone. */
-  _Alignas(LEATI_CACHE_LINE) leati_tape *flying; /**< tapes in flight, oldest first */
-  leati_tape *last_flying;
-  leati_syncfile *syncfiles; /**< whose batches may be in flight */
-  leati_tape *tapes;         /**< the others, used last first: see take_tape() */
-  uint32_t tape_count;       /**< of both */
-  /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
-   * like the role and `attendants`. */
-  _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
-  _Atomic uint32_t lists;    /**< handed over so far, without those that were lost; relaxed */
-  _Atomic uint32_t commands; /**< that were in lists; relaxed */
-  /** Some of what is queued comes after what is in flight. Relaxed: if it is lost or stays for too long, a list waits
-   * for company that need not, or the other way round. */
-  atomic_bool continues;
-  /** Threads that wait: they watch or help again and again until they leave. */
-  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t attendants;
-} leati_lane;
-LEATI_APART(leati_lane, counter, leader);
-LEATI_APART(leati_lane, led_by, rhythm);
-LEATI_APART(leati_lane, rhythm, flying);
-LEATI_APART(leati_lane, tape_count, queued);
-LEATI_APART(leati_lane, continues, attendants);
 
 /** Makes the lanes of a device. */
 int32_t leati_lanes_create(leat_device *device, leat_error *err);
 /** Frees them; the device is idle. */
 void leati_lanes_destroy(leat_device *device);
-
-/** The lane that a counter belongs to. */
-static inline leati_lane *leati_lane_of(leati_counter *counter) {
-  return (leati_lane *)counter;
-}
-
-/** The lane that a list of a stream should go to: `current` (NULL: none yet), where `own` lists of the stream may be in
- * flight, unless others have put more there than there is elsewhere. */
-leati_lane *leati_lanes_choose(leat_device *device, leati_lane *current, uint64_t own);
-/** Whether only one stream had lists of late. */
-bool leati_lanes_alone(const leat_device *device);
 
 /** Hands a pushed submission over, and counts it for the choice; `*inout_epoch` is the stream's own, to count streams
  * by. The lock of its timeline is held since the push, so whoever finds it listed finds it queued, or with the leader.
@@ -87,10 +32,6 @@ void leati_lane_help(leati_lane *lane);
  * no longer will. `watched`: it was not asleep when its wait ended. */
 void leati_lane_attend(leati_lane *lane);
 void leati_lane_leave(leati_lane *lane, bool watched);
-/** Threads that attend. */
-static inline uint32_t leati_lane_attendants(const leati_lane *lane) {
-  return atomic_load_explicit(&lane->attendants, memory_order_relaxed);
-}
 /** A look of an attendant that spins. Submits what is queued, if the queue is known to have room, unless threads whose
  * lists have just run are about to hand over the next ones, or another attendant is likely to do it at once and to be
  * quicker. `*inout_passed` is the caller's own: how often the latter was so; 0 at first. Does not ask the driver,

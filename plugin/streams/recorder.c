@@ -56,7 +56,7 @@ static bool should_submit(const leat_stream *stream) {
   }
   const uint64_t pushed = leati_stream_open_value(stream) - 1;
   if (open->barrier_count >= BARRIERS_WORTH_SUBMITTING && open->command_count % COMMANDS_PER_LOOK == 0 &&
-      leati_lanes_alone(stream->device) && (pushed == 0 || leati_timeline_passed(stream->timeline, pushed - 1))) {
+      leati_placement_alone(stream->device) && (pushed == 0 || leati_timeline_passed(stream->timeline, pushed - 1))) {
     return true;
   }
   return open->command_count >= COMMANDS_MAX ||

@@ -52,7 +52,7 @@ static uint64_t in_flight(const leat_stream *stream) {
  * `lock` held. */
 static bool place(leat_stream *stream) {
   const uint64_t own = in_flight(stream);
-  leati_lane *const lane = leati_lanes_choose(stream->device, stream->lane, own);
+  leati_lane *const lane = leati_placement_choose(stream->device, stream->lane, own);
   bool after = own != 0;
   if (own == 0) {
     stream->lane = lane;

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/group.h"
+
+#include "gate.h"
+#include "status.h"
+
+/* Lists that go to the queue in one call. */
+#define GROUP_MAX LEATI_TAPE_LISTS_MAX
+/* Tapes that a lane has without need, so that they hold lists which may come again. */
+#define TAPES_KEPT 8
+/* Commands after which a group takes no more lists: while the leader writes them, which takes some 0.3 us each, nothing
+ * of them runs. */
+#define GROUP_COMMANDS 2048
+
+/* ---- Batches ------------------------------------------------------------------------------------------------------
+ */
+
+/* One call of vkQueueSubmit under construction: batches of lists, each with a tape and raising the counter by one. A
+ * list that waits for something begins a batch, so that those before it do not wait with it. */
+typedef struct group {
+  uint32_t count, batch_count, command_count;
+  uint32_t sent, sent_lists; /* batches that the queue has taken, and the lists in them */
+  leati_submission *lists[GROUP_MAX];
+  uint32_t sizes[GROUP_MAX]; /* lists of each batch; they lie in its order */
+  leati_tape *tapes[GROUP_MAX];
+  VkSubmitInfo batches[GROUP_MAX];
+  VkTimelineSemaphoreSubmitInfo values[GROUP_MAX];
+  uint64_t signals[GROUP_MAX];
+  uint32_t wait_count;
+  VkSemaphore wait_semaphores[GROUP_MAX];
+  uint64_t wait_values[GROUP_MAX];
+  VkPipelineStageFlags wait_stages[GROUP_MAX];
+} group;
+
+/* Begins a batch with the waits of a list. False: there is no room for its waits. */
+static bool begin_batch(group *g, leati_lane *lane, const leati_submission *list) {
+  const uint32_t first_wait = g->wait_count;
+  for (uint32_t i = 0; i < LEATI_LANES_MAX; ++i) {
+    if (list->waits[i].value == 0) {
+      continue;
+    }
+    if (g->wait_count == GROUP_MAX) {
+      g->wait_count = first_wait;
+      return false;
+    }
+    g->wait_semaphores[g->wait_count] = list->waits[i].counter->semaphore;
+    g->wait_values[g->wait_count] = list->waits[i].value;
+    g->wait_stages[g->wait_count++] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  }
+  const uint32_t waits = g->wait_count - first_wait;
+  const uint32_t n = g->batch_count++;
+  g->sizes[n] = 0;
+  g->signals[n] = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) + g->batch_count;
+  g->values[n] = (VkTimelineSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                 .waitSemaphoreValueCount = waits,
+                                                 .pWaitSemaphoreValues = &g->wait_values[first_wait],
+                                                 .signalSemaphoreValueCount = 1,
+                                                 .pSignalSemaphoreValues = &g->signals[n]};
+  g->batches[n] = (VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .pNext = &g->values[n],
+                                 .waitSemaphoreCount = waits,
+                                 .pWaitSemaphores = &g->wait_semaphores[first_wait],
+                                 .pWaitDstStageMask = &g->wait_stages[first_wait],
+                                 .commandBufferCount = 1,
+                                 .signalSemaphoreCount = 1,
+                                 .pSignalSemaphores = &lane->counter.semaphore};
+  return true;
+}
+
+static bool waits_for_any(const leati_submission *list) {
+  for (uint32_t i = 0; i < LEATI_LANES_MAX; ++i) {
+    if (list->waits[i].value != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Puts a list into the group. False: it is full. */
+static bool add_list(group *g, leati_lane *lane, leati_submission *list) {
+  if (g->count == GROUP_MAX || (g->count != 0 && g->command_count + list->command_count > GROUP_COMMANDS)) {
+    return false;
+  }
+  if ((g->batch_count == 0 || waits_for_any(list)) && !begin_batch(g, lane, list)) {
+    return false;
+  }
+  g->lists[g->count++] = list;
+  g->command_count += list->command_count;
+  ++g->sizes[g->batch_count - 1];
+  return true;
+}
+
+/* ---- Tapes --------------------------------------------------------------------------------------------------------
+ */
+
+/* Puts a tape where those are of which nothing is in flight. The leader's. */
+static void give_tape(leati_lane *lane, leati_tape *tape) {
+  tape->next = lane->tapes;
+  lane->tapes = tape;
+}
+
+/* Notes that a tape is in flight until the counter has `value`. The leader's. */
+static void send_tape(leati_lane *lane, leati_tape *tape, uint64_t value) {
+  tape->value = value;
+  tape->next = NULL;
+  if (lane->flying != NULL) {
+    lane->last_flying->next = tape;
+  } else {
+    lane->flying = tape;
+  }
+  lane->last_flying = tape;
+}
+
+/* Gives back the tapes that have landed, as far as is known. The leader's. */
+static void land_tapes(leati_lane *lane) {
+  while (lane->flying != NULL && leati_counter_has(&lane->counter, lane->flying->value)) {
+    leati_tape *const landed = lane->flying;
+    lane->flying = landed->next;
+    give_tape(lane, landed);
+  }
+}
+
+/* Takes the tape that holds a list, or NULL. The leader's. */
+static leati_tape *take_holding(leati_lane *lane, const leati_submission *list) {
+  leati_tape **at = &lane->tapes;
+  while (*at != NULL && !leati_tape_holds(lane->device, *at, list)) {
+    at = &(*at)->next;
+  }
+  leati_tape *const found = *at;
+  if (found != NULL) {
+    *at = found->next;
+  }
+  return found;
+}
+
+/* Takes a tape to write: of those that hold nothing the one used last, since a driver is quicker with memory that it
+ * has just used; or a new one while there are few; or the one that has not been used for longest. Where no new one can
+ * be had that one will do, or if all are in flight and it is memory that is missing, one of these when it has run. The
+ * leader's. */
+static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
+  leati_tape **at = &lane->tapes;
+  while (*at != NULL && (*at)->held_count != 0 && (*at)->next != NULL) {
+    at = &(*at)->next;
+  }
+  if (*at == NULL || ((*at)->held_count != 0 && lane->tape_count < TAPES_KEPT)) {
+    const int32_t status = leati_tape_create(lane->device, out, err);
+    lane->tape_count += status == LEAT_OK ? 1u : 0u;
+    if (status == LEAT_OK || (*at == NULL && (status != LEAT_ERROR_OUT_OF_MEMORY || lane->flying == NULL))) {
+      return status;
+    }
+    while (lane->tapes == NULL) {
+      leati_gate_check();
+      LEATI_TRY(leati_counter_block(lane->device, &lane->counter, lane->flying->value, LEATI_GATE_LOOK_NS, err));
+      land_tapes(lane);
+    }
+  }
+  *out = *at;
+  *at = (*at)->next;
+  return LEAT_OK;
+}
+
+/* ---- The queue ----------------------------------------------------------------------------------------------------
+ */
+
+/* Held while a queue of any device is given its first command buffer: a driver (NVIDIA 580.159.04, H200) that gets the
+ * first ones of two queues at the same time may never run what one of the two gets. */
+static leati_mutex first_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_FIRST);
+
+/* Gives the batches from `sent` up to `end` to the queue. The leader's. */
+static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
+  const bool first = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) == 0;
+  if (first) {
+    leati_mutex_lock(&first_lock);
+  }
+  const VkResult result =
+      lane->device->vk.QueueSubmit(lane->queue, end - g->sent, &g->batches[g->sent], VK_NULL_HANDLE);
+  if (first) {
+    leati_mutex_unlock(&first_lock);
+  }
+  return result;
+}
+
+/* Notes that the queue has taken the batches from `sent` up to `end`, which were begun at `begun`. The leader's. */
+static void note_submitted(leati_lane *lane, group *g, uint32_t end, uint64_t begun) {
+  const uint64_t now = leati_now_ns();
+  leati_rhythm_write(&lane->rhythm, now - begun);
+  for (uint32_t i = g->sent; i < end; ++i) {
+    send_tape(lane, g->tapes[i], g->signals[i]);
+    leati_rhythm_send(&lane->rhythm, g->signals[i], g->sizes[i], now);
+  }
+  atomic_store_explicit(&lane->counter.submitted, g->signals[end - 1], memory_order_release);
+  for (; g->sent < end; ++g->sent) {
+    for (uint32_t i = 0; i < g->sizes[g->sent]; ++i) {
+      /* From here on the list may be retired by whoever waits for it. */
+      atomic_store_explicit(&g->lists[g->sent_lists++]->counter_value, g->signals[g->sent], memory_order_release);
+    }
+  }
+}
+
+/* Writes the lists of batch `n`, which begin at `first`, into a tape, unless one holds them. Tapes hold lists only
+ * while one thread at most attends: where several do, they meet while the leader writes, and would meet less if it did
+ * not. The leader's. */
+static int32_t write_batch(leati_lane *lane, group *g, uint32_t n, uint32_t first, leat_error *err) {
+  leati_tape **const tape = &g->tapes[n];
+  land_tapes(lane);
+  const bool alone = g->sizes[n] == 1 && leati_lane_attendants(lane) <= 1;
+  *tape = alone ? take_holding(lane, g->lists[first]) : NULL;
+  if (*tape == NULL) {
+    LEATI_TRY(take_tape(lane, tape, err));
+    const int32_t status = leati_tape_write(lane->device, *tape, &g->lists[first], g->sizes[n], alone, err);
+    if (status != LEAT_OK) {
+      give_tape(lane, *tape);
+      return status;
+    }
+  }
+  g->batches[n].pCommandBuffers = &(*tape)->commands;
+  return LEAT_OK;
+}
+
+/* Submits the batches that are left, or as many as there is memory for tapes for. The leader's. */
+static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
+  const uint64_t begun = leati_now_ns();
+  uint32_t end = g->sent, lists = g->sent_lists;
+  int32_t status = LEAT_OK;
+  while (status == LEAT_OK && end < g->batch_count) {
+    status = write_batch(lane, g, end, lists, err);
+    if (status == LEAT_OK) {
+      lists += g->sizes[end++];
+    }
+  }
+  if (status == LEAT_ERROR_OUT_OF_MEMORY && end != g->sent) {
+    /* When these have run, their tapes will do for the others. */
+    status = LEAT_OK;
+  }
+  if (status == LEAT_OK) {
+    const VkResult result = submit_batches(lane, g, end);
+    if (result == VK_SUCCESS) {
+      note_submitted(lane, g, end, begun);
+      return LEAT_OK;
+    }
+    status = leati_device_fail(lane->device, result, "vkQueueSubmit", err);
+  }
+  for (uint32_t i = g->sent; i < end; ++i) {
+    give_tape(lane, g->tapes[i]);
+  }
+  return status;
+}
+
+/* Submits the group; what of it cannot be submitted is lost, and the timelines of its lists fail. The leader's. */
+static void submit_group(leati_lane *lane, group *g) {
+  leat_error failure; /* written when something fails; clearing it each time would take longer than much else here */
+  failure.struct_size = sizeof(failure);
+  while (g->sent != g->batch_count && submit_some(lane, g, &failure) == LEAT_OK) {
+  }
+  if (g->sent_lists == g->count) {
+    return;
+  }
+  for (uint32_t i = g->sent_lists; i < g->count; ++i) {
+    leati_timeline_fail(g->lists[i]->timeline, g->lists[i]->value, &failure);
+    leati_timeline_discard(g->lists[i]);
+  }
+  (void)atomic_fetch_sub_explicit(&lane->lists, g->count - g->sent_lists, memory_order_relaxed);
+}
+
+void leati_group_submit(leati_lane *lane, leati_submission *oldest) {
+  while (oldest != NULL) {
+    group g;
+    g.count = g.batch_count = g.command_count = g.sent = g.sent_lists = g.wait_count = 0;
+    while (oldest != NULL) {
+      leati_submission *const next = oldest->queued;
+      if (leati_timeline_fails(oldest->timeline, oldest->value)) {
+        /* Something before it in its stream is missing. */
+        leati_timeline_discard(oldest);
+        (void)atomic_fetch_sub_explicit(&lane->lists, 1, memory_order_relaxed);
+      } else if (!add_list(&g, lane, oldest)) {
+        break;
+      }
+      oldest = next;
+    }
+    if (g.count != 0) {
+      submit_group(lane, &g);
+    }
+  }
+}
+
+int32_t leati_group_signal(leati_lane *lane, leati_syncfile *file, leat_error *err) {
+  const uint64_t before = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed);
+  /* The second value is not looked at: its semaphore is binary. */
+  const uint64_t values[2] = {before + 1, 0};
+  const VkSemaphore semaphores[2] = {lane->counter.semaphore, file->semaphore};
+  const VkTimelineSemaphoreSubmitInfo signals = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                 .signalSemaphoreValueCount = 2,
+                                                 .pSignalSemaphoreValues = values};
+  const VkSubmitInfo batch = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                              .pNext = &signals,
+                              .signalSemaphoreCount = 2,
+                              .pSignalSemaphores = semaphores};
+  const VkResult result = lane->device->vk.QueueSubmit(lane->queue, 1, &batch, VK_NULL_HANDLE);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(lane->device, result, "vkQueueSubmit", err);
+  }
+  file->value = before + 1;
+  leati_rhythm_send(&lane->rhythm, file->value, 0, leati_now_ns());
+  atomic_store_explicit(&lane->counter.submitted, file->value, memory_order_release);
+  return LEAT_OK;
+}

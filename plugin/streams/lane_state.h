@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * What a lane holds. For the files of this room only.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_LANE_STATE_H_
+#define LEAT_PLUGIN_STREAMS_LANE_STATE_H_
+
+#include <leat/backend.h>
+
+#include "counter.h"
+#include "device.h"
+#include "streams/placement.h"
+#include "streams/rhythm.h"
+#include "streams/syncfile.h"
+#include "streams/tape.h"
+#include "timeline.h"
+
+typedef struct leati_lane {
+  leati_counter counter; /**< first: leati_lane_of() relies on it */
+  _Alignas(LEATI_CACHE_LINE) leat_device *device;
+  uint32_t index;
+  VkQueue queue; /**< used by the leader alone */
+  /* All that is relaxed here only guides guesses of who comes when, and where there is little to do. */
+  _Alignas(LEATI_CACHE_LINE) leati_role leader; /**< who has it takes what is queued and submits it */
+  /** Somebody has left a list to who has the role. Set when that failed and before a last try, looked at after the role
+   * was given up; sequentially consistent, so that one of the two sees the other. */
+  atomic_bool missed;
+  /** The thread that has the role has led for long: the thread that takes this back relieves it. Relaxed. */
+  atomic_bool relief;
+  /** Threads that are about to relieve the one that leads, which then does not try again. Raised before they try and
+   * lowered before they try for the last time, looked at after the role was given up; sequentially consistent. */
+  _Atomic uint32_t relievers;
+  _Atomic(const void *) led_by; /**< thread that had it last; relaxed */
+  leati_rhythm rhythm;
+  /* Used by the leader alone. */
+  _Alignas(LEATI_CACHE_LINE) leati_tape *flying; /**< tapes in flight, oldest first */
+  leati_tape *last_flying;
+  leati_syncfile *syncfiles; /**< whose batches may be in flight */
+  leati_tape *tapes;         /**< the others, used last first: see take_tape() of group.c */
+  uint32_t tape_count;       /**< of both */
+  /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
+   * like the role and `attendants`. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
+  _Atomic uint32_t lists;    /**< handed over so far, without those that were lost; relaxed */
+  _Atomic uint32_t commands; /**< that were in lists; relaxed */
+  /** Some of what is queued comes after what is in flight. Relaxed: if it is lost or stays for too long, a list waits
+   * for company that need not, or the other way round. */
+  atomic_bool continues;
+  /** Threads that wait: they watch or help again and again until they leave. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t attendants;
+} leati_lane;
+LEATI_APART(leati_lane, counter, leader);
+LEATI_APART(leati_lane, led_by, rhythm);
+LEATI_APART(leati_lane, rhythm, flying);
+LEATI_APART(leati_lane, tape_count, queued);
+LEATI_APART(leati_lane, continues, attendants);
+
+/** The lanes of a device. */
+struct leati_lanes {
+  leati_lane lanes[LEATI_LANES_MAX];
+  leati_placement placement;
+};
+
+/** The lane that a counter belongs to. */
+static inline leati_lane *leati_lane_of(leati_counter *counter) {
+  return (leati_lane *)counter;
+}
+
+/** Lists that have been handed over. */
+static inline uint32_t leati_lane_lists(const leati_lane *lane) {
+  return atomic_load_explicit(&lane->lists, memory_order_relaxed);
+}
+
+/** Threads that attend. */
+static inline uint32_t leati_lane_attendants(const leati_lane *lane) {
+  return atomic_load_explicit(&lane->attendants, memory_order_relaxed);
+}
+
+#endif /* LEAT_PLUGIN_STREAMS_LANE_STATE_H_ */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/placement.h"
+
+#include "streams/lane_state.h"
+
+/* An epoch of leati_spread lasts at least so long and has at least so many lists, so that rates are good to a few per
+ * cent; of long lists so many on each lane will do. */
+#define EPOCH_NS 4000000u
+#define EPOCH_LISTS 128
+#define EPOCH_LONG_LISTS 16
+/* So long with nothing to do on any lane is taken off the epoch: lists that come seldom are not lists that take long.
+ */
+#define IDLE_NS 1000000u
+
+void leati_placement_begin(leati_placement *placement, uint32_t lanes, bool fixed) {
+  leati_spread_begin(&placement->spread, lanes);
+  atomic_store_explicit(&placement->in_use, fixed ? lanes : 1, memory_order_relaxed);
+  atomic_store_explicit(&placement->epoch, 1, memory_order_relaxed);
+  placement->epoch_start_ns = leati_now_ns();
+}
+
+/* ---- Choice -------------------------------------------------------------------------------------------------------
+ */
+
+/* Lists on a lane that have not run, as far as a look at the counter tells. Of more batches than are remembered those
+ * that go first are left out. */
+static uint32_t load_of(leati_lane *lane) {
+  (void)leati_counter_poll(lane->device, &lane->counter, NULL);
+  const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
+  uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_acquire);
+  if (submitted >= reached + LEATI_RHYTHM_BATCHES) {
+    reached = submitted - LEATI_RHYTHM_BATCHES + 1;
+  }
+  /* The two are not read at once. */
+  const uint32_t load = leati_lane_lists(lane) - leati_rhythm_lists(&lane->rhythm, reached);
+  return load <= INT32_MAX ? load : 0;
+}
+
+leati_lane *leati_placement_choose(leat_device *device, leati_lane *current, uint64_t own) {
+  struct leati_lanes *const lanes = device->lanes;
+  const uint32_t in_use = atomic_load_explicit(&lanes->placement.in_use, memory_order_relaxed);
+  const bool stays = current != NULL && current->index < in_use;
+  if (stays && in_use == 1) {
+    return current;
+  }
+  leati_lane *best = stays ? current : &lanes->lanes[0];
+  const uint32_t load = load_of(best);
+  uint32_t others = stays && load > own ? load - (uint32_t)own : stays ? 0 : load;
+  /* Leaving a lane while lists of the stream are in flight there costs a wait of one queue for another: for an empty
+   * lane that is worth it, else for a gain of two. */
+  const uint32_t price = stays && own != 0 ? 1 : 0;
+  for (uint32_t i = 0; i < in_use && others != 0; ++i) {
+    leati_lane *const lane = &lanes->lanes[i];
+    const uint32_t there = lane == best ? others : load_of(lane);
+    if (there == 0 || there + price < others) {
+      others = there;
+      best = lane;
+    }
+  }
+  return best;
+}
+
+bool leati_placement_alone(const leat_device *device) {
+  return atomic_load_explicit(&device->lanes->placement.company, memory_order_relaxed) == 1;
+}
+
+/* ---- Epochs -------------------------------------------------------------------------------------------------------
+ */
+
+static leati_tally count_all(const leat_device *device) {
+  leati_tally all = {.lists = 0};
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    const leati_lane *const lane = &device->lanes->lanes[i];
+    all.lists += leati_lane_lists(lane);
+    all.commands += atomic_load_explicit(&lane->commands, memory_order_relaxed);
+    all.seen_lists += leati_rhythm_seen_lists(&lane->rhythm);
+    all.busy_ns += leati_rhythm_busy_ns(&lane->rhythm);
+  }
+  return all;
+}
+
+/* Ends the epoch, which has lasted for so long, if there were enough lists in it. The judge's. */
+static void end_epoch(leat_device *device, uint64_t lasted) {
+  leati_placement *const placement = &device->lanes->placement;
+  const leati_tally now = count_all(device), *const then = &placement->epoch_tally;
+  const uint32_t lists = now.lists - then->lists, seen_lists = now.seen_lists - then->seen_lists;
+  if (lists > INT32_MAX) {
+    /* More were lost than have come. */
+    return;
+  }
+  const double list_s = seen_lists == 0 ? 0 : (double)(now.busy_ns - then->busy_ns) / (double)seen_lists * 1e-9;
+  const uint32_t few = EPOCH_LONG_LISTS * placement->spread.lanes;
+  if (lists < EPOCH_LISTS && (lists < few || !leati_spread_long(list_s))) {
+    return;
+  }
+  const leati_pace pace = {.commands = (double)(now.commands - then->commands) / ((double)lasted * 1e-9),
+                           .list_s = list_s,
+                           .streams = atomic_exchange_explicit(&placement->streams, 0, memory_order_relaxed)};
+  (void)atomic_fetch_add_explicit(&placement->epoch, 1, memory_order_relaxed);
+  atomic_store_explicit(&placement->company, pace.streams, memory_order_relaxed);
+  placement->epoch_tally = now;
+  placement->epoch_start_ns += lasted;
+  if (!device->lanes_fixed) {
+    atomic_store_explicit(&placement->in_use, leati_spread_step(&placement->spread, &pace), memory_order_relaxed);
+  }
+}
+
+/* Ends the epoch if it has lasted long enough. */
+static void judge(leat_device *device) {
+  leati_placement *const placement = &device->lanes->placement;
+  if (leati_role_try(&placement->judge)) {
+    const uint64_t lasted = leati_now_ns() - placement->epoch_start_ns;
+    if (lasted >= EPOCH_NS) {
+      end_epoch(device, lasted);
+    }
+    leati_role_leave(&placement->judge);
+  }
+}
+
+/* Whether everything that was handed over to a lane has run, as far as is known. */
+static bool is_idle(leati_lane *lane) {
+  const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
+  return reached >= atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) &&
+         leati_rhythm_lists(&lane->rhythm, reached) == leati_lane_lists(lane);
+}
+
+/* Takes the time off the epoch for which all lanes have had nothing to do. The judge's. */
+static void take_idle_time_off(leat_device *device) {
+  leati_placement *const placement = &device->lanes->placement;
+  uint64_t since =
+      placement->idle_until_ns > placement->epoch_start_ns ? placement->idle_until_ns : placement->epoch_start_ns;
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    leati_lane *const lane = &device->lanes->lanes[i];
+    if (!is_idle(lane)) {
+      return;
+    }
+    const uint64_t ended = leati_rhythm_ended_ns(&lane->rhythm);
+    since = ended > since ? ended : since;
+  }
+  const uint64_t now = leati_now_ns();
+  if (now > since) {
+    placement->epoch_start_ns += now - since;
+    placement->idle_until_ns = now;
+  }
+}
+
+/* Looks, before a list comes to a lane, whether there was nothing to do for long. */
+static void note_idle(leati_lane *lane) {
+  if (!is_idle(lane)) {
+    return;
+  }
+  leati_placement *const placement = &lane->device->lanes->placement;
+  const uint64_t ended = leati_rhythm_ended_ns(&lane->rhythm);
+  if (leati_now_ns() - ended >= IDLE_NS && leati_role_try(&placement->judge)) {
+    take_idle_time_off(lane->device);
+    leati_role_leave(&placement->judge);
+  }
+}
+
+void leati_placement_count(leati_lane *lane, uint32_t commands, uint32_t *inout_epoch) {
+  leati_placement *const placement = &lane->device->lanes->placement;
+  const uint32_t epoch = atomic_load_explicit(&placement->epoch, memory_order_relaxed);
+  if (*inout_epoch != epoch) {
+    *inout_epoch = epoch;
+    (void)atomic_fetch_add_explicit(&placement->streams, 1, memory_order_relaxed);
+  }
+  note_idle(lane);
+  const uint32_t lists = atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed) + 1;
+  (void)atomic_fetch_add_explicit(&lane->commands, commands, memory_order_relaxed);
+  if (lists % EPOCH_LONG_LISTS == 0) {
+    judge(lane->device);
+  }
+}
