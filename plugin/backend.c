@@ -13,10 +13,11 @@
 #include "ops/registry.h"
 #include "status.h"
 #include "streams/event.h"
+#include "streams/exchange.h"
+#include "streams/memory_table.h"
 #include "streams/pool.h"
 #include "streams/stock.h"
 #include "streams/stream_table.h"
-#include "streams/transfer.h"
 
 /* Guards the list of physical devices, and opening and closing. */
 static leati_mutex backend_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_BACKEND);

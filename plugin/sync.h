@@ -21,7 +21,7 @@
 /** Ranks, lowest first: whoever holds one may take those below it in this list. */
 typedef enum leati_rank {
   LEATI_RANK_BACKEND = 1, /**< devices known and open (backend.c) */
-  LEATI_RANK_EXPORTS,     /**< tensors given out by DLPack against the closing of devices (streams/transfer.c) */
+  LEATI_RANK_EXPORTS,     /**< tensors given out by DLPack against the closing of devices (streams/exchange.c) */
   LEATI_RANK_THREADS,     /**< pools that ending threads give back to (streams/pool.c) */
   LEATI_RANK_STREAM,      /**< one stream's open list (streams/stream.c) */
   LEATI_RANK_EVENT,       /**< what one event stands for (streams/event.c) */
