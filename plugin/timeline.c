@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "array.h"
 #include "device.h"
 #include "gate.h"
 #include "memory.h"
@@ -96,29 +97,15 @@ int32_t leati_timeline_open(leati_timeline *timeline, leati_submission **out, le
 
 int32_t leati_submission_deliver(leati_submission *submission, void *to, const void *from, uint64_t size,
                                  leat_error *err) {
-  if (submission->delivery_count == submission->delivery_capacity) {
-    const uint32_t capacity = submission->delivery_capacity == 0 ? 4 : submission->delivery_capacity * 2;
-    leati_delivery *const grown = leati_realloc(submission->deliveries, capacity * sizeof(*grown));
-    if (grown == NULL) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a download");
-    }
-    submission->deliveries = grown;
-    submission->delivery_capacity = capacity;
-  }
+  LEATI_TRY(leati_array_room(&submission->deliveries, submission->delivery_count, &submission->delivery_capacity,
+                             sizeof(*submission->deliveries), 4, "a download", err));
   submission->deliveries[submission->delivery_count++] = (leati_delivery){.to = to, .from = from, .size = size};
   return LEAT_OK;
 }
 
 int32_t leati_submission_check(leati_submission *submission, const leati_check *check, leat_error *err) {
-  if (submission->check_count == submission->check_capacity) {
-    const uint32_t capacity = submission->check_capacity == 0 ? 16 : submission->check_capacity * 2;
-    leati_check *const grown = leati_realloc(submission->checks, capacity * sizeof(*grown));
-    if (grown == NULL) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a kernel finds");
-    }
-    submission->checks = grown;
-    submission->check_capacity = capacity;
-  }
+  LEATI_TRY(leati_array_room(&submission->checks, submission->check_count, &submission->check_capacity,
+                             sizeof(*submission->checks), 16, "what a kernel finds", err));
   submission->checks[submission->check_count++] = *check;
   return LEAT_OK;
 }

@@ -7,6 +7,7 @@
 
 #include <leat/backend.h>
 
+#include "array.h"
 #include "device.h"
 #include "status.h"
 #include "streams/lane.h"
@@ -101,15 +102,8 @@ static inline int32_t leati_stream_need_open(leat_stream *stream, leat_error *er
 static inline int32_t leati_stream_append(leat_stream *stream, leati_command **out, leat_error *err) {
   LEATI_TRY(leati_stream_need_open(stream, err));
   leati_submission *const open = stream->open;
-  if (open->command_count == open->command_capacity) {
-    const uint32_t capacity = open->command_capacity == 0 ? 16 : open->command_capacity * 2;
-    leati_command *const grown = leati_realloc(open->commands, capacity * sizeof(*grown));
-    if (grown == NULL) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for commands");
-    }
-    open->commands = grown;
-    open->command_capacity = capacity;
-  }
+  LEATI_TRY(leati_array_room(&open->commands, open->command_count, &open->command_capacity, sizeof(*open->commands), 16,
+                             "commands", err));
   *out = &open->commands[open->command_count];
   return LEAT_OK;
 }
