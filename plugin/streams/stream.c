@@ -246,13 +246,6 @@ static uint64_t covering_value(leat_stream *stream) {
   return is_open(stream) ? leati_stream_open_value(stream) : leati_stream_open_value(stream) - 1;
 }
 
-void leati_stream_promise(leat_stream *stream, leati_timeline **out_timeline, uint64_t *out_value) {
-  leati_mutex_lock(&stream->lock);
-  *out_timeline = stream->timeline;
-  *out_value = covering_value(stream);
-  leati_mutex_unlock(&stream->lock);
-}
-
 int32_t leati_stream_alloc(leat_stream *stream, uint64_t size, uint64_t *out_address, leat_error *err) {
   leati_mutex_lock(&stream->lock);
   const int32_t status = leati_memory_alloc(stream->device, size, stream->timeline, out_address, err);

@@ -14,8 +14,6 @@ struct leati_timeline;
 leat_device *leati_stream_device(const leat_stream *stream);
 /** Fails unless `stream` is a live stream, and of `device` unless that is NULL. */
 int32_t leati_stream_check(const leat_stream *stream, const leat_device *device, leat_error *err);
-/** The stream's timeline, and the value that covers everything in the stream now, once it is submitted. */
-void leati_stream_promise(leat_stream *stream, struct leati_timeline **out_timeline, uint64_t *out_value);
 /** As leati_memory_alloc() for what follows in the stream. Under its lock: another thread may give the stream another
  * timeline, and another stream this one. */
 int32_t leati_stream_alloc(leat_stream *stream, uint64_t size, uint64_t *out_address, leat_error *err);

@@ -898,8 +898,6 @@ static void who_waits_looks_after_its_lane(void **state) {
   for (int i = 0; i < WAYS; ++i) {
     const struct timespec nap = {.tv_nsec = 1000000};
     pthread_t thread;
-    leati_timeline *timeline;
-    uint64_t value;
     /* One lane as yet. */
     open_configured("LEAT_WAIT_SPIN_US", spins[i]);
     leati_lane *const lane = leati_lane_of(h.device->counters[0]);
@@ -915,7 +913,7 @@ static void who_waits_looks_after_its_lane(void **state) {
     assert_int_equal(rectify(&t, streams[1]), LEAT_OK);
     assert_ok(h.api->event->record(event, streams[1], &err));
     /* Half of this is slept through. */
-    leati_stream_promise(streams[1], &timeline, &value);
+    leati_timeline *const timeline = streams[1]->timeline;
     atomic_store_explicit(&timeline->usual_wait_ns, UINT64_C(60000000000), memory_order_relaxed);
     start(&thread, wait_for_event, event);
     while (leati_lane_attendants(lane) == 0) {

@@ -17,7 +17,7 @@
 #include "fixture.h"
 #include "leat_kernels.h"
 #include "streams/recorder.h"
-#include "streams/stream.h"
+#include "streams/stream_state.h"
 #include "tensor.h"
 
 static leat_stream *open_stream(fixture *f) {
@@ -38,10 +38,7 @@ static void release(fixture *f, uint64_t address) {
 
 /* Says that work which is not submitted yet uses the block. */
 static void use_in_future(fixture *f, uint64_t address, leat_stream *stream) {
-  leati_timeline *timeline;
-  uint64_t value;
-  leati_stream_promise(stream, &timeline, &value);
-  leati_block_stamp(leati_memory_find(f->device, address), timeline, value + 1);
+  leati_block_stamp(leati_memory_find(f->device, address), stream->timeline, leati_stream_open_value(stream));
 }
 
 static int by_address(const void *a, const void *b) {
@@ -260,11 +257,8 @@ static void download(fixture *f, leat_stream *stream, uint64_t address, void *by
 }
 
 /* The value that covers what is in the stream: it rises when a command is appended to an empty list. */
-static uint64_t promised(leat_stream *stream) {
-  leati_timeline *timeline;
-  uint64_t value;
-  leati_stream_promise(stream, &timeline, &value);
-  return value;
+static uint64_t promised(const leat_stream *stream) {
+  return leati_stream_open_value(stream) - (leati_stream_open_count(stream) == 0 ? 1 : 0);
 }
 
 static void an_idle_mapped_block_takes_small_uploads_without_a_command(void **state) {

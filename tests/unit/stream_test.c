@@ -9,6 +9,7 @@
 #include "fixture.h"
 #include "memory.h"
 #include "streams/recorder.h"
+#include "streams/stream_state.h"
 #include "timeline.h"
 
 enum { ELEMENTS = 1000 };
@@ -118,13 +119,12 @@ static void a_failure_is_sticky_until_cleared_and_events_keep_it(void **state) {
   fill(data, 3);
   assert_int_equal(copy(&t, on_host(&t, data), on_device(&t, t.a)), LEAT_OK);
   assert_ok(events->record(before, t.stream, &err));
-  leati_timeline *timeline;
-  uint64_t value;
-  leati_stream_promise(t.stream, &timeline, &value);
+  leati_timeline *const timeline = t.stream->timeline;
+  const uint64_t open_value = leati_stream_open_value(t.stream);
   const leat_error first = {.struct_size = sizeof(first), .code = LEAT_ERROR_OUT_OF_MEMORY, .message = "first failure"};
   const leat_error second = {.struct_size = sizeof(second), .code = LEAT_ERROR_INTERNAL, .message = "second failure"};
-  leati_timeline_fail(timeline, value + 1, &first);
-  leati_timeline_fail(timeline, value + 1, &second);
+  leati_timeline_fail(timeline, open_value, &first);
+  leati_timeline_fail(timeline, open_value, &second);
   leat_error said = {.struct_size = sizeof(said)};
   assert_int_equal(streams->flush(t.stream, &said), LEAT_ERROR_OUT_OF_MEMORY);
   assert_string_equal(said.message, "first failure");
@@ -149,11 +149,8 @@ static void a_stream_takes_over_the_failure_it_waits_for(void **state) {
   leat_event *event;
   assert_ok(t.f->api->stream->create(t.f->device, 0, &other, &err));
   assert_ok(t.f->api->event->create(t.f->device, 0, &event, &err));
-  leati_timeline *timeline;
-  uint64_t value;
-  leati_stream_promise(t.stream, &timeline, &value);
   const leat_error cause = {.struct_size = sizeof(cause), .code = LEAT_ERROR_INTERNAL, .message = "gone"};
-  leati_timeline_fail(timeline, value + 1, &cause);
+  leati_timeline_fail(t.stream->timeline, leati_stream_open_value(t.stream), &cause);
   assert_int_equal(t.f->api->event->record(event, t.stream, NULL), LEAT_ERROR_INTERNAL);
   assert_int_equal(t.f->api->stream->wait_event(other, event, NULL), LEAT_ERROR_INTERNAL);
   assert_int_equal(t.f->api->stream->synchronize(other, NULL), LEAT_ERROR_INTERNAL);
@@ -196,16 +193,13 @@ static void a_download_arrives_with_any_waiter_also_when_its_stream_is_gone(void
 static void more_commands_than_a_list_holds_are_submitted_on_the_way(void **state) {
   bench t = open_bench(state);
   int32_t data[ELEMENTS];
-  leati_timeline *timeline;
-  uint64_t before, after;
   fill(data, 0);
-  leati_stream_promise(t.stream, &timeline, &before);
+  const uint64_t before = leati_stream_open_value(t.stream);
   for (int i = 0; i < 2000; ++i) {
     assert_int_equal(copy(&t, on_device(&t, t.a), on_device(&t, t.b)), LEAT_OK);
     assert_int_equal(copy(&t, on_device(&t, t.b), on_device(&t, t.a)), LEAT_OK);
   }
-  leati_stream_promise(t.stream, &timeline, &after);
-  assert_true(after > before + 1);
+  assert_true(leati_stream_open_value(t.stream) > before + 1);
   assert_ok(t.f->api->stream->synchronize(t.stream, &err));
   close_bench(&t);
 }
@@ -269,7 +263,8 @@ static void a_submission_seen_to_end_before_it_is_listed_delivers(void **state) 
   memset(out, 0, sizeof(out));
   assert_int_equal(copy(&t, on_host(&t, in), on_device(&t, t.a)), LEAT_OK);
   assert_int_equal(copy(&t, on_device(&t, t.a), on_host(&t, out)), LEAT_OK);
-  leati_stream_promise(t.stream, &watched, &watched_value);
+  watched = t.stream->timeline;
+  watched_value = leati_stream_open_value(t.stream);
   driver = t.f->device->vk;
   t.f->device->vk.QueueSubmit = submit_and_let_others_see;
   const int32_t status = t.f->api->stream->flush(t.stream, NULL);
@@ -284,13 +279,10 @@ static void a_submission_seen_to_end_before_it_is_listed_delivers(void **state) 
 static leat_event *failed_event(bench *t) {
   leat_stream *stream;
   leat_event *event;
-  leati_timeline *timeline;
-  uint64_t value;
   assert_ok(t->f->api->stream->create(t->f->device, 0, &stream, &err));
   assert_ok(t->f->api->event->create(t->f->device, 0, &event, &err));
-  leati_stream_promise(stream, &timeline, &value);
   const leat_error cause = {.struct_size = sizeof(cause), .code = LEAT_ERROR_INTERNAL, .message = "gone"};
-  leati_timeline_fail(timeline, value + 1, &cause);
+  leati_timeline_fail(stream->timeline, leati_stream_open_value(stream), &cause);
   assert_int_equal(t->f->api->event->record(event, stream, NULL), LEAT_ERROR_INTERNAL);
   assert_ok(t->f->api->stream->destroy(stream, &err));
   return event;
