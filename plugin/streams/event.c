@@ -18,7 +18,10 @@ int32_t leati_event_check(const leat_event *event, const leat_device *device, le
   return LEAT_OK;
 }
 
-leat_stream *leati_event_hold(leat_event *event, leati_watch *held) {
+/* What an event stands for now, which stays wanted with all its downloads, and its failure known, though the event is
+ * recorded anew, until leati_timeline_unwatch(). Of no timeline if it has arrived already or was never recorded.
+ * Returns leat_event::stream. */
+static leat_stream *hold(leat_event *event, leati_watch *held) {
   leati_mutex_lock(&event->lock);
   const leati_watch *const watch = &event->watch;
   held->timeline = NULL;
@@ -92,7 +95,7 @@ int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *e
 
 int32_t leati_event_await(leat_event *event, leat_stream *stream, leat_error *err) {
   leati_watch held;
-  (void)leati_event_hold(event, &held);
+  (void)hold(event, &held);
   leati_timeline *const timeline = held.timeline;
   leat_error failure = {.struct_size = sizeof(failure)};
   int32_t state = timeline == NULL ? LEAT_OK : leati_timeline_query(timeline, held.value, &failure);
@@ -131,7 +134,7 @@ static int32_t event_query(leat_event *event, leat_error *err) {
   LEATI_TRY(leati_event_check(event, NULL, err));
   leati_watch held;
   leati_point point;
-  (void)leati_event_hold(event, &held);
+  (void)hold(event, &held);
   if (held.timeline == NULL) {
     return LEAT_OK;
   }
@@ -153,7 +156,7 @@ static int32_t event_wait(leat_event *event, int64_t timeout_ns, leat_error *err
   }
   const uint64_t deadline = timeout_ns < 0 ? UINT64_MAX : leati_now_ns() + (uint64_t)timeout_ns;
   leati_watch held;
-  leat_stream *const stream = leati_event_hold(event, &held);
+  leat_stream *const stream = hold(event, &held);
   if (held.timeline == NULL) {
     return LEAT_OK;
   }
@@ -215,7 +218,7 @@ static int32_t event_export_sync_fd(leat_event *event, int32_t *out_fd, leat_err
   }
   leati_watch held;
   leati_point point;
-  (void)leati_event_hold(event, &held);
+  (void)hold(event, &held);
   int32_t status = held.timeline == NULL ? LEAT_OK : leati_timeline_query(held.timeline, held.value, err);
   if (status == LEAT_ERROR_NOT_READY) {
     status = leati_lane_ensure(held.timeline, held.value, &point)

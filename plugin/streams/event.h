@@ -24,10 +24,6 @@ struct leat_event {
 
 extern const leat_event_api leati_event_table;
 
-/** What an event stands for now, which stays wanted with all its downloads, and its failure known, though the event is
- * recorded anew, until leati_timeline_unwatch(). Of no timeline if it has arrived already or was never recorded.
- * Returns leat_event::stream. */
-leat_stream *leati_event_hold(leat_event *event, leati_watch *held);
 /** Fails unless `event` is a live event of `device`. */
 int32_t leati_event_check(const leat_event *event, const leat_device *device, leat_error *err);
 /** leat_event_api::record. */

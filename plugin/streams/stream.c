@@ -165,21 +165,15 @@ int32_t leati_stream_error_if_live(leat_stream *stream, leat_error *err) {
   return status;
 }
 
-void leati_stream_leave(leat_stream *stream) {
-  leati_mutex_lock(&stream->lock);
-  if (leati_stream_flush(stream, NULL) != LEAT_OK) {
-    leati_stream_forget(stream);
-  }
-  leati_timeline_abandon(stream->timeline);
-  (void)leati_stream_unlock_and_help(stream, LEAT_OK, NULL);
-}
-
 void leati_stream_finish(leat_stream *stream) {
   if (stream->open != NULL) {
     leati_timeline_drop(stream->timeline, stream->open);
   }
   leati_mutex_destroy(&stream->lock);
 }
+
+/* ---- Marks and waits ----------------------------------------------------------------------------------------------
+ */
 
 /* Which of a timeline and those it replaced still runs something, and the last value of it that is going to be
  * reached; or NULL. `lock` held. */
@@ -376,8 +370,19 @@ int32_t leati_stream_welcome(leat_stream *stream, leat_error *err) {
   return status;
 }
 
+/* Flushes a stream whose owner leaves it, and abandons its timeline, in one step: what another thread puts in goes with
+ * the one owner or stays for the next. */
+static void leave(leat_stream *stream) {
+  leati_mutex_lock(&stream->lock);
+  if (leati_stream_flush(stream, NULL) != LEAT_OK) {
+    leati_stream_forget(stream);
+  }
+  leati_timeline_abandon(stream->timeline);
+  (void)leati_stream_unlock_and_help(stream, LEAT_OK, NULL);
+}
+
 void leati_stream_vacate(leat_stream *stream) {
-  leati_stream_leave(stream);
+  leave(stream);
   leati_mutex_lock(&stream->lock);
   if (has_failed(stream)) {
     (void)renew(stream, NULL);

@@ -122,9 +122,6 @@ void leati_stream_finish(leat_stream *stream);
 int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err);
 /** Gives the sticky error of a stream unless it is on the free list. */
 int32_t leati_stream_error_if_live(leat_stream *stream, leat_error *err);
-/** Flushes a stream whose owner leaves it, and abandons its timeline, in one step: what another thread puts in goes
- * with the one owner or stays for the next. */
-void leati_stream_leave(leat_stream *stream);
 /** Lets a stream start afresh for another owner: flushes it, forgets the downloads that no event covers, whose
  * destinations may go with the owner, and clears its error. Work in flight goes on. */
 void leati_stream_vacate(leat_stream *stream);
