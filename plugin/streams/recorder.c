@@ -125,13 +125,13 @@ static int32_t note_shortage(leati_recorder *recorder, uint64_t size, int32_t st
  */
 
 /* Bytes that a command touches, and the block they lie in. */
-typedef struct extent {
+typedef struct span {
   leati_range range;
   leati_block *block;
-} extent;
+} span;
 
-static extent extent_of(const leati_view *view) {
-  return (extent){.range = {.begin = view->begin, .end = view->end}, .block = view->block};
+static span span_of(const leati_view *view) {
+  return (span){.range = {.begin = view->begin, .end = view->end}, .block = view->block};
 }
 
 static bool meets(const leati_range *a, const leati_range *b) {
@@ -164,7 +164,7 @@ static bool is_last(const leati_ranges *ranges, const leati_range *range) {
 
 /* Remembers what a command touches, stamps the blocks, and says whether the command needs a barrier first: when it
  * touches what was written since the last one, or writes what was read. */
-static bool note_accesses(leat_stream *stream, const extent *reads, uint32_t read_count, const extent *writes,
+static bool note_accesses(leat_stream *stream, const span *reads, uint32_t read_count, const span *writes,
                           uint32_t write_count) {
   bool barrier = stream->barrier_next || stream->reads.count + read_count > LEATI_RANGES_MAX ||
                  stream->writes.count + write_count > LEATI_RANGES_MAX;
@@ -237,19 +237,19 @@ static inline int32_t append_dispatch(leati_recorder *recorder, VkPipeline pipel
 }
 
 /* Puts a command that was appended into the list, behind a barrier if what it touches needs one. */
-static inline void put_command(leat_stream *stream, leati_command *command, const extent *reads, uint32_t read_count,
-                               const extent *writes, uint32_t write_count) {
+static inline void put_command(leat_stream *stream, leati_command *command, const span *reads, uint32_t read_count,
+                               const span *writes, uint32_t write_count) {
   command->barrier = note_accesses(stream, reads, read_count, writes, write_count);
   ++stream->open->command_count;
   stream->open->barrier_count += command->barrier;
 }
 
-/* The extents of views; those without elements are left out, because they name no memory. Returns how many are left. */
-static uint32_t extents_of(const leati_view *const *views, uint32_t count, extent *out) {
+/* The spans of views; those without elements are left out, because they name no memory. Returns how many are left. */
+static uint32_t spans_of(const leati_view *const *views, uint32_t count, span *out) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; ++i) {
     if (views[i]->count != 0) {
-      out[kept++] = extent_of(views[i]);
+      out[kept++] = span_of(views[i]);
     }
   }
   return kept;
@@ -267,9 +267,9 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
   unsigned char *record;
   LEATI_TRY(append_dispatch(recorder, pipeline, dispatch->groups, dispatch->args_size, &command, &record, err));
   memcpy(record, dispatch->args, dispatch->args_size);
-  extent reads[LEATI_ACCESS_MAX], writes[LEATI_ACCESS_MAX];
-  const uint32_t read_count = extents_of(dispatch->reads, dispatch->read_count, reads);
-  const uint32_t write_count = extents_of(dispatch->writes, dispatch->write_count, writes);
+  span reads[LEATI_ACCESS_MAX], writes[LEATI_ACCESS_MAX];
+  const uint32_t read_count = spans_of(dispatch->reads, dispatch->read_count, reads);
+  const uint32_t write_count = spans_of(dispatch->writes, dispatch->write_count, writes);
   put_command(recorder->stream, command, reads, read_count, writes, write_count);
   return LEAT_OK;
 }
@@ -294,7 +294,7 @@ static int32_t stage_finding(leati_recorder *recorder, const char *name, leati_f
  */
 
 static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset,
-                           uint64_t size, const extent *read, const extent *write, leat_error *err) {
+                           uint64_t size, const span *read, const span *write, leat_error *err) {
   leati_command *command = NULL;
   LEATI_TRY(leati_stream_append(stream, &command, err));
   *command = (leati_command){
@@ -304,15 +304,15 @@ static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_off
   return LEAT_OK;
 }
 
-/* Buffer of an extent, and the offset in it. */
-static VkBuffer buffer_of(const extent *bytes, uint64_t *out_offset) {
+/* Buffer of an span, and the offset in it. */
+static VkBuffer buffer_of(const span *bytes, uint64_t *out_offset) {
   const VkBuffer buffer = leati_block_buffer(bytes->block, out_offset);
   *out_offset += bytes->range.begin - leati_block_address(bytes->block);
   return buffer;
 }
 
-/* Appends a copy of bytes of the device, of which both extents have as many. */
-static int32_t append_device_copy(leat_stream *stream, const extent *from, const extent *to, leat_error *err) {
+/* Appends a copy of bytes of the device, of which both spans have as many. */
+static int32_t append_device_copy(leat_stream *stream, const span *from, const span *to, leat_error *err) {
   uint64_t from_offset, to_offset;
   const VkBuffer from_buffer = buffer_of(from, &from_offset);
   const VkBuffer to_buffer = buffer_of(to, &to_offset);
@@ -326,7 +326,7 @@ static int32_t record_upload(leati_recorder *recorder, const leati_view *src, co
   uint64_t from, to;
   LEATI_TRY(stage(recorder, LEATI_CHUNK_UPLOAD, size, COPY_ALIGNMENT, size, &chunk, &from, err));
   memcpy(chunk->mapped + from, src->data, size);
-  const extent bytes = extent_of(dst);
+  const span bytes = span_of(dst);
   const VkBuffer buffer = buffer_of(&bytes, &to);
   return append_copy(recorder->stream, chunk->buffer, from, buffer, to, size, NULL, &bytes, err);
 }
@@ -369,7 +369,7 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
     LEATI_TRY(append_download_kernel(recorder, src, chunk->address + to, size, err));
     return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
   }
-  const extent bytes = extent_of(src);
+  const span bytes = span_of(src);
   const VkBuffer buffer = buffer_of(&bytes, &from);
   LEATI_TRY(append_copy(stream, buffer, from, chunk->buffer, to, size, &bytes, NULL, err));
   stream->open->to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
@@ -402,7 +402,7 @@ int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const
     return src->begin == dst->begin ? LEAT_OK
                                     : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "source and destination overlap");
   }
-  const extent from = extent_of(src), to = extent_of(dst);
+  const span from = span_of(src), to = span_of(dst);
   return append_device_copy(stream, &from, &to, err);
 }
 
@@ -420,22 +420,22 @@ static int32_t take_temporary(leati_recorder *recorder, uint64_t size, leati_bin
 
 /* The bytes that accesses touch in this call. */
 static inline void bind_accesses(const leati_plan_access *accesses, uint32_t count, const leati_binding *bindings,
-                                 extent *out) {
+                                 span *out) {
   for (uint32_t i = 0; i < count; ++i) {
     const leati_binding *const binding = &bindings[accesses[i].binding];
-    out[i] = (extent){.range = {.begin = binding->address + (uint64_t)accesses[i].begin,
-                                .end = binding->address + (uint64_t)accesses[i].end},
-                      .block = binding->block};
+    out[i] = (span){.range = {.begin = binding->address + (uint64_t)accesses[i].begin,
+                              .end = binding->address + (uint64_t)accesses[i].end},
+                    .block = binding->block};
   }
 }
 
 static inline int32_t record_step(leati_recorder *recorder, const leati_plan *plan, const leati_plan_step *step,
                                   const leati_binding *bindings, leat_error *err) {
   const leati_plan_access *const accesses = &plan->accesses[step->first_access];
-  extent extents[2 * LEATI_ACCESS_MAX];
-  bind_accesses(accesses, step->read_count + step->write_count, bindings, extents);
+  span spans[2 * LEATI_ACCESS_MAX];
+  bind_accesses(accesses, step->read_count + step->write_count, bindings, spans);
   if (step->copies) {
-    return append_device_copy(recorder->stream, &extents[0], &extents[1], err);
+    return append_device_copy(recorder->stream, &spans[0], &spans[1], err);
   }
   uint64_t finding = 0;
   if (step->tells) {
@@ -454,7 +454,7 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
   if (step->tells) {
     memcpy(record + step->finding_field, &finding, sizeof(finding));
   }
-  put_command(recorder->stream, command, extents, step->read_count, extents + step->read_count, step->write_count);
+  put_command(recorder->stream, command, spans, step->read_count, spans + step->read_count, step->write_count);
   return LEAT_OK;
 }
 
