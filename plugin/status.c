@@ -45,6 +45,35 @@ static void write_native(leat_error *err, int32_t code, int32_t native_code, con
   va_end(arguments);
 }
 
+/* Name of a result, such as "VK_ERROR_DEVICE_LOST". */
+static const char *result_name(VkResult result) {
+  switch (result) {
+#define NAME(name) \
+  case name:       \
+    return #name
+    NAME(VK_SUCCESS);
+    NAME(VK_NOT_READY);
+    NAME(VK_TIMEOUT);
+    NAME(VK_INCOMPLETE);
+    NAME(VK_ERROR_OUT_OF_HOST_MEMORY);
+    NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    NAME(VK_ERROR_INITIALIZATION_FAILED);
+    NAME(VK_ERROR_DEVICE_LOST);
+    NAME(VK_ERROR_MEMORY_MAP_FAILED);
+    NAME(VK_ERROR_LAYER_NOT_PRESENT);
+    NAME(VK_ERROR_EXTENSION_NOT_PRESENT);
+    NAME(VK_ERROR_FEATURE_NOT_PRESENT);
+    NAME(VK_ERROR_INCOMPATIBLE_DRIVER);
+    NAME(VK_ERROR_TOO_MANY_OBJECTS);
+    NAME(VK_ERROR_OUT_OF_POOL_MEMORY);
+    NAME(VK_ERROR_FRAGMENTATION);
+    NAME(VK_ERROR_UNKNOWN);
+#undef NAME
+    default:
+      return "a VkResult unknown to Leat";
+  }
+}
+
 int32_t leati_fail_vk(leat_error *err, VkResult result, const char *what) {
   int32_t code = LEAT_ERROR_INTERNAL;
   if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
@@ -54,7 +83,7 @@ int32_t leati_fail_vk(leat_error *err, VkResult result, const char *what) {
   } else if (result == VK_ERROR_DEVICE_LOST) {
     code = LEAT_ERROR_DEVICE_LOST;
   }
-  write_native(err, code, (int32_t)result, "%s failed: %s", what, leati_vk_result_name(result));
+  write_native(err, code, (int32_t)result, "%s failed: %s", what, result_name(result));
   return code;
 }
 

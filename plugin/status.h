@@ -8,9 +8,9 @@
 #include <leat/backend.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <vulkan/vulkan_core.h>
 
 #include "gate.h"
-#include "vulkan.h"
 
 /** Fills `err` (which may be NULL) and returns `code`, so that a failing function ends with `return leati_fail(...)`.
  */

@@ -103,31 +103,3 @@ int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle,
   out->GetSemaphoreFdKHR = (PFN_vkGetSemaphoreFdKHR)instance->GetDeviceProcAddr(handle, "vkGetSemaphoreFdKHR");
   return LEAT_OK;
 }
-
-const char *leati_vk_result_name(VkResult result) {
-  switch (result) {
-#define LEATI_NAME(name) \
-  case name:             \
-    return #name
-    LEATI_NAME(VK_SUCCESS);
-    LEATI_NAME(VK_NOT_READY);
-    LEATI_NAME(VK_TIMEOUT);
-    LEATI_NAME(VK_INCOMPLETE);
-    LEATI_NAME(VK_ERROR_OUT_OF_HOST_MEMORY);
-    LEATI_NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    LEATI_NAME(VK_ERROR_INITIALIZATION_FAILED);
-    LEATI_NAME(VK_ERROR_DEVICE_LOST);
-    LEATI_NAME(VK_ERROR_MEMORY_MAP_FAILED);
-    LEATI_NAME(VK_ERROR_LAYER_NOT_PRESENT);
-    LEATI_NAME(VK_ERROR_EXTENSION_NOT_PRESENT);
-    LEATI_NAME(VK_ERROR_FEATURE_NOT_PRESENT);
-    LEATI_NAME(VK_ERROR_INCOMPATIBLE_DRIVER);
-    LEATI_NAME(VK_ERROR_TOO_MANY_OBJECTS);
-    LEATI_NAME(VK_ERROR_OUT_OF_POOL_MEMORY);
-    LEATI_NAME(VK_ERROR_FRAGMENTATION);
-    LEATI_NAME(VK_ERROR_UNKNOWN);
-#undef LEATI_NAME
-    default:
-      return "a VkResult unknown to Leat";
-  }
-}

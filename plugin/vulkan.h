@@ -97,7 +97,5 @@ typedef struct leati_vk_device {
 int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *instance, leat_error *err);
 /** Loads the functions of a device that was just created. */
 int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle, leati_vk_device *out, leat_error *err);
-/** Name of a result, such as "VK_ERROR_DEVICE_LOST". */
-const char *leati_vk_result_name(VkResult result);
 
 #endif /* LEAT_PLUGIN_VULKAN_H_ */
