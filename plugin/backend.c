@@ -7,10 +7,14 @@
 
 #include "config.h"
 #include "device.h"
+#include "devices.h"
 #include "gate.h"
 #include "leat_build_id.h"
 #include "memory.h"
 #include "ops/registry.h"
+#include "pipeline.h"
+#include "report.h"
+#include "staging.h"
 #include "status.h"
 #include "streams/event.h"
 #include "streams/exchange.h"
@@ -86,17 +90,45 @@ static int32_t device_report(uint32_t *inout_count, leat_property *out, leat_err
   leati_mutex_lock(&backend_lock);
   const int32_t status = leati_devices_find(err);
   if (status == LEAT_OK) {
-    leati_devices_report(inout_count, out);
+    leati_report_write(inout_count, out);
   }
   leati_mutex_unlock(&backend_lock);
   return status;
+}
+
+/* Takes down an idle device that has no streams. */
+static void dismantle_device(leat_device *device) {
+  device->kind = LEATI_KIND_DEAD;
+  leati_pipelines_destroy(device);
+  leati_staging_destroy(device);
+  leati_memory_destroy(device);
+  leati_device_destroy(device);
+}
+
+/* Makes a device with all but its streams and operators. */
+static int32_t assemble_device(const leati_physical *physical, leat_device *device, leat_error *err) {
+  LEATI_TRY(leati_device_create(physical, device, err));
+  int32_t status = leati_memory_create(device, err);
+  if (status == LEAT_OK) {
+    status = leati_staging_create(device, err);
+  }
+  if (status == LEAT_OK) {
+    status = leati_pipelines_create(device, err);
+  }
+  if (status != LEAT_OK) {
+    dismantle_device(device);
+    return status;
+  }
+  leati_gate_register(LEATI_GATE_OPENED);
+  device->kind = LEATI_KIND_DEVICE;
+  return LEAT_OK;
 }
 
 static int32_t open_device(const leati_physical *physical, leat_device *device, leat_error *err) {
   static uint64_t sessions; /* guarded by the lock, which is held */
   const leati_config *config;
   LEATI_TRY(leati_config_get(&config, err));
-  LEATI_TRY(leati_device_create(physical, device, err));
+  LEATI_TRY(assemble_device(physical, device, err));
   device->session = ++sessions;
   int32_t status = leati_streams_create(device, err);
   if (status == LEAT_OK) {
@@ -108,7 +140,7 @@ static int32_t open_device(const leati_physical *physical, leat_device *device, 
   if (status != LEAT_OK) {
     leati_pool_destroy(device);
     leati_streams_destroy(device);
-    leati_device_destroy(device);
+    dismantle_device(device);
   }
   return status;
 }
@@ -149,7 +181,7 @@ static int32_t device_close(leat_device *device, leat_error *err) {
     (void)device->vk.DeviceWaitIdle(device->vk.handle);
     leati_ops_destroy(device);
     leati_streams_destroy(device);
-    leati_device_destroy(device);
+    dismantle_device(device);
   }
   leati_mutex_unlock(&backend_lock);
   return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Devices: which there are, which are usable and why others are not, and an open device.
+ * An open device, and the kinds of handles.
  */
 #ifndef LEAT_PLUGIN_DEVICE_H_
 #define LEAT_PLUGIN_DEVICE_H_
@@ -9,11 +9,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "physical.h"
 #include "sync.h"
 #include "vulkan.h"
 
 #define LEATI_LANES_MAX 8
-#define LEATI_DEVICES_MAX 16
 
 /** First field of every object of the ABI: says what a pointer points to, and is cleared when the object goes, so that
  * most uses of a dead or wrong handle are found out. */
@@ -30,27 +30,6 @@ typedef enum leati_kind {
 static inline leati_kind leati_kind_of(const void *handle) {
   return handle != NULL ? *(const leati_kind *)handle : LEATI_KIND_DEAD;
 }
-
-/** A physical device as it was found. Immutable after enumeration. */
-typedef struct leati_physical {
-  VkPhysicalDevice handle;
-  leat_device_info info; /**< `index` counts usable devices only */
-  bool usable;
-  char reason[256];          /**< why it is not usable */
-  bool discrete;             /**< a GPU with memory of its own */
-  bool has_float16;          /**< shaderFloat16 */
-  bool has_budget;           /**< VK_EXT_memory_budget */
-  bool works_in_host_memory; /**< a software device that imports pages of the host (VK_EXT_external_memory_host) */
-  bool has_sync_fd;          /**< semaphores become sync files (VK_KHR_external_semaphore_fd) */
-  uint32_t queue_family, queue_count;
-  uint32_t max_groups_x;
-  bool has_query_reset;    /**< hostQueryReset */
-  uint32_t timestamp_bits; /**< of the queue family; 0: no timestamps */
-  float timestamp_period;  /**< nanoseconds of one step */
-  bool common_clock;       /**< all queues have one clock */
-  uint32_t uniform_alignment;
-  VkPhysicalDeviceMemoryProperties memory;
-} leati_physical;
 
 struct leati_memory;
 struct leati_pipelines;
@@ -108,26 +87,10 @@ struct leat_device {
 };
 LEATI_APART(leat_device, spare_timelines, spinning);
 
-/** Finds the devices, once until leati_devices_forget(). Call with the backend's lock held.
- * @errors LEAT_ERROR_INVALID_ARGUMENT: LEAT_VULKAN_DEVICE names none of them, or a setting cannot be understood;
- *   LEAT_ERROR_UNAVAILABLE: it is set, and there is none that it could name */
-int32_t leati_devices_find(leat_error *err);
-/** Forgets the devices, so that they are looked for again. No device may be open. Backend's lock held. */
-void leati_devices_forget(void);
-/** Whether they have been found. Backend's lock held. */
-bool leati_devices_known(void);
-/** Devices found: usable ones first. */
-uint32_t leati_devices_count(void);
-uint32_t leati_devices_usable(void);
-const leati_physical *leati_devices_get(uint32_t i);
-/** Why there is no usable device; "" if there is one. */
-const char *leati_devices_reason(void);
-/** Fills report() properties. Backend's lock held. */
-void leati_devices_report(uint32_t *inout_count, leat_property *out);
-
-/** Makes the VkDevice with its memory, staging and pipelines; streams and operators are added by the caller. */
+/** Makes the VkDevice. Everything else of the device is added by the caller, who opens it by setting its kind.
+ * @errors UNAVAILABLE, OUT_OF_MEMORY, INTERNAL */
 int32_t leati_device_create(const leati_physical *physical, leat_device *device, leat_error *err);
-/** Frees it all. The device must be idle. */
+/** Destroys the VkDevice, which must be idle and have nothing more. */
 void leati_device_destroy(leat_device *device);
 
 /** Fails unless `device` is an open device. */
@@ -135,13 +98,5 @@ int32_t leati_device_check(const leat_device *device, leat_error *err);
 
 /** Marks the device as lost if `result` says so, and turns the result into an error. */
 int32_t leati_device_fail(leat_device *device, VkResult result, const char *what, leat_error *err);
-
-/** Index of a memory type with all of `required` flags, and `wanted` ones if possible; UINT32_MAX if there is none. */
-uint32_t leati_device_memory_type(const leati_physical *physical, VkMemoryPropertyFlags required,
-                                  VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted);
-
-/** Bytes of a memory heap that this process may have now, with what it has already; the heap's size where the driver
- * does not tell. Asks the driver. */
-uint64_t leati_device_heap_budget(const leati_physical *physical, uint32_t heap);
 
 #endif /* LEAT_PLUGIN_DEVICE_H_ */

@@ -323,7 +323,7 @@ static void raise_to(_Atomic uint64_t *counter, uint64_t value) {
 
 static void read_budget(leat_device *device) {
   struct leati_memory *const memory = device->memory;
-  const double budget = (double)leati_device_heap_budget(device->physical, memory->heap);
+  const double budget = (double)leati_physical_heap_budget(device->physical, memory->heap);
   raise_to(&memory->limit, (uint64_t)(budget * memory->high_ratio));
   raise_to(&memory->low, (uint64_t)(budget * memory->low_ratio));
 }
@@ -1293,8 +1293,8 @@ static int32_t choose_memory(leat_device *device, leat_error *err) {
   memory->heap = all->memoryTypes[device->device_memory_type].heapIndex;
   if (memory->guard) {
     /* The host reads far more here than the device does, so it is the host that should have it near. */
-    memory->mapped_type = leati_device_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
-    memory->any_mapped_type = leati_device_memory_type(physical, mapped, 0, 0);
+    memory->mapped_type = leati_physical_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
+    memory->any_mapped_type = leati_physical_memory_type(physical, mapped, 0, 0);
     if (memory->mapped_type == UINT32_MAX) {
       return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
                         "LEAT_MEMORY_GUARD is 1, which needs memory that both the host and the device see; this device "
@@ -1303,8 +1303,8 @@ static int32_t choose_memory(leat_device *device, leat_error *err) {
     memory->heap = all->memoryTypes[memory->mapped_type].heapIndex;
     return LEAT_OK;
   }
-  memory->mapped_type = leati_device_memory_type(physical, mapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
-                                                 VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+  memory->mapped_type = leati_physical_memory_type(physical, mapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
+                                                   VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
   /* A window of a few hundred MiB, which devices without a resizable one have, is left to staging. */
   if (memory->mapped_type != UINT32_MAX &&
       all->memoryHeaps[all->memoryTypes[memory->mapped_type].heapIndex].size < physical->info.memory_size / 2) {

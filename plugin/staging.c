@@ -124,9 +124,9 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
   uint32_t type = chunk->kind == LEATI_CHUNK_DOWNLOAD ? device->download_memory_type : device->upload_memory_type;
   /* Device-local mapped memory is scarce on some devices: plain mapped memory serves as well, only slower. */
   const uint32_t types[2] = {
-      type, leati_device_memory_type(device->physical,
-                                     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 0,
-                                     VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)};
+      type, leati_physical_memory_type(device->physical,
+                                       VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 0,
+                                       VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)};
   const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                            .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
   result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
