@@ -137,6 +137,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   device->kernel_download_max = physical->discrete ? KERNEL_DOWNLOAD_MAX : 0;
   device->core_count = leati_core_count();
   device->lanes_fixed = config->lanes > 0;
+  leati_mutex_init(&device->finding_lock, LEATI_RANK_FINDING);
   const int32_t status = create_layouts(device, err);
   if (status != LEAT_OK) {
     leati_device_destroy(device);
@@ -148,4 +149,5 @@ void leati_device_destroy(leat_device *device) {
   device->vk.DestroyPipelineLayout(device->vk.handle, device->pipeline_layout, NULL);
   device->vk.DestroyDescriptorSetLayout(device->vk.handle, device->set_layout, NULL);
   device->vk.DestroyDevice(device->vk.handle, NULL);
+  leati_mutex_destroy(&device->finding_lock);
 }

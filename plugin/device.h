@@ -78,7 +78,9 @@ struct leat_device {
   struct leati_streams *streams;                   /**< streams/stock.c */
   struct leati_pool *pool;                         /**< streams/pool.c */
   struct leati_ops *ops;                           /**< ops/registry.c */
-  leati_mutex spare_lock;                          /**< guards `spare_timelines` */
+  leati_mutex finding_lock;                        /**< guards `finding` */
+  leat_error finding;     /**< what guarding found and nobody was told yet (finding.c); code LEAT_OK: nothing */
+  leati_mutex spare_lock; /**< guards `spare_timelines` */
   /** Timelines that no stream has any more and that another may have, linked by `next_spare`. */
   struct leati_timeline *spare_timelines;
   /** Threads that spin and count (streams/wait.c). Relaxed: when there are more than cores they let each other run. On

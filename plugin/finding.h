@@ -5,6 +5,8 @@
  *
  * A kernel that may meet such a number is given the address of a record, one for each dispatch, that lies with the
  * downloads of its list: the device writes it, and the host looks at it when the list has run (timeline.c).
+ *
+ * What is found where nobody reads a message, here or in memory, the device keeps until somebody is told.
  */
 #ifndef LEAT_PLUGIN_FINDING_H_
 #define LEAT_PLUGIN_FINDING_H_
@@ -34,5 +36,12 @@ typedef struct leati_check {
 /** Looks whether the kernel has found something.
  * @errors INVALID_ARGUMENT: it has; the message names the operator */
 int32_t leati_check_look(const leati_check *check, leat_error *err);
+
+/** Keeps what was found until leati_finding_tell(), unless something is kept already, and says it on the log. Other
+ * locks may be held. */
+void leati_finding_keep(leat_device *device, const leat_error *failure);
+/** Tells what is kept, once.
+ * @errors what leati_finding_keep() was given */
+int32_t leati_finding_tell(leat_device *device, leat_error *err);
 
 #endif /* LEAT_PLUGIN_FINDING_H_ */

@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "device.h"
+#include "finding.h"
 #include "guard.h"
 #include "pages.h"
 #include "staging.h"
@@ -133,7 +134,7 @@ struct leati_memory {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t sequence; /* pairs: writers release, readers acquire */
   _Atomic(segment_array *) table;
   _Atomic uint32_t segment_count;
-  leati_mutex table_lock; /* guards writes to the table, and `finding` */
+  leati_mutex table_lock; /* guards writes to the table */
   /* Held by the one thread that gives memory back. Segments leave their class only under it, so who has it may give a
    * class's lock up in the middle of a walk through its segments; and who finds memory short while another thread gives
    * some back waits here until the driver has it. */
@@ -156,7 +157,6 @@ struct leati_memory {
   bool guard;               /* all segments are mapped, and blocks lie between red zones */
   bool pages;               /* likewise, and each block ends where pages end that may be touched */
   uint64_t front;           /* bytes before each block that belong to it: its red zone, or none */
-  leat_error finding;       /* what guarding found and nobody was told yet; code LEAT_OK: nothing */
 };
 LEATI_APART(struct leati_memory, table_lock, allocated);
 LEATI_APART(struct leati_memory, cached, reserved);
@@ -755,20 +755,6 @@ static leati_guarded guarded(const leati_block *block) {
                          .generation = block->generation};
 }
 
-/* Keeps what was found for the next synchronisation of the device, unless something waits there already. */
-static void note_finding(struct leati_memory *memory, const leat_error *failure) {
-  leati_log(LEATI_LOG_ERROR, "%s", failure->message);
-  leati_mutex_lock(&memory->table_lock);
-  if (memory->finding.code == LEAT_OK) {
-    memory->finding = *failure;
-  }
-  leati_mutex_unlock(&memory->table_lock);
-}
-
-void leati_memory_note_finding(leat_device *device, const leat_error *failure) {
-  note_finding(device->memory, failure);
-}
-
 /* Looks at the red zones of a block and makes them whole again, so that one write is told once. The class's lock is
  * held. */
 static int32_t check_fence(const leati_block *block, leat_error *err) {
@@ -806,14 +792,15 @@ static int32_t check_poison(const leati_block *block, leat_error *err) {
 /* Lets the quarantine go on: of the `probes` oldest blocks those whose last use has passed are checked and poisoned,
  * and the oldest ones leave for the free list when there are too many, or all that can with `drain`. The class's lock
  * is held. */
-static void settle(struct leati_memory *memory, size_class *class, uint32_t probes, bool drain) {
+static void settle(leat_device *device, size_class *class, uint32_t probes, bool drain) {
+  const struct leati_memory *const memory = device->memory;
   leat_error failure = {.struct_size = sizeof(failure)};
   for (leati_block *at = class->first_waiting; at != NULL && probes > 0; --probes, at = at->next_free) {
     if (at->poisoned || (!memory->closing && !reusable(at, NULL))) {
       continue;
     }
     if (check_fence(at, &failure) != LEAT_OK) {
-      note_finding(memory, &failure);
+      leati_finding_keep(device, &failure);
     }
     poison(at);
     at->poisoned = true;
@@ -826,7 +813,7 @@ static void settle(struct leati_memory *memory, size_class *class, uint32_t prob
       return;
     }
     if (check_poison(oldest, &failure) != LEAT_OK) {
-      note_finding(memory, &failure);
+      leati_finding_keep(device, &failure);
     }
     class->first_waiting = oldest->next_free;
     if (class->first_waiting == NULL) {
@@ -839,7 +826,7 @@ static void settle(struct leati_memory *memory, size_class *class, uint32_t prob
 
 /* Puts a freed block at the end of the quarantine. What it says of the block's zones is for free() if that can tell
  * already, else for later. The class's lock is held. */
-static int32_t quarantine(struct leati_memory *memory, size_class *class, leati_block *block, leat_error *err) {
+static int32_t quarantine(leat_device *device, size_class *class, leati_block *block, leat_error *err) {
   int32_t status = LEAT_OK;
   block->poisoned = reusable(block, NULL);
   if (block->poisoned) {
@@ -854,28 +841,28 @@ static int32_t quarantine(struct leati_memory *memory, size_class *class, leati_
   }
   class->last_waiting = block;
   ++class->waiting_count;
-  settle(memory, class, QUARANTINE_PROBES, false);
+  settle(device, class, QUARANTINE_PROBES, false);
   return status;
 }
 
 /* Checks everything of a class that can be checked: blocks that are held, and those in the quarantine. */
-static void inspect(struct leati_memory *memory, size_class *class) {
+static void inspect(leat_device *device, size_class *class) {
   leat_error failure = {.struct_size = sizeof(failure)};
   leati_mutex_lock(&class->lock);
   for (const segment *s = class->segments; s != NULL; s = s->next) {
     for (uint32_t i = 0; i < s->carved; ++i) {
       if (atomic_load_explicit(&s->blocks[i].references, memory_order_acquire) != 0 &&
           check_fence(&s->blocks[i], &failure) != LEAT_OK) {
-        note_finding(memory, &failure);
+        leati_finding_keep(device, &failure);
       }
     }
   }
   for (const leati_block *at = class->first_waiting; at != NULL; at = at->next_free) {
     if (at->poisoned && check_poison(at, &failure) != LEAT_OK) {
-      note_finding(memory, &failure);
+      leati_finding_keep(device, &failure);
     }
   }
-  settle(memory, class, UINT32_MAX, false);
+  settle(device, class, UINT32_MAX, false);
   leati_mutex_unlock(&class->lock);
 }
 
@@ -889,13 +876,9 @@ int32_t leati_memory_guard_check(leat_device *device, leat_error *err) {
     return LEAT_OK;
   }
   for (uint32_t i = 0; i < CLASS_COUNT; ++i) {
-    inspect(memory, &memory->classes[i]);
+    inspect(device, &memory->classes[i]);
   }
-  leati_mutex_lock(&memory->table_lock);
-  const leat_error finding = memory->finding;
-  memory->finding.code = LEAT_OK;
-  leati_mutex_unlock(&memory->table_lock);
-  return finding.code == LEAT_OK ? LEAT_OK : leati_fail_again(err, &finding);
+  return leati_finding_tell(device, err);
 }
 
 /* ---- Giving back ------------------------------------------------------------------------------------------------- */
@@ -912,12 +895,13 @@ static bool segment_idle(segment *s) {
 /* Takes idle segments off a class and puts them before `gone`, whose bytes are `*inout_bytes`, until no more than
  * `target` bytes will be taken when all of them have gone; returns the new first one. Under guard, lets the quarantine
  * go on before. `trim_lock` held. */
-static segment *detach_idle(struct leati_memory *memory, size_class *class, bool drain, uint64_t target, segment *gone,
+static segment *detach_idle(leat_device *device, size_class *class, bool drain, uint64_t target, segment *gone,
                             uint64_t *inout_bytes) {
+  const struct leati_memory *const memory = device->memory;
   uint32_t looked = 0;
   leati_mutex_lock(&class->lock);
   if (memory->guard) {
-    settle(memory, class, drain ? UINT32_MAX : QUARANTINE_PROBES, drain);
+    settle(device, class, drain ? UINT32_MAX : QUARANTINE_PROBES, drain);
   }
   segment **at = &class->segments;
   while (*at != NULL && atomic_load_explicit(&memory->committed, memory_order_relaxed) > target + *inout_bytes) {
@@ -1004,14 +988,14 @@ static int32_t class_alloc(leat_device *device, uint64_t size, bool pressed, lea
     /* What has left the quarantine is closed, and of no more use. */
     uint64_t bytes = 0;
     leati_mutex_lock(&memory->trim_lock);
-    give_back(device, detach_idle(memory, class, pressed, 0, NULL, &bytes));
+    give_back(device, detach_idle(device, class, pressed, 0, NULL, &bytes));
     leati_mutex_unlock(&memory->trim_lock);
   }
   leati_block *block = NULL;
   leati_mutex_lock(&class->lock);
   if (!memory->pages) {
     if (memory->guard) {
-      settle(memory, class, pressed ? UINT32_MAX : QUARANTINE_PROBES, pressed);
+      settle(device, class, pressed ? UINT32_MAX : QUARANTINE_PROBES, pressed);
     }
     block = pop_free(class, block_size, pressed ? UINT32_MAX : FREE_LIST_PROBES, timeline);
   }
@@ -1113,7 +1097,7 @@ static int32_t recycle(leat_device *device, leati_block *block, leat_error *err)
   leati_mutex_lock(&class->lock);
   /* One that is pinned will never be idle, and would keep the others from leaving the quarantine. */
   if (memory->guard && !block->pinned) {
-    status = quarantine(memory, class, block, err);
+    status = quarantine(device, class, block, err);
   } else {
     put_free(class, block);
   }
@@ -1128,7 +1112,7 @@ static int32_t recycle_unheard(leat_device *device, leati_block *block) {
   leat_error failure = {.struct_size = sizeof(failure)};
   const int32_t status = recycle(device, block, &failure);
   if (status != LEAT_OK) {
-    note_finding(device->memory, &failure);
+    leati_finding_keep(device, &failure);
   }
   return status;
 }
@@ -1171,7 +1155,7 @@ static uint64_t give_idle_back(leat_device *device, uint64_t target) {
   uint64_t bytes = 0;
   leati_mutex_lock(&memory->trim_lock);
   for (uint32_t i = CLASS_COUNT; i-- > 0;) {
-    gone = detach_idle(memory, &memory->classes[i], true, target, gone, &bytes);
+    gone = detach_idle(device, &memory->classes[i], true, target, gone, &bytes);
   }
   give_back(device, gone);
   if (atomic_load_explicit(&memory->committed, memory_order_relaxed) > target) {

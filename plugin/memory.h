@@ -79,10 +79,8 @@ void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least);
 bool leati_memory_guarded(const leat_device *device);
 /** Looks for writes outside of blocks and into freed ones, as far as their last use has passed. Tells also what was
  * found since the last call and nobody was told.
- * @errors the first finding: CORRUPTED, or what leati_memory_note_finding() was given */
+ * @errors the first finding: CORRUPTED, or what leati_finding_keep() was given */
 int32_t leati_memory_guard_check(leat_device *device, leat_error *err);
-/** Keeps what was found elsewhere for the next leati_memory_guard_check(), and says it on the log. */
-void leati_memory_note_finding(leat_device *device, const leat_error *failure);
 
 void leati_memory_stats_read(leat_device *device, leat_memory_stats *out);
 /** leat_memory_api::classes. */

@@ -37,6 +37,7 @@ typedef enum leati_rank {
   LEATI_RANK_STAGING,     /**< free staging chunks (staging.c) */
   LEATI_RANK_CLOCK,       /**< free timestamp queries (streams/clock.c) */
   LEATI_RANK_FIRST,       /**< the first submission to each queue (streams/group.c) */
+  LEATI_RANK_FINDING,     /**< what guarding found and nobody was told yet (finding.c) */
 } leati_rank;
 
 /** A mutex with a rank. */

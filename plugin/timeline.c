@@ -6,7 +6,6 @@
 #include "array.h"
 #include "device.h"
 #include "gate.h"
-#include "memory.h"
 #include "status.h"
 
 void leati_timelines_create(leat_device *device) {
@@ -394,7 +393,7 @@ static void retire(leati_timeline *timeline, uint64_t reached) {
   }
   leati_mutex_unlock(&timeline->lock);
   if (unheard.code != LEAT_OK) {
-    leati_memory_note_finding(timeline->device, &unheard);
+    leati_finding_keep(timeline->device, &unheard);
   }
   leati_gate_register(LEATI_GATE_WORKED);
 }
