@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "chunk.h"
 #include "config.h"
 #include "device.h"
 #include "devices.h"
@@ -14,7 +15,6 @@
 #include "ops/registry.h"
 #include "pipeline.h"
 #include "report.h"
-#include "staging.h"
 #include "status.h"
 #include "streams/event.h"
 #include "streams/exchange.h"
@@ -100,7 +100,7 @@ static int32_t device_report(uint32_t *inout_count, leat_property *out, leat_err
 static void dismantle_device(leat_device *device) {
   device->kind = LEATI_KIND_DEAD;
   leati_pipelines_destroy(device);
-  leati_staging_destroy(device);
+  leati_chunks_destroy(device);
   leati_memory_destroy(device);
   leati_device_destroy(device);
 }
@@ -110,7 +110,7 @@ static int32_t assemble_device(const leati_physical *physical, leat_device *devi
   LEATI_TRY(leati_device_create(physical, device, err));
   int32_t status = leati_memory_create(device, err);
   if (status == LEAT_OK) {
-    status = leati_staging_create(device, err);
+    status = leati_chunks_create(device, err);
   }
   if (status == LEAT_OK) {
     status = leati_pipelines_create(device, err);

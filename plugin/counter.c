@@ -19,13 +19,6 @@ void leati_counter_destroy(leat_device *device, leati_counter *counter) {
   device->vk.DestroySemaphore(device->vk.handle, counter->semaphore, NULL);
 }
 
-static void raise_reached(leati_counter *counter, uint64_t value) {
-  uint64_t seen = atomic_load_explicit(&counter->reached, memory_order_relaxed);
-  while (seen < value && !atomic_compare_exchange_weak_explicit(&counter->reached, &seen, value, memory_order_release,
-                                                                memory_order_relaxed)) {
-  }
-}
-
 int32_t leati_counter_poll(leat_device *device, leati_counter *counter, leat_error *err) {
   if (leati_counter_has(counter, atomic_load_explicit(&counter->submitted, memory_order_acquire))) {
     return LEAT_OK;
@@ -39,7 +32,7 @@ int32_t leati_counter_poll(leat_device *device, leati_counter *counter, leat_err
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkGetSemaphoreCounterValue", err);
   }
-  raise_reached(counter, value);
+  leati_raise(&counter->reached, value);
   return LEAT_OK;
 }
 

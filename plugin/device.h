@@ -31,9 +31,10 @@ static inline leati_kind leati_kind_of(const void *handle) {
   return handle != NULL ? *(const leati_kind *)handle : LEATI_KIND_DEAD;
 }
 
+struct leati_budget;
+struct leati_chunks;
 struct leati_memory;
 struct leati_pipelines;
-struct leati_staging;
 struct leati_streams;
 struct leati_ops;
 struct leati_timeline;
@@ -70,9 +71,10 @@ struct leat_device {
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;
   struct leati_counter *counters[LEATI_LANES_MAX]; /**< by queue; streams/lane.c */
+  struct leati_budget *budget;                     /**< budget.c */
+  struct leati_chunks *chunks;                     /**< chunk.c */
   struct leati_memory *memory;                     /**< memory.c */
   struct leati_pipelines *pipelines;               /**< pipeline.c */
-  struct leati_staging *staging;                   /**< staging.c */
   struct leati_lanes *lanes;                       /**< streams/lane.c */
   struct leati_clock *clock;                       /**< streams/clock.c; NULL: no timestamps */
   struct leati_streams *streams;                   /**< streams/stock.c */

@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "budget.h"
+#include "chunk.h"
 #include "config.h"
 #include "device.h"
 #include "finding.h"
 #include "guard.h"
 #include "pages.h"
-#include "staging.h"
 #include "status.h"
 #include "sync.h"
 
@@ -144,13 +145,7 @@ struct leati_memory {
    * release and reset by acquire, so that it never stays below what it is the peak of. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t allocated, allocated_peak, allocations, frees, cached;
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t reserved, reserved_peak, driver_calls, reclaims;
-  /* Bytes taken from the driver or about to be, with staging; never above `limit`. */
-  _Atomic uint64_t committed;
-  /* The watermarks in bytes. They only rise: see leati_memory_commit(). */
-  _Atomic uint64_t limit, low;
   /* Constant while the device is open. */
-  double high_ratio, low_ratio;
-  uint32_t heap;            /* the one whose budget counts */
   uint32_t mapped_type;     /* memory type for segments that the host maps, or UINT32_MAX */
   uint32_t any_mapped_type; /* under guard: one that buffers may always have */
   bool closing;             /* the device is idle for good, and its timelines are gone */
@@ -313,50 +308,6 @@ leati_block *leati_memory_find(leat_device *device, uint64_t address) {
 /* ---- Segments -----------------------------------------------------------------------------------------------------
  */
 
-/* Raises a counter to `value` unless it is higher. */
-static void raise_to(_Atomic uint64_t *counter, uint64_t value) {
-  uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
-  while (seen < value &&
-         !atomic_compare_exchange_weak_explicit(counter, &seen, value, memory_order_release, memory_order_relaxed)) {
-  }
-}
-
-static void read_budget(leat_device *device) {
-  struct leati_memory *const memory = device->memory;
-  const double budget = (double)leati_physical_heap_budget(device->physical, memory->heap);
-  raise_to(&memory->limit, (uint64_t)(budget * memory->high_ratio));
-  raise_to(&memory->low, (uint64_t)(budget * memory->low_ratio));
-}
-
-static bool fits(uint64_t used, uint64_t more, uint64_t limit) {
-  return more <= limit && used <= limit - more;
-}
-
-int32_t leati_memory_commit(leat_device *device, uint64_t bytes, leat_error *err) {
-  struct leati_memory *const memory = device->memory;
-  uint64_t used = atomic_load_explicit(&memory->committed, memory_order_relaxed);
-  do {
-    if (!fits(used, bytes, atomic_load_explicit(&memory->limit, memory_order_relaxed))) {
-      /* Others may have given memory back since the budget was read. One that has shrunk is not heeded: what is there
-       * is ours, and when no more can be had the driver says so. */
-      read_budget(device);
-    }
-    const uint64_t limit = atomic_load_explicit(&memory->limit, memory_order_relaxed);
-    if (!fits(used, bytes, limit)) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY,
-                        "%" PRIu64 " bytes more would make %" PRIu64 " taken from the driver; the limit is %" PRIu64
-                        ", which is LEAT_HIGH_WATERMARK_RATIO (%g) of the memory that the device offers this process",
-                        bytes, used + bytes, limit, memory->high_ratio);
-    }
-  } while (!atomic_compare_exchange_weak_explicit(&memory->committed, &used, used + bytes, memory_order_relaxed,
-                                                  memory_order_relaxed));
-  return LEAT_OK;
-}
-
-void leati_memory_uncommit(leat_device *device, uint64_t bytes) {
-  (void)atomic_fetch_sub_explicit(&device->memory->committed, bytes, memory_order_relaxed);
-}
-
 static void driver_free(leat_device *device, segment *s) {
   if (s->buffer != VK_NULL_HANDLE) {
     (void)atomic_fetch_add_explicit(&device->destroyed, 1, memory_order_release);
@@ -366,7 +317,7 @@ static void driver_free(leat_device *device, segment *s) {
     device->vk.FreeMemory(device->vk.handle, s->memory, NULL);
   }
   leati_pages_give(&s->pages);
-  leati_memory_uncommit(device, s->driver_size);
+  leati_budget_uncommit(device, s->driver_size);
   s->buffer = VK_NULL_HANDLE;
   s->memory = VK_NULL_HANDLE;
   s->mapped = NULL;
@@ -473,7 +424,7 @@ static int32_t driver_alloc(leat_device *device, segment *s, leat_error *err) {
   }
   VkMemoryRequirements needs;
   vk->GetBufferMemoryRequirements(vk->handle, s->buffer, &needs);
-  LEATI_TRY(leati_memory_commit(device, needs.size, err));
+  LEATI_TRY(leati_budget_commit(device, needs.size, err));
   s->driver_size = needs.size;
   LEATI_TRY(memory->pages ? import_pages(device, s, needs.memoryTypeBits, err)
                           : allocate(device, s, needs.memoryTypeBits, err));
@@ -561,8 +512,8 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
   class->reserved_bytes += s->driver_size;
   (void)atomic_fetch_add_explicit(&memory->driver_calls, 1, memory_order_relaxed);
   (void)atomic_fetch_add_explicit(&memory->cached, s->driver_size, memory_order_relaxed);
-  raise_to(&memory->reserved_peak,
-           atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_relaxed) + s->driver_size);
+  leati_raise(&memory->reserved_peak,
+              atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_relaxed) + s->driver_size);
   return LEAT_OK;
 }
 
@@ -904,7 +855,7 @@ static segment *detach_idle(leat_device *device, size_class *class, bool drain, 
     settle(device, class, drain ? UINT32_MAX : QUARANTINE_PROBES, drain);
   }
   segment **at = &class->segments;
-  while (*at != NULL && atomic_load_explicit(&memory->committed, memory_order_relaxed) > target + *inout_bytes) {
+  while (*at != NULL && leati_budget_committed(device) > target + *inout_bytes) {
     segment *const s = *at;
     if (segment_idle(s)) {
       for (uint32_t i = 0; i < s->carved; ++i) {
@@ -1043,7 +994,7 @@ bool leati_memory_possible(leat_device *device, uint64_t size) {
   uint64_t block_size;
   (void)class_for(memory, size, &block_size);
   const uint64_t least = least_for(block_size, memory->front);
-  return least <= info->max_allocation_size && least <= atomic_load_explicit(&memory->limit, memory_order_relaxed);
+  return least <= info->max_allocation_size && least <= leati_budget_limit(device);
 }
 
 int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
@@ -1072,7 +1023,8 @@ int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *t
   }
   LEATI_TRY(status);
   (void)atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);
-  raise_to(&memory->allocated_peak, atomic_fetch_add_explicit(&memory->allocated, size, memory_order_relaxed) + size);
+  leati_raise(&memory->allocated_peak,
+              atomic_fetch_add_explicit(&memory->allocated, size, memory_order_relaxed) + size);
   *out_address = leati_block_address(block);
   return LEAT_OK;
 }
@@ -1158,8 +1110,8 @@ static uint64_t give_idle_back(leat_device *device, uint64_t target) {
     gone = detach_idle(device, &memory->classes[i], true, target, gone, &bytes);
   }
   give_back(device, gone);
-  if (atomic_load_explicit(&memory->committed, memory_order_relaxed) > target) {
-    bytes += leati_staging_trim(device);
+  if (leati_budget_committed(device) > target) {
+    bytes += leati_chunks_trim(device);
   }
   leati_mutex_unlock(&memory->trim_lock);
   return bytes;
@@ -1170,19 +1122,9 @@ uint64_t leati_memory_trim(leat_device *device) {
 }
 
 void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least) {
-  struct leati_memory *const memory = device->memory;
-  const uint64_t limit = atomic_load_explicit(&memory->limit, memory_order_relaxed);
-  if (least > limit) {
-    return;
-  }
-  uint64_t target = 0;
-  if (!fits(atomic_load_explicit(&memory->committed, memory_order_relaxed), wanted, limit)) {
-    const uint64_t low = atomic_load_explicit(&memory->low, memory_order_relaxed);
-    const uint64_t room = limit - (wanted <= limit ? wanted : least);
-    target = low < room ? low : room;
-  }
-  if (give_idle_back(device, target) != 0) {
-    (void)atomic_fetch_add_explicit(&memory->reclaims, 1, memory_order_relaxed);
+  uint64_t target;
+  if (leati_budget_target(device, wanted, least, &target) && give_idle_back(device, target) != 0) {
+    (void)atomic_fetch_add_explicit(&device->memory->reclaims, 1, memory_order_relaxed);
   }
 }
 
@@ -1223,8 +1165,8 @@ void leati_memory_stats_read(leat_device *device, leat_memory_stats *out) {
   out->driver_call_count = atomic_load_explicit(&memory->driver_calls, memory_order_relaxed);
   out->live_block_count = out->allocation_count - out->free_count;
   out->cached_bytes = atomic_load_explicit(&memory->cached, memory_order_relaxed);
-  out->staging_bytes = leati_staging_bytes(device);
-  out->limit_bytes = atomic_load_explicit(&memory->limit, memory_order_relaxed);
+  out->staging_bytes = leati_chunks_bytes(device);
+  out->limit_bytes = leati_budget_limit(device);
   out->reclaim_count = atomic_load_explicit(&memory->reclaims, memory_order_relaxed);
 }
 
@@ -1258,7 +1200,7 @@ int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, le
  * its peak is lost here, the second reading of the counter has it. */
 static void reset_peak(_Atomic uint64_t *peak, _Atomic uint64_t *counter) {
   (void)atomic_exchange_explicit(peak, atomic_load_explicit(counter, memory_order_relaxed), memory_order_acq_rel);
-  raise_to(peak, atomic_load_explicit(counter, memory_order_relaxed));
+  leati_raise(peak, atomic_load_explicit(counter, memory_order_relaxed));
 }
 
 void leati_memory_reset_peaks(leat_device *device) {
@@ -1269,12 +1211,12 @@ void leati_memory_reset_peaks(leat_device *device) {
 
 /* Chooses the memory that the host maps, and the heap that counts.
  * @errors UNAVAILABLE: guarding is on and there is no memory for it */
-static int32_t choose_memory(leat_device *device, leat_error *err) {
+static int32_t choose_memory(leat_device *device, uint32_t *out_heap, leat_error *err) {
   struct leati_memory *const memory = device->memory;
   const leati_physical *const physical = device->physical;
   const VkPhysicalDeviceMemoryProperties *const all = &physical->memory;
   const VkMemoryPropertyFlags mapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  memory->heap = all->memoryTypes[device->device_memory_type].heapIndex;
+  *out_heap = all->memoryTypes[device->device_memory_type].heapIndex;
   if (memory->guard) {
     /* The host reads far more here than the device does, so it is the host that should have it near. */
     memory->mapped_type = leati_physical_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
@@ -1284,7 +1226,7 @@ static int32_t choose_memory(leat_device *device, leat_error *err) {
                         "LEAT_MEMORY_GUARD is 1, which needs memory that both the host and the device see; this device "
                         "has none, so leave the setting at 0");
     }
-    memory->heap = all->memoryTypes[memory->mapped_type].heapIndex;
+    *out_heap = all->memoryTypes[memory->mapped_type].heapIndex;
     return LEAT_OK;
   }
   memory->mapped_type = leati_physical_memory_type(physical, mapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
@@ -1310,14 +1252,12 @@ int32_t leati_memory_create(leat_device *device, leat_error *err) {
   leati_mutex_init(&memory->trim_lock, LEATI_RANK_TRIM);
   leati_mutex_init(&memory->table_lock, LEATI_RANK_SEGMENTS);
   device->memory = memory;
-  memory->high_ratio = config->high_watermark_ratio;
-  memory->low_ratio = config->low_watermark_ratio;
   memory->guard = config->memory_guard != LEATI_GUARD_OFF;
   memory->pages = config->memory_guard == LEATI_GUARD_PAGES;
   memory->front = memory->guard ? LEATI_GUARD_ZONE : 0;
-  LEATI_TRY(choose_memory(device, err));
-  read_budget(device);
-  return LEAT_OK;
+  uint32_t heap;
+  LEATI_TRY(choose_memory(device, &heap, err));
+  return leati_budget_create(device, heap, err);
 }
 
 /* Names some of the blocks that are still held. */
@@ -1387,4 +1327,5 @@ void leati_memory_destroy(leat_device *device) {
   leati_mutex_destroy(&memory->trim_lock);
   leati_free(memory);
   device->memory = NULL;
+  leati_budget_destroy(device);
 }

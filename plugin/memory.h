@@ -65,11 +65,6 @@ void *leati_block_mapped(const leati_block *block);
  * there now come after all uses before, and before all that are submitted later. The caller holds the block. */
 bool leati_block_idle(leati_block *block);
 
-/** Counts bytes that are about to be taken from the driver. leati_memory_uncommit() must follow when they are given
- * back.
- * @errors OUT_OF_MEMORY: they would cross the high watermark */
-int32_t leati_memory_commit(leat_device *device, uint64_t bytes, leat_error *err);
-void leati_memory_uncommit(leat_device *device, uint64_t bytes);
 /** Gives cached memory back because `wanted` bytes could not be had, of which `least` would do: down to the low
  * watermark and until there is room for them if the high one is in the way, else all of it. Hold none of the
  * allocator's locks and not that of staging. */

@@ -34,7 +34,7 @@ typedef enum leati_rank {
   LEATI_RANK_STAMPS,      /**< the stamps of one block (memory.c) */
   LEATI_RANK_TIMELINE,    /**< one timeline's submissions in flight (timeline.c) */
   LEATI_RANK_SPARES,      /**< timelines that no stream has (timeline.c) */
-  LEATI_RANK_STAGING,     /**< free staging chunks (staging.c) */
+  LEATI_RANK_STAGING,     /**< free staging chunks (chunk.c) */
   LEATI_RANK_CLOCK,       /**< free timestamp queries (streams/clock.c) */
   LEATI_RANK_FIRST,       /**< the first submission to each queue (streams/group.c) */
   LEATI_RANK_FINDING,     /**< what guarding found and nobody was told yet (finding.c) */
@@ -118,6 +118,14 @@ static inline void leati_spin_pause(void) {
 #elif defined(__aarch64__)
   __asm__ volatile("yield");
 #endif
+}
+
+/** Raises a number unless it is higher. Release: who reads it (acquire) sees what came before. */
+static inline void leati_raise(_Atomic uint64_t *number, uint64_t value) {
+  uint64_t seen = atomic_load_explicit(number, memory_order_relaxed);
+  while (seen < value &&
+         !atomic_compare_exchange_weak_explicit(number, &seen, value, memory_order_release, memory_order_relaxed)) {
+  }
 }
 
 /** Processors that this process may run on, at least 1. */

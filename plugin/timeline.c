@@ -53,7 +53,7 @@ int32_t leati_timeline_take(leat_device *device, leati_timeline **out, leat_erro
 static void destroy_list(leat_device *device, leati_submission *list) {
   while (list != NULL) {
     leati_submission *const next = list->next;
-    leati_staging_give(device, list->chunks);
+    leati_chunks_give(device, list->chunks);
     leati_free(list->commands);
     leati_free(list->deliveries);
     leati_free(list->checks);
@@ -125,7 +125,7 @@ void leati_timeline_push(leati_timeline *timeline, leati_submission *submission)
 
 /* Puts a submission back on the free list. `lock` held. */
 static void recycle(leati_timeline *timeline, leati_submission *submission) {
-  leati_staging_give(timeline->device, submission->chunks);
+  leati_chunks_give(timeline->device, submission->chunks);
   submission->chunks = NULL;
   submission->command_count = 0;
   submission->barrier_count = 0;

@@ -16,10 +16,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "chunk.h"
 #include "counter.h"
 #include "device.h"
 #include "finding.h"
-#include "staging.h"
 #include "sync.h"
 #include "vulkan.h"
 

@@ -34,7 +34,7 @@ static void destroy_block(leat_device *device, tick_block *block) {
   if (block->pool != VK_NULL_HANDLE) {
     device->vk.DestroyQueryPool(device->vk.handle, block->pool, NULL);
   }
-  leati_staging_give(device, block->chunk);
+  leati_chunks_give(device, block->chunk);
   leati_free(block);
 }
 
