@@ -3,8 +3,8 @@
  * Guarding (LEAT_MEMORY_GUARD): bytes that tell whether something wrote outside of a block, or into one that was freed.
  *
  * A held block lies between two red zones. A freed one is poisoned as a whole, zones and all, and stays so for a while.
- * These are plain functions of mapped memory; memory.c decides when they are called, and sees to it that nothing is
- * legally writing there.
+ * These are plain functions of mapped memory; quarantine.c decides when they are called, and sees to it that nothing
+ * is legally writing there.
  */
 #ifndef LEAT_PLUGIN_GUARD_H_
 #define LEAT_PLUGIN_GUARD_H_

@@ -15,16 +15,7 @@
 #include <leat/backend.h>
 #include <stdbool.h>
 
-#include "timeline.h"
-#include "vulkan.h"
-
-typedef struct leati_block leati_block;
-
-/** A use of memory that ends when a timeline has reached a value. */
-typedef struct leati_stamp {
-  leati_timeline *timeline;
-  uint64_t value;
-} leati_stamp;
+#include "block.h"
 
 int32_t leati_memory_create(leat_device *device, leat_error *err);
 /** Frees everything. Logs what is still held, and what guarding finds. */
@@ -51,19 +42,6 @@ void leati_memory_release(leat_device *device, leati_block *block);
 
 /** The live block that holds `address`, or NULL. Takes no lock. */
 leati_block *leati_memory_find(leat_device *device, uint64_t address);
-/** Address, requested bytes, buffer and offset of a block in it. */
-uint64_t leati_block_address(const leati_block *block);
-uint64_t leati_block_size(const leati_block *block);
-VkBuffer leati_block_buffer(const leati_block *block, uint64_t *out_offset);
-/** Notes that work up to `value` of a timeline uses the block. The caller holds the block, so it cannot be freed
- * meanwhile. */
-void leati_block_stamp(leati_block *block, leati_timeline *timeline, uint64_t value);
-
-/** Where the host sees the block's first byte, or NULL: it does not. */
-void *leati_block_mapped(const leati_block *block);
-/** Whether everything that is known to use the block has passed, also what is in open lists: bytes that the host writes
- * there now come after all uses before, and before all that are submitted later. The caller holds the block. */
-bool leati_block_idle(leati_block *block);
 
 /** Gives cached memory back because `wanted` bytes could not be had, of which `least` would do: down to the low
  * watermark and until there is room for them if the high one is in the way, else all of it. Hold none of the

@@ -29,9 +29,9 @@ typedef enum leati_rank {
   LEATI_RANK_POOL,        /**< threads that wait for a stream of the pool (streams/pool.c) */
   LEATI_RANK_PIPELINE,    /**< one shard of the pipeline cache (pipeline.c) */
   LEATI_RANK_TRIM,        /**< giving memory back to the driver (memory.c) */
-  LEATI_RANK_MEMORY,      /**< one size class (memory.c) */
-  LEATI_RANK_SEGMENTS,    /**< the table of live segments (memory.c) */
-  LEATI_RANK_STAMPS,      /**< the stamps of one block (memory.c) */
+  LEATI_RANK_MEMORY,      /**< one size class (size_class.c) */
+  LEATI_RANK_SEGMENTS,    /**< the table of live segments (segment_table.c) */
+  LEATI_RANK_STAMPS,      /**< the stamps of one block (block.c) */
   LEATI_RANK_TIMELINE,    /**< one timeline's submissions in flight (timeline.c) */
   LEATI_RANK_SPARES,      /**< timelines that no stream has (timeline.c) */
   LEATI_RANK_STAGING,     /**< free staging chunks (chunk.c) */
