@@ -16,8 +16,6 @@
 #define LEATI_VENDOR_ID 0x4c454154u
 /** Alignment of device memory in bytes, as the backend promises it. */
 #define LEATI_ALIGNMENT 256u
-/** Key of an OrtEpDevice's metadata that says which device it is. */
-#define LEATI_DEVICE_INDEX_KEY "leat_device_index"
 
 struct leati_stream;
 
@@ -46,17 +44,6 @@ OrtStatus *leati_device_init(leati_device *device, const leati_runtime *runtime,
  * @threads owner
  * @param device [inout] the device */
 void leati_device_clear(leati_device *device);
-
-/** Makes the OrtEpDevice: on the hardware device of ONNX Runtime that is the same card, or else on one of our own.
- * @threads one at a time
- * @param device [inout] the device
- * @param factory [in] the factory
- * @param hardware [inout] ONNX Runtime's hardware devices; the one that is used becomes NULL
- * @param hardware_count elements of `hardware`
- * @param out [out] the device, owned by ONNX Runtime once it is returned to it
- * @return NULL, or what went wrong */
-OrtStatus *leati_device_describe(leati_device *device, OrtEpFactory *factory, const OrtHardwareDevice **hardware,
-                                 size_t hardware_count, OrtEpDevice **out);
 
 /** Opens the device, the first time, and gives the backend's handle.
  * @threads any

@@ -7,6 +7,7 @@
 #include "device.h"
 #include "ep.h"
 #include "gate.h"
+#include "hardware.h"
 #include "leat_build_id.h"
 #include "memory.h"
 #include "options.h"
@@ -58,7 +59,7 @@ static OrtStatus *describe_devices(factory *self, const OrtHardwareDevice *const
   memcpy(left, devices, device_count * sizeof(*left));
   OrtStatus *status = NULL;
   for (uint32_t i = 0; i < self->device_count && *out_count < max && !status; i++) {
-    status = leati_device_describe(&self->devices[i], &self->base, left, device_count, &out[*out_count]);
+    status = leati_hardware_describe(&self->devices[i], &self->base, left, device_count, &out[*out_count]);
     *out_count += !status;
   }
   if (status) {
