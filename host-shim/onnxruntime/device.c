@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "gate.h"
-#include "stream.h"
 
 OrtStatus *leati_device_init(leati_device *device, const leati_runtime *runtime, uint32_t index) {
   *device = (leati_device){.runtime = runtime, .info = {.struct_size = sizeof(device->info)}};
@@ -28,7 +27,9 @@ OrtStatus *leati_device_init(leati_device *device, const leati_runtime *runtime,
 
 void leati_device_clear(leati_device *device) {
   const leati_runtime *runtime = device->runtime;
-  leati_stream_free_idle(device);
+  while (device->idle_count != 0) {
+    runtime->leat->stream->destroy(device->idle[--device->idle_count], NULL);
+  }
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
   if (opened) {
     leat_error error = {.struct_size = sizeof(error)};
@@ -61,6 +62,45 @@ int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *e
   }
   *out = opened;
   return code;
+}
+
+/* Takes the latest of the idle streams; NULL: there is none. */
+static leat_stream *idle_pop(leati_device *device) {
+  pthread_mutex_lock(&device->lock);
+  leat_stream *stream = device->idle_count != 0 ? device->idle[--device->idle_count] : NULL;
+  pthread_mutex_unlock(&device->lock);
+  return stream;
+}
+
+static bool idle_push(leati_device *device, leat_stream *stream) {
+  pthread_mutex_lock(&device->lock);
+  bool room = device->idle_count < LEATI_IDLE_MAX;
+  if (room) {
+    device->idle[device->idle_count++] = stream;
+  }
+  pthread_mutex_unlock(&device->lock);
+  return room;
+}
+
+int32_t leati_device_borrow_stream(leati_device *device, leat_stream **out, leat_error *err) {
+  const leat_stream_api *api = device->runtime->leat->stream;
+  *out = idle_pop(device);
+  if (*out) {
+    /* Whatever happened to its last owner's work is none of the next one's business. */
+    api->clear_error(*out, NULL);
+    return LEAT_OK;
+  }
+  leat_device *opened = NULL;
+  int32_t code = leati_device_open(device, &opened, err);
+  return code == LEAT_OK ? api->create(opened, 0, out, err) : code;
+}
+
+void leati_device_return_stream(leati_device *device, leat_stream *stream) {
+  const leat_stream_api *api = device->runtime->leat->stream;
+  api->flush(stream, NULL);
+  if (!idle_push(device, stream)) {
+    api->destroy(stream, NULL);
+  }
 }
 
 void leati_device_uuid_text(const uint8_t uuid[16], char out[37]) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * A device as ONNX Runtime sees it: one OrtEpDevice, one memory info, and one open backend device that the factory and
- * all its sessions share.
+ * A device: one memory info, and one open backend device that the factory and all its sessions share. ONNX Runtime
+ * makes a stream per thread and session, on threads of its choice, and a server that starts a thread per request makes
+ * one per request; so the device keeps the backend's streams that nobody uses for those who ask next.
  */
 #ifndef LEAT_ONNXRUNTIME_DEVICE_H_
 #define LEAT_ONNXRUNTIME_DEVICE_H_
@@ -16,20 +17,20 @@
 #define LEATI_VENDOR_ID 0x4c454154u
 /** Alignment of device memory in bytes, as the backend promises it. */
 #define LEATI_ALIGNMENT 256u
-
-struct leati_stream;
+/** Idle streams that a device keeps. More than this many threads at once make and destroy the rest. */
+#define LEATI_IDLE_MAX 128u
 
 /** A device. Made by leati_device_init(), shared by all sessions of the factory. */
 typedef struct leati_device {
-  const leati_runtime *runtime;  /**< immutable */
-  leat_device_info info;         /**< immutable */
-  OrtMemoryInfo *memory_info;    /**< immutable; released with the device */
-  OrtHardwareDevice *created;    /**< what ONNX Runtime did not find itself, else NULL; written at registration only */
-  pthread_mutex_t lock;          /**< guards opening, and `idle` and `idle_count`; no other lock is taken under it */
-  _Atomic(leat_device *) opened; /**< NULL until first used; the release store pairs with acquire loads */
-  _Atomic(size_t) largest;       /**< bytes of the largest allocation so far; a figure, relaxed */
-  struct leati_stream *idle;     /**< streams nobody uses, latest first; guarded by `lock` */
-  unsigned idle_count;           /**< length of `idle`; guarded by `lock` */
+  const leati_runtime *runtime;      /**< immutable */
+  leat_device_info info;             /**< immutable */
+  OrtMemoryInfo *memory_info;        /**< immutable; released with the device */
+  OrtHardwareDevice *created;        /**< what ONNX Runtime did not find, else NULL; written at registration only */
+  pthread_mutex_t lock;              /**< guards opening, `idle` and `idle_count`; no other lock is taken under it */
+  _Atomic(leat_device *) opened;     /**< NULL until first used; the release store pairs with acquire loads */
+  _Atomic(size_t) largest;           /**< bytes of the largest allocation so far; a figure, relaxed */
+  unsigned idle_count;               /**< elements of `idle`; guarded by `lock` */
+  leat_stream *idle[LEATI_IDLE_MAX]; /**< streams nobody uses, the latest last; guarded by `lock` */
 } leati_device;
 
 /** Fills in a device.
@@ -52,6 +53,20 @@ void leati_device_clear(leati_device *device);
  * @param err [out] what went wrong
  * @return LEAT_OK or the code of the failure */
 int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *err);
+
+/** Lends a stream that nobody else uses, without an error in it.
+ * @threads any
+ * @param device [inout] the device, which is opened if need be
+ * @param out [out] the stream; give it back with leati_device_return_stream()
+ * @param err [out] what went wrong
+ * @return LEAT_OK or the code of the failure */
+int32_t leati_device_borrow_stream(leati_device *device, leat_stream **out, leat_error *err);
+
+/** Takes a stream back. What is in it is submitted and still runs; whoever gets the stream next comes after it.
+ * @threads any
+ * @param device [inout] the device that lent it
+ * @param stream [owned] the stream */
+void leati_device_return_stream(leati_device *device, leat_stream *stream);
 
 /** Tells whether a device is meant by what a user wrote: its number, its UUID, or a part of its name.
  * @threads any

@@ -105,11 +105,7 @@ static OrtStatus *ORT_API_CALL ep_create_sync_stream(OrtEp *base, const OrtMemor
   leati_device *device = ((provider *)base)->device;
   OrtStatus *status = leati_gate_enter_or_fail(device->runtime, "CreateSyncStreamForDevice");
   if (!status) {
-    leati_stream *stream = NULL;
-    leat_error error = {.struct_size = sizeof(error)};
-    status = leati_status_from(device->runtime, leati_stream_acquire(device, &stream, &error), &error,
-                               LEATI_PROVIDER_NAME ": creating a stream");
-    *out = status ? NULL : &stream->base;
+    status = leati_stream_create(device, out);
     leati_gate_leave();
   }
   return status;

@@ -236,15 +236,7 @@ static OrtStatus *ORT_API_CALL factory_create_sync_stream(OrtEpFactory *base, co
   leati_device *device = self->runtime.ep->MemoryDevice_GetVendorId(memory) == LEATI_VENDOR_ID
                              ? device_by_index(self, self->runtime.ep->MemoryDevice_GetDeviceId(memory))
                              : NULL;
-  if (!device) {
-    status = unknown_memory(self);
-  } else {
-    leati_stream *stream = NULL;
-    leat_error error = {.struct_size = sizeof(error)};
-    status = leati_status_from(&self->runtime, leati_stream_acquire(device, &stream, &error), &error,
-                               LEATI_PROVIDER_NAME ": creating a stream");
-    *out = status ? NULL : &stream->base;
-  }
+  status = device ? leati_stream_create(device, out) : unknown_memory(self);
   leati_gate_leave();
   return status;
 }

@@ -11,7 +11,6 @@
 #include "gate.h"
 #include "memory.h"
 #include "run.h"
-#include "stream.h"
 #include "transfer.h"
 
 /* Inputs, and outputs, up to which a call takes its tensors from the stack. Nodes with more (a wide Concat) pay for an
@@ -56,7 +55,7 @@ static bool bit(uint64_t bits, uint32_t index) {
 /* Where the work goes: ONNX Runtime's stream, or one of our own if it has none. */
 typedef struct place {
   leat_stream *handle;
-  leati_stream *borrowed; /* to be waited for and given back; NULL: ONNX Runtime's own */
+  bool borrowed; /* of the device: to be waited for and given back */
 } place;
 
 static OrtStatus *place_find(const kernel *self, OrtKernelContext *context, place *out) {
@@ -70,11 +69,9 @@ static OrtStatus *place_find(const kernel *self, OrtKernelContext *context, plac
     return status;
   }
   leat_error error = {.struct_size = sizeof(error)};
-  status = leati_status_from(self->runtime, leati_stream_acquire(self->device, &out->borrowed, &error), &error,
+  status = leati_status_from(self->runtime, leati_device_borrow_stream(self->device, &out->handle, &error), &error,
                              "a stream to run on");
-  if (!status) {
-    out->handle = out->borrowed->handle;
-  }
+  out->borrowed = !status;
   return status;
 }
 
@@ -93,7 +90,7 @@ static OrtStatus *place_leave(const kernel *self, place *where, OrtStatus *statu
     }
   }
   if (where->borrowed) {
-    leati_stream_release(where->borrowed);
+    leati_device_return_stream(self->device, where->handle);
   }
   /* ONNX Runtime goes on after an allocation that failed, and meets NULL only later; this says why. */
   const char *reason = status ? leati_memory_take_failure() : NULL;

@@ -6,9 +6,6 @@
 #include "gate.h"
 #include "run.h"
 
-/* Idle streams that a device keeps. More than this many threads at once make and destroy the rest. */
-#define IDLE_MAX 128u
-
 /* ---- Notifications ------------------------------------------------------------------------------------------------
  */
 
@@ -112,14 +109,20 @@ static OrtStatus *notification_create(leati_stream *stream, OrtSyncNotificationI
   return NULL;
 }
 
-/* ---- What ONNX Runtime calls --------------------------------------------------------------------------------------
- */
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
 static void ORT_API_CALL stream_release(OrtSyncStreamImpl *self) {
-  if (leati_gate_enter() == LEATI_GATE_OPEN) {
-    leati_stream_release((leati_stream *)self);
-    leati_gate_leave();
+  leati_stream *stream = (leati_stream *)self;
+  if (leati_gate_enter() != LEATI_GATE_OPEN) {
+    return;
   }
+  /* Downloads belong to the Run that is losing the stream; the next owner's waits would make them too late. */
+  if (leati_run_forget(stream->handle)) {
+    stream->device->runtime->leat->stream->synchronize(stream->handle, NULL);
+  }
+  leati_device_return_stream(stream->device, stream->handle);
+  free(stream);
+  leati_gate_leave();
 }
 
 static void *ORT_API_CALL stream_get_handle(OrtSyncStreamImpl *self) {
@@ -159,60 +162,15 @@ static OrtStatus *ORT_API_CALL stream_on_session_run_end(OrtSyncStreamImpl *self
   return NULL;
 }
 
-/* ---- The list of idle streams -------------------------------------------------------------------------------------
- */
-
-static leati_stream *idle_pop(leati_device *device) {
-  pthread_mutex_lock(&device->lock);
-  leati_stream *stream = device->idle;
-  if (stream) {
-    device->idle = stream->next;
-    device->idle_count--;
-  }
-  pthread_mutex_unlock(&device->lock);
-  return stream;
-}
-
-static bool idle_push(leati_stream *stream) {
-  leati_device *device = stream->device;
-  pthread_mutex_lock(&device->lock);
-  bool room = device->idle_count < IDLE_MAX;
-  if (room) {
-    stream->next = device->idle;
-    device->idle = stream;
-    device->idle_count++;
-  }
-  pthread_mutex_unlock(&device->lock);
-  return room;
-}
-
-static void stream_destroy(leati_stream *stream) {
-  stream->device->runtime->leat->stream->destroy(stream->handle, NULL);
-  free(stream);
-}
-
-int32_t leati_stream_acquire(leati_device *device, leati_stream **out, leat_error *err) {
+OrtStatus *leati_stream_create(leati_device *device, OrtSyncStreamImpl **out) {
   const leati_runtime *runtime = device->runtime;
-  leati_stream *stream = idle_pop(device);
-  if (stream) {
-    /* Whatever happened to its last owner's work is none of the next one's business. */
-    runtime->leat->stream->clear_error(stream->handle, NULL);
-    *out = stream;
-    return LEAT_OK;
-  }
-  leat_device *opened = NULL;
-  leat_stream *handle = NULL;
-  int32_t code = leati_device_open(device, &opened, err);
-  if (code == LEAT_OK) {
-    code = runtime->leat->stream->create(opened, 0, &handle, err);
-  }
+  leat_error error = {.struct_size = sizeof(error)};
+  *out = NULL;
+  leati_stream *stream = calloc(1, sizeof(*stream));
+  int32_t code = stream ? leati_device_borrow_stream(device, &stream->handle, &error) : LEAT_ERROR_OUT_OF_MEMORY;
   if (code != LEAT_OK) {
-    return code;
-  }
-  stream = calloc(1, sizeof(*stream));
-  if (!stream) {
-    runtime->leat->stream->destroy(handle, NULL);
-    return LEAT_ERROR_OUT_OF_MEMORY;
+    free(stream);
+    return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": creating a stream");
   }
   stream->base = (OrtSyncStreamImpl){
       .ort_version_supported = runtime->version,
@@ -223,28 +181,8 @@ int32_t leati_stream_acquire(leati_device *device, leati_stream **out, leat_erro
       .OnSessionRunEnd = stream_on_session_run_end,
   };
   stream->device = device;
-  stream->handle = handle;
-  *out = stream;
-  return LEAT_OK;
-}
-
-void leati_stream_release(leati_stream *stream) {
-  const leat_stream_api *api = stream->device->runtime->leat->stream;
-  /* Downloads belong to the Run that is losing the stream; the next owner's waits would make them too late. */
-  if (leati_run_forget(stream->handle)) {
-    api->synchronize(stream->handle, NULL);
-  } else {
-    api->flush(stream->handle, NULL);
-  }
-  if (!idle_push(stream)) {
-    stream_destroy(stream);
-  }
-}
-
-void leati_stream_free_idle(leati_device *device) {
-  for (leati_stream *stream = idle_pop(device); stream; stream = idle_pop(device)) {
-    stream_destroy(stream);
-  }
+  *out = &stream->base;
+  return NULL;
 }
 
 const leati_stream *leati_stream_of(const leati_runtime *runtime, OrtSyncStream *stream) {

@@ -1,39 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Streams for ONNX Runtime. It makes one per thread and session, on threads of its choice, and a server that starts a
- * thread per request makes one per request; so streams come from a list of idle ones, kept per device.
+ * Streams as ONNX Runtime sees them, and the notifications that it waits for in them.
  */
 #ifndef LEAT_ONNXRUNTIME_STREAM_H_
 #define LEAT_ONNXRUNTIME_STREAM_H_
 
 #include "device.h"
 
-/** A stream. Its handle for ONNX Runtime (SyncStream_GetHandle, KernelContext_GetGPUComputeStream) is `handle`. */
+/** A stream of ONNX Runtime's. Its handle (SyncStream_GetHandle, KernelContext_GetGPUComputeStream) is `handle`. */
 typedef struct leati_stream {
-  OrtSyncStreamImpl base;    /**< what ONNX Runtime calls; immutable */
-  leati_device *device;      /**< immutable */
-  leat_stream *handle;       /**< immutable */
-  struct leati_stream *next; /**< in the device's list of idle streams; guarded by its lock */
+  OrtSyncStreamImpl base; /**< what ONNX Runtime calls; immutable */
+  leati_device *device;   /**< immutable */
+  leat_stream *handle;    /**< immutable; lent by the device */
 } leati_stream;
 
-/** Gives a stream that nobody else uses, without an error in it.
+/** Makes a stream.
  * @threads any
  * @param device [inout] the device, which is opened if need be
- * @param out [out] the stream; return it with leati_stream_release()
- * @param err [out] what went wrong
- * @return LEAT_OK or the code of the failure */
-int32_t leati_stream_acquire(leati_device *device, leati_stream **out, leat_error *err);
-
-/** Puts a stream back. What is in it is submitted and still runs, but for the downloads of this thread's Run, which
- * have arrived; whoever gets the stream next comes after it.
- * @threads any
- * @param stream [owned] the stream */
-void leati_stream_release(leati_stream *stream);
-
-/** Destroys the device's idle streams.
- * @threads owner
- * @param device [inout] the device */
-void leati_stream_free_idle(leati_device *device);
+ * @param out [out] the stream, which ONNX Runtime releases: what is in it then still runs, but for the downloads of the
+ * releasing thread's Run, which have arrived
+ * @return NULL, or what went wrong */
+OrtStatus *leati_stream_create(leati_device *device, OrtSyncStreamImpl **out);
 
 /** Gives our stream behind one of ONNX Runtime's.
  * @threads any

@@ -127,15 +127,15 @@ static void wait_for_users(leati_device *device) {
 /* A copy on a stream of our own, finished when this returns. */
 static OrtStatus *copy_and_wait(leati_device *device, const end *src, const end *dst) {
   const leati_runtime *runtime = device->runtime;
-  leati_stream *stream = NULL;
+  leat_stream *stream = NULL;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_stream_acquire(device, &stream, &error);
+  int32_t code = leati_device_borrow_stream(device, &stream, &error);
   if (code != LEAT_OK) {
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": a stream to copy on");
   }
-  OrtStatus *status = copy_bytes(runtime, stream->handle, src, dst);
-  OrtStatus *late = wait_for(runtime, stream->handle);
-  leati_stream_release(stream);
+  OrtStatus *status = copy_bytes(runtime, stream, src, dst);
+  OrtStatus *late = wait_for(runtime, stream);
+  leati_device_return_stream(device, stream);
   if (status) {
     leati_status_drop(runtime, late);
     return status;
