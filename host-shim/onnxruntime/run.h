@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * What a thread does between OnRunStart and OnRunEnd: the place in the device's pool of streams that it holds, so that
- * the pool bounds how many Runs are on a device; and the streams it puts work into, because OnRunEnd is not told. The
- * pool's stream itself is not used: ONNX Runtime brings its own.
+ * What a thread does between OnRunStart and OnRunEnd: which streams it puts work into, because OnRunEnd is not told.
  */
 #ifndef LEAT_ONNXRUNTIME_RUN_H_
 #define LEAT_ONNXRUNTIME_RUN_H_

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host-shim/onnxruntime/run.c alone, with a backend, a gate and a device that only keep account: which Runs take a
- * place in the pool, when they give it back, and where a thread is while it waits. */
+/* host-shim/onnxruntime/run.c and admission.c alone, with a backend, a gate and a device that only keep account: which
+ * Runs take a place in the pool, when they give it back, and where a thread is while it waits. */
 #include "onnxruntime/run.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 #define FOR_EVER (-1)
 
-/* ---- What run.c stands on ------------------------------------------------------------------------------------------
+/* ---- What they stand on --------------------------------------------------------------------------------------------
  */
 
 /* The backend's account. Guarded by nothing: one test at a time, one thread at a time. */
