@@ -33,6 +33,12 @@ typedef struct leati_device {
   leat_stream *idle[LEATI_IDLE_MAX]; /**< streams nobody uses, the latest last; guarded by `lock` */
 } leati_device;
 
+/** What the provider of each session begins with. A kernel, which ONNX Runtime tells its OrtEp, finds the device so. */
+typedef struct leati_ep_head {
+  OrtEp base;           /**< what ONNX Runtime calls; immutable */
+  leati_device *device; /**< immutable */
+} leati_ep_head;
+
 /** Fills in a device.
  * @threads any
  * @param device [out] the device; release with leati_device_clear() if NULL is returned

@@ -11,8 +11,7 @@
 #include "stream.h"
 
 typedef struct provider {
-  OrtEp base;
-  leati_device *device;
+  leati_ep_head head;
   leati_registry *registry;
   const OrtLogger *logger;
   leati_options options;
@@ -25,10 +24,10 @@ static const char *ORT_API_CALL ep_get_name(const OrtEp *self) {
 
 static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *graph, OrtEpGraphSupportInfo *support) {
   provider *self = (provider *)base;
-  OrtStatus *status = leati_gate_enter_or_fail(self->device->runtime, "GetCapability");
+  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "GetCapability");
   if (!status) {
-    status =
-        leati_capability_tell(self->device, self->registry, graph, support, self->logger, self->options.fallback_bans);
+    status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger,
+                                   self->options.fallback_bans);
     leati_gate_leave();
   }
   return status;
@@ -36,7 +35,7 @@ static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *gr
 
 static OrtStatus *ORT_API_CALL ep_get_kernel_registry(OrtEp *base, const OrtKernelRegistry **out) {
   provider *self = (provider *)base;
-  OrtStatus *status = leati_gate_enter_or_fail(self->device->runtime, "GetKernelRegistry");
+  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "GetKernelRegistry");
   if (!status) {
     status = leati_registry_kernels(self->registry, out);
     leati_gate_leave();
@@ -46,9 +45,9 @@ static OrtStatus *ORT_API_CALL ep_get_kernel_registry(OrtEp *base, const OrtKern
 
 /* Admits a Run, or says why not. */
 static OrtStatus *admit(provider *self) {
-  const leati_runtime *runtime = self->device->runtime;
+  const leati_runtime *runtime = self->head.device->runtime;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_run_begin(self->device, self->options.pool_timeout_ms, &error);
+  int32_t code = leati_run_begin(self->head.device, self->options.pool_timeout_ms, &error);
   if (code == LEAT_ERROR_EXHAUSTED) {
     return leati_status(runtime, ORT_FAIL,
                         LEATI_PROVIDER_NAME
@@ -63,7 +62,7 @@ static OrtStatus *admit(provider *self) {
 static OrtStatus *ORT_API_CALL ep_on_run_start(OrtEp *base, const OrtRunOptions *run_options) {
   (void)run_options;
   provider *self = (provider *)base;
-  OrtStatus *status = leati_gate_enter_or_fail(self->device->runtime, "Run");
+  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "Run");
   if (status) {
     return status;
   }
@@ -88,7 +87,7 @@ static void register_gate_once(void) {
 
 static OrtStatus *ORT_API_CALL ep_on_run_end(OrtEp *base, const OrtRunOptions *run_options, bool sync) {
   (void)run_options;
-  leati_device *device = ((provider *)base)->device;
+  leati_device *device = ((provider *)base)->head.device;
   OrtStatus *status = leati_gate_enter_or_fail(device->runtime, "Run");
   if (!status) {
     status = leati_run_end(device, sync);
@@ -102,7 +101,7 @@ static OrtStatus *ORT_API_CALL ep_on_run_end(OrtEp *base, const OrtRunOptions *r
 static OrtStatus *ORT_API_CALL ep_create_sync_stream(OrtEp *base, const OrtMemoryDevice *memory,
                                                      OrtSyncStreamImpl **out) {
   (void)memory;
-  leati_device *device = ((provider *)base)->device;
+  leati_device *device = ((provider *)base)->head.device;
   OrtStatus *status = leati_gate_enter_or_fail(device->runtime, "CreateSyncStreamForDevice");
   if (!status) {
     status = leati_stream_create(device, out);
@@ -119,7 +118,7 @@ static OrtStatus *ORT_API_CALL ep_is_concurrent_run_supported(OrtEp *self, bool 
 
 #if ORT_API_VERSION >= 25
 static OrtStatus *ORT_API_CALL ep_sync(OrtEp *base) {
-  leati_device *device = ((provider *)base)->device;
+  leati_device *device = ((provider *)base)->head.device;
   const leati_runtime *runtime = device->runtime;
   OrtStatus *status = leati_gate_enter_or_fail(runtime, "Sync");
   if (status) {
@@ -138,7 +137,7 @@ static OrtStatus *ORT_API_CALL ep_sync(OrtEp *base) {
 
 #if ORT_API_VERSION >= 27
 static OrtStatus *ORT_API_CALL ep_get_default_memory_device(const OrtEp *base, const OrtMemoryDevice **out) {
-  const leati_device *device = ((const provider *)base)->device;
+  const leati_device *device = ((const provider *)base)->head.device;
   *out = device->runtime->ep->MemoryInfo_GetMemoryDevice(device->memory_info);
   return NULL;
 }
@@ -151,26 +150,27 @@ OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati
     leati_options_clear(options);
     return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a session");
   }
-  self->base.ort_version_supported = device->runtime->version;
-  self->base.GetName = ep_get_name;
-  self->base.GetCapability = ep_get_capability;
-  self->base.OnRunStart = ep_on_run_start;
-  self->base.OnRunEnd = ep_on_run_end;
-  self->base.CreateSyncStreamForDevice = ep_create_sync_stream;
-  self->base.GetKernelRegistry = ep_get_kernel_registry;
-  self->base.IsConcurrentRunSupported = ep_is_concurrent_run_supported;
+  OrtEp *base = &self->head.base;
+  base->ort_version_supported = device->runtime->version;
+  base->GetName = ep_get_name;
+  base->GetCapability = ep_get_capability;
+  base->OnRunStart = ep_on_run_start;
+  base->OnRunEnd = ep_on_run_end;
+  base->CreateSyncStreamForDevice = ep_create_sync_stream;
+  base->GetKernelRegistry = ep_get_kernel_registry;
+  base->IsConcurrentRunSupported = ep_is_concurrent_run_supported;
 #if ORT_API_VERSION >= 25
-  self->base.Sync = ep_sync;
+  base->Sync = ep_sync;
 #endif
 #if ORT_API_VERSION >= 27
-  self->base.GetDefaultMemoryDevice = ep_get_default_memory_device;
+  base->GetDefaultMemoryDevice = ep_get_default_memory_device;
 #endif
-  self->device = device;
+  self->head.device = device;
   self->registry = registry;
   self->logger = logger;
   self->options = *options;
   *options = (leati_options){0};
-  *out = &self->base;
+  *out = base;
   return NULL;
 }
 
@@ -178,8 +178,4 @@ void leati_ep_destroy(OrtEp *base) {
   provider *self = (provider *)base;
   leati_options_clear(&self->options);
   free(self);
-}
-
-leati_device *leati_ep_device(const OrtEp *base) {
-  return ((const provider *)base)->device;
 }

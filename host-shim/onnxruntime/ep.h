@@ -25,9 +25,4 @@ OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati
  * @param ep [owned] what leati_ep_create() gave */
 void leati_ep_destroy(OrtEp *ep);
 
-/** Gives the device that a provider runs on.
- * @threads any
- * @param ep [in] a provider of ours */
-leati_device *leati_ep_device(const OrtEp *ep);
-
 #endif /* LEAT_ONNXRUNTIME_EP_H_ */

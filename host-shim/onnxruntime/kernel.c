@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "description.h"
+#include "device.h"
 #include "element.h"
-#include "ep.h"
 #include "gate.h"
 #include "memory.h"
 #include "run.h"
@@ -355,7 +355,7 @@ static OrtStatus *kernel_begin(const leati_runtime *runtime, const OrtKernelInfo
   self->base.ort_version_supported = runtime->version;
   self->base.Release = kernel_release;
   self->runtime = runtime;
-  self->device = leati_ep_device(ep);
+  self->device = ((const leati_ep_head *)ep)->device;
   self->label = label;
   *out = self;
   return NULL;
