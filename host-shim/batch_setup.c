@@ -191,6 +191,12 @@ int32_t leati_batch_setup_new(const leat_batch_config *given, leati_batch_setup 
   return LEAT_OK;
 }
 
+void leati_batch_setup_drop(leati_batch_setup *setup) {
+  if (--setup->references == 0) {
+    free(setup);
+  }
+}
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
 /* Beside a size of 0 another may be anything, so the largest number stands for all that is too large. */

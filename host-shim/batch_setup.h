@@ -32,9 +32,12 @@ typedef struct leati_batch_setup {
 } leati_batch_setup;
 
 /** Checks and copies a configuration.
- * @param out [out] with one reference; release with free()
+ * @param out [out] with one reference; release with leati_batch_setup_drop()
  * @return a status, as of leat_batch_queue_create() */
 int32_t leati_batch_setup_new(const leat_batch_config *config, leati_batch_setup **out, leat_error *err);
+
+/** Gives up a reference. Called with the queue's lock held, unless nobody else has the setup. */
+void leati_batch_setup_drop(leati_batch_setup *setup);
 
 /** The size of an axis once it is padded alone. */
 int64_t leati_batch_setup_padded(const leati_batch_setup *setup, uint32_t input, int32_t axis, int64_t size);

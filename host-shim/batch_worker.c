@@ -57,12 +57,6 @@ leati_batch_worker *leati_batch_worker_new(leat_batch_queue *queue, uint32_t ind
   return self;
 }
 
-void leati_batch_fail(leat_batch_ticket *ticket, int32_t code, int32_t native_code, const char *message) {
-  ticket->code = code;
-  ticket->native_code = native_code;
-  ticket->message = strdup(message);
-}
-
 /* ---- The batch in hand ------------------------------------------------------------------------------------------- */
 
 static int32_t no_batch_memory(leat_error *err, const char *what, uint32_t index) {
@@ -163,7 +157,7 @@ static void scatter(leati_batch_worker *self, leat_batch_ticket *ticket, int64_t
     }
   }
   if (!leati_batch_pack_init(&ticket->out, count, self->part_list)) {
-    leati_batch_fail(ticket, LEAT_ERROR_OUT_OF_MEMORY, 0, "no memory for the results of a request");
+    leati_batch_ticket_fail(ticket, LEAT_ERROR_OUT_OF_MEMORY, 0, "no memory for the results of a request");
     return;
   }
   for (uint32_t i = 0; i < count; ++i) {
@@ -205,7 +199,7 @@ void leati_batch_worker_run(leati_batch_worker *self) {
   leat_batch_ticket *ticket;
   TAILQ_FOREACH(ticket, &self->batch, mate) {
     if (status) {
-      leati_batch_fail(ticket, status, err.native_code, err.message);
+      leati_batch_ticket_fail(ticket, status, err.native_code, err.message);
     } else {
       scatter(self, ticket, row);
     }
