@@ -12,7 +12,8 @@
 #include "error.h"
 
 /* Says whether a library of this machine's kind has been cut off. The dynamic loader does not check: it maps what the
- * file claims to hold, and dies of SIGBUS where the file has ended. A file of another kind is left for it to refuse. */
+ * file claims to hold, and dies of SIGBUS where the file has ended. A file of another kind is left for it to refuse.
+ * Nothing that the provider may link reads ELF headers (libelf comes under the LGPL), so these lines do. */
 static bool is_cut_off(int file, off_t size) {
   ElfW(Ehdr) head;
   if (pread(file, &head, sizeof(head), 0) != (ssize_t)sizeof(head)) {
