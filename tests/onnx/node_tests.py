@@ -17,8 +17,10 @@ import argparse
 import collections
 import json
 import os
+import pickle
 import subprocess
 import sys
+import tempfile
 import warnings
 
 CASES_PER_PROCESS = 300
@@ -122,7 +124,8 @@ class Runner:
 
 def work(arguments):
     runner = Runner(arguments.library)
-    cases = load_cases(arguments.filter)
+    with open(arguments.cases, "rb") as file:
+        cases = pickle.load(file)
     for number in range(arguments.first, min(arguments.last, len(cases))):
         case = cases[number]
         print("START " + json.dumps([number, case.name]), flush=True)
@@ -130,12 +133,16 @@ def work(arguments):
         print("CASE " + json.dumps([case.name, word, remark]), flush=True)
 
 
+def slice_command(arguments, first, last):
+    return [sys.executable, os.path.abspath(__file__), "--library", arguments.library, "--cases", arguments.cases,
+            "--first", str(first), "--last", str(last)]
+
+
 def run_slice(arguments, first, last, results):
     """Runs cases [first, last) in a process of their own. Returns where to go on: behind a case that killed it."""
-    command = [sys.executable, os.path.abspath(__file__), "--library", arguments.library, "--filter", arguments.filter,
-               "--first", str(first), "--last", str(last)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_PER_PROCESS)
+        done = subprocess.run(slice_command(arguments, first, last), capture_output=True, text=True,
+                              timeout=SECONDS_PER_PROCESS)
         output, errors, status = done.stdout, done.stderr, "status %d" % done.returncode
         if done.returncode == 0:
             status = ""
@@ -158,12 +165,31 @@ def run_slice(arguments, first, last, results):
     return last
 
 
+def run_all(arguments, cases):
+    """What each case came to, by name; None if there is no device. Collecting the cases takes as long as running
+    hundreds of them, so the processes that run them read them from a file."""
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        arguments.cases = os.path.join(folder, "cases")
+        with open(arguments.cases, "wb") as file:
+            pickle.dump(cases, file)
+        if subprocess.run(slice_command(arguments, 0, 0), check=False).returncode == NO_DEVICE:
+            return None
+        at = 0
+        while at < len(cases):
+            at = run_slice(arguments, at, min(at + CASES_PER_PROCESS, len(cases)), results)
+            if sys.stderr.isatty():
+                print("\r%d of %d" % (at, len(cases)), end="", file=sys.stderr)
+    return results
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", required=True, help="libleat_onnxruntime.so")
     parser.add_argument("--filter", default="", help="only cases whose name has this text")
     parser.add_argument("--at-least", type=int, default=0, help="cases that must run wholly on Leat")
     parser.add_argument("--verbose", action="store_true", help="one line per case")
+    parser.add_argument("--cases", help=argparse.SUPPRESS)
     parser.add_argument("--first", type=int, default=-1, help=argparse.SUPPRESS)
     parser.add_argument("--last", type=int, default=-1, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -173,24 +199,18 @@ def main():
     if arguments.first >= 0:
         work(arguments)
         return 0
-    count = len(load_cases(arguments.filter))
-    if count == 0:
+    cases = load_cases(arguments.filter)
+    if not cases:
         parser.error("no case has \"%s\" in its name" % arguments.filter)
-    results = {}
-    if subprocess.run([sys.executable, os.path.abspath(__file__), "--library", arguments.library, "--first", "0",
-                       "--last", "0"], check=False).returncode == NO_DEVICE:
+    results = run_all(arguments, cases)
+    if results is None:
         return NO_DEVICE
-    at = 0
-    while at < count:
-        at = run_slice(arguments, at, min(at + CASES_PER_PROCESS, count), results)
-        if sys.stderr.isatty():
-            print("\r%d of %d" % (at, count), end="", file=sys.stderr)
     totals = collections.Counter(word for word, _ in results.values())
     for name, (word, remark) in sorted(results.items()):
         if arguments.verbose or word in ("wrong", "crash"):
             print("%-6s %s  %s" % (word, name, remark))
     words = ("whole", "part", "cpu", "n/a", "wrong", "crash")
-    print("%d cases: " % count + ", ".join("%d %s" % (totals[word], word) for word in words))
+    print("%d cases: " % len(cases) + ", ".join("%d %s" % (totals[word], word) for word in words))
     if totals["wrong"] or totals["crash"] or totals["whole"] < arguments.at_least:
         print("FAILED: none may be wrong or crash, and at least %d must be whole" % arguments.at_least)
         return 1
