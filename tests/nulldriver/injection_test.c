@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every call of the driver and every allocation of host memory fails once: no leak, no broken rule, and the plugin
+ * works as ever afterwards. */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nulldriver/blocks.h"
+#include "nulldriver/host.h"
+
+/* ---- Host memory ----------------------------------------------------------------------------------------------------
+ */
+
+/* The plugin's host memory, by the linker: these stand in front of plugin/sync.c. */
+static struct {
+  _Atomic uint32_t calls;      /* since it was last set to 0 */
+  uint32_t fail_from, fail_to; /* calls that find no memory, counted from 1; set while no other thread runs */
+  _Atomic int64_t live;
+} heap;
+
+static bool heap_fails(void) {
+  const uint32_t call = atomic_fetch_add_explicit(&heap.calls, 1, memory_order_relaxed) + 1;
+  return call >= heap.fail_from && call < heap.fail_to;
+}
+
+static void *heap_count(void *memory) {
+  (void)atomic_fetch_add_explicit(&heap.live, memory != NULL ? 1 : 0, memory_order_relaxed);
+  return memory;
+}
+
+#define HEAP_WRAP(type, name, parameters) \
+  type __real_##name parameters;          \
+  type __wrap_##name parameters;          \
+  type __wrap_##name parameters
+HEAP_WRAP(void *, leati_calloc, (size_t count_, size_t size)) {
+  return heap_fails() ? NULL : heap_count(__real_leati_calloc(count_, size));
+}
+HEAP_WRAP(void *, leati_calloc_line, (size_t size)) {
+  return heap_fails() ? NULL : heap_count(__real_leati_calloc_line(size));
+}
+HEAP_WRAP(void *, leati_realloc, (void *memory, size_t size)) {
+  if (heap_fails()) {
+    return NULL;
+  }
+  void *const grown = __real_leati_realloc(memory, size);
+  return memory == NULL ? heap_count(grown) : grown;
+}
+HEAP_WRAP(void, leati_free, (void *memory)) {
+  (void)atomic_fetch_sub_explicit(&heap.live, memory != NULL ? 1 : 0, memory_order_relaxed);
+  __real_leati_free(memory);
+}
+
+static void a_timed_record_without_memory_changes_nothing(void **state) {
+  (void)state;
+  open_device();
+  leat_stream *const stream = make_stream(), *const other = make_stream();
+  leat_event *event;
+  assert_ok(h.api->event->create(h.device, LEAT_EVENT_TIMING, &event, &err));
+  heap.calls = 0;
+  heap.fail_from = 1;
+  heap.fail_to = UINT32_MAX;
+  assert_int_equal(h.api->event->record(event, stream, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  heap.fail_to = 0;
+  assert_ok(h.api->stream->error(stream, &err));
+  assert_ok(h.api->event->query(event, &err));
+  assert_ok(h.api->event->wait(event, -1, &err));
+  assert_ok(h.api->stream->wait_event(other, event, &err));
+  assert_ok(h.api->event->record(event, stream, &err));
+  assert_ok(h.api->event->wait(event, -1, &err));
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  assert_ok(h.api->stream->destroy(other, &err));
+  close_device();
+}
+
+/* ---- Every call fails once ------------------------------------------------------------------------------------------
+ */
+
+/* A little of everything, going on after whatever fails. */
+static void little_of_everything(void) {
+  static blocks t;
+  leat_stream *stream = NULL;
+  leat_event *event = NULL, *timed = NULL;
+  leat_pool_info pool = {.struct_size = sizeof(pool)};
+  leat_stream *pooled;
+  uint64_t ticket;
+  double ns;
+  if (host_open(&h, NULL) == LEAT_OK && h.api->stream->create(h.device, 0, &stream, NULL) == LEAT_OK) {
+    t.a = t.b = 0;
+    (void)h.api->event->create(h.device, 0, &event, NULL);
+    (void)h.api->event->create(h.device, LEAT_EVENT_TIMING, &timed, NULL);
+    if (h.api->event->record(timed, stream, NULL) != LEAT_OK) {
+      (void)h.api->event->wait(timed, -1, NULL);
+      (void)h.api->stream->wait_event(stream, timed, NULL);
+      (void)h.api->stream->clear_error(stream, NULL);
+    }
+    if (h.api->memory->alloc(h.device, sizeof(t.in), stream, &t.a, NULL) == LEAT_OK &&
+        h.api->memory->alloc(h.device, sizeof(t.in), stream, &t.b, NULL) == LEAT_OK) {
+      int32_t status = upload(&t, stream, 3);
+      status = status == LEAT_OK ? rectify(&t, stream) : status;
+      status = status == LEAT_OK ? download(&t, stream) : status;
+      status = status == LEAT_OK ? h.api->event->record(event, stream, NULL) : status;
+      status = status == LEAT_OK ? h.api->event->wait(event, -1, NULL) : status;
+      if (status == LEAT_OK) {
+        assert_arrived(&t, 3);
+      }
+      (void)h.api->event->record(timed, stream, NULL);
+      (void)h.api->event->wait(timed, -1, NULL);
+      (void)h.api->event->elapsed(timed, timed, &ns, NULL);
+      int32_t fd = -1;
+      if (h.api->event->export_sync_fd(event, &fd, NULL) == LEAT_OK && fd >= 0) {
+        assert_int_equal(close(fd), 0);
+      }
+    }
+    (void)h.api->memory->free(h.device, t.a, NULL);
+    (void)h.api->memory->free(h.device, t.b, NULL);
+    (void)h.api->event->destroy(event, NULL);
+    (void)h.api->event->destroy(timed, NULL);
+    (void)h.api->stream->destroy(stream, NULL);
+    if (h.api->pool->acquire(h.device, 0, &pooled, &ticket, NULL) == LEAT_OK) {
+      assert_ok(h.api->pool->release(h.device, ticket, &err));
+    }
+    assert_ok(h.api->pool->info(h.device, &pool, &err));
+    assert_int_equal(pool.held_count, 0);
+  }
+  if (h.device != NULL) {
+    assert_ok(host_close(&h, &err));
+  } else {
+    assert_ok(h.api->shutdown(&err));
+  }
+}
+
+static void every_call_of_the_driver_may_fail(void **state) {
+  (void)state;
+  /* A wait polls as often as time allows; what the first of these calls meet, the later ones do too. */
+  enum { CALLS_MAX = 40 };
+  static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST};
+  bool can_fail = true;
+  uint32_t failures = 0;
+  for (uint32_t i = 0; nulldriver_function(i, &can_fail) != NULL && can_fail; ++i) {
+    for (uint32_t n = 1, fired = 1; fired != 0 && n <= CALLS_MAX; ++n) {
+      fired = 0;
+      for (size_t j = 0; j < sizeof(results) / sizeof(results[0]); ++j) {
+        const char *const name = nulldriver_function(i, &can_fail);
+        nulldriver_reset();
+        nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+        assert_true(nulldriver_fail(name, n, results[j]));
+        little_of_everything();
+        fired += nulldriver_calls(name) >= n ? 1 : 0;
+        if (host_report_violations() + host_report_leaks() != 0 || nulldriver_memory_used() != 0) {
+          fail_msg("after call %u of %s gave %d", n, name, (int)results[j]);
+        }
+      }
+      failures += fired;
+    }
+  }
+  print_message("%u failures came out well\n", failures);
+  assert_true(failures > 100);
+}
+
+/* ---- Every allocation of host memory fails --------------------------------------------------------------------------
+ */
+
+enum { POOR_STREAMS = 6, POOR_BLOCKS = 24, POOR_KERNELS = 80, POOR_DOWNLOADS = 20 };
+
+/* Whether a call of the scenario below was told that there is no memory. */
+static bool told;
+
+/* A call of the scenario: it may lack memory and nothing else. */
+static bool poor(int32_t status, const char *what) {
+  if (status != LEAT_OK && status != LEAT_ERROR_OUT_OF_MEMORY) {
+    fail_msg("%s gave %d", what, (int)status);
+  }
+  told = told || status != LEAT_OK;
+  return status == LEAT_OK;
+}
+#define POOR(call) poor((call), #call)
+
+/* A thread of its own: its stream of the pool, and a ticket. */
+static void *use_pool(void *status) {
+  leat_stream *stream;
+  uint64_t ticket;
+  int32_t *const worst = status;
+  *worst = h.api->pool->current(h.device, &stream, NULL);
+  if (h.api->pool->acquire(h.device, 0, &stream, &ticket, NULL) == LEAT_OK) {
+    *worst = h.api->pool->release(h.device, ticket, NULL) != LEAT_OK ? LEAT_ERROR_INTERNAL : *worst;
+  } else {
+    *worst = LEAT_ERROR_OUT_OF_MEMORY;
+  }
+  return NULL;
+}
+
+/* All that takes host memory, on an open device, going on after whatever fails. */
+static void use_everything(void) {
+  static blocks t;
+  static float more[POOR_DOWNLOADS][COUNT];
+  leat_stream *streams[POOR_STREAMS] = {NULL};
+  leat_event *event = NULL, *timed = NULL;
+  DLManagedTensorVersioned *exported;
+  uint64_t addresses[POOR_BLOCKS] = {0};
+  pthread_t thread;
+  int32_t pool_status = LEAT_OK;
+  bool good = true;
+  for (int i = 0; i < POOR_STREAMS; ++i) {
+    if (!POOR(h.api->stream->create(h.device, 0, &streams[i], NULL))) {
+      streams[i] = NULL;
+    }
+  }
+  assert_int_equal(pthread_create(&thread, NULL, use_pool, &pool_status), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  (void)poor(pool_status, "the pool");
+  (void)POOR(h.api->event->create(h.device, 0, &event, NULL));
+  (void)POOR(h.api->event->create(h.device, LEAT_EVENT_TIMING, &timed, NULL));
+  /* Blocks of many sizes, so that the tables of memory grow. */
+  for (int i = 0; i < POOR_BLOCKS; ++i) {
+    if (!POOR(h.api->memory->alloc(h.device, UINT64_C(256) << i % 12, streams[0], &addresses[i], NULL))) {
+      addresses[i] = 0;
+    }
+  }
+  t.a = t.b = 0;
+  leat_stream *const stream = streams[0];
+  if (stream != NULL && POOR(h.api->memory->alloc(h.device, sizeof(t.in), stream, &t.a, NULL)) &&
+      POOR(h.api->memory->alloc(h.device, sizeof(t.in), stream, &t.b, NULL))) {
+    const DLTensor tensor = device_tensor(t.b, &count);
+    good = POOR(upload(&t, stream, 3)) && good;
+    for (int i = 0; i < POOR_KERNELS; ++i) {
+      good = POOR(rectify(&t, stream)) && good;
+    }
+    for (int i = 0; i < POOR_DOWNLOADS; ++i) {
+      const DLTensor to = host_tensor(more[i], &count);
+      memset(more[i], 0xff, sizeof(more[i]));
+      good = POOR(h.api->memory->copy(stream, &tensor, &to, NULL)) && good;
+    }
+    if (POOR(h.api->memory->export_dlpack(stream, &tensor, NULL, &exported, NULL))) {
+      exported->deleter(exported);
+    }
+    const bool event_good = event != NULL && POOR(h.api->event->record(event, stream, NULL));
+    /* More stamps on a block than it has room for. */
+    for (int i = 1; i < POOR_STREAMS; ++i) {
+      if (streams[i] != NULL && event_good) {
+        (void)POOR(h.api->stream->wait_event(streams[i], event, NULL));
+        (void)POOR(rectify(&t, streams[i]));
+        (void)POOR(h.api->memory->record_stream(h.device, t.b, streams[i], NULL));
+      }
+    }
+    if (timed != NULL && POOR(h.api->event->record(timed, stream, NULL))) {
+      (void)POOR(h.api->event->wait(timed, -1, NULL));
+    }
+    good = POOR(h.api->stream->synchronize(stream, NULL)) && good;
+    for (int i = 0; good && i < POOR_DOWNLOADS; ++i) {
+      assert_int_equal(host_compare(more[i], COUNT, (host_content){.seed = 3, .rectified = true}), -1);
+    }
+  }
+  for (int i = 0; i < POOR_STREAMS; ++i) {
+    if (streams[i] != NULL) {
+      (void)POOR(h.api->stream->synchronize(streams[i], NULL));
+      (void)POOR(h.api->stream->clear_error(streams[i], NULL));
+      assert_ok(h.api->stream->destroy(streams[i], &err));
+    }
+  }
+  for (int i = 0; i < POOR_BLOCKS; ++i) {
+    assert_ok(h.api->memory->free(h.device, addresses[i], &err));
+  }
+  give_blocks(&t);
+  assert_ok(h.api->event->destroy(event, &err));
+  assert_ok(h.api->event->destroy(timed, &err));
+  assert_ok(h.api->memory->trim(h.device, NULL, &err));
+}
+
+/* From opening to closing. Allocations [from, to) fail; once they have, the device works as ever. Returns how many
+ * allocations there were. */
+static uint32_t live_poorly(uint32_t from, uint32_t to) {
+  told = false;
+  heap.calls = 0;
+  heap.fail_from = from;
+  heap.fail_to = to;
+  const int32_t opened = host_open(&h, NULL);
+  if (poor(opened, "opening")) {
+    use_everything();
+  }
+  const uint32_t calls = atomic_load(&heap.calls);
+  heap.fail_from = heap.fail_to = UINT32_MAX;
+  if (opened == LEAT_OK) {
+    leat_device_info info = {.struct_size = sizeof(info)};
+    run_through(2);
+    leat_pool_info pool = {.struct_size = sizeof(pool)};
+    assert_ok(h.api->pool->info(h.device, &pool, &err));
+    assert_int_equal(pool.held_count, 0);
+    /* Nothing was taken for missing because there was no memory to ask for it. */
+    assert_ok(h.api->device->info(0, &info, &err));
+    assert_true(info.pci_bus_id[0] != '\0');
+  }
+  if (h.device != NULL) {
+    assert_ok(host_close(&h, &err));
+  } else {
+    assert_ok(h.api->shutdown(&err));
+  }
+  return calls;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  uint32_t calls = 0, silent = 0;
+  int64_t live = 0;
+  for (int i = 0; i < 3; ++i) {
+    nulldriver_reset();
+    nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+    calls = live_poorly(UINT32_MAX, UINT32_MAX);
+    assert_false(told);
+    assert_true(i == 0 || atomic_load(&heap.live) == live);
+    live = atomic_load(&heap.live);
+  }
+  for (uint32_t from = 1; from <= calls; ++from) {
+    for (int all = 0; all < 2; ++all) {
+      nulldriver_reset();
+      nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+      (void)live_poorly(from, all ? UINT32_MAX : from + 1);
+      silent += told ? 0 : 1;
+      if (host_report_violations() + host_report_leaks() != 0 || nulldriver_memory_used() != 0 ||
+          atomic_load(&heap.live) != live) {
+        fail_msg("after allocation %u%s failed, %lld more than before are alive", from,
+                 all ? " and all later ones" : "", (long long)(atomic_load(&heap.live) - live));
+      }
+    }
+  }
+  print_message("%u places; %u failures needed no error\n", calls, silent);
+  assert_true(calls > 50);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
+      CASE(a_timed_record_without_memory_changes_nothing),
+      CASE(every_call_of_the_driver_may_fail),
+      CASE(every_allocation_may_fail),
+#undef CASE
+  };
+  return cmocka_run_group_tests_name("nulldriver.injection", tests, NULL, NULL);
+}
