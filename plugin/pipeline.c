@@ -29,6 +29,9 @@ typedef struct shard {
 LEATI_OWN_LINE(shard);
 
 struct leati_pipelines {
+  /* The driver's: what it compiled for one pipeline may serve another. It synchronises itself. VK_NULL_HANDLE: the
+   * driver made none, and all is compiled without. */
+  VkPipelineCache cache;
   shard shards[SHARDS];
 };
 
@@ -78,7 +81,7 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPip
                                                       .pName = "main",
                                                       .pSpecializationInfo = &constants},
                                             .layout = device->pipeline_layout};
-  result = vk->CreateComputePipelines(vk->handle, VK_NULL_HANDLE, 1, &info, NULL, out);
+  result = vk->CreateComputePipelines(vk->handle, device->pipelines->cache, 1, &info, NULL, out);
   vk->DestroyShaderModule(vk->handle, module, NULL);
   if (result != VK_SUCCESS) {
     char what[128];
@@ -131,6 +134,11 @@ int32_t leati_pipelines_create(leat_device *device, leat_error *err) {
   if (device->pipelines == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the pipeline cache");
   }
+  const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  VkPipelineCache cache;
+  if (device->vk.CreatePipelineCache(device->vk.handle, &info, NULL, &cache) == VK_SUCCESS) {
+    device->pipelines->cache = cache;
+  }
   for (int i = 0; i < SHARDS; ++i) {
     leati_mutex_init(&device->pipelines->shards[i].lock, LEATI_RANK_PIPELINE);
   }
@@ -154,6 +162,7 @@ void leati_pipelines_destroy(leat_device *device) {
     }
     leati_mutex_destroy(&s->lock);
   }
+  device->vk.DestroyPipelineCache(device->vk.handle, device->pipelines->cache, NULL);
   leati_free(device->pipelines);
   device->pipelines = NULL;
 }

@@ -38,6 +38,7 @@
   X(CreateComputePipelines)          \
   X(CreateDescriptorPool)            \
   X(CreateDescriptorSetLayout)       \
+  X(CreatePipelineCache)             \
   X(CreatePipelineLayout)            \
   X(CreateQueryPool)                 \
   X(CreateSemaphore)                 \
@@ -48,6 +49,7 @@
   X(DestroyDescriptorSetLayout)      \
   X(DestroyDevice)                   \
   X(DestroyPipeline)                 \
+  X(DestroyPipelineCache)            \
   X(DestroyPipelineLayout)           \
   X(DestroyQueryPool)                \
   X(DestroySemaphore)                \

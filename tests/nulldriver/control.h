@@ -42,6 +42,7 @@ typedef enum nulldriver_kind {
   NULLDRIVER_SHADER_MODULE,
   NULLDRIVER_SET_LAYOUT,
   NULLDRIVER_PIPELINE_LAYOUT,
+  NULLDRIVER_PIPELINE_CACHE,
   NULLDRIVER_PIPELINE,
   NULLDRIVER_DESCRIPTOR_POOL,
   NULLDRIVER_DESCRIPTOR_SET,
@@ -70,6 +71,7 @@ typedef struct nulldriver_dispatch {
   const uint32_t *code;           /**< pCode of the pipeline's shader module, as the host gave it */
   const uint32_t *constants;      /**< specialisation data of the pipeline */
   uint32_t constants_size;        /**< bytes */
+  bool cached;                    /**< a pipeline cache was given when the pipeline was created */
   uint32_t arguments_size;        /**< bytes of the bound range of the uniform buffer */
   const unsigned char *arguments; /**< the bound range */
   uint32_t groups[3];

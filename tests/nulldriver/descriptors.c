@@ -97,8 +97,31 @@ void nd_DestroyPipelineLayout(VkDevice device, VkPipelineLayout layout, const Vk
   nd_destroy(ND_DestroyPipelineLayout, device, NULLDRIVER_PIPELINE_LAYOUT, ND_NUMBER(layout));
 }
 
+VkResult nd_CreatePipelineCache(VkDevice device, const VkPipelineCacheCreateInfo *info,
+                                const VkAllocationCallbacks *host, VkPipelineCache *out) {
+  (void)host;
+  nd_call call;
+  VkResult result;
+  nd_pipeline_cache *const cache =
+      create(&call, ND_CreatePipelineCache, device, NULLDRIVER_PIPELINE_CACHE, sizeof(*cache), &result);
+  if (cache == NULL) {
+    return result;
+  }
+  if (info->flags != 0) {
+    nd_violation(call.name, "flags 0x%x need pipelineCreationCacheControl, which is no feature of this driver",
+                 info->flags);
+  }
+  *out = ND_HANDLE(VkPipelineCache, cache);
+  return nd_leave(&call, VK_SUCCESS);
+}
+
+void nd_DestroyPipelineCache(VkDevice device, VkPipelineCache cache, const VkAllocationCallbacks *host) {
+  (void)host;
+  nd_destroy(ND_DestroyPipelineCache, device, NULLDRIVER_PIPELINE_CACHE, ND_NUMBER(cache));
+}
+
 static VkResult create_pipeline(const char *function, nd_device *device, const VkComputePipelineCreateInfo *info,
-                                VkPipeline *out) {
+                                bool cached, VkPipeline *out) {
   const nd_shader_module *const module =
       nd_object_find(function, NULLDRIVER_SHADER_MODULE, ND_NUMBER(info->stage.module));
   const void *const layout = nd_object_find(function, NULLDRIVER_PIPELINE_LAYOUT, ND_NUMBER(info->layout));
@@ -109,6 +132,7 @@ static VkResult create_pipeline(const char *function, nd_device *device, const V
   if (pipeline == NULL) {
     return VK_ERROR_OUT_OF_HOST_MEMORY;
   }
+  pipeline->cached = cached;
   pipeline->code = module->code;
   const VkSpecializationInfo *const constants = info->stage.pSpecializationInfo;
   if (constants != NULL && constants->dataSize <= sizeof(pipeline->constants)) {
@@ -122,7 +146,6 @@ static VkResult create_pipeline(const char *function, nd_device *device, const V
 VkResult nd_CreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
                                    const VkComputePipelineCreateInfo *infos, const VkAllocationCallbacks *host,
                                    VkPipeline *out) {
-  (void)cache;
   (void)host;
   nd_call call;
   const VkResult fault = nd_enter(&call, ND_CreateComputePipelines, 0, 0);
@@ -130,11 +153,14 @@ VkResult nd_CreateComputePipelines(VkDevice device, VkPipelineCache cache, uint3
     return fault;
   }
   nd_device *const d = nd_object_find(call.name, NULLDRIVER_DEVICE, ND_NUMBER(device));
+  /* Threads may use one cache at a time: it synchronises itself, as no flag says otherwise. */
+  const bool cached =
+      cache != VK_NULL_HANDLE && nd_object_find(call.name, NULLDRIVER_PIPELINE_CACHE, ND_NUMBER(cache)) != NULL;
   VkResult result = d == NULL ? VK_ERROR_UNKNOWN : VK_SUCCESS;
   for (uint32_t i = 0; i < count; ++i) {
     out[i] = VK_NULL_HANDLE;
     if (result == VK_SUCCESS) {
-      result = create_pipeline(call.name, d, &infos[i], &out[i]);
+      result = create_pipeline(call.name, d, &infos[i], cached, &out[i]);
     }
   }
   return nd_leave(&call, result);

@@ -46,6 +46,7 @@ static void dispatch(const nd_command *command) {
   const nulldriver_dispatch told = {.code = pipeline->code,
                                     .constants = pipeline->constants,
                                     .constants_size = pipeline->constants_size,
+                                    .cached = pipeline->cached,
                                     .arguments = record,
                                     .arguments_size = size,
                                     .groups = {command->groups[0], command->groups[1], command->groups[2]}};

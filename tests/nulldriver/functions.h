@@ -22,6 +22,7 @@
   X(CreateDescriptorSetLayout)                    \
   X(CreateDevice)                                 \
   X(CreateInstance)                               \
+  X(CreatePipelineCache)                          \
   X(CreatePipelineLayout)                         \
   X(CreateQueryPool)                              \
   X(CreateSemaphore)                              \
@@ -65,6 +66,7 @@
   X(DestroyDevice)                                \
   X(DestroyInstance)                              \
   X(DestroyPipeline)                              \
+  X(DestroyPipelineCache)                         \
   X(DestroyPipelineLayout)                        \
   X(DestroyQueryPool)                             \
   X(DestroySemaphore)                             \

@@ -462,6 +462,21 @@ static void pipelines_and_descriptors_in_flight_stay(void **state) {
   assert_int_equal(nulldriver_step(1), 1);
 }
 
+static void pipeline_caches_keep_their_rules(void **state) {
+  (void)state;
+  const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  VkPipelineCacheCreateInfo flagged = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .flags = 1};
+  VkPipelineCache cache;
+  assert_int_equal(vk.CreatePipelineCache(d.device, &flagged, NULL, &cache), VK_SUCCESS);
+  assert_violation("flags 0x1 need pipelineCreationCacheControl");
+  assert_int_equal(nulldriver_live(NULLDRIVER_PIPELINE_CACHE), 1);
+  vk.DestroyPipelineCache(d.device, cache, NULL);
+  vk.DestroyPipelineCache(d.device, VK_NULL_HANDLE, NULL);
+  assert_int_equal(nulldriver_live(NULLDRIVER_PIPELINE_CACHE), 0);
+  assert_int_equal(vk.CreateComputePipelines(d.device, cache, 0, &info, NULL, NULL), VK_SUCCESS);
+  assert_violation("where a live VkPipelineCache is due");
+}
+
 static void queries_in_flight_stay(void **state) {
   (void)state;
   nulldriver_set_mode(NULLDRIVER_HELD, 0);
@@ -678,6 +693,7 @@ int main(void) {
       CASE(buffers_and_memory_in_flight_stay),
       CASE(semaphores_in_flight_stay),
       CASE(pipelines_and_descriptors_in_flight_stay),
+      CASE(pipeline_caches_keep_their_rules),
       CASE(queries_in_flight_stay),
       CASE(copies_of_queries_keep_their_rules),
       CASE(copied_queries_are_written_and_stay),

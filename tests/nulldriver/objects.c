@@ -37,6 +37,7 @@ const char *nd_kind_name(nulldriver_kind kind) {
       [NULLDRIVER_SHADER_MODULE] = "VkShaderModule",
       [NULLDRIVER_SET_LAYOUT] = "VkDescriptorSetLayout",
       [NULLDRIVER_PIPELINE_LAYOUT] = "VkPipelineLayout",
+      [NULLDRIVER_PIPELINE_CACHE] = "VkPipelineCache",
       [NULLDRIVER_PIPELINE] = "VkPipeline",
       [NULLDRIVER_DESCRIPTOR_POOL] = "VkDescriptorPool",
       [NULLDRIVER_DESCRIPTOR_SET] = "VkDescriptorSet",

@@ -82,8 +82,13 @@ typedef struct nd_layout {
   uint64_t sets[ND_LAYOUT_MAX];          /**< of a pipeline layout: handles of set layouts */
 } nd_layout;
 
+typedef struct nd_pipeline_cache {
+  nd_object object;
+} nd_pipeline_cache;
+
 typedef struct nd_pipeline {
   nd_object object;
+  bool cached; /**< a pipeline cache was given when it was created */
   const uint32_t *code;
   uint32_t constants_size;
   uint32_t constants[64];
