@@ -37,17 +37,17 @@ struct leati_pipelines {
 
 static uint32_t hash_key(const leati_pipeline_key *key) {
   /* A prime for each constant, so that no product waits for another one. */
-  static const uint32_t factors[LEATI_SPEC_MAX] = {2246822519u, 3266489917u, 668265263u, 374761393u};
+  static const uint32_t factors[LEATI_CONSTANTS_MAX] = {2246822519u, 3266489917u, 668265263u, 374761393u};
   uint32_t hash = (uint32_t)key->kernel;
-  for (int i = 0; i < LEATI_SPEC_MAX; ++i) {
-    hash += key->spec[i] * factors[i];
+  for (int i = 0; i < LEATI_CONSTANTS_MAX; ++i) {
+    hash += key->constants.by_id[i] * factors[i];
   }
   hash = (hash ^ hash >> 15) * 2654435761u;
   return hash ^ hash >> 15;
 }
 
 static bool same_key(const leati_pipeline_key *a, const leati_pipeline_key *b) {
-  return a->kernel == b->kernel && memcmp(a->spec, b->spec, sizeof(a->spec)) == 0;
+  return a->kernel == b->kernel && memcmp(&a->constants, &b->constants, sizeof(a->constants)) == 0;
 }
 
 static pipeline *find(shard *s, uint32_t bucket, const leati_pipeline_key *key) {
@@ -68,12 +68,14 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPip
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkCreateShaderModule", err);
   }
-  VkSpecializationMapEntry entries[LEATI_SPEC_MAX];
-  for (uint32_t i = 0; i < LEATI_SPEC_MAX; ++i) {
+  VkSpecializationMapEntry entries[LEATI_CONSTANTS_MAX];
+  for (uint32_t i = 0; i < LEATI_CONSTANTS_MAX; ++i) {
     entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = i * 4u, .size = 4};
   }
-  const VkSpecializationInfo constants = {
-      .mapEntryCount = LEATI_SPEC_MAX, .pMapEntries = entries, .dataSize = sizeof(key->spec), .pData = key->spec};
+  const VkSpecializationInfo constants = {.mapEntryCount = LEATI_CONSTANTS_MAX,
+                                          .pMapEntries = entries,
+                                          .dataSize = sizeof(key->constants),
+                                          .pData = &key->constants};
   const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                             .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                       .stage = VK_SHADER_STAGE_COMPUTE_BIT,

@@ -5,7 +5,7 @@
  *
  * Every kernel has one calling convention: set 0, binding 0 is a uniform buffer with a dynamic offset that holds the
  * kernel's argument record in std430 layout (at most LEATI_ARGS_MAX bytes); buffers come as device addresses in it.
- * What is constant per pipeline (operation, tile) comes as specialisation constants with ids 0, 1, 2, 3.
+ * What is constant per pipeline (operation, tile) comes as specialisation constants, by name: leat_kernels.h.
  */
 #ifndef LEAT_PLUGIN_PIPELINE_H_
 #define LEAT_PLUGIN_PIPELINE_H_
@@ -18,13 +18,11 @@
 
 /** Bytes of an argument record at most. */
 #define LEATI_ARGS_MAX 1024
-/** Specialisation constants of a pipeline at most. */
-#define LEATI_SPEC_MAX 4
 
 /** Which pipeline: a kernel and its specialisation constants. Never a size of a tensor. */
 typedef struct leati_pipeline_key {
   leati_kernel kernel;
-  uint32_t spec[LEATI_SPEC_MAX]; /**< unused ones are 0 */
+  leati_constants constants; /**< unused ones are 0 */
 } leati_pipeline_key;
 
 /** Finds a pipeline. Takes no lock. False: it has not been compiled. */

@@ -190,11 +190,12 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
   const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1;
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_CONV_DEPTHWISE, .spec = {sliding}},
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({x, &args.x}, {w, &args.weights}, {bias, &args.bias}),
-                                  LEATI_WRITES({y, &args.y})};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = LEATI_KERNEL_CONV_DEPTHWISE, .constants.conv_depthwise = {.sliding = sliding}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({x, &args.x}, {w, &args.weights}, {bias, &args.bias}),
+      LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, args.count, 256, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
@@ -276,7 +277,8 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   const leati_view *const c = split ? &pieces : y;
   args.gemm.vector_store = pixels % 4 == 0 && c->address % 16 == 0;
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = tile_kernels[tile], .spec = {quads ? 0 : 2, transposed, volume}},
+      .pipeline = {.kernel = tile_kernels[tile],
+                   .constants.conv = {.mode_a = quads ? 0 : 2, .transposed = transposed, .volume = volume}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {added, &args.gemm.bias}),

@@ -31,7 +31,7 @@ typedef struct elementwise_args {
 typedef struct elementwise {
   leati_kernel kernel;
   uint32_t operation;         /* LEAT_EW_* */
-  uint32_t type_in, type_out; /* specialisation constants 2 and 3 */
+  uint32_t type_in, type_out; /* specialisation constants */
   const float *parameters;    /* two, or NULL */
   uint32_t operand_count;     /* 1 to OPERANDS_MAX */
   const leati_view *operands[OPERANDS_MAX];
@@ -157,7 +157,10 @@ static int32_t add(leati_planner *planner, const elementwise *e, const leati_vie
   const bool vector = flat ? fill_flat(e, result, &args) : fill_dims(e, result, &args);
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = e->kernel,
-                   .spec = {e->operation, vector ? LEAT_EW_VECTOR : LEAT_EW_STRIDED, type_in, e->type_out}},
+                   .constants.elementwise = {.operation = e->operation,
+                                             .access = vector ? LEAT_EW_VECTOR : LEAT_EW_STRIDED,
+                                             .type_in = type_in,
+                                             .type_out = e->type_out}},
       .args = &args,
       .args_size = sizeof(args),
       .read_count = e->operand_count,
@@ -468,7 +471,7 @@ static int32_t plan_classify(const leat_op *op, leati_planner *planner, const le
 static int32_t plan_not(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const elementwise e = {
-      .kernel = LEATI_KERNEL_LOGIC_NOT,
+      .kernel = LEATI_KERNEL_LOGIC_NOT_BOOL,
       .operation = LEAT_EW_NOT,
       .operand_count = 1,
       .operands = {&call->inputs[0]},
@@ -507,7 +510,7 @@ static int32_t plan_compare(const leat_op *op, leati_planner *planner, const lea
 
 static int32_t plan_logic(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise e = {
-      .kernel = LEATI_KERNEL_LOGIC,
+      .kernel = LEATI_KERNEL_LOGIC_BOOL,
       .operation = operation_of(op),
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},

@@ -121,7 +121,8 @@ static int32_t plan_gather(const leat_op *op, leati_planner *planner, const leat
       .index_count = (uint32_t)indices.count,
   };
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(gather_kernels, width), .spec = {is_32(&indices), planner->guarded}},
+      .pipeline = {.kernel = leati_item_kernel(gather_kernels, width),
+                   .constants.gather = {.index_is_32 = is_32(&indices), .index_is_told = planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&data, &args.data}, {&indices, &args.indices}),
@@ -203,7 +204,7 @@ static int32_t add_elements(const leat_op *op, leati_planner *planner, const lea
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel =
                        leati_item_kernel(scatter ? scatter_elements_kernels : gather_elements_kernels, data->item_size),
-                   .spec = {is_32(indices), planner->guarded}},
+                   .constants.index_elements = {.index_is_32 = is_32(indices), .index_is_told = planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({indices, &args.indices}, scatter ? here : there),
@@ -358,7 +359,7 @@ static int32_t add_nd(const leat_op *op, leati_planner *planner, const leati_vie
   const leati_access there = {.view = data, .field = &args.data}, here = {.view = other, .field = &args.other};
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_item_kernel(scatter ? scatter_nd_kernels : gather_nd_kernels, width),
-                   .spec = {is_32(indices), planner->guarded}},
+                   .constants.index_nd = {.index_is_32 = is_32(indices), .index_is_told = planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({indices, &args.indices}, scatter ? here : there),

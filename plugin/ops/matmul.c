@@ -241,10 +241,11 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_er
     while (rows < args.m) {
       rows *= 2;
     }
-    pipeline = (leati_pipeline_key){.kernel = LEATI_KERNEL_GEMV, .spec = {rows, along}};
+    pipeline = (leati_pipeline_key){.kernel = LEATI_KERNEL_GEMV, .constants.gemv = {.rows = rows, .along_k = along}};
   } else {
     const leati_tile tile = leati_gemm_choose_tile(&args);
-    pipeline = (leati_pipeline_key){.kernel = tile_table[tile].kernel, .spec = {mode_a, mode_b}};
+    pipeline =
+        (leati_pipeline_key){.kernel = tile_table[tile].kernel, .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b}};
   }
 
   leati_view pieces;

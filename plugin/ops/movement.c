@@ -634,7 +634,7 @@ static int32_t add_pad(leati_planner *planner, const leati_view *src, const leat
     args.strides[d] = src->shape[d] == 1 ? 0 : (int32_t)src->strides[d];
   }
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(pad_kernels, dst->item_size), .spec = {mode}},
+      .pipeline = {.kernel = leati_item_kernel(pad_kernels, dst->item_size), .constants.pad = {.mode = mode}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&from, &args.src}),

@@ -91,7 +91,9 @@ static int32_t softmax_plan(const leat_op *op, leati_planner *planner, const lea
   } args = {.lines = (uint32_t)lines, .count = (uint32_t)count, .inner = (uint32_t)inner};
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = LEATI_KERNEL_SOFTMAX,
-                   .spec = {share.spec, share.held, leati_op_def_of(op)->param == LOG_SOFTMAX}},
+                   .constants.softmax = {.lines_spec = share.spec,
+                                         .held = share.held,
+                                         .logarithm = leati_op_def_of(op)->param == LOG_SOFTMAX}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&x, &args.x}),
@@ -155,14 +157,17 @@ typedef struct norm_job {
 static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) {
   norm_args *args = &job->args;
   const leati_lines share = leati_lines_choose(true, args->lines, args->count);
-  leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = LEATI_KERNEL_NORM, .spec = {share.spec, share.held, job->rms, job->skip != NULL}},
-      .args = args,
-      .args_size = sizeof(*args),
-      LEATI_READS({job->x, &args->x}, {job->scale, &args->scale}, {job->bias, &args->bias}, {job->skip, &args->skip},
-                  {job->addend, &args->addend}),
-      LEATI_WRITES({job->y, &args->y}, {job->mean, &args->mean}, {job->deviation, &args->deviation},
-                   {job->total, &args->total})};
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_NORM,
+                                               .constants.norm = {.lines_spec = share.spec,
+                                                                  .held = share.held,
+                                                                  .rms = job->rms,
+                                                                  .skip = job->skip != NULL}},
+                                  .args = args,
+                                  .args_size = sizeof(*args),
+                                  LEATI_READS({job->x, &args->x}, {job->scale, &args->scale}, {job->bias, &args->bias},
+                                              {job->skip, &args->skip}, {job->addend, &args->addend}),
+                                  LEATI_WRITES({job->y, &args->y}, {job->mean, &args->mean},
+                                               {job->deviation, &args->deviation}, {job->total, &args->total})};
   leati_groups_linear(planner->device, args->lines, share.per_group, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
@@ -534,12 +539,13 @@ static int32_t batch_plan(const leat_op *op, leati_planner *planner, const leati
             .inner = (uint32_t)inner,
             .epsilon = state->epsilon};
   const bool quads = inner % 4 == 0 && in[0].address % 16 == 0 && y->address % 16 == 0;
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_BATCH_NORM, .spec = {quads}},
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({&in[0], &args.x}, {&in[1], &args.scale}, {&in[2], &args.bias},
-                                              {&in[3], &args.mean}, {&in[4], &args.variance}),
-                                  LEATI_WRITES({y, &args.y})};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = LEATI_KERNEL_BATCH_NORM, .constants.batch_norm = {.quads = quads}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&in[0], &args.x}, {&in[1], &args.scale}, {&in[2], &args.bias}, {&in[3], &args.mean},
+                  {&in[4], &args.variance}),
+      LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, y->count, 1024, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

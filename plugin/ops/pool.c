@@ -76,11 +76,13 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
     args.pad[d] = (int32_t)fit.pad_begin[d];
   }
   const uint32_t average = leati_op_def_of(op)->param == AVERAGE_POOL;
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_POOL, .spec = {average, state->count_padding}},
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({&x, &args.x}),
-                                  LEATI_WRITES({y, &args.y})};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = LEATI_KERNEL_POOL,
+                   .constants.pool = {.average = average, .count_padding = state->count_padding}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&x, &args.x}),
+      LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, y->count, 256, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

@@ -9,7 +9,7 @@
  * An H200 has 132 processors that want several each. */
 #define GROUPS_WANTED 512u
 
-#define LINES_ALONG 65536u /* in specialisation constant 0 */
+#define LINES_ALONG 65536u /* in LINES_SPEC of kernels/lines.glsl */
 
 leati_lines leati_lines_choose(bool along, uint64_t lines, uint64_t count) {
   uint32_t parts = 256;
@@ -130,10 +130,10 @@ typedef struct reduce_args {
 
 static leati_kernel reduce_kernel(uint64_t from, uint64_t to) {
   if (from == LEAT_TYPE_INT64) {
-    return to == LEAT_TYPE_INT64 ? LEATI_KERNEL_REDUCE_I64 : LEATI_KERNEL_REDUCE_I64_I32;
+    return to == LEAT_TYPE_INT64 ? LEATI_KERNEL_REDUCE_I64 : LEATI_KERNEL_REDUCE_NARROW_I64;
   }
   if (from == LEAT_TYPE_INT32) {
-    return to == LEAT_TYPE_INT64 ? LEATI_KERNEL_REDUCE_I32_I64 : LEATI_KERNEL_REDUCE_I32;
+    return to == LEAT_TYPE_INT64 ? LEATI_KERNEL_REDUCE_WIDEN_I32 : LEATI_KERNEL_REDUCE_I32;
   }
   return LEATI_KERNEL_REDUCE_F32;
 }
@@ -142,12 +142,15 @@ static leati_kernel reduce_kernel(uint64_t from, uint64_t to) {
 static int32_t add_stage(leati_planner *planner, reduce_args *args, const leati_lines *lines, uint32_t before,
                          uint32_t combine, uint32_t after, const leati_view *x, const leati_view *shift,
                          const leati_view *y, leat_error *err) {
-  leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = reduce_kernel(x->type, y->type), .spec = {lines->spec, before, combine, after}},
-      .args = args,
-      .args_size = sizeof(*args),
-      LEATI_READS({x, &args->x}, {shift, &args->shift}),
-      LEATI_WRITES({y, &args->y})};
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = reduce_kernel(x->type, y->type),
+                                               .constants.reduce = {.lines_spec = lines->spec,
+                                                                    .before = before,
+                                                                    .combine = combine,
+                                                                    .after = after}},
+                                  .args = args,
+                                  .args_size = sizeof(*args),
+                                  LEATI_READS({x, &args->x}, {shift, &args->shift}),
+                                  LEATI_WRITES({y, &args->y})};
   const uint64_t blocks = (args->results + lines->per_group - 1) / lines->per_group;
   leati_groups_linear(planner->device, blocks * args->chunks, 1, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
@@ -437,12 +440,15 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
                               : x.type == LEAT_TYPE_INT32 ? LEATI_KERNEL_ARG_REDUCE_I32
                                                           : LEATI_KERNEL_ARG_REDUCE_F32;
   const uint32_t smallest = leati_op_def_of(op)->param == ARG_MIN;
-  leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = kernel, .spec = {lines.spec, smallest, state->last, STAGE_WHOLE}},
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({&x, &args.x}),
-      LEATI_WRITES({y, &args.y})};
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = kernel,
+                                               .constants.arg_reduce = {.lines_spec = lines.spec,
+                                                                        .smallest = smallest,
+                                                                        .last = state->last,
+                                                                        .stage = STAGE_WHOLE}},
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({&x, &args.x}),
+                                  LEATI_WRITES({y, &args.y})};
   const uint64_t blocks = (args.results + lines.per_group - 1) / lines.per_group;
   leati_groups_linear(planner->device, blocks * args.chunks, 1, dispatch.groups);
   if (args.chunks == 1) {
@@ -453,15 +459,15 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
   leati_view places = {.type = LEAT_TYPE_UINT32, .ndim = 1, .shape = {pieces}};
   LEATI_TRY(leati_plan_temporary(planner, &values, err));
   LEATI_TRY(leati_plan_temporary(planner, &places, err));
-  dispatch.pipeline.spec[3] = STAGE_CHUNKS;
+  dispatch.pipeline.constants.arg_reduce.stage = STAGE_CHUNKS;
   const leati_access written[] = {{&values, &args.values}, {&places, &args.y}};
   dispatch.writes = written;
   dispatch.write_count = 2;
   LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
 
   const leati_lines second = leati_lines_choose(true, args.results, args.chunks);
-  dispatch.pipeline.spec[0] = second.spec;
-  dispatch.pipeline.spec[3] = STAGE_REST;
+  dispatch.pipeline.constants.arg_reduce.lines_spec = second.spec;
+  dispatch.pipeline.constants.arg_reduce.stage = STAGE_REST;
   const leati_access read[] = {{&values, &args.values}, {&places, &args.places}}, result = {y, &args.y};
   dispatch.reads = read;
   dispatch.read_count = 2;

@@ -30,7 +30,7 @@ int32_t leati_plan_reduction(leati_planner *planner, leati_reduction reduction, 
 
 /** How `lines` lines of `count` elements are shared out over workgroups of 256 threads (kernels/lines.glsl). */
 typedef struct leati_lines {
-  uint32_t spec;      /**< specialisation constant 0 */
+  uint32_t spec;      /**< the constant LINES_SPEC */
   uint32_t parts;     /**< threads to a line */
   uint32_t per_group; /**< lines to a workgroup */
   uint32_t held; /**< elements that a thread can keep in registers to have the whole line there: 4, 8, 16; 0: it is too

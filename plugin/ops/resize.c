@@ -277,12 +277,14 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
     ++args.rank;
   }
   const uint32_t extrapolate = state->transformation == TF_CROP_AND_RESIZE;
-  leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = LEATI_KERNEL_RESIZE, .spec = {linear_axes, state->nearest, extrapolate}},
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({&x, &args.x}),
-      LEATI_WRITES({y, &args.y})};
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_RESIZE,
+                                               .constants.resize = {.linear_axes = linear_axes,
+                                                                    .nearest = state->nearest,
+                                                                    .extrapolate = extrapolate}},
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({&x, &args.x}),
+                                  LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, y->count, 256, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

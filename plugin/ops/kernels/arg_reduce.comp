@@ -1,17 +1,17 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Index of the largest or smallest element along one dimension. A long dimension with few results is cut into chunks; a
-// second dispatch (STAGE 2) finds the best of the chunks' results. Defines: T, BUFFER; REAL for floating point.
-#include "leat.glsl"
+// second dispatch (STAGE 2) finds the best of the chunks' results. Defines: TYPE, ACCUMULATOR; REAL for floating point.
+#include "types.glsl"
 #include "lines.glsl"
 #include "math.glsl"
 
-layout(constant_id = 1) const uint SMALLEST = 0; // 1: ArgMin
-layout(constant_id = 2) const uint LAST = 0;     // 1: of equal elements the last
-layout(constant_id = 3) const uint STAGE = 0;    // 0 all at once, 1 chunks, 2 the chunks' results
+LEAT_CONSTANT(uint, SMALLEST, 0); // 1: ArgMin
+LEAT_CONSTANT(uint, LAST, 0);     // 1: of equal elements the last
+LEAT_CONSTANT(uint, STAGE, 0);    // 0 all at once, 1 chunks, 2 the chunks' results
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y;          // y: int64; in stage 1 uint32[results][chunks]
-  uint64_t values;        // stage 1 writes, stage 2 reads: T[results][chunks]
+  uint64_t values;        // stage 1 writes, stage 2 reads: TYPE[results][chunks]
   uint64_t places;        // stage 2 reads: y of stage 1
   uint results, count;
   uint chunks, chunk;
@@ -22,6 +22,7 @@ layout(set = 0, binding = 0, std430) uniform Args {
 } args;
 
 #define NONE 0xffffffffu
+#define T LEAT_JOIN(T_, ACCUMULATOR)
 
 // The best element that a thread knows: its value and its place, NONE before there is one.
 struct Best {
@@ -79,7 +80,7 @@ void main() {
     if (STAGE == 2) {
       for (uint i = line_part(); i < args.chunks; i += PARTS) {
         Best next;
-        next.value = BUFFER(args.values).v[result * args.chunks + i];
+        next.value = T(TYPE(args.values).v[result * args.chunks + i]);
         next.place = U32(args.places).v[result * args.chunks + i];
         best = better(best, next);
       }
@@ -87,7 +88,7 @@ void main() {
       const uint end = min(args.count, (chunk + 1) * args.chunk);
       for (uint i = chunk * args.chunk + line_part(); i < end; i += PARTS) {
         Best next;
-        next.value = BUFFER(args.x).v[base + int(i) * args.stride];
+        next.value = T(TYPE(args.x).v[base + int(i) * args.stride]);
         next.place = i;
         best = better(best, next);
       }
@@ -96,7 +97,7 @@ void main() {
   best = best_of_line(best);
   if (line_part() == 0 && result < args.results) {
     if (STAGE == 1) {
-      BUFFER(args.values).v[result * args.chunks + chunk] = best.value;
+      TYPE(args.values).v[result * args.chunks + chunk] = LEAT_JOIN(STORED_, TYPE)(best.value);
       U32(args.y).v[result * args.chunks + chunk] = best.place;
     } else {
       I64(args.y).v[result] = int64_t(best.place);

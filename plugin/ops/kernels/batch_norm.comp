@@ -4,7 +4,7 @@
 #include "leat.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint QUADS = 0; // 1: four elements are of one channel and aligned
+LEAT_CONSTANT(uint, QUADS, 0); // 1: four elements are of one channel and aligned
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y, scale, bias, mean, variance;
   uint count;

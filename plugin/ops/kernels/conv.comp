@@ -6,10 +6,10 @@
 #include "leat.glsl"
 #include "gemm_args.glsl"
 
-layout(constant_id = 0) const uint MODE_A = 2;
+LEAT_CONSTANT(uint, MODE_A, 2);
 #define MODE_B 3
-layout(constant_id = 1) const uint TRANSPOSED = 0;
-layout(constant_id = 2) const uint VOLUME = 0; // 1: the depth of kernel, input or output is not 1
+LEAT_CONSTANT(uint, TRANSPOSED, 0);
+LEAT_CONSTANT(uint, VOLUME, 0); // 1: the depth of kernel, input or output is not 1
 layout(set = 0, binding = 0, std430) uniform Args {
   GEMM_ARGS
   uint pixels;             // of one output image

@@ -5,7 +5,7 @@
 #include "leat.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint SLIDING = 0; // 1: stride and dilation along the row are 1
+LEAT_CONSTANT(uint, SLIDING, 0); // 1: stride and dilation along the row are 1
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, weights, y, bias; // bias: 0 for none
   uint count;                   // threads' worth: images * channels * out_depth * out_height * strips

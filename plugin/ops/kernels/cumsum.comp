@@ -23,22 +23,22 @@ void main() {
   if (line >= args.lines) return;
   uint outer = line / args.inner;
   uint first = outer * args.steps * args.inner + (line - outer * args.inner);
-  LEAT_JOIN(T_, R) sum = LEAT_JOIN(T_, R)(0);
+  LEAT_JOIN(T_, TYPE) sum = LEAT_JOIN(T_, TYPE)(0);
   if (args.begin != 0u) {
     uint before = first + (args.reverse != 0u ? args.steps - args.begin : args.begin - 1u) * args.inner;
-    sum = LEAT_JOIN(load_, R)(args.dst + uint64_t(before) * LEAT_JOIN(SIZE_, R));
-    if (args.exclusive != 0u) sum += LEAT_JOIN(load_, R)(args.src + uint64_t(before) * LEAT_JOIN(SIZE_, R));
+    sum = LEAT_JOIN(load_, TYPE)(args.dst + uint64_t(before) * LEAT_JOIN(SIZE_, TYPE));
+    if (args.exclusive != 0u) sum += LEAT_JOIN(load_, TYPE)(args.src + uint64_t(before) * LEAT_JOIN(SIZE_, TYPE));
   }
   for (uint i = args.begin; i < args.end; ++i) {
     uint position = first + (args.reverse != 0u ? args.steps - 1u - i : i) * args.inner;
-    uint64_t offset = uint64_t(position) * LEAT_JOIN(SIZE_, R);
-    LEAT_JOIN(T_, R) x = LEAT_JOIN(load_, R)(args.src + offset);
+    uint64_t offset = uint64_t(position) * LEAT_JOIN(SIZE_, TYPE);
+    LEAT_JOIN(T_, TYPE) x = LEAT_JOIN(load_, TYPE)(args.src + offset);
     if (args.exclusive != 0u) {
-      LEAT_JOIN(store_, R)(args.dst + offset, sum);
+      LEAT_JOIN(store_, TYPE)(args.dst + offset, sum);
       sum += x;
     } else {
       sum += x;
-      LEAT_JOIN(store_, R)(args.dst + offset, sum);
+      LEAT_JOIN(store_, TYPE)(args.dst + offset, sum);
     }
   }
 }

@@ -1,35 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One kernel per combination of types; the operation is a specialisation constant. See elementwise.comp for the
 # definitions.
-leat_kernel(unary_f32 elementwise.comp FLOAT ARITY=1 A=F32 R=F32)
-leat_kernel(exponential_f32 elementwise.comp FLOAT EXPONENTIAL ARITY=1 A=F32 R=F32)
-leat_kernel(trigonometric_f32 elementwise.comp FLOAT TRIGONOMETRIC ARITY=1 A=F32 R=F32)
-leat_kernel(binary_f32 elementwise.comp FLOAT ARITY=2 A=F32 B=F32 R=F32)
-leat_kernel(compare_f32 elementwise.comp COMPARE REAL ARITY=2 A=F32 B=F32 R=BOOL)
-leat_kernel(clip_f32 elementwise.comp CLIP REAL ARITY=3 A=F32 B=F32 C=F32 R=F32)
-leat_kernel(pow_f32 elementwise.comp POWER REAL ARITY=2 A=F32 B=ANY R=F32)
-leat_kernel(classify_f32 elementwise.comp CLASSIFY ARITY=1 A=F32 R=BOOL)
-foreach(type IN ITEMS I8 I16 I32 I64)
-  string(TOLOWER ${type} name)
-  leat_kernel(unary_${name} elementwise.comp INTEGER SIGNED ARITY=1 A=${type} R=${type})
-  leat_kernel(binary_${name} elementwise.comp INTEGER SIGNED ARITY=2 A=${type} B=${type} R=${type})
-endforeach()
-foreach(type IN ITEMS U8 U16 U32 U64)
-  string(TOLOWER ${type} name)
-  leat_kernel(unary_${name} elementwise.comp INTEGER ARITY=1 A=${type} R=${type})
-  leat_kernel(binary_${name} elementwise.comp INTEGER ARITY=2 A=${type} B=${type} R=${type})
-endforeach()
-foreach(type IN ITEMS I8 I16 I32 I64 U8 U16 U32 U64)
-  string(TOLOWER ${type} name)
-  leat_kernel(compare_${name} elementwise.comp COMPARE ARITY=2 A=${type} B=${type} R=BOOL)
-  leat_kernel(clip_${name} elementwise.comp CLIP ARITY=3 A=${type} B=${type} C=${type} R=${type})
-endforeach()
-leat_kernel(compare_bool elementwise.comp COMPARE EQUAL_ONLY ARITY=2 A=BOOL B=BOOL R=BOOL)
-leat_kernel(pow_i32 elementwise.comp POWER ARITY=2 A=I32 B=ANY R=I32)
-leat_kernel(pow_i64 elementwise.comp POWER ARITY=2 A=I64 B=ANY R=I64)
-leat_kernel(logic_not elementwise.comp LOGIC ARITY=1 A=BOOL R=BOOL)
-leat_kernel(logic elementwise.comp LOGIC ARITY=2 A=BOOL B=BOOL R=BOOL)
-foreach(size IN ITEMS 8 16 32 64)
-  leat_kernel(where_${size} elementwise.comp SELECT ARITY=3 A=BOOL B=U${size} C=U${size} R=U${size})
-endforeach()
-leat_kernel(cast elementwise.comp CAST ARITY=1 A=ANY R=ANY)
+set(constants CONSTANTS operation access type_in type_out)
+set(integers I8 I16 I32 I64 U8 U16 U32 U64)
+leat_kernel(unary elementwise.comp TYPES F32 ${integers} ${constants}
+  DEFINES ARITHMETIC ARITY=1 A=TYPE R=TYPE)
+leat_kernel(exponential elementwise.comp TYPES F32 ${constants}
+  DEFINES ARITHMETIC EXPONENTIAL ARITY=1 A=TYPE R=TYPE)
+leat_kernel(trigonometric elementwise.comp TYPES F32 ${constants}
+  DEFINES ARITHMETIC TRIGONOMETRIC ARITY=1 A=TYPE R=TYPE)
+leat_kernel(binary elementwise.comp TYPES F32 ${integers} ${constants}
+  DEFINES ARITHMETIC ARITY=2 A=TYPE B=TYPE R=TYPE)
+leat_kernel(compare elementwise.comp TYPES F32 ${integers} BOOL ${constants}
+  DEFINES COMPARE ARITY=2 A=TYPE B=TYPE R=BOOL)
+leat_kernel(clip elementwise.comp TYPES F32 ${integers} ${constants}
+  DEFINES CLIP ARITY=3 A=TYPE B=TYPE C=TYPE R=TYPE)
+leat_kernel(pow elementwise.comp TYPES F32 I32 I64 ${constants}
+  DEFINES POWER ARITY=2 A=TYPE B=ANY R=TYPE)
+leat_kernel(classify elementwise.comp TYPES F32 ${constants}
+  DEFINES CLASSIFY ARITY=1 A=TYPE R=BOOL)
+leat_kernel(logic_not elementwise.comp TYPES BOOL ${constants}
+  DEFINES LOGIC ARITY=1 A=TYPE R=TYPE)
+leat_kernel(logic elementwise.comp TYPES BOOL ${constants}
+  DEFINES LOGIC ARITY=2 A=TYPE B=TYPE R=TYPE)
+leat_kernel(where elementwise.comp ITEMS 8 16 32 64 ${constants}
+  DEFINES SELECT ARITY=3 A=BOOL B=ITEM C=ITEM R=ITEM)
+leat_kernel(cast elementwise.comp ${constants}
+  DEFINES CAST ARITY=1 A=ANY R=ANY)

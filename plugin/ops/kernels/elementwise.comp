@@ -3,9 +3,11 @@
 // One result element from one to three broadcast operands.
 //
 // Compiled once per combination of types: ARITY is the number of operands, A, B, C their types and R the result's, by
-// the names of types.glsl (ANY: the type is a specialisation constant). Exactly one of FLOAT, INTEGER, COMPARE,
-// CLASSIFY, LOGIC, POWER, CLIP, SELECT, CAST says which operations there are (FLOAT of one operand: with EXPONENTIAL or
-// TRIGONOMETRIC those of that kind); which of them is a specialisation constant, so that nothing of the others is left.
+// the names of types.glsl (ANY: the type is a specialisation constant; ITEM: unsigned integers of BITS bits). Exactly
+// one of ARITHMETIC, COMPARE, CLASSIFY, LOGIC, POWER, CLIP, SELECT, CAST says which operations there are (ARITHMETIC of
+// one operand: with EXPONENTIAL or TRIGONOMETRIC those of that kind); which of them is a specialisation constant, so
+// that nothing of the others is left. REAL, INTEGER, SIGNED and BOOLEAN say what kind of number TYPE
+// is.
 #extension GL_GOOGLE_include_directive : require
 #include "any.glsl"
 #include "elementwise_codes.glsl"
@@ -13,13 +15,13 @@
 #include "math.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const int operation = 0;
-layout(constant_id = 1) const int access = 0;
-layout(constant_id = 2) const uint type_in = 0u;  // two INTEGER operands: whether a zero divisor is told
-layout(constant_id = 3) const uint type_out = 0u;
+LEAT_CONSTANT(int, operation, 0);
+LEAT_CONSTANT(int, access, 0);
+LEAT_CONSTANT(uint, type_in, 0u);  // ARITHMETIC of two integers: whether a zero divisor is told
+LEAT_CONSTANT(uint, type_out, 0u);
 
 layout(set = 0, binding = 0, std430) uniform Args {
-  uint64_t operands[3];  // two INTEGER operands: the third is where a zero divisor is told
+  uint64_t operands[3];  // ARITHMETIC of two integers: the third is where a zero divisor is told
   uint64_t result;
   uint count;  // elements
   uint rank;   // of dims and strides, at least 1
@@ -28,6 +30,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   int operand_strides[3][8];  // elements; VECTOR: the innermost one is 4 or 0
   int result_strides[8];
 } args;
+
+#define ITEM LEAT_JOIN(U, BITS)
 
 #define T_ANY Any
 #define SIZE_ANY any_size(type_in)
@@ -61,7 +65,7 @@ void store4_result(uint64_t p, Any x[4]) {
 #if defined(CAST)
 Any apply(Any a) { return a; }
 
-#elif defined(FLOAT) && ARITY == 1
+#elif defined(ARITHMETIC) && defined(REAL) && ARITY == 1
 float gelu(float x) { return 0.5 * x * (1.0 + leat_erf(x * 0.707106781)); }
 // max(0, x) + min(0, p (e^(x / p) - 1)). Where the formula has a product of 0 and infinity it is NaN, which min() need
 // not keep; where x / p is tiny, and may be subnormal, p (e^(x / p) - 1) is x and a little.
@@ -171,7 +175,7 @@ float apply(float x) {
   }
 }
 
-#elif defined(INTEGER) && ARITY == 1
+#elif defined(ARITHMETIC) && ARITY == 1
 TA apply(TA x) {
   switch (operation) {
     case LEAT_EW_NEG:
@@ -214,7 +218,7 @@ bool apply(bool a, bool b) {
   }
 }
 
-#elif defined(FLOAT)
+#elif defined(ARITHMETIC) && defined(REAL)
 float apply(float a, float b) {
   switch (operation) {
     case LEAT_EW_ADD:
@@ -243,7 +247,7 @@ float apply(float a, float b) {
   }
 }
 
-#elif defined(INTEGER)
+#elif defined(ARITHMETIC)
 TA quotient(TA a, TA b) {
   if (b == TA(0)) {
     if (type_in != 0u) finding_tell(args.operands[2], int64_t(0), 0u);
@@ -290,7 +294,7 @@ bool apply(TA a, TA b) {
   switch (operation) {
     case LEAT_EW_EQUAL:
       return a == b;
-#if !defined(EQUAL_ONLY)
+#if !defined(BOOLEAN)
     case LEAT_EW_LESS:
       return a < b;
     case LEAT_EW_GREATER:

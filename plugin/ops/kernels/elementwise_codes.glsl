@@ -4,7 +4,7 @@
 #ifndef LEAT_ELEMENTWISE_CODES_GLSL_
 #define LEAT_ELEMENTWISE_CODES_GLSL_
 
-/* Specialisation constant 0: the operation. One operand. What needs the exponential or trigonometric functions has
+/* The specialisation constant `operation`. One operand. What needs the exponential or trigonometric functions has
  * kernels of its own, so that a pipeline of the others is made without reading them. */
 #define LEAT_EW_IDENTITY 0
 #define LEAT_EW_NEG 1
@@ -75,13 +75,13 @@
 
 /* Three operands. */
 #define LEAT_EW_WHERE 96
-#define LEAT_EW_CLIP 97 /* bound 1 is there if bit 0 of specialisation constant 2 is set, bound 2 if bit 1 is */
+#define LEAT_EW_CLIP 97 /* bound 1 is there if bit 0 of type_in is set, bound 2 if bit 1 is */
 
-/* Specialisation constant 1: how elements are found. */
+/* The specialisation constant `access`: how elements are found. */
 #define LEAT_EW_STRIDED 0 /* one by one, any strides */
 #define LEAT_EW_VECTOR 1  /* four side by side in the innermost dimension, which is compact or repeated */
 
-/* Types as specialisation constants 2 and 3; those up to LEAT_ANY_BF16 are floating-point. */
+/* Types, as the specialisation constants type_in and type_out; those up to LEAT_ANY_BF16 are floating-point. */
 #define LEAT_ANY_F32 0u
 #define LEAT_ANY_F16 1u
 #define LEAT_ANY_BF16 2u

@@ -4,8 +4,8 @@
 #include "leat.glsl"
 #include "gemm_args.glsl"
 
-layout(constant_id = 0) const uint MODE_A = 2;
-layout(constant_id = 1) const uint MODE_B = 3;
+LEAT_CONSTANT(uint, MODE_A, 2);
+LEAT_CONSTANT(uint, MODE_B, 3);
 layout(set = 0, binding = 0, std430) uniform Args {
   GEMM_ARGS
 } args;

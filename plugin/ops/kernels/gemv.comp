@@ -7,8 +7,8 @@
 #include "gemm_args.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint ROWS = 1;    // 1, 2, 4, 8: not less than args.m
-layout(constant_id = 1) const uint ALONG_K = 0; // neighbouring threads: 0 along columns, 1 along k,
+LEAT_CONSTANT(uint, ROWS, 1);    // 1, 2, 4, 8: not less than args.m
+LEAT_CONSTANT(uint, ALONG_K, 0); // neighbouring threads: 0 along columns, 1 along k,
                                                 // 2 along k by quads, 3 along columns by quads
 layout(set = 0, binding = 0, std430) uniform Args {
   GEMM_ARGS

@@ -5,8 +5,8 @@
 
 #include "finding.glsl"
 
-layout(constant_id = 0) const bool index_is_32 = false;
-layout(constant_id = 1) const bool index_is_told = false;  // if it is out of range
+LEAT_CONSTANT(bool, index_is_32, false);
+LEAT_CONSTANT(bool, index_is_told, false);  // if it is out of range
 
 // Index number `i` of a compact tensor, counted from the end if negative; -1 if it is outside [0, size), which is told
 // at `finding` where that is asked for.

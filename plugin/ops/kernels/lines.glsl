@@ -3,12 +3,12 @@
 // Neighbouring threads lie along the line when its elements are neighbours in memory (ALONG), else across lines. All
 // sums are added in a fixed order.
 //
-// Specialisation constant 0 is PARTS, a power of two up to 256, plus 65536 if ALONG.
+// LINES_SPEC is PARTS, a power of two up to 256, plus 65536 if ALONG.
 #ifndef LEAT_LINES_GLSL_
 #define LEAT_LINES_GLSL_
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint LINES_SPEC = 256 + 65536;
+LEAT_CONSTANT(uint, LINES_SPEC, 256 + 65536);
 const uint PARTS = LINES_SPEC & 65535;
 const bool ALONG = LINES_SPEC >= 65536;
 const uint LINES = 256 / PARTS;

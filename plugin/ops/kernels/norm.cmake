@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-leat_kernel(softmax softmax.comp)
-leat_kernel(norm norm.comp)
-leat_kernel(batch_norm batch_norm.comp)
+leat_kernel(softmax softmax.comp CONSTANTS LINES_SPEC HELD LOGARITHM)
+leat_kernel(norm norm.comp CONSTANTS LINES_SPEC HELD RMS SKIP)
+leat_kernel(batch_norm batch_norm.comp CONSTANTS QUADS)

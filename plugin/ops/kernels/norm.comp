@@ -5,9 +5,9 @@
 #include "leat.glsl"
 #include "lines.glsl"
 
-layout(constant_id = 1) const uint HELD = 0; // elements of a line that a thread keeps; 0: the line is read three times
-layout(constant_id = 2) const uint RMS = 0;  // 1: no mean is taken off
-layout(constant_id = 3) const uint SKIP = 0; // 1: the line is x + skip + addend
+LEAT_CONSTANT(uint, HELD, 0); // elements of a line that a thread keeps; 0: the line is read three times
+LEAT_CONSTANT(uint, RMS, 0);  // 1: no mean is taken off
+LEAT_CONSTANT(uint, SKIP, 0); // 1: the line is x + skip + addend
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y;
   uint64_t scale, bias;         // 0 for none

@@ -5,7 +5,7 @@
 #include "item.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint mode = 0u;  // 0 constant, 1 reflect, 2 edge, 3 wrap
+LEAT_CONSTANT(uint, mode, 0u);  // 0 constant, 1 reflect, 2 edge, 3 wrap
 
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t src;

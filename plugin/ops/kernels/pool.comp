@@ -5,8 +5,8 @@
 #include "math.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint AVERAGE = 0;
-layout(constant_id = 1) const uint COUNT_PADDING = 0; // 1: the average is over padding too
+LEAT_CONSTANT(uint, AVERAGE, 0);
+LEAT_CONSTANT(uint, COUNT_PADDING, 0); // 1: the average is over padding too
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y;
   uint count; // elements of y

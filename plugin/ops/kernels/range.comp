@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// start + i * delta in type R.
+// start + i * delta in type TYPE.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
 
@@ -16,12 +16,12 @@ layout(set = 0, binding = 0, std430) uniform Args {
 #if defined(REAL)
 float number(int64_t bits) { return intBitsToFloat(int(bits)); }
 #else
-#define number LEAT_JOIN(T_, R)
+#define number LEAT_JOIN(T_, TYPE)
 #endif
 
 void main() {
   uint i = leat_linear_group() * 256u + gl_LocalInvocationIndex;
   if (i >= args.count) return;
-  precise LEAT_JOIN(T_, R) x = number(args.start) + LEAT_JOIN(T_, R)(i) * number(args.delta);
-  LEAT_JOIN(store_, R)(args.dst + uint64_t(i) * LEAT_JOIN(SIZE_, R), x);
+  precise LEAT_JOIN(T_, TYPE) x = number(args.start) + LEAT_JOIN(T_, TYPE)(i) * number(args.delta);
+  LEAT_JOIN(store_, TYPE)(args.dst + uint64_t(i) * LEAT_JOIN(SIZE_, TYPE), x);
 }

@@ -1,19 +1,19 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Reduction over any dimensions of a tensor with any strides. A long reduction with few results is cut into chunks that
-// different workgroups reduce; a second dispatch reduces their results. Defines: IN and OUT, the buffers of elements and
-// results, OUT_T, what the latter hold, and T, which it computes in; REAL for floating point, WIDE for 64 bits.
-#include "leat.glsl"
+// different workgroups reduce; a second dispatch reduces their results. Defines: TYPE and RESULT, the types of elements
+// and results, ACCUMULATOR, what it computes in; REAL for floating point.
+#include "types.glsl"
 #include "lines.glsl"
 #include "math.glsl"
 
 // What is done to each element, how two are combined, what is done to the result.
 // Before: 0 nothing, 1 absolute value, 2 square, 3 exp(x - shift), 4 quotient and 5 remainder of a division by count.
-layout(constant_id = 1) const uint BEFORE = 0;
-layout(constant_id = 2) const uint COMBINE = 0; // 0 sum, 1 product, 2 maximum, 3 minimum
+LEAT_CONSTANT(uint, BEFORE, 0);
+LEAT_CONSTANT(uint, COMBINE, 0); // 0 sum, 1 product, 2 maximum, 3 minimum
 // After: 0 nothing, 1 divide by count, 2 square root, 3 log, 4 log plus shift, 5 mean of a sum of remainders and the sum
 // of quotients, which is shift.
-layout(constant_id = 3) const uint AFTER = 0;
+LEAT_CONSTANT(uint, AFTER, 0);
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y, shift;   // shift: one per result
   uint results, count;    // elements that each result is reduced from
@@ -26,16 +26,9 @@ layout(set = 0, binding = 0, std430) uniform Args {
   int reduced_stride[8];
 } args;
 
-#if defined(REAL)
-#define LOWEST -LEAT_INFINITY
-#define HIGHEST LEAT_INFINITY
-#elif defined(WIDE)
-#define LOWEST 0x8000000000000000L
-#define HIGHEST 0x7fffffffffffffffL
-#else
-#define LOWEST 0x80000000
-#define HIGHEST 0x7fffffff
-#endif
+#define T LEAT_JOIN(T_, ACCUMULATOR)
+#define LOWEST LEAT_JOIN(LOWEST_, ACCUMULATOR)
+#define HIGHEST LEAT_JOIN(HIGHEST_, ACCUMULATOR)
 
 shared T space[256];
 
@@ -122,10 +115,10 @@ void main() {
     base += int(rest - next * args.kept_shape[d]) * args.kept_stride[d];
     rest = next;
   }
-  IN x = IN(args.x);
+  TYPE x = TYPE(args.x);
   T shift = T(0);
   if ((BEFORE == 3 || AFTER >= 4) && result < args.results) {
-    shift = T(OUT(args.shift).v[result]);
+    shift = T(RESULT(args.shift).v[result]);
 #ifdef REAL
     shift = leat_isinf(shift) ? 0 : shift;
 #endif
@@ -164,6 +157,6 @@ void main() {
   }
   value = combine_line(value);
   if (line_part() == 0 && result < args.results) {
-    OUT(args.y).v[result * args.chunks + chunk] = OUT_T(after(value, shift));
+    RESULT(args.y).v[result * args.chunks + chunk] = LEAT_JOIN(STORED_, RESULT)(after(value, shift));
   }
 }

@@ -4,9 +4,9 @@
 #include "leat.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint LINEAR_AXES = 0;  // 0 to 3; all other dimensions take the nearest element
-layout(constant_id = 1) const uint NEAREST = 0;      // 0 half down, 1 half up, 2 floor, 3 ceil
-layout(constant_id = 2) const uint EXTRAPOLATE = 0;  // 1: outside the input is args.outside
+LEAT_CONSTANT(uint, LINEAR_AXES, 0);  // 0 to 3; all other dimensions take the nearest element
+LEAT_CONSTANT(uint, NEAREST, 0);      // 0 half down, 1 half up, 2 floor, 3 ceil
+LEAT_CONSTANT(uint, EXTRAPOLATE, 0);  // 1: outside the input is args.outside
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y;
   uint count;

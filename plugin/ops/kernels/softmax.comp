@@ -5,8 +5,8 @@
 #include "lines.glsl"
 #include "math.glsl"
 
-layout(constant_id = 1) const uint HELD = 0; // elements of a line that a thread keeps; 0: the line is read three times
-layout(constant_id = 2) const uint LOGARITHM = 0;
+LEAT_CONSTANT(uint, HELD, 0); // elements of a line that a thread keeps; 0: the line is read three times
+LEAT_CONSTANT(uint, LOGARITHM, 0);
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y;
   uint lines, count; // count elements in each line

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Element types by name, for kernels that are compiled once per type: T_<name> is the type to compute in, SIZE_<name>
-// the bytes of an element, load_<name> and store_<name> move one element, load4_<name> and store4_<name> four that lie
-// side by side at an address that is a multiple of their size (of 16 where that is more).
+// Element types by name, for kernels that are compiled once per type: T_<name> is the type to compute in, STORED_<name>
+// what the buffer of that name holds, SIZE_<name> the bytes of an element, load_<name> and store_<name> move one
+// element, load4_<name> and store4_<name> four that lie side by side at an address that is a multiple of their size (of
+// 16 where that is more). LOWEST_<name> and HIGHEST_<name> are what is below and above all numbers of a type that
+// kernels compute in.
 #ifndef LEAT_TYPES_GLSL_
 #define LEAT_TYPES_GLSL_
 
@@ -23,6 +25,27 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec
 #define T_I8 int
 #define T_U8 uint
 #define T_BOOL bool
+
+#define STORED_F32 float
+#define STORED_I32 int
+#define STORED_U32 uint
+#define STORED_I64 int64_t
+#define STORED_U64 uint64_t
+#define STORED_I16 int16_t
+#define STORED_U16 uint16_t
+#define STORED_I8 int8_t
+#define STORED_U8 uint8_t
+
+#define LOWEST_F32 -uintBitsToFloat(0x7f800000u)
+#define HIGHEST_F32 uintBitsToFloat(0x7f800000u)
+#define LOWEST_I32 0x80000000
+#define HIGHEST_I32 0x7fffffff
+#define LOWEST_U32 0u
+#define HIGHEST_U32 0xffffffffu
+#define LOWEST_I64 0x8000000000000000L
+#define HIGHEST_I64 0x7fffffffffffffffL
+#define LOWEST_U64 0UL
+#define HIGHEST_U64 0xffffffffffffffffUL
 
 #define SIZE_F32 4u
 #define SIZE_I32 4u

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# leat_kernel() compiles a kernel for each element type that it is listed with, and collects what leat_kernels.h and
+# leat_kernels.c say of it.
+
+# What a kernel is told of an element type beside its name, by which types.glsl knows it: the LEAT_TYPE_... of the ABI,
+# the type in which kernels compute with it, and defines that say what kind of number it is. One more type of a kernel
+# is one more word in its list; a type that no kernel has had is one more line here and a few in types.glsl.
+set(LEAT_TYPE_F32 FLOAT32 F32 REAL)
+set(LEAT_TYPE_I8 INT8 I32 INTEGER SIGNED)
+set(LEAT_TYPE_I16 INT16 I32 INTEGER SIGNED)
+set(LEAT_TYPE_I32 INT32 I32 INTEGER SIGNED)
+set(LEAT_TYPE_I64 INT64 I64 INTEGER SIGNED)
+set(LEAT_TYPE_U8 UINT8 U32 INTEGER)
+set(LEAT_TYPE_U16 UINT16 U32 INTEGER)
+set(LEAT_TYPE_U32 UINT32 U32 INTEGER)
+set(LEAT_TYPE_U64 UINT64 U64 INTEGER)
+set(LEAT_TYPE_BOOL BOOL BOOL BOOLEAN)
+
+# Collected from all calls.
+set(LEAT_KERNEL_WORDS "") # compiled files
+set(enumerators "")
+set(arrays "")
+set(entries "")
+set(constant_structs "")
+set(constant_members "")
+
+# Compiles one variant; `storage` and `accumulator` are types from above, or empty. Reads `source`, `constant_names` and
+# `kernel_SUBGROUP` of leat_kernel().
+function(leat_kernel_variant name storage accumulator)
+  set(words ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}.inc)
+  set(defines ${ARGN})
+  list(TRANSFORM defines PREPEND -D)
+  # What the source includes is told by glslc, so that a change there compiles its users alone.
+  add_custom_command(OUTPUT ${words}
+    COMMAND ${Vulkan_GLSLC_EXECUTABLE} -fshader-stage=compute --target-env=vulkan1.2 -O -Werror -mfmt=num
+      -I${CMAKE_CURRENT_SOURCE_DIR}/kernels ${defines} -MD -MF ${words}.d -o ${words}
+      ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
+    DEPFILE ${words}.d
+    COMMENT "Compiling kernel ${name}" VERBATIM)
+  list(APPEND LEAT_KERNEL_WORDS ${words})
+  string(TOUPPER ${name} upper)
+  string(APPEND enumerators "  LEATI_KERNEL_${upper},\n")
+  string(APPEND arrays "static const uint32_t ${name}[] = {\n#include \"kernels/${name}.inc\"\n};\n")
+  string(APPEND entries "  [LEATI_KERNEL_${upper}] = {.name = \"${name}\", .source = \"${source}\", .words = ${name},"
+    " .size = sizeof(${name})")
+  if(constant_names)
+    string(APPEND entries ",\n    .constants = {${constant_names}}")
+  endif()
+  foreach(role IN ITEMS storage accumulator)
+    if(${role})
+      list(GET LEAT_TYPE_${${role}} 0 type)
+      string(APPEND entries ", .${role} = LEAT_TYPE_${type}")
+    endif()
+  endforeach()
+  if(kernel_SUBGROUP)
+    string(APPEND entries ", .subgroup_size = ${kernel_SUBGROUP}")
+  endif()
+  string(APPEND entries "},\n")
+  return(PROPAGATE LEAT_KERNEL_WORDS enumerators arrays entries)
+endfunction()
+
+# leat_kernel(NAME SOURCE [TYPES TYPE...] [ITEMS BITS...] [ACCUMULATOR TYPE] [CONSTANTS CONSTANT...] [DEFINES DEFINE...]
+#   [SUBGROUP INVOCATIONS])
+#
+# Compiles kernels/SOURCE, with the preprocessor definitions DEFINES (A=1 or A):
+# - for each element type of TYPES, as NAME_<type>, with TYPE defined as its name, ACCUMULATOR as that of the type to
+#   compute in (the one given, or the type's own), and what kind of number it is;
+# - for each size of ITEMS, as NAME_<bits>, with BITS defined: a kernel that moves items without looking at them;
+# - with neither, once as NAME.
+# C code names a variant LEATI_KERNEL_<its name in upper case>.
+#
+# CONSTANTS are the source's specialisation constants, which it declares by LEAT_CONSTANT(). C code sets them by name: a
+# leati_pipeline_key has a member for the source, with a field for each constant, both in lower case. All kernels of one
+# source list the same ones.
+#
+# SUBGROUP: the kernel is written for subgroups of so many invocations; else it works with any.
+function(leat_kernel name source)
+  cmake_parse_arguments(PARSE_ARGV 2 kernel "" "ACCUMULATOR;SUBGROUP" "TYPES;ITEMS;CONSTANTS;DEFINES")
+  if(kernel_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "leat_kernel(${name}): what is ${kernel_UNPARSED_ARGUMENTS}?")
+  endif()
+  get_filename_component(stem ${source} NAME_WE)
+  set(defines ${kernel_DEFINES})
+  set(fields "")
+  set(constant_names "")
+  set(number 0)
+  foreach(constant IN LISTS kernel_CONSTANTS)
+    string(TOLOWER ${constant} field)
+    list(APPEND defines CONSTANT_${constant}=${number})
+    list(APPEND fields ${field})
+    list(APPEND constant_names "\"${field}\"")
+    math(EXPR number "${number} + 1")
+  endforeach()
+  if(NOT DEFINED constants_of_${stem})
+    set(constants_of_${stem} "${fields}" PARENT_SCOPE)
+    if(fields)
+      # Every struct has all words of the key, so that none is left undefined when one of them is set.
+      foreach(rest RANGE ${number} 4)
+        if(rest LESS 4)
+          list(APPEND fields unused_${rest})
+        endif()
+      endforeach()
+      list(JOIN fields ", " fields)
+      string(APPEND constant_structs "typedef struct leati_${stem}_constants {\n  uint32_t ${fields};\n}"
+        " leati_${stem}_constants;\n")
+      string(APPEND constant_members "  leati_${stem}_constants ${stem};\n")
+    endif()
+  elseif(NOT "${constants_of_${stem}}" STREQUAL "${fields}")
+    message(FATAL_ERROR "leat_kernel(${name}): its constants are not those of the other kernels of ${source}, "
+      "\"${constants_of_${stem}}\"")
+  endif()
+  list(JOIN constant_names ", " constant_names)
+  foreach(type IN LISTS kernel_TYPES)
+    if(NOT DEFINED LEAT_TYPE_${type})
+      message(FATAL_ERROR "leat_kernel(${name}): there is no type ${type}")
+    endif()
+    list(GET LEAT_TYPE_${type} 1 accumulator)
+    if(kernel_ACCUMULATOR)
+      set(accumulator ${kernel_ACCUMULATOR})
+    endif()
+    list(SUBLIST LEAT_TYPE_${type} 2 -1 kind)
+    string(TOLOWER ${name}_${type} variant)
+    leat_kernel_variant(${variant} ${type} ${accumulator} TYPE=${type} ACCUMULATOR=${accumulator} ${kind} ${defines})
+  endforeach()
+  foreach(bits IN LISTS kernel_ITEMS)
+    # The widest items are moved as four words.
+    if(bits GREATER 64)
+      set(type U32)
+    else()
+      set(type U${bits})
+    endif()
+    leat_kernel_variant(${name}_${bits} ${type} ${type} BITS=${bits} ${defines})
+  endforeach()
+  if(NOT kernel_TYPES AND NOT kernel_ITEMS)
+    leat_kernel_variant(${name} "" "" ${defines})
+  endif()
+  return(PROPAGATE LEAT_KERNEL_WORDS enumerators arrays entries constant_structs constant_members)
+endfunction()
