@@ -72,8 +72,6 @@ typedef struct gather_args {
   uint64_t finding;
 } gather_args;
 
-static const leati_item_kernels gather_kernels = LEATI_ITEM_KERNELS_5(GATHER);
-
 static int32_t supports_gather(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                leat_error *err) {
   (void)device;
@@ -121,7 +119,7 @@ static int32_t plan_gather(const leat_op *op, leati_planner *planner, const leat
       .index_count = (uint32_t)indices.count,
   };
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(gather_kernels, width),
+      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_GATHER, width),
                    .constants.gather = {.index_is_32 = is_32(&indices), .index_is_told = planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
@@ -144,9 +142,6 @@ typedef struct elements_args {
   int32_t strides[LEAT_MAX_RANK];
   uint64_t finding;
 } elements_args;
-
-static const leati_item_kernels gather_elements_kernels = LEATI_ITEM_KERNELS_4(GATHER_ELEMENTS);
-static const leati_item_kernels scatter_elements_kernels = LEATI_ITEM_KERNELS_4(SCATTER_ELEMENTS);
 
 /* The indices have the rank of the data, and outside the axis they are not larger. */
 static int32_t check_elements(const leat_op *op, const leati_call *call, int32_t *out_axis, leat_error *err) {
@@ -202,8 +197,8 @@ static int32_t add_elements(const leat_op *op, leati_planner *planner, const lea
   }
   const leati_access there = {.view = data, .field = &args.data}, here = {.view = other, .field = &args.other};
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel =
-                       leati_item_kernel(scatter ? scatter_elements_kernels : gather_elements_kernels, data->item_size),
+      .pipeline = {.kernel = leati_kernel_find_item(
+                       scatter ? LEATI_KERNELS_SCATTER_ELEMENTS : LEATI_KERNELS_GATHER_ELEMENTS, data->item_size),
                    .constants.index_elements = {.index_is_32 = is_32(indices), .index_is_told = planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
@@ -257,9 +252,6 @@ typedef struct nd_args {
   uint32_t strides[LEAT_MAX_RANK];
   uint64_t finding;
 } nd_args;
-
-static const leati_item_kernels gather_nd_kernels = LEATI_ITEM_KERNELS_5(GATHER_ND);
-static const leati_item_kernels scatter_nd_kernels = LEATI_ITEM_KERNELS_5(SCATTER_ND);
 
 /* `*out_batch` dimensions of data and indices go together; a tuple of `*out_tuple` indices names a slice of the rest.
  */
@@ -358,7 +350,8 @@ static int32_t add_nd(const leat_op *op, leati_planner *planner, const leati_vie
   }
   const leati_access there = {.view = data, .field = &args.data}, here = {.view = other, .field = &args.other};
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(scatter ? scatter_nd_kernels : gather_nd_kernels, width),
+      .pipeline = {.kernel =
+                       leati_kernel_find_item(scatter ? LEATI_KERNELS_SCATTER_ND : LEATI_KERNELS_GATHER_ND, width),
                    .constants.index_nd = {.index_is_32 = is_32(indices), .index_is_told = planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),

@@ -21,6 +21,9 @@ set(LEAT_KERNEL_WORDS "") # compiled files
 set(enumerators "")
 set(arrays "")
 set(entries "")
+set(set_enumerators "")
+set(set_types "")
+set(rows "")
 set(constant_structs "")
 set(constant_members "")
 
@@ -68,7 +71,9 @@ endfunction()
 #   compute in (the one given, or the type's own), and what kind of number it is;
 # - for each size of ITEMS, as NAME_<bits>, with BITS defined: a kernel that moves items without looking at them;
 # - with neither, once as NAME.
-# C code names a variant LEATI_KERNEL_<its name in upper case>.
+#
+# C code finds a variant by leati_kernel_find(LEATI_KERNELS_<NAME>, type) or leati_kernel_find_item(), both of
+# leat_kernels.h, where LEATI_TYPES_OF_<NAME> are the LEAT_TYPE_... of TYPES. The name of one is LEATI_KERNEL_<VARIANT>.
 #
 # CONSTANTS are the source's specialisation constants, which it declares by LEAT_CONSTANT(). C code sets them by name: a
 # leati_pipeline_key has a member for the source, with a field for each constant, both in lower case. All kernels of one
@@ -111,6 +116,9 @@ function(leat_kernel name source)
       "\"${constants_of_${stem}}\"")
   endif()
   list(JOIN constant_names ", " constant_names)
+  string(TOUPPER ${name} upper)
+  set(columns "")
+  set(types "")
   foreach(type IN LISTS kernel_TYPES)
     if(NOT DEFINED LEAT_TYPE_${type})
       message(FATAL_ERROR "leat_kernel(${name}): there is no type ${type}")
@@ -121,6 +129,9 @@ function(leat_kernel name source)
     endif()
     list(SUBLIST LEAT_TYPE_${type} 2 -1 kind)
     string(TOLOWER ${name}_${type} variant)
+    list(GET LEAT_TYPE_${type} 0 public)
+    list(APPEND types LEAT_TYPE_${public})
+    string(APPEND columns "    [LEATI_COLUMN_OF_TYPE(LEAT_TYPE_${public})] = LEATI_KERNEL_${upper}_${type},\n")
     leat_kernel_variant(${variant} ${type} ${accumulator} TYPE=${type} ACCUMULATOR=${accumulator} ${kind} ${defines})
   endforeach()
   foreach(bits IN LISTS kernel_ITEMS)
@@ -130,10 +141,20 @@ function(leat_kernel name source)
     else()
       set(type U${bits})
     endif()
+    math(EXPR bytes "${bits} / 8")
+    string(APPEND columns "    [LEATI_COLUMN_OF_ITEM(${bytes})] = LEATI_KERNEL_${upper}_${bits},\n")
     leat_kernel_variant(${name}_${bits} ${type} ${type} BITS=${bits} ${defines})
   endforeach()
   if(NOT kernel_TYPES AND NOT kernel_ITEMS)
     leat_kernel_variant(${name} "" "" ${defines})
+  else()
+    string(APPEND set_enumerators "  LEATI_KERNELS_${upper},\n")
+    string(APPEND rows "  [LEATI_KERNELS_${upper}] = {\n${columns}  },\n")
   endif()
-  return(PROPAGATE LEAT_KERNEL_WORDS enumerators arrays entries constant_structs constant_members)
+  if(types)
+    list(JOIN types " | " types)
+    string(APPEND set_types "#define LEATI_TYPES_OF_${upper} (${types})\n")
+  endif()
+  return(PROPAGATE LEAT_KERNEL_WORDS enumerators arrays entries set_enumerators set_types rows constant_structs
+    constant_members)
 endfunction()

@@ -18,8 +18,6 @@ typedef struct copy_args {
   int32_t dst_strides[LEAT_MAX_RANK];
 } copy_args;
 
-static const leati_item_kernels copy_kernels = LEATI_ITEM_KERNELS_5(COPY);
-
 int32_t leati_check_reach(const leati_view *view, const char *what, leat_error *err) {
   const uint64_t reach = (view->end - view->begin) / view->item_size;
   return reach <= INT32_MAX && view->count <= INT32_MAX
@@ -86,7 +84,7 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
     args.dst_strides[d] = (int32_t)(row ? strides[1][d] : strides[1][d] / ratio);
   }
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(copy_kernels, width)},
+      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_COPY, width)},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({src, &args.src}),
@@ -351,8 +349,6 @@ typedef struct segments {
   uint64_t row[SEGMENTS_MAX], src_pitch[SEGMENTS_MAX], dst_pitch[SEGMENTS_MAX]; /* bytes */
 } segments;
 
-static const leati_item_kernels segments_kernels = LEATI_ITEM_KERNELS_5(SEGMENTS);
-
 static int32_t add_segments(leati_planner *planner, segments *s, leat_error *err) {
   if (s->count == 0) {
     return LEAT_OK;
@@ -383,7 +379,7 @@ static int32_t add_segments(leati_planner *planner, segments *s, leat_error *err
     most = count > most ? count : most;
   }
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(segments_kernels, width)},
+      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_SEGMENTS, width)},
       .args = &args,
       .args_size = sizeof(args),
       .read_count = s->count,
@@ -598,8 +594,6 @@ typedef struct pad_state {
   uint32_t mode;
 } pad_state;
 
-static const leati_item_kernels pad_kernels = LEATI_ITEM_KERNELS_4(PAD);
-
 /* What negative numbers of `begins` and `ends` leave of dimension `d`: all modes pad that and know nothing of the rest.
  */
 static int64_t left_of(const leati_view *src, const int64_t *begins, const int64_t *ends, int32_t d) {
@@ -634,7 +628,8 @@ static int32_t add_pad(leati_planner *planner, const leati_view *src, const leat
     args.strides[d] = src->shape[d] == 1 ? 0 : (int32_t)src->strides[d];
   }
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(pad_kernels, dst->item_size), .constants.pad = {.mode = mode}},
+      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_PAD, dst->item_size),
+                   .constants.pad = {.mode = mode}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&from, &args.src}),
@@ -854,8 +849,6 @@ typedef struct trilu_state {
   bool upper;
 } trilu_state;
 
-static const leati_item_kernels trilu_kernels = LEATI_ITEM_KERNELS_4(TRILU);
-
 static int32_t create_trilu(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   trilu_state *const state = leati_op_state(op);
@@ -890,7 +883,7 @@ static int32_t plan_trilu(const leat_op *op, leati_planner *planner, const leati
       .upper = state->upper ? 1 : 0,
   };
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(trilu_kernels, dst->item_size)},
+      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_TRILU, dst->item_size)},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&src, &args.src}),

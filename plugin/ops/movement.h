@@ -16,20 +16,6 @@
 /** Items that a workgroup of a moving kernel handles. */
 #define LEATI_ITEMS_PER_GROUP 1024
 
-/** Kernels of one source by the size of their items: 1, 2, 4, 8 and, for those that have it, 16 bytes. */
-typedef leati_kernel leati_item_kernels[5];
-#define LEATI_ITEM_KERNELS_4(name) \
-  { LEATI_KERNEL_##name##_8, LEATI_KERNEL_##name##_16, LEATI_KERNEL_##name##_32, LEATI_KERNEL_##name##_64 }
-#define LEATI_ITEM_KERNELS_5(name)                                                                         \
-  {                                                                                                        \
-    LEATI_KERNEL_##name##_8, LEATI_KERNEL_##name##_16, LEATI_KERNEL_##name##_32, LEATI_KERNEL_##name##_64, \
-        LEATI_KERNEL_##name##_128                                                                          \
-  }
-/** The kernel for items of `bytes`, a power of two. */
-static inline leati_kernel leati_item_kernel(const leati_item_kernels kernels, uint32_t bytes) {
-  return kernels[__builtin_ctz(bytes)];
-}
-
 /** Widest item, up to 16 bytes, that divides everything that was joined by bitwise or into `quantities` (addresses and
  * distances in bytes), which are not all zero. */
 static inline uint32_t leati_item_width(uint64_t quantities) {

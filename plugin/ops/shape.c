@@ -193,8 +193,6 @@ typedef struct fill_args {
   uint32_t count;
 } fill_args;
 
-static const leati_item_kernels fill_kernels = LEATI_ITEM_KERNELS_4(FILL);
-
 static int32_t add_fill(leati_planner *planner, const leati_view *dst, uint64_t value, leat_error *err) {
   if (dst->count == 0) {
     return LEAT_OK;
@@ -211,7 +209,7 @@ static int32_t add_fill(leati_planner *planner, const leati_view *dst, uint64_t 
   }
   const fill_args args = {.value = value, .count = (uint32_t)(bytes / width)};
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_item_kernel(fill_kernels, width)},
+      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_FILL, width)},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_WRITES({dst, &args.dst}),

@@ -64,13 +64,13 @@ static declared read_module(const leati_kernel_code *code) {
 /* A constant that no operation of a variant looks at is not in its module, but each is in that of another variant. */
 static void constants_are_those_of_the_module(void **state) {
   (void)state;
-  for (int i = 0; i < LEATI_KERNEL_COUNT; ++i) {
+  for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
     uint32_t named = 0, found = 0;
     while (named < LEATI_CONSTANTS_MAX && code->constants[named] != NULL) {
       ++named;
     }
-    for (int j = 0; j < LEATI_KERNEL_COUNT; ++j) {
+    for (int j = 1; j < LEATI_KERNEL_COUNT; ++j) {
       const leati_kernel_code *const other = &leati_kernel_codes[j];
       if (strcmp(other->source, code->source) == 0) {
         found |= read_module(other).constants;
@@ -84,7 +84,7 @@ static void constants_are_those_of_the_module(void **state) {
 
 static void types_are_in_the_module(void **state) {
   (void)state;
-  for (int i = 0; i < LEATI_KERNEL_COUNT; ++i) {
+  for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
     /* Memory holds no booleans; they are bytes there. */
     const uint64_t stored = code->storage == LEAT_TYPE_BOOL ? LEAT_TYPE_UINT8 : code->storage;
@@ -96,10 +96,34 @@ static void types_are_in_the_module(void **state) {
   }
 }
 
+/* Every variant is found by what it is for, and stands nowhere else. */
+static void variants_are_found_by_type_and_size(void **state) {
+  (void)state;
+  uint32_t found[LEATI_KERNEL_COUNT] = {0};
+  for (int set = 0; set < LEATI_KERNEL_SET_COUNT; ++set) {
+    for (uint64_t type = 1; type <= LEAT_TYPE_BOOL; type *= 2) {
+      const leati_kernel kernel = leati_kernel_find((leati_kernel_set)set, type);
+      assert_true(kernel == LEATI_KERNEL_NONE || leati_kernel_codes[kernel].storage == type);
+      ++found[kernel];
+    }
+    for (uint32_t bytes = 1; bytes <= 16; bytes *= 2) {
+      static const uint64_t types[] = {LEAT_TYPE_UINT8, LEAT_TYPE_UINT16, LEAT_TYPE_UINT32, LEAT_TYPE_UINT64};
+      const leati_kernel kernel = leati_kernel_find_item((leati_kernel_set)set, bytes);
+      assert_true(kernel == LEATI_KERNEL_NONE ||
+                  leati_kernel_codes[kernel].storage == types[bytes == 16 ? 2 : __builtin_ctz(bytes)]);
+      ++found[kernel];
+    }
+  }
+  for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
+    assert_int_equal(found[i], leati_kernel_codes[i].storage == 0 ? 0 : 1);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(constants_are_those_of_the_module),
       cmocka_unit_test(types_are_in_the_module),
+      cmocka_unit_test(variants_are_found_by_type_and_size),
   };
   return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
 }
