@@ -11,7 +11,7 @@
 LEATI_TYPE(type_moved, "T", LEATI_TYPES_MOVED);
 LEATI_TYPE(type_index, "Tind", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 LEATI_TYPE(type_index_nd, "tensor(int64)", LEAT_TYPE_INT64);
-LEATI_TYPE(type_sum, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_TYPE(type_sum, "T", LEATI_TYPES_OF_CUMSUM);
 LEATI_TYPE(type_sum_axis, "T2", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 LEATI_ATTRIBUTE(attribute_axis, "axis", INT);
 LEATI_ATTRIBUTE(attribute_batch_dims, "batch_dims", INT);
@@ -437,9 +437,7 @@ static int32_t plan_cumsum(const leat_op *op, leati_planner *planner, const leat
       .reverse = state->reverse ? 1 : 0,
   };
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = src.type == LEAT_TYPE_FLOAT32 ? LEATI_KERNEL_CUMSUM_F32
-                             : src.type == LEAT_TYPE_INT32 ? LEATI_KERNEL_CUMSUM_I32
-                                                           : LEATI_KERNEL_CUMSUM_I64},
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CUMSUM, src.type)},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&src, &args.src}, {dst, &args.dst}),

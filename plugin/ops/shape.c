@@ -419,9 +419,7 @@ static int32_t plan_range(const leat_op *op, leati_planner *planner, const leati
     args.delta = leati_host_int(&call->inputs[2], 0);
   }
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = dst->type == LEAT_TYPE_FLOAT32 ? LEATI_KERNEL_RANGE_F32
-                             : dst->type == LEAT_TYPE_INT32 ? LEATI_KERNEL_RANGE_I32
-                                                            : LEATI_KERNEL_RANGE_I64},
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_RANGE, dst->type)},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_WRITES({dst, &args.dst}),
