@@ -128,21 +128,19 @@ typedef struct reduce_args {
   int32_t reduced_stride[LEAT_MAX_RANK];
 } reduce_args;
 
-static leati_kernel reduce_kernel(uint64_t from, uint64_t to) {
-  if (from == LEAT_TYPE_INT64) {
-    return to == LEAT_TYPE_INT64 ? LEATI_KERNEL_REDUCE_I64 : LEATI_KERNEL_REDUCE_NARROW_I64;
-  }
-  if (from == LEAT_TYPE_INT32) {
-    return to == LEAT_TYPE_INT64 ? LEATI_KERNEL_REDUCE_WIDEN_I32 : LEATI_KERNEL_REDUCE_I32;
-  }
-  return LEATI_KERNEL_REDUCE_F32;
+/* The mean of integers of 32 bits goes through a sum of 64, so results may be wider than elements, or narrower. */
+static leati_kernel reduce_kernel(const leati_view *x, const leati_view *y) {
+  const leati_kernel_set set = x->type == y->type            ? LEATI_KERNELS_REDUCE
+                               : x->item_size < y->item_size ? LEATI_KERNELS_REDUCE_WIDEN
+                                                             : LEATI_KERNELS_REDUCE_NARROW;
+  return leati_kernel_find(set, x->type);
 }
 
 /* One dispatch: `y` has args->results * args->chunks elements. */
 static int32_t add_stage(leati_planner *planner, reduce_args *args, const leati_lines *lines, uint32_t before,
                          uint32_t combine, uint32_t after, const leati_view *x, const leati_view *shift,
                          const leati_view *y, leat_error *err) {
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = reduce_kernel(x->type, y->type),
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = reduce_kernel(x, y),
                                                .constants.reduce = {.lines_spec = lines->spec,
                                                                     .before = before,
                                                                     .combine = combine,
@@ -436,11 +434,8 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
     args.kept_stride[d] = (int32_t)kept.stride[d];
   }
   choose_chunks(&lines, args.results, args.count, &args.chunks, &args.chunk);
-  const leati_kernel kernel = x.type == LEAT_TYPE_INT64   ? LEATI_KERNEL_ARG_REDUCE_I64
-                              : x.type == LEAT_TYPE_INT32 ? LEATI_KERNEL_ARG_REDUCE_I32
-                                                          : LEATI_KERNEL_ARG_REDUCE_F32;
   const uint32_t smallest = leati_op_def_of(op)->param == ARG_MIN;
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = kernel,
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_ARG_REDUCE, x.type),
                                                .constants.arg_reduce = {.lines_spec = lines.spec,
                                                                         .smallest = smallest,
                                                                         .last = state->last,
