@@ -90,7 +90,7 @@ static int32_t softmax_plan(const leat_op *op, leati_planner *planner, const lea
     uint32_t lines, count, inner;
   } args = {.lines = (uint32_t)lines, .count = (uint32_t)count, .inner = (uint32_t)inner};
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = LEATI_KERNEL_SOFTMAX,
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_SOFTMAX, x.type),
                    .constants.softmax = {.lines_spec = share.spec,
                                          .held = share.held,
                                          .logarithm = leati_op_def_of(op)->param == LOG_SOFTMAX}},
@@ -157,7 +157,7 @@ typedef struct norm_job {
 static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) {
   norm_args *args = &job->args;
   const leati_lines share = leati_lines_choose(true, args->lines, args->count);
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_NORM,
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_NORM, job->x->type),
                                                .constants.norm = {.lines_spec = share.spec,
                                                                   .held = share.held,
                                                                   .rms = job->rms,
@@ -539,13 +539,13 @@ static int32_t batch_plan(const leat_op *op, leati_planner *planner, const leati
             .inner = (uint32_t)inner,
             .epsilon = state->epsilon};
   const bool quads = inner % 4 == 0 && in[0].address % 16 == 0 && y->address % 16 == 0;
-  leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = LEATI_KERNEL_BATCH_NORM, .constants.batch_norm = {.quads = quads}},
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({&in[0], &args.x}, {&in[1], &args.scale}, {&in[2], &args.bias}, {&in[3], &args.mean},
-                  {&in[4], &args.variance}),
-      LEATI_WRITES({y, &args.y})};
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_BATCH_NORM, in[0].type),
+                                               .constants.batch_norm = {.quads = quads}},
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({&in[0], &args.x}, {&in[1], &args.scale}, {&in[2], &args.bias},
+                                              {&in[3], &args.mean}, {&in[4], &args.variance}),
+                                  LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, y->count, 1024, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

@@ -77,7 +77,7 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
   }
   const uint32_t average = leati_op_def_of(op)->param == AVERAGE_POOL;
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = LEATI_KERNEL_POOL,
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_POOL, x.type),
                    .constants.pool = {.average = average, .count_padding = state->count_padding}},
       .args = &args,
       .args_size = sizeof(args),

@@ -277,7 +277,7 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
     ++args.rank;
   }
   const uint32_t extrapolate = state->transformation == TF_CROP_AND_RESIZE;
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_RESIZE,
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_RESIZE, x.type),
                                                .constants.resize = {.linear_axes = linear_axes,
                                                                     .nearest = state->nearest,
                                                                     .extrapolate = extrapolate}},
