@@ -40,10 +40,10 @@ typedef struct depthwise_args {
   int32_t kernel[3], stride[3], dilation[3], pad[3];
 } depthwise_args;
 
-static const leati_kernel tile_kernels[LEATI_TILE_COUNT] = {
-    [LEATI_TILE_128] = LEATI_KERNEL_CONV_128,
-    [LEATI_TILE_64] = LEATI_KERNEL_CONV_64,
-    [LEATI_TILE_32] = LEATI_KERNEL_CONV_32,
+static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_CONV_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_CONV_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_CONV_32,
 };
 
 /* Multiplier and shift by which the kernel divides numbers below 2^31 by `d`: the rounded-up inverse of d with 33 bits,
@@ -190,12 +190,12 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
   const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1;
-  leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = LEATI_KERNEL_CONV_DEPTHWISE, .constants.conv_depthwise = {.sliding = sliding}},
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({x, &args.x}, {w, &args.weights}, {bias, &args.bias}),
-      LEATI_WRITES({y, &args.y})};
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CONV_DEPTHWISE, y->type),
+                                               .constants.conv_depthwise = {.sliding = sliding}},
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({x, &args.x}, {w, &args.weights}, {bias, &args.bias}),
+                                  LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, args.count, 256, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
@@ -277,7 +277,7 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   const leati_view *const c = split ? &pieces : y;
   args.gemm.vector_store = pixels % 4 == 0 && c->address % 16 == 0;
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = tile_kernels[tile],
+      .pipeline = {.kernel = leati_kernel_find(tile_kernels[tile], y->type),
                    .constants.conv = {.mode_a = quads ? 0 : 2, .transposed = transposed, .volume = volume}},
       .args = &args,
       .args_size = sizeof(args),

@@ -52,11 +52,11 @@ int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leat
 
 static const struct {
   uint32_t rows, columns;
-  leati_kernel kernel;
+  leati_kernel_set kernels;
 } tile_table[LEATI_TILE_COUNT] = {
-    [LEATI_TILE_128] = {128, 128, LEATI_KERNEL_GEMM_128},
-    [LEATI_TILE_64] = {64, 64, LEATI_KERNEL_GEMM_64},
-    [LEATI_TILE_32] = {32, 32, LEATI_KERNEL_GEMM_32},
+    [LEATI_TILE_128] = {128, 128, LEATI_KERNELS_GEMM_128},
+    [LEATI_TILE_64] = {64, 64, LEATI_KERNELS_GEMM_64},
+    [LEATI_TILE_32] = {32, 32, LEATI_KERNELS_GEMM_32},
 };
 
 /* Splits k when there are few workgroups and each has much to do. `step` is what the kernel takes of k at once. */
@@ -117,7 +117,7 @@ int32_t leati_plan_gemm_sum(leati_planner *planner, const leati_view *pieces, ui
             .bias_column = (int32_t)bias_column,
             .alpha = alpha,
             .beta = beta};
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_GEMM_SUM},
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_GEMM_SUM, c->type)},
                                   .args = &args,
                                   .args_size = sizeof(args),
                                   LEATI_READS({pieces, &args.pieces}, {bias, &args.bias}),
@@ -241,11 +241,12 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_er
     while (rows < args.m) {
       rows *= 2;
     }
-    pipeline = (leati_pipeline_key){.kernel = LEATI_KERNEL_GEMV, .constants.gemv = {.rows = rows, .along_k = along}};
+    pipeline = (leati_pipeline_key){.kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm.c->type),
+                                    .constants.gemv = {.rows = rows, .along_k = along}};
   } else {
     const leati_tile tile = leati_gemm_choose_tile(&args);
-    pipeline =
-        (leati_pipeline_key){.kernel = tile_table[tile].kernel, .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b}};
+    pipeline = (leati_pipeline_key){.kernel = leati_kernel_find(tile_table[tile].kernels, gemm.c->type),
+                                    .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b}};
   }
 
   leati_view pieces;
