@@ -183,41 +183,14 @@ static int32_t add(leati_planner *planner, const elementwise *e, const leati_vie
 #define TYPES_MOVED (TYPES_NUMBER | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64 | LEAT_TYPE_BOOL)
 #define TYPES_CAST (TYPES_NUMBER | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_BOOL)
 
-/* Kernels of one element type each. */
-typedef struct typed_kernels {
-  uint64_t type;
-  leati_kernel unary, binary, compare, clip;
-  uint32_t any; /* LEAT_ANY_* */
-} typed_kernels;
-
-#define INTEGER_ROW(type_, short_)                                                                           \
-  {                                                                                                          \
-    .type = LEAT_TYPE_##type_, .unary = LEATI_KERNEL_UNARY_##short_, .binary = LEATI_KERNEL_BINARY_##short_, \
-    .compare = LEATI_KERNEL_COMPARE_##short_, .clip = LEATI_KERNEL_CLIP_##short_, .any = LEAT_ANY_##short_   \
-  }
-static const typed_kernels kernels_by_type[] = {
-    INTEGER_ROW(FLOAT32, F32),
-    INTEGER_ROW(INT64, I64),
-    INTEGER_ROW(INT32, I32),
-    INTEGER_ROW(INT16, I16),
-    INTEGER_ROW(INT8, I8),
-    INTEGER_ROW(UINT64, U64),
-    INTEGER_ROW(UINT32, U32),
-    INTEGER_ROW(UINT16, U16),
-    INTEGER_ROW(UINT8, U8),
-    {.type = LEAT_TYPE_BOOL, .compare = LEATI_KERNEL_COMPARE_BOOL, .any = LEAT_ANY_BOOL},
-    {.type = LEAT_TYPE_FLOAT16, .any = LEAT_ANY_F16},
-    {.type = LEAT_TYPE_BFLOAT16, .any = LEAT_ANY_BF16},
-};
-
-/* The row of a type; the registry lets no type pass that an operator does not list. */
-static const typed_kernels *kernels_of(uint64_t type) {
-  const typed_kernels *row = kernels_by_type;
-  while (row->type != type) {
-    ++row;
-  }
-  return row;
+/* A type as the kernels of Cast and Pow are told of it. */
+static uint32_t type_code(uint64_t type) {
+  return (uint32_t)__builtin_ctzll(type);
 }
+_Static_assert(LEAT_TYPE_FLOAT32 == UINT64_C(1) << LEAT_ANY_F32 && LEAT_TYPE_BFLOAT16 == UINT64_C(1) << LEAT_ANY_BF16 &&
+                   LEAT_TYPE_INT8 == UINT64_C(1) << LEAT_ANY_I8 && LEAT_TYPE_UINT8 == UINT64_C(1) << LEAT_ANY_U8 &&
+                   LEAT_TYPE_BOOL == UINT64_C(1) << LEAT_ANY_BOOL,
+               "elementwise_codes.glsl numbers types as the ABI does");
 
 LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
 LEATI_TYPE(type_number, "T", TYPES_NUMBER);
@@ -438,9 +411,10 @@ static int32_t infer_cast(const leat_op *op, const leati_call *call, leat_shape 
 /* ---- Operators -------------------------------------------------------------------------------------------------- */
 
 static leati_kernel unary_kernel(uint64_t type, uint32_t operation) {
-  return operation >= LEAT_EW_FIRST_TRIGONOMETRIC ? LEATI_KERNEL_TRIGONOMETRIC_F32
-         : operation >= LEAT_EW_FIRST_EXPONENTIAL ? LEATI_KERNEL_EXPONENTIAL_F32
-                                                  : kernels_of(type)->unary;
+  const leati_kernel_set set = operation >= LEAT_EW_FIRST_TRIGONOMETRIC ? LEATI_KERNELS_TRIGONOMETRIC
+                               : operation >= LEAT_EW_FIRST_EXPONENTIAL ? LEATI_KERNELS_EXPONENTIAL
+                                                                        : LEATI_KERNELS_UNARY;
+  return leati_kernel_find(set, type);
 }
 
 static int32_t plan_unary(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -459,7 +433,7 @@ static int32_t plan_unary(const leat_op *op, leati_planner *planner, const leati
 static int32_t plan_classify(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise_state *const state = leati_op_state_const(op);
   const elementwise e = {
-      .kernel = LEATI_KERNEL_CLASSIFY_F32,
+      .kernel = leati_kernel_find(LEATI_KERNELS_CLASSIFY, call->inputs[0].type),
       .operation = state->operation,
       .parameters = state->parameters,
       .operand_count = 1,
@@ -471,7 +445,7 @@ static int32_t plan_classify(const leat_op *op, leati_planner *planner, const le
 static int32_t plan_not(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const elementwise e = {
-      .kernel = LEATI_KERNEL_LOGIC_NOT_BOOL,
+      .kernel = leati_kernel_find(LEATI_KERNELS_LOGIC_NOT, call->inputs[0].type),
       .operation = LEAT_EW_NOT,
       .operand_count = 1,
       .operands = {&call->inputs[0]},
@@ -489,7 +463,7 @@ static int32_t plan_binary(const leat_op *op, leati_planner *planner, const leat
   const uint32_t operation = operation_of(op);
   const bool divides = operation == LEAT_EW_DIV || operation == LEAT_EW_MOD || operation == LEAT_EW_FMOD;
   const elementwise e = {
-      .kernel = kernels_of(call->inputs[0].type)->binary,
+      .kernel = leati_kernel_find(LEATI_KERNELS_BINARY, call->inputs[0].type),
       .operation = operation,
       .divides = divides && call->inputs[0].type != LEAT_TYPE_FLOAT32 ? leati_op_def_of(op)->info.name : NULL,
       .operand_count = 2,
@@ -500,7 +474,7 @@ static int32_t plan_binary(const leat_op *op, leati_planner *planner, const leat
 
 static int32_t plan_compare(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise e = {
-      .kernel = kernels_of(call->inputs[0].type)->compare,
+      .kernel = leati_kernel_find(LEATI_KERNELS_COMPARE, call->inputs[0].type),
       .operation = operation_of(op),
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},
@@ -510,7 +484,7 @@ static int32_t plan_compare(const leat_op *op, leati_planner *planner, const lea
 
 static int32_t plan_logic(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise e = {
-      .kernel = LEATI_KERNEL_LOGIC_BOOL,
+      .kernel = leati_kernel_find(LEATI_KERNELS_LOGIC, call->inputs[0].type),
       .operation = operation_of(op),
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},
@@ -522,7 +496,6 @@ static int32_t plan_logic(const leat_op *op, leati_planner *planner, const leati
 static int32_t plan_variadic(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_op_def *const def = leati_op_def_of(op);
   const leati_view *const result = &call->outputs[0];
-  const typed_kernels *const kernels = kernels_of(result->type);
   if (call->input_count == 1) {
     return leati_plan_strided_copy(planner, &call->inputs[0], result, err);
   }
@@ -530,7 +503,7 @@ static int32_t plan_variadic(const leat_op *op, leati_planner *planner, const le
   const float parameters[2] = {(float)call->input_count, 0.0f};
   for (uint32_t i = 1; i < call->input_count; ++i) {
     const elementwise e = {
-        .kernel = kernels->binary,
+        .kernel = leati_kernel_find(LEATI_KERNELS_BINARY, result->type),
         .operation = mean && i + 1 < call->input_count ? LEAT_EW_ADD : def->param,
         .parameters = parameters,
         .operand_count = 2,
@@ -543,13 +516,10 @@ static int32_t plan_variadic(const leat_op *op, leati_planner *planner, const le
 
 static int32_t plan_pow(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
-  const uint64_t type = call->inputs[0].type;
   const elementwise e = {
-      .kernel = type == LEAT_TYPE_FLOAT32 ? LEATI_KERNEL_POW_F32
-                : type == LEAT_TYPE_INT32 ? LEATI_KERNEL_POW_I32
-                                          : LEATI_KERNEL_POW_I64,
+      .kernel = leati_kernel_find(LEATI_KERNELS_POW, call->inputs[0].type),
       .operation = LEAT_EW_POW,
-      .type_in = kernels_of(call->inputs[1].type)->any,
+      .type_in = type_code(call->inputs[1].type),
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},
   };
@@ -579,7 +549,7 @@ static int32_t plan_clip(const leat_op *op, leati_planner *planner, const leati_
     bounds[i].count = 1;
   }
   const elementwise e = {
-      .kernel = kernels_of(x->type)->clip,
+      .kernel = leati_kernel_find(LEATI_KERNELS_CLIP, x->type),
       .operation = LEAT_EW_CLIP,
       .type_in = (given[0] != NULL ? 1u : 0u) | (given[1] != NULL ? 2u : 0u),
       .operand_count = 3,
@@ -590,12 +560,8 @@ static int32_t plan_clip(const leat_op *op, leati_planner *planner, const leati_
 
 static int32_t plan_where(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
-  const uint32_t size = call->inputs[1].item_size;
   const elementwise e = {
-      .kernel = size == 1   ? LEATI_KERNEL_WHERE_8
-                : size == 2 ? LEATI_KERNEL_WHERE_16
-                : size == 4 ? LEATI_KERNEL_WHERE_32
-                            : LEATI_KERNEL_WHERE_64,
+      .kernel = leati_kernel_find_item(LEATI_KERNELS_WHERE, call->inputs[1].item_size),
       .operation = LEAT_EW_WHERE,
       .operand_count = 3,
       .operands = {&call->inputs[0], &call->inputs[1], &call->inputs[2]},
@@ -615,8 +581,8 @@ static int32_t plan_cast(const leat_op *op, leati_planner *planner, const leati_
   const elementwise e = {
       .kernel = LEATI_KERNEL_CAST,
       .operation = LEAT_EW_IDENTITY,
-      .type_in = kernels_of(x->type)->any,
-      .type_out = kernels_of(result->type)->any,
+      .type_in = type_code(x->type),
+      .type_out = type_code(result->type),
       .operand_count = 1,
       .operands = {x},
   };

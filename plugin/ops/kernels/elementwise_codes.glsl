@@ -81,18 +81,19 @@
 #define LEAT_EW_STRIDED 0 /* one by one, any strides */
 #define LEAT_EW_VECTOR 1  /* four side by side in the innermost dimension, which is compact or repeated */
 
-/* Types, as the specialisation constants type_in and type_out; those up to LEAT_ANY_BF16 are floating-point. */
+/* Types, as the specialisation constants type_in and type_out: the bits of LEAT_TYPE_..., so that those up to
+ * LEAT_ANY_BF16 are floating-point. */
 #define LEAT_ANY_F32 0u
 #define LEAT_ANY_F16 1u
 #define LEAT_ANY_BF16 2u
-#define LEAT_ANY_I8 3u
-#define LEAT_ANY_I16 4u
-#define LEAT_ANY_I32 5u
-#define LEAT_ANY_I64 6u
-#define LEAT_ANY_U8 7u
-#define LEAT_ANY_U16 8u
-#define LEAT_ANY_U32 9u
-#define LEAT_ANY_U64 10u
-#define LEAT_ANY_BOOL 11u
+#define LEAT_ANY_I8 4u
+#define LEAT_ANY_I16 5u
+#define LEAT_ANY_I32 6u
+#define LEAT_ANY_I64 7u
+#define LEAT_ANY_U8 8u
+#define LEAT_ANY_U16 9u
+#define LEAT_ANY_U32 10u
+#define LEAT_ANY_U64 11u
+#define LEAT_ANY_BOOL 12u
 
 #endif
