@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel.h"
 #include "pages.h"
 #include "status.h"
 #include "sync.h"
@@ -158,6 +159,7 @@ static bool makes_sync_files(const leati_physical *physical, const extensions *h
 /* Takes over the limits, and notes those that are too low. */
 static void read_limits(leati_physical *physical, const VkPhysicalDeviceLimits *limits) {
   physical->max_groups_x = limits->maxComputeWorkGroupCount[0];
+  physical->shared_memory = limits->maxComputeSharedMemorySize;
   physical->uniform_alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
   if (limits->maxComputeWorkGroupInvocations < MIN_GROUP_INVOCATIONS ||
       limits->maxComputeWorkGroupSize[0] < MIN_GROUP_INVOCATIONS) {
@@ -180,6 +182,10 @@ static void read_features(leati_physical *physical) {
   }
   LEATI_REQUIRED_FEATURES(CHECK)
 #undef CHECK
+#define NOTE(capability, group, name) \
+  physical->kernel_features |= (f.group.name ? 1u : 0u) << LEATI_FEATURE_NUMBER_##name;
+  LEATI_KERNEL_FEATURES(NOTE)
+#undef NOTE
   physical->has_float16 = f.v12.shaderFloat16 == VK_TRUE;
   physical->has_query_reset = f.v12.hostQueryReset == VK_TRUE;
 }
@@ -210,7 +216,10 @@ static void probe(leati_physical *physical, const extensions *has) {
   VkPhysicalDeviceMaintenance3Properties limits3 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
                                                     .pNext = &driver};
   VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &limits3};
-  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+                                                 .pNext = &id};
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                            .pNext = &subgroup};
   VkPhysicalDeviceProperties2 basic = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   physical->instance->GetPhysicalDeviceProperties2(physical->handle, &basic);
 
@@ -246,6 +255,7 @@ static void probe(leati_physical *physical, const extensions *has) {
     physical->works_in_host_memory = imports_pages(physical, has);
   }
   read_limits(physical, &properties.properties.limits);
+  physical->subgroup_size = subgroup.subgroupSize;
   read_features(physical);
   physical->has_sync_fd = makes_sync_files(physical, has);
   physical->common_clock = has_common_clock(physical, has);

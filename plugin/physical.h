@@ -27,10 +27,13 @@ typedef struct leati_physical {
   bool has_sync_fd;          /**< semaphores become sync files (VK_KHR_external_semaphore_fd) */
   uint32_t queue_family, queue_count;
   uint32_t max_groups_x;
-  bool has_query_reset;    /**< hostQueryReset */
-  uint32_t timestamp_bits; /**< of the queue family; 0: no timestamps */
-  float timestamp_period;  /**< nanoseconds of one step */
-  bool common_clock;       /**< all queues have one clock */
+  uint32_t kernel_features; /**< those of LEATI_KERNEL_FEATURES (kernel.h) that an open device has */
+  uint32_t shared_memory;   /**< bytes that a workgroup may have */
+  uint32_t subgroup_size;   /**< invocations */
+  bool has_query_reset;     /**< hostQueryReset */
+  uint32_t timestamp_bits;  /**< of the queue family; 0: no timestamps */
+  float timestamp_period;   /**< nanoseconds of one step */
+  bool common_clock;        /**< all queues have one clock */
   uint32_t uniform_alignment;
   VkPhysicalDeviceMemoryProperties memory;
 } leati_physical;

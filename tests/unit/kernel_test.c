@@ -10,7 +10,7 @@
 #include <leat/backend.h>
 #include <string.h>
 
-#include "leat_kernels.h"
+#include "kernel.h"
 
 /* Numbers of the SPIR-V specification. */
 enum { HEADER_WORDS = 5, OP_TYPE_BOOL = 20, OP_TYPE_INT = 21, OP_TYPE_FLOAT = 22, OP_DECORATE = 71, SPEC_ID = 1 };
@@ -119,11 +119,108 @@ static void variants_are_found_by_type_and_size(void **state) {
   }
 }
 
+/* ---- What kernels need ---------------------------------------------------------------------------------------- */
+
+/* A device that has it all. */
+static const leati_physical able = {
+    .info = {.name = "made up"}, .kernel_features = UINT32_MAX, .shared_memory = 32768, .subgroup_size = 32};
+
+/* Whether a kernel runs on a device; else the message has the words. */
+static bool runs(const leati_physical *physical, const leati_kernel_code *code, const char *words) {
+  leat_error err = {.struct_size = sizeof(err)};
+  const int32_t status = leati_kernel_check(physical, code, "Frobnicate", &err);
+  if (status == LEAT_OK) {
+    return true;
+  }
+  assert_int_equal(status, LEAT_ERROR_NOT_SUPPORTED);
+  if (strstr(err.message, "Frobnicate: kernel ") != err.message || strstr(err.message, code->name) == NULL ||
+      strstr(err.message, words) == NULL || strstr(err.message, "made up") == NULL) {
+    fail_msg("\"%s\" does not tell \"%s\"", err.message, words);
+  }
+  return false;
+}
+
+/* Each kernel needs no more than what devices must have to be used at all. */
+static void every_kernel_runs_on_every_usable_device(void **state) {
+  (void)state;
+  leati_physical least = able;
+  least.kernel_features &= ~(1u << LEATI_FEATURE_NUMBER_shaderFloat16);
+  for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
+    assert_true(runs(&least, &leati_kernel_codes[i], ""));
+  }
+}
+
+static void what_a_device_lacks_is_named(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t feature;
+    leati_kernel kernel;
+    const char *name;
+  } needs[] = {
+      {LEATI_FEATURE_NUMBER_shaderInt64, LEATI_KERNEL_SOFTMAX_F32, "shaderInt64"},
+      {LEATI_FEATURE_NUMBER_storageBuffer16BitAccess, LEATI_KERNEL_UNARY_I16, "storageBuffer16BitAccess"},
+      {LEATI_FEATURE_NUMBER_storageBuffer8BitAccess, LEATI_KERNEL_COPY_8, "storageBuffer8BitAccess"},
+      {LEATI_FEATURE_NUMBER_bufferDeviceAddress, LEATI_KERNEL_GEMV_F32, "bufferDeviceAddress"},
+  };
+  for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); ++i) {
+    leati_physical poor = able;
+    poor.kernel_features &= ~(1u << needs[i].feature);
+    assert_false(runs(&poor, &leati_kernel_codes[needs[i].kernel], needs[i].name));
+  }
+  leati_physical narrow = able;
+  narrow.kernel_features &= ~(1u << LEATI_FEATURE_NUMBER_storageBuffer8BitAccess);
+  assert_true(runs(&narrow, &leati_kernel_codes[LEATI_KERNEL_COPY_32], ""));
+}
+
+static void shared_memory_is_counted(void **state) {
+  (void)state;
+  static const struct {
+    leati_kernel kernel;
+    uint32_t bytes;
+  } uses[] = {
+      {LEATI_KERNEL_COPY_32, 0},
+      {LEATI_KERNEL_REDUCE_I32, 256 * 4},
+      {LEATI_KERNEL_REDUCE_I64, 256 * 8},
+      {LEATI_KERNEL_ARG_REDUCE_I64, 256 * (8 + 4)},
+      {LEATI_KERNEL_GEMM_128_F32, 16 * (33 + 33) * 16},
+      {LEATI_KERNEL_GEMM_32_F32, 4 * 16 * (9 + 9) * 16},
+  };
+  for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); ++i) {
+    leati_physical tight = able;
+    tight.shared_memory = uses[i].bytes;
+    assert_true(runs(&tight, &leati_kernel_codes[uses[i].kernel], ""));
+    --tight.shared_memory;
+    assert_true(uses[i].bytes == 0 || !runs(&tight, &leati_kernel_codes[uses[i].kernel], "bytes of shared memory"));
+  }
+}
+
+static void subgroups_are_those_that_it_is_written_for(void **state) {
+  (void)state;
+  leati_kernel_code code = leati_kernel_codes[LEATI_KERNEL_GEMV_F32];
+  code.subgroup_size = 32;
+  assert_true(runs(&able, &code, ""));
+  code.subgroup_size = 64;
+  assert_false(runs(&able, &code, "subgroups of 64 invocations"));
+}
+
+/* A capability that no feature stands for cannot be had. */
+static void an_unknown_capability_is_refused(void **state) {
+  (void)state;
+  static const uint32_t words[] = {0x07230203, 0x00010500, 0, 1, 0, 2u << 16 | 17, 6022};
+  const leati_kernel_code code = {.name = "strange", .words = words, .size = sizeof(words)};
+  assert_false(runs(&able, &code, "6022"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(constants_are_those_of_the_module),
       cmocka_unit_test(types_are_in_the_module),
       cmocka_unit_test(variants_are_found_by_type_and_size),
+      cmocka_unit_test(every_kernel_runs_on_every_usable_device),
+      cmocka_unit_test(what_a_device_lacks_is_named),
+      cmocka_unit_test(shared_memory_is_counted),
+      cmocka_unit_test(subgroups_are_those_that_it_is_written_for),
+      cmocka_unit_test(an_unknown_capability_is_refused),
   };
   return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
 }
