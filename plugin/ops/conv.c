@@ -399,6 +399,8 @@ static const leati_op_def op_conv = {.info = {.struct_size = sizeof(leat_op_info
                                      .supports = conv_supports,
                                      .create = conv_create,
                                      .infer = conv_infer,
+                                     LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,
+                                                   LEATI_KERNELS_CONV_DEPTHWISE, LEATI_KERNELS_GEMM_SUM),
                                      .plan = conv_plan};
 
 static const leati_op_def op_conv_transpose = {
@@ -421,6 +423,8 @@ static const leati_op_def op_conv_transpose = {
     .supports = conv_supports,
     .create = conv_create,
     .infer = conv_infer,
+    LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32, LEATI_KERNELS_CONV_DEPTHWISE,
+                  LEATI_KERNELS_GEMM_SUM),
     .plan = conv_plan};
 
 static const leati_op_def *const defs[] = {&op_conv, &op_conv_transpose};

@@ -605,6 +605,7 @@ static int32_t plan_cast(const leat_op *op, leati_planner *planner, const leati_
       .state_size = sizeof(elementwise_state),                                                                 \
       .create = (create_),                                                                                     \
       .infer = leati_infer_same,                                                                               \
+      LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),              \
       .plan = plan_unary,                                                                                      \
   }
 #define UNARY(variable, name_, opset_min_, opset_max_, types_, operation_)                                      \
@@ -614,6 +615,7 @@ static int32_t plan_cast(const leat_op *op, leati_planner *planner, const leati_
       .state_size = sizeof(elementwise_state),                                                                  \
       .create = create_unary,                                                                                   \
       .infer = leati_infer_same,                                                                                \
+      LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),               \
       .plan = plan_unary,                                                                                       \
   }
 UNARY(op_neg, "Neg", 6, 13, type_signed, LEAT_EW_NEG);
@@ -662,6 +664,7 @@ static const leati_op_def op_quick_gelu = {
     .state_size = sizeof(elementwise_state),
     .create = create_swish,
     .infer = leati_infer_same,
+    LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),
     .plan = plan_unary,
 };
 static const leati_op_def op_gelu = {
@@ -671,6 +674,7 @@ static const leati_op_def op_gelu = {
     .supports = supports_gelu,
     .create = create_gelu,
     .infer = leati_infer_same,
+    LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),
     .plan = plan_unary,
 };
 static const leati_op_def op_gelu_microsoft = {
@@ -678,6 +682,7 @@ static const leati_op_def op_gelu_microsoft = {
     .state_size = sizeof(elementwise_state),
     .create = create_gelu,
     .infer = leati_infer_same,
+    LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),
     .plan = plan_unary,
 };
 static const leati_op_def op_isnan = {
@@ -687,6 +692,7 @@ static const leati_op_def op_isnan = {
     .state_size = sizeof(elementwise_state),
     .create = create_unary,
     .infer = infer_bool_same,
+    LEATI_KERNELS(LEATI_KERNELS_CLASSIFY),
     .plan = plan_classify,
 };
 static const leati_op_def op_isinf = {
@@ -696,11 +702,13 @@ static const leati_op_def op_isinf = {
     .state_size = sizeof(elementwise_state),
     .create = create_isinf,
     .infer = infer_bool_same,
+    LEATI_KERNELS(LEATI_KERNELS_CLASSIFY),
     .plan = plan_classify,
 };
 static const leati_op_def op_not = {
     .info = {INFO("Not", "", 1, 1, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_bool_in)},
     .infer = leati_infer_same,
+    LEATI_KERNELS(LEATI_KERNELS_LOGIC_NOT),
     .plan = plan_not,
 };
 
@@ -710,6 +718,7 @@ static const leati_op_def op_not = {
       .info = {INFO(name_, "", opset_min_, opset_max_, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_)}, \
       .param = (operation_),                                                                                    \
       .infer = (infer_),                                                                                        \
+      LEATI_KERNELS(LEATI_KERNELS_BINARY, LEATI_KERNELS_LOGIC),                                                 \
       .plan = (plan_),                                                                                          \
   }
 BINARY(op_add, "Add", 7, 14, type_number, LEAT_EW_ADD, infer_broadcast, plan_binary);
@@ -728,12 +737,14 @@ static const leati_op_def op_mod = {
     .supports = supports_mod,
     .create = create_mod,
     .infer = infer_broadcast,
+    LEATI_KERNELS(LEATI_KERNELS_BINARY),
     .plan = plan_binary,
 };
 static const leati_op_def op_pow = {
     .info = {INFO("Pow", "", 7, 15, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_pow, &type_pow_exponent)},
     .input_types = numbers_0_1,
     .infer = infer_broadcast,
+    LEATI_KERNELS(LEATI_KERNELS_POW),
     .plan = plan_pow,
 };
 
@@ -743,6 +754,7 @@ static const leati_op_def op_pow = {
       .output_types = number_1,                                                                      \
       .param = (operation_),                                                                         \
       .infer = infer_bool_broadcast,                                                                 \
+      LEATI_KERNELS(LEATI_KERNELS_COMPARE),                                                          \
       .plan = plan_compare,                                                                          \
   }
 COMPARE(op_equal, "Equal", 7, 19, type_equal, LEAT_EW_EQUAL);
@@ -757,6 +769,7 @@ COMPARE(op_greater_or_equal, "GreaterOrEqual", 12, 16, type_number, LEAT_EW_GREA
       .info = {INFO(name_, "", 8, 13, 1, LEAT_VARIADIC), LEATI_TYPES(&types_)}, \
       .param = (operation_),                                                    \
       .infer = infer_broadcast,                                                 \
+      LEATI_KERNELS(LEATI_KERNELS_BINARY),                                      \
       .plan = plan_variadic,                                                    \
   }
 VARIADIC(op_min, "Min", type_number, LEAT_EW_MIN);
@@ -767,6 +780,7 @@ VARIADIC(op_mean, "Mean", type_float, LEAT_EW_ADD_SCALED);
 static const leati_op_def op_clip = {
     .info = {INFO("Clip", "", 11, 13, 1, 3), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_number)},
     .infer = infer_clip,
+    LEATI_KERNELS(LEATI_KERNELS_CLIP),
     .plan = plan_clip,
 };
 static const leati_op_def op_where = {
@@ -775,6 +789,7 @@ static const leati_op_def op_where = {
     .input_types = numbers_0_1_1,
     .output_types = number_1,
     .infer = infer_broadcast,
+    LEATI_KERNELS(LEATI_KERNELS_WHERE),
     .plan = plan_where,
 };
 static const leati_op_def op_cast = {

@@ -471,6 +471,7 @@ static const leati_op_def op_gather = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_gather,
+    LEATI_KERNELS(LEATI_KERNELS_GATHER),
     .plan = plan_gather,
 };
 static const leati_op_def op_gather_elements = {
@@ -481,6 +482,7 @@ static const leati_op_def op_gather_elements = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_gather_elements,
+    LEATI_KERNELS(LEATI_KERNELS_GATHER_ELEMENTS),
     .plan = plan_gather_elements,
 };
 static const leati_op_def op_scatter_elements = {
@@ -492,6 +494,7 @@ static const leati_op_def op_scatter_elements = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_scatter_elements,
+    LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ELEMENTS),
     .plan = plan_scatter_elements,
 };
 static const leati_op_def op_gather_nd = {
@@ -503,6 +506,7 @@ static const leati_op_def op_gather_nd = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_gather_nd,
+    LEATI_KERNELS(LEATI_KERNELS_GATHER_ND),
     .plan = plan_gather_nd,
 };
 static const leati_op_def op_scatter_nd = {
@@ -514,6 +518,7 @@ static const leati_op_def op_scatter_nd = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_scatter_nd,
+    LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ND),
     .plan = plan_scatter_nd,
 };
 static const leati_op_def op_cumsum = {
@@ -524,6 +529,7 @@ static const leati_op_def op_cumsum = {
     .create = create_index,
     .least_rank = 1,
     .infer = infer_cumsum,
+    LEATI_KERNELS(LEATI_KERNELS_CUMSUM),
     .plan = plan_cumsum,
 };
 

@@ -426,6 +426,8 @@ static const leati_op_def op_matmul = {.info = {.struct_size = sizeof(leat_op_in
                                        .supports = matmul_supports,
                                        .create = matmul_create,
                                        .infer = matmul_infer,
+                                       LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64,
+                                                     LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV, LEATI_KERNELS_GEMM_SUM),
                                        .plan = matmul_plan};
 
 static const leati_op_def op_fused_matmul = {
@@ -444,6 +446,8 @@ static const leati_op_def op_fused_matmul = {
     .supports = matmul_supports,
     .create = matmul_create,
     .infer = matmul_infer,
+    LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV,
+                  LEATI_KERNELS_GEMM_SUM),
     .plan = matmul_plan};
 
 /* ---- Gemm ---------------------------------------------------------------------------------------------------------
@@ -543,6 +547,8 @@ static const leati_op_def op_gemm = {.info = {.struct_size = sizeof(leat_op_info
                                      .supports = gemm_supports,
                                      .create = matmul_create,
                                      .infer = gemm_infer,
+                                     LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32,
+                                                   LEATI_KERNELS_GEMV, LEATI_KERNELS_GEMM_SUM),
                                      .plan = gemm_plan};
 
 static const leati_op_def *const defs[] = {&op_matmul, &op_fused_matmul, &op_gemm};

@@ -909,6 +909,7 @@ static const leati_op_def op_transpose = {
     .create = create_transpose,
     .any_size = true,
     .infer = infer_transpose,
+    LEATI_KERNELS(LEATI_KERNELS_COPY),
     .plan = plan_transpose,
 };
 static const leati_op_def op_expand = {
@@ -917,6 +918,7 @@ static const leati_op_def op_expand = {
     .any_size = true,
     .supports = supports_expand,
     .infer = infer_expand,
+    LEATI_KERNELS(LEATI_KERNELS_COPY),
     .plan = plan_expand,
 };
 static const leati_op_def op_slice = {
@@ -924,6 +926,7 @@ static const leati_op_def op_slice = {
     .input_types = numbers_0_1,
     .any_size = true,
     .infer = infer_slice,
+    LEATI_KERNELS(LEATI_KERNELS_COPY),
     .plan = plan_slice,
 };
 static const leati_op_def op_concat = {
@@ -934,6 +937,7 @@ static const leati_op_def op_concat = {
     .any_size = true,
     .least_rank = 1,
     .infer = infer_concat,
+    LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS),
     .plan = plan_concat,
 };
 static const leati_op_def op_split = {
@@ -955,6 +959,7 @@ static const leati_op_def op_split = {
     .any_size = true,
     .least_rank = 1,
     .infer = infer_split,
+    LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS),
     .plan = plan_split,
 };
 static const leati_op_def op_pad = {
@@ -965,12 +970,14 @@ static const leati_op_def op_pad = {
     .supports = supports_pad,
     .create = create_pad,
     .infer = infer_pad,
+    LEATI_KERNELS(LEATI_KERNELS_PAD),
     .plan = plan_pad,
 };
 static const leati_op_def op_tile = {
     .info = {INFO("Tile", 6, 13, 2, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64)},
     .input_types = numbers_0_1,
     .infer = infer_tile,
+    LEATI_KERNELS(LEATI_KERNELS_COPY),
     .plan = plan_tile,
 };
 static const leati_op_def op_depth_to_space = {
@@ -983,6 +990,7 @@ static const leati_op_def op_depth_to_space = {
     .least_rank = 4,
     .most_rank = 4,
     .infer = infer_block,
+    LEATI_KERNELS(LEATI_KERNELS_COPY),
     .plan = plan_block,
 };
 static const leati_op_def op_space_to_depth = {
@@ -995,6 +1003,7 @@ static const leati_op_def op_space_to_depth = {
     .least_rank = 4,
     .most_rank = 4,
     .infer = infer_block,
+    LEATI_KERNELS(LEATI_KERNELS_COPY),
     .plan = plan_block,
 };
 static const leati_op_def op_trilu = {
@@ -1005,6 +1014,7 @@ static const leati_op_def op_trilu = {
     .create = create_trilu,
     .least_rank = 2,
     .infer = infer_trilu,
+    LEATI_KERNELS(LEATI_KERNELS_TRILU),
     .plan = plan_trilu,
 };
 

@@ -127,6 +127,7 @@ static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error
                                         .param = which,                               \
                                         .create = softmax_create,                     \
                                         .infer = softmax_infer,                       \
+                                        LEATI_KERNELS(LEATI_KERNELS_SOFTMAX),         \
                                         .plan = softmax_plan}
 SOFTMAX_OP(op_softmax, "Softmax", SOFTMAX);
 SOFTMAX_OP(op_log_softmax, "LogSoftmax", LOG_SOFTMAX);
@@ -390,6 +391,7 @@ static int32_t layer_supports(const leati_op_def *def, leat_device *device, cons
                                         .supports = layer_supports,                   \
                                         .create = layer_create,                       \
                                         .infer = layer_infer,                         \
+                                        LEATI_KERNELS(LEATI_KERNELS_NORM),            \
                                         .plan = layer_plan}
 LAYER_OP(op_layer, "LayerNormalization", "", 17, LAYER, 2, 3, 3, &attr_axis, &attr_epsilon, &attr_stash_type);
 LAYER_OP(op_rms, "RMSNormalization", "", 23, RMS, 2, 2, 1, &attr_axis, &attr_epsilon, &attr_stash_type);
@@ -495,6 +497,7 @@ static int32_t group_create(leat_op *op, const leati_op_desc *desc, leat_error *
                                         .supports = layer_supports,                   \
                                         .create = group_create,                       \
                                         .infer = group_infer,                         \
+                                        LEATI_KERNELS(LEATI_KERNELS_NORM),            \
                                         .plan = group_plan}
 GROUP_OP(op_instance, "InstanceNormalization", 6, 22, INSTANCE, &attr_epsilon);
 GROUP_OP(op_group, "GroupNormalization", 18, 21, GROUP, &attr_epsilon, &attr_num_groups, &attr_stash_type);
@@ -582,6 +585,7 @@ static const leati_op_def op_batch = {.info = {.struct_size = sizeof(leat_op_inf
                                       .supports = batch_supports,
                                       .create = batch_create,
                                       .infer = batch_infer,
+                                      LEATI_KERNELS(LEATI_KERNELS_BATCH_NORM),
                                       .plan = batch_plan};
 
 static const leati_op_def *const defs[] = {&op_softmax,    &op_log_softmax,     &op_layer,    &op_rms,   &op_simplified,

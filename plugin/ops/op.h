@@ -47,8 +47,12 @@ typedef struct leati_op_def {
    * with no such input, infer() sets it. */
   const uint8_t *output_types;
   size_t state_size; /**< bytes of leati_op_state(), zeroed before create */
-  uint32_t param;    /**< the family's own: which of its operators this is */
-  bool any_size; /**< tensors of 2^31 elements and more may be run; else they are refused as soon as they are known */
+  /** Sets of kernels that the operator runs, but for copies that make its inputs compact. It is refused if the device
+   * cannot run the one for the type of an input. */
+  const leati_kernel_set *kernels;
+  uint32_t kernel_count;
+  uint32_t param; /**< the family's own: which of its operators this is */
+  bool any_size;  /**< tensors of 2^31 elements and more may be run; else they are refused as soon as they are known */
   int8_t least_rank; /**< of input 0 */
   int8_t most_rank;  /**< of input 0; 0: LEAT_MAX_RANK */
   /** Says whether types, ranks and attributes are supported beyond what info says. May be NULL: yes. Called before
@@ -106,6 +110,10 @@ const void *leati_op_state_const(const leat_op *op);
 #define LEATI_ATTRIBUTES(...)                                    \
   .attributes = (const leat_op_attribute *const[]){__VA_ARGS__}, \
   .attribute_count = sizeof((const leat_op_attribute *const[]){__VA_ARGS__}) / sizeof(leat_op_attribute *)
+/** `kernels` of a def: LEATI_KERNELS(LEATI_KERNELS_GATHER). */
+#define LEATI_KERNELS(...)                            \
+  .kernels = (const leati_kernel_set[]){__VA_ARGS__}, \
+  .kernel_count = sizeof((const leati_kernel_set[]){__VA_ARGS__}) / sizeof(leati_kernel_set)
 /** A type parameter and an attribute as constants of a family file. */
 #define LEATI_TYPE(variable, name_, types_) \
   static const leat_op_type variable = {.struct_size = sizeof(leat_op_type), .name = (name_), .types = (types_)}

@@ -130,6 +130,7 @@ static const leati_op_def op_max_pool = {.info = {.struct_size = sizeof(leat_op_
                                          .supports = pool_supports,
                                          .create = pool_create,
                                          .infer = pool_infer,
+                                         LEATI_KERNELS(LEATI_KERNELS_POOL),
                                          .plan = pool_plan};
 
 static const leati_op_def op_average_pool = {
@@ -152,6 +153,7 @@ static const leati_op_def op_average_pool = {
     .supports = pool_supports,
     .create = pool_create,
     .infer = pool_infer,
+    LEATI_KERNELS(LEATI_KERNELS_POOL),
     .plan = pool_plan};
 
 /* ---- Global pools -------------------------------------------------------------------------------------------------
@@ -190,6 +192,7 @@ static int32_t global_plan(const leat_op *op, leati_planner *planner, const leat
                                         .param = reduction,                           \
                                         .least_rank = 2,                              \
                                         .infer = global_infer,                        \
+                                        LEATI_KERNELS(LEATI_KERNELS_REDUCE),          \
                                         .plan = global_plan}
 GLOBAL_POOL(op_global_average, "GlobalAveragePool", LEATI_REDUCE_MEAN);
 GLOBAL_POOL(op_global_max, "GlobalMaxPool", LEATI_REDUCE_MAX);

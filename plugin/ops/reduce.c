@@ -317,43 +317,47 @@ LEATI_ATTRIBUTE(attr_last, "select_last_index", INT);
 static const uint8_t axes_input_types[] = {0, 1};
 
 /* The form with an attribute, until opset 17 (12 for ReduceSum). */
-#define REDUCE_BY_ATTRIBUTE(variable, name_, reduction, type, last)                             \
-  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info),           \
-                                                 .name = name_,                                 \
-                                                 .domain = "",                                  \
-                                                 .opset_min = 11,                               \
-                                                 .opset_max = last,                             \
-                                                 .min_inputs = 1,                               \
-                                                 .max_inputs = 1,                               \
-                                                 .min_outputs = 1,                              \
-                                                 .max_outputs = 1,                              \
-                                                 LEATI_TYPES(&type),                            \
-                                                 LEATI_ATTRIBUTES(&attr_axes, &attr_keepdims)}, \
-                                        .state_size = sizeof(reduce_state),                     \
-                                        .param = reduction,                                     \
-                                        .create = reduce_create,                                \
-                                        .infer = reduce_infer,                                  \
-                                        .plan = reduce_plan}
+#define REDUCE_BY_ATTRIBUTE(variable, name_, reduction, type, last)                                 \
+  static const leati_op_def variable = {                                                            \
+      .info = {.struct_size = sizeof(leat_op_info),                                                 \
+               .name = name_,                                                                       \
+               .domain = "",                                                                        \
+               .opset_min = 11,                                                                     \
+               .opset_max = last,                                                                   \
+               .min_inputs = 1,                                                                     \
+               .max_inputs = 1,                                                                     \
+               .min_outputs = 1,                                                                    \
+               .max_outputs = 1,                                                                    \
+               LEATI_TYPES(&type),                                                                  \
+               LEATI_ATTRIBUTES(&attr_axes, &attr_keepdims)},                                       \
+      .state_size = sizeof(reduce_state),                                                           \
+      .param = reduction,                                                                           \
+      .create = reduce_create,                                                                      \
+      .infer = reduce_infer,                                                                        \
+      LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW), \
+      .plan = reduce_plan}
 /* The form with an input on the host. */
-#define REDUCE_BY_INPUT(variable, name_, reduction, type, first, last)                          \
-  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info),           \
-                                                 .name = name_,                                 \
-                                                 .domain = "",                                  \
-                                                 .opset_min = first,                            \
-                                                 .opset_max = last,                             \
-                                                 .min_inputs = 1,                               \
-                                                 .max_inputs = 2,                               \
-                                                 .min_outputs = 1,                              \
-                                                 .max_outputs = 1,                              \
-                                                 .host_inputs = 1u << 1,                        \
-                                                 LEATI_TYPES(&type, &type_axes),                \
-                                                 LEATI_ATTRIBUTES(&attr_keepdims, &attr_noop)}, \
-                                        .input_types = axes_input_types,                        \
-                                        .state_size = sizeof(reduce_state),                     \
-                                        .param = reduction,                                     \
-                                        .create = reduce_create,                                \
-                                        .infer = reduce_infer,                                  \
-                                        .plan = reduce_plan}
+#define REDUCE_BY_INPUT(variable, name_, reduction, type, first, last)                              \
+  static const leati_op_def variable = {                                                            \
+      .info = {.struct_size = sizeof(leat_op_info),                                                 \
+               .name = name_,                                                                       \
+               .domain = "",                                                                        \
+               .opset_min = first,                                                                  \
+               .opset_max = last,                                                                   \
+               .min_inputs = 1,                                                                     \
+               .max_inputs = 2,                                                                     \
+               .min_outputs = 1,                                                                    \
+               .max_outputs = 1,                                                                    \
+               .host_inputs = 1u << 1,                                                              \
+               LEATI_TYPES(&type, &type_axes),                                                      \
+               LEATI_ATTRIBUTES(&attr_keepdims, &attr_noop)},                                       \
+      .input_types = axes_input_types,                                                              \
+      .state_size = sizeof(reduce_state),                                                           \
+      .param = reduction,                                                                           \
+      .create = reduce_create,                                                                      \
+      .infer = reduce_infer,                                                                        \
+      LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW), \
+      .plan = reduce_plan}
 
 REDUCE_BY_ATTRIBUTE(op_sum_11, "ReduceSum", LEATI_REDUCE_SUM, type_numbers, 11);
 REDUCE_BY_INPUT(op_sum_13, "ReduceSum", LEATI_REDUCE_SUM, type_numbers, 13, 13);
@@ -503,6 +507,7 @@ static const uint8_t index_output_types[] = {1};
                                         .least_rank = 1,                                                    \
                                         .create = arg_create,                                               \
                                         .infer = arg_infer,                                                 \
+                                        LEATI_KERNELS(LEATI_KERNELS_ARG_REDUCE),                            \
                                         .plan = arg_plan}
 ARG_REDUCE(op_arg_max, "ArgMax", ARG_MAX);
 ARG_REDUCE(op_arg_min, "ArgMin", ARG_MIN);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "kernel.h"
 #include "ops/op.h"
 #include "ops/plan_cache.h"
 #include "status.h"
@@ -672,10 +673,35 @@ static int32_t check_known(const leat_op *op, const leati_op_desc *desc, leat_er
   return status;
 }
 
+/* Fails if the device cannot run a kernel of the operator for the type of an input, or for items of its size. */
+static int32_t check_kernels(const leati_op_def *def, const leat_device *device, const leati_op_desc *desc,
+                             leat_error *err) {
+  uint64_t types = 0;
+  for (uint32_t i = 0; i < desc->input_count; ++i) {
+    types |= leati_is_given(desc, i) ? leati_type_of(desc->inputs[i].dtype) : 0;
+  }
+  for (; types != 0; types &= types - 1) {
+    const uint64_t type = types & (~types + 1);
+    for (uint32_t i = 0; i < def->kernel_count; ++i) {
+      const leati_kernel found[] = {leati_kernel_find(def->kernels[i], type),
+                                    leati_kernel_find_item(def->kernels[i], leati_type_size(type))};
+      for (size_t j = 0; j < 2; ++j) {
+        if (found[j] != LEATI_KERNEL_NONE) {
+          LEATI_TRY(leati_kernel_check(device->physical, &leati_kernel_codes[found[j]], def->info.name, err));
+        }
+      }
+    }
+  }
+  return LEAT_OK;
+}
+
 /* Makes an operator that is not in the device's list yet. */
 static int32_t make_op(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
   imported in;
   int32_t status = import_desc(desc, &in, err);
+  if (status == LEAT_OK) {
+    status = check_kernels(in.def, device, &in.desc, err);
+  }
   if (status == LEAT_OK && in.def->supports != NULL) {
     status = in.def->supports(in.def, device, &in.desc, err);
   }

@@ -382,6 +382,7 @@ static const leati_op_def op_resize = {
     .supports = resize_supports,
     .create = resize_create,
     .infer = resize_infer,
+    LEATI_KERNELS(LEATI_KERNELS_RESIZE),
     .plan = resize_plan};
 
 static const leati_op_def *const defs[] = {&op_resize};

@@ -525,6 +525,7 @@ static const leati_op_def op_constant_of_shape = {
 static const leati_op_def op_range = {
     .info = {INFO("Range", 11, 27, 3, 3, 0x7), .max_outputs = 1, LEATI_TYPES(&type_range)},
     .infer = infer_range,
+    LEATI_KERNELS(LEATI_KERNELS_RANGE),
     .plan = plan_range,
 };
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pipelines on the null driver: one VkPipelineCache behind all of a device's, with which a device can do without. */
+/* Pipelines on the null driver: one VkPipelineCache behind all of a device's, without which it can do, and operators
+ * whose kernels it cannot run. */
 #include "fixture.h"
 
+#include <string.h>
+
+#include "device.h"
+#include "kernel.h"
 #include "nulldriver/blocks.h"
 
 /* Dispatches that the device has reached, and those whose pipeline was created with a cache. */
@@ -51,11 +56,46 @@ static void a_device_without_a_cache_computes(void **state) {
   assert_int_equal(run_once(0).cached, 0);
 }
 
+/* The description of an operator of one input, a vector, and one output. */
+static int32_t ask_for(const char *name, uint32_t opset, DLDataType dtype, leat_error *said) {
+  const int64_t unknown[1] = {-1};
+  const leat_value_info vector = {.struct_size = sizeof(vector), .ndim = 1, .dtype = dtype, .shape = unknown};
+  const leat_value_info *const inputs[1] = {&vector};
+  const leat_op_desc desc = {
+      .struct_size = sizeof(desc), .opset = opset, .name = name, .input_count = 1, .output_count = 1, .inputs = inputs};
+  leat_op *op = NULL;
+  const int32_t status = h.api->op->supports(h.device, &desc, said);
+  assert_int_equal(h.api->op->create(h.device, &desc, &op, NULL), status);
+  if (op != NULL) {
+    assert_ok(h.api->op->destroy(op, &err));
+  }
+  return status;
+}
+
+static void an_operator_is_refused_where_its_kernel_cannot_run(void **state) {
+  (void)state;
+  const DLDataType int16 = {.code = kDLInt, .bits = 16, .lanes = 1}, int32 = {.code = kDLInt, .bits = 32, .lanes = 1};
+  leat_error said = {.struct_size = sizeof(said)};
+  open_device();
+  assert_ok(ask_for("Neg", 13, int16, &err));
+  /* No device that is usable lacks this one. What is known of devices is found anew for the next test. */
+  leati_physical *const physical = (leati_physical *)(uintptr_t)h.device->physical;
+  physical->kernel_features &= ~(1u << LEATI_FEATURE_NUMBER_storageBuffer16BitAccess);
+  assert_int_equal(ask_for("Neg", 13, int16, &said), LEAT_ERROR_NOT_SUPPORTED);
+  assert_non_null(strstr(said.message, "Neg: kernel unary_i16 needs storageBuffer16BitAccess"));
+  assert_int_equal(ask_for("Transpose", 13, int16, &said), LEAT_ERROR_NOT_SUPPORTED);
+  assert_non_null(strstr(said.message, "Transpose: kernel copy_16 needs storageBuffer16BitAccess"));
+  assert_ok(ask_for("Neg", 13, int32, &err));
+  assert_int_equal(nulldriver_calls("vkCreateComputePipelines"), 0);
+  close_device();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
       CASE(a_device_compiles_all_with_one_cache),
       CASE(a_device_without_a_cache_computes),
+      CASE(an_operator_is_refused_where_its_kernel_cannot_run),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.pipeline", tests, NULL, NULL);
