@@ -97,7 +97,7 @@ void main() {
   best = best_of_line(best);
   if (line_part() == 0 && result < args.results) {
     if (STAGE == 1) {
-      TYPE(args.values).v[result * args.chunks + chunk] = LEAT_JOIN(STORED_, TYPE)(best.value);
+      TYPE(args.values).v[result * args.chunks + chunk] = STORED(best.value);
       U32(args.y).v[result * args.chunks + chunk] = best.place;
     } else {
       I64(args.y).v[result] = int64_t(best.place);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Normalisation of lines of neighbouring elements (layer, instance, group and RMS normalisation): mean and variance of
 // a line in two passes, then scale and bias. Lines that fit are kept in registers and read once.
-#include "leat.glsl"
+#include "types.glsl"
 #include "lines.glsl"
 
 LEAT_CONSTANT(uint, HELD, 0); // elements of a line that a thread keeps; 0: the line is read three times
@@ -29,11 +29,11 @@ LEAT_LINE_COMBINE(line_sum, float, space, add)
 uint base, skip_base;
 
 float load(uint i) {
-  float value = F32(args.x).v[base + i];
+  float value = float(TYPE(args.x).v[base + i]);
   if (SKIP != 0) {
-    value += F32(args.skip).v[skip_base + i];
+    value += float(TYPE(args.skip).v[skip_base + i]);
     if (args.addend != 0) {
-      value += F32(args.addend).v[i];
+      value += float(TYPE(args.addend).v[i]);
     }
   }
   return value;
@@ -41,17 +41,17 @@ float load(uint i) {
 
 void store(uint i, float value, float mean, float inverse, uint first) {
   if (SKIP != 0 && args.total != 0) {
-    F32(args.total).v[base + i] = value;
+    TYPE(args.total).v[base + i] = STORED(value);
   }
   const uint at = first + (args.spread == 1 ? i : i / args.spread);
   float result = (value - mean) * inverse;
   if (args.scale != 0) {
-    result *= F32(args.scale).v[at];
+    result *= float(TYPE(args.scale).v[at]);
   }
   if (args.bias != 0) {
-    result += F32(args.bias).v[at];
+    result += float(TYPE(args.bias).v[at]);
   }
-  F32(args.y).v[base + i] = result;
+  TYPE(args.y).v[base + i] = STORED(result);
 }
 
 void main() {

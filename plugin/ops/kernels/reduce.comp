@@ -11,8 +11,8 @@
 // Before: 0 nothing, 1 absolute value, 2 square, 3 exp(x - shift), 4 quotient and 5 remainder of a division by count.
 LEAT_CONSTANT(uint, BEFORE, 0);
 LEAT_CONSTANT(uint, COMBINE, 0); // 0 sum, 1 product, 2 maximum, 3 minimum
-// After: 0 nothing, 1 divide by count, 2 square root, 3 log, 4 log plus shift, 5 mean of a sum of remainders and the sum
-// of quotients, which is shift.
+// After: 0 nothing, 1 divide by count, 2 square root, 3 log, 4 log plus shift, 5 mean of a sum of remainders and the
+// sum of quotients, which is shift.
 LEAT_CONSTANT(uint, AFTER, 0);
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y, shift;   // shift: one per result

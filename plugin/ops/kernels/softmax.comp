@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Softmax and LogSoftmax along one dimension of a compact tensor. Lines that fit are kept in registers and read once.
-#include "leat.glsl"
+#include "types.glsl"
 #include "lines.glsl"
 #include "math.glsl"
 
@@ -34,8 +34,8 @@ void main() {
   const bool live = line < args.lines;
   const uint outer = line / args.inner;
   const uint base = outer * args.count * args.inner + (line - outer * args.inner);
-  F32 x = F32(args.x);
-  F32 y = F32(args.y);
+  TYPE x = TYPE(args.x);
+  TYPE y = TYPE(args.y);
   const uint count = live ? args.count : 0;
 
   if (HELD != 0) {
@@ -44,7 +44,7 @@ void main() {
     [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
       const uint i = line_part() + j * PARTS;
       if (j < HELD && i < count) {
-        held[j] = x.v[base + i * args.inner];
+        held[j] = float(x.v[base + i * args.inner]);
         top = max(top, held[j]);
       }
     }
@@ -60,7 +60,7 @@ void main() {
     [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
       const uint i = line_part() + j * PARTS;
       if (j < HELD && i < count) {
-        y.v[base + i * args.inner] = finish(held[j], top, sum, log_sum);
+        y.v[base + i * args.inner] = STORED(finish(held[j], top, sum, log_sum));
       }
     }
     return;
@@ -68,16 +68,16 @@ void main() {
 
   float top = -LEAT_INFINITY;
   for (uint i = line_part(); i < count; i += PARTS) {
-    top = max(top, x.v[base + i * args.inner]);
+    top = max(top, float(x.v[base + i * args.inner]));
   }
   top = line_max(top);
   float sum = 0;
   for (uint i = line_part(); i < count; i += PARTS) {
-    sum += leat_exp(x.v[base + i * args.inner] - top);
+    sum += leat_exp(float(x.v[base + i * args.inner]) - top);
   }
   sum = line_sum(sum);
   const float log_sum = leat_log(sum);
   for (uint i = line_part(); i < count; i += PARTS) {
-    y.v[base + i * args.inner] = finish(x.v[base + i * args.inner], top, sum, log_sum);
+    y.v[base + i * args.inner] = STORED(finish(float(x.v[base + i * args.inner]), top, sum, log_sum));
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Element types by name, for kernels that are compiled once per type: T_<name> is the type to compute in, STORED_<name>
-// what the buffer of that name holds, SIZE_<name> the bytes of an element, load_<name> and store_<name> move one
-// element, load4_<name> and store4_<name> four that lie side by side at an address that is a multiple of their size (of
-// 16 where that is more). LOWEST_<name> and HIGHEST_<name> are what is below and above all numbers of a type that
-// kernels compute in.
+// what the buffer of that name holds (STORED4_<name> four of them, where quads are stored), SIZE_<name> the bytes of an
+// element, load_<name> and store_<name> move one element, load4_<name> and store4_<name> four that lie side by side at
+// an address that is a multiple of their size (of 16 where that is more). LOWEST_<name> and HIGHEST_<name> are what is
+// below and above all numbers of a type that kernels compute in.
 #ifndef LEAT_TYPES_GLSL_
 #define LEAT_TYPES_GLSL_
 
@@ -35,6 +35,12 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec
 #define STORED_U16 uint16_t
 #define STORED_I8 int8_t
 #define STORED_U8 uint8_t
+
+#define STORED4_F32 vec4
+
+// What the buffer of TYPE holds, for a kernel that reads and writes one type.
+#define STORED LEAT_JOIN(STORED_, TYPE)
+#define STORED4 LEAT_JOIN(STORED4_, TYPE)
 
 #define LOWEST_F32 -uintBitsToFloat(0x7f800000u)
 #define HIGHEST_F32 uintBitsToFloat(0x7f800000u)
