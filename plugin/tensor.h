@@ -39,25 +39,26 @@ static inline bool leati_dtype_same(DLDataType a, DLDataType b) {
 }
 /** dtype of a LEAT_TYPE_* bit. */
 DLDataType leati_dtype_of(uint64_t type);
-/** Bytes of an element of a LEAT_TYPE_* bit. */
+/** Bytes of an element of a LEAT_TYPE_* bit; 0: no tensors of it are held. */
 uint32_t leati_type_size(uint64_t type);
 /** Name of a LEAT_TYPE_* bit for messages, such as "float32". */
 const char *leati_type_name(uint64_t type);
 
 /** Checks a DLTensor against the device's live blocks and fills `out`. `what` names it in messages ("input 1 of Add").
- * @errors INVALID_ARGUMENT: rank, lanes, negative sizes, overflow, wrong device, outside a live block, NULL host data
- */
+ * @errors INVALID_ARGUMENT: rank, lanes, negative sizes, overflow, wrong device, outside a live block, NULL host data;
+ *   NOT_SUPPORTED: an element type of which no tensors are held */
 int32_t leati_view_import(leat_device *device, const DLTensor *tensor, const char *what, leati_view *out,
                           leat_error *err);
 
 /** Checks a DLTensor that must be on the host (a constant that a description holds) and fills `out`. `what` names it in
  * messages.
- * @errors INVALID_ARGUMENT: rank, type, negative sizes, overflow, not on the host, NULL data */
+ * @errors INVALID_ARGUMENT: rank, type, negative sizes, overflow, not on the host, NULL data; NOT_SUPPORTED: as there
+ */
 int32_t leati_view_import_host(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err);
 
 /** The part of leati_view_import() that looks at type, rank and sizes alone, for tensors whose memory need not exist
  * yet: strides are set compact, memory is left out.
- * @errors INVALID_ARGUMENT: as there */
+ * @errors INVALID_ARGUMENT, NOT_SUPPORTED: as there */
 int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err);
 
 /** Sets compact strides, `count` and `compact` from type, rank and shape. */

@@ -241,7 +241,7 @@ static void invoke_dtype(leat_case_context *ctx, const void *data) {
   /* No type of any operator. */
   static const DLDataType types[] = {{kDLFloat, 32, 2}, {kDLFloat, 32, 0},       {kDLFloat, 32, 65535},
                                      {kDLFloat, 7, 1},  {kDLFloat, 0, 1},        {255, 32, 1},
-                                     {kDLInt, 4, 1},    {kDLOpaqueHandle, 64, 1}};
+                                     {kDLInt, 3, 1},    {kDLOpaqueHandle, 64, 1}};
   addition *sum = addition_new(ctx);
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(types); ++i) {

@@ -257,6 +257,13 @@ static const leat_op_attribute *known_attribute(const leat_op_info *info, const 
   return NULL;
 }
 
+/* Name of an attribute type for messages. */
+static const char *attribute_type_name(uint32_t type) {
+  static const char *const names[] = {"an unknown type", "INT",    "FLOAT",   "STRING", "INTS",
+                                      "FLOATS",          "TENSOR", "STRINGS", "GRAPH"};
+  return names[type < sizeof(names) / sizeof(names[0]) ? type : 0];
+}
+
 /* Reads one attribute; `*out_known` is false for one that the operator does not read. */
 static int32_t import_attribute(const leat_op_info *info, const leat_attribute *from, leat_attribute *to,
                                 bool *out_known, leat_error *err) {
@@ -269,13 +276,17 @@ static int32_t import_attribute(const leat_op_info *info, const leat_attribute *
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: leat_attribute::reserved of '%s' is not zero", info->name,
                       to->name);
   }
+  if (to->type == LEAT_ATTRIBUTE_GRAPH) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: attribute '%s' is a graph; this backend runs none",
+                      info->name, to->name);
+  }
   const leat_op_attribute *const known = known_attribute(info, to->name);
   if (known == NULL) {
     return LEAT_OK;
   }
   if (known->type != to->type) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute '%s' has type %u; expected %u", info->name,
-                      to->name, to->type, known->type);
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute '%s' has type %u (%s); expected %s", info->name,
+                      to->name, to->type, attribute_type_name(to->type), attribute_type_name(known->type));
   }
   const bool missing = (to->type == LEAT_ATTRIBUTE_INTS && to->count != 0 && to->ints == NULL) ||
                        (to->type == LEAT_ATTRIBUTE_FLOATS && to->count != 0 && to->floats == NULL) ||

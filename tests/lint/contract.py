@@ -3,7 +3,8 @@
 """contract.py TREE: every function of the public headers states its thread rule, its parameters and its errors.
 
 That is, in the comment right above it: @threads any or @threads owner; one @param line for each parameter, with [in],
-[out], [inout] or [owned] where it is a pointer; @errors where it returns a status.
+[out], [inout] or [owned] where it is a pointer; @errors where it returns a status. What crosses the line of the ABI
+has a size that every compiler agrees on: no enum, bool, long, size_t, union or bit-field.
 """
 import re
 
@@ -27,6 +28,10 @@ def parameters_of(text):
         part = ' '.join(part.split())
         if part and part != 'void':
             yield re.search(r'(\w+)(?:\[\d*\])?$', part).group(1), '*' in part or part.endswith(']')
+
+
+# In the ABI alone: the other two headers are of libraries that a host links.
+UNSIZED = re.compile(r'\b(enum|_?[Bb]ool|long|size_t|union)\b|\w+\s*:\s*\d+\s*;')
 
 
 def check_declaration(match):
@@ -59,6 +64,9 @@ def check(tree):
             continue
         # Preprocessor lines go, so that macros are not taken for declarations.
         text = re.sub(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$', '', tree.text(header), flags=re.M)
+        if header.startswith('abi/'):
+            for match in UNSIZED.finditer(lint.strip_comments(text)):
+                yield f'{header}: "{match.group()}" has no size that all compilers agree on'
         found = 0
         for match in DECLARATION.finditer(text):
             name = match.group('slot') or match.group('function')
@@ -103,6 +111,11 @@ CANARIES = [
     (header(GOOD.replace('@param n', '@param m'), SLOT), 'describes "m"'),
     (header(GOOD.replace('@errors none', ''), SLOT), 'lacks "@errors"'),
     (header('', 'int nothing;'), 'no function found'),
+    (header(GOOD, SLOT + '\n  size_t count;'), '"size_t" has no size'),
+    (header(GOOD, SLOT + '\n  enum leat_kind kind;'), '"enum" has no size'),
+    (header(GOOD, SLOT + '\n  uint32_t low : 4;'), '"low : 4;" has no size'),
+    (header(GOOD, SLOT + '\n  /* no bool, no long */'), None),
+    (header(GOOD, '#define SIZE(a) (size_t)(a)\n' + SLOT), None),
     (header(GOOD, SLOT.replace('uint32_t n', 'void (*n)(int)')), 'could be read'),
 ]
 

@@ -30,6 +30,14 @@
  * A reader accepts a struct that is longer than the one it knows if the part it does not know is zero. Reserved fields
  * are zero and are checked. A slot (a function of a table) or a table that is marked optional may be NULL, no other.
  *
+ * A table that comes with a later version is optional. It gets the next place at the end of leat_backend_api; a host
+ * looks there only if leat_backend_api::struct_size reaches so far and `abi_version` is at least that later one. The
+ * graph and the profiler table have their places already, and are NULL while `abi_version` does not define them.
+ *
+ * New numbers may come at any time: bits of a set (element types, capabilities), attribute types, status codes. To a
+ * reader that does not know one it is something that cannot be used: a bit that is told is ignored, a flag that is
+ * asked for is refused, a tensor of an element type and an attribute of a type that are not known are refused.
+ *
  * **fork().** A child of fork() cannot use the backend: every call there fails with LEAT_ERROR_FORKED. The parent goes
  * on. exit() in the child may skip the exit handlers that were registered before the backend's own: those of drivers
  * come among them, and would wait for threads that the child lacks. A child that was made before the parent's first
@@ -114,6 +122,8 @@ typedef struct leat_op leat_op;         /**< an operator with its attributes, re
 
 struct leat_graph_api;
 struct leat_profiler_api;
+/** A graph of operators, as attributes of type LEAT_ATTRIBUTE_GRAPH hold it. Defined together with leat_graph_api. */
+struct leat_graph_desc;
 
 /* ---- Query ------------------------------------------------------------------------------------------------------ */
 
@@ -150,8 +160,8 @@ typedef struct leat_backend_api {
   const struct leat_event_api *event;       /**< required */
   const struct leat_op_api *op;             /**< required */
   const struct leat_pool_api *pool;         /**< optional */
-  const struct leat_graph_api *graph;       /**< optional; NULL in ABI 1.0, which does not define it */
-  const struct leat_profiler_api *profiler; /**< optional; NULL in ABI 1.0, which does not define it */
+  const struct leat_graph_api *graph;       /**< optional; NULL while `abi_version` does not define it */
+  const struct leat_profiler_api *profiler; /**< optional; NULL while `abi_version` does not define it */
   /** Frees what the backend holds while no device is open. A later call of any slot starts it again.
    * @threads any
    * @param err [out] what went wrong, may be NULL
@@ -269,7 +279,20 @@ typedef struct leat_device_api {
 /* A device address is a 64-bit number (for Vulkan a VkDeviceAddress) that the host cannot read through. In a DLTensor
  * of device type kDLVulkan, which ABI 1.0 uses for the device of any backend, `data` is that number, `device_id` is
  * leat_device_info::index, and `data + byte_offset` is plain arithmetic: any address inside a block is good. A host
- * tensor has device type kDLCPU. NULL strides mean compact: row-major, without gaps. */
+ * tensor has device type kDLCPU. NULL strides mean compact: row-major, without gaps.
+ *
+ * Elements of fewer than 8 bits (int4, uint4, int2, uint2, float4e2m1) are packed, as DLPack and ONNX have it: of a
+ * tensor of b-bit elements in row-major order, element i is the b bits from bit `i * b % 8` on, counted from the
+ * lowest, of byte `i * b / 8`; n elements take `(n * b + 7) / 8` bytes. Whoever fills a tensor in packs it: the host
+ * before an upload, the operator its outputs; a copy moves bytes and packs nothing. Bits of the last byte that hold no
+ * element are not looked at when read, and zero when an operator writes them. `byte_offset` counts bytes as ever, so
+ * that element 0 begins at the lowest bit of a byte; `strides` count elements, and must be NULL or those of a compact
+ * tensor. Tensors with one element a byte (DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) are not imported:
+ * LEAT_ERROR_NOT_SUPPORTED.
+ *
+ * A backend need not hold every element type. What it does not hold is refused wherever a tensor of it is given, with
+ * LEAT_ERROR_NOT_SUPPORTED and a message that names the type as LEAT_TYPE_* does, in capitals or not ("float4e2m1").
+ * Bytes that only have to be kept can always be uint8. */
 
 /** Figures of a device's memory. Bytes unless said otherwise; taken one by one, each exact. */
 typedef struct leat_memory_stats {
@@ -707,13 +730,31 @@ typedef struct leat_event_api {
 #define LEAT_TYPE_UINT32 (UINT64_C(1) << 10)
 #define LEAT_TYPE_UINT64 (UINT64_C(1) << 11)
 #define LEAT_TYPE_BOOL (UINT64_C(1) << 12)
+/* In the names of ONNX: exponent and mantissa bits; FN is finite with NaN, UZ has one zero, E8M0 is a power of two. In
+ * DLPack they are LEAT_DL_FLOAT8_* of 8 bits, LEAT_DL_FLOAT4_E2M1FN of 4, and kDLInt and kDLUInt of 4 and 2. */
+#define LEAT_TYPE_FLOAT8E4M3FN (UINT64_C(1) << 13)
+#define LEAT_TYPE_FLOAT8E4M3FNUZ (UINT64_C(1) << 14)
+#define LEAT_TYPE_FLOAT8E5M2 (UINT64_C(1) << 15)
+#define LEAT_TYPE_FLOAT8E5M2FNUZ (UINT64_C(1) << 16)
+#define LEAT_TYPE_FLOAT8E8M0 (UINT64_C(1) << 17)
+#define LEAT_TYPE_FLOAT4E2M1 (UINT64_C(1) << 18) /**< packed, see above leat_memory_stats; so are the following */
+#define LEAT_TYPE_INT4 (UINT64_C(1) << 19)
+#define LEAT_TYPE_UINT4 (UINT64_C(1) << 20)
+#define LEAT_TYPE_INT2 (UINT64_C(1) << 21)
+#define LEAT_TYPE_UINT2 (UINT64_C(1) << 22)
 
-#define LEAT_ATTRIBUTE_INT 1u    /**< one int64 */
-#define LEAT_ATTRIBUTE_FLOAT 2u  /**< one float */
-#define LEAT_ATTRIBUTE_STRING 3u /**< bytes */
-#define LEAT_ATTRIBUTE_INTS 4u   /**< int64 list */
-#define LEAT_ATTRIBUTE_FLOATS 5u /**< float list */
-#define LEAT_ATTRIBUTE_TENSOR 6u /**< a host tensor */
+/* ONNX's attribute types that operators on device tensors have. Those it has beside them are of operators that make no
+ * device tensor (SPARSE_TENSOR of Constant, TYPE_PROTO of Optional) or of none (TENSORS, GRAPHS). */
+#define LEAT_ATTRIBUTE_INT 1u     /**< one int64 */
+#define LEAT_ATTRIBUTE_FLOAT 2u   /**< one float */
+#define LEAT_ATTRIBUTE_STRING 3u  /**< bytes */
+#define LEAT_ATTRIBUTE_INTS 4u    /**< int64 list */
+#define LEAT_ATTRIBUTE_FLOATS 5u  /**< float list */
+#define LEAT_ATTRIBUTE_TENSOR 6u  /**< a host tensor */
+#define LEAT_ATTRIBUTE_STRINGS 7u /**< list of bytes, such as the activations of LSTM */
+/** The body of If, Loop and their kind. A backend without a graph table refuses an operator that has such an attribute,
+ * also one that it would ignore, with LEAT_ERROR_NOT_SUPPORTED and a message that names the attribute. */
+#define LEAT_ATTRIBUTE_GRAPH 8u
 
 /** A set of element types that the specification gives one name ("T", "Tind", ...). */
 typedef struct leat_op_type {
@@ -761,17 +802,20 @@ typedef struct leat_op_info {
 
 /** The value of an attribute. */
 typedef struct leat_attribute {
-  uint32_t struct_size;   /**< sizeof(leat_attribute) */
-  uint32_t type;          /**< LEAT_ATTRIBUTE_*, says which of the fields below counts */
-  const char *name;       /**< the specification's name */
-  uint64_t count;         /**< elements of `ints` or `floats`, bytes of `string` */
-  int64_t i;              /**< INT */
-  const int64_t *ints;    /**< INTS */
-  const float *floats;    /**< FLOATS */
-  const char *string;     /**< STRING, need not be terminated */
-  const DLTensor *tensor; /**< TENSOR, on the host, compact */
-  float f;                /**< FLOAT */
-  uint32_t reserved;      /**< zero */
+  uint32_t struct_size;                /**< sizeof(leat_attribute) */
+  uint32_t type;                       /**< LEAT_ATTRIBUTE_*, says which of the fields below counts */
+  const char *name;                    /**< the specification's name */
+  uint64_t count;                      /**< elements of `ints`, `floats` or `strings`, bytes of `string` */
+  int64_t i;                           /**< INT */
+  const int64_t *ints;                 /**< INTS */
+  const float *floats;                 /**< FLOATS */
+  const char *string;                  /**< STRING, need not be terminated */
+  const DLTensor *tensor;              /**< TENSOR, on the host, compact */
+  const char *const *strings;          /**< STRINGS, need not be terminated */
+  const uint64_t *lengths;             /**< STRINGS: bytes of each */
+  const struct leat_graph_desc *graph; /**< GRAPH */
+  float f;                             /**< FLOAT */
+  uint32_t reserved;                   /**< zero */
 } leat_attribute;
 
 /** What is known of an input before the operator runs. */

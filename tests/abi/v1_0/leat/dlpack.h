@@ -13,6 +13,19 @@
 /** DLPack's code for booleans of 8 bits (kDLBool of DLPack 1.0; an enumerator there, hence a name of our own). */
 #define LEAT_DL_BOOL 6
 
+/* Codes of DLPack 1.1 for floats of 8 and 4 bits (kDLFloat8_e4m3fn and its kind), under names of our own likewise. */
+#define LEAT_DL_FLOAT8_E4M3FN 10
+#define LEAT_DL_FLOAT8_E4M3FNUZ 11
+#define LEAT_DL_FLOAT8_E5M2 12
+#define LEAT_DL_FLOAT8_E5M2FNUZ 13
+#define LEAT_DL_FLOAT8_E8M0FNU 14
+#define LEAT_DL_FLOAT4_E2M1FN 17
+
+/* DLPack 1.1's flag of a tensor whose elements of fewer than 8 bits take a byte each. Without it they are packed. */
+#ifndef DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
+#define DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED (1UL << 2UL)
+#endif
+
 /* DLPACK_MAJOR_VERSION came with 1.0, and with it everything below. */
 #ifndef DLPACK_MAJOR_VERSION
 #define DLPACK_MAJOR_VERSION 1

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The element types of the ABI as the plugin knows them (plugin/tensor.c): all by name, and tensors of those alone
+ * whose elements kernels and copies know to read. What is not held is refused by name wherever it is given. */
+#include "fixture.h"
+
+#include <string.h>
+
+#include "tensor.h"
+
+/* Types that the ABI has and the plugin holds no tensors of. */
+static const struct {
+  uint64_t type;
+  DLDataType dtype;
+  const char *name;
+} not_held[] = {
+    {LEAT_TYPE_FLOAT8E4M3FN, {LEAT_DL_FLOAT8_E4M3FN, 8, 1}, "float8e4m3fn"},
+    {LEAT_TYPE_FLOAT8E4M3FNUZ, {LEAT_DL_FLOAT8_E4M3FNUZ, 8, 1}, "float8e4m3fnuz"},
+    {LEAT_TYPE_FLOAT8E5M2, {LEAT_DL_FLOAT8_E5M2, 8, 1}, "float8e5m2"},
+    {LEAT_TYPE_FLOAT8E5M2FNUZ, {LEAT_DL_FLOAT8_E5M2FNUZ, 8, 1}, "float8e5m2fnuz"},
+    {LEAT_TYPE_FLOAT8E8M0, {LEAT_DL_FLOAT8_E8M0FNU, 8, 1}, "float8e8m0"},
+    {LEAT_TYPE_FLOAT4E2M1, {LEAT_DL_FLOAT4_E2M1FN, 4, 1}, "float4e2m1"},
+    {LEAT_TYPE_INT4, {kDLInt, 4, 1}, "int4"},
+    {LEAT_TYPE_UINT4, {kDLUInt, 4, 1}, "uint4"},
+    {LEAT_TYPE_INT2, {kDLInt, 2, 1}, "int2"},
+    {LEAT_TYPE_UINT2, {kDLUInt, 2, 1}, "uint2"},
+};
+#define NOT_HELD (sizeof(not_held) / sizeof(not_held[0]))
+
+/* The call says NOT_SUPPORTED and the name. */
+static void assert_refused(int32_t status, const leat_error *err, const char *name) {
+  if (status != LEAT_ERROR_NOT_SUPPORTED || strstr(err->message, name) == NULL) {
+    fail_msg("%s: status %d: %s", name, (int)status, err->message);
+  }
+}
+
+static void test_every_type_is_known(void **state) {
+  (void)state;
+  for (uint64_t type = LEAT_TYPE_FLOAT32; type <= LEAT_TYPE_UINT2; type <<= 1) {
+    const DLDataType dtype = leati_dtype_of(type);
+    assert_int_equal(leati_type_of(dtype), type);
+    assert_string_not_equal(leati_type_name(type), "an unknown type");
+    const bool held = type <= LEAT_TYPE_BOOL;
+    assert_int_equal(leati_type_size(type), held ? dtype.bits / 8 : 0);
+  }
+  for (size_t i = 0; i < NOT_HELD; ++i) {
+    assert_int_equal(leati_type_of(not_held[i].dtype), not_held[i].type);
+    assert_string_equal(leati_type_name(not_held[i].type), not_held[i].name);
+  }
+  assert_int_equal(leati_type_of((DLDataType){kDLInt, 3, 1}), 0);
+  assert_int_equal(leati_type_of((DLDataType){LEAT_DL_FLOAT4_E2M1FN, 8, 1}), 0);
+}
+
+static void test_views_are_refused_by_name(void **state) {
+  (void)state;
+  uint8_t bytes[4] = {0};
+  int64_t shape[1] = {3};
+  for (size_t i = 0; i < NOT_HELD; ++i) {
+    leat_error err = {.struct_size = sizeof(err)};
+    leati_view view;
+    const DLTensor tensor = {
+        .data = bytes, .device = {kDLCPU, 0}, .ndim = 1, .dtype = not_held[i].dtype, .shape = shape};
+    assert_refused(leati_view_import_host(&tensor, "the view", &view, &err), &err, not_held[i].name);
+    assert_refused(leati_view_import_shape(&tensor, "the view", &view, &err), &err, not_held[i].name);
+  }
+}
+
+static void test_copies_are_refused_by_name(void **state) {
+  fixture *const f = fixture_of(state);
+  leat_stream *stream = NULL;
+  uint64_t address = 0;
+  uint8_t bytes[8] = {0};
+  int64_t shape[1] = {3};
+  assert_ok(f->api->stream->create(f->device, 0, &stream, &err));
+  assert_ok(f->api->memory->alloc(f->device, sizeof(bytes), stream, &address, &err));
+  for (size_t i = 0; i < NOT_HELD; ++i) {
+    leat_error err = {.struct_size = sizeof(err)};
+    DLManagedTensorVersioned *managed = NULL;
+    const DLTensor host = {.data = bytes, .device = {kDLCPU, 0}, .ndim = 1, .dtype = not_held[i].dtype, .shape = shape};
+    DLTensor device = host;
+    device.device.device_type = kDLVulkan;
+    device.data = (void *)(uintptr_t)address;
+    assert_refused(f->api->memory->copy(stream, &host, &device, &err), &err, not_held[i].name);
+    assert_refused(f->api->memory->copy(stream, &device, &host, &err), &err, not_held[i].name);
+    assert_refused(f->api->memory->export_dlpack(stream, &device, NULL, &managed, &err), &err, not_held[i].name);
+  }
+  assert_ok(f->api->memory->free(f->device, address, &err));
+  assert_ok(f->api->stream->destroy(stream, &err));
+}
+
+/* An Identity of one input, with one attribute, as supports() answers it. */
+static int32_t ask(const fixture *f, DLDataType dtype, const leat_attribute *attribute, leat_error *err) {
+  static const int64_t shape[1] = {3};
+  const leat_value_info info = {.struct_size = sizeof(info), .ndim = 1, .dtype = dtype, .shape = shape};
+  const leat_value_info *const inputs[1] = {&info};
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .opset = 13,
+                             .name = "Identity",
+                             .attribute_count = attribute != NULL ? 1 : 0,
+                             .input_count = 1,
+                             .output_count = 1,
+                             .attributes = &attribute,
+                             .inputs = inputs};
+  return f->api->op->supports(f->device, &desc, err);
+}
+
+static void test_operators_refuse_by_name(void **state) {
+  const fixture *const f = fixture_of(state);
+  const DLDataType float32 = {kDLFloat, 32, 1};
+  leat_error err = {.struct_size = sizeof(err)};
+  for (size_t i = 0; i < NOT_HELD; ++i) {
+    assert_refused(ask(f, not_held[i].dtype, NULL, &err), &err, not_held[i].name);
+  }
+  /* A body says what an operator does: it is not taken for an attribute without meaning. */
+  leat_attribute attribute = {
+      .struct_size = sizeof(attribute), .type = LEAT_ATTRIBUTE_GRAPH, .name = "then_branch", .graph = NULL};
+  assert_refused(ask(f, float32, &attribute, &err), &err, "then_branch");
+  attribute.type = LEAT_ATTRIBUTE_STRINGS;
+  attribute.name = "activations";
+  assert_int_equal(ask(f, float32, &attribute, &err), LEAT_OK);
+}
+
+/* An attribute of another type is told by the names of both. */
+static void test_attribute_types_are_named(void **state) {
+  const fixture *const f = fixture_of(state);
+  static const int64_t shape[2] = {2, 3};
+  static const char *const words[1] = {"0"};
+  static const uint64_t lengths[1] = {1};
+  const leat_value_info info = {.struct_size = sizeof(info), .ndim = 2, .dtype = {kDLFloat, 32, 1}, .shape = shape};
+  const leat_value_info *const inputs[1] = {&info};
+  const leat_attribute perm = {.struct_size = sizeof(perm),
+                               .type = LEAT_ATTRIBUTE_STRINGS,
+                               .name = "perm",
+                               .count = 1,
+                               .strings = words,
+                               .lengths = lengths};
+  const leat_attribute *const attributes[1] = {&perm};
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .opset = 13,
+                             .name = "Transpose",
+                             .attribute_count = 1,
+                             .input_count = 1,
+                             .output_count = 1,
+                             .attributes = attributes,
+                             .inputs = inputs};
+  leat_error err = {.struct_size = sizeof(err)};
+  assert_int_equal(f->api->op->supports(f->device, &desc, &err), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_non_null(strstr(err.message, "'perm' has type 7 (STRINGS); expected INTS"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_type_is_known),        cmocka_unit_test(test_views_are_refused_by_name),
+      cmocka_unit_test(test_copies_are_refused_by_name), cmocka_unit_test(test_operators_refuse_by_name),
+      cmocka_unit_test(test_attribute_types_are_named),
+  };
+  return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+}
