@@ -17,14 +17,20 @@
  * leati_case_list_add() by such a function; all that they point to must live as long as the process. Sources are read
  * without a plugin: they must not call one.
  *
+ * **Profiles.** A source belongs to one of two (cases/sources.c), and so do its cases. *Core* is what any backend does:
+ * devices, memory, streams, events, the pool, errors, tensors of others, checks of arguments, life and end. *Operators*
+ * is what single operators compute. A case of the core that needs some operator takes whichever the backend has, if it
+ * can.
+ *
  * **Names** are stable text: `area.subject.what_is_true`, lower case but for the operator in `op.<Operator>.<variant>`
  * and `op.<Operator>.<variant>.threads_<n>`. A name is never used again for something else.
  *
  * **Outcome.** A case that returns has passed. The check macros below fail it, with the place and a message; the skip
- * functions end it as not supported, which is allowed only where the plugin itself said so. Both end the *process* at
- * once, from any thread, so a case needs no clean-up on failure and may check anywhere. A case that passes gives back
- * what it took: other cases follow in the same process. What was opened by leati_fixture_device() is closed by the
- * runner. Each case has a deadline; a hang or a crash is an outcome too.
+ * functions end it as not supported, which is allowed only where the plugin itself said so. An operator that it lacks
+ * is told once for all cases that want it. Both end the *process* at once, from any thread, so a case needs no clean-up
+ * on failure and may check anywhere. A case that passes gives back what it took: other cases follow in the same
+ * process. What was opened by leati_fixture_device() is closed by the runner. Each case has a deadline; a hang or a
+ * crash is an outcome too.
  *
  * **Calls to the plugin** go through the tables in the context, with LEAT_ERR as the last argument inside a check:
  *
@@ -55,6 +61,7 @@ typedef struct leat_case_context {
   uint32_t run_seed;             /**< `--seed` itself, for a message that says how to repeat */
   uint32_t first_call;           /**< of cases that draw calls: the number of the first one (`--first-call`) */
   uint32_t calls;                /**< likewise: how many (`--calls`); 0: as many as the case likes */
+  gboolean all_operators;        /**< an operator that is lacking is a failure (`--all-operators`) */
   double scale;                  /**< what deadlines are multiplied by; multiply your own timeouts too */
   struct leat_fixture *fixture;  /**< what fixture.c keeps */
 } leat_case_context;
@@ -65,6 +72,10 @@ typedef void (*leat_case_fn)(leat_case_context *ctx, const void *data);
 #define LEAT_CASE_WITHOUT_DEVICE (UINT64_C(1) << 1) /**< runs also where there is no device; must not open one */
 #define LEAT_CASE_WITHOUT_TABLES (UINT64_C(1) << 2) /**< runs also when a table is missing; uses `query` alone */
 
+#define LEAT_PROFILE_CORE (UINT32_C(1) << 0)      /**< what any backend does */
+#define LEAT_PROFILE_OPERATORS (UINT32_C(1) << 1) /**< what single operators compute */
+#define LEAT_PROFILE_ALL (LEAT_PROFILE_CORE | LEAT_PROFILE_OPERATORS)
+
 /** A case. Constant; lives as long as the process. */
 typedef struct leat_case {
   const char *name;          /**< see above */
@@ -72,6 +83,7 @@ typedef struct leat_case {
   uint64_t needs_capability; /**< LEAT_CAPABILITY_* bits; if one is clear the case is not run: not supported */
   uint64_t flags;            /**< LEAT_CASE_* */
   uint32_t deadline_s;       /**< seconds before scaling; 0: LEAT_CASE_DEADLINE_S */
+  uint32_t profile;          /**< LEAT_PROFILE_* of the source: the list fills it in */
   leat_case_fn run;          /**< the case */
   const void *data;          /**< second argument of `run` */
 } leat_case;
@@ -84,10 +96,13 @@ typedef struct leat_case_list leat_case_list;
 /** Adds cases; copies the structs, not what they point to. Ends the program if a name is there already. */
 void leati_case_list_add(leat_case_list *list, const leat_case *cases, size_t count);
 
-/** A function that adds the cases of one file. */
-typedef void (*leat_case_source)(leat_case_list *list);
+/** The cases of one file. */
+typedef struct leat_case_source {
+  uint32_t profile;                  /**< LEAT_PROFILE_* */
+  void (*add)(leat_case_list *list); /**< adds them */
+} leat_case_source;
 
-/** All sources, ended by NULL (cases/sources.c). */
+/** All sources, those of the core first, ended by one without a function (cases/sources.c). */
 extern const leat_case_source leati_case_sources[];
 
 /* ---- Checks. Usable from any thread of the case; each evaluates its arguments once. ---- */
@@ -100,7 +115,12 @@ void leati_case_fail(const leat_case_context *ctx, const char *file, int line, c
  * read from the plugin by the case, says so. Give what was read in the reason. */
 void leati_case_skip(const leat_case_context *ctx, const char *format, ...) G_GNUC_PRINTF(2, 3) G_GNUC_NORETURN;
 
-/** Asks op.supports about `desc`: returns if it is supported, ends the process with the outcome NotSupported if the
+/** Ends the process with the outcome NotSupported because the plugin has no such operator, or not in this form: its
+ * list or supports() says so, and the reason tells it. */
+void leati_case_lack(const leat_case_context *ctx, const char *name, const char *format, ...)
+    G_GNUC_PRINTF(3, 4) G_GNUC_NORETURN;
+
+/** Asks op.supports about `desc`: returns if it is supported, ends the process as leati_case_lack() does if the
  * plugin says LEAT_ERROR_NOT_SUPPORTED, and with Fail for any other answer. Needs leati_fixture_device(). */
 void leati_case_require_op(leat_case_context *ctx, const leat_op_desc *desc);
 

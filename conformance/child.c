@@ -90,6 +90,15 @@ void leati_case_skip(const leat_case_context *ctx, const char *format, ...) {
   _exit(LEAT_CHILD_SKIPPED);
 }
 
+void leati_case_lack(const leat_case_context *ctx, const char *name, const char *format, ...) {
+  va_list args;
+  g_mutex_lock(&outcome_lock);
+  va_start(args, format);
+  tell("lack", ctx->name, name, g_strdup_vprintf(format, args), NULL);
+  va_end(args);
+  _exit(LEAT_CHILD_SKIPPED);
+}
+
 /* What a fresh error holds, to see whether a failing call filled it in. */
 #define CODE_UNTOUCHED INT32_MIN
 
@@ -216,7 +225,7 @@ void leati_case_require_op(leat_case_context *ctx, const leat_op_desc *desc) {
   int32_t status = ctx->op->supports(leati_fixture_device(ctx), desc, &err);
   err.message[sizeof err.message - 1] = '\0';
   if (status == LEAT_ERROR_NOT_SUPPORTED)
-    leati_case_skip(ctx, "%s: %s", desc->name, err.message);
+    leati_case_lack(ctx, desc->name, "%s", err.message);
   if (status != LEAT_OK) {
     LEAT_FAIL(ctx, "op.supports(%s) returned %s: %s", desc->name, leati_case_status_name(status), err.message);
   }
@@ -241,6 +250,7 @@ static int load(const leat_child_options *options, leat_plugin *plugin, leat_cas
   ctx->run_seed = options->seed;
   ctx->first_call = options->first_call;
   ctx->calls = options->calls;
+  ctx->all_operators = options->all_operators;
   ctx->scale = options->scale;
   if (plugin->defect == NULL) {
     ctx->api = plugin->api;

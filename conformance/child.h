@@ -6,7 +6,7 @@
  * Lines are words separated by tabs, each escaped as a C string:
  *   error MESSAGE | defect MESSAGE | plugin NAME VERSION BUILD-ID ABI HEADER CAPABILITIES |
  *   device INDEX NAME DRIVER UUID FLAGS | no-device REASON | begin CASE | pass CASE | fail CASE MESSAGE |
- *   skip CASE REASON | done
+ *   skip CASE REASON | lack CASE OPERATOR REASON | done
  */
 #ifndef LEAT_CONFORMANCE_CHILD_H_
 #define LEAT_CONFORMANCE_CHILD_H_
@@ -20,6 +20,7 @@ typedef struct leat_child_options {
   uint32_t seed;           /**< of the whole run */
   uint32_t first_call;     /**< number of the first call that is drawn */
   uint32_t calls;          /**< calls to draw; 0: as many as a case likes */
+  gboolean all_operators;  /**< an operator that is lacking is a failure */
   double scale;            /**< of deadlines */
   int result_fd;           /**< where to tell, or -1: print for a person */
 } leat_child_options;

@@ -37,6 +37,8 @@ static const struct {
 typedef struct {
   char **filters;
   char **run_cases;
+  char *profile;
+  uint32_t profiles;
   char *format;
   char *output;
   char *mustpass;
@@ -53,6 +55,7 @@ typedef struct {
   double scale;
   gboolean list;
   gboolean untried;
+  gboolean all_operators;
   gboolean probe;
   gboolean quiet;
   gint child_fd;
@@ -114,19 +117,31 @@ static gboolean read_scale(const char *text, double *out) {
   return TRUE;
 }
 
-static gboolean matches_a_case(const char *glob) {
+static gboolean read_profile(const char *text, uint32_t *out) {
+  for (*out = LEAT_PROFILE_CORE; *out <= LEAT_PROFILE_ALL; ++*out) {
+    if (g_str_equal(text, leati_profile_name(*out)))
+      return TRUE;
+  }
+  bad_use("--profile: '%s' is none of core, operators and all", text);
+  return FALSE;
+}
+
+static gboolean matches_a_case(uint32_t profiles, const char *glob) {
+  char *const filters[2] = {(char *)glob, NULL};
   GPtrArray *cases = leati_runner_cases();
   gboolean found = FALSE;
   for (guint i = 0; i < cases->len && !found; ++i)
-    found = g_pattern_match_simple(glob, ((const leat_case *)cases->pdata[i])->name);
+    found = leati_runner_chosen(profiles, filters, cases->pdata[i]);
   return found;
 }
 
 /* A filter that fits no case is a slip of the pen, and a run without what it was for would look like one with it. */
-static gboolean check_filters(char *const *filters) {
+static gboolean check_filters(uint32_t profiles, char *const *filters) {
   for (; filters != NULL && *filters != NULL; ++filters) {
-    if (!matches_a_case(*filters)) {
-      bad_use("--filter: no case matches '%s'; --list shows the names", *filters);
+    if (!matches_a_case(profiles, *filters)) {
+      bad_use("--filter: no case matches '%s'%s%s; --list shows the names", *filters,
+              profiles == LEAT_PROFILE_ALL ? "" : " in the profile ",
+              profiles == LEAT_PROFILE_ALL ? "" : leati_profile_name(profiles));
       return FALSE;
     }
   }
@@ -154,7 +169,7 @@ static char **read_waivers(const char *path) {
       return NULL;
     }
     glob = g_strndup(line, name);
-    if (!matches_a_case(glob)) {
+    if (!matches_a_case(LEAT_PROFILE_ALL, glob)) {
       bad_use("--waivers %s: line %u: no case is named %s", path, i + 1, glob);
       return NULL;
     }
@@ -166,13 +181,13 @@ static char **read_waivers(const char *path) {
   return (char **)g_ptr_array_free(waivers, FALSE);
 }
 
-/* --list: names and what each checks. */
+/* --list: names, what each checks, and profiles. */
 static int list_cases(const arguments *args) {
   GPtrArray *cases = leati_runner_cases();
   for (guint i = 0; i < cases->len; ++i) {
     const leat_case *one = cases->pdata[i];
-    if (leati_runner_chosen(args->filters, one->name))
-      printf("%s\t%s\n", one->name, one->summary);
+    if (leati_runner_chosen(args->profiles, args->filters, one))
+      printf("%s\t%s\t%s\n", one->name, one->summary, leati_profile_name(one->profile));
   }
   return 0;
 }
@@ -188,7 +203,7 @@ static int list_untried(const arguments *args, const char *plugin_path) {
   g_autoptr(GPtrArray) chosen = g_ptr_array_new();
   const GPtrArray *cases = leati_runner_cases();
   for (guint i = 0; i < cases->len; ++i) {
-    if (leati_runner_chosen(args->filters, ((const leat_case *)cases->pdata[i])->name))
+    if (leati_runner_chosen(args->profiles, args->filters, cases->pdata[i]))
       g_ptr_array_add(chosen, cases->pdata[i]);
   }
   return leati_op_untried(chosen, plugin.api->op) ? 0 : bad_use("%s does not give its operator list", plugin_path);
@@ -201,6 +216,7 @@ static int be_child(const arguments *args, const char *plugin_path, const leat_r
                                 .seed = run->seed,
                                 .first_call = run->first_call,
                                 .calls = run->calls,
+                                .all_operators = args->all_operators,
                                 .scale = args->scale,
                                 .result_fd = args->child_fd};
   GPtrArray *cases = leati_runner_cases();
@@ -347,9 +363,15 @@ static int run(const arguments *args, leat_run_options *options) {
 int main(int argc, char **argv) {
   arguments args = {.scale = 1.0, .child_fd = -1};
   const GOptionEntry entries[] = {
-      {"list", 'l', 0, G_OPTION_ARG_NONE, &args.list, "List the cases and what each checks; needs no plugin", NULL},
+      {"list", 'l', 0, G_OPTION_ARG_NONE, &args.list,
+       "List the cases, what each checks, and their profiles; needs no plugin", NULL},
       {"untried", 0, 0, G_OPTION_ARG_NONE, &args.untried,
        "List what of PLUGIN.so's operator list no case is for, by entry and element type", NULL},
+      {"profile", 'p', 0, G_OPTION_ARG_STRING, &args.profile,
+       "Run only cases of core (what any backend does), operators (what single ones compute) or all (default)",
+       "PROFILE"},
+      {"all-operators", 0, 0, G_OPTION_ARG_NONE, &args.all_operators,
+       "An operator that PLUGIN.so lacks fails its cases, which are not supported otherwise", NULL},
       {"filter", 'f', 0, G_OPTION_ARG_STRING_ARRAY, &args.filters,
        "Run only cases whose name matches (may be repeated)", "GLOB"},
       {"device", 'd', 0, G_OPTION_ARG_STRING, &args.device, "Device to use (default 0, the best)", "N"},
@@ -388,6 +410,8 @@ int main(int argc, char **argv) {
   g_option_context_set_summary(context, "Checks whether PLUGIN.so is a conformant Leat backend.");
   g_option_context_set_description(
       context,
+      "A profile is a part of the suite. An operator that PLUGIN.so lacks is told once at the end,\n"
+      "and its cases are not supported; in the profile core, cases take whichever operators it has.\n\n"
       "Exit status: 0 all fine; 1 a case failed, crashed or timed out; 2 bad use, a plugin or\n"
       "setting that cannot be used, or a report that cannot be written;\n"
       "77 the plugin has no device (the reason is printed).");
@@ -407,7 +431,8 @@ int main(int argc, char **argv) {
       !read_number("--repeat", args.repeat, 1, 1000000, &options.repeat) || !read_scale(args.scale_text, &args.scale)) {
     return EXIT_BAD_USE;
   }
-  if (!check_filters(args.filters))
+  if (!read_profile(args.profile != NULL ? args.profile : "all", &args.profiles) ||
+      !check_filters(args.profiles, args.filters))
     return EXIT_BAD_USE;
   if (args.list)
     return list_cases(&args);
@@ -422,7 +447,9 @@ int main(int argc, char **argv) {
   if (options.program == NULL)
     options.program = argv[0];
   options.plugin_path = args.rest[0];
+  options.profiles = args.profiles;
   options.filters = args.filters;
+  options.all_operators = args.all_operators;
   options.scale = args.scale;
   return run(&args, &options);
 }

@@ -11,6 +11,10 @@ const char *leati_outcome_name(leat_outcome outcome) {
   return names[outcome];
 }
 
+const char *leati_profile_name(uint32_t profiles) {
+  return profiles == LEAT_PROFILE_CORE ? "core" : profiles == LEAT_PROFILE_OPERATORS ? "operators" : "all";
+}
+
 static guint bad_count(const leat_report *report) {
   return report->counts[LEAT_OUTCOME_FAIL] + report->counts[LEAT_OUTCOME_CRASH] + report->counts[LEAT_OUTCOME_TIMEOUT];
 }
@@ -25,6 +29,63 @@ int leati_report_status(const leat_report *report) {
 
 char *leati_report_command(const leat_report *report, const char *name) {
   return g_strdup_printf("%s --run-case %s", report->command, name);
+}
+
+/* ---- Groups ---- */
+
+/* Cases that belong together: of one operator, or of another area (the first word of their names). */
+typedef struct {
+  char *name;                       /* owned */
+  uint32_t profile;                 /* of all of them */
+  guint counts[LEAT_OUTCOME_COUNT]; /* by outcome */
+  guint cases;                      /* all of them */
+  guint lacking;                    /* of these, not supported because an operator is lacking */
+  GPtrArray *bad;                   /* results that are worse than waived (const leat_result *), borrowed */
+} group;
+
+static void group_free(gpointer data) {
+  group *g = data;
+  g_ptr_array_unref(g->bad);
+  g_free(g->name);
+  g_free(g);
+}
+
+static char *group_name(const char *case_name) {
+  char **words = g_strsplit(case_name, ".", 3);
+  char *name = g_strdup(g_str_equal(words[0], "op") ? words[1] : words[0]);
+  g_strfreev(words);
+  return name;
+}
+
+static gboolean has_name(gconstpointer element, gconstpointer name) {
+  return g_str_equal(((const group *)element)->name, name);
+}
+
+/* The groups of a report, in the order of their first cases. Free with g_ptr_array_unref(). */
+static GPtrArray *groups_of(const leat_report *report) {
+  GPtrArray *groups = g_ptr_array_new_with_free_func(group_free);
+  for (size_t i = 0; i < report->result_count; ++i) {
+    const leat_result *result = &report->results[i];
+    char *name = group_name(result->one->name);
+    guint at;
+    if (g_ptr_array_find_with_equal_func(groups, name, has_name, &at)) {
+      g_free(name);
+    } else {
+      group *added = g_new0(group, 1);
+      added->name = name;
+      added->profile = result->one->profile;
+      added->bad = g_ptr_array_new();
+      at = groups->len;
+      g_ptr_array_add(groups, added);
+    }
+    group *g = groups->pdata[at];
+    ++g->cases;
+    ++g->counts[result->outcome];
+    if (result->outcome >= LEAT_OUTCOME_FAIL)
+      g_ptr_array_add(g->bad, (gpointer)result);
+    g->lacking += result->lacks != NULL ? 1 : 0;
+  }
+  return groups;
 }
 
 /* ---- Text ---- */
@@ -88,17 +149,94 @@ void leati_report_text_result(const leat_report *report, const leat_result *resu
   }
 }
 
-void leati_report_text_tail(const leat_report *report, GString *out) {
+/* Appends "41 Pass, 2 Fail". */
+static void append_counts(GString *out, const guint counts[LEAT_OUTCOME_COUNT]) {
   const char *separator = "";
-  if (bad_count(report) > 0) {
-    g_string_append(out, "\nNot passed:\n");
-    for (size_t i = 0; i < report->result_count; ++i) {
-      const leat_result *result = &report->results[i];
-      if (result->outcome < LEAT_OUTCOME_FAIL)
-        continue;
-      g_string_append_printf(out, "  %-8s %s\n", leati_outcome_name(result->outcome), result->one->name);
+  for (int outcome = LEAT_OUTCOME_PASS; outcome < LEAT_OUTCOME_COUNT; ++outcome) {
+    if (counts[outcome] == 0)
+      continue;
+    g_string_append_printf(out, "%s%u %s", separator, counts[outcome], leati_outcome_name((leat_outcome)outcome));
+    separator = ", ";
+  }
+  if (separator[0] == '\0')
+    g_string_append(out, "none could run");
+}
+
+/* Whether all that there is to say of a group is how many of its cases passed: what is lacking is told elsewhere. */
+static gboolean is_plain(const group *g) {
+  return g->counts[LEAT_OUTCOME_PASS] + g->lacking == g->cases;
+}
+
+/* Appends the plain groups of a profile, in as few lines as hold them. */
+static void append_plain(const GPtrArray *groups, uint32_t profile, GString *out) {
+  gsize width = 0;
+  for (guint i = 0; i < groups->len; ++i) {
+    const group *g = groups->pdata[i];
+    if (g->profile == profile && is_plain(g) && g->counts[LEAT_OUTCOME_PASS] > 0) {
+      char *item = g_strdup_printf("%s %u", g->name, g->counts[LEAT_OUTCOME_PASS]);
+      const gboolean full = width + strlen(item) > 100;
+      g_string_append_printf(out, "%s%s", full ? ",\n          " : width == 0 ? "  passed: " : ", ", item);
+      width = (full ? 0 : width) + strlen(item) + 2;
+      g_free(item);
     }
   }
+  if (width > 0)
+    g_string_append_c(out, '\n');
+}
+
+/* Appends what a profile came to: all of it, its plain groups, then the others one by one with the cases that are bad.
+ */
+static void append_profile(const GPtrArray *groups, uint32_t profile, GString *out) {
+  guint counts[LEAT_OUTCOME_COUNT] = {0};
+  guint cases = 0;
+  for (guint i = 0; i < groups->len; ++i) {
+    const group *g = groups->pdata[i];
+    for (int outcome = LEAT_OUTCOME_PASS; g->profile == profile && outcome < LEAT_OUTCOME_COUNT; ++outcome)
+      counts[outcome] += g->counts[outcome];
+    cases += g->profile == profile ? g->cases : 0;
+  }
+  if (cases == 0)
+    return;
+  g_string_append_printf(out, "%s: ", leati_profile_name(profile));
+  append_counts(out, counts);
+  g_string_append_c(out, '\n');
+  append_plain(groups, profile, out);
+  for (guint i = 0; i < groups->len; ++i) {
+    const group *g = groups->pdata[i];
+    if (g->profile != profile || is_plain(g))
+      continue;
+    g_string_append_printf(out, "  %s: ", g->name);
+    append_counts(out, g->counts);
+    g_string_append_c(out, '\n');
+    for (guint k = 0; k < g->bad->len; ++k) {
+      const leat_result *result = g->bad->pdata[k];
+      g_string_append_printf(out, "    %-8s %s\n", leati_outcome_name(result->outcome), result->one->name);
+    }
+  }
+}
+
+/* Appends each operator that is lacking once, with the reason of the first case that wanted it. */
+static void append_lacking(const leat_report *report, GString *out) {
+  GHashTable *told = g_hash_table_new(g_str_hash, g_str_equal);
+  for (size_t i = 0; i < report->result_count; ++i) {
+    const char *name = report->results[i].lacks;
+    guint cases = 0;
+    if (name == NULL || !g_hash_table_add(told, (gpointer)name))
+      continue;
+    for (size_t k = i; k < report->result_count; ++k)
+      cases += g_strcmp0(report->results[k].lacks, name) == 0 ? 1 : 0;
+    g_string_append_printf(out, "NotSupported %s (%u cases): %s\n", name, cases, report->results[i].message);
+  }
+  g_hash_table_unref(told);
+}
+
+void leati_report_text_tail(const leat_report *report, GString *out) {
+  GPtrArray *groups = groups_of(report);
+  g_string_append_c(out, '\n');
+  append_profile(groups, LEAT_PROFILE_CORE, out);
+  append_profile(groups, LEAT_PROFILE_OPERATORS, out);
+  g_ptr_array_unref(groups);
+  append_lacking(report, out);
   for (size_t i = 0; i < report->result_count; ++i) {
     const leat_result *result = &report->results[i];
     if (result->waiver != NULL && result->outcome == LEAT_OUTCOME_PASS) {
@@ -106,16 +244,8 @@ void leati_report_text_tail(const leat_report *report, GString *out) {
     }
   }
   g_string_append_printf(out, "\n%zu cases in %.1f s: ", report->result_count, report->seconds);
-  for (int outcome = LEAT_OUTCOME_PASS; outcome < LEAT_OUTCOME_COUNT; ++outcome) {
-    if (report->counts[outcome] == 0)
-      continue;
-    g_string_append_printf(out, "%s%u %s", separator, report->counts[outcome],
-                           leati_outcome_name((leat_outcome)outcome));
-    separator = ", ";
-  }
-  if (separator[0] == '\0')
-    g_string_append(out, "none could run");
-  g_string_append(out, "\n");
+  append_counts(out, report->counts);
+  g_string_append_c(out, '\n');
   if (report->mustpass_missing != NULL) {
     for (guint i = 0; i < report->mustpass_missing->len; ++i) {
       g_string_append_printf(out, "The list %s names %s, which this suite does not have.\n", report->mustpass_name,
@@ -127,8 +257,10 @@ void leati_report_text_tail(const leat_report *report, GString *out) {
   } else if (report->no_device != NULL) {
     g_string_append_printf(out, "Conformance cannot be told, there is no device: %s\n", report->no_device);
   } else if (report->mustpass_name != NULL && report->complete) {
-    g_string_append_printf(out, "%s: %u of %u cases of the list %s passed or are not supported.\n",
+    g_string_append_printf(out, "%s%s%s: %u of %u cases of the list %s passed or are not supported.\n",
                            report->mustpass_ok == report->mustpass_total ? "Conformant" : "Not conformant",
+                           report->profiles == LEAT_PROFILE_ALL ? "" : " in the profile ",
+                           report->profiles == LEAT_PROFILE_ALL ? "" : leati_profile_name(report->profiles),
                            report->mustpass_ok, report->mustpass_total, report->mustpass_name);
   }
 }

@@ -27,6 +27,7 @@ typedef struct leat_result {
   guint bad_runs;       /**< runs that failed, crashed or timed out */
   double seconds;       /**< of all runs together */
   char *message;        /**< of the worst run: reason of a failure or of a skip, or NULL; owned */
+  char *lacks;          /**< not supported because the plugin has no such operator: its name, or NULL; owned */
   char *output;         /**< of the worst run: end of what its process printed, or NULL; owned */
   const char *waiver;   /**< reason of the waiver that names it, or NULL */
 } leat_result;
@@ -46,6 +47,7 @@ typedef struct leat_report {
   char *no_device;                  /**< why there is none, or NULL */
   char *defect;                     /**< why the plugin's tables cannot be used, or NULL */
   uint64_t capabilities;            /**< LEAT_CAPABILITY_* */
+  uint32_t profiles;                /**< LEAT_PROFILE_* that were run */
   uint32_t seed;                    /**< `--seed` */
   double seconds;                   /**< wall time */
   leat_result *results;             /**< in the order of the list */
@@ -55,8 +57,11 @@ typedef struct leat_report {
   GPtrArray *mustpass_missing;      /**< names in the list that the suite does not know (const char *), or NULL */
   guint mustpass_total;             /**< names in the list */
   guint mustpass_ok;                /**< of these, passed or not supported */
-  gboolean complete;                /**< every case of the list was run, so that conformance can be told */
+  gboolean complete;                /**< every case of the profiles was run, so that conformance can be told */
 } leat_report;
+
+/** Name of a profile or of all of them: "core", "operators", "all". */
+const char *leati_profile_name(uint32_t profiles);
 
 /** Text of an outcome, such as "Pass". */
 const char *leati_outcome_name(leat_outcome outcome);
@@ -71,7 +76,7 @@ char *leati_report_command(const leat_report *report, const char *name);
 void leati_report_text_result(const leat_report *report, const leat_result *result, GString *out);
 /** What was tested: plugin and device. */
 void leati_report_text_head(const leat_report *report, GString *out);
-/** Failures once more, counts and verdict. */
+/** Counts by profile and group with the names of what did not pass, operators that are lacking, all counts, verdict. */
 void leati_report_text_tail(const leat_report *report, GString *out);
 
 /** The whole report. */

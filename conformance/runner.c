@@ -23,11 +23,13 @@
 struct leat_case_list {
   GPtrArray *cases;  /* leat_case *, owned for the life of the process */
   GHashTable *names; /* set of names, borrowed from the cases */
+  uint32_t profile;  /* of the source that adds */
 };
 
 void leati_case_list_add(leat_case_list *list, const leat_case *cases, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     leat_case *copy = g_memdup2(&cases[i], sizeof cases[i]);
+    copy->profile = list->profile;
     if (!g_hash_table_add(list->names, (gpointer)copy->name))
       g_error("two cases are named %s", copy->name);
     g_ptr_array_add(list->cases, copy);
@@ -38,19 +40,23 @@ GPtrArray *leati_runner_cases(void) {
   static GPtrArray *all;
   if (all == NULL) {
     leat_case_list list = {.cases = g_ptr_array_new(), .names = g_hash_table_new(g_str_hash, g_str_equal)};
-    for (size_t i = 0; leati_case_sources[i] != NULL; ++i)
-      leati_case_sources[i](&list);
+    for (size_t i = 0; leati_case_sources[i].add != NULL; ++i) {
+      list.profile = leati_case_sources[i].profile;
+      leati_case_sources[i].add(&list);
+    }
     g_hash_table_unref(list.names);
     all = list.cases;
   }
   return all;
 }
 
-gboolean leati_runner_chosen(char *const *filters, const char *name) {
+gboolean leati_runner_chosen(uint32_t profiles, char *const *filters, const leat_case *one) {
+  if ((one->profile & profiles) == 0)
+    return FALSE;
   if (filters == NULL)
     return TRUE;
   for (; *filters != NULL; ++filters) {
-    if (g_pattern_match_simple(*filters, name))
+    if (g_pattern_match_simple(*filters, one->name))
       return TRUE;
   }
   return FALSE;
@@ -81,6 +87,7 @@ typedef struct {
   gint64 begin;         /* when case `next` began, in microseconds */
   leat_outcome outcome; /* of case `next`, once told */
   char *message;        /* likewise; owned */
+  char *lacks;          /* likewise: the operator that is lacking, or NULL; owned */
   GPid pid;
   int result_fd;
   int output_fd;
@@ -105,8 +112,8 @@ static void draw_progress(const runner *run, const char *name) {
   fflush(stderr);
 }
 
-/* Enters how one run of a case ended. Takes `message`. */
-static void enter_result(runner *run, guint index, leat_outcome outcome, char *message, const char *output,
+/* Enters how one run of a case ended. Takes `message` and `lacks`. */
+static void enter_result(runner *run, guint index, leat_outcome outcome, char *message, char *lacks, const char *output,
                          double seconds) {
   leat_result *result = &run->report->results[index];
   gboolean bad = outcome >= LEAT_OUTCOME_FAIL;
@@ -124,12 +131,16 @@ static void enter_result(runner *run, guint index, leat_outcome outcome, char *m
     result->outcome = outcome;
     g_free(result->message);
     result->message = g_steal_pointer(&message);
+    g_free(result->lacks);
+    result->lacks = g_steal_pointer(&lacks);
     g_free(result->output);
     result->output = output != NULL && output[0] != '\0' ? g_utf8_make_valid(output, -1) : NULL;
   }
   g_free(message);
+  g_free(lacks);
+  /* What is lacking is told once for all cases that want it, at the end. */
   if (run->options->stream_text && result->runs == run->options->repeat &&
-      (!run->options->only_bad || result->outcome != LEAT_OUTCOME_PASS)) {
+      !(run->options->only_bad && (result->outcome == LEAT_OUTCOME_PASS || result->lacks != NULL))) {
     GString *text = g_string_new(NULL);
     if (run->options->progress)
       fputs("\r\033[K", stderr);
@@ -212,7 +223,7 @@ static void end_case(worker *w) {
     outcome = LEAT_OUTCOME_FAIL;
     message = g_strdup_printf("forbidden output: %s", w->forbidden);
   }
-  enter_result(w->run, index, outcome, message, outcome == LEAT_OUTCOME_PASS ? NULL : w->output->str,
+  enter_result(w->run, index, outcome, message, NULL, outcome == LEAT_OUTCOME_PASS ? NULL : w->output->str,
                elapsed_seconds(w));
   g_clear_pointer(&w->forbidden, g_free);
   ++w->next;
@@ -268,6 +279,11 @@ static void on_line(worker *w, const char *line) {
       w->told = TRUE;
       w->outcome = g_str_equal(kind, "fail") ? LEAT_OUTCOME_FAIL : LEAT_OUTCOME_NOT_SUPPORTED;
       take(&w->message, words[2]);
+    } else if (g_str_equal(kind, "lack") && w->running && count == 4) {
+      w->told = TRUE;
+      w->outcome = LEAT_OUTCOME_NOT_SUPPORTED;
+      take(&w->lacks, words[2]);
+      take(&w->message, words[3]);
     }
   }
   g_strfreev(words);
@@ -355,7 +371,8 @@ static void conclude(worker *w, int status) {
       message = w->late ? g_strdup_printf("not finished in time %s", where)
                         : g_strdup_printf("the process %s %s", end, where);
     }
-    enter_result(run, index, outcome, message, w->output->str, w->running ? elapsed_seconds(w) : 0.0);
+    enter_result(run, index, outcome, message, g_steal_pointer(&w->lacks), w->output->str,
+                 w->running ? elapsed_seconds(w) : 0.0);
     ++w->next;
   } else if (w->late || !WIFEXITED(status) || WEXITSTATUS(status) != 0 || !w->done || w->forbidden != NULL) {
     /* All cases had passed, and then the process did not end well: the last one stands for it. */
@@ -373,7 +390,7 @@ static void conclude(worker *w, int status) {
     }
     --last->runs;
     --run->finished;
-    enter_result(run, g_array_index(w->chunk, guint, w->chunk->len - 1), outcome, message, w->output->str, 0.0);
+    enter_result(run, g_array_index(w->chunk, guint, w->chunk->len - 1), outcome, message, NULL, w->output->str, 0.0);
   }
   for (guint i = w->chunk->len; i > w->next; --i) {
     g_queue_push_head(&run->pending, GUINT_TO_POINTER(g_array_index(w->chunk, guint, i - 1)));
@@ -405,6 +422,7 @@ static void on_exit_of_child(GPid pid, gint status, gpointer user_data) {
   g_string_free(w->output, TRUE);
   g_free(w->forbidden);
   g_free(w->message);
+  g_free(w->lacks);
   g_free(w);
   --run->active;
   dispatch(run);
@@ -436,6 +454,8 @@ static void start(runner *run, GArray *chunk) {
   g_ptr_array_add(argv, g_strdup_printf("--first-call=%u", options->first_call));
   if (options->calls != 0)
     g_ptr_array_add(argv, g_strdup_printf("--calls=%u", options->calls));
+  if (options->all_operators)
+    g_ptr_array_add(argv, g_strdup("--all-operators"));
   g_ptr_array_add(argv, g_strdup_printf("--deadline-scale=%s", g_ascii_dtostr(scale, sizeof scale, options->scale)));
   if (chunk->len == 0)
     g_ptr_array_add(argv, g_strdup("--probe"));
@@ -507,19 +527,24 @@ static char *base_command(const leat_run_options *options) {
     g_string_append_printf(command, " --first-call %u", options->first_call);
   if (options->calls != 0)
     g_string_append_printf(command, " --calls %u", options->calls);
+  if (options->all_operators)
+    g_string_append(command, " --all-operators");
   g_free(program);
   g_free(plugin);
   return g_string_free(command, FALSE);
 }
 
-/* Compares the results with the list of names that a conformant plugin must pass. */
+/* Compares the results with the list of names that a conformant plugin must pass, as far as they are of the profiles
+ * that were run. */
 static void check_mustpass(const leat_run_options *options, leat_report *report) {
-  GHashTable *by_name = g_hash_table_new(g_str_hash, g_str_equal);
   GPtrArray *cases = leati_runner_cases();
   if (options->mustpass == NULL)
     return;
+  GHashTable *profiles = g_hash_table_new(g_str_hash, g_str_equal);
+  GHashTable *by_name = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < cases->len; ++i) {
-    g_hash_table_insert(by_name, (gpointer)((const leat_case *)cases->pdata[i])->name, NULL);
+    const leat_case *one = cases->pdata[i];
+    g_hash_table_insert(profiles, (gpointer)one->name, GUINT_TO_POINTER(one->profile));
   }
   for (size_t i = 0; i < report->result_count; ++i) {
     g_hash_table_insert(by_name, (gpointer)report->results[i].one->name, &report->results[i]);
@@ -527,15 +552,17 @@ static void check_mustpass(const leat_run_options *options, leat_report *report)
   report->mustpass_name = g_strdup(options->mustpass_name);
   report->mustpass_missing = g_ptr_array_new();
   for (char **name = options->mustpass; *name != NULL; ++name) {
+    const guint profile = GPOINTER_TO_UINT(g_hash_table_lookup(profiles, *name));
     const leat_result *result = g_hash_table_lookup(by_name, *name);
-    ++report->mustpass_total;
-    if (!g_hash_table_contains(by_name, *name)) {
+    if (profile == 0)
       g_ptr_array_add(report->mustpass_missing, *name);
-    } else if (result != NULL &&
-               (result->outcome == LEAT_OUTCOME_PASS || result->outcome == LEAT_OUTCOME_NOT_SUPPORTED)) {
+    if (profile != 0 && (profile & options->profiles) == 0)
+      continue;
+    ++report->mustpass_total;
+    if (result != NULL && (result->outcome == LEAT_OUTCOME_PASS || result->outcome == LEAT_OUTCOME_NOT_SUPPORTED))
       ++report->mustpass_ok;
-    }
   }
+  g_hash_table_unref(profiles);
   g_hash_table_unref(by_name);
 }
 
@@ -553,7 +580,9 @@ leat_report *leati_runner_run(const leat_run_options *options, char **out_messag
   runner run = {.options = options, .report = report, .pending = G_QUEUE_INIT};
   gint64 begin = g_get_monotonic_time();
   uint64_t needs;
+  size_t wanted = 0; /* cases of the profiles */
 
+  report->profiles = options->profiles;
   report->command = base_command(options);
   report->plugin_path = g_strdup(options->plugin_path);
   report->seed = options->seed;
@@ -569,13 +598,14 @@ leat_report *leati_runner_run(const leat_run_options *options, char **out_messag
   report->results = g_new0(leat_result, cases->len + 1);
   for (guint i = 0; i < cases->len; ++i) {
     const leat_case *one = cases->pdata[i];
-    if (!leati_runner_chosen(options->filters, one->name) || (one->flags & needs) != needs)
+    wanted += (one->profile & options->profiles) != 0 ? 1 : 0;
+    if (!leati_runner_chosen(options->profiles, options->filters, one) || (one->flags & needs) != needs)
       continue;
     report->results[report->result_count].one = one;
     report->results[report->result_count].waiver = waiver_of(options, one->name);
     ++report->result_count;
   }
-  report->complete = report->result_count == cases->len;
+  report->complete = report->result_count == wanted;
   if (options->stream_text) {
     GString *head = g_string_new(NULL);
     leati_report_text_head(report, head);

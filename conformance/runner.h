@@ -12,6 +12,7 @@
 typedef struct leat_run_options {
   const char *program;       /**< this program's file, to start it again */
   const char *plugin_path;   /**< the plugin */
+  uint32_t profiles;         /**< LEAT_PROFILE_*: cases of these alone */
   char **filters;            /**< globs, or NULL: all cases */
   char **waivers;            /**< name glob, reason, name glob, reason, ..., NULL; or NULL */
   char **mustpass;           /**< names, or NULL: none is checked */
@@ -21,6 +22,7 @@ typedef struct leat_run_options {
   uint32_t seed;             /**< `--seed` */
   uint32_t first_call;       /**< `--first-call` */
   uint32_t calls;            /**< `--calls`; 0: as many as a case likes */
+  gboolean all_operators;    /**< `--all-operators` */
   uint32_t jobs;             /**< processes at once */
   uint32_t batch;            /**< cases a process at most */
   uint32_t repeat;           /**< runs of each case */
@@ -33,8 +35,8 @@ typedef struct leat_run_options {
 /** The list of all cases, in order of the sources. */
 GPtrArray *leati_runner_cases(void);
 
-/** Whether a case is chosen by the filters. */
-gboolean leati_runner_chosen(char *const *filters, const char *name);
+/** Whether a case is chosen by profile (LEAT_PROFILE_*) and filters. */
+gboolean leati_runner_chosen(uint32_t profiles, char *const *filters, const leat_case *one);
 
 /** Runs. Returns NULL, with a message owned by the caller, on bad use (not a plugin, no such device, no case chosen).
  */

@@ -251,7 +251,15 @@ static bool is_for(const leati_op_spec *spec, const leat_op_info *info) {
          spec->opset >= info->opset_min && spec->opset <= info->opset_max;
 }
 
-/* The entry of the plugin's list for the spec. Fails the case if there is none: all operators here are required. */
+/* Ends the case: the plugin lacks the operator, or this form of it. */
+#define LACK(ctx, spec, ...)                         \
+  do {                                               \
+    if ((ctx)->all_operators && !(spec)->optional)   \
+      LEAT_FAIL(ctx, __VA_ARGS__);                   \
+    leati_case_lack(ctx, (spec)->name, __VA_ARGS__); \
+  } while (0)
+
+/* The entry of the plugin's list for the spec. */
 static const leat_op_info *find_info(leat_case_context *ctx, const leati_op_spec *spec) {
   uint32_t count = 0;
   LEAT_CHECK_OK(ctx, ctx->op->count(&count, LEAT_ERR));
@@ -260,15 +268,12 @@ static const leat_op_info *find_info(leat_case_context *ctx, const leati_op_spec
     LEAT_CHECK_OK(ctx, ctx->op->info(k, &info, LEAT_ERR));
     if (is_for(spec, info)) {
       if (spec->optional && spec_outputs(spec) > info->max_outputs) {
-        leati_case_skip(ctx, "the operator list gives %s %" PRIu32 " outputs at most", spec->name, info->max_outputs);
+        leati_case_lack(ctx, spec->name, "the operator list gives it %" PRIu32 " outputs at most", info->max_outputs);
       }
       return info;
     }
   }
-  if (spec->optional) {
-    leati_case_skip(ctx, "the operator list has no %s of version %" PRIu32, spec->name, spec->opset);
-  }
-  LEAT_FAIL(ctx, "the operator list has no %s of version %" PRIu32, spec->name, spec->opset);
+  LACK(ctx, spec, "the operator list has no %s of version %" PRIu32, spec->name, spec->opset);
 }
 
 static bool on_host(const leat_op_info *info, uint32_t input) {
@@ -316,11 +321,13 @@ static leat_op *create_op(leat_case_context *ctx, const op_case *c, const leat_o
                        .attributes = attributes,
                        .inputs = inputs};
   leat_device *device = leati_fixture_device(ctx);
-  if (spec->optional) {
-    leati_case_require_op(ctx, &desc);
-  } else {
-    LEAT_CHECK_OK(ctx, ctx->op->supports(device, &desc, LEAT_ERR));
+  leat_error err = {.struct_size = sizeof err};
+  const int32_t status = ctx->op->supports(device, &desc, &err);
+  if (status == LEAT_ERROR_NOT_SUPPORTED) {
+    LACK(ctx, spec, "%.900s", err.message);
   }
+  LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "op.supports() returned %s: %.900s", leati_case_status_name(status),
+                     err.message);
   leat_op *op = NULL;
   LEAT_CHECK_OK(ctx, ctx->op->create(device, &desc, &op, LEAT_ERR));
   LEAT_CHECK(ctx, op != NULL);

@@ -7,7 +7,8 @@
  * one more for each bit of `variants` (inputs laid out differently, nothing else changed) and of `threads`. Each case
  * asks supports(), creates, infers and compares the shapes, invokes, and compares the elements with the bounds that the
  * reference gives. Gaps in inputs are filled with bytes that are NaN or -1; outputs stand between guard bytes and are
- * poisoned before. An input is on the host if the plugin's operator list says so, else on the device.
+ * poisoned before. An input is on the host if the plugin's operator list says so, else on the device. A case is not
+ * supported if the plugin's list lacks its operator, or supports() says so of this form.
  *
  * The macros for tables have short names, because a table is read as a whole and this header is for tables alone.
  */
@@ -71,7 +72,7 @@ typedef struct leati_op_spec {
   uint32_t unwanted;                                  /**< bit k: output k is not wanted, though a later one is */
   uint32_t variants;                                  /**< VIEW_* */
   uint32_t threads;                                   /**< THREADS_* */
-  bool optional;                                      /**< the plugin may answer that it does not support this */
+  bool optional;                                      /**< may be lacking also with `--all-operators` */
   leat_attribute attributes[LEATI_OP_MAX_ATTRIBUTES]; /**< up to the first without a name */
   leati_op_input inputs[LEATI_OP_MAX_INPUTS];         /**< up to the first that is LEATI_FILL_END */
 } leati_op_spec;
