@@ -557,6 +557,67 @@ static void op_supports_anything(void) {
   op_api.supports = supports_anything;
 }
 
+/* A right plugin that has other operators than the suite has cases for: of the list those alone whose names
+ * LEAT_MUTANT_OPERATORS holds, between commas. */
+static char **few_names;
+
+static gboolean is_one_of_few(const char *name) {
+  return g_strv_contains((const char *const *)few_names, name);
+}
+
+static int32_t count_few(uint32_t *out_count, leat_error *err) {
+  uint32_t all = 0;
+  int32_t status = base->op->count(out_count, err);
+  if (status != LEAT_OK)
+    return status;
+  all = *out_count;
+  *out_count = 0;
+  for (uint32_t i = 0; i < all; ++i) {
+    const leat_op_info *info = NULL;
+    status = base->op->info(i, &info, err);
+    if (status != LEAT_OK)
+      return status;
+    *out_count += is_one_of_few(info->name) ? 1 : 0;
+  }
+  return LEAT_OK;
+}
+
+static int32_t info_few(uint32_t index, const leat_op_info **out, leat_error *err) {
+  for (uint32_t i = 0, left = index;; ++i) {
+    int32_t status = base->op->info(i, out, err);
+    if (status != LEAT_OK || (is_one_of_few((*out)->name) && left-- == 0))
+      return status;
+  }
+}
+
+static int32_t refuse_others(const leat_op_desc *desc, leat_error *err) {
+  if (desc == NULL || desc->name == NULL || is_one_of_few(desc->name))
+    return LEAT_OK;
+  if (err != NULL) {
+    err->code = LEAT_ERROR_NOT_SUPPORTED;
+    g_snprintf(err->message, sizeof err->message, "there is no %.100s here", desc->name);
+  }
+  return LEAT_ERROR_NOT_SUPPORTED;
+}
+
+static int32_t supports_few(leat_device *device, const leat_op_desc *desc, leat_error *err) {
+  int32_t status = device == NULL ? LEAT_OK : refuse_others(desc, err);
+  return status == LEAT_OK ? base->op->supports(device, desc, err) : status;
+}
+
+static int32_t create_few(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
+  int32_t status = device == NULL || out == NULL ? LEAT_OK : refuse_others(desc, err);
+  return status == LEAT_OK ? base->op->create(device, desc, out, err) : status;
+}
+
+static void few_operators(void) {
+  few_names = g_strsplit(g_getenv("LEAT_MUTANT_OPERATORS"), ",", -1);
+  op_api.count = count_few;
+  op_api.info = info_few;
+  op_api.supports = supports_few;
+  op_api.create = create_few;
+}
+
 /* The descriptor without ranks and shapes of inputs, in memory for as many as an operator of the cases has. */
 static const leat_op_desc *without_shapes(const leat_op_desc *desc, leat_op_desc *out, leat_value_info infos[8],
                                           const leat_value_info *pointers[8]) {
@@ -944,6 +1005,7 @@ static const struct {
                {"op_skips_last_element", op_skips_last_element},
                {"op_supports_anything", op_supports_anything},
                {"op_refused_late", op_refused_late},
+               {"few_operators", few_operators},
                {"free_sometimes_forgotten", free_sometimes_forgotten},
                {"event_record_again_ignored", event_record_again_ignored},
                {"event_reused_as_it_was", event_reused_as_it_was},
