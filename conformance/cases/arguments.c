@@ -532,6 +532,67 @@ static void create_attribute(leat_case_context *ctx, const void *data) {
   }
 }
 
+/* A body is what an operator does: it is not ignored, as other attributes that are not known are, and lists of strings
+ * among them. */
+static void create_graph(leat_case_context *ctx, const void *data) {
+  static const char *const words[2] = {"forward", ""};
+  static const uint64_t lengths[2] = {7, 0};
+  leat_device *device = leati_fixture_device(ctx);
+  const leati_form form = leati_form_any(ctx);
+  leati_description d;
+  leat_op *op = NULL;
+  (void)data;
+  leati_describe(&form, &d);
+  d.attribute.type = LEAT_ATTRIBUTE_STRINGS;
+  d.attribute.count = 2;
+  d.attribute.strings = words;
+  d.attribute.lengths = lengths;
+  LEAT_CHECK_OK(ctx, ctx->op->supports(device, &d.desc, LEAT_ERR));
+  LEAT_CHECK_OK(ctx, ctx->op->create(device, &d.desc, &op, LEAT_ERR));
+  leati_op_destroy(ctx, op);
+  if (ctx->api->graph != NULL)
+    return;
+  for (int creates = 0; creates < 2; ++creates) {
+    leat_error err = {.struct_size = sizeof err};
+    leati_describe(&form, &d);
+    d.attribute.type = LEAT_ATTRIBUTE_GRAPH;
+    const int32_t status =
+        creates ? ctx->op->create(device, &d.desc, &op, &err) : ctx->op->supports(device, &d.desc, &err);
+    LEAT_CHECK_MESSAGE(ctx, status == LEAT_ERROR_NOT_SUPPORTED && strstr(err.message, d.attribute.name) != NULL,
+                       "an operator with a graph '%s' and a backend without a graph table: %s (%.300s)",
+                       d.attribute.name, leati_case_status_name(status), err.message);
+  }
+}
+
+/* The value of an input that is told beforehand, on the host, of the type and shape that are told. */
+static void create_constant(leat_case_context *ctx, const void *data) {
+  const leati_form form = leati_form_any(ctx);
+  leati_description wrong;
+  leat_case_tensor value;
+  uint8_t *bytes = g_malloc0(1024);
+  (void)data;
+#define BREAK_CONSTANT(statement)                                       \
+  do {                                                                  \
+    leati_describe(&form, &wrong);                                      \
+    leati_tensor_host(&value, bytes, form.dtype, form.ndim, form.dims); \
+    wrong.info.value = &value.tensor;                                   \
+    statement;                                                          \
+    DESC_REFUSED();                                                     \
+  } while (0)
+  BREAK_CONSTANT(value.tensor.device.device_type = kDLVulkan);
+  BREAK_CONSTANT(value.tensor.data = NULL);
+  BREAK_CONSTANT(value.tensor.byte_offset = UINT64_MAX - (uintptr_t)bytes + 1);
+  BREAK_CONSTANT(value.tensor.ndim = -1);
+  BREAK_CONSTANT(value.tensor.ndim = LEAT_MAX_RANK + 1);
+  BREAK_CONSTANT(value.tensor.shape = NULL);
+  BREAK_CONSTANT(value.tensor.dtype.lanes = 2);
+  BREAK_CONSTANT(value.tensor.dtype = other_type(form.dtype));
+  BREAK_CONSTANT(value.tensor.ndim = 1);
+  BREAK_CONSTANT(value.shape[0] += 1);
+#undef BREAK_CONSTANT
+  g_free(bytes);
+}
+
 /* A tensor attribute that is no tensor of one element on the host. */
 static void create_tensor_attribute(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
@@ -794,6 +855,14 @@ static const leat_case cases[] = {
     {.name = "arguments.create.broken_tensor_attributes_are_refused",
      .summary = "A tensor attribute without shape or data, or with sizes that overflow, is refused.",
      .run = create_tensor_attribute},
+    {.name = "arguments.create.graphs_are_refused_by_name",
+     .summary =
+         "A graph as an attribute is refused by its name where there is no graph table; other unknown attributes "
+         "are ignored.",
+     .run = create_graph},
+    {.name = "arguments.create.broken_constants_are_refused",
+     .summary = "A constant that is not on the host, has no memory or is not what its input is said to be is refused.",
+     .run = create_constant},
     {.name = "arguments.infer.impossible_sizes_are_invalid",
      .summary = "Sizes whose product overflows are invalid before any memory is asked for.",
      .run = infer_sizes},

@@ -259,6 +259,13 @@ static void query_threads(leat_case_context *ctx, const void *data) {
 
 #define ALWAYS (LEAT_CASE_WITHOUT_DEVICE | LEAT_CASE_WITHOUT_TABLES)
 
+static void later_tables(leat_case_context *ctx, const void *data) {
+  (void)data;
+  LEAT_CHECK_U64(ctx, LEAT_ABI_1_0, ctx->api->abi_version);
+  LEAT_CHECK(ctx, ctx->api->graph == NULL);
+  LEAT_CHECK(ctx, ctx->api->profiler == NULL);
+}
+
 static const leat_case cases[] = {
     {.name = "query.range.exact_version_is_agreed",
      .summary = "A host that speaks only ABI 1.0 gets ABI 1.0.",
@@ -328,6 +335,10 @@ static const leat_case cases[] = {
      .summary = "Name, version and build id are there, reserved fields are zero, capabilities fit the slots.",
      .flags = LEAT_CASE_WITHOUT_DEVICE,
      .run = table_fields},
+    {.name = "query.table.later_tables_are_absent",
+     .summary = "Tables that the version agreed on does not define are NULL.",
+     .flags = LEAT_CASE_WITHOUT_DEVICE,
+     .run = later_tables},
     {.name = "query.threads.sixteen_at_once",
      .summary = "Sixteen threads that ask at once all get the same tables.",
      .flags = ALWAYS,

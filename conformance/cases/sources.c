@@ -10,6 +10,7 @@ const leat_case_source leati_case_sources[] = {
     {LEAT_PROFILE_CORE, leati_cases_event},
     {LEAT_PROFILE_CORE, leati_cases_dlpack},
     {LEAT_PROFILE_CORE, leati_cases_arguments},
+    {LEAT_PROFILE_CORE, leati_cases_types},
     {LEAT_PROFILE_CORE, leati_cases_threads},
     {LEAT_PROFILE_CORE, leati_cases_workload},
     {LEAT_PROFILE_CORE, leati_cases_pool},

@@ -16,6 +16,7 @@ void leati_cases_stream(leat_case_list *list);
 void leati_cases_event(leat_case_list *list);
 void leati_cases_dlpack(leat_case_list *list);
 void leati_cases_arguments(leat_case_list *list);
+void leati_cases_types(leat_case_list *list);
 void leati_cases_asked(leat_case_list *list);
 void leati_cases_threads(leat_case_list *list);
 void leati_cases_workload(leat_case_list *list);

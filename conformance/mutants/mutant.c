@@ -618,6 +618,101 @@ static void few_operators(void) {
   op_api.create = create_few;
 }
 
+/* What is not known is left out: graphs among attributes, values of inputs. */
+typedef struct {
+  leat_op_desc desc;
+  leat_value_info infos[8];
+  const leat_value_info *inputs[8];
+} less_desc;
+
+static const leat_op_desc *without_graphs(const leat_op_desc *desc, less_desc *out) {
+  if (desc == NULL || desc->attribute_count != 1 || desc->attributes[0] == NULL ||
+      desc->attributes[0]->type != LEAT_ATTRIBUTE_GRAPH)
+    return desc;
+  out->desc = *desc;
+  out->desc.attribute_count = 0;
+  return &out->desc;
+}
+
+static int32_t supports_graphless(leat_device *device, const leat_op_desc *desc, leat_error *err) {
+  less_desc less;
+  return base->op->supports(device, without_graphs(desc, &less), err);
+}
+
+static void graph_ignored(void) {
+  op_api.supports = supports_graphless;
+}
+
+static void graph_claimed(void) {
+  backend_api.graph = (const struct leat_graph_api *)(const void *)&op_api;
+}
+
+/* Inputs after `change`; a description that is odd in another way is left as it is. */
+static const leat_op_desc *with_inputs(const leat_op_desc *desc, less_desc *out, void (*change)(leat_value_info *)) {
+  if (desc == NULL || desc->inputs == NULL || desc->input_count > 8)
+    return desc;
+  out->desc = *desc;
+  out->desc.inputs = out->inputs;
+  for (uint32_t i = 0; i < desc->input_count; ++i) {
+    out->inputs[i] = NULL;
+    if (desc->inputs[i] != NULL) {
+      out->infos[i] = *desc->inputs[i];
+      out->inputs[i] = &out->infos[i];
+      change(&out->infos[i]);
+    }
+  }
+  return &out->desc;
+}
+
+static void drop_value(leat_value_info *info) {
+  info->value = NULL;
+}
+
+static int32_t supports_valueless(leat_device *device, const leat_op_desc *desc, leat_error *err) {
+  less_desc less;
+  return base->op->supports(device, with_inputs(desc, &less, drop_value), err);
+}
+
+static void constants_unread(void) {
+  op_api.supports = supports_valueless;
+}
+
+/* Elements below a byte, and floats of one, are taken for integers of a byte each. */
+static DLDataType as_bytes(DLDataType dtype) {
+  return dtype.bits <= 8 && dtype.lanes == 1 ? (DLDataType){kDLInt, 8, 1} : dtype;
+}
+
+static int32_t copy_as_bytes(leat_stream *stream, const DLTensor *src, const DLTensor *dst, leat_error *err) {
+  DLTensor from = *src;
+  DLTensor to = *dst;
+  from.dtype = as_bytes(from.dtype);
+  to.dtype = as_bytes(to.dtype);
+  return base->memory->copy(stream, &from, &to, err);
+}
+
+static int32_t import_as_bytes(leat_stream *stream, DLManagedTensorVersioned *managed, leat_event *ready,
+                               leat_view *out, leat_error *err) {
+  managed->dl_tensor.dtype = as_bytes(managed->dl_tensor.dtype);
+  return base->memory->import_dlpack(stream, managed, ready, out, err);
+}
+
+/* Any type of few bits is as good as float32. */
+static void widen(leat_value_info *info) {
+  if (info->dtype.bits <= 8)
+    info->dtype = (DLDataType){kDLFloat, 32, 1};
+}
+
+static int32_t supports_any_width(leat_device *device, const leat_op_desc *desc, leat_error *err) {
+  less_desc less;
+  return base->op->supports(device, with_inputs(desc, &less, widen), err);
+}
+
+static void small_types_misread(void) {
+  memory_api.copy = copy_as_bytes;
+  memory_api.import_dlpack = import_as_bytes;
+  op_api.supports = supports_any_width;
+}
+
 /* The descriptor without ranks and shapes of inputs, in memory for as many as an operator of the cases has. */
 static const leat_op_desc *without_shapes(const leat_op_desc *desc, leat_op_desc *out, leat_value_info infos[8],
                                           const leat_value_info *pointers[8]) {
@@ -1006,6 +1101,10 @@ static const struct {
                {"op_supports_anything", op_supports_anything},
                {"op_refused_late", op_refused_late},
                {"few_operators", few_operators},
+               {"graph_ignored", graph_ignored},
+               {"graph_claimed", graph_claimed},
+               {"constants_unread", constants_unread},
+               {"small_types_misread", small_types_misread},
                {"free_sometimes_forgotten", free_sometimes_forgotten},
                {"event_record_again_ignored", event_record_again_ignored},
                {"event_reused_as_it_was", event_reused_as_it_was},
