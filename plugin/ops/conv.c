@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conv and ConvTranspose with one to three spatial dimensions. */
+#include "core/status.h"
 #include "ops/matmul.h"
 #include "ops/window.h"
-#include "status.h"
 
 enum { CONV, CONV_TRANSPOSE };
 

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/status.h"
 #include "ops/kernels/elementwise_codes.glsl"
 #include "ops/op.h"
-#include "status.h"
 
 #define OPERANDS_MAX 3
 
@@ -51,7 +51,7 @@ static int32_t check_reach(const leati_view *view, leat_error *err) {
 
 static bool aligned_for_four(const leati_view *view) {
   const uint32_t bytes = view->item_size * 4 > 16 ? 16 : view->item_size * 4;
-  return (view->address & (bytes - 1)) == 0; /* sizes of elements are powers of two, here and in tensor.c */
+  return (view->address & (bytes - 1)) == 0; /* sizes of elements are powers of two, here and in memory/tensor.c */
 }
 
 /* Whether four elements side by side can be handled at once: the innermost dimension is compact in the result and

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/status.h"
 #include "ops/movement.h"
-#include "status.h"
 
 LEATI_TYPE(type_moved, "T", LEATI_TYPES_MOVED);
 LEATI_TYPE(type_index, "Tind", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);

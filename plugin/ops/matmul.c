@@ -2,7 +2,7 @@
 /* MatMul, Gemm and com.microsoft's FusedMatMul, and the matrix product that convolutions use too. */
 #include "ops/matmul.h"
 
-#include "status.h"
+#include "core/status.h"
 
 /* How an operand's tile is brought in; the numbers of kernels/gemm_tile.glsl. */
 enum { MODE_QUADS_K = 0, MODE_QUADS_I = 1, MODE_SINGLES_K = 2, MODE_SINGLES_I = 3 };

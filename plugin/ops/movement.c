@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "status.h"
+#include "core/status.h"
 
 /* ---- Copies ----------------------------------------------------------------------------------------------------- */
 

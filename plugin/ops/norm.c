@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Softmax and LogSoftmax; layer, RMS, instance, group and batch normalisation. */
+#include "core/status.h"
 #include "ops/reduce.h"
-#include "status.h"
 
 LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
 LEATI_ATTRIBUTE(attr_axis, "axis", INT);

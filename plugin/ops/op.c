@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device.h"
-#include "status.h"
+#include "core/status.h"
+#include "device/device.h"
 
 const leat_attribute *leati_attr(const leati_op_desc *desc, const char *name) {
   for (uint32_t i = 0; i < desc->attribute_count; ++i) {

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "memory/tensor.h"
 #include "ops/planner.h"
-#include "tensor.h"
 
 /** Arguments of an operator that are handed over on the caller's stack; operators with more get them from the heap. */
 #define LEATI_INLINE_ARGUMENTS 16

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "device.h"
-#include "memory.h"
-#include "sync.h"
+#include "core/sync.h"
+#include "device/device.h"
+#include "memory/memory.h"
 
 /* What a plan knows of an argument. */
 typedef struct known_argument {

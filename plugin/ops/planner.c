@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "device.h"
-#include "memory.h"
-#include "status.h"
+#include "core/status.h"
+#include "device/device.h"
+#include "memory/memory.h"
 
 /* Bindings lie so far apart that no view of one reaches another. */
 #define ORIGIN_SHIFT 48

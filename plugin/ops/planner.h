@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
+#include "memory/tensor.h"
 #include "streams/plan.h"
-#include "tensor.h"
 
 /** Bytes modulo which a plan knows the addresses of its tensors. */
 #define LEATI_PROMISED 16u

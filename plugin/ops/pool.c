@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool. */
+#include "core/status.h"
 #include "ops/reduce.h"
 #include "ops/window.h"
-#include "status.h"
 
 enum { MAX_POOL, AVERAGE_POOL };
 

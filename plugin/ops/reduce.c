@@ -2,8 +2,8 @@
 /* ReduceSum and its kind, ArgMax and ArgMin. */
 #include "ops/reduce.h"
 
+#include "core/status.h"
 #include "ops/matmul.h"
-#include "status.h"
 
 /* With fewer workgroups than this a large GPU has not enough loads in flight, and a long reduction is cut into chunks.
  * An H200 has 132 processors that want several each. */

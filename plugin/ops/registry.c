@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device.h"
-#include "kernel.h"
+#include "core/status.h"
+#include "core/sync.h"
+#include "device/device.h"
+#include "device/kernel.h"
 #include "ops/op.h"
 #include "ops/plan_cache.h"
-#include "status.h"
 #include "streams/recorder.h"
 #include "streams/stream.h"
-#include "sync.h"
 
 /* Type parameters of one operator at most. */
 #define TYPES_MAX 8

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/status.h"
 #include "ops/matmul.h"
-#include "status.h"
 
 enum { INPUT_X, INPUT_ROI, INPUT_SCALES, INPUT_SIZES };
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/status.h"
 #include "ops/movement.h"
-#include "status.h"
 
 LEATI_TYPE(type_moved, "T", LEATI_TYPES_MOVED);
 LEATI_TYPE(type_int64, "tensor(int64)", LEAT_TYPE_INT64);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ops/window.h"
 
-#include "status.h"
+#include "core/status.h"
 
 /* Larger strides, paddings and so on are refused, so that sums of products of them cannot overflow. */
 #define WINDOW_VALUE_MAX (1 << 24)

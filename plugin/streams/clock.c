@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/clock.h"
 
-#include "device.h"
-#include "staging.h"
-#include "status.h"
+#include "core/status.h"
+#include "device/device.h"
+#include "memory/staging.h"
 
 /* Queries that are made at once. */
 #define TICKS_PER_BLOCK 256

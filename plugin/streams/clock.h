@@ -9,8 +9,8 @@
 
 #include <leat/backend.h>
 
-#include "timeline.h"
-#include "vulkan.h"
+#include "device/vulkan.h"
+#include "timeline/timeline.h"
 
 /** One query. Belongs to whoever took it. */
 typedef struct leati_tick {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/event.h"
 
-#include "status.h"
+#include "core/status.h"
 #include "streams/lane.h"
 #include "streams/stock.h"
 #include "streams/stream.h"

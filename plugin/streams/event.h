@@ -7,9 +7,9 @@
 
 #include <leat/backend.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "streams/clock.h"
-#include "timeline.h"
+#include "timeline/timeline.h"
 
 struct leat_event {
   leati_kind kind;

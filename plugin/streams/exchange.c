@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "device.h"
-#include "memory.h"
-#include "status.h"
+#include "core/status.h"
+#include "device/device.h"
+#include "memory/memory.h"
+#include "memory/tensor.h"
 #include "streams/event.h"
 #include "streams/extent.h"
 #include "streams/stream.h"
-#include "tensor.h"
 
 /* A tensor that went out: what its deleter needs. Both structs of DLPack, so that there is one way out. */
 typedef struct export {

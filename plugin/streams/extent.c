@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/extent.h"
 
-#include "status.h"
+#include "core/status.h"
 
 int32_t leati_extent_find(leat_device *device, uint64_t address, leati_extent *out, leat_error *err) {
   leati_block *const block = leati_memory_find(device, address);

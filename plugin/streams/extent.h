@@ -7,7 +7,7 @@
 
 #include <leat/backend.h>
 
-#include "memory.h"
+#include "memory/memory.h"
 
 /** A block and its bytes. Each was read once: nobody may hold the block, so it may become another's meanwhile. */
 typedef struct leati_extent {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/group.h"
 
-#include "gate.h"
-#include "status.h"
+#include "core/gate.h"
+#include "core/status.h"
 
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX LEATI_TAPE_LISTS_MAX

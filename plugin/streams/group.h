@@ -10,7 +10,7 @@
 
 #include "streams/lane_state.h"
 #include "streams/syncfile.h"
-#include "timeline.h"
+#include "timeline/timeline.h"
 
 /** Submits lists that are linked by `queued`, oldest first. Those that the queue refuses fail their timelines, and are
  * dropped with what came after them there. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/lane.h"
 
-#include "gate.h"
-#include "status.h"
+#include "core/gate.h"
+#include "core/status.h"
 #include "streams/group.h"
 
 /* Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: writing

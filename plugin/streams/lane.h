@@ -14,7 +14,7 @@
 #include <leat/backend.h>
 
 #include "streams/lane_state.h"
-#include "timeline.h"
+#include "timeline/timeline.h"
 
 /** Makes the lanes of a device. */
 int32_t leati_lanes_create(leat_device *device, leat_error *err);

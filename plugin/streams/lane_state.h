@@ -7,13 +7,13 @@
 
 #include <leat/backend.h>
 
-#include "counter.h"
-#include "device.h"
+#include "device/device.h"
 #include "streams/placement.h"
 #include "streams/rhythm.h"
 #include "streams/syncfile.h"
 #include "streams/tape.h"
-#include "timeline.h"
+#include "timeline/counter.h"
+#include "timeline/timeline.h"
 
 typedef struct leati_lane {
   leati_counter counter; /**< first: leati_lane_of() relies on it */

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#include "device.h"
-#include "memory.h"
-#include "status.h"
+#include "core/status.h"
+#include "device/device.h"
+#include "memory/memory.h"
+#include "memory/tensor.h"
 #include "streams/exchange.h"
 #include "streams/extent.h"
 #include "streams/recorder.h"
 #include "streams/stock.h"
 #include "streams/stream.h"
-#include "tensor.h"
 
 /* An upload of this many bytes at most is written straight into its block where that is possible. For more the device
  * fetches the bytes faster than the host sends them. */

@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "core/sync.h"
 #include "streams/spread.h"
-#include "sync.h"
 
 struct leati_lane;
 

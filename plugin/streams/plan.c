@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/plan.h"
 
-#include "device.h"
+#include "device/device.h"
 
 void leati_groups_linear(const leat_device *device, uint64_t count, uint32_t per_group, uint32_t groups[3]) {
   const uint64_t total = (count + per_group - 1) / per_group;

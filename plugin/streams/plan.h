@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "finding.h"
-#include "pipeline.h"
+#include "device/finding.h"
+#include "device/pipeline.h"
 
 struct leati_block;
 
@@ -38,7 +38,7 @@ typedef struct leati_plan_access {
 /** A step: a dispatch, or a copy of bytes from its only read to its only write. */
 typedef struct leati_plan_step {
   bool copies;
-  bool tells;            /**< its kernel may tell of a fault, see finding.h */
+  bool tells;            /**< its kernel may tell of a fault, see device/finding.h */
   uint32_t first_access; /**< reads first, then writes (what is read and written stands there alone) */
   uint32_t read_count, write_count;
   VkPipeline pipeline;

@@ -3,9 +3,9 @@
 
 #include <unistd.h>
 
-#include "device.h"
-#include "gate.h"
-#include "status.h"
+#include "core/gate.h"
+#include "core/status.h"
+#include "device/device.h"
 #include "streams/stock.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"

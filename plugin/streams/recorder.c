@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "memory.h"
-#include "status.h"
+#include "core/status.h"
+#include "memory/memory.h"
 #include "streams/stock.h"
 #include "streams/stream_state.h"
 

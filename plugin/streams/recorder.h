@@ -12,11 +12,11 @@
 #include <leat/backend.h>
 #include <stdbool.h>
 
-#include "finding.h"
-#include "pipeline.h"
-#include "staging.h"
+#include "device/finding.h"
+#include "device/pipeline.h"
+#include "memory/staging.h"
+#include "memory/tensor.h"
 #include "streams/plan.h"
-#include "tensor.h"
 
 /** What an operation could not be recorded without, and may get when no lock is held. */
 typedef enum leati_lack {

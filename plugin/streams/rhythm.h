@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sync.h"
+#include "core/sync.h"
 
 /** Batches in flight at most before lists wait for company. With two the queue never runs dry while the next group
  * gathers. docs/benchmarks.md has the figures for one, two and three. */

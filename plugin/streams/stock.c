@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/stock.h"
 
-#include "device.h"
-#include "memory.h"
-#include "status.h"
+#include "core/status.h"
+#include "device/device.h"
+#include "memory/memory.h"
 #include "streams/clock.h"
 #include "streams/event.h"
 #include "streams/lane.h"

@@ -7,12 +7,12 @@
 
 #include <leat/backend.h>
 
-#include "array.h"
-#include "device.h"
-#include "status.h"
+#include "core/array.h"
+#include "core/status.h"
+#include "device/device.h"
 #include "streams/lane.h"
 #include "streams/tape.h"
-#include "timeline.h"
+#include "timeline/timeline.h"
 
 /** Bytes [begin, end) of device memory. */
 typedef struct leati_range {

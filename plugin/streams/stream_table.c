@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/stream_table.h"
 
-#include "device.h"
-#include "status.h"
+#include "core/status.h"
+#include "device/device.h"
 #include "streams/event.h"
 #include "streams/pool.h"
 #include "streams/stock.h"

@@ -3,8 +3,8 @@
 
 #include <fcntl.h>
 
-#include "device.h"
-#include "status.h"
+#include "core/status.h"
+#include "device/device.h"
 
 int32_t leati_syncfile_create(leat_device *device, leati_syncfile **out, leat_error *err) {
   leati_syncfile *const file = leati_calloc(1, sizeof(*file));

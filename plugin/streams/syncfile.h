@@ -9,8 +9,8 @@
 
 #include <leat/backend.h>
 
-#include "counter.h"
-#include "vulkan.h"
+#include "device/vulkan.h"
+#include "timeline/counter.h"
 
 typedef struct leati_syncfile {
   struct leati_syncfile *next;

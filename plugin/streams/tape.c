@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "memory.h"
-#include "status.h"
+#include "core/status.h"
+#include "memory/memory.h"
 
 /* All stages that commands of lists run in. */
 #define ANY_STAGE (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)

@@ -15,9 +15,9 @@
 
 #include <leat/backend.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "streams/clock.h"
-#include "timeline.h"
+#include "timeline/timeline.h"
 
 typedef enum leati_command_kind {
   LEATI_COMMAND_DISPATCH,

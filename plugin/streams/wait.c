@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/wait.h"
 
-#include "device.h"
-#include "gate.h"
-#include "status.h"
+#include "core/gate.h"
+#include "core/status.h"
+#include "device/device.h"
 #include "streams/lane.h"
 
 /* Looks at the lane from one reading of the clock to the next: a clock costs as much as a few looks. */

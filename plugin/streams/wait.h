@@ -7,7 +7,7 @@
 
 #include <leat/backend.h>
 
-#include "timeline.h"
+#include "timeline/timeline.h"
 
 /** Waits for a value: spins, sleeps through half of what usually takes long, and blocks when it takes longer.
  * Deliveries up to it have been made on LEAT_OK. `timeout_ns` as in leat_event_api::wait.

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sync.h"
+#include "core/sync.h"
 
 static leati_mutex backend = LEATI_MUTEX_INITIALIZER(LEATI_RANK_BACKEND);
 static leati_mutex stream = LEATI_MUTEX_INITIALIZER(LEATI_RANK_STREAM);

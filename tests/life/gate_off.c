@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The plugin's gate, always open: linked instead of plugin/gate.c and common/inside.c, and together with the rest of
- * the plugin, so that the scenes can show that they notice. Takes the place of libleat_host too, because the plugin is
- * in the program.
+ * The plugin's gate, always open: linked instead of plugin/core/gate.c and common/inside.c, and together with the rest
+ * of the plugin, so that the scenes can show that they notice. Takes the place of libleat_host too, because the plugin
+ * is in the program.
  */
-#include "gate.h"
+#include "core/gate.h"
 
 #include <leat/backend.h>
 #include <leat/host.h>

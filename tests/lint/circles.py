@@ -116,24 +116,25 @@ def check(tree, libraries):
 
 
 # Two files of the base that need each other, and one of another room.
-CALLS = 'plugin/a.c: a T\nplugin/a.c: b U\nplugin/b.c: b T\nplugin/b.c: malloc U\nplugin/b.c: a t\n'
-CIRCLE = CALLS + 'plugin/b.c: a U\n'
-THIRD = CALLS + 'plugin/b.c: c U\nplugin/c.c: c D\nplugin/c.c: a U\n'
-UP = CALLS + 'plugin/b.c: s U\nplugin/streams/s.c: s T\n'
-REASON = 'plugin/b.c -> plugin/a.c: because\n'
+CALLS = ('plugin/core/a.c: a T\nplugin/core/a.c: b U\n'
+         'plugin/core/b.c: b T\nplugin/core/b.c: malloc U\nplugin/core/b.c: a t\n')
+CIRCLE = CALLS + 'plugin/core/b.c: a U\n'
+THIRD = CALLS + 'plugin/core/b.c: c U\nplugin/core/c.c: c D\nplugin/core/c.c: a U\n'
+UP = CALLS + 'plugin/core/b.c: s U\nplugin/streams/s.c: s T\n'
+REASON = 'plugin/core/b.c -> plugin/core/a.c: because\n'
 
 CANARIES = [
     ({SYMBOLS: CALLS}, None),
-    ({SYMBOLS: CIRCLE}, 'circle of 2 files: plugin/a.c, plugin/b.c'),
-    ({SYMBOLS: CIRCLE}, 'plugin/b.c -> plugin/a.c: a'),
-    ({SYMBOLS: THIRD}, 'circle of 3 files: plugin/a.c, plugin/b.c, plugin/c.c'),
+    ({SYMBOLS: CIRCLE}, 'circle of 2 files: plugin/core/a.c, plugin/core/b.c'),
+    ({SYMBOLS: CIRCLE}, 'plugin/core/b.c -> plugin/core/a.c: a'),
+    ({SYMBOLS: THIRD}, 'circle of 3 files: plugin/core/a.c, plugin/core/b.c, plugin/core/c.c'),
     ({SYMBOLS: CIRCLE, EXCEPTIONS: '# Why.\n\n' + REASON}, None),
     ({SYMBOLS: THIRD, EXCEPTIONS: REASON}, 'circle of 3 files'),
-    ({SYMBOLS: CALLS, EXCEPTIONS: REASON}, 'plugin/b.c does not need plugin/a.c; take'),
-    ({SYMBOLS: CALLS, EXCEPTIONS: 'plugin/a.c -> plugin/b.c: because\n'}, 'closes no circle'),
-    ({SYMBOLS: CIRCLE, EXCEPTIONS: 'plugin/b.c -> plugin/a.c\n'}, 'is no "FROM'),
-    ({SYMBOLS: UP}, 'plugin/ must not need plugin/streams/'),
-    ({SYMBOLS: UP, EXCEPTIONS: 'plugin/b.c -> plugin/streams/s.c: because\n'}, None),
+    ({SYMBOLS: CALLS, EXCEPTIONS: REASON}, 'plugin/core/b.c does not need plugin/core/a.c; take'),
+    ({SYMBOLS: CALLS, EXCEPTIONS: 'plugin/core/a.c -> plugin/core/b.c: because\n'}, 'closes no circle'),
+    ({SYMBOLS: CIRCLE, EXCEPTIONS: 'plugin/core/b.c -> plugin/core/a.c\n'}, 'is no "FROM'),
+    ({SYMBOLS: UP}, 'plugin/core/ must not need plugin/streams/'),
+    ({SYMBOLS: UP, EXCEPTIONS: 'plugin/core/b.c -> plugin/streams/s.c: because\n'}, None),
     ({SYMBOLS: 'plugin/backend.c: s U\nplugin/streams/s.c: s T\n'}, None),
 ]
 

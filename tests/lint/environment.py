@@ -5,7 +5,7 @@
 - The table and the code have the same variables. The code reads what stands as a whole string in a C file that calls
   getenv() or one of its kind. The table is the one whose first column is headed "variable".
 - leat-info knows what else is read, by ./dev and the tests: what tests/README.md names and the table does not.
-- A row names each word that its variable takes, and the highest number, as plugin/config.c has them.
+- A row names each word that its variable takes, and the highest number, as plugin/core/config.c has them.
 - With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set. A row of several
   variables has a default for each, with commas, or one for all. What follows a semicolon says where another counts. The
   variable of the loader is left out: it has a place, not a value.
@@ -20,7 +20,7 @@ import lint
 
 VARIABLE = r'(?:LEAT_[A-Z0-9_]+|FORCE_GRAPH_PATH)'
 GETENV = re.compile(r'\b(?:secure_|g_)?getenv\s*\(')
-SETTINGS = 'plugin/config.c'
+SETTINGS = 'plugin/core/config.c'
 INFO = 'tools/leat-info.c'
 TESTS = 'tests/README.md'
 # Canaries have this file in place of leat-info's answer.
@@ -48,7 +48,7 @@ def rows_of(tree):
 
 
 def check_limits(tree, rows):
-    """The variables of plugin/config.c: words as .words has them, numbers as .allowed says them."""
+    """The variables of plugin/core/config.c: words as .words has them, numbers as .allowed says them."""
     for entry in tree.text(SETTINGS).split('{.name = ')[1:] if SETTINGS in tree.files else []:
         name = entry.split('"')[1]
         row = '\n'.join(r for r in rows.splitlines() if f'`{name}`' in r.split('|')[1])
@@ -133,7 +133,7 @@ def check_tree(tree, program):
 
 def case(readme, code, **values):
     """A tree; with values, leat-info shows them, "VALUE ORIGIN READER" each."""
-    tree = {'README.md': readme, 'plugin/config.c': code}
+    tree = {'README.md': readme, 'plugin/core/config.c': code}
     if values:
         settings = {n: dict(zip(('value', 'origin', 'reader'), v.split())) for n, v in values.items()}
         tree[ANSWER] = json.dumps({'settings': settings})
@@ -165,7 +165,7 @@ CANARIES = [
     ({**OTHERS, TESTS: '`LEAT_T=3` `LEAT_U`'}, 'would call LEAT_U a mistake'),
     ({**OTHERS, TESTS: '`LEAT_A`'}, 'does not name LEAT_T'),
     (case('# Title\n', 'x = getenv("LEAT_A");'), 'has no table'),
-    ({'plugin/config.c': 'getenv("LEAT_A")'}, 'README.md: is not there'),
+    ({'plugin/core/config.c': 'getenv("LEAT_A")'}, 'README.md: is not there'),
     (case(VALUES, READS, **RIGHT), None),
     (case(VALUES, READS, **{**RIGHT, 'LEAT_A': '-1 default backend'}), 'the default of LEAT_A is "0"'),
     (case(VALUES, READS, **{**RIGHT, 'LEAT_C': '1.0 default backend'}), 'the default of LEAT_C is "0.8"'),

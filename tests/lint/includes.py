@@ -6,10 +6,13 @@ import re
 
 import lint
 
+# The rooms that the plugin's others stand on, lowest first: each may include those before it.
+BASE_ROOMS = ['plugin/core/', 'plugin/device/', 'plugin/timeline/', 'plugin/memory/']
+
 # A room is the longest of these prefixes that a file's path begins with. plugin/backend.c puts the parts together, so
 # it is a room of its own; so is tools/bench/floor.c, which measures Vulkan without Leat.
 ROOMS = ['abi/', 'common/', 'host-shim/', 'host-shim/onnxruntime/', 'conformance/', 'tools/', 'tools/bench/floor.c',
-         'examples/', 'plugin/', 'plugin/backend.c', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/', 'tests/']
+         'examples/', *BASE_ROOMS, 'plugin/backend.c', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/', 'tests/']
 
 # Rooms whose headers a room may include, beside its own.
 MAY_INCLUDE = {
@@ -21,17 +24,17 @@ MAY_INCLUDE = {
     'tools/': ['abi/', 'host-shim/'],
     'tools/bench/floor.c': ['tools/'],
     'examples/': ['abi/', 'host-shim/'],
-    'plugin/': ['abi/', 'common/'],
-    'plugin/backend.c': ['abi/', 'common/', 'plugin/', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/'],
-    'plugin/streams/': ['abi/', 'common/', 'plugin/'],
-    'plugin/ops/': ['abi/', 'common/', 'plugin/', 'plugin/streams/'],
-    'plugin/graph/': ['abi/', 'common/', 'plugin/', 'plugin/streams/'],
+    **{room: ['abi/', 'common/', *BASE_ROOMS[:i]] for i, room in enumerate(BASE_ROOMS)},
+    'plugin/backend.c': ['abi/', 'common/', *BASE_ROOMS, 'plugin/streams/', 'plugin/ops/', 'plugin/graph/'],
+    'plugin/streams/': ['abi/', 'common/', *BASE_ROOMS],
+    'plugin/ops/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/streams/'],
+    'plugin/graph/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/streams/'],
 }
 
 # Headers of others, and the rooms that may include them.
 OUTSIDE = [
     (r'^(glib|gio|gmodule|json-glib)\b', ['conformance/', 'tools/']),
-    (r'^(vulkan|vk_)', ['tools/bench/floor.c', 'plugin/', 'plugin/backend.c', 'plugin/streams/', 'plugin/ops/',
+    (r'^(vulkan|vk_)', ['tools/bench/floor.c', *BASE_ROOMS, 'plugin/backend.c', 'plugin/streams/', 'plugin/ops/',
                         'plugin/graph/']),
     (r'^onnxruntime', ['host-shim/onnxruntime/', 'tools/']),
     (r'^dlpack/', ['abi/']),
@@ -98,8 +101,9 @@ def check(tree):
                         yield f'{where}: {room} must not include <{name}>'
 
 
-BASE = {'abi/leat/backend.h': '', 'host-shim/leat/host.h': '', 'host-shim/error.h': '', 'plugin/device.h': '',
-        'plugin/streams/stream.h': '', 'common/fork.h': '', 'plugin/ops/op.h': '', 'tools/array.h': ''}
+BASE = {'abi/leat/backend.h': '', 'host-shim/leat/host.h': '', 'host-shim/error.h': '', 'plugin/device/device.h': '',
+        'plugin/timeline/timeline.h': '', 'plugin/streams/stream.h': '', 'common/fork.h': '', 'plugin/ops/op.h': '',
+        'tools/array.h': ''}
 
 
 def arrow(path, line, expected):
@@ -109,28 +113,33 @@ def arrow(path, line, expected):
 CANARIES = [
     arrow('abi/leat/backend.h', '#include <stdbool.h>', 'not <stdbool.h>'),
     arrow('abi/leat/backend.h', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
-    arrow('host-shim/loader.c', '#include "plugin/device.h"', 'neither in the tree'),
-    arrow('host-shim/loader.c', '#include "../plugin/device.h"', 'must not include plugin/device.h'),
+    arrow('host-shim/loader.c', '#include "plugin/device/device.h"', 'neither in the tree'),
+    arrow('host-shim/loader.c', '#include "../plugin/device/device.h"', 'must not include plugin/device/device.h'),
     arrow('host-shim/onnxruntime/ep.c', '#include <glib.h>', 'must not include <glib.h>'),
     arrow('conformance/main.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
-    arrow('conformance/main.c', '#  include  "../plugin/device.h"', 'must not include plugin/device.h'),
+    arrow('conformance/main.c', '#  include  "../plugin/device/device.h"', 'must not include plugin/device/device.h'),
     arrow('conformance/main.c', '#include "common/fork.h"', 'must not include common/fork.h'),
     arrow('common/inside.c', '#include "device.h"', 'neither in the tree'),
     arrow('common/inside.c', '#include <leat/backend.h>', 'must not include abi/leat/backend.h'),
     arrow('host-shim/batch.c', '#include "common/fork.h"', None),
-    arrow('tools/leat-run.c', '#include "../plugin/device.h"', 'must not include plugin/device.h'),
-    arrow('plugin/memory.c', '#include "streams/stream.h"', 'must not include plugin/streams/stream.h'),
-    arrow('plugin/memory.c', '#include "ops/op.h"', 'must not include plugin/ops/op.h'),
-    arrow('plugin/memory.c', '#include <glib.h>', 'must not include <glib.h>'),
+    arrow('tools/leat-run.c', '#include "../plugin/device/device.h"', 'must not include plugin/device/device.h'),
+    arrow('plugin/memory/memory.c', '#include "streams/stream.h"', 'must not include plugin/streams/stream.h'),
+    arrow('plugin/memory/memory.c', '#include "ops/op.h"', 'must not include plugin/ops/op.h'),
+    arrow('plugin/memory/memory.c', '#include <glib.h>', 'must not include <glib.h>'),
+    arrow('plugin/core/sync.c', '#include "device/device.h"', 'must not include plugin/device/device.h'),
+    arrow('plugin/device/chunk.c', '#include "timeline/timeline.h"', 'must not include plugin/timeline/timeline.h'),
+    arrow('plugin/memory/memory.c', '#include "device/device.h"\n#include "timeline/timeline.h"', None),
+    arrow('plugin/device.c', '', 'in no room'),
     arrow('plugin/streams/lane.c', '#include "ops/op.h"', 'must not include plugin/ops/op.h'),
     arrow('plugin/ops/conv.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
     arrow('tools/leat-info.c', '#include <vulkan/vulkan.h>', 'must not include <vulkan/vulkan.h>'),
     arrow('tools/bench/rig.c', '#include <vulkan/vulkan_core.h>', 'must not include <vulkan/vulkan_core.h>'),
     arrow('tools/bench/floor.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
     arrow('tools/bench/floor.c', '#include "array.h"\n#include <vulkan/vulkan_core.h>', None),
-    ({'plugin/CMakeLists.txt': 'configure_file(made.h.in made.h)', 'plugin/a.c': '#include "made.h"\n'}, None),
+    ({'plugin/CMakeLists.txt': 'configure_file(made.h.in made.h)', 'plugin/core/a.c': '#include "made.h"\n'}, None),
     arrow('scripts/x.c', '', 'in no room'),
-    arrow('plugin/ops/conv.c', '#include "device.h"\n#include "streams/stream.h"\n/* #include <glib.h> */', None),
+    arrow('plugin/ops/conv.c',
+          '#include "device/device.h"\n#include "streams/stream.h"\n/* #include <glib.h> */', None),
     arrow('plugin/backend.c', '#include "ops/op.h"\n#include "streams/stream.h"', None),
     arrow('host-shim/onnxruntime/ep.c', '#include "error.h"\n#include <leat/host.h>', None),
     arrow('tests/unit/x.c', '#include "../../plugin/ops/op.h"', None),

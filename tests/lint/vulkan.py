@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""vulkan.py TREE: only plugin/streams/ submits to a queue, and only plugin/vulkan.c opens the Vulkan library.
+"""vulkan.py TREE: only plugin/streams/ submits to a queue, and only plugin/device/vulkan.c opens the Vulkan library.
 
 But for tools/bench/floor.c, which measures Vulkan without Leat.
 """
@@ -21,23 +21,24 @@ def check(tree):
             where = f'{path}:{number}'
             if SUBMIT.search(line) and not path.startswith('plugin/streams/'):
                 yield f'{where}: submits to a queue; only plugin/streams/ may'
-            if OPEN.search(line) and path != 'plugin/vulkan.c':
+            if OPEN.search(line) and path != 'plugin/device/vulkan.c':
                 if path.startswith('plugin/'):
-                    yield f'{where}: opens a library; in plugin/ only plugin/vulkan.c may'
+                    yield f'{where}: opens a library; in plugin/ only plugin/device/vulkan.c may'
                 elif 'libvulkan' in line:
-                    yield f'{where}: opens the Vulkan library; only plugin/vulkan.c may'
+                    yield f'{where}: opens the Vulkan library; only plugin/device/vulkan.c may'
 
 
 CANARIES = [
-    ({'plugin/memory.c': 'r = device->vk.QueueSubmit(queue, 1, &info, fence);\n'}, 'submits to a queue'),
+    ({'plugin/memory/memory.c': 'r = device->vk.QueueSubmit(queue, 1, &info, fence);\n'}, 'submits to a queue'),
     ({'plugin/ops/conv.c': 'vkQueueSubmit2KHR (queue);\n'}, 'submits to a queue'),
     ({'tools/leat-info.c': 'vk->QueueBindSparse(queue);\n'}, 'submits to a queue'),
-    ({'plugin/device.c': 'handle = dlopen("libfoo.so", 1);\n'}, 'opens a library'),
+    ({'plugin/device/device.c': 'handle = dlopen("libfoo.so", 1);\n'}, 'opens a library'),
     ({'tools/leat-info.c': 'handle = dlopen("libvulkan.so.1", 1);\n'}, 'opens the Vulkan library'),
     ({'tools/bench/rig.c': 'f->QueueSubmit(q, 1, &info, fence);\n'}, 'submits to a queue'),
     ({FLOOR: 'dlopen("libvulkan.so.1", 1);\nf->QueueSubmit(q, 1, &info, fence);\n'}, None),
-    ({'plugin/streams/lane.c': 'vk.QueueSubmit(queue, 1, batch, 0);\n', 'plugin/vulkan.h': 'X(QueueSubmit)\n',
-      'plugin/vulkan.c': 'dlopen("libvulkan.so.1", 1);\n', 'plugin/device.c': '/* vkQueueSubmit() */ "vkQueueSubmit"\n',
+    ({'plugin/streams/lane.c': 'vk.QueueSubmit(queue, 1, batch, 0);\n', 'plugin/device/vulkan.h': 'X(QueueSubmit)\n',
+      'plugin/device/vulkan.c': 'dlopen("libvulkan.so.1", 1);\n',
+      'plugin/device/device.c': '/* vkQueueSubmit() */ "vkQueueSubmit"\n',
       'host-shim/loader.c': 'dlopen(path, 1);\n'}, None),
 ]
 

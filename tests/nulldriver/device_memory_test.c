@@ -9,12 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "device.h"
+#include "core/sync.h"
+#include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
 #include "streams/recorder.h"
 #include "streams/stream.h"
-#include "sync.h"
 
 static void memory_that_runs_out_comes_back(void **state) {
   (void)state;

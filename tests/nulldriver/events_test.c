@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
 

@@ -14,7 +14,7 @@
 /* ---- Host memory ----------------------------------------------------------------------------------------------------
  */
 
-/* The plugin's host memory, by the linker: these stand in front of plugin/sync.c. */
+/* The plugin's host memory, by the linker: these stand in front of plugin/core/sync.c. */
 static struct {
   _Atomic uint32_t calls;      /* since it was last set to 0 */
   uint32_t fail_from, fail_to; /* calls that find no memory, counted from 1; set while no other thread runs */

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
 #include "streams/lane.h"

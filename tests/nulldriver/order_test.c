@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "nulldriver/host.h"
 #include "streams/lane.h"
 #include "streams/stream_state.h"

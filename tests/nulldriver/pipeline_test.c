@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "device.h"
-#include "kernel.h"
+#include "device/device.h"
+#include "device/kernel.h"
 #include "nulldriver/blocks.h"
 
 /* Dispatches that the device has reached, and those whose pipeline was created with a cache. */

@@ -8,12 +8,12 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "device.h"
+#include "core/sync.h"
+#include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
 #include "streams/lane.h"
 #include "streams/stream_state.h"
-#include "sync.h"
 
 /* ---- Taking ---------------------------------------------------------------------------------------------------------
  */

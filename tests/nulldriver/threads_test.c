@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "core/sync.h"
+#include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
 #include "streams/lane.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
-#include "sync.h"
 
 /* ---- Threads that wait ----------------------------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings: where they come from, what is allowed, and when they are fixed. What cannot be parsed is an error that
  * names the variable, the value and what is allowed. */
-#include "config.h"
+#include "core/config.h"
 
 #include <locale.h>
 #include <stdio.h>

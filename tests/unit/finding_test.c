@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "fixture.h"
 
 #define F32 \

@@ -10,7 +10,7 @@
 #include <leat/backend.h>
 #include <string.h>
 
-#include "kernel.h"
+#include "device/kernel.h"
 
 /* Numbers of the SPIR-V specification. */
 enum { HEADER_WORDS = 5, OP_TYPE_BOOL = 20, OP_TYPE_INT = 21, OP_TYPE_FLOAT = 22, OP_DECORATE = 71, SPEC_ID = 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The allocator: blocks never overlap, a block in use is never handed to somebody else, memory goes back, the watermark
  * holds, and writes outside of blocks are found. */
-#include "memory.h"
+#include "memory/memory.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "fixture.h"
 #include "leat_kernels.h"
+#include "memory/tensor.h"
 #include "streams/recorder.h"
 #include "streams/stream_state.h"
-#include "tensor.h"
 
 static leat_stream *open_stream(fixture *f) {
   leat_stream *stream;

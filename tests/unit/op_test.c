@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "ops/op.h"
 #include "ops/registry.h"
 #include "ops/window.h"

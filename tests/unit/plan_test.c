@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "fixture.h"
 #include "leat_kernels.h"
 #include "ops/planner.h"

@@ -5,12 +5,12 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "fixture.h"
-#include "memory.h"
+#include "memory/memory.h"
 #include "streams/recorder.h"
 #include "streams/stream_state.h"
-#include "timeline.h"
+#include "timeline/timeline.h"
 
 enum { ELEMENTS = 1000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Roles: one thread has it, others leave or wait, and who waits lends its priority. What never comes ends with ctest's
  * time limit. */
-#include "sync.h"
+#include "core/sync.h"
 
 #include <errno.h>
 #include <linux/futex.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The element types of the ABI as the plugin knows them (plugin/tensor.c): all by name, and tensors of those alone
- * whose elements kernels and copies know to read. What is not held is refused by name wherever it is given. */
+/* The element types of the ABI as the plugin knows them (plugin/memory/tensor.c): all by name, and tensors of those
+ * alone whose elements kernels and copies know to read. What is not held is refused by name wherever it is given. */
 #include "fixture.h"
 
 #include <string.h>
 
-#include "tensor.h"
+#include "memory/tensor.h"
 
 /* Types that the ABI has and the plugin holds no tensors of. */
 static const struct {

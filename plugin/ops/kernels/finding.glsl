@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a kernel tells of a number that it should not have met: leati_finding of plugin/finding.h.
+// What a kernel tells of a number that it should not have met: leati_finding of plugin/device/finding.h.
 #ifndef LEAT_FINDING_GLSL_
 #define LEAT_FINDING_GLSL_
 

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/config.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/status.h"
+
+/* Room for a value of any setting; the longest are paths. */
+#define VALUE_MAX 1024
+/* Bytes of a value that a message shows. */
+#define QUOTE_MAX 200u
+/* Digits of a ratio: their value without the point fits 64 bits. */
+#define RATIO_DIGITS_MAX 17
+
+typedef struct variable variable;
+struct variable {
+  const char *name;
+  const char *plain;    /* the same without prefix, which the prefixed one beats; or NULL */
+  const char *standard; /* what counts when nobody says anything */
+  const char *allowed;  /* for the message */
+  /* Puts a value into its field; false: it cannot be understood. */
+  bool (*parse)(const variable *self, const char *text, void *field);
+  size_t field;         /* offset in leati_config */
+  double least, most;   /* of a number; `most` also of the length of a text */
+  const char *shown;    /* what describe() says of the default, where its value says little; or NULL */
+  const char *missing;  /* why any value but the default has no effect, or NULL */
+  const char *words[6]; /* of a word, by value */
+};
+
+static bool parse_text(const variable *self, const char *text, void *field) {
+  const size_t length = strlen(text);
+  if ((double)length > self->most) {
+    return false;
+  }
+  memcpy(field, text, length + 1);
+  return true;
+}
+
+/* Digits, and a minus before them; strtoll() would also pass over blanks and a plus. */
+static bool parse_whole(const variable *self, const char *text, void *field) {
+  const char *const digits = text + (text[0] == '-');
+  if (digits[0] == '\0' || digits[strspn(digits, "0123456789")] != '\0') {
+    return false;
+  }
+  errno = 0;
+  const long long value = strtoll(text, NULL, 10);
+  if (errno != 0 || (double)value < self->least || (double)value > self->most) {
+    return false;
+  }
+  *(int64_t *)field = value;
+  return true;
+}
+
+/* Digits with or without a point. Not strtod(), which looks for the point of the host's locale, and takes blanks,
+ * signs, hexadecimal numbers, nan and inf. The result is strtod()'s: up to 2^53 the number without its point is exact,
+ * as the power of ten is, so that the division rounds once; a longer one is off by a last bit at most. */
+static bool parse_ratio(const variable *self, const char *text, void *field) {
+  uint64_t number = 0;
+  double power = 1;
+  unsigned digits = 0;
+  bool fraction = false;
+  for (const char *c = text; *c != '\0'; ++c) {
+    if (*c == '.' && !fraction) {
+      fraction = true;
+    } else if (*c >= '0' && *c <= '9' && digits < RATIO_DIGITS_MAX) {
+      number = number * 10 + (uint64_t)(*c - '0');
+      power = fraction ? power * 10 : power;
+      ++digits;
+    } else {
+      return false;
+    }
+  }
+  const double value = (double)number / power;
+  if (digits == 0 || value <= self->least || value > self->most) {
+    return false;
+  }
+  *(double *)field = value;
+  return true;
+}
+
+static bool parse_word(const variable *self, const char *text, void *field) {
+  for (int64_t i = 0; self->words[i] != NULL; ++i) {
+    if (strcmp(text, self->words[i]) == 0) {
+      *(int64_t *)field = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+#define FIELD(name) offsetof(leati_config, name)
+
+static const variable variables[] = {
+    {.name = "LEAT_VULKAN_DEVICE",
+     .standard = "",
+     .shown = "best",
+     .allowed = "indices, UUIDs or parts of names, with commas between them, 127 characters in all",
+     .parse = parse_text,
+     .field = FIELD(vulkan_device),
+     .most = sizeof(((leati_config *)0)->vulkan_device) - 1},
+    {.name = "LEAT_LANES",
+     .standard = "0",
+     .shown = "from what is observed",
+     .allowed = "a whole number from 1 to 8",
+     .parse = parse_whole,
+     .field = FIELD(lanes),
+     .least = 1,
+     .most = 8},
+    {.name = "LEAT_WAIT_SPIN_US",
+     .standard = "-1",
+     .shown = "adapts",
+     .allowed = "a whole number from 0 to 1000000",
+     .parse = parse_whole,
+     .field = FIELD(wait_spin_us),
+     .most = 1000000},
+    {.name = "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS",
+     .standard = "0",
+     .allowed = "-1 (wait for ever), 0 (do not wait) or a number of milliseconds up to 2147483647",
+     .parse = parse_whole,
+     .field = FIELD(pool_timeout_ms),
+     .least = -1,
+     .most = INT32_MAX},
+    {.name = "LEAT_STREAM_POLICY",
+     .standard = "exclusive",
+     .allowed = "exclusive or round-robin",
+     .parse = parse_word,
+     .field = FIELD(pool_round_robin),
+     .words = {"exclusive", "round-robin"}},
+    {.name = "LEAT_HIGH_WATERMARK_RATIO",
+     .standard = "1.0",
+     .allowed = "a decimal number above 0 and up to 1, such as 0.8, of at most 17 digits",
+     .parse = parse_ratio,
+     .field = FIELD(high_watermark_ratio),
+     .most = 1},
+    {.name = "LEAT_LOW_WATERMARK_RATIO",
+     .standard = "0.8",
+     .shown = "0.8 of the high one",
+     .allowed = "a decimal number above 0 and up to 1, such as 0.8, of at most 17 digits",
+     .parse = parse_ratio,
+     .field = FIELD(low_watermark_ratio),
+     .most = 1},
+    {.name = "LEAT_MEMORY_GUARD",
+     .standard = "0",
+     .allowed = "0, 1 or pages",
+     .parse = parse_word,
+     .field = FIELD(memory_guard),
+     .words = {[LEATI_GUARD_OFF] = "0", [LEATI_GUARD_ZONES] = "1", [LEATI_GUARD_PAGES] = "pages"}},
+    {.name = "LEAT_FORCE_GRAPH_PATH",
+     .plain = "FORCE_GRAPH_PATH",
+     .standard = "0",
+     .allowed = "0 or 1",
+     .missing = "there is no graph path",
+     .parse = parse_word,
+     .field = FIELD(force_graph_path),
+     .words = {"0", "1"}},
+    {.name = "LEAT_FORCE_DIRECT_PATH",
+     .standard = "0",
+     .allowed = "0 or 1",
+     .parse = parse_word,
+     .field = FIELD(force_direct_path),
+     .words = {"0", "1"}},
+    {.name = "LEAT_LOG",
+     .standard = "warn",
+     .allowed = "none, error, warn, info, debug",
+     .parse = parse_word,
+     .field = FIELD(log),
+     .words = {"none", "error", "warn", "info", "debug"}},
+    {.name = "LEAT_PROFILE",
+     .standard = "",
+     .shown = "unset",
+     .allowed = "a path of at most 1000 characters",
+     .missing = "no trace is written",
+     .parse = parse_text,
+     .field = FIELD(profile),
+     .most = 1000},
+};
+#define VARIABLE_COUNT (sizeof(variables) / sizeof(variables[0]))
+
+/* A value and where it came from. `origin` NULL: it is not set. */
+typedef struct value {
+  const char *origin;
+  const char *name; /* the variable that holds it */
+  char text[VALUE_MAX];
+} value;
+
+/* Written once under `once`, constant afterwards. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static value environment[VARIABLE_COUNT];
+/* Guarded by the backend's lock, but for reading `config` while devices are known. */
+static value configured[VARIABLE_COUNT];
+static bool warned[VARIABLE_COUNT];
+static leati_config config;
+/* Copy of config.log for leati_log(), which any thread calls. Relaxed: nothing hangs on it. */
+static _Atomic int64_t log_level = LEATI_LOG_WARN;
+
+static void take(value *out, const char *name, const char *text, const char *origin) {
+  out->origin = origin;
+  out->name = name;
+  /* One that is too long is kept as far as it goes, and refused for its length when it is parsed. */
+  (void)snprintf(out->text, sizeof(out->text), "%s", text);
+}
+
+static void read_environment(void) {
+  for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
+    const char *const names[] = {variables[i].plain, variables[i].name};
+    for (int j = 0; j < 2; ++j) {
+      const char *const text = names[j] != NULL ? getenv(names[j]) : NULL;
+      if (text != NULL && text[0] != '\0') {
+        take(&environment[i], names[j], text, "environment");
+      }
+    }
+  }
+}
+
+void leati_config_read_environment(void) {
+  (void)pthread_once(&once, read_environment);
+}
+
+/* What counts for a variable: a value of the host's, else of the environment's; NULL: the default. What is beaten is
+ * not looked at. */
+static const value *effective(unsigned i) {
+  return configured[i].origin != NULL ? &configured[i] : environment[i].origin != NULL ? &environment[i] : NULL;
+}
+
+/* How much of a text is shown where there are `room` bytes: whole characters of UTF-8. */
+static int shown_length(const char *text, size_t room) {
+  size_t length = strlen(text);
+  if (length > room) {
+    for (length = room; length > 0 && ((unsigned char)text[length] & 0xc0u) == 0x80u;) {
+      --length;
+    }
+  }
+  return (int)length;
+}
+
+static int32_t parse_value(const variable *v, const value *given, leati_config *to, leat_error *err) {
+  const size_t length = strlen(given->text);
+  /* One that fills its room may have been longer. */
+  if (length == VALUE_MAX - 1 || !v->parse(v, given->text, (char *)to + v->field)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is \"%.*s%s\"; allowed: %s", given->name,
+                      shown_length(given->text, QUOTE_MAX), given->text, length > QUOTE_MAX ? "..." : "", v->allowed);
+  }
+  return LEAT_OK;
+}
+
+/* Parses a default, which its own limits may exclude: it stands for "not set". */
+static void parse_standard(const variable *v, leati_config *to) {
+  variable unlimited = *v;
+  unlimited.least = -1;
+  (void)unlimited.parse(&unlimited, v->standard, (char *)to + v->field);
+}
+
+/* What counts for the variable of a field. */
+static const value *effective_field(size_t field) {
+  unsigned i = 0;
+  while (variables[i].field != field) {
+    ++i;
+  }
+  return effective(i);
+}
+
+/* What no variable can see by itself. */
+static int32_t check_together(const leati_config *c, leat_error *err) {
+  if (c->low_watermark_ratio > c->high_watermark_ratio) {
+    /* Neither is a default: that of the low one follows the high one, and that of the high one is the most there is. */
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "LEAT_LOW_WATERMARK_RATIO is %s; allowed: at most LEAT_HIGH_WATERMARK_RATIO, which is %s",
+                      effective_field(FIELD(low_watermark_ratio))->text,
+                      effective_field(FIELD(high_watermark_ratio))->text);
+  }
+  if (c->force_graph_path != 0 && c->force_direct_path != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "LEAT_FORCE_GRAPH_PATH and LEAT_FORCE_DIRECT_PATH are both 1; allowed: one of them at most");
+  }
+  return LEAT_OK;
+}
+
+/* Says once in a process what was asked for in vain. */
+static void warn_missing(void) {
+  for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
+    const value *const given = effective(i);
+    if (variables[i].missing != NULL && given != NULL && !warned[i] &&
+        strcmp(given->text, variables[i].standard) != 0) {
+      warned[i] = true;
+      leati_log(LEATI_LOG_WARN, "%s is \"%.*s\", which has no effect in this version: %s", given->name,
+                shown_length(given->text, QUOTE_MAX), given->text, variables[i].missing);
+    }
+  }
+}
+
+static int32_t parse_all(leat_error *err) {
+  leati_config fresh;
+  memset(&fresh, 0, sizeof(fresh));
+  for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
+    const value *const given = effective(i);
+    if (given == NULL) {
+      parse_standard(&variables[i], &fresh);
+    } else {
+      LEATI_TRY(parse_value(&variables[i], given, &fresh, err));
+    }
+  }
+  if (effective_field(FIELD(low_watermark_ratio)) == NULL) {
+    /* The default is a part of the high one: whoever lowers that need not lower both. */
+    fresh.low_watermark_ratio *= fresh.high_watermark_ratio;
+  }
+  LEATI_TRY(check_together(&fresh, err));
+  /* While devices are known nothing changes, and what does not change is not written: others read it without the lock.
+   */
+  if (memcmp(&config, &fresh, sizeof(fresh)) != 0) {
+    config = fresh;
+  }
+  atomic_store_explicit(&log_level, config.log, memory_order_relaxed);
+  warn_missing();
+  return LEAT_OK;
+}
+
+int32_t leati_config_get(const leati_config **out, leat_error *err) {
+  leati_config_read_environment();
+  *out = &config;
+  return parse_all(err);
+}
+
+/* The host's value for a variable as it would be kept, checked by itself. */
+static int32_t import_value(const char *name, const char *text, unsigned *out_index, value *out, leat_error *err) {
+  for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
+    if (strcmp(name, variables[i].name) == 0) {
+      *out_index = i;
+      out->origin = NULL;
+      if (text == NULL || text[0] == '\0') {
+        return LEAT_OK;
+      }
+      leati_config ignored;
+      take(out, variables[i].name, text, "host");
+      return parse_value(&variables[i], out, &ignored, err);
+    }
+  }
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "there is no setting \"%.*s\"; leat-info lists those that there are",
+                    shown_length(name, QUOTE_MAX), name);
+}
+
+int32_t leati_config_check(const char *name, const char *text, leat_error *err) {
+  unsigned i;
+  value ignored;
+  return import_value(name, text, &i, &ignored, err);
+}
+
+int32_t leati_config_set(const char *name, const char *text, leat_error *err) {
+  unsigned i;
+  value given;
+  LEATI_TRY(import_value(name, text, &i, &given, err));
+  configured[i] = given;
+  return LEAT_OK;
+}
+
+bool leati_config_describe(unsigned i, char *name, size_t name_size, char *out, size_t out_size) {
+  if (i >= VARIABLE_COUNT) {
+    return false;
+  }
+  const variable *const v = &variables[i];
+  const value *const given = effective(i);
+  (void)snprintf(name, name_size, "config.%s", v->name);
+  char origin[80] = "default";
+  if (given != NULL) {
+    const bool plain = strcmp(given->name, v->name) != 0;
+    (void)snprintf(origin, sizeof(origin), "%s%s%s", given->origin, plain ? ", " : "", plain ? given->name : "");
+  }
+  /* A long value makes room for its origin. */
+  const char *const text = given != NULL ? given->text : v->shown != NULL ? v->shown : v->standard;
+  const size_t spent = strlen(origin) + strlen(" ()") + 1, room = out_size > spent ? out_size - spent : 0;
+  const bool fits = strlen(text) <= room;
+  (void)snprintf(out, out_size, "%.*s%s (%s)", shown_length(text, fits ? room : room - strlen("...")), text,
+                 fits ? "" : "...", origin);
+  return true;
+}
+
+void leati_log(leati_log_level level, const char *format, ...) {
+  if ((int64_t)level > atomic_load_explicit(&log_level, memory_order_relaxed)) {
+    return;
+  }
+  static const char *const names[] = {"none", "error", "warn", "info", "debug"};
+  char line[1200];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  (void)fprintf(stderr, "leat: %s: %s\n", names[level], line);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/chunk.h"
+
+#include <string.h>
+
+#include "core/status.h"
+#include "core/sync.h"
+#include "device/budget.h"
+#include "device/device.h"
+#include "device/pipeline.h"
+
+/* Most models' arguments, inputs and outputs fit in one chunk of each kind. */
+static const uint64_t standard_size[LEATI_CHUNK_KINDS] = {64u << 10, 256u << 10, 256u << 10};
+
+/* Larger chunks are kept for reuse up to this many bytes in all; what exceeds it goes back to the driver. */
+#define LARGE_KEPT_MAX (UINT64_C(256) << 20)
+
+/* Chunks of standard size have shelves by user, as many as the pool has streams: threads whose lists end together give
+ * their chunks back together. Each keeps some lists' worth; what exceeds it is for all, or streams that need much one
+ * after the other would each keep it. */
+#define USER_SHELVES 32
+enum { COMMON = USER_SHELVES, LARGE, SHELVES };
+#define OWN_KEPT_MAX (UINT64_C(2) << 20)
+
+/* Free chunks. */
+typedef struct shelf {
+  _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
+  leati_chunk *free[LEATI_CHUNK_KINDS];
+  uint64_t bytes; /* of the chunks on it */
+} shelf;
+LEATI_OWN_LINE(shelf);
+
+struct leati_chunks {
+  shelf shelves[SHELVES];
+  /* Taken from the driver. Relaxed: for statistics only. */
+  _Atomic uint64_t driver_bytes;
+};
+
+static void destroy_chunk(leat_device *device, leati_chunk *chunk) {
+  const leati_vk_device *const vk = &device->vk;
+  (void)atomic_fetch_add_explicit(&device->destroyed, 1, memory_order_release);
+  if (chunk->descriptor_pool != VK_NULL_HANDLE) {
+    vk->DestroyDescriptorPool(vk->handle, chunk->descriptor_pool, NULL);
+  }
+  if (chunk->buffer != VK_NULL_HANDLE) {
+    vk->DestroyBuffer(vk->handle, chunk->buffer, NULL);
+  }
+  if (chunk->memory != VK_NULL_HANDLE) {
+    vk->FreeMemory(vk->handle, chunk->memory, NULL);
+  }
+  leati_budget_uncommit(device, chunk->driver_size);
+  (void)atomic_fetch_sub_explicit(&device->chunks->driver_bytes, chunk->driver_size, memory_order_relaxed);
+  leati_free(chunk->draft);
+  leati_free(chunk);
+}
+
+/* Returns the bytes that went back to the driver. */
+static uint64_t destroy_chunks(leat_device *device, leati_chunk *chunks) {
+  uint64_t bytes = 0;
+  while (chunks != NULL) {
+    leati_chunk *const next = chunks->next;
+    bytes += chunks->driver_size;
+    destroy_chunk(device, chunks);
+    chunks = next;
+  }
+  return bytes;
+}
+
+static int32_t make_set(leat_device *device, leati_chunk *chunk, leat_error *err) {
+  const leati_vk_device *const vk = &device->vk;
+  const VkDescriptorPoolSize size = {.type = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, .descriptorCount = 1};
+  const VkDescriptorPoolCreateInfo pool = {
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 1, .pPoolSizes = &size};
+  VkResult result = vk->CreateDescriptorPool(vk->handle, &pool, NULL, &chunk->descriptor_pool);
+  if (result != VK_SUCCESS) {
+    chunk->descriptor_pool = VK_NULL_HANDLE;
+    return leati_device_fail(device, result, "vkCreateDescriptorPool", err);
+  }
+  const VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                           .descriptorPool = chunk->descriptor_pool,
+                                           .descriptorSetCount = 1,
+                                           .pSetLayouts = &device->set_layout};
+  result = vk->AllocateDescriptorSets(vk->handle, &set, &chunk->set);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkAllocateDescriptorSets", err);
+  }
+  const VkDescriptorBufferInfo window = {.buffer = chunk->buffer, .offset = 0, .range = LEATI_ARGS_MAX};
+  const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                      .dstSet = chunk->set,
+                                      .descriptorCount = 1,
+                                      .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
+                                      .pBufferInfo = &window};
+  vk->UpdateDescriptorSets(vk->handle, 1, &write, 0, NULL);
+  return LEAT_OK;
+}
+
+static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *err) {
+  const leati_vk_device *const vk = &device->vk;
+  const VkBufferUsageFlags usage[LEATI_CHUNK_KINDS] = {
+      VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+      VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+          VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+  const bool addressed = chunk->kind == LEATI_CHUNK_DOWNLOAD;
+  if (chunk->kind == LEATI_CHUNK_ARGUMENTS) {
+    chunk->draft = leati_calloc(1, chunk->size);
+    if (chunk->draft == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for argument records");
+    }
+  }
+  const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = chunk->size,
+                                     .usage = usage[chunk->kind],
+                                     .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
+  VkResult result = vk->CreateBuffer(vk->handle, &buffer, NULL, &chunk->buffer);
+  if (result != VK_SUCCESS) {
+    chunk->buffer = VK_NULL_HANDLE;
+    return leati_device_fail(device, result, "vkCreateBuffer for staging", err);
+  }
+  VkMemoryRequirements needs;
+  vk->GetBufferMemoryRequirements(vk->handle, chunk->buffer, &needs);
+  LEATI_TRY(leati_budget_commit(device, needs.size, err));
+  chunk->driver_size = needs.size;
+  (void)atomic_fetch_add_explicit(&device->chunks->driver_bytes, needs.size, memory_order_relaxed);
+  uint32_t type = chunk->kind == LEATI_CHUNK_DOWNLOAD ? device->download_memory_type : device->upload_memory_type;
+  /* Device-local mapped memory is scarce on some devices: plain mapped memory serves as well, only slower. */
+  const uint32_t types[2] = {
+      type, leati_physical_memory_type(device->physical,
+                                       VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 0,
+                                       VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)};
+  const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                           .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+  result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  for (uint32_t i = 0; i < 2 && result != VK_SUCCESS; ++i) {
+    type = types[i];
+    if ((needs.memoryTypeBits & (UINT32_C(1) << type)) == 0) {
+      continue;
+    }
+    const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                             .pNext = addressed ? &flags : NULL,
+                                             .allocationSize = needs.size,
+                                             .memoryTypeIndex = type};
+    result = vk->AllocateMemory(vk->handle, &allocation, NULL, &chunk->memory);
+  }
+  if (result != VK_SUCCESS) {
+    chunk->memory = VK_NULL_HANDLE;
+    return leati_device_fail(device, result, "vkAllocateMemory for staging", err);
+  }
+  result = vk->BindBufferMemory(vk->handle, chunk->buffer, chunk->memory, 0);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkBindBufferMemory for staging", err);
+  }
+  void *mapped;
+  result = vk->MapMemory(vk->handle, chunk->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkMapMemory for staging", err);
+  }
+  chunk->mapped = mapped;
+  if (addressed) {
+    const VkBufferDeviceAddressInfo where = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                             .buffer = chunk->buffer};
+    chunk->address = vk->GetBufferDeviceAddress(vk->handle, &where);
+  }
+  return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_set(device, chunk, err) : LEAT_OK;
+}
+
+/* The first place to look for a chunk of a size. */
+static shelf *shelf_of(struct leati_chunks *chunks, leati_chunk_kind kind, uint64_t size, uint32_t user) {
+  return &chunks->shelves[size > standard_size[kind] ? LARGE : user % USER_SHELVES];
+}
+
+uint64_t leati_chunks_size(leati_chunk_kind kind, uint64_t size) {
+  return size > standard_size[kind] ? (size + 0xffff) & ~UINT64_C(0xffff) : standard_size[kind];
+}
+
+int32_t leati_chunks_create(leat_device *device, leat_error *err) {
+  device->chunks = leati_calloc_line(sizeof(*device->chunks));
+  if (device->chunks == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
+  }
+  for (int i = 0; i < SHELVES; ++i) {
+    leati_mutex_init(&device->chunks->shelves[i].lock, LEATI_RANK_STAGING);
+  }
+  return LEAT_OK;
+}
+
+void leati_chunks_destroy(leat_device *device) {
+  if (device->chunks == NULL) {
+    return;
+  }
+  (void)leati_chunks_trim(device);
+  for (int i = 0; i < SHELVES; ++i) {
+    leati_mutex_destroy(&device->chunks->shelves[i].lock);
+  }
+  leati_free(device->chunks);
+  device->chunks = NULL;
+}
+
+uint64_t leati_chunks_bytes(leat_device *device) {
+  return atomic_load_explicit(&device->chunks->driver_bytes, memory_order_relaxed);
+}
+
+/* Returns the bytes that went back to the driver. */
+static uint64_t clear(leat_device *device, shelf *s) {
+  leati_chunk *lists[LEATI_CHUNK_KINDS];
+  leati_mutex_lock(&s->lock);
+  memcpy(lists, s->free, sizeof(lists));
+  memset(s->free, 0, sizeof(s->free));
+  s->bytes = 0;
+  leati_mutex_unlock(&s->lock);
+  uint64_t bytes = 0;
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    bytes += destroy_chunks(device, lists[i]);
+  }
+  return bytes;
+}
+
+uint64_t leati_chunks_trim(leat_device *device) {
+  uint64_t bytes = 0;
+  for (int i = 0; i < SHELVES; ++i) {
+    bytes += clear(device, &device->chunks->shelves[i]);
+  }
+  return bytes;
+}
+
+/* Takes the first chunk that is large enough, or NULL. */
+static leati_chunk *pop_fitting(shelf *s, leati_chunk_kind kind, uint64_t size) {
+  leati_mutex_lock(&s->lock);
+  leati_chunk **at = &s->free[kind];
+  while (*at != NULL && (*at)->size < size) {
+    at = &(*at)->next;
+  }
+  leati_chunk *const chunk = *at;
+  if (chunk != NULL) {
+    *at = chunk->next;
+    s->bytes -= chunk->size;
+  }
+  leati_mutex_unlock(&s->lock);
+  return chunk;
+}
+
+/* Puts a chunk on a shelf. False: there would be more than `most` bytes on it. */
+static bool push(shelf *s, leati_chunk *chunk, uint64_t most) {
+  leati_mutex_lock(&s->lock);
+  const bool fits = s->bytes + chunk->size <= most;
+  if (fits) {
+    s->bytes += chunk->size;
+    chunk->next = s->free[chunk->kind];
+    s->free[chunk->kind] = chunk;
+  }
+  leati_mutex_unlock(&s->lock);
+  return fits;
+}
+
+static int32_t make_chunk(leat_device *device, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
+                          leat_error *err) {
+  leati_chunk *const chunk = leati_calloc(1, sizeof(*chunk));
+  if (chunk == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
+  }
+  chunk->kind = kind;
+  chunk->size = size;
+  const int32_t status = fill_chunk(device, chunk, err);
+  if (status != LEAT_OK) {
+    destroy_chunk(device, chunk);
+    return status;
+  }
+  *out = chunk;
+  return LEAT_OK;
+}
+
+int32_t leati_chunks_take(leat_device *device, uint32_t user, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
+                          leat_error *err) {
+  leati_chunk *chunk = pop_fitting(shelf_of(device->chunks, kind, size, user), kind, size);
+  if (chunk == NULL && size <= standard_size[kind]) {
+    chunk = pop_fitting(&device->chunks->shelves[COMMON], kind, size);
+  }
+  if (chunk == NULL) {
+    LEATI_TRY(make_chunk(device, kind, leati_chunks_size(kind, size), &chunk, err));
+  }
+  chunk->user = user;
+  chunk->used = 0;
+  chunk->next = NULL;
+  *out = chunk;
+  return LEAT_OK;
+}
+
+/* Puts a chunk where the next one who needs it looks. False: enough of them are kept. */
+static bool keep(struct leati_chunks *chunks, leati_chunk *chunk) {
+  shelf *const s = shelf_of(chunks, chunk->kind, chunk->size, chunk->user);
+  return s == &chunks->shelves[LARGE]
+             ? push(s, chunk, LARGE_KEPT_MAX)
+             : push(s, chunk, OWN_KEPT_MAX) || push(&chunks->shelves[COMMON], chunk, UINT64_MAX);
+}
+
+void leati_chunks_give(leat_device *device, leati_chunk *chunks) {
+  while (chunks != NULL) {
+    leati_chunk *const next = chunks->next;
+    if (!keep(device->chunks, chunks)) {
+      destroy_chunk(device, chunks);
+    }
+    chunks = next;
+  }
+}

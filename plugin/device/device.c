@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/device.h"
+
+#include <string.h>
+
+#include "core/config.h"
+#include "core/status.h"
+
+/* A download of this many bytes at most is written by a kernel on a discrete GPU, which changes from kernels to copies
+ * and back slowly (docs/benchmarks.md) and copies more than that faster. Others copy: on a software device a dispatch
+ * costs more than any copy. */
+#define KERNEL_DOWNLOAD_MAX (UINT64_C(64) << 10)
+
+int32_t leati_device_check(const leat_device *device, leat_error *err) {
+  if (leati_kind_of(device) != LEATI_KIND_DEVICE) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      device == NULL ? "device is NULL" : "device is not an open device");
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_device_fail(leat_device *device, VkResult result, const char *what, leat_error *err) {
+  if (result == VK_ERROR_DEVICE_LOST) {
+    atomic_store_explicit(&device->lost, true, memory_order_relaxed);
+  }
+  return leati_fail_vk(err, result, what);
+}
+
+static int32_t create_layouts(leat_device *device, leat_error *err) {
+  const VkDescriptorSetLayoutBinding binding = {.binding = 0,
+                                                .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
+                                                .descriptorCount = 1,
+                                                .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+  const VkDescriptorSetLayoutCreateInfo set = {
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding};
+  VkResult result = device->vk.CreateDescriptorSetLayout(device->vk.handle, &set, NULL, &device->set_layout);
+  if (result != VK_SUCCESS) {
+    device->set_layout = VK_NULL_HANDLE;
+    return leati_device_fail(device, result, "vkCreateDescriptorSetLayout", err);
+  }
+  const VkPipelineLayoutCreateInfo layout = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1, .pSetLayouts = &device->set_layout};
+  result = device->vk.CreatePipelineLayout(device->vk.handle, &layout, NULL, &device->pipeline_layout);
+  if (result != VK_SUCCESS) {
+    device->pipeline_layout = VK_NULL_HANDLE;
+    return leati_device_fail(device, result, "vkCreatePipelineLayout", err);
+  }
+  return LEAT_OK;
+}
+
+static void choose_memory_types(leat_device *device) {
+  const leati_physical *const physical = device->physical;
+  const VkMemoryPropertyFlags mapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  /* Vulkan promises a type for each of these three requirements. */
+  device->device_memory_type = leati_physical_memory_type(
+      physical, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
+      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT);
+  device->upload_memory_type = leati_physical_memory_type(physical, mapped, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                                          VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+  device->download_memory_type = leati_physical_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
+}
+
+/* Makes the VkDevice with all features that are used, and `queues` queues. */
+static int32_t create_handle(const leati_physical *physical, uint32_t queues, bool pages, VkDevice *out,
+                             leat_error *err) {
+  float priorities[LEATI_LANES_MAX];
+  for (uint32_t i = 0; i < queues; ++i) {
+    priorities[i] = 1.0f;
+  }
+  const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                         .queueFamilyIndex = physical->queue_family,
+                                         .queueCount = queues,
+                                         .pQueuePriorities = priorities};
+  leati_features f;
+  leati_features_chain(&f);
+#define ENABLE(group, name) f.group.name = VK_TRUE;
+  LEATI_REQUIRED_FEATURES(ENABLE)
+#undef ENABLE
+  f.v12.shaderFloat16 = physical->has_float16 ? VK_TRUE : VK_FALSE;
+  f.v12.hostQueryReset = physical->has_query_reset ? VK_TRUE : VK_FALSE;
+  const char *extension_names[2];
+  uint32_t extension_count = 0;
+  if (pages) {
+    extension_names[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+  }
+  if (physical->has_sync_fd) {
+    extension_names[extension_count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
+  }
+  const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                   .pNext = &f.core,
+                                   .queueCreateInfoCount = 1,
+                                   .pQueueCreateInfos = &queue,
+                                   .enabledExtensionCount = extension_count,
+                                   .ppEnabledExtensionNames = extension_names};
+  const VkResult result = physical->instance->CreateDevice(physical->handle, &info, NULL, out);
+  return result == VK_SUCCESS ? LEAT_OK : leati_fail_vk(err, result, "vkCreateDevice");
+}
+
+/* Makes the VkDevice and loads its functions. */
+static int32_t create_loaded(leat_device *device, bool pages, leat_error *err) {
+  const leati_vk_instance *const instance = device->physical->instance;
+  VkDevice handle;
+  LEATI_TRY(create_handle(device->physical, device->queue_count, pages, &handle, err));
+  const int32_t status = leati_vk_device_load(instance, handle, &device->vk, err);
+  if (status != LEAT_OK) {
+    const PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)instance->GetDeviceProcAddr(handle, "vkDestroyDevice");
+    if (destroy != NULL) {
+      destroy(handle, NULL);
+    }
+  }
+  return status;
+}
+
+int32_t leati_device_create(const leati_physical *physical, leat_device *device, leat_error *err) {
+  const leati_config *config;
+  LEATI_TRY(leati_config_get(&config, err));
+  memset(device, 0, sizeof(*device));
+  device->physical = physical;
+  device->index = physical->info.index;
+  device->queue_count = physical->queue_count < LEATI_LANES_MAX ? physical->queue_count : LEATI_LANES_MAX;
+  if (config->lanes > 0 && (uint32_t)config->lanes < device->queue_count) {
+    device->queue_count = (uint32_t)config->lanes;
+  }
+  const bool pages = config->memory_guard == LEATI_GUARD_PAGES;
+  if (pages && !physical->works_in_host_memory) {
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                      "LEAT_MEMORY_GUARD is pages, which needs a software device that works in the host's memory "
+                      "(VK_EXT_external_memory_host), such as lavapipe; %s is none: set it to 1 or 0",
+                      physical->info.name);
+  }
+  LEATI_TRY(create_loaded(device, pages, err));
+  choose_memory_types(device);
+  /* A software driver needs the cores that would spin. */
+  device->spin_ns = config->wait_spin_us >= 0                            ? config->wait_spin_us * 1000
+                    : (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0 ? 0
+                                                                         : -1;
+  device->kernel_download_max = physical->discrete ? KERNEL_DOWNLOAD_MAX : 0;
+  device->core_count = leati_core_count();
+  device->lanes_fixed = config->lanes > 0;
+  leati_mutex_init(&device->finding_lock, LEATI_RANK_FINDING);
+  const int32_t status = create_layouts(device, err);
+  if (status != LEAT_OK) {
+    leati_device_destroy(device);
+  }
+  return status;
+}
+
+void leati_device_destroy(leat_device *device) {
+  device->vk.DestroyPipelineLayout(device->vk.handle, device->pipeline_layout, NULL);
+  device->vk.DestroyDescriptorSetLayout(device->vk.handle, device->set_layout, NULL);
+  device->vk.DestroyDevice(device->vk.handle, NULL);
+  leati_mutex_destroy(&device->finding_lock);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * An open device, and the kinds of handles.
+ */
+#ifndef LEAT_PLUGIN_DEVICE_DEVICE_H_
+#define LEAT_PLUGIN_DEVICE_DEVICE_H_
+
+#include <leat/backend.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "core/sync.h"
+#include "device/physical.h"
+#include "device/vulkan.h"
+
+#define LEATI_LANES_MAX 8
+
+/** First field of every object of the ABI: says what a pointer points to, and is cleared when the object goes, so that
+ * most uses of a dead or wrong handle are found out. */
+typedef enum leati_kind {
+  LEATI_KIND_DEAD = 0,
+  LEATI_KIND_DEVICE = 0x4c444556,
+  LEATI_KIND_STREAM = 0x4c535452,
+  LEATI_KIND_EVENT = 0x4c455645,
+  LEATI_KIND_OP = 0x4c4f5045,
+} leati_kind;
+
+/** The kind of what a handle points to; DEAD for NULL. Not read as a member: a wrong handle need not be aligned like
+ * the object that it is taken for. */
+static inline leati_kind leati_kind_of(const void *handle) {
+  return handle != NULL ? *(const leati_kind *)handle : LEATI_KIND_DEAD;
+}
+
+struct leati_budget;
+struct leati_chunks;
+struct leati_memory;
+struct leati_pipelines;
+struct leati_streams;
+struct leati_ops;
+struct leati_timeline;
+struct leati_counter;
+struct leati_lanes;
+struct leati_clock;
+struct leati_pool;
+
+/** An open device. Fields without a word are immutable while it is open. */
+struct leat_device {
+  leati_kind kind;
+  uint32_t index;
+  uint64_t session;    /**< differs each time the device is opened */
+  uint32_t references; /**< opens not yet closed; guarded by the backend's lock */
+  const leati_physical *physical;
+  leati_vk_device vk;
+  uint32_t device_memory_type; /**< tensors */
+  uint32_t
+      upload_memory_type; /**< host writes once, device reads: mapped, coherent, device-local where there is such */
+  uint32_t download_memory_type; /**< device writes, host reads: mapped, coherent, cached where there is such */
+  bool lanes_fixed;              /**< all queues made are used, as LEAT_LANES says */
+  uint32_t queue_count;          /**< queues made, of family `physical->queue_family` */
+  int64_t spin_ns;               /**< how long a wait spins before it blocks; -1: adapts */
+  uint64_t kernel_download_max;  /**< bytes of a download that a kernel writes rather than a copy command */
+  uint32_t core_count;           /**< processors of the host that this process may use */
+  VkDescriptorSetLayout set_layout;
+  VkPipelineLayout pipeline_layout;
+  /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */
+  atomic_bool lost;
+  /** Buffers and descriptor sets that were destroyed. Raised before they are (release), so that whoever is handed an
+   * object that came after, and may have its handle, sees it (acquire). */
+  _Atomic uint32_t destroyed;
+  /** All timelines, linked by `next`, in use or not. They are added at the head (release) and stay, so the
+   * list is walked without a lock (acquire). */
+  _Atomic(struct leati_timeline *) timelines;
+  struct leati_counter *counters[LEATI_LANES_MAX]; /**< by queue; streams/lane.c */
+  struct leati_budget *budget;                     /**< device/budget.c */
+  struct leati_chunks *chunks;                     /**< device/chunk.c */
+  struct leati_memory *memory;                     /**< memory/memory.c */
+  struct leati_pipelines *pipelines;               /**< device/pipeline.c */
+  struct leati_lanes *lanes;                       /**< streams/lane.c */
+  struct leati_clock *clock;                       /**< streams/clock.c; NULL: no timestamps */
+  struct leati_streams *streams;                   /**< streams/stock.c */
+  struct leati_pool *pool;                         /**< streams/pool.c */
+  struct leati_ops *ops;                           /**< ops/registry.c */
+  leati_mutex finding_lock;                        /**< guards `finding` */
+  leat_error finding;     /**< what guarding found and nobody was told yet (device/finding.c); code LEAT_OK: nothing */
+  leati_mutex spare_lock; /**< guards `spare_timelines` */
+  /** Timelines that no stream has any more and that another may have, linked by `next_spare`. */
+  struct leati_timeline *spare_timelines;
+  /** Threads that spin and count (streams/wait.c). Relaxed: when there are more than cores they let each other run. On
+   * a line of its own: every call reads what is above. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t spinning;
+};
+LEATI_APART(leat_device, spare_timelines, spinning);
+
+/** Makes the VkDevice. Everything else of the device is added by the caller, who opens it by setting its kind.
+ * @errors UNAVAILABLE, OUT_OF_MEMORY, INTERNAL */
+int32_t leati_device_create(const leati_physical *physical, leat_device *device, leat_error *err);
+/** Destroys the VkDevice, which must be idle and have nothing more. */
+void leati_device_destroy(leat_device *device);
+
+/** Fails unless `device` is an open device. */
+int32_t leati_device_check(const leat_device *device, leat_error *err);
+
+/** Marks the device as lost if `result` says so, and turns the result into an error. */
+int32_t leati_device_fail(leat_device *device, VkResult result, const char *what, leat_error *err);
+
+#endif /* LEAT_PLUGIN_DEVICE_DEVICE_H_ */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/kernel.h"
+
+#include <stdbool.h>
+
+#include "core/status.h"
+
+/* Numbers of the SPIR-V specification. */
+#define HEADER_WORDS 5
+#define STORAGE_WORKGROUP 4
+enum {
+  OP_CAPABILITY = 17,
+  OP_TYPE_INT = 21,
+  OP_TYPE_FLOAT = 22,
+  OP_TYPE_VECTOR = 23,
+  OP_TYPE_ARRAY = 28,
+  OP_TYPE_STRUCT = 30,
+  OP_TYPE_POINTER = 32,
+  OP_CONSTANT = 43,
+  OP_FUNCTION = 54,
+  OP_VARIABLE = 59,
+};
+
+/* The instruction behind `at`, or the first one for NULL; NULL where the functions begin, which declare nothing. */
+static const uint32_t *next(const leati_kernel_code *code, const uint32_t *at) {
+  const uint32_t *const found = at == NULL ? code->words + HEADER_WORDS : at + (at[0] >> 16);
+  return found == code->words + code->size / 4 || (found[0] & 0xffffu) == OP_FUNCTION ? NULL : found;
+}
+
+/* The type with this result id. */
+static const uint32_t *type_of(const leati_kernel_code *code, uint32_t id) {
+  const uint32_t *at = next(code, NULL);
+  while (at != NULL && !((at[0] & 0xffffu) >= OP_TYPE_INT && (at[0] & 0xffffu) <= OP_TYPE_POINTER && at[1] == id)) {
+    at = next(code, at);
+  }
+  return at;
+}
+
+/* The value of a constant of 32 bits; 0 if a specialisation decides. */
+static uint32_t constant_of(const leati_kernel_code *code, uint32_t id) {
+  const uint32_t *at = next(code, NULL);
+  while (at != NULL && !((at[0] & 0xffffu) == OP_CONSTANT && at[2] == id)) {
+    at = next(code, at);
+  }
+  return at != NULL ? at[3] : 0;
+}
+
+/* Bytes of a type without what lies between the members of a struct, which have no places in shared memory. */
+static uint32_t size_of(const leati_kernel_code *code, uint32_t id) {
+  const uint32_t *const type = type_of(code, id);
+  uint32_t size = 0;
+  if (type == NULL) {
+    return 0;
+  }
+  switch (type[0] & 0xffffu) {
+    case OP_TYPE_INT:
+    case OP_TYPE_FLOAT:
+      return type[2] / 8;
+    case OP_TYPE_VECTOR:
+      return size_of(code, type[2]) * type[3];
+    case OP_TYPE_ARRAY:
+      return size_of(code, type[2]) * constant_of(code, type[3]);
+    case OP_TYPE_STRUCT:
+      for (uint32_t i = 2; i < type[0] >> 16; ++i) {
+        size += size_of(code, type[i]);
+      }
+      return size;
+    default:
+      return 0;
+  }
+}
+
+static uint32_t shared_bytes(const leati_kernel_code *code) {
+  uint32_t bytes = 0;
+  for (const uint32_t *at = next(code, NULL); at != NULL; at = next(code, at)) {
+    if ((at[0] & 0xffffu) == OP_VARIABLE && at[3] == STORAGE_WORKGROUP) {
+      bytes += size_of(code, type_of(code, at[1])[3]);
+    }
+  }
+  return bytes;
+}
+
+/* Name of the feature that gives a capability, and whether the device has it; "" for what every device has. */
+static const char *feature_of(const leati_physical *physical, uint32_t capability, bool *out_has) {
+  *out_has = true;
+  switch (capability) {
+#define FEATURE(number, group, name)                                                 \
+  case number:                                                                       \
+    *out_has = (physical->kernel_features >> LEATI_FEATURE_NUMBER_##name & 1u) != 0; \
+    return #name;
+    LEATI_KERNEL_FEATURES(FEATURE)
+#undef FEATURE
+    case 1: /* Shader */
+      return "";
+    default:
+      *out_has = false;
+      return "a capability that Leat enables on no device";
+  }
+}
+
+int32_t leati_kernel_check(const leati_physical *physical, const leati_kernel_code *code, const char *operator_name,
+                           leat_error *err) {
+  const char *const device = physical->info.name;
+  for (const uint32_t *at = next(code, NULL); at != NULL && (at[0] & 0xffffu) == OP_CAPABILITY; at = next(code, at)) {
+    bool has;
+    const char *const feature = feature_of(physical, at[1], &has);
+    if (!has) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: kernel %s needs %s (SPIR-V capability %u), which %s lacks",
+                        operator_name, code->name, feature, at[1], device);
+    }
+  }
+  const uint32_t shared = shared_bytes(code);
+  if (shared > physical->shared_memory) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "%s: kernel %s needs %u bytes of shared memory; %s gives a workgroup %u", operator_name,
+                      code->name, shared, device, physical->shared_memory);
+  }
+  return code->subgroup_size == 0 || code->subgroup_size == physical->subgroup_size
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "%s: kernel %s is for subgroups of %u invocations; %s has them of %u", operator_name,
+                          code->name, code->subgroup_size, device, physical->subgroup_size);
+}

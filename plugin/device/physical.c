@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/physical.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/pages.h"
+#include "core/status.h"
+#include "core/sync.h"
+#include "device/kernel.h"
+
+/* What a kernel may count on; larger than Vulkan's guaranteed minimum, and met by every driver that has the rest. */
+#define MIN_GROUP_INVOCATIONS 256u
+#define MIN_SHARED_MEMORY 32768u
+
+/* Adds something to what the device lacks. */
+static void add_reason(leati_physical *physical, const char *what) {
+  const size_t used = strlen(physical->reason);
+  (void)snprintf(physical->reason + used, sizeof(physical->reason) - used, "%s%s", used == 0 ? "lacks " : ", ", what);
+}
+
+/* What a device has of extensions. */
+typedef struct extensions {
+  VkExtensionProperties *list; /* leati_free() it, whatever came of listing */
+  uint32_t count;
+} extensions;
+
+static int32_t list_extensions(const leati_physical *physical, extensions *out, leat_error *err) {
+  *out = (extensions){.count = 0};
+  VkResult result = physical->instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &out->count, NULL);
+  if (result == VK_SUCCESS && out->count != 0) {
+    out->list = leati_calloc(out->count, sizeof(*out->list));
+    if (out->list == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the list of a device's extensions");
+    }
+    result = physical->instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &out->count, out->list);
+  }
+  /* A device that cannot list them passes for one that has none; for lack of memory that may be tried again. */
+  return result == VK_ERROR_OUT_OF_HOST_MEMORY ? leati_fail_vk(err, result, "vkEnumerateDeviceExtensionProperties")
+                                               : LEAT_OK;
+}
+
+static bool has_extension(const extensions *of, const char *name) {
+  bool has = false;
+  for (uint32_t i = 0; i < of->count; ++i) {
+    has = has || strcmp(of->list[i].extensionName, name) == 0;
+  }
+  return has;
+}
+
+void leati_features_chain(leati_features *features) {
+  memset(features, 0, sizeof(*features));
+  features->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  features->core.pNext = &features->v11;
+  features->v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+  features->v11.pNext = &features->v12;
+  features->v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+}
+
+static void choose_queue_family(leati_physical *physical) {
+  VkQueueFamilyProperties families[16];
+  uint32_t count = 16;
+  physical->instance->GetPhysicalDeviceQueueFamilyProperties(physical->handle, &count, families);
+  physical->queue_family = UINT32_MAX;
+  bool without_graphics = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0) {
+      continue;
+    }
+    /* A family without graphics is the one whose queues run beside each other; among equals the one with most queues.
+     */
+    const bool plain = (families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0;
+    if (physical->queue_family == UINT32_MAX || (plain && !without_graphics) ||
+        (plain == without_graphics && families[i].queueCount > physical->queue_count)) {
+      physical->queue_family = i;
+      physical->queue_count = families[i].queueCount;
+      physical->timestamp_bits = families[i].timestampValidBits;
+      without_graphics = plain;
+    }
+  }
+  if (physical->queue_family == UINT32_MAX) {
+    add_reason(physical, "a queue for compute");
+  }
+}
+
+uint32_t leati_physical_memory_type(const leati_physical *physical, VkMemoryPropertyFlags required,
+                                    VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted) {
+  uint32_t best = UINT32_MAX;
+  int best_score = -1;
+  for (uint32_t i = 0; i < physical->memory.memoryTypeCount; ++i) {
+    const VkMemoryPropertyFlags flags = physical->memory.memoryTypes[i].propertyFlags;
+    if ((flags & required) != required) {
+      continue;
+    }
+    const int score = ((flags & wanted) == wanted ? 2 : 0) + ((flags & unwanted) == 0 ? 1 : 0);
+    if (score > best_score) {
+      best = i;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+uint64_t leati_physical_heap_budget(const leati_physical *physical, uint32_t heap) {
+  const uint64_t size = physical->memory.memoryHeaps[heap].size;
+  if (!physical->has_budget) {
+    return size;
+  }
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+                                              .pNext = &budget};
+  physical->instance->GetPhysicalDeviceMemoryProperties2(physical->handle, &memory);
+  return budget.heapBudget[heap] < size ? budget.heapBudget[heap] : size;
+}
+
+/* Whether the timestamps of different queues are of one clock: the driver can relate that clock to others. */
+static bool has_common_clock(const leati_physical *physical, const extensions *has) {
+  VkTimeDomainEXT domains[16];
+  uint32_t count = 16;
+  if (physical->instance->GetPhysicalDeviceCalibrateableTimeDomainsEXT == NULL ||
+      !has_extension(has, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
+      physical->instance->GetPhysicalDeviceCalibrateableTimeDomainsEXT(physical->handle, &count, domains) < 0) {
+    return false;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (domains[i] == VK_TIME_DOMAIN_DEVICE_EXT) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Whether a device imports any page of the host. */
+static bool imports_pages(const leati_physical *physical, const extensions *has) {
+  VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
+  if (!has_extension(has, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+    return false;
+  }
+  physical->instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
+  return host.minImportedHostPointerAlignment <= leati_page_size();
+}
+
+/* Whether a binary semaphore of a device can be made into a sync file. */
+static bool makes_sync_files(const leati_physical *physical, const extensions *has) {
+  const VkPhysicalDeviceExternalSemaphoreInfo which = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+      .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT};
+  VkExternalSemaphoreProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+  if (!has_extension(has, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME)) {
+    return false;
+  }
+  physical->instance->GetPhysicalDeviceExternalSemaphoreProperties(physical->handle, &which, &properties);
+  return (properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) != 0;
+}
+
+/* Takes over the limits, and notes those that are too low. */
+static void read_limits(leati_physical *physical, const VkPhysicalDeviceLimits *limits) {
+  physical->max_groups_x = limits->maxComputeWorkGroupCount[0];
+  physical->shared_memory = limits->maxComputeSharedMemorySize;
+  physical->uniform_alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
+  if (limits->maxComputeWorkGroupInvocations < MIN_GROUP_INVOCATIONS ||
+      limits->maxComputeWorkGroupSize[0] < MIN_GROUP_INVOCATIONS) {
+    add_reason(physical, "workgroups of 256 invocations");
+  }
+  if (limits->maxComputeSharedMemorySize < MIN_SHARED_MEMORY) {
+    add_reason(physical, "32 KiB of shared memory");
+  }
+  physical->timestamp_period = limits->timestampPeriod;
+}
+
+/* Takes over the features, and notes those that are missing. */
+static void read_features(leati_physical *physical) {
+  leati_features f;
+  leati_features_chain(&f);
+  physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &f.core);
+#define CHECK(group, name)       \
+  if (!f.group.name) {           \
+    add_reason(physical, #name); \
+  }
+  LEATI_REQUIRED_FEATURES(CHECK)
+#undef CHECK
+#define NOTE(capability, group, name) \
+  physical->kernel_features |= (f.group.name ? 1u : 0u) << LEATI_FEATURE_NUMBER_##name;
+  LEATI_KERNEL_FEATURES(NOTE)
+#undef NOTE
+  physical->has_float16 = f.v12.shaderFloat16 == VK_TRUE;
+  physical->has_query_reset = f.v12.hostQueryReset == VK_TRUE;
+}
+
+/* Takes over the heaps and types of memory. */
+static void read_memory(leati_physical *physical) {
+  VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+  physical->instance->GetPhysicalDeviceMemoryProperties2(physical->handle, &memory);
+  physical->memory = memory.memoryProperties;
+  bool all_local = true;
+  for (uint32_t i = 0; i < physical->memory.memoryHeapCount; ++i) {
+    const bool local = (physical->memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
+    all_local = all_local && local;
+    if (local && physical->memory.memoryHeaps[i].size > physical->info.memory_size) {
+      physical->info.memory_size = physical->memory.memoryHeaps[i].size;
+    }
+  }
+  if (all_local) {
+    physical->info.flags |= LEAT_DEVICE_UNIFIED_MEMORY;
+  }
+}
+
+/* Fills in all that a device says of itself. */
+static void probe(leati_physical *physical, const extensions *has) {
+  VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {.sType =
+                                                     VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
+  VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceMaintenance3Properties limits3 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+                                                    .pNext = &driver};
+  VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &limits3};
+  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+                                                 .pNext = &id};
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                            .pNext = &subgroup};
+  VkPhysicalDeviceProperties2 basic = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  physical->instance->GetPhysicalDeviceProperties2(physical->handle, &basic);
+
+  leat_device_info *const info = &physical->info;
+  info->struct_size = sizeof(*info);
+  info->vendor_id = basic.properties.vendorID;
+  info->device_id = basic.properties.deviceID;
+  (void)snprintf(info->name, sizeof(info->name), "%s", basic.properties.deviceName);
+  if (basic.properties.apiVersion < VK_API_VERSION_1_2) {
+    char version[64];
+    (void)snprintf(version, sizeof(version), "Vulkan 1.2 (it has %u.%u)",
+                   VK_API_VERSION_MAJOR(basic.properties.apiVersion),
+                   VK_API_VERSION_MINOR(basic.properties.apiVersion));
+    add_reason(physical, version);
+    return;
+  }
+  physical->has_budget = has_extension(has, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  const bool has_pci = has_extension(has, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
+  if (has_pci) {
+    driver.pNext = &pci;
+  }
+  physical->instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
+  (void)snprintf(info->driver, sizeof(info->driver), "%.120s %.120s", driver.driverName, driver.driverInfo);
+  memcpy(info->uuid, id.deviceUUID, sizeof(info->uuid));
+  if (has_pci) {
+    (void)snprintf(info->pci_bus_id, sizeof(info->pci_bus_id), "%04x:%02x:%02x.%x", pci.pciDomain & 0xffffu,
+                   pci.pciBus & 0xffu, pci.pciDevice & 0xffu, pci.pciFunction & 0xfu);
+  }
+  info->max_allocation_size = limits3.maxMemoryAllocationSize;
+  physical->discrete = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+  if (properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) {
+    info->flags |= LEAT_DEVICE_SOFTWARE;
+    physical->works_in_host_memory = imports_pages(physical, has);
+  }
+  read_limits(physical, &properties.properties.limits);
+  physical->subgroup_size = subgroup.subgroupSize;
+  read_features(physical);
+  physical->has_sync_fd = makes_sync_files(physical, has);
+  physical->common_clock = has_common_clock(physical, has);
+  read_memory(physical);
+  choose_queue_family(physical);
+  if (physical->reason[0] == '\0') {
+    physical->usable = true;
+  }
+}
+
+int32_t leati_physical_probe(const leati_vk_instance *instance, VkPhysicalDevice handle, leati_physical *out,
+                             leat_error *err) {
+  extensions has;
+  *out = (leati_physical){.handle = handle, .instance = instance};
+  const int32_t status = list_extensions(out, &has, err);
+  if (status == LEAT_OK) {
+    probe(out, &has);
+  }
+  leati_free(has.list);
+  return status;
+}
+
+void leati_physical_uuid(const leati_physical *physical, char out[37]) {
+  size_t at = 0;
+  for (int i = 0; i < 16; ++i) {
+    at += (size_t)snprintf(out + at, 37 - at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                           physical->info.uuid[i]);
+  }
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * A physical device: what it is, what it can do, and why it is not usable.
+ */
+#ifndef LEAT_PLUGIN_DEVICE_PHYSICAL_H_
+#define LEAT_PLUGIN_DEVICE_PHYSICAL_H_
+
+#include <leat/backend.h>
+#include <stdbool.h>
+
+#include "device/vulkan.h"
+
+/** Physical devices that are looked at; those behind them are left out. */
+#define LEATI_DEVICES_MAX 16
+
+/** A physical device as it was found. Immutable after enumeration. */
+typedef struct leati_physical {
+  VkPhysicalDevice handle;
+  const leati_vk_instance *instance; /**< the one that named it */
+  leat_device_info info;             /**< `index` counts usable devices only */
+  bool usable;
+  char reason[256];          /**< why it is not usable */
+  bool discrete;             /**< a GPU with memory of its own */
+  bool has_float16;          /**< shaderFloat16 */
+  bool has_budget;           /**< VK_EXT_memory_budget */
+  bool works_in_host_memory; /**< a software device that imports pages of the host (VK_EXT_external_memory_host) */
+  bool has_sync_fd;          /**< semaphores become sync files (VK_KHR_external_semaphore_fd) */
+  uint32_t queue_family, queue_count;
+  uint32_t max_groups_x;
+  uint32_t kernel_features; /**< those of LEATI_KERNEL_FEATURES (device/kernel.h) that an open device has */
+  uint32_t shared_memory;   /**< bytes that a workgroup may have */
+  uint32_t subgroup_size;   /**< invocations */
+  bool has_query_reset;     /**< hostQueryReset */
+  uint32_t timestamp_bits;  /**< of the queue family; 0: no timestamps */
+  float timestamp_period;   /**< nanoseconds of one step */
+  bool common_clock;        /**< all queues have one clock */
+  uint32_t uniform_alignment;
+  VkPhysicalDeviceMemoryProperties memory;
+} leati_physical;
+
+/** The features that matter here, as a device has them or is to have them. */
+typedef struct leati_features {
+  VkPhysicalDeviceFeatures2 core;
+  VkPhysicalDeviceVulkan11Features v11;
+  VkPhysicalDeviceVulkan12Features v12;
+} leati_features;
+
+/** The features that a usable device has; all of them are enabled. Beside them shaderFloat16 and hostQueryReset are,
+ * where there are such. */
+#define LEATI_REQUIRED_FEATURES(X) \
+  X(core.features, shaderInt64)    \
+  X(core.features, shaderInt16)    \
+  X(v11, storageBuffer16BitAccess) \
+  X(v12, storageBuffer8BitAccess)  \
+  X(v12, shaderInt8)               \
+  X(v12, bufferDeviceAddress)      \
+  X(v12, timelineSemaphore)        \
+  X(v12, uniformBufferStandardLayout)
+
+/** Finds out about a device that an instance named.
+ * @errors OUT_OF_MEMORY: of the host */
+int32_t leati_physical_probe(const leati_vk_instance *instance, VkPhysicalDevice handle, leati_physical *out,
+                             leat_error *err);
+
+/** Chains the parts of a leati_features, with no feature set. */
+void leati_features_chain(leati_features *features);
+
+/** Index of a memory type with all of `required` flags, and `wanted` ones if possible; UINT32_MAX if there is none. */
+uint32_t leati_physical_memory_type(const leati_physical *physical, VkMemoryPropertyFlags required,
+                                    VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted);
+
+/** Bytes of a memory heap that this process may have now, with what it has already; the heap's size where the driver
+ * does not tell. Asks the driver. */
+uint64_t leati_physical_heap_budget(const leati_physical *physical, uint32_t heap);
+
+/** Writes the device's UUID as text. */
+void leati_physical_uuid(const leati_physical *physical, char out[37]);
+
+#endif /* LEAT_PLUGIN_DEVICE_PHYSICAL_H_ */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/pipeline.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "core/sync.h"
+#include "device/device.h"
+
+/* Lookups of different kernels seldom meet on one shard. */
+#define SHARDS 16
+#define BUCKETS 32
+
+typedef struct pipeline {
+  struct pipeline *_Atomic next; /* set before the entry is published */
+  leati_pipeline_key key;
+  VkPipeline handle;
+} pipeline;
+
+/* Entries are only ever added at the head of a bucket, so lookups walk without a lock: they acquire the head that the
+ * adding thread released. */
+typedef struct shard {
+  _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* serialises adding */
+  pipeline *_Atomic buckets[BUCKETS];
+} shard;
+LEATI_OWN_LINE(shard);
+
+struct leati_pipelines {
+  /* The driver's: what it compiled for one pipeline may serve another. It synchronises itself. VK_NULL_HANDLE: the
+   * driver made none, and all is compiled without. */
+  VkPipelineCache cache;
+  shard shards[SHARDS];
+};
+
+static uint32_t hash_key(const leati_pipeline_key *key) {
+  /* A prime for each constant, so that no product waits for another one. */
+  static const uint32_t factors[LEATI_CONSTANTS_MAX] = {2246822519u, 3266489917u, 668265263u, 374761393u};
+  uint32_t hash = (uint32_t)key->kernel;
+  for (int i = 0; i < LEATI_CONSTANTS_MAX; ++i) {
+    hash += key->constants.by_id[i] * factors[i];
+  }
+  hash = (hash ^ hash >> 15) * 2654435761u;
+  return hash ^ hash >> 15;
+}
+
+static bool same_key(const leati_pipeline_key *a, const leati_pipeline_key *b) {
+  return a->kernel == b->kernel && memcmp(&a->constants, &b->constants, sizeof(a->constants)) == 0;
+}
+
+static pipeline *find(shard *s, uint32_t bucket, const leati_pipeline_key *key) {
+  pipeline *at = atomic_load_explicit(&s->buckets[bucket], memory_order_acquire);
+  while (at != NULL && !same_key(&at->key, key)) {
+    at = atomic_load_explicit(&at->next, memory_order_relaxed);
+  }
+  return at;
+}
+
+static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err) {
+  const leati_vk_device *const vk = &device->vk;
+  const leati_kernel_code *const code = &leati_kernel_codes[key->kernel];
+  const VkShaderModuleCreateInfo module_info = {
+      .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code->size, .pCode = code->words};
+  VkShaderModule module;
+  VkResult result = vk->CreateShaderModule(vk->handle, &module_info, NULL, &module);
+  if (result != VK_SUCCESS) {
+    return leati_device_fail(device, result, "vkCreateShaderModule", err);
+  }
+  VkSpecializationMapEntry entries[LEATI_CONSTANTS_MAX];
+  for (uint32_t i = 0; i < LEATI_CONSTANTS_MAX; ++i) {
+    entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = i * 4u, .size = 4};
+  }
+  const VkSpecializationInfo constants = {.mapEntryCount = LEATI_CONSTANTS_MAX,
+                                          .pMapEntries = entries,
+                                          .dataSize = sizeof(key->constants),
+                                          .pData = &key->constants};
+  const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                            .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                      .module = module,
+                                                      .pName = "main",
+                                                      .pSpecializationInfo = &constants},
+                                            .layout = device->pipeline_layout};
+  result = vk->CreateComputePipelines(vk->handle, device->pipelines->cache, 1, &info, NULL, out);
+  vk->DestroyShaderModule(vk->handle, module, NULL);
+  if (result != VK_SUCCESS) {
+    char what[128];
+    (void)snprintf(what, sizeof(what), "vkCreateComputePipelines for kernel %.64s", code->name);
+    return leati_device_fail(device, result, what, err);
+  }
+  return LEAT_OK;
+}
+
+bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, VkPipeline *out) {
+  const uint32_t hash = hash_key(key);
+  const pipeline *const known = find(&device->pipelines->shards[hash % SHARDS], hash / SHARDS % BUCKETS, key);
+  if (known == NULL) {
+    return false;
+  }
+  *out = known->handle;
+  return true;
+}
+
+int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err) {
+  const uint32_t hash = hash_key(key);
+  shard *const s = &device->pipelines->shards[hash % SHARDS];
+  const uint32_t bucket = hash / SHARDS % BUCKETS;
+  VkPipeline handle;
+  LEATI_TRY(compile(device, key, &handle, err));
+  pipeline *const added = leati_calloc(1, sizeof(*added));
+  if (added == NULL) {
+    device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a pipeline");
+  }
+  added->key = *key;
+  added->handle = handle;
+  leati_mutex_lock(&s->lock);
+  const bool known = find(s, bucket, key) != NULL;
+  if (!known) {
+    atomic_store_explicit(&added->next, atomic_load_explicit(&s->buckets[bucket], memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&s->buckets[bucket], added, memory_order_release);
+  }
+  leati_mutex_unlock(&s->lock);
+  if (known) {
+    device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
+    leati_free(added);
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_pipelines_create(leat_device *device, leat_error *err) {
+  device->pipelines = leati_calloc_line(sizeof(*device->pipelines));
+  if (device->pipelines == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the pipeline cache");
+  }
+  const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  VkPipelineCache cache;
+  if (device->vk.CreatePipelineCache(device->vk.handle, &info, NULL, &cache) == VK_SUCCESS) {
+    device->pipelines->cache = cache;
+  }
+  for (int i = 0; i < SHARDS; ++i) {
+    leati_mutex_init(&device->pipelines->shards[i].lock, LEATI_RANK_PIPELINE);
+  }
+  return LEAT_OK;
+}
+
+void leati_pipelines_destroy(leat_device *device) {
+  if (device->pipelines == NULL) {
+    return;
+  }
+  for (int i = 0; i < SHARDS; ++i) {
+    shard *const s = &device->pipelines->shards[i];
+    for (int j = 0; j < BUCKETS; ++j) {
+      pipeline *at = atomic_load_explicit(&s->buckets[j], memory_order_relaxed);
+      while (at != NULL) {
+        pipeline *const next = atomic_load_explicit(&at->next, memory_order_relaxed);
+        device->vk.DestroyPipeline(device->vk.handle, at->handle, NULL);
+        leati_free(at);
+        at = next;
+      }
+    }
+    leati_mutex_destroy(&s->lock);
+  }
+  device->vk.DestroyPipelineCache(device->vk.handle, device->pipelines->cache, NULL);
+  leati_free(device->pipelines);
+  device->pipelines = NULL;
+}

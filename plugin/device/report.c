@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/status.h"
+#include "device/devices.h"
+
+/* A report under construction: counts everything, writes what fits. */
+typedef struct report {
+  leat_property *out;
+  uint32_t capacity, count;
+} report;
+
+__attribute__((format(printf, 4, 5))) static void add(report *r, int32_t device, const char *name, const char *format,
+                                                      ...) {
+  if (r->count < r->capacity) {
+    leat_property line = {.struct_size = sizeof(line), .device = device};
+    (void)snprintf(line.name, sizeof(line.name), "%s", name);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line.value, sizeof(line.value), format, arguments);
+    va_end(arguments);
+    (void)leati_export(&r->out[r->count], &line, sizeof(line), sizeof(line), "leat_property", NULL);
+  }
+  ++r->count;
+}
+
+static void report_features(report *r, int32_t number, const leati_physical *physical) {
+  leati_features f;
+  leati_features_chain(&f);
+  physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &f.core);
+  char used[256] = "", missing[256] = "";
+#define LIST(group, name)                                                                                        \
+  {                                                                                                              \
+    char *const list = f.group.name ? used : missing;                                                            \
+    (void)snprintf(list + strlen(list), sizeof(used) - strlen(list), "%s%s", list[0] == '\0' ? "" : " ", #name); \
+  }
+  LEATI_REQUIRED_FEATURES(LIST)
+#undef LIST
+  add(r, number, "features.used", "%s", used);
+  add(r, number, "features.missing", "%s", missing);
+  add(r, number, "features.shaderFloat16", "%s", physical->has_float16 ? "yes" : "no");
+}
+
+static void report_queues(report *r, int32_t number, const leati_physical *physical) {
+  VkQueueFamilyProperties families[16];
+  uint32_t count = 16;
+  physical->instance->GetPhysicalDeviceQueueFamilyProperties(physical->handle, &count, families);
+  for (uint32_t i = 0; i < count; ++i) {
+    char name[64];
+    (void)snprintf(name, sizeof(name), "queue.family.%u", i);
+    const VkQueueFlags flags = families[i].queueFlags;
+    add(r, number, name, "%u queues:%s%s%s%s%s", families[i].queueCount,
+        (flags & VK_QUEUE_GRAPHICS_BIT) != 0 ? " graphics" : "", (flags & VK_QUEUE_COMPUTE_BIT) != 0 ? " compute" : "",
+        (flags & VK_QUEUE_TRANSFER_BIT) != 0 ? " transfer" : "",
+        (flags & VK_QUEUE_SPARSE_BINDING_BIT) != 0 ? " sparse" : "", i == physical->queue_family ? " (used)" : "");
+  }
+}
+
+static void report_device(report *r, int32_t number, const leati_physical *physical) {
+  const leat_device_info *const info = &physical->info;
+  char uuid[37];
+  leati_physical_uuid(physical, uuid);
+  add(r, number, "name", "%.200s", info->name);
+  add(r, number, "usable", "%s", physical->usable ? "yes" : "no");
+  if (!physical->usable) {
+    add(r, number, "reason", "%.250s", physical->reason);
+  }
+  if (info->driver[0] == '\0') {
+    return;
+  }
+  add(r, number, "driver", "%.250s", info->driver);
+  add(r, number, "uuid", "%s", uuid);
+  add(r, number, "pci", "%s", info->pci_bus_id);
+  add(r, number, "software", "%s", (info->flags & LEAT_DEVICE_SOFTWARE) != 0 ? "yes" : "no");
+  add(r, number, "vendor", "0x%04x", info->vendor_id);
+  add(r, number, "device", "0x%04x", info->device_id);
+  add(r, number, "memory.size", "%llu", (unsigned long long)info->memory_size);
+  add(r, number, "memory.max_allocation", "%llu", (unsigned long long)info->max_allocation_size);
+  add(r, number, "memory.unified", "%s", (info->flags & LEAT_DEVICE_UNIFIED_MEMORY) != 0 ? "yes" : "no");
+  for (uint32_t i = 0; i < physical->memory.memoryHeapCount; ++i) {
+    char name[64];
+    (void)snprintf(name, sizeof(name), "memory.heap.%u", i);
+    add(r, number, name, "%llu bytes%s", (unsigned long long)physical->memory.memoryHeaps[i].size,
+        (physical->memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 ? ", device-local" : "");
+  }
+  report_queues(r, number, physical);
+  report_features(r, number, physical);
+}
+
+void leati_report_write(uint32_t *inout_count, leat_property *out) {
+  report r = {.out = out, .capacity = *inout_count};
+  add(&r, -1, "vulkan.loader", "%s", leati_devices_have_loader() ? "libvulkan.so.1" : "not found");
+  const leati_vk_instance *const instance = leati_devices_instance();
+  if (instance->handle != VK_NULL_HANDLE) {
+    add(&r, -1, "vulkan.instance", "%u.%u", VK_API_VERSION_MAJOR(instance->api_version),
+        VK_API_VERSION_MINOR(instance->api_version));
+  }
+  if (leati_devices_usable() == 0) {
+    add(&r, -1, "reason", "%.250s", leati_devices_reason());
+  } else {
+    const leati_config *config = NULL;
+    (void)leati_config_get(&config, NULL);
+    add(&r, -1, "chosen", "0");
+    add(&r, -1, "chosen.reason", "%s",
+        config->vulkan_device[0] != '\0' ? "first device named by LEAT_VULKAN_DEVICE"
+                                         : "best kind first: discrete, integrated, virtual, software");
+  }
+  char name[64], value[200];
+  for (unsigned i = 0; leati_config_describe(i, name, sizeof(name), value, sizeof(value)); ++i) {
+    add(&r, -1, name, "%s", value);
+  }
+  int32_t unusable = -2;
+  for (uint32_t i = 0; i < leati_devices_count(); ++i) {
+    const leati_physical *const physical = leati_devices_get(i);
+    report_device(&r, physical->usable ? (int32_t)physical->info.index : unusable--, physical);
+  }
+  *inout_count = r.count;
+}

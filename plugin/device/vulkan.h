@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Vulkan's functions. libvulkan.so.1 is opened at run time, so the plugin loads on a machine that has no Vulkan at all.
+ * Every Vulkan call goes through one of these tables, so tests can count calls and make them fail.
+ */
+#ifndef LEAT_PLUGIN_DEVICE_VULKAN_H_
+#define LEAT_PLUGIN_DEVICE_VULKAN_H_
+
+#include <leat/backend.h>
+#include <vulkan/vulkan_core.h>
+
+#define LEATI_VK_INSTANCE_FUNCTIONS(X)            \
+  X(EnumeratePhysicalDevices)                     \
+  X(EnumerateDeviceExtensionProperties)           \
+  X(GetPhysicalDeviceExternalSemaphoreProperties) \
+  X(GetPhysicalDeviceFeatures2)                   \
+  X(GetPhysicalDeviceMemoryProperties2)           \
+  X(GetPhysicalDeviceProperties2)                 \
+  X(GetPhysicalDeviceQueueFamilyProperties)       \
+  X(CreateDevice)                                 \
+  X(GetDeviceProcAddr)
+
+#define LEATI_VK_DEVICE_FUNCTIONS(X) \
+  X(AllocateCommandBuffers)          \
+  X(AllocateDescriptorSets)          \
+  X(AllocateMemory)                  \
+  X(BeginCommandBuffer)              \
+  X(BindBufferMemory)                \
+  X(CmdBindDescriptorSets)           \
+  X(CmdBindPipeline)                 \
+  X(CmdCopyBuffer)                   \
+  X(CmdCopyQueryPoolResults)         \
+  X(CmdDispatch)                     \
+  X(CmdPipelineBarrier)              \
+  X(CmdWriteTimestamp)               \
+  X(CreateBuffer)                    \
+  X(CreateCommandPool)               \
+  X(CreateComputePipelines)          \
+  X(CreateDescriptorPool)            \
+  X(CreateDescriptorSetLayout)       \
+  X(CreatePipelineCache)             \
+  X(CreatePipelineLayout)            \
+  X(CreateQueryPool)                 \
+  X(CreateSemaphore)                 \
+  X(CreateShaderModule)              \
+  X(DestroyBuffer)                   \
+  X(DestroyCommandPool)              \
+  X(DestroyDescriptorPool)           \
+  X(DestroyDescriptorSetLayout)      \
+  X(DestroyDevice)                   \
+  X(DestroyPipeline)                 \
+  X(DestroyPipelineCache)            \
+  X(DestroyPipelineLayout)           \
+  X(DestroyQueryPool)                \
+  X(DestroySemaphore)                \
+  X(DestroyShaderModule)             \
+  X(DeviceWaitIdle)                  \
+  X(EndCommandBuffer)                \
+  X(FreeMemory)                      \
+  X(GetBufferDeviceAddress)          \
+  X(GetBufferMemoryRequirements)     \
+  X(GetDeviceQueue)                  \
+  X(GetSemaphoreCounterValue)        \
+  X(MapMemory)                       \
+  X(QueueSubmit)                     \
+  X(ResetCommandPool)                \
+  X(ResetQueryPool)                  \
+  X(UpdateDescriptorSets)            \
+  X(WaitSemaphores)
+
+#define LEATI_VK_MEMBER(name) PFN_vk##name name;
+
+/** The library and its global functions. */
+typedef struct leati_vk_library {
+  void *handle;
+  PFN_vkGetInstanceProcAddr GetInstanceProcAddr;
+  PFN_vkCreateInstance CreateInstance;
+  PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion;
+} leati_vk_library;
+
+/** An instance and its functions. */
+typedef struct leati_vk_instance {
+  VkInstance handle;
+  uint32_t api_version; /**< what the instance was made for */
+  LEATI_VK_INSTANCE_FUNCTIONS(LEATI_VK_MEMBER)
+  PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT GetPhysicalDeviceCalibrateableTimeDomainsEXT; /**< or NULL */
+} leati_vk_instance;
+
+/** Functions of a device. */
+typedef struct leati_vk_device {
+  VkDevice handle;
+  LEATI_VK_DEVICE_FUNCTIONS(LEATI_VK_MEMBER)
+  PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT; /**< or NULL */
+  PFN_vkGetSemaphoreFdKHR GetSemaphoreFdKHR;                                 /**< or NULL */
+} leati_vk_device;
+
+/** Opens libvulkan.so.1 and makes an instance.
+ * @errors UNAVAILABLE: no library, or too old; INTERNAL */
+int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *instance, leat_error *err);
+/** Loads the functions of a device that was just created. */
+int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle, leati_vk_device *out, leat_error *err);
+
+#endif /* LEAT_PLUGIN_DEVICE_VULKAN_H_ */

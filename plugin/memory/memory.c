@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "memory/memory.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/status.h"
+#include "device/budget.h"
+#include "device/chunk.h"
+#include "device/device.h"
+#include "device/finding.h"
+#include "memory/guard.h"
+#include "memory/memory_state.h"
+#include "memory/quarantine.h"
+#include "memory/segment.h"
+#include "memory/segment_table.h"
+#include "memory/size_class.h"
+
+/* Blocks that the report of leaks names. */
+#define LEAKS_NAMED 10
+
+leati_block *leati_memory_find(leat_device *device, uint64_t address) {
+  return leati_segment_table_find(&device->memory->table, address);
+}
+
+/* What must be taken from the driver at least for a block of so many bytes. */
+static uint64_t least_for(uint64_t block_size, uint64_t front) {
+  return block_size + front + LEATI_BLOCK_ALIGNMENT;
+}
+
+bool leati_memory_possible(leat_device *device, uint64_t size) {
+  struct leati_memory *const memory = device->memory;
+  const leat_device_info *const info = &device->physical->info;
+  if (size > info->memory_size) {
+    return false;
+  }
+  uint64_t block_size;
+  (void)leati_class_of(memory, size, &block_size);
+  const uint64_t least = least_for(block_size, memory->front);
+  return least <= info->max_allocation_size && least <= leati_budget_limit(device);
+}
+
+int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
+                           leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  const leat_device_info *const info = &device->physical->info;
+  if (size > info->memory_size) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%" PRIu64 " bytes were asked for; the device has %" PRIu64, size,
+                      info->memory_size);
+  }
+  uint64_t block_size;
+  const uint32_t class_index = leati_class_of(memory, size, &block_size);
+  const uint64_t least = least_for(block_size, memory->front);
+  if (least > info->max_allocation_size) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY,
+                      "%" PRIu64 " bytes are more than one allocation can have on this device (%" PRIu64 ")", size,
+                      info->max_allocation_size);
+  }
+  leati_block *block;
+  int32_t status = leati_class_take(device, size, false, timeline, &block, err);
+  if (status == LEAT_ERROR_OUT_OF_MEMORY) {
+    /* What is cached in other classes may be what is missing here. */
+    const uint64_t usual = block_size * (leati_class_blocks(class_index, block_size) - 1) + least;
+    leati_memory_reclaim(device, usual, least);
+    status = leati_class_take(device, size, true, timeline, &block, err);
+  }
+  LEATI_TRY(status);
+  (void)atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);
+  leati_raise(&memory->allocated_peak,
+              atomic_fetch_add_explicit(&memory->allocated, size, memory_order_relaxed) + size);
+  *out_address = leati_block_address(block);
+  return LEAT_OK;
+}
+
+void leati_memory_hold(leati_block *block) {
+  (void)atomic_fetch_add_explicit(&block->references, 1, memory_order_relaxed);
+}
+
+void leati_memory_retain(leati_block *block) {
+  (void)atomic_fetch_add_explicit(&block->references, LEATI_SHARE, memory_order_relaxed);
+}
+
+/* As leati_class_give() where nobody reads a message: it is kept for the next synchronisation. */
+static int32_t give_unheard(leat_device *device, leati_block *block) {
+  leat_error failure = {.struct_size = sizeof(failure)};
+  const int32_t status = leati_class_give(device, block, &failure);
+  if (status != LEAT_OK) {
+    leati_finding_keep(device, &failure);
+  }
+  return status;
+}
+
+void leati_memory_release(leat_device *device, leati_block *block) {
+  if (atomic_fetch_sub_explicit(&block->references, LEATI_SHARE, memory_order_acq_rel) == LEATI_SHARE) {
+    (void)give_unheard(device, block);
+  }
+}
+
+int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err) {
+  leati_block *const block = leati_memory_find(device, address);
+  if (block == NULL || leati_block_address(block) != address) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "0x%" PRIx64 " is not the address of a live block: freed already, or never allocated here",
+                      address);
+  }
+  /* A counted decrement that refuses to go below zero: of two threads that free one block, one gets the error. */
+  uint64_t references = atomic_load_explicit(&block->references, memory_order_relaxed);
+  do {
+    if (references % LEATI_SHARE == 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "the block at 0x%" PRIx64 " was freed already", address);
+    }
+  } while (!atomic_compare_exchange_weak_explicit(&block->references, &references, references - 1, memory_order_acq_rel,
+                                                  memory_order_relaxed));
+  if (references != 1) {
+    return LEAT_OK;
+  }
+  return err == NULL ? give_unheard(device, block) : leati_class_give(device, block, err);
+}
+
+/* Gives idle segments, large ones first, and then idle staging back until no more than `target` bytes are taken;
+ * returns their bytes. */
+static uint64_t give_idle_back(leat_device *device, uint64_t target) {
+  struct leati_memory *const memory = device->memory;
+  /* Streams that lie idle hold the staging of what they did last. And blocks whose use has passed are known to be
+   * idle then, also where another thread is making a stream's downloads all the while. */
+  leati_timelines_retire(device);
+  leati_segment *gone = NULL;
+  uint64_t bytes = 0;
+  leati_mutex_lock(&memory->trim_lock);
+  for (uint32_t i = LEATI_CLASS_COUNT; i-- > 0;) {
+    gone = leati_class_detach_idle(device, &memory->classes[i], true, target, gone, &bytes);
+  }
+  leati_class_give_back(device, gone);
+  if (leati_budget_committed(device) > target) {
+    bytes += leati_chunks_trim(device);
+  }
+  leati_mutex_unlock(&memory->trim_lock);
+  return bytes;
+}
+
+uint64_t leati_memory_trim(leat_device *device) {
+  return give_idle_back(device, 0);
+}
+
+void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least) {
+  uint64_t target;
+  if (leati_budget_target(device, wanted, least, &target) && give_idle_back(device, target) != 0) {
+    (void)atomic_fetch_add_explicit(&device->memory->reclaims, 1, memory_order_relaxed);
+  }
+}
+
+void leati_memory_last_uses(leat_device *device, leati_stamp *uses, uint32_t count) {
+  struct leati_memory *const memory = device->memory;
+  leati_mutex_lock(&memory->trim_lock);
+  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+    leati_size_class *const class = &memory->classes[i];
+    uint32_t looked = 0;
+    leati_mutex_lock(&class->lock);
+    for (const leati_segment *s = class->segments; s != NULL; s = s->next) {
+      for (uint32_t j = 0; j < s->carved; ++j) {
+        const leati_block *const block = &s->blocks[j];
+        if (atomic_load_explicit(&block->references, memory_order_acquire) == 0 && !block->pinned) {
+          leati_block_note_uses(block, uses, count);
+        }
+      }
+      leati_class_let_others_in(class, 1 + s->carved, &looked);
+    }
+    leati_mutex_unlock(&class->lock);
+  }
+  leati_mutex_unlock(&memory->trim_lock);
+}
+
+bool leati_memory_guarded(const leat_device *device) {
+  return device->memory->guard;
+}
+
+int32_t leati_memory_guard_check(leat_device *device, leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  if (!memory->guard) {
+    return LEAT_OK;
+  }
+  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+    leati_quarantine_inspect(device, &memory->classes[i]);
+  }
+  return leati_finding_tell(device, err);
+}
+
+/* A peak for somebody who has seen `now`: who raised the counter may not have come to raise the peak yet. */
+static uint64_t highest(_Atomic uint64_t *peak, uint64_t now) {
+  const uint64_t seen = atomic_load_explicit(peak, memory_order_relaxed);
+  return seen > now ? seen : now;
+}
+
+void leati_memory_stats_read(leat_device *device, leat_memory_stats *out) {
+  struct leati_memory *const memory = device->memory;
+  memset(out, 0, sizeof(*out));
+  out->struct_size = sizeof(*out);
+  out->allocated_bytes = atomic_load_explicit(&memory->allocated, memory_order_relaxed);
+  out->allocated_peak = highest(&memory->allocated_peak, out->allocated_bytes);
+  out->reserved_bytes = atomic_load_explicit(&memory->reserved, memory_order_relaxed);
+  out->reserved_peak = highest(&memory->reserved_peak, out->reserved_bytes);
+  out->free_count = atomic_load_explicit(&memory->frees, memory_order_acquire);
+  out->allocation_count = atomic_load_explicit(&memory->allocations, memory_order_relaxed);
+  out->driver_call_count = atomic_load_explicit(&memory->driver_calls, memory_order_relaxed);
+  out->live_block_count = out->allocation_count - out->free_count;
+  out->cached_bytes = atomic_load_explicit(&memory->cached, memory_order_relaxed);
+  out->staging_bytes = leati_chunks_bytes(device);
+  out->limit_bytes = leati_budget_limit(device);
+  out->reclaim_count = atomic_load_explicit(&memory->reclaims, memory_order_relaxed);
+}
+
+int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err) {
+  const uint32_t capacity = *inout_count;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+    leati_size_class *const class = &device->memory->classes[i];
+    leati_mutex_lock(&class->lock);
+    const leat_memory_class line = {.struct_size = sizeof(line),
+                                    .block_size = i == LEATI_CLASS_LARGE ? 0 : class->block_size,
+                                    .live_count = class->live_count,
+                                    .cached_count = class->cached_count,
+                                    .reserved_bytes = class->reserved_bytes,
+                                    .allocation_count = class->allocation_count,
+                                    .reuse_count = class->reuse_count};
+    leati_mutex_unlock(&class->lock);
+    if (line.allocation_count == 0) {
+      continue;
+    }
+    if (count < capacity) {
+      LEATI_TRY(leati_export(&out[count], &line, sizeof(line), sizeof(line), "leat_memory_class", err));
+    }
+    ++count;
+  }
+  *inout_count = count;
+  return LEAT_OK;
+}
+
+/* Lets a peak begin again from a counter. An allocation at the same time is in the counter before it is in the peak; if
+ * its peak is lost here, the second reading of the counter has it. */
+static void reset_peak(_Atomic uint64_t *peak, _Atomic uint64_t *counter) {
+  (void)atomic_exchange_explicit(peak, atomic_load_explicit(counter, memory_order_relaxed), memory_order_acq_rel);
+  leati_raise(peak, atomic_load_explicit(counter, memory_order_relaxed));
+}
+
+void leati_memory_reset_peaks(leat_device *device) {
+  struct leati_memory *const memory = device->memory;
+  reset_peak(&memory->allocated_peak, &memory->allocated);
+  reset_peak(&memory->reserved_peak, &memory->reserved);
+}
+
+/* Chooses the memory that the host maps, and the heap that counts.
+ * @errors UNAVAILABLE: guarding is on and there is no memory for it */
+static int32_t choose_memory(leat_device *device, uint32_t *out_heap, leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  const leati_physical *const physical = device->physical;
+  const VkPhysicalDeviceMemoryProperties *const all = &physical->memory;
+  const VkMemoryPropertyFlags mapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  *out_heap = all->memoryTypes[device->device_memory_type].heapIndex;
+  if (memory->guard) {
+    /* The host reads far more here than the device does, so it is the host that should have it near. */
+    memory->mapped_type = leati_physical_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
+    memory->any_mapped_type = leati_physical_memory_type(physical, mapped, 0, 0);
+    if (memory->mapped_type == UINT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
+                        "LEAT_MEMORY_GUARD is 1, which needs memory that both the host and the device see; this device "
+                        "has none, so leave the setting at 0");
+    }
+    *out_heap = all->memoryTypes[memory->mapped_type].heapIndex;
+    return LEAT_OK;
+  }
+  memory->mapped_type = leati_physical_memory_type(physical, mapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
+                                                   VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+  /* A window of a few hundred MiB, which devices without a resizable one have, is left to staging. */
+  if (memory->mapped_type != UINT32_MAX &&
+      all->memoryHeaps[all->memoryTypes[memory->mapped_type].heapIndex].size < physical->info.memory_size / 2) {
+    memory->mapped_type = UINT32_MAX;
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_memory_create(leat_device *device, leat_error *err) {
+  const leati_config *config;
+  LEATI_TRY(leati_config_get(&config, err));
+  struct leati_memory *const memory = leati_calloc_line(sizeof(*memory));
+  if (memory == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the allocator");
+  }
+  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+    leati_mutex_init(&memory->classes[i].lock, LEATI_RANK_MEMORY);
+  }
+  leati_mutex_init(&memory->trim_lock, LEATI_RANK_TRIM);
+  leati_segment_table_create(&memory->table);
+  device->memory = memory;
+  memory->guard = config->memory_guard != LEATI_GUARD_OFF;
+  memory->pages = config->memory_guard == LEATI_GUARD_PAGES;
+  memory->front = memory->guard ? LEATI_GUARD_ZONE : 0;
+  uint32_t heap;
+  LEATI_TRY(choose_memory(device, &heap, err));
+  return leati_budget_create(device, heap, err);
+}
+
+/* Names some of the blocks that are still held. */
+static void name_leaks(const struct leati_memory *memory) {
+  int named = 0;
+  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+    for (const leati_segment *s = memory->classes[i].segments; s != NULL; s = s->next) {
+      for (uint32_t j = 0; j < s->carved && named < LEAKS_NAMED; ++j) {
+        const leati_block *const block = &s->blocks[j];
+        char generation[48] = "";
+        if (atomic_load_explicit(&block->references, memory_order_acquire) == 0) {
+          continue;
+        }
+        if (memory->guard) {
+          (void)snprintf(generation, sizeof(generation), " (generation %" PRIu64 ")", block->generation);
+        }
+        leati_log(LEATI_LOG_INFO, "still held: 0x%" PRIx64 ", %" PRIu64 " bytes%s", leati_block_address(block),
+                  leati_block_size(block), generation);
+        ++named;
+      }
+    }
+  }
+}
+
+void leati_memory_destroy(leat_device *device) {
+  struct leati_memory *const memory = device->memory;
+  if (memory == NULL) {
+    return;
+  }
+  const uint64_t held = atomic_load_explicit(&memory->allocations, memory_order_relaxed) -
+                        atomic_load_explicit(&memory->frees, memory_order_relaxed);
+  if (held != 0) {
+    leati_log(LEATI_LOG_WARN, "%" PRIu64 " blocks (%" PRIu64 " bytes) were still held when the device was closed", held,
+              atomic_load_explicit(&memory->allocated, memory_order_relaxed));
+    name_leaks(memory);
+  }
+  memory->closing = true;
+  /* Says on the log what it finds; there is nobody left to be told otherwise. */
+  (void)leati_memory_guard_check(device, NULL);
+  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+    leati_segments_destroy(device, memory->classes[i].segments);
+    leati_segments_destroy(device, memory->classes[i].retired[0]);
+    leati_segments_destroy(device, memory->classes[i].retired[1]);
+    leati_mutex_destroy(&memory->classes[i].lock);
+  }
+  leati_segment_table_destroy(&memory->table);
+  leati_mutex_destroy(&memory->trim_lock);
+  leati_free(memory);
+  device->memory = NULL;
+  leati_budget_destroy(device);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "memory/size_class.h"
+
+#include <stdatomic.h>
+
+#include "core/status.h"
+#include "device/budget.h"
+#include "device/device.h"
+#include "memory/guard.h"
+#include "memory/quarantine.h"
+#include "memory/segment.h"
+#include "memory/segment_table.h"
+
+/* Size classes are powers of two with three steps between; the largest one is this. Above it a block is a segment of
+ * its own. */
+#define CLASS_MAX (UINT64_C(32) << 20)
+/* A segment holds so many blocks of its class, within these bytes. */
+#define BLOCKS_PER_SEGMENT 64u
+#define SEGMENT_MIN (UINT64_C(64) << 10)
+#define SEGMENT_MAX (UINT64_C(16) << 20)
+/* Large blocks are rounded up to this, and one that is cached serves a request down to 3/4 of its size. */
+#define LARGE_GRANULE (UINT64_C(2) << 20)
+/* How many free blocks an allocation looks at before it takes fresh memory: bounds the cost when many are still in
+ * flight. When there is no fresh memory it looks at all of them. */
+#define FREE_LIST_PROBES 16
+/* A walk through the blocks of a class gives the class's lock up after so many, so that nobody waits long for it. */
+#define BLOCKS_PER_HOLD 256u
+
+/* Class of a request, and the bytes of its blocks. */
+static uint32_t class_of_size(uint64_t size, uint64_t *out_block_size) {
+  if (size <= LEATI_BLOCK_ALIGNMENT) {
+    *out_block_size = LEATI_BLOCK_ALIGNMENT;
+    return 0;
+  }
+  if (size > CLASS_MAX) {
+    *out_block_size = (size + LARGE_GRANULE - 1) & ~(LARGE_GRANULE - 1);
+    return LEATI_CLASS_LARGE;
+  }
+  /* Between 2^k and 2^(k+1) there are four sizes, where those are multiples of the alignment. */
+  const unsigned k = 63u - (unsigned)__builtin_clzll(size - 1);
+  uint64_t step = UINT64_C(1) << (k >= 2 ? k - 2 : 0);
+  if (step < LEATI_BLOCK_ALIGNMENT) {
+    step = LEATI_BLOCK_ALIGNMENT;
+  }
+  const uint64_t base = UINT64_C(1) << k;
+  const uint64_t steps = (size - base + step - 1) / step;
+  *out_block_size = base + steps * step;
+  /* 2^8 is class 0; four numbers for every doubling. */
+  return (k - 8u) * 4u + (uint32_t)(steps * step * 4u / base);
+}
+
+uint32_t leati_class_of(const struct leati_memory *memory, uint64_t size, uint64_t *out_block_size) {
+  if (!memory->pages) {
+    return class_of_size(size + 2 * memory->front, out_block_size);
+  }
+  *out_block_size =
+      ((size == 0 ? 1 : size) + LEATI_BLOCK_ALIGNMENT - 1) / LEATI_BLOCK_ALIGNMENT * LEATI_BLOCK_ALIGNMENT +
+      LEATI_GUARD_ZONE;
+  return LEATI_CLASS_LARGE;
+}
+
+uint32_t leati_class_blocks(uint32_t class_index, uint64_t block_size) {
+  if (class_index == LEATI_CLASS_LARGE) {
+    return 1;
+  }
+  uint64_t bytes = block_size * BLOCKS_PER_SEGMENT;
+  bytes = bytes > SEGMENT_MAX ? SEGMENT_MAX : bytes < SEGMENT_MIN ? SEGMENT_MIN : bytes;
+  return bytes <= block_size ? 1 : (uint32_t)(bytes / block_size);
+}
+
+/* Makes a segment and links it into its class, whose lock is held. */
+static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_t block_size, uint32_t block_count,
+                              leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  leati_size_class *const class = &memory->classes[class_index];
+  leati_segment *const s = leati_segment_take(class, block_count);
+  if (s == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a segment");
+  }
+  s->class_index = class_index;
+  s->block_size = block_size;
+  s->size = block_size * block_count;
+  s->carved = 0;
+  s->free_count = 0;
+  int32_t status = leati_segment_alloc(device, s, err);
+  if (status == LEAT_OK) {
+    status = leati_segment_table_insert(&memory->table, s, err);
+  }
+  if (status != LEAT_OK) {
+    leati_segment_free(device, s);
+    leati_segment_retire(class, s);
+    return status;
+  }
+  s->next = class->segments;
+  class->segments = s;
+  class->block_size = block_size;
+  class->reserved_bytes += s->driver_size;
+  (void)atomic_fetch_add_explicit(&memory->driver_calls, 1, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&memory->cached, s->driver_size, memory_order_relaxed);
+  leati_raise(&memory->reserved_peak,
+              atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_relaxed) + s->driver_size);
+  return LEAT_OK;
+}
+
+void leati_class_let_others_in(leati_size_class *class, uint32_t looked, uint32_t *inout_sum) {
+  *inout_sum += looked;
+  if (*inout_sum >= BLOCKS_PER_HOLD) {
+    leati_mutex_unlock(&class->lock);
+    leati_mutex_lock(&class->lock);
+    *inout_sum = 0;
+  }
+}
+
+/* Whether every carved block of a segment is on the free list, and used by nobody. The class's lock is held. */
+static bool segment_idle(leati_segment *s) {
+  bool idle = s->free_count == s->carved;
+  for (uint32_t i = 0; i < s->carved && idle; ++i) {
+    idle = leati_block_reusable(&s->blocks[i], NULL);
+  }
+  return idle;
+}
+
+leati_segment *leati_class_detach_idle(leat_device *device, leati_size_class *class, bool drain, uint64_t target,
+                                       leati_segment *gone, uint64_t *inout_bytes) {
+  const struct leati_memory *const memory = device->memory;
+  uint32_t looked = 0;
+  leati_mutex_lock(&class->lock);
+  if (memory->guard) {
+    leati_quarantine_settle(device, class, drain ? UINT32_MAX : LEATI_QUARANTINE_PROBES, drain);
+  }
+  leati_segment **at = &class->segments;
+  while (*at != NULL && leati_budget_committed(device) > target + *inout_bytes) {
+    leati_segment *const s = *at;
+    if (segment_idle(s)) {
+      for (uint32_t i = 0; i < s->carved; ++i) {
+        leati_class_take_free(class, &s->blocks[i]);
+      }
+      class->reserved_bytes -= s->driver_size;
+      class->cached_count -= s->carved;
+      *inout_bytes += s->driver_size;
+      s->leaving = true;
+      *at = s->next;
+      s->next = gone;
+      gone = s;
+    } else {
+      at = &s->next;
+    }
+    leati_class_let_others_in(class, 1 + s->carved, &looked);
+  }
+  leati_mutex_unlock(&class->lock);
+  return gone;
+}
+
+void leati_class_give_back(leat_device *device, leati_segment *gone) {
+  struct leati_memory *const memory = device->memory;
+  if (gone != NULL) {
+    leati_segment_table_remove_leaving(&memory->table);
+  }
+  while (gone != NULL) {
+    leati_segment *const next = gone->next;
+    leati_size_class *const class = &memory->classes[gone->class_index];
+    const uint64_t bytes = gone->driver_size;
+    leati_segment_free(device, gone);
+    (void)atomic_fetch_sub_explicit(&memory->cached, bytes, memory_order_relaxed);
+    (void)atomic_fetch_sub_explicit(&memory->reserved, bytes, memory_order_relaxed);
+    gone->leaving = false;
+    leati_mutex_lock(&class->lock);
+    leati_segment_retire(class, gone);
+    leati_mutex_unlock(&class->lock);
+    gone = next;
+  }
+}
+
+/* Takes a block off the free list that can be used now, of the first `probes` there. The class's lock is held. */
+static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint32_t probes, leati_timeline *timeline) {
+  for (leati_block *block = class->first_free; block != NULL && probes > 0; --probes, block = block->next_free) {
+    /* In the class of large blocks sizes differ: one that is a little larger will do. */
+    const uint64_t has = block->home->block_size;
+    if (has >= block_size && has - block_size <= has / 4 && leati_block_reusable(block, timeline)) {
+      leati_class_take_free(class, block);
+      --class->cached_count;
+      ++class->reuse_count;
+      return block;
+    }
+  }
+  return NULL;
+}
+
+/* Takes a block that was never used. The class's lock is held. */
+static leati_block *carve(leati_size_class *class, uint64_t block_size) {
+  leati_segment *const s = class->segments;
+  if (s == NULL || s->carved == s->block_count || s->block_size != block_size) {
+    return NULL;
+  }
+  return &s->blocks[s->carved++];
+}
+
+int32_t leati_class_take(leat_device *device, uint64_t size, bool pressed, leati_timeline *timeline, leati_block **out,
+                         leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  uint64_t block_size;
+  const uint32_t class_index = leati_class_of(memory, size, &block_size);
+  leati_size_class *const class = &memory->classes[class_index];
+  int32_t status = LEAT_OK;
+  if (memory->pages) {
+    /* What has left the quarantine is closed, and of no more use. */
+    uint64_t bytes = 0;
+    leati_mutex_lock(&memory->trim_lock);
+    leati_class_give_back(device, leati_class_detach_idle(device, class, pressed, 0, NULL, &bytes));
+    leati_mutex_unlock(&memory->trim_lock);
+  }
+  leati_block *block = NULL;
+  leati_mutex_lock(&class->lock);
+  if (!memory->pages) {
+    if (memory->guard) {
+      leati_quarantine_settle(device, class, pressed ? UINT32_MAX : LEATI_QUARANTINE_PROBES, pressed);
+    }
+    block = pop_free(class, block_size, pressed ? UINT32_MAX : FREE_LIST_PROBES, timeline);
+  }
+  if (block == NULL) {
+    block = carve(class, block_size);
+  }
+  if (block == NULL) {
+    const uint32_t usual = leati_class_blocks(class_index, block_size);
+    status = segment_create(device, class_index, block_size, usual, err);
+    if (status == LEAT_ERROR_OUT_OF_MEMORY && pressed && usual > 1) {
+      status = segment_create(device, class_index, block_size, 1, err);
+    }
+    block = status == LEAT_OK ? carve(class, block_size) : NULL;
+  }
+  if (block != NULL) {
+    leati_block_keep_stamps(block, timeline);
+    block->size = size;
+    block->next_free = NULL;
+    ++block->generation;
+    if (memory->guard) {
+      leati_quarantine_fence(block);
+    }
+    (void)atomic_fetch_sub_explicit(&memory->cached, block->home->block_size, memory_order_relaxed);
+    atomic_store_explicit(&block->references, 1, memory_order_release);
+    ++class->live_count;
+    ++class->allocation_count;
+  }
+  leati_mutex_unlock(&class->lock);
+  *out = block;
+  return status;
+}
+
+int32_t leati_class_give(leat_device *device, leati_block *block, leat_error *err) {
+  struct leati_memory *const memory = device->memory;
+  leati_size_class *const class = &memory->classes[block->home->class_index];
+  int32_t status = LEAT_OK;
+  (void)atomic_fetch_add_explicit(&memory->frees, 1, memory_order_release);
+  (void)atomic_fetch_sub_explicit(&memory->allocated, block->size, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&memory->cached, block->home->block_size, memory_order_relaxed);
+  leati_mutex_lock(&class->lock);
+  /* One that is pinned will never be idle, and would keep the others from leaving the quarantine. */
+  if (memory->guard && !block->pinned) {
+    status = leati_quarantine_put(device, class, block, err);
+  } else {
+    leati_class_put_free(class, block);
+  }
+  --class->live_count;
+  ++class->cached_count;
+  leati_mutex_unlock(&class->lock);
+  return status;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Size classes: blocks of one size, which are handed out and come back.
+ */
+#ifndef LEAT_PLUGIN_MEMORY_SIZE_CLASS_H_
+#define LEAT_PLUGIN_MEMORY_SIZE_CLASS_H_
+
+#include <leat/backend.h>
+#include <stdbool.h>
+
+#include "memory/memory_state.h"
+
+/** Class of a request to this allocator, and the bytes of its blocks, red zones included. Guarded by pages, every block
+ * is of its own size. */
+uint32_t leati_class_of(const struct leati_memory *memory, uint64_t size, uint64_t *out_block_size);
+/** How many blocks a segment of a class has, as a rule. */
+uint32_t leati_class_blocks(uint32_t class_index, uint64_t block_size);
+
+/** Takes a block for `size` bytes. `pressed`: memory is short, so look at every free block, and if there is no room for
+ * a segment, take no more from the driver than this block needs.
+ * @errors OUT_OF_MEMORY, UNAVAILABLE, INTERNAL */
+int32_t leati_class_take(leat_device *device, uint64_t size, bool pressed, leati_timeline *timeline, leati_block **out,
+                         leat_error *err);
+/** Puts a block whose last reference went onto its class's free list, or into its quarantine.
+ * @errors CORRUPTED: it has gone there, and its red zones are damaged */
+int32_t leati_class_give(leat_device *device, leati_block *block, leat_error *err);
+
+/** Takes idle segments off a class and puts them before `gone`, whose bytes are `*inout_bytes`, until no more than
+ * `target` bytes will be taken when all of them have gone; returns the new first one. Under guard, lets the quarantine
+ * go on before. `trim_lock` held. */
+leati_segment *leati_class_detach_idle(leat_device *device, leati_size_class *class, bool drain, uint64_t target,
+                                       leati_segment *gone, uint64_t *inout_bytes);
+/** Gives segments that were taken off their classes back to the driver. `trim_lock` held, and no class's: the driver
+ * takes its time. */
+void leati_class_give_back(leat_device *device, leati_segment *gone);
+
+/** Counts blocks that were looked at under a class's lock, and gives it up for a moment when they are many. */
+void leati_class_let_others_in(leati_size_class *class, uint32_t looked, uint32_t *inout_sum);
+
+/** Puts a block on the free list of its class, whose lock is held. */
+static inline void leati_class_put_free(leati_size_class *class, leati_block *block) {
+  block->previous_free = NULL;
+  block->next_free = class->first_free;
+  if (class->first_free != NULL) {
+    class->first_free->previous_free = block;
+  }
+  class->first_free = block;
+  ++block->home->free_count;
+}
+
+/** Takes a block off the free list of its class, whose lock is held. */
+static inline void leati_class_take_free(leati_size_class *class, leati_block *block) {
+  if (block->next_free != NULL) {
+    block->next_free->previous_free = block->previous_free;
+  }
+  if (block->previous_free != NULL) {
+    block->previous_free->next_free = block->next_free;
+  } else {
+    class->first_free = block->next_free;
+  }
+  --block->home->free_count;
+}
+
+#endif /* LEAT_PLUGIN_MEMORY_SIZE_CLASS_H_ */
