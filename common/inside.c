@@ -24,7 +24,7 @@ struct leati_inside {
   /* The thread has stopped. The release store pairs with the acquire load of the exit handler: what the thread did
    * before is done. */
   atomic_bool stopped;
-  /* A thread has the record. Taken by compare-and-exchange (acquire), given back by a release store. */
+  /* A thread has the record. Taken by compare-and-exchange (acquire), released by a release store. */
   atomic_bool taken;
 };
 LEATI_OWN_LINE(leati_inside);

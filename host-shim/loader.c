@@ -36,7 +36,7 @@ typedef struct loaded_file {
 
 /* All files that were loaded, newest first. It only grows, at its head, so that readers need no lock, the backend's own
  * code never runs under one, and a child of fork() cannot find one held. The release store of a new head pairs with
- * the acquire loads in loaded_find() and loaded_insert(): who sees the node sees its contents. */
+ * the acquire loads in loaded_find() and loaded_insert(): a thread that sees the node sees its contents. */
 static _Atomic(loaded_file *) loaded_files;
 
 static loaded_file *loaded_find(loaded_file *head, dev_t device, ino_t inode) {
@@ -124,7 +124,7 @@ static int32_t plugin_default(char out[PATH_MAX], leat_error *err) {
 
 /* ---- Opening and negotiating ------------------------------------------------------------------------------------- */
 
-/* Opens the library for good. Its resources are never given back: backends keep state that other threads may be in. */
+/* Opens the library for good. Its resources are never released: backends keep state that other threads may be in. */
 static int32_t query_find(const char *path, leat_backend_query_fn *out, leat_error *err) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) {

@@ -18,9 +18,9 @@
 #include "ops/registry.h"
 #include "streams/event.h"
 #include "streams/exchange.h"
+#include "streams/free_streams.h"
 #include "streams/memory_table.h"
 #include "streams/pool.h"
-#include "streams/stock.h"
 #include "streams/stream_table.h"
 
 /* Guards the list of physical devices, and opening and closing. */

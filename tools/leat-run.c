@@ -165,7 +165,7 @@ static gboolean save_outputs(const leati_findings *findings, GError **error) {
   const leati_ort *ort = findings->ort;
   for (size_t j = 0; j < findings->job_count; ++j) {
     const leati_model *model = findings->jobs[j].model;
-    const leati_worker *worker = &findings->crew->workers[j * (size_t)findings->options->threads];
+    const leati_worker *worker = &findings->workers->list[j * (size_t)findings->options->threads];
     char *label = file_name(model->label, "");
     char *folder = g_build_filename(findings->options->save_outputs, findings->job_count > 1 ? label : NULL, NULL);
     gboolean right = make_folder(folder, error);
@@ -213,16 +213,16 @@ static leati_batcher **make_batchers(const leati_findings *findings, GError **er
 static int run_and_report(leati_findings *findings, GError **error) {
   const leati_options *options = findings->options;
   const leati_ort *ort = findings->ort;
-  leati_crew crew = {0};
-  leati_crew batched = {0};
+  leati_workers workers = {0};
+  leati_workers batched = {0};
   int status = EXIT_UNUSABLE;
   if (!options->json) {
     print_and_free(leati_report_preface(findings));
   }
-  if (leati_crew_run(ort, options, findings->jobs, findings->job_count, NULL, &crew, error) &&
+  if (leati_workers_run(ort, options, findings->jobs, findings->job_count, NULL, &workers, error) &&
       (findings->batchers == NULL ||
-       leati_crew_run(ort, options, findings->jobs, findings->job_count, findings->batchers, &batched, error))) {
-    findings->crew = &crew;
+       leati_workers_run(ort, options, findings->jobs, findings->job_count, findings->batchers, &batched, error))) {
+    findings->workers = &workers;
     findings->batched = findings->batchers != NULL ? &batched : NULL;
     if (options->save_outputs == NULL || save_outputs(findings, error)) {
       status = leati_findings_right(findings) ? EXIT_RIGHT : EXIT_WRONG;
@@ -232,8 +232,8 @@ static int run_and_report(leati_findings *findings, GError **error) {
       fputc('\n', stdout);
     }
   }
-  leati_crew_clear(ort, &crew);
-  leati_crew_clear(ort, &batched);
+  leati_workers_clear(ort, &workers);
+  leati_workers_clear(ort, &batched);
   return status;
 }
 

@@ -60,8 +60,9 @@ static gboolean keep_reason(const char *message) {
   return TRUE;
 }
 
-/* Called by ONNX Runtime from any thread. What it says about Leat matters even to who did not ask: above all, that the
- * provider failed while the graph was divided, after which ONNX Runtime goes on with the CPU provider alone. */
+/* Called by ONNX Runtime from any thread. What it says about Leat matters even to a person who did not ask: above all,
+ * that the provider failed while the graph was divided, after which ONNX Runtime goes on with the CPU provider alone.
+ */
 static void ORT_API_CALL print_log(void *param, OrtLoggingLevel severity, const char *category, const char *logid,
                                    const char *code_location, const char *message) {
   (void)param;

@@ -20,12 +20,12 @@ typedef struct figures {
   double p50, p99;      /* seconds */
 } figures;
 
-static void sum_up(const leati_crew *crew, size_t first, size_t count, figures *out) {
+static void sum_up(const leati_workers *workers, size_t first, size_t count, figures *out) {
   leati_latency **times = g_new0(leati_latency *, count + 1);
-  int64_t end = crew->start;
+  int64_t end = workers->start;
   *out = (figures){0};
   for (size_t i = 0; i < count; ++i) {
-    const leati_worker *worker = &crew->workers[first + i];
+    const leati_worker *worker = &workers->list[first + i];
     out->runs += worker->runs;
     out->skipped += worker->skipped;
     out->failed += worker->failed;
@@ -41,20 +41,20 @@ static void sum_up(const leati_crew *crew, size_t first, size_t count, figures *
   leati_latency_percentiles(times, count, percents, 2, found);
   out->p50 = found[0];
   out->p99 = found[1];
-  out->seconds = (double)(end - crew->start) * 1e-9;
+  out->seconds = (double)(end - workers->start) * 1e-9;
   out->runs_a_second = out->seconds > 0.0 ? (double)out->runs / out->seconds : 0.0;
   g_free(times);
 }
 
-static void sum_up_job(const leati_findings *findings, const leati_crew *crew, size_t job, figures *out) {
+static void sum_up_job(const leati_findings *findings, const leati_workers *workers, size_t job, figures *out) {
   const size_t threads = (size_t)findings->options->threads;
-  sum_up(crew, job * threads, threads, out);
+  sum_up(workers, job * threads, threads, out);
 }
 
 /* Adds the counts up that a verdict needs, over both times that the models were run. */
 static void sum_up_all(const leati_findings *findings, figures *out) {
   figures batched = {0};
-  sum_up(findings->crew, 0, findings->crew->count, out);
+  sum_up(findings->workers, 0, findings->workers->count, out);
   if (findings->batched != NULL) {
     sum_up(findings->batched, 0, findings->batched->count, &batched);
   }
@@ -212,20 +212,21 @@ static double setup_seconds(const leati_model *model) {
 #define BATCHED ", batched"
 
 /* The rows of one of the times that the models were run. */
-static void add_rows(leati_table *table, const leati_findings *findings, const leati_crew *crew, const char *way) {
+static void add_rows(leati_table *table, const leati_findings *findings, const leati_workers *workers,
+                     const char *way) {
   double setup = 0.0;
   figures one;
   for (size_t i = 0; i < findings->job_count; ++i) {
     const leati_model *model = findings->jobs[i].model;
     char *name = g_strconcat(model->label, way, NULL);
-    sum_up_job(findings, crew, i, &one);
+    sum_up_job(findings, workers, i, &one);
     add_row(table, findings->options, name, &one, setup_seconds(model));
     setup += setup_seconds(model);
     g_free(name);
   }
   if (findings->job_count > 1) {
     char *name = g_strconcat("all", way, NULL);
-    sum_up(crew, 0, crew->count, &one);
+    sum_up(workers, 0, workers->count, &one);
     add_row(table, findings->options, name, &one, setup);
     g_free(name);
   }
@@ -278,11 +279,11 @@ static void append_batches(const leati_findings *findings, size_t job, GString *
   g_string_append_c(text, '\n');
 }
 
-static void append_complaints(const leati_crew *crew, const char *way, GString *text) {
+static void append_complaints(const leati_workers *workers, const char *way, GString *text) {
   guint told = 0;
   guint untold = 0;
-  for (size_t i = 0; i < crew->count; ++i) {
-    const leati_worker *worker = &crew->workers[i];
+  for (size_t i = 0; i < workers->count; ++i) {
+    const leati_worker *worker = &workers->list[i];
     const char *const sayings[] = {worker->failure, worker->mismatch};
     const int64_t counts[] = {worker->failed, worker->wrong};
     const char *const kinds[] = {"FAILED", "WRONG"};
@@ -310,7 +311,7 @@ char *leati_report_text(const leati_findings *findings) {
   GString *text = g_string_new("\n");
   leati_table *table = leati_table_new(kHeading);
   figures all;
-  add_rows(table, findings, findings->crew, BATCHED_NOT);
+  add_rows(table, findings, findings->workers, BATCHED_NOT);
   if (findings->batched != NULL) {
     add_rows(table, findings, findings->batched, BATCHED);
   }
@@ -326,7 +327,7 @@ char *leati_report_text(const leati_findings *findings) {
   for (size_t i = 0; findings->batched != NULL && i < findings->job_count; ++i) {
     append_batches(findings, i, text);
   }
-  append_complaints(findings->crew, BATCHED_NOT, text);
+  append_complaints(findings->workers, BATCHED_NOT, text);
   if (findings->batched != NULL) {
     append_complaints(findings->batched, BATCHED, text);
   }
@@ -442,11 +443,12 @@ static void add_nodes(JsonBuilder *json, const leati_options *options, const lea
   g_ptr_array_unref(shares);
 }
 
-static void add_complaints(JsonBuilder *json, const leati_findings *findings, const leati_crew *crew, size_t job) {
+static void add_complaints(JsonBuilder *json, const leati_findings *findings, const leati_workers *workers,
+                           size_t job) {
   const size_t threads = (size_t)findings->options->threads;
   begin(json, "complaints", TRUE);
   for (size_t i = 0; i < threads; ++i) {
-    const leati_worker *worker = &crew->workers[job * threads + i];
+    const leati_worker *worker = &workers->list[job * threads + i];
     if (worker->failure != NULL || worker->mismatch != NULL) {
       json_builder_begin_object(json);
       add_int(json, "thread", (int64_t)worker->index);
@@ -477,7 +479,7 @@ static void add_job(JsonBuilder *json, const leati_findings *findings, size_t in
   const leati_job *job = &findings->jobs[index];
   const leati_model *model = job->model;
   figures one;
-  sum_up_job(findings, findings->crew, index, &one);
+  sum_up_job(findings, findings->workers, index, &one);
   json_builder_begin_object(json);
   add_text(json, "name", model->label);
   add_text(json, "path", model->path);
@@ -494,7 +496,7 @@ static void add_job(JsonBuilder *json, const leati_findings *findings, size_t in
   json_builder_end_array(json);
   add_figures(json, findings->options, &one);
   add_nodes(json, findings->options, model);
-  add_complaints(json, findings, findings->crew, index);
+  add_complaints(json, findings, findings->workers, index);
   if (findings->batched != NULL) {
     add_batched(json, findings, index);
   }
@@ -529,7 +531,7 @@ char *leati_report_json(const leati_findings *findings) {
   }
   json_builder_end_array(json);
   figures all;
-  sum_up(findings->crew, 0, findings->crew->count, &all);
+  sum_up(findings->workers, 0, findings->workers->count, &all);
   begin(json, "total", FALSE);
   add_figures(json, options, &all);
   json_builder_end_object(json);

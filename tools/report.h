@@ -5,7 +5,7 @@
 #ifndef LEAT_TOOLS_REPORT_H_
 #define LEAT_TOOLS_REPORT_H_
 
-#include "crew.h"
+#include "workers.h"
 
 /** All that a report draws from. Everything is borrowed until the function that takes it returns. */
 typedef struct leati_findings {
@@ -13,8 +13,8 @@ typedef struct leati_findings {
   const leati_options *options;
   const leati_job *jobs;
   size_t job_count;
-  const leati_crew *crew;
-  const leati_crew *batched;      /**< the second time, in batches; NULL: there was none */
+  const leati_workers *workers;
+  const leati_workers *batched;   /**< the second time, in batches; NULL: there was none */
   leati_batcher *const *batchers; /**< one for each job, still alive; NULL without `batched` */
 } leati_findings;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * A stage: one step of the main thread outside of the crew, such as making a session. It is shown while it lasts, and
- * one that outlasts --timeout ends the process, because a call into ONNX Runtime cannot be ended in any other way.
+ * A stage: one step of the main thread outside of the workers, such as making a session. It is shown while it lasts,
+ * and one that outlasts --timeout ends the process, because a call into ONNX Runtime cannot be ended in any other way.
  */
 #ifndef LEAT_TOOLS_STAGE_H_
 #define LEAT_TOOLS_STAGE_H_

@@ -21,10 +21,10 @@
  * of that caller, so a caller that stops waiting leaves nothing behind.
  *
  * **Threads.** As in `leat/backend.h`, including `@threads`, the tags of pointers, `struct_size`, `@errors` and
- * fork(). No lock is held while the user's function runs, and nobody who waits takes processor time. Calls that would
- * wait fail with LEAT_ERROR_BUSY inside the user's function, whose return is what they would wait for. That is seen of
- * the function's own queue alone: functions that wait for requests to each other's queues, in a circle of any length,
- * may all wait for ever. A process shuts its queues down before it exits.
+ * fork(). No lock is held while the user's function runs, and no thread that waits takes processor time. Calls that
+ * would wait fail with LEAT_ERROR_BUSY inside the user's function, whose return is what they would wait for. That is
+ * seen of the function's own queue alone: functions that wait for requests to each other's queues, in a circle of any
+ * length, may all wait for ever. A process shuts its queues down before it exits.
  */
 #ifndef LEAT_BATCH_H_
 #define LEAT_BATCH_H_

@@ -35,7 +35,7 @@ typedef struct leat_stream_guard {
 } leat_stream_guard;
 
 /** Binds a stream as the calling thread's current one (leat_pool_api::set_current) until leat_stream_guard_end().
- * Takes, gives back and waits for nothing.
+ * Acquires, releases and waits for nothing.
  * @threads any
  * @param api [in] the table of leat_host_load()
  * @param device [in] an open device

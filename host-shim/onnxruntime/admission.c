@@ -48,7 +48,7 @@ static int32_t place_take(leati_device *device, int64_t timeout_ms, place *out, 
   if (code != LEAT_OK) {
     return code;
   }
-  /* Who waits holds nothing that an exit of the process could take away, and should not hold that up. */
+  /* A thread that waits holds nothing that an exit of the process could take away, and should not hold that up. */
   const bool outside = timeout_ms != 0 && is_full(pool, opened);
   if (outside) {
     leati_gate_leave();

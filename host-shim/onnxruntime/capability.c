@@ -47,7 +47,7 @@ static OrtStatus *ask_backend(const asking *self, const OrtNode *node, const lea
 #define HOST_OPERATOR_INPUTS 16u
 
 /* Whether a node takes one value both on the host and on the device. ONNX Runtime keeps one copy of it for the node and
- * would hand the device's address to who reads it on the host. */
+ * would hand the device's address to code that reads it on the host. */
 static OrtStatus *wants_both(const asking *self, const OrtNode *node, const leat_op_info *info, bool *out) {
   const OrtApi *ort = self->runtime->ort;
   const OrtValueInfo *inputs[HOST_OPERATOR_INPUTS];

@@ -55,7 +55,7 @@ static bool bit(uint64_t bits, uint32_t index) {
 /* Where the work goes: ONNX Runtime's stream, or one of our own if it has none. */
 typedef struct place {
   leat_stream *handle;
-  bool borrowed; /* of the device: to be waited for and given back */
+  bool borrowed; /* of the device: to be waited for and released */
 } place;
 
 static OrtStatus *place_find(const kernel *self, OrtKernelContext *context, place *out) {
@@ -269,7 +269,7 @@ static OrtStatus *copy_on(const kernel *self, OrtKernelContext *context, leat_st
   }
   status = dst ? leati_transfer_value(self->device, stream, src, dst, to_host) : NULL;
   if (!status && to_host) {
-    /* Who reads the copy is on the host, and may be a kernel of ours that takes a shape from it without any wait in
+    /* The reader of the copy is on the host, and may be a kernel of ours that takes a shape from it without any wait in
      * between. And should the Run fail, its buffers must not have a copy on its way. So the bytes are there now. */
     leat_error error = {.struct_size = sizeof(error)};
     status = leati_status_from(self->runtime, self->runtime->leat->stream->synchronize(stream, &error), &error,

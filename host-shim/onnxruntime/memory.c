@@ -188,7 +188,7 @@ static OrtStatus *ORT_API_CALL memory_shrink(OrtAllocator *self) {
   if (status) {
     return status;
   }
-  /* A device that was never opened holds nothing to give back. */
+  /* A device that was never opened holds nothing to release. */
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
   if (opened) {
     leat_error error = {.struct_size = sizeof(error)};

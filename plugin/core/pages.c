@@ -18,7 +18,7 @@ bool leati_pages_take(uint64_t size, leati_pages *out) {
   }
   *out = (leati_pages){.begin = (unsigned char *)all + page, .size = inside};
   if (mprotect(out->begin, inside, PROT_READ | PROT_WRITE) != 0) {
-    leati_pages_give(out);
+    leati_pages_release(out);
     return false;
   }
   return true;
@@ -28,7 +28,7 @@ void leati_pages_close(const leati_pages *pages) {
   (void)mprotect(pages->begin, pages->size, PROT_NONE);
 }
 
-void leati_pages_give(leati_pages *pages) {
+void leati_pages_release(leati_pages *pages) {
   if (pages->begin != NULL) {
     const uint64_t page = leati_page_size();
     (void)munmap(pages->begin - page, pages->size + 2 * page);

@@ -22,6 +22,6 @@ bool leati_pages_take(uint64_t size, leati_pages *out);
 /** From now on nobody may touch these either. */
 void leati_pages_close(const leati_pages *pages);
 /** Gives them back; does nothing for none. */
-void leati_pages_give(leati_pages *pages);
+void leati_pages_release(leati_pages *pages);
 
 #endif /* LEAT_PLUGIN_CORE_PAGES_H_ */

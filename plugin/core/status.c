@@ -139,7 +139,7 @@ int32_t leati_enter(leati_pass *pass, bool releases, leat_error *err) {
     case LEATI_GATE_CLOSED:
       return releases ? LEATI_SKIP
                       : leati_fail(err, LEAT_ERROR_UNAVAILABLE,
-                                   "the process is exiting; only what destroys, frees, closes or gives back may still "
+                                   "the process is exiting; only what destroys, frees, closes or releases may still "
                                    "be called, and does nothing");
     default:
       return leati_fail(

@@ -36,7 +36,7 @@ int32_t leati_export(void *to, const void *from, size_t known, size_t least, con
 
 /** First line of every function of the tables: passes the gate (core/gate.h), in and, on every way, out again. */
 #define LEATI_ENTER(err) LEATI_ENTER_(false, err)
-/** The same in functions that destroy, free, close or give back: while the process exits they succeed without doing
+/** The same in functions that destroy, free, close or release: while the process exits they succeed without doing
  * anything, because nothing can be freed any more and a destructor should not have to care. */
 #define LEATI_ENTER_TO_RELEASE(err) LEATI_ENTER_(true, err)
 #define LEATI_ENTER_(releases, err)                              \

@@ -40,13 +40,13 @@ static void rank_tried(leati_rank rank) {
 
 static void rank_given(leati_rank rank) {
   if (held_count == 0 || held[held_count - 1] != rank) {
-    (void)fprintf(stderr, "leat: lock of rank %d given back out of order\n", (int)rank);
+    (void)fprintf(stderr, "leat: lock of rank %d released out of order\n", (int)rank);
     abort();
   }
   --held_count;
 }
 
-/* Aborts if locks are held beside BACKEND and, with `waits_with`, the one that is given back meanwhile. */
+/* Aborts if locks are held beside BACKEND and, with `waits_with`, the one that is released meanwhile. */
 static void assert_held(bool waits_with) {
   const unsigned backend = held_count > 0 && held[0] == LEATI_RANK_BACKEND ? 1 : 0;
   const unsigned allowed = backend + (waits_with ? 1 : 0);

@@ -20,24 +20,24 @@
 
 /** Ranks, lowest first: whoever holds one may take those below it in this list. */
 typedef enum leati_rank {
-  LEATI_RANK_BACKEND = 1, /**< devices known and open (backend.c) */
-  LEATI_RANK_EXPORTS,     /**< tensors given out by DLPack against the closing of devices (streams/exchange.c) */
-  LEATI_RANK_THREADS,     /**< pools that ending threads give back to (streams/pool.c) */
-  LEATI_RANK_STREAM,      /**< one stream's open list (streams/stream.c) */
-  LEATI_RANK_EVENT,       /**< what one event stands for (streams/event.c) */
-  LEATI_RANK_STOCK,       /**< free stream and event objects of a device (streams/stock.c) */
-  LEATI_RANK_POOL,        /**< threads that wait for a stream of the pool (streams/pool.c) */
-  LEATI_RANK_PIPELINE,    /**< one shard of the pipeline cache (device/pipeline.c) */
-  LEATI_RANK_TRIM,        /**< giving memory back to the driver (memory/memory.c) */
-  LEATI_RANK_MEMORY,      /**< one size class (memory/size_class.c) */
-  LEATI_RANK_SEGMENTS,    /**< the table of live segments (memory/segment_table.c) */
-  LEATI_RANK_STAMPS,      /**< the stamps of one block (memory/block.c) */
-  LEATI_RANK_TIMELINE,    /**< one timeline's submissions in flight (timeline/timeline.c) */
-  LEATI_RANK_SPARES,      /**< timelines that no stream has (timeline/timeline.c) */
-  LEATI_RANK_STAGING,     /**< free staging chunks (device/chunk.c) */
-  LEATI_RANK_CLOCK,       /**< free timestamp queries (streams/clock.c) */
-  LEATI_RANK_FIRST,       /**< the first submission to each queue (streams/group.c) */
-  LEATI_RANK_FINDING,     /**< what guarding found and nobody was told yet (device/finding.c) */
+  LEATI_RANK_BACKEND = 1,    /**< devices known and open (backend.c) */
+  LEATI_RANK_EXPORTS,        /**< tensors given out by DLPack against the closing of devices (streams/exchange.c) */
+  LEATI_RANK_THREADS,        /**< pools to which ending threads release streams (streams/pool.c) */
+  LEATI_RANK_STREAM,         /**< one stream's open list (streams/stream.c) */
+  LEATI_RANK_EVENT,          /**< what one event stands for (streams/event.c) */
+  LEATI_RANK_FREE_STREAMS,   /**< free stream and event objects of a device (streams/free_streams.c) */
+  LEATI_RANK_POOL,           /**< threads that wait for a stream of the pool (streams/pool.c) */
+  LEATI_RANK_PIPELINE,       /**< one shard of the pipeline cache (device/pipeline.c) */
+  LEATI_RANK_TRIM,           /**< giving memory back to the driver (memory/memory.c) */
+  LEATI_RANK_MEMORY,         /**< one size class (memory/size_class.c) */
+  LEATI_RANK_SEGMENTS,       /**< the table of live segments (memory/segment_table.c) */
+  LEATI_RANK_STAMPS,         /**< the stamps of one block (memory/block.c) */
+  LEATI_RANK_TIMELINE,       /**< one timeline's submissions in flight (timeline/timeline.c) */
+  LEATI_RANK_FREE_TIMELINES, /**< timelines that no stream has (timeline/timeline.c) */
+  LEATI_RANK_STAGING,        /**< free staging chunks (device/chunk.c) */
+  LEATI_RANK_CLOCK,          /**< free timestamp queries (streams/clock.c) */
+  LEATI_RANK_FIRST,          /**< the first submission to each queue (streams/group.c) */
+  LEATI_RANK_FINDING,        /**< what guarding found and nobody was told yet (device/finding.c) */
 } leati_rank;
 
 /** A mutex with a rank. */
@@ -77,9 +77,9 @@ void leati_condition_destroy(leati_condition *condition);
 void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns);
 void leati_condition_signal(leati_condition *condition);
 
-/** A role that one thread has at a time. Who does not get it leaves the work to the thread that has it, or waits for
- * it. Sequentially consistent, so that of "I add work, I try the role" and "I give up the role, I look for work" one
- * sees the other.
+/** A role that one thread has at a time. A thread that does not get it leaves the work to the thread that has it, or
+ * waits for it. Sequentially consistent, so that of "I add work, I try the role" and "I give up the role, I look for
+ * work" one sees the other.
  *
  * The word is the kernel's priority-inheriting futex (FUTEX_LOCK_PI): a thread that waits lends its real-time priority
  * to the one that has the role, and gets it the moment that one gives it up. */
@@ -91,7 +91,7 @@ typedef struct leati_role {
 uint32_t leati_thread_id(void);
 
 static inline bool leati_role_try(leati_role *role) {
-  /* Looking first leaves the cache line to who has the role. */
+  /* Looking first leaves the cache line to the thread that has the role. */
   uint32_t nobody = atomic_load_explicit(&role->holder, memory_order_seq_cst);
   return nobody == 0 && atomic_compare_exchange_strong_explicit(&role->holder, &nobody, leati_thread_id(),
                                                                 memory_order_seq_cst, memory_order_seq_cst);
@@ -120,7 +120,7 @@ static inline void leati_spin_pause(void) {
 #endif
 }
 
-/** Raises a number unless it is higher. Release: who reads it (acquire) sees what came before. */
+/** Raises a number unless it is higher. Release: a thread that reads it (acquire) sees what came before. */
 static inline void leati_raise(_Atomic uint64_t *number, uint64_t value) {
   uint64_t seen = atomic_load_explicit(number, memory_order_relaxed);
   while (seen < value &&

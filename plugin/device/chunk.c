@@ -15,23 +15,23 @@ static const uint64_t standard_size[LEATI_CHUNK_KINDS] = {64u << 10, 256u << 10,
 /* Larger chunks are kept for reuse up to this many bytes in all; what exceeds it goes back to the driver. */
 #define LARGE_KEPT_MAX (UINT64_C(256) << 20)
 
-/* Chunks of standard size have shelves by user, as many as the pool has streams: threads whose lists end together give
- * their chunks back together. Each keeps some lists' worth; what exceeds it is for all, or streams that need much one
- * after the other would each keep it. */
+/* Chunks of standard size have free lists by user, as many as the pool has streams: threads whose lists end together
+ * give their chunks back together. Each keeps some lists' worth; what exceeds it is for all, or streams that need much
+ * one after the other would each keep it. */
 #define USER_SHELVES 32
 enum { COMMON = USER_SHELVES, LARGE, SHELVES };
 #define OWN_KEPT_MAX (UINT64_C(2) << 20)
 
 /* Free chunks. */
-typedef struct shelf {
+typedef struct free_list {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
   leati_chunk *free[LEATI_CHUNK_KINDS];
   uint64_t bytes; /* of the chunks on it */
-} shelf;
-LEATI_OWN_LINE(shelf);
+} free_list;
+LEATI_OWN_LINE(free_list);
 
 struct leati_chunks {
-  shelf shelves[SHELVES];
+  free_list free_lists[SHELVES];
   /* Taken from the driver. Relaxed: for statistics only. */
   _Atomic uint64_t driver_bytes;
 };
@@ -164,8 +164,8 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
 }
 
 /* The first place to look for a chunk of a size. */
-static shelf *shelf_of(struct leati_chunks *chunks, leati_chunk_kind kind, uint64_t size, uint32_t user) {
-  return &chunks->shelves[size > standard_size[kind] ? LARGE : user % USER_SHELVES];
+static free_list *free_list_of(struct leati_chunks *chunks, leati_chunk_kind kind, uint64_t size, uint32_t user) {
+  return &chunks->free_lists[size > standard_size[kind] ? LARGE : user % USER_SHELVES];
 }
 
 uint64_t leati_chunks_size(leati_chunk_kind kind, uint64_t size) {
@@ -178,7 +178,7 @@ int32_t leati_chunks_create(leat_device *device, leat_error *err) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
   }
   for (int i = 0; i < SHELVES; ++i) {
-    leati_mutex_init(&device->chunks->shelves[i].lock, LEATI_RANK_STAGING);
+    leati_mutex_init(&device->chunks->free_lists[i].lock, LEATI_RANK_STAGING);
   }
   return LEAT_OK;
 }
@@ -189,7 +189,7 @@ void leati_chunks_destroy(leat_device *device) {
   }
   (void)leati_chunks_trim(device);
   for (int i = 0; i < SHELVES; ++i) {
-    leati_mutex_destroy(&device->chunks->shelves[i].lock);
+    leati_mutex_destroy(&device->chunks->free_lists[i].lock);
   }
   leati_free(device->chunks);
   device->chunks = NULL;
@@ -200,7 +200,7 @@ uint64_t leati_chunks_bytes(leat_device *device) {
 }
 
 /* Returns the bytes that went back to the driver. */
-static uint64_t clear(leat_device *device, shelf *s) {
+static uint64_t clear(leat_device *device, free_list *s) {
   leati_chunk *lists[LEATI_CHUNK_KINDS];
   leati_mutex_lock(&s->lock);
   memcpy(lists, s->free, sizeof(lists));
@@ -217,13 +217,13 @@ static uint64_t clear(leat_device *device, shelf *s) {
 uint64_t leati_chunks_trim(leat_device *device) {
   uint64_t bytes = 0;
   for (int i = 0; i < SHELVES; ++i) {
-    bytes += clear(device, &device->chunks->shelves[i]);
+    bytes += clear(device, &device->chunks->free_lists[i]);
   }
   return bytes;
 }
 
 /* Takes the first chunk that is large enough, or NULL. */
-static leati_chunk *pop_fitting(shelf *s, leati_chunk_kind kind, uint64_t size) {
+static leati_chunk *pop_fitting(free_list *s, leati_chunk_kind kind, uint64_t size) {
   leati_mutex_lock(&s->lock);
   leati_chunk **at = &s->free[kind];
   while (*at != NULL && (*at)->size < size) {
@@ -238,8 +238,8 @@ static leati_chunk *pop_fitting(shelf *s, leati_chunk_kind kind, uint64_t size) 
   return chunk;
 }
 
-/* Puts a chunk on a shelf. False: there would be more than `most` bytes on it. */
-static bool push(shelf *s, leati_chunk *chunk, uint64_t most) {
+/* Puts a chunk on a free list. False: there would be more than `most` bytes on it. */
+static bool push(free_list *s, leati_chunk *chunk, uint64_t most) {
   leati_mutex_lock(&s->lock);
   const bool fits = s->bytes + chunk->size <= most;
   if (fits) {
@@ -270,9 +270,9 @@ static int32_t make_chunk(leat_device *device, leati_chunk_kind kind, uint64_t s
 
 int32_t leati_chunks_take(leat_device *device, uint32_t user, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
                           leat_error *err) {
-  leati_chunk *chunk = pop_fitting(shelf_of(device->chunks, kind, size, user), kind, size);
+  leati_chunk *chunk = pop_fitting(free_list_of(device->chunks, kind, size, user), kind, size);
   if (chunk == NULL && size <= standard_size[kind]) {
-    chunk = pop_fitting(&device->chunks->shelves[COMMON], kind, size);
+    chunk = pop_fitting(&device->chunks->free_lists[COMMON], kind, size);
   }
   if (chunk == NULL) {
     LEATI_TRY(make_chunk(device, kind, leati_chunks_size(kind, size), &chunk, err));
@@ -284,12 +284,12 @@ int32_t leati_chunks_take(leat_device *device, uint32_t user, leati_chunk_kind k
   return LEAT_OK;
 }
 
-/* Puts a chunk where the next one who needs it looks. False: enough of them are kept. */
+/* Puts a chunk where the next thread that needs it looks. False: enough of them are kept. */
 static bool keep(struct leati_chunks *chunks, leati_chunk *chunk) {
-  shelf *const s = shelf_of(chunks, chunk->kind, chunk->size, chunk->user);
-  return s == &chunks->shelves[LARGE]
+  free_list *const s = free_list_of(chunks, chunk->kind, chunk->size, chunk->user);
+  return s == &chunks->free_lists[LARGE]
              ? push(s, chunk, LARGE_KEPT_MAX)
-             : push(s, chunk, OWN_KEPT_MAX) || push(&chunks->shelves[COMMON], chunk, UINT64_MAX);
+             : push(s, chunk, OWN_KEPT_MAX) || push(&chunks->free_lists[COMMON], chunk, UINT64_MAX);
 }
 
 void leati_chunks_give(leat_device *device, leati_chunk *chunks) {

@@ -43,7 +43,7 @@ int32_t leati_chunks_take(leat_device *device, uint32_t user, leati_chunk_kind k
                           leat_error *err);
 /** Bytes of the chunk that is made for `size` bytes. */
 uint64_t leati_chunks_size(leati_chunk_kind kind, uint64_t size);
-/** Gives back a list of chunks linked by `next`; nothing may use them any more. */
+/** Releases a list of chunks linked by `next`; nothing may use them any more. */
 void leati_chunks_give(leat_device *device, leati_chunk *chunks);
 /** Destroys the free chunks, for a device that is short of memory; returns their bytes. */
 uint64_t leati_chunks_trim(leat_device *device);

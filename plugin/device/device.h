@@ -38,7 +38,7 @@ struct leati_pipelines;
 struct leati_streams;
 struct leati_ops;
 struct leati_timeline;
-struct leati_counter;
+struct leati_semaphore;
 struct leati_lanes;
 struct leati_clock;
 struct leati_pool;
@@ -70,26 +70,26 @@ struct leat_device {
   /** All timelines, linked by `next`, in use or not. They are added at the head (release) and stay, so the
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;
-  struct leati_counter *counters[LEATI_LANES_MAX]; /**< by queue; streams/lane.c */
-  struct leati_budget *budget;                     /**< device/budget.c */
-  struct leati_chunks *chunks;                     /**< device/chunk.c */
-  struct leati_memory *memory;                     /**< memory/memory.c */
-  struct leati_pipelines *pipelines;               /**< device/pipeline.c */
-  struct leati_lanes *lanes;                       /**< streams/lane.c */
-  struct leati_clock *clock;                       /**< streams/clock.c; NULL: no timestamps */
-  struct leati_streams *streams;                   /**< streams/stock.c */
-  struct leati_pool *pool;                         /**< streams/pool.c */
-  struct leati_ops *ops;                           /**< ops/registry.c */
-  leati_mutex finding_lock;                        /**< guards `finding` */
-  leat_error finding;     /**< what guarding found and nobody was told yet (device/finding.c); code LEAT_OK: nothing */
-  leati_mutex spare_lock; /**< guards `spare_timelines` */
+  struct leati_semaphore *semaphores[LEATI_LANES_MAX]; /**< by queue; streams/lane.c */
+  struct leati_budget *budget;                         /**< device/budget.c */
+  struct leati_chunks *chunks;                         /**< device/chunk.c */
+  struct leati_memory *memory;                         /**< memory/memory.c */
+  struct leati_pipelines *pipelines;                   /**< device/pipeline.c */
+  struct leati_lanes *lanes;                           /**< streams/lane.c */
+  struct leati_clock *clock;                           /**< streams/clock.c; NULL: no timestamps */
+  struct leati_streams *streams;                       /**< streams/free_streams.c */
+  struct leati_pool *pool;                             /**< streams/pool.c */
+  struct leati_ops *ops;                               /**< ops/registry.c */
+  leati_mutex finding_lock;                            /**< guards `finding` */
+  leat_error finding; /**< what guarding found and nobody was told yet (device/finding.c); code LEAT_OK: nothing */
+  leati_mutex free_timelines_lock; /**< guards `free_timelines` */
   /** Timelines that no stream has any more and that another may have, linked by `next_spare`. */
-  struct leati_timeline *spare_timelines;
+  struct leati_timeline *free_timelines;
   /** Threads that spin and count (streams/wait.c). Relaxed: when there are more than cores they let each other run. On
    * a line of its own: every call reads what is above. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t spinning;
 };
-LEATI_APART(leat_device, spare_timelines, spinning);
+LEATI_APART(leat_device, free_timelines, spinning);
 
 /** Makes the VkDevice. Everything else of the device is added by the caller, who opens it by setting its kind.
  * @errors UNAVAILABLE, OUT_OF_MEMORY, INTERNAL */

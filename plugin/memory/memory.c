@@ -188,7 +188,7 @@ int32_t leati_memory_guard_check(leat_device *device, leat_error *err) {
   return leati_finding_tell(device, err);
 }
 
-/* A peak for somebody who has seen `now`: who raised the counter may not have come to raise the peak yet. */
+/* A peak for a thread that has seen `now`: the one that raised the counter may not have come to raise the peak yet. */
 static uint64_t highest(_Atomic uint64_t *peak, uint64_t now) {
   const uint64_t seen = atomic_load_explicit(peak, memory_order_relaxed);
   return seen > now ? seen : now;

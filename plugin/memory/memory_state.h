@@ -28,7 +28,7 @@ typedef struct leati_segment leati_segment;
 
 struct leati_block {
   leati_segment *home;
-  /* Who holds the block; 0 when free. The caller's holds count in the lower half, those of exported tensors by
+  /* The holder of the block; 0 when free. The caller's holds count in the lower half, those of exported tensors by
    * LEATI_SHARE in the upper half, so that a second free() cannot take what belongs to an exported tensor. The last
    * release makes the block free (acquire-release, so that all uses come before the reuse). */
   _Atomic uint64_t references;
@@ -66,7 +66,7 @@ struct leati_segment {
   leati_pages pages;     /* under guard by pages: where the memory is. The segment is for one block then, once */
   uint32_t class_index;
   uint32_t block_count;
-  bool leaving;        /* taken off its class to be given back; guarded by `trim_lock` */
+  bool leaving;        /* taken off its class to be released; guarded by `trim_lock` */
   uint32_t carved;     /* blocks handed out at least once; this and what follows: guarded by the class's lock */
   uint32_t free_count; /* of its blocks, those on the class's free list */
   leati_segment *next;
@@ -100,7 +100,7 @@ typedef struct leati_segment_array {
 
 /* The table of live segments, sorted by address, for lookups without a lock: a sequence counter that is odd while a
  * writer moves entries. Readers look again when it changed under them. Old arrays are kept until the device closes
- * (they double, so all of them together are smaller than the newest), and segments that were given back keep their host
+ * (they double, so all of them together are smaller than the newest), and segments that were released keep their host
  * memory for the next one of their class, so a reader never touches freed memory. */
 typedef struct leati_segment_table {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t sequence; /* pairs: writers release, readers acquire */
@@ -113,9 +113,9 @@ LEATI_OWN_LINE(leati_segment_table);
 struct leati_memory {
   leati_size_class classes[LEATI_CLASS_COUNT];
   leati_segment_table table;
-  /* Held by the one thread that gives memory back. Segments leave their class only under it, so who has it may give a
-   * class's lock up in the middle of a walk through its segments; and who finds memory short while another thread gives
-   * some back waits here until the driver has it. */
+  /* Held by the one thread that releases memory. Segments leave their class only under it, so the thread that has it
+   * may give a class's lock up in the middle of a walk through its segments; and a thread that finds memory short while
+   * another thread releases some back waits here until the driver has it. */
   leati_mutex trim_lock;
   /* Statistics: each counter is exact by itself. Relaxed, as nothing is ordered by them, but for two pairs: `frees` is
    * raised by release and read by acquire, so that no reader sees more frees than allocations; a peak is raised by

@@ -21,7 +21,7 @@ void leati_segment_free(leat_device *device, leati_segment *s) {
   if (s->memory != VK_NULL_HANDLE) {
     device->vk.FreeMemory(device->vk.handle, s->memory, NULL);
   }
-  leati_pages_give(&s->pages);
+  leati_pages_release(&s->pages);
   leati_budget_uncommit(device, s->driver_size);
   s->buffer = VK_NULL_HANDLE;
   s->memory = VK_NULL_HANDLE;

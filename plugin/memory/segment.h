@@ -9,7 +9,7 @@
 
 #include "memory/memory_state.h"
 
-/** Gives a segment of the class with all its host memory and no device memory: one that was given back, or a new one.
+/** Gives a segment of the class with all its host memory and no device memory: one that was released, or a new one.
  * NULL: there is no host memory. The class's lock is held. */
 leati_segment *leati_segment_take(leati_size_class *class, uint32_t block_count);
 /** Keeps a segment without device memory for leati_segment_take(). The class's lock is held. */

@@ -6,19 +6,19 @@
 #include "memory/staging.h"
 
 /* Queries that are made at once. */
-#define TICKS_PER_BLOCK 256
+#define TIMESTAMPS_PER_BLOCK 256
 
-typedef struct tick_block {
-  struct tick_block *next;
+typedef struct timestamp_block {
+  struct timestamp_block *next;
   VkQueryPool pool;
   leati_chunk *chunk; /* what the device copies them to */
-  leati_tick ticks[TICKS_PER_BLOCK];
-} tick_block;
+  leati_timestamp timestamps[TIMESTAMPS_PER_BLOCK];
+} timestamp_block;
 
 struct leati_clock {
   leati_mutex lock; /* guards everything below, and the fields of the queries that are free */
-  tick_block *blocks;
-  leati_tick *free; /* passed or not: who takes one looks */
+  timestamp_block *blocks;
+  leati_timestamp *free; /* passed or not: the thread that takes one looks */
 };
 
 int32_t leati_clock_create(leat_device *device, leat_error *err) {
@@ -30,7 +30,7 @@ int32_t leati_clock_create(leat_device *device, leat_error *err) {
   return LEAT_OK;
 }
 
-static void destroy_block(leat_device *device, tick_block *block) {
+static void destroy_block(leat_device *device, timestamp_block *block) {
   if (block->pool != VK_NULL_HANDLE) {
     device->vk.DestroyQueryPool(device->vk.handle, block->pool, NULL);
   }
@@ -44,7 +44,7 @@ void leati_clock_destroy(leat_device *device) {
     return;
   }
   while (clock->blocks != NULL) {
-    tick_block *const block = clock->blocks;
+    timestamp_block *const block = clock->blocks;
     clock->blocks = block->next;
     destroy_block(device, block);
   }
@@ -53,89 +53,90 @@ void leati_clock_destroy(leat_device *device) {
   device->clock = NULL;
 }
 
-static int32_t make_block(leat_device *device, tick_block **out, leat_error *err) {
-  tick_block *const block = leati_calloc(1, sizeof(*block));
+static int32_t make_block(leat_device *device, timestamp_block **out, leat_error *err) {
+  timestamp_block *const block = leati_calloc(1, sizeof(*block));
   if (block == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for timestamps");
   }
   const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                       .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                      .queryCount = TICKS_PER_BLOCK};
+                                      .queryCount = TIMESTAMPS_PER_BLOCK};
   const VkResult result = device->vk.CreateQueryPool(device->vk.handle, &info, NULL, &block->pool);
   int32_t status = LEAT_OK;
   if (result != VK_SUCCESS) {
     block->pool = VK_NULL_HANDLE;
     status = leati_device_fail(device, result, "vkCreateQueryPool", err);
   } else {
-    status =
-        leati_staging_take(device, 0, LEATI_CHUNK_DOWNLOAD, sizeof(uint64_t) * TICKS_PER_BLOCK, &block->chunk, err);
+    status = leati_staging_take(device, 0, LEATI_CHUNK_DOWNLOAD, sizeof(uint64_t) * TIMESTAMPS_PER_BLOCK, &block->chunk,
+                                err);
   }
   if (status != LEAT_OK) {
     destroy_block(device, block);
     return status;
   }
-  for (uint32_t i = 0; i < TICKS_PER_BLOCK; ++i) {
+  for (uint32_t i = 0; i < TIMESTAMPS_PER_BLOCK; ++i) {
     const uint64_t offset = sizeof(uint64_t) * i;
-    block->ticks[i] = (leati_tick){.next = i + 1 < TICKS_PER_BLOCK ? &block->ticks[i + 1] : NULL,
-                                   .pool = block->pool,
-                                   .query = i,
-                                   .buffer = block->chunk->buffer,
-                                   .offset = offset,
-                                   .value_at = (const uint64_t *)(const void *)(block->chunk->mapped + offset)};
+    block->timestamps[i] =
+        (leati_timestamp){.next = i + 1 < TIMESTAMPS_PER_BLOCK ? &block->timestamps[i + 1] : NULL,
+                          .pool = block->pool,
+                          .query = i,
+                          .buffer = block->chunk->buffer,
+                          .offset = offset,
+                          .value_at = (const uint64_t *)(const void *)(block->chunk->mapped + offset)};
   }
   *out = block;
   return LEAT_OK;
 }
 
 /* Takes the first free query that nothing in flight writes. `lock` held. */
-static leati_tick *pop_passed(struct leati_clock *clock) {
-  for (leati_tick **at = &clock->free; *at != NULL; at = &(*at)->next) {
-    leati_tick *const tick = *at;
-    if (tick->timeline == NULL || leati_timeline_passed(tick->timeline, tick->value)) {
-      *at = tick->next;
-      return tick;
+static leati_timestamp *pop_passed(struct leati_clock *clock) {
+  for (leati_timestamp **at = &clock->free; *at != NULL; at = &(*at)->next) {
+    leati_timestamp *const timestamp = *at;
+    if (timestamp->timeline == NULL || leati_timeline_passed(timestamp->timeline, timestamp->value)) {
+      *at = timestamp->next;
+      return timestamp;
     }
   }
   return NULL;
 }
 
-int32_t leati_clock_take(leat_device *device, leati_tick **out, leat_error *err) {
+int32_t leati_clock_take(leat_device *device, leati_timestamp **out, leat_error *err) {
   struct leati_clock *const clock = device->clock;
   leati_mutex_lock(&clock->lock);
-  leati_tick *tick = pop_passed(clock);
+  leati_timestamp *timestamp = pop_passed(clock);
   leati_mutex_unlock(&clock->lock);
-  if (tick == NULL) {
-    tick_block *block = NULL;
+  if (timestamp == NULL) {
+    timestamp_block *block = NULL;
     LEATI_TRY(make_block(device, &block, err));
-    tick = &block->ticks[0];
+    timestamp = &block->timestamps[0];
     leati_mutex_lock(&clock->lock);
     block->next = clock->blocks;
     clock->blocks = block;
-    block->ticks[TICKS_PER_BLOCK - 1].next = clock->free;
-    clock->free = tick->next;
+    block->timestamps[TIMESTAMPS_PER_BLOCK - 1].next = clock->free;
+    clock->free = timestamp->next;
     leati_mutex_unlock(&clock->lock);
   }
-  device->vk.ResetQueryPool(device->vk.handle, tick->pool, tick->query, 1);
-  tick->next = NULL;
-  tick->timeline = NULL;
-  *out = tick;
+  device->vk.ResetQueryPool(device->vk.handle, timestamp->pool, timestamp->query, 1);
+  timestamp->next = NULL;
+  timestamp->timeline = NULL;
+  *out = timestamp;
   return LEAT_OK;
 }
 
-void leati_clock_give(leat_device *device, leati_tick *tick) {
-  if (tick != NULL) {
+void leati_clock_release(leat_device *device, leati_timestamp *timestamp) {
+  if (timestamp != NULL) {
     leati_mutex_lock(&device->clock->lock);
-    tick->next = device->clock->free;
-    device->clock->free = tick;
+    timestamp->next = device->clock->free;
+    device->clock->free = timestamp;
     leati_mutex_unlock(&device->clock->lock);
   }
 }
 
-void leati_clock_record(const leat_device *device, VkCommandBuffer commands, const leati_tick *tick) {
+void leati_clock_record(const leat_device *device, VkCommandBuffer commands, const leati_timestamp *timestamp) {
   const leati_vk_device *const vk = &device->vk;
-  vk->CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, tick->pool, tick->query);
-  vk->CmdCopyQueryPoolResults(commands, tick->pool, tick->query, 1, tick->buffer, tick->offset, sizeof(uint64_t),
-                              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+  vk->CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamp->pool, timestamp->query);
+  vk->CmdCopyQueryPoolResults(commands, timestamp->pool, timestamp->query, 1, timestamp->buffer, timestamp->offset,
+                              sizeof(uint64_t), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
   const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                    .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                    .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
@@ -143,8 +144,8 @@ void leati_clock_record(const leat_device *device, VkCommandBuffer commands, con
                          0, NULL);
 }
 
-leati_reading leati_clock_read(const leati_tick *tick) {
-  return (leati_reading){.steps = *tick->value_at, .lane = tick->lane};
+leati_reading leati_clock_read(const leati_timestamp *timestamp) {
+  return (leati_reading){.steps = *timestamp->value_at, .lane = timestamp->lane};
 }
 
 int32_t leati_clock_elapsed(const leat_device *device, leati_reading start, leati_reading end, double *out_ns,

@@ -13,8 +13,8 @@
 #include "timeline/timeline.h"
 
 /** One query. Belongs to whoever took it. */
-typedef struct leati_tick {
-  struct leati_tick *next;
+typedef struct leati_timestamp {
+  struct leati_timestamp *next;
   VkQueryPool pool;
   uint32_t query;
   VkBuffer buffer; /**< where the device copies it, at `offset` */
@@ -24,28 +24,28 @@ typedef struct leati_tick {
   /** Where it was written; while that has not passed it cannot be used again. */
   leati_timeline *timeline;
   uint64_t value;
-} leati_tick;
+} leati_timestamp;
 
 int32_t leati_clock_create(leat_device *device, leat_error *err);
 /** Frees all queries; the device is idle. */
 void leati_clock_destroy(leat_device *device);
 
 /** Records the writing of a query and its copy, seen by the host once the commands have run. */
-void leati_clock_record(const leat_device *device, VkCommandBuffer commands, const leati_tick *tick);
+void leati_clock_record(const leat_device *device, VkCommandBuffer commands, const leati_timestamp *timestamp);
 
 /** Takes a query that is ready to be written.
  * @errors OUT_OF_MEMORY: of which work in flight may give some back; DEVICE_LOST */
-int32_t leati_clock_take(leat_device *device, leati_tick **out, leat_error *err);
+int32_t leati_clock_take(leat_device *device, leati_timestamp **out, leat_error *err);
 /** Gives a query back, in flight or not; NULL does nothing. */
-void leati_clock_give(leat_device *device, leati_tick *tick);
+void leati_clock_release(leat_device *device, leati_timestamp *timestamp);
 /** What the clock said, and which queue's clock it was. */
 typedef struct leati_reading {
   uint64_t steps;
   uint32_t lane;
 } leati_reading;
 
-/** Reads a query whose commands have run and which nobody gives back meanwhile. */
-leati_reading leati_clock_read(const leati_tick *tick);
+/** Reads a query whose commands have run and which nobody releases meanwhile. */
+leati_reading leati_clock_read(const leati_timestamp *timestamp);
 /** Nanoseconds from one reading to another.
  * @errors NOT_SUPPORTED: different queues, whose clocks cannot be compared on this device */
 int32_t leati_clock_elapsed(const leat_device *device, leati_reading start, leati_reading end, double *out_ns,

@@ -2,8 +2,8 @@
 #include "streams/event.h"
 
 #include "core/status.h"
+#include "streams/free_streams.h"
 #include "streams/lane.h"
-#include "streams/stock.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
 #include "streams/wait.h"
@@ -55,13 +55,13 @@ static int32_t event_destroy(leat_event *event, leat_error *err) {
   LEATI_ENTER_TO_RELEASE(err);
   if (event != NULL) {
     LEATI_TRY(leati_event_check(event, NULL, err));
-    leati_events_give(event);
+    leati_events_release(event);
   }
   return LEAT_OK;
 }
 
 /* Takes a query that is ready to be written, or waits for memory to make some. */
-static int32_t take_tick(leat_device *device, leati_tick **out, leat_error *err) {
+static int32_t take_tick(leat_device *device, leati_timestamp **out, leat_error *err) {
   uint32_t tries = 0;
   int32_t status = leati_clock_take(device, out, err);
   while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_streams_await_memory(device, &tries)) {
@@ -73,21 +73,21 @@ static int32_t take_tick(leat_device *device, leati_tick **out, leat_error *err)
 int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *err) {
   leati_timeline *timeline;
   uint64_t value;
-  leati_tick *tick = NULL;
+  leati_timestamp *timestamp = NULL;
   if (event->timed) {
-    LEATI_TRY(take_tick(event->device, &tick, err));
+    LEATI_TRY(take_tick(event->device, &timestamp, err));
   }
-  const int32_t status = leati_stream_mark(stream, tick, &timeline, &value, err);
+  const int32_t status = leati_stream_mark(stream, timestamp, &timeline, &value, err);
   if (timeline == NULL) {
-    leati_clock_give(event->device, tick);
+    leati_clock_release(event->device, timestamp);
     return status;
   }
   /* Also when the stream failed: the event then stands for work that never runs, and its waiters get the failure. */
   leati_mutex_lock(&event->lock);
   leati_timeline_watch(timeline, value, &event->watch);
   event->stream = stream;
-  leati_clock_give(event->device, event->tick);
-  event->tick = tick;
+  leati_clock_release(event->device, event->timestamp);
+  event->timestamp = timestamp;
   leati_mutex_unlock(&event->lock);
   leati_timeline_release(timeline);
   return status;
@@ -140,8 +140,8 @@ static int32_t event_query(leat_event *event, leat_error *err) {
   }
   const int32_t status = leati_timeline_query(held.timeline, held.value, err);
   if (status == LEAT_ERROR_NOT_READY && leati_timeline_locate(held.timeline, held.value, &point) && point.value == 0) {
-    /* Who asks again and again does not wait, but the list may have been left for company. */
-    leati_lane_help(leati_lane_of(point.counter));
+    /* A thread that asks again and again does not wait, but the list may have been left for company. */
+    leati_lane_help(leati_lane_of(point.semaphore));
   }
   leati_timeline_unwatch(&held);
   return status;
@@ -170,7 +170,7 @@ static int32_t event_wait(leat_event *event, int64_t timeout_ns, leat_error *err
 }
 
 /* Reads when a timed event was, if it was recorded and has finished. */
-static int32_t read_tick(leat_event *event, leati_reading *out, leat_error *err) {
+static int32_t read_timestamp(leat_event *event, leati_reading *out, leat_error *err) {
   LEATI_TRY(leati_event_check(event, NULL, err));
   if (!event->timed) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "an event was created without LEAT_EVENT_TIMING");
@@ -187,7 +187,7 @@ static int32_t read_tick(leat_event *event, leati_reading *out, leat_error *err)
   /* Recorded anew meanwhile, it may stand for work that is under way. */
   const bool same = event->watch.timeline == timeline && event->watch.value == value;
   if (same) {
-    *out = leati_clock_read(event->tick);
+    *out = leati_clock_read(event->timestamp);
   }
   leati_mutex_unlock(&event->lock);
   return same ? LEAT_OK : leati_fail(err, LEAT_ERROR_NOT_READY, "the event was recorded anew meanwhile");
@@ -196,8 +196,8 @@ static int32_t read_tick(leat_event *event, leati_reading *out, leat_error *err)
 static int32_t event_elapsed(leat_event *start, leat_event *end, double *out_ns, leat_error *err) {
   LEATI_ENTER(err);
   leati_reading from, to;
-  LEATI_TRY(read_tick(start, &from, err));
-  LEATI_TRY(read_tick(end, &to, err));
+  LEATI_TRY(read_timestamp(start, &from, err));
+  LEATI_TRY(read_timestamp(end, &to, err));
   if (out_ns == NULL || start->device != end->device) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       out_ns == NULL ? "out_ns is NULL" : "the events belong to different devices");
@@ -222,7 +222,7 @@ static int32_t event_export_sync_fd(leat_event *event, int32_t *out_fd, leat_err
   int32_t status = held.timeline == NULL ? LEAT_OK : leati_timeline_query(held.timeline, held.value, err);
   if (status == LEAT_ERROR_NOT_READY) {
     status = leati_lane_ensure(held.timeline, held.value, &point)
-                 ? leati_lane_export(leati_lane_of(point.counter), out_fd, err)
+                 ? leati_lane_export(leati_lane_of(point.semaphore), out_fd, err)
                  : leati_timeline_query(held.timeline, held.value, err);
   }
   leati_timeline_unwatch(&held);

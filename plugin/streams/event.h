@@ -14,12 +14,12 @@
 struct leat_event {
   leati_kind kind;
   leat_device *device;
-  bool timed;            /* created with LEAT_EVENT_TIMING */
-  leati_mutex lock;      /* guards `watch`, `stream` and `tick` */
-  leati_watch watch;     /* of no timeline: never recorded */
-  leat_stream *stream;   /* whose timeline that is or was: the object, whoever has it now */
-  leati_tick *tick;      /* of a timed event: when that was; NULL: never recorded */
-  leat_event *next_free; /* guarded by the stock's lock */
+  bool timed;                 /* created with LEAT_EVENT_TIMING */
+  leati_mutex lock;           /* guards `watch`, `stream` and `timestamp` */
+  leati_watch watch;          /* of no timeline: never recorded */
+  leat_stream *stream;        /* whose timeline that is or was: the object, whoever has it now */
+  leati_timestamp *timestamp; /* of a timed event: when that was; NULL: never recorded */
+  leat_event *next_free;      /* guarded by the lock of the free streams */
 };
 
 extern const leat_event_api leati_event_table;

@@ -35,7 +35,7 @@ void leati_exports_close(leat_device *device) {
 }
 
 static void delete_export(export *gone) {
-  /* While the process exits, and in a child of fork(), the block is not ours to give back. */
+  /* While the process exits, and in a child of fork(), the block is not ours to release. */
   leati_pass pass __attribute__((cleanup(leati_gate_leave)));
   if (leati_enter(&pass, true, NULL) == LEAT_OK) {
     leati_mutex_lock(&exports_lock);

@@ -5,9 +5,9 @@
 #include "core/status.h"
 
 /* Lists that go to the queue in one call. */
-#define GROUP_MAX LEATI_TAPE_LISTS_MAX
-/* Tapes that a lane has without need, so that they hold lists which may come again. */
-#define TAPES_KEPT 8
+#define GROUP_MAX LEATI_COMMAND_BUFFER_LISTS_MAX
+/* Command buffers that a lane has without need, so that they hold lists which may come again. */
+#define COMMAND_BUFFERS_KEPT 8
 /* Commands after which a group takes no more lists: while the leader writes them, which takes some 0.3 us each, nothing
  * of them runs. */
 #define GROUP_COMMANDS 2048
@@ -15,14 +15,14 @@
 /* ---- Batches ------------------------------------------------------------------------------------------------------
  */
 
-/* One call of vkQueueSubmit under construction: batches of lists, each with a tape and raising the counter by one. A
- * list that waits for something begins a batch, so that those before it do not wait with it. */
+/* One call of vkQueueSubmit under construction: batches of lists, each with a command buffer and raising the timeline
+ * semaphore by one. A list that waits for something begins a batch, so that those before it do not wait with it. */
 typedef struct group {
   uint32_t count, batch_count, command_count;
   uint32_t sent, sent_lists; /* batches that the queue has taken, and the lists in them */
   leati_submission *lists[GROUP_MAX];
   uint32_t sizes[GROUP_MAX]; /* lists of each batch; they lie in its order */
-  leati_tape *tapes[GROUP_MAX];
+  leati_command_buffer *command_buffers[GROUP_MAX];
   VkSubmitInfo batches[GROUP_MAX];
   VkTimelineSemaphoreSubmitInfo values[GROUP_MAX];
   uint64_t signals[GROUP_MAX];
@@ -43,14 +43,14 @@ static bool begin_batch(group *g, leati_lane *lane, const leati_submission *list
       g->wait_count = first_wait;
       return false;
     }
-    g->wait_semaphores[g->wait_count] = list->waits[i].counter->semaphore;
+    g->wait_semaphores[g->wait_count] = list->waits[i].semaphore->handle;
     g->wait_values[g->wait_count] = list->waits[i].value;
     g->wait_stages[g->wait_count++] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
   }
   const uint32_t waits = g->wait_count - first_wait;
   const uint32_t n = g->batch_count++;
   g->sizes[n] = 0;
-  g->signals[n] = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) + g->batch_count;
+  g->signals[n] = atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed) + g->batch_count;
   g->values[n] = (VkTimelineSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                  .waitSemaphoreValueCount = waits,
                                                  .pWaitSemaphoreValues = &g->wait_values[first_wait],
@@ -63,7 +63,7 @@ static bool begin_batch(group *g, leati_lane *lane, const leati_submission *list
                                  .pWaitDstStageMask = &g->wait_stages[first_wait],
                                  .commandBufferCount = 1,
                                  .signalSemaphoreCount = 1,
-                                 .pSignalSemaphores = &lane->counter.semaphore};
+                                 .pSignalSemaphores = &lane->semaphore.handle};
   return true;
 }
 
@@ -90,68 +90,69 @@ static bool add_list(group *g, leati_lane *lane, leati_submission *list) {
   return true;
 }
 
-/* ---- Tapes --------------------------------------------------------------------------------------------------------
+/* ---- Command buffers
+ * --------------------------------------------------------------------------------------------------------
  */
 
-/* Puts a tape where those are of which nothing is in flight. The leader's. */
-static void give_tape(leati_lane *lane, leati_tape *tape) {
-  tape->next = lane->tapes;
-  lane->tapes = tape;
+/* Puts a command buffer where those are of which nothing is in flight. The leader's. */
+static void release_command_buffer(leati_lane *lane, leati_command_buffer *command_buffer) {
+  command_buffer->next = lane->command_buffers;
+  lane->command_buffers = command_buffer;
 }
 
-/* Notes that a tape is in flight until the counter has `value`. The leader's. */
-static void send_tape(leati_lane *lane, leati_tape *tape, uint64_t value) {
-  tape->value = value;
-  tape->next = NULL;
-  if (lane->flying != NULL) {
-    lane->last_flying->next = tape;
+/* Notes that a command buffer is in flight until the timeline semaphore has `value`. The leader's. */
+static void note_in_flight(leati_lane *lane, leati_command_buffer *command_buffer, uint64_t value) {
+  command_buffer->value = value;
+  command_buffer->next = NULL;
+  if (lane->in_flight != NULL) {
+    lane->last_in_flight->next = command_buffer;
   } else {
-    lane->flying = tape;
+    lane->in_flight = command_buffer;
   }
-  lane->last_flying = tape;
+  lane->last_in_flight = command_buffer;
 }
 
-/* Gives back the tapes that have landed, as far as is known. The leader's. */
-static void land_tapes(leati_lane *lane) {
-  while (lane->flying != NULL && leati_counter_has(&lane->counter, lane->flying->value)) {
-    leati_tape *const landed = lane->flying;
-    lane->flying = landed->next;
-    give_tape(lane, landed);
+/* Releases the command buffers that have finished, as far as is known. The leader's. */
+static void release_finished(leati_lane *lane) {
+  while (lane->in_flight != NULL && leati_semaphore_has(&lane->semaphore, lane->in_flight->value)) {
+    leati_command_buffer *const finished = lane->in_flight;
+    lane->in_flight = finished->next;
+    release_command_buffer(lane, finished);
   }
 }
 
-/* Takes the tape that holds a list, or NULL. The leader's. */
-static leati_tape *take_holding(leati_lane *lane, const leati_submission *list) {
-  leati_tape **at = &lane->tapes;
-  while (*at != NULL && !leati_tape_holds(lane->device, *at, list)) {
+/* Takes the command buffer that holds a list, or NULL. The leader's. */
+static leati_command_buffer *take_cached(leati_lane *lane, const leati_submission *list) {
+  leati_command_buffer **at = &lane->command_buffers;
+  while (*at != NULL && !leati_command_buffer_holds(lane->device, *at, list)) {
     at = &(*at)->next;
   }
-  leati_tape *const found = *at;
+  leati_command_buffer *const found = *at;
   if (found != NULL) {
     *at = found->next;
   }
   return found;
 }
 
-/* Takes a tape to write: of those that hold nothing the one used last, since a driver is quicker with memory that it
- * has just used; or a new one while there are few; or the one that has not been used for longest. Where no new one can
- * be had that one will do, or if all are in flight and it is memory that is missing, one of these when it has run. The
- * leader's. */
-static int32_t take_tape(leati_lane *lane, leati_tape **out, leat_error *err) {
-  leati_tape **at = &lane->tapes;
-  while (*at != NULL && (*at)->held_count != 0 && (*at)->next != NULL) {
+/* Takes a command buffer to write: of those that hold nothing the one used last, since a driver is quicker with memory
+ * that it has just used; or a new one while there are few; or the one that has not been used for longest. Where no new
+ * one can be had that one will do, or if all are in flight and it is memory that is missing, one of these when it has
+ * run. The leader's. */
+static int32_t take_command_buffer(leati_lane *lane, leati_command_buffer **out, leat_error *err) {
+  leati_command_buffer **at = &lane->command_buffers;
+  while (*at != NULL && (*at)->cached_count != 0 && (*at)->next != NULL) {
     at = &(*at)->next;
   }
-  if (*at == NULL || ((*at)->held_count != 0 && lane->tape_count < TAPES_KEPT)) {
-    const int32_t status = leati_tape_create(lane->device, out, err);
-    lane->tape_count += status == LEAT_OK ? 1u : 0u;
-    if (status == LEAT_OK || (*at == NULL && (status != LEAT_ERROR_OUT_OF_MEMORY || lane->flying == NULL))) {
+  if (*at == NULL || ((*at)->cached_count != 0 && lane->command_buffer_count < COMMAND_BUFFERS_KEPT)) {
+    const int32_t status = leati_command_buffer_create(lane->device, out, err);
+    lane->command_buffer_count += status == LEAT_OK ? 1u : 0u;
+    if (status == LEAT_OK || (*at == NULL && (status != LEAT_ERROR_OUT_OF_MEMORY || lane->in_flight == NULL))) {
       return status;
     }
-    while (lane->tapes == NULL) {
+    while (lane->command_buffers == NULL) {
       leati_gate_check();
-      LEATI_TRY(leati_counter_block(lane->device, &lane->counter, lane->flying->value, LEATI_GATE_LOOK_NS, err));
-      land_tapes(lane);
+      LEATI_TRY(leati_semaphore_wait(lane->device, &lane->semaphore, lane->in_flight->value, LEATI_GATE_LOOK_NS, err));
+      release_finished(lane);
     }
   }
   *out = *at;
@@ -168,7 +169,7 @@ static leati_mutex first_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_FIRST);
 
 /* Gives the batches from `sent` up to `end` to the queue. The leader's. */
 static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
-  const bool first = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) == 0;
+  const bool first = atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed) == 0;
   if (first) {
     leati_mutex_lock(&first_lock);
   }
@@ -183,41 +184,42 @@ static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
 /* Notes that the queue has taken the batches from `sent` up to `end`, which were begun at `begun`. The leader's. */
 static void note_submitted(leati_lane *lane, group *g, uint32_t end, uint64_t begun) {
   const uint64_t now = leati_now_ns();
-  leati_rhythm_write(&lane->rhythm, now - begun);
+  leati_batching_wrote(&lane->batching, now - begun);
   for (uint32_t i = g->sent; i < end; ++i) {
-    send_tape(lane, g->tapes[i], g->signals[i]);
-    leati_rhythm_send(&lane->rhythm, g->signals[i], g->sizes[i], now);
+    note_in_flight(lane, g->command_buffers[i], g->signals[i]);
+    leati_batching_submitted(&lane->batching, g->signals[i], g->sizes[i], now);
   }
-  atomic_store_explicit(&lane->counter.submitted, g->signals[end - 1], memory_order_release);
+  atomic_store_explicit(&lane->semaphore.submitted, g->signals[end - 1], memory_order_release);
   for (; g->sent < end; ++g->sent) {
     for (uint32_t i = 0; i < g->sizes[g->sent]; ++i) {
       /* From here on the list may be retired by whoever waits for it. */
-      atomic_store_explicit(&g->lists[g->sent_lists++]->counter_value, g->signals[g->sent], memory_order_release);
+      atomic_store_explicit(&g->lists[g->sent_lists++]->semaphore_value, g->signals[g->sent], memory_order_release);
     }
   }
 }
 
-/* Writes the lists of batch `n`, which begin at `first`, into a tape, unless one holds them. Tapes hold lists only
- * while one thread at most attends: where several do, they meet while the leader writes, and would meet less if it did
- * not. The leader's. */
+/* Writes the lists of batch `n`, which begin at `first`, into a command buffer, unless one holds them. Command buffers
+ * hold lists only while one thread at most attends: where several do, they meet while the leader writes, and would meet
+ * less if it did not. The leader's. */
 static int32_t write_batch(leati_lane *lane, group *g, uint32_t n, uint32_t first, leat_error *err) {
-  leati_tape **const tape = &g->tapes[n];
-  land_tapes(lane);
+  leati_command_buffer **const command_buffer = &g->command_buffers[n];
+  release_finished(lane);
   const bool alone = g->sizes[n] == 1 && leati_lane_attendants(lane) <= 1;
-  *tape = alone ? take_holding(lane, g->lists[first]) : NULL;
-  if (*tape == NULL) {
-    LEATI_TRY(take_tape(lane, tape, err));
-    const int32_t status = leati_tape_write(lane->device, *tape, &g->lists[first], g->sizes[n], alone, err);
+  *command_buffer = alone ? take_cached(lane, g->lists[first]) : NULL;
+  if (*command_buffer == NULL) {
+    LEATI_TRY(take_command_buffer(lane, command_buffer, err));
+    const int32_t status =
+        leati_command_buffer_write(lane->device, *command_buffer, &g->lists[first], g->sizes[n], alone, err);
     if (status != LEAT_OK) {
-      give_tape(lane, *tape);
+      release_command_buffer(lane, *command_buffer);
       return status;
     }
   }
-  g->batches[n].pCommandBuffers = &(*tape)->commands;
+  g->batches[n].pCommandBuffers = &(*command_buffer)->commands;
   return LEAT_OK;
 }
 
-/* Submits the batches that are left, or as many as there is memory for tapes for. The leader's. */
+/* Submits the batches that are left, or as many as there is memory for command buffers for. The leader's. */
 static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
   const uint64_t begun = leati_now_ns();
   uint32_t end = g->sent, lists = g->sent_lists;
@@ -229,7 +231,7 @@ static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
     }
   }
   if (status == LEAT_ERROR_OUT_OF_MEMORY && end != g->sent) {
-    /* When these have run, their tapes will do for the others. */
+    /* When these have run, their command buffers will do for the others. */
     status = LEAT_OK;
   }
   if (status == LEAT_OK) {
@@ -241,7 +243,7 @@ static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
     status = leati_device_fail(lane->device, result, "vkQueueSubmit", err);
   }
   for (uint32_t i = g->sent; i < end; ++i) {
-    give_tape(lane, g->tapes[i]);
+    release_command_buffer(lane, g->command_buffers[i]);
   }
   return status;
 }
@@ -284,10 +286,10 @@ void leati_group_submit(leati_lane *lane, leati_submission *oldest) {
 }
 
 int32_t leati_group_signal(leati_lane *lane, leati_syncfile *file, leat_error *err) {
-  const uint64_t before = atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed);
+  const uint64_t before = atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed);
   /* The second value is not looked at: its semaphore is binary. */
   const uint64_t values[2] = {before + 1, 0};
-  const VkSemaphore semaphores[2] = {lane->counter.semaphore, file->semaphore};
+  const VkSemaphore semaphores[2] = {lane->semaphore.handle, file->semaphore};
   const VkTimelineSemaphoreSubmitInfo signals = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                  .signalSemaphoreValueCount = 2,
                                                  .pSignalSemaphoreValues = values};
@@ -300,7 +302,7 @@ int32_t leati_group_signal(leati_lane *lane, leati_syncfile *file, leat_error *e
     return leati_device_fail(lane->device, result, "vkQueueSubmit", err);
   }
   file->value = before + 1;
-  leati_rhythm_send(&lane->rhythm, file->value, 0, leati_now_ns());
-  atomic_store_explicit(&lane->counter.submitted, file->value, memory_order_release);
+  leati_batching_submitted(&lane->batching, file->value, 0, leati_now_ns());
+  atomic_store_explicit(&lane->semaphore.submitted, file->value, memory_order_release);
   return LEAT_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Groups: the lists that go to a queue in one call, each batch of them on a tape. Nothing else submits. Everything here
- * is the leader's of the lane.
+ * Groups: the lists that go to a queue in one call, each batch of them on a command buffer. Nothing else submits.
+ * Everything here is the leader's of the lane.
  */
 #ifndef LEAT_PLUGIN_STREAMS_GROUP_H_
 #define LEAT_PLUGIN_STREAMS_GROUP_H_

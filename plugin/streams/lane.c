@@ -24,11 +24,11 @@ int32_t leati_lanes_create(leat_device *device, leat_error *err) {
     lane->device = device;
     lane->index = i;
     device->vk.GetDeviceQueue(device->vk.handle, device->physical->queue_family, i, &lane->queue);
-    LEATI_TRY(leati_counter_create(device, &lane->counter, err));
-    device->counters[i] = &lane->counter;
-    LEATI_TRY(leati_tape_create(device, &lane->tapes, err));
-    lane->tape_count = 1;
-    leati_rhythm_begin(&lane->rhythm);
+    LEATI_TRY(leati_semaphore_create(device, &lane->semaphore, err));
+    device->semaphores[i] = &lane->semaphore;
+    LEATI_TRY(leati_command_buffer_create(device, &lane->command_buffers, err));
+    lane->command_buffer_count = 1;
+    leati_batching_begin(&lane->batching);
   }
   leati_placement_begin(&lanes->placement, device->queue_count, device->lanes_fixed);
   return LEAT_OK;
@@ -40,10 +40,10 @@ void leati_lanes_destroy(leat_device *device) {
   }
   for (uint32_t i = 0; i < device->queue_count; ++i) {
     leati_lane *const lane = &device->lanes->lanes[i];
-    leati_tapes_destroy(device, lane->flying);
-    leati_tapes_destroy(device, lane->tapes);
+    leati_command_buffers_destroy(device, lane->in_flight);
+    leati_command_buffers_destroy(device, lane->command_buffers);
     leati_syncfiles_destroy(device, &lane->syncfiles, NULL);
-    leati_counter_destroy(device, &lane->counter);
+    leati_semaphore_destroy(device, &lane->semaphore);
   }
   leati_free(device->lanes);
   device->lanes = NULL;
@@ -52,22 +52,22 @@ void leati_lanes_destroy(leat_device *device) {
 /* ---- Handing over -------------------------------------------------------------------------------------------------
  */
 
-/* Notes when the counter has risen. `watched`: the caller has been looking for it. True: it was learnt from that that
- * more batches should be in flight. Those who sleep do not know, so the caller has to help. */
+/* Notes when the timeline semaphore has risen. `watched`: the caller has been looking for it. True: it was learnt from
+ * that that more batches should be in flight. Those who sleep do not know, so the caller has to help. */
 static bool note_end(leati_lane *lane, bool watched) {
-  const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
-  if (leati_rhythm_knows(&lane->rhythm, reached)) {
+  const uint64_t reached = atomic_load_explicit(&lane->semaphore.reached, memory_order_relaxed);
+  if (leati_batching_knows(&lane->batching, reached)) {
     return false;
   }
-  const uint32_t before = leati_rhythm_in_flight(&lane->rhythm);
-  leati_rhythm_end(&lane->rhythm, reached, leati_lane_lists(lane), leati_now_ns(), watched);
-  return leati_rhythm_in_flight(&lane->rhythm) > before;
+  const uint32_t before = leati_batching_in_flight(&lane->batching);
+  leati_batching_ended(&lane->batching, reached, leati_lane_lists(lane), leati_now_ns(), watched);
+  return leati_batching_in_flight(&lane->batching) > before;
 }
 
-void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_epoch) {
+void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_interval) {
   /* First, or this list would not count as one that came after it. */
   (void)note_end(lane, false);
-  leati_placement_count(lane, submission->command_count, inout_epoch);
+  leati_placement_count(lane, submission->command_count, inout_interval);
   if (submission->after) {
     atomic_store_explicit(&lane->continues, true, memory_order_relaxed);
   }
@@ -108,19 +108,19 @@ static void submit_queued(leati_lane *lane) {
 }
 
 uint64_t leati_lane_room(leati_lane *lane) {
-  const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
-  const uint32_t most = is_continued(lane) ? LEATI_IN_FLIGHT_MAX : leati_rhythm_in_flight(&lane->rhythm);
+  const uint64_t submitted = atomic_load_explicit(&lane->semaphore.submitted, memory_order_acquire);
+  const uint32_t most = is_continued(lane) ? LEATI_IN_FLIGHT_MAX : leati_batching_in_flight(&lane->batching);
   return submitted < most ? 0 : submitted - most + 1;
 }
 
 /* Whether the queue has as much to do as it should have. */
 static bool is_full(leati_lane *lane) {
   const uint64_t room = leati_lane_room(lane);
-  if (leati_counter_has(&lane->counter, room)) {
+  if (leati_semaphore_has(&lane->semaphore, room)) {
     return false;
   }
-  (void)leati_counter_poll(lane->device, &lane->counter, NULL);
-  return !leati_counter_has(&lane->counter, room);
+  (void)leati_semaphore_poll(lane->device, &lane->semaphore, NULL);
+  return !leati_semaphore_has(&lane->semaphore, room);
 }
 
 /* Notes that the caller has got the role: what was left to others until then is the caller's. `tired`: it has led for
@@ -183,7 +183,7 @@ static bool serve(leati_lane *lane, bool force) {
   }
   leati_role_leave(&lane->leader);
   /* While this thread had the role, the last attendant may have left; or one found room that this one's look at the
-   * counter came too early for, and has gone to sleep until its own list has run. */
+   * timeline semaphore came too early for, and has gone to sleep until its own list has run. */
   return !leave || atomic_load_explicit(&lane->attendants, memory_order_seq_cst) == 0 ||
          atomic_load_explicit(&lane->missed, memory_order_seq_cst);
 }
@@ -205,7 +205,7 @@ void leati_lane_help(leati_lane *lane) {
 
 /* Whether threads whose lists ran in the batch that ended last are about to hand over the next ones. */
 static bool is_company_due(const leati_lane *lane) {
-  const uint64_t until = is_continued(lane) ? 0 : leati_rhythm_company(&lane->rhythm, leati_lane_lists(lane));
+  const uint64_t until = is_continued(lane) ? 0 : leati_batching_gather_until(&lane->batching, leati_lane_lists(lane));
   return until != 0 && leati_now_ns() < until;
 }
 
@@ -214,7 +214,7 @@ void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
     leati_lane_help(lane);
   }
   if (atomic_load_explicit(&lane->queued, memory_order_seq_cst) == NULL ||
-      !leati_counter_has(&lane->counter, leati_lane_room(lane)) || is_company_due(lane)) {
+      !leati_semaphore_has(&lane->semaphore, leati_lane_room(lane)) || is_company_due(lane)) {
     *inout_passed = 0;
     return;
   }
@@ -256,7 +256,7 @@ bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *ou
     if (out->value != 0) {
       return true;
     }
-    leati_lane *const lane = leati_lane_of(out->counter);
+    leati_lane *const lane = leati_lane_of(out->semaphore);
     if (lead_after(lane, LEATI_GATE_LOOK_NS) && serve(lane, true)) {
       leati_lane_help(lane);
     }
@@ -271,7 +271,7 @@ int32_t leati_lane_export(leati_lane *lane, int32_t *out_fd, leat_error *err) {
   while (!lead_after(lane, LEATI_GATE_LOOK_NS)) {
     leati_gate_check();
   }
-  leati_syncfiles_destroy(lane->device, &lane->syncfiles, &lane->counter);
+  leati_syncfiles_destroy(lane->device, &lane->syncfiles, &lane->semaphore);
   int32_t status = leati_group_signal(lane, file, err);
   if (status == LEAT_OK) {
     status = leati_syncfile_export(lane->device, file, out_fd, err);

@@ -8,22 +8,22 @@
 #include <leat/backend.h>
 
 #include "device/device.h"
+#include "streams/batching.h"
+#include "streams/command_buffer.h"
 #include "streams/placement.h"
-#include "streams/rhythm.h"
 #include "streams/syncfile.h"
-#include "streams/tape.h"
-#include "timeline/counter.h"
 #include "timeline/timeline.h"
+#include "timeline/timeline_semaphore.h"
 
 typedef struct leati_lane {
-  leati_counter counter; /**< first: leati_lane_of() relies on it */
+  leati_semaphore semaphore; /**< first: leati_lane_of() relies on it */
   _Alignas(LEATI_CACHE_LINE) leat_device *device;
   uint32_t index;
   VkQueue queue; /**< used by the leader alone */
   /* All that is relaxed here only guides guesses of who comes when, and where there is little to do. */
-  _Alignas(LEATI_CACHE_LINE) leati_role leader; /**< who has it takes what is queued and submits it */
-  /** Somebody has left a list to who has the role. Set when that failed and before a last try, looked at after the role
-   * was given up; sequentially consistent, so that one of the two sees the other. */
+  _Alignas(LEATI_CACHE_LINE) leati_role leader; /**< the thread that has it takes what is queued and submits it */
+  /** A thread has left a list to the one that has the role. Set when that failed and before a last try, looked at after
+   * the role was given up; sequentially consistent, so that one of the two sees the other. */
   atomic_bool missed;
   /** The thread that has the role has led for long: the thread that takes this back relieves it. Relaxed. */
   atomic_bool relief;
@@ -31,13 +31,13 @@ typedef struct leati_lane {
    * lowered before they try for the last time, looked at after the role was given up; sequentially consistent. */
   _Atomic uint32_t relievers;
   _Atomic(const void *) led_by; /**< thread that had it last; relaxed */
-  leati_rhythm rhythm;
+  leati_batching batching;
   /* Used by the leader alone. */
-  _Alignas(LEATI_CACHE_LINE) leati_tape *flying; /**< tapes in flight, oldest first */
-  leati_tape *last_flying;
-  leati_syncfile *syncfiles; /**< whose batches may be in flight */
-  leati_tape *tapes;         /**< the others, used last first: see take_tape() of group.c */
-  uint32_t tape_count;       /**< of both */
+  _Alignas(LEATI_CACHE_LINE) leati_command_buffer *in_flight; /**< command buffers in flight, oldest first */
+  leati_command_buffer *last_in_flight;
+  leati_syncfile *syncfiles;             /**< whose batches may be in flight */
+  leati_command_buffer *command_buffers; /**< the others, used last first: see take_command_buffer() of group.c */
+  uint32_t command_buffer_count;         /**< of both */
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
@@ -49,10 +49,10 @@ typedef struct leati_lane {
   /** Threads that wait: they watch or help again and again until they leave. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t attendants;
 } leati_lane;
-LEATI_APART(leati_lane, counter, leader);
-LEATI_APART(leati_lane, led_by, rhythm);
-LEATI_APART(leati_lane, rhythm, flying);
-LEATI_APART(leati_lane, tape_count, queued);
+LEATI_APART(leati_lane, semaphore, leader);
+LEATI_APART(leati_lane, led_by, batching);
+LEATI_APART(leati_lane, batching, in_flight);
+LEATI_APART(leati_lane, command_buffer_count, queued);
 LEATI_APART(leati_lane, continues, attendants);
 
 /** The lanes of a device. */
@@ -61,9 +61,9 @@ struct leati_lanes {
   leati_placement placement;
 };
 
-/** The lane that a counter belongs to. */
-static inline leati_lane *leati_lane_of(leati_counter *counter) {
-  return (leati_lane *)counter;
+/** The lane that a timeline semaphore belongs to. */
+static inline leati_lane *leati_lane_of(leati_semaphore *semaphore) {
+  return (leati_lane *)semaphore;
 }
 
 /** Lists that have been handed over. */

@@ -9,8 +9,8 @@
 #include "memory/tensor.h"
 #include "streams/exchange.h"
 #include "streams/extent.h"
+#include "streams/free_streams.h"
 #include "streams/recorder.h"
-#include "streams/stock.h"
 #include "streams/stream.h"
 
 /* An upload of this many bytes at most is written straight into its block where that is possible. For more the device
@@ -117,8 +117,8 @@ static int32_t memory_trim(leat_device *device, uint64_t *out_released, leat_err
 /* Writes a small upload straight into its block, if the host sees the block and nothing uses it: neither work in flight
  * nor an open list, this stream's included, since those have stamped it with values not reached yet. No barrier is
  * needed: vkQueueSubmit makes what the host wrote before visible to all that it submits. That holds for other streams
- * too: who orders one behind this stream does so by an event recorded after this call, and what waits for that event is
- * submitted later still. It cannot be taken back, so it is for a copy that is an operation of its own. */
+ * too: a host that orders one behind this stream does so by an event recorded after this call, and what waits for that
+ * event is submitted later still. It cannot be taken back, so it is for a copy that is an operation of its own. */
 static bool upload_directly(const leati_view *src, const leati_view *dst) {
   const uint64_t size = src->count * src->item_size;
   if (size == 0 || size > DIRECT_UPLOAD_MAX || !src->host || dst->host || !src->compact || !dst->compact) {

@@ -3,36 +3,37 @@
 
 #include "streams/lane_state.h"
 
-/* An epoch of leati_spread lasts at least so long and has at least so many lists, so that rates are good to a few per
- * cent; of long lists so many on each lane will do. */
-#define EPOCH_NS 4000000u
-#define EPOCH_LISTS 128
-#define EPOCH_LONG_LISTS 16
-/* So long with nothing to do on any lane is taken off the epoch: lists that come seldom are not lists that take long.
+/* An interval of leati_lane_tuner lasts at least so long and has at least so many lists, so that rates are good to a
+ * few per cent; of long lists so many on each lane will do. */
+#define INTERVAL_NS 4000000u
+#define INTERVAL_LISTS 128
+#define INTERVAL_LONG_LISTS 16
+/* So long with nothing to do on any lane is taken off the interval: lists that come seldom are not lists that take
+ * long.
  */
 #define IDLE_NS 1000000u
 
 void leati_placement_begin(leati_placement *placement, uint32_t lanes, bool fixed) {
-  leati_spread_begin(&placement->spread, lanes);
+  leati_lane_tuner_begin(&placement->tuner, lanes);
   atomic_store_explicit(&placement->in_use, fixed ? lanes : 1, memory_order_relaxed);
-  atomic_store_explicit(&placement->epoch, 1, memory_order_relaxed);
-  placement->epoch_start_ns = leati_now_ns();
+  atomic_store_explicit(&placement->interval, 1, memory_order_relaxed);
+  placement->interval_start_ns = leati_now_ns();
 }
 
 /* ---- Choice -------------------------------------------------------------------------------------------------------
  */
 
-/* Lists on a lane that have not run, as far as a look at the counter tells. Of more batches than are remembered those
- * that go first are left out. */
+/* Lists on a lane that have not run, as far as a look at the timeline semaphore tells. Of more batches than are
+ * remembered those that go first are left out. */
 static uint32_t load_of(leati_lane *lane) {
-  (void)leati_counter_poll(lane->device, &lane->counter, NULL);
-  const uint64_t submitted = atomic_load_explicit(&lane->counter.submitted, memory_order_acquire);
-  uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_acquire);
-  if (submitted >= reached + LEATI_RHYTHM_BATCHES) {
-    reached = submitted - LEATI_RHYTHM_BATCHES + 1;
+  (void)leati_semaphore_poll(lane->device, &lane->semaphore, NULL);
+  const uint64_t submitted = atomic_load_explicit(&lane->semaphore.submitted, memory_order_acquire);
+  uint64_t reached = atomic_load_explicit(&lane->semaphore.reached, memory_order_acquire);
+  if (submitted >= reached + LEATI_BATCHES_REMEMBERED) {
+    reached = submitted - LEATI_BATCHES_REMEMBERED + 1;
   }
   /* The two are not read at once. */
-  const uint32_t load = leati_lane_lists(lane) - leati_rhythm_lists(&lane->rhythm, reached);
+  const uint32_t load = leati_lane_lists(lane) - leati_batching_lists(&lane->batching, reached);
   return load <= INT32_MAX ? load : 0;
 }
 
@@ -64,7 +65,8 @@ bool leati_placement_alone(const leat_device *device) {
   return atomic_load_explicit(&device->lanes->placement.company, memory_order_relaxed) == 1;
 }
 
-/* ---- Epochs -------------------------------------------------------------------------------------------------------
+/* ---- Intervals
+ * -------------------------------------------------------------------------------------------------------
  */
 
 static leati_tally count_all(const leat_device *device) {
@@ -73,45 +75,45 @@ static leati_tally count_all(const leat_device *device) {
     const leati_lane *const lane = &device->lanes->lanes[i];
     all.lists += leati_lane_lists(lane);
     all.commands += atomic_load_explicit(&lane->commands, memory_order_relaxed);
-    all.seen_lists += leati_rhythm_seen_lists(&lane->rhythm);
-    all.busy_ns += leati_rhythm_busy_ns(&lane->rhythm);
+    all.seen_lists += leati_batching_seen_lists(&lane->batching);
+    all.busy_ns += leati_batching_busy_ns(&lane->batching);
   }
   return all;
 }
 
-/* Ends the epoch, which has lasted for so long, if there were enough lists in it. The judge's. */
-static void end_epoch(leat_device *device, uint64_t lasted) {
+/* Ends the interval, which has lasted for so long, if there were enough lists in it. The judge's. */
+static void end_interval(leat_device *device, uint64_t lasted) {
   leati_placement *const placement = &device->lanes->placement;
-  const leati_tally now = count_all(device), *const then = &placement->epoch_tally;
+  const leati_tally now = count_all(device), *const then = &placement->interval_tally;
   const uint32_t lists = now.lists - then->lists, seen_lists = now.seen_lists - then->seen_lists;
   if (lists > INT32_MAX) {
     /* More were lost than have come. */
     return;
   }
   const double list_s = seen_lists == 0 ? 0 : (double)(now.busy_ns - then->busy_ns) / (double)seen_lists * 1e-9;
-  const uint32_t few = EPOCH_LONG_LISTS * placement->spread.lanes;
-  if (lists < EPOCH_LISTS && (lists < few || !leati_spread_long(list_s))) {
+  const uint32_t few = INTERVAL_LONG_LISTS * placement->tuner.lanes;
+  if (lists < INTERVAL_LISTS && (lists < few || !leati_lane_tuner_is_long(list_s))) {
     return;
   }
-  const leati_pace pace = {.commands = (double)(now.commands - then->commands) / ((double)lasted * 1e-9),
-                           .list_s = list_s,
-                           .streams = atomic_exchange_explicit(&placement->streams, 0, memory_order_relaxed)};
-  (void)atomic_fetch_add_explicit(&placement->epoch, 1, memory_order_relaxed);
+  const leati_throughput pace = {.commands = (double)(now.commands - then->commands) / ((double)lasted * 1e-9),
+                                 .list_s = list_s,
+                                 .streams = atomic_exchange_explicit(&placement->streams, 0, memory_order_relaxed)};
+  (void)atomic_fetch_add_explicit(&placement->interval, 1, memory_order_relaxed);
   atomic_store_explicit(&placement->company, pace.streams, memory_order_relaxed);
-  placement->epoch_tally = now;
-  placement->epoch_start_ns += lasted;
+  placement->interval_tally = now;
+  placement->interval_start_ns += lasted;
   if (!device->lanes_fixed) {
-    atomic_store_explicit(&placement->in_use, leati_spread_step(&placement->spread, &pace), memory_order_relaxed);
+    atomic_store_explicit(&placement->in_use, leati_lane_tuner_step(&placement->tuner, &pace), memory_order_relaxed);
   }
 }
 
-/* Ends the epoch if it has lasted long enough. */
+/* Ends the interval if it has lasted long enough. */
 static void judge(leat_device *device) {
   leati_placement *const placement = &device->lanes->placement;
   if (leati_role_try(&placement->judge)) {
-    const uint64_t lasted = leati_now_ns() - placement->epoch_start_ns;
-    if (lasted >= EPOCH_NS) {
-      end_epoch(device, lasted);
+    const uint64_t lasted = leati_now_ns() - placement->interval_start_ns;
+    if (lasted >= INTERVAL_NS) {
+      end_interval(device, lasted);
     }
     leati_role_leave(&placement->judge);
   }
@@ -119,27 +121,27 @@ static void judge(leat_device *device) {
 
 /* Whether everything that was handed over to a lane has run, as far as is known. */
 static bool is_idle(leati_lane *lane) {
-  const uint64_t reached = atomic_load_explicit(&lane->counter.reached, memory_order_relaxed);
-  return reached >= atomic_load_explicit(&lane->counter.submitted, memory_order_relaxed) &&
-         leati_rhythm_lists(&lane->rhythm, reached) == leati_lane_lists(lane);
+  const uint64_t reached = atomic_load_explicit(&lane->semaphore.reached, memory_order_relaxed);
+  return reached >= atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed) &&
+         leati_batching_lists(&lane->batching, reached) == leati_lane_lists(lane);
 }
 
-/* Takes the time off the epoch for which all lanes have had nothing to do. The judge's. */
+/* Takes the time off the interval for which all lanes have had nothing to do. The judge's. */
 static void take_idle_time_off(leat_device *device) {
   leati_placement *const placement = &device->lanes->placement;
   uint64_t since =
-      placement->idle_until_ns > placement->epoch_start_ns ? placement->idle_until_ns : placement->epoch_start_ns;
+      placement->idle_until_ns > placement->interval_start_ns ? placement->idle_until_ns : placement->interval_start_ns;
   for (uint32_t i = 0; i < device->queue_count; ++i) {
     leati_lane *const lane = &device->lanes->lanes[i];
     if (!is_idle(lane)) {
       return;
     }
-    const uint64_t ended = leati_rhythm_ended_ns(&lane->rhythm);
+    const uint64_t ended = leati_batching_ended_ns(&lane->batching);
     since = ended > since ? ended : since;
   }
   const uint64_t now = leati_now_ns();
   if (now > since) {
-    placement->epoch_start_ns += now - since;
+    placement->interval_start_ns += now - since;
     placement->idle_until_ns = now;
   }
 }
@@ -150,24 +152,24 @@ static void note_idle(leati_lane *lane) {
     return;
   }
   leati_placement *const placement = &lane->device->lanes->placement;
-  const uint64_t ended = leati_rhythm_ended_ns(&lane->rhythm);
+  const uint64_t ended = leati_batching_ended_ns(&lane->batching);
   if (leati_now_ns() - ended >= IDLE_NS && leati_role_try(&placement->judge)) {
     take_idle_time_off(lane->device);
     leati_role_leave(&placement->judge);
   }
 }
 
-void leati_placement_count(leati_lane *lane, uint32_t commands, uint32_t *inout_epoch) {
+void leati_placement_count(leati_lane *lane, uint32_t commands, uint32_t *inout_interval) {
   leati_placement *const placement = &lane->device->lanes->placement;
-  const uint32_t epoch = atomic_load_explicit(&placement->epoch, memory_order_relaxed);
-  if (*inout_epoch != epoch) {
-    *inout_epoch = epoch;
+  const uint32_t interval = atomic_load_explicit(&placement->interval, memory_order_relaxed);
+  if (*inout_interval != interval) {
+    *inout_interval = interval;
     (void)atomic_fetch_add_explicit(&placement->streams, 1, memory_order_relaxed);
   }
   note_idle(lane);
   const uint32_t lists = atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed) + 1;
   (void)atomic_fetch_add_explicit(&lane->commands, commands, memory_order_relaxed);
-  if (lists % EPOCH_LONG_LISTS == 0) {
+  if (lists % INTERVAL_LONG_LISTS == 0) {
     judge(lane->device);
   }
 }

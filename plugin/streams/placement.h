@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Placement: which lane a list goes to, and how many lanes there are to choose from, which is learnt from epoch to
- * epoch (streams/spread.h).
+ * Placement: which lane a list goes to, and how many lanes there are to choose from, which is learnt from interval to
+ * interval (streams/lane_tuner.h).
  */
 #ifndef LEAT_PLUGIN_STREAMS_PLACEMENT_H_
 #define LEAT_PLUGIN_STREAMS_PLACEMENT_H_
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "core/sync.h"
-#include "streams/spread.h"
+#include "streams/lane_tuner.h"
 
 struct leati_lane;
 
@@ -25,14 +25,14 @@ typedef struct leati_tally {
 /** What is known of all lanes of a device. */
 typedef struct leati_placement {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t in_use; /**< lanes that are chosen from; relaxed */
-  _Atomic uint32_t company;                           /**< streams of the epoch before; relaxed */
-  _Atomic uint32_t epoch;                             /**< number of this epoch; relaxed */
+  _Atomic uint32_t company;                           /**< streams of the interval before; relaxed */
+  _Atomic uint32_t interval;                          /**< number of this interval; relaxed */
   _Atomic uint32_t streams;                           /**< that had lists in it; relaxed */
-  _Alignas(LEATI_CACHE_LINE) leati_role judge;        /**< who has it uses what follows */
-  leati_spread spread;
-  uint64_t epoch_start_ns; /**< later by the idle time in the epoch */
-  uint64_t idle_until_ns;  /**< up to when idle time was taken off */
-  leati_tally epoch_tally; /**< when it began */
+  _Alignas(LEATI_CACHE_LINE) leati_role judge;        /**< the thread that has it uses what follows */
+  leati_lane_tuner tuner;
+  uint64_t interval_start_ns; /**< later by the idle time in the interval */
+  uint64_t idle_until_ns;     /**< up to when idle time was taken off */
+  leati_tally interval_tally; /**< when it began */
 } leati_placement;
 LEATI_APART(leati_placement, streams, judge);
 
@@ -43,8 +43,8 @@ void leati_placement_begin(leati_placement *placement, uint32_t lanes, bool fixe
 struct leati_lane *leati_placement_choose(leat_device *device, struct leati_lane *current, uint64_t own);
 /** Whether only one stream had lists of late. */
 bool leati_placement_alone(const leat_device *device);
-/** Counts a list of so many commands that is about to be handed over to a lane, and ends the epoch if it is time.
- * `*inout_epoch` is the stream's own, to count streams by. */
-void leati_placement_count(struct leati_lane *lane, uint32_t commands, uint32_t *inout_epoch);
+/** Counts a list of so many commands that is about to be handed over to a lane, and ends the interval if it is time.
+ * `*inout_interval` is the stream's own, to count streams by. */
+void leati_placement_count(struct leati_lane *lane, uint32_t commands, uint32_t *inout_interval);
 
 #endif /* LEAT_PLUGIN_STREAMS_PLACEMENT_H_ */

@@ -6,7 +6,7 @@
 #include "core/gate.h"
 #include "core/status.h"
 #include "device/device.h"
-#include "streams/stock.h"
+#include "streams/free_streams.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
 
@@ -32,18 +32,18 @@ struct leati_pool {
   int64_t timeout_ms;
   /* By number; made on first use and then constant. Published with release, read with acquire. */
   _Atomic(leat_stream *) streams[LEATI_POOL_STREAMS];
-  /* Tickets of those who hold the streams, 0 for none. Who changes one to 0 owns the giving back. */
+  /* Tickets of those who hold the streams, 0 for none. The thread that changes one to 0 releases the stream. */
   _Atomic uint64_t holders[LEATI_POOL_STREAMS];
-  /* Bits of the free streams. Sequentially consistent, like `waiting`: who frees a stream and then sees nobody waiting
-   * is seen by whoever then begins to wait. */
+  /* Bits of the free streams. Sequentially consistent, like `waiting`: a thread that frees a stream and then sees
+   * nobody waiting is seen by whoever then begins to wait. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t free;
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t waiting;
   /* The next stream of round-robin, and figures; relaxed. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t turn, served, exhausted;
   leati_mutex lock; /* guards the queue of waiters */
   waiter *first, *last;
-  /* Threads that have ended and are giving back just now, and what the closing of the device waits for until there are
-   * none. Guarded by open_lock. */
+  /* Threads that have ended and are releasing their streams just now, and what the closing of the device waits for
+   * until there are none. Guarded by open_lock. */
   uint32_t ending;
   leati_condition ended;
 };
@@ -166,7 +166,7 @@ static int32_t stream_at(leat_device *device, uint32_t index, leat_stream **out,
       stream = made;
     } else {
       made->pool_index = -1;
-      leati_streams_give(made);
+      leati_streams_release(made);
     }
   }
   *out = stream;
@@ -189,7 +189,7 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
     (void)atomic_fetch_add_explicit(&pool->served, 1, memory_order_relaxed);
     return LEAT_OK;
   }
-  /* Who comes later does not overtake those who wait. */
+  /* A thread that comes later does not overtake those that wait. */
   uint32_t index = atomic_load_explicit(&pool->waiting, memory_order_seq_cst) == 0 ? take_slot(pool) : 0;
   if (index == 0 && timeout_ms != 0) {
     index = await_slot(pool, timeout_ms);
@@ -236,7 +236,7 @@ static int32_t release(leat_device *device, uint64_t ticket, leat_error *err) {
                                                memory_order_relaxed)) {
     return leati_fail(
         err, LEAT_ERROR_INVALID_ARGUMENT,
-        "ticket 0x%llx is not in use: stream %u was given back with it already, or it is of another device, or from "
+        "ticket 0x%llx is not in use: stream %u was released with it already, or it is of another device, or from "
         "before this one was closed",
         (unsigned long long)ticket, index);
   }
@@ -263,8 +263,8 @@ typedef struct bindings {
   binding by_device[LEATI_DEVICES_MAX];
 } bindings;
 
-/* Devices whose pools threads may give back to. A thread that ends cannot know otherwise whether the device is still
- * open. */
+/* Devices to whose pools threads may release streams. A thread that ends cannot know otherwise whether the device is
+ * still open. */
 static leati_mutex open_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_THREADS); /* guards open_devices, `ending` of pools */
 static leat_device *open_devices[LEATI_DEVICES_MAX];
 
@@ -272,7 +272,7 @@ static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool key_made; /* constant after key_once */
 
-/* Gives back what a thread holds of a device. */
+/* Releases what a thread holds of a device. */
 static void give_back(leat_device *device, binding *b) {
   if (b->own != NULL && b->ticket != 0) {
     (void)release(device, b->ticket, NULL);
@@ -282,8 +282,8 @@ static void give_back(leat_device *device, binding *b) {
   *b = (binding){.session = 0};
 }
 
-/* Keeps a device from closing until unpin(); NULL if it is not open any more. Giving back submits, and the driver may
- * take its time over that: no lock is held meanwhile. */
+/* Keeps a device from closing until unpin(); NULL if it is not open any more. Releasing a stream submits, and the
+ * driver may take its time over that: no lock is held meanwhile. */
 static leat_device *pin(uint32_t index, uint64_t session) {
   leati_mutex_lock(&open_lock);
   leat_device *device = open_devices[index];

@@ -4,7 +4,7 @@
  *
  * Which streams are free is one word of bits, so taking one is a compare-and-swap of a plain value, and giving sets a
  * bit: there is no list whose head could come back (ABA). Only threads that must wait meet at a lock, where a stream
- * that is given back goes to the one who came first.
+ * that is released goes to the thread that came first.
  */
 #ifndef LEAT_PLUGIN_STREAMS_POOL_H_
 #define LEAT_PLUGIN_STREAMS_POOL_H_
@@ -18,7 +18,8 @@ extern const leat_pool_api leati_pool_table;
 
 /** Makes the pool of a device; its streams are made on first use. */
 int32_t leati_pool_create(leat_device *device, bool round_robin, int64_t timeout_ms, leat_error *err);
-/** Frees it, once those threads are out that are giving back because they have ended; who ends later gives nothing. */
+/** Frees it, once those threads are out that release their streams because they have ended; a thread that ends later
+ * releases nothing. */
 void leati_pool_destroy(leat_device *device);
 
 /** Whether the pool may give this stream to several threads. */

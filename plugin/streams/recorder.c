@@ -5,7 +5,7 @@
 
 #include "core/status.h"
 #include "memory/memory.h"
-#include "streams/stock.h"
+#include "streams/free_streams.h"
 #include "streams/stream_state.h"
 
 /* A list this long is submitted without being asked once the device has finished what the stream gave it before, so
@@ -63,7 +63,7 @@ static bool should_submit(const leat_stream *stream) {
          (open->command_count >= COMMANDS_WORTH_SUBMITTING && leati_timeline_passed(stream->timeline, pushed));
 }
 
-/* Keeps the commands or takes them back, frees the temporaries, gives back the lock, returns `status`. */
+/* Keeps the commands or takes them back, frees the temporaries, releases the lock, returns `status`. */
 static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   leat_stream *const stream = recorder->stream;
   if (status != LEAT_OK && leati_stream_open_count(stream) != recorder->command_mark) {

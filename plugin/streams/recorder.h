@@ -22,7 +22,7 @@
 typedef enum leati_lack {
   LEATI_LACK_NOTHING,
   LEATI_LACK_PIPELINE, /**< that must be compiled */
-  LEATI_LACK_MEMORY,   /**< of the device, which work in flight may give back */
+  LEATI_LACK_MEMORY,   /**< of the device, which work in flight may release */
 } leati_lack;
 
 /** One operation on its way into a stream, under the stream's lock. */

@@ -127,12 +127,12 @@ int32_t leati_stream_flush(leat_stream *stream, leat_error *err) {
   open->stream = stream;
   open->after = place(stream);
   open->waited = stream->waiting || stream->timeline->replaced != NULL;
-  open->counter = &stream->lane->counter;
+  open->semaphore = &stream->lane->semaphore;
   memcpy(open->waits, stream->waits, sizeof(open->waits));
   start_list(stream);
   leati_mutex_lock(&stream->timeline->lock);
   leati_timeline_push(stream->timeline, open);
-  leati_lane_add(leati_lane_of(open->counter), open, &stream->epoch);
+  leati_lane_add(leati_lane_of(open->semaphore), open, &stream->interval);
   leati_mutex_unlock(&stream->timeline->lock);
   return LEAT_OK;
 }
@@ -202,18 +202,18 @@ static void cover(leat_stream *stream) {
   }
 }
 
-int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline **out_timeline, uint64_t *out_value,
-                          leat_error *err) {
+int32_t leati_stream_mark(leat_stream *stream, leati_timestamp *timestamp, leati_timeline **out_timeline,
+                          uint64_t *out_value, leat_error *err) {
   leati_mutex_lock(&stream->lock);
   int32_t status = leati_stream_sticky(stream, err);
-  if (status == LEAT_OK && tick != NULL) {
+  if (status == LEAT_OK && timestamp != NULL) {
     leati_command *command = NULL;
     status = leati_stream_append(stream, &command, err);
     if (status != LEAT_OK) {
       *out_timeline = NULL;
       return leati_stream_unlock_and_help(stream, status, err);
     }
-    *command = (leati_command){.kind = LEATI_COMMAND_TICK, .tick = tick};
+    *command = (leati_command){.kind = LEATI_COMMAND_TIMESTAMP, .timestamp = timestamp};
     ++stream->open->command_count;
   }
   if (status == LEAT_OK) {
@@ -226,10 +226,10 @@ int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline 
   *out_timeline = stream->timeline;
   leati_timeline_keep(stream->timeline);
   *out_value = status == LEAT_OK ? leati_stream_open_value(stream) - 1 : leati_stream_open_value(stream);
-  if (tick != NULL) {
-    tick->timeline = stream->timeline;
-    tick->value = *out_value;
-    tick->lane = stream->lane != NULL ? stream->lane->index : 0;
+  if (timestamp != NULL) {
+    timestamp->timeline = stream->timeline;
+    timestamp->value = *out_value;
+    timestamp->lane = stream->lane != NULL ? stream->lane->index : 0;
   }
   return leati_stream_unlock_and_help(stream, status, err);
 }
@@ -307,7 +307,7 @@ static void return_to_lane(leat_stream *stream) {
     const uint64_t last = leati_timeline_last(at);
     leati_point point;
     if (!leati_timeline_passed(at, last) && leati_timeline_locate(at, last, &point)) {
-      stream->lane = leati_lane_of(point.counter);
+      stream->lane = leati_lane_of(point.semaphore);
       return;
     }
   }

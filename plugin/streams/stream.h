@@ -23,8 +23,8 @@ void leati_stream_stamp(leat_stream *stream, struct leati_block *block);
  * under way, unless the device is lost. */
 int32_t leati_stream_synchronize(leat_stream *stream, leat_error *err);
 /** Waits for what was submitted before the failure of a timeline, which is the stream's or was, and which the caller
- * keeps or watches: it still runs, and its downloads arrive. Who has waited and is told of the failure may free their
- * destinations at once, so they arrive before that.
+ * keeps or watches: it still runs, and its downloads arrive. A thread that has waited and is told of the failure may
+ * free their destinations at once, so they arrive before that.
  * @errors TIMEOUT: it was not done by `deadline_ns` of leati_now_ns(); why it could not be waited for */
 int32_t leati_stream_drain(leat_stream *stream, struct leati_timeline *failed, uint64_t deadline_ns, leat_error *err);
 

@@ -10,8 +10,8 @@
 #include "core/array.h"
 #include "core/status.h"
 #include "device/device.h"
+#include "streams/command_buffer.h"
 #include "streams/lane.h"
-#include "streams/tape.h"
 #include "timeline/timeline.h"
 
 /** Bytes [begin, end) of device memory. */
@@ -38,13 +38,13 @@ struct leat_stream {
   leat_device *device;
   uint32_t number;                             /* how many stream objects were made before; set once */
   leat_stream *next;                           /* all stream objects; set once */
-  leat_stream *next_free;                      /* guarded by the stock's lock */
+  leat_stream *next_free;                      /* guarded by the lock of the free streams */
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
   /* Changes under `lock`. leati_stream_welcome() looks without it: a load (acquire) that pairs with the store
    * (release) where it is replaced. */
   _Atomic(leati_timeline *) timeline;
   leati_lane *lane;                        /* that the last list went to; NULL: none did */
-  uint32_t epoch;                          /* of leati_lane_add() */
+  uint32_t interval;                       /* of leati_lane_add() */
   leati_submission *open;                  /* the list of commands that are not submitted; NULL: none yet */
   leati_chunk *current[LEATI_CHUNK_KINDS]; /* chunks of `open` that are being filled */
   bool barrier_next;                       /* the next command needs a barrier whatever it touches */
@@ -81,7 +81,7 @@ static inline uint32_t leati_stream_open_count(const leat_stream *stream) {
 
 /** Makes the open list wait for a point. `lock` held. */
 static inline void leati_stream_add_wait(leat_stream *stream, leati_point point) {
-  leati_point *const slot = &stream->waits[leati_lane_of(point.counter)->index];
+  leati_point *const slot = &stream->waits[leati_lane_of(point.semaphore)->index];
   if (slot->value < point.value) {
     *slot = point;
   }
@@ -135,7 +135,7 @@ int32_t leati_stream_clear_error(leat_stream *stream, leat_error *err);
  * The timeline is kept for the caller, who calls leati_timeline_release().
  * If that fails, the value is one that is never reached, on a timeline that has failed; or `*out_timeline` is NULL:
  * there was no memory for the timestamp, and the stream is as it was. */
-int32_t leati_stream_mark(leat_stream *stream, leati_tick *tick, leati_timeline **out_timeline, uint64_t *out_value,
-                          leat_error *err);
+int32_t leati_stream_mark(leat_stream *stream, leati_timestamp *timestamp, leati_timeline **out_timeline,
+                          uint64_t *out_value, leat_error *err);
 
 #endif /* LEAT_PLUGIN_STREAMS_STREAM_STATE_H_ */

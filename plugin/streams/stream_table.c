@@ -4,8 +4,8 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "streams/event.h"
+#include "streams/free_streams.h"
 #include "streams/pool.h"
-#include "streams/stock.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
 
@@ -34,7 +34,7 @@ static int32_t stream_destroy(leat_stream *stream, leat_error *err) {
   }
   /* A failure here is not the caller's business any more: whoever waits on an event of the stream hears of it. */
   (void)leati_stream_flush_if_live(stream, NULL);
-  leati_streams_give(stream);
+  leati_streams_release(stream);
   return LEAT_OK;
 }
 

@@ -40,10 +40,10 @@ int32_t leati_syncfile_export(leat_device *device, const leati_syncfile *file, i
   return LEAT_OK;
 }
 
-void leati_syncfiles_destroy(leat_device *device, leati_syncfile **list, const leati_counter *counter) {
+void leati_syncfiles_destroy(leat_device *device, leati_syncfile **list, const leati_semaphore *semaphore) {
   while (*list != NULL) {
     leati_syncfile *const file = *list;
-    if (counter != NULL && !leati_counter_has(counter, file->value)) {
+    if (semaphore != NULL && !leati_semaphore_has(semaphore, file->value)) {
       list = &file->next;
       continue;
     }

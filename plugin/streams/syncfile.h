@@ -10,12 +10,12 @@
 #include <leat/backend.h>
 
 #include "device/vulkan.h"
-#include "timeline/counter.h"
+#include "timeline/timeline_semaphore.h"
 
 typedef struct leati_syncfile {
   struct leati_syncfile *next;
   VkSemaphore semaphore;
-  uint64_t value; /**< of the lane's counter, which the batch that signals it raises */
+  uint64_t value; /**< of the lane's timeline semaphore, which the batch that signals it raises */
 } leati_syncfile;
 
 /** Makes a semaphore for a batch to signal; the device must have sync files.
@@ -24,7 +24,7 @@ int32_t leati_syncfile_create(leat_device *device, leati_syncfile **out, leat_er
 /** Gives the caller a descriptor for it, once the batch is submitted; -1: that has run.
  * @errors OUT_OF_MEMORY, DEVICE_LOST, INTERNAL */
 int32_t leati_syncfile_export(leat_device *device, const leati_syncfile *file, int32_t *out_fd, leat_error *err);
-/** Frees those of a list whose value the counter is known to have reached; NULL: all. */
-void leati_syncfiles_destroy(leat_device *device, leati_syncfile **list, const leati_counter *counter);
+/** Frees those of a list whose value the timeline semaphore is known to have reached; NULL: all. */
+void leati_syncfiles_destroy(leat_device *device, leati_syncfile **list, const leati_semaphore *semaphore);
 
 #endif /* LEAT_PLUGIN_STREAMS_SYNCFILE_H_ */

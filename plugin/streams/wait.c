@@ -41,14 +41,14 @@ static uint64_t elapsed(const wait *w) {
 /* Whether the wait is over; then `*out_status` says how. Without `ask` the driver is not asked: others do. */
 static bool is_over(wait *w, bool ask, int32_t *out_status) {
   leat_device *const device = w->timeline->device;
-  const bool well = !ask || leati_counter_poll(device, w->point.counter, NULL) == LEAT_OK;
+  const bool well = !ask || leati_semaphore_poll(device, w->point.semaphore, NULL) == LEAT_OK;
   /* Of a list that was lost a later one of the stream, on another lane perhaps, would be found instead. */
   if (w->point.value == 0 && !leati_timeline_fails(w->timeline, w->value) &&
       leati_timeline_locate(w->timeline, w->value, &w->point) && w->point.value == 0) {
     return false;
   }
   if (w->point.value != 0 && well && !atomic_load_explicit(&device->lost, memory_order_relaxed) &&
-      !leati_counter_has(w->point.counter, w->point.value)) {
+      !leati_semaphore_has(w->point.semaphore, w->point.value)) {
     return false;
   }
   *out_status = leati_timeline_query(w->timeline, w->value, w->err);
@@ -59,7 +59,7 @@ static bool is_over(wait *w, bool ask, int32_t *out_status) {
  * driver: asked by many at once it is slow, also for the one who submits. True: the wait is over. */
 static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   leat_device *const device = w->timeline->device;
-  leati_lane *const lane = leati_lane_of(w->point.counter);
+  leati_lane *const lane = leati_lane_of(w->point.semaphore);
   bool over = false;
   until = until < w->limit ? until : w->limit;
   uint32_t spinning = 0; /* threads; 0: this one is not counted yet */
@@ -90,14 +90,14 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
 /* Looks after the lane, and then blocks once, for `left` nanoseconds at most: in the driver until the value is reached
  * or the queue has room for what others may have left for company, or for a moment if a leader is about to submit the
  * list. The room is read before the lane is looked after. So a list that is left after that look was left by a thread
- * that has looked at the counter later and found the lane full, and room for it comes with a value that is not below
- * the one that is blocked for here. True: the wait is over. */
+ * that has looked at the timeline semaphore later and found the lane full, and room for it comes with a value that is
+ * not below the one that is blocked for here. True: the wait is over. */
 static bool block_once(wait *w, uint64_t left, int32_t *out_status) {
-  leati_counter *const counter = w->point.counter;
-  leati_lane *const lane = leati_lane_of(counter);
+  leati_semaphore *const semaphore = w->point.semaphore;
+  leati_lane *const lane = leati_lane_of(semaphore);
   const uint64_t slice = left < LEATI_GATE_LOOK_NS ? left : LEATI_GATE_LOOK_NS;
   const uint64_t value = w->point.value, room = leati_lane_room(lane);
-  const bool has_room = leati_counter_has(counter, room);
+  const bool has_room = leati_semaphore_has(semaphore, room);
   leati_lane_help(lane);
   if (is_over(w, true, out_status)) {
     return true;
@@ -112,7 +112,7 @@ static bool block_once(wait *w, uint64_t left, int32_t *out_status) {
     return is_over(w, true, out_status);
   }
   const bool own_first = has_room || (value != 0 && value < room);
-  *out_status = leati_counter_block(w->timeline->device, counter, own_first ? value : room, slice, w->err);
+  *out_status = leati_semaphore_wait(w->timeline->device, semaphore, own_first ? value : room, slice, w->err);
   return *out_status != LEAT_OK || is_over(w, true, out_status);
 }
 
@@ -130,7 +130,7 @@ static bool block(wait *w, uint64_t until, int32_t *out_status) {
 /* Sleeps until `until` nanoseconds after the start, looking after the lane every `slice` nanoseconds. Not in the
  * driver: one that was measured (docs/benchmarks.md) spins through short time-outs. True: the wait is over. */
 static bool nap(wait *w, uint64_t until, uint64_t slice, int32_t *out_status) {
-  leati_lane *const lane = leati_lane_of(w->point.counter);
+  leati_lane *const lane = leati_lane_of(w->point.semaphore);
   bool over = false;
   until = until < w->limit ? until : w->limit;
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
@@ -176,7 +176,7 @@ int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns,
   if (!leati_timeline_locate(timeline, value, &w.point)) {
     return leati_timeline_query(timeline, value, err);
   }
-  leati_lane *const lane = leati_lane_of(w.point.counter);
+  leati_lane *const lane = leati_lane_of(w.point.semaphore);
   leati_lane_attend(lane);
   uint64_t usual = atomic_load_explicit(&timeline->usual_wait_ns, memory_order_relaxed);
   const bool over = device->spin_ns >= 0

@@ -9,30 +9,30 @@
 #include "device/device.h"
 
 void leati_timelines_create(leat_device *device) {
-  leati_mutex_init(&device->spare_lock, LEATI_RANK_SPARES);
+  leati_mutex_init(&device->free_timelines_lock, LEATI_RANK_FREE_TIMELINES);
 }
 
-static void add_spare(leati_timeline *timeline) {
+static void add_free(leati_timeline *timeline) {
   leat_device *const device = timeline->device;
-  leati_mutex_lock(&device->spare_lock);
-  timeline->next_spare = device->spare_timelines;
-  device->spare_timelines = timeline;
-  leati_mutex_unlock(&device->spare_lock);
+  leati_mutex_lock(&device->free_timelines_lock);
+  timeline->next_free = device->free_timelines;
+  device->free_timelines = timeline;
+  leati_mutex_unlock(&device->free_timelines_lock);
 }
 
 /* Takes a spare timeline, or NULL. */
-static leati_timeline *take_spare(leat_device *device) {
-  leati_mutex_lock(&device->spare_lock);
-  leati_timeline *const spare = device->spare_timelines;
+static leati_timeline *take_free(leat_device *device) {
+  leati_mutex_lock(&device->free_timelines_lock);
+  leati_timeline *const spare = device->free_timelines;
   if (spare != NULL) {
-    device->spare_timelines = spare->next_spare;
+    device->free_timelines = spare->next_free;
   }
-  leati_mutex_unlock(&device->spare_lock);
+  leati_mutex_unlock(&device->free_timelines_lock);
   return spare;
 }
 
 int32_t leati_timeline_take(leat_device *device, leati_timeline **out, leat_error *err) {
-  *out = take_spare(device);
+  *out = take_free(device);
   if (*out != NULL) {
     return LEAT_OK;
   }
@@ -72,8 +72,8 @@ void leati_timelines_destroy(leat_device *device) {
     leati_free(timeline);
     timeline = next;
   }
-  device->spare_timelines = NULL;
-  leati_mutex_destroy(&device->spare_lock);
+  device->free_timelines = NULL;
+  leati_mutex_destroy(&device->free_timelines_lock);
 }
 
 int32_t leati_timeline_open(leati_timeline *timeline, leati_submission **out, leat_error *err) {
@@ -113,7 +113,7 @@ void leati_timeline_push(leati_timeline *timeline, leati_submission *submission)
   submission->next = NULL;
   submission->timeline = timeline;
   submission->owner = timeline->owner;
-  atomic_store_explicit(&submission->counter_value, 0, memory_order_relaxed);
+  atomic_store_explicit(&submission->semaphore_value, 0, memory_order_relaxed);
   if (timeline->last != NULL) {
     timeline->last->next = submission;
   } else {
@@ -152,7 +152,7 @@ bool leati_timeline_flawed(const leati_timeline *timeline, uint64_t value) {
          value >= atomic_load_explicit(&timeline->flawed_from, memory_order_acquire);
 }
 
-/* Whether who waits for a value is given the timeline's failure. */
+/* Whether a thread that waits for a value is given the timeline's failure. */
 static bool gives_failure(const leati_timeline *timeline, uint64_t value) {
   return leati_timeline_fails(timeline, value) || leati_timeline_flawed(timeline, value);
 }
@@ -271,7 +271,7 @@ static void count_on(leati_timeline *timeline) {
   }
   const uint64_t lost = atomic_load_explicit(&timeline->promised, memory_order_relaxed) + 1;
   atomic_store_explicit(&timeline->promised, lost, memory_order_release);
-  /* In this order: who sees no failure any more sees that value. */
+  /* In this order: a thread that sees no failure any more sees that value. */
   atomic_store_explicit(&timeline->completed, lost, memory_order_release);
   atomic_store_explicit(&timeline->failed, LEAT_OK, memory_order_release);
 }
@@ -295,7 +295,7 @@ void leati_timeline_unwatch(leati_watch *watch) {
   }
   leati_mutex_unlock(&timeline->lock);
   if (spare) {
-    add_spare(timeline);
+    add_free(timeline);
   }
 }
 
@@ -340,7 +340,7 @@ void leati_timeline_abandon(leati_timeline *timeline) {
 void leati_timeline_add_waits(leati_timeline *timeline, leati_point waits[LEATI_LANES_MAX]) {
   leati_mutex_lock(&timeline->lock);
   for (const leati_submission *at = timeline->first; at != NULL; at = at->next) {
-    const bool taken = atomic_load_explicit(&at->counter_value, memory_order_acquire) != 0;
+    const bool taken = atomic_load_explicit(&at->semaphore_value, memory_order_acquire) != 0;
     for (uint32_t i = 0; i < LEATI_LANES_MAX && !taken; ++i) {
       waits[i] = waits[i].value < at->waits[i].value ? at->waits[i] : waits[i];
     }
@@ -408,13 +408,13 @@ static const leati_submission *find(const leati_timeline *timeline, uint64_t val
 }
 
 static leati_point point_of(const leati_submission *submission) {
-  return (leati_point){.counter = submission->counter,
-                       .value = atomic_load_explicit(&submission->counter_value, memory_order_acquire)};
+  return (leati_point){.semaphore = submission->semaphore,
+                       .value = atomic_load_explicit(&submission->semaphore_value, memory_order_acquire)};
 }
 
 static bool has_run(const leati_submission *submission) {
   const leati_point point = point_of(submission);
-  return point.value != 0 && leati_counter_has(point.counter, point.value);
+  return point.value != 0 && leati_semaphore_has(point.semaphore, point.value);
 }
 
 bool leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out) {
@@ -443,11 +443,11 @@ static uint64_t reached_by(leati_timeline *timeline, bool *out_waited) {
   return reached;
 }
 
-/* Makes the deliveries of everything that has run on any timeline. The submissions stay listed: who waits for their own
- * timeline must still see that they waited. */
+/* Makes the deliveries of everything that has run on any timeline. The submissions stay listed: a thread that waits for
+ * its own timeline must still see that they waited. */
 static void deliver_all(leat_device *device) {
   for (uint32_t i = 0; i < device->queue_count; ++i) {
-    (void)leati_counter_poll(device, device->counters[i], NULL);
+    (void)leati_semaphore_poll(device, device->semaphores[i], NULL);
   }
   leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
   for (; timeline != NULL; timeline = timeline->next) {
@@ -463,12 +463,12 @@ static void deliver_all(leat_device *device) {
   }
 }
 
-/* Retires what has run. What that waited for has run too: the other counters are read after this one, and their
- * downloads arrive before anybody is told of this value. */
+/* Retires what has run. What that waited for has run too: the other timeline semaphores are read after this one, and
+ * their downloads arrive before anybody is told of this value. */
 static int32_t advance(leati_timeline *timeline, leat_error *err) {
   leati_point next;
   while (leati_timeline_locate(timeline, 0, &next) && next.value != 0) {
-    LEATI_TRY(leati_counter_poll(timeline->device, next.counter, err));
+    LEATI_TRY(leati_semaphore_poll(timeline->device, next.semaphore, err));
     bool waited;
     const uint64_t reached = reached_by(timeline, &waited);
     if (reached == atomic_load_explicit(&timeline->completed, memory_order_acquire)) {
@@ -534,8 +534,8 @@ bool leati_timeline_passed(leati_timeline *timeline, uint64_t value) {
   if (at == NULL) {
     return atomic_load_explicit(&timeline->completed, memory_order_acquire) >= value;
   }
-  return point.value != 0 && leati_counter_poll(timeline->device, point.counter, NULL) == LEAT_OK &&
-         leati_counter_has(point.counter, point.value);
+  return point.value != 0 && leati_semaphore_poll(timeline->device, point.semaphore, NULL) == LEAT_OK &&
+         leati_semaphore_has(point.semaphore, point.value);
 }
 
 /* Lets a replaced timeline go if nothing of it is listed. One that has failed stays while a thread keeps it; and while
@@ -554,7 +554,7 @@ static bool let_go(leati_timeline *old) {
   old->left = goes && tells;
   leati_mutex_unlock(&old->lock);
   if (goes && !tells) {
-    add_spare(old);
+    add_free(old);
   }
   return goes;
 }

@@ -2,12 +2,13 @@
 /** @file
  * Timelines: the numbered submissions of a stream. Events and memory stamps are (timeline, value) pairs.
  *
- * A value is promised when a list of commands is handed over to a lane, and bound to a value of the lane's counter when
- * the queue has taken it. Timelines live as long as the device and their values only rise, so a pair never dangles:
- * when a stream goes, its timeline is handed to the next stream and goes on counting. One that has failed is not handed
- * on with its stream, and neither is one that may still fail: then the next stream gets another. A timeline that was
- * replaced so is spare when nothing of it is in flight, and one that failed when nobody has to hear of that any more:
- * it counts on behind what was lost. So there are about as many as streams, lists in flight and events of lost lists.
+ * A value is promised when a list of commands is handed over to a lane, and bound to a value of the lane's timeline
+ * semaphore when the queue has taken it. Timelines live as long as the device and their values only rise, so a pair
+ * never dangles: when a stream goes, its timeline is handed to the next stream and goes on counting. One that has
+ * failed is not handed on with its stream, and neither is one that may still fail: then the next stream gets another. A
+ * timeline that was replaced so is spare when nothing of it is in flight, and one that failed when nobody has to hear
+ * of that any more: it counts on behind what was lost. So there are about as many as streams, lists in flight and
+ * events of lost lists.
  */
 #ifndef LEAT_PLUGIN_TIMELINE_TIMELINE_H_
 #define LEAT_PLUGIN_TIMELINE_TIMELINE_H_
@@ -21,7 +22,7 @@
 #include "device/device.h"
 #include "device/finding.h"
 #include "device/vulkan.h"
-#include "timeline/counter.h"
+#include "timeline/timeline_semaphore.h"
 
 /** Bytes that go to the host when their submission has run. */
 typedef struct leati_delivery {
@@ -30,9 +31,9 @@ typedef struct leati_delivery {
   uint64_t size;
 } leati_delivery;
 
-/** A value of a counter that work waits for on the device. Value 0: nothing. */
+/** A value of a timeline semaphore that work waits for on the device. Value 0: nothing. */
 typedef struct leati_point {
-  leati_counter *counter;
+  leati_semaphore *semaphore;
   uint64_t value;
 } leati_point;
 
@@ -44,12 +45,12 @@ typedef struct leati_submission {
   const leat_stream *stream;       /**< whose it is. Lists of one stream run in order */
   struct leati_timeline *timeline;
   uint64_t value; /**< on the timeline */
-  leati_counter *counter;
-  /** Value of the counter, or 0 until the queue has taken it. Set by the thread that submits (release), after the
-   * counter's `submitted`; read by those who wait (acquire). */
-  _Atomic uint64_t counter_value;
+  leati_semaphore *semaphore;
+  /** Value of the timeline semaphore, or 0 until the queue has taken it. Set by the thread that submits (release),
+   * after the timeline semaphore's `submitted`; read by those who wait (acquire). */
+  _Atomic uint64_t semaphore_value;
   leati_point waits[LEATI_LANES_MAX]; /**< by lane; what must be reached before it starts */
-  struct leati_command *commands;     /**< streams/tape.h */
+  struct leati_command *commands;     /**< streams/command_buffer.h */
   uint32_t command_count, command_capacity;
   uint32_t barrier_count; /**< of the commands, and of some that were taken back: about how long the list will run */
   bool after;             /**< what the queue was given before, or some of it, must have run */
@@ -75,14 +76,14 @@ typedef struct leati_watch {
 typedef struct leati_timeline {
   leat_device *device;
   /** Highest value known to be reached, with all deliveries up to it made. Raised under `lock` (release); read without
-   * (acquire), so that who sees a value sees the bytes too. */
+   * (acquire), so that a thread that sees a value sees the bytes too. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t completed;
   /** Highest value pushed. Raised by the stream under its lock (release), read by waiters (acquire). */
   _Atomic uint64_t promised;
   /** LEAT_OK, or the code of `failure`. Set under `lock` (release) after `failure` and `failed_from` were written, and
    * once until the timeline is spare; read without it (acquire). */
   _Atomic int32_t failed;
-  leat_error failure; /* read with `lock`, or by who has the lock of the stream that has the timeline */
+  leat_error failure; /* read with `lock`, or by the thread that has the lock of the stream that has the timeline */
   /** First value that is never reached, once `failed`. Lowered under `lock` (release) when an older submission fails
    * after a newer list did; read without it (acquire). */
   _Atomic uint64_t failed_from;
@@ -97,12 +98,12 @@ typedef struct leati_timeline {
   leati_mutex lock; /* guards the lists below, and the deliveries being made */
   leati_submission *first, *last;
   leati_submission *free;
-  leati_watch *watches;              /* of live events, and of threads that wait for one */
-  uint64_t owner;                    /* how many streams have gone that had this timeline */
-  bool left;                         /* no stream has it, but an event stands for what was lost; guarded by `lock` */
-  struct leati_timeline *replaced;   /* the stream's before this one, unless settled; guarded by the stream's lock */
-  struct leati_timeline *next;       /* all timelines of the device; set once */
-  struct leati_timeline *next_spare; /* leat_device::spare_timelines; guarded by its lock */
+  leati_watch *watches;             /* of live events, and of threads that wait for one */
+  uint64_t owner;                   /* how many streams have gone that had this timeline */
+  bool left;                        /* no stream has it, but an event stands for what was lost; guarded by `lock` */
+  struct leati_timeline *replaced;  /* the stream's before this one, unless settled; guarded by the stream's lock */
+  struct leati_timeline *next;      /* all timelines of the device; set once */
+  struct leati_timeline *next_free; /* leat_device::free_timelines; guarded by its lock */
 } leati_timeline;
 LEATI_APART(leati_timeline, device, completed);
 
@@ -173,7 +174,7 @@ uint64_t leati_timeline_last(leati_timeline *timeline);
 uint64_t leati_timeline_last_staged(leati_timeline *timeline);
 
 /** Where the submission that covers `value` is (0: the first that is listed): false when it is not listed any more;
- * else its counter, with value 0 while the queue has not taken it. */
+ * else its timeline semaphore, with value 0 while the queue has not taken it. */
 bool leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out);
 
 /** Asks for a value. Deliveries up to it have been made on LEAT_OK.

@@ -347,10 +347,10 @@ static void a_stream_that_failed_on_its_way_to_another_lane_keeps_its_order(void
     leat_stream_info where = {.struct_size = sizeof(where)};
     assert_ok(h.api->stream->info(stream, &where, &err));
     /* As if others had much to do there. */
-    leati_lane *const lane = leati_lane_of(h.device->counters[where.lane]);
+    leati_lane *const lane = leati_lane_of(h.device->semaphores[where.lane]);
     (void)atomic_fetch_add_explicit(&lane->lists, 5, memory_order_relaxed);
     if (seed % 2 != 0) {
-      /* A list that is on no tape yet. */
+      /* A list that is in no command buffer yet. */
       assert_int_equal(rectify(&t, stream), LEAT_OK);
     }
     lose_list(&t, stream, seed % 2 != 0 ? "vkBeginCommandBuffer" : "vkQueueSubmit");
@@ -430,8 +430,8 @@ static void a_stream_keeps_its_order_though_its_list_is_lost_after_its_owner_wen
     leat_stream_info where = {.struct_size = sizeof(where)};
     assert_ok(h.api->stream->info(stream, &where, &err));
     /* As if others had much to do there, and a leader were at work on the other lane. */
-    leati_lane *const lane = leati_lane_of(h.device->counters[where.lane]);
-    leati_lane *const next = leati_lane_of(h.device->counters[1 - where.lane]);
+    leati_lane *const lane = leati_lane_of(h.device->semaphores[where.lane]);
+    leati_lane *const next = leati_lane_of(h.device->semaphores[1 - where.lane]);
     (void)atomic_fetch_add_explicit(&lane->lists, 5, memory_order_relaxed);
     assert_true(leati_role_try(&next->leader));
     assert_int_equal(rectify(&t, stream), LEAT_OK);

@@ -8,12 +8,12 @@
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
 #include "streams/lane.h"
-#include "streams/spread.h"
+#include "streams/lane_tuner.h"
 #include "streams/stream_state.h"
 
 /* The time, if it is made up, and what is learnt from: set and read by one test. */
 static _Atomic uint64_t made_up_ns; /* 0: it is not */
-static leati_pace paces[4];
+static leati_throughput paces[4];
 static unsigned pace_count, pace_room;
 
 uint64_t __real_leati_now_ns(void);
@@ -23,11 +23,11 @@ uint64_t __wrap_leati_now_ns(void) {
   return made_up != 0 ? made_up : __real_leati_now_ns();
 }
 
-uint32_t __real_leati_spread_step(leati_spread *spread, const leati_pace *pace);
-uint32_t __wrap_leati_spread_step(leati_spread *spread, const leati_pace *pace);
-uint32_t __wrap_leati_spread_step(leati_spread *spread, const leati_pace *pace) {
+uint32_t __real_leati_lane_tuner_step(leati_lane_tuner *spread, const leati_throughput *pace);
+uint32_t __wrap_leati_lane_tuner_step(leati_lane_tuner *spread, const leati_throughput *pace);
+uint32_t __wrap_leati_lane_tuner_step(leati_lane_tuner *spread, const leati_throughput *pace) {
   if (pace_room == 0) {
-    return __real_leati_spread_step(spread, pace);
+    return __real_leati_lane_tuner_step(spread, pace);
   }
   if (pace_count < pace_room) {
     paces[pace_count++] = *pace;
@@ -76,7 +76,7 @@ static void put_list(int which, int commands) {
   assert_ok(h.api->stream->flush(two[which], &err));
 }
 
-static void an_epoch_tells_what_all_lanes_did_in_it(void **state) {
+static void an_interval_tells_what_all_lanes_did_in_it(void **state) {
   (void)state;
   enum { LISTS = 200 };
   open_two();
@@ -86,15 +86,15 @@ static void an_epoch_tells_what_all_lanes_did_in_it(void **state) {
       put_list(0, 1);
       put_list(1, 3);
     }
-    /* After the first epoch there are two lanes. An idle stream stays where it is. */
+    /* After the first interval there are two lanes. An idle stream stays where it is. */
     for (int i = 0; i < 2; ++i) {
-      two[i]->lane = leati_lane_of(h.device->counters[i]);
+      two[i]->lane = leati_lane_of(h.device->semaphores[i]);
     }
   }
   assert_int_equal(pace_count, pace_room);
   for (unsigned i = 0; i < pace_count; ++i) {
     assert_int_equal(paces[i].streams, 2);
-    /* An epoch ends with some list of a lane, up to 16 of them late. */
+    /* An interval ends with some list of a lane, up to 16 of them late. */
     assert_true(paces[i].commands >= 4 * (LISTS - 16) && paces[i].commands <= 4 * (LISTS + 16));
     /* Nobody waited for them. */
     assert_true(paces[i].list_s == 0);
@@ -102,7 +102,7 @@ static void an_epoch_tells_what_all_lanes_did_in_it(void **state) {
   close_two();
 }
 
-/* Epochs of lists that run for 3 ms each, now and then with nothing more to do for 20 ms or for much longer. */
+/* Intervals of lists that run for 3 ms each, now and then with nothing more to do for 20 ms or for much longer. */
 static void run_seldom(void) {
   enum { LISTS = 50 };
   /* So that each list is waited for, and its end is seen. */
@@ -127,7 +127,7 @@ static void what_the_device_does_not_do_takes_it_no_time(void **state) {
   open_two();
   run_seldom();
   for (unsigned i = 0; i < pace_count; ++i) {
-    /* The last ones of an epoch may run after it. */
+    /* The last ones of an interval may run after it. */
     assert_true(paces[i].commands > 300 && paces[i].commands < 400);
     assert_true(paces[i].list_s > 0.0029 && paces[i].list_s < 0.0031);
   }
@@ -138,7 +138,7 @@ static void a_lane_at_work_leaves_no_idle_time(void **state) {
   (void)state;
   open_two();
   /* As if something else ran there. */
-  leati_lane *const other = leati_lane_of(h.device->counters[1]);
+  leati_lane *const other = leati_lane_of(h.device->semaphores[1]);
   (void)atomic_fetch_add_explicit(&other->lists, 1, memory_order_relaxed);
   run_seldom();
   for (unsigned i = 0; i < pace_count; ++i) {
@@ -176,7 +176,7 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
       CASE(a_lane_at_work_leaves_no_idle_time),
       CASE(a_lane_with_many_batches_leaves_no_idle_time),
-      CASE(an_epoch_tells_what_all_lanes_did_in_it),
+      CASE(an_interval_tells_what_all_lanes_did_in_it),
       CASE(what_the_device_does_not_do_takes_it_no_time),
 #undef CASE
   };

@@ -402,9 +402,9 @@ static void a_group_goes_in_parts_where_memory_is_short(void **state) {
   chain *const elsewhere = &chains[0], *const in_two = &chains[1];
   open_device(2, "2");
   open_chains();
-  leati_lane *const lane = leati_lane_of(h.device->counters[0]);
-  /* It takes no more tapes than it needs. */
-  lane->tape_count = UINT32_MAX;
+  leati_lane *const lane = leati_lane_of(h.device->semaphores[0]);
+  /* It takes no more command buffers than it needs. */
+  lane->command_buffer_count = UINT32_MAX;
   nulldriver_set_mode(NULLDRIVER_LAZY, 0);
   assert_int_equal(hand_over(in_two), LEAT_OK);
   assert_int_equal(hand_over(elsewhere), LEAT_OK);
@@ -487,7 +487,7 @@ static void a_device_may_be_lost_while_it_is_synchronised(void **state) {
 
 static atomic_uint lanes_seen; /* bits of the lanes that lists went to; relaxed */
 
-/* Takes so long that lists gain by lanes of their own (LONG_S of spread.c). */
+/* Takes so long that lists gain by lanes of their own (LONG_S of lane_tuner.c). */
 static void compute_slowly(const nulldriver_dispatch *dispatch, void *user) {
   const struct timespec nap = {.tv_nsec = 400000};
   (void)nanosleep(&nap, NULL);

@@ -180,7 +180,7 @@ static void owners_leave_no_row_of_timelines(void **state) {
   static blocks t;
   open_device();
   leat_stream *const own = make_stream();
-  leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+  leati_lane *const lane = leati_lane_of(h.device->semaphores[0]);
   take_blocks(&t, NULL);
   assert_int_equal(put_run(&t, own, 1), LEAT_OK);
   assert_ok(h.api->stream->synchronize(own, &err));
@@ -301,7 +301,7 @@ static void owners_leave_no_row_of_lists(void **state) {
   static blocks t;
   uint32_t lists = 0;
   open_device();
-  leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+  leati_lane *const lane = leati_lane_of(h.device->semaphores[0]);
   take_blocks(&t, NULL);
   for (int round = 0; round < ROUNDS; ++round) {
     nulldriver_set_mode(NULLDRIVER_HELD, 0);

@@ -53,7 +53,7 @@ static uint64_t written_for_row(blocks *t, leat_stream *stream, int operators) {
 /* Nor is a timestamp repeated, which goes to another place each time. */
 static void what_comes_again_is_not_written_again(void **state) {
   (void)state;
-  /* As many lists as a lane makes tapes for. */
+  /* As many lists as a lane makes command buffers for. */
   enum { STREAMS = 8, ROUNDS = 20 };
   static blocks t[STREAMS];
   leat_stream *streams[STREAMS];
@@ -69,13 +69,14 @@ static void what_comes_again_is_not_written_again(void **state) {
     assert_int_equal(written_for_run(&t[i % STREAMS], streams[i % STREAMS], seed++), 0);
   }
   /* Where another one attends the lane too they are. */
-  leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+  leati_lane *const lane = leati_lane_of(h.device->semaphores[0]);
   leati_lane_attend(lane);
   for (int i = 0; i < ROUNDS; ++i) {
     assert_true(written_for_run(&t[0], streams[0], seed++) > 0);
   }
   leati_lane_leave(lane, true);
-  /* A segment and the staging that the tapes name go, and its handles may come back as those of something else. */
+  /* A segment and the staging that the command buffers name go, and its handles may come back as those of something
+   * else. */
   uint64_t large;
   assert_ok(h.api->memory->alloc(h.device, UINT64_C(64) << 20, NULL, &large, &err));
   assert_ok(h.api->memory->free(h.device, large, &err));
@@ -202,11 +203,11 @@ static void a_lane_with_much_to_do_is_not_taken_for_an_empty_one(void **state) {
   leat_stream_info where[2] = {{.struct_size = sizeof(where[0])}, {.struct_size = sizeof(where[0])}};
   take_blocks(&t, busy);
   nulldriver_set_mode(NULLDRIVER_HELD, 0);
-  for (uint32_t i = 0; i < LEATI_RHYTHM_BATCHES; ++i) {
+  for (uint32_t i = 0; i < LEATI_BATCHES_REMEMBERED; ++i) {
     assert_int_equal(rectify(&t, busy), LEAT_OK);
     assert_ok(h.api->stream->flush(busy, &err));
   }
-  assert_int_equal(nulldriver_pending(), LEATI_RHYTHM_BATCHES);
+  assert_int_equal(nulldriver_pending(), LEATI_BATCHES_REMEMBERED);
   assert_int_equal(rectify(&t, next), LEAT_OK);
   assert_ok(h.api->stream->flush(next, &err));
   assert_ok(h.api->stream->info(busy, &where[0], &err));

@@ -351,7 +351,7 @@ static void who_needs_a_list_that_a_leader_submits_sleeps(void **state) {
     pthread_t stuck, thread;
     open_configured("LEAT_WAIT_SPIN_US", "0");
     atomic_store(&wanting_thread, 0);
-    const leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+    const leati_lane *const lane = leati_lane_of(h.device->semaphores[0]);
     leat_stream *const stream = make_stream();
     follower f = {.stream = make_stream(), .event = make_event()};
     take_blocks(&t[0], NULL);
@@ -395,9 +395,9 @@ static void *want(void *unused) {
 }
 
 static pthread_t wanting;
-void __real_leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_epoch);
-void __wrap_leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_epoch);
-void __wrap_leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_epoch) {
+void __real_leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_interval);
+void __wrap_leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_interval);
+void __wrap_leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_interval) {
   if (atomic_exchange(&want_next, false)) {
     wanted = submission;
     start_thread(&wanting, want, NULL);
@@ -405,7 +405,7 @@ void __wrap_leati_lane_add(leati_lane *lane, leati_submission *submission, uint3
       (void)sched_yield();
     }
   }
-  __real_leati_lane_add(lane, submission, inout_epoch);
+  __real_leati_lane_add(lane, submission, inout_interval);
 }
 
 static void who_needs_a_list_that_is_being_handed_over_sleeps(void **state) {
@@ -437,9 +437,9 @@ static void who_waits_looks_after_its_lane(void **state) {
     pthread_t thread;
     /* One lane as yet. */
     open_configured("LEAT_WAIT_SPIN_US", spins[i]);
-    leati_lane *const lane = leati_lane_of(h.device->counters[0]);
+    leati_lane *const lane = leati_lane_of(h.device->semaphores[0]);
     /* It learns nothing of how long things take here, and keeps two batches in flight. */
-    atomic_store_explicit(&lane->rhythm.ended, UINT64_MAX, memory_order_relaxed);
+    atomic_store_explicit(&lane->batching.ended, UINT64_MAX, memory_order_relaxed);
     leat_stream *const streams[3] = {make_stream(), make_stream(), make_stream()};
     leat_event *const event = make_event();
     take_blocks(&t, NULL);

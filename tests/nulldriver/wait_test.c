@@ -125,7 +125,7 @@ static uint64_t cpu_ns(void) {
 
 /* Batches to have in flight, as learnt. */
 static uint32_t in_flight(void) {
-  return leati_rhythm_in_flight(&leati_lane_of(h.device->counters[0])->rhythm);
+  return leati_batching_in_flight(&leati_lane_of(h.device->semaphores[0])->batching);
 }
 
 static void a_spin_of_zero_blocks_at_once(void **state) {

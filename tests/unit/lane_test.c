@@ -57,7 +57,7 @@ static VkResult nothing_has_run(VkDevice device, VkSemaphore semaphore, uint64_t
   return VK_SUCCESS;
 }
 
-/* What the driver tells of the lane's counter, however much has run. */
+/* What the driver tells of the lane's timeline semaphore, however much has run. */
 static uint64_t told;
 
 static VkResult tell(VkDevice device, VkSemaphore semaphore, uint64_t *out_value) {
@@ -81,7 +81,7 @@ static void leave(leati_lane *lane) {
 static void open_bench(void **state, bench *t) {
   memset(t, 0, sizeof(*t));
   t->f = fixture_of(state);
-  t->lane = leati_lane_of(t->f->device->counters[0]);
+  t->lane = leati_lane_of(t->f->device->semaphores[0]);
   t->shape[0] = ELEMENTS;
   refusal = VK_SUCCESS;
   meanwhile = NULL;
@@ -100,7 +100,7 @@ static void open_bench(void **state, bench *t) {
   /* Whatever batches took here until now; the last end need not have been noted. */
   leati_lane_attend(t->lane);
   leati_lane_leave(t->lane, true);
-  atomic_store_explicit(&t->lane->rhythm.in_flight, 2, memory_order_relaxed);
+  atomic_store_explicit(&t->lane->batching.in_flight, 2, memory_order_relaxed);
   driver = t->f->device->vk;
   submits = 0;
   t->f->device->vk.QueueSubmit = count_submits;
@@ -109,9 +109,9 @@ static void open_bench(void **state, bench *t) {
 static void close_bench(bench *t) {
   t->f->device->vk = driver;
   /* Everything has run or was lost, so the lane has nothing to do. */
-  const uint64_t submitted = atomic_load_explicit(&t->lane->counter.submitted, memory_order_relaxed);
+  const uint64_t submitted = atomic_load_explicit(&t->lane->semaphore.submitted, memory_order_relaxed);
   assert_int_equal(atomic_load_explicit(&t->lane->lists, memory_order_relaxed),
-                   leati_rhythm_lists(&t->lane->rhythm, submitted));
+                   leati_batching_lists(&t->lane->batching, submitted));
   for (int i = 0; i < STREAMS; ++i) {
     assert_ok(t->f->api->memory->free(t->f->device, t->blocks[i], &err));
     assert_ok(t->f->api->stream->destroy(t->streams[i], &err));
@@ -214,7 +214,7 @@ static void lists_wait_for_company_while_one_long_group_is_in_flight(void **stat
   bench t;
   open_bench(state, &t);
   t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
-  atomic_store_explicit(&t.lane->rhythm.in_flight, 1, memory_order_relaxed);
+  atomic_store_explicit(&t.lane->batching.in_flight, 1, memory_order_relaxed);
   attend(t.lane);
   for (int i = 0; i < 3; ++i) {
     assert_int_equal(put(&t, i, i * 100), LEAT_OK);
@@ -257,7 +257,7 @@ static void run_together(bench *t, uint64_t ns) {
   /* Who finds his list done need not have looked at the lane. */
   attend(t->lane);
   leave(t->lane);
-  atomic_store_explicit(&t->lane->rhythm.ended_ns, ns, memory_order_relaxed);
+  atomic_store_explicit(&t->lane->batching.ended_ns, ns, memory_order_relaxed);
 }
 
 static void those_who_ran_together_are_waited_for(void **state) {
@@ -281,7 +281,7 @@ static void those_who_ran_together_are_waited_for(void **state) {
       hand_over(&t, 1, 20);
       look(&t);
     } else if (how == IT_DOES_NOT_COME_IN_TIME) {
-      atomic_store_explicit(&t.lane->rhythm.ended_ns, 0, memory_order_relaxed);
+      atomic_store_explicit(&t.lane->batching.ended_ns, 0, memory_order_relaxed);
       look(&t);
     } else if (how == SOMEBODY_IS_IN_HASTE) {
       leati_lane_help(t.lane);
@@ -303,42 +303,42 @@ static void those_who_ran_together_are_waited_for(void **state) {
 }
 
 static uint64_t sent_at(const bench *t, uint64_t batch) {
-  return atomic_load_explicit(&t->lane->rhythm.sent_ns[batch % LEATI_RHYTHM_BATCHES], memory_order_relaxed);
+  return atomic_load_explicit(&t->lane->batching.sent_ns[batch % LEATI_BATCHES_REMEMBERED], memory_order_relaxed);
 }
 
-static void the_rhythm_hears_of_each_batch(void **state) {
+static void the_batching_policy_hears_of_each_batch(void **state) {
   bench t;
   open_bench(state, &t);
-  leati_rhythm *const rhythm = &t.lane->rhythm;
-  atomic_store_explicit(&rhythm->wrote_ns, 0, memory_order_relaxed);
+  leati_batching *const batching = &t.lane->batching;
+  atomic_store_explicit(&batching->wrote_ns, 0, memory_order_relaxed);
   const uint64_t begin = leati_now_ns();
   hand_over(&t, 0, 1);
   hand_over(&t, 1, 2);
   leati_lane_help(t.lane);
   const uint64_t end = leati_now_ns();
-  const uint64_t batch = atomic_load_explicit(&t.lane->counter.submitted, memory_order_relaxed);
-  assert_int_equal(leati_rhythm_lists(rhythm, batch) - leati_rhythm_lists(rhythm, batch - 1), 2);
+  const uint64_t batch = atomic_load_explicit(&t.lane->semaphore.submitted, memory_order_relaxed);
+  assert_int_equal(leati_batching_lists(batching, batch) - leati_batching_lists(batching, batch - 1), 2);
   assert_in_range(sent_at(&t, batch), begin, end);
-  assert_in_range(atomic_load_explicit(&rhythm->wrote_ns, memory_order_relaxed), 1, end - begin);
+  assert_in_range(atomic_load_explicit(&batching->wrote_ns, memory_order_relaxed), 1, end - begin);
   /* Who watches tells it of the end. */
-  assert_false(leati_rhythm_knows(rhythm, batch));
-  while (!leati_counter_has(&t.lane->counter, batch)) {
-    assert_ok(leati_counter_poll(t.f->device, &t.lane->counter, &err));
+  assert_false(leati_batching_knows(batching, batch));
+  while (!leati_semaphore_has(&t.lane->semaphore, batch)) {
+    assert_ok(leati_semaphore_poll(t.f->device, &t.lane->semaphore, &err));
   }
   look(&t);
-  assert_true(leati_rhythm_knows(rhythm, batch));
+  assert_true(leati_batching_knows(batching, batch));
   check(&t, 0, 1);
   check(&t, 1, 2);
   /* And if nobody watched, who comes with the next list does, before it counts. */
   assert_int_equal(put(&t, 0, 3), LEAT_OK);
-  while (!leati_counter_has(&t.lane->counter, batch + 1)) {
-    assert_ok(leati_counter_poll(t.f->device, &t.lane->counter, &err));
+  while (!leati_semaphore_has(&t.lane->semaphore, batch + 1)) {
+    assert_ok(leati_semaphore_poll(t.f->device, &t.lane->semaphore, &err));
   }
-  assert_false(leati_rhythm_knows(rhythm, batch + 1));
+  assert_false(leati_batching_knows(batching, batch + 1));
   const uint32_t lists = atomic_load_explicit(&t.lane->lists, memory_order_relaxed);
   assert_int_equal(put(&t, 1, 4), LEAT_OK);
-  assert_true(leati_rhythm_knows(rhythm, batch + 1));
-  assert_int_equal(atomic_load_explicit(&rhythm->ended_lists, memory_order_relaxed), lists);
+  assert_true(leati_batching_knows(batching, batch + 1));
+  assert_int_equal(atomic_load_explicit(&batching->ended_lists, memory_order_relaxed), lists);
   check(&t, 0, 3);
   check(&t, 1, 4);
   close_bench(&t);
@@ -493,10 +493,10 @@ static void the_last_one_leaves_nothing_behind_while_somebody_looks(void **state
 
 /* All that the lane was given has run, but the driver tells of what had run before `batches` of it. */
 static void hide_the_last(bench *t, uint64_t batches) {
-  const uint64_t submitted = atomic_load_explicit(&t->lane->counter.submitted, memory_order_relaxed);
+  const uint64_t submitted = atomic_load_explicit(&t->lane->semaphore.submitted, memory_order_relaxed);
   const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                     .semaphoreCount = 1,
-                                    .pSemaphores = &t->lane->counter.semaphore,
+                                    .pSemaphores = &t->lane->semaphore.handle,
                                     .pValues = &submitted};
   assert_int_equal(driver.WaitSemaphores(driver.handle, &info, UINT64_MAX), VK_SUCCESS);
   told = submitted - batches;
@@ -549,24 +549,24 @@ static void who_learns_that_there_is_room_and_leaves_uses_it(void **state) {
     bench t;
     open_bench(state, &t);
     fill_lane(&t);
-    atomic_store_explicit(&t.lane->rhythm.in_flight, 1, memory_order_relaxed);
+    atomic_store_explicit(&t.lane->batching.in_flight, 1, memory_order_relaxed);
     attend(t.lane);
     attend(t.lane);
     assert_int_equal(put(&t, 2, 3), LEAT_OK);
     assert_int_equal(submits, 2);
     /* The first batch has ended, sooner than it was written, so there should be two again. The other attendant may
      * sleep. */
-    atomic_store_explicit(&t.lane->rhythm.wrote_ns, UINT64_C(1000000000000), memory_order_relaxed);
+    atomic_store_explicit(&t.lane->batching.wrote_ns, UINT64_C(1000000000000), memory_order_relaxed);
     ++told;
-    assert_ok(leati_counter_poll(t.f->device, &t.lane->counter, &err));
+    assert_ok(leati_semaphore_poll(t.f->device, &t.lane->semaphore, &err));
     if (looks_first != 0) {
       /* Lists ran in that batch, and are expected back. */
       look(&t);
     }
     leave(t.lane);
-    assert_int_equal(atomic_load_explicit(&t.lane->rhythm.in_flight, memory_order_relaxed), 2);
+    assert_int_equal(atomic_load_explicit(&t.lane->batching.in_flight, memory_order_relaxed), 2);
     assert_int_equal(submits, 3);
-    atomic_store_explicit(&t.lane->rhythm.wrote_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&t.lane->batching.wrote_ns, 0, memory_order_relaxed);
     leave(t.lane);
     show_all(&t);
     for (int i = 0; i < 3; ++i) {
@@ -576,7 +576,8 @@ static void who_learns_that_there_is_room_and_leaves_uses_it(void **state) {
   }
 }
 
-/* Looks at the counter so far, and the one at which another thread hands a list over and then a batch ends. */
+/* Looks at the timeline semaphore so far, and the one at which another thread hands a list over and then a batch ends.
+ */
 static unsigned looks, place;
 /* Waits in the driver for what had not come, while a list was queued for which there was room. */
 static unsigned overlooked;
@@ -601,7 +602,8 @@ static VkResult wait_for_everything(VkDevice device, const VkSemaphoreWaitInfo *
   return driver.WaitSemaphores(device, info, timeout_ns);
 }
 
-/* The list comes and the batch ends at each of the places where the thread that is going to block looks at the counter.
+/* The list comes and the batch ends at each of the places where the thread that is going to block looks at the timeline
+ * semaphore.
  */
 static void who_blocks_leaves_no_list_behind_for_which_there_is_room(void **state) {
   looks = place = 1;
@@ -652,7 +654,7 @@ static void *watch_until_it_leads(void *unused) {
   is_successor = true;
   while (!atomic_load(&went_on) || atomic_load_explicit(&visited->lane->queued, memory_order_relaxed) != NULL) {
     leati_lane_watch(visited->lane, &passed);
-    (void)leati_counter_poll(visited->f->device, &visited->lane->counter, NULL);
+    (void)leati_semaphore_poll(visited->f->device, &visited->lane->semaphore, NULL);
   }
   return NULL;
 }
@@ -662,7 +664,7 @@ static void *(*succeed)(void *);
 /* The lane has room as long as nothing is in flight. */
 static void let_all_run(bench *t) {
   hide_the_last(t, 0);
-  assert_ok(leati_counter_poll(t->f->device, &t->lane->counter, &err));
+  assert_ok(leati_semaphore_poll(t->f->device, &t->lane->semaphore, &err));
   show_all(t);
 }
 
@@ -814,7 +816,7 @@ int main(void) {
       cmocka_unit_test(lists_wait_for_company_while_two_groups_are_in_flight),
       cmocka_unit_test(lists_wait_for_company_while_one_long_group_is_in_flight),
       cmocka_unit_test(those_who_ran_together_are_waited_for),
-      cmocka_unit_test(the_rhythm_hears_of_each_batch),
+      cmocka_unit_test(the_batching_policy_hears_of_each_batch),
       cmocka_unit_test(who_led_last_goes_first_if_it_is_there),
       cmocka_unit_test(what_comes_while_a_list_is_submitted_needs_no_second_look),
       cmocka_unit_test(who_asks_for_an_event_helps_the_lane_along),

@@ -303,13 +303,13 @@ typedef struct leat_memory_stats {
   uint64_t reserved_bytes;    /**< taken from the driver */
   uint64_t reserved_peak;     /**< highest value of reserved_bytes */
   uint64_t allocation_count;  /**< calls of alloc() that succeeded */
-  uint64_t free_count;        /**< blocks given back */
+  uint64_t free_count;        /**< blocks freed */
   uint64_t driver_call_count; /**< allocations that went to the driver */
   uint64_t live_block_count;  /**< blocks that the caller holds now */
   uint64_t cached_bytes;      /**< of reserved_bytes, in no block that is held: free, or waiting for its last use */
   uint64_t staging_bytes;     /**< taken from the driver for copies and arguments, beside reserved_bytes */
   uint64_t limit_bytes;       /**< reserved_bytes and staging_bytes together are at most this: the high watermark */
-  uint64_t reclaim_count;     /**< times that cached memory was given back because of the limit or a shortage */
+  uint64_t reclaim_count; /**< times that cached memory was released to the driver because of the limit or a shortage */
 } leat_memory_stats;
 
 /** Figures of one size class. */
@@ -345,7 +345,7 @@ typedef struct leat_memory_api {
    * @param stream [in] the stream that will use the block first, or NULL
    * @param out_address [out] device address, aligned to 256 bytes; release with free()
    * @param err [out] what went wrong, may be NULL
-   * @errors LEAT_ERROR_OUT_OF_MEMORY: also after unused memory was given back to the driver */
+   * @errors LEAT_ERROR_OUT_OF_MEMORY: also after unused memory was released to the driver */
   int32_t (*alloc)(leat_device *device, uint64_t size, leat_stream *stream, uint64_t *out_address, leat_error *err);
   /** Gives a block back, in any state of use: it is reused only once the work that was put into streams before this
    * call no longer needs it. Never waits.
@@ -409,7 +409,7 @@ typedef struct leat_memory_api {
   /** Gives cached memory and staging that nothing uses back to the driver.
    * @threads any
    * @param device [in] an open device
-   * @param out_released [out] bytes of both given back; may be NULL
+   * @param out_released [out] bytes of both that were released; may be NULL
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*trim)(leat_device *device, uint64_t *out_released, leat_error *err);
@@ -577,7 +577,7 @@ typedef struct leat_pool_api {
    * @param err [out] what went wrong, may be NULL
    * @errors LEAT_ERROR_EXHAUSTED: none came free in time; LEAT_ERROR_OUT_OF_MEMORY */
   int32_t (*acquire)(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket, leat_error *err);
-  /** Gives back a stream that acquire() gave.
+  /** Releases a stream that acquire() gave.
    * @threads any
    * @param device [in] an open device
    * @param ticket what acquire() gave; a ticket serves once, and on its own device until that is closed. A ticket of a
@@ -601,7 +601,7 @@ typedef struct leat_pool_api {
    * @param err [out] what went wrong, may be NULL
    * @errors LEAT_ERROR_EXHAUSTED: no stream came free in time; LEAT_ERROR_OUT_OF_MEMORY */
   int32_t (*current)(leat_device *device, leat_stream **out, leat_error *err);
-  /** Binds a stream to the calling thread as its current one. Takes, gives back and transfers nothing: whoever holds
+  /** Binds a stream to the calling thread as its current one. Acquires, releases and transfers nothing: whoever holds
    * the stream goes on holding it, and the thread keeps its own.
    * @threads any
    * @param device [in] an open device

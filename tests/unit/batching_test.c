@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a lane learns of its batches: how many to have in flight, and whom to wait for. Times are made up. */
-#include "streams/rhythm.h"
+#include "streams/batching.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,36 +13,36 @@
 
 /* A lane, and where it stands. */
 typedef struct lane {
-  leati_rhythm rhythm;
+  leati_batching batching;
   uint64_t now, sent, ended; /* time; batches */
   uint32_t lists;            /* handed over */
 } lane;
 
 static void begin(lane *l) {
   *l = (lane){.now = 1000000 * US};
-  leati_rhythm_begin(&l->rhythm);
+  leati_batching_begin(&l->batching);
 }
 
 /* The leader submits a batch; writing takes `wrote` us. */
 static void submit(lane *l, uint32_t lists, uint64_t wrote) {
   l->lists += lists;
   l->now += wrote * US;
-  leati_rhythm_write(&l->rhythm, wrote * US);
-  leati_rhythm_send(&l->rhythm, ++l->sent, lists, l->now);
+  leati_batching_wrote(&l->batching, wrote * US);
+  leati_batching_submitted(&l->batching, ++l->sent, lists, l->now);
 }
 
 /* The next batch ends so much later. */
 static void end(lane *l, uint64_t us) {
   l->now += us * US;
-  leati_rhythm_end(&l->rhythm, ++l->ended, l->lists, l->now, true);
+  leati_batching_ended(&l->batching, ++l->ended, l->lists, l->now, true);
 }
 
 static void two_in_flight_where_nothing_is_known(void **state) {
   (void)state;
   lane l;
   begin(&l);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
-  assert_int_equal(leati_rhythm_company(&l.rhythm, 0), 0);
+  assert_int_equal(leati_batching_in_flight(&l.batching), 2);
+  assert_int_equal(leati_batching_gather_until(&l.batching, 0), 0);
 }
 
 static void one_in_flight_where_batches_take_longer_than_the_next_one_to_come(void **state) {
@@ -54,12 +54,12 @@ static void one_in_flight_where_batches_take_longer_than_the_next_one_to_come(vo
   submit(&l, 4, 15);
   end(&l, 70);
   end(&l, 85);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  assert_int_equal(leati_batching_in_flight(&l.batching), 1);
   /* All in one, which takes twice as long to write: still worth it. */
   for (int i = 0; i < 3; ++i) {
     submit(&l, 8, 30);
     end(&l, 90);
-    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+    assert_int_equal(leati_batching_in_flight(&l.batching), 1);
   }
 }
 
@@ -72,14 +72,14 @@ static void two_in_flight_where_writing_takes_as_long_as_running(void **state) {
     submit(&l, 16, 50);
     end(&l, 60);
     end(&l, 100);
-    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+    assert_int_equal(leati_batching_in_flight(&l.batching), 2);
   }
   /* Short ones, on a device that is far away: most of it is the way. */
   begin(&l);
   for (int i = 0; i < 3; ++i) {
     submit(&l, 1, 2);
     end(&l, 45);
-    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+    assert_int_equal(leati_batching_in_flight(&l.batching), 2);
   }
 }
 
@@ -93,7 +93,7 @@ static void a_batch_takes_from_the_end_of_the_one_before(void **state) {
   }
   for (int i = 0; i < 8; ++i) {
     end(&l, 45);
-    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+    assert_int_equal(leati_batching_in_flight(&l.batching), 2);
   }
 }
 
@@ -103,10 +103,10 @@ static void other_work_is_learnt_with_its_first_batch(void **state) {
   begin(&l);
   submit(&l, 2, 5);
   end(&l, 1000);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  assert_int_equal(leati_batching_in_flight(&l.batching), 1);
   submit(&l, 2, 5);
   end(&l, 12);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+  assert_int_equal(leati_batching_in_flight(&l.batching), 2);
 }
 
 static void one_in_flight_only_where_lists_meet(void **state) {
@@ -119,13 +119,13 @@ static void one_in_flight_only_where_lists_meet(void **state) {
   for (int i = 0; i < BATCHES; ++i) {
     submit(&l, 1, 5);
     end(&l, 100);
-    one += leati_rhythm_in_flight(&l.rhythm) == 1 ? 1u : 0u;
+    one += leati_batching_in_flight(&l.batching) == 1 ? 1u : 0u;
   }
   assert_in_range(one, 1, BATCHES / 10);
   /* Then they run in step: found out in time, and kept, though now and then one is late. */
   unsigned in_a_row = 0;
   for (int i = 0; i < BATCHES && in_a_row < 100; ++i) {
-    const bool together = leati_rhythm_in_flight(&l.rhythm) == 1;
+    const bool together = leati_batching_in_flight(&l.batching) == 1;
     submit(&l, together && i % 10 != 0 ? 2 : 1, 5);
     end(&l, 100);
     in_a_row = together ? in_a_row + 1 : 0;
@@ -137,10 +137,10 @@ static void one_in_flight_only_where_lists_meet(void **state) {
 static uint32_t after_one(uint32_t in_flight, uint64_t wrote, uint64_t took) {
   lane l;
   begin(&l);
-  atomic_store_explicit(&l.rhythm.in_flight, in_flight, memory_order_relaxed);
+  atomic_store_explicit(&l.batching.in_flight, in_flight, memory_order_relaxed);
   submit(&l, 2, wrote);
   end(&l, took);
-  return leati_rhythm_in_flight(&l.rhythm);
+  return leati_batching_in_flight(&l.batching);
 }
 
 static void what_the_queue_would_lose_counts(void **state) {
@@ -165,14 +165,14 @@ static void lists_need_not_meet_all_the_time(void **state) {
   for (int i = 0; i < 100; ++i) {
     submit(&l, i % 15 == 14 ? 2 : 1, 2);
     end(&l, 100);
-    assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+    assert_int_equal(leati_batching_in_flight(&l.batching), 1);
   }
   /* A thread alone, with long and short ones in turn: none is taken for a meeting. */
   unsigned one = 0;
   for (int i = 0; i < 1000; ++i) {
     submit(&l, 1, 2);
     end(&l, i % 2 == 0 ? 100 : 12);
-    one += leati_rhythm_in_flight(&l.rhythm) == 1 ? 1u : 0u;
+    one += leati_batching_in_flight(&l.batching) == 1 ? 1u : 0u;
   }
   assert_in_range(one, 1, 100);
 }
@@ -186,14 +186,14 @@ static void several_that_are_seen_at_once_are_told_apart(void **state) {
   }
   l.ended += 7;
   end(&l, 80);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+  assert_int_equal(leati_batching_in_flight(&l.batching), 2);
   /* The one that was sent first began first. */
   submit(&l, 2, 1);
   l.now += 90 * US;
   submit(&l, 2, 1);
   l.ended += 1;
   end(&l, 70);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
+  assert_int_equal(leati_batching_in_flight(&l.batching), 1);
 }
 
 static void an_end_that_nobody_watched_teaches_no_time(void **state) {
@@ -202,18 +202,18 @@ static void an_end_that_nobody_watched_teaches_no_time(void **state) {
   begin(&l);
   submit(&l, 3, 2);
   end(&l, 1000);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
-  const uint64_t long_ns = leati_rhythm_company(&l.rhythm, l.lists) - l.now;
+  assert_int_equal(leati_batching_in_flight(&l.batching), 1);
+  const uint64_t long_ns = leati_batching_gather_until(&l.batching, l.lists) - l.now;
   submit(&l, 3, 2);
   l.now += 5000 * US;
-  leati_rhythm_end(&l.rhythm, ++l.ended, l.lists, l.now, false);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
-  assert_true(leati_rhythm_company(&l.rhythm, l.lists) - l.now < long_ns);
+  leati_batching_ended(&l.batching, ++l.ended, l.lists, l.now, false);
+  assert_int_equal(leati_batching_in_flight(&l.batching), 1);
+  assert_true(leati_batching_gather_until(&l.batching, l.lists) - l.now < long_ns);
   /* Nor does a batch without lists, which is there for a sync file. */
   submit(&l, 0, 2);
   end(&l, 12);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 1);
-  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists), 0);
+  assert_int_equal(leati_batching_in_flight(&l.batching), 1);
+  assert_int_equal(leati_batching_gather_until(&l.batching, l.lists), 0);
 }
 
 static void what_lists_take_adds_up(void **state) {
@@ -228,13 +228,13 @@ static void what_lists_take_adds_up(void **state) {
   l.now += 5000 * US;
   submit(&l, 4, 2);
   end(&l, 50);
-  assert_int_equal(leati_rhythm_seen_lists(&l.rhythm), 9);
-  assert_int_equal(leati_rhythm_busy_ns(&l.rhythm), 150 * US);
+  assert_int_equal(leati_batching_seen_lists(&l.batching), 9);
+  assert_int_equal(leati_batching_busy_ns(&l.batching), 150 * US);
   /* Nobody knows what this one took. */
   submit(&l, 4, 2);
-  leati_rhythm_end(&l.rhythm, ++l.ended, l.lists, l.now + 5000 * US, false);
-  assert_int_equal(leati_rhythm_seen_lists(&l.rhythm), 9);
-  assert_int_equal(leati_rhythm_busy_ns(&l.rhythm), 150 * US);
+  leati_batching_ended(&l.batching, ++l.ended, l.lists, l.now + 5000 * US, false);
+  assert_int_equal(leati_batching_seen_lists(&l.batching), 9);
+  assert_int_equal(leati_batching_busy_ns(&l.batching), 150 * US);
 }
 
 /* More batches than are remembered: what they take is not put down to a few of them. */
@@ -249,8 +249,8 @@ static void many_batches_in_flight_make_no_long_lists(void **state) {
     for (int i = 0; i < most; ++i) {
       end(&l, 5);
     }
-    const uint32_t seen = leati_rhythm_seen_lists(&l.rhythm);
-    const uint64_t busy = leati_rhythm_busy_ns(&l.rhythm);
+    const uint32_t seen = leati_batching_seen_lists(&l.batching);
+    const uint64_t busy = leati_batching_busy_ns(&l.batching);
     if (seen > (uint32_t)most || busy > 5 * US * seen) {
       print_message("%d batches: seen %u, busy %u us\n", most, seen, (unsigned)(busy / US));
     }
@@ -264,12 +264,12 @@ static uint64_t company_after(uint64_t us) {
   begin(&l);
   submit(&l, 3, 2);
   end(&l, us);
-  const uint64_t until = leati_rhythm_company(&l.rhythm, l.lists);
+  const uint64_t until = leati_batching_gather_until(&l.batching, l.lists);
   assert_true(until > l.now);
   /* Until as many have come. */
-  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists + 2), until);
-  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists + 3), 0);
-  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists + 4), 0);
+  assert_int_equal(leati_batching_gather_until(&l.batching, l.lists + 2), until);
+  assert_int_equal(leati_batching_gather_until(&l.batching, l.lists + 3), 0);
+  assert_int_equal(leati_batching_gather_until(&l.batching, l.lists + 4), 0);
   return until - l.now;
 }
 
@@ -289,13 +289,13 @@ static void lists_are_counted_through_their_overflow(void **state) {
   lane l;
   begin(&l);
   l.lists = UINT32_MAX - 1;
-  leati_rhythm_send(&l.rhythm, ++l.sent, UINT32_MAX - 1, l.now);
+  leati_batching_submitted(&l.batching, ++l.sent, UINT32_MAX - 1, l.now);
   submit(&l, 4, 2);
   l.ended = 1;
   end(&l, 10);
   assert_int_equal(l.lists, 2);
-  assert_true(leati_rhythm_company(&l.rhythm, l.lists + 3) != 0);
-  assert_int_equal(leati_rhythm_company(&l.rhythm, l.lists + 4), 0);
+  assert_true(leati_batching_gather_until(&l.batching, l.lists + 3) != 0);
+  assert_int_equal(leati_batching_gather_until(&l.batching, l.lists + 4), 0);
 }
 
 static void an_end_that_is_known_teaches_nothing(void **state) {
@@ -304,13 +304,13 @@ static void an_end_that_is_known_teaches_nothing(void **state) {
   begin(&l);
   submit(&l, 1, 2);
   submit(&l, 1, 2);
-  leati_rhythm_end(&l.rhythm, 2, l.lists, l.now + 15 * US, true);
-  assert_true(leati_rhythm_knows(&l.rhythm, 2));
-  assert_false(leati_rhythm_knows(&l.rhythm, 3));
+  leati_batching_ended(&l.batching, 2, l.lists, l.now + 15 * US, true);
+  assert_true(leati_batching_knows(&l.batching, 2));
+  assert_false(leati_batching_knows(&l.batching, 3));
   /* Somebody slow says so again, and of the one before. */
-  leati_rhythm_end(&l.rhythm, 2, l.lists, l.now + 5000 * US, true);
-  leati_rhythm_end(&l.rhythm, 1, l.lists, l.now + 5000 * US, true);
-  assert_int_equal(leati_rhythm_in_flight(&l.rhythm), 2);
+  leati_batching_ended(&l.batching, 2, l.lists, l.now + 5000 * US, true);
+  leati_batching_ended(&l.batching, 1, l.lists, l.now + 5000 * US, true);
+  assert_int_equal(leati_batching_in_flight(&l.batching), 2);
 }
 
 int main(void) {
@@ -331,5 +331,5 @@ int main(void) {
       cmocka_unit_test(lists_are_counted_through_their_overflow),
       cmocka_unit_test(an_end_that_is_known_teaches_nothing),
   };
-  return cmocka_run_group_tests_name("rhythm", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("batching", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /* How lists are written side by side into one command buffer. A list is a word here: each letter is a command, small
  * ones are dispatches and capitals copies, and '|' stands for a barrier that the next command needs. What was written
  * is such a word too, with the stages of each barrier: c computes, t transfers, h is the host. */
-#include "streams/tape.h"
+#include "streams/command_buffer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -118,9 +118,9 @@ static leati_submission *spell(list *l, const void *stream, const char *word) {
   return &l->submission;
 }
 
-/* Writes lists to a tape, past the driver; `written` then has the word. */
-static int32_t write_past(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count,
-                          bool hold) {
+/* Writes lists to a command buffer, past the driver; `written` then has the word. */
+static int32_t write_past(leat_device *device, leati_command_buffer *command_buffer, leati_submission *const *lists,
+                          uint32_t count, bool hold) {
   driver = device->vk;
   device->vk.CmdPipelineBarrier = on_barrier;
   device->vk.CmdDispatch = on_dispatch;
@@ -129,7 +129,7 @@ static int32_t write_past(leat_device *device, leati_tape *tape, leati_submissio
   device->vk.CmdBindDescriptorSets = on_sets;
   written[0] = '\0';
   leat_error err = {.struct_size = sizeof(err)};
-  const int32_t status = leati_tape_write(device, tape, lists, count, hold, &err);
+  const int32_t status = leati_command_buffer_write(device, command_buffer, lists, count, hold, &err);
   device->vk = driver;
   return status;
 }
@@ -137,10 +137,10 @@ static int32_t write_past(leat_device *device, leati_tape *tape, leati_submissio
 /* Writes lists and compares what came out. */
 static void expect(void **state, leati_submission *const *lists, uint32_t count, const char *word) {
   leat_device *const device = fixture_of(state)->device;
-  leati_tape *tape;
-  assert_ok(leati_tape_create(device, &tape, &err));
-  const int32_t status = write_past(device, tape, lists, count, true);
-  leati_tapes_destroy(device, tape);
+  leati_command_buffer *command_buffer;
+  assert_ok(leati_command_buffer_create(device, &command_buffer, &err));
+  const int32_t status = write_past(device, command_buffer, lists, count, true);
+  leati_command_buffers_destroy(device, command_buffer);
   assert_int_equal(status, LEAT_OK);
   assert_string_equal(written, word);
 }
@@ -186,17 +186,17 @@ static void downloads_are_shown_to_the_host_at_the_end(void **state) {
 }
 
 static void as_many_lists_as_there_is_room_for(void **state) {
-  static list l[LEATI_TAPE_LISTS_MAX];
-  leati_submission *lists[LEATI_TAPE_LISTS_MAX];
-  static char owners[LEATI_TAPE_LISTS_MAX];
+  static list l[LEATI_COMMAND_BUFFER_LISTS_MAX];
+  leati_submission *lists[LEATI_COMMAND_BUFFER_LISTS_MAX];
+  static char owners[LEATI_COMMAND_BUFFER_LISTS_MAX];
   char word[WORD_MAX] = "";
-  for (int i = 0; i < LEATI_TAPE_LISTS_MAX; ++i) {
+  for (int i = 0; i < LEATI_COMMAND_BUFFER_LISTS_MAX; ++i) {
     lists[i] = spell(&l[i], &owners[i], "a|b");
     word[i] = 'a';
   }
   strcat(word, "[c>c]");
-  memset(word + strlen(word), 'b', LEATI_TAPE_LISTS_MAX);
-  expect(state, lists, LEATI_TAPE_LISTS_MAX, word);
+  memset(word + strlen(word), 'b', LEATI_COMMAND_BUFFER_LISTS_MAX);
+  expect(state, lists, LEATI_COMMAND_BUFFER_LISTS_MAX, word);
 }
 
 static VkResult refuse_to_begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo *info) {
@@ -206,7 +206,7 @@ static VkResult refuse_to_begin(VkCommandBuffer commands, const VkCommandBufferB
 }
 
 /* What a list may differ in from "ab|c|D|ef", and what is the same for all. */
-static bool holds_other(const leat_device *device, const leati_tape *tape, unsigned way) {
+static bool holds_other(const leat_device *device, const leati_command_buffer *command_buffer, unsigned way) {
   static const char *const words[] = {"ab|c|D|eg", "ab|c|D|e", "ab|c|D|efg", "abc|D|ef", "ab|c|E|ef", "ab|c|d|ef", ""};
   enum { WORDS = sizeof(words) / sizeof(words[0]) };
   list l;
@@ -251,48 +251,49 @@ static bool holds_other(const leat_device *device, const leati_tape *tape, unsig
     default:
       assert_int_equal(way, WORDS + 11);
       /* No difference. */
-      return leati_tape_holds(device, tape, other);
+      return leati_command_buffer_holds(device, command_buffer, other);
   }
-  assert_false(leati_tape_holds(device, tape, other));
+  assert_false(leati_command_buffer_holds(device, command_buffer, other));
   return false;
 }
 
-static void a_tape_holds_the_one_list_on_it(void **state) {
+static void a_command_buffer_holds_the_one_list_in_it(void **state) {
   leat_device *const device = fixture_of(state)->device;
-  leati_tape *tape;
+  leati_command_buffer *command_buffer;
   list l[2];
   leati_submission *const lists[] = {spell(&l[0], &streams[0], "ab|c|D|ef"), spell(&l[1], &streams[1], "a")};
   list nothing;
   const leati_submission *const empty = spell(&nothing, &streams[0], "");
-  assert_ok(leati_tape_create(device, &tape, &err));
-  assert_false(leati_tape_holds(device, tape, lists[0]));
-  assert_false(leati_tape_holds(device, tape, empty));
-  assert_ok(write_past(device, tape, lists, 1, true));
-  assert_true(leati_tape_holds(device, tape, lists[0]));
+  assert_ok(leati_command_buffer_create(device, &command_buffer, &err));
+  assert_false(leati_command_buffer_holds(device, command_buffer, lists[0]));
+  assert_false(leati_command_buffer_holds(device, command_buffer, empty));
+  assert_ok(write_past(device, command_buffer, lists, 1, true));
+  assert_true(leati_command_buffer_holds(device, command_buffer, lists[0]));
   /* Whose it is does not matter, all else does. */
   unsigned way = 0;
-  while (!holds_other(device, tape, way)) {
+  while (!holds_other(device, command_buffer, way)) {
     ++way;
   }
   /* A handle may be that of another object by now. */
   (void)atomic_fetch_add_explicit(&device->destroyed, 1, memory_order_relaxed);
-  assert_false(leati_tape_holds(device, tape, lists[0]));
-  assert_ok(write_past(device, tape, lists, 1, true));
-  assert_true(leati_tape_holds(device, tape, lists[0]));
+  assert_false(leati_command_buffer_holds(device, command_buffer, lists[0]));
+  assert_ok(write_past(device, command_buffer, lists, 1, true));
+  assert_true(leati_command_buffer_holds(device, command_buffer, lists[0]));
   /* It is gone as soon as another is begun. */
   const leati_vk_device kept = device->vk;
   device->vk.BeginCommandBuffer = refuse_to_begin;
-  assert_int_equal(leati_tape_write(device, tape, &lists[1], 1, true, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(leati_command_buffer_write(device, command_buffer, &lists[1], 1, true, NULL),
+                   LEAT_ERROR_OUT_OF_MEMORY);
   device->vk = kept;
-  assert_false(leati_tape_holds(device, tape, lists[0]));
-  assert_false(leati_tape_holds(device, tape, lists[1]));
-  assert_ok(write_past(device, tape, lists, 1, false));
-  assert_false(leati_tape_holds(device, tape, lists[0]));
-  assert_ok(write_past(device, tape, lists, 2, true));
-  assert_false(leati_tape_holds(device, tape, lists[0]));
-  assert_false(leati_tape_holds(device, tape, lists[1]));
-  assert_false(leati_tape_holds(device, tape, empty));
-  leati_tapes_destroy(device, tape);
+  assert_false(leati_command_buffer_holds(device, command_buffer, lists[0]));
+  assert_false(leati_command_buffer_holds(device, command_buffer, lists[1]));
+  assert_ok(write_past(device, command_buffer, lists, 1, false));
+  assert_false(leati_command_buffer_holds(device, command_buffer, lists[0]));
+  assert_ok(write_past(device, command_buffer, lists, 2, true));
+  assert_false(leati_command_buffer_holds(device, command_buffer, lists[0]));
+  assert_false(leati_command_buffer_holds(device, command_buffer, lists[1]));
+  assert_false(leati_command_buffer_holds(device, command_buffer, empty));
+  leati_command_buffers_destroy(device, command_buffer);
 }
 
 int main(void) {
@@ -303,7 +304,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(one_barrier_at_the_begin_serves_all_that_need_it, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(downloads_are_shown_to_the_host_at_the_end, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(as_many_lists_as_there_is_room_for, fixture_open, fixture_close),
-      cmocka_unit_test_setup_teardown(a_tape_holds_the_one_list_on_it, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(a_command_buffer_holds_the_one_list_in_it, fixture_open, fixture_close),
   };
-  return cmocka_run_group_tests_name("tape", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("command_buffer", tests, NULL, NULL);
 }

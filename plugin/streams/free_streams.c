@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "streams/stock.h"
+#include "streams/free_streams.h"
 
 #include "core/status.h"
 #include "device/device.h"
@@ -33,7 +33,7 @@ int32_t leati_streams_create(leat_device *device, leat_error *err) {
   if (streams == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for streams");
   }
-  leati_mutex_init(&streams->lock, LEATI_RANK_STOCK);
+  leati_mutex_init(&streams->lock, LEATI_RANK_FREE_STREAMS);
   leati_timelines_create(device);
   device->streams = streams;
   if (device->physical->timestamp_bits != 0 && device->physical->has_query_reset) {
@@ -107,7 +107,7 @@ int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *e
   }
   const int32_t status = leati_stream_welcome(stream, err);
   if (status != LEAT_OK) {
-    leati_streams_give(stream);
+    leati_streams_release(stream);
     return status;
   }
   leati_mutex_lock(&stream->lock);
@@ -117,7 +117,7 @@ int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *e
   return LEAT_OK;
 }
 
-void leati_streams_give(leat_stream *stream) {
+void leati_streams_release(leat_stream *stream) {
   struct leati_streams *const streams = stream->device->streams;
   leati_mutex_lock(&stream->lock);
   stream->kind = LEATI_KIND_DEAD;
@@ -207,7 +207,7 @@ bool leati_streams_await_memory(leat_device *device, uint32_t *inout_tries) {
   return true;
 }
 
-/* Makes a block of events. The stock's lock is held. */
+/* Makes a block of events. The lock of the free streams is held. */
 static int32_t make_events(leat_device *device, leat_error *err) {
   struct leati_streams *const streams = device->streams;
   event_block *const block = leati_calloc(1, sizeof(*block));
@@ -241,12 +241,12 @@ int32_t leati_events_take(leat_device *device, bool timed, leat_event **out, lea
   return status;
 }
 
-void leati_events_give(leat_event *event) {
+void leati_events_release(leat_event *event) {
   struct leati_streams *const streams = event->device->streams;
   leati_mutex_lock(&event->lock);
   leati_timeline_unwatch(&event->watch);
-  leati_clock_give(event->device, event->tick);
-  event->tick = NULL;
+  leati_clock_release(event->device, event->timestamp);
+  event->timestamp = NULL;
   leati_mutex_unlock(&event->lock);
   leati_mutex_lock(&streams->lock);
   event->kind = LEATI_KIND_DEAD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "crew.h"
+#include "workers.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
 typedef struct shop {
   const leati_ort *ort;
   const leati_options *options;
-  leati_crew *crew;
+  leati_workers *workers;
   /* POSIX locks rather than GLib's, which sanitizers for threads cannot look into. */
   pthread_mutex_t lock; /* guards the next four and orders finished threads before their results are read */
   pthread_cond_t moved; /* some of them changed */
@@ -226,7 +226,7 @@ static gpointer work(gpointer data) {
 static void give_up(const shop *s, const post *posts) {
   g_printerr("leat-run: no run ended for %" G_GINT64_FORMAT " seconds (--timeout). Inside a run:\n",
              s->options->timeout);
-  for (size_t i = 0; i < s->crew->count; ++i) {
+  for (size_t i = 0; i < s->workers->count; ++i) {
     const gint begun = g_atomic_int_get(&posts[i].begun);
     if (begun != g_atomic_int_get(&posts[i].ended)) {
       const leati_worker *worker = posts[i].worker;
@@ -243,11 +243,11 @@ static void give_up(const shop *s, const post *posts) {
 static void watch(shop *s, const post *posts, const size_t *reached) {
   const gboolean show = isatty(STDERR_FILENO) == 1;
   const int64_t each = s->options->runs + s->options->warmup;
-  const double total = (double)each * (double)s->crew->count;
+  const double total = (double)each * (double)s->workers->count;
   gint last = g_atomic_int_get(&s->ended);
   int64_t moved = g_get_monotonic_time();
   pthread_mutex_lock(&s->lock);
-  while (*reached < s->crew->count) {
+  while (*reached < s->workers->count) {
     const int64_t until = now_ns() + PROGRESS_NS;
     const struct timespec deadline = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     (void)pthread_cond_timedwait(&s->moved, &s->lock, &deadline);
@@ -280,20 +280,19 @@ static void init_locks(shop *s) {
   pthread_condattr_destroy(&attributes);
 }
 
-gboolean leati_crew_run(const leati_ort *ort, const leati_options *options, const leati_job *jobs, size_t job_count,
-                        leati_batcher *const *batchers, leati_crew *out, GError **error) {
+gboolean leati_workers_run(const leati_ort *ort, const leati_options *options, const leati_job *jobs, size_t job_count,
+                           leati_batcher *const *batchers, leati_workers *out, GError **error) {
   const size_t threads = (size_t)options->threads;
-  *out = (leati_crew){.count = threads * job_count, .workers = g_new0(leati_worker, threads * job_count)};
-  shop s = {.ort = ort, .options = options, .crew = out};
+  *out = (leati_workers){.count = threads * job_count, .list = g_new0(leati_worker, threads * job_count)};
+  shop s = {.ort = ort, .options = options, .workers = out};
   post *posts = g_new0(post, out->count);
   GThread **handles = g_new0(GThread *, out->count);
   size_t made = 0;
   init_locks(&s);
   for (size_t i = 0; i < out->count; ++i) {
-    out->workers[i] =
+    out->list[i] =
         (leati_worker){.job = &jobs[i / threads], .index = i % threads, .times = leati_latency_new(options->runs)};
-    posts[i] =
-        (post){.shop = &s, .worker = &out->workers[i], .batcher = batchers != NULL ? batchers[i / threads] : NULL};
+    posts[i] = (post){.shop = &s, .worker = &out->list[i], .batcher = batchers != NULL ? batchers[i / threads] : NULL};
   }
   while (made < out->count && (handles[made] = g_thread_try_new("leat-run", work, &posts[made], error)) != NULL) {
     ++made;
@@ -324,9 +323,9 @@ gboolean leati_crew_run(const leati_ort *ort, const leati_options *options, cons
   return all;
 }
 
-void leati_crew_clear(const leati_ort *ort, leati_crew *crew) {
-  for (size_t i = 0; i < crew->count; ++i) {
-    leati_worker *worker = &crew->workers[i];
+void leati_workers_clear(const leati_ort *ort, leati_workers *workers) {
+  for (size_t i = 0; i < workers->count; ++i) {
+    leati_worker *worker = &workers->list[i];
     if (worker->first != NULL) {
       leati_values_free(ort, worker->first, worker->job->model->output_count);
     }
@@ -335,6 +334,6 @@ void leati_crew_clear(const leati_ort *ort, leati_crew *crew) {
     g_free(worker->mismatch);
     leati_latency_free(worker->times);
   }
-  g_free(crew->workers);
-  *crew = (leati_crew){0};
+  g_free(workers->list);
+  *workers = (leati_workers){0};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The number of lanes: learnt from rates that were measured on an H100 (design, section 4). */
-#include "streams/spread.h"
+#include "streams/lane_tuner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,25 +27,25 @@ static double rate_of(const load *l, uint32_t lanes) {
   return l->rates[lanes == 1 ? 0 : lanes == 2 ? 1 : lanes == 4 ? 2 : 3];
 }
 
-/* A disturbance of up to 3 %, different in each epoch. */
-static double noise(unsigned epoch) {
-  return 1.0 + 0.03 * ((double)(epoch * 7919u % 201u) / 100.0 - 1.0);
+/* A disturbance of up to 3 %, different in each interval. */
+static double noise(unsigned interval) {
+  return 1.0 + 0.03 * ((double)(interval * 7919u % 201u) / 100.0 - 1.0);
 }
 
-/* An epoch of so many lists a second that keep all lanes busy. */
-static uint32_t step(leati_spread *spread, double lists, uint32_t streams) {
-  const uint32_t busy = spread->lanes < streams ? spread->lanes : streams;
-  const leati_pace pace = {.commands = 12 * lists, .list_s = busy / lists, .streams = streams};
-  return leati_spread_step(spread, &pace);
+/* An interval of so many lists a second that keep all lanes busy. */
+static uint32_t step(leati_lane_tuner *tuner, double lists, uint32_t streams) {
+  const uint32_t busy = tuner->lanes < streams ? tuner->lanes : streams;
+  const leati_throughput pace = {.commands = 12 * lists, .list_s = busy / lists, .streams = streams};
+  return leati_lane_tuner_step(tuner, &pace);
 }
 
-/* Runs epochs of a load; returns how many of the last half were spent on its best number of lanes. */
-static unsigned epochs_at_best(leati_spread *spread, const load *l, unsigned epochs) {
+/* Runs intervals of a load; returns how many of the last half were spent on its best number of lanes. */
+static unsigned intervals_at_best(leati_lane_tuner *tuner, const load *l, unsigned intervals) {
   unsigned at_best = 0;
-  for (unsigned i = 0; i < epochs; ++i) {
-    const uint32_t lanes = step(spread, 1000 * rate_of(l, spread->lanes) * noise(i), 8);
+  for (unsigned i = 0; i < intervals; ++i) {
+    const uint32_t lanes = step(tuner, 1000 * rate_of(l, tuner->lanes) * noise(i), 8);
     assert_true(lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8);
-    at_best += i >= epochs / 2 && lanes == l->best ? 1u : 0u;
+    at_best += i >= intervals / 2 && lanes == l->best ? 1u : 0u;
   }
   return at_best;
 }
@@ -53,48 +53,48 @@ static unsigned epochs_at_best(leati_spread *spread, const load *l, unsigned epo
 static void each_load_finds_its_number(void **state) {
   (void)state;
   for (unsigned i = 0; i < sizeof(loads) / sizeof(loads[0]); ++i) {
-    leati_spread spread;
-    leati_spread_begin(&spread, 8);
-    /* What the trials cost: less than a tenth of the epochs once settled. */
-    if (epochs_at_best(&spread, &loads[i], 400) < 180) {
-      fail_msg("%s: settled on %u lanes, best are %u", loads[i].name, spread.settled, loads[i].best);
+    leati_lane_tuner tuner;
+    leati_lane_tuner_begin(&tuner, 8);
+    /* What the trials cost: less than a tenth of the intervals once settled. */
+    if (intervals_at_best(&tuner, &loads[i], 400) < 180) {
+      fail_msg("%s: settled on %u lanes, best are %u", loads[i].name, tuner.settled, loads[i].best);
     }
   }
 }
 
 static void another_load_is_learnt_anew(void **state) {
   (void)state;
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
   for (unsigned i = 0; i < 24; ++i) {
     const load *const l = &loads[(i * 3 + i / 4) % 4];
-    if (epochs_at_best(&spread, l, 400) < 160) {
-      fail_msg("%s, load number %u: settled on %u lanes, best are %u", l->name, i, spread.settled, l->best);
+    if (intervals_at_best(&tuner, l, 400) < 160) {
+      fail_msg("%s, load number %u: settled on %u lanes, best are %u", l->name, i, tuner.settled, l->best);
     }
   }
 }
 
 static void long_lists_get_all_lanes_at_once(void **state) {
   (void)state;
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
-  assert_int_equal(step(&spread, 1000, 8), 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
+  assert_int_equal(step(&tuner, 1000, 8), 8);
   /* Short ones take them back. */
   const load *const tiny = &loads[3];
-  assert_true(epochs_at_best(&spread, tiny, 400) >= 160);
-  assert_int_equal(step(&spread, 1000, 8), 8);
+  assert_true(intervals_at_best(&tuner, tiny, 400) >= 160);
+  assert_int_equal(step(&tuner, 1000, 8), 8);
 }
 
 static void one_lane_is_found_behind_a_hollow(void **state) {
   (void)state;
   /* Relu from 4 threads: where lists meet they go together, which neither 4 nor 2 lanes hint at. */
   const load hollow = {"hollow", {155, 50, 48, 50}, 1};
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
   /* Threads that have only begun look like long lists. */
-  assert_int_equal(step(&spread, 1000, 8), 8);
-  if (epochs_at_best(&spread, &hollow, 400) < 180) {
-    fail_msg("settled on %u lanes, best is one", spread.settled);
+  assert_int_equal(step(&tuner, 1000, 8), 8);
+  if (intervals_at_best(&tuner, &hollow, 400) < 180) {
+    fail_msg("settled on %u lanes, best is one", tuner.settled);
   }
 }
 
@@ -102,10 +102,10 @@ static void all_lanes_are_found_behind_a_hollow(void **state) {
   (void)state;
   /* 12 kernels of 7 us from 8 threads, side by side: two lanes keep apart what meets on one. */
   const load hollow = {"hollow", {34, 31, 33, 44}, 8};
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
-  if (epochs_at_best(&spread, &hollow, 400) < 180) {
-    fail_msg("settled on %u lanes, best are all", spread.settled);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
+  if (intervals_at_best(&tuner, &hollow, 400) < 180) {
+    fail_msg("settled on %u lanes, best are all", tuner.settled);
   }
 }
 
@@ -113,121 +113,121 @@ static void short_lists_stay_on_few_lanes(void **state) {
   (void)state;
   /* More lanes look well at times, and are ten times slower at others. */
   const double rates[] = {520, 560, 700, 700};
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
   for (unsigned i = 0; i < 200; ++i) {
-    const uint32_t lanes = step(&spread, 1000 * rates[spread.lanes - 1] * noise(i), 31);
+    const uint32_t lanes = step(&tuner, 1000 * rates[tuner.lanes - 1] * noise(i), 31);
     assert_true(lanes <= 2);
   }
   /* Long ones after them get more. */
-  assert_true(epochs_at_best(&spread, &loads[2], 400) >= 160);
+  assert_true(intervals_at_best(&tuner, &loads[2], 400) >= 160);
 }
 
 static void commands_count_and_not_lists(void **state) {
   (void)state;
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
   /* On two lanes each run is cut into twice as many lists, and fewer runs are done. */
   for (unsigned i = 0; i < 400; ++i) {
-    const leati_pace pace = {.list_s = spread.lanes / (spread.lanes == 1 ? 20e3 : 34e3),
-                             .commands = (spread.lanes == 1 ? 120e3 : 100e3) * noise(i),
-                             .streams = 8};
-    (void)leati_spread_step(&spread, &pace);
+    const leati_throughput pace = {.list_s = tuner.lanes / (tuner.lanes == 1 ? 20e3 : 34e3),
+                                   .commands = (tuner.lanes == 1 ? 120e3 : 100e3) * noise(i),
+                                   .streams = 8};
+    (void)leati_lane_tuner_step(&tuner, &pace);
   }
-  assert_int_equal(spread.settled, 1);
+  assert_int_equal(tuner.settled, 1);
 }
 
 /* More threads than processors: who has the role of the leader is without one for some milliseconds at times. */
 static void threads_without_a_processor_make_no_long_lists(void **state) {
   (void)state;
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
   for (unsigned i = 0; i < 200; ++i) {
     const bool held_up = i % 7 < 3;
-    const leati_pace pace = {.commands = held_up ? 6e3 : 700e3, .list_s = 5e-6, .streams = 31};
-    assert_true(leati_spread_step(&spread, &pace) <= 2);
+    const leati_throughput pace = {.commands = held_up ? 6e3 : 700e3, .list_s = 5e-6, .streams = 31};
+    assert_true(leati_lane_tuner_step(&tuner, &pace) <= 2);
   }
   /* Nobody sees what lists take where all sleep. They are not taken for short ones. */
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner_begin(&tuner, 8);
   for (unsigned i = 0; i < 400; ++i) {
-    const leati_pace pace = {.commands = 700e3 * spread.lanes * noise(i), .streams = 31};
-    (void)leati_spread_step(&spread, &pace);
+    const leati_throughput pace = {.commands = 700e3 * tuner.lanes * noise(i), .streams = 31};
+    (void)leati_lane_tuner_step(&tuner, &pace);
   }
-  assert_int_equal(spread.settled, 8);
+  assert_int_equal(tuner.settled, 8);
 }
 
 /* Twice as many threads, and about the same rate: what was best for few is asked again at once. */
 static void other_streams_are_learnt_anew(void **state) {
   (void)state;
   const load few = {"few", {330, 270, 60, 30}, 1}, many = {"many", {400, 600, 60, 30}, 2};
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
   for (unsigned i = 0; i < 400; ++i) {
-    (void)step(&spread, 1000 * rate_of(&few, spread.lanes) * noise(i), 8);
+    (void)step(&tuner, 1000 * rate_of(&few, tuner.lanes) * noise(i), 8);
   }
-  assert_int_equal(spread.settled, 1);
+  assert_int_equal(tuner.settled, 1);
   for (unsigned i = 0; i < 6; ++i) {
-    (void)step(&spread, 1000 * rate_of(&many, spread.lanes) * noise(i), 31);
+    (void)step(&tuner, 1000 * rate_of(&many, tuner.lanes) * noise(i), 31);
   }
-  assert_int_equal(spread.settled, 2);
+  assert_int_equal(tuner.settled, 2);
 }
 
 /* What short lists were held to does not hold for other ones that nobody watches. */
 static void unseen_lists_after_short_ones_get_all_lanes(void **state) {
   (void)state;
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
   for (unsigned i = 0; i < 100; ++i) {
-    const leati_pace pace = {.commands = 700e3 * noise(i), .list_s = 5e-6, .streams = 31};
-    assert_true(leati_spread_step(&spread, &pace) <= 2);
+    const leati_throughput pace = {.commands = 700e3 * noise(i), .list_s = 5e-6, .streams = 31};
+    assert_true(leati_lane_tuner_step(&tuner, &pace) <= 2);
   }
   for (unsigned i = 0; i < 400; ++i) {
-    const leati_pace pace = {.commands = 1e3 * spread.lanes * noise(i), .streams = 31};
-    (void)leati_spread_step(&spread, &pace);
+    const leati_throughput pace = {.commands = 1e3 * tuner.lanes * noise(i), .streams = 31};
+    (void)leati_lane_tuner_step(&tuner, &pace);
   }
-  assert_int_equal(spread.settled, 8);
+  assert_int_equal(tuner.settled, 8);
 }
 
 /* Lists of 3 ms of eight or sixteen streams want all lanes. */
 static void long_lists_keep_their_lanes_though_streams_come_and_go(void **state) {
   (void)state;
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
   unsigned on_all = 0;
   for (unsigned i = 0; i < 400; ++i) {
-    on_all += step(&spread, spread.lanes / 3e-3 * noise(i), i / 4 % 2 == 0 ? 8 : 16) == 8 ? 1u : 0u;
+    on_all += step(&tuner, tuner.lanes / 3e-3 * noise(i), i / 4 % 2 == 0 ? 8 : 16) == 8 ? 1u : 0u;
   }
   assert_in_range(on_all, 360, 400);
 }
 
 static void a_single_stream_teaches_nothing(void **state) {
   (void)state;
-  leati_spread spread;
-  leati_spread_begin(&spread, 8);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 8);
   for (unsigned i = 0; i < 100; ++i) {
-    assert_int_equal(step(&spread, i % 2 ? 10.0 : 1000.0, 1), 1);
+    assert_int_equal(step(&tuner, i % 2 ? 10.0 : 1000.0, 1), 1);
   }
 }
 
 static void no_more_lanes_than_the_device_or_the_streams_have(void **state) {
   (void)state;
   const double more_is_better[] = {1, 2, 3, 4, 5, 6, 7, 8};
-  leati_spread spread;
-  leati_spread_begin(&spread, 3);
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 3);
   uint32_t most = 0;
   for (unsigned i = 0; i < 200; ++i) {
-    const uint32_t lanes = step(&spread, 1e4 * more_is_better[spread.lanes - 1], 8);
+    const uint32_t lanes = step(&tuner, 1e4 * more_is_better[tuner.lanes - 1], 8);
     most = lanes > most ? lanes : most;
   }
   assert_int_equal(most, 3);
-  assert_int_equal(spread.settled, 3);
-  leati_spread_begin(&spread, 8);
+  assert_int_equal(tuner.settled, 3);
+  leati_lane_tuner_begin(&tuner, 8);
   for (unsigned i = 0; i < 200; ++i) {
-    assert_true(step(&spread, 1e4 * more_is_better[spread.lanes - 1], 3) <= 4);
+    assert_true(step(&tuner, 1e4 * more_is_better[tuner.lanes - 1], 3) <= 4);
   }
-  leati_spread_begin(&spread, 1);
+  leati_lane_tuner_begin(&tuner, 1);
   for (unsigned i = 0; i < 10; ++i) {
-    assert_int_equal(step(&spread, i, 8), 1);
+    assert_int_equal(step(&tuner, i, 8), 1);
   }
 }
 
@@ -247,5 +247,5 @@ int main(void) {
       cmocka_unit_test(a_single_stream_teaches_nothing),
       cmocka_unit_test(no_more_lanes_than_the_device_or_the_streams_have),
   };
-  return cmocka_run_group_tests_name("spread", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("lane_tuner", tests, NULL, NULL);
 }

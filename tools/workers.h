@@ -2,8 +2,8 @@
 /** @file
  * The threads that run the models, all at once, and what each of them saw.
  */
-#ifndef LEAT_TOOLS_CREW_H_
-#define LEAT_TOOLS_CREW_H_
+#ifndef LEAT_TOOLS_WORKERS_H_
+#define LEAT_TOOLS_WORKERS_H_
 
 #include "batch.h"
 #include "compare.h"
@@ -17,7 +17,8 @@ typedef struct leati_job {
   leati_tolerance tolerance;
 } leati_job;
 
-/** What one thread of one model did. Written by that thread alone, read by others after leati_crew_run() returned. */
+/** What one thread of one model did. Written by that thread alone, read by others after leati_workers_run() returned.
+ */
 typedef struct leati_worker {
   const leati_job *job;
   size_t index;         /**< of the thread among those of its model */
@@ -37,23 +38,23 @@ typedef struct leati_worker {
 } leati_worker;
 
 /** All threads. */
-typedef struct leati_crew {
+typedef struct leati_workers {
   size_t count;
-  leati_worker *workers; /**< those of job 0 first */
-  int64_t start;         /**< monotonic nanoseconds when the clock started */
-} leati_crew;
+  leati_worker *list; /**< those of job 0 first */
+  int64_t start;      /**< monotonic nanoseconds when the clock started */
+} leati_workers;
 
 /** Runs every job from its threads and waits for them.
  * If no run ends for the time of options->timeout, or a thread hangs, it says which and ends the process with status 1.
- * @param jobs [borrowed: until leati_crew_clear] constant while this runs
+ * @param jobs [borrowed: until leati_workers_clear] constant while this runs
  * @param batchers [borrowed: until return] one for each job, which runs the requests of its threads; NULL: each thread
  *   calls ONNX Runtime itself
- * @param out [out] release with leati_crew_clear()
+ * @param out [out] release with leati_workers_clear()
  * @return FALSE with @p error set if threads could not be made; nothing was timed then */
-gboolean leati_crew_run(const leati_ort *ort, const leati_options *options, const leati_job *jobs, size_t job_count,
-                        leati_batcher *const *batchers, leati_crew *out, GError **error);
+gboolean leati_workers_run(const leati_ort *ort, const leati_options *options, const leati_job *jobs, size_t job_count,
+                           leati_batcher *const *batchers, leati_workers *out, GError **error);
 
-/** Releases what leati_crew_run() made. */
-void leati_crew_clear(const leati_ort *ort, leati_crew *crew);
+/** Releases what leati_workers_run() made. */
+void leati_workers_clear(const leati_ort *ort, leati_workers *workers);
 
-#endif /* LEAT_TOOLS_CREW_H_ */
+#endif /* LEAT_TOOLS_WORKERS_H_ */

@@ -5,8 +5,8 @@
  * Stream objects live as long as the device. One that was destroyed is handed to the next caller with its timeline and
  * its lane, whatever is still in flight there: values go on rising and the queue keeps the order.
  */
-#ifndef LEAT_PLUGIN_STREAMS_STOCK_H_
-#define LEAT_PLUGIN_STREAMS_STOCK_H_
+#ifndef LEAT_PLUGIN_STREAMS_FREE_STREAMS_H_
+#define LEAT_PLUGIN_STREAMS_FREE_STREAMS_H_
 
 #include <leat/backend.h>
 #include <stdbool.h>
@@ -25,11 +25,11 @@ bool leati_streams_await_memory(leat_device *device, uint32_t *inout_tries);
 
 /** Takes a stream without a sticky error. */
 int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err);
-/** Gives back a stream that has been flushed; what could not be submitted is taken back. */
-void leati_streams_give(leat_stream *stream);
+/** Releases a stream that has been flushed; what could not be submitted is taken back. */
+void leati_streams_release(leat_stream *stream);
 
 /** Takes an event that stands for nothing; `timed`: with timing. */
 int32_t leati_events_take(leat_device *device, bool timed, leat_event **out, leat_error *err);
-void leati_events_give(leat_event *event);
+void leati_events_release(leat_event *event);
 
-#endif /* LEAT_PLUGIN_STREAMS_STOCK_H_ */
+#endif /* LEAT_PLUGIN_STREAMS_FREE_STREAMS_H_ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "streams/tape.h"
+#include "streams/command_buffer.h"
 
 #include <string.h>
 
@@ -9,40 +9,40 @@
 /* All stages that commands of lists run in. */
 #define ANY_STAGE (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)
 
-int32_t leati_tape_create(leat_device *device, leati_tape **out, leat_error *err) {
-  leati_tape *const tape = leati_calloc(1, sizeof(*tape));
-  if (tape == NULL) {
+int32_t leati_command_buffer_create(leat_device *device, leati_command_buffer **out, leat_error *err) {
+  leati_command_buffer *const command_buffer = leati_calloc(1, sizeof(*command_buffer));
+  if (command_buffer == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a command buffer");
   }
   /* Transient: most lists are written anew. */
   const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                         .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
                                         .queueFamilyIndex = device->physical->queue_family};
-  VkResult result = device->vk.CreateCommandPool(device->vk.handle, &pool, NULL, &tape->pool);
+  VkResult result = device->vk.CreateCommandPool(device->vk.handle, &pool, NULL, &command_buffer->pool);
   if (result != VK_SUCCESS) {
-    leati_free(tape);
+    leati_free(command_buffer);
     return leati_device_fail(device, result, "vkCreateCommandPool", err);
   }
   const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                                .commandPool = tape->pool,
+                                                .commandPool = command_buffer->pool,
                                                 .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                                 .commandBufferCount = 1};
-  result = device->vk.AllocateCommandBuffers(device->vk.handle, &commands, &tape->commands);
+  result = device->vk.AllocateCommandBuffers(device->vk.handle, &commands, &command_buffer->commands);
   if (result != VK_SUCCESS) {
-    leati_tapes_destroy(device, tape);
+    leati_command_buffers_destroy(device, command_buffer);
     return leati_device_fail(device, result, "vkAllocateCommandBuffers", err);
   }
-  *out = tape;
+  *out = command_buffer;
   return LEAT_OK;
 }
 
-void leati_tapes_destroy(leat_device *device, leati_tape *tapes) {
-  while (tapes != NULL) {
-    leati_tape *const next = tapes->next;
-    device->vk.DestroyCommandPool(device->vk.handle, tapes->pool, NULL);
-    leati_free(tapes->held);
-    leati_free(tapes);
-    tapes = next;
+void leati_command_buffers_destroy(leat_device *device, leati_command_buffer *command_buffers) {
+  while (command_buffers != NULL) {
+    leati_command_buffer *const next = command_buffers->next;
+    device->vk.DestroyCommandPool(device->vk.handle, command_buffers->pool, NULL);
+    leati_free(command_buffers->cached);
+    leati_free(command_buffers);
+    command_buffers = next;
   }
 }
 
@@ -153,8 +153,8 @@ static void write_command(const leat_device *device, VkCommandBuffer commands, c
     case LEATI_COMMAND_COPY:
       vk->CmdCopyBuffer(commands, command->copy.from, command->copy.to, 1, &command->copy.region);
       break;
-    case LEATI_COMMAND_TICK:
-      leati_clock_record(device, commands, command->tick);
+    case LEATI_COMMAND_TIMESTAMP:
+      leati_clock_record(device, commands, command->timestamp);
       break;
     case LEATI_COMMAND_DISPATCH:
       if (command->dispatch.pipeline != *inout_bound) {
@@ -206,29 +206,29 @@ static bool is_lasting(const leati_submission *list) {
     return false;
   }
   uint32_t i = 0;
-  while (i < list->command_count && list->commands[i].kind != LEATI_COMMAND_TICK) {
+  while (i < list->command_count && list->commands[i].kind != LEATI_COMMAND_TIMESTAMP) {
     ++i;
   }
   return i == list->command_count;
 }
 
-/* Notes that a tape holds a list. Without memory for that it is written again. */
-static void note_held(leati_tape *tape, const leati_submission *list, uint32_t destroyed) {
-  if (tape->held_capacity < list->command_count) {
-    leati_command *const grown = leati_realloc(tape->held, list->command_count * sizeof(*grown));
+/* Notes that a command buffer holds a list. Without memory for that it is written again. */
+static void note_held(leati_command_buffer *command_buffer, const leati_submission *list, uint32_t destroyed) {
+  if (command_buffer->cached_capacity < list->command_count) {
+    leati_command *const grown = leati_realloc(command_buffer->cached, list->command_count * sizeof(*grown));
     if (grown == NULL) {
       return;
     }
-    tape->held = grown;
-    tape->held_capacity = list->command_count;
+    command_buffer->cached = grown;
+    command_buffer->cached_capacity = list->command_count;
   }
   if (list->command_count != 0) {
-    memcpy(tape->held, list->commands, list->command_count * sizeof(*tape->held));
+    memcpy(command_buffer->cached, list->commands, list->command_count * sizeof(*command_buffer->cached));
   }
-  tape->held_count = list->command_count;
-  tape->held_after = list->after;
-  tape->held_to_host = list->to_host;
-  tape->held_destroyed = destroyed;
+  command_buffer->cached_count = list->command_count;
+  command_buffer->cached_after = list->after;
+  command_buffer->cached_to_host = list->to_host;
+  command_buffer->cached_destroyed = destroyed;
 }
 
 static bool same_region(const VkBufferCopy *a, const VkBufferCopy *b) {
@@ -247,14 +247,15 @@ static bool same_command(const leati_command *a, const leati_command *b) {
          a->dispatch.groups[1] == b->dispatch.groups[1] && a->dispatch.groups[2] == b->dispatch.groups[2];
 }
 
-bool leati_tape_holds(const leat_device *device, const leati_tape *tape, const leati_submission *list) {
-  if (tape->held_count == 0 || tape->held_count != list->command_count || tape->held_after != list->after ||
-      tape->held_to_host != list->to_host ||
-      tape->held_destroyed != atomic_load_explicit(&device->destroyed, memory_order_acquire)) {
+bool leati_command_buffer_holds(const leat_device *device, const leati_command_buffer *command_buffer,
+                                const leati_submission *list) {
+  if (command_buffer->cached_count == 0 || command_buffer->cached_count != list->command_count ||
+      command_buffer->cached_after != list->after || command_buffer->cached_to_host != list->to_host ||
+      command_buffer->cached_destroyed != atomic_load_explicit(&device->destroyed, memory_order_acquire)) {
     return false;
   }
   uint32_t i = 0;
-  while (i < list->command_count && same_command(&tape->held[i], &list->commands[i])) {
+  while (i < list->command_count && same_command(&command_buffer->cached[i], &list->commands[i])) {
     ++i;
   }
   return i == list->command_count;
@@ -263,19 +264,19 @@ bool leati_tape_holds(const leat_device *device, const leati_tape *tape, const l
 /* ---- Writing ------------------------------------------------------------------------------------------------------
  */
 
-int32_t leati_tape_write(leat_device *device, leati_tape *tape, leati_submission *const *lists, uint32_t count,
-                         bool hold, leat_error *err) {
+int32_t leati_command_buffer_write(leat_device *device, leati_command_buffer *command_buffer,
+                                   leati_submission *const *lists, uint32_t count, bool hold, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
   const bool lasting = hold && count == 1 && is_lasting(lists[0]);
   const uint32_t destroyed = atomic_load_explicit(&device->destroyed, memory_order_acquire);
-  tape->held_count = 0;
-  VkResult result = vk->ResetCommandPool(device->vk.handle, tape->pool, 0);
+  command_buffer->cached_count = 0;
+  VkResult result = vk->ResetCommandPool(device->vk.handle, command_buffer->pool, 0);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkResetCommandPool", err);
   }
   const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                           .flags = lasting ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-  result = vk->BeginCommandBuffer(tape->commands, &begin);
+  result = vk->BeginCommandBuffer(command_buffer->commands, &begin);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkBeginCommandBuffer", err);
   }
@@ -290,22 +291,22 @@ int32_t leati_tape_write(leat_device *device, leati_tape *tape, leati_submission
     for (uint32_t i = 0; i < count; ++i) {
       all |= stages_of(lists[i]);
     }
-    write_barrier(device, tape->commands, ANY_STAGE, all, any_access(all));
+    write_barrier(device, command_buffer->commands, ANY_STAGE, all, any_access(all));
   }
-  strand strands[LEATI_TAPE_LISTS_MAX];
-  write_levels(device, tape->commands, strands, make_strands(lists, count, strands));
+  strand strands[LEATI_COMMAND_BUFFER_LISTS_MAX];
+  write_levels(device, command_buffer->commands, strands, make_strands(lists, count, strands));
   if (leati_memory_guarded(device)) {
-    write_barrier(device, tape->commands, ANY_STAGE, VK_PIPELINE_STAGE_HOST_BIT,
+    write_barrier(device, command_buffer->commands, ANY_STAGE, VK_PIPELINE_STAGE_HOST_BIT,
                   VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
   } else {
-    write_barrier(device, tape->commands, to_host, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    write_barrier(device, command_buffer->commands, to_host, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   }
-  result = vk->EndCommandBuffer(tape->commands);
+  result = vk->EndCommandBuffer(command_buffer->commands);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkEndCommandBuffer", err);
   }
   if (lasting) {
-    note_held(tape, lists[0], destroyed);
+    note_held(command_buffer, lists[0], destroyed);
   }
   return LEAT_OK;
 }
