@@ -101,7 +101,7 @@ static void variants_are_found_by_type_and_size(void **state) {
   (void)state;
   uint32_t found[LEATI_KERNEL_COUNT] = {0};
   for (int set = 0; set < LEATI_KERNEL_SET_COUNT; ++set) {
-    for (uint64_t type = 1; type <= LEAT_TYPE_BOOL; type *= 2) {
+    for (uint64_t type = 1; type <= LEATI_TYPE_LAST; type *= 2) {
       const leati_kernel kernel = leati_kernel_find((leati_kernel_set)set, type);
       assert_true(kernel == LEATI_KERNEL_NONE || leati_kernel_codes[kernel].storage == type);
       ++found[kernel];
