@@ -181,6 +181,64 @@ static void join_batch(leati_gemm *gemm) {
   gemm->batch_rank = 0;
 }
 
+/* The argument record of a product, but for its tiles and addresses. Of a transposed one c has `columns`. */
+static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_t columns) {
+  leati_gemm_args args = {.m = (uint32_t)gemm->m,
+                          .n = (uint32_t)gemm->n,
+                          .k = (uint32_t)gemm->k,
+                          .batch = 1,
+                          .a_row = (int32_t)gemm->a_row,
+                          .a_k = (int32_t)gemm->a_k,
+                          .b_column = (int32_t)gemm->b_column,
+                          .b_k = (int32_t)gemm->b_k,
+                          .c_row = transposed ? 1 : (int32_t)columns,
+                          .c_column = transposed ? (int32_t)columns : 1,
+                          .c_batch = (uint32_t)(gemm->m * gemm->n),
+                          .c_split = (uint32_t)gemm->c->count,
+                          .bias_row = (int32_t)gemm->bias_row,
+                          .bias_column = (int32_t)gemm->bias_column,
+                          .bias_batch = (int32_t)gemm->bias_batch,
+                          .bias_period = gemm->bias_period > 0 ? (uint32_t)gemm->bias_period : 1,
+                          .alpha = gemm->alpha,
+                          .beta = gemm->beta,
+                          .batch_rank = (uint32_t)gemm->batch_rank};
+  for (int32_t d = 0; d < gemm->batch_rank; ++d) {
+    args.batch *= (uint32_t)gemm->batch_shape[d];
+    args.batch_shape[d] = (uint32_t)gemm->batch_shape[d];
+    args.a_batch[d] = (int32_t)gemm->a_batch[d];
+    args.b_batch[d] = (int32_t)gemm->b_batch[d];
+  }
+  return args;
+}
+
+/* Chooses the kernel of a product, and tiles and splits in its argument record. */
+static leati_pipeline_key choose_kernel(const leati_gemm *gemm, bool skinny, leati_gemm_args *args) {
+  const uint32_t mode_b =
+      operand_mode(gemm->b->address, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
+  const uint32_t mode_a =
+      operand_mode(gemm->a->address, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
+  if (skinny) {
+    uint32_t along = gemm->b_k <= gemm->b_column ? 1 : 0;
+    if (mode_b == MODE_QUADS_K && mode_a == MODE_QUADS_K) {
+      along = 2;
+    } else if (mode_b == MODE_QUADS_I && args->n >= 1024) {
+      along = 3;
+    }
+    args->tiles_m = 1;
+    args->tiles_n = (uint32_t)div_up(args->n, along == 3 ? 4 * GEMV_COLUMNS : GEMV_COLUMNS);
+    choose_splits(args, (uint64_t)args->tiles_n * args->batch, 512, 64);
+    uint32_t rows = 1;
+    while (rows < args->m) {
+      rows *= 2;
+    }
+    return (leati_pipeline_key){.kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
+                                .constants.gemv = {.rows = rows, .along_k = along}};
+  }
+  const leati_tile tile = leati_gemm_choose_tile(args);
+  return (leati_pipeline_key){.kernel = leati_kernel_find(tile_table[tile].kernels, gemm->c->type),
+                              .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b}};
+}
+
 int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_error *err) {
   leati_gemm gemm = *given;
   if (gemm.c->count == 0) {
@@ -196,59 +254,8 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_er
   if (transposed) {
     transpose(&gemm);
   }
-  leati_gemm_args args = {.m = (uint32_t)gemm.m,
-                          .n = (uint32_t)gemm.n,
-                          .k = (uint32_t)gemm.k,
-                          .batch = 1,
-                          .a_row = (int32_t)gemm.a_row,
-                          .a_k = (int32_t)gemm.a_k,
-                          .b_column = (int32_t)gemm.b_column,
-                          .b_k = (int32_t)gemm.b_k,
-                          .c_row = transposed ? 1 : (int32_t)columns,
-                          .c_column = transposed ? (int32_t)columns : 1,
-                          .c_batch = (uint32_t)(gemm.m * gemm.n),
-                          .c_split = (uint32_t)gemm.c->count,
-                          .bias_row = (int32_t)gemm.bias_row,
-                          .bias_column = (int32_t)gemm.bias_column,
-                          .bias_batch = (int32_t)gemm.bias_batch,
-                          .bias_period = gemm.bias_period > 0 ? (uint32_t)gemm.bias_period : 1,
-                          .alpha = gemm.alpha,
-                          .beta = gemm.beta,
-                          .batch_rank = (uint32_t)gemm.batch_rank};
-  for (int32_t d = 0; d < gemm.batch_rank; ++d) {
-    args.batch *= (uint32_t)gemm.batch_shape[d];
-    args.batch_shape[d] = (uint32_t)gemm.batch_shape[d];
-    args.a_batch[d] = (int32_t)gemm.a_batch[d];
-    args.b_batch[d] = (int32_t)gemm.b_batch[d];
-  }
-
-  leati_pipeline_key pipeline;
-  const uint32_t mode_b =
-      operand_mode(gemm.b->address, gemm.b_column, gemm.n, gemm.b_k, gemm.k, gemm.batch_rank, gemm.b_batch);
-  const uint32_t mode_a =
-      operand_mode(gemm.a->address, gemm.a_row, gemm.m, gemm.a_k, gemm.k, gemm.batch_rank, gemm.a_batch);
-  if (skinny) {
-    uint32_t along = gemm.b_k <= gemm.b_column ? 1 : 0;
-    if (mode_b == MODE_QUADS_K && mode_a == MODE_QUADS_K) {
-      along = 2;
-    } else if (mode_b == MODE_QUADS_I && args.n >= 1024) {
-      along = 3;
-    }
-    args.tiles_m = 1;
-    args.tiles_n = (uint32_t)div_up(args.n, along == 3 ? 4 * GEMV_COLUMNS : GEMV_COLUMNS);
-    choose_splits(&args, (uint64_t)args.tiles_n * args.batch, 512, 64);
-    uint32_t rows = 1;
-    while (rows < args.m) {
-      rows *= 2;
-    }
-    pipeline = (leati_pipeline_key){.kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm.c->type),
-                                    .constants.gemv = {.rows = rows, .along_k = along}};
-  } else {
-    const leati_tile tile = leati_gemm_choose_tile(&args);
-    pipeline = (leati_pipeline_key){.kernel = leati_kernel_find(tile_table[tile].kernels, gemm.c->type),
-                                    .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b}};
-  }
-
+  leati_gemm_args args = fill_args(&gemm, transposed, columns);
+  const leati_pipeline_key pipeline = choose_kernel(&gemm, skinny, &args);
   leati_view pieces;
   const bool split = args.splits > 1;
   /* Where pieces are summed up afterwards, that adds the bias. */

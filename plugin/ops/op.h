@@ -4,7 +4,7 @@
  *
  * An operator is one leati_op_def: the constant that the ABI shows plus four functions. A family (one .c file) defines
  * its operators and their kernels and exports them as one leati_op_family. To add an operator: add a def to its family,
- * or a family to registry.c; list its kernels in the family's kernels/<family>.cmake.
+ * or a family to entries.c; list its kernels in the family's kernels/<family>.cmake.
  */
 #ifndef LEAT_PLUGIN_OPS_OP_H_
 #define LEAT_PLUGIN_OPS_OP_H_

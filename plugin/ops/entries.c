@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ops/entries.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "ops/operator.h"
+
+static const leati_op_family *const families[] = {
+    &leati_elementwise_family, &leati_movement_family, &leati_index_family, &leati_shape_family, &leati_reduce_family,
+    &leati_norm_family,        &leati_matmul_family,   &leati_conv_family,  &leati_pool_family,  &leati_resize_family,
+};
+#define FAMILY_COUNT (sizeof(families) / sizeof(families[0]))
+
+uint32_t leati_entries_count(void) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    count += families[i]->count;
+  }
+  return count;
+}
+
+const leati_op_def *leati_entries_get(uint32_t index) {
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    if (index < families[i]->count) {
+      return families[i]->defs[index];
+    }
+    index -= families[i]->count;
+  }
+  return NULL;
+}
+
+/* Appends a range to a list in words; what does not fit is left out. */
+static void versions_add(char *text, size_t size, const leat_op_info *info) {
+  const size_t used = strlen(text);
+  char range[32];
+  leati_range_text(info->opset_min, info->opset_max, UINT32_MAX, range);
+  (void)snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", range);
+}
+
+static int32_t fail_version(const char *name, uint32_t opset, const char *versions, uint32_t before, leat_error *err) {
+  if (before == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "operator %s of version %u is not supported; its versions here: %s. leat_op_desc::opset is the "
+                      "\"since version\" of its definition, not the model's operator set",
+                      name, opset, versions);
+  }
+  char later[32];
+  leati_range_text(before + 1, opset, 0, later);
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                    "operator %s of version %u is not supported; its versions here: %s. leat_op_desc::opset is the "
+                    "\"since version\" of its definition: %u in a model of operator set %u, unless %s changed it",
+                    name, opset, versions, before, opset, later);
+}
+
+int32_t leati_entries_find(const char *domain, const char *name, uint32_t opset, const leati_op_def **out,
+                           leat_error *err) {
+  char versions[128] = ""; /* of the operator, if the one asked for is not found */
+  uint32_t before = 0;     /* the highest of them below that */
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    for (uint32_t j = 0; j < families[i]->count; ++j) {
+      const leati_op_def *const def = families[i]->defs[j];
+      if (strcmp(def->info.name, name) != 0 || strcmp(def->info.domain, domain) != 0) {
+        continue;
+      }
+      if (opset >= def->info.opset_min && opset <= def->info.opset_max) {
+        *out = def;
+        return LEAT_OK;
+      }
+      versions_add(versions, sizeof(versions), &def->info);
+      before = def->info.opset_max < opset && def->info.opset_max > before ? def->info.opset_max : before;
+    }
+  }
+  if (versions[0] != '\0') {
+    return fail_version(name, opset, versions, before, err);
+  }
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "operator '%s' of operator set '%s' is not supported", name, domain);
+}
