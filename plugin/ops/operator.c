@@ -89,12 +89,8 @@ static int32_t fail_count(const leat_op_info *info, const char *what, uint32_t c
   return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u %s %s", info->name, count, what, range);
 }
 
-int32_t leati_op_check_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count, leat_error *err) {
-  if (input_count < info->min_inputs || input_count > info->max_inputs) {
-    return fail_count(info, "inputs; it takes", input_count, info->min_inputs, info->max_inputs, err);
-  }
-  if (output_count < info->min_outputs || output_count > info->max_outputs) {
-    return fail_count(info, "outputs; it has", output_count, info->min_outputs, info->max_outputs, err);
-  }
-  return LEAT_OK;
+int32_t leati_op_fail_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count, leat_error *err) {
+  return input_count < info->min_inputs || input_count > info->max_inputs
+             ? fail_count(info, "inputs; it takes", input_count, info->min_inputs, info->max_inputs, err)
+             : fail_count(info, "outputs; it has", output_count, info->min_outputs, info->max_outputs, err);
 }

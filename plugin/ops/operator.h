@@ -46,8 +46,17 @@ int32_t leati_op_bind_type(const leati_op_def *def, uint32_t i, uint64_t type, u
 /** Which type parameter output `o` has. */
 uint32_t leati_op_output_type(const leati_op_def *def, uint32_t o);
 
-/** Fails if an operator has not so many inputs or outputs. */
-int32_t leati_op_check_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count, leat_error *err);
+/** Says that an operator has not so many inputs or outputs.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_op_fail_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count, leat_error *err);
+/** Fails if it has not. */
+static inline int32_t leati_op_check_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count,
+                                            leat_error *err) {
+  return input_count >= info->min_inputs && input_count <= info->max_inputs && output_count >= info->min_outputs &&
+                 output_count <= info->max_outputs
+             ? LEAT_OK
+             : leati_op_fail_counts(info, input_count, output_count, err);
+}
 
 /** Writes "2", "2 to 4" or "2 and more"; `most` is `open` where there is no end. */
 void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]);

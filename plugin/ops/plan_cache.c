@@ -7,15 +7,25 @@
 #include "device/device.h"
 #include "memory/memory.h"
 
+/* Where a tensor lies and what it holds: members of DLTensor that follow each other, compared in one go. */
+typedef struct tensor_kind {
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+} tensor_kind;
+_Static_assert(sizeof(tensor_kind) == 16 &&
+                   offsetof(DLTensor, ndim) - offsetof(DLTensor, device) == offsetof(tensor_kind, ndim) &&
+                   offsetof(DLTensor, dtype) - offsetof(DLTensor, device) == offsetof(tensor_kind, dtype),
+               "DLTensor has these members side by side");
+
 /* What a plan knows of an argument. */
 typedef struct known_argument {
+  tensor_kind kind;
   bool present, host;
   bool has_elements;
-  bool has_strides; /* some were given; else NULL was */
-  bool may_alias;   /* an input: output 0 may be exactly its memory */
-  uint8_t residue;  /* of the address, modulo LEATI_PROMISED */
-  DLDataType dtype;
-  int32_t ndim;
+  bool has_strides;   /* some were given; else NULL was */
+  bool may_alias;     /* an input: output 0 may be exactly its memory */
+  uint8_t residue;    /* of the address, modulo LEATI_PROMISED */
   int64_t begin, end; /* bytes touched, from the address */
   uint32_t value_size;
   const unsigned char *value; /* of an input on the host */
@@ -56,19 +66,20 @@ static inline bool fits_shape(const known_argument *known, const DLTensor *tenso
   if (tensor == NULL || !known->present) {
     return tensor == NULL && !known->present;
   }
-  if (tensor->ndim != known->ndim || !leati_dtype_same(tensor->dtype, known->dtype) ||
-      (tensor->strides != NULL) != known->has_strides || (known->ndim != 0 && tensor->shape == NULL)) {
+  const int32_t ndim = known->kind.ndim;
+  if (memcmp(&tensor->device, &known->kind, sizeof(known->kind)) != 0 ||
+      (tensor->strides != NULL) != known->has_strides || (ndim != 0 && tensor->shape == NULL)) {
     return false;
   }
-  return same_numbers(tensor->shape, known->shape, known->ndim) &&
-         (!known->has_strides || same_numbers(tensor->strides, known->strides, known->ndim));
+  return same_numbers(tensor->shape, known->shape, ndim) &&
+         (!known->has_strides || same_numbers(tensor->strides, known->strides, ndim));
 }
 
 static bool fits_host(const known_argument *known, const DLTensor *tensor, leati_binding *out) {
-  if (tensor->device.device_type != kDLCPU || (known->has_elements && tensor->data == NULL)) {
+  uint64_t end;
+  if (known->has_elements && tensor->data == NULL) {
     return false;
   }
-  uint64_t end;
   if (__builtin_add_overflow((uint64_t)(uintptr_t)tensor->data, tensor->byte_offset, &end) ||
       __builtin_add_overflow(end, (uint64_t)known->end, &end)) {
     return false;
@@ -79,9 +90,6 @@ static bool fits_host(const known_argument *known, const DLTensor *tensor, leati
 
 static inline bool fits_device(const known_argument *known, const DLTensor *tensor, leat_device *device,
                                leati_binding *out) {
-  if (tensor->device.device_type != kDLVulkan || tensor->device.device_id != (int)device->index) {
-    return false;
-  }
   if (!known->has_elements) {
     return true;
   }
@@ -198,8 +206,7 @@ static known_argument know(const leati_view *view, const DLTensor *tensor) {
     return known;
   }
   known.has_strides = tensor->strides != NULL;
-  known.dtype = view->dtype;
-  known.ndim = view->ndim;
+  known.kind = (tensor_kind){.device = tensor->device, .ndim = tensor->ndim, .dtype = tensor->dtype};
   known.residue = (uint8_t)(view->address & (LEATI_PROMISED - 1));
   known.begin = (int64_t)(view->begin - view->address);
   known.end = (int64_t)(view->end - view->address);
