@@ -370,62 +370,30 @@ static int32_t conv_create(leat_op *op, const leati_op_desc *desc, leat_error *e
   return read_state(leati_op_def_of(op), desc, leati_op_state(op), err);
 }
 
-LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
-LEATI_ATTRIBUTE(attr_auto_pad, "auto_pad", STRING);
-LEATI_ATTRIBUTE(attr_dilations, "dilations", INTS);
-LEATI_ATTRIBUTE(attr_group, "group", INT);
-LEATI_ATTRIBUTE(attr_kernel_shape, "kernel_shape", INTS);
-LEATI_ATTRIBUTE(attr_pads, "pads", INTS);
-LEATI_ATTRIBUTE(attr_strides, "strides", INTS);
-LEATI_ATTRIBUTE(attr_output_padding, "output_padding", INTS);
-LEATI_ATTRIBUTE(attr_output_shape, "output_shape", INTS);
+static LEATI_ATTRIBUTE(attribute_group, "group", INT);
+static LEATI_ATTRIBUTE(attribute_output_padding, "output_padding", INTS);
+static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 
-static const leati_op_def op_conv = {.info = {.struct_size = sizeof(leat_op_info),
-                                              .name = "Conv",
-                                              .domain = "",
-                                              .opset_min = 11,
-                                              .opset_max = 22,
-                                              .min_inputs = 2,
-                                              .max_inputs = 3,
-                                              .min_outputs = 1,
-                                              .max_outputs = 1,
-                                              LEATI_TYPES(&type_float),
-                                              LEATI_ATTRIBUTES(&attr_auto_pad, &attr_dilations, &attr_group,
-                                                               &attr_kernel_shape, &attr_pads, &attr_strides)},
-                                     .state_size = sizeof(conv_state),
-                                     .param = CONV,
-                                     .least_rank = 3,
-                                     .most_rank = 2 + LEATI_WINDOW_RANK,
-                                     .supports = conv_supports,
-                                     .create = conv_create,
-                                     .infer = conv_infer,
-                                     LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,
-                                                   LEATI_KERNELS_CONV_DEPTHWISE, LEATI_KERNELS_GEMM_SUM),
-                                     .plan = conv_plan};
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
-static const leati_op_def op_conv_transpose = {
-    .info = {.struct_size = sizeof(leat_op_info),
-             .name = "ConvTranspose",
-             .domain = "",
-             .opset_min = 11,
-             .opset_max = 22,
-             .min_inputs = 2,
-             .max_inputs = 3,
-             .min_outputs = 1,
-             .max_outputs = 1,
-             LEATI_TYPES(&type_float),
-             LEATI_ATTRIBUTES(&attr_auto_pad, &attr_dilations, &attr_group, &attr_kernel_shape, &attr_output_padding,
-                              &attr_output_shape, &attr_pads, &attr_strides)},
-    .state_size = sizeof(conv_state),
-    .param = CONV_TRANSPOSE,
-    .least_rank = 3,
-    .most_rank = 2 + LEATI_WINDOW_RANK,
-    .supports = conv_supports,
-    .create = conv_create,
-    .infer = conv_infer,
-    LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32, LEATI_KERNELS_CONV_DEPTHWISE,
-                  LEATI_KERNELS_GEMM_SUM),
-    .plan = conv_plan};
+static const leati_op_def ops[] = {
+    LEATI_OP("Conv", "", (11, 22), (2, 3), (1, 1), LEATI_TYPES(&leati_type_float),
+             LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &attribute_group,
+                              &leati_attribute_kernel_shape, &leati_attribute_pads, &leati_attribute_strides),
+             .state_size = sizeof(conv_state), .param = CONV, .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK,
+             .supports = conv_supports, .create = conv_create, .infer = conv_infer,
+             LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,
+                           LEATI_KERNELS_CONV_DEPTHWISE, LEATI_KERNELS_GEMM_SUM),
+             .plan = conv_plan),
+    LEATI_OP("ConvTranspose", "", (11, 22), (2, 3), (1, 1), LEATI_TYPES(&leati_type_float),
+             LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &attribute_group,
+                              &leati_attribute_kernel_shape, &attribute_output_padding, &attribute_output_shape,
+                              &leati_attribute_pads, &leati_attribute_strides),
+             .state_size = sizeof(conv_state), .param = CONV_TRANSPOSE, .least_rank = 3,
+             .most_rank = 2 + LEATI_WINDOW_RANK, .supports = conv_supports, .create = conv_create, .infer = conv_infer,
+             LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,
+                           LEATI_KERNELS_CONV_DEPTHWISE, LEATI_KERNELS_GEMM_SUM),
+             .plan = conv_plan),
+};
 
-static const leati_op_def *const defs[] = {&op_conv, &op_conv_transpose};
-const leati_op_family leati_conv_family = LEATI_FAMILY(defs);
+const leati_op_family leati_conv_family = LEATI_FAMILY(ops);

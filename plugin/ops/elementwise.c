@@ -192,37 +192,30 @@ _Static_assert(LEAT_TYPE_FLOAT32 == UINT64_C(1) << LEAT_ANY_F32 && LEAT_TYPE_BFL
                    LEAT_TYPE_BOOL == UINT64_C(1) << LEAT_ANY_BOOL,
                "elementwise_codes.glsl numbers types as the ABI does");
 
-LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
-LEATI_TYPE(type_number, "T", TYPES_NUMBER);
-LEATI_TYPE(type_signed, "T", LEAT_TYPE_FLOAT32 | TYPES_SIGNED);
-LEATI_TYPE(type_prelu, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
-LEATI_TYPE(type_equal, "T", TYPES_NUMBER | LEAT_TYPE_BOOL);
-LEATI_TYPE(type_bool_in, "T", LEAT_TYPE_BOOL);
-LEATI_TYPE(type_bool_out, "T1", LEAT_TYPE_BOOL);
-LEATI_TYPE(type_float_in, "T1", LEAT_TYPE_FLOAT32);
-LEATI_TYPE(type_class_out, "T2", LEAT_TYPE_BOOL);
-LEATI_TYPE(type_pow, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
-LEATI_TYPE(type_pow_exponent, "T1", TYPES_NUMBER);
-LEATI_TYPE(type_where_condition, "B", LEAT_TYPE_BOOL);
-LEATI_TYPE(type_where, "T", TYPES_MOVED);
-LEATI_TYPE(type_cast_in, "T1", TYPES_CAST);
-LEATI_TYPE(type_cast_out, "T2", TYPES_CAST);
+static LEATI_TYPE(type_number, "T", TYPES_NUMBER);
+static LEATI_TYPE(type_signed, "T", LEAT_TYPE_FLOAT32 | TYPES_SIGNED);
+static LEATI_TYPE(type_prelu, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_TYPE(type_equal, "T", TYPES_NUMBER | LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_bool_in, "T", LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_bool_out, "T1", LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_float_in, "T1", LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_class_out, "T2", LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_pow, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_TYPE(type_pow_exponent, "T1", TYPES_NUMBER);
+static LEATI_TYPE(type_where_condition, "B", LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_where, "T", TYPES_MOVED);
+static LEATI_TYPE(type_cast_in, "T1", TYPES_CAST);
+static LEATI_TYPE(type_cast_out, "T2", TYPES_CAST);
 
-static const uint8_t numbers_0_1[] = {0, 1};
-static const uint8_t numbers_0_1_1[] = {0, 1, 1};
-static const uint8_t number_1[] = {1};
-
-LEATI_ATTRIBUTE(attribute_alpha, "alpha", FLOAT);
-LEATI_ATTRIBUTE(attribute_beta, "beta", FLOAT);
-LEATI_ATTRIBUTE(attribute_gamma, "gamma", FLOAT);
-LEATI_ATTRIBUTE(attribute_lambd, "lambd", FLOAT);
-LEATI_ATTRIBUTE(attribute_bias, "bias", FLOAT);
-LEATI_ATTRIBUTE(attribute_approximate, "approximate", STRING);
-LEATI_ATTRIBUTE(attribute_detect_negative, "detect_negative", INT);
-LEATI_ATTRIBUTE(attribute_detect_positive, "detect_positive", INT);
-LEATI_ATTRIBUTE(attribute_fmod, "fmod", INT);
-LEATI_ATTRIBUTE(attribute_to, "to", INT);
-LEATI_ATTRIBUTE(attribute_saturate, "saturate", INT);
+static LEATI_ATTRIBUTE(attribute_gamma, "gamma", FLOAT);
+static LEATI_ATTRIBUTE(attribute_lambd, "lambd", FLOAT);
+static LEATI_ATTRIBUTE(attribute_bias, "bias", FLOAT);
+static LEATI_ATTRIBUTE(attribute_approximate, "approximate", STRING);
+static LEATI_ATTRIBUTE(attribute_detect_negative, "detect_negative", INT);
+static LEATI_ATTRIBUTE(attribute_detect_positive, "detect_positive", INT);
+static LEATI_ATTRIBUTE(attribute_fmod, "fmod", INT);
+static LEATI_ATTRIBUTE(attribute_to, "to", INT);
+static LEATI_ATTRIBUTE(attribute_saturate, "saturate", INT);
 
 /* ---- Shapes and attributes -------------------------------------------------------------------------------------- */
 
@@ -234,7 +227,7 @@ typedef struct elementwise_state {
 } elementwise_state;
 
 /* The result has the shape that all operands broadcast to. */
-static int32_t infer_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t broadcast_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const leati_view *const input = leati_input(call, i);
@@ -246,9 +239,9 @@ static int32_t infer_broadcast(const leat_op *op, const leati_call *call, leat_s
 }
 
 /* PRelu's slope broadcasts to the input and never the other way round. */
-static int32_t infer_prelu(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t prelu_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const input = &call->inputs[0];
-  LEATI_TRY(infer_broadcast(op, call, out, err));
+  LEATI_TRY(broadcast_infer(op, call, out, err));
   if (out->ndim != input->ndim || memcmp(out->dims, input->shape, (size_t)input->ndim * sizeof(out->dims[0])) != 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "PRelu: the slope does not broadcast to the shape of the input");
@@ -272,16 +265,16 @@ static const struct {
 };
 
 /* The result is bool; nothing among the inputs says so. */
-static int32_t infer_bool_same(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t bool_same_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   out->dtype = leati_dtype_of(LEAT_TYPE_BOOL);
   return leati_infer_same(op, call, out, err);
 }
-static int32_t infer_bool_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t bool_broadcast_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   out->dtype = leati_dtype_of(LEAT_TYPE_BOOL);
-  return infer_broadcast(op, call, out, err);
+  return broadcast_infer(op, call, out, err);
 }
 
-static int32_t create_unary(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t unary_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   elementwise_state *const state = leati_op_state(op);
   state->operation = leati_op_def_of(op)->param;
@@ -303,7 +296,7 @@ static int32_t create_unary(leat_op *op, const leati_op_desc *desc, leat_error *
   return LEAT_OK;
 }
 
-static int32_t create_swish(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t swish_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   elementwise_state *const state = leati_op_state(op);
   state->operation = LEAT_EW_SWISH;
@@ -312,7 +305,7 @@ static int32_t create_swish(leat_op *op, const leati_op_desc *desc, leat_error *
   return LEAT_OK;
 }
 
-static int32_t supports_gelu(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+static int32_t gelu_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
   (void)def;
   (void)device;
   return leati_attr(desc, "approximate") == NULL || leati_attr_is(desc, "approximate", "none") ||
@@ -321,14 +314,14 @@ static int32_t supports_gelu(const leati_op_def *def, leat_device *device, const
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Gelu: 'approximate' must be 'none' or 'tanh'");
 }
 
-static int32_t create_gelu(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t gelu_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   elementwise_state *const state = leati_op_state(op);
   state->operation = leati_attr_is(desc, "approximate", "tanh") ? LEAT_EW_GELU_TANH : LEAT_EW_GELU;
   return LEAT_OK;
 }
 
-static int32_t create_isinf(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t isinf_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   elementwise_state *const state = leati_op_state(op);
   state->operation = LEAT_EW_ISINF;
@@ -337,7 +330,7 @@ static int32_t create_isinf(leat_op *op, const leati_op_desc *desc, leat_error *
   return LEAT_OK;
 }
 
-static int32_t supports_mod(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+static int32_t mod_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
   (void)def;
   (void)device;
   return leati_type_of(desc->inputs[0].dtype) != LEAT_TYPE_FLOAT32 || desc->opset >= 28 ||
@@ -347,7 +340,7 @@ static int32_t supports_mod(const leati_op_def *def, leat_device *device, const 
                           "Mod: floating-point operands need 'fmod' = 1 before version 28");
 }
 
-static int32_t create_mod(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t mod_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   elementwise_state *const state = leati_op_state(op);
   state->operation = leati_attr_int(desc, "fmod", 0) == 1 ? LEAT_EW_FMOD : LEAT_EW_MOD;
@@ -386,7 +379,7 @@ static uint64_t type_of_onnx(int64_t number) {
   }
 }
 
-static int32_t supports_cast(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+static int32_t cast_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
   (void)def;
   (void)device;
   const int64_t to = leati_attr_int(desc, "to", 0);
@@ -395,14 +388,14 @@ static int32_t supports_cast(const leati_op_def *def, leat_device *device, const
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Cast to ONNX type %lld is not supported", (long long)to);
 }
 
-static int32_t create_cast(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t cast_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   elementwise_state *const state = leati_op_state(op);
   state->to = type_of_onnx(leati_attr_int(desc, "to", 0));
   return LEAT_OK;
 }
 
-static int32_t infer_cast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t cast_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const elementwise_state *const state = leati_op_state_const(op);
   out->dtype = leati_dtype_of(state->to);
   return leati_infer_same(op, call, out, err);
@@ -417,7 +410,7 @@ static leati_kernel unary_kernel(uint64_t type, uint32_t operation) {
   return leati_kernel_find(set, type);
 }
 
-static int32_t plan_unary(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t unary_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise_state *const state = leati_op_state_const(op);
   const leati_view *const x = &call->inputs[0];
   const elementwise e = {
@@ -430,7 +423,7 @@ static int32_t plan_unary(const leat_op *op, leati_planner *planner, const leati
   return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t plan_classify(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t classify_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise_state *const state = leati_op_state_const(op);
   const elementwise e = {
       .kernel = leati_kernel_find(LEATI_KERNELS_CLASSIFY, call->inputs[0].type),
@@ -442,7 +435,7 @@ static int32_t plan_classify(const leat_op *op, leati_planner *planner, const le
   return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t plan_not(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t not_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const elementwise e = {
       .kernel = leati_kernel_find(LEATI_KERNELS_LOGIC_NOT, call->inputs[0].type),
@@ -459,7 +452,7 @@ static uint32_t operation_of(const leat_op *op) {
   return def->state_size == 0 ? def->param : ((const elementwise_state *)leati_op_state_const(op))->operation;
 }
 
-static int32_t plan_binary(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t binary_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const uint32_t operation = operation_of(op);
   const bool divides = operation == LEAT_EW_DIV || operation == LEAT_EW_MOD || operation == LEAT_EW_FMOD;
   const elementwise e = {
@@ -472,7 +465,7 @@ static int32_t plan_binary(const leat_op *op, leati_planner *planner, const leat
   return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t plan_compare(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t compare_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise e = {
       .kernel = leati_kernel_find(LEATI_KERNELS_COMPARE, call->inputs[0].type),
       .operation = operation_of(op),
@@ -482,7 +475,7 @@ static int32_t plan_compare(const leat_op *op, leati_planner *planner, const lea
   return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t plan_logic(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t logic_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const elementwise e = {
       .kernel = leati_kernel_find(LEATI_KERNELS_LOGIC, call->inputs[0].type),
       .operation = operation_of(op),
@@ -493,7 +486,7 @@ static int32_t plan_logic(const leat_op *op, leati_planner *planner, const leati
 }
 
 /* Folds any number of operands into the result, two at a time from the left. */
-static int32_t plan_variadic(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t variadic_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_op_def *const def = leati_op_def_of(op);
   const leati_view *const result = &call->outputs[0];
   if (call->input_count == 1) {
@@ -514,7 +507,7 @@ static int32_t plan_variadic(const leat_op *op, leati_planner *planner, const le
   return LEAT_OK;
 }
 
-static int32_t plan_pow(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t pow_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const elementwise e = {
       .kernel = leati_kernel_find(LEATI_KERNELS_POW, call->inputs[0].type),
@@ -526,7 +519,7 @@ static int32_t plan_pow(const leat_op *op, leati_planner *planner, const leati_c
   return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t infer_clip(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t clip_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   for (uint32_t i = 1; i < 3; ++i) {
     const leati_view *const bound = leati_input(call, i);
     if (bound != NULL && bound->count != 1) {
@@ -537,7 +530,7 @@ static int32_t infer_clip(const leat_op *op, const leati_call *call, leat_shape 
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t plan_clip(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t clip_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const x = &call->inputs[0];
   const leati_view *const given[2] = {leati_input(call, 1), leati_input(call, 2)};
@@ -558,7 +551,7 @@ static int32_t plan_clip(const leat_op *op, leati_planner *planner, const leati_
   return add(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t plan_where(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t where_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const elementwise e = {
       .kernel = leati_kernel_find_item(LEATI_KERNELS_WHERE, call->inputs[1].item_size),
@@ -570,7 +563,7 @@ static int32_t plan_where(const leat_op *op, leati_planner *planner, const leati
 }
 
 /* Cast and CastLike; the type wanted is that of the output. */
-static int32_t plan_cast(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t cast_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const x = &call->inputs[0];
   const leati_view *const result = &call->outputs[0];
@@ -591,293 +584,123 @@ static int32_t plan_cast(const leat_op *op, leati_planner *planner, const leati_
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-#define INFO(name_, domain_, opset_min_, opset_max_, inputs_min_, inputs_max_)                           \
-  .struct_size = sizeof(leat_op_info), .name = (name_), .domain = (domain_), .opset_min = (opset_min_),  \
-  .opset_max = (opset_max_), .min_inputs = (inputs_min_), .max_inputs = (inputs_max_), .min_outputs = 1, \
-  .max_outputs = 1
-
-/* An operator of one number. */
-#define UNARY_WITH(variable, name_, opset_min_, opset_max_, types_, operation_, create_, ...)                  \
-  static const leati_op_def variable = {                                                                       \
-      .info = {INFO(name_, "", opset_min_, opset_max_, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_), \
-               LEATI_ATTRIBUTES(__VA_ARGS__)},                                                                 \
-      .param = (operation_),                                                                                   \
-      .state_size = sizeof(elementwise_state),                                                                 \
-      .create = (create_),                                                                                     \
-      .infer = leati_infer_same,                                                                               \
-      LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),              \
-      .plan = plan_unary,                                                                                      \
-  }
-#define UNARY(variable, name_, opset_min_, opset_max_, types_, operation_)                                      \
-  static const leati_op_def variable = {                                                                        \
-      .info = {INFO(name_, "", opset_min_, opset_max_, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_)}, \
-      .param = (operation_),                                                                                    \
-      .state_size = sizeof(elementwise_state),                                                                  \
-      .create = create_unary,                                                                                   \
-      .infer = leati_infer_same,                                                                                \
-      LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),               \
-      .plan = plan_unary,                                                                                       \
-  }
-UNARY(op_neg, "Neg", 6, 13, type_signed, LEAT_EW_NEG);
-UNARY(op_abs, "Abs", 6, 13, type_number, LEAT_EW_ABS);
-UNARY(op_sign, "Sign", 9, 13, type_number, LEAT_EW_SIGN);
-UNARY(op_sqrt, "Sqrt", 6, 13, type_float, LEAT_EW_SQRT);
-UNARY(op_reciprocal, "Reciprocal", 6, 13, type_float, LEAT_EW_RECIPROCAL);
-UNARY(op_exp, "Exp", 6, 13, type_float, LEAT_EW_EXP);
-UNARY(op_log, "Log", 6, 13, type_float, LEAT_EW_LOG);
-UNARY(op_erf, "Erf", 9, 13, type_float, LEAT_EW_ERF);
-UNARY(op_tanh, "Tanh", 6, 13, type_float, LEAT_EW_TANH);
-UNARY(op_sigmoid, "Sigmoid", 6, 13, type_float, LEAT_EW_SIGMOID);
-UNARY(op_relu, "Relu", 6, 14, type_signed, LEAT_EW_RELU);
-UNARY(op_hard_swish, "HardSwish", 14, 22, type_float, LEAT_EW_HARD_SWISH);
-UNARY(op_sin, "Sin", 7, 22, type_float, LEAT_EW_SIN);
-UNARY(op_cos, "Cos", 7, 22, type_float, LEAT_EW_COS);
-UNARY(op_tan, "Tan", 7, 22, type_float, LEAT_EW_TAN);
-UNARY(op_asin, "Asin", 7, 22, type_float, LEAT_EW_ASIN);
-UNARY(op_acos, "Acos", 7, 22, type_float, LEAT_EW_ACOS);
-UNARY(op_atan, "Atan", 7, 22, type_float, LEAT_EW_ATAN);
-UNARY(op_sinh, "Sinh", 9, 22, type_float, LEAT_EW_SINH);
-UNARY(op_cosh, "Cosh", 9, 22, type_float, LEAT_EW_COSH);
-UNARY(op_asinh, "Asinh", 9, 22, type_float, LEAT_EW_ASINH);
-UNARY(op_acosh, "Acosh", 9, 22, type_float, LEAT_EW_ACOSH);
-UNARY(op_atanh, "Atanh", 9, 22, type_float, LEAT_EW_ATANH);
-UNARY(op_floor, "Floor", 6, 13, type_float, LEAT_EW_FLOOR);
-UNARY(op_ceil, "Ceil", 6, 13, type_float, LEAT_EW_CEIL);
-UNARY(op_round, "Round", 11, 22, type_float, LEAT_EW_ROUND);
-UNARY(op_softplus, "Softplus", 1, 22, type_float, LEAT_EW_SOFTPLUS);
-UNARY(op_softsign, "Softsign", 1, 22, type_float, LEAT_EW_SOFTSIGN);
-UNARY(op_mish, "Mish", 18, 22, type_float, LEAT_EW_MISH);
-UNARY_WITH(op_leaky_relu, "LeakyRelu", 6, 16, type_float, LEAT_EW_LEAKY_RELU, create_unary, &attribute_alpha);
-UNARY_WITH(op_hard_sigmoid, "HardSigmoid", 6, 22, type_float, LEAT_EW_HARD_SIGMOID, create_unary, &attribute_alpha,
-           &attribute_beta);
-UNARY_WITH(op_elu, "Elu", 6, 22, type_float, LEAT_EW_ELU, create_unary, &attribute_alpha);
-UNARY_WITH(op_selu, "Selu", 6, 22, type_float, LEAT_EW_SELU, create_unary, &attribute_alpha, &attribute_gamma);
-UNARY_WITH(op_celu, "Celu", 12, 28, type_float, LEAT_EW_CELU, create_unary, &attribute_alpha);
-UNARY_WITH(op_thresholded_relu, "ThresholdedRelu", 10, 22, type_float, LEAT_EW_THRESHOLDED_RELU, create_unary,
-           &attribute_alpha);
-UNARY_WITH(op_shrink, "Shrink", 9, 9, type_float, LEAT_EW_SHRINK, create_unary, &attribute_lambd, &attribute_bias);
-UNARY_WITH(op_swish, "Swish", 24, 24, type_float, LEAT_EW_SWISH, create_swish, &attribute_alpha);
-
-static const leati_op_def op_quick_gelu = {
-    .info = {INFO("QuickGelu", "com.microsoft", 1, 1, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_float),
-             LEATI_ATTRIBUTES(&attribute_alpha)},
-    .state_size = sizeof(elementwise_state),
-    .create = create_swish,
-    .infer = leati_infer_same,
-    LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),
-    .plan = plan_unary,
-};
-static const leati_op_def op_gelu = {
-    .info = {INFO("Gelu", "", 20, 20, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_float),
-             LEATI_ATTRIBUTES(&attribute_approximate)},
-    .state_size = sizeof(elementwise_state),
-    .supports = supports_gelu,
-    .create = create_gelu,
-    .infer = leati_infer_same,
-    LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),
-    .plan = plan_unary,
-};
-static const leati_op_def op_gelu_microsoft = {
-    .info = {INFO("Gelu", "com.microsoft", 1, 1, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_float)},
-    .state_size = sizeof(elementwise_state),
-    .create = create_gelu,
-    .infer = leati_infer_same,
-    LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),
-    .plan = plan_unary,
-};
-static const leati_op_def op_isnan = {
-    .info = {INFO("IsNaN", "", 9, 20, 1, 1), LEATI_TYPES(&type_float_in, &type_class_out)},
-    .output_types = number_1,
-    .param = LEAT_EW_ISNAN,
-    .state_size = sizeof(elementwise_state),
-    .create = create_unary,
-    .infer = infer_bool_same,
-    LEATI_KERNELS(LEATI_KERNELS_CLASSIFY),
-    .plan = plan_classify,
-};
-static const leati_op_def op_isinf = {
-    .info = {INFO("IsInf", "", 10, 20, 1, 1), LEATI_TYPES(&type_float_in, &type_class_out),
-             LEATI_ATTRIBUTES(&attribute_detect_negative, &attribute_detect_positive)},
-    .output_types = number_1,
-    .state_size = sizeof(elementwise_state),
-    .create = create_isinf,
-    .infer = infer_bool_same,
-    LEATI_KERNELS(LEATI_KERNELS_CLASSIFY),
-    .plan = plan_classify,
-};
-static const leati_op_def op_not = {
-    .info = {INFO("Not", "", 1, 1, 1, 1), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_bool_in)},
-    .infer = leati_infer_same,
-    LEATI_KERNELS(LEATI_KERNELS_LOGIC_NOT),
-    .plan = plan_not,
-};
-
+/* An operator of one number; the rest are designated initialisers. */
+#define UNARY_WITH(name, domain, versions, types_, operation, ...)                                       \
+  LEATI_OP(name, domain, versions, (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_), \
+           .state_size = sizeof(elementwise_state), .param = (operation), .infer = leati_infer_same,     \
+           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),   \
+           .plan = unary_plan, __VA_ARGS__)
+#define UNARY(name, versions, types_, operation) \
+  UNARY_WITH(name, "", versions, types_, operation, .create = unary_create)
 /* Two operands of one type, and a result of the same type. */
-#define BINARY(variable, name_, opset_min_, opset_max_, types_, operation_, infer_, plan_)                      \
-  static const leati_op_def variable = {                                                                        \
-      .info = {INFO(name_, "", opset_min_, opset_max_, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_)}, \
-      .param = (operation_),                                                                                    \
-      .infer = (infer_),                                                                                        \
-      LEATI_KERNELS(LEATI_KERNELS_BINARY, LEATI_KERNELS_LOGIC),                                                 \
-      .plan = (plan_),                                                                                          \
-  }
-BINARY(op_add, "Add", 7, 14, type_number, LEAT_EW_ADD, infer_broadcast, plan_binary);
-BINARY(op_sub, "Sub", 7, 14, type_number, LEAT_EW_SUB, infer_broadcast, plan_binary);
-BINARY(op_mul, "Mul", 7, 14, type_number, LEAT_EW_MUL, infer_broadcast, plan_binary);
-BINARY(op_div, "Div", 7, 14, type_number, LEAT_EW_DIV, infer_broadcast, plan_binary);
-BINARY(op_prelu, "PRelu", 7, 16, type_prelu, LEAT_EW_PRELU, infer_prelu, plan_binary);
-BINARY(op_and, "And", 7, 7, type_bool_in, LEAT_EW_AND, infer_broadcast, plan_logic);
-BINARY(op_or, "Or", 7, 7, type_bool_in, LEAT_EW_OR, infer_broadcast, plan_logic);
-BINARY(op_xor, "Xor", 7, 7, type_bool_in, LEAT_EW_XOR, infer_broadcast, plan_logic);
-
-static const leati_op_def op_mod = {
-    .info = {INFO("Mod", "", 10, 28, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_number),
-             LEATI_ATTRIBUTES(&attribute_fmod)},
-    .state_size = sizeof(elementwise_state),
-    .supports = supports_mod,
-    .create = create_mod,
-    .infer = infer_broadcast,
-    LEATI_KERNELS(LEATI_KERNELS_BINARY),
-    .plan = plan_binary,
-};
-static const leati_op_def op_pow = {
-    .info = {INFO("Pow", "", 7, 15, 2, 2), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_pow, &type_pow_exponent)},
-    .input_types = numbers_0_1,
-    .infer = infer_broadcast,
-    LEATI_KERNELS(LEATI_KERNELS_POW),
-    .plan = plan_pow,
-};
-
-#define COMPARE(variable, name_, opset_min_, opset_max_, types_, operation_)                         \
-  static const leati_op_def variable = {                                                             \
-      .info = {INFO(name_, "", opset_min_, opset_max_, 2, 2), LEATI_TYPES(&types_, &type_bool_out)}, \
-      .output_types = number_1,                                                                      \
-      .param = (operation_),                                                                         \
-      .infer = infer_bool_broadcast,                                                                 \
-      LEATI_KERNELS(LEATI_KERNELS_COMPARE),                                                          \
-      .plan = plan_compare,                                                                          \
-  }
-COMPARE(op_equal, "Equal", 7, 19, type_equal, LEAT_EW_EQUAL);
-COMPARE(op_less, "Less", 7, 13, type_number, LEAT_EW_LESS);
-COMPARE(op_greater, "Greater", 7, 13, type_number, LEAT_EW_GREATER);
-COMPARE(op_less_or_equal, "LessOrEqual", 12, 16, type_number, LEAT_EW_LESS_OR_EQUAL);
-COMPARE(op_greater_or_equal, "GreaterOrEqual", 12, 16, type_number, LEAT_EW_GREATER_OR_EQUAL);
-
+#define BINARY(name, versions, types_, operation, infer_, plan_)                                              \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),          \
+           .param = (operation), .infer = (infer_), LEATI_KERNELS(LEATI_KERNELS_BINARY, LEATI_KERNELS_LOGIC), \
+           .plan = (plan_))
+#define COMPARE(name, versions, types_, operation)                                                          \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), LEATI_TYPES(&types_, &type_bool_out), LEATI_OUTPUT_TYPES(1), \
+           .param = (operation), .infer = bool_broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_COMPARE),       \
+           .plan = compare_plan)
 /* Not in place: an operand that comes later would be overwritten before it is read. */
-#define VARIADIC(variable, name_, types_, operation_)                           \
-  static const leati_op_def variable = {                                        \
-      .info = {INFO(name_, "", 8, 13, 1, LEAT_VARIADIC), LEATI_TYPES(&types_)}, \
-      .param = (operation_),                                                    \
-      .infer = infer_broadcast,                                                 \
-      LEATI_KERNELS(LEATI_KERNELS_BINARY),                                      \
-      .plan = plan_variadic,                                                    \
-  }
-VARIADIC(op_min, "Min", type_number, LEAT_EW_MIN);
-VARIADIC(op_max, "Max", type_number, LEAT_EW_MAX);
-VARIADIC(op_sum, "Sum", type_float, LEAT_EW_ADD);
-VARIADIC(op_mean, "Mean", type_float, LEAT_EW_ADD_SCALED);
+#define VARIADIC(name, types_, operation)                                                             \
+  LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&types_), .param = (operation), \
+           .infer = broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = variadic_plan)
 
-static const leati_op_def op_clip = {
-    .info = {INFO("Clip", "", 11, 13, 1, 3), .flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_number)},
-    .infer = infer_clip,
-    LEATI_KERNELS(LEATI_KERNELS_CLIP),
-    .plan = plan_clip,
-};
-static const leati_op_def op_where = {
-    .info = {INFO("Where", "", 9, 16, 3, 3), .flags = LEAT_OP_IN_PLACE,
-             LEATI_TYPES(&type_where_condition, &type_where)},
-    .input_types = numbers_0_1_1,
-    .output_types = number_1,
-    .infer = infer_broadcast,
-    LEATI_KERNELS(LEATI_KERNELS_WHERE),
-    .plan = plan_where,
-};
-static const leati_op_def op_cast = {
-    .info = {INFO("Cast", "", 6, 28, 1, 1), LEATI_TYPES(&type_cast_in, &type_cast_out),
-             LEATI_ATTRIBUTES(&attribute_to, &attribute_saturate)},
-    .output_types = number_1,
-    .state_size = sizeof(elementwise_state),
-    .supports = supports_cast,
-    .create = create_cast,
-    .infer = infer_cast,
-    .plan = plan_cast,
-};
-static const leati_op_def op_cast_like = {
-    .info = {INFO("CastLike", "", 15, 25, 2, 2), LEATI_TYPES(&type_cast_in, &type_cast_out),
-             LEATI_ATTRIBUTES(&attribute_saturate)},
-    .input_types = numbers_0_1,
-    .output_types = number_1,
-    .infer = leati_infer_same,
-    .plan = plan_cast,
-};
-
-static const leati_op_def *const defs[] = {
-    &op_neg,
-    &op_abs,
-    &op_sign,
-    &op_sqrt,
-    &op_reciprocal,
-    &op_exp,
-    &op_log,
-    &op_erf,
-    &op_tanh,
-    &op_sigmoid,
-    &op_relu,
-    &op_hard_swish,
-    &op_sin,
-    &op_cos,
-    &op_tan,
-    &op_asin,
-    &op_acos,
-    &op_atan,
-    &op_sinh,
-    &op_cosh,
-    &op_asinh,
-    &op_acosh,
-    &op_atanh,
-    &op_floor,
-    &op_ceil,
-    &op_round,
-    &op_softplus,
-    &op_softsign,
-    &op_mish,
-    &op_leaky_relu,
-    &op_elu,
-    &op_hard_sigmoid,
-    &op_selu,
-    &op_celu,
-    &op_thresholded_relu,
-    &op_shrink,
-    &op_swish,
-    &op_quick_gelu,
-    &op_gelu,
-    &op_gelu_microsoft,
-    &op_isnan,
-    &op_isinf,
-    &op_not,
-    &op_add,
-    &op_sub,
-    &op_mul,
-    &op_div,
-    &op_prelu,
-    &op_and,
-    &op_or,
-    &op_xor,
-    &op_mod,
-    &op_pow,
-    &op_equal,
-    &op_less,
-    &op_greater,
-    &op_less_or_equal,
-    &op_greater_or_equal,
-    &op_min,
-    &op_max,
-    &op_sum,
-    &op_mean,
-    &op_clip,
-    &op_where,
-    &op_cast,
-    &op_cast_like,
+static const leati_op_def ops[] = {
+    UNARY("Neg", (6, 13), type_signed, LEAT_EW_NEG),
+    UNARY("Abs", (6, 13), type_number, LEAT_EW_ABS),
+    UNARY("Sign", (9, 13), type_number, LEAT_EW_SIGN),
+    UNARY("Sqrt", (6, 13), leati_type_float, LEAT_EW_SQRT),
+    UNARY("Reciprocal", (6, 13), leati_type_float, LEAT_EW_RECIPROCAL),
+    UNARY("Exp", (6, 13), leati_type_float, LEAT_EW_EXP),
+    UNARY("Log", (6, 13), leati_type_float, LEAT_EW_LOG),
+    UNARY("Erf", (9, 13), leati_type_float, LEAT_EW_ERF),
+    UNARY("Tanh", (6, 13), leati_type_float, LEAT_EW_TANH),
+    UNARY("Sigmoid", (6, 13), leati_type_float, LEAT_EW_SIGMOID),
+    UNARY("Relu", (6, 14), type_signed, LEAT_EW_RELU),
+    UNARY("HardSwish", (14, 22), leati_type_float, LEAT_EW_HARD_SWISH),
+    UNARY("Sin", (7, 22), leati_type_float, LEAT_EW_SIN),
+    UNARY("Cos", (7, 22), leati_type_float, LEAT_EW_COS),
+    UNARY("Tan", (7, 22), leati_type_float, LEAT_EW_TAN),
+    UNARY("Asin", (7, 22), leati_type_float, LEAT_EW_ASIN),
+    UNARY("Acos", (7, 22), leati_type_float, LEAT_EW_ACOS),
+    UNARY("Atan", (7, 22), leati_type_float, LEAT_EW_ATAN),
+    UNARY("Sinh", (9, 22), leati_type_float, LEAT_EW_SINH),
+    UNARY("Cosh", (9, 22), leati_type_float, LEAT_EW_COSH),
+    UNARY("Asinh", (9, 22), leati_type_float, LEAT_EW_ASINH),
+    UNARY("Acosh", (9, 22), leati_type_float, LEAT_EW_ACOSH),
+    UNARY("Atanh", (9, 22), leati_type_float, LEAT_EW_ATANH),
+    UNARY("Floor", (6, 13), leati_type_float, LEAT_EW_FLOOR),
+    UNARY("Ceil", (6, 13), leati_type_float, LEAT_EW_CEIL),
+    UNARY("Round", (11, 22), leati_type_float, LEAT_EW_ROUND),
+    UNARY("Softplus", (1, 22), leati_type_float, LEAT_EW_SOFTPLUS),
+    UNARY("Softsign", (1, 22), leati_type_float, LEAT_EW_SOFTSIGN),
+    UNARY("Mish", (18, 22), leati_type_float, LEAT_EW_MISH),
+    UNARY_WITH("LeakyRelu", "", (6, 16), leati_type_float, LEAT_EW_LEAKY_RELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
+               .create = unary_create),
+    UNARY_WITH("Elu", "", (6, 22), leati_type_float, LEAT_EW_ELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
+               .create = unary_create),
+    UNARY_WITH("HardSigmoid", "", (6, 22), leati_type_float, LEAT_EW_HARD_SIGMOID,
+               LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta), .create = unary_create),
+    UNARY_WITH("Selu", "", (6, 22), leati_type_float, LEAT_EW_SELU,
+               LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_gamma), .create = unary_create),
+    UNARY_WITH("Celu", "", (12, 28), leati_type_float, LEAT_EW_CELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
+               .create = unary_create),
+    UNARY_WITH("ThresholdedRelu", "", (10, 22), leati_type_float, LEAT_EW_THRESHOLDED_RELU,
+               LEATI_ATTRIBUTES(&leati_attribute_alpha), .create = unary_create),
+    UNARY_WITH("Shrink", "", (9, 9), leati_type_float, LEAT_EW_SHRINK,
+               LEATI_ATTRIBUTES(&attribute_lambd, &attribute_bias), .create = unary_create),
+    UNARY_WITH("Swish", "", (24, 24), leati_type_float, LEAT_EW_SWISH, LEATI_ATTRIBUTES(&leati_attribute_alpha),
+               .create = swish_create),
+    UNARY_WITH("QuickGelu", "com.microsoft", (1, 1), leati_type_float, LEAT_EW_SWISH,
+               LEATI_ATTRIBUTES(&leati_attribute_alpha), .create = swish_create),
+    UNARY_WITH("Gelu", "", (20, 20), leati_type_float, LEAT_EW_GELU, LEATI_ATTRIBUTES(&attribute_approximate),
+               .supports = gelu_supports, .create = gelu_create),
+    UNARY_WITH("Gelu", "com.microsoft", (1, 1), leati_type_float, LEAT_EW_GELU, .create = gelu_create),
+    LEATI_OP("IsNaN", "", (9, 20), (1, 1), (1, 1), LEATI_TYPES(&type_float_in, &type_class_out), LEATI_OUTPUT_TYPES(1),
+             .state_size = sizeof(elementwise_state), .param = LEAT_EW_ISNAN, .create = unary_create,
+             .infer = bool_same_infer, LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan),
+    LEATI_OP("IsInf", "", (10, 20), (1, 1), (1, 1), LEATI_TYPES(&type_float_in, &type_class_out),
+             LEATI_ATTRIBUTES(&attribute_detect_negative, &attribute_detect_positive), LEATI_OUTPUT_TYPES(1),
+             .state_size = sizeof(elementwise_state), .create = isinf_create, .infer = bool_same_infer,
+             LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan),
+    LEATI_OP("Not", "", (1, 1), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_bool_in),
+             .infer = leati_infer_same, LEATI_KERNELS(LEATI_KERNELS_LOGIC_NOT), .plan = not_plan),
+    BINARY("Add", (7, 14), type_number, LEAT_EW_ADD, broadcast_infer, binary_plan),
+    BINARY("Sub", (7, 14), type_number, LEAT_EW_SUB, broadcast_infer, binary_plan),
+    BINARY("Mul", (7, 14), type_number, LEAT_EW_MUL, broadcast_infer, binary_plan),
+    BINARY("Div", (7, 14), type_number, LEAT_EW_DIV, broadcast_infer, binary_plan),
+    BINARY("PRelu", (7, 16), type_prelu, LEAT_EW_PRELU, prelu_infer, binary_plan),
+    BINARY("And", (7, 7), type_bool_in, LEAT_EW_AND, broadcast_infer, logic_plan),
+    BINARY("Or", (7, 7), type_bool_in, LEAT_EW_OR, broadcast_infer, logic_plan),
+    BINARY("Xor", (7, 7), type_bool_in, LEAT_EW_XOR, broadcast_infer, logic_plan),
+    LEATI_OP("Mod", "", (10, 28), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_number),
+             LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(elementwise_state), .supports = mod_supports,
+             .create = mod_create, .infer = broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = binary_plan),
+    LEATI_OP("Pow", "", (7, 15), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
+             LEATI_TYPES(&type_pow, &type_pow_exponent), LEATI_INPUT_TYPES(0, 1), .infer = broadcast_infer,
+             LEATI_KERNELS(LEATI_KERNELS_POW), .plan = pow_plan),
+    COMPARE("Equal", (7, 19), type_equal, LEAT_EW_EQUAL),
+    COMPARE("Less", (7, 13), type_number, LEAT_EW_LESS),
+    COMPARE("Greater", (7, 13), type_number, LEAT_EW_GREATER),
+    COMPARE("LessOrEqual", (12, 16), type_number, LEAT_EW_LESS_OR_EQUAL),
+    COMPARE("GreaterOrEqual", (12, 16), type_number, LEAT_EW_GREATER_OR_EQUAL),
+    VARIADIC("Min", type_number, LEAT_EW_MIN),
+    VARIADIC("Max", type_number, LEAT_EW_MAX),
+    VARIADIC("Sum", leati_type_float, LEAT_EW_ADD),
+    VARIADIC("Mean", leati_type_float, LEAT_EW_ADD_SCALED),
+    LEATI_OP("Clip", "", (11, 13), (1, 3), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&type_number),
+             .infer = clip_infer, LEATI_KERNELS(LEATI_KERNELS_CLIP), .plan = clip_plan),
+    LEATI_OP("Where", "", (9, 16), (3, 3), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
+             LEATI_TYPES(&type_where_condition, &type_where), LEATI_INPUT_TYPES(0, 1, 1), LEATI_OUTPUT_TYPES(1),
+             .infer = broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_WHERE), .plan = where_plan),
+    LEATI_OP("Cast", "", (6, 28), (1, 1), (1, 1), LEATI_TYPES(&type_cast_in, &type_cast_out),
+             LEATI_ATTRIBUTES(&attribute_to, &attribute_saturate), LEATI_OUTPUT_TYPES(1),
+             .state_size = sizeof(elementwise_state), .supports = cast_supports, .create = cast_create,
+             .infer = cast_infer, .plan = cast_plan),
+    LEATI_OP("CastLike", "", (15, 25), (2, 2), (1, 1), LEATI_TYPES(&type_cast_in, &type_cast_out),
+             LEATI_ATTRIBUTES(&attribute_saturate), LEATI_INPUT_TYPES(0, 1), LEATI_OUTPUT_TYPES(1),
+             .infer = leati_infer_same, .plan = cast_plan),
 };
 
-const leati_op_family leati_elementwise_family = LEATI_FAMILY(defs);
+const leati_op_family leati_elementwise_family = LEATI_FAMILY(ops);

@@ -25,7 +25,7 @@ uint32_t leati_entries_count(void) {
 const leati_op_def *leati_entries_get(uint32_t index) {
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     if (index < families[i]->count) {
-      return families[i]->defs[index];
+      return &families[i]->ops[index];
     }
     index -= families[i]->count;
   }
@@ -61,7 +61,7 @@ int32_t leati_entries_find(const char *domain, const char *name, uint32_t opset,
   uint32_t before = 0;     /* the highest of them below that */
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     for (uint32_t j = 0; j < families[i]->count; ++j) {
-      const leati_op_def *const def = families[i]->defs[j];
+      const leati_op_def *const def = &families[i]->ops[j];
       if (strcmp(def->info.name, name) != 0 || strcmp(def->info.domain, domain) != 0) {
         continue;
       }

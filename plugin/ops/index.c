@@ -8,23 +8,19 @@
 #include "core/status.h"
 #include "ops/movement.h"
 
-LEATI_TYPE(type_moved, "T", LEATI_TYPES_MOVED);
-LEATI_TYPE(type_index, "Tind", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
-LEATI_TYPE(type_index_nd, "tensor(int64)", LEAT_TYPE_INT64);
-LEATI_TYPE(type_sum, "T", LEATI_TYPES_OF_CUMSUM);
-LEATI_TYPE(type_sum_axis, "T2", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
-LEATI_ATTRIBUTE(attribute_axis, "axis", INT);
-LEATI_ATTRIBUTE(attribute_batch_dims, "batch_dims", INT);
-LEATI_ATTRIBUTE(attribute_reduction, "reduction", STRING);
-LEATI_ATTRIBUTE(attribute_exclusive, "exclusive", INT);
-LEATI_ATTRIBUTE(attribute_reverse, "reverse", INT);
+static LEATI_TYPE(type_sum, "T", LEATI_TYPES_OF_CUMSUM);
+static LEATI_TYPE(type_sum_axis, "T2", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_ATTRIBUTE(attribute_batch_dims, "batch_dims", INT);
+static LEATI_ATTRIBUTE(attribute_reduction, "reduction", STRING);
+static LEATI_ATTRIBUTE(attribute_exclusive, "exclusive", INT);
+static LEATI_ATTRIBUTE(attribute_reverse, "reverse", INT);
 
 typedef struct index_state {
   int64_t axis; /* GatherND: batch_dims */
   bool exclusive, reverse;
 } index_state;
 
-static int32_t create_index(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t index_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   index_state *const state = leati_op_state(op);
   state->axis = leati_attr_int(desc, "axis", leati_attr_int(desc, "batch_dims", 0));
@@ -33,7 +29,7 @@ static int32_t create_index(leat_op *op, const leati_op_desc *desc, leat_error *
   return LEAT_OK;
 }
 
-static int32_t supports_scatter(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+static int32_t scatter_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                 leat_error *err) {
   (void)device;
   return leati_attr(desc, "reduction") == NULL || leati_attr_is(desc, "reduction", "none")
@@ -72,14 +68,14 @@ typedef struct gather_args {
   uint64_t finding;
 } gather_args;
 
-static int32_t supports_gather(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+static int32_t gather_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                leat_error *err) {
   (void)device;
   const int32_t data = desc->inputs[0].ndim, indices = desc->inputs[1].ndim;
   return data < 0 || indices < 0 ? LEAT_OK : leati_check_rank(def->info.name, data - 1 + indices, err);
 }
 
-static int32_t infer_gather(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t gather_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const index_state *const state = leati_op_state_const(op);
   const leati_view *const data = &call->inputs[0];
   const leati_view *const indices = &call->inputs[1];
@@ -98,7 +94,7 @@ static int32_t infer_gather(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
-static int32_t plan_gather(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t gather_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const index_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
   if (dst->count == 0) {
@@ -159,7 +155,7 @@ static int32_t check_elements(const leat_op *op, const leati_call *call, int32_t
                            leati_op_def_of(op)->info.name);
 }
 
-static int32_t infer_gather_elements(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t gather_elements_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const indices = &call->inputs[1];
   int32_t axis;
   LEATI_TRY(check_elements(op, call, &axis, err));
@@ -168,7 +164,7 @@ static int32_t infer_gather_elements(const leat_op *op, const leati_call *call, 
   return LEAT_OK;
 }
 
-static int32_t infer_scatter_elements(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t scatter_elements_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const indices = &call->inputs[1];
   const leati_view *const updates = &call->inputs[2];
   int32_t axis;
@@ -212,7 +208,7 @@ static int32_t add_elements(const leat_op *op, leati_planner *planner, const lea
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-static int32_t plan_gather_elements(const leat_op *op, leati_planner *planner, const leati_call *call,
+static int32_t gather_elements_plan(const leat_op *op, leati_planner *planner, const leati_call *call,
                                     leat_error *err) {
   int32_t axis;
   leati_view indices;
@@ -225,7 +221,7 @@ static int32_t plan_gather_elements(const leat_op *op, leati_planner *planner, c
   return add_elements(op, planner, &call->inputs[0], &indices, &call->outputs[0], axis, false, err);
 }
 
-static int32_t plan_scatter_elements(const leat_op *op, leati_planner *planner, const leati_call *call,
+static int32_t scatter_elements_plan(const leat_op *op, leati_planner *planner, const leati_call *call,
                                      leat_error *err) {
   int32_t axis;
   leati_view indices, updates;
@@ -300,7 +296,7 @@ static int32_t shape_nd(const leat_op *op, const leati_call *call, int32_t *out_
   return LEAT_OK;
 }
 
-static int32_t supports_gather_nd(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+static int32_t gather_nd_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                   leat_error *err) {
   (void)device;
   const leat_value_info *const data = &desc->inputs[0];
@@ -316,11 +312,11 @@ static int32_t supports_gather_nd(const leati_op_def *def, leat_device *device, 
              : leati_check_rank(def->info.name, indices->ndim - 1 + data->ndim - batch - tuple, err);
 }
 
-static int32_t infer_gather_nd(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t gather_nd_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   return shape_nd(op, call, &out->ndim, out->dims, err);
 }
 
-static int32_t infer_scatter_nd(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t scatter_nd_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const updates = &call->inputs[2];
   int64_t dims[LEAT_MAX_RANK];
   int32_t ndim;
@@ -365,7 +361,7 @@ static int32_t add_nd(const leat_op *op, leati_planner *planner, const leati_vie
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-static int32_t plan_gather_nd(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t gather_nd_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   int32_t batch, tuple;
   leati_view data, indices;
   if (call->outputs[0].count == 0) {
@@ -378,7 +374,7 @@ static int32_t plan_gather_nd(const leat_op *op, leati_planner *planner, const l
   return add_nd(op, planner, &data, &indices, &call->outputs[0], batch, tuple, false, err);
 }
 
-static int32_t plan_scatter_nd(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t scatter_nd_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   int32_t batch, tuple;
   leati_view indices, updates;
   LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
@@ -406,7 +402,7 @@ typedef struct cumsum_args {
 /* Elements of a line that one dispatch adds: fewer than the rounds that every device gives a loop. */
 #define STEPS_PER_DISPATCH (LEATI_ROUNDS_MAX / 2)
 
-static int32_t infer_cumsum(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t cumsum_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const axis_view = &call->inputs[1];
   int32_t axis;
   if (axis_view->count != 1 || axis_view->ndim > 1) {
@@ -417,7 +413,7 @@ static int32_t infer_cumsum(const leat_op *op, const leati_call *call, leat_shap
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t plan_cumsum(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const index_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
   if (dst->count == 0) {
@@ -455,86 +451,32 @@ static int32_t plan_cumsum(const leat_op *op, leati_planner *planner, const leat
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-static const uint8_t numbers_0_1[] = {0, 1};
-static const uint8_t numbers_0_1_0[] = {0, 1, 0};
-
-#define INFO(name_, opset_min_, opset_max_, inputs_, host_)                                                        \
-  .struct_size = sizeof(leat_op_info), .name = (name_), .domain = "", .opset_min = (opset_min_),                   \
-  .opset_max = (opset_max_), .min_inputs = (inputs_), .max_inputs = (inputs_), .min_outputs = 1, .max_outputs = 1, \
-  .host_inputs = (host_)
-
-static const leati_op_def op_gather = {
-    .info = {INFO("Gather", 1, 13, 2, 0), LEATI_TYPES(&type_moved, &type_index), LEATI_ATTRIBUTES(&attribute_axis)},
-    .input_types = numbers_0_1,
-    .state_size = sizeof(index_state),
-    .supports = supports_gather,
-    .create = create_index,
-    .least_rank = 1,
-    .infer = infer_gather,
-    LEATI_KERNELS(LEATI_KERNELS_GATHER),
-    .plan = plan_gather,
-};
-static const leati_op_def op_gather_elements = {
-    .info = {INFO("GatherElements", 11, 13, 2, 0), LEATI_TYPES(&type_moved, &type_index),
-             LEATI_ATTRIBUTES(&attribute_axis)},
-    .input_types = numbers_0_1,
-    .state_size = sizeof(index_state),
-    .create = create_index,
-    .least_rank = 1,
-    .infer = infer_gather_elements,
-    LEATI_KERNELS(LEATI_KERNELS_GATHER_ELEMENTS),
-    .plan = plan_gather_elements,
-};
-static const leati_op_def op_scatter_elements = {
-    .info = {INFO("ScatterElements", 11, 18, 3, 0), LEATI_TYPES(&type_moved, &type_index),
-             LEATI_ATTRIBUTES(&attribute_axis, &attribute_reduction)},
-    .input_types = numbers_0_1_0,
-    .state_size = sizeof(index_state),
-    .supports = supports_scatter,
-    .create = create_index,
-    .least_rank = 1,
-    .infer = infer_scatter_elements,
-    LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ELEMENTS),
-    .plan = plan_scatter_elements,
-};
-static const leati_op_def op_gather_nd = {
-    .info = {INFO("GatherND", 11, 13, 2, 0), LEATI_TYPES(&type_moved, &type_index_nd),
-             LEATI_ATTRIBUTES(&attribute_batch_dims)},
-    .input_types = numbers_0_1,
-    .state_size = sizeof(index_state),
-    .supports = supports_gather_nd,
-    .create = create_index,
-    .least_rank = 1,
-    .infer = infer_gather_nd,
-    LEATI_KERNELS(LEATI_KERNELS_GATHER_ND),
-    .plan = plan_gather_nd,
-};
-static const leati_op_def op_scatter_nd = {
-    .info = {INFO("ScatterND", 11, 18, 3, 0), LEATI_TYPES(&type_moved, &type_index_nd),
-             LEATI_ATTRIBUTES(&attribute_reduction)},
-    .input_types = numbers_0_1_0,
-    .state_size = sizeof(index_state),
-    .supports = supports_scatter,
-    .create = create_index,
-    .least_rank = 1,
-    .infer = infer_scatter_nd,
-    LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ND),
-    .plan = plan_scatter_nd,
-};
-static const leati_op_def op_cumsum = {
-    .info = {INFO("CumSum", 11, 14, 2, 1u << 1), LEATI_TYPES(&type_sum, &type_sum_axis),
-             LEATI_ATTRIBUTES(&attribute_exclusive, &attribute_reverse)},
-    .input_types = numbers_0_1,
-    .state_size = sizeof(index_state),
-    .create = create_index,
-    .least_rank = 1,
-    .infer = infer_cumsum,
-    LEATI_KERNELS(LEATI_KERNELS_CUMSUM),
-    .plan = plan_cumsum,
+static const leati_op_def ops[] = {
+    LEATI_OP("Gather", "", (1, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
+             LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
+             .least_rank = 1, .supports = gather_supports, .create = index_create, .infer = gather_infer,
+             LEATI_KERNELS(LEATI_KERNELS_GATHER), .plan = gather_plan),
+    LEATI_OP("GatherElements", "", (11, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
+             LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
+             .least_rank = 1, .create = index_create, .infer = gather_elements_infer,
+             LEATI_KERNELS(LEATI_KERNELS_GATHER_ELEMENTS), .plan = gather_elements_plan),
+    LEATI_OP("ScatterElements", "", (11, 18), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
+             LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_reduction), LEATI_INPUT_TYPES(0, 1, 0),
+             .state_size = sizeof(index_state), .least_rank = 1, .supports = scatter_supports, .create = index_create,
+             .infer = scatter_elements_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ELEMENTS),
+             .plan = scatter_elements_plan),
+    LEATI_OP("GatherND", "", (11, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_int64),
+             LEATI_ATTRIBUTES(&attribute_batch_dims), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
+             .least_rank = 1, .supports = gather_nd_supports, .create = index_create, .infer = gather_nd_infer,
+             LEATI_KERNELS(LEATI_KERNELS_GATHER_ND), .plan = gather_nd_plan),
+    LEATI_OP("ScatterND", "", (11, 18), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_int64),
+             LEATI_ATTRIBUTES(&attribute_reduction), LEATI_INPUT_TYPES(0, 1, 0), .state_size = sizeof(index_state),
+             .least_rank = 1, .supports = scatter_supports, .create = index_create, .infer = scatter_nd_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ND), .plan = scatter_nd_plan),
+    LEATI_OP("CumSum", "", (11, 14), (2, 2), (1, 1), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&type_sum, &type_sum_axis), LEATI_ATTRIBUTES(&attribute_exclusive, &attribute_reverse),
+             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state), .least_rank = 1, .create = index_create,
+             .infer = cumsum_infer, LEATI_KERNELS(LEATI_KERNELS_CUMSUM), .plan = cumsum_plan),
 };
 
-static const leati_op_def *const defs[] = {
-    &op_gather, &op_gather_elements, &op_scatter_elements, &op_gather_nd, &op_scatter_nd, &op_cumsum,
-};
-
-const leati_op_family leati_index_family = LEATI_FAMILY(defs);
+const leati_op_family leati_index_family = LEATI_FAMILY(ops);

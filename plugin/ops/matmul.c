@@ -411,51 +411,10 @@ static int32_t matmul_create(leat_op *op, const leati_op_desc *desc, leat_error 
   return LEAT_OK;
 }
 
-LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
-LEATI_ATTRIBUTE(attr_alpha, "alpha", FLOAT);
-LEATI_ATTRIBUTE(attr_beta, "beta", FLOAT);
-LEATI_ATTRIBUTE(attr_trans_a, "transA", INT);
-LEATI_ATTRIBUTE(attr_trans_b, "transB", INT);
-LEATI_ATTRIBUTE(attr_trans_batch_a, "transBatchA", INT);
-LEATI_ATTRIBUTE(attr_trans_batch_b, "transBatchB", INT);
-
-static const leati_op_def op_matmul = {.info = {.struct_size = sizeof(leat_op_info),
-                                                .name = "MatMul",
-                                                .domain = "",
-                                                .opset_min = 9,
-                                                .opset_max = 13,
-                                                .min_inputs = 2,
-                                                .max_inputs = 2,
-                                                .min_outputs = 1,
-                                                .max_outputs = 1,
-                                                LEATI_TYPES(&type_float)},
-                                       .state_size = sizeof(matmul_state),
-                                       .supports = matmul_supports,
-                                       .create = matmul_create,
-                                       .infer = matmul_infer,
-                                       LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64,
-                                                     LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV, LEATI_KERNELS_GEMM_SUM),
-                                       .plan = matmul_plan};
-
-static const leati_op_def op_fused_matmul = {
-    .info = {.struct_size = sizeof(leat_op_info),
-             .name = "FusedMatMul",
-             .domain = "com.microsoft",
-             .opset_min = 1,
-             .opset_max = 1,
-             .min_inputs = 2,
-             .max_inputs = 2,
-             .min_outputs = 1,
-             .max_outputs = 1,
-             LEATI_TYPES(&type_float),
-             LEATI_ATTRIBUTES(&attr_alpha, &attr_trans_a, &attr_trans_b, &attr_trans_batch_a, &attr_trans_batch_b)},
-    .state_size = sizeof(matmul_state),
-    .supports = matmul_supports,
-    .create = matmul_create,
-    .infer = matmul_infer,
-    LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV,
-                  LEATI_KERNELS_GEMM_SUM),
-    .plan = matmul_plan};
+static LEATI_ATTRIBUTE(attribute_trans_a, "transA", INT);
+static LEATI_ATTRIBUTE(attribute_trans_b, "transB", INT);
+static LEATI_ATTRIBUTE(attribute_trans_batch_a, "transBatchA", INT);
+static LEATI_ATTRIBUTE(attribute_trans_batch_b, "transBatchB", INT);
 
 /* ---- Gemm ---------------------------------------------------------------------------------------------------------
  */
@@ -539,24 +498,29 @@ static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const
   return LEAT_OK;
 }
 
-static const leati_op_def op_gemm = {.info = {.struct_size = sizeof(leat_op_info),
-                                              .name = "Gemm",
-                                              .domain = "",
-                                              .opset_min = 11,
-                                              .opset_max = 13,
-                                              .min_inputs = 2,
-                                              .max_inputs = 3,
-                                              .min_outputs = 1,
-                                              .max_outputs = 1,
-                                              LEATI_TYPES(&type_float),
-                                              LEATI_ATTRIBUTES(&attr_alpha, &attr_beta, &attr_trans_a, &attr_trans_b)},
-                                     .state_size = sizeof(matmul_state),
-                                     .supports = gemm_supports,
-                                     .create = matmul_create,
-                                     .infer = gemm_infer,
-                                     LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32,
-                                                   LEATI_KERNELS_GEMV, LEATI_KERNELS_GEMM_SUM),
-                                     .plan = gemm_plan};
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
-static const leati_op_def *const defs[] = {&op_matmul, &op_fused_matmul, &op_gemm};
-const leati_op_family leati_matmul_family = LEATI_FAMILY(defs);
+static const leati_op_def ops[] = {
+    LEATI_OP("MatMul", "", (9, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_float), .state_size = sizeof(matmul_state),
+             .supports = matmul_supports, .create = matmul_create, .infer = matmul_infer,
+             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV,
+                           LEATI_KERNELS_GEMM_SUM),
+             .plan = matmul_plan),
+    LEATI_OP("FusedMatMul", "com.microsoft", (1, 1), (2, 2), (1, 1), LEATI_TYPES(&leati_type_float),
+             LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &attribute_trans_batch_a,
+                              &attribute_trans_batch_b),
+             .state_size = sizeof(matmul_state), .supports = matmul_supports, .create = matmul_create,
+             .infer = matmul_infer,
+             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV,
+                           LEATI_KERNELS_GEMM_SUM),
+             .plan = matmul_plan),
+    LEATI_OP("Gemm", "", (11, 13), (2, 3), (1, 1), LEATI_TYPES(&leati_type_float),
+             LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &attribute_trans_a, &attribute_trans_b),
+             .state_size = sizeof(matmul_state), .supports = gemm_supports, .create = matmul_create,
+             .infer = gemm_infer,
+             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV,
+                           LEATI_KERNELS_GEMM_SUM),
+             .plan = gemm_plan),
+};
+
+const leati_op_family leati_matmul_family = LEATI_FAMILY(ops);

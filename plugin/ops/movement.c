@@ -126,17 +126,12 @@ typedef struct transpose_state {
   int64_t perm[LEAT_MAX_RANK];
 } transpose_state;
 
-LEATI_TYPE(type_moved, "T", LEATI_TYPES_MOVED);
-LEATI_TYPE(type_int64, "tensor(int64)", LEAT_TYPE_INT64);
-LEATI_TYPE(type_index, "Tind", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
-LEATI_ATTRIBUTE(attribute_perm, "perm", INTS);
-LEATI_ATTRIBUTE(attribute_axis, "axis", INT);
-LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);
-LEATI_ATTRIBUTE(attribute_mode, "mode", STRING);
-LEATI_ATTRIBUTE(attribute_blocksize, "blocksize", INT);
-LEATI_ATTRIBUTE(attribute_upper, "upper", INT);
+static LEATI_ATTRIBUTE(attribute_perm, "perm", INTS);
+static LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);
+static LEATI_ATTRIBUTE(attribute_blocksize, "blocksize", INT);
+static LEATI_ATTRIBUTE(attribute_upper, "upper", INT);
 
-static int32_t create_transpose(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t transpose_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   transpose_state *const state = leati_op_state(op);
   LEATI_TRY(leati_attr_ints(desc, "perm", LEAT_MAX_RANK, state->perm, &state->count, err));
   uint32_t seen = 0;
@@ -164,7 +159,7 @@ static int32_t permutation(const leat_op *op, const leati_view *input, int32_t *
   return LEAT_OK;
 }
 
-static int32_t infer_transpose(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t transpose_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   int32_t perm[LEAT_MAX_RANK];
   const leati_view *const input = &call->inputs[0];
   LEATI_TRY(permutation(op, input, perm, err));
@@ -175,7 +170,7 @@ static int32_t infer_transpose(const leat_op *op, const leati_call *call, leat_s
   return LEAT_OK;
 }
 
-static int32_t plan_transpose(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t transpose_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   int32_t perm[LEAT_MAX_RANK];
   int64_t strides[LEAT_MAX_RANK];
   leati_view src = call->inputs[0];
@@ -189,13 +184,13 @@ static int32_t plan_transpose(const leat_op *op, leati_planner *planner, const l
 
 /* ---- Expand ----------------------------------------------------------------------------------------------------- */
 
-static int32_t supports_expand(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+static int32_t expand_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                leat_error *err) {
   (void)device;
   return leati_check_rank(def->info.name, leati_list_length(desc, 1), err);
 }
 
-static int32_t infer_expand(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t expand_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   const leati_view *const input = &call->inputs[0];
   int64_t shape[LEAT_MAX_RANK];
@@ -213,7 +208,7 @@ static int32_t infer_expand(const leat_op *op, const leati_call *call, leat_shap
   return leati_broadcast(&out->ndim, out->dims, (int32_t)rank, shape, err);
 }
 
-static int32_t plan_expand(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t expand_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const dst = &call->outputs[0];
   int64_t strides[LEAT_MAX_RANK];
@@ -226,16 +221,16 @@ static int32_t plan_expand(const leat_op *op, leati_planner *planner, const leat
 /* ---- Slice ------------------------------------------------------------------------------------------------------ */
 
 /* What is taken of each dimension. */
-typedef struct slice_plan {
+typedef struct slice_part {
   int64_t start[LEAT_MAX_RANK], step[LEAT_MAX_RANK], size[LEAT_MAX_RANK];
-} slice_plan;
+} slice_part;
 
 static int64_t clamp(int64_t x, int64_t low, int64_t high) {
   return x < low ? low : x > high ? high : x;
 }
 
 /* Takes [start, end) by `step` of a dimension, all as the specification clamps them. */
-static void slice_dimension(int64_t size, int64_t start, int64_t end, int64_t step, slice_plan *plan, int32_t d) {
+static void slice_dimension(int64_t size, int64_t start, int64_t end, int64_t step, slice_part *plan, int32_t d) {
   /* Beyond any size a step is as good as another; this keeps its negative and its products in range. */
   step = clamp(step, -(INT64_C(1) << 60), INT64_C(1) << 60);
   start = start < 0 ? start + size : start;
@@ -255,7 +250,7 @@ static void slice_dimension(int64_t size, int64_t start, int64_t end, int64_t st
   plan->size[d] = count;
 }
 
-static int32_t lay_slice(const leati_call *call, slice_plan *plan, leat_error *err) {
+static int32_t lay_slice(const leati_call *call, slice_part *plan, leat_error *err) {
   const leati_view *const input = &call->inputs[0];
   const leati_view *const axes_view = leati_input(call, 3);
   const leati_view *const steps_view = leati_input(call, 4);
@@ -296,9 +291,9 @@ static int32_t lay_slice(const leati_call *call, slice_plan *plan, leat_error *e
   return LEAT_OK;
 }
 
-static int32_t infer_slice(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t slice_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
-  slice_plan plan;
+  slice_part plan;
   LEATI_TRY(lay_slice(call, &plan, err));
   out->ndim = call->inputs[0].ndim;
   memcpy(out->dims, plan.size, (size_t)out->ndim * sizeof(out->dims[0]));
@@ -319,9 +314,9 @@ static leati_view slice_view(const leati_view *view, const int64_t *start, const
   return part;
 }
 
-static int32_t plan_slice(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t slice_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
-  slice_plan plan;
+  slice_part plan;
   LEATI_TRY(lay_slice(call, &plan, err));
   const leati_view src = slice_view(&call->inputs[0], plan.start, plan.step, plan.size);
   return leati_plan_strided_copy(planner, &src, &call->outputs[0], err);
@@ -407,7 +402,7 @@ typedef struct axis_state {
   int64_t num_outputs; /* Split: 0 when not given */
 } axis_state;
 
-static int32_t supports_concat(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+static int32_t concat_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                leat_error *err) {
   (void)def;
   (void)device;
@@ -416,7 +411,7 @@ static int32_t supports_concat(const leati_op_def *def, leat_device *device, con
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: attribute 'axis' is missing");
 }
 
-static int32_t create_axis(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t axis_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   axis_state *const state = leati_op_state(op);
   state->axis = leati_attr_int(desc, "axis", 0);
   state->num_outputs = leati_attr_int(desc, "num_outputs", 0);
@@ -427,7 +422,7 @@ static int32_t create_axis(leat_op *op, const leati_op_desc *desc, leat_error *e
   return LEAT_OK;
 }
 
-static int32_t infer_concat(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t concat_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const first = &call->inputs[0];
   int32_t axis;
@@ -454,7 +449,7 @@ static int32_t infer_concat(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
-static int32_t plan_concat(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
   int32_t axis;
@@ -505,7 +500,7 @@ static int64_t split_size(const leati_call *call, int64_t total, uint32_t i) {
   return left < 0 ? 0 : left < chunk ? left : chunk;
 }
 
-static int32_t infer_split(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t split_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const input = &call->inputs[0];
   const leati_view *const split = leati_input(call, 1);
@@ -537,7 +532,7 @@ static int32_t infer_split(const leat_op *op, const leati_call *call, leat_shape
                                    sum, total);
 }
 
-static int32_t plan_split(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const src = &call->inputs[0];
   int32_t axis;
@@ -639,7 +634,7 @@ static int32_t add_pad(leati_planner *planner, const leati_view *src, const leat
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-static int32_t supports_pad(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+static int32_t pad_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
   (void)def;
   (void)device;
   return leati_attr(desc, "mode") == NULL || leati_attr_is(desc, "mode", "constant") ||
@@ -650,7 +645,7 @@ static int32_t supports_pad(const leati_op_def *def, leat_device *device, const 
                           "Pad: 'mode' must be 'constant', 'reflect', 'edge' or 'wrap'");
 }
 
-static int32_t create_pad(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t pad_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   pad_state *const state = leati_op_state(op);
   state->mode = leati_attr_is(desc, "mode", "reflect") ? PAD_REFLECT
@@ -692,7 +687,7 @@ static int32_t read_pads(const leati_call *call, int64_t *begins, int64_t *ends,
   return LEAT_OK;
 }
 
-static int32_t infer_pad(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t pad_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const pad_state *const state = leati_op_state_const(op);
   const leati_view *const input = &call->inputs[0];
   const leati_view *const value = leati_input(call, 2);
@@ -717,7 +712,7 @@ static int32_t infer_pad(const leat_op *op, const leati_call *call, leat_shape *
   return LEAT_OK;
 }
 
-static int32_t plan_pad(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t pad_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const pad_state *const state = leati_op_state_const(op);
   const leati_view *const value_view = leati_input(call, 2);
   int64_t begins[LEAT_MAX_RANK], ends[LEAT_MAX_RANK];
@@ -730,7 +725,7 @@ static int32_t plan_pad(const leat_op *op, leati_planner *planner, const leati_c
   return add_pad(planner, &call->inputs[0], &call->outputs[0], state->mode, begins, ends, value, err);
 }
 
-static int32_t infer_tile(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t tile_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   const leati_view *const input = &call->inputs[0];
   int64_t repeats[LEAT_MAX_RANK];
@@ -750,7 +745,7 @@ static int32_t infer_tile(const leat_op *op, const leati_call *call, leat_shape 
   return LEAT_OK;
 }
 
-static int32_t plan_tile(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t tile_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const int64_t none[LEAT_MAX_RANK] = {0};
   return add_pad(planner, &call->inputs[0], &call->outputs[0], PAD_WRAP, none, none, 0, err);
@@ -763,7 +758,7 @@ typedef struct block_state {
   bool channels_first; /* mode CRD: the depth counts channels before blocks */
 } block_state;
 
-static int32_t create_block(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t block_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   block_state *const state = leati_op_state(op);
   state->size = leati_attr_int(desc, "blocksize", 0);
   state->channels_first = leati_attr_is(desc, "mode", "CRD");
@@ -780,7 +775,7 @@ static int32_t create_block(leat_op *op, const leati_op_desc *desc, leat_error *
 
 enum { DEPTH_TO_SPACE = 0, SPACE_TO_DEPTH = 1 };
 
-static int32_t infer_block(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t block_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_op_def *const def = leati_op_def_of(op);
   const block_state *const state = leati_op_state_const(op);
   const leati_view *const input = &call->inputs[0];
@@ -812,7 +807,7 @@ static int32_t infer_block(const leat_op *op, const leati_call *call, leat_shape
              : LEAT_OK;
 }
 
-static int32_t plan_block(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t block_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const block_state *const state = leati_op_state_const(op);
   const bool to_space = leati_op_def_of(op)->param == DEPTH_TO_SPACE;
   const int64_t b = state->size;
@@ -849,14 +844,14 @@ typedef struct trilu_state {
   bool upper;
 } trilu_state;
 
-static int32_t create_trilu(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t trilu_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   trilu_state *const state = leati_op_state(op);
   state->upper = leati_attr_int(desc, "upper", 1) != 0;
   return LEAT_OK;
 }
 
-static int32_t infer_trilu(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t trilu_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const k = leati_input(call, 1);
   if (call->inputs[0].ndim < 2 || (k != NULL && k->count != 1)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
@@ -865,7 +860,7 @@ static int32_t infer_trilu(const leat_op *op, const leati_call *call, leat_shape
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t plan_trilu(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t trilu_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const trilu_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
   const leati_view *const k = leati_input(call, 1);
@@ -895,132 +890,47 @@ static int32_t plan_trilu(const leat_op *op, leati_planner *planner, const leati
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-static const uint8_t numbers_0_1[] = {0, 1, 1, 1, 1};
-static const uint8_t numbers_pad[] = {0, 1, 0, 2};
-
-#define INFO(name_, opset_min_, opset_max_, inputs_min_, inputs_max_, host_)                             \
-  .struct_size = sizeof(leat_op_info), .name = (name_), .domain = "", .opset_min = (opset_min_),         \
-  .opset_max = (opset_max_), .min_inputs = (inputs_min_), .max_inputs = (inputs_max_), .min_outputs = 1, \
-  .max_outputs = 1, .host_inputs = (host_)
-
-static const leati_op_def op_transpose = {
-    .info = {INFO("Transpose", 1, 25, 1, 1, 0), LEATI_TYPES(&type_moved), LEATI_ATTRIBUTES(&attribute_perm)},
-    .state_size = sizeof(transpose_state),
-    .create = create_transpose,
-    .any_size = true,
-    .infer = infer_transpose,
-    LEATI_KERNELS(LEATI_KERNELS_COPY),
-    .plan = plan_transpose,
-};
-static const leati_op_def op_expand = {
-    .info = {INFO("Expand", 8, 13, 2, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64)},
-    .input_types = numbers_0_1,
-    .any_size = true,
-    .supports = supports_expand,
-    .infer = infer_expand,
-    LEATI_KERNELS(LEATI_KERNELS_COPY),
-    .plan = plan_expand,
-};
-static const leati_op_def op_slice = {
-    .info = {INFO("Slice", 10, 13, 3, 5, 0x1e), LEATI_TYPES(&type_moved, &type_index)},
-    .input_types = numbers_0_1,
-    .any_size = true,
-    .infer = infer_slice,
-    LEATI_KERNELS(LEATI_KERNELS_COPY),
-    .plan = plan_slice,
-};
-static const leati_op_def op_concat = {
-    .info = {INFO("Concat", 4, 13, 1, LEAT_VARIADIC, 0), LEATI_TYPES(&type_moved), LEATI_ATTRIBUTES(&attribute_axis)},
-    .state_size = sizeof(axis_state),
-    .supports = supports_concat,
-    .create = create_axis,
-    .any_size = true,
-    .least_rank = 1,
-    .infer = infer_concat,
-    LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS),
-    .plan = plan_concat,
-};
-static const leati_op_def op_split = {
-    .info = {.struct_size = sizeof(leat_op_info),
-             .name = "Split",
-             .domain = "",
-             .opset_min = 13,
-             .opset_max = 18,
-             .min_inputs = 1,
-             .max_inputs = 2,
-             .min_outputs = 1,
-             .max_outputs = LEAT_VARIADIC,
-             .host_inputs = 1u << 1,
-             LEATI_TYPES(&type_moved, &type_int64),
-             LEATI_ATTRIBUTES(&attribute_axis, &attribute_num_outputs)},
-    .input_types = numbers_0_1,
-    .state_size = sizeof(axis_state),
-    .create = create_axis,
-    .any_size = true,
-    .least_rank = 1,
-    .infer = infer_split,
-    LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS),
-    .plan = plan_split,
-};
-static const leati_op_def op_pad = {
-    .info = {INFO("Pad", 11, 25, 2, 4, 0xe), LEATI_TYPES(&type_moved, &type_int64, &type_index),
-             LEATI_ATTRIBUTES(&attribute_mode)},
-    .input_types = numbers_pad,
-    .state_size = sizeof(pad_state),
-    .supports = supports_pad,
-    .create = create_pad,
-    .infer = infer_pad,
-    LEATI_KERNELS(LEATI_KERNELS_PAD),
-    .plan = plan_pad,
-};
-static const leati_op_def op_tile = {
-    .info = {INFO("Tile", 6, 13, 2, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64)},
-    .input_types = numbers_0_1,
-    .infer = infer_tile,
-    LEATI_KERNELS(LEATI_KERNELS_COPY),
-    .plan = plan_tile,
-};
-static const leati_op_def op_depth_to_space = {
-    .info = {INFO("DepthToSpace", 1, 28, 1, 1, 0), LEATI_TYPES(&type_moved),
-             LEATI_ATTRIBUTES(&attribute_blocksize, &attribute_mode)},
-    .param = DEPTH_TO_SPACE,
-    .state_size = sizeof(block_state),
-    .create = create_block,
-    .any_size = true,
-    .least_rank = 4,
-    .most_rank = 4,
-    .infer = infer_block,
-    LEATI_KERNELS(LEATI_KERNELS_COPY),
-    .plan = plan_block,
-};
-static const leati_op_def op_space_to_depth = {
-    .info = {INFO("SpaceToDepth", 1, 28, 1, 1, 0), LEATI_TYPES(&type_moved),
-             LEATI_ATTRIBUTES(&attribute_blocksize, &attribute_mode)},
-    .param = SPACE_TO_DEPTH,
-    .state_size = sizeof(block_state),
-    .create = create_block,
-    .any_size = true,
-    .least_rank = 4,
-    .most_rank = 4,
-    .infer = infer_block,
-    LEATI_KERNELS(LEATI_KERNELS_COPY),
-    .plan = plan_block,
-};
-static const leati_op_def op_trilu = {
-    .info = {INFO("Trilu", 14, 14, 1, 2, 1u << 1), LEATI_TYPES(&type_moved, &type_int64),
-             LEATI_ATTRIBUTES(&attribute_upper)},
-    .input_types = numbers_0_1,
-    .state_size = sizeof(trilu_state),
-    .create = create_trilu,
-    .least_rank = 2,
-    .infer = infer_trilu,
-    LEATI_KERNELS(LEATI_KERNELS_TRILU),
-    .plan = plan_trilu,
+static const leati_op_def ops[] = {
+    LEATI_OP("Transpose", "", (1, 25), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved),
+             LEATI_ATTRIBUTES(&attribute_perm), .state_size = sizeof(transpose_state), .any_size = true,
+             .create = transpose_create, .infer = transpose_infer, LEATI_KERNELS(LEATI_KERNELS_COPY),
+             .plan = transpose_plan),
+    LEATI_OP("Expand", "", (8, 13), (2, 2), (1, 1), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
+             .supports = expand_supports, .infer = expand_infer, LEATI_KERNELS(LEATI_KERNELS_COPY),
+             .plan = expand_plan),
+    LEATI_OP("Slice", "", (10, 13), (3, 5), (1, 1), .info.host_inputs = 0x1e,
+             LEATI_TYPES(&leati_type_moved, &leati_type_index), LEATI_INPUT_TYPES(0, 1, 1, 1, 1), .any_size = true,
+             .infer = slice_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = slice_plan),
+    LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&leati_type_moved),
+             LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state), .any_size = true,
+             .least_rank = 1, .supports = concat_supports, .create = axis_create, .infer = concat_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan),
+    LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64),
+             LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_num_outputs), LEATI_INPUT_TYPES(0, 1),
+             .state_size = sizeof(axis_state), .any_size = true, .least_rank = 1, .create = axis_create,
+             .infer = split_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = split_plan),
+    LEATI_OP("Pad", "", (11, 25), (2, 4), (1, 1), .info.host_inputs = 0xe,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64, &leati_type_index),
+             LEATI_ATTRIBUTES(&leati_attribute_mode), LEATI_INPUT_TYPES(0, 1, 0, 2), .state_size = sizeof(pad_state),
+             .supports = pad_supports, .create = pad_create, .infer = pad_infer, LEATI_KERNELS(LEATI_KERNELS_PAD),
+             .plan = pad_plan),
+    LEATI_OP("Tile", "", (6, 13), (2, 2), (1, 1), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .infer = tile_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = tile_plan),
+    LEATI_OP("DepthToSpace", "", (1, 28), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved),
+             LEATI_ATTRIBUTES(&attribute_blocksize, &leati_attribute_mode), .state_size = sizeof(block_state),
+             .param = DEPTH_TO_SPACE, .any_size = true, .least_rank = 4, .most_rank = 4, .create = block_create,
+             .infer = block_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = block_plan),
+    LEATI_OP("SpaceToDepth", "", (1, 28), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved),
+             LEATI_ATTRIBUTES(&attribute_blocksize, &leati_attribute_mode), .state_size = sizeof(block_state),
+             .param = SPACE_TO_DEPTH, .any_size = true, .least_rank = 4, .most_rank = 4, .create = block_create,
+             .infer = block_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = block_plan),
+    LEATI_OP("Trilu", "", (14, 14), (1, 2), (1, 1), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_ATTRIBUTES(&attribute_upper),
+             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(trilu_state), .least_rank = 2, .create = trilu_create,
+             .infer = trilu_infer, LEATI_KERNELS(LEATI_KERNELS_TRILU), .plan = trilu_plan),
 };
 
-static const leati_op_def *const defs[] = {
-    &op_transpose, &op_expand, &op_slice,          &op_concat,         &op_split,
-    &op_pad,       &op_tile,   &op_depth_to_space, &op_space_to_depth, &op_trilu,
-};
-
-const leati_op_family leati_movement_family = LEATI_FAMILY(defs);
+const leati_op_family leati_movement_family = LEATI_FAMILY(ops);

@@ -7,12 +7,6 @@
 
 #include "ops/op.h"
 
-/** All types: moving needs only the size of an element. */
-#define LEATI_TYPES_MOVED                                                                                              \
-  (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64 | LEAT_TYPE_INT8 | LEAT_TYPE_INT16 | \
-   LEAT_TYPE_INT32 | LEAT_TYPE_INT64 | LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64 |      \
-   LEAT_TYPE_BOOL)
-
 /** Items that a workgroup of a moving kernel handles. */
 #define LEATI_ITEMS_PER_GROUP 1024
 

@@ -3,13 +3,11 @@
 #include "core/status.h"
 #include "ops/reduce.h"
 
-LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
-LEATI_ATTRIBUTE(attr_axis, "axis", INT);
-LEATI_ATTRIBUTE(attr_epsilon, "epsilon", FLOAT);
-LEATI_ATTRIBUTE(attr_stash_type, "stash_type", INT);
-LEATI_ATTRIBUTE(attr_num_groups, "num_groups", INT);
-LEATI_ATTRIBUTE(attr_momentum, "momentum", FLOAT);
-LEATI_ATTRIBUTE(attr_training_mode, "training_mode", INT);
+static LEATI_ATTRIBUTE(attribute_epsilon, "epsilon", FLOAT);
+static LEATI_ATTRIBUTE(attribute_stash_type, "stash_type", INT);
+static LEATI_ATTRIBUTE(attribute_num_groups, "num_groups", INT);
+static LEATI_ATTRIBUTE(attribute_momentum, "momentum", FLOAT);
+static LEATI_ATTRIBUTE(attribute_training_mode, "training_mode", INT);
 
 #define STASH_FLOAT 1 /* TensorProto.FLOAT */
 
@@ -108,29 +106,6 @@ static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error
   state->axis = leati_attr_int(desc, "axis", -1);
   return LEAT_OK;
 }
-
-/* A line is read whole by its workgroup before it is written, or each element by the thread that writes it. */
-#define SOFTMAX_OP(variable, name_, which)                                            \
-  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info), \
-                                                 .name = name_,                       \
-                                                 .domain = "",                        \
-                                                 .opset_min = 13,                     \
-                                                 .opset_max = 13,                     \
-                                                 .min_inputs = 1,                     \
-                                                 .max_inputs = 1,                     \
-                                                 .min_outputs = 1,                    \
-                                                 .max_outputs = 1,                    \
-                                                 .flags = LEAT_OP_IN_PLACE,           \
-                                                 LEATI_TYPES(&type_float),            \
-                                                 LEATI_ATTRIBUTES(&attr_axis)},       \
-                                        .state_size = sizeof(softmax_state),          \
-                                        .param = which,                               \
-                                        .create = softmax_create,                     \
-                                        .infer = softmax_infer,                       \
-                                        LEATI_KERNELS(LEATI_KERNELS_SOFTMAX),         \
-                                        .plan = softmax_plan}
-SOFTMAX_OP(op_softmax, "Softmax", SOFTMAX);
-SOFTMAX_OP(op_log_softmax, "LogSoftmax", LOG_SOFTMAX);
 
 /* ---- Normalisation of lines ---------------------------------------------------------------------------------------
  */
@@ -373,34 +348,6 @@ static int32_t layer_supports(const leati_op_def *def, leat_device *device, cons
   return LEAT_OK;
 }
 
-#define LAYER_OP(variable, name_, domain_, opset, which, least, most, outputs, ...)   \
-  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info), \
-                                                 .name = name_,                       \
-                                                 .domain = domain_,                   \
-                                                 .opset_min = opset,                  \
-                                                 .opset_max = opset,                  \
-                                                 .min_inputs = least,                 \
-                                                 .max_inputs = most,                  \
-                                                 .min_outputs = 1,                    \
-                                                 .max_outputs = outputs,              \
-                                                 LEATI_TYPES(&type_float),            \
-                                                 LEATI_ATTRIBUTES(__VA_ARGS__)},      \
-                                        .state_size = sizeof(layer_state),            \
-                                        .param = which,                               \
-                                        .least_rank = 1,                              \
-                                        .supports = layer_supports,                   \
-                                        .create = layer_create,                       \
-                                        .infer = layer_infer,                         \
-                                        LEATI_KERNELS(LEATI_KERNELS_NORM),            \
-                                        .plan = layer_plan}
-LAYER_OP(op_layer, "LayerNormalization", "", 17, LAYER, 2, 3, 3, &attr_axis, &attr_epsilon, &attr_stash_type);
-LAYER_OP(op_rms, "RMSNormalization", "", 23, RMS, 2, 2, 1, &attr_axis, &attr_epsilon, &attr_stash_type);
-LAYER_OP(op_simplified, "SimplifiedLayerNormalization", "", 1, SIMPLIFIED_LAYER, 2, 2, 2, &attr_axis, &attr_epsilon,
-         &attr_stash_type);
-LAYER_OP(op_skip_layer, "SkipLayerNormalization", "com.microsoft", 1, SKIP_LAYER, 3, 5, 4, &attr_epsilon);
-LAYER_OP(op_skip_simplified, "SkipSimplifiedLayerNormalization", "com.microsoft", 1, SKIP_SIMPLIFIED_LAYER, 3, 4, 4,
-         &attr_epsilon);
-
 /* ---- Instance and group normalisation -----------------------------------------------------------------------------
  */
 
@@ -479,29 +426,6 @@ static int32_t group_create(leat_op *op, const leati_op_desc *desc, leat_error *
   return LEAT_OK;
 }
 
-#define GROUP_OP(variable, name_, first, last, which, ...)                            \
-  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info), \
-                                                 .name = name_,                       \
-                                                 .domain = "",                        \
-                                                 .opset_min = first,                  \
-                                                 .opset_max = last,                   \
-                                                 .min_inputs = 3,                     \
-                                                 .max_inputs = 3,                     \
-                                                 .min_outputs = 1,                    \
-                                                 .max_outputs = 1,                    \
-                                                 LEATI_TYPES(&type_float),            \
-                                                 LEATI_ATTRIBUTES(__VA_ARGS__)},      \
-                                        .state_size = sizeof(group_state),            \
-                                        .param = which,                               \
-                                        .least_rank = which == GROUP ? 2 : 3,         \
-                                        .supports = layer_supports,                   \
-                                        .create = group_create,                       \
-                                        .infer = group_infer,                         \
-                                        LEATI_KERNELS(LEATI_KERNELS_NORM),            \
-                                        .plan = group_plan}
-GROUP_OP(op_instance, "InstanceNormalization", 6, 22, INSTANCE, &attr_epsilon);
-GROUP_OP(op_group, "GroupNormalization", 18, 21, GROUP, &attr_epsilon, &attr_num_groups, &attr_stash_type);
-
 /* ---- Batch normalisation ------------------------------------------------------------------------------------------
  */
 
@@ -570,24 +494,45 @@ static int32_t batch_supports(const leati_op_def *def, leat_device *device, cons
   return LEAT_OK;
 }
 
-static const leati_op_def op_batch = {.info = {.struct_size = sizeof(leat_op_info),
-                                               .name = "BatchNormalization",
-                                               .domain = "",
-                                               .opset_min = 9,
-                                               .opset_max = 15,
-                                               .min_inputs = 5,
-                                               .max_inputs = 5,
-                                               .min_outputs = 1,
-                                               .max_outputs = 1,
-                                               LEATI_TYPES(&type_float),
-                                               LEATI_ATTRIBUTES(&attr_epsilon, &attr_momentum, &attr_training_mode)},
-                                      .state_size = sizeof(batch_state),
-                                      .supports = batch_supports,
-                                      .create = batch_create,
-                                      .infer = batch_infer,
-                                      LEATI_KERNELS(LEATI_KERNELS_BATCH_NORM),
-                                      .plan = batch_plan};
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
-static const leati_op_def *const defs[] = {&op_softmax,    &op_log_softmax,     &op_layer,    &op_rms,   &op_simplified,
-                                           &op_skip_layer, &op_skip_simplified, &op_instance, &op_group, &op_batch};
-const leati_op_family leati_norm_family = LEATI_FAMILY(defs);
+/* In place: a line is read whole by its workgroup before it is written, or each element by the thread that writes it.
+ */
+#define SOFTMAX_OF(name, which)                                                                                \
+  LEATI_OP(name, "", (13, 13), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_float), \
+           LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(softmax_state), .param = (which),     \
+           .create = softmax_create, .infer = softmax_infer, LEATI_KERNELS(LEATI_KERNELS_SOFTMAX),             \
+           .plan = softmax_plan)
+/* The rest are attributes. */
+#define LAYER_NORM(name, domain, opset, which, inputs, outputs, ...)                                            \
+  LEATI_OP(name, domain, (opset, opset), inputs, outputs, LEATI_TYPES(&leati_type_float),                       \
+           LEATI_ATTRIBUTES(__VA_ARGS__), .state_size = sizeof(layer_state), .param = (which), .least_rank = 1, \
+           .supports = layer_supports, .create = layer_create, .infer = layer_infer,                            \
+           LEATI_KERNELS(LEATI_KERNELS_NORM), .plan = layer_plan)
+#define GROUP_NORM(name, versions, which, ...)                                                                \
+  LEATI_OP(name, "", versions, (3, 3), (1, 1), LEATI_TYPES(&leati_type_float), LEATI_ATTRIBUTES(__VA_ARGS__), \
+           .state_size = sizeof(group_state), .param = (which), .least_rank = (which) == GROUP ? 2 : 3,       \
+           .supports = layer_supports, .create = group_create, .infer = group_infer,                          \
+           LEATI_KERNELS(LEATI_KERNELS_NORM), .plan = group_plan)
+
+static const leati_op_def ops[] = {
+    SOFTMAX_OF("Softmax", SOFTMAX),
+    SOFTMAX_OF("LogSoftmax", LOG_SOFTMAX),
+    LAYER_NORM("LayerNormalization", "", 17, LAYER, (2, 3), (1, 3), &leati_attribute_axis, &attribute_epsilon,
+               &attribute_stash_type),
+    LAYER_NORM("RMSNormalization", "", 23, RMS, (2, 2), (1, 1), &leati_attribute_axis, &attribute_epsilon,
+               &attribute_stash_type),
+    LAYER_NORM("SimplifiedLayerNormalization", "", 1, SIMPLIFIED_LAYER, (2, 2), (1, 2), &leati_attribute_axis,
+               &attribute_epsilon, &attribute_stash_type),
+    LAYER_NORM("SkipLayerNormalization", "com.microsoft", 1, SKIP_LAYER, (3, 5), (1, 4), &attribute_epsilon),
+    LAYER_NORM("SkipSimplifiedLayerNormalization", "com.microsoft", 1, SKIP_SIMPLIFIED_LAYER, (3, 4), (1, 4),
+               &attribute_epsilon),
+    GROUP_NORM("InstanceNormalization", (6, 22), INSTANCE, &attribute_epsilon),
+    GROUP_NORM("GroupNormalization", (18, 21), GROUP, &attribute_epsilon, &attribute_num_groups, &attribute_stash_type),
+    LEATI_OP("BatchNormalization", "", (9, 15), (5, 5), (1, 1), LEATI_TYPES(&leati_type_float),
+             LEATI_ATTRIBUTES(&attribute_epsilon, &attribute_momentum, &attribute_training_mode),
+             .state_size = sizeof(batch_state), .supports = batch_supports, .create = batch_create,
+             .infer = batch_infer, LEATI_KERNELS(LEATI_KERNELS_BATCH_NORM), .plan = batch_plan),
+};
+
+const leati_op_family leati_norm_family = LEATI_FAMILY(ops);

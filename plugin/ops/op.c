@@ -8,6 +8,15 @@
 #include "core/status.h"
 #include "device/device.h"
 
+LEATI_TYPE(leati_type_float, "T", LEAT_TYPE_FLOAT32);
+LEATI_TYPE(leati_type_moved, "T", LEATI_TYPES_MOVED);
+LEATI_TYPE(leati_type_int64, "tensor(int64)", LEAT_TYPE_INT64);
+LEATI_TYPE(leati_type_index, "Tind", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+LEATI_ATTRIBUTE(leati_attribute_alpha, "alpha", FLOAT);
+LEATI_ATTRIBUTE(leati_attribute_beta, "beta", FLOAT);
+LEATI_ATTRIBUTE(leati_attribute_axis, "axis", INT);
+LEATI_ATTRIBUTE(leati_attribute_mode, "mode", STRING);
+
 const leat_attribute *leati_attr(const leati_op_desc *desc, const char *name) {
   for (uint32_t i = 0; i < desc->attribute_count; ++i) {
     if (strcmp(desc->attributes[i].name, name) == 0) {

@@ -2,9 +2,9 @@
 /** @file
  * What an operator is made of, and what operator families share.
  *
- * An operator is one leati_op_def: the constant that the ABI shows plus four functions. A family (one .c file) defines
- * its operators and their kernels and exports them as one leati_op_family. To add an operator: add a def to its family,
- * or a family to entries.c; list its kernels in the family's kernels/<family>.cmake.
+ * An operator is one leati_op_def: the constant that the ABI shows plus four functions. A family (one .c file) lists
+ * its operators, each an entry LEATI_OP(), and exports them as one leati_op_family. docs/adding-an-operator.md walks
+ * through a new operator.
  */
 #ifndef LEAT_PLUGIN_OPS_OP_H_
 #define LEAT_PLUGIN_OPS_OP_H_
@@ -73,13 +73,13 @@ typedef struct leati_op_def {
 
 /** The operators of one .c file. */
 typedef struct leati_op_family {
-  const leati_op_def *const *defs;
+  const leati_op_def *ops;
   uint32_t count;
 } leati_op_family;
 
-/** A family from an array of pointers to defs. */
+/** A family from its array of entries. */
 #define LEATI_FAMILY(array) \
-  { .defs = (array), .count = sizeof(array) / sizeof((array)[0]) }
+  { .ops = (array), .count = sizeof(array) / sizeof((array)[0]) }
 
 extern const leati_op_family leati_elementwise_family;
 extern const leati_op_family leati_movement_family;
@@ -99,27 +99,67 @@ uint32_t leati_op_opset(const leat_op *op);
 void *leati_op_state(leat_op *op);
 const void *leati_op_state_const(const leat_op *op);
 
-/* ---- Writing a leat_op_info ---------------------------------------------------------------------------------------
+/* ---- Writing an entry ---------------------------------------------------------------------------------------------
  */
 
-/** `types` and `attributes` of a def, from a brace list of pointers: LEATI_TYPES(&float_T),
- * LEATI_ATTRIBUTES(&attr_axis). */
-#define LEATI_TYPES(...)                               \
-  .types = (const leat_op_type *const[]){__VA_ARGS__}, \
-  .type_count = sizeof((const leat_op_type *const[]){__VA_ARGS__}) / sizeof(leat_op_type *)
-#define LEATI_ATTRIBUTES(...)                                    \
-  .attributes = (const leat_op_attribute *const[]){__VA_ARGS__}, \
-  .attribute_count = sizeof((const leat_op_attribute *const[]){__VA_ARGS__}) / sizeof(leat_op_attribute *)
-/** `kernels` of a def: LEATI_KERNELS(LEATI_KERNELS_GATHER). */
+/** An entry of a family's array. `versions`: the first and the last "since version" that it is for; `inputs` and
+ * `outputs`: how many at least and at most, each in parentheses. The rest are designated initialisers of a
+ * leati_op_def, in the order of its fields:
+ *
+ *     LEATI_OP("Trilu", "", (14, 14), (1, 2), (1, 1), .info.host_inputs = 1u << 1,
+ *              LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_ATTRIBUTES(&attribute_upper),
+ *              LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(trilu_state), .create = trilu_create, ...) */
+#define LEATI_OP(name_, domain_, versions, inputs, outputs, ...)                                 \
+  {                                                                                              \
+    .info.struct_size = sizeof(leat_op_info), .info.name = (name_), .info.domain = (domain_),    \
+    .info.opset_min = LEATI_LEAST versions, .info.opset_max = LEATI_MOST versions,               \
+    .info.min_inputs = LEATI_LEAST inputs, .info.max_inputs = LEATI_MOST inputs,                 \
+    .info.min_outputs = LEATI_LEAST outputs, .info.max_outputs = LEATI_MOST outputs, __VA_ARGS__ \
+  }
+#define LEATI_LEAST(least, most) (least)
+#define LEATI_MOST(least, most) (most)
+/** `info.types` and `info.attributes` of an entry: LEATI_TYPES(&leati_type_float), LEATI_ATTRIBUTES(&attribute_axis).
+ */
+#define LEATI_TYPES(...)                                    \
+  .info.types = (const leat_op_type *const[]){__VA_ARGS__}, \
+  .info.type_count = sizeof((const leat_op_type *const[]){__VA_ARGS__}) / sizeof(leat_op_type *)
+#define LEATI_ATTRIBUTES(...)                                         \
+  .info.attributes = (const leat_op_attribute *const[]){__VA_ARGS__}, \
+  .info.attribute_count = sizeof((const leat_op_attribute *const[]){__VA_ARGS__}) / sizeof(leat_op_attribute *)
+/** `input_types` and `output_types`: LEATI_INPUT_TYPES(0, 1), with a number for each that there may be. */
+#define LEATI_INPUT_TYPES(...)       \
+  .input_types = (const uint8_t[]) { \
+    __VA_ARGS__                      \
+  }
+#define LEATI_OUTPUT_TYPES(...)       \
+  .output_types = (const uint8_t[]) { \
+    __VA_ARGS__                       \
+  }
+/** `kernels`: LEATI_KERNELS(LEATI_KERNELS_GATHER). */
 #define LEATI_KERNELS(...)                            \
   .kernels = (const leati_kernel_set[]){__VA_ARGS__}, \
   .kernel_count = sizeof((const leati_kernel_set[]){__VA_ARGS__}) / sizeof(leati_kernel_set)
-/** A type parameter and an attribute as constants of a family file. */
+/** A type parameter and an attribute as constants. */
 #define LEATI_TYPE(variable, name_, types_) \
-  static const leat_op_type variable = {.struct_size = sizeof(leat_op_type), .name = (name_), .types = (types_)}
+  const leat_op_type variable = {.struct_size = sizeof(leat_op_type), .name = (name_), .types = (types_)}
 #define LEATI_ATTRIBUTE(variable, name_, type_) \
-  static const leat_op_attribute variable = {   \
+  const leat_op_attribute variable = {          \
       .struct_size = sizeof(leat_op_attribute), .type = LEAT_ATTRIBUTE_##type_, .name = (name_)}
+
+/** All types: moving needs only the size of an element. */
+#define LEATI_TYPES_MOVED                                                                                              \
+  (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64 | LEAT_TYPE_INT8 | LEAT_TYPE_INT16 | \
+   LEAT_TYPE_INT32 | LEAT_TYPE_INT64 | LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64 |      \
+   LEAT_TYPE_BOOL)
+
+/** Type parameters and attributes of several families. */
+extern const leat_op_type leati_type_float; /**< "T": float32 */
+extern const leat_op_type leati_type_moved; /**< "T": LEATI_TYPES_MOVED */
+extern const leat_op_type leati_type_int64; /**< "tensor(int64)" */
+extern const leat_op_type leati_type_index; /**< "Tind": int32, int64 */
+extern const leat_op_attribute leati_attribute_alpha, leati_attribute_beta;
+extern const leat_op_attribute leati_attribute_axis;
+extern const leat_op_attribute leati_attribute_mode;
 
 /* ---- Reading attributes -------------------------------------------------------------------------------------------
  */

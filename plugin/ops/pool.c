@@ -102,59 +102,8 @@ static int32_t pool_create(leat_op *op, const leati_op_desc *desc, leat_error *e
   return leati_window_read(desc, &state->window, err);
 }
 
-LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
-LEATI_ATTRIBUTE(attr_auto_pad, "auto_pad", STRING);
-LEATI_ATTRIBUTE(attr_ceil_mode, "ceil_mode", INT);
-LEATI_ATTRIBUTE(attr_count_include_pad, "count_include_pad", INT);
-LEATI_ATTRIBUTE(attr_dilations, "dilations", INTS);
-LEATI_ATTRIBUTE(attr_kernel_shape, "kernel_shape", INTS);
-LEATI_ATTRIBUTE(attr_pads, "pads", INTS);
-LEATI_ATTRIBUTE(attr_strides, "strides", INTS);
-
-static const leati_op_def op_max_pool = {.info = {.struct_size = sizeof(leat_op_info),
-                                                  .name = "MaxPool",
-                                                  .domain = "",
-                                                  .opset_min = 10,
-                                                  .opset_max = 22,
-                                                  .min_inputs = 1,
-                                                  .max_inputs = 1,
-                                                  .min_outputs = 1,
-                                                  .max_outputs = 1,
-                                                  LEATI_TYPES(&type_float),
-                                                  LEATI_ATTRIBUTES(&attr_auto_pad, &attr_ceil_mode, &attr_dilations,
-                                                                   &attr_kernel_shape, &attr_pads, &attr_strides)},
-                                         .state_size = sizeof(pool_state),
-                                         .param = MAX_POOL,
-                                         .least_rank = 3,
-                                         .most_rank = 2 + LEATI_WINDOW_RANK,
-                                         .supports = pool_supports,
-                                         .create = pool_create,
-                                         .infer = pool_infer,
-                                         LEATI_KERNELS(LEATI_KERNELS_POOL),
-                                         .plan = pool_plan};
-
-static const leati_op_def op_average_pool = {
-    .info = {.struct_size = sizeof(leat_op_info),
-             .name = "AveragePool",
-             .domain = "",
-             .opset_min = 10,
-             .opset_max = 22,
-             .min_inputs = 1,
-             .max_inputs = 1,
-             .min_outputs = 1,
-             .max_outputs = 1,
-             LEATI_TYPES(&type_float),
-             LEATI_ATTRIBUTES(&attr_auto_pad, &attr_ceil_mode, &attr_count_include_pad, &attr_dilations,
-                              &attr_kernel_shape, &attr_pads, &attr_strides)},
-    .state_size = sizeof(pool_state),
-    .param = AVERAGE_POOL,
-    .least_rank = 3,
-    .most_rank = 2 + LEATI_WINDOW_RANK,
-    .supports = pool_supports,
-    .create = pool_create,
-    .infer = pool_infer,
-    LEATI_KERNELS(LEATI_KERNELS_POOL),
-    .plan = pool_plan};
+static LEATI_ATTRIBUTE(attribute_ceil_mode, "ceil_mode", INT);
+static LEATI_ATTRIBUTE(attribute_count_include_pad, "count_include_pad", INT);
 
 /* ---- Global pools -------------------------------------------------------------------------------------------------
  */
@@ -178,24 +127,28 @@ static int32_t global_plan(const leat_op *op, leati_planner *planner, const leat
   return leati_plan_reduction(planner, (leati_reduction)leati_op_def_of(op)->param, x, spatial, &call->outputs[0], err);
 }
 
-#define GLOBAL_POOL(variable, name_, reduction)                                       \
-  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info), \
-                                                 .name = name_,                       \
-                                                 .domain = "",                        \
-                                                 .opset_min = 1,                      \
-                                                 .opset_max = 22,                     \
-                                                 .min_inputs = 1,                     \
-                                                 .max_inputs = 1,                     \
-                                                 .min_outputs = 1,                    \
-                                                 .max_outputs = 1,                    \
-                                                 LEATI_TYPES(&type_float)},           \
-                                        .param = reduction,                           \
-                                        .least_rank = 2,                              \
-                                        .infer = global_infer,                        \
-                                        LEATI_KERNELS(LEATI_KERNELS_REDUCE),          \
-                                        .plan = global_plan}
-GLOBAL_POOL(op_global_average, "GlobalAveragePool", LEATI_REDUCE_MEAN);
-GLOBAL_POOL(op_global_max, "GlobalMaxPool", LEATI_REDUCE_MAX);
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
-static const leati_op_def *const defs[] = {&op_max_pool, &op_average_pool, &op_global_average, &op_global_max};
-const leati_op_family leati_pool_family = LEATI_FAMILY(defs);
+#define GLOBAL_POOL(name, reduction)                                                                                 \
+  LEATI_OP(name, "", (1, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_float), .param = (reduction), .least_rank = 2, \
+           .infer = global_infer, LEATI_KERNELS(LEATI_KERNELS_REDUCE), .plan = global_plan)
+
+static const leati_op_def ops[] = {
+    LEATI_OP("MaxPool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_float),
+             LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &leati_attribute_dilations,
+                              &leati_attribute_kernel_shape, &leati_attribute_pads, &leati_attribute_strides),
+             .state_size = sizeof(pool_state), .param = MAX_POOL, .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK,
+             .supports = pool_supports, .create = pool_create, .infer = pool_infer, LEATI_KERNELS(LEATI_KERNELS_POOL),
+             .plan = pool_plan),
+    LEATI_OP("AveragePool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_float),
+             LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &attribute_count_include_pad,
+                              &leati_attribute_dilations, &leati_attribute_kernel_shape, &leati_attribute_pads,
+                              &leati_attribute_strides),
+             .state_size = sizeof(pool_state), .param = AVERAGE_POOL, .least_rank = 3,
+             .most_rank = 2 + LEATI_WINDOW_RANK, .supports = pool_supports, .create = pool_create, .infer = pool_infer,
+             LEATI_KERNELS(LEATI_KERNELS_POOL), .plan = pool_plan),
+    GLOBAL_POOL("GlobalAveragePool", LEATI_REDUCE_MEAN),
+    GLOBAL_POOL("GlobalMaxPool", LEATI_REDUCE_MAX),
+};
+
+const leati_op_family leati_pool_family = LEATI_FAMILY(ops);

@@ -305,80 +305,12 @@ static int32_t reduce_create(leat_op *op, const leati_op_desc *desc, leat_error 
   return leati_attr_ints(desc, "axes", LEAT_MAX_RANK, state->axes, &state->axis_count, err);
 }
 
-LEATI_TYPE(type_numbers, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
-LEATI_TYPE(type_real, "T", LEAT_TYPE_FLOAT32);
-LEATI_TYPE(type_axes, "axes", LEAT_TYPE_INT64);
-LEATI_ATTRIBUTE(attr_axes, "axes", INTS);
-LEATI_ATTRIBUTE(attr_axis, "axis", INT);
-LEATI_ATTRIBUTE(attr_keepdims, "keepdims", INT);
-LEATI_ATTRIBUTE(attr_noop, "noop_with_empty_axes", INT);
-LEATI_ATTRIBUTE(attr_last, "select_last_index", INT);
-
-static const uint8_t axes_input_types[] = {0, 1};
-
-/* The form with an attribute, until opset 17 (12 for ReduceSum). */
-#define REDUCE_BY_ATTRIBUTE(variable, name_, reduction, type, last)                                 \
-  static const leati_op_def variable = {                                                            \
-      .info = {.struct_size = sizeof(leat_op_info),                                                 \
-               .name = name_,                                                                       \
-               .domain = "",                                                                        \
-               .opset_min = 11,                                                                     \
-               .opset_max = last,                                                                   \
-               .min_inputs = 1,                                                                     \
-               .max_inputs = 1,                                                                     \
-               .min_outputs = 1,                                                                    \
-               .max_outputs = 1,                                                                    \
-               LEATI_TYPES(&type),                                                                  \
-               LEATI_ATTRIBUTES(&attr_axes, &attr_keepdims)},                                       \
-      .state_size = sizeof(reduce_state),                                                           \
-      .param = reduction,                                                                           \
-      .create = reduce_create,                                                                      \
-      .infer = reduce_infer,                                                                        \
-      LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW), \
-      .plan = reduce_plan}
-/* The form with an input on the host. */
-#define REDUCE_BY_INPUT(variable, name_, reduction, type, first, last)                              \
-  static const leati_op_def variable = {                                                            \
-      .info = {.struct_size = sizeof(leat_op_info),                                                 \
-               .name = name_,                                                                       \
-               .domain = "",                                                                        \
-               .opset_min = first,                                                                  \
-               .opset_max = last,                                                                   \
-               .min_inputs = 1,                                                                     \
-               .max_inputs = 2,                                                                     \
-               .min_outputs = 1,                                                                    \
-               .max_outputs = 1,                                                                    \
-               .host_inputs = 1u << 1,                                                              \
-               LEATI_TYPES(&type, &type_axes),                                                      \
-               LEATI_ATTRIBUTES(&attr_keepdims, &attr_noop)},                                       \
-      .input_types = axes_input_types,                                                              \
-      .state_size = sizeof(reduce_state),                                                           \
-      .param = reduction,                                                                           \
-      .create = reduce_create,                                                                      \
-      .infer = reduce_infer,                                                                        \
-      LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW), \
-      .plan = reduce_plan}
-
-REDUCE_BY_ATTRIBUTE(op_sum_11, "ReduceSum", LEATI_REDUCE_SUM, type_numbers, 11);
-REDUCE_BY_INPUT(op_sum_13, "ReduceSum", LEATI_REDUCE_SUM, type_numbers, 13, 13);
-REDUCE_BY_ATTRIBUTE(op_mean_11, "ReduceMean", LEATI_REDUCE_MEAN, type_numbers, 13);
-REDUCE_BY_INPUT(op_mean_18, "ReduceMean", LEATI_REDUCE_MEAN, type_numbers, 18, 18);
-REDUCE_BY_ATTRIBUTE(op_max_11, "ReduceMax", LEATI_REDUCE_MAX, type_numbers, 13);
-REDUCE_BY_INPUT(op_max_18, "ReduceMax", LEATI_REDUCE_MAX, type_numbers, 18, 20);
-REDUCE_BY_ATTRIBUTE(op_min_11, "ReduceMin", LEATI_REDUCE_MIN, type_numbers, 13);
-REDUCE_BY_INPUT(op_min_18, "ReduceMin", LEATI_REDUCE_MIN, type_numbers, 18, 20);
-REDUCE_BY_ATTRIBUTE(op_prod_11, "ReduceProd", LEATI_REDUCE_PROD, type_numbers, 13);
-REDUCE_BY_INPUT(op_prod_18, "ReduceProd", LEATI_REDUCE_PROD, type_numbers, 18, 18);
-REDUCE_BY_ATTRIBUTE(op_l1_11, "ReduceL1", LEATI_REDUCE_L1, type_real, 13);
-REDUCE_BY_INPUT(op_l1_18, "ReduceL1", LEATI_REDUCE_L1, type_real, 18, 18);
-REDUCE_BY_ATTRIBUTE(op_l2_11, "ReduceL2", LEATI_REDUCE_L2, type_real, 13);
-REDUCE_BY_INPUT(op_l2_18, "ReduceL2", LEATI_REDUCE_L2, type_real, 18, 18);
-REDUCE_BY_ATTRIBUTE(op_sum_square_11, "ReduceSumSquare", LEATI_REDUCE_SUM_SQUARE, type_real, 13);
-REDUCE_BY_INPUT(op_sum_square_18, "ReduceSumSquare", LEATI_REDUCE_SUM_SQUARE, type_real, 18, 18);
-REDUCE_BY_ATTRIBUTE(op_log_sum_11, "ReduceLogSum", LEATI_REDUCE_LOG_SUM, type_real, 13);
-REDUCE_BY_INPUT(op_log_sum_18, "ReduceLogSum", LEATI_REDUCE_LOG_SUM, type_real, 18, 18);
-REDUCE_BY_ATTRIBUTE(op_log_sum_exp_11, "ReduceLogSumExp", LEATI_REDUCE_LOG_SUM_EXP, type_real, 13);
-REDUCE_BY_INPUT(op_log_sum_exp_18, "ReduceLogSumExp", LEATI_REDUCE_LOG_SUM_EXP, type_real, 18, 18);
+static LEATI_TYPE(type_numbers, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_TYPE(type_axes, "axes", LEAT_TYPE_INT64);
+static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
+static LEATI_ATTRIBUTE(attribute_keepdims, "keepdims", INT);
+static LEATI_ATTRIBUTE(attribute_noop, "noop_with_empty_axes", INT);
+static LEATI_ATTRIBUTE(attribute_last, "select_last_index", INT);
 
 /* ---- ArgMax and ArgMin --------------------------------------------------------------------------------------------
  */
@@ -486,35 +418,53 @@ static int32_t arg_create(leat_op *op, const leati_op_desc *desc, leat_error *er
 }
 
 /* The spec names no type parameter for the output, so that its type does too. */
-LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
-static const uint8_t index_output_types[] = {1};
+static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
 
-#define ARG_REDUCE(variable, name_, which)                                                                  \
-  static const leati_op_def variable = {.info = {.struct_size = sizeof(leat_op_info),                       \
-                                                 .name = name_,                                             \
-                                                 .domain = "",                                              \
-                                                 .opset_min = 11,                                           \
-                                                 .opset_max = 13,                                           \
-                                                 .min_inputs = 1,                                           \
-                                                 .max_inputs = 1,                                           \
-                                                 .min_outputs = 1,                                          \
-                                                 .max_outputs = 1,                                          \
-                                                 LEATI_TYPES(&type_numbers, &type_index),                   \
-                                                 LEATI_ATTRIBUTES(&attr_axis, &attr_keepdims, &attr_last)}, \
-                                        .output_types = index_output_types,                                 \
-                                        .state_size = sizeof(arg_state),                                    \
-                                        .param = which,                                                     \
-                                        .least_rank = 1,                                                    \
-                                        .create = arg_create,                                               \
-                                        .infer = arg_infer,                                                 \
-                                        LEATI_KERNELS(LEATI_KERNELS_ARG_REDUCE),                            \
-                                        .plan = arg_plan}
-ARG_REDUCE(op_arg_max, "ArgMax", ARG_MAX);
-ARG_REDUCE(op_arg_min, "ArgMin", ARG_MIN);
+/* ---- The list --------------------------------------------------------------------------------------------------- */
 
-static const leati_op_def *const defs[] = {
-    &op_sum_11,         &op_sum_13,         &op_mean_11,       &op_mean_18,       &op_max_11,     &op_max_18,
-    &op_min_11,         &op_min_18,         &op_prod_11,       &op_prod_18,       &op_l1_11,      &op_l1_18,
-    &op_l2_11,          &op_l2_18,          &op_sum_square_11, &op_sum_square_18, &op_log_sum_11, &op_log_sum_18,
-    &op_log_sum_exp_11, &op_log_sum_exp_18, &op_arg_max,       &op_arg_min};
-const leati_op_family leati_reduce_family = LEATI_FAMILY(defs);
+/* The form with an attribute, until opset 17 (12 for ReduceSum). */
+#define REDUCE_BY_ATTRIBUTE(name, versions, types_, reduction)                                           \
+  LEATI_OP(name, "", versions, (1, 1), (1, 1), LEATI_TYPES(&types_),                                     \
+           LEATI_ATTRIBUTES(&attribute_axes, &attribute_keepdims), .state_size = sizeof(reduce_state),   \
+           .param = (reduction), .create = reduce_create, .infer = reduce_infer,                         \
+           LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW), \
+           .plan = reduce_plan)
+/* The form with an input on the host. */
+#define REDUCE_BY_INPUT(name, versions, types_, reduction)                                                           \
+  LEATI_OP(name, "", versions, (1, 2), (1, 1), .info.host_inputs = 1u << 1, LEATI_TYPES(&types_, &type_axes),        \
+           LEATI_ATTRIBUTES(&attribute_keepdims, &attribute_noop), LEATI_INPUT_TYPES(0, 1),                          \
+           .state_size = sizeof(reduce_state), .param = (reduction), .create = reduce_create, .infer = reduce_infer, \
+           LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW),             \
+           .plan = reduce_plan)
+#define ARG_REDUCE(name, which)                                                                                  \
+  LEATI_OP(name, "", (11, 13), (1, 1), (1, 1), LEATI_TYPES(&type_numbers, &type_index),                          \
+           LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_keepdims, &attribute_last), LEATI_OUTPUT_TYPES(1), \
+           .state_size = sizeof(arg_state), .param = (which), .least_rank = 1, .create = arg_create,             \
+           .infer = arg_infer, LEATI_KERNELS(LEATI_KERNELS_ARG_REDUCE), .plan = arg_plan)
+
+static const leati_op_def ops[] = {
+    REDUCE_BY_ATTRIBUTE("ReduceSum", (11, 11), type_numbers, LEATI_REDUCE_SUM),
+    REDUCE_BY_INPUT("ReduceSum", (13, 13), type_numbers, LEATI_REDUCE_SUM),
+    REDUCE_BY_ATTRIBUTE("ReduceMean", (11, 13), type_numbers, LEATI_REDUCE_MEAN),
+    REDUCE_BY_INPUT("ReduceMean", (18, 18), type_numbers, LEATI_REDUCE_MEAN),
+    REDUCE_BY_ATTRIBUTE("ReduceMax", (11, 13), type_numbers, LEATI_REDUCE_MAX),
+    REDUCE_BY_INPUT("ReduceMax", (18, 20), type_numbers, LEATI_REDUCE_MAX),
+    REDUCE_BY_ATTRIBUTE("ReduceMin", (11, 13), type_numbers, LEATI_REDUCE_MIN),
+    REDUCE_BY_INPUT("ReduceMin", (18, 20), type_numbers, LEATI_REDUCE_MIN),
+    REDUCE_BY_ATTRIBUTE("ReduceProd", (11, 13), type_numbers, LEATI_REDUCE_PROD),
+    REDUCE_BY_INPUT("ReduceProd", (18, 18), type_numbers, LEATI_REDUCE_PROD),
+    REDUCE_BY_ATTRIBUTE("ReduceL1", (11, 13), leati_type_float, LEATI_REDUCE_L1),
+    REDUCE_BY_INPUT("ReduceL1", (18, 18), leati_type_float, LEATI_REDUCE_L1),
+    REDUCE_BY_ATTRIBUTE("ReduceL2", (11, 13), leati_type_float, LEATI_REDUCE_L2),
+    REDUCE_BY_INPUT("ReduceL2", (18, 18), leati_type_float, LEATI_REDUCE_L2),
+    REDUCE_BY_ATTRIBUTE("ReduceSumSquare", (11, 13), leati_type_float, LEATI_REDUCE_SUM_SQUARE),
+    REDUCE_BY_INPUT("ReduceSumSquare", (18, 18), leati_type_float, LEATI_REDUCE_SUM_SQUARE),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSum", (11, 13), leati_type_float, LEATI_REDUCE_LOG_SUM),
+    REDUCE_BY_INPUT("ReduceLogSum", (18, 18), leati_type_float, LEATI_REDUCE_LOG_SUM),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSumExp", (11, 13), leati_type_float, LEATI_REDUCE_LOG_SUM_EXP),
+    REDUCE_BY_INPUT("ReduceLogSumExp", (18, 18), leati_type_float, LEATI_REDUCE_LOG_SUM_EXP),
+    ARG_REDUCE("ArgMax", ARG_MAX),
+    ARG_REDUCE("ArgMin", ARG_MIN),
+};
+
+const leati_op_family leati_reduce_family = LEATI_FAMILY(ops);

@@ -350,40 +350,27 @@ static int32_t resize_create(leat_op *op, const leati_op_desc *desc, leat_error 
   return read_state(desc, leati_op_state(op), err);
 }
 
-LEATI_TYPE(type_image, "T1", LEAT_TYPE_FLOAT32);
-LEATI_TYPE(type_roi, "T2", LEAT_TYPE_FLOAT32);
-LEATI_TYPE(type_scales, "scales", LEAT_TYPE_FLOAT32);
-LEATI_TYPE(type_sizes, "sizes", LEAT_TYPE_INT64);
-static const uint8_t resize_input_types[] = {0, 1, 2, 3};
-LEATI_ATTRIBUTE(attr_antialias, "antialias", INT);
-LEATI_ATTRIBUTE(attr_axes, "axes", INTS);
-LEATI_ATTRIBUTE(attr_aspect, "keep_aspect_ratio_policy", STRING);
-LEATI_ATTRIBUTE(attr_extrapolation, "extrapolation_value", FLOAT);
-LEATI_ATTRIBUTE(attr_mode, "mode", STRING);
-LEATI_ATTRIBUTE(attr_nearest, "nearest_mode", STRING);
-LEATI_ATTRIBUTE(attr_transformation, "coordinate_transformation_mode", STRING);
+static LEATI_TYPE(type_image, "T1", LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_roi, "T2", LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_scales, "scales", LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_sizes, "sizes", LEAT_TYPE_INT64);
+static LEATI_ATTRIBUTE(attribute_antialias, "antialias", INT);
+static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
+static LEATI_ATTRIBUTE(attribute_aspect, "keep_aspect_ratio_policy", STRING);
+static LEATI_ATTRIBUTE(attribute_extrapolation, "extrapolation_value", FLOAT);
+static LEATI_ATTRIBUTE(attribute_nearest, "nearest_mode", STRING);
+static LEATI_ATTRIBUTE(attribute_transformation, "coordinate_transformation_mode", STRING);
 
-static const leati_op_def op_resize = {
-    .info = {.struct_size = sizeof(leat_op_info),
-             .name = "Resize",
-             .domain = "",
-             .opset_min = 11,
-             .opset_max = 19,
-             .min_inputs = 1,
-             .max_inputs = 4,
-             .min_outputs = 1,
-             .max_outputs = 1,
-             .host_inputs = 1u << INPUT_ROI | 1u << INPUT_SCALES | 1u << INPUT_SIZES,
+/* ---- The list --------------------------------------------------------------------------------------------------- */
+
+static const leati_op_def ops[] = {
+    LEATI_OP("Resize", "", (11, 19), (1, 4), (1, 1),
+             .info.host_inputs = 1u << INPUT_ROI | 1u << INPUT_SCALES | 1u << INPUT_SIZES,
              LEATI_TYPES(&type_image, &type_roi, &type_scales, &type_sizes),
-             LEATI_ATTRIBUTES(&attr_antialias, &attr_axes, &attr_aspect, &attr_extrapolation, &attr_mode, &attr_nearest,
-                              &attr_transformation)},
-    .input_types = resize_input_types,
-    .state_size = sizeof(resize_state),
-    .supports = resize_supports,
-    .create = resize_create,
-    .infer = resize_infer,
-    LEATI_KERNELS(LEATI_KERNELS_RESIZE),
-    .plan = resize_plan};
+             LEATI_ATTRIBUTES(&attribute_antialias, &attribute_axes, &attribute_aspect, &attribute_extrapolation,
+                              &leati_attribute_mode, &attribute_nearest, &attribute_transformation),
+             LEATI_INPUT_TYPES(0, 1, 2, 3), .state_size = sizeof(resize_state), .supports = resize_supports,
+             .create = resize_create, .infer = resize_infer, LEATI_KERNELS(LEATI_KERNELS_RESIZE), .plan = resize_plan),
+};
 
-static const leati_op_def *const defs[] = {&op_resize};
-const leati_op_family leati_resize_family = LEATI_FAMILY(defs);
+const leati_op_family leati_resize_family = LEATI_FAMILY(ops);

@@ -9,20 +9,17 @@
 #include "core/status.h"
 #include "ops/movement.h"
 
-LEATI_TYPE(type_moved, "T", LEATI_TYPES_MOVED);
-LEATI_TYPE(type_int64, "tensor(int64)", LEAT_TYPE_INT64);
-LEATI_TYPE(type_shape_out, "T1", LEAT_TYPE_INT64);
-LEATI_TYPE(type_ratio, "T1", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
-LEATI_TYPE(type_mask, "T2", LEAT_TYPE_BOOL);
-LEATI_TYPE(type_dropout, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
-LEATI_TYPE(type_constant_in, "T1", LEAT_TYPE_INT64);
-LEATI_TYPE(type_constant_out, "T2", LEATI_TYPES_MOVED);
-LEATI_TYPE(type_range, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
-LEATI_ATTRIBUTE(attribute_allowzero, "allowzero", INT);
-LEATI_ATTRIBUTE(attribute_axis, "axis", INT);
-LEATI_ATTRIBUTE(attribute_start, "start", INT);
-LEATI_ATTRIBUTE(attribute_end, "end", INT);
-LEATI_ATTRIBUTE(attribute_value, "value", TENSOR);
+static LEATI_TYPE(type_shape_out, "T1", LEAT_TYPE_INT64);
+static LEATI_TYPE(type_ratio, "T1", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
+static LEATI_TYPE(type_mask, "T2", LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_dropout, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
+static LEATI_TYPE(type_constant_in, "T1", LEAT_TYPE_INT64);
+static LEATI_TYPE(type_constant_out, "T2", LEATI_TYPES_MOVED);
+static LEATI_TYPE(type_range, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_ATTRIBUTE(attribute_allowzero, "allowzero", INT);
+static LEATI_ATTRIBUTE(attribute_start, "start", INT);
+static LEATI_ATTRIBUTE(attribute_end, "end", INT);
+static LEATI_ATTRIBUTE(attribute_value, "value", TENSOR);
 
 typedef struct shape_state {
   int64_t axis;       /* Flatten */
@@ -32,7 +29,7 @@ typedef struct shape_state {
   uint64_t value;     /* ConstantOfShape: bits of the value */
 } shape_state;
 
-static int32_t create_shape(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t shape_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   shape_state *const state = leati_op_state(op);
   state->axis = leati_attr_int(desc, "axis", 1);
@@ -46,14 +43,14 @@ static int32_t create_shape(leat_op *op, const leati_op_desc *desc, leat_error *
 
 /* Reshape and ConstantOfShape give a result of as many dimensions as their list of sizes, the last input, has elements.
  */
-static int32_t supports_sizes(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+static int32_t sizes_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                               leat_error *err) {
   (void)device;
   return leati_check_rank(def->info.name, leati_list_length(desc, desc->input_count - 1), err);
 }
 
 /* Copies input 0 to output 0, which has another shape, unless they are the same memory. */
-static int32_t plan_alias(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t alias_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const src = &call->inputs[0];
   leati_view dst = call->outputs[0];
@@ -66,7 +63,7 @@ static int32_t plan_alias(const leat_op *op, leati_planner *planner, const leati
   return leati_plan_strided_copy(planner, src, &dst, err);
 }
 
-static int32_t infer_reshape(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t reshape_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const shape_state *const state = leati_op_state_const(op);
   const leati_view *const input = &call->inputs[0];
   int64_t shape[LEAT_MAX_RANK];
@@ -111,7 +108,7 @@ static int32_t infer_reshape(const leat_op *op, const leati_call *call, leat_sha
   return LEAT_OK;
 }
 
-static int32_t infer_flatten(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t flatten_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const shape_state *const state = leati_op_state_const(op);
   const leati_view *const input = &call->inputs[0];
   const int64_t axis = state->axis < 0 ? state->axis + input->ndim : state->axis;
@@ -142,7 +139,7 @@ static int32_t read_axes(const leati_view *view, const char *what, int32_t rank,
   return LEAT_OK;
 }
 
-static int32_t infer_squeeze(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t squeeze_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   const leati_view *const input = &call->inputs[0];
   const leati_view *const axes = leati_input(call, 1);
@@ -163,7 +160,7 @@ static int32_t infer_squeeze(const leat_op *op, const leati_call *call, leat_sha
   return LEAT_OK;
 }
 
-static int32_t supports_unsqueeze(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+static int32_t unsqueeze_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                   leat_error *err) {
   (void)device;
   const int64_t added = leati_list_length(desc, 1);
@@ -171,7 +168,7 @@ static int32_t supports_unsqueeze(const leati_op_def *def, leat_device *device, 
                                                : leati_check_rank(def->info.name, desc->inputs[0].ndim + added, err);
 }
 
-static int32_t infer_unsqueeze(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t unsqueeze_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   const leati_view *const input = &call->inputs[0];
   const leati_view *const axes = &call->inputs[1];
@@ -218,17 +215,17 @@ static int32_t add_fill(leati_planner *planner, const leati_view *dst, uint64_t 
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-static int32_t supports_constant(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+static int32_t constant_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                  leat_error *err) {
   leati_view value;
-  LEATI_TRY(supports_sizes(def, device, desc, err));
+  LEATI_TRY(sizes_supports(def, device, desc, err));
   return !leati_attr_tensor(desc, "value", &value) || value.count == 1
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                           "ConstantOfShape: 'value' has %" PRIu64 " elements; expected one", value.count);
 }
 
-static int32_t create_constant(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+static int32_t constant_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   shape_state *const state = leati_op_state(op);
   leati_view value;
@@ -240,7 +237,7 @@ static int32_t create_constant(leat_op *op, const leati_op_desc *desc, leat_erro
   return LEAT_OK;
 }
 
-static int32_t infer_constant(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t constant_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const shape_state *const state = leati_op_state_const(op);
   uint32_t rank;
   LEATI_TRY(leati_check_rank("ConstantOfShape", (int64_t)call->inputs[0].count, err));
@@ -255,7 +252,7 @@ static int32_t infer_constant(const leat_op *op, const leati_call *call, leat_sh
   return LEAT_OK;
 }
 
-static int32_t plan_constant(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t constant_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const shape_state *const state = leati_op_state_const(op);
   return add_fill(planner, &call->outputs[0], state->value, err);
 }
@@ -267,7 +264,7 @@ static bool is_inference(const leati_view *training) {
   return training->count == 1 && *(const unsigned char *)training->data == 0;
 }
 
-static int32_t supports_dropout(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+static int32_t dropout_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                 leat_error *err) {
   (void)def;
   (void)device;
@@ -281,7 +278,7 @@ static int32_t supports_dropout(const leati_op_def *def, leat_device *device, co
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training_mode is not a constant false");
 }
 
-static int32_t infer_dropout(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t dropout_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const training = leati_input(call, 2);
   if (training != NULL && !is_inference(training)) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training_mode must be one false");
@@ -294,9 +291,9 @@ static int32_t infer_dropout(const leat_op *op, const leati_call *call, leat_sha
   return LEAT_OK;
 }
 
-static int32_t plan_dropout(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t dropout_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_view *const mask = leati_output(call, 1);
-  LEATI_TRY(plan_alias(op, planner, call, err));
+  LEATI_TRY(alias_plan(op, planner, call, err));
   return mask == NULL ? LEAT_OK : add_fill(planner, mask, 1, err);
 }
 
@@ -314,7 +311,7 @@ static void shape_range(const shape_state *state, int32_t rank, int32_t *out_sta
   *out_end = clamped[1] < clamped[0] ? clamped[0] : clamped[1];
 }
 
-static int32_t infer_shape(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t shape_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)err;
   int32_t start, end;
   shape_range(leati_op_state_const(op), call->inputs[0].ndim, &start, &end);
@@ -324,7 +321,7 @@ static int32_t infer_shape(const leat_op *op, const leati_call *call, leat_shape
   return LEAT_OK;
 }
 
-static int32_t plan_shape(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t shape_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   int32_t start, end;
   shape_range(leati_op_state_const(op), call->inputs[0].ndim, &start, &end);
   /* The shape of a scalar has no elements, and then the output may have no memory. */
@@ -333,7 +330,7 @@ static int32_t plan_shape(const leat_op *op, leati_planner *planner, const leati
                                                (uint32_t)(end - start) * sizeof(int64_t), err);
 }
 
-static int32_t infer_size(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t size_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   (void)call;
   (void)err;
@@ -342,7 +339,7 @@ static int32_t infer_size(const leat_op *op, const leati_call *call, leat_shape 
   return LEAT_OK;
 }
 
-static int32_t plan_size(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t size_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   return leati_plan_answer_host(planner, &call->outputs[0], &call->inputs[0].count, sizeof(int64_t), err);
 }
@@ -371,7 +368,7 @@ static uint64_t range_count(int64_t start, int64_t limit, int64_t delta) {
   return start > limit ? ((uint64_t)start - (uint64_t)limit - 1) / (UINT64_C(0) - (uint64_t)delta) + 1 : 0;
 }
 
-static int32_t infer_range(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t range_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   uint64_t count;
   for (uint32_t i = 0; i < 3; ++i) {
@@ -404,7 +401,7 @@ static int32_t infer_range(const leat_op *op, const leati_call *call, leat_shape
   return LEAT_OK;
 }
 
-static int32_t plan_range(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t range_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const dst = &call->outputs[0];
   if (dst->count == 0) {
@@ -430,108 +427,38 @@ static int32_t plan_range(const leat_op *op, leati_planner *planner, const leati
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-static const uint8_t numbers_0_1[] = {0, 1};
-static const uint8_t numbers_0_1_2[] = {0, 1, 2};
-static const uint8_t numbers_0_2[] = {0, 2};
-static const uint8_t number_1[] = {1};
-
-#define INFO(name_, opset_min_, opset_max_, inputs_min_, inputs_max_, host_)                             \
-  .struct_size = sizeof(leat_op_info), .name = (name_), .domain = "", .opset_min = (opset_min_),         \
-  .opset_max = (opset_max_), .min_inputs = (inputs_min_), .max_inputs = (inputs_max_), .min_outputs = 1, \
-  .host_inputs = (host_)
-
-static const leati_op_def op_identity = {
-    .info = {INFO("Identity", 1, 25, 1, 1, 0), .max_outputs = 1, .flags = LEAT_OP_ALIAS, LEATI_TYPES(&type_moved)},
-    .any_size = true,
-    .infer = leati_infer_same,
-    .plan = plan_alias,
-};
-static const leati_op_def op_dropout = {
-    .info = {INFO("Dropout", 12, 22, 1, 3, 0x6), .max_outputs = 2, .flags = LEAT_OP_ALIAS,
-             LEATI_TYPES(&type_dropout, &type_ratio, &type_mask)},
-    .input_types = numbers_0_1_2,
-    .output_types = numbers_0_2,
-    .supports = supports_dropout,
-    .any_size = true,
-    .infer = infer_dropout,
-    .plan = plan_dropout,
-};
-static const leati_op_def op_reshape = {
-    .info = {INFO("Reshape", 5, 25, 2, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
-             LEATI_TYPES(&type_moved, &type_int64), LEATI_ATTRIBUTES(&attribute_allowzero)},
-    .input_types = numbers_0_1,
-    .state_size = sizeof(shape_state),
-    .any_size = true,
-    .supports = supports_sizes,
-    .create = create_shape,
-    .infer = infer_reshape,
-    .plan = plan_alias,
-};
-static const leati_op_def op_flatten = {
-    .info = {INFO("Flatten", 1, 25, 1, 1, 0), .max_outputs = 1, .flags = LEAT_OP_ALIAS, LEATI_TYPES(&type_moved),
-             LEATI_ATTRIBUTES(&attribute_axis)},
-    .state_size = sizeof(shape_state),
-    .create = create_shape,
-    .any_size = true,
-    .infer = infer_flatten,
-    .plan = plan_alias,
-};
-static const leati_op_def op_squeeze = {
-    .info = {INFO("Squeeze", 13, 25, 1, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
-             LEATI_TYPES(&type_moved, &type_int64)},
-    .input_types = numbers_0_1,
-    .any_size = true,
-    .infer = infer_squeeze,
-    .plan = plan_alias,
-};
-static const leati_op_def op_unsqueeze = {
-    .info = {INFO("Unsqueeze", 13, 25, 2, 2, 1u << 1), .max_outputs = 1, .flags = LEAT_OP_ALIAS,
-             LEATI_TYPES(&type_moved, &type_int64)},
-    .input_types = numbers_0_1,
-    .any_size = true,
-    .supports = supports_unsqueeze,
-    .infer = infer_unsqueeze,
-    .plan = plan_alias,
-};
-static const leati_op_def op_shape = {
-    .info = {INFO("Shape", 1, 25, 1, 1, 0), .max_outputs = 1, .host_outputs = 1,
-             LEATI_TYPES(&type_moved, &type_shape_out), LEATI_ATTRIBUTES(&attribute_start, &attribute_end)},
-    .output_types = number_1,
-    .state_size = sizeof(shape_state),
-    .create = create_shape,
-    .any_size = true,
-    .infer = infer_shape,
-    .plan = plan_shape,
-};
-static const leati_op_def op_size = {
-    .info = {INFO("Size", 1, 25, 1, 1, 0), .max_outputs = 1, .host_outputs = 1,
-             LEATI_TYPES(&type_moved, &type_shape_out)},
-    .output_types = number_1,
-    .any_size = true,
-    .infer = infer_size,
-    .plan = plan_size,
-};
-static const leati_op_def op_constant_of_shape = {
-    .info = {INFO("ConstantOfShape", 9, 25, 1, 1, 1), .max_outputs = 1,
-             LEATI_TYPES(&type_constant_in, &type_constant_out), LEATI_ATTRIBUTES(&attribute_value)},
-    .output_types = number_1,
-    .state_size = sizeof(shape_state),
-    .supports = supports_constant,
-    .create = create_constant,
-    .any_size = true,
-    .infer = infer_constant,
-    .plan = plan_constant,
-};
-static const leati_op_def op_range = {
-    .info = {INFO("Range", 11, 27, 3, 3, 0x7), .max_outputs = 1, LEATI_TYPES(&type_range)},
-    .infer = infer_range,
-    LEATI_KERNELS(LEATI_KERNELS_RANGE),
-    .plan = plan_range,
+static const leati_op_def ops[] = {
+    LEATI_OP("Identity", "", (1, 25), (1, 1), (1, 1), .info.flags = LEAT_OP_ALIAS, LEATI_TYPES(&leati_type_moved),
+             .any_size = true, .infer = leati_infer_same, .plan = alias_plan),
+    LEATI_OP("Dropout", "", (12, 22), (1, 3), (1, 2), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 0x6,
+             LEATI_TYPES(&type_dropout, &type_ratio, &type_mask), LEATI_INPUT_TYPES(0, 1, 2), LEATI_OUTPUT_TYPES(0, 2),
+             .any_size = true, .supports = dropout_supports, .infer = dropout_infer, .plan = dropout_plan),
+    LEATI_OP("Reshape", "", (5, 25), (2, 2), (1, 1), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_ATTRIBUTES(&attribute_allowzero),
+             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(shape_state), .any_size = true, .supports = sizes_supports,
+             .create = shape_create, .infer = reshape_infer, .plan = alias_plan),
+    LEATI_OP("Flatten", "", (1, 25), (1, 1), (1, 1), .info.flags = LEAT_OP_ALIAS, LEATI_TYPES(&leati_type_moved),
+             LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(shape_state), .any_size = true,
+             .create = shape_create, .infer = flatten_infer, .plan = alias_plan),
+    LEATI_OP("Squeeze", "", (13, 25), (1, 2), (1, 1), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
+             .infer = squeeze_infer, .plan = alias_plan),
+    LEATI_OP("Unsqueeze", "", (13, 25), (2, 2), (1, 1), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
+             .supports = unsqueeze_supports, .infer = unsqueeze_infer, .plan = alias_plan),
+    LEATI_OP("Shape", "", (1, 25), (1, 1), (1, 1), .info.host_outputs = 1,
+             LEATI_TYPES(&leati_type_moved, &type_shape_out), LEATI_ATTRIBUTES(&attribute_start, &attribute_end),
+             LEATI_OUTPUT_TYPES(1), .state_size = sizeof(shape_state), .any_size = true, .create = shape_create,
+             .infer = shape_infer, .plan = shape_plan),
+    LEATI_OP("Size", "", (1, 25), (1, 1), (1, 1), .info.host_outputs = 1,
+             LEATI_TYPES(&leati_type_moved, &type_shape_out), LEATI_OUTPUT_TYPES(1), .any_size = true,
+             .infer = size_infer, .plan = size_plan),
+    LEATI_OP("ConstantOfShape", "", (9, 25), (1, 1), (1, 1), .info.host_inputs = 1,
+             LEATI_TYPES(&type_constant_in, &type_constant_out), LEATI_ATTRIBUTES(&attribute_value),
+             LEATI_OUTPUT_TYPES(1), .state_size = sizeof(shape_state), .any_size = true, .supports = constant_supports,
+             .create = constant_create, .infer = constant_infer, .plan = constant_plan),
+    LEATI_OP("Range", "", (11, 27), (3, 3), (1, 1), .info.host_inputs = 0x7, LEATI_TYPES(&type_range),
+             .infer = range_infer, LEATI_KERNELS(LEATI_KERNELS_RANGE), .plan = range_plan),
 };
 
-static const leati_op_def *const defs[] = {
-    &op_identity,  &op_dropout, &op_reshape, &op_flatten,           &op_squeeze,
-    &op_unsqueeze, &op_shape,   &op_size,    &op_constant_of_shape, &op_range,
-};
-
-const leati_op_family leati_shape_family = LEATI_FAMILY(defs);
+const leati_op_family leati_shape_family = LEATI_FAMILY(ops);

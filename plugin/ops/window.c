@@ -6,6 +6,12 @@
 /* Larger strides, paddings and so on are refused, so that sums of products of them cannot overflow. */
 #define WINDOW_VALUE_MAX (1 << 24)
 
+LEATI_ATTRIBUTE(leati_attribute_auto_pad, "auto_pad", STRING);
+LEATI_ATTRIBUTE(leati_attribute_dilations, "dilations", INTS);
+LEATI_ATTRIBUTE(leati_attribute_kernel_shape, "kernel_shape", INTS);
+LEATI_ATTRIBUTE(leati_attribute_pads, "pads", INTS);
+LEATI_ATTRIBUTE(leati_attribute_strides, "strides", INTS);
+
 static int32_t read_list(const leati_op_desc *desc, const char *name, uint32_t per_rank, int64_t least, int64_t *out,
                          uint32_t *inout_rank, leat_error *err) {
   int64_t values[2 * LEATI_WINDOW_RANK];

@@ -35,6 +35,10 @@ typedef struct leati_window_fit {
   int64_t pad_begin[LEATI_WINDOW_RANK], pad_end[LEATI_WINDOW_RANK];
 } leati_window_fit;
 
+/** The attributes that convolutions and pools have. */
+extern const leat_op_attribute leati_attribute_auto_pad, leati_attribute_dilations, leati_attribute_kernel_shape;
+extern const leat_op_attribute leati_attribute_pads, leati_attribute_strides;
+
 /** Reads the attributes.
  * @errors INVALID_ARGUMENT: values that make no sense; NOT_SUPPORTED: more than three spatial dimensions */
 int32_t leati_window_read(const leati_op_desc *desc, leati_window *out, leat_error *err);
