@@ -37,15 +37,6 @@ static int32_t scatter_supports(const leati_op_def *def, leat_device *device, co
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: only 'reduction' = 'none' is supported", def->info.name);
 }
 
-/* Product of the sizes of dimensions [from, to). */
-static uint64_t product(const int64_t *shape, int32_t from, int32_t to) {
-  uint64_t result = 1;
-  for (int32_t d = from; d < to; ++d) {
-    result *= (uint64_t)shape[d];
-  }
-  return result;
-}
-
 static uint32_t is_32(const leati_view *indices) {
   return indices->type == LEAT_TYPE_INT32 ? 1 : 0;
 }
@@ -106,7 +97,7 @@ static int32_t gather_plan(const leat_op *op, leati_planner *planner, const leat
   LEATI_TRY(check_all(call, err));
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &data, err));
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &indices, err));
-  const uint64_t inner = product(data.shape, axis + 1, data.ndim) * data.item_size;
+  const uint64_t inner = leati_product(data.shape, axis + 1, data.ndim) * data.item_size;
   const uint32_t width = leati_item_width(inner | data.address | dst->address);
   gather_args args = {
       .count = (uint32_t)(dst->count * dst->item_size / width),
@@ -331,18 +322,19 @@ static int32_t scatter_nd_infer(const leat_op *op, const leati_call *call, leat_
 /* All views are compact; `other` is the result of GatherND or the updates of ScatterND. */
 static int32_t add_nd(const leat_op *op, leati_planner *planner, const leati_view *data, const leati_view *indices,
                       const leati_view *other, int32_t batch, int32_t tuple, bool scatter, leat_error *err) {
-  const uint64_t inner = product(data->shape, batch + tuple, data->ndim) * data->item_size;
+  const uint64_t inner = leati_product(data->shape, batch + tuple, data->ndim) * data->item_size;
   const uint32_t width = leati_item_width(inner | data->address | other->address);
   nd_args args = {
       .count = (uint32_t)(other->count * other->item_size / width),
       .inner = (uint32_t)(inner / width),
       .tuple = (uint32_t)tuple,
-      .per_batch = (uint32_t)product(indices->shape, batch, indices->ndim - 1),
-      .batch_items = batch == 0 ? 0 : (uint32_t)(product(data->shape, batch, data->ndim) * data->item_size / width),
+      .per_batch = (uint32_t)leati_product(indices->shape, batch, indices->ndim - 1),
+      .batch_items =
+          batch == 0 ? 0 : (uint32_t)(leati_product(data->shape, batch, data->ndim) * data->item_size / width),
   };
   for (int32_t k = 0; k < tuple; ++k) {
     args.dims[k] = (uint32_t)data->shape[batch + k];
-    args.strides[k] = (uint32_t)(product(data->shape, batch + k + 1, data->ndim) * data->item_size / width);
+    args.strides[k] = (uint32_t)(leati_product(data->shape, batch + k + 1, data->ndim) * data->item_size / width);
   }
   const leati_access there = {.view = data, .field = &args.data}, here = {.view = other, .field = &args.other};
   leati_dispatch_desc dispatch = {
@@ -428,7 +420,7 @@ static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leat
   cumsum_args args = {
       .lines = (uint32_t)(dst->count / steps),
       .steps = (uint32_t)steps,
-      .inner = (uint32_t)product(dst->shape, axis + 1, dst->ndim),
+      .inner = (uint32_t)leati_product(dst->shape, axis + 1, dst->ndim),
       .exclusive = state->exclusive ? 1 : 0,
       .reverse = state->reverse ? 1 : 0,
   };

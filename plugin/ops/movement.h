@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * What operators share that move elements without looking at them.
+ * Copies of views, and what operators share that move elements without looking at them.
  */
 #ifndef LEAT_PLUGIN_OPS_MOVEMENT_H_
 #define LEAT_PLUGIN_OPS_MOVEMENT_H_
@@ -19,6 +19,26 @@ static inline uint32_t leati_item_width(uint64_t quantities) {
 
 /** Fails unless kernels can count the elements of `view` and their offsets in 32 bits. */
 int32_t leati_check_reach(const leati_view *view, const char *what, leat_error *err);
+
+/** `x`, or the bound that it is beyond. */
+static inline int64_t leati_clamp(int64_t x, int64_t low, int64_t high) {
+  return x < low ? low : x > high ? high : x;
+}
+
+/** Product of the sizes of dimensions [from, to). */
+static inline uint64_t leati_product(const int64_t *shape, int32_t from, int32_t to) {
+  uint64_t result = 1;
+  for (int32_t d = from; d < to; ++d) {
+    result *= (uint64_t)shape[d];
+  }
+  return result;
+}
+
+/** Gives a view another shape and strides over the same bytes. */
+void leati_view_reshape(leati_view *view, int32_t ndim, const int64_t *shape, const int64_t *strides);
+
+/** The part of `view` from `start` on by `step`, of shape `size`. Bytes touched are taken to be those of the whole. */
+leati_view leati_view_slice(const leati_view *view, const int64_t *start, const int64_t *step, const int64_t *size);
 
 /** Element `i` of a host tensor of int64 or int32 with rank 0 or 1. */
 int64_t leati_host_int(const leati_view *view, uint64_t i);

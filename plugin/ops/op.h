@@ -81,8 +81,15 @@ typedef struct leati_op_family {
 #define LEATI_FAMILY(array) \
   { .ops = (array), .count = sizeof(array) / sizeof((array)[0]) }
 
-extern const leati_op_family leati_elementwise_family;
-extern const leati_op_family leati_movement_family;
+extern const leati_op_family leati_unary_family;
+extern const leati_op_family leati_binary_family;
+extern const leati_op_family leati_ternary_family;
+extern const leati_op_family leati_cast_family;
+extern const leati_op_family leati_restride_family;
+extern const leati_op_family leati_concat_family;
+extern const leati_op_family leati_pad_family;
+extern const leati_op_family leati_block_family;
+extern const leati_op_family leati_trilu_family;
 extern const leati_op_family leati_index_family;
 extern const leati_op_family leati_shape_family;
 extern const leati_op_family leati_reduce_family;

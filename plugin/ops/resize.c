@@ -77,6 +77,66 @@ static int32_t read_floats(const leati_view *view, const char *what, uint32_t co
   return LEAT_OK;
 }
 
+/* Sets sizes and scales of the dimensions `axes[count]` from the input scales. */
+static int32_t scale_axes(const leati_view *x, const leati_view *scales, const int32_t *axes, uint32_t count,
+                          axis_plan *plan, leat_error *err) {
+  float numbers[LEAT_MAX_RANK];
+  LEATI_TRY(read_floats(scales, "scales", count, numbers, err));
+  for (uint32_t i = 0; i < count; ++i) {
+    axis_plan *p = &plan[axes[i]];
+    p->resized = true;
+    p->scale = numbers[i];
+    if (!(p->scale > 0.0f) || isinf(p->scale)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: a scale of %g; scales are greater than 0",
+                        (double)p->scale);
+    }
+    /* As in ONNX Runtime, whatever the region is. */
+    const float wanted = (float)x->shape[axes[i]] * p->scale;
+    if (!(wanted < (float)INT32_MAX)) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize to 2^31 elements or more is not supported");
+    }
+    p->out = wanted > 0 ? (int64_t)floorf(wanted) : 0;
+  }
+  return LEAT_OK;
+}
+
+/* The same from the input sizes. */
+static int32_t size_axes(const leati_view *x, const leati_view *sizes, const int32_t *axes, uint32_t count,
+                         uint32_t policy, axis_plan *plan, leat_error *err) {
+  int64_t wanted[LEAT_MAX_RANK];
+  uint32_t wanted_count = 0;
+  LEATI_TRY(leati_read_ints(sizes, "sizes", LEAT_MAX_RANK, wanted, &wanted_count, err));
+  if (wanted_count != count) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: sizes has %u elements; it must have %u", wanted_count,
+                      count);
+  }
+  float common = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    axis_plan *p = &plan[axes[i]];
+    const int64_t in = x->shape[axes[i]];
+    if (wanted[i] < 0 || wanted[i] > INT32_MAX || (in == 0 && wanted[i] != 0)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: dimension %d of size %lld cannot be resized to %lld",
+                        axes[i], (long long)in, (long long)wanted[i]);
+    }
+    p->resized = true;
+    p->out = wanted[i];
+    p->scale = in > 0 ? (float)wanted[i] / (float)in : 1.0f;
+    if (i == 0 || (policy == NOT_LARGER ? p->scale < common : p->scale > common)) {
+      common = p->scale;
+    }
+  }
+  for (uint32_t i = 0; i < count && policy != STRETCH; ++i) {
+    axis_plan *p = &plan[axes[i]];
+    const float size = floorf(common * (float)x->shape[axes[i]] + 0.5f);
+    if (!(size < (float)INT32_MAX)) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize to 2^31 elements or more is not supported");
+    }
+    p->scale = common;
+    p->out = (int64_t)size;
+  }
+  return LEAT_OK;
+}
+
 /* Finds sizes, scales and regions of all dimensions. */
 static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *plan, leat_error *err) {
   const resize_state *state = leati_op_state_const(op);
@@ -97,8 +157,8 @@ static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *p
   for (int32_t d = 0; d < x->ndim; ++d) {
     plan[d] = (axis_plan){.out = x->shape[d], .scale = 1.0f, .roi_end = 1.0f};
   }
-  float numbers[2 * LEAT_MAX_RANK];
   if (state->transformation == TF_CROP_AND_RESIZE) {
+    float numbers[2 * LEAT_MAX_RANK];
     if (roi == NULL) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize with tf_crop_and_resize needs the input roi");
     }
@@ -109,59 +169,10 @@ static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *p
     }
   }
   if (by_scales) {
-    LEATI_TRY(read_floats(scales, "scales", count, numbers, err));
-    for (uint32_t i = 0; i < count; ++i) {
-      axis_plan *p = &plan[axes[i]];
-      p->resized = true;
-      p->scale = numbers[i];
-      if (!(p->scale > 0.0f) || isinf(p->scale)) {
-        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: a scale of %g; scales are greater than 0",
-                          (double)p->scale);
-      }
-      /* As in ONNX Runtime, whatever the region is. */
-      const float wanted = (float)x->shape[axes[i]] * p->scale;
-      if (!(wanted < (float)INT32_MAX)) {
-        return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize to 2^31 elements or more is not supported");
-      }
-      p->out = wanted > 0 ? (int64_t)floorf(wanted) : 0;
-    }
-    return LEAT_OK;
+    return scale_axes(x, scales, axes, count, plan, err);
   }
-  if (!by_sizes) {
-    return LEAT_OK; /* a scalar, which has nothing to resize */
-  }
-  int64_t wanted[LEAT_MAX_RANK];
-  uint32_t wanted_count = 0;
-  LEATI_TRY(leati_read_ints(sizes, "sizes", LEAT_MAX_RANK, wanted, &wanted_count, err));
-  if (wanted_count != count) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: sizes has %u elements; it must have %u", wanted_count,
-                      count);
-  }
-  float common = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    axis_plan *p = &plan[axes[i]];
-    const int64_t in = x->shape[axes[i]];
-    if (wanted[i] < 0 || wanted[i] > INT32_MAX || (in == 0 && wanted[i] != 0)) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: dimension %d of size %lld cannot be resized to %lld",
-                        axes[i], (long long)in, (long long)wanted[i]);
-    }
-    p->resized = true;
-    p->out = wanted[i];
-    p->scale = in > 0 ? (float)wanted[i] / (float)in : 1.0f;
-    if (i == 0 || (state->aspect == NOT_LARGER ? p->scale < common : p->scale > common)) {
-      common = p->scale;
-    }
-  }
-  for (uint32_t i = 0; i < count && state->aspect != STRETCH; ++i) {
-    axis_plan *p = &plan[axes[i]];
-    const float size = floorf(common * (float)x->shape[axes[i]] + 0.5f);
-    if (!(size < (float)INT32_MAX)) {
-      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize to 2^31 elements or more is not supported");
-    }
-    p->scale = common;
-    p->out = (int64_t)size;
-  }
-  return LEAT_OK;
+  /* With neither it is a scalar, which has nothing to resize. */
+  return by_sizes ? size_axes(x, sizes, axes, count, state->aspect, plan, err) : LEAT_OK;
 }
 
 /* As in ONNX Runtime, nothing happens to a dimension that keeps its size, whatever the region is. */

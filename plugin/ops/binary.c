@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators of two operands: arithmetic, logic, comparison; Min, Max, Sum and Mean, which fold any number of them. */
+#include <string.h>
+
+#include "core/status.h"
+#include "ops/elementwise.h"
+
+static LEATI_TYPE(type_prelu, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_TYPE(type_equal, "T", LEATI_TYPES_NUMBER | LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_bool_out, "T1", LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_pow, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_TYPE(type_pow_exponent, "T1", LEATI_TYPES_NUMBER);
+static LEATI_ATTRIBUTE(attribute_fmod, "fmod", INT);
+
+typedef struct mod_state {
+  uint32_t operation;
+} mod_state;
+
+/* PRelu's slope broadcasts to the input and never the other way round. */
+static int32_t prelu_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const input = &call->inputs[0];
+  LEATI_TRY(leati_infer_broadcast(op, call, out, err));
+  if (out->ndim != input->ndim || memcmp(out->dims, input->shape, (size_t)input->ndim * sizeof(out->dims[0])) != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "PRelu: the slope does not broadcast to the shape of the input");
+  }
+  return LEAT_OK;
+}
+
+/* The result is bool; nothing among the inputs says so. */
+static int32_t bool_broadcast_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  out->dtype = leati_dtype_of(LEAT_TYPE_BOOL);
+  return leati_infer_broadcast(op, call, out, err);
+}
+
+static int32_t mod_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)def;
+  (void)device;
+  return leati_type_of(desc->inputs[0].dtype) != LEAT_TYPE_FLOAT32 || desc->opset >= 28 ||
+                 leati_attr_int(desc, "fmod", 0) == 1
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "Mod: floating-point operands need 'fmod' = 1 before version 28");
+}
+
+static int32_t mod_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  mod_state *const state = leati_op_state(op);
+  state->operation = leati_attr_int(desc, "fmod", 0) == 1 ? LEAT_EW_FMOD : LEAT_EW_MOD;
+  return LEAT_OK;
+}
+
+/* The operation of Mod depends on an attribute, that of the others on the operator alone. */
+static uint32_t operation_of(const leat_op *op) {
+  const leati_op_def *const def = leati_op_def_of(op);
+  return def->state_size == 0 ? def->param : ((const mod_state *)leati_op_state_const(op))->operation;
+}
+
+static int32_t binary_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const uint32_t operation = operation_of(op);
+  const bool divides = operation == LEAT_EW_DIV || operation == LEAT_EW_MOD || operation == LEAT_EW_FMOD;
+  const leati_elementwise e = {
+      .kernel = leati_kernel_find(LEATI_KERNELS_BINARY, call->inputs[0].type),
+      .operation = operation,
+      .divides = divides && call->inputs[0].type != LEAT_TYPE_FLOAT32 ? leati_op_def_of(op)->info.name : NULL,
+      .operand_count = 2,
+      .operands = {&call->inputs[0], &call->inputs[1]},
+  };
+  return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
+}
+
+static int32_t compare_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const leati_elementwise e = {
+      .kernel = leati_kernel_find(LEATI_KERNELS_COMPARE, call->inputs[0].type),
+      .operation = operation_of(op),
+      .operand_count = 2,
+      .operands = {&call->inputs[0], &call->inputs[1]},
+  };
+  return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
+}
+
+static int32_t logic_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const leati_elementwise e = {
+      .kernel = leati_kernel_find(LEATI_KERNELS_LOGIC, call->inputs[0].type),
+      .operation = operation_of(op),
+      .operand_count = 2,
+      .operands = {&call->inputs[0], &call->inputs[1]},
+  };
+  return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
+}
+
+/* Folds any number of operands into the result, two at a time from the left. */
+static int32_t variadic_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const leati_op_def *const def = leati_op_def_of(op);
+  const leati_view *const result = &call->outputs[0];
+  if (call->input_count == 1) {
+    return leati_plan_strided_copy(planner, &call->inputs[0], result, err);
+  }
+  const bool mean = def->param == LEAT_EW_ADD_SCALED;
+  const float parameters[2] = {(float)call->input_count, 0.0f};
+  for (uint32_t i = 1; i < call->input_count; ++i) {
+    const leati_elementwise e = {
+        .kernel = leati_kernel_find(LEATI_KERNELS_BINARY, result->type),
+        .operation = mean && i + 1 < call->input_count ? LEAT_EW_ADD : def->param,
+        .parameters = parameters,
+        .operand_count = 2,
+        .operands = {i == 1 ? &call->inputs[0] : result, &call->inputs[i]},
+    };
+    LEATI_TRY(leati_plan_elementwise(planner, &e, result, err));
+  }
+  return LEAT_OK;
+}
+
+static int32_t pow_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_elementwise e = {
+      .kernel = leati_kernel_find(LEATI_KERNELS_POW, call->inputs[0].type),
+      .operation = LEAT_EW_POW,
+      .type_in = leati_type_code(call->inputs[1].type),
+      .operand_count = 2,
+      .operands = {&call->inputs[0], &call->inputs[1]},
+  };
+  return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
+}
+
+/* ---- The list --------------------------------------------------------------------------------------------------- */
+
+/* Two operands of one type, and a result of the same type. */
+#define BINARY(name, versions, types_, operation, infer_, plan_)                                              \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),          \
+           .param = (operation), .infer = (infer_), LEATI_KERNELS(LEATI_KERNELS_BINARY, LEATI_KERNELS_LOGIC), \
+           .plan = (plan_))
+#define COMPARE(name, versions, types_, operation)                                                          \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), LEATI_TYPES(&types_, &type_bool_out), LEATI_OUTPUT_TYPES(1), \
+           .param = (operation), .infer = bool_broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_COMPARE),       \
+           .plan = compare_plan)
+/* Not in place: an operand that comes later would be overwritten before it is read. */
+#define VARIADIC(name, types_, operation)                                                             \
+  LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&types_), .param = (operation), \
+           .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = variadic_plan)
+
+static const leati_op_def ops[] = {
+    BINARY("Add", (7, 14), leati_type_number, LEAT_EW_ADD, leati_infer_broadcast, binary_plan),
+    BINARY("Sub", (7, 14), leati_type_number, LEAT_EW_SUB, leati_infer_broadcast, binary_plan),
+    BINARY("Mul", (7, 14), leati_type_number, LEAT_EW_MUL, leati_infer_broadcast, binary_plan),
+    BINARY("Div", (7, 14), leati_type_number, LEAT_EW_DIV, leati_infer_broadcast, binary_plan),
+    BINARY("PRelu", (7, 16), type_prelu, LEAT_EW_PRELU, prelu_infer, binary_plan),
+    BINARY("And", (7, 7), leati_type_bool_in, LEAT_EW_AND, leati_infer_broadcast, logic_plan),
+    BINARY("Or", (7, 7), leati_type_bool_in, LEAT_EW_OR, leati_infer_broadcast, logic_plan),
+    BINARY("Xor", (7, 7), leati_type_bool_in, LEAT_EW_XOR, leati_infer_broadcast, logic_plan),
+    LEATI_OP("Mod", "", (10, 28), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_number),
+             LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(mod_state), .supports = mod_supports,
+             .create = mod_create, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY),
+             .plan = binary_plan),
+    LEATI_OP("Pow", "", (7, 15), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
+             LEATI_TYPES(&type_pow, &type_pow_exponent), LEATI_INPUT_TYPES(0, 1), .infer = leati_infer_broadcast,
+             LEATI_KERNELS(LEATI_KERNELS_POW), .plan = pow_plan),
+    COMPARE("Equal", (7, 19), type_equal, LEAT_EW_EQUAL),
+    COMPARE("Less", (7, 13), leati_type_number, LEAT_EW_LESS),
+    COMPARE("Greater", (7, 13), leati_type_number, LEAT_EW_GREATER),
+    COMPARE("LessOrEqual", (12, 16), leati_type_number, LEAT_EW_LESS_OR_EQUAL),
+    COMPARE("GreaterOrEqual", (12, 16), leati_type_number, LEAT_EW_GREATER_OR_EQUAL),
+    VARIADIC("Min", leati_type_number, LEAT_EW_MIN),
+    VARIADIC("Max", leati_type_number, LEAT_EW_MAX),
+    VARIADIC("Sum", leati_type_float, LEAT_EW_ADD),
+    VARIADIC("Mean", leati_type_float, LEAT_EW_ADD_SCALED),
+};
+
+const leati_op_family leati_binary_family = LEATI_FAMILY(ops);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Concat and Split. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "ops/movement.h"
+
+static LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);
+
+#define SEGMENTS_MAX LEATI_ACCESS_MAX
+
+/* A block of rows, in bytes until it is dispatched. */
+typedef struct segment {
+  uint64_t src, dst;
+  uint32_t count, row, src_pitch, dst_pitch;
+} segment;
+
+typedef struct segments_args {
+  segment segments[SEGMENTS_MAX];
+} segments_args;
+
+/* Blocks that are collected for one dispatch. */
+typedef struct segments {
+  uint32_t count;
+  leati_view src[SEGMENTS_MAX], dst[SEGMENTS_MAX]; /* at their first element; with the extent of the whole tensor */
+  uint64_t rows[SEGMENTS_MAX];
+  uint64_t row[SEGMENTS_MAX], src_pitch[SEGMENTS_MAX], dst_pitch[SEGMENTS_MAX]; /* bytes */
+} segments;
+
+static int32_t add_segments(leati_planner *planner, segments *s, leat_error *err) {
+  if (s->count == 0) {
+    return LEAT_OK;
+  }
+  uint64_t quantities = 0;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    quantities |= s->src[i].address | s->dst[i].address | s->row[i] | s->src_pitch[i] | s->dst_pitch[i];
+  }
+  const uint32_t width = leati_item_width(quantities);
+  segments_args args = {0};
+  leati_access reads[SEGMENTS_MAX], writes[SEGMENTS_MAX];
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    const uint64_t pitch = s->src_pitch[i] > s->dst_pitch[i] ? s->src_pitch[i] : s->dst_pitch[i];
+    const uint64_t count = s->rows[i] * s->row[i] / width;
+    if (s->rows[i] * (pitch / width) > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                        "Concat and Split support tensors of up to 2147483647 items; these items have %u bytes", width);
+    }
+    reads[i] = (leati_access){.view = &s->src[i], .field = &args.segments[i].src};
+    writes[i] = (leati_access){.view = &s->dst[i], .field = &args.segments[i].dst};
+    args.segments[i] = (segment){
+        .count = (uint32_t)count,
+        .row = (uint32_t)(s->row[i] / width),
+        .src_pitch = (uint32_t)(s->src_pitch[i] / width),
+        .dst_pitch = (uint32_t)(s->dst_pitch[i] / width),
+    };
+    most = count > most ? count : most;
+  }
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_SEGMENTS, width)},
+      .args = &args,
+      .args_size = sizeof(args),
+      .read_count = s->count,
+      .write_count = s->count,
+      .reads = reads,
+      .writes = writes,
+  };
+  leati_groups_linear(planner->device, most, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  dispatch.groups[2] = s->count;
+  s->count = 0;
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+typedef struct axis_state {
+  int64_t axis;
+  int64_t num_outputs; /* Split: 0 when not given */
+} axis_state;
+
+static int32_t concat_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                               leat_error *err) {
+  (void)def;
+  (void)device;
+  return leati_attr(desc, "axis") != NULL
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: attribute 'axis' is missing");
+}
+
+static int32_t axis_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  axis_state *const state = leati_op_state(op);
+  state->axis = leati_attr_int(desc, "axis", 0);
+  state->num_outputs = leati_attr_int(desc, "num_outputs", 0);
+  if (state->num_outputs != 0 && state->num_outputs != (int64_t)desc->output_count) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: 'num_outputs' is %" PRId64 " and there are %u outputs",
+                      state->num_outputs, desc->output_count);
+  }
+  return LEAT_OK;
+}
+
+static int32_t concat_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const first = &call->inputs[0];
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, first->ndim, &axis, err));
+  LEATI_TRY(leati_infer_same(op, call, out, err));
+  for (uint32_t i = 1; i < call->input_count; ++i) {
+    const leati_view *const input = leati_input(call, i);
+    if (input == NULL || input->ndim != first->ndim) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: input %u is absent or has another rank than input 0",
+                        i);
+    }
+    for (int32_t d = 0; d < first->ndim; ++d) {
+      if (d != axis && input->shape[d] != first->shape[d]) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "Concat: input %u has size %" PRId64 " in dimension %d, input 0 has %" PRId64, i,
+                          input->shape[d], d, first->shape[d]);
+      }
+    }
+    /* Empty inputs may have sizes that together are more than can be counted. */
+    if (__builtin_add_overflow(out->dims[axis], input->shape[axis], &out->dims[axis])) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: the result is too large in dimension %d", axis);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const dst = &call->outputs[0];
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, dst->ndim, &axis, err));
+  const uint64_t rows = leati_product(dst->shape, 0, axis);
+  const uint64_t inner = leati_product(dst->shape, axis + 1, dst->ndim) * dst->item_size;
+  segments s = {0};
+  int64_t position = 0;
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    const leati_view *const src = &call->inputs[i];
+    const int64_t size = src->shape[axis];
+    if (src->count == 0) {
+      position += size;
+      continue;
+    }
+    if (!src->compact) {
+      int64_t start[LEAT_MAX_RANK] = {0};
+      const int64_t step[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+      start[axis] = position;
+      const leati_view part = leati_view_slice(dst, start, step, src->shape);
+      LEATI_TRY(leati_plan_strided_copy(planner, src, &part, err));
+      position += size;
+      continue;
+    }
+    s.src[s.count] = *src;
+    s.dst[s.count] = *dst;
+    s.dst[s.count].address += (uint64_t)position * inner;
+    s.rows[s.count] = rows;
+    s.row[s.count] = (uint64_t)size * inner;
+    s.src_pitch[s.count] = (uint64_t)size * inner;
+    s.dst_pitch[s.count] = (uint64_t)dst->shape[axis] * inner;
+    position += size;
+    if (++s.count == SEGMENTS_MAX) {
+      LEATI_TRY(add_segments(planner, &s, err));
+    }
+  }
+  return add_segments(planner, &s, err);
+}
+
+/* Size along the axis of output `i` of a Split. */
+static int64_t split_size(const leati_call *call, int64_t total, uint32_t i) {
+  const leati_view *const split = leati_input(call, 1);
+  if (split != NULL) {
+    return leati_host_int(split, i);
+  }
+  const int64_t chunk = (total + call->output_count - 1) / call->output_count;
+  const int64_t left = total - chunk * i;
+  return left < 0 ? 0 : left < chunk ? left : chunk;
+}
+
+static int32_t split_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const input = &call->inputs[0];
+  const leati_view *const split = leati_input(call, 1);
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, input->ndim, &axis, err));
+  const int64_t total = input->shape[axis];
+  if (split != NULL && (split->ndim != 1 || split->count != call->output_count)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: 'split' has %" PRIu64 " elements for %u outputs",
+                      split->count, call->output_count);
+  }
+  if (split == NULL && leati_op_opset(op) < 18 && total % call->output_count != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: %" PRId64 " does not split into %u equal parts", total,
+                      call->output_count);
+  }
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < call->output_count; ++i) {
+    const int64_t size = split_size(call, total, i);
+    if (size < 0 || size > total - sum) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "Split: part %u of size %" PRId64 " does not fit a dimension of size %" PRId64, i, size, total);
+    }
+    sum += size;
+    out[i].ndim = input->ndim;
+    memcpy(out[i].dims, input->shape, (size_t)input->ndim * sizeof(out[i].dims[0]));
+    out[i].dims[axis] = size;
+  }
+  return sum == total ? LEAT_OK
+                      : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: the parts sum to %" PRId64 " of %" PRId64,
+                                   sum, total);
+}
+
+static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const src = &call->inputs[0];
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, src->ndim, &axis, err));
+  const uint64_t rows = leati_product(src->shape, 0, axis);
+  const uint64_t inner = leati_product(src->shape, axis + 1, src->ndim) * src->item_size;
+  segments s = {0};
+  int64_t position = 0;
+  for (uint32_t i = 0; i < call->output_count; ++i) {
+    const leati_view *const dst = leati_output(call, i);
+    const int64_t size = split_size(call, src->shape[axis], i);
+    const int64_t first = position;
+    position += size;
+    if (dst == NULL || dst->count == 0) {
+      continue;
+    }
+    if (!src->compact) {
+      int64_t start[LEAT_MAX_RANK] = {0};
+      const int64_t step[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+      start[axis] = first;
+      const leati_view part = leati_view_slice(src, start, step, dst->shape);
+      LEATI_TRY(leati_plan_strided_copy(planner, &part, dst, err));
+      continue;
+    }
+    s.src[s.count] = *src;
+    s.src[s.count].address += (uint64_t)first * inner;
+    s.dst[s.count] = *dst;
+    s.rows[s.count] = rows;
+    s.row[s.count] = (uint64_t)size * inner;
+    s.src_pitch[s.count] = (uint64_t)src->shape[axis] * inner;
+    s.dst_pitch[s.count] = (uint64_t)size * inner;
+    if (++s.count == SEGMENTS_MAX) {
+      LEATI_TRY(add_segments(planner, &s, err));
+    }
+  }
+  return add_segments(planner, &s, err);
+}
+
+/* ---- The list --------------------------------------------------------------------------------------------------- */
+
+static const leati_op_def ops[] = {
+    LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&leati_type_moved),
+             LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state), .any_size = true,
+             .least_rank = 1, .supports = concat_supports, .create = axis_create, .infer = concat_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan),
+    LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64),
+             LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_num_outputs), LEATI_INPUT_TYPES(0, 1),
+             .state_size = sizeof(axis_state), .any_size = true, .least_rank = 1, .create = axis_create,
+             .infer = split_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = split_plan),
+};
+
+const leati_op_family leati_concat_family = LEATI_FAMILY(ops);

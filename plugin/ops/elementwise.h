@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * What the families share that compute each element of their result from one element of each operand, with
+ * broadcasting: unary, binary, ternary and cast. Their kernels have one source, kernels/elementwise.comp.
+ */
+#ifndef LEAT_PLUGIN_OPS_ELEMENTWISE_H_
+#define LEAT_PLUGIN_OPS_ELEMENTWISE_H_
+
+#include "ops/kernels/elementwise_codes.glsl"
+#include "ops/op.h"
+
+#define LEATI_TYPES_SIGNED (LEAT_TYPE_INT8 | LEAT_TYPE_INT16 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64)
+#define LEATI_TYPES_UNSIGNED (LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64)
+#define LEATI_TYPES_NUMBER (LEAT_TYPE_FLOAT32 | LEATI_TYPES_SIGNED | LEATI_TYPES_UNSIGNED)
+
+/** Type parameters of these families. */
+extern const leat_op_type leati_type_number;  /**< "T": LEATI_TYPES_NUMBER */
+extern const leat_op_type leati_type_bool_in; /**< "T": bool */
+
+#define LEATI_OPERANDS_MAX 3
+
+/** One use of the kernel. */
+typedef struct leati_elementwise {
+  leati_kernel kernel;
+  uint32_t operation;         /**< LEAT_EW_* */
+  uint32_t type_in, type_out; /**< specialisation constants */
+  const float *parameters;    /**< two, or NULL */
+  uint32_t operand_count;     /**< 1 to LEATI_OPERANDS_MAX */
+  const leati_view *operands[LEATI_OPERANDS_MAX];
+  const char *divides; /**< NULL, or the name of an operator of two integers that may meet a zero divisor */
+} leati_elementwise;
+
+/** Plans the kernel's use with this result.
+ * @errors NOT_SUPPORTED: a tensor reaches over 2^31 elements */
+int32_t leati_plan_elementwise(leati_planner *planner, const leati_elementwise *e, const leati_view *result,
+                               leat_error *err);
+
+/** A LEAT_TYPE_* as the kernels of Cast and Pow are told of it. */
+static inline uint32_t leati_type_code(uint64_t type) {
+  return (uint32_t)__builtin_ctzll(type);
+}
+
+/** The result has the shape that all operands broadcast to. */
+int32_t leati_infer_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
+
+#endif /* LEAT_PLUGIN_OPS_ELEMENTWISE_H_ */
