@@ -15,7 +15,7 @@
 #include "device/report.h"
 #include "leat_build_id.h"
 #include "memory/memory.h"
-#include "ops/registry.h"
+#include "ops/op_table.h"
 #include "streams/event.h"
 #include "streams/exchange.h"
 #include "streams/free_streams.h"

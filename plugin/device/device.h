@@ -79,7 +79,7 @@ struct leat_device {
   struct leati_clock *clock;                           /**< streams/clock.c; NULL: no timestamps */
   struct leati_streams *streams;                       /**< streams/free_streams.c */
   struct leati_pool *pool;                             /**< streams/pool.c */
-  struct leati_ops *ops;                               /**< ops/registry.c */
+  struct leati_ops *ops;                               /**< ops/op_table.c */
   leati_mutex finding_lock;                            /**< guards `finding` */
   leat_error finding; /**< what guarding found and nobody was told yet (device/finding.c); code LEAT_OK: nothing */
   leati_mutex free_timelines_lock; /**< guards `free_timelines` */

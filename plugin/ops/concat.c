@@ -131,7 +131,8 @@ static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leat
   LEATI_TRY(leati_axis(state->axis, dst->ndim, &axis, err));
   const uint64_t rows = leati_product(dst->shape, 0, axis);
   const uint64_t inner = leati_product(dst->shape, axis + 1, dst->ndim) * dst->item_size;
-  segments s = {0};
+  segments s;
+  s.count = 0;
   int64_t position = 0;
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const leati_view *const src = &call->inputs[i];
@@ -214,7 +215,8 @@ static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati
   LEATI_TRY(leati_axis(state->axis, src->ndim, &axis, err));
   const uint64_t rows = leati_product(src->shape, 0, axis);
   const uint64_t inner = leati_product(src->shape, axis + 1, src->ndim) * src->item_size;
-  segments s = {0};
+  segments s;
+  s.count = 0;
   int64_t position = 0;
   for (uint32_t i = 0; i < call->output_count; ++i) {
     const leati_view *const dst = leati_output(call, i);

@@ -7,8 +7,8 @@
 
 #include "core/status.h"
 #include "core/sync.h"
-#include "ops/entries.h"
 #include "ops/operator.h"
+#include "ops/registry.h"
 
 static const leat_op_attribute *known_attribute(const leat_op_info *info, const char *name) {
   for (uint32_t i = 0; i < info->attribute_count; ++i) {
@@ -145,7 +145,7 @@ int32_t leati_description_import(const leat_op_desc *from, leati_description *ou
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc::inputs is NULL and input_count is %u",
                       desc.input_count);
   }
-  LEATI_TRY(leati_entries_find(desc.domain == NULL ? "" : desc.domain, desc.name, desc.opset, &out->def, err));
+  LEATI_TRY(leati_registry_find(desc.domain == NULL ? "" : desc.domain, desc.name, desc.opset, &out->def, err));
   LEATI_TRY(leati_op_check_counts(&out->def->info, desc.input_count, desc.output_count, err));
   const size_t attribute_bytes = (size_t)desc.attribute_count * sizeof(leat_attribute);
   out->memory = leati_calloc(1, attribute_bytes + (size_t)desc.input_count * sizeof(leat_value_info) + 1);

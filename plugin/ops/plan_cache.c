@@ -35,7 +35,8 @@ typedef struct known_argument {
 struct leati_kept_plan {
   leati_plan plan;
   uint32_t input_count, output_count;
-  bool aliased; /* output 0 is the memory of input 0, and the plan relies on it */
+  bool copies_unless_aliased; /* the plan depends on whether output 0 is the memory of input 0, */
+  bool aliased;               /* which it is */
   const leat_shape *shapes;
   const known_argument *arguments; /* inputs, then outputs */
 };
@@ -67,12 +68,15 @@ static inline bool fits_shape(const known_argument *known, const DLTensor *tenso
     return tensor == NULL && !known->present;
   }
   const int32_t ndim = known->kind.ndim;
-  if (memcmp(&tensor->device, &known->kind, sizeof(known->kind)) != 0 ||
-      (tensor->strides != NULL) != known->has_strides || (ndim != 0 && tensor->shape == NULL)) {
-    return false;
-  }
-  return same_numbers(tensor->shape, known->shape, ndim) &&
-         (!known->has_strides || same_numbers(tensor->strides, known->strides, ndim));
+  return memcmp(&tensor->device, &known->kind, sizeof(known->kind)) == 0 && (ndim == 0 || tensor->shape != NULL) &&
+         same_numbers(tensor->shape, known->shape, ndim);
+}
+
+/* Without elements strides mean nothing, and may point anywhere. */
+static inline bool fits_strides(const known_argument *known, const DLTensor *tensor) {
+  return !known->has_elements ||
+         ((tensor->strides != NULL) == known->has_strides &&
+          (!known->has_strides || same_numbers(tensor->strides, known->strides, known->kind.ndim)));
 }
 
 static bool fits_host(const known_argument *known, const DLTensor *tensor, leati_binding *out) {
@@ -106,14 +110,10 @@ static inline bool fits_device(const known_argument *known, const DLTensor *tens
   return begin <= out->address && end >= out->address && begin >= base && end <= base + leati_block_size(block);
 }
 
-static inline bool fits(const known_argument *known, const DLTensor *tensor, leat_device *device, leati_binding *out) {
-  if (!fits_shape(known, tensor)) {
-    return false;
-  }
-  if (tensor == NULL) {
-    return true;
-  }
-  return known->host ? fits_host(known, tensor, out) : fits_device(known, tensor, device, out);
+/* Whether an argument has what a plan knows of it, but for where it lies on the device. */
+static inline bool fits_description(const known_argument *known, const DLTensor *tensor, leati_binding *out) {
+  return fits_shape(known, tensor) &&
+         (tensor == NULL || (fits_strides(known, tensor) && (!known->host || fits_host(known, tensor, out))));
 }
 
 /* Whether two arguments share bytes. */
@@ -144,7 +144,7 @@ static bool fits_sharing(const kept_plan *kept, const leati_binding *bindings) {
       aliased = aliased || i == 0;
     }
   }
-  return aliased == kept->aliased;
+  return !kept->copies_unless_aliased || aliased == kept->aliased;
 }
 
 const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, leat_device *device, uint32_t input_count,
@@ -158,12 +158,16 @@ const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, leat_devi
     if (kept->input_count != input_count || kept->output_count != output_count) {
       continue;
     }
+    const known_argument *const known = kept->arguments;
+    const uint32_t count = input_count + output_count;
     bool found = true;
-    for (uint32_t i = 0; i < input_count && found; ++i) {
-      found = fits(&kept->arguments[i], inputs[i], device, &bindings[i]);
+    for (uint32_t i = 0; i < count && found; ++i) {
+      found = fits_description(&known[i], i < input_count ? inputs[i] : outputs[i - input_count], &bindings[i]);
     }
-    for (uint32_t o = 0; o < output_count && found; ++o) {
-      found = fits(&kept->arguments[input_count + o], outputs[o], device, &bindings[input_count + o]);
+    /* Looking for blocks takes longest: only for the one plan whose shapes fit. */
+    for (uint32_t i = 0; i < count && found; ++i) {
+      const DLTensor *const tensor = i < input_count ? inputs[i] : outputs[i - input_count];
+      found = tensor == NULL || known[i].host || fits_device(&known[i], tensor, device, &bindings[i]);
     }
     if (found && fits_sharing(kept, bindings)) {
       return &kept->plan;
@@ -183,8 +187,8 @@ const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, uint32_
     for (uint32_t i = 0; i < input_count && found; ++i) {
       const known_argument *const known = &kept->arguments[i];
       leati_binding binding;
-      found =
-          fits_shape(known, inputs[i]) && (inputs[i] == NULL || !known->host || fits_host(known, inputs[i], &binding));
+      /* Of what lies on the device the shape alone was ever asked for. */
+      found = known->host ? fits_description(known, inputs[i], &binding) : fits_shape(known, inputs[i]);
     }
     if (found) {
       return kept->shapes;
@@ -205,7 +209,7 @@ static known_argument know(const leati_view *view, const DLTensor *tensor) {
   if (!view->present) {
     return known;
   }
-  known.has_strides = tensor->strides != NULL;
+  known.has_strides = tensor->strides != NULL && known.has_elements;
   known.kind = (tensor_kind){.device = tensor->device, .ndim = tensor->ndim, .dtype = tensor->dtype};
   known.residue = (uint8_t)(view->address & (LEATI_PROMISED - 1));
   known.begin = (int64_t)(view->begin - view->address);
@@ -269,6 +273,7 @@ void leati_plan_cache_keep(leati_plan_cache *cache, const leati_planner *planner
       .plan = plan,
       .input_count = call->input_count,
       .output_count = call->output_count,
+      .copies_unless_aliased = (info->flags & LEAT_OP_ALIAS) != 0,
       .aliased = call->input_count != 0 && call->inputs[0].count != 0 && call->outputs[0].present &&
                  call->inputs[0].address == call->outputs[0].address,
       .shapes = kept_shapes,

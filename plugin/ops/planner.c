@@ -213,11 +213,18 @@ int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *d
 }
 
 int32_t leati_plan_copy(leati_planner *planner, const leati_view *src, const leati_view *dst, leat_error *err) {
-  const leati_access from = {.view = src}, to = {.view = dst};
+  leati_view source = *src, target = *dst;
+  const leati_access from = {.view = &source}, to = {.view = &target};
   leati_plan_step step = {.copies = true, .first_access = planner->access_count};
-  if (src->count == 0) {
+  if (dst->count == 0) {
     return LEAT_OK;
   }
+  /* A part of a tensor has the extent of the whole, and a copy moves all of an extent. */
+  const uint64_t bytes = dst->count * dst->item_size;
+  source.begin = src->address;
+  source.end = src->address + bytes;
+  target.begin = dst->address;
+  target.end = dst->address + bytes;
   LEATI_TRY(reserve_step(planner, 2, err));
   put_accesses(planner, &from, 1, NULL, NULL, &step.read_count);
   put_accesses(planner, &to, 1, NULL, NULL, &step.write_count);

@@ -87,7 +87,8 @@ void leati_planner_end(leati_planner *planner);
  * @errors OUT_OF_MEMORY, INTERNAL */
 int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *dispatch, leat_error *err);
 
-/** Appends a copy of `src` to `dst`, both compact, on the device and of the same number of bytes.
+/** Appends a copy of the bytes of `dst`, which lie side by side from its address on, from those at the address of
+ * `src`.
  * @errors OUT_OF_MEMORY */
 int32_t leati_plan_copy(leati_planner *planner, const leati_view *src, const leati_view *dst, leat_error *err);
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The operator table of the ABI over all families, and the operators that a device has.
+ * The registry: the entries of all families, which are the list of operators that the ABI shows.
  */
 #ifndef LEAT_PLUGIN_OPS_REGISTRY_H_
 #define LEAT_PLUGIN_OPS_REGISTRY_H_
 
-#include <leat/backend.h>
+#include "ops/op.h"
 
-extern const leat_op_api leati_op_table;
-
-/** Makes the device's list of operators.
- * @errors OUT_OF_MEMORY */
-int32_t leati_ops_create(leat_device *device, leat_error *err);
-/** Frees the operators that are left, and the list. */
-void leati_ops_destroy(leat_device *device);
+uint32_t leati_registry_count(void);
+/** Entry `index` of the list, or NULL. */
+const leati_op_def *leati_registry_get(uint32_t index);
+/** The entry of an operator of this operator set for `opset`.
+ * @errors NOT_SUPPORTED */
+int32_t leati_registry_find(const char *domain, const char *name, uint32_t opset, const leati_op_def **out,
+                            leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_REGISTRY_H_ */

@@ -10,7 +10,7 @@
 
 #include "device/device.h"
 #include "ops/op.h"
-#include "ops/registry.h"
+#include "ops/op_table.h"
 #include "ops/window.h"
 
 static leat_error fresh_error(void) {

@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "fixture.h"
 #include "leat_kernels.h"
+#include "ops/op.h"
 #include "ops/planner.h"
 #include "streams/plan.h"
 
@@ -236,6 +237,59 @@ static void calls_that_differ_have_plans_of_their_own(void **state) {
   close_place(&p);
 }
 
+/* An operator that may work in place keeps one plan for that, as for any other call. */
+static void work_in_place_is_planned_once(void **state) {
+  place p;
+  float values[FLOATS];
+  open_place(state, &p);
+  fill(&p, 0, values);
+  fill(&p, 1, values);
+  leat_op *const op = make(&p, "Add", 14, 2);
+  const DLTensor a = at(&p, 0, 0, 1, all, NULL), b = at(&p, 1, 0, 1, all, NULL);
+  const DLTensor *const in[] = {&a, &b};
+  for (int target = 0; target < 2; ++target) {
+    const DLTensor *const out[] = {target == 0 ? &a : &b};
+    const uint32_t before = plannings;
+    for (int i = 0; i < 5; ++i) {
+      assert_ok(p.f->api->op->invoke(op, p.stream, 2, in, 1, out, &err));
+    }
+    assert_int_equal(plannings, before + 1 - (uint32_t)target);
+  }
+  assert_ok(p.f->api->stream->synchronize(p.stream, &err));
+  assert_ok(p.f->api->op->destroy(op, &err));
+  close_place(&p);
+}
+
+/* Strides of a tensor without elements, and of one on the device whose shape alone is asked for, may point anywhere. */
+static void strides_that_mean_nothing_are_not_read(void **state) {
+  place p;
+  float values[FLOATS];
+  open_place(state, &p);
+  fill(&p, 0, values);
+  fill(&p, 1, values);
+  leat_op *const op = make(&p, "Add", 14, 2);
+  static const int64_t none[] = {0}, shape[] = {8}, every_second[] = {2};
+  int64_t *const nowhere = (int64_t *)(uintptr_t)8;
+  leat_shape inferred = {.struct_size = sizeof(inferred)};
+  leat_shape *const shapes[] = {&inferred};
+  for (int round = 0; round < 3; ++round) {
+    DLTensor a = at(&p, 0, 0, 1, none, NULL);
+    const DLTensor c = at(&p, 2, 0, 1, none, NULL);
+    a.strides = nowhere;
+    const DLTensor *const in[] = {&a, &a}, *const out[] = {&c};
+    assert_ok(p.f->api->op->invoke(op, p.stream, 2, in, 1, out, &err));
+    DLTensor x = at(&p, 0, 0, 1, shape, every_second);
+    const DLTensor z = at(&p, 2, 0, 1, shape, NULL);
+    const DLTensor *const strided[] = {&x, &x}, *const sum[] = {&z};
+    assert_ok(p.f->api->op->invoke(op, p.stream, 2, strided, 1, sum, &err));
+    x.strides = nowhere;
+    assert_ok(p.f->api->op->infer(op, 2, strided, 1, shapes, &err));
+    assert_int_equal(inferred.dims[0], 8);
+  }
+  assert_ok(p.f->api->op->destroy(op, &err));
+  close_place(&p);
+}
+
 static void values_on_the_host_are_part_of_what_a_plan_is_for(void **state) {
   place p;
   float values[FLOATS], result[FLOATS];
@@ -387,10 +441,45 @@ static void a_plan_knows_its_accesses_and_the_lives_of_temporaries(void **state)
   leati_planner_end(&planner);
 }
 
+/* What is too large for a kernel is copied, and no more of a tensor than the part that is meant. */
+static void a_copy_of_a_part_copies_no_more(void **state) {
+  fixture *const f = fixture_of(state);
+  const int64_t whole = INT64_C(1) << 33, part = (INT64_C(1) << 31) + 1;
+  leati_view x = {.present = true, .type = LEAT_TYPE_UINT8, .item_size = 1, .ndim = 1, .shape = {whole}};
+  leati_view_make_compact(&x);
+  x.address = x.begin = 0x10000;
+  x.end = x.begin + (uint64_t)whole;
+  leati_view y = x;
+  y.shape[0] = part;
+  y.count = (uint64_t)part;
+  y.end = y.begin + (uint64_t)part;
+  leati_planner planner;
+  leati_planner_begin(&planner, f->device, 1, 1);
+  leati_planner_place(&x, 0);
+  leati_planner_place(&y, 1);
+  leati_view from = x;
+  from.address += 3;
+  from.shape[0] = part;
+  from.count = (uint64_t)part;
+  from.compact = false;
+  assert_ok(leati_plan_strided_copy(&planner, &from, &y, &err));
+  const leati_plan plan = leati_planner_plan(&planner);
+  assert_int_equal(plan.step_count, 1);
+  assert_true(plan.steps[0].copies);
+  assert_int_equal(plan.accesses[0].begin, 3);
+  assert_int_equal(plan.accesses[0].end, 3 + part);
+  assert_int_equal(plan.accesses[1].begin, 0);
+  assert_int_equal(plan.accesses[1].end, part);
+  leati_planner_end(&planner);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_repeated_is_not_planned_again),
       cmocka_unit_test(calls_that_differ_have_plans_of_their_own),
+      cmocka_unit_test(work_in_place_is_planned_once),
+      cmocka_unit_test(strides_that_mean_nothing_are_not_read),
+      cmocka_unit_test(a_copy_of_a_part_copies_no_more),
       cmocka_unit_test(values_on_the_host_are_part_of_what_a_plan_is_for),
       cmocka_unit_test(a_plan_for_one_memory_is_not_taken_for_two),
       cmocka_unit_test(what_is_wrong_is_refused_though_a_plan_is_kept),
