@@ -6,7 +6,7 @@
  * area under cases/, and add a line to the table at the end of that file:
  *
  *     static const leat_case event_cases[] = {
- *         {.name = "event.query.unrecorded_is_ok", .summary = "An event never recorded counts as finished.",
+ *         {.name = "event.unrecorded.counts_as_finished", .summary = "An event never recorded counts as finished.",
  *          .run = query_unrecorded},
  *     };
  *     void leati_cases_event(leat_case_list *list) {

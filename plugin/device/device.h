@@ -83,7 +83,7 @@ struct leat_device {
   leati_mutex finding_lock;                            /**< guards `finding` */
   leat_error finding; /**< what guarding found and nobody was told yet (device/finding.c); code LEAT_OK: nothing */
   leati_mutex free_timelines_lock; /**< guards `free_timelines` */
-  /** Timelines that no stream has any more and that another may have, linked by `next_spare`. */
+  /** Timelines that no stream has any more and that another may have, linked by `next_free`. */
   struct leati_timeline *free_timelines;
   /** Threads that spin and count (streams/wait.c). Relaxed: when there are more than cores they let each other run. On
    * a line of its own: every call reads what is above. */

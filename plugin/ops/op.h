@@ -56,8 +56,8 @@ typedef struct leati_op_def {
   int8_t least_rank; /**< of input 0 */
   int8_t most_rank;  /**< of input 0; 0: LEAT_MAX_RANK */
   /** Says whether types, ranks and attributes are supported beyond what info says. May be NULL: yes. Called before
-   * create; after that the registry calls infer, if all shapes and all values of host inputs are known. So this is for
-   * what can be refused when less is known. */
+   * create; after that create and supports call infer, if all shapes and all values of host inputs are known. So this
+   * is for what can be refused when less is known. */
   int32_t (*supports)(const struct leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err);
   /** Reads the attributes into the state. May be NULL. */
   int32_t (*create)(leat_op *op, const leati_op_desc *desc, leat_error *err);

@@ -221,7 +221,7 @@ static known_argument know(const leati_view *view, const DLTensor *tensor) {
   return known;
 }
 
-/* Fills in what a plan knows of a call; values go to `*inout_values`. */
+/* Fills in what a plan knows of a call; values go to `values`. */
 static void know_all(const leat_op_info *info, const leati_call *call, const DLTensor *const *inputs,
                      const DLTensor *const *outputs, known_argument *out, unsigned char *values) {
   for (uint32_t i = 0; i < call->input_count; ++i) {

@@ -304,7 +304,7 @@ static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_off
   return LEAT_OK;
 }
 
-/* Buffer of an span, and the offset in it. */
+/* Buffer of a span, and the offset in it. */
 static VkBuffer buffer_of(const span *bytes, uint64_t *out_offset) {
   const VkBuffer buffer = leati_block_buffer(bytes->block, out_offset);
   *out_offset += bytes->range.begin - leati_block_address(bytes->block);
