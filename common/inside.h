@@ -24,8 +24,8 @@ typedef enum leati_gate {
 /** What is known of one thread. */
 typedef struct leati_inside leati_inside;
 
-/** Whether the exit handler has closed the library. Stored by it (sequentially consistent, see inside.c); who only
- * wants to stop sooner or later loads it relaxed. */
+/** Whether the exit handler has closed the library. Stored by it (sequentially consistent, see inside.c); a
+ * thread that only has to stop sooner or later loads it relaxed. */
 extern atomic_bool leati_inside_closed;
 
 /** Goes in. May be nested. Does not return on a thread that the exit handler does not wait for.

@@ -142,8 +142,8 @@ static const table_kind kinds[] = {
 #define PLAUSIBLE_SIZE ((size_t)1 << 16)
 
 /* Copies memory of this process, as many bytes of `size` as are there, and returns their number. The kernel does it, so
- * that an address that is not there is an answer instead of a signal: who writes a backend, and left a pointer or a
- * struct_size unset, reads which table it is, where the host would die before it could say so. No call that only asks
+ * that an address that is not there is an answer instead of a signal: the author of a backend who left a pointer or a
+ * struct_size unset reads which table it is, where the host would die before it could say so. No call that only asks
  * (mincore, dladdr) tells whether memory may be read. Where the kernel is not allowed to (a sandbox that blocks the
  * call), the memory is trusted. */
 static size_t probe(void *out, const void *from, size_t size) {

@@ -22,7 +22,7 @@ typedef enum leati_chunk_kind {
 typedef struct leati_chunk {
   struct leati_chunk *next;
   leati_chunk_kind kind;
-  uint32_t user; /**< who took it last */
+  uint32_t user; /**< number of the stream that took it last */
   VkBuffer buffer;
   VkDeviceMemory memory;
   unsigned char *mapped;

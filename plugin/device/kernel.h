@@ -29,7 +29,7 @@ enum {
 };
 
 /** Fails if a device lacks what a kernel needs: a feature, shared memory, the size of its subgroups. Reads no more of
- * the kernel than what its module declares. `operator_name` is who asks.
+ * the kernel than what its module declares. `operator_name` is named in the message.
  * @errors NOT_SUPPORTED */
 int32_t leati_kernel_check(const leati_physical *physical, const leati_kernel_code *code, const char *operator_name,
                            leat_error *err);

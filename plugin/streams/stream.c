@@ -190,7 +190,8 @@ static leati_timeline *running(leati_timeline *timeline, uint64_t *out_value) {
 
 /* Sees to it that the next value of the timeline, or the last one if nothing is open, covers everything in the stream.
  * What still runs on timelines that were replaced is covered by a list that came after; if none has, one without
- * commands does. Only who asks for such a value has it made, so that nobody hears of its loss who put nothing in.
+ * commands does. It is made only where a caller asks for such a value, so that a caller that put nothing into the
+ * stream is not told of its loss.
  * `lock` held. */
 static void cover(leat_stream *stream) {
   leati_timeline *const timeline = stream->timeline;
