@@ -795,7 +795,7 @@ typedef struct leat_op_info {
   uint64_t host_outputs;                      /**< bit i: output i is a host tensor, written when invoke() returns */
   uint64_t flags;                             /**< LEAT_OP_* */
   const char *name;                           /**< operator */
-  const char *domain;                         /**< operator set, "" for ONNX */
+  const char *domain;                         /**< operator set domain, "" for ONNX */
   const leat_op_type *const *types;           /**< by type parameter */
   const leat_op_attribute *const *attributes; /**< what create() reads; others are ignored */
 } leat_op_info;
@@ -833,7 +833,7 @@ typedef struct leat_op_desc {
   uint32_t struct_size;                    /**< sizeof(leat_op_desc) */
   uint32_t opset;                          /**< "since version" of the form in use */
   const char *name;                        /**< operator */
-  const char *domain;                      /**< operator set; NULL is "" */
+  const char *domain;                      /**< operator set domain; NULL is "" */
   uint32_t attribute_count;                /**< elements of `attributes` */
   uint32_t input_count;                    /**< elements of `inputs` */
   uint32_t output_count;                   /**< outputs that will be asked for */

@@ -78,5 +78,5 @@ int32_t leati_registry_find(const char *domain, const char *name, uint32_t opset
   if (versions[0] != '\0') {
     return fail_version(name, opset, versions, before, err);
   }
-  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "operator '%s' of operator set '%s' is not supported", name, domain);
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "operator '%s' of domain '%s' is not supported", name, domain);
 }
