@@ -53,14 +53,20 @@ static int32_t import_argument(const leat_op *op, const DLTensor *tensor, const 
   return leati_view_import(op->device, tensor, what, out, err);
 }
 
-int32_t leati_arguments_import_shape(const leat_op *op, const DLTensor *tensor, uint32_t i, leati_view *out,
-                                     leat_error *err) {
-  if (leati_view_import_shape(tensor, "input", out, NULL) == LEAT_OK) {
+/* The same for shape and type alone. */
+static int32_t import_shape(const leat_op *op, const DLTensor *tensor, const char *kind, uint32_t i, leati_view *out,
+                            leat_error *err) {
+  if (leati_view_import_shape(tensor, kind, out, NULL) == LEAT_OK) {
     return LEAT_OK;
   }
   char what[96];
-  (void)snprintf(what, sizeof(what), "input %u of %s", i, op->def->info.name);
+  (void)snprintf(what, sizeof(what), "%s %u of %s", kind, i, op->def->info.name);
   return leati_view_import_shape(tensor, what, out, err);
+}
+
+int32_t leati_arguments_import_shape(const leat_op *op, const DLTensor *tensor, uint32_t i, leati_view *out,
+                                     leat_error *err) {
+  return import_shape(op, tensor, "input", i, out, err);
 }
 
 int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, const uint64_t *bound, leat_error *err) {
@@ -103,13 +109,12 @@ int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, con
   }
   return leati_arguments_infer(op, a, bound, err);
 }
+
 int32_t leati_arguments_result(const leat_op *op, const leati_arguments *a, uint32_t o, leati_view *out,
                                leat_error *err) {
-  char what[96];
-  leat_shape shape = a->shapes[o];
-  const DLTensor tensor = {.ndim = shape.ndim, .dtype = shape.dtype, .shape = shape.dims};
-  (void)snprintf(what, sizeof(what), "output %u of %s", o, op->def->info.name);
-  return leati_view_import_shape(&tensor, what, out, err);
+  leat_shape *const shape = &a->shapes[o];
+  const DLTensor tensor = {.ndim = shape->ndim, .dtype = shape->dtype, .shape = shape->dims};
+  return import_shape(op, &tensor, "output", o, out, err);
 }
 
 static bool overlap(const leati_view *a, const leati_view *b) {

@@ -124,6 +124,14 @@ static int32_t concat_infer(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
+/* The part of `shape` of a tensor that begins at `first` along the axis. */
+static leati_view slice_along(const leati_view *view, int32_t axis, int64_t first, const int64_t *shape) {
+  static const int64_t step[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  int64_t start[LEAT_MAX_RANK] = {0};
+  start[axis] = first;
+  return leati_view_slice(view, start, step, shape);
+}
+
 static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
@@ -142,10 +150,7 @@ static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leat
       continue;
     }
     if (!src->compact) {
-      int64_t start[LEAT_MAX_RANK] = {0};
-      const int64_t step[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-      start[axis] = position;
-      const leati_view part = leati_view_slice(dst, start, step, src->shape);
+      const leati_view part = slice_along(dst, axis, position, src->shape);
       LEATI_TRY(leati_plan_strided_copy(planner, src, &part, err));
       position += size;
       continue;
@@ -227,10 +232,7 @@ static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati
       continue;
     }
     if (!src->compact) {
-      int64_t start[LEAT_MAX_RANK] = {0};
-      const int64_t step[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-      start[axis] = first;
-      const leati_view part = leati_view_slice(src, start, step, dst->shape);
+      const leati_view part = slice_along(src, axis, first, dst->shape);
       LEATI_TRY(leati_plan_strided_copy(planner, &part, dst, err));
       continue;
     }

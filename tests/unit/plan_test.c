@@ -117,16 +117,21 @@ static leat_op *make(const place *p, const char *name, uint32_t opset, uint32_t 
   return op;
 }
 
+/* A place whose first two blocks are filled, and an Add. */
+static leat_op *open_add(void **state, place *out) {
+  float values[FLOATS];
+  open_place(state, out);
+  fill(out, 0, values);
+  fill(out, 1, values);
+  return make(out, "Add", 14, 2);
+}
+
 /* ---- What fits ----------------------------------------------------------------------------------------------------
  */
 
 static void what_is_repeated_is_not_planned_again(void **state) {
   place p;
-  float values[FLOATS];
-  open_place(state, &p);
-  fill(&p, 0, values);
-  fill(&p, 1, values);
-  leat_op *const op = make(&p, "Add", 14, 2);
+  leat_op *const op = open_add(state, &p);
   leat_shape shape = {.struct_size = sizeof(shape)};
   leat_shape *const shapes[] = {&shape};
   uint32_t before[3] = {0};
@@ -240,11 +245,7 @@ static void calls_that_differ_have_plans_of_their_own(void **state) {
 /* An operator that may work in place keeps one plan for that, as for any other call. */
 static void work_in_place_is_planned_once(void **state) {
   place p;
-  float values[FLOATS];
-  open_place(state, &p);
-  fill(&p, 0, values);
-  fill(&p, 1, values);
-  leat_op *const op = make(&p, "Add", 14, 2);
+  leat_op *const op = open_add(state, &p);
   const DLTensor a = at(&p, 0, 0, 1, all, NULL), b = at(&p, 1, 0, 1, all, NULL);
   const DLTensor *const in[] = {&a, &b};
   for (int target = 0; target < 2; ++target) {
@@ -263,11 +264,7 @@ static void work_in_place_is_planned_once(void **state) {
 /* Strides of a tensor without elements, and of one on the device whose shape alone is asked for, may point anywhere. */
 static void strides_that_mean_nothing_are_not_read(void **state) {
   place p;
-  float values[FLOATS];
-  open_place(state, &p);
-  fill(&p, 0, values);
-  fill(&p, 1, values);
-  leat_op *const op = make(&p, "Add", 14, 2);
+  leat_op *const op = open_add(state, &p);
   static const int64_t none[] = {0}, shape[] = {8}, every_second[] = {2};
   int64_t *const nowhere = (int64_t *)(uintptr_t)8;
   leat_shape inferred = {.struct_size = sizeof(inferred)};
