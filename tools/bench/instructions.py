@@ -54,6 +54,17 @@ def make_model(path, nodes):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8), path)
 
 
+def told_by(command, environment=None):
+    """What a program prints; the end, with its own words, if it fails or is not there."""
+    try:
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    except FileNotFoundError as missing:
+        sys.exit(f'instructions.py: {missing.filename}: not installed')
+    except subprocess.CalledProcessError as failed:
+        said = [line for line in (failed.stdout + failed.stderr).split('\n') if line and not line.startswith('==')]
+        sys.exit(f'instructions.py: {command[0]} ended with {failed.returncode}: {said[-1] if said else "no word"}')
+
+
 def count(build, plugin, model, folder, runs):
     """Instructions of each function, callees included."""
     out = f'{folder}/callgrind.{runs}'
@@ -62,13 +73,8 @@ def count(build, plugin, model, folder, runs):
     )
     command = ['valgrind', '--tool=callgrind', f'--callgrind-out-file={out}', f'{build}/leat-run', model]
     command += ['--compare', 'none', '--runs', str(runs), '--warmup', '5', '--no-fallback']
-    subprocess.run(command, env=environment, check=True, capture_output=True)
-    told = subprocess.run(
-        ['callgrind_annotate', '--inclusive=yes', '--threshold=100', '--show-percs=no', out],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    told_by(command, environment)
+    told = told_by(['callgrind_annotate', '--inclusive=yes', '--threshold=100', '--show-percs=no', out])
     found = {}
     for name in FUNCTIONS:
         line = re.search(rf'^\s*([\d,]+)\s+\S+:{name}(\s|$)', told, re.MULTILINE)
@@ -84,6 +90,9 @@ def main():
     arguments = parser.parse_args()
     build = os.path.abspath(arguments.build)
     plugin = os.path.abspath(arguments.plugin or f'{build}/libleat_vulkan.so')
+    for needed in (f'{build}/leat-run', f'{build}/nulldriver', plugin):
+        if not os.path.exists(needed):
+            sys.exit(f'instructions.py: {needed}: no such file; BUILD is the folder that ./dev build makes')
     with tempfile.TemporaryDirectory() as folder:
         model = f'{folder}/chain.onnx'
         make_model(model, arguments.nodes)
