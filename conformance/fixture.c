@@ -136,13 +136,13 @@ void leati_synchronize(leat_case_context *ctx, leat_stream *stream) {
   LEAT_CHECK_OK(ctx, ctx->stream->synchronize(stream, LEAT_ERR));
 }
 
-leat_op *leati_op_new(leat_case_context *ctx, const char *name, uint32_t opset, uint32_t inputs, DLDataType dtype,
-                      int32_t ndim) {
+leat_op *leati_op_new(leat_case_context *ctx, const char *name, uint32_t since_version, uint32_t inputs,
+                      DLDataType dtype, int32_t ndim) {
   int64_t unknown[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
   leat_value_info info = {.struct_size = sizeof info, .ndim = ndim, .dtype = dtype, .shape = unknown};
   const leat_value_info *infos[LEAT_MAX_RANK];
   leat_op_desc desc = {.struct_size = sizeof desc,
-                       .opset = opset,
+                       .since_version = since_version,
                        .name = name,
                        .domain = "",
                        .input_count = inputs,

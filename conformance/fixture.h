@@ -59,8 +59,8 @@ void leati_synchronize(leat_case_context *ctx, leat_stream *stream);
 
 /** Operator `name` of domain "" without attributes for inputs of one type and rank. Ends the case as not supported if
  * the plugin says so. Give it back with leati_op_destroy(). */
-leat_op *leati_op_new(leat_case_context *ctx, const char *name, uint32_t opset, uint32_t inputs, DLDataType dtype,
-                      int32_t ndim);
+leat_op *leati_op_new(leat_case_context *ctx, const char *name, uint32_t since_version, uint32_t inputs,
+                      DLDataType dtype, int32_t ndim);
 void leati_op_destroy(leat_case_context *ctx, leat_op *op);
 
 /** Puts an operator with `count` inputs and one output into a stream. */

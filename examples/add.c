@@ -30,7 +30,8 @@ int main(void) {
     check(leat->memory->copy(stream, &host[i], &device[i], &err));
   }
   const leat_value_info vector = {.struct_size = sizeof(vector), .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = shape};
-  leat_op_desc desc = {.struct_size = sizeof(desc), .opset = 14, .name = "Add", .input_count = 2, .output_count = 1};
+  leat_op_desc desc = {
+      .struct_size = sizeof(desc), .since_version = 14, .name = "Add", .input_count = 2, .output_count = 1};
   desc.inputs = (const leat_value_info *[]){&vector, &vector};
   check(leat->op->create(gpu, &desc, &add, &err));
   const DLTensor *in[] = {&device[0], &device[1]}, *out[] = {&device[2]};

@@ -760,7 +760,7 @@ typedef struct leat_event_api {
 typedef struct leat_op_type {
   uint32_t struct_size; /**< size that the backend filled in */
   uint32_t reserved;    /**< zero */
-  const char *name;     /**< the specification's type parameter, or "tensor(T)" where it fixes the type */
+  const char *name;     /**< the specification's type constraint, or "tensor(T)" where it fixes the type */
   uint64_t types;       /**< LEAT_TYPE_* that are supported for it */
 } leat_op_type;
 
@@ -782,8 +782,8 @@ typedef struct leat_op_attribute {
 /** One operator in one range of versions. Constant; lives as long as the process. */
 typedef struct leat_op_info {
   uint32_t struct_size;                       /**< size that the backend filled in */
-  uint32_t opset_min;                         /**< lowest "since version" of the form */
-  uint32_t opset_max;                         /**< highest one; UINT32_MAX: no newer form is known */
+  uint32_t since_version_min;                 /**< lowest "since version" of the form */
+  uint32_t since_version_max;                 /**< highest one; UINT32_MAX: no newer form is known */
   uint32_t min_inputs;                        /**< inputs at least; those are required, others are optional */
   uint32_t max_inputs;                        /**< inputs at most, or LEAT_VARIADIC */
   uint32_t min_outputs;                       /**< outputs at least; those are required, others are optional */
@@ -795,8 +795,8 @@ typedef struct leat_op_info {
   uint64_t host_outputs;                      /**< bit i: output i is a host tensor, written when invoke() returns */
   uint64_t flags;                             /**< LEAT_OP_* */
   const char *name;                           /**< operator */
-  const char *domain;                         /**< operator set domain, "" for ONNX */
-  const leat_op_type *const *types;           /**< by type parameter */
+  const char *domain;                         /**< "" for ONNX */
+  const leat_op_type *const *types;           /**< by type constraint */
   const leat_op_attribute *const *attributes; /**< what create() reads; others are ignored */
 } leat_op_info;
 
@@ -831,9 +831,9 @@ typedef struct leat_value_info {
 /** An operator as it stands in a model. */
 typedef struct leat_op_desc {
   uint32_t struct_size;                    /**< sizeof(leat_op_desc) */
-  uint32_t opset;                          /**< "since version" of the form in use */
+  uint32_t since_version;                  /**< "since version" of the form in use */
   const char *name;                        /**< operator */
-  const char *domain;                      /**< operator set domain; NULL is "" */
+  const char *domain;                      /**< NULL is "" */
   uint32_t attribute_count;                /**< elements of `attributes` */
   uint32_t input_count;                    /**< elements of `inputs` */
   uint32_t output_count;                   /**< outputs that will be asked for */

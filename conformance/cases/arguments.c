@@ -428,7 +428,7 @@ static void create_unknown(leat_case_context *ctx, const void *data) {
   DESC_UNSUPPORTED();
   wrong.desc.domain = long_name;
   DESC_UNSUPPORTED();
-  wrong.desc.opset = 0;
+  wrong.desc.since_version = 0;
   DESC_REFUSED();
 }
 
@@ -513,7 +513,7 @@ static void create_attribute(leat_case_context *ctx, const void *data) {
   const uint32_t tried = wrong_attributes(ctx);
   leati_describe(&form, &transpose);
   transpose.desc.name = "Transpose";
-  transpose.desc.opset = 13;
+  transpose.desc.since_version = 13;
   transpose.desc.input_count = 1;
   transpose.attribute.name = "perm";
   transpose.attribute.type = LEAT_ATTRIBUTE_INTS;
@@ -608,7 +608,7 @@ static void create_tensor_attribute(leat_case_context *ctx, const void *data) {
   (void)data;
   leati_describe(&form, &constant);
   constant.desc.name = "ConstantOfShape";
-  constant.desc.opset = 9;
+  constant.desc.since_version = 9;
   constant.desc.input_count = 1;
   constant.info.dtype = LEAT_I64;
   constant.info.ndim = 1;
@@ -747,8 +747,8 @@ static void list_consistent(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_MESSAGE(ctx, info->name != NULL && info->name[0] != '\0' && info->domain != NULL, "entry %u has no name",
                        i);
     LEAT_CHECK_MESSAGE(ctx, info->reserved == 0, "%s: reserved is not zero", info->name);
-    LEAT_CHECK_MESSAGE(ctx, info->opset_min >= 1 && info->opset_min <= info->opset_max, "%s: opsets %u to %u",
-                       info->name, info->opset_min, info->opset_max);
+    LEAT_CHECK_MESSAGE(ctx, info->since_version_min >= 1 && info->since_version_min <= info->since_version_max,
+                       "%s: versions %u to %u", info->name, info->since_version_min, info->since_version_max);
     LEAT_CHECK_MESSAGE(ctx, info->min_inputs <= info->max_inputs && info->min_outputs <= info->max_outputs,
                        "%s: inputs %u to %u, outputs %u to %u", info->name, info->min_inputs, info->max_inputs,
                        info->min_outputs, info->max_outputs);
@@ -776,14 +776,15 @@ static void list_consistent(leat_case_context *ctx, const void *data) {
       LEAT_CHECK_MESSAGE(ctx, attribute->type >= LEAT_ATTRIBUTE_INT && attribute->type <= LEAT_ATTRIBUTE_STRINGS,
                          "%s: attribute %s has type %u", info->name, attribute->name, attribute->type);
     }
-    /* An operator of one name and domain has one entry for each opset. */
+    /* An operator of one name and domain has one entry for each version. */
     for (uint32_t k = 0; k < i; ++k) {
       const leat_op_info *other = NULL;
       LEAT_CHECK_OK(ctx, ctx->op->info(k, &other, LEAT_ERR));
       if (strcmp(other->name, info->name) != 0 || strcmp(other->domain, info->domain) != 0)
         continue;
-      LEAT_CHECK_MESSAGE(ctx, other->opset_max < info->opset_min || info->opset_max < other->opset_min,
-                         "%s: two entries for opset %u", info->name, MAX(other->opset_min, info->opset_min));
+      LEAT_CHECK_MESSAGE(
+          ctx, other->since_version_max < info->since_version_min || info->since_version_max < other->since_version_min,
+          "%s: two entries for version %u", info->name, MAX(other->since_version_min, info->since_version_min));
     }
   }
 }
@@ -870,7 +871,7 @@ static const leat_case cases[] = {
      .summary = "Shapes are inferred without reading device data; wrong inputs are refused.",
      .run = infer_shapes},
     {.name = "arguments.list.is_consistent",
-     .summary = "Every entry of the operator list is complete, legal and the only one for its opsets.",
+     .summary = "Every entry of the operator list is complete, legal and the only one for its versions.",
      .flags = LEAT_CASE_WITHOUT_DEVICE,
      .run = list_consistent},
     {.name = "arguments.list.bad_arguments_are_refused",

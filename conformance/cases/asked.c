@@ -19,11 +19,11 @@ typedef struct {
   leat_op_desc desc;
 } question;
 
-static void ask_about(question *out, const char *name, uint32_t opset) {
+static void ask_about(question *out, const char *name, uint32_t since_version) {
   memset(out, 0, sizeof *out);
   out->attributes[0] = &out->attribute;
   out->desc = (leat_op_desc){.struct_size = sizeof out->desc,
-                             .opset = opset,
+                             .since_version = since_version,
                              .name = name,
                              .domain = "",
                              .output_count = 1,
@@ -264,7 +264,7 @@ static void known_failures(leat_case_context *ctx, const void *data) {
   /* Ranks that an operator cannot have. */
   static const struct {
     const char *name;
-    uint32_t opset;
+    uint32_t since_version;
     int32_t ndim;
     uint32_t inputs;
   } ranks[] = {{"Concat", 13, 0, 2},
@@ -279,7 +279,7 @@ static void known_failures(leat_case_context *ctx, const void *data) {
                {"SpaceToDepth", 13, 5, 1},
                {"InstanceNormalization", 6, 2, 3}};
   for (size_t i = 0; i < G_N_ELEMENTS(ranks); ++i) {
-    ask_about(&q, ranks[i].name, ranks[i].opset);
+    ask_about(&q, ranks[i].name, ranks[i].since_version);
     for (uint32_t k = 0; k < ranks[i].inputs; ++k) {
       add_input(&q, LEAT_F32, ranks[i].ndim, unknown, NULL);
     }
@@ -305,14 +305,14 @@ static void known_failures(leat_case_context *ctx, const void *data) {
   /* Axes that are named twice. */
   static const struct {
     const char *name;
-    uint32_t opset;
+    uint32_t since_version;
     uint32_t before;
   } axes[] = {{"Slice", 13, 2}, {"Squeeze", 13, 0}, {"Unsqueeze", 13, 0}};
   for (size_t i = 0; i < G_N_ELEMENTS(axes); ++i) {
     static const int64_t ones[3] = {1, 1, 1};
     sizes[0] = 0;
     sizes[1] = 0;
-    ask_about(&q, axes[i].name, axes[i].opset);
+    ask_about(&q, axes[i].name, axes[i].since_version);
     add_input(&q, LEAT_F32, 3, ones, NULL);
     for (uint32_t k = 0; k <= axes[i].before; ++k) {
       add_input(&q, LEAT_I64, 1, two, &constant);

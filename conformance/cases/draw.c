@@ -283,8 +283,9 @@ void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, 
   *draw = (leati_draw){.info = info, .output_count = 1, .faults = faults, .rand = g_rand_new_with_seed(seed)};
   draw->empty = leati_draw_chance(draw, empty);
   /* Any number will do as an upper end: no form newer than the entry's is known. */
-  const int64_t last = info->opset_max < 64 ? info->opset_max : info->opset_min;
-  draw->opset = (uint32_t)(leati_draw_chance(draw, 60) ? last : leati_draw_int(draw, info->opset_min, last));
+  const int64_t last = info->since_version_max < 64 ? info->since_version_max : info->since_version_min;
+  draw->since_version =
+      (uint32_t)(leati_draw_chance(draw, 60) ? last : leati_draw_int(draw, info->since_version_min, last));
   const leati_draw_entry *entry = find_entry(info);
   draw->summed = strcmp(entry->family, "elementwise") != 0 && strcmp(entry->family, "movement") != 0;
   entry->recipe(draw);
@@ -505,7 +506,7 @@ char *leati_draw_text(const leati_draw *draw) {
   const leat_op_info *info = draw->info;
   GString *out = g_string_new(NULL);
   g_string_append_printf(out, "%s%s%s %" PRIu32, info->domain, info->domain[0] != '\0' ? ":" : "", info->name,
-                         draw->opset);
+                         draw->since_version);
   for (uint32_t k = 0; k < draw->attribute_count; k++)
     add_attribute_text(out, &draw->attributes[k]);
   for (uint32_t k = 0; k < draw->input_count; k++) {

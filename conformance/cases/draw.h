@@ -33,7 +33,7 @@ typedef struct leati_draw_tensor {
 /** A call. `output_count` is how many outputs there are at most, wanted or not. */
 typedef struct leati_draw {
   const leat_op_info *info;
-  uint32_t opset;
+  uint32_t since_version;
   uint32_t attribute_count;
   uint32_t input_count;
   uint32_t output_count;
@@ -78,8 +78,8 @@ bool leati_draw_reference(const leati_draw_tensor *tensor, leati_ref_tensor *out
 
 /* ---- For recipes ------------------------------------------------------------------------------------------------ */
 
-/** What draws the attributes and inputs of an operator. `info`, `opset`, `empty`, `faults`, `summed` and `rand` are
- * set, one output is wanted. */
+/** What draws the attributes and inputs of an operator. `info`, `since_version`, `empty`, `faults`, `summed` and `rand`
+ * are set, one output is wanted. */
 typedef void (*leati_draw_recipe)(leati_draw *draw);
 
 /** An operator that can be drawn. */
@@ -97,7 +97,7 @@ extern const leati_draw_entry leati_draw_entries[];
 int64_t leati_draw_int(leati_draw *draw, int64_t low, int64_t high);
 bool leati_draw_chance(leati_draw *draw, int percent);
 
-/** One of the types of a type parameter. */
+/** One of the types of a type constraint. */
 uint64_t leati_draw_type(leati_draw *draw, const char *parameter);
 
 /** Draws the dimensions of a small tensor. */

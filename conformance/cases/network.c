@@ -24,7 +24,7 @@ typedef struct {
   int64_t offset;
   /* FROM_OP */
   const char *name;
-  uint32_t opset;
+  uint32_t since_version;
   uint32_t input_count;
   int inputs[MAX_INPUTS];
   uint32_t attribute_count;
@@ -93,11 +93,11 @@ static int add_view(leati_network *n, int of, int64_t offset, const int64_t *str
 }
 
 /* `attributes` and what they point to live as long as the process. */
-static int add_op(leati_network *n, const char *name, uint32_t opset, uint32_t input_count, const int *inputs,
+static int add_op(leati_network *n, const char *name, uint32_t since_version, uint32_t input_count, const int *inputs,
                   uint32_t attribute_count, const leat_attribute *attributes, int32_t rank, const int64_t *dims) {
   value *v = add_value(n, FROM_OP, rank, dims);
   v->name = name;
-  v->opset = opset;
+  v->since_version = since_version;
   v->input_count = input_count;
   v->attribute_count = attribute_count;
   for (uint32_t i = 0; i < input_count; ++i)
@@ -136,9 +136,9 @@ static int add_norm(leati_network *n, int x, int64_t rows, int64_t width) {
   return add_op(n, "LayerNormalization", 17, INPUTS(x, scale, shift), NO_ATTRIBUTES, SHAPE(rows, width));
 }
 
-static int add_unary(leati_network *n, const char *name, uint32_t opset, int x) {
+static int add_unary(leati_network *n, const char *name, uint32_t since_version, int x) {
   value of = n->values[x];
-  return add_op(n, name, opset, INPUTS(x), NO_ATTRIBUTES, of.rank, of.dims);
+  return add_op(n, name, since_version, INPUTS(x), NO_ATTRIBUTES, of.rank, of.dims);
 }
 
 /* y[o, p] = sum over channels and three places, with a border of zeros. */
@@ -253,7 +253,7 @@ static void create_op(leat_case_context *ctx, leati_network *n, value *v) {
   const leat_value_info *inputs[MAX_INPUTS];
   const leat_attribute *attributes[MAX_ATTRIBUTES];
   leat_op_desc desc = {.struct_size = sizeof desc,
-                       .opset = v->opset,
+                       .since_version = v->since_version,
                        .name = v->name,
                        .domain = "",
                        .attribute_count = v->attribute_count,
@@ -405,7 +405,7 @@ void leati_network_check(leat_case_context *ctx, const leati_network_run *run) {
         const leati_ref_tensor *inputs[MAX_INPUTS];
         const leat_attribute *attributes[MAX_ATTRIBUTES];
         leati_ref_node node = {.name = v->name,
-                               .opset = v->opset,
+                               .since_version = v->since_version,
                                .attribute_count = v->attribute_count,
                                .attributes = attributes,
                                .input_count = v->input_count,

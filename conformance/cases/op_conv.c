@@ -9,35 +9,37 @@
 /* Attributes are given with their parentheses, to pass through macro arguments. */
 #define ATTRIBUTES(...) \
   { __VA_ARGS__ }
-#define CONV(named, attributes_given, ...)                                                                 \
-  {                                                                                                        \
-    .name = "Conv", .label = named, .opset = 11, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+#define CONV(named, attributes_given, ...)                                                                         \
+  {                                                                                                                \
+    .name = "Conv", .label = named, .since_version = 11, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
-#define TRANSPOSE(named, attributes_given, ...)                                                             \
+#define TRANSPOSE(named, attributes_given, ...)                                                                     \
+  {                                                                                                                 \
+    .name = "ConvTranspose", .label = named, .since_version = 11, .optional = true, .attributes = attributes_given, \
+    .inputs = {                                                                                                     \
+      __VA_ARGS__                                                                                                   \
+    }                                                                                                               \
+  }
+#define MAX_POOL(named, attributes_given, ...)                                                                        \
+  {                                                                                                                   \
+    .name = "MaxPool", .label = named, .since_version = 12, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define AVERAGE_POOL(named, attributes_given, ...)                                                          \
   {                                                                                                         \
-    .name = "ConvTranspose", .label = named, .opset = 11, .optional = true, .attributes = attributes_given, \
-    .inputs = {                                                                                             \
+    .name = "AveragePool", .label = named, .since_version = 19, .attributes = attributes_given, .inputs = { \
       __VA_ARGS__                                                                                           \
     }                                                                                                       \
-  }
-#define MAX_POOL(named, attributes_given, ...)                                                                \
-  {                                                                                                           \
-    .name = "MaxPool", .label = named, .opset = 12, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
-  }
-#define AVERAGE_POOL(named, attributes_given, ...)                                                                \
-  {                                                                                                               \
-    .name = "AveragePool", .label = named, .opset = 19, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 
 static const leati_op_spec specs[] = {
     {.name = "Conv",
      .label = "float32",
-     .opset = 11,
+     .since_version = 11,
      .variants = ALL_VIEWS,
      .threads = THREADS_ALL,
      .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("pads", 1, 1, 1, 1)},
      .inputs = {F32(2, 5, 9, 7), F32(6, 5, 3, 3), F32(6)}},
-    {.name = "Conv", .label = "version22", .opset = 22, .inputs = {F32(1, 3, 6, 6), F32(4, 3, 3, 3)}},
+    {.name = "Conv", .label = "version22", .since_version = 22, .inputs = {F32(1, 3, 6, 6), F32(4, 3, 3, 3)}},
     CONV("absent_bias", ATTRIBUTES(A_INTS("strides", 2, 2)), F32(1, 3, 9, 9), F32(4, 3, 3, 3), ABSENT),
     CONV("pointwise", ATTRIBUTES(A_INTS("kernel_shape", 1, 1)), F32(2, 33, 5, 7), F32(17, 33, 1, 1), F32(17)),
     CONV("stride", ATTRIBUTES(A_INTS("strides", 2, 3), A_INTS("pads", 1, 1, 1, 1)), F32(1, 3, 11, 13), F32(5, 3, 3, 3)),
@@ -50,14 +52,14 @@ static const leati_op_spec specs[] = {
     CONV("tile_edges", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(1, 17, 9, 9), F32(65, 17, 3, 3), F32(65)),
     {.name = "Conv",
      .label = "groups",
-     .opset = 11,
+     .since_version = 11,
      .variants = VIEW_TRANSPOSED,
      .threads = THREADS_8,
      .attributes = {A_INT("group", 3), A_INTS("pads", 1, 1, 1, 1)},
      .inputs = {F32(2, 6, 7, 7), F32(9, 2, 3, 3), F32(9)}},
     {.name = "Conv",
      .label = "depthwise",
-     .opset = 11,
+     .since_version = 11,
      .variants = VIEW_TRANSPOSED | VIEW_DYNAMIC,
      .threads = THREADS_8,
      .attributes = {A_INT("group", 7), A_INTS("pads", 1, 1, 1, 1), A_INTS("strides", 2, 2)},
@@ -66,7 +68,7 @@ static const leati_op_spec specs[] = {
          F32(8, 1, 5, 5), F32(8)),
     {.name = "Conv",
      .label = "1d",
-     .opset = 11,
+     .since_version = 11,
      .variants = VIEW_TRANSPOSED,
      .threads = THREADS_8,
      .attributes = {A_INTS("pads", 1, 1)},
@@ -84,13 +86,13 @@ static const leati_op_spec specs[] = {
     CONV("special", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32_SPECIAL(3, 1, 3, 4, 4), F32(4, 3, 3, 3)),
     {.name = "Conv",
      .label = "3d",
-     .opset = 11,
+     .since_version = 11,
      .optional = true,
      .inputs = {F32(1, 3, 5, 5, 5), F32(4, 3, 3, 3, 3), F32(4)}},
 
     {.name = "ConvTranspose",
      .label = "float32",
-     .opset = 11,
+     .since_version = 11,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -98,7 +100,7 @@ static const leati_op_spec specs[] = {
      .inputs = {F32(2, 5, 6, 7), F32(5, 6, 3, 3), F32(6)}},
     {.name = "ConvTranspose",
      .label = "version22",
-     .opset = 22,
+     .since_version = 22,
      .optional = true,
      .inputs = {F32(1, 3, 6, 6), F32(3, 4, 3, 3)}},
     TRANSPOSE("absent_bias", ATTRIBUTES(A_INTS("strides", 3, 2)), F32(1, 3, 5, 5), F32(3, 4, 3, 3), ABSENT),
@@ -124,7 +126,7 @@ static const leati_op_spec specs[] = {
               F32(3, 4, 3, 3), F32(4)),
     {.name = "ConvTranspose",
      .label = "groups",
-     .opset = 11,
+     .since_version = 11,
      .variants = VIEW_TRANSPOSED,
      .optional = true,
      .attributes = {A_INT("group", 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
@@ -134,7 +136,7 @@ static const leati_op_spec specs[] = {
     TRANSPOSE("tile_edges", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(1, 17, 9, 9), F32(17, 65, 3, 3), F32(65)),
     {.name = "ConvTranspose",
      .label = "1d",
-     .opset = 11,
+     .since_version = 11,
      .variants = VIEW_TRANSPOSED,
      .optional = true,
      .attributes = {A_INTS("strides", 2), A_INTS("pads", 1, 0)},
@@ -143,14 +145,14 @@ static const leati_op_spec specs[] = {
     TRANSPOSE("special", ATTRIBUTES(A_INTS("strides", 2, 2)), F32_SPECIAL(3, 1, 3, 4, 4), F32(3, 4, 2, 2)),
     {.name = "ConvTranspose",
      .label = "3d",
-     .opset = 11,
+     .since_version = 11,
      .optional = true,
      .attributes = {A_INTS("strides", 2, 1, 2)},
      .inputs = {F32(1, 3, 3, 4, 3), F32(3, 4, 3, 3, 2), F32(4)}},
 
     {.name = "MaxPool",
      .label = "float32",
-     .opset = 12,
+     .since_version = 12,
      .variants = VIEW_SLICED | VIEW_DYNAMIC,
      .threads = THREADS_8,
      .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
@@ -182,28 +184,28 @@ static const leati_op_spec specs[] = {
     MAX_POOL("no_images", ATTRIBUTES(A_INTS("kernel_shape", 2, 2)), F32(0, 3, 4, 4)),
     {.name = "MaxPool",
      .label = "indices",
-     .opset = 12,
+     .since_version = 12,
      .outputs = 2,
      .optional = true,
      .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
      .inputs = {F32(2, 3, 7, 9)}},
     {.name = "MaxPool",
      .label = "uint8",
-     .opset = 12,
+     .since_version = 12,
      .optional = true,
      .attributes = {A_INTS("kernel_shape", 2, 2)},
      .inputs = {U8_RANGE(0, 255, 1, 3, 7, 7)}},
 
     {.name = "AveragePool",
      .label = "float32",
-     .opset = 19,
+     .since_version = 19,
      .variants = VIEW_SLICED,
      .threads = THREADS_8,
      .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
      .inputs = {F32(2, 5, 9, 11)}},
     {.name = "AveragePool",
      .label = "version11",
-     .opset = 11,
+     .since_version = 11,
      .attributes = {A_INTS("kernel_shape", 2, 2), A_INTS("strides", 2, 2)},
      .inputs = {F32(1, 3, 8, 8)}},
     AVERAGE_POOL("count_padding",
@@ -235,40 +237,48 @@ static const leati_op_spec specs[] = {
 
     {.name = "GlobalAveragePool",
      .label = "float32",
-     .opset = 1,
+     .since_version = 1,
      .variants = VIEW_BROADCAST,
      .threads = THREADS_8,
      .inputs = {F32(2, 5, 7, 9)}},
-    {.name = "GlobalAveragePool", .label = "1d", .opset = 22, .inputs = {F32(2, 5, 33)}},
-    {.name = "GlobalAveragePool", .label = "3d", .opset = 22, .inputs = {F32(2, 3, 4, 5, 3)}},
-    {.name = "GlobalAveragePool", .label = "one_element", .opset = 1, .inputs = {F32(2, 5, 1, 1)}},
-    {.name = "GlobalAveragePool", .label = "no_images", .opset = 1, .inputs = {F32(0, 5, 3, 3)}},
+    {.name = "GlobalAveragePool", .label = "1d", .since_version = 22, .inputs = {F32(2, 5, 33)}},
+    {.name = "GlobalAveragePool", .label = "3d", .since_version = 22, .inputs = {F32(2, 3, 4, 5, 3)}},
+    {.name = "GlobalAveragePool", .label = "one_element", .since_version = 1, .inputs = {F32(2, 5, 1, 1)}},
+    {.name = "GlobalAveragePool", .label = "no_images", .since_version = 1, .inputs = {F32(0, 5, 3, 3)}},
 
     {.name = "GlobalMaxPool",
      .label = "float32",
-     .opset = 22,
+     .since_version = 22,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
      .inputs = {F32(2, 5, 7, 9)}},
-    {.name = "GlobalMaxPool", .label = "version1", .opset = 1, .optional = true, .inputs = {F32(2, 3, 5, 5)}},
-    {.name = "GlobalMaxPool", .label = "1d", .opset = 22, .optional = true, .inputs = {F32(2, 5, 33)}},
-    {.name = "GlobalMaxPool", .label = "3d", .opset = 22, .optional = true, .inputs = {F32(2, 3, 4, 5, 3)}},
-    {.name = "GlobalMaxPool", .label = "long", .opset = 22, .optional = true, .inputs = {F32(1, 2, 53, 41)}},
-    {.name = "GlobalMaxPool", .label = "one_element", .opset = 22, .optional = true, .inputs = {F32(2, 5, 1, 1)}},
+    {.name = "GlobalMaxPool", .label = "version1", .since_version = 1, .optional = true, .inputs = {F32(2, 3, 5, 5)}},
+    {.name = "GlobalMaxPool", .label = "1d", .since_version = 22, .optional = true, .inputs = {F32(2, 5, 33)}},
+    {.name = "GlobalMaxPool", .label = "3d", .since_version = 22, .optional = true, .inputs = {F32(2, 3, 4, 5, 3)}},
+    {.name = "GlobalMaxPool", .label = "long", .since_version = 22, .optional = true, .inputs = {F32(1, 2, 53, 41)}},
+    {.name = "GlobalMaxPool",
+     .label = "one_element",
+     .since_version = 22,
+     .optional = true,
+     .inputs = {F32(2, 5, 1, 1)}},
     {.name = "GlobalMaxPool",
      .label = "negative",
-     .opset = 22,
+     .since_version = 22,
      .optional = true,
      .inputs = {F32_RANGE(-9, -1, 1, 2, 5, 5)}},
-    {.name = "GlobalMaxPool", .label = "denormal", .opset = 22, .optional = true, .inputs = {F32_DENORMAL(1, 2, 5, 5)}},
+    {.name = "GlobalMaxPool",
+     .label = "denormal",
+     .since_version = 22,
+     .optional = true,
+     .inputs = {F32_DENORMAL(1, 2, 5, 5)}},
     {.name = "GlobalMaxPool",
      .label = "special",
-     .opset = 22,
+     .since_version = 22,
      .optional = true,
      .inputs = {F32_IS(DIMS(1, 4, 4), -INFINITY, -INFINITY, -INFINITY, -INFINITY, 1, NAN, INFINITY, 2, -INFINITY,
                        -1e38f, -INFINITY, -2e38f, 1, INFINITY, 3, -INFINITY)}},
-    {.name = "GlobalMaxPool", .label = "no_images", .opset = 22, .optional = true, .inputs = {F32(0, 5, 3, 3)}},
+    {.name = "GlobalMaxPool", .label = "no_images", .since_version = 22, .optional = true, .inputs = {F32(0, 5, 3, 3)}},
 };
 
 void leati_cases_op_conv(leat_case_list *list) {

@@ -8,64 +8,68 @@
 #define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
 
 /* Floats in a range that suits the operator, and special numbers. */
-#define UNARY(op, version, views, from, to)                                                          \
-  {.name = op,                                                                                       \
-   .label = "float32",                                                                               \
-   .opset = version,                                                                                 \
-   .variants = views,                                                                                \
-   .threads = THREADS_8,                                                                             \
-   .inputs = {F32_RANGE(from, to, 7, 5, 9)}},                                                        \
-  {                                                                                                  \
-    .name = op, .label = "special", .opset = version, .inputs = { F32_SPECIAL(1, 1, SPECIAL_COUNT) } \
+#define UNARY(op, version, views, from, to)                                                                  \
+  {.name = op,                                                                                               \
+   .label = "float32",                                                                                       \
+   .since_version = version,                                                                                 \
+   .variants = views,                                                                                        \
+   .threads = THREADS_8,                                                                                     \
+   .inputs = {F32_RANGE(from, to, 7, 5, 9)}},                                                                \
+  {                                                                                                          \
+    .name = op, .label = "special", .since_version = version, .inputs = { F32_SPECIAL(1, 1, SPECIAL_COUNT) } \
   }
 
 /* Shapes at the edges, for operators that all share what handles shapes. */
-#define UNARY_SHAPES(op, version)                                                                                 \
-  {.name = op, .label = "rank0", .opset = version, .inputs = {F32_SCALAR}},                                       \
-      {.name = op, .label = "empty", .opset = version, .inputs = {F32(3, 0, 2)}},                                 \
-      {.name = op, .label = "large", .opset = version, .inputs = {F32(3, 41, 67)}}, {                             \
-    .name = op, .label = "rank8", .opset = version, .variants = VIEW_TRANSPOSED | VIEW_REVERSED | VIEW_BROADCAST, \
-    .inputs = {                                                                                                   \
-      F32(2, 1, 3, 2, 1, 2, 3, 2)                                                                                 \
-    }                                                                                                             \
+#define UNARY_SHAPES(op, version)                                                             \
+  {.name = op, .label = "rank0", .since_version = version, .inputs = {F32_SCALAR}},           \
+      {.name = op, .label = "empty", .since_version = version, .inputs = {F32(3, 0, 2)}},     \
+      {.name = op, .label = "large", .since_version = version, .inputs = {F32(3, 41, 67)}}, { \
+    .name = op, .label = "rank8", .since_version = version,                                   \
+    .variants = VIEW_TRANSPOSED | VIEW_REVERSED | VIEW_BROADCAST, .inputs = {                 \
+      F32(2, 1, 3, 2, 1, 2, 3, 2)                                                             \
+    }                                                                                         \
   }
 
-#define BINARY(op, version, views, a, b)                                                                          \
-  {                                                                                                               \
-    .name = op, .label = "float32", .opset = version, .variants = views, .threads = THREADS_8, .inputs = { a, b } \
+#define BINARY(op, version, views, a, b)                                                                           \
+  {                                                                                                                \
+    .name = op, .label = "float32", .since_version = version, .variants = views, .threads = THREADS_8, .inputs = { \
+      a,                                                                                                           \
+      b                                                                                                            \
+    }                                                                                                              \
   }
 
 /* Every special number with every other one. */
-#define PAIRS(op, version)                                        \
-  {                                                               \
-    .name = op, .label = "special", .opset = version, .inputs = { \
-      F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),               \
-      F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)    \
-    }                                                             \
+#define PAIRS(op, version)                                                \
+  {                                                                       \
+    .name = op, .label = "special", .since_version = version, .inputs = { \
+      F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),                       \
+      F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)            \
+    }                                                                     \
   }
 
-#define TYPED(op, version, type_label, a, b)                              \
-  {                                                                       \
-    .name = op, .label = type_label, .opset = version, .inputs = { a, b } \
+#define TYPED(op, version, type_label, a, b)                                      \
+  {                                                                               \
+    .name = op, .label = type_label, .since_version = version, .inputs = { a, b } \
   }
 
 /* The rows below are of what ABI 1.0 does not demand. */
-#define OPTIONAL(op, type_label, version, ...)                                                     \
-  {                                                                                                \
-    .name = op, .label = type_label, .opset = version, .optional = true, .inputs = { __VA_ARGS__ } \
+#define OPTIONAL(op, type_label, version, ...)                                                             \
+  {                                                                                                        \
+    .name = op, .label = type_label, .since_version = version, .optional = true, .inputs = { __VA_ARGS__ } \
   }
-#define WITH(op, type_label, version, attribute, ...)                                                           \
-  {                                                                                                             \
-    .name = op, .label = type_label, .opset = version, .optional = true, .attributes = {attribute}, .inputs = { \
-      __VA_ARGS__                                                                                               \
-    }                                                                                                           \
+#define WITH(op, type_label, version, attribute, ...)                                                       \
+  {                                                                                                         \
+    .name = op, .label = type_label, .since_version = version, .optional = true, .attributes = {attribute}, \
+    .inputs = {                                                                                             \
+      __VA_ARGS__                                                                                           \
+    }                                                                                                       \
   }
 
 /* A function of one float. */
 #define FUNCTION(op, version, from, to)       \
   {.name = op,                                \
    .label = "float32",                        \
-   .opset = version,                          \
+   .since_version = version,                  \
    .variants = VIEW_SLICED | VIEW_OFFSET,     \
    .threads = THREADS_8 | THREADS_16,         \
    .optional = true,                          \
@@ -105,24 +109,24 @@
   OPTIONAL("Clip", type_label, 13, input, INTS_OF(t, NO_DIMS, low), INTS_OF(t, NO_DIMS, high))
 
 /* Elements of two other tensors of a type, which is only moved. */
-#define WHERE(type_label, t)                                                                                    \
-  {                                                                                                             \
-    .name = "Where", .label = type_label, .opset = 16, .variants = VIEW_SLICED | VIEW_OFFSET, .optional = true, \
-    .inputs = {                                                                                                 \
-      BOOLS(5, 7),                                                                                              \
-      RANGE_OF(t, 0, 100, 5, 7),                                                                                \
-      RANGE_OF(t, 0, 100, 7)                                                                                    \
-    }                                                                                                           \
+#define WHERE(type_label, t)                                                                          \
+  {                                                                                                   \
+    .name = "Where", .label = type_label, .since_version = 16, .variants = VIEW_SLICED | VIEW_OFFSET, \
+    .optional = true, .inputs = {                                                                     \
+      BOOLS(5, 7),                                                                                    \
+      RANGE_OF(t, 0, 100, 5, 7),                                                                      \
+      RANGE_OF(t, 0, 100, 7)                                                                          \
+    }                                                                                                 \
   }
 
 /* Cast to a type from float32, and from it to float32. */
-#define CAST_BOTH(type_label, number, input)                                                               \
-  WITH("Cast", "beyond_" type_label, 13, A_INT("to", number), BEYOND),                                     \
-      WITH("Cast", "float32_to_" type_label, 13, A_INT("to", number), F32_RANGE(0, 100, 5, 7)), {          \
-    .name = "Cast", .label = type_label "_to_float32", .opset = 13, .variants = VIEW_SLICED | VIEW_OFFSET, \
-    .optional = true, .attributes = {A_INT("to", 1)}, .inputs = {                                          \
-      input                                                                                                \
-    }                                                                                                      \
+#define CAST_BOTH(type_label, number, input)                                                                       \
+  WITH("Cast", "beyond_" type_label, 13, A_INT("to", number), BEYOND),                                             \
+      WITH("Cast", "float32_to_" type_label, 13, A_INT("to", number), F32_RANGE(0, 100, 5, 7)), {                  \
+    .name = "Cast", .label = type_label "_to_float32", .since_version = 13, .variants = VIEW_SLICED | VIEW_OFFSET, \
+    .optional = true, .attributes = {A_INT("to", 1)}, .inputs = {                                                  \
+      input                                                                                                        \
+    }                                                                                                              \
   }
 /* CastLike from a type to float32 and back. */
 #define CAST_LIKE(type_label, t)                                                                     \
@@ -130,12 +134,12 @@
       OPTIONAL("CastLike", type_label "_to_float32", 19, RANGE_OF(t, 0, 1, 5, 7), F32(2, 2))
 
 /* Numbers of all kinds through a function with a parameter. */
-#define ALPHA(op, version, alpha_label, alpha)                                     \
-  {                                                                                \
-    .name = op, .label = "alpha_" alpha_label, .opset = version, .optional = true, \
-    .attributes = {A_FLOAT("alpha", alpha)}, .inputs = {                           \
-      F32_IS(DIMS(16), ALPHA_INPUTS)                                               \
-    }                                                                              \
+#define ALPHA(op, version, alpha_label, alpha)                                             \
+  {                                                                                        \
+    .name = op, .label = "alpha_" alpha_label, .since_version = version, .optional = true, \
+    .attributes = {A_FLOAT("alpha", alpha)}, .inputs = {                                   \
+      F32_IS(DIMS(16), ALPHA_INPUTS)                                                       \
+    }                                                                                      \
   }
 #define ALPHA_INPUTS                                                                                                  \
   -INFINITY, -1e30f, -100.0f, -20.0f, -1.0f, -0.5f, -0.01f, -1e-6f, -0.0f, 0.0f, 1e-6f, 1.0f, 20.0f, 1e30f, INFINITY, \
@@ -151,13 +155,13 @@ static const leati_op_spec specs[] = {
     /* One input. */
     UNARY("Neg", 13, ALL_VIEWS | VIEW_IN_PLACE, -10, 10),
     UNARY_SHAPES("Neg", 13),
-    {.name = "Neg", .label = "int64", .opset = 13, .inputs = {I64_RANGE(-99, 99, 5, 7)}},
-    {.name = "Neg", .label = "int32", .opset = 13, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
+    {.name = "Neg", .label = "int64", .since_version = 13, .inputs = {I64_RANGE(-99, 99, 5, 7)}},
+    {.name = "Neg", .label = "int32", .since_version = 13, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
     OPTIONAL("Neg", "int16", 13, I16_ENDS),
     OPTIONAL("Neg", "int8", 13, SOME_INT8(9, 33)),
     UNARY("Abs", 13, 0, -10, 10),
-    {.name = "Abs", .label = "int64", .opset = 13, .inputs = {I64_RANGE(-99, 99, 5, 7)}},
-    {.name = "Abs", .label = "int32", .opset = 13, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
+    {.name = "Abs", .label = "int64", .since_version = 13, .inputs = {I64_RANGE(-99, 99, 5, 7)}},
+    {.name = "Abs", .label = "int32", .since_version = 13, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
     INTEGERS("Abs", 13),
     FUNCTION("Sign", 13, -10, 10),
     OPTIONAL("Sign", "int64", 13, I64_IS(DIMS(6), INT64_MIN, -1, 0, 1, 4294967296, INT64_MAX)),
@@ -168,44 +172,48 @@ static const leati_op_spec specs[] = {
     UNARY("Exp", 13, 0, -20, 20),
     {.name = "Exp",
      .label = "range_end",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32_IS(DIMS(8), -200.0f, -104.0f, -89.0f, -87.0f, 87.0f, 88.5f, 89.0f, 200.0f)}},
     UNARY("Log", 13, 0, 0.001, 1000),
     UNARY("Erf", 13, 0, -4, 4),
     UNARY("Tanh", 13, 0, -6, 6),
     {.name = "Tanh",
      .label = "range_end",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32_IS(DIMS(8), -500.0f, -100.0f, -89.0f, -44.5f, 44.5f, 89.0f, 100.0f, 500.0f)}},
     UNARY("Sigmoid", 13, VIEWS, -10, 10),
     UNARY_SHAPES("Sigmoid", 13),
     {.name = "Sigmoid",
      .label = "range_end",
-     .opset = 13,
+     .since_version = 13,
      .threads = THREADS_ALL,
      .inputs = {F32_IS(DIMS(8), -500.0f, -100.0f, -89.0f, -87.0f, 87.0f, 89.0f, 100.0f, 500.0f)}},
     UNARY("Relu", 14, VIEW_IN_PLACE, -10, 10),
-    {.name = "Relu", .label = "version13", .opset = 13, .inputs = {F32(4, 33)}},
-    {.name = "Relu", .label = "int32", .opset = 14, .optional = true, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
+    {.name = "Relu", .label = "version13", .since_version = 13, .inputs = {F32(4, 33)}},
+    {.name = "Relu", .label = "int32", .since_version = 14, .optional = true, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
     OPTIONAL("Relu", "int64", 14, I64_IS(DIMS(6), INT64_MIN, -1, 0, 1, 4294967296, INT64_MAX)),
     OPTIONAL("Relu", "int16", 14, I16_ENDS),
     OPTIONAL("Relu", "int8", 14, SOME_INT8(9, 33)),
     UNARY("LeakyRelu", 16, 0, -10, 10),
-    {.name = "LeakyRelu", .label = "alpha", .opset = 6, .attributes = {A_FLOAT("alpha", 0.2f)}, .inputs = {F32(5, 33)}},
+    {.name = "LeakyRelu",
+     .label = "alpha",
+     .since_version = 6,
+     .attributes = {A_FLOAT("alpha", 0.2f)},
+     .inputs = {F32(5, 33)}},
     UNARY("HardSigmoid", 22, 0, -4, 4),
     {.name = "HardSigmoid",
      .label = "alpha_beta",
-     .opset = 6,
+     .since_version = 6,
      .attributes = {A_FLOAT("alpha", 0.3f), A_FLOAT("beta", 0.4f)},
      .inputs = {F32(5, 33)}},
     {.name = "HardSigmoid",
      .label = "not_a_number",
-     .opset = 6,
+     .since_version = 6,
      .attributes = {A_FLOAT("alpha", INFINITY)},
      .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
     {.name = "HardSigmoid",
      .label = "flat",
-     .opset = 6,
+     .since_version = 6,
      .attributes = {A_FLOAT("alpha", 0.0f)},
      .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
     ALPHA("Elu", 6, "default", 1.0f),
@@ -225,7 +233,7 @@ static const leati_op_spec specs[] = {
     FUNCTION("Selu", 22, -10, 10),
     {.name = "Selu",
      .label = "alpha_gamma",
-     .opset = 6,
+     .since_version = 6,
      .optional = true,
      .attributes = {A_FLOAT("alpha", -2.0f), A_FLOAT("gamma", 0.5f)},
      .inputs = {F32(5, 33)}},
@@ -234,7 +242,7 @@ static const leati_op_spec specs[] = {
     FUNCTION("Shrink", 9, -2, 2),
     {.name = "Shrink",
      .label = "lambd_bias",
-     .opset = 9,
+     .since_version = 9,
      .optional = true,
      .attributes = {A_FLOAT("lambd", 1.5f), A_FLOAT("bias", 0.25f)},
      .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
@@ -247,7 +255,7 @@ static const leati_op_spec specs[] = {
     WITH("Swish", "alpha", 24, A_FLOAT("alpha", -2.5f), F32_SPECIAL(1, SPECIAL_COUNT)),
     {.name = "QuickGelu",
      .label = "float32",
-     .opset = 1,
+     .since_version = 1,
      .domain = "com.microsoft",
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
@@ -255,7 +263,7 @@ static const leati_op_spec specs[] = {
      .inputs = {F32_RANGE(-10, 10, 7, 5, 9)}},
     {.name = "QuickGelu",
      .label = "alpha",
-     .opset = 1,
+     .since_version = 1,
      .domain = "com.microsoft",
      .optional = true,
      .attributes = {A_FLOAT("alpha", 0.5f)},
@@ -264,12 +272,12 @@ static const leati_op_spec specs[] = {
     UNARY("Gelu", 20, 0, -5, 5),
     {.name = "Gelu",
      .label = "tanh",
-     .opset = 20,
+     .since_version = 20,
      .attributes = {A_STRING("approximate", "tanh")},
      .inputs = {F32_RANGE(-5, 5, 5, 33)}},
     {.name = "Gelu",
      .label = "microsoft",
-     .opset = 1,
+     .since_version = 1,
      .domain = "com.microsoft",
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
@@ -277,14 +285,14 @@ static const leati_op_spec specs[] = {
      .inputs = {F32_RANGE(-5, 5, 7, 5, 9)}},
     {.name = "Gelu",
      .label = "microsoft_special",
-     .opset = 1,
+     .since_version = 1,
      .domain = "com.microsoft",
      .optional = true,
      .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
     UNARY("Sin", 7, 0, -3.14, 3.14),
-    {.name = "Sin", .label = "wide", .opset = 22, .inputs = {F32_RANGE(-500, 500, 129)}},
+    {.name = "Sin", .label = "wide", .since_version = 22, .inputs = {F32_RANGE(-500, 500, 129)}},
     UNARY("Cos", 7, 0, -3.14, 3.14),
-    {.name = "Cos", .label = "wide", .opset = 22, .inputs = {F32_RANGE(-500, 500, 129)}},
+    {.name = "Cos", .label = "wide", .since_version = 22, .inputs = {F32_RANGE(-500, 500, 129)}},
     FUNCTION("Tan", 22, -1.4, 1.4),
     FUNCTION("Asin", 22, -1, 1),
     FUNCTION("Acos", 22, -1, 1),
@@ -304,12 +312,12 @@ static const leati_op_spec specs[] = {
     UNARY("Round", 11, 0, -10, 10),
     {.name = "Round",
      .label = "halves",
-     .opset = 22,
+     .since_version = 22,
      .inputs = {F32_IS(DIMS(12), -3.5f, -2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 3.5f, 0.49999997f, 8388609.0f, 1e10f,
                        -8388609.0f)}},
     {.name = "IsNaN",
      .label = "float32",
-     .opset = 20,
+     .since_version = 20,
      .variants = VIEW_SLICED | VIEW_OFFSET | VIEW_TRANSPOSED,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -317,7 +325,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL("IsNaN", "version9", 9, F32_SPECIAL(1, 67)),
     {.name = "IsInf",
      .label = "float32",
-     .opset = 20,
+     .since_version = 20,
      .variants = VIEW_SLICED | VIEW_OFFSET | VIEW_TRANSPOSED,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -326,81 +334,89 @@ static const leati_op_spec specs[] = {
     WITH("IsInf", "negative", 10, A_INT("detect_positive", 0), F32_SPECIAL(1, 67)),
     {.name = "Not",
      .label = "bool",
-     .opset = 1,
+     .since_version = 1,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8,
      .inputs = {BOOLS(5, 3, 7)}},
-    {.name = "Not", .label = "one", .opset = 1, .inputs = {BOOLS(1)}},
-    {.name = "Not", .label = "empty", .opset = 1, .inputs = {BOOLS(0)}},
+    {.name = "Not", .label = "one", .since_version = 1, .inputs = {BOOLS(1)}},
+    {.name = "Not", .label = "empty", .since_version = 1, .inputs = {BOOLS(0)}},
 
     /* Cast. */
     {.name = "Cast",
      .label = "float32_to_int64",
-     .opset = 13,
+     .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8,
      .attributes = {A_INT("to", 7)},
      .inputs = {F32_RANGE(-1000, 1000, 5, 7, 3)}},
     {.name = "Cast",
      .label = "int64_to_float32",
-     .opset = 19,
+     .since_version = 19,
      .variants = VIEW_OFFSET,
      .attributes = {A_INT("to", 1)},
      .inputs = {I64_RANGE(-100000000, 100000000, 5, 7, 3)}},
     {.name = "Cast",
      .label = "float32_to_int32",
-     .opset = 13,
+     .since_version = 13,
      .attributes = {A_INT("to", 6)},
      .inputs = {F32_IS(DIMS(9), -1.9f, -1.0f, -0.9f, 0.0f, 0.9f, 1.5f, 2147483520.0f, -2147483648.0f, 7e5f)}},
     {.name = "Cast",
      .label = "int32_to_float32",
-     .opset = 13,
+     .since_version = 13,
      .attributes = {A_INT("to", 1)},
      .inputs = {I32_RANGE(-2000000000, 2000000000, 5, 7)}},
     {.name = "Cast",
      .label = "float32_to_bool",
-     .opset = 13,
+     .since_version = 13,
      .attributes = {A_INT("to", 9)},
      .inputs = {F32_SPECIAL(1, 16)}},
     {.name = "Cast",
      .label = "bool_to_float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_OFFSET,
      .attributes = {A_INT("to", 1)},
      .inputs = {BOOLS(5, 7)}},
     {.name = "Cast",
      .label = "int64_to_bool",
-     .opset = 13,
+     .since_version = 13,
      .attributes = {A_INT("to", 9)},
      .inputs = {I64_IS(DIMS(6), 0, 1, 2, -1, 256, 4294967296)}},
-    {.name = "Cast", .label = "bool_to_int64", .opset = 25, .attributes = {A_INT("to", 7)}, .inputs = {BOOLS(3, 1, 7)}},
+    {.name = "Cast",
+     .label = "bool_to_int64",
+     .since_version = 25,
+     .attributes = {A_INT("to", 7)},
+     .inputs = {BOOLS(3, 1, 7)}},
     {.name = "Cast",
      .label = "int64_to_int32",
-     .opset = 13,
+     .since_version = 13,
      .attributes = {A_INT("to", 6)},
      .inputs = {I64_IS(DIMS(2, 3), -5, 2147483647, -2147483648, 7, 4294967297, -4294967297)}},
     {.name = "Cast",
      .label = "int32_to_int64",
-     .opset = 21,
+     .since_version = 21,
      .attributes = {A_INT("to", 7)},
      .inputs = {I32_RANGE(-2000000000, 2000000000, 11)}},
     {.name = "Cast",
      .label = "uint8_to_float32",
-     .opset = 13,
+     .since_version = 13,
      .attributes = {A_INT("to", 1)},
      .inputs = {U8_RANGE(0, 255, 3, 65)}},
     {.name = "Cast",
      .label = "float32_to_uint8",
-     .opset = 13,
+     .since_version = 13,
      .attributes = {A_INT("to", 2)},
      .inputs = {F32_RANGE(0, 255, 3, 65)}},
-    {.name = "Cast", .label = "beyond_int64", .opset = 13, .attributes = {A_INT("to", 7)}, .inputs = {BEYOND}},
-    {.name = "Cast", .label = "beyond_int32", .opset = 13, .attributes = {A_INT("to", 6)}, .inputs = {BEYOND}},
-    {.name = "Cast", .label = "beyond_uint8", .opset = 13, .attributes = {A_INT("to", 2)}, .inputs = {BEYOND}},
-    {.name = "Cast", .label = "beyond_bool", .opset = 13, .attributes = {A_INT("to", 9)}, .inputs = {BEYOND}},
-    {.name = "Cast", .label = "same_type", .opset = 13, .attributes = {A_INT("to", 1)}, .inputs = {F32_DENORMAL(4, 5)}},
-    {.name = "Cast", .label = "rank0", .opset = 23, .attributes = {A_INT("to", 7)}, .inputs = {F32_SCALAR}},
-    {.name = "Cast", .label = "empty", .opset = 24, .attributes = {A_INT("to", 7)}, .inputs = {F32(2, 0)}},
+    {.name = "Cast", .label = "beyond_int64", .since_version = 13, .attributes = {A_INT("to", 7)}, .inputs = {BEYOND}},
+    {.name = "Cast", .label = "beyond_int32", .since_version = 13, .attributes = {A_INT("to", 6)}, .inputs = {BEYOND}},
+    {.name = "Cast", .label = "beyond_uint8", .since_version = 13, .attributes = {A_INT("to", 2)}, .inputs = {BEYOND}},
+    {.name = "Cast", .label = "beyond_bool", .since_version = 13, .attributes = {A_INT("to", 9)}, .inputs = {BEYOND}},
+    {.name = "Cast",
+     .label = "same_type",
+     .since_version = 13,
+     .attributes = {A_INT("to", 1)},
+     .inputs = {F32_DENORMAL(4, 5)}},
+    {.name = "Cast", .label = "rank0", .since_version = 23, .attributes = {A_INT("to", 7)}, .inputs = {F32_SCALAR}},
+    {.name = "Cast", .label = "empty", .since_version = 24, .attributes = {A_INT("to", 7)}, .inputs = {F32(2, 0)}},
     CAST_BOTH("float16", 10, RANGE_OF(LEATI_REF_FLOAT16, -100, 100, 5, 7)),
     CAST_BOTH("bfloat16", 16, RANGE_OF(LEATI_REF_BFLOAT16, -100, 100, 5, 7)),
     CAST_BOTH("int16", 5, SOME_INT16(5, 7)),
@@ -431,7 +447,7 @@ static const leati_op_spec specs[] = {
     WITH("Cast", "bool_to_float16", 13, A_INT("to", 10), BOOLS(5, 7)),
     {.name = "CastLike",
      .label = "float32_to_int64",
-     .opset = 25,
+     .since_version = 25,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -452,54 +468,54 @@ static const leati_op_spec specs[] = {
     /* Clip. */
     {.name = "Clip",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_DYNAMIC | VIEW_IN_PLACE,
      .threads = THREADS_8,
      .inputs = {F32(7, 5, 9), F32_IS(NO_DIMS, -0.5f), F32_IS(NO_DIMS, 0.75f)}},
-    {.name = "Clip", .label = "min_only", .opset = 13, .inputs = {F32(7, 9), F32_IS(NO_DIMS, 0.0f)}},
-    {.name = "Clip", .label = "max_only", .opset = 13, .inputs = {F32(7, 9), ABSENT, F32_IS(NO_DIMS, 0.25f)}},
-    {.name = "Clip", .label = "no_limits", .opset = 13, .inputs = {F32(7, 9)}},
+    {.name = "Clip", .label = "min_only", .since_version = 13, .inputs = {F32(7, 9), F32_IS(NO_DIMS, 0.0f)}},
+    {.name = "Clip", .label = "max_only", .since_version = 13, .inputs = {F32(7, 9), ABSENT, F32_IS(NO_DIMS, 0.25f)}},
+    {.name = "Clip", .label = "no_limits", .since_version = 13, .inputs = {F32(7, 9)}},
     {.name = "Clip",
      .label = "min_above_max",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32(7, 9), F32_IS(NO_DIMS, 1.0f), F32_IS(NO_DIMS, -1.0f)}},
     {.name = "Clip",
      .label = "special",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, -1.0f), F32_IS(NO_DIMS, 6.0f)}},
     {.name = "Clip",
      .label = "special_min_only",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, -INFINITY)}},
     {.name = "Clip",
      .label = "special_max_only",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32_SPECIAL(1, 16), ABSENT, F32_IS(NO_DIMS, INFINITY)}},
-    {.name = "Clip", .label = "special_no_limits", .opset = 13, .inputs = {F32_SPECIAL(1, 16)}},
+    {.name = "Clip", .label = "special_no_limits", .since_version = 13, .inputs = {F32_SPECIAL(1, 16)}},
     {.name = "Clip",
      .label = "special_infinite",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, -INFINITY), F32_IS(NO_DIMS, INFINITY)}},
     {.name = "Clip",
      .label = "special_reversed",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, INFINITY), F32_IS(NO_DIMS, -INFINITY)}},
-    {.name = "Clip", .label = "min_nan", .opset = 13, .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, NAN)}},
+    {.name = "Clip", .label = "min_nan", .since_version = 13, .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, NAN)}},
     {.name = "Clip",
      .label = "max_nan",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32_SPECIAL(1, 16), F32_IS(NO_DIMS, 1.0f), F32_IS(NO_DIMS, NAN)}},
     {.name = "Clip",
      .label = "int64_min_above_max",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {I64_RANGE(-99, 99, 5, 7), I64_IS(NO_DIMS, 20), I64_IS(NO_DIMS, -10)}},
     {.name = "Clip",
      .label = "int64",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {I64_RANGE(-99, 99, 5, 7), I64_IS(NO_DIMS, -10), I64_IS(NO_DIMS, 20)}},
     {.name = "Clip",
      .label = "int32",
-     .opset = 13,
+     .since_version = 13,
      .optional = true,
      .inputs = {I32_RANGE(-99, 99, 5, 7), I32_IS(NO_DIMS, -10), I32_IS(NO_DIMS, 20)}},
     LIMITS("int16", LEATI_REF_INT16, SOME_INT16(5, 7), -1000, 32766),
@@ -512,31 +528,39 @@ static const leati_op_spec specs[] = {
     /* Two inputs. Add is the one that tries every way of broadcasting; the others share it. */
     BINARY("Add", 14, ALL_VIEWS | VIEW_IN_PLACE, F32(5, 7, 9), F32(5, 7, 9)),
     PAIRS("Add", 14),
-    {.name = "Add", .label = "version13", .opset = 13, .inputs = {F32(4, 33), F32(4, 33)}},
+    {.name = "Add", .label = "version13", .since_version = 13, .inputs = {F32(4, 33), F32(4, 33)}},
     {.name = "Add",
      .label = "both_broadcast",
-     .opset = 14,
+     .since_version = 14,
      .variants = ALL_VIEWS,
      .threads = THREADS_ALL,
      .inputs = {F32(7, 1, 5), F32(3, 1)}},
-    {.name = "Add", .label = "with_scalar", .opset = 14, .variants = VIEW_OFFSET, .inputs = {F32(5, 67), F32_SCALAR}},
-    {.name = "Add", .label = "scalar_with", .opset = 14, .inputs = {F32_SCALAR, F32(5, 67)}},
-    {.name = "Add", .label = "two_scalars", .opset = 14, .inputs = {F32_SCALAR, F32_SCALAR}},
-    {.name = "Add", .label = "row", .opset = 14, .inputs = {F32(65, 33), F32(33)}},
-    {.name = "Add", .label = "column", .opset = 14, .inputs = {F32(65, 33), F32(65, 1)}},
-    {.name = "Add", .label = "channel", .opset = 14, .inputs = {F32(2, 7, 5, 5), F32(7, 1, 1)}},
-    {.name = "Add", .label = "empty", .opset = 14, .inputs = {F32(3, 0, 2), F32(1, 2)}},
-    {.name = "Add", .label = "large", .opset = 14, .threads = THREADS_4, .inputs = {F32(37, 113), F32(37, 113)}},
+    {.name = "Add",
+     .label = "with_scalar",
+     .since_version = 14,
+     .variants = VIEW_OFFSET,
+     .inputs = {F32(5, 67), F32_SCALAR}},
+    {.name = "Add", .label = "scalar_with", .since_version = 14, .inputs = {F32_SCALAR, F32(5, 67)}},
+    {.name = "Add", .label = "two_scalars", .since_version = 14, .inputs = {F32_SCALAR, F32_SCALAR}},
+    {.name = "Add", .label = "row", .since_version = 14, .inputs = {F32(65, 33), F32(33)}},
+    {.name = "Add", .label = "column", .since_version = 14, .inputs = {F32(65, 33), F32(65, 1)}},
+    {.name = "Add", .label = "channel", .since_version = 14, .inputs = {F32(2, 7, 5, 5), F32(7, 1, 1)}},
+    {.name = "Add", .label = "empty", .since_version = 14, .inputs = {F32(3, 0, 2), F32(1, 2)}},
+    {.name = "Add",
+     .label = "large",
+     .since_version = 14,
+     .threads = THREADS_4,
+     .inputs = {F32(37, 113), F32(37, 113)}},
     {.name = "Add",
      .label = "rank8",
-     .opset = 14,
+     .since_version = 14,
      .variants = VIEW_TRANSPOSED | VIEW_REVERSED | VIEW_BROADCAST,
      .inputs = {F32(2, 1, 3, 1, 2, 1, 2, 3), F32(1, 2, 1, 3, 1, 2, 1, 1)}},
     TYPED("Add", 14, "int64", I64_RANGE(-99, 99, 5, 7), I64_RANGE(-99, 99, 7)),
     TYPED("Add", 14, "int32", I32_RANGE(-99, 99, 5, 7), I32_RANGE(-99, 99, 7)),
     {.name = "Add",
      .label = "int64_wide",
-     .opset = 14,
+     .since_version = 14,
      .inputs = {I64_IS(DIMS(4), 4294967295, -4294967296, 9223372036854775807, -1),
                 LIST(1, -1, 1, -9223372036854775807)}},
     INTEGER_PAIRS("Add", 14),
@@ -551,7 +575,7 @@ static const leati_op_spec specs[] = {
     TYPED("Mul", 14, "int32", I32_RANGE(-99, 99, 5, 7), I32_RANGE(-99, 99, 7)),
     {.name = "Mul",
      .label = "int64_wide",
-     .opset = 14,
+     .since_version = 14,
      .inputs = {I64_IS(DIMS(4), 4294967295, -4294967296, 3000000000, -1), LIST(4294967295, 3, 3, -7)}},
     INTEGER_PAIRS("Mul", 14),
     BINARY("Div", 14, 0, F32(5, 7, 9), F32_RANGE(0.1, 10, 7, 1)),
@@ -560,12 +584,12 @@ static const leati_op_spec specs[] = {
     TYPED("Div", 14, "int32", I32_RANGE(-99, 99, 5, 7), I32_RANGE(-9, -1, 7)),
     {.name = "Div",
      .label = "int64_wide",
-     .opset = 14,
+     .since_version = 14,
      .inputs = {I64_IS(DIMS(4), 9223372036854775807, -9223372036854775807, -7, 7), LIST(4294967297, 3, 2, -2)}},
     INTEGER_PAIRS("Div", 14),
     {.name = "Mod",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -584,7 +608,7 @@ static const leati_op_spec specs[] = {
     INTEGER_PAIRS("Mod", 13),
     {.name = "PRelu",
      .label = "float32",
-     .opset = 16,
+     .since_version = 16,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -598,30 +622,30 @@ static const leati_op_spec specs[] = {
     PAIRS("Pow", 15),
     {.name = "Pow",
      .label = "negative_base",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {F32_RANGE(-4, 4, 6, 7), F32_IS(DIMS(7), 2.0f, 3.0f, -1.0f, 0.0f, 1.0f, -2.0f, 5.0f)}},
-    {.name = "Pow", .label = "square", .opset = 15, .inputs = {F32(6, 33), F32_IS(NO_DIMS, 2.0f)}},
-    {.name = "Pow", .label = "root", .opset = 15, .inputs = {F32_RANGE(0, 9, 6, 33), F32_IS(NO_DIMS, 0.5f)}},
+    {.name = "Pow", .label = "square", .since_version = 15, .inputs = {F32(6, 33), F32_IS(NO_DIMS, 2.0f)}},
+    {.name = "Pow", .label = "root", .since_version = 15, .inputs = {F32_RANGE(0, 9, 6, 33), F32_IS(NO_DIMS, 0.5f)}},
     {.name = "Pow",
      .label = "int64_exponent",
-     .opset = 15,
+     .since_version = 15,
      .optional = true,
      .inputs = {F32_RANGE(-3, 3, 6, 7), I64_RANGE(-3, 4, 7)}},
     {.name = "Pow",
      .label = "int64",
-     .opset = 15,
+     .since_version = 15,
      .optional = true,
      .inputs = {I64_RANGE(-9, 9, 6, 7), I64_RANGE(0, 9, 7)}},
 
     {.name = "Pow",
      .label = "int64_fractional",
-     .opset = 15,
+     .since_version = 15,
      .optional = true,
      .inputs = {I64_IS(DIMS(12, 1), 36, 2, 3, -8, 9, 10, 100, 7, 0, 1, 4294967296, 4611686018427387904),
                 F32_IS(DIMS(8), 2.5f, 0.5f, 1.5f, 0.25f, -0.5f, 3.75f, 0.000001f, 0.1f)}},
     {.name = "Pow",
      .label = "int32_fractional",
-     .opset = 15,
+     .since_version = 15,
      .optional = true,
      .inputs = {I32_IS(DIMS(11, 1), 36, 2, 3, -8, 9, 10, 100, 7, 1, 1073741824, 2147483647),
                 F32_IS(DIMS(9), 2.5f, 0.5f, 1.5f, 8.5f, -0.5f, 0.999999f, NAN, INFINITY, -INFINITY)}},
@@ -633,22 +657,33 @@ static const leati_op_spec specs[] = {
     OPTIONAL("Pow", "uint8_exponent", 15, F32_RANGE(0.5, 2, 6, 7), U8_RANGE(0, 9, 7)),
 
     /* Any number of inputs. */
-    {.name = "Max", .label = "float32", .opset = 13, .threads = THREADS_8, .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
+    {.name = "Max",
+     .label = "float32",
+     .since_version = 13,
+     .threads = THREADS_8,
+     .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
     PAIRS("Max", 13),
-    {.name = "Max", .label = "one", .opset = 13, .inputs = {F32(5, 7)}},
-    {.name = "Max", .label = "five", .opset = 13, .inputs = {F32(5, 7), F32(7), F32_SCALAR, F32(5, 1), F32(1, 7)}},
+    {.name = "Max", .label = "one", .since_version = 13, .inputs = {F32(5, 7)}},
+    {.name = "Max",
+     .label = "five",
+     .since_version = 13,
+     .inputs = {F32(5, 7), F32(7), F32_SCALAR, F32(5, 1), F32(1, 7)}},
     TYPED("Max", 13, "int64", I64_RANGE(-99, 99, 5, 7), I64_RANGE(-99, 99, 7)),
     TYPED("Max", 13, "int32", I32_RANGE(-99, 99, 5, 7), I32_RANGE(-99, 99, 7)),
-    {.name = "Min", .label = "float32", .opset = 13, .threads = THREADS_8, .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
+    {.name = "Min",
+     .label = "float32",
+     .since_version = 13,
+     .threads = THREADS_8,
+     .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
     PAIRS("Min", 13),
-    {.name = "Min", .label = "one", .opset = 13, .inputs = {F32(5, 7)}},
+    {.name = "Min", .label = "one", .since_version = 13, .inputs = {F32(5, 7)}},
     TYPED("Min", 13, "int64", I64_RANGE(-99, 99, 5, 7), I64_RANGE(-99, 99, 7)),
     TYPED("Min", 13, "int32", I32_RANGE(-99, 99, 5, 7), I32_RANGE(-99, 99, 7)),
     INTEGER_PAIRS("Max", 13),
     INTEGER_PAIRS("Min", 13),
     {.name = "Sum",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -659,7 +694,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL("Sum", "five", 13, F32(5, 7), F32(7), F32_SCALAR, F32(5, 1), F32(1, 7)),
     {.name = "Mean",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -677,14 +712,14 @@ static const leati_op_spec specs[] = {
     TYPED("Equal", 13, "bool", BOOLS(5, 7), BOOLS(7)),
     {.name = "Equal",
      .label = "int64_wide",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {I64_IS(DIMS(3), 4294967296, 1, -1), LIST(0, 4294967297, 4294967295)}},
     BINARY("Less", 13, 0, F32(5, 7, 9), F32(7, 1)),
     PAIRS("Less", 13),
     TYPED("Less", 13, "int64", I64_RANGE(0, 3, 5, 7), I64_RANGE(0, 3, 7)),
     {.name = "Less",
      .label = "int64_wide",
-     .opset = 13,
+     .since_version = 13,
      .inputs = {I64_IS(DIMS(4), 4294967296, -1, -4294967296, 5), LIST(1, 4294967295, 1, 4294967296)}},
     BINARY("Greater", 13, 0, F32(5, 7, 9), F32(7, 1)),
     PAIRS("Greater", 13),
@@ -708,20 +743,20 @@ static const leati_op_spec specs[] = {
     /* Logic. */
     {.name = "And",
      .label = "bool",
-     .opset = 7,
+     .since_version = 7,
      .variants = VIEW_BROADCAST,
      .threads = THREADS_8,
      .inputs = {BOOLS(5, 7, 3), BOOLS(7, 1)}},
-    {.name = "And", .label = "empty", .opset = 7, .inputs = {BOOLS(0, 3), BOOLS(3)}},
+    {.name = "And", .label = "empty", .since_version = 7, .inputs = {BOOLS(0, 3), BOOLS(3)}},
     {.name = "Or",
      .label = "bool",
-     .opset = 7,
+     .since_version = 7,
      .variants = VIEW_OFFSET,
      .threads = THREADS_8,
      .inputs = {BOOLS(5, 7, 3), BOOLS(7, 1)}},
     {.name = "Xor",
      .label = "bool",
-     .opset = 7,
+     .since_version = 7,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -729,31 +764,31 @@ static const leati_op_spec specs[] = {
     OPTIONAL("Xor", "empty", 7, BOOLS(0, 3), BOOLS(3)),
     {.name = "Where",
      .label = "float32",
-     .opset = 16,
+     .since_version = 16,
      .variants = ALL_VIEWS,
      .threads = THREADS_8,
      .inputs = {BOOLS(5, 7, 9), F32(5, 7, 9), F32(5, 7, 9)}},
     {.name = "Where",
      .label = "broadcast_all",
-     .opset = 9,
+     .since_version = 9,
      .variants = VIEW_BROADCAST,
      .inputs = {BOOLS(7, 1), F32(5, 1, 9), F32_SCALAR}},
     {.name = "Where",
      .label = "special",
-     .opset = 16,
+     .since_version = 16,
      .inputs = {BOOLS(4, 16), F32_SPECIAL(1, 16), F32_DENORMAL(4, 16)}},
     {.name = "Where",
      .label = "int64",
-     .opset = 16,
+     .since_version = 16,
      .inputs = {BOOLS(5, 7), I64_RANGE(-99, 99, 5, 7), I64_RANGE(-99, 99, 7)}},
     {.name = "Where",
      .label = "int32",
-     .opset = 16,
+     .since_version = 16,
      .inputs = {BOOLS(5, 7), I32_RANGE(-99, 99, 5, 7), I32_RANGE(-99, 99, 7)}},
-    {.name = "Where", .label = "bool", .opset = 16, .inputs = {BOOLS(5, 7), BOOLS(5, 7), BOOLS(7)}},
+    {.name = "Where", .label = "bool", .since_version = 16, .inputs = {BOOLS(5, 7), BOOLS(5, 7), BOOLS(7)}},
     {.name = "Where",
      .label = "uint8",
-     .opset = 16,
+     .since_version = 16,
      .inputs = {BOOLS(5, 7), U8_RANGE(0, 255, 5, 7), U8_RANGE(0, 255, 7)}},
     WHERE("float16", LEATI_REF_FLOAT16),
     WHERE("bfloat16", LEATI_REF_BFLOAT16),
@@ -763,7 +798,7 @@ static const leati_op_spec specs[] = {
     WHERE("uint64", LEATI_REF_UINT64),
     WHERE("uint32", LEATI_REF_UINT32),
     WHERE("uint16", LEATI_REF_UINT16),
-    {.name = "Where", .label = "empty", .opset = 16, .inputs = {BOOLS(3, 1), F32(3, 0), F32_SCALAR}},
+    {.name = "Where", .label = "empty", .since_version = 16, .inputs = {BOOLS(3, 1), F32(3, 0), F32_SCALAR}},
 };
 
 void leati_cases_op_elementwise(leat_case_list *list) {

@@ -248,7 +248,7 @@ static void release(leat_case_context *ctx, placed *p) {
 
 static bool is_for(const leati_op_spec *spec, const leat_op_info *info) {
   return strcmp(info->name, spec->name) == 0 && strcmp(info->domain, spec_domain(spec)) == 0 &&
-         spec->opset >= info->opset_min && spec->opset <= info->opset_max;
+         spec->since_version >= info->since_version_min && spec->since_version <= info->since_version_max;
 }
 
 /* Ends the case: the plugin lacks the operator, or this form of it. */
@@ -273,7 +273,7 @@ static const leat_op_info *find_info(leat_case_context *ctx, const leati_op_spec
       return info;
     }
   }
-  LACK(ctx, spec, "the operator list has no %s of version %" PRIu32, spec->name, spec->opset);
+  LACK(ctx, spec, "the operator list has no %s of version %" PRIu32, spec->name, spec->since_version);
 }
 
 static bool on_host(const leat_op_info *info, uint32_t input) {
@@ -312,7 +312,7 @@ static leat_op *create_op(leat_case_context *ctx, const op_case *c, const leat_o
   }
   const leat_attribute *attributes[LEATI_OP_MAX_ATTRIBUTES];
   leat_op_desc desc = {.struct_size = sizeof desc,
-                       .opset = spec->opset,
+                       .since_version = spec->since_version,
                        .name = spec->name,
                        .domain = spec_domain(spec),
                        .attribute_count = spec_attributes(spec, attributes),
@@ -421,7 +421,7 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
 
   const leat_attribute *attributes[LEATI_OP_MAX_ATTRIBUTES];
   leati_ref_node node = {.name = spec->name,
-                         .opset = spec->opset,
+                         .since_version = spec->since_version,
                          .attribute_count = spec_attributes(spec, attributes),
                          .attributes = attributes,
                          .input_count = count,
@@ -516,7 +516,7 @@ static void add_case(leat_case_list *list, const leati_op_spec *spec, uint32_t v
   leat_case added = {
       .name = g_strdup_printf("op.%s.%s%s", spec->name, spec->label, suffix),
       .summary = g_strdup_printf("%s (version %" PRIu32 ", %s) agrees with the CPU reference%s.", spec->name,
-                                 spec->opset, spec->label, how),
+                                 spec->since_version, spec->label, how),
       .run = run_case,
       .data = data,
   };
@@ -583,7 +583,7 @@ static uint64_t spec_types(const leati_op_spec *spec) {
 static void print_untried(const leat_op_info *info, bool tried, uint64_t types) {
   g_autofree char *entry =
       g_strdup_printf("%s%s%s %" PRIu32 " to %" PRIu32, info->domain, info->domain[0] != '\0' ? "." : "", info->name,
-                      info->opset_min, info->opset_max);
+                      info->since_version_min, info->since_version_max);
   if (!tried) {
     printf("%s\n", entry);
     return;

@@ -66,8 +66,8 @@ typedef struct leati_op_input {
 typedef struct leati_op_spec {
   const char *name;                                   /**< operator */
   const char *label;                                  /**< part of the case's name */
-  uint32_t opset;                                     /**< "since version" */
-  const char *domain;                                 /**< operator set; NULL: ONNX's own */
+  uint32_t since_version;                             /**< "since version" */
+  const char *domain;                                 /**< domain; NULL: ONNX's own */
   uint32_t outputs;                                   /**< outputs up to the last one wanted; 0 is 1 */
   uint32_t unwanted;                                  /**< bit k: output k is not wanted, though a later one is */
   uint32_t variants;                                  /**< VIEW_* */
@@ -82,7 +82,7 @@ void leati_op_cases_add(leat_case_list *list, const leati_op_spec *specs, size_t
 
 /** Prints each entry of a plugin's operator list that no chosen case is for, and each of its element types that no
  * chosen case of the entry has: one a line, `domain.Name 7 to 14` (without the domain of ONNX), with ` T int8` behind
- * it for the type parameter and the type. A parameter of one type has nothing to choose.
+ * it for the type constraint and the type. A constraint to one type has nothing to choose.
  * @threads owner
  * @param chosen [in] cases, `leat_case`; those of other areas count nothing
  * @param op [in] the plugin's table

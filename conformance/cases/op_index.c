@@ -10,16 +10,17 @@
 /* Attributes are given with their parentheses, to pass through macro arguments. */
 #define ATTRIBUTES(...) \
   { __VA_ARGS__ }
-#define CASE(op, named, version, attributes_given, ...)                                                     \
-  {                                                                                                         \
-    .name = op, .label = named, .opset = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+#define CASE(op, named, version, attributes_given, ...)                                                             \
+  {                                                                                                                 \
+    .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 /* Of an operator or a form of it that ABI 1.0 does not demand. */
-#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                                \
-  {                                                                                                             \
-    .name = op, .label = named, .opset = version, .optional = true, .attributes = attributes_given, .inputs = { \
-      __VA_ARGS__                                                                                               \
-    }                                                                                                           \
+#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                            \
+  {                                                                                                         \
+    .name = op, .label = named, .since_version = version, .optional = true, .attributes = attributes_given, \
+    .inputs = {                                                                                             \
+      __VA_ARGS__                                                                                           \
+    }                                                                                                       \
   }
 #define NO_ATTRIBUTES \
   {                   \
@@ -27,9 +28,11 @@
   }
 
 /* Rows of a type that ABI 1.0 does not demand; what picks elements looks at nothing but their size. */
-#define OF_TYPE(op, named, version, views, ...)                                                                  \
-  {                                                                                                              \
-    .name = op, .label = named, .opset = version, .variants = views, .optional = true, .inputs = { __VA_ARGS__ } \
+#define OF_TYPE(op, named, version, views, ...)                                                            \
+  {                                                                                                        \
+    .name = op, .label = named, .since_version = version, .variants = views, .optional = true, .inputs = { \
+      __VA_ARGS__                                                                                          \
+    }                                                                                                      \
   }
 #define GATHER_OF(named, t, most, views) OF_TYPE("Gather", named, 13, views, RANGE_OF(t, 0, most, 7, 3), LIST(1, -1, 0))
 #define GATHER_ELEMENTS_OF(named, t, most, views) \
@@ -45,7 +48,7 @@
 static const leati_op_spec specs[] = {
     {.name = "Gather",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_ALL,
      .inputs = {F32(33, 17), I64_RANGE(-33, 32, 5, 3)}},
@@ -65,7 +68,7 @@ static const leati_op_spec specs[] = {
     CASE("Gather", "rank8", 13, ATTRIBUTES(A_INT("axis", 2)), F32(2, 1, 5, 2, 1, 3, 2), I64_RANGE(-5, 4, 3, 2)),
     {.name = "Gather",
      .label = "out_of_range",
-     .opset = 13,
+     .since_version = 13,
      .threads = THREADS_8,
      .inputs = {F32(7, 5), LIST(3, 7, -8, 9223372036854775807, -9223372036854775807, 4294967296, 6, -7, 100000)}},
     CASE("Gather", "out_of_range_int32", 13, NO_ATTRIBUTES, F32(7, 5),
@@ -74,7 +77,7 @@ static const leati_op_spec specs[] = {
 
     {.name = "GatherElements",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -104,7 +107,7 @@ static const leati_op_spec specs[] = {
     /* No element is named twice: which update stays is open. */
     {.name = "ScatterElements",
      .label = "float32",
-     .opset = 18,
+     .since_version = 18,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -140,7 +143,7 @@ static const leati_op_spec specs[] = {
 
     {.name = "GatherND",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -149,7 +152,7 @@ static const leati_op_spec specs[] = {
     OPTIONAL_CASE("GatherND", "one_tuple", 11, NO_ATTRIBUTES, F32(5, 7, 3), LIST(-2, 6)),
     {.name = "GatherND",
      .label = "batch",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_TRANSPOSED,
      .optional = true,
      .attributes = {A_INT("batch_dims", 1)},
@@ -174,7 +177,7 @@ static const leati_op_spec specs[] = {
 
     {.name = "ScatterND",
      .label = "float32",
-     .opset = 18,
+     .since_version = 18,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -205,7 +208,7 @@ static const leati_op_spec specs[] = {
 
     {.name = "CumSum",
      .label = "float32",
-     .opset = 14,
+     .since_version = 14,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
@@ -238,7 +241,7 @@ static const leati_op_spec specs[] = {
     /* Nearest. Factors are powers of two or whole numbers where a rounded place must not decide. */
     {.name = "Resize",
      .label = "nearest",
-     .opset = 13,
+     .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8,
      .attributes = {A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "asymmetric"),
@@ -269,13 +272,13 @@ static const leati_op_spec specs[] = {
          F32_IS(DIMS(3), 1, 1, 2)),
     {.name = "Resize",
      .label = "nearest_uint8",
-     .opset = 19,
+     .since_version = 19,
      .optional = true,
      .attributes = {A_STRING("mode", "nearest")},
      .inputs = {U8_RANGE(0, 255, 1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2)}},
     {.name = "Resize",
      .label = "linear",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_BROADCAST | VIEW_DYNAMIC,
      .threads = THREADS_8,
      .attributes = {A_STRING("mode", "linear")},
@@ -304,13 +307,13 @@ static const leati_op_spec specs[] = {
          F32_IS(DIMS(4), 1, 1, 2, 2)),
     {.name = "Resize",
      .label = "linear_half_pixel_symmetric",
-     .opset = 19,
+     .since_version = 19,
      .optional = true,
      .attributes = {A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "half_pixel_symmetric")},
      .inputs = {F32(1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 1.9f, 2.3f)}},
     {.name = "Resize",
      .label = "linear_not_larger",
-     .opset = 18,
+     .since_version = 18,
      .optional = true,
      .attributes = {A_STRING("mode", "linear"), A_STRING("keep_aspect_ratio_policy", "not_larger"),
                     A_INTS("axes", 2, 3)},
@@ -324,8 +327,12 @@ static void cumsum_long(leat_case_context *ctx, const void *data) {
   const leat_value_info line = {.struct_size = sizeof line, .ndim = 1, .dtype = LEAT_F32, .shape = dims};
   const leat_value_info scalar = {.struct_size = sizeof scalar, .dtype = LEAT_I64};
   const leat_value_info *infos[2] = {&line, &scalar};
-  const leat_op_desc desc = {
-      .struct_size = sizeof desc, .opset = 14, .name = "CumSum", .input_count = 2, .output_count = 1, .inputs = infos};
+  const leat_op_desc desc = {.struct_size = sizeof desc,
+                             .since_version = 14,
+                             .name = "CumSum",
+                             .input_count = 2,
+                             .output_count = 1,
+                             .inputs = infos};
   leat_device *device = leati_fixture_device(ctx);
   leat_op *op = NULL;
   (void)data;

@@ -5,34 +5,34 @@
 
 #define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
 
-#define PRODUCT(named, a, b)                                          \
-  {                                                                   \
-    .name = "MatMul", .label = named, .opset = 13, .inputs = { a, b } \
+#define PRODUCT(named, a, b)                                                  \
+  {                                                                           \
+    .name = "MatMul", .label = named, .since_version = 13, .inputs = { a, b } \
   }
 
 /* Attributes are given with their parentheses, to pass through macro arguments. */
 #define ATTRIBUTES(...) \
   { __VA_ARGS__ }
-#define FUSED(named, attributes_given, a, b)                                                        \
-  {                                                                                                 \
-    .name = "FusedMatMul", .label = named, .opset = 1, .domain = "com.microsoft", .optional = true, \
-    .attributes = attributes_given, .inputs = {                                                     \
-      a,                                                                                            \
-      b                                                                                             \
-    }                                                                                               \
+#define FUSED(named, attributes_given, a, b)                                                                \
+  {                                                                                                         \
+    .name = "FusedMatMul", .label = named, .since_version = 1, .domain = "com.microsoft", .optional = true, \
+    .attributes = attributes_given, .inputs = {                                                             \
+      a,                                                                                                    \
+      b                                                                                                     \
+    }                                                                                                       \
   }
 
 static const leati_op_spec specs[] = {
     {.name = "MatMul",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_ALL,
      .inputs = {F32(17, 19), F32(19, 23)}},
     PRODUCT("tile_edges", F32(65, 67), F32(67, 33)),
     {.name = "MatMul",
      .label = "tile_exact",
-     .opset = 13,
+     .since_version = 13,
      .threads = THREADS_4,
      .inputs = {F32(128, 128), F32(128, 128)}},
     PRODUCT("tile_less_one", F32(63, 31), F32(31, 127)),
@@ -48,13 +48,13 @@ static const leati_op_spec specs[] = {
     PRODUCT("vector_batched", F32(7), F32(3, 7, 5)),
     {.name = "MatMul",
      .label = "batched",
-     .opset = 13,
+     .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8,
      .inputs = {F32(2, 3, 9, 11), F32(2, 3, 11, 13)}},
     {.name = "MatMul",
      .label = "batch_broadcast",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_BROADCAST,
      .threads = THREADS_8,
      .inputs = {F32(5, 1, 9, 11), F32(3, 11, 13)}},
@@ -67,18 +67,18 @@ static const leati_op_spec specs[] = {
     PRODUCT("special", F32_SPECIAL(1, 16, 3), F32(3, 5)),
     {.name = "MatMul",
      .label = "int32",
-     .opset = 13,
+     .since_version = 13,
      .optional = true,
      .inputs = {I32_RANGE(-99, 99, 5, 33), I32_RANGE(-99, 99, 33, 7)}},
     {.name = "MatMul",
      .label = "int64",
-     .opset = 13,
+     .since_version = 13,
      .optional = true,
      .inputs = {I64_RANGE(-99, 99, 5, 33), I64_RANGE(-99, 99, 33, 7)}},
 
     {.name = "FusedMatMul",
      .label = "float32",
-     .opset = 1,
+     .since_version = 1,
      .domain = "com.microsoft",
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
@@ -87,7 +87,7 @@ static const leati_op_spec specs[] = {
      .inputs = {F32(2, 3, 9, 11), F32(2, 3, 13, 11)}},
     {.name = "FusedMatMul",
      .label = "plain",
-     .opset = 1,
+     .since_version = 1,
      .domain = "com.microsoft",
      .optional = true,
      .inputs = {F32(17, 19), F32(19, 23)}},
@@ -106,46 +106,46 @@ static const leati_op_spec specs[] = {
 
     {.name = "Gemm",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8,
      .inputs = {F32(17, 19), F32(19, 23), F32(23)}},
-    {.name = "Gemm", .label = "no_bias", .opset = 13, .inputs = {F32(17, 19), F32(19, 23)}},
-    {.name = "Gemm", .label = "absent_bias", .opset = 13, .inputs = {F32(17, 19), F32(19, 23), ABSENT}},
+    {.name = "Gemm", .label = "no_bias", .since_version = 13, .inputs = {F32(17, 19), F32(19, 23)}},
+    {.name = "Gemm", .label = "absent_bias", .since_version = 13, .inputs = {F32(17, 19), F32(19, 23), ABSENT}},
     {.name = "Gemm",
      .label = "trans_a",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_TRANSPOSED,
      .attributes = {A_INT("transA", 1)},
      .inputs = {F32(19, 17), F32(19, 23), F32(17, 23)}},
     {.name = "Gemm",
      .label = "trans_b",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_TRANSPOSED,
      .threads = THREADS_8,
      .attributes = {A_INT("transB", 1)},
      .inputs = {F32(17, 67), F32(35, 67), F32(35)}},
     {.name = "Gemm",
      .label = "trans_both_alpha_beta",
-     .opset = 13,
+     .since_version = 13,
      .attributes = {A_INT("transA", 1), A_INT("transB", 1), A_FLOAT("alpha", 0.5f), A_FLOAT("beta", -2.0f)},
      .inputs = {F32(33, 65), F32(17, 33), F32(65, 1)}},
-    {.name = "Gemm", .label = "scalar_bias", .opset = 13, .inputs = {F32(5, 7), F32(7, 9), F32_SCALAR}},
-    {.name = "Gemm", .label = "one_element_bias", .opset = 13, .inputs = {F32(5, 7), F32(7, 9), F32(1)}},
-    {.name = "Gemm", .label = "row_bias", .opset = 13, .inputs = {F32(5, 7), F32(7, 9), F32(1, 9)}},
+    {.name = "Gemm", .label = "scalar_bias", .since_version = 13, .inputs = {F32(5, 7), F32(7, 9), F32_SCALAR}},
+    {.name = "Gemm", .label = "one_element_bias", .since_version = 13, .inputs = {F32(5, 7), F32(7, 9), F32(1)}},
+    {.name = "Gemm", .label = "row_bias", .since_version = 13, .inputs = {F32(5, 7), F32(7, 9), F32(1, 9)}},
     {.name = "Gemm",
      .label = "beta_zero",
-     .opset = 13,
+     .since_version = 13,
      .attributes = {A_FLOAT("beta", 0.0f)},
      .inputs = {F32(5, 7), F32(7, 9), F32(9)}},
     {.name = "Gemm",
      .label = "linear_256_128",
-     .opset = 13,
+     .since_version = 13,
      .threads = THREADS_ALL,
      .attributes = {A_INT("transB", 1)},
      .inputs = {F32(4, 256), F32(128, 256), F32(128)}},
-    {.name = "Gemm", .label = "inner_empty", .opset = 13, .inputs = {F32(3, 0), F32(0, 5), F32(5)}},
-    {.name = "Gemm", .label = "no_rows", .opset = 13, .inputs = {F32(0, 4), F32(4, 5), F32(5)}},
+    {.name = "Gemm", .label = "inner_empty", .since_version = 13, .inputs = {F32(3, 0), F32(0, 5), F32(5)}},
+    {.name = "Gemm", .label = "no_rows", .since_version = 13, .inputs = {F32(0, 4), F32(4, 5), F32(5)}},
 };
 
 void leati_cases_op_matmul(leat_case_list *list) {

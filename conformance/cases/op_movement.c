@@ -12,40 +12,41 @@
   {                   \
     { 0 }             \
   }
-#define CASE(op, named, version, attributes_given, ...)                                                     \
-  {                                                                                                         \
-    .name = op, .label = named, .opset = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+#define CASE(op, named, version, attributes_given, ...)                                                             \
+  {                                                                                                                 \
+    .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 /* Of an operator or a form of it that ABI 1.0 does not demand. */
-#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                                \
-  {                                                                                                             \
-    .name = op, .label = named, .opset = version, .optional = true, .attributes = attributes_given, .inputs = { \
-      __VA_ARGS__                                                                                               \
-    }                                                                                                           \
+#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                            \
+  {                                                                                                         \
+    .name = op, .label = named, .since_version = version, .optional = true, .attributes = attributes_given, \
+    .inputs = {                                                                                             \
+      __VA_ARGS__                                                                                           \
+    }                                                                                                       \
   }
-#define VIEWED(op, named, version, views, used_threads, attributes_given, ...)                \
-  {                                                                                           \
-    .name = op, .label = named, .opset = version, .variants = views, .threads = used_threads, \
-    .attributes = attributes_given, .inputs = {                                               \
-      __VA_ARGS__                                                                             \
-    }                                                                                         \
+#define VIEWED(op, named, version, views, used_threads, attributes_given, ...)                        \
+  {                                                                                                   \
+    .name = op, .label = named, .since_version = version, .variants = views, .threads = used_threads, \
+    .attributes = attributes_given, .inputs = {                                                       \
+      __VA_ARGS__                                                                                     \
+    }                                                                                                 \
   }
-#define OPTIONAL_VIEWED(op, named, version, views, used_threads, attributes_given, ...)                         \
-  {                                                                                                             \
-    .name = op, .label = named, .opset = version, .variants = views, .threads = used_threads, .optional = true, \
-    .attributes = attributes_given, .inputs = {                                                                 \
-      __VA_ARGS__                                                                                               \
-    }                                                                                                           \
+#define OPTIONAL_VIEWED(op, named, version, views, used_threads, attributes_given, ...)               \
+  {                                                                                                   \
+    .name = op, .label = named, .since_version = version, .variants = views, .threads = used_threads, \
+    .optional = true, .attributes = attributes_given, .inputs = {                                     \
+      __VA_ARGS__                                                                                     \
+    }                                                                                                 \
   }
 
 /* Rows of the element types that ABI 1.0 does not demand, for operators without attributes: the type's bytes are all
  * that counts. NO_MORE stands for the inputs behind the first. */
-#define MOVED(op, type_label, t, most, version, views, ...)                                             \
-  {                                                                                                     \
-    .name = op, .label = type_label, .opset = version, .variants = views, .optional = true, .inputs = { \
-      RANGE_OF(t, 0, most, 3, 1, 5),                                                                    \
-      __VA_ARGS__                                                                                       \
-    }                                                                                                   \
+#define MOVED(op, type_label, t, most, version, views, ...)                                                     \
+  {                                                                                                             \
+    .name = op, .label = type_label, .since_version = version, .variants = views, .optional = true, .inputs = { \
+      RANGE_OF(t, 0, most, 3, 1, 5),                                                                            \
+      __VA_ARGS__                                                                                               \
+    }                                                                                                           \
   }
 #define MOVED_TYPES(op, version, views, ...)                                          \
   MOVED(op, "float16", LEATI_REF_FLOAT16, 1000, version, views, __VA_ARGS__),         \
@@ -59,21 +60,21 @@
       MOVED(op, "uint16", LEATI_REF_UINT16, 65000, version, views, __VA_ARGS__)
 #define RATIO(t) \
   { .fill = LEATI_FILL_UNIFORM, .type = t, .low = 0.5, .high = 0.5, NO_DIMS }
-#define FILLED(type_label, value)                                                 \
-  {                                                                               \
-    .name = "ConstantOfShape", .label = type_label, .opset = 9, .optional = true, \
-    .attributes = {A_TENSOR("value", value)}, .inputs = {                         \
-      LIST(3, 5, 7)                                                               \
-    }                                                                             \
+#define FILLED(type_label, value)                                                         \
+  {                                                                                       \
+    .name = "ConstantOfShape", .label = type_label, .since_version = 9, .optional = true, \
+    .attributes = {A_TENSOR("value", value)}, .inputs = {                                 \
+      LIST(3, 5, 7)                                                                       \
+    }                                                                                     \
   }
 
 /* Rows of a type that ABI 1.0 does not demand; what moves elements looks at nothing but their size. */
-#define OF_TYPE(op, named, version, wanted, views, attributes_given, ...)                                 \
-  {                                                                                                       \
-    .name = op, .label = named, .opset = version, .outputs = wanted, .variants = views, .optional = true, \
-    .attributes = attributes_given, .inputs = {                                                           \
-      __VA_ARGS__                                                                                         \
-    }                                                                                                     \
+#define OF_TYPE(op, named, version, wanted, views, attributes_given, ...)                                         \
+  {                                                                                                               \
+    .name = op, .label = named, .since_version = version, .outputs = wanted, .variants = views, .optional = true, \
+    .attributes = attributes_given, .inputs = {                                                                   \
+      __VA_ARGS__                                                                                                 \
+    }                                                                                                             \
   }
 #define CONCAT_OF(named, t, most, views)                                                           \
   OF_TYPE("Concat", named, 13, 1, views, ATTRIBUTES(A_INT("axis", 1)), RANGE_OF(t, 0, most, 3, 5), \
@@ -133,11 +134,11 @@ static const leati_op_spec specs[] = {
     /* Whether it trains is known at creation in the dynamic variant only; without that a plugin may refuse. */
     {.name = "Dropout",
      .label = "training_false",
-     .opset = 13,
+     .since_version = 13,
      .variants = VIEW_DYNAMIC,
      .optional = true,
      .inputs = {F32(5, 7), F32_IS(NO_DIMS, 0.5f), BOOLS_ARE(NO_DIMS, 0)}},
-    {.name = "Dropout", .label = "mask", .opset = 13, .outputs = 2, .inputs = {F32(5, 7)}},
+    {.name = "Dropout", .label = "mask", .since_version = 13, .outputs = 2, .inputs = {F32(5, 7)}},
     MOVED("Dropout", "float16", LEATI_REF_FLOAT16, 1000, 13, 0, RATIO(LEATI_REF_FLOAT16)),
     MOVED("Dropout", "bfloat16", LEATI_REF_BFLOAT16, 1000, 22, 0, RATIO(LEATI_REF_BFLOAT16)),
     MOVED("Dropout", "float64", LEATI_REF_FLOAT64, 1000, 12, 0, RATIO(LEATI_REF_FLOAT64)),
@@ -218,7 +219,7 @@ static const leati_op_spec specs[] = {
     OTHER_TYPES(CONCAT_OF),
     {.name = "Split",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .outputs = 3,
      .variants = ALL_VIEWS,
      .threads = THREADS_8,
@@ -226,19 +227,19 @@ static const leati_op_spec specs[] = {
      .inputs = {F32(3, 9, 7), LIST(2, 4, 3)}},
     {.name = "Split",
      .label = "equal",
-     .opset = 13,
+     .since_version = 13,
      .outputs = 3,
      .attributes = {A_INT("axis", -1)},
      .inputs = {F32(5, 9)}},
     {.name = "Split",
      .label = "num_outputs",
-     .opset = 18,
+     .since_version = 18,
      .outputs = 4,
      .attributes = {A_INT("axis", 0), A_INT("num_outputs", 4)},
      .inputs = {F32(11, 3)}},
-    {.name = "Split", .label = "with_empty", .opset = 18, .outputs = 3, .inputs = {F32(5, 3), LIST(2, 0, 3)}},
-    {.name = "Split", .label = "one", .opset = 18, .outputs = 1, .inputs = {F32(5, 3), LIST(5)}},
-    {.name = "Split", .label = "int64", .opset = 13, .outputs = 2, .inputs = {I64_RANGE(-99, 99, 6, 3)}},
+    {.name = "Split", .label = "with_empty", .since_version = 18, .outputs = 3, .inputs = {F32(5, 3), LIST(2, 0, 3)}},
+    {.name = "Split", .label = "one", .since_version = 18, .outputs = 1, .inputs = {F32(5, 3), LIST(5)}},
+    {.name = "Split", .label = "int64", .since_version = 13, .outputs = 2, .inputs = {I64_RANGE(-99, 99, 6, 3)}},
     SPLIT_OF("int32", LEATI_REF_INT32, 2000000000, 0),
     SPLIT_OF("uint8", LEATI_REF_UINT8, 255, VIEW_SLICED | VIEW_OFFSET),
     SPLIT_OF("bool", LEATI_REF_BOOL, 1, 0),
@@ -284,13 +285,13 @@ static const leati_op_spec specs[] = {
     CASE("Pad", "edge", 25, ATTRIBUTES(A_STRING("mode", "edge")), F32(3, 5, 7), LIST(1, 2, 3, 0, 6, 1)),
     {.name = "Pad",
      .label = "wrap",
-     .opset = 19,
+     .since_version = 19,
      .optional = true,
      .attributes = {A_STRING("mode", "wrap")},
      .inputs = {F32(5, 7), LIST(2, 3, 1, 4)}},
     {.name = "Pad",
      .label = "wrap_crop",
-     .opset = 19,
+     .since_version = 19,
      .variants = VIEW_SLICED | VIEW_REVERSED,
      .optional = true,
      .attributes = {A_STRING("mode", "wrap")},
@@ -398,13 +399,13 @@ static const leati_op_spec specs[] = {
     MOVED("Shape", "bool", LEATI_REF_BOOL, 1, 13, 0, NO_MORE),
     {.name = "Size",
      .label = "float32",
-     .opset = 13,
+     .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .optional = true,
      .inputs = {F32(3, 5, 7)}},
-    {.name = "Size", .label = "scalar", .opset = 1, .optional = true, .inputs = {F32_SCALAR}},
-    {.name = "Size", .label = "empty", .opset = 25, .optional = true, .inputs = {F32(3, 0, 7)}},
+    {.name = "Size", .label = "scalar", .since_version = 1, .optional = true, .inputs = {F32_SCALAR}},
+    {.name = "Size", .label = "empty", .since_version = 25, .optional = true, .inputs = {F32(3, 0, 7)}},
     MOVED_TYPES("Size", 25, 0, NO_MORE),
     MOVED("Size", "int64", LEATI_REF_INT64, 2000000000, 13, 0, NO_MORE),
     MOVED("Size", "uint8", LEATI_REF_UINT8, 255, 13, 0, NO_MORE),

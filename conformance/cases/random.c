@@ -295,7 +295,7 @@ static bool create(trial *t) {
   for (uint32_t k = 0; k < draw->attribute_count; k++)
     attributes[k] = &draw->attributes[k];
   const leat_op_desc desc = {.struct_size = sizeof desc,
-                             .opset = draw->opset,
+                             .since_version = draw->since_version,
                              .name = draw->info->name,
                              .domain = draw->info->domain,
                              .attribute_count = draw->attribute_count,
@@ -463,7 +463,7 @@ static void check_reference(trial *t, const results *r) {
   for (uint32_t k = 0; k < draw->attribute_count; k++)
     attributes[k] = &draw->attributes[k];
   leati_ref_node node = {.name = draw->info->name,
-                         .opset = draw->opset,
+                         .since_version = draw->since_version,
                          .attribute_count = draw->attribute_count,
                          .attributes = attributes,
                          .input_count = draw->input_count,

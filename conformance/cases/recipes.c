@@ -284,7 +284,7 @@ static void split(leati_draw *d) {
   leati_draw_input(d, leati_draw_type(d, "T"), rank, dims);
   if (listed) {
     leati_draw_list(d, LEAT_TYPE_INT64, count, parts);
-  } else if (d->opset >= 18) {
+  } else if (d->since_version >= 18) {
     leati_draw_attribute_int(d, "num_outputs", count);
   }
   leati_draw_attribute_int(d, "axis", axis);
@@ -298,8 +298,8 @@ static void pad(leati_draw *d) {
   int64_t axes[RANK];
   int64_t pads[2 * RANK];
   any_input(d, "T", 1, 4, &rank, dims);
-  const int64_t mode = leati_draw_int(d, 0, d->opset >= 19 ? 3 : 2);
-  const bool listed = d->opset >= 18 && leati_draw_chance(d, 30);
+  const int64_t mode = leati_draw_int(d, 0, d->since_version >= 19 ? 3 : 2);
+  const bool listed = d->since_version >= 18 && leati_draw_chance(d, 30);
   const int32_t count = listed ? draw_axes(d, rank, axes) : rank;
   for (int32_t k = 0; k < count; k++) {
     int64_t left = dims[listed ? front(axes[k], rank) : k];
@@ -402,9 +402,9 @@ static void reshape(leati_draw *d) {
   }
   if (count > 0 && !zero && leati_draw_chance(d, 40))
     shape[leati_draw_int(d, 0, count - 1)] = -1;
-  if (d->opset >= 14)
+  if (d->since_version >= 14)
     leati_draw_attribute_int(d, "allowzero", 1);
-  if (zero && d->opset < 14) {
+  if (zero && d->since_version < 14) {
     /* A zero copies the dimension of the input. */
     count = rank;
     memcpy(shape, dims, sizeof shape);
@@ -417,7 +417,7 @@ static void flatten(leati_draw *d) {
   int64_t dims[RANK];
   any_input(d, "T", 0, RANK, &rank, dims);
   /* One behind the last is an axis here. */
-  const int64_t axis = leati_draw_int(d, d->opset >= 11 ? -rank : 0, rank);
+  const int64_t axis = leati_draw_int(d, d->since_version >= 11 ? -rank : 0, rank);
   if (rank == 0 || leati_draw_chance(d, 80))
     leati_draw_attribute_int(d, "axis", rank == 0 ? 0 : axis);
 }
@@ -556,9 +556,9 @@ static void draw_reduction(leati_draw *d) {
   if (leati_draw_chance(d, 60))
     leati_draw_attribute_string(d, "reduction",
                                 names[leati_draw_int(d, 0,
-                                                     d->opset >= 18   ? 4
-                                                     : d->opset >= 16 ? 2
-                                                                      : 0)]);
+                                                     d->since_version >= 18   ? 4
+                                                     : d->since_version >= 16 ? 2
+                                                                              : 0)]);
 }
 
 static void scatter_elements(leati_draw *d) {
@@ -604,7 +604,8 @@ static void gather_nd(leati_draw *d) {
   int64_t dims[RANK];
   int64_t shape[RANK];
   any_input(d, "T", 1, 5, &rank, dims);
-  const int32_t batch = d->opset >= 12 && leati_draw_chance(d, 40) ? (int32_t)leati_draw_int(d, 0, rank - 1) : 0;
+  const int32_t batch =
+      d->since_version >= 12 && leati_draw_chance(d, 40) ? (int32_t)leati_draw_int(d, 0, rank - 1) : 0;
   const int32_t tuple = (int32_t)leati_draw_int(d, 1, rank - batch);
   const bool nothing = leati_draw_count(tuple, dims + batch) == 0;
   int32_t count = 0;
@@ -674,7 +675,7 @@ static void arg_reduce(leati_draw *d) {
     leati_draw_attribute_int(d, "axis", draw_axis(d, rank));
   if (leati_draw_chance(d, 60))
     leati_draw_attribute_int(d, "keepdims", leati_draw_int(d, 0, 1));
-  if (d->opset >= 12 && leati_draw_chance(d, 60))
+  if (d->since_version >= 12 && leati_draw_chance(d, 60))
     leati_draw_attribute_int(d, "select_last_index", leati_draw_int(d, 0, 1));
 }
 
@@ -746,9 +747,9 @@ static void channel_norm(leati_draw *d) {
   }
   const uint64_t type = leati_draw_type(d, "T");
   leati_draw_input(d, type, rank, dims);
-  draw_gain(d, type, 1, grouped && d->opset < 21 ? &groups : &dims[1]);
+  draw_gain(d, type, 1, grouped && d->since_version < 21 ? &groups : &dims[1]);
   for (int k = 1; k < (batch ? 4 : 2); k++) {
-    leati_draw_tensor *parameter = leati_draw_input(d, type, 1, grouped && d->opset < 21 ? &groups : &dims[1]);
+    leati_draw_tensor *parameter = leati_draw_input(d, type, 1, grouped && d->since_version < 21 ? &groups : &dims[1]);
     if (k == 3) {
       /* No variance is negative. */
       draw_range(d, parameter, 1, 3);

@@ -333,7 +333,7 @@ static leat_op *new_split(leat_case_context *ctx, uint32_t outputs) {
   const leat_value_info info = {.struct_size = sizeof info, .ndim = 1, .dtype = LEAT_F32, .shape = shape};
   const leat_value_info *inputs[1] = {&info};
   const leat_op_desc desc = {.struct_size = sizeof desc,
-                             .opset = 13,
+                             .since_version = 13,
                              .name = "Split",
                              .domain = "",
                              .input_count = 1,

@@ -44,7 +44,7 @@ static void store(DLDataType dtype, uint32_t value, uint8_t *to) {
 leati_form leati_form_of_add(void) {
   static const leat_op_info add = {.struct_size = sizeof add, .name = "Add", .domain = "", .min_inputs = 2};
   return (leati_form){
-      .info = &add, .opset = 14, .inputs = 2, .dtype = dtypes[0], .ndim = shapes[0].ndim, .dims = {4, 6}};
+      .info = &add, .since_version = 14, .inputs = 2, .dtype = dtypes[0], .ndim = shapes[0].ndim, .dims = {4, 6}};
 }
 
 bool leati_form_is_add(const leati_form *form) {
@@ -64,7 +64,7 @@ void leati_describe(const leati_form *form, leati_description *out) {
       .struct_size = sizeof out->attribute, .type = LEAT_ATTRIBUTE_INT, .name = "leat_conformance", .i = 1};
   out->attributes[0] = &out->attribute;
   out->desc = (leat_op_desc){.struct_size = sizeof out->desc,
-                             .opset = form->opset,
+                             .since_version = form->since_version,
                              .name = form->info->name,
                              .domain = form->info->domain,
                              .attribute_count = 1,
@@ -97,7 +97,9 @@ static bool find_form(leat_case_context *ctx, const leat_op_info *info, uint32_t
       (info->host_outputs & 1) != 0 || info->min_outputs != 1)
     return false;
   *out = (leati_form){
-      .info = info, .opset = info->opset_max == UINT32_MAX ? info->opset_min : info->opset_max, .inputs = inputs};
+      .info = info,
+      .since_version = info->since_version_max == UINT32_MAX ? info->since_version_min : info->since_version_max,
+      .inputs = inputs};
   for (size_t shape = 0; shape < G_N_ELEMENTS(shapes); ++shape) {
     for (size_t type = 0; type < G_N_ELEMENTS(dtypes); ++type) {
       leati_description d;

@@ -19,7 +19,7 @@
 /** A form of an operator that the backend takes. */
 typedef struct leati_form {
   const leat_op_info *info; /**< its entry in the operator list */
-  uint32_t opset;           /**< one of the entry's */
+  uint32_t since_version;   /**< one of the entry's */
   uint32_t inputs;          /**< how many; all are alike */
   DLDataType dtype;         /**< of each input */
   int32_t ndim;             /**< of each input, 2 or more */

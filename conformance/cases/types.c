@@ -167,7 +167,7 @@ static bool is_listed(const leat_op_info *info, uint64_t type) {
   return (listed & type) != 0;
 }
 
-/* No operator takes inputs of a type that none of its type parameters lists. */
+/* No operator takes inputs of a type that none of its type constraints lists. */
 static void all_operators(leat_case_context *ctx, const void *data) {
   enum { INPUTS = 8 };
   leat_device *device = leati_fixture_device(ctx);
@@ -181,7 +181,7 @@ static void all_operators(leat_case_context *ctx, const void *data) {
       const leat_value_info value = {.struct_size = sizeof value, .ndim = -1, .dtype = types[type].dtype};
       const leat_value_info *inputs[INPUTS];
       const leat_op_desc desc = {.struct_size = sizeof desc,
-                                 .opset = info->opset_min,
+                                 .since_version = info->since_version_min,
                                  .name = info->name,
                                  .domain = info->domain,
                                  .input_count = MIN(MAX(info->min_inputs, 1), MIN(info->max_inputs, INPUTS)),

@@ -15,7 +15,7 @@
 /** An operator with its inputs, and room for its outputs. */
 typedef struct leati_ref_node {
   const char *name;                                /**< operator */
-  uint32_t opset;                                  /**< "since version" of the form in use */
+  uint32_t since_version;                          /**< "since version" of the form in use */
   uint32_t attribute_count;                        /**< elements of `attributes` */
   const leat_attribute *const *attributes;         /**< borrowed */
   uint32_t input_count;                            /**< elements of `inputs` */

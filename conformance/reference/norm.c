@@ -210,7 +210,7 @@ static bool run_group_norm(leati_ref_node *node) {
   }
   const int64_t length = x->count / (x->dims[0] * groups);
   const int64_t pixels = x->count / (x->dims[0] * channels);
-  const bool by_group = !instance && node->opset < 21;
+  const bool by_group = !instance && node->since_version < 21;
   for (int64_t group = 0; group < x->count / length; group++) {
     const moments m = measure(x, group * length, length, epsilon, false);
     for (int64_t at = group * length; at < (group + 1) * length; at++) {

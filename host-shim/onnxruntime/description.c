@@ -223,7 +223,7 @@ static OrtStatus *begin(leati_description *out, const leati_runtime *runtime, co
     return no_memory(runtime);
   }
   out->op.struct_size = sizeof(out->op);
-  out->op.opset = (uint32_t)since;
+  out->op.since_version = (uint32_t)since;
   out->op.name = info->name;
   out->op.domain = info->domain;
   out->op.input_count = (uint32_t)input_count;

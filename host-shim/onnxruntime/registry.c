@@ -58,7 +58,7 @@ static OrtStatus *name_kernel(const leati_runtime *runtime, OrtKernelDefBuilder 
 }
 
 #if ORT_API_VERSION >= 25
-/* Whether a schema knows a name for the type of some input or output: its type parameter, or, where the schema fixes
+/* Whether a schema knows a name for the type of some input or output: its type constraint, or, where the schema fixes
  * the type without a parameter, its own name. */
 static bool schema_knows_one(const OrtEpApi *ep, const OrtOpSchema *schema, const char *name, bool outputs,
                              const leati_runtime *runtime) {
@@ -91,14 +91,14 @@ static bool schemas_know(const leati_runtime *runtime, const leat_op_info *info,
   if (runtime->version < 25) {
     return true;
   }
-  for (int version = VERSION_OPEN_END; version >= (int)info->opset_min;) {
+  for (int version = VERSION_OPEN_END; version >= (int)info->since_version_min;) {
     OrtOpSchema *schema = NULL;
     if (!leati_status_drop(runtime, ep->GetOpSchema(info->name, version, info->domain, &schema)) || !schema) {
       return true;
     }
     int since = 0;
     bool read = leati_status_drop(runtime, ep->OpSchema_GetSinceVersion(schema, &since));
-    bool counts = since >= (int)info->opset_min && (uint32_t)since <= info->opset_max;
+    bool counts = since >= (int)info->since_version_min && (uint32_t)since <= info->since_version_max;
     bool known = !read || !counts || schema_knows_one(ep, schema, name, false, runtime) ||
                  schema_knows_one(ep, schema, name, true, runtime);
     ep->ReleaseOpSchema(schema);
@@ -122,7 +122,7 @@ static bool is_constraint(const leati_runtime *runtime, const leat_op_info *info
   if (!schemas_know(runtime, info, name)) {
     leati_log(runtime, NULL, ORT_LOGGING_LEVEL_VERBOSE,
               LEATI_PROVIDER_NAME ": %s: not all of its versions from %u to %u have a type '%s'", info->name,
-              info->opset_min, info->opset_max, name);
+              info->since_version_min, info->since_version_max, name);
     return false;
   }
 #else
@@ -151,9 +151,9 @@ static OrtStatus *constrain_types(const leati_runtime *runtime, OrtKernelDefBuil
 
 static OrtStatus *define_kernel(const leati_runtime *runtime, OrtKernelDefBuilder *builder, const leat_op_info *info) {
   const OrtEpApi *ep = runtime->ep;
-  OrtStatus *status =
-      name_kernel(runtime, builder, info->domain, info->name, (int)info->opset_min,
-                  info->opset_max > (uint32_t)VERSION_OPEN_END ? VERSION_OPEN_END : (int)info->opset_max);
+  OrtStatus *status = name_kernel(
+      runtime, builder, info->domain, info->name, (int)info->since_version_min,
+      info->since_version_max > (uint32_t)VERSION_OPEN_END ? VERSION_OPEN_END : (int)info->since_version_max);
   for (uint32_t i = 0; i < info->type_count && !status; i++) {
     if (is_constraint(runtime, info, info->types[i]->name)) {
       status = constrain_types(runtime, builder, info->types[i]);
@@ -188,8 +188,8 @@ static OrtStatus *add_operator(OrtKernelRegistry *kernels, leati_kernel_source *
     runtime->ep->ReleaseKernelDefBuilder(builder);
   }
   return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": registering %s of '%s', versions %u to %u",
-                             source->info->name, source->info->domain, source->info->opset_min,
-                             source->info->opset_max);
+                             source->info->name, source->info->domain, source->info->since_version_min,
+                             source->info->since_version_max);
 }
 
 /* The copies that ONNX Runtime inserts between its CPU provider and us: any tensor but one of strings. */
@@ -287,7 +287,7 @@ const leat_op_info *leati_registry_find(const leati_registry *registry, const ch
   }
   for (uint32_t i = 0; i < registry->source_count; i++) {
     const leat_op_info *info = registry->sources[i].info;
-    if (since >= 0 && (uint32_t)since >= info->opset_min && (uint32_t)since <= info->opset_max &&
+    if (since >= 0 && (uint32_t)since >= info->since_version_min && (uint32_t)since <= info->since_version_max &&
         strcmp(info->name, name) == 0 && strcmp(info->domain, domain) == 0) {
       return info;
     }

@@ -41,7 +41,7 @@ OrtStatus *leati_registry_kernels(leati_registry *registry, const OrtKernelRegis
 /** Finds an operator in the list.
  * @threads any, after leati_registry_kernels()
  * @param registry [in] the registry
- * @param domain [in] operator set; "ai.onnx" is another name of ""
+ * @param domain [in] of the operator; "ai.onnx" is another name of ""
  * @param name [in] operator
  * @param since its "since version"
  * @return the entry, or NULL */

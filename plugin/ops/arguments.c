@@ -85,7 +85,7 @@ int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, const uint6
 int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, const DLTensor *const *inputs,
                                       bool shapes_only, leat_error *err) {
   const leat_op_info *const info = &op->def->info;
-  uint64_t bound[LEATI_TYPE_PARAMETERS_MAX] = {0};
+  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   for (uint32_t i = 0; i < a->call.input_count; ++i) {
     leati_view *const view = &a->inputs[i];
     if (inputs[i] == NULL) {

@@ -36,7 +36,7 @@ static int32_t bool_broadcast_infer(const leat_op *op, const leati_call *call, l
 static int32_t mod_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
   (void)def;
   (void)device;
-  return leati_type_of(desc->inputs[0].dtype) != LEAT_TYPE_FLOAT32 || desc->opset >= 28 ||
+  return leati_type_of(desc->inputs[0].dtype) != LEAT_TYPE_FLOAT32 || desc->since_version >= 28 ||
                  leati_attr_int(desc, "fmod", 0) == 1
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,

@@ -192,7 +192,7 @@ static int32_t split_infer(const leat_op *op, const leati_call *call, leat_shape
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: 'split' has %" PRIu64 " elements for %u outputs",
                       split->count, call->output_count);
   }
-  if (split == NULL && leati_op_opset(op) < 18 && total % call->output_count != 0) {
+  if (split == NULL && leati_op_since_version(op) < 18 && total % call->output_count != 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Split: %" PRId64 " does not split into %u equal parts", total,
                       call->output_count);
   }

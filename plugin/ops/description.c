@@ -145,7 +145,7 @@ int32_t leati_description_import(const leat_op_desc *from, leati_description *ou
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc::inputs is NULL and input_count is %u",
                       desc.input_count);
   }
-  LEATI_TRY(leati_registry_find(desc.domain == NULL ? "" : desc.domain, desc.name, desc.opset, &out->def, err));
+  LEATI_TRY(leati_registry_find(desc.domain == NULL ? "" : desc.domain, desc.name, desc.since_version, &out->def, err));
   LEATI_TRY(leati_op_check_counts(&out->def->info, desc.input_count, desc.output_count, err));
   const size_t attribute_bytes = (size_t)desc.attribute_count * sizeof(leat_attribute);
   out->memory = leati_calloc(1, attribute_bytes + (size_t)desc.input_count * sizeof(leat_value_info) + 1);
@@ -155,7 +155,7 @@ int32_t leati_description_import(const leat_op_desc *from, leati_description *ou
   leat_attribute *const attributes = out->memory;
   leat_value_info *const inputs = (leat_value_info *)(void *)((unsigned char *)out->memory + attribute_bytes);
   out->desc = (leati_op_desc){
-      .opset = desc.opset,
+      .since_version = desc.since_version,
       .input_count = desc.input_count,
       .output_count = desc.output_count,
       .attributes = attributes,
@@ -167,7 +167,7 @@ int32_t leati_description_import(const leat_op_desc *from, leati_description *ou
         import_attribute(&out->def->info, desc.attributes[i], &attributes[out->desc.attribute_count], &known, err));
     out->desc.attribute_count += known ? 1 : 0;
   }
-  uint64_t bound[LEATI_TYPE_PARAMETERS_MAX] = {0};
+  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   for (uint32_t i = 0; i < desc.input_count; ++i) {
     LEATI_TRY(import_value(out->def, i, desc.inputs[i], &inputs[i], bound, err));
   }

@@ -13,7 +13,7 @@
 #define LEATI_TYPES_UNSIGNED (LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64)
 #define LEATI_TYPES_NUMBER (LEAT_TYPE_FLOAT32 | LEATI_TYPES_SIGNED | LEATI_TYPES_UNSIGNED)
 
-/** Type parameters of these families. */
+/** Type constraints of these families. */
 extern const leat_op_type leati_type_number;  /**< "T": LEATI_TYPES_NUMBER */
 extern const leat_op_type leati_type_bool_in; /**< "T": bool */
 

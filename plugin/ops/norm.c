@@ -372,7 +372,7 @@ static int32_t group_check(const leat_op *op, const leati_call *call, int64_t *o
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: num_groups is %lld, which does not divide %lld channels",
                       def->info.name, (long long)state->groups, (long long)channels);
   }
-  const int64_t parameters = def->param == GROUP && leati_op_opset(op) < 21 ? state->groups : channels;
+  const int64_t parameters = def->param == GROUP && leati_op_since_version(op) < 21 ? state->groups : channels;
   for (uint32_t i = 1; i < 3; ++i) {
     if (call->inputs[i].ndim != 1 || call->inputs[i].shape[0] != parameters) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: scale and bias must have shape [%lld]", def->info.name,
@@ -504,8 +504,8 @@ static int32_t batch_supports(const leati_op_def *def, leat_device *device, cons
            .create = softmax_create, .infer = softmax_infer, LEATI_KERNELS(LEATI_KERNELS_SOFTMAX),             \
            .plan = softmax_plan)
 /* The rest are attributes. */
-#define LAYER_NORM(name, domain, opset, which, inputs, outputs, ...)                                            \
-  LEATI_OP(name, domain, (opset, opset), inputs, outputs, LEATI_TYPES(&leati_type_float),                       \
+#define LAYER_NORM(name, domain, since_version, which, inputs, outputs, ...)                                    \
+  LEATI_OP(name, domain, (since_version, since_version), inputs, outputs, LEATI_TYPES(&leati_type_float),       \
            LEATI_ATTRIBUTES(__VA_ARGS__), .state_size = sizeof(layer_state), .param = (which), .least_rank = 1, \
            .supports = layer_supports, .create = layer_create, .infer = layer_infer,                            \
            LEATI_KERNELS(LEATI_KERNELS_NORM), .plan = layer_plan)

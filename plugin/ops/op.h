@@ -30,7 +30,7 @@ typedef struct leati_call {
 /** An operator as it stands in a model, after import: every field of every struct is there, and constants were checked.
  */
 typedef struct leati_op_desc {
-  uint32_t opset;
+  uint32_t since_version;
   uint32_t input_count, output_count;
   uint32_t attribute_count;
   const leat_attribute *attributes; /**< checked: names and types are those of the def */
@@ -102,7 +102,7 @@ extern const leati_op_family leati_resize_family;
 /** The operator's definition, device, version and state. */
 const leati_op_def *leati_op_def_of(const leat_op *op);
 leat_device *leati_op_device(const leat_op *op);
-uint32_t leati_op_opset(const leat_op *op);
+uint32_t leati_op_since_version(const leat_op *op);
 void *leati_op_state(leat_op *op);
 const void *leati_op_state_const(const leat_op *op);
 
@@ -116,12 +116,12 @@ const void *leati_op_state_const(const leat_op *op);
  *     LEATI_OP("Trilu", "", (14, 14), (1, 2), (1, 1), .info.host_inputs = 1u << 1,
  *              LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_ATTRIBUTES(&attribute_upper),
  *              LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(trilu_state), .create = trilu_create, ...) */
-#define LEATI_OP(name_, domain_, versions, inputs, outputs, ...)                                 \
-  {                                                                                              \
-    .info.struct_size = sizeof(leat_op_info), .info.name = (name_), .info.domain = (domain_),    \
-    .info.opset_min = LEATI_LEAST versions, .info.opset_max = LEATI_MOST versions,               \
-    .info.min_inputs = LEATI_LEAST inputs, .info.max_inputs = LEATI_MOST inputs,                 \
-    .info.min_outputs = LEATI_LEAST outputs, .info.max_outputs = LEATI_MOST outputs, __VA_ARGS__ \
+#define LEATI_OP(name_, domain_, versions, inputs, outputs, ...)                                   \
+  {                                                                                                \
+    .info.struct_size = sizeof(leat_op_info), .info.name = (name_), .info.domain = (domain_),      \
+    .info.since_version_min = LEATI_LEAST versions, .info.since_version_max = LEATI_MOST versions, \
+    .info.min_inputs = LEATI_LEAST inputs, .info.max_inputs = LEATI_MOST inputs,                   \
+    .info.min_outputs = LEATI_LEAST outputs, .info.max_outputs = LEATI_MOST outputs, __VA_ARGS__   \
   }
 #define LEATI_LEAST(least, most) (least)
 #define LEATI_MOST(least, most) (most)
@@ -146,7 +146,7 @@ const void *leati_op_state_const(const leat_op *op);
 #define LEATI_KERNELS(...)                            \
   .kernels = (const leati_kernel_set[]){__VA_ARGS__}, \
   .kernel_count = sizeof((const leati_kernel_set[]){__VA_ARGS__}) / sizeof(leati_kernel_set)
-/** A type parameter and an attribute as constants. */
+/** A type constraint and an attribute as constants. */
 #define LEATI_TYPE(variable, name_, types_) \
   const leat_op_type variable = {.struct_size = sizeof(leat_op_type), .name = (name_), .types = (types_)}
 #define LEATI_ATTRIBUTE(variable, name_, type_) \
@@ -159,7 +159,7 @@ const void *leati_op_state_const(const leat_op *op);
    LEAT_TYPE_INT32 | LEAT_TYPE_INT64 | LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64 |      \
    LEAT_TYPE_BOOL)
 
-/** Type parameters and attributes of several families. */
+/** Type constraints and attributes of several families. */
 extern const leat_op_type leati_type_float; /**< "T": float32 */
 extern const leat_op_type leati_type_moved; /**< "T": LEATI_TYPES_MOVED */
 extern const leat_op_type leati_type_int64; /**< "tensor(int64)" */

@@ -120,7 +120,7 @@ static int32_t check_size(const leati_op_def *def, const leati_view *view, const
  * while the host can still run the operator elsewhere. */
 static int32_t check_known(const leat_op *op, const leati_op_desc *desc, leat_error *err) {
   leati_arguments a;
-  uint64_t bound[LEATI_TYPE_PARAMETERS_MAX] = {0};
+  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   LEATI_TRY(leati_arguments_begin(op, &a, desc->input_count, desc->output_count, err));
   int32_t status = LEAT_OK;
   bool known = true;
@@ -189,7 +189,7 @@ static int32_t make_op(leat_device *device, const leat_op_desc *desc, leat_op **
   }
   if (status == LEAT_OK) {
     op->kind = LEATI_KIND_OP;
-    op->opset = in.desc.opset;
+    op->since_version = in.desc.since_version;
     op->def = in.def;
     op->device = device;
     status = in.def->create == NULL ? LEAT_OK : in.def->create(op, &in.desc, err);

@@ -12,8 +12,8 @@ const leati_op_def *leati_op_def_of(const leat_op *op) {
 leat_device *leati_op_device(const leat_op *op) {
   return op->device;
 }
-uint32_t leati_op_opset(const leat_op *op) {
-  return op->opset;
+uint32_t leati_op_since_version(const leat_op *op) {
+  return op->since_version;
 }
 void *leati_op_state(leat_op *op) {
   return op->state;
@@ -48,7 +48,7 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
   }
 }
 
-/* Which type parameter argument `i` has, by a def's list (NULL: all have 0; the last element stands for all that
+/* Which type constraint argument `i` has, by a def's list (NULL: all have 0; the last element stands for all that
  * follow). How long a list is follows from the highest count of arguments. */
 static uint32_t type_of_argument(const uint8_t *list, uint32_t max_count, uint32_t min_count, uint32_t i) {
   if (list == NULL) {

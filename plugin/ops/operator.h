@@ -11,12 +11,12 @@
 #include "ops/op.h"
 #include "ops/plan_cache.h"
 
-/** Type parameters of one operator at most. */
-#define LEATI_TYPE_PARAMETERS_MAX 8
+/** Type constraints of one operator at most. */
+#define LEATI_TYPE_CONSTRAINTS_MAX 8
 
 struct leat_op {
   leati_kind kind;
-  uint32_t opset;
+  uint32_t since_version;
   const leati_op_def *def;
   leat_device *device;
   leat_op *previous, *next; /**< in the device's list; guarded by its lock */
@@ -39,11 +39,11 @@ static inline bool leati_op_is_host(uint64_t mask, uint32_t i) {
   return i < 64 && (mask >> i & 1u) != 0;
 }
 
-/** Checks the type of input `i` and remembers it by its type parameter in `bound[LEATI_TYPE_PARAMETERS_MAX]`, which
+/** Checks the type of input `i` and remembers it by its type constraint in `bound[LEATI_TYPE_CONSTRAINTS_MAX]`, which
  * starts as zeros.
  * @errors NOT_SUPPORTED, INVALID_ARGUMENT: an earlier input says another one */
 int32_t leati_op_bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err);
-/** Which type parameter output `o` has. */
+/** Which type constraint output `o` has. */
 uint32_t leati_op_output_type(const leati_op_def *def, uint32_t o);
 
 /** Says that an operator has not so many inputs or outputs.

@@ -417,12 +417,12 @@ static int32_t arg_create(leat_op *op, const leati_op_desc *desc, leat_error *er
   return LEAT_OK;
 }
 
-/* The spec names no type parameter for the output, so that its type does too. */
+/* The spec names no type constraint for the output, so that its type does too. */
 static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-/* The form with an attribute, until opset 17 (12 for ReduceSum). */
+/* The form with an attribute, until version 17 (12 for ReduceSum). */
 #define REDUCE_BY_ATTRIBUTE(name, versions, types_, reduction)                                           \
   LEATI_OP(name, "", versions, (1, 1), (1, 1), LEATI_TYPES(&types_),                                     \
            LEATI_ATTRIBUTES(&attribute_axes, &attribute_keepdims), .state_size = sizeof(reduce_state),   \

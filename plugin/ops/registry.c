@@ -38,26 +38,29 @@ const leati_op_def *leati_registry_get(uint32_t index) {
 static void versions_add(char *text, size_t size, const leat_op_info *info) {
   const size_t used = strlen(text);
   char range[32];
-  leati_range_text(info->opset_min, info->opset_max, UINT32_MAX, range);
+  leati_range_text(info->since_version_min, info->since_version_max, UINT32_MAX, range);
   (void)snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", range);
 }
 
-static int32_t fail_version(const char *name, uint32_t opset, const char *versions, uint32_t before, leat_error *err) {
+static int32_t fail_version(const char *name, uint32_t since_version, const char *versions, uint32_t before,
+                            leat_error *err) {
   if (before == 0) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                      "operator %s of version %u is not supported; its versions here: %s. leat_op_desc::opset is the "
-                      "\"since version\" of its definition, not the model's operator set",
-                      name, opset, versions);
+    return leati_fail(
+        err, LEAT_ERROR_NOT_SUPPORTED,
+        "operator %s of version %u is not supported; its versions here: %s. leat_op_desc::since_version is the "
+        "\"since version\" of its definition, not the model's operator set",
+        name, since_version, versions);
   }
   char later[32];
-  leati_range_text(before + 1, opset, 0, later);
-  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                    "operator %s of version %u is not supported; its versions here: %s. leat_op_desc::opset is the "
-                    "\"since version\" of its definition: %u in a model of operator set %u, unless %s changed it",
-                    name, opset, versions, before, opset, later);
+  leati_range_text(before + 1, since_version, 0, later);
+  return leati_fail(
+      err, LEAT_ERROR_NOT_SUPPORTED,
+      "operator %s of version %u is not supported; its versions here: %s. leat_op_desc::since_version is the "
+      "\"since version\" of its definition: %u in a model of operator set %u, unless %s changed it",
+      name, since_version, versions, before, since_version, later);
 }
 
-int32_t leati_registry_find(const char *domain, const char *name, uint32_t opset, const leati_op_def **out,
+int32_t leati_registry_find(const char *domain, const char *name, uint32_t since_version, const leati_op_def **out,
                             leat_error *err) {
   char versions[128] = ""; /* of the operator, if the one asked for is not found */
   uint32_t before = 0;     /* the highest of them below that */
@@ -67,16 +70,18 @@ int32_t leati_registry_find(const char *domain, const char *name, uint32_t opset
       if (strcmp(def->info.name, name) != 0 || strcmp(def->info.domain, domain) != 0) {
         continue;
       }
-      if (opset >= def->info.opset_min && opset <= def->info.opset_max) {
+      if (since_version >= def->info.since_version_min && since_version <= def->info.since_version_max) {
         *out = def;
         return LEAT_OK;
       }
       versions_add(versions, sizeof(versions), &def->info);
-      before = def->info.opset_max < opset && def->info.opset_max > before ? def->info.opset_max : before;
+      before = def->info.since_version_max < since_version && def->info.since_version_max > before
+                   ? def->info.since_version_max
+                   : before;
     }
   }
   if (versions[0] != '\0') {
-    return fail_version(name, opset, versions, before, err);
+    return fail_version(name, since_version, versions, before, err);
   }
   return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "operator '%s' of domain '%s' is not supported", name, domain);
 }

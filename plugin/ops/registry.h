@@ -10,9 +10,9 @@
 uint32_t leati_registry_count(void);
 /** Entry `index` of the list, or NULL. */
 const leati_op_def *leati_registry_get(uint32_t index);
-/** The entry of an operator of this domain for `opset`.
+/** The entry of an operator of this domain for `since_version`.
  * @errors NOT_SUPPORTED */
-int32_t leati_registry_find(const char *domain, const char *name, uint32_t opset, const leati_op_def **out,
+int32_t leati_registry_find(const char *domain, const char *name, uint32_t since_version, const leati_op_def **out,
                             leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_REGISTRY_H_ */

@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
   const leat_value_info input = {.struct_size = sizeof(input), .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = shape};
   const leat_value_info *const inputs[] = {&input, &input};
   const leat_op_desc desc = {.struct_size = sizeof(desc),
-                             .opset = 14,
+                             .since_version = 14,
                              .name = "Add",
                              .domain = "",
                              .input_count = 2,

@@ -48,8 +48,12 @@ void scene_call_everything(const scene_host *host, leat_stream *stream, leat_eve
   const DLTensor *const inputs[] = {&there, &there}, *const outputs[] = {&there};
   const leat_value_info vector = {.struct_size = sizeof(vector), .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = shape};
   const leat_value_info *const infos[] = {&vector, &vector};
-  const leat_op_desc desc = {
-      .struct_size = sizeof(desc), .opset = 14, .name = "Add", .input_count = 2, .output_count = 1, .inputs = infos};
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .since_version = 14,
+                             .name = "Add",
+                             .input_count = 2,
+                             .output_count = 1,
+                             .inputs = infos};
   leat_device *opened;
   leat_stream *some_stream;
   leat_event *some_event;

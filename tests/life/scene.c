@@ -34,8 +34,12 @@ void scene_open(scene_host *host) {
       host->api->pool != NULL && host->api->pool->info(host->device, &pool, NULL) != LEAT_ERROR_NOT_SUPPORTED;
   const leat_value_info vector = {.struct_size = sizeof(vector), .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = shape};
   const leat_value_info *const inputs[] = {&vector, &vector};
-  const leat_op_desc desc = {
-      .struct_size = sizeof(desc), .opset = 14, .name = "Add", .input_count = 2, .output_count = 1, .inputs = inputs};
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .since_version = 14,
+                             .name = "Add",
+                             .input_count = 2,
+                             .output_count = 1,
+                             .inputs = inputs};
   SCENE_OK(host->api->op->create(host->device, &desc, &host->add, &err));
 }
 

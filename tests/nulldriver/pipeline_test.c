@@ -57,12 +57,16 @@ static void a_device_without_a_cache_computes(void **state) {
 }
 
 /* The description of an operator of one input, a vector, and one output. */
-static int32_t ask_for(const char *name, uint32_t opset, DLDataType dtype, leat_error *said) {
+static int32_t ask_for(const char *name, uint32_t since_version, DLDataType dtype, leat_error *said) {
   const int64_t unknown[1] = {-1};
   const leat_value_info vector = {.struct_size = sizeof(vector), .ndim = 1, .dtype = dtype, .shape = unknown};
   const leat_value_info *const inputs[1] = {&vector};
-  const leat_op_desc desc = {
-      .struct_size = sizeof(desc), .opset = opset, .name = name, .input_count = 1, .output_count = 1, .inputs = inputs};
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .since_version = since_version,
+                             .name = name,
+                             .input_count = 1,
+                             .output_count = 1,
+                             .inputs = inputs};
   leat_op *op = NULL;
   const int32_t status = h.api->op->supports(h.device, &desc, said);
   assert_int_equal(h.api->op->create(h.device, &desc, &op, NULL), status);

@@ -406,8 +406,12 @@ static void open_relu(worker *w) {
   const leat_value_info vector = {
       .struct_size = sizeof(vector), .ndim = 1, .dtype = {.code = kDLFloat, .bits = 32, .lanes = 1}, .shape = unknown};
   const leat_value_info *const inputs[1] = {&vector};
-  const leat_op_desc desc = {
-      .struct_size = sizeof(desc), .opset = 14, .name = "Relu", .input_count = 1, .output_count = 1, .inputs = inputs};
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .since_version = 14,
+                             .name = "Relu",
+                             .input_count = 1,
+                             .output_count = 1,
+                             .inputs = inputs};
   CALL(h.api->op->create(h.device, &desc, &w->relu, &err));
 }
 

@@ -230,8 +230,12 @@ static leat_op *make_negation(void) {
   const leat_value_info vector = {
       .struct_size = sizeof(vector), .ndim = 1, .dtype = {.code = kDLFloat, .bits = 32, .lanes = 1}, .shape = unknown};
   const leat_value_info *const inputs[1] = {&vector};
-  const leat_op_desc desc = {
-      .struct_size = sizeof(desc), .opset = 13, .name = "Neg", .input_count = 1, .output_count = 1, .inputs = inputs};
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .since_version = 13,
+                             .name = "Neg",
+                             .input_count = 1,
+                             .output_count = 1,
+                             .inputs = inputs};
   leat_op *op;
   assert_ok(h.api->op->create(h.device, &desc, &op, &err));
   return op;

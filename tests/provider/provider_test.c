@@ -834,7 +834,7 @@ static void test_options(void **state) {
 /* ---- The operator list --------------------------------------------------------------------------------------------
  */
 
-/* Whether the schema has that name for the type of an input or output: the type parameter, or the input's own name
+/* Whether the schema has that name for the type of an input or output: the type constraint, or the input's own name
  * where there is no parameter. */
 static bool names_type(const OrtEpApi *ep, const OrtOpSchema *schema, const char *name) {
   size_t counts[2] = {0};
@@ -865,9 +865,9 @@ static bool names_type(const OrtEpApi *ep, const OrtOpSchema *schema, const char
  * the list's mistakes. */
 static bool some_version_names_type(const OrtEpApi *ep, const leat_op_info *info, const char *name) {
   const int newest = 25;
-  int last = info->opset_max < (uint32_t)newest ? (int)info->opset_max : newest;
+  int last = info->since_version_max < (uint32_t)newest ? (int)info->since_version_max : newest;
   bool any = false;
-  for (int version = (int)info->opset_min; version <= last; version++) {
+  for (int version = (int)info->since_version_min; version <= last; version++) {
     OrtOpSchema *schema = NULL;
     ort_fixture_check(&fixture, ep->GetOpSchema(info->name, version, info->domain, &schema), info->name);
     any = any || schema;
@@ -897,8 +897,8 @@ static void test_operator_list_names_types_as_the_schemas_do(void **state) {
     for (uint32_t j = 0; j < info->type_count; j++) {
       const char *name = info->types[j]->name;
       if (!strchr(name, '(') && !some_version_names_type(fixture.ort->GetEpApi(), info, name)) {
-        fprintf(stderr, "%s, versions %u to %u: no schema has a type '%s'\n", info->name, info->opset_min,
-                info->opset_max, name);
+        fprintf(stderr, "%s, versions %u to %u: no schema has a type '%s'\n", info->name, info->since_version_min,
+                info->since_version_max, name);
         unknown++;
       }
     }

@@ -28,7 +28,7 @@ typedef struct small {
 
 typedef struct scene {
   const char *name;
-  uint32_t opset;
+  uint32_t since_version;
   bool fmod;
   const char *said; /* NULL: nothing is wrong */
   uint32_t input_count;
@@ -212,7 +212,7 @@ static int32_t put(fixture *f, const scene *s, leat_stream *stream, unsigned cha
   }
   const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .name = s->name,
-                             .opset = s->opset,
+                             .since_version = s->since_version,
                              .input_count = s->input_count,
                              .inputs = described,
                              .output_count = 1,

@@ -244,7 +244,7 @@ static void test_list(void **state) {
     assert_int_equal(leati_op_table.info(i, &info, &err), LEAT_OK);
     assert_int_equal(info->struct_size, sizeof(*info));
     assert_true(info->name != NULL && info->domain != NULL && info->name[0] != '\0');
-    assert_true(info->opset_min >= 1 && info->opset_min <= info->opset_max);
+    assert_true(info->since_version_min >= 1 && info->since_version_min <= info->since_version_max);
     assert_true(info->min_inputs <= info->max_inputs && info->min_outputs <= info->max_outputs);
     assert_true(info->min_outputs >= 1 && info->type_count >= 1 && info->reserved == 0);
     for (uint32_t t = 0; t < info->type_count; ++t) {
@@ -259,7 +259,8 @@ static void test_list(void **state) {
       const leat_op_info *other = NULL;
       assert_int_equal(leati_op_table.info(j, &other, &err), LEAT_OK);
       const bool same = strcmp(info->name, other->name) == 0 && strcmp(info->domain, other->domain) == 0;
-      assert_false(same && info->opset_min <= other->opset_max && other->opset_min <= info->opset_max);
+      assert_false(same && info->since_version_min <= other->since_version_max &&
+                   other->since_version_min <= info->since_version_max);
     }
   }
   const leat_op_info *info = NULL;
@@ -276,7 +277,7 @@ static void test_wrong_handles(void **state) {
   _Alignas(128) static const uint64_t room[66] = {0, 0x1234};
   const uint64_t *const junk = &room[1];
   leat_op *op = NULL;
-  const leat_op_desc desc = {.struct_size = sizeof(desc), .name = "Add", .opset = 14};
+  const leat_op_desc desc = {.struct_size = sizeof(desc), .name = "Add", .since_version = 14};
   assert_int_equal(leati_op_table.create(NULL, &desc, &op, &err), LEAT_ERROR_INVALID_ARGUMENT);
   assert_int_equal(leati_op_table.supports((leat_device *)(void *)(uintptr_t)junk, &desc, &err),
                    LEAT_ERROR_INVALID_ARGUMENT);
@@ -295,22 +296,23 @@ static void test_words(void **state) {
     leat_op_desc desc;
     const char *text;
   } cases[] = {
-      {{.name = "MatMul", .opset = 17, .output_count = 1},
+      {{.name = "MatMul", .since_version = 17, .output_count = 1},
        "operator MatMul of version 17 is not supported; its versions here: 9 to 13. "},
-      {{.name = "MatMul", .opset = 17, .output_count = 1},
+      {{.name = "MatMul", .since_version = 17, .output_count = 1},
        "13 in a model of operator set 17, unless 14 to 17 changed it"},
-      {{.name = "MatMul", .opset = 14, .output_count = 1}, "13 in a model of operator set 14, unless 14 changed it"},
-      {{.name = "MatMul", .opset = 1, .output_count = 1},
+      {{.name = "MatMul", .since_version = 14, .output_count = 1},
+       "13 in a model of operator set 14, unless 14 changed it"},
+      {{.name = "MatMul", .since_version = 1, .output_count = 1},
        "is the \"since version\" of its definition, not the model's"},
-      {{.name = "Gelu", .opset = 21, .output_count = 1}, "its versions here: 20. "},
-      {{.name = "MatMul", .opset = 13, .input_count = 3, .output_count = 1},
+      {{.name = "Gelu", .since_version = 21, .output_count = 1}, "its versions here: 20. "},
+      {{.name = "MatMul", .since_version = 13, .input_count = 3, .output_count = 1},
        "leat_op_desc::inputs is NULL and input_count is 3"},
-      {{.name = "MatMul", .opset = 13, .attribute_count = 2},
+      {{.name = "MatMul", .since_version = 13, .attribute_count = 2},
        "leat_op_desc::attributes is NULL and attribute_count is 2"},
-      {{.opset = 13}, "leat_op_desc::name is NULL"},
-      {{.name = "MatMul", .opset = 13, .output_count = 1}, "MatMul: 0 inputs; it takes 2"},
-      {{.name = "Clip", .opset = 13, .output_count = 1}, "Clip: 0 inputs; it takes 1 to 3"},
-      {{.name = "Concat", .opset = 13, .output_count = 1}, "Concat: 0 inputs; it takes 1 and more"},
+      {{.since_version = 13}, "leat_op_desc::name is NULL"},
+      {{.name = "MatMul", .since_version = 13, .output_count = 1}, "MatMul: 0 inputs; it takes 2"},
+      {{.name = "Clip", .since_version = 13, .output_count = 1}, "Clip: 0 inputs; it takes 1 to 3"},
+      {{.name = "Concat", .since_version = 13, .output_count = 1}, "Concat: 0 inputs; it takes 1 and more"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
     leat_error err = fresh_error();

@@ -101,14 +101,14 @@ static void fill(const place *p, int block, float *out) {
   copy(p, block, out, true);
 }
 
-static leat_op *make(const place *p, const char *name, uint32_t opset, uint32_t inputs) {
+static leat_op *make(const place *p, const char *name, uint32_t since_version, uint32_t inputs) {
   static const leat_value_info data = {.struct_size = sizeof(data), .ndim = -1, .dtype = {kDLFloat, 32, 1}};
   static const leat_value_info sizes = {.struct_size = sizeof(sizes), .ndim = -1, .dtype = {kDLInt, 64, 1}};
   const bool sliced = strcmp(name, "Slice") == 0;
   const leat_value_info *const infos[] = {&data, sliced ? &sizes : &data, &sizes};
   const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .name = name,
-                             .opset = opset,
+                             .since_version = since_version,
                              .input_count = inputs,
                              .inputs = infos,
                              .output_count = 1};

@@ -48,7 +48,7 @@ static leati_ref_node run(const char *name, const leat_attribute *attribute, lea
     pointers[k] = inputs[k].f != NULL || inputs[k].i != NULL ? &inputs[k] : NULL;
   }
   leati_ref_node node = {.name = name,
-                         .opset = 18,
+                         .since_version = 18,
                          .attribute_count = attribute != NULL,
                          .attributes = &attribute,
                          .input_count = count,

@@ -93,7 +93,7 @@ static int32_t ask(const fixture *f, DLDataType dtype, const leat_attribute *att
   const leat_value_info info = {.struct_size = sizeof(info), .ndim = 1, .dtype = dtype, .shape = shape};
   const leat_value_info *const inputs[1] = {&info};
   const leat_op_desc desc = {.struct_size = sizeof(desc),
-                             .opset = 13,
+                             .since_version = 13,
                              .name = "Identity",
                              .attribute_count = attribute != NULL ? 1 : 0,
                              .input_count = 1,
@@ -135,7 +135,7 @@ static void test_attribute_types_are_named(void **state) {
                                .lengths = lengths};
   const leat_attribute *const attributes[1] = {&perm};
   const leat_op_desc desc = {.struct_size = sizeof(desc),
-                             .opset = 13,
+                             .since_version = 13,
                              .name = "Transpose",
                              .attribute_count = 1,
                              .input_count = 1,

@@ -20,11 +20,11 @@ static leat_value_info value_info(DLDataType type, int32_t ndim) {
   return (leat_value_info){.struct_size = sizeof(leat_value_info), .ndim = ndim, .dtype = type, .shape = unknown};
 }
 
-static gboolean make_op(leati_rig *rig, const char *name, uint32_t opset, const leat_value_info *const *inputs,
+static gboolean make_op(leati_rig *rig, const char *name, uint32_t since_version, const leat_value_info *const *inputs,
                         uint32_t count, leat_op **out, GError **error) {
   leat_error err = LEATI_RIG_ERROR;
   const leat_op_desc desc = {.struct_size = sizeof(desc),
-                             .opset = opset,
+                             .since_version = since_version,
                              .name = name,
                              .input_count = count,
                              .output_count = 1,
