@@ -16,8 +16,8 @@
 #include "leat_build_id.h"
 #include "memory/memory.h"
 #include "ops/op_table.h"
+#include "streams/dlpack.h"
 #include "streams/event.h"
-#include "streams/exchange.h"
 #include "streams/free_streams.h"
 #include "streams/memory_table.h"
 #include "streams/pool.h"
@@ -176,7 +176,7 @@ static int32_t device_close(leat_device *device, leat_error *err) {
   if (last) {
     /* Nobody else may use the device any more, so waiting under the lock, for threads that have ended and for the
      * device, keeps nobody but other openers, who must wait for it. */
-    leati_exports_close(device);
+    leati_dlpack_close(device);
     leati_pool_destroy(device);
     (void)device->vk.DeviceWaitIdle(device->vk.handle);
     leati_ops_destroy(device);

@@ -21,7 +21,7 @@
 /** Ranks, lowest first: whoever holds one may take those below it in this list. */
 typedef enum leati_rank {
   LEATI_RANK_BACKEND = 1,    /**< devices known and open (backend.c) */
-  LEATI_RANK_EXPORTS,        /**< tensors given out by DLPack against the closing of devices (streams/exchange.c) */
+  LEATI_RANK_EXPORTS,        /**< tensors given out by DLPack against the closing of devices (streams/dlpack.c) */
   LEATI_RANK_THREADS,        /**< pools to which ending threads release streams (streams/pool.c) */
   LEATI_RANK_STREAM,         /**< one stream's open list (streams/stream.c) */
   LEATI_RANK_EVENT,          /**< what one event stands for (streams/event.c) */
@@ -36,7 +36,7 @@ typedef enum leati_rank {
   LEATI_RANK_TIMELINE,       /**< one timeline's submissions in flight (timeline/timeline.c) */
   LEATI_RANK_FREE_TIMELINES, /**< timelines that no stream has (timeline/timeline.c) */
   LEATI_RANK_STAGING,        /**< free staging chunks (device/chunk.c) */
-  LEATI_RANK_CLOCK,          /**< free timestamp queries (streams/clock.c) */
+  LEATI_RANK_TIMESTAMPS,     /**< free timestamp queries (streams/timestamp.c) */
   LEATI_RANK_FIRST,          /**< the first submission to each queue (streams/group.c) */
   LEATI_RANK_FINDING,        /**< what guarding found and nobody was told yet (device/finding.c) */
 } leati_rank;

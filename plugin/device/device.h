@@ -40,7 +40,7 @@ struct leati_ops;
 struct leati_timeline;
 struct leati_semaphore;
 struct leati_lanes;
-struct leati_clock;
+struct leati_timestamps;
 struct leati_pool;
 
 /** An open device. Fields without a word are immutable while it is open. */
@@ -76,7 +76,7 @@ struct leat_device {
   struct leati_memory *memory;                         /**< memory/memory.c */
   struct leati_pipelines *pipelines;                   /**< device/pipeline.c */
   struct leati_lanes *lanes;                           /**< streams/lane.c */
-  struct leati_clock *clock;                           /**< streams/clock.c; NULL: no timestamps */
+  struct leati_timestamps *timestamps;                 /**< streams/timestamp.c; NULL: no timestamps */
   struct leati_streams *streams;                       /**< streams/free_streams.c */
   struct leati_pool *pool;                             /**< streams/pool.c */
   struct leati_ops *ops;                               /**< ops/op_table.c */

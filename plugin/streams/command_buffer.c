@@ -154,7 +154,7 @@ static void write_command(const leat_device *device, VkCommandBuffer commands, c
       vk->CmdCopyBuffer(commands, command->copy.from, command->copy.to, 1, &command->copy.region);
       break;
     case LEATI_COMMAND_TIMESTAMP:
-      leati_clock_record(device, commands, command->timestamp);
+      leati_timestamp_record(device, commands, command->timestamp);
       break;
     case LEATI_COMMAND_DISPATCH:
       if (command->dispatch.pipeline != *inout_bound) {

@@ -16,7 +16,7 @@
 #include <leat/backend.h>
 
 #include "device/device.h"
-#include "streams/clock.h"
+#include "streams/timestamp.h"
 #include "timeline/timeline.h"
 
 typedef enum leati_command_kind {

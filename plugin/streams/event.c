@@ -45,7 +45,7 @@ static int32_t event_create(leat_device *device, uint64_t flags, leat_event **ou
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "event flags 0x%llx are unknown", (unsigned long long)flags);
   }
   const bool timed = (flags & LEAT_EVENT_TIMING) != 0;
-  if (timed && device->clock == NULL) {
+  if (timed && device->timestamps == NULL) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "the driver has no timestamps on compute queues");
   }
   return leati_events_take(device, timed, out, err);
@@ -63,9 +63,9 @@ static int32_t event_destroy(leat_event *event, leat_error *err) {
 /* Takes a query that is ready to be written, or waits for memory to make some. */
 static int32_t take_tick(leat_device *device, leati_timestamp **out, leat_error *err) {
   uint32_t tries = 0;
-  int32_t status = leati_clock_take(device, out, err);
+  int32_t status = leati_timestamp_take(device, out, err);
   while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_streams_await_memory(device, &tries)) {
-    status = leati_clock_take(device, out, err);
+    status = leati_timestamp_take(device, out, err);
   }
   return status;
 }
@@ -79,14 +79,14 @@ int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *e
   }
   const int32_t status = leati_stream_mark(stream, timestamp, &timeline, &value, err);
   if (timeline == NULL) {
-    leati_clock_release(event->device, timestamp);
+    leati_timestamp_release(event->device, timestamp);
     return status;
   }
   /* Also when the stream failed: the event then stands for work that never runs, and its waiters get the failure. */
   leati_mutex_lock(&event->lock);
   leati_timeline_watch(timeline, value, &event->watch);
   event->stream = stream;
-  leati_clock_release(event->device, event->timestamp);
+  leati_timestamp_release(event->device, event->timestamp);
   event->timestamp = timestamp;
   leati_mutex_unlock(&event->lock);
   leati_timeline_release(timeline);
@@ -187,7 +187,7 @@ static int32_t read_timestamp(leat_event *event, leati_reading *out, leat_error 
   /* Recorded anew meanwhile, it may stand for work that is under way. */
   const bool same = event->watch.timeline == timeline && event->watch.value == value;
   if (same) {
-    *out = leati_clock_read(event->timestamp);
+    *out = leati_timestamp_read(event->timestamp);
   }
   leati_mutex_unlock(&event->lock);
   return same ? LEAT_OK : leati_fail(err, LEAT_ERROR_NOT_READY, "the event was recorded anew meanwhile");
@@ -202,7 +202,7 @@ static int32_t event_elapsed(leat_event *start, leat_event *end, double *out_ns,
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       out_ns == NULL ? "out_ns is NULL" : "the events belong to different devices");
   }
-  return leati_clock_elapsed(start->device, from, to, out_ns, err);
+  return leati_timestamp_elapsed(start->device, from, to, out_ns, err);
 }
 
 static int32_t event_export_sync_fd(leat_event *event, int32_t *out_fd, leat_error *err) {

@@ -8,7 +8,7 @@
 #include <leat/backend.h>
 
 #include "device/device.h"
-#include "streams/clock.h"
+#include "streams/timestamp.h"
 #include "timeline/timeline.h"
 
 struct leat_event {

@@ -4,10 +4,10 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "memory/memory.h"
-#include "streams/clock.h"
 #include "streams/event.h"
 #include "streams/lane.h"
 #include "streams/stream_state.h"
+#include "streams/timestamp.h"
 #include "streams/wait.h"
 
 /* How often a thread waits for memory that others take before it. */
@@ -37,7 +37,7 @@ int32_t leati_streams_create(leat_device *device, leat_error *err) {
   leati_timelines_create(device);
   device->streams = streams;
   if (device->physical->timestamp_bits != 0 && device->physical->has_query_reset) {
-    LEATI_TRY(leati_clock_create(device, err));
+    LEATI_TRY(leati_timestamps_create(device, err));
   }
   return leati_lanes_create(device, err);
 }
@@ -63,7 +63,7 @@ void leati_streams_destroy(leat_device *device) {
     leati_free(block);
   }
   leati_lanes_destroy(device);
-  leati_clock_destroy(device);
+  leati_timestamps_destroy(device);
   leati_mutex_destroy(&streams->lock);
   leati_free(streams);
   device->streams = NULL;
@@ -245,7 +245,7 @@ void leati_events_release(leat_event *event) {
   struct leati_streams *const streams = event->device->streams;
   leati_mutex_lock(&event->lock);
   leati_timeline_unwatch(&event->watch);
-  leati_clock_release(event->device, event->timestamp);
+  leati_timestamp_release(event->device, event->timestamp);
   event->timestamp = NULL;
   leati_mutex_unlock(&event->lock);
   leati_mutex_lock(&streams->lock);

@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "memory/memory.h"
 #include "memory/tensor.h"
-#include "streams/exchange.h"
+#include "streams/dlpack.h"
 #include "streams/extent.h"
 #include "streams/free_streams.h"
 #include "streams/recorder.h"
@@ -172,8 +172,8 @@ const leat_memory_api leati_memory_table = {
     .classes = memory_classes,
     .reset_peaks = memory_reset_peaks,
     .trim = memory_trim,
-    .export_dlpack = leati_exchange_export,
-    .import_dlpack = leati_exchange_import,
-    .export_dlpack_unversioned = leati_exchange_export_unversioned,
-    .import_dlpack_unversioned = leati_exchange_import_unversioned,
+    .export_dlpack = leati_dlpack_export,
+    .import_dlpack = leati_dlpack_import,
+    .export_dlpack_unversioned = leati_dlpack_export_unversioned,
+    .import_dlpack_unversioned = leati_dlpack_import_unversioned,
 };

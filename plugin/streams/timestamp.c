@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "streams/clock.h"
+#include "streams/timestamp.h"
 
 #include "core/status.h"
 #include "device/device.h"
@@ -15,18 +15,18 @@ typedef struct timestamp_block {
   leati_timestamp timestamps[TIMESTAMPS_PER_BLOCK];
 } timestamp_block;
 
-struct leati_clock {
+struct leati_timestamps {
   leati_mutex lock; /* guards everything below, and the fields of the queries that are free */
   timestamp_block *blocks;
   leati_timestamp *free; /* passed or not: the thread that takes one looks */
 };
 
-int32_t leati_clock_create(leat_device *device, leat_error *err) {
-  device->clock = leati_calloc(1, sizeof(*device->clock));
-  if (device->clock == NULL) {
+int32_t leati_timestamps_create(leat_device *device, leat_error *err) {
+  device->timestamps = leati_calloc(1, sizeof(*device->timestamps));
+  if (device->timestamps == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for timestamps");
   }
-  leati_mutex_init(&device->clock->lock, LEATI_RANK_CLOCK);
+  leati_mutex_init(&device->timestamps->lock, LEATI_RANK_TIMESTAMPS);
   return LEAT_OK;
 }
 
@@ -38,19 +38,19 @@ static void destroy_block(leat_device *device, timestamp_block *block) {
   leati_free(block);
 }
 
-void leati_clock_destroy(leat_device *device) {
-  struct leati_clock *const clock = device->clock;
-  if (clock == NULL) {
+void leati_timestamps_destroy(leat_device *device) {
+  struct leati_timestamps *const all = device->timestamps;
+  if (all == NULL) {
     return;
   }
-  while (clock->blocks != NULL) {
-    timestamp_block *const block = clock->blocks;
-    clock->blocks = block->next;
+  while (all->blocks != NULL) {
+    timestamp_block *const block = all->blocks;
+    all->blocks = block->next;
     destroy_block(device, block);
   }
-  leati_mutex_destroy(&clock->lock);
-  leati_free(clock);
-  device->clock = NULL;
+  leati_mutex_destroy(&all->lock);
+  leati_free(all);
+  device->timestamps = NULL;
 }
 
 static int32_t make_block(leat_device *device, timestamp_block **out, leat_error *err) {
@@ -89,8 +89,8 @@ static int32_t make_block(leat_device *device, timestamp_block **out, leat_error
 }
 
 /* Takes the first free query that nothing in flight writes. `lock` held. */
-static leati_timestamp *pop_passed(struct leati_clock *clock) {
-  for (leati_timestamp **at = &clock->free; *at != NULL; at = &(*at)->next) {
+static leati_timestamp *pop_passed(struct leati_timestamps *all) {
+  for (leati_timestamp **at = &all->free; *at != NULL; at = &(*at)->next) {
     leati_timestamp *const timestamp = *at;
     if (timestamp->timeline == NULL || leati_timeline_passed(timestamp->timeline, timestamp->value)) {
       *at = timestamp->next;
@@ -100,21 +100,21 @@ static leati_timestamp *pop_passed(struct leati_clock *clock) {
   return NULL;
 }
 
-int32_t leati_clock_take(leat_device *device, leati_timestamp **out, leat_error *err) {
-  struct leati_clock *const clock = device->clock;
-  leati_mutex_lock(&clock->lock);
-  leati_timestamp *timestamp = pop_passed(clock);
-  leati_mutex_unlock(&clock->lock);
+int32_t leati_timestamp_take(leat_device *device, leati_timestamp **out, leat_error *err) {
+  struct leati_timestamps *const all = device->timestamps;
+  leati_mutex_lock(&all->lock);
+  leati_timestamp *timestamp = pop_passed(all);
+  leati_mutex_unlock(&all->lock);
   if (timestamp == NULL) {
     timestamp_block *block = NULL;
     LEATI_TRY(make_block(device, &block, err));
     timestamp = &block->timestamps[0];
-    leati_mutex_lock(&clock->lock);
-    block->next = clock->blocks;
-    clock->blocks = block;
-    block->timestamps[TIMESTAMPS_PER_BLOCK - 1].next = clock->free;
-    clock->free = timestamp->next;
-    leati_mutex_unlock(&clock->lock);
+    leati_mutex_lock(&all->lock);
+    block->next = all->blocks;
+    all->blocks = block;
+    block->timestamps[TIMESTAMPS_PER_BLOCK - 1].next = all->free;
+    all->free = timestamp->next;
+    leati_mutex_unlock(&all->lock);
   }
   device->vk.ResetQueryPool(device->vk.handle, timestamp->pool, timestamp->query, 1);
   timestamp->next = NULL;
@@ -123,16 +123,16 @@ int32_t leati_clock_take(leat_device *device, leati_timestamp **out, leat_error 
   return LEAT_OK;
 }
 
-void leati_clock_release(leat_device *device, leati_timestamp *timestamp) {
+void leati_timestamp_release(leat_device *device, leati_timestamp *timestamp) {
   if (timestamp != NULL) {
-    leati_mutex_lock(&device->clock->lock);
-    timestamp->next = device->clock->free;
-    device->clock->free = timestamp;
-    leati_mutex_unlock(&device->clock->lock);
+    leati_mutex_lock(&device->timestamps->lock);
+    timestamp->next = device->timestamps->free;
+    device->timestamps->free = timestamp;
+    leati_mutex_unlock(&device->timestamps->lock);
   }
 }
 
-void leati_clock_record(const leat_device *device, VkCommandBuffer commands, const leati_timestamp *timestamp) {
+void leati_timestamp_record(const leat_device *device, VkCommandBuffer commands, const leati_timestamp *timestamp) {
   const leati_vk_device *const vk = &device->vk;
   vk->CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamp->pool, timestamp->query);
   vk->CmdCopyQueryPoolResults(commands, timestamp->pool, timestamp->query, 1, timestamp->buffer, timestamp->offset,
@@ -144,12 +144,12 @@ void leati_clock_record(const leat_device *device, VkCommandBuffer commands, con
                          0, NULL);
 }
 
-leati_reading leati_clock_read(const leati_timestamp *timestamp) {
+leati_reading leati_timestamp_read(const leati_timestamp *timestamp) {
   return (leati_reading){.steps = *timestamp->value_at, .lane = timestamp->lane};
 }
 
-int32_t leati_clock_elapsed(const leat_device *device, leati_reading start, leati_reading end, double *out_ns,
-                            leat_error *err) {
+int32_t leati_timestamp_elapsed(const leat_device *device, leati_reading start, leati_reading end, double *out_ns,
+                                leat_error *err) {
   if (start.lane != end.lane && !device->physical->common_clock) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "the events were recorded on different hardware queues, whose clocks this driver does not relate "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "streams/exchange.h"
+#include "streams/dlpack.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ export;
 static leati_mutex exports_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_EXPORTS);
 static uint64_t generations[LEATI_DEVICES_MAX]; /* guarded by exports_lock; raised when the device closes */
 
-void leati_exports_close(leat_device *device) {
+void leati_dlpack_close(leat_device *device) {
   leati_mutex_lock(&exports_lock);
   ++generations[device->index];
   leati_mutex_unlock(&exports_lock);
@@ -110,8 +110,8 @@ static int32_t make_export(leat_stream *stream, const DLTensor *tensor, leat_eve
   return LEAT_OK;
 }
 
-int32_t leati_exchange_export(leat_stream *stream, const DLTensor *view, leat_event *ready,
-                              DLManagedTensorVersioned **out, leat_error *err) {
+int32_t leati_dlpack_export(leat_stream *stream, const DLTensor *view, leat_event *ready,
+                            DLManagedTensorVersioned **out, leat_error *err) {
   if (out == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out is NULL");
   }
@@ -121,8 +121,8 @@ int32_t leati_exchange_export(leat_stream *stream, const DLTensor *view, leat_ev
   return LEAT_OK;
 }
 
-int32_t leati_exchange_export_unversioned(leat_stream *stream, const DLTensor *view, leat_event *ready,
-                                          DLManagedTensor **out, leat_error *err) {
+int32_t leati_dlpack_export_unversioned(leat_stream *stream, const DLTensor *view, leat_event *ready,
+                                        DLManagedTensor **out, leat_error *err) {
   if (out == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out is NULL");
   }
@@ -171,8 +171,8 @@ static int32_t take_import(leat_stream *stream, const DLTensor *tensor, leat_eve
   return LEAT_OK;
 }
 
-int32_t leati_exchange_import(leat_stream *stream, DLManagedTensorVersioned *managed, leat_event *ready, leat_view *out,
-                              leat_error *err) {
+int32_t leati_dlpack_import(leat_stream *stream, DLManagedTensorVersioned *managed, leat_event *ready, leat_view *out,
+                            leat_error *err) {
   if (managed == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "managed is NULL");
   }
@@ -190,8 +190,8 @@ int32_t leati_exchange_import(leat_stream *stream, DLManagedTensorVersioned *man
   return LEAT_OK;
 }
 
-int32_t leati_exchange_import_unversioned(leat_stream *stream, DLManagedTensor *managed, leat_event *ready,
-                                          leat_view *out, leat_error *err) {
+int32_t leati_dlpack_import_unversioned(leat_stream *stream, DLManagedTensor *managed, leat_event *ready,
+                                        leat_view *out, leat_error *err) {
   if (managed == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "managed is NULL");
   }

@@ -4,8 +4,8 @@
  * memory behind its stream's work, so reading one asks the driver nothing: some drivers wait there for the whole
  * device.
  */
-#ifndef LEAT_PLUGIN_STREAMS_CLOCK_H_
-#define LEAT_PLUGIN_STREAMS_CLOCK_H_
+#ifndef LEAT_PLUGIN_STREAMS_TIMESTAMP_H_
+#define LEAT_PLUGIN_STREAMS_TIMESTAMP_H_
 
 #include <leat/backend.h>
 
@@ -26,18 +26,18 @@ typedef struct leati_timestamp {
   uint64_t value;
 } leati_timestamp;
 
-int32_t leati_clock_create(leat_device *device, leat_error *err);
+int32_t leati_timestamps_create(leat_device *device, leat_error *err);
 /** Frees all queries; the device is idle. */
-void leati_clock_destroy(leat_device *device);
+void leati_timestamps_destroy(leat_device *device);
 
 /** Records the writing of a query and its copy, seen by the host once the commands have run. */
-void leati_clock_record(const leat_device *device, VkCommandBuffer commands, const leati_timestamp *timestamp);
+void leati_timestamp_record(const leat_device *device, VkCommandBuffer commands, const leati_timestamp *timestamp);
 
 /** Takes a query that is ready to be written.
- * @errors OUT_OF_MEMORY: of which work in flight may give some back; DEVICE_LOST */
-int32_t leati_clock_take(leat_device *device, leati_timestamp **out, leat_error *err);
-/** Gives a query back, in flight or not; NULL does nothing. */
-void leati_clock_release(leat_device *device, leati_timestamp *timestamp);
+ * @errors OUT_OF_MEMORY: of which work in flight may release some; DEVICE_LOST */
+int32_t leati_timestamp_take(leat_device *device, leati_timestamp **out, leat_error *err);
+/** Releases a query, in flight or not; NULL does nothing. */
+void leati_timestamp_release(leat_device *device, leati_timestamp *timestamp);
 /** What the clock said, and which queue's clock it was. */
 typedef struct leati_reading {
   uint64_t steps;
@@ -45,10 +45,10 @@ typedef struct leati_reading {
 } leati_reading;
 
 /** Reads a query whose commands have run and which nobody releases meanwhile. */
-leati_reading leati_clock_read(const leati_timestamp *timestamp);
+leati_reading leati_timestamp_read(const leati_timestamp *timestamp);
 /** Nanoseconds from one reading to another.
  * @errors NOT_SUPPORTED: different queues, whose clocks cannot be compared on this device */
-int32_t leati_clock_elapsed(const leat_device *device, leati_reading start, leati_reading end, double *out_ns,
-                            leat_error *err);
+int32_t leati_timestamp_elapsed(const leat_device *device, leati_reading start, leati_reading end, double *out_ns,
+                                leat_error *err);
 
-#endif /* LEAT_PLUGIN_STREAMS_CLOCK_H_ */
+#endif /* LEAT_PLUGIN_STREAMS_TIMESTAMP_H_ */
