@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/attribute.h"
 #include "ops/elementwise.h"
 
 static LEATI_TYPE(type_prelu, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);

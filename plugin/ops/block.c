@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "core/status.h"
+#include "ops/attribute.h"
 #include "ops/movement.h"
 
 static LEATI_ATTRIBUTE(attribute_blocksize, "blocksize", INT);

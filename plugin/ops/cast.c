@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cast and CastLike. */
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/elementwise.h"
 
 #define TYPES_CAST (LEATI_TYPES_NUMBER | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_BOOL)

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/movement.h"
 
 static LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);

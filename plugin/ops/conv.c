@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conv and ConvTranspose with one to three spatial dimensions. */
 #include "core/status.h"
+#include "ops/attribute.h"
 #include "ops/matmul.h"
 #include "ops/window.h"
 

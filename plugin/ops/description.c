@@ -7,7 +7,6 @@
 
 #include "core/status.h"
 #include "core/sync.h"
-#include "ops/operator.h"
 #include "ops/registry.h"
 
 static const leat_op_attribute *known_attribute(const leat_op_info *info, const char *name) {

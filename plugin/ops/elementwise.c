@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/dims.h"
 
 LEATI_TYPE(leati_type_number, "T", LEATI_TYPES_NUMBER);
 LEATI_TYPE(leati_type_bool_in, "T", LEAT_TYPE_BOOL);

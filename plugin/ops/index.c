@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/movement.h"
 
 static LEATI_TYPE(type_sum, "T", LEATI_TYPES_OF_CUMSUM);

@@ -3,6 +3,8 @@
 #include "ops/matmul.h"
 
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 
 /* How an operand's tile is brought in; the numbers of kernels/gemm_tile.glsl. */
 enum { MODE_QUADS_K = 0, MODE_QUADS_I = 1, MODE_SINGLES_K = 2, MODE_SINGLES_I = 3 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/dims.h"
 
 typedef struct copy_args {
   uint64_t src, dst;

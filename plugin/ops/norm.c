@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Softmax and LogSoftmax; layer, RMS, instance, group and batch normalisation. */
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/reduce.h"
 
 static LEATI_ATTRIBUTE(attribute_epsilon, "epsilon", FLOAT);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ops/op.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/status.h"
-#include "device/device.h"
+#include "core/sync.h"
+#include "ops/op_state.h"
 
 LEATI_TYPE(leati_type_float, "T", LEAT_TYPE_FLOAT32);
 LEATI_TYPE(leati_type_moved, "T", LEATI_TYPES_MOVED);
@@ -17,217 +16,91 @@ LEATI_ATTRIBUTE(leati_attribute_beta, "beta", FLOAT);
 LEATI_ATTRIBUTE(leati_attribute_axis, "axis", INT);
 LEATI_ATTRIBUTE(leati_attribute_mode, "mode", STRING);
 
-const leat_attribute *leati_attr(const leati_op_desc *desc, const char *name) {
-  for (uint32_t i = 0; i < desc->attribute_count; ++i) {
-    if (strcmp(desc->attributes[i].name, name) == 0) {
-      return &desc->attributes[i];
-    }
+const leati_op_def *leati_op_def_of(const leat_op *op) {
+  return op->def;
+}
+leat_device *leati_op_device(const leat_op *op) {
+  return op->device;
+}
+uint32_t leati_op_since_version(const leat_op *op) {
+  return op->since_version;
+}
+void *leati_op_state(leat_op *op) {
+  return op->state;
+}
+const void *leati_op_state_const(const leat_op *op) {
+  return op->state;
+}
+
+void leati_op_free(leat_op *op) {
+  if (op != NULL) {
+    leati_plan_cache_clear(&op->plans);
+    leati_free(op);
   }
-  return NULL;
 }
 
-int64_t leati_attr_int(const leati_op_desc *desc, const char *name, int64_t otherwise) {
-  const leat_attribute *const attribute = leati_attr(desc, name);
-  return attribute == NULL ? otherwise : attribute->i;
-}
-
-float leati_attr_float(const leati_op_desc *desc, const char *name, float otherwise) {
-  const leat_attribute *const attribute = leati_attr(desc, name);
-  return attribute == NULL ? otherwise : attribute->f;
-}
-
-bool leati_attr_is(const leati_op_desc *desc, const char *name, const char *text) {
-  const leat_attribute *const attribute = leati_attr(desc, name);
-  return attribute != NULL && attribute->count == strlen(text) &&
-         (attribute->count == 0 || memcmp(attribute->string, text, (size_t)attribute->count) == 0);
-}
-
-int32_t leati_attr_ints(const leati_op_desc *desc, const char *name, uint32_t capacity, int64_t *out,
-                        uint32_t *out_count, leat_error *err) {
-  *out_count = 0;
-  const leat_attribute *const attribute = leati_attr(desc, name);
-  if (attribute == NULL) {
-    return LEAT_OK;
-  }
-  if (attribute->count > capacity) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "attribute '%s' has %" PRIu64 " elements; supported: up to %u",
-                      name, attribute->count, capacity);
-  }
-  for (uint64_t i = 0; i < attribute->count; ++i) {
-    out[i] = attribute->ints[i];
-  }
-  *out_count = (uint32_t)attribute->count;
-  return LEAT_OK;
-}
-
-bool leati_attr_tensor(const leati_op_desc *desc, const char *name, leati_view *out) {
-  const leat_attribute *const attribute = leati_attr(desc, name);
-  return attribute != NULL && leati_view_import_host(attribute->tensor, name, out, NULL) == LEAT_OK;
-}
-
-bool leati_constant(const leati_op_desc *desc, uint32_t i, leati_view *out) {
-  return i < desc->input_count && desc->inputs[i].value != NULL &&
-         leati_view_import_host(desc->inputs[i].value, "a constant", out, NULL) == LEAT_OK;
-}
-
-int64_t leati_list_length(const leati_op_desc *desc, uint32_t i) {
-  leati_view value;
-  if (leati_constant(desc, i, &value)) {
-    return (int64_t)value.count;
-  }
-  const leat_value_info *const input = &desc->inputs[i];
-  return input->ndim == 0 ? 1 : input->ndim == 1 ? input->shape[0] : -1;
-}
-
-int32_t leati_check_rank(const char *name, int64_t rank, leat_error *err) {
-  return rank <= LEAT_MAX_RANK
+int32_t leati_op_check(const leat_op *op, leat_error *err) {
+  return leati_kind_of(op) == LEATI_KIND_OP
              ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                          "%s: the result would have rank %" PRId64 "; supported: up to %d", name, rank, LEAT_MAX_RANK);
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "not an operator: %s",
+                          op == NULL ? "NULL" : "the handle is destroyed or of another kind");
 }
 
-int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
-  if (axis < -(int64_t)rank || axis >= rank) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "axis %" PRId64 " is outside [%d, %d) of a tensor of rank %d",
-                      axis, -rank, rank, rank);
+/* ---- Types and counts ------------------------------------------------------------------------------------------- */
+
+void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]) {
+  if (least == most) {
+    (void)snprintf(out, 32, "%u", least);
+  } else if (most == open) {
+    (void)snprintf(out, 32, "%u and more", least);
+  } else {
+    (void)snprintf(out, 32, "%u to %u", least, most);
   }
-  *out = (int32_t)(axis < 0 ? axis + rank : axis);
-  return LEAT_OK;
 }
 
-int32_t leati_axes(const int64_t *axes, uint32_t count, int32_t rank, const char *what, int32_t *out, leat_error *err) {
-  uint32_t seen = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    LEATI_TRY(leati_axis(axes[i], rank, &out[i], err));
-    if ((seen >> out[i] & 1u) != 0) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s name dimension %d twice", what, out[i]);
-    }
-    seen |= 1u << out[i];
+/* Which type constraint argument `i` has, by a def's list (NULL: all have 0; the last element stands for all that
+ * follow). How long a list is follows from the highest count of arguments. */
+static uint32_t type_of_argument(const uint8_t *list, uint32_t max_count, uint32_t min_count, uint32_t i) {
+  if (list == NULL) {
+    return 0;
   }
-  return LEAT_OK;
+  const uint32_t last = (max_count == LEAT_VARIADIC ? (min_count == 0 ? 1 : min_count) : max_count) - 1;
+  return list[i < last ? i : last];
 }
 
-/* Writes a shape as "[2, 3]" for messages. */
-static const char *shape_text(int32_t ndim, const int64_t *dims, char *text, size_t size) {
-  size_t used = (size_t)snprintf(text, size, "[");
-  for (int32_t i = 0; i < ndim && used < size; ++i) {
-    used += (size_t)snprintf(text + used, size - used, i == 0 ? "%" PRId64 : ", %" PRId64, dims[i]);
-  }
-  if (used < size) {
-    (void)snprintf(text + used, size - used, "]");
-  }
-  return text;
+static uint32_t input_type(const leat_op_info *info, const uint8_t *list, uint32_t i) {
+  return type_of_argument(list, info->max_inputs, info->min_inputs, i);
 }
 
-int32_t leati_broadcast(int32_t *inout_ndim, int64_t *inout_dims, int32_t ndim, const int64_t *dims, leat_error *err) {
-  /* A scalar may come without dimensions, which memcmp() must not be given. */
-  if (ndim == *inout_ndim && (ndim == 0 || memcmp(dims, inout_dims, (size_t)ndim * sizeof(dims[0])) == 0)) {
-    return LEAT_OK;
+uint32_t leati_op_output_type(const leati_op_def *def, uint32_t o) {
+  return type_of_argument(def->output_types, def->info.max_outputs, def->info.min_outputs, o);
+}
+
+int32_t leati_op_bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err) {
+  const uint32_t number = input_type(&def->info, def->input_types, i);
+  const leat_op_type *const constraint = def->info.types[number];
+  if ((type & constraint->types) == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has type %s, which is not supported for %s",
+                      def->info.name, i, leati_type_name(type), constraint->name);
   }
-  int64_t result[LEAT_MAX_RANK];
-  const int32_t rank = ndim > *inout_ndim ? ndim : *inout_ndim;
-  for (int32_t i = 0; i < rank; ++i) {
-    const int32_t ia = i - (rank - *inout_ndim);
-    const int32_t ib = i - (rank - ndim);
-    const int64_t a = ia < 0 ? 1 : inout_dims[ia];
-    const int64_t b = ib < 0 ? 1 : dims[ib];
-    if (a != b && a != 1 && b != 1) {
-      char left[192], right[192];
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                        "shapes %s and %s do not broadcast: dimension %d from the end is %" PRId64 " and %" PRId64
-                        "; they must be equal or one of them 1",
-                        shape_text(*inout_ndim, inout_dims, left, sizeof(left)),
-                        shape_text(ndim, dims, right, sizeof(right)), rank - i, a, b);
-    }
-    result[i] = a == 1 ? b : a;
-  }
-  *inout_ndim = rank;
-  for (int32_t i = 0; i < rank; ++i) {
-    inout_dims[i] = result[i];
+  if (bound[number] == 0) {
+    bound[number] = type;
+  } else if (bound[number] != type) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has type %s; %s is %s by an earlier input",
+                      def->info.name, i, leati_type_name(type), constraint->name, leati_type_name(bound[number]));
   }
   return LEAT_OK;
 }
 
-int32_t leati_read_ints(const leati_view *view, const char *what, uint32_t capacity, int64_t *out, uint32_t *out_count,
-                        leat_error *err) {
-  *out_count = 0;
-  if (view->type != LEAT_TYPE_INT64 && view->type != LEAT_TYPE_INT32) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has type %s; expected int64 or int32", what,
-                      leati_type_name(view->type));
-  }
-  if (view->ndim > 1) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has rank %d; expected 0 or 1", what, view->ndim);
-  }
-  if (view->count > capacity) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has %" PRIu64 " elements; expected at most %u", what,
-                      view->count, capacity);
-  }
-  const int64_t stride = view->ndim == 1 ? view->strides[0] : 0;
-  for (uint64_t i = 0; i < view->count; ++i) {
-    const unsigned char *const at = (const unsigned char *)view->data + (int64_t)i * stride * (int64_t)view->item_size;
-    /* The host's tensor may lie at any address. */
-    if (view->type == LEAT_TYPE_INT64) {
-      memcpy(&out[i], at, sizeof(out[i]));
-    } else {
-      int32_t narrow;
-      memcpy(&narrow, at, sizeof(narrow));
-      out[i] = narrow;
-    }
-  }
-  *out_count = (uint32_t)view->count;
-  return LEAT_OK;
+static int32_t fail_count(const leat_op_info *info, const char *what, uint32_t count, uint32_t least, uint32_t most,
+                          leat_error *err) {
+  char range[32];
+  leati_range_text(least, most, LEAT_VARIADIC, range);
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u %s %s", info->name, count, what, range);
 }
 
-void leati_broadcast_strides(const leati_view *view, int32_t ndim, const int64_t *dims, int64_t *out) {
-  for (int32_t i = 0; i < ndim; ++i) {
-    const int32_t j = i - (ndim - view->ndim);
-    out[i] = j < 0 || (view->shape[j] == 1 && dims[i] != 1) ? 0 : view->strides[j];
-  }
-}
-
-int32_t leati_collapse(int32_t ndim, int64_t *dims, uint32_t operands, int64_t (*strides)[LEAT_MAX_RANK]) {
-  int32_t rank = 0;
-  for (int32_t d = 0; d < ndim; ++d) {
-    if (dims[d] == 1) {
-      continue;
-    }
-    /* Joins d to the dimension before it if a step there is a whole turn of d, for all operands. */
-    bool join = rank > 0;
-    for (uint32_t k = 0; join && k < operands; ++k) {
-      join = strides[k][rank - 1] == strides[k][d] * dims[d];
-    }
-    if (join) {
-      dims[rank - 1] *= dims[d];
-    } else {
-      dims[rank++] = dims[d];
-    }
-    for (uint32_t k = 0; k < operands; ++k) {
-      strides[k][rank - 1] = strides[k][d];
-    }
-  }
-  if (rank == 0) {
-    rank = 1;
-    dims[0] = 1;
-    for (uint32_t k = 0; k < operands; ++k) {
-      strides[k][0] = 0;
-    }
-  }
-  return rank;
-}
-
-int32_t leati_check_rounds(const leat_device *device, uint64_t rounds, const char *what, leat_error *err) {
-  return rounds <= LEATI_ROUNDS_MAX || (device->physical->info.flags & LEAT_DEVICE_SOFTWARE) == 0
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                          "%s: %" PRIu64 " rounds of a loop are needed; a software device ends loops after %u", what,
-                          rounds, LEATI_ROUNDS_MAX);
-}
-
-int32_t leati_infer_same(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
-  (void)op;
-  (void)err;
-  const leati_view *const input = &call->inputs[0];
-  out[0].ndim = input->ndim;
-  memcpy(out[0].dims, input->shape, (size_t)input->ndim * sizeof(out[0].dims[0]));
-  return LEAT_OK;
+int32_t leati_op_fail_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count, leat_error *err) {
+  return input_count < info->min_inputs || input_count > info->max_inputs
+             ? fail_count(info, "inputs; it takes", input_count, info->min_inputs, info->max_inputs, err)
+             : fail_count(info, "outputs; it has", output_count, info->min_outputs, info->max_outputs, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * What an operator is made of, and what operator families share.
+ * What an operator is made of. What families share beside it: attribute.h, dims.h, planner.h, movement.h, reduce.h.
  *
  * An operator is one leati_op_def: the constant that the ABI shows plus four functions. A family (one .c file) lists
  * its operators, each an entry LEATI_OP(), and exports them as one leati_op_family. docs/adding-an-operator.md walks
@@ -26,6 +26,9 @@ typedef struct leati_call {
   const leati_view *outputs; /**< plan only; those below info.min_outputs are there, others have present == false
                                 where they are not wanted */
 } leati_call;
+
+/** Type constraints of one operator at most. */
+#define LEATI_TYPE_CONSTRAINTS_MAX 8
 
 /** An operator as it stands in a model, after import: every field of every struct is there, and constants were checked.
  */
@@ -106,6 +109,54 @@ uint32_t leati_op_since_version(const leat_op *op);
 void *leati_op_state(leat_op *op);
 const void *leati_op_state_const(const leat_op *op);
 
+/** Input `i` if it was given, else NULL. */
+static inline const leati_view *leati_input(const leati_call *call, uint32_t i) {
+  return i < call->input_count && call->inputs[i].present ? &call->inputs[i] : NULL;
+}
+/** Output `i` if it is wanted, else NULL. */
+static inline const leati_view *leati_output(const leati_call *call, uint32_t i) {
+  return i < call->output_count && call->outputs[i].present ? &call->outputs[i] : NULL;
+}
+
+/* ---- The object, and what its entry says of its arguments -------------------------------------------------------- */
+
+/** Frees an operator and the plans that it keeps; NULL: nothing. */
+void leati_op_free(leat_op *op);
+/** Fails unless `op` is a live operator. */
+int32_t leati_op_check(const leat_op *op, leat_error *err);
+
+/** Whether input `i` has to be there: those below the least count, and all of them where any number is taken. */
+static inline bool leati_op_requires(const leat_op_info *info, uint32_t i) {
+  return i < info->min_inputs || info->max_inputs == LEAT_VARIADIC;
+}
+
+/** Whether argument `i` is on the host, by leat_op_info::host_inputs or ::host_outputs. */
+static inline bool leati_op_is_host(uint64_t mask, uint32_t i) {
+  return i < 64 && (mask >> i & 1u) != 0;
+}
+
+/** Checks the type of input `i` and remembers it by its type constraint in `bound[LEATI_TYPE_CONSTRAINTS_MAX]`, which
+ * starts as zeros.
+ * @errors NOT_SUPPORTED, INVALID_ARGUMENT: an earlier input says another one */
+int32_t leati_op_bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err);
+/** Which type constraint output `o` has. */
+uint32_t leati_op_output_type(const leati_op_def *def, uint32_t o);
+
+/** Says that an operator has not so many inputs or outputs.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_op_fail_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count, leat_error *err);
+/** Fails if it has not. */
+static inline int32_t leati_op_check_counts(const leat_op_info *info, uint32_t input_count, uint32_t output_count,
+                                            leat_error *err) {
+  return input_count >= info->min_inputs && input_count <= info->max_inputs && output_count >= info->min_outputs &&
+                 output_count <= info->max_outputs
+             ? LEAT_OK
+             : leati_op_fail_counts(info, input_count, output_count, err);
+}
+
+/** Writes "2", "2 to 4" or "2 and more"; `most` is `open` where there is no end. */
+void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]);
+
 /* ---- Writing an entry ---------------------------------------------------------------------------------------------
  */
 
@@ -167,69 +218,6 @@ extern const leat_op_type leati_type_index; /**< "Tind": int32, int64 */
 extern const leat_op_attribute leati_attribute_alpha, leati_attribute_beta;
 extern const leat_op_attribute leati_attribute_axis;
 extern const leat_op_attribute leati_attribute_mode;
-
-/* ---- Reading attributes -------------------------------------------------------------------------------------------
- */
-
-/** The attribute called `name`, or NULL. */
-const leat_attribute *leati_attr(const leati_op_desc *desc, const char *name);
-int64_t leati_attr_int(const leati_op_desc *desc, const char *name, int64_t otherwise);
-float leati_attr_float(const leati_op_desc *desc, const char *name, float otherwise);
-/** Whether a STRING attribute is there and equals `text`. */
-bool leati_attr_is(const leati_op_desc *desc, const char *name, const char *text);
-/** Copies an INTS attribute into `out[capacity]`; `*out_count` is 0 when it is absent.
- * @errors NOT_SUPPORTED: it has more elements than `capacity` */
-int32_t leati_attr_ints(const leati_op_desc *desc, const char *name, uint32_t capacity, int64_t *out,
-                        uint32_t *out_count, leat_error *err);
-/** Whether input `i` is not left out. */
-static inline bool leati_is_given(const leati_op_desc *desc, uint32_t i) {
-  return i < desc->input_count && desc->inputs[i].ndim != LEATI_ABSENT;
-}
-/** A TENSOR attribute as a view of the host's memory, compact; false: it is absent. */
-bool leati_attr_tensor(const leati_op_desc *desc, const char *name, leati_view *out);
-/** Input `i` as a view of the host's memory if it is a constant; false: it is absent or not known before the run. This
- * and the former are the only ways to a constant's elements: nothing else has looked at where they lie. */
-bool leati_constant(const leati_op_desc *desc, uint32_t i, leati_view *out);
-/** Elements of input `i`, a list, if that is known before the run, else -1. */
-int64_t leati_list_length(const leati_op_desc *desc, uint32_t i);
-
-/* ---- Shapes -------------------------------------------------------------------------------------------------------
- */
-
-/** Input `i` if it was given, else NULL. */
-static inline const leati_view *leati_input(const leati_call *call, uint32_t i) {
-  return i < call->input_count && call->inputs[i].present ? &call->inputs[i] : NULL;
-}
-/** Output `i` if it is wanted, else NULL. */
-static inline const leati_view *leati_output(const leati_call *call, uint32_t i) {
-  return i < call->output_count && call->outputs[i].present ? &call->outputs[i] : NULL;
-}
-/** Turns an axis that may be negative into [0, rank). */
-int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err);
-/** The same for `count` axes, of which no two may be the same. `what` names them in messages. */
-int32_t leati_axes(const int64_t *axes, uint32_t count, int32_t rank, const char *what, int32_t *out, leat_error *err);
-/** Fails unless `rank` is one that a result of the operator `name` may have.
- * @errors NOT_SUPPORTED */
-int32_t leati_check_rank(const char *name, int64_t rank, leat_error *err);
-/** NumPy broadcasting of two shapes; `*inout` starts as one of them. */
-int32_t leati_broadcast(int32_t *inout_ndim, int64_t *inout_dims, int32_t ndim, const int64_t *dims, leat_error *err);
-/** Reads a host tensor of int64 or int32 with rank 0 or 1 into `out[capacity]`. `what` names it in messages. */
-int32_t leati_read_ints(const leati_view *view, const char *what, uint32_t capacity, int64_t *out, uint32_t *out_count,
-                        leat_error *err);
-/** Strides of `view` when it is broadcast to `ndim` dimensions `dims`: 0 where it is repeated. */
-void leati_broadcast_strides(const leati_view *view, int32_t ndim, const int64_t *dims, int64_t *out);
-/** Drops dimensions of size 1 and joins dimensions that all `operands` walk through in one stride, so that kernels see
- * few of them. `strides[i]` are the strides of operand i. Rank 0 comes out as one dimension of size 1. Returns the new
- * rank. */
-int32_t leati_collapse(int32_t ndim, int64_t *dims, uint32_t operands, int64_t (*strides)[LEAT_MAX_RANK]);
-/** Rounds that every device gives the loops of one invocation, all together: lavapipe leaves loops after 65535, and
- * counts some that a kernel does not. */
-#define LEATI_ROUNDS_MAX 64000u
-/** Fails if an invocation of a kernel takes more rounds than the device gives it, which would be wrong without a word.
- * @errors NOT_SUPPORTED */
-int32_t leati_check_rounds(const leat_device *device, uint64_t rounds, const char *what, leat_error *err);
-/** Shape of output 0 for an operator whose output looks like input 0. */
-int32_t leati_infer_same(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
 
 /* ---- Planning helpers (movement.c) -------------------------------------------------------------------------------
  */

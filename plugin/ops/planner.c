@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ops/planner.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/status.h"
@@ -259,4 +260,12 @@ int32_t leati_plan_answer_host(leati_planner *planner, const leati_view *output,
   LEATI_TRY(put_args(planner, bytes, size, &answer.data, err));
   planner->answers[planner->answer_count++] = answer;
   return LEAT_OK;
+}
+
+int32_t leati_check_rounds(const leat_device *device, uint64_t rounds, const char *what, leat_error *err) {
+  return rounds <= LEATI_ROUNDS_MAX || (device->physical->info.flags & LEAT_DEVICE_SOFTWARE) == 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "%s: %" PRIu64 " rounds of a loop are needed; a software device ends loops after %u", what,
+                          rounds, LEATI_ROUNDS_MAX);
 }

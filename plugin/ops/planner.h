@@ -101,4 +101,11 @@ int32_t leati_plan_temporary(leati_planner *planner, leati_view *out, leat_error
 int32_t leati_plan_answer_host(leati_planner *planner, const leati_view *output, const void *bytes, uint32_t size,
                                leat_error *err);
 
+/** Rounds that every device gives the loops of one invocation, all together: lavapipe leaves loops after 65535, and
+ * counts some that a kernel does not. */
+#define LEATI_ROUNDS_MAX 64000u
+/** Fails if an invocation of a kernel takes more rounds than the device gives it, which would be wrong without a word.
+ * @errors NOT_SUPPORTED */
+int32_t leati_check_rounds(const leat_device *device, uint64_t rounds, const char *what, leat_error *err);
+
 #endif /* LEAT_PLUGIN_OPS_PLANNER_H_ */

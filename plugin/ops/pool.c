@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool. */
 #include "core/status.h"
+#include "ops/attribute.h"
 #include "ops/reduce.h"
 #include "ops/window.h"
 

@@ -3,6 +3,8 @@
 #include "ops/reduce.h"
 
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/matmul.h"
 
 /* With fewer workgroups than this a large GPU has not enough loads in flight, and a long reduction is cut into chunks.

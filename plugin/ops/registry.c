@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/status.h"
-#include "ops/operator.h"
 
 static const leati_op_family *const families[] = {
     &leati_unary_family,  &leati_binary_family, &leati_ternary_family, &leati_cast_family,   &leati_restride_family,

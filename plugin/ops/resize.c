@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/matmul.h"
 
 enum { INPUT_X, INPUT_ROI, INPUT_SCALES, INPUT_SIZES };

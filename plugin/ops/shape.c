@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/movement.h"
 
 static LEATI_TYPE(type_shape_out, "T1", LEAT_TYPE_INT64);

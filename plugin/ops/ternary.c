@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clip and Where. */
 #include "core/status.h"
+#include "ops/dims.h"
 #include "ops/elementwise.h"
 
 static LEATI_TYPE(type_where_condition, "B", LEAT_TYPE_BOOL);

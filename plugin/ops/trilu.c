@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Trilu. */
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/movement.h"
 
 static LEATI_ATTRIBUTE(attribute_upper, "upper", INT);

@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/elementwise.h"
 
 static LEATI_TYPE(type_signed, "T", LEAT_TYPE_FLOAT32 | LEATI_TYPES_SIGNED);

@@ -2,6 +2,7 @@
 #include "ops/window.h"
 
 #include "core/status.h"
+#include "ops/attribute.h"
 
 /* Larger strides, paddings and so on are refused, so that sums of products of them cannot overflow. */
 #define WINDOW_VALUE_MAX (1 << 24)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The helpers that operator families share (plugin/ops/op.c), and the operator list itself. */
+/* The helpers that operator families share (plugin/ops/attribute.c, dims.c, window.c), and the operator list itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/op.h"
 #include "ops/op_table.h"
 #include "ops/window.h"
