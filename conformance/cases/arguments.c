@@ -301,14 +301,14 @@ static void invoke_device(leat_case_context *ctx, const void *data) {
 
 /* supports() and create() both refuse; then the description is put right again. */
 static void check_refused(leat_case_context *ctx, const char *file, int line, const leati_form *form,
-                          leati_description *wrong, int32_t first, int32_t second) {
+                          leati_form_desc *wrong, int32_t first, int32_t second) {
   leat_device *device = leati_fixture_device(ctx);
   leat_op *op = NULL;
   leati_case_check_status(ctx, file, line, "op.supports()", first, second,
                           ctx->op->supports(device, &wrong->desc, LEAT_ERR));
   leati_case_check_status(ctx, file, line, "op.create()", first, second,
                           ctx->op->create(device, &wrong->desc, &op, LEAT_ERR));
-  leati_describe(form, wrong);
+  leati_form_describe(form, wrong);
 }
 /* Of the case's `form` and `wrong`. */
 #define DESC_INVALID() \
@@ -320,16 +320,16 @@ static void check_refused(leat_case_context *ctx, const char *file, int line, co
 
 static void create_good(leat_case_context *ctx, const void *data) {
   const leati_form form = leati_form_any(ctx);
-  leati_description good;
+  leati_form_desc good;
   leat_op *op = NULL;
   (void)data;
-  leati_describe(&form, &good);
+  leati_form_describe(&form, &good);
   LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &good.desc, &op, LEAT_ERR));
   /* Everything was copied. */
   memset(&good, 0x77, sizeof good);
   leati_op_destroy(ctx, op);
   /* Of the inputs only the types need to be known. A domain that is NULL is ONNX's. */
-  leati_describe(&form, &good);
+  leati_form_describe(&form, &good);
   good.info.ndim = -1;
   good.info.shape = NULL;
   if (form.info->domain[0] == '\0')
@@ -347,10 +347,10 @@ static void create_good(leat_case_context *ctx, const void *data) {
 static void create_null(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
   const leati_form form = leati_form_of_add();
-  leati_description good;
+  leati_form_desc good;
   leat_op *op = NULL;
   (void)data;
-  leati_describe(&form, &good);
+  leati_form_describe(&form, &good);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->supports(device, NULL, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->supports(NULL, &good.desc, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->create(device, NULL, &op, LEAT_ERR));
@@ -361,13 +361,13 @@ static void create_null(leat_case_context *ctx, const void *data) {
 
 static void create_structs(leat_case_context *ctx, const void *data) {
   const leati_form form = leati_form_any(ctx);
-  leati_description wrong;
+  leati_form_desc wrong;
   struct {
     leat_op_desc known;
     uint64_t tail[2];
   } longer;
   (void)data;
-  leati_describe(&form, &wrong);
+  leati_form_describe(&form, &wrong);
   wrong.desc.struct_size = sizeof wrong.desc - 1;
   DESC_INVALID();
   wrong.desc.struct_size = 0;
@@ -411,11 +411,11 @@ static void create_structs(leat_case_context *ctx, const void *data) {
 static void create_unknown(leat_case_context *ctx, const void *data) {
   char long_name[5000];
   const leati_form form = leati_form_of_add();
-  leati_description wrong;
+  leati_form_desc wrong;
   (void)data;
   memset(long_name, 'x', sizeof long_name);
   long_name[sizeof long_name - 1] = '\0';
-  leati_describe(&form, &wrong);
+  leati_form_describe(&form, &wrong);
   wrong.desc.name = "NoSuchOperator";
   DESC_UNSUPPORTED();
   wrong.desc.name = "";
@@ -434,9 +434,9 @@ static void create_unknown(leat_case_context *ctx, const void *data) {
 
 static void create_unsupported(leat_case_context *ctx, const void *data) {
   const leati_form form = leati_form_any(ctx);
-  leati_description wrong;
+  leati_form_desc wrong;
   (void)data;
-  leati_describe(&form, &wrong);
+  leati_form_describe(&form, &wrong);
   for (uint32_t count = 0; count < form.info->min_inputs; ++count) {
     wrong.desc.input_count = count;
     DESC_REFUSED();
@@ -486,8 +486,8 @@ static uint32_t wrong_attributes(leat_case_context *ctx) {
     LEAT_CHECK_OK(ctx, ctx->op->info(i, &info, LEAT_ERR));
     for (uint32_t k = 0; k < info->attribute_count && (k > 0 || leati_form_of(ctx, info, &form)); ++k) {
       const leat_op_attribute *read = info->attributes[k];
-      leati_description wrong;
-      leati_describe(&form, &wrong);
+      leati_form_desc wrong;
+      leati_form_describe(&form, &wrong);
       wrong.attribute.name = read->name;
       break_attribute(&wrong.attribute, read->type, false);
       DESC_REFUSED();
@@ -507,11 +507,11 @@ static void create_attribute(leat_case_context *ctx, const void *data) {
   static const int64_t good_permutation[2] = {1, 0};
   static const int64_t wrong_permutations[][2] = {{0, 0}, {0, 2}, {-1, 0}, {INT64_MAX, 0}};
   const leati_form form = leati_form_of_add();
-  leati_description transpose;
+  leati_form_desc transpose;
   leat_op *op = NULL;
   (void)data;
   const uint32_t tried = wrong_attributes(ctx);
-  leati_describe(&form, &transpose);
+  leati_form_describe(&form, &transpose);
   transpose.desc.name = "Transpose";
   transpose.desc.since_version = 13;
   transpose.desc.input_count = 1;
@@ -539,10 +539,10 @@ static void create_graph(leat_case_context *ctx, const void *data) {
   static const uint64_t lengths[2] = {7, 0};
   leat_device *device = leati_fixture_device(ctx);
   const leati_form form = leati_form_any(ctx);
-  leati_description d;
+  leati_form_desc d;
   leat_op *op = NULL;
   (void)data;
-  leati_describe(&form, &d);
+  leati_form_describe(&form, &d);
   d.attribute.type = LEAT_ATTRIBUTE_STRINGS;
   d.attribute.count = 2;
   d.attribute.strings = words;
@@ -554,7 +554,7 @@ static void create_graph(leat_case_context *ctx, const void *data) {
     return;
   for (int creates = 0; creates < 2; ++creates) {
     leat_error err = {.struct_size = sizeof err};
-    leati_describe(&form, &d);
+    leati_form_describe(&form, &d);
     d.attribute.type = LEAT_ATTRIBUTE_GRAPH;
     const int32_t status =
         creates ? ctx->op->create(device, &d.desc, &op, &err) : ctx->op->supports(device, &d.desc, &err);
@@ -567,13 +567,13 @@ static void create_graph(leat_case_context *ctx, const void *data) {
 /* The value of an input that is told beforehand, on the host, of the type and shape that are told. */
 static void create_constant(leat_case_context *ctx, const void *data) {
   const leati_form form = leati_form_any(ctx);
-  leati_description wrong;
+  leati_form_desc wrong;
   leat_case_tensor value;
   uint8_t *bytes = g_malloc0(1024);
   (void)data;
 #define BREAK_CONSTANT(statement)                                       \
   do {                                                                  \
-    leati_describe(&form, &wrong);                                      \
+    leati_form_describe(&form, &wrong);                                 \
     leati_tensor_host(&value, bytes, form.dtype, form.ndim, form.dims); \
     wrong.info.value = &value.tensor;                                   \
     statement;                                                          \
@@ -603,10 +603,10 @@ static void create_tensor_attribute(leat_case_context *ctx, const void *data) {
   const DLTensor good = {.data = &element, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = one};
   const leati_form form = leati_form_of_add();
   DLTensor value = good;
-  leati_description constant;
+  leati_form_desc constant;
   leat_op *op = NULL;
   (void)data;
-  leati_describe(&form, &constant);
+  leati_form_describe(&form, &constant);
   constant.desc.name = "ConstantOfShape";
   constant.desc.since_version = 9;
   constant.desc.input_count = 1;

@@ -52,7 +52,7 @@ bool leati_form_is_add(const leati_form *form) {
          form->dtype.code == kDLFloat && form->dtype.bits == 32;
 }
 
-void leati_describe(const leati_form *form, leati_description *out) {
+void leati_form_describe(const leati_form *form, leati_form_desc *out) {
   memset(out, 0, sizeof *out);
   memcpy(out->dims, form->dims, sizeof out->dims);
   out->info =
@@ -102,11 +102,11 @@ static bool find_form(leat_case_context *ctx, const leat_op_info *info, uint32_t
       .inputs = inputs};
   for (size_t shape = 0; shape < G_N_ELEMENTS(shapes); ++shape) {
     for (size_t type = 0; type < G_N_ELEMENTS(dtypes); ++type) {
-      leati_description d;
+      leati_form_desc d;
       out->dtype = dtypes[type];
       out->ndim = shapes[shape].ndim;
       memcpy(out->dims, shapes[shape].dims, sizeof out->dims);
-      leati_describe(out, &d);
+      leati_form_describe(out, &d);
       if (ctx->op->supports(leati_fixture_device(ctx), &d.desc, NULL) == LEAT_OK && repeats(ctx, out))
         return true;
     }
@@ -182,10 +182,10 @@ int32_t leati_subject_invoke(leati_subject *s, leat_error *err) {
 static leati_subject *make(leat_case_context *ctx, const leati_form *form) {
   leati_subject *s = g_new0(leati_subject, 1);
   const uint32_t n = form->inputs;
-  leati_description d;
+  leati_form_desc d;
   s->ctx = ctx;
   s->form = *form;
-  leati_describe(form, &d);
+  leati_form_describe(form, &d);
   LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &d.desc, &s->op, LEAT_ERR));
   /* No address yet: infer() reads no data of device inputs. */
   for (uint32_t i = 0; i < n; ++i)

@@ -39,16 +39,16 @@ leati_form leati_form_of_add(void);
 bool leati_form_is_add(const leati_form *form);
 
 /** The description of a form, with an attribute that no operator knows. It points into itself: do not copy it. */
-typedef struct leati_description {
+typedef struct leati_form_desc {
   int64_t dims[4];
   leat_value_info info; /**< of all inputs */
   const leat_value_info *infos[LEATI_FORM_INPUTS];
   leat_attribute attribute;
   const leat_attribute *attributes[1];
   leat_op_desc desc;
-} leati_description;
+} leati_form_desc;
 
-void leati_describe(const leati_form *form, leati_description *out);
+void leati_form_describe(const leati_form *form, leati_form_desc *out);
 
 /** A call of a form with numbers in its inputs. */
 typedef struct leati_subject {

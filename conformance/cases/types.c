@@ -205,10 +205,10 @@ static void one_operator(leat_case_context *ctx, const void *data) {
   (void)data;
   for (size_t type = 0; type < G_N_ELEMENTS(types); ++type) {
     leat_error err = {.struct_size = sizeof err};
-    leati_description d;
+    leati_form_desc d;
     if (is_listed(s->form.info, types[type].type))
       continue;
-    leati_describe(&s->form, &d);
+    leati_form_describe(&s->form, &d);
     d.info.dtype = types[type].dtype;
     LEAT_CHECK_MESSAGE(
         ctx, !is_taken(ctx, "supports()", ctx->op->supports(leati_fixture_device(ctx), &d.desc, &err), &err, type),

@@ -11,7 +11,7 @@
 #include "device/kernel.h"
 #include "ops/arguments.h"
 #include "ops/attribute.h"
-#include "ops/description.h"
+#include "ops/op_import.h"
 #include "ops/op_state.h"
 #include "ops/registry.h"
 #include "streams/recorder.h"
@@ -173,8 +173,8 @@ static int32_t check_kernels(const leati_op_def *def, const leat_device *device,
 
 /* Makes an operator that is not in the device's list yet. */
 static int32_t make_op(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
-  leati_description in;
-  int32_t status = leati_description_import(desc, &in, err);
+  leati_imported_op in;
+  int32_t status = leati_op_import(desc, &in, err);
   if (status == LEAT_OK) {
     status = check_kernels(in.def, device, &in.desc, err);
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ops/description.h"
+#include "ops/op_import.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -126,7 +126,7 @@ static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_valu
   return to->value == NULL ? LEAT_OK : check_constant(&def->info, i, to, err);
 }
 
-int32_t leati_description_import(const leat_op_desc *from, leati_description *out, leat_error *err) {
+int32_t leati_op_import(const leat_op_desc *from, leati_imported_op *out, leat_error *err) {
   memset(out, 0, sizeof(*out));
   leat_op_desc desc;
   LEATI_TRY(leati_import(&desc, sizeof(desc), LEAT_SIZE_THROUGH(leat_op_desc, inputs), from, "leat_op_desc", err));

@@ -2,20 +2,20 @@
 /** @file
  * Descriptions of operators as hosts give them, checked against the entry that they name.
  */
-#ifndef LEAT_PLUGIN_OPS_DESCRIPTION_H_
-#define LEAT_PLUGIN_OPS_DESCRIPTION_H_
+#ifndef LEAT_PLUGIN_OPS_OP_IMPORT_H_
+#define LEAT_PLUGIN_OPS_OP_IMPORT_H_
 
 #include "ops/op.h"
 
 /** A leat_op_desc after import, with the arrays that it points to. */
-typedef struct leati_description {
+typedef struct leati_imported_op {
   const leati_op_def *def;
   leati_op_desc desc;
   void *memory; /**< of attributes and inputs; leati_free() it, whatever came of the import */
-} leati_description;
+} leati_imported_op;
 
 /** Finds the entry and checks counts, attributes, types, ranks and constants.
  * @errors INVALID_ARGUMENT, NOT_SUPPORTED, OUT_OF_MEMORY */
-int32_t leati_description_import(const leat_op_desc *from, leati_description *out, leat_error *err);
+int32_t leati_op_import(const leat_op_desc *from, leati_imported_op *out, leat_error *err);
 
-#endif /* LEAT_PLUGIN_OPS_DESCRIPTION_H_ */
+#endif /* LEAT_PLUGIN_OPS_OP_IMPORT_H_ */
