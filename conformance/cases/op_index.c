@@ -320,7 +320,7 @@ static const leati_op_spec specs[] = {
      .inputs = {F32(1, 2, 5, 10), ABSENT, ABSENT, LIST(8, 8)}},
 };
 
-/* Running sums over a line so long that a kernel may not get through it at once (software devices cut loops short). */
+/* Running sums over a row so long that a kernel may not get through it at once (software devices cut loops short). */
 static void cumsum_long(leat_case_context *ctx, const void *data) {
   enum { COUNT = 70000 };
   const int64_t dims[1] = {COUNT};
@@ -367,7 +367,7 @@ static void cumsum_long(leat_case_context *ctx, const void *data) {
 
 static const leat_case long_lines[] = {
     {.name = "op.CumSum.line_of_70000",
-     .summary = "Running sums are right over a line that is longer than some devices let a loop run.",
+     .summary = "Running sums are right over a row that is longer than some devices let a loop run.",
      .run = cumsum_long},
 };
 

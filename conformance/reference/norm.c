@@ -161,18 +161,18 @@ static bool run_layer_norm(leati_ref_node *node) {
   }
   const leati_ref_tensor *x = with_skip ? &total : node->inputs[0];
   int64_t dims[LEAT_MAX_RANK];
-  int64_t lines = 1;
+  int64_t rows = 1;
   int64_t length = 1;
   for (int32_t d = 0; d < x->rank; d++) {
     dims[d] = d < axis ? x->dims[d] : 1;
-    lines *= dims[d];
+    rows *= dims[d];
     length *= d < axis ? 1 : x->dims[d];
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
   for (uint32_t k = 1; k < node->output_count; k++) {
     leati_ref_tensor_init(&node->outputs[k], LEATI_REF_FLOAT32, x->rank, k == total_at ? x->dims : dims);
   }
-  for (int64_t group = 0; group < lines; group++) {
+  for (int64_t group = 0; group < rows; group++) {
     const moments m = measure(x, group * length, length, epsilon, rms);
     for (int64_t at = group * length; at < (group + 1) * length; at++) {
       normalise(x, at, &m, parameter_at(scale, x, at, 1), parameter_at(shift, x, at, 0), &node->outputs[0]);

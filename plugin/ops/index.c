@@ -389,11 +389,11 @@ static int32_t scatter_nd_plan(const leat_op *op, leati_planner *planner, const 
 
 typedef struct cumsum_args {
   uint64_t src, dst;
-  uint32_t lines, steps, begin, end, inner, exclusive, reverse;
+  uint32_t rows, steps, begin, end, inner, exclusive, reverse;
 } cumsum_args;
 
-#define LINES_PER_GROUP 64
-/* Elements of a line that one dispatch adds: fewer than the rounds that every device gives a loop. */
+#define ROWS_PER_GROUP 64
+/* Elements of a row that one dispatch adds: fewer than the rounds that every device gives a loop. */
 #define STEPS_PER_DISPATCH (LEATI_ROUNDS_MAX / 2)
 
 static int32_t cumsum_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -420,7 +420,7 @@ static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leat
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &src, err));
   const uint64_t steps = (uint64_t)dst->shape[axis];
   cumsum_args args = {
-      .lines = (uint32_t)(dst->count / steps),
+      .rows = (uint32_t)(dst->count / steps),
       .steps = (uint32_t)steps,
       .inner = (uint32_t)leati_product(dst->shape, axis + 1, dst->ndim),
       .exclusive = state->exclusive ? 1 : 0,
@@ -433,7 +433,7 @@ static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leat
       LEATI_READS({&src, &args.src}, {dst, &args.dst}),
       LEATI_WRITES({dst, &args.dst}),
   };
-  leati_groups_linear(planner->device, args.lines, LINES_PER_GROUP, dispatch.groups);
+  leati_groups_linear(planner->device, args.rows, ROWS_PER_GROUP, dispatch.groups);
   while (args.end < args.steps) {
     args.begin = args.end;
     args.end = args.steps - args.begin > STEPS_PER_DISPATCH ? args.begin + STEPS_PER_DISPATCH : args.steps;

@@ -22,9 +22,9 @@ static int32_t check_size(const leati_view *view, leat_error *err) {
   return LEAT_OK;
 }
 
-/* A line that is not held is gone through three times, and its parts are joined in a few rounds more. */
-static int32_t check_line_rounds(const leat_op *op, bool along, int64_t lines, int64_t count, leat_error *err) {
-  const leati_lines share = leati_lines_choose(along, (uint64_t)lines, (uint64_t)count);
+/* A row that is not held is gone through three times, and its parts are joined in a few rounds more. */
+static int32_t check_row_rounds(const leat_op *op, bool along, int64_t rows, int64_t count, leat_error *err) {
+  const leati_rows share = leati_rows_choose(along, (uint64_t)rows, (uint64_t)count);
   return share.held != 0
              ? LEAT_OK
              : leati_check_rounds(leati_op_device(op), 3 * (((uint64_t)count + share.parts - 1) / share.parts) + 64,
@@ -48,7 +48,7 @@ typedef struct softmax_state {
   int64_t axis;
 } softmax_state;
 
-/* The lines along the axis: their elements, and how far those lie apart. */
+/* The rows along the axis: their elements, and how far those lie apart. */
 static int32_t softmax_lines(const leat_op *op, const leati_view *x, int64_t *out_count, int64_t *out_inner,
                              leat_error *err) {
   const softmax_state *state = leati_op_state_const(op);
@@ -68,7 +68,7 @@ static int32_t softmax_infer(const leat_op *op, const leati_call *call, leat_sha
   int64_t count, inner;
   LEATI_TRY(softmax_lines(op, x, &count, &inner, err));
   if (x->count > 0) {
-    LEATI_TRY(check_line_rounds(op, inner == 1, (int64_t)x->count / count, count, err));
+    LEATI_TRY(check_row_rounds(op, inner == 1, (int64_t)x->count / count, count, err));
   }
   return leati_infer_same(op, call, out, err);
 }
@@ -83,22 +83,22 @@ static int32_t softmax_plan(const leat_op *op, leati_planner *planner, const lea
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));
   int64_t count, inner;
   LEATI_TRY(softmax_lines(op, &x, &count, &inner, err));
-  const int64_t lines = (int64_t)x.count / count;
-  const leati_lines share = leati_lines_choose(inner == 1, (uint64_t)lines, (uint64_t)count);
+  const int64_t rows = (int64_t)x.count / count;
+  const leati_rows share = leati_rows_choose(inner == 1, (uint64_t)rows, (uint64_t)count);
   const struct {
     uint64_t x, y;
-    uint32_t lines, count, inner;
-  } args = {.lines = (uint32_t)lines, .count = (uint32_t)count, .inner = (uint32_t)inner};
+    uint32_t rows, count, inner;
+  } args = {.rows = (uint32_t)rows, .count = (uint32_t)count, .inner = (uint32_t)inner};
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_SOFTMAX, x.type),
-                   .constants.softmax = {.lines_spec = share.spec,
+                   .constants.softmax = {.rows_spec = share.spec,
                                          .held = share.held,
                                          .logarithm = leati_op_def_of(op)->param == LOG_SOFTMAX}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&x, &args.x}),
       LEATI_WRITES({y, &args.y})};
-  leati_groups_linear(planner->device, (uint64_t)lines, share.per_group, dispatch.groups);
+  leati_groups_linear(planner->device, (uint64_t)rows, share.per_group, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
@@ -109,7 +109,7 @@ static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error
   return LEAT_OK;
 }
 
-/* ---- Normalisation of lines ---------------------------------------------------------------------------------------
+/* ---- Normalisation of rows ---------------------------------------------------------------------------------------
  */
 
 /* Argument record of kernels/norm.comp. */
@@ -118,8 +118,8 @@ typedef struct norm_args {
   uint64_t scale, bias;
   uint64_t mean, deviation;
   uint64_t skip, addend, total;
-  uint32_t lines, count;
-  uint32_t skip_lines;
+  uint32_t rows, count;
+  uint32_t skip_rows;
   uint32_t period, step, spread;
   float epsilon;
 } norm_args;
@@ -134,9 +134,9 @@ typedef struct norm_job {
 
 static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) {
   norm_args *args = &job->args;
-  const leati_lines share = leati_lines_choose(true, args->lines, args->count);
+  const leati_rows share = leati_rows_choose(true, args->rows, args->count);
   leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_NORM, job->x->type),
-                                               .constants.norm = {.lines_spec = share.spec,
+                                               .constants.norm = {.rows_spec = share.spec,
                                                                   .held = share.held,
                                                                   .rms = job->rms,
                                                                   .skip = job->skip != NULL}},
@@ -146,7 +146,7 @@ static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) 
                                               {job->skip, &args->skip}, {job->addend, &args->addend}),
                                   LEATI_WRITES({job->y, &args->y}, {job->mean, &args->mean},
                                                {job->deviation, &args->deviation}, {job->total, &args->total})};
-  leati_groups_linear(planner->device, args->lines, share.per_group, dispatch.groups);
+  leati_groups_linear(planner->device, args->rows, share.per_group, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
@@ -178,7 +178,7 @@ static int32_t add_expanded(leati_planner *planner, const leati_view *view, int3
   return leati_plan_strided_copy(planner, &wide, out, err);
 }
 
-/* Layer normalisation and its kin: the line is everything from `axis` on. */
+/* Layer normalisation and its kin: the row is everything from `axis` on. */
 enum { LAYER, RMS, SIMPLIFIED_LAYER, SKIP_LAYER, SKIP_SIMPLIFIED_LAYER };
 
 typedef struct layer_state {
@@ -258,7 +258,7 @@ static int32_t layer_infer(const leat_op *op, const leati_call *call, leat_shape
   const uint32_t param = leati_op_def_of(op)->param;
   int32_t axis;
   LEATI_TRY(layer_axis(op, call, &axis, err));
-  LEATI_TRY(check_line_rounds(op, true, product(x->shape, 0, axis), product(x->shape, axis, x->ndim), err));
+  LEATI_TRY(check_row_rounds(op, true, product(x->shape, 0, axis), product(x->shape, axis, x->ndim), err));
   for (uint32_t i = 0; i < call->output_count; ++i) {
     const bool per_line = i > 0 && (i == layer_places[param].mean || i == layer_places[param].deviation);
     out[i].ndim = x->ndim;
@@ -286,19 +286,19 @@ static int32_t layer_plan(const leat_op *op, leati_planner *planner, const leati
                   .deviation = output_at(call, layer_places[param].deviation),
                   .total = output_at(call, layer_places[param].total),
                   .rms = is_rms(op),
-                  .args = {.skip_lines = 1, .period = 1, .spread = 1, .epsilon = state->epsilon}};
-  const int64_t lines = product(x.shape, 0, axis), count = product(dims, 0, rank);
-  if (lines == 0) {
+                  .args = {.skip_rows = 1, .period = 1, .spread = 1, .epsilon = state->epsilon}};
+  const int64_t rows = product(x.shape, 0, axis), count = product(dims, 0, rank);
+  if (rows == 0) {
     return LEAT_OK;
   }
-  if (lines > INT32_MAX) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s of 2^31 lines or more is not supported",
+  if (rows > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s of 2^31 rows or more is not supported",
                       leati_op_def_of(op)->info.name);
   }
-  job.args.lines = (uint32_t)lines;
+  job.args.rows = (uint32_t)rows;
   job.args.count = (uint32_t)count;
   if (count == 0) {
-    /* Lines of nothing have no elements to scale, but still a mean and a deviation. */
+    /* Rows of nothing have no elements to scale, but still a mean and a deviation. */
     return job.mean == NULL && job.deviation == NULL ? LEAT_OK : add_norm(planner, &job, err);
   }
   /* Scale and bias repeat over the leading dimensions that neither has of its own; other broadcasts are copied out. */
@@ -326,7 +326,7 @@ static int32_t layer_plan(const leat_op *op, leati_planner *planner, const leati
     own = first_own(&x, axis, given);
     LEATI_TRY(add_expanded(planner, given, x.ndim - own, x.shape + own, &skip, err));
     job.skip = &skip;
-    job.args.skip_lines = (uint32_t)product(x.shape, own, axis);
+    job.args.skip_rows = (uint32_t)product(x.shape, own, axis);
   }
   return add_norm(planner, &job, err);
 }
@@ -381,8 +381,8 @@ static int32_t group_check(const leat_op *op, const leati_call *call, int64_t *o
                         (long long)parameters);
     }
   }
-  const int64_t lines = x->shape[0] * *out_groups;
-  return lines == 0 ? LEAT_OK : check_line_rounds(op, true, lines, (int64_t)x->count / lines, err);
+  const int64_t rows = x->shape[0] * *out_groups;
+  return rows == 0 ? LEAT_OK : check_row_rounds(op, true, rows, (int64_t)x->count / rows, err);
 }
 
 static int32_t group_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -410,9 +410,9 @@ static int32_t group_plan(const leat_op *op, leati_planner *planner, const leati
                   .scale = &scale,
                   .bias = &bias,
                   .y = y,
-                  .args = {.lines = (uint32_t)(x.shape[0] * groups),
+                  .args = {.rows = (uint32_t)(x.shape[0] * groups),
                            .count = (uint32_t)(channels * pixels),
-                           .skip_lines = 1,
+                           .skip_rows = 1,
                            .period = (uint32_t)groups,
                            .step = per_channel ? (uint32_t)channels : 1,
                            .spread = (uint32_t)(per_channel ? pixels : channels * pixels),
@@ -498,7 +498,7 @@ static int32_t batch_supports(const leati_op_def *def, leat_device *device, cons
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-/* In place: a line is read whole by its workgroup before it is written, or each element by the thread that writes it.
+/* In place: a row is read whole by its workgroup before it is written, or each element by the thread that writes it.
  */
 #define SOFTMAX_OF(name, which)                                                                                \
   LEATI_OP(name, "", (13, 13), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_float), \

@@ -11,33 +11,33 @@
  * An H200 has 132 processors that want several each. */
 #define GROUPS_WANTED 512u
 
-#define LINES_ALONG 65536u /* in LINES_SPEC of kernels/lines.glsl */
+#define ROWS_ALONG 65536u /* in ROWS_SPEC of kernels/rows.glsl */
 
-leati_lines leati_lines_choose(bool along, uint64_t lines, uint64_t count) {
+leati_rows leati_rows_choose(bool along, uint64_t rows, uint64_t count) {
   uint32_t parts = 256;
   if (along) {
     if (count <= 4) {
       parts = 1;
     } else if (count <= 64) {
       parts = 8;
-    } else if (count <= 256 || (count <= 512 && lines >= 1024)) {
+    } else if (count <= 256 || (count <= 512 && rows >= 1024)) {
       parts = 32;
     }
-  } else if (count <= 8 || lines >= 16384) {
+  } else if (count <= 8 || rows >= 16384) {
     parts = 1;
-  } else if (count < 64 || lines > 1024) {
+  } else if (count < 64 || rows > 1024) {
     parts = 8;
   } else {
     parts = 32;
   }
   const uint64_t each = (count + parts - 1) / parts;
-  return (leati_lines){.spec = parts + (along ? LINES_ALONG : 0),
-                       .parts = parts,
-                       .per_group = 256 / parts,
-                       .held = each <= 4    ? 4
-                               : each <= 8  ? 8
-                               : each <= 16 ? 16
-                                            : 0};
+  return (leati_rows){.spec = parts + (along ? ROWS_ALONG : 0),
+                      .parts = parts,
+                      .per_group = 256 / parts,
+                      .held = each <= 4    ? 4
+                              : each <= 8  ? 8
+                              : each <= 16 ? 16
+                                           : 0};
 }
 
 /* Dimensions of a tensor, those of size 1 left out and those joined that are walked through in one stride. */
@@ -73,12 +73,12 @@ static int64_t last_stride(const dims *d) {
 }
 
 /* How a reduction is cut so that it fills the device. */
-static void choose_chunks(const leati_lines *lines, uint64_t results, uint64_t count, uint32_t *out_chunks,
+static void choose_chunks(const leati_rows *rows, uint64_t results, uint64_t count, uint32_t *out_chunks,
                           uint32_t *out_chunk) {
-  const uint64_t groups = (results + lines->per_group - 1) / lines->per_group;
+  const uint64_t groups = (results + rows->per_group - 1) / rows->per_group;
   uint64_t chunks = 1;
   if (groups < GROUPS_WANTED) {
-    const uint64_t most = count / (UINT64_C(16) * lines->parts);
+    const uint64_t most = count / (UINT64_C(16) * rows->parts);
     chunks = 2 * GROUPS_WANTED / groups;
     chunks = chunks < most ? chunks : most;
   }
@@ -139,19 +139,17 @@ static leati_kernel reduce_kernel(const leati_view *x, const leati_view *y) {
 }
 
 /* One dispatch: `y` has args->results * args->chunks elements. */
-static int32_t add_stage(leati_planner *planner, reduce_args *args, const leati_lines *lines, uint32_t before,
+static int32_t add_stage(leati_planner *planner, reduce_args *args, const leati_rows *rows, uint32_t before,
                          uint32_t combine, uint32_t after, const leati_view *x, const leati_view *shift,
                          const leati_view *y, leat_error *err) {
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = reduce_kernel(x, y),
-                                               .constants.reduce = {.lines_spec = lines->spec,
-                                                                    .before = before,
-                                                                    .combine = combine,
-                                                                    .after = after}},
-                                  .args = args,
-                                  .args_size = sizeof(*args),
-                                  LEATI_READS({x, &args->x}, {shift, &args->shift}),
-                                  LEATI_WRITES({y, &args->y})};
-  const uint64_t blocks = (args->results + lines->per_group - 1) / lines->per_group;
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = reduce_kernel(x, y),
+                   .constants.reduce = {.rows_spec = rows->spec, .before = before, .combine = combine, .after = after}},
+      .args = args,
+      .args_size = sizeof(*args),
+      LEATI_READS({x, &args->x}, {shift, &args->shift}),
+      LEATI_WRITES({y, &args->y})};
+  const uint64_t blocks = (args->results + rows->per_group - 1) / rows->per_group;
   leati_groups_linear(planner->device, blocks * args->chunks, 1, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
@@ -168,7 +166,7 @@ static int32_t add_recipe(leati_planner *planner, uint32_t recipe, const leati_v
   }
   const bool along = kept.rank == 0 || last_stride(&reduced) < last_stride(&kept);
   const uint64_t results = (uint64_t)kept.count, count = (uint64_t)reduced.count;
-  const leati_lines lines = leati_lines_choose(along, results, count);
+  const leati_rows rows = leati_rows_choose(along, results, count);
   reduce_args args = {.results = (uint32_t)results,
                       .count = (uint32_t)count,
                       .divisor = divisor,
@@ -182,15 +180,15 @@ static int32_t add_recipe(leati_planner *planner, uint32_t recipe, const leati_v
     args.reduced_shape[d] = (uint32_t)reduced.shape[d];
     args.reduced_stride[d] = (int32_t)reduced.stride[d];
   }
-  choose_chunks(&lines, results, count, &args.chunks, &args.chunk);
+  choose_chunks(&rows, results, count, &args.chunks, &args.chunk);
   const uint32_t before = recipes[recipe].before, combine = recipes[recipe].combine, after = recipes[recipe].after;
   if (args.chunks == 1) {
-    return add_stage(planner, &args, &lines, before, combine, after, x, shift, y, err);
+    return add_stage(planner, &args, &rows, before, combine, after, x, shift, y, err);
   }
   leati_view pieces = {.type = y->type, .ndim = 1, .shape = {(int64_t)(results * args.chunks)}};
   LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
-  LEATI_TRY(add_stage(planner, &args, &lines, before, combine, AFTER_NOTHING, x, shift, &pieces, err));
-  const leati_lines second = leati_lines_choose(true, results, args.chunks);
+  LEATI_TRY(add_stage(planner, &args, &rows, before, combine, AFTER_NOTHING, x, shift, &pieces, err));
+  const leati_rows second = leati_rows_choose(true, results, args.chunks);
   reduce_args rest = {.results = args.results,
                       .count = args.chunks,
                       .chunks = 1,
@@ -362,7 +360,7 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
   LEATI_TRY(leati_axis(state->axis, x.ndim, &axis, err));
   const dims kept = pick_dims(&x, ~(UINT32_C(1) << axis));
   const bool along = kept.rank == 0 || x.strides[axis] < last_stride(&kept);
-  const leati_lines lines = leati_lines_choose(along, (uint64_t)kept.count, (uint64_t)x.shape[axis]);
+  const leati_rows rows = leati_rows_choose(along, (uint64_t)kept.count, (uint64_t)x.shape[axis]);
   arg_args args = {.results = (uint32_t)kept.count,
                    .count = (uint32_t)x.shape[axis],
                    .stride = (int32_t)x.strides[axis],
@@ -371,10 +369,10 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
     args.kept_shape[d] = (uint32_t)kept.shape[d];
     args.kept_stride[d] = (int32_t)kept.stride[d];
   }
-  choose_chunks(&lines, args.results, args.count, &args.chunks, &args.chunk);
+  choose_chunks(&rows, args.results, args.count, &args.chunks, &args.chunk);
   const uint32_t smallest = leati_op_def_of(op)->param == ARG_MIN;
   leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_ARG_REDUCE, x.type),
-                                               .constants.arg_reduce = {.lines_spec = lines.spec,
+                                               .constants.arg_reduce = {.rows_spec = rows.spec,
                                                                         .smallest = smallest,
                                                                         .last = state->last,
                                                                         .stage = STAGE_WHOLE}},
@@ -382,7 +380,7 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
                                   .args_size = sizeof(args),
                                   LEATI_READS({&x, &args.x}),
                                   LEATI_WRITES({y, &args.y})};
-  const uint64_t blocks = (args.results + lines.per_group - 1) / lines.per_group;
+  const uint64_t blocks = (args.results + rows.per_group - 1) / rows.per_group;
   leati_groups_linear(planner->device, blocks * args.chunks, 1, dispatch.groups);
   if (args.chunks == 1) {
     return leati_plan_dispatch(planner, &dispatch, err);
@@ -398,8 +396,8 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
   dispatch.write_count = 2;
   LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
 
-  const leati_lines second = leati_lines_choose(true, args.results, args.chunks);
-  dispatch.pipeline.constants.arg_reduce.lines_spec = second.spec;
+  const leati_rows second = leati_rows_choose(true, args.results, args.chunks);
+  dispatch.pipeline.constants.arg_reduce.rows_spec = second.spec;
   dispatch.pipeline.constants.arg_reduce.stage = STAGE_REST;
   const leati_access read[] = {{&values, &args.values}, {&places, &args.places}}, result = {y, &args.y};
   dispatch.reads = read;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Reductions, for all families whose operators come down to one, and how kernels that work on lines share them out.
+ * Reductions, for all families whose operators come down to one, and how kernels that work on rows share them out.
  */
 #ifndef LEAT_PLUGIN_OPS_REDUCE_H_
 #define LEAT_PLUGIN_OPS_REDUCE_H_
@@ -28,16 +28,16 @@ typedef enum leati_reduction {
 int32_t leati_plan_reduction(leati_planner *planner, leati_reduction reduction, const leati_view *x, uint32_t axes,
                              const leati_view *y, leat_error *err);
 
-/** How `lines` lines of `count` elements are shared out over workgroups of 256 threads (kernels/lines.glsl). */
-typedef struct leati_lines {
-  uint32_t spec;      /**< the constant LINES_SPEC */
-  uint32_t parts;     /**< threads to a line */
-  uint32_t per_group; /**< lines to a workgroup */
-  uint32_t held; /**< elements that a thread can keep in registers to have the whole line there: 4, 8, 16; 0: it is too
+/** How `rows` rows of `count` elements are shared out over workgroups of 256 threads (kernels/rows.glsl). */
+typedef struct leati_rows {
+  uint32_t spec;      /**< the constant ROWS_SPEC */
+  uint32_t parts;     /**< threads to a row */
+  uint32_t per_group; /**< rows to a workgroup */
+  uint32_t held; /**< elements that a thread can keep in registers to have the whole row there: 4, 8, 16; 0: it is too
                     long */
-} leati_lines;
+} leati_rows;
 
-/** Chooses by shape alone. `along`: the elements of a line are neighbours in memory; else the lines are. */
-leati_lines leati_lines_choose(bool along, uint64_t lines, uint64_t count);
+/** Chooses by shape alone. `along`: the elements of a row are neighbours in memory; else the rows are. */
+leati_rows leati_rows_choose(bool along, uint64_t rows, uint64_t count);
 
 #endif /* LEAT_PLUGIN_OPS_REDUCE_H_ */

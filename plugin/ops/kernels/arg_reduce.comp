@@ -3,7 +3,7 @@
 // Index of the largest or smallest element along one dimension. A long dimension with few results is cut into chunks; a
 // second dispatch (STAGE 2) finds the best of the chunks' results. Defines: TYPE, ACCUMULATOR; REAL for floating point.
 #include "types.glsl"
-#include "lines.glsl"
+#include "rows.glsl"
 #include "math.glsl"
 
 LEAT_CONSTANT(uint, SMALLEST, 0); // 1: ArgMin
@@ -56,16 +56,16 @@ Best better(Best a, Best b) {
   }
   return (SMALLEST != 0 ? b.value < a.value : b.value > a.value) ? b : a;
 }
-LEAT_LINE_COMBINE(best_of_line, Best, space, better)
+LEAT_ROW_COMBINE(best_of_line, Best, space, better)
 
 void main() {
   const uint group = leat_linear_group();
-  const uint blocks = (args.results + LINES - 1) / LINES;
+  const uint blocks = (args.results + ROWS - 1) / ROWS;
   const uint chunk = group / blocks;
   if (chunk >= args.chunks && STAGE == 1 || chunk >= 1 && STAGE != 1) {
     return;
   }
-  const uint result = (group - chunk * blocks) * LINES + line_own();
+  const uint result = (group - chunk * blocks) * ROWS + row_own();
   int base = 0;
   uint rest = result;
   for (int d = int(args.kept_rank) - 1; d >= 0; --d) {
@@ -78,7 +78,7 @@ void main() {
   best.place = NONE;
   if (result < args.results) {
     if (STAGE == 2) {
-      for (uint i = line_part(); i < args.chunks; i += PARTS) {
+      for (uint i = row_part(); i < args.chunks; i += PARTS) {
         Best next;
         next.value = T(TYPE(args.values).v[result * args.chunks + i]);
         next.place = U32(args.places).v[result * args.chunks + i];
@@ -86,7 +86,7 @@ void main() {
       }
     } else {
       const uint end = min(args.count, (chunk + 1) * args.chunk);
-      for (uint i = chunk * args.chunk + line_part(); i < end; i += PARTS) {
+      for (uint i = chunk * args.chunk + row_part(); i < end; i += PARTS) {
         Best next;
         next.value = T(TYPE(args.x).v[base + int(i) * args.stride]);
         next.place = i;
@@ -95,7 +95,7 @@ void main() {
     }
   }
   best = best_of_line(best);
-  if (line_part() == 0 && result < args.results) {
+  if (row_part() == 0 && result < args.results) {
     if (STAGE == 1) {
       TYPE(args.values).v[result * args.chunks + chunk] = STORED(best.value);
       U32(args.y).v[result * args.chunks + chunk] = best.place;

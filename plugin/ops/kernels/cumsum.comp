@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Running sums along one axis, a line per invocation, in the order in which the specification adds.
+// Running sums along one axis, a row per invocation, in the order in which the specification adds.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
 
@@ -9,20 +9,20 @@ layout(local_size_x = 64) in;
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t src;  // compact
   uint64_t dst;
-  uint lines;
-  uint steps;  // elements of a line
-  uint begin;  // this dispatch adds elements [begin, end) of each line in the order of adding; dst holds those before
+  uint rows;
+  uint steps;  // elements of a row
+  uint begin;  // this dispatch adds elements [begin, end) of each row in the order of adding; dst holds those before
   uint end;
-  uint inner;  // elements from one of a line to the next
+  uint inner;  // elements from one of a row to the next
   uint exclusive;
   uint reverse;
 } args;
 
 void main() {
-  uint line = leat_linear_group() * 64u + gl_LocalInvocationIndex;
-  if (line >= args.lines) return;
-  uint outer = line / args.inner;
-  uint first = outer * args.steps * args.inner + (line - outer * args.inner);
+  uint row = leat_linear_group() * 64u + gl_LocalInvocationIndex;
+  if (row >= args.rows) return;
+  uint outer = row / args.inner;
+  uint first = outer * args.steps * args.inner + (row - outer * args.inner);
   LEAT_JOIN(T_, TYPE) sum = LEAT_JOIN(T_, TYPE)(0);
   if (args.begin != 0u) {
     uint before = first + (args.reverse != 0u ? args.steps - args.begin : args.begin - 1u) * args.inner;

@@ -21,10 +21,10 @@ layout(set = 0, binding = 0, std430) uniform Args {
 void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
   for (uint n = 0u; n < 4u && item < args.count; ++n, item += 256u) {
-    uint line = item / args.inner;
-    uint i = item - line * args.inner;
-    uint o = line / args.index_count;
-    uint j = line - o * args.index_count;
+    uint row = item / args.inner;
+    uint i = item - row * args.inner;
+    uint o = row / args.index_count;
+    uint j = row - o * args.index_count;
     int64_t x = index_load(args.indices, j, args.axis_size, args.finding);
     Item value = Item(0);
     if (x >= int64_t(0)) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-set(constants CONSTANTS LINES_SPEC BEFORE COMBINE AFTER)
+set(constants CONSTANTS ROWS_SPEC BEFORE COMBINE AFTER)
 leat_kernel(reduce reduce.comp TYPES F32 I32 I64 ${constants} DEFINES RESULT=TYPE)
 # Results of another integer type, and the sums before them in 64 bits.
 leat_kernel(reduce_widen reduce.comp TYPES I32 ACCUMULATOR I64 ${constants} DEFINES RESULT=I64)
 leat_kernel(reduce_narrow reduce.comp TYPES I64 ${constants} DEFINES RESULT=I32)
-leat_kernel(arg_reduce arg_reduce.comp TYPES F32 I32 I64 CONSTANTS LINES_SPEC SMALLEST LAST STAGE)
+leat_kernel(arg_reduce arg_reduce.comp TYPES F32 I32 I64 CONSTANTS ROWS_SPEC SMALLEST LAST STAGE)

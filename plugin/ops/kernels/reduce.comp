@@ -4,7 +4,7 @@
 // different workgroups reduce; a second dispatch reduces their results. Defines: TYPE and RESULT, the types of elements
 // and results, ACCUMULATOR, what it computes in; REAL for floating point.
 #include "types.glsl"
-#include "lines.glsl"
+#include "rows.glsl"
 #include "math.glsl"
 
 // What is done to each element, how two are combined, what is done to the result.
@@ -51,7 +51,7 @@ T combine(T a, T b) {
 #endif
   return (COMBINE == 2 ? b > a : b < a) ? b : a;
 }
-LEAT_LINE_COMBINE(combine_line, T, space, combine)
+LEAT_ROW_COMBINE(combine_line, T, space, combine)
 
 T before(T value, T shift) {
   if (BEFORE == 1) {
@@ -102,12 +102,12 @@ T after(T value, T shift) {
 
 void main() {
   const uint group = leat_linear_group();
-  const uint blocks = (args.results + LINES - 1) / LINES;
+  const uint blocks = (args.results + ROWS - 1) / ROWS;
   const uint chunk = group / blocks;
   if (chunk >= args.chunks) {
     return;
   }
-  const uint result = (group - chunk * blocks) * LINES + line_own();
+  const uint result = (group - chunk * blocks) * ROWS + row_own();
   int base = 0;
   uint rest = result;
   for (int d = int(args.kept_rank) - 1; d >= 0; --d) {
@@ -127,7 +127,7 @@ void main() {
   const uint end = min(args.count, begin + args.chunk);
   T value = start();
   if (result < args.results) {
-    uint i = begin + line_part();
+    uint i = begin + row_part();
     if (args.reduced_rank == 1) {
       const int stride = args.reduced_stride[0];
       for (; i + 3 * PARTS < end; i += 4 * PARTS) {
@@ -156,7 +156,7 @@ void main() {
     }
   }
   value = combine_line(value);
-  if (line_part() == 0 && result < args.results) {
+  if (row_part() == 0 && result < args.results) {
     RESULT(args.y).v[result * args.chunks + chunk] = LEAT_JOIN(STORED_, RESULT)(after(value, shift));
   }
 }
