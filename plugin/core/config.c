@@ -211,7 +211,7 @@ static void read_environment(void) {
   for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
     const char *const names[] = {variables[i].plain, variables[i].name};
     for (int j = 0; j < 2; ++j) {
-      const char *const text = names[j] != NULL ? getenv(names[j]) : NULL;
+      const char *const text = names[j] != NULL ? secure_getenv(names[j]) : NULL;
       if (text != NULL && text[0] != '\0') {
         take(&environment[i], names[j], text, "environment");
       }

@@ -41,7 +41,8 @@ typedef struct leati_config {
   char profile[1024];          /**< LEAT_PROFILE: path of a trace; empty: none */
 } leati_config;
 
-/** Takes the environment over, on the first call in the process. Later changes of it have no effect. */
+/** Takes the environment over, on the first call in the process. Later changes of it have no effect. Libraries of Leat
+ * read it by secure_getenv(): in a set-user-ID program nobody may name files or code by it, so nothing is set there. */
 void leati_config_read_environment(void);
 
 /** Gives the settings. The backend's lock is held; what was given stays as it is while devices are known. Settings that

@@ -4,6 +4,7 @@
 
 - The table and the code have the same variables. The code reads what stands as a whole string in a C file that calls
   getenv() or one of its kind. The table is the one whose first column is headed "variable".
+- Libraries read it by secure_getenv() alone: a set-user-ID program would else let its user name files and code.
 - leat-info knows what else is read, by ./dev and the tests: what tests/README.md names and the table does not.
 - A row names each word that its variable takes, and the highest number, as plugin/core/config.c has them.
 - With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set. A row of several
@@ -20,6 +21,7 @@ import lint
 
 VARIABLE = r'(?:LEAT_[A-Z0-9_]+|FORCE_GRAPH_PATH)'
 GETENV = re.compile(r'\b(?:secure_|g_)?getenv\s*\(')
+PLAIN_GETENV = re.compile(r'\b(?:g_)?getenv\s*\(')
 SETTINGS = 'plugin/core/config.c'
 INFO = 'tools/leat-info.c'
 TESTS = 'tests/README.md'
@@ -39,6 +41,12 @@ def read_by_code(tree):
             for name in re.findall(rf'"({VARIABLE})"', text):
                 found.setdefault(name, path)
     return found
+
+
+def check_secure(tree):
+    for path in tree.matching(r'^(common|plugin|host-shim)/.*\.(c|h)$'):
+        if PLAIN_GETENV.search(lint.strip_comments(tree.text(path))):
+            yield f'{path}: a library reads the environment by secure_getenv() alone'
 
 
 def rows_of(tree):
@@ -119,6 +127,7 @@ def check_tree(tree, program):
         yield 'README.md: has no table with "variable" at the head of its first column'
         return
     listed = in_table(rows)
+    yield from check_secure(tree)
     yield from check_limits(tree, rows)
     read = read_by_code(tree)
     for name in sorted(set(read) - set(listed)):
@@ -144,28 +153,29 @@ TABLE = ('## Settings\n| variable | default |\n|---|---|\n| `LEAT_A`, `LEAT_B` |
          '## More\n| `LEAT_D` | |\n')
 VALUES = ('| variable | default | meaning |\n|---|---|---|\n| `LEAT_A` | `0`; -1 elsewhere | a |\n'
           '| `LEAT_B`, `LEAT_C` | `1.0`, 0.8 | b |\n| `FORCE_GRAPH_PATH`, `LEAT_FORCE_GRAPH_PATH` | `0` | c |\n')
-READS = 'x = getenv(name); "LEAT_A" "LEAT_B" "LEAT_C" "LEAT_FORCE_GRAPH_PATH" "FORCE_GRAPH_PATH"'
+READS = 'x = secure_getenv(name); "LEAT_A" "LEAT_B" "LEAT_C" "LEAT_FORCE_GRAPH_PATH" "FORCE_GRAPH_PATH"'
 LIMITS = ('| variable | default | meaning |\n|---|---|---|\n| `LEAT_A` | 2 | 1 to 8 |\n'
           '| `LEAT_B`, `LEAT_C` | `no` | or `yes` |\n')
-LIMITED = ('getenv(name) {.name = "LEAT_A", .allowed = "from 1 to 8"}, '
+LIMITED = ('secure_getenv(name) {.name = "LEAT_A", .allowed = "from 1 to 8"}, '
            '{.name = "LEAT_B", .words = {"no", [1] = "yes"}}, "LEAT_C"')
 RIGHT = {'LEAT_A': '0 default backend', 'LEAT_B': '1.0 default backend', 'LEAT_C': '0.8 default backend',
          'LEAT_FORCE_GRAPH_PATH': '0 default backend'}
-OTHERS = {**case(TABLE, 'x = getenv("LEAT_A"); "LEAT_B"'), INFO: 'char *others[] = {"LEAT_T", NULL};',
+OTHERS = {**case(TABLE, 'x = secure_getenv("LEAT_A"); "LEAT_B"'), INFO: 'char *others[] = {"LEAT_T", NULL};',
           TESTS: '`LEAT_T=3 LEAT_B=1`'}
 CANARIES = [
-    (case(TABLE, 'x = getenv(names[i]); "LEAT_A" "LEAT_B" "LEAT_C is bad"'), None),
-    (case(TABLE, 'x = getenv("LEAT_A");'), 'lists LEAT_B'),
+    (case(TABLE, 'x = secure_getenv(names[i]); "LEAT_A" "LEAT_B" "LEAT_C is bad"'), None),
+    (case(TABLE, 'x = secure_getenv("LEAT_A");'), 'lists LEAT_B'),
     (case(TABLE, 'x = secure_getenv("LEAT_A"); "LEAT_B" "FORCE_GRAPH_PATH"'), 'reads FORCE_GRAPH_PATH'),
+    (case(TABLE, 'x = getenv(names[i]); "LEAT_A" "LEAT_B"'), 'by secure_getenv() alone'),
     (case(LIMITS, LIMITED), None),
     (case(LIMITS, LIMITED.replace('8', '4')), 'that 4 is the most'),
     (case(LIMITS, LIMITED.replace('yes', 'both')), 'the row of LEAT_B lacks `both`'),
-    (case(TABLE, 'x = getenv("LEAT_A"); "LEAT_B" /* "LEAT_Z" */'), None),
+    (case(TABLE, 'x = secure_getenv("LEAT_A"); "LEAT_B" /* "LEAT_Z" */'), None),
     (OTHERS, None),
     ({**OTHERS, TESTS: '`LEAT_T=3` `LEAT_U`'}, 'would call LEAT_U a mistake'),
     ({**OTHERS, TESTS: '`LEAT_A`'}, 'does not name LEAT_T'),
-    (case('# Title\n', 'x = getenv("LEAT_A");'), 'has no table'),
-    ({'plugin/core/config.c': 'getenv("LEAT_A")'}, 'README.md: is not there'),
+    (case('# Title\n', 'x = secure_getenv("LEAT_A");'), 'has no table'),
+    ({'plugin/core/config.c': 'secure_getenv("LEAT_A")'}, 'README.md: is not there'),
     (case(VALUES, READS, **RIGHT), None),
     (case(VALUES, READS, **{**RIGHT, 'LEAT_A': '-1 default backend'}), 'the default of LEAT_A is "0"'),
     (case(VALUES, READS, **{**RIGHT, 'LEAT_C': '1.0 default backend'}), 'the default of LEAT_C is "0.8"'),
