@@ -28,7 +28,7 @@
  * **Outcome.** A case that returns has passed. The check macros below fail it, with the place and a message; the skip
  * functions end it as not supported, which is allowed only where the plugin itself said so. An operator that it lacks
  * is told once for all cases that want it. Both end the *process* at once, from any thread, so a case needs no clean-up
- * on failure and may check anywhere. A case that passes gives back what it took: other cases follow in the same
+ * on failure and may check anywhere. A case that passes releases what it took: other cases follow in the same
  * process. What was opened by leati_fixture_device() is closed by the runner. Each case has a deadline; a hang or a
  * crash is an outcome too.
  *

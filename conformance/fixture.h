@@ -33,15 +33,15 @@ void leati_tensor_host(leat_case_tensor *out, void *data, DLDataType dtype, int3
 /** The chosen device, opened at the first call in the case. Closed by the runner after the case. */
 leat_device *leati_fixture_device(leat_case_context *ctx);
 
-/** A new stream of the chosen device; give it back with leati_stream_destroy(). */
+/** A new stream of the chosen device; destroy it with leati_stream_destroy(). */
 leat_stream *leati_stream_new(leat_case_context *ctx);
 void leati_stream_destroy(leat_case_context *ctx, leat_stream *stream);
 
-/** A new event of the chosen device; give it back with leati_event_destroy(). */
+/** A new event of the chosen device; destroy it with leati_event_destroy(). */
 leat_event *leati_event_new(leat_case_context *ctx);
 void leati_event_destroy(leat_case_context *ctx, leat_event *event);
 
-/** A block of device memory; `stream` as in leat_memory_api::alloc. Give it back with leati_free(). */
+/** A block of device memory; `stream` as in leat_memory_api::alloc. Free it with leati_free(). */
 uint64_t leati_alloc(leat_case_context *ctx, uint64_t size, leat_stream *stream);
 void leati_free(leat_case_context *ctx, uint64_t address);
 
@@ -58,7 +58,7 @@ void leati_copy(leat_case_context *ctx, leat_stream *stream, uint64_t from, uint
 void leati_synchronize(leat_case_context *ctx, leat_stream *stream);
 
 /** Operator `name` of domain "" without attributes for inputs of one type and rank. Ends the case as not supported if
- * the plugin says so. Give it back with leati_op_destroy(). */
+ * the plugin says so. Destroy it with leati_op_destroy(). */
 leat_op *leati_op_new(leat_case_context *ctx, const char *name, uint32_t since_version, uint32_t inputs,
                       DLDataType dtype, int32_t ndim);
 void leati_op_destroy(leat_case_context *ctx, leat_op *op);
@@ -86,7 +86,7 @@ typedef struct leat_case_trip {
   gboolean own;        /**< the stream was made by leati_trip_begin() */
 } leat_case_trip;
 
-/** Takes what a trip needs; `stream` NULL: a new stream. Give it back with leati_trip_end(). */
+/** Takes what a trip needs; `stream` NULL: a new stream. End it with leati_trip_end(). */
 void leati_trip_begin(leat_case_context *ctx, leat_case_trip *trip, leat_stream *stream, size_t size);
 void leati_trip_end(leat_case_context *ctx, leat_case_trip *trip);
 
@@ -111,7 +111,7 @@ typedef struct leat_case_sum {
   uint32_t steps; /**< done so far */
 } leat_case_sum;
 
-/** Takes what a sum of `count` numbers needs and sends them through the stream. Give it back with leati_sum_end(). */
+/** Takes what a sum of `count` numbers needs and sends them through the stream. End it with leati_sum_end(). */
 void leati_sum_begin(leat_case_context *ctx, leat_case_sum *sum, leat_stream *stream, uint32_t count);
 void leati_sum_end(leat_case_context *ctx, leat_case_sum *sum);
 
@@ -122,7 +122,7 @@ void leati_sum_step(leat_case_context *ctx, leat_case_sum *sum, leat_stream *str
 void leati_sum_check(leat_case_context *ctx, const leat_case_sum *sum, leat_stream *stream);
 
 /** Runs `run(ctx, index, data)` for index 0 to `count`-1 in `count` threads that start together; returns when all of
- * them have ended (what a thread gives back at its end has been given back). Checks in them end the case as anywhere
+ * them have ended (what a thread releases at its end has been released). Checks in them end the case as anywhere
  * else. */
 typedef void (*leat_case_thread_fn)(leat_case_context *ctx, uint32_t index, void *data);
 void leati_threads_run(leat_case_context *ctx, uint32_t count, leat_case_thread_fn run, void *data);

@@ -49,7 +49,7 @@
  * **Processes that end.** A process may call exit() while threads are inside of functions of the backend. An exit
  * handler of the backend holds each of them for good, there or at its next call, waits at most two seconds for those on
  * their way, and frees nothing; so no later handler or destructor may wait for a thread that uses the backend. From
- * then on, on the thread that ends the process, functions that give something back (close, destroy, free, release,
+ * then on, on the thread that ends the process, functions that release something (close, destroy, free, release,
  * release_current, shutdown, the deleters of tensors) return LEAT_OK and do nothing, and all others fail with
  * LEAT_ERROR_UNAVAILABLE. Exit handlers and destructors that were registered after the first work on a device had
  * finished run before that, and find the backend whole.

@@ -153,7 +153,7 @@ static void close_last(leat_case_context *ctx, const void *data) {
     leati_upload(ctx, stream, block, bytes, sizeof bytes);
     LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
     leati_stream_load(ctx, stream);
-    /* Closes the device and begins anew, with none of the above given back. */
+    /* Closes the device and begins anew, with none of the above released. */
     leati_fixture_end(ctx);
     leati_fixture_begin(ctx);
   }

@@ -494,7 +494,7 @@ static void limit_recovers(leat_case_context *ctx, const void *data) {
       leati_pattern(in, SEEN, count + 100 * (uint32_t)round);
       const int32_t uploaded = leati_try_upload(ctx, stream, blocks[count] + SIZE - SEEN, in, SEEN);
       if (uploaded == LEAT_ERROR_OUT_OF_MEMORY) {
-        /* This block has left no room for what a copy needs. It is the one that is given back first, below. */
+        /* This block has left no room for what a copy needs. It is the one that is freed first, below. */
         ++count;
         break;
       }
@@ -508,7 +508,7 @@ static void limit_recovers(leat_case_context *ctx, const void *data) {
       LEAT_CHECK_STATUS(ctx, LEAT_ERROR_OUT_OF_MEMORY, ctx->memory->alloc(device, SIZE, stream, &address, LEAT_ERR));
       check_limit(ctx);
     }
-    /* One given back is one to have, in any of its forms; the others are untouched. */
+    /* One released is one to have, in any of its forms; the others are untouched. */
     leati_free(ctx, blocks[--count]);
     leati_free(ctx, leati_alloc(ctx, SIZE - 1000, stream));
     for (uint64_t size = 100; size < SIZE; size *= 7)
@@ -556,7 +556,7 @@ static void limit_reclaims(leat_case_context *ctx, const void *data) {
     allocated += BLOCKS * size;
   }
   LEAT_CHECK_MESSAGE(ctx, !cached || allocated <= stats_of(ctx).limit_bytes || stats_of(ctx).reclaim_count > begin,
-                     "more than the limit was allocated and freed, and no cached memory was given back");
+                     "more than the limit was allocated and freed, and no cached memory was released");
   leati_stream_destroy(ctx, stream);
 }
 
@@ -1410,7 +1410,7 @@ static const leat_case cases[] = {
      .flags = LEAT_CASE_ALONE,
      .run = limit_recovers},
     {.name = "memory.limit.cached_memory_makes_room",
-     .summary = "Cached blocks of other sizes are given back before an allocation fails at the limit.",
+     .summary = "Cached blocks of other sizes are released before an allocation fails at the limit.",
      .flags = LEAT_CASE_ALONE,
      .run = limit_reclaims},
     {.name = "memory.limit.eight_threads_run_out",
@@ -1423,7 +1423,7 @@ static const leat_case cases[] = {
      .deadline_s = 120,
      .run = memory_flat},
     {.name = "memory.trim.returns_unused_memory",
-     .summary = "Trimming gives back what is free, says how much, and leaves live blocks alone.",
+     .summary = "Trimming releases what is free, says how much, and leaves live blocks alone.",
      .flags = LEAT_CASE_ALONE,
      .run = trim_returns},
     {.name = "memory.trim.leaves_blocks_in_flight",

@@ -37,7 +37,7 @@ typedef struct leati_network_shape {
   int64_t heads;  /**< heads of the attention, which divide `width`; matrices of a batch */
 } leati_network_shape;
 
-/** Makes a network. Ends the case as not supported if the plugin says so of an operator. Any thread. Give it back with
+/** Makes a network. Ends the case as not supported if the plugin says so of an operator. Any thread. Release it with
  * leati_network_free(). */
 leati_network *leati_network_new(leat_case_context *ctx, leati_network_shape shape);
 void leati_network_free(leat_case_context *ctx, leati_network *network);
@@ -52,7 +52,7 @@ void leati_network_check(leat_case_context *ctx, const leati_network_run *run);
 /** What the last operator wrote, and how many bytes. The run's. */
 const void *leati_network_result(const leati_network_run *run, size_t *out_size);
 
-/** Gives back a run that a wait has covered. */
+/** Releases a run that a wait has covered. */
 void leati_network_end(leati_network_run *run);
 
 /** One run from begin to end. */

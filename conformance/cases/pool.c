@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Cases about leat_pool_api: whose stream is whose, taking, waiting, giving back, and threads that end.
+ * Cases about leat_pool_api: whose stream is whose, taking, waiting, releasing, and threads that end.
  *
  * A case leaves the pool as it found it: nobody holds a worker stream. No case asserts that anything is quick. Where
  * threads must wait, leat_pool_info::waiting_count says when they do; where something must come in an order, the order
@@ -303,7 +303,7 @@ static void main_thread(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, pool_of(ctx)->stream(leati_fixture_device(ctx), 0, &zero, LEAT_ERR));
   LEAT_CHECK(ctx, zero == current(ctx));
   use(ctx, zero, 1);
-  /* Given back or not, the main thread's is stream 0. What is open in it then runs though nobody submits it: its blocks
+  /* Released or not, the main thread's is stream 0. What is open in it then runs though nobody submits it: its blocks
    * come free, or the case's deadline ends it. */
   for (int i = 0; i < 2; ++i)
     blocks[i] = leati_alloc(ctx, SIZE_MOVED, zero);
@@ -562,7 +562,7 @@ static void destroyed_while_bound(leat_case_context *ctx, const void *data) {
   check_all_free(ctx);
 }
 
-/* ---- Giving back ---- */
+/* ---- Releasing ---- */
 
 static void explicit_thread(leat_case_context *ctx, uint32_t index, void *data) {
   const uint32_t held = info_now(ctx).held_count;
@@ -628,7 +628,7 @@ static void old_tickets(leat_case_context *ctx, const void *data) {
   g_free(old);
 }
 
-/* Streams that go from thread to thread: each is taken by one, used by a second and given back by a third. */
+/* Streams that go from thread to thread: each is taken by one, used by a second and released by a third. */
 typedef struct {
   GAsyncQueue *to_use;
   GAsyncQueue *to_give;
@@ -674,7 +674,7 @@ static void put_open(leat_case_context *ctx, leat_case_trip *trip, uint32_t tag)
   leati_upload(ctx, trip->stream, trip->block, trip->in, trip->size);
 }
 
-/* What put_open() has put arrived on the device though its stream was given back since. Looked for on a stream of the
+/* What put_open() has put arrived on the device though its stream was released since. Looked for on a stream of the
  * host's, since downloads may go with the owner that they were for. */
 static void check_open(leat_case_context *ctx, leat_case_trip *trip) {
   leat_stream *own = leati_stream_new(ctx);
@@ -700,7 +700,7 @@ static void given_in_flight(leat_case_context *ctx, const void *data) {
     events[i] = leati_event_new(ctx);
     leati_trip_put(ctx, &trips[2 * i], i);
     LEAT_CHECK_OK(ctx, ctx->event->record(events[i], one.stream, LEAT_ERR));
-    /* Behind the event, and open when the stream is given back. */
+    /* Behind the event, and open when the stream is released. */
     put_open(ctx, &trips[2 * i + 1], 1000 + i);
     give(ctx, one);
   }
@@ -787,7 +787,7 @@ static void thread_ends(leat_case_context *ctx, const void *data) {
   check_all_free(ctx);
 }
 
-/* Is cancelled while it waits for a stream: gets it, ends, and gives it back. */
+/* Is cancelled while it waits for a stream: gets it, ends, and releases it. */
 static void *cancelled_waiter(void *user_data) {
   leat_case_context *ctx = user_data;
   current(ctx);
@@ -854,7 +854,7 @@ typedef struct {
   queue *in;
   uint32_t index;
   int64_t timeout_ms;  /* of acquire() */
-  gboolean by_current; /* takes it by current() instead, and gives it back when it ends */
+  gboolean by_current; /* takes it by current() instead, and releases it when it ends */
   int32_t status;
   taken one;
   GThread *thread;
@@ -915,7 +915,7 @@ static uint32_t queue_served(queue *q, uint32_t count) {
   return last;
 }
 
-/* Ends the threads and gives back what they took. */
+/* Ends the threads and releases what they took. */
 static void queue_free(queue *q) {
   g_mutex_lock(&q->lock);
   q->leave = TRUE;
@@ -1173,7 +1173,7 @@ typedef struct {
   sharer_end how;
 } sharer;
 
-/* Leaves a copy open in a shared stream, and gives that back in one of several ways. */
+/* Leaves a copy open in a shared stream, and releases that in one of several ways. */
 static gpointer leave_open(gpointer user_data) {
   enum { SIZE_MOVED = 1 << 20 };
   sharer *job = user_data;
@@ -1278,7 +1278,7 @@ static void owner_thread(leat_case_context *ctx, uint32_t index, void *data) {
   }
 }
 
-/* `data`: a load, or NULL: taking and giving back alone, often. */
+/* `data`: a load, or NULL: taking and releasing alone, often. */
 static void one_owner(leat_case_context *ctx, const void *data) {
   const load *l = data;
   owners *job = g_new0(owners, 1);
@@ -1430,13 +1430,13 @@ static const leat_case cases[] = {
      .summary = "A ticket is refused the second time, also when its stream is held by another.",
      .run = ticket_once},
     {.name = "pool.release.old_tickets_stay_dead",
-     .summary = "Of two thousand old tickets none gives back a stream that others hold now.",
+     .summary = "Of two thousand old tickets none releases a stream that others hold now.",
      .run = old_tickets},
     {.name = "pool.release.from_any_thread",
-     .summary = "Streams are taken by one thread, used by a second and given back by a third.",
+     .summary = "Streams are taken by one thread, used by a second and released by a third.",
      .run = other_threads},
     {.name = "pool.release.work_in_flight_goes_on",
-     .summary = "What is open or in flight when a stream is given back runs, beside what its next owner does.",
+     .summary = "What is open or in flight when a stream is released runs, beside what its next owner does.",
      .run = given_in_flight},
     {.name = "pool.thread_end.returns_the_stream",
      .summary = "A thread that returns gives its stream back; its work, open and in flight, runs.",
@@ -1535,7 +1535,7 @@ static const leat_case cases[] = {
      .run = shared_is_flushed,
      .data = GINT_TO_POINTER(BY_END)},
     {.name = "pool.load.one_owner_at_a_time",
-     .summary = "Forty-eight threads that take and give back 400 times never hold a stream two at once.",
+     .summary = "Forty-eight threads that take and release 400 times never hold a stream two at once.",
      .flags = LEAT_CASE_ALONE,
      .run = one_owner},
     {.name = "pool.load.forty_wait_their_turn",

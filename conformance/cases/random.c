@@ -654,7 +654,7 @@ static bool is_guarded(void) {
   return guard != NULL && guard[0] != '\0' && strcmp(guard, "0") != 0;
 }
 
-/* Draws call `number` of an operator and has its shapes inferred. False: it was refused. Give it back with
+/* Draws call `number` of an operator and has its shapes inferred. False: it was refused. Release it with
  * trial_end() in any case. */
 static bool trial_begin(trial *t, leat_case_context *ctx, leat_stream *stream, const leat_op_info *info,
                         uint32_t number, int empty, int spoilt) {

@@ -77,7 +77,7 @@ int32_t leati_subject_invoke(leati_subject *subject, leat_error *err);
 int32_t leati_subject_infer(leati_subject *subject, leat_shape *out, leat_error *err);
 /** The view of the output. */
 leat_case_tensor *leati_subject_output(leati_subject *subject);
-/** Shows that the refusals left the stream, the operator and the inputs as they were, and gives everything back. */
+/** Shows that the refusals left the stream, the operator and the inputs as they were, and releases everything. */
 void leati_subject_free(leati_subject *subject);
 
 #endif /* LEAT_CONFORMANCE_CASES_SUBJECT_H_ */

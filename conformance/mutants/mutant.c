@@ -877,7 +877,7 @@ static int32_t bind_and_note(leat_device *device, leat_stream *stream, leat_stre
   return status;
 }
 
-/* Who bound a stream counts as its holder and gives it back. */
+/* Who bound a stream counts as its holder and releases it. */
 static int32_t release_borrowed(leat_device *device, leat_error *err) {
   const uint64_t *ticket;
   g_mutex_lock(&tickets_lock);
@@ -1046,7 +1046,7 @@ static void pool_bound_by_address(void) {
   pool_api.current = current_by_address;
 }
 
-/* What is shared is not held, so nothing is done to give it back. */
+/* What is shared is not held, so nothing is done to release it. */
 static int32_t keep_shared(leat_device *device, uint64_t ticket, leat_error *err) {
   leat_pool_info info = {.struct_size = sizeof info};
   if (base->pool->info(device, &info, NULL) == LEAT_OK && (info.flags & LEAT_POOL_ROUND_ROBIN) != 0)

@@ -63,7 +63,7 @@ int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *e
 /** Lends a stream that nobody else uses, without an error in it.
  * @threads any
  * @param device [inout] the device, which is opened if need be
- * @param out [out] the stream; give it back with leati_device_return_stream()
+ * @param out [out] the stream; return it by leati_device_return_stream()
  * @param err [out] what went wrong
  * @return LEAT_OK or the code of the failure */
 int32_t leati_device_borrow_stream(leati_device *device, leat_stream **out, leat_error *err);

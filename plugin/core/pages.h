@@ -21,7 +21,7 @@ uint64_t leati_page_size(void);
 bool leati_pages_take(uint64_t size, leati_pages *out);
 /** From now on nobody may touch these either. */
 void leati_pages_close(const leati_pages *pages);
-/** Gives them back; does nothing for none. */
+/** Releases them; does nothing for none. */
 void leati_pages_release(leati_pages *pages);
 
 #endif /* LEAT_PLUGIN_CORE_PAGES_H_ */

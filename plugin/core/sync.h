@@ -29,7 +29,7 @@ typedef enum leati_rank {
                                  its operators (ops/op_table.c) */
   LEATI_RANK_POOL,           /**< threads that wait for a stream of the pool (streams/pool.c) */
   LEATI_RANK_PIPELINE,       /**< one shard of the pipeline cache (device/pipeline.c) */
-  LEATI_RANK_TRIM,           /**< giving memory back to the driver (memory/memory.c) */
+  LEATI_RANK_TRIM,           /**< releasing memory to the driver (memory/memory.c) */
   LEATI_RANK_MEMORY,         /**< one size class (memory/size_class.c) */
   LEATI_RANK_SEGMENTS,       /**< the table of live segments (memory/segment_table.c) */
   LEATI_RANK_STAMPS,         /**< the stamps of one block (memory/block.c) */

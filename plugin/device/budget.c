@@ -63,7 +63,7 @@ int32_t leati_budget_commit(leat_device *device, uint64_t bytes, leat_error *err
   uint64_t used = atomic_load_explicit(&budget->committed, memory_order_relaxed);
   do {
     if (!fits(used, bytes, atomic_load_explicit(&budget->limit, memory_order_relaxed))) {
-      /* Others may have given memory back since the budget was read. One that has shrunk is not heeded: what is there
+      /* Others may have released memory since the budget was read. One that has shrunk is not heeded: what is there
        * is ours, and when no more can be had the driver says so. */
       read_heap(device);
     }

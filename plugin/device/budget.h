@@ -25,9 +25,9 @@ uint64_t leati_budget_committed(const leat_device *device);
 /** The high watermark in bytes. It only rises. */
 uint64_t leati_budget_limit(const leat_device *device);
 
-/** Down to how many bytes what is cached must be given back because `wanted` bytes could not be had, of which `least`
+/** Down to how many bytes what is cached must be released because `wanted` bytes could not be had, of which `least`
  * would do: down to the low watermark and until there is room for them if the high one is in the way, else all of it.
- * False: giving back cannot help. */
+ * False: releasing cannot help. */
 bool leati_budget_target(const leat_device *device, uint64_t wanted, uint64_t least, uint64_t *out_target);
 
 #endif /* LEAT_PLUGIN_DEVICE_BUDGET_H_ */

@@ -53,7 +53,7 @@ struct leati_block {
 };
 
 struct leati_segment {
-  /* Two that are atomic for those who look up an address that they do not hold: meanwhile the segment may be given back
+  /* Two that are atomic for those who look up an address that they do not hold: meanwhile the segment may be released
    * and be made anew. What they find then they compare with the address. */
   _Atomic uint64_t address; /* of block 0 */
   _Atomic uint64_t block_size;

@@ -219,7 +219,7 @@ static inline int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uin
 }
 
 /* Appends a dispatch whose argument record, of `size` bytes, is to be written to `*out_record`: the caller has until
- * the stream's lock is given back. */
+ * the stream's lock is released. */
 static inline int32_t append_dispatch(leati_recorder *recorder, VkPipeline pipeline, const uint32_t groups[3],
                                       uint32_t size, leati_command **out, unsigned char **out_record, leat_error *err) {
   LEATI_TRY(leati_stream_append(recorder->stream, out, err));

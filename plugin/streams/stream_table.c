@@ -29,7 +29,7 @@ static int32_t stream_destroy(leat_stream *stream, leat_error *err) {
   LEATI_TRY(leati_stream_check(stream, NULL, err));
   if (stream->pool_index >= 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "stream %d belongs to the pool; give it back with release() or release_current()",
+                      "stream %d belongs to the pool; release it by release() or release_current()",
                       stream->pool_index);
   }
   /* A failure here is not the caller's business any more: whoever waits on an event of the stream hears of it. */

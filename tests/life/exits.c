@@ -129,7 +129,7 @@ static void release_things(void) {
   scene_close(&host);
 }
 
-/* After the gate has closed: what uses is refused with the reason, what gives back succeeds. */
+/* After the gate has closed: what uses is refused with the reason, what releases succeeds. */
 static void use_and_release_too_late(void) {
   leat_error why = {.struct_size = sizeof(why)};
   uint64_t address = 0;
@@ -289,7 +289,7 @@ static int static_objects(void) {
   exit(0);
 }
 
-/* The device is closed first; the stream and the event that went with it are given back later. */
+/* The device is closed first; the stream and the event that went with it are released later. */
 static int static_objects_in_bad_order(void) {
   scene_open(&host);
   scene_steps(&host, 1, 2);

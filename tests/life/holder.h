@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Static C++ objects that own things of Leat and give them back in their destructors.
+ * Static C++ objects that own things of Leat and release them in their destructors.
  */
 #ifndef LEAT_TESTS_LIFE_HOLDER_H_
 #define LEAT_TESTS_LIFE_HOLDER_H_

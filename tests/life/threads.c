@@ -229,7 +229,7 @@ static int cancel_state_is_kept(void) {
 static pthread_key_t early_key, late_key; /* made before and after Leat was loaded */
 static atomic_uint destructor_runs;
 
-/* What a host's destructor does in a dying thread: uses Leat, then gives back what the thread had. */
+/* What a host's destructor does in a dying thread: uses Leat, then releases what the thread had. */
 static void use_in_dying_thread(void *argument) {
   leat_stream *const stream = argument;
   scene_step(&host, stream, 7);

@@ -72,7 +72,7 @@ static void nothing_is_done_before_the_device_has_done_it(void **state) {
   close_device();
 }
 
-/* What is given back in flight is not touched before it has run. */
+/* What is released in flight is not touched before it has run. */
 static void everything_may_go_while_it_is_in_flight(void **state) {
   (void)state;
   static blocks t;

@@ -350,7 +350,7 @@ static void an_allocation_that_waits_ends_with_the_device(void **state) {
 
 /* Counts the locks of size classes that this thread takes. */
 static _Thread_local uint32_t class_locks;
-/* Counts the threads that have come to give memory back, on any thread. */
+/* Counts the threads that have come to release memory, on any thread. */
 static _Atomic uint32_t trims;
 /* Where a thread stops that is about to take the lock of a size class, whether it has, and whether it may go on. */
 static _Thread_local bool stops_at_memory;

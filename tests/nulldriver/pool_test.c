@@ -69,7 +69,7 @@ void __wrap_leati_mutex_lock(leati_mutex *mutex) {
   __real_leati_mutex_lock(mutex);
 }
 
-/* Where nobody waits for a stream. Giving back needs the locks of the stream itself and of its timeline alone. */
+/* Where nobody waits for a stream. Releasing needs the locks of the stream itself and of its timeline alone. */
 static void a_free_stream_is_taken_without_a_lock(void **state) {
   (void)state;
   static blocks t;
@@ -92,10 +92,10 @@ static void a_free_stream_is_taken_without_a_lock(void **state) {
   close_device();
 }
 
-/* ---- Giving back ----------------------------------------------------------------------------------------------------
+/* ---- Releasing ----------------------------------------------------------------------------------------------------
  */
 
-/* A thread that takes a stream of the pool, does something with it, and gives it back in one of the ways. */
+/* A thread that takes a stream of the pool, does something with it, and releases it in one of the ways. */
 typedef struct owner {
   enum { BY_TICKET, BY_RELEASE_CURRENT, BY_ENDING, WAYS_TO_GIVE } how;
   void (*use)(struct owner *o);
@@ -424,7 +424,7 @@ static void *release_ticket(void *argument) {
   return NULL;
 }
 
-/* Streams of the pool may be used by any thread, also while the one who has it gives it back. */
+/* Streams of the pool may be used by any thread, also while the one who has it releases it. */
 static void what_comes_while_a_stream_is_given_back_is_not_lost(void **state) {
   (void)state;
   static blocks t;
@@ -463,7 +463,7 @@ static void spin_some(uint32_t pauses) {
   }
 }
 
-/* In each round takes a stream, for which it may have to wait, and gives it back. */
+/* In each round takes a stream, for which it may have to wait, and releases it. */
 static void *take_one_each_round(void *unused) {
   (void)unused;
   for (uint32_t i = 1;; ++i) {
@@ -485,7 +485,7 @@ static void *take_one_each_round(void *unused) {
   }
 }
 
-/* Two streams are left, and the other thread never has more than one: whoever has given both back gets one, also while
+/* Two streams are left, and the other thread never has more than one: whoever has released both gets one, also while
  * the other, who was about to wait for one of them, is just getting it. */
 static void who_does_not_wait_is_not_refused_while_a_stream_is_left(void **state) {
   (void)state;

@@ -355,7 +355,7 @@ static void pass_pool(worker *w) {
   }
 }
 
-/* A thread that ends with work in its stream of the pool, and gives back what another thread took. */
+/* A thread that ends with work in its stream of the pool, and releases what another thread took. */
 typedef struct helper {
   worker *w;
   uint64_t ticket; /* 0: none */

@@ -50,7 +50,7 @@ static leat_pool_info pool_info(void) {
   return info;
 }
 
-/* Takes places of the pool, and gives them back. */
+/* Takes places of the pool, and releases them. */
 static void hold(uint64_t *tickets, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     leat_stream *stream;

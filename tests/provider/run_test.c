@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* host-shim/onnxruntime/run.c and admission.c alone, with a backend, a gate and a device that only keep account: which
- * Runs take a place in the pool, when they give it back, and where a thread is while it waits. */
+ * Runs take a place in the pool, when they release it, and where a thread is while it waits. */
 #include "onnxruntime/run.h"
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ static struct {
   unsigned asked;          /* calls of acquire() */
   int64_t timeout_ms;      /* of the last of them */
   int gate_in_acquire;     /* depth in the gate during the last of them */
-  unsigned held;           /* places taken and not given back */
+  unsigned held;           /* places taken and not released */
   uint64_t last_ticket;    /* the latest that was given */
   leat_device *devices[8]; /* by ticket: whose place it is */
   unsigned synchronized, flushed;

@@ -234,7 +234,7 @@ static int fork_beside_idle(void) {
 }
 
 /* The child tries a session of which no thread is inside: ONNX Runtime has locks of its own in each, and one that a
- * thread of the parent holds is never given back in the child. */
+ * thread of the parent holds is never released in the child. */
 static int fork_beside_runs(void) {
   open_session();
   OrtSession *const idle = session;

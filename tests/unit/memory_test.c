@@ -107,7 +107,7 @@ static void passing_a_block_on_unused_does_not_hide_its_use(void **state) {
   const uint64_t first = alloc_on(f, 9000, a);
   use_in_future(f, first, a);
   release(f, first);
-  /* Taken and given back by stream a without a use: a's earlier work still runs. */
+  /* Allocated and freed by stream a without a use: a's earlier work still runs. */
   const uint64_t again = alloc_on(f, 9000, a);
   assert_int_equal(again, first);
   release(f, again);
@@ -804,7 +804,7 @@ enum { STRAY_SIZE = 1000, STRAY_ROOM = 1024 };
 typedef struct stray {
   const char *name;
   int64_t offset; /* bytes from the block's begin that a kernel reads there */
-  bool freed;     /* the block was given back before */
+  bool freed;     /* the block was freed before */
   bool ends;
 } stray;
 

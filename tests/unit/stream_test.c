@@ -241,7 +241,7 @@ static void *ask(void *unused) {
   return unused;
 }
 
-/* Gives back control only when the batch has run and another thread has seen that. */
+/* Returns only when the batch has run and another thread has seen that. */
 static VkResult submit_and_let_others_see(VkQueue queue, uint32_t count, const VkSubmitInfo *batches, VkFence fence) {
   const VkResult result = driver.QueueSubmit(queue, count, batches, fence);
   const VkTimelineSemaphoreSubmitInfo *const values = batches[0].pNext;
