@@ -37,7 +37,7 @@ typedef enum leati_rank {
   LEATI_RANK_FREE_TIMELINES, /**< timelines that no stream has (timeline/timeline.c) */
   LEATI_RANK_STAGING,        /**< free staging chunks (device/chunk.c) */
   LEATI_RANK_TIMESTAMPS,     /**< free timestamp queries (streams/timestamp.c) */
-  LEATI_RANK_FIRST,          /**< the first submission to each queue (streams/group.c) */
+  LEATI_RANK_FIRST,          /**< the first submission to each queue (streams/commit_group.c) */
   LEATI_RANK_FINDING,        /**< what guarding found and nobody was told yet (device/finding.c) */
 } leati_rank;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/batching.h"
 
-/* With two batches in flight threads meet in two groups. Barriers are queue-wide, so that two groups take up to twice
- * as long as one. Where this is more than the queue loses while it waits for the one, one batch is in flight. What it
- * loses is the writing, about as much again while as many threads leave their waits and hand their lists over, and
- * this: the end is seen late, and the submission arrives. */
+/* With two batches in flight threads meet in two commit groups. Barriers are queue-wide, so that two of them take up to
+ * twice as long as one. Where this is more than the queue loses while it waits for the one, one batch is in flight.
+ * What it loses is the writing, about as much again while as many threads leave their waits and hand their lists over,
+ * and this: the end is seen late, and the submission arrives. */
 #define TURN_NS UINT64_C(20000)
 /* What takes less may be nothing but the way to the device and back: 11 us, and on some days 45, on an H200. */
 #define LONG_NS UINT64_C(60000)

@@ -15,8 +15,8 @@
 
 #include "core/sync.h"
 
-/** Batches in flight at most before lists wait for company. With two the queue never runs dry while the next group
- * gathers. docs/benchmarks.md has the figures for one, two and three. */
+/** Batches in flight at most before lists wait for company. With two the queue never runs dry while the next commit
+ * group gathers. docs/benchmarks.md has the figures for one, two and three. */
 #define LEATI_IN_FLIGHT_MAX 2
 /** Batches that are remembered. */
 #define LEATI_BATCHES_REMEMBERED 64

@@ -3,7 +3,7 @@
 
 #include "core/gate.h"
 #include "core/status.h"
-#include "streams/group.h"
+#include "streams/commit_group.h"
 
 /* Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: writing
  * and submitting take that one half as long. */
@@ -104,7 +104,7 @@ static void submit_queued(leati_lane *lane) {
     oldest = newest;
     newest = before;
   }
-  leati_group_submit(lane, oldest);
+  leati_commit_group_submit(lane, oldest);
 }
 
 uint64_t leati_lane_room(leati_lane *lane) {
@@ -272,7 +272,7 @@ int32_t leati_lane_export(leati_lane *lane, int32_t *out_fd, leat_error *err) {
     leati_gate_check();
   }
   leati_syncfiles_destroy(lane->device, &lane->syncfiles, &lane->semaphore);
-  int32_t status = leati_group_signal(lane, file, err);
+  int32_t status = leati_commit_group_signal(lane, file, err);
   if (status == LEAT_OK) {
     status = leati_syncfile_export(lane->device, file, out_fd, err);
   }

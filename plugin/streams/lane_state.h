@@ -35,9 +35,10 @@ typedef struct leati_lane {
   /* Used by the leader alone. */
   _Alignas(LEATI_CACHE_LINE) leati_command_buffer *in_flight; /**< command buffers in flight, oldest first */
   leati_command_buffer *last_in_flight;
-  leati_syncfile *syncfiles;             /**< whose batches may be in flight */
-  leati_command_buffer *command_buffers; /**< the others, used last first: see take_command_buffer() of group.c */
-  uint32_t command_buffer_count;         /**< of both */
+  leati_syncfile *syncfiles; /**< whose batches may be in flight */
+  leati_command_buffer
+      *command_buffers;          /**< the others, used last first: see take_command_buffer() of commit_group.c */
+  uint32_t command_buffer_count; /**< of both */
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;

@@ -15,7 +15,7 @@
 typedef struct leati_semaphore {
   VkSemaphore handle;
   /** Value of the last batch that the queue took. Raised by the thread that submits (release), after it took note of
-   * everything in the group; read by those who wait (acquire). */
+   * everything in the commit group; read by those who wait (acquire). */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t submitted;
   /** Highest value that somebody has seen reached. Raised after the driver was asked (release), so that a thread that
    * reads it (acquire) also sees what the device wrote. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Groups: the lists that go to a queue in one call, each batch of them on a command buffer. Nothing else submits.
- * Everything here is the leader's of the lane.
+ * Commit groups: the lists that go to a queue in one call, each batch of them on a command buffer. Nothing else
+ * submits. Everything here is the leader's of the lane.
  */
-#ifndef LEAT_PLUGIN_STREAMS_GROUP_H_
-#define LEAT_PLUGIN_STREAMS_GROUP_H_
+#ifndef LEAT_PLUGIN_STREAMS_COMMIT_GROUP_H_
+#define LEAT_PLUGIN_STREAMS_COMMIT_GROUP_H_
 
 #include <leat/backend.h>
 
@@ -14,9 +14,9 @@
 
 /** Submits lists that are linked by `queued`, oldest first. Those that the queue refuses fail their timelines, and are
  * dropped with what came after them there. */
-void leati_group_submit(leati_lane *lane, leati_submission *oldest);
+void leati_commit_group_submit(leati_lane *lane, leati_submission *oldest);
 /** Submits a batch that runs nothing and signals a sync file behind everything that the queue was given.
  * @errors OUT_OF_MEMORY, DEVICE_LOST, INTERNAL */
-int32_t leati_group_signal(leati_lane *lane, leati_syncfile *file, leat_error *err);
+int32_t leati_commit_group_signal(leati_lane *lane, leati_syncfile *file, leat_error *err);
 
-#endif /* LEAT_PLUGIN_STREAMS_GROUP_H_ */
+#endif /* LEAT_PLUGIN_STREAMS_COMMIT_GROUP_H_ */

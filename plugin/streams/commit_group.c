@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "streams/group.h"
+#include "streams/commit_group.h"
 
 #include "core/gate.h"
 #include "core/status.h"
@@ -8,8 +8,8 @@
 #define GROUP_MAX LEATI_COMMAND_BUFFER_LISTS_MAX
 /* Command buffers that a lane has without need, so that they hold lists which may come again. */
 #define COMMAND_BUFFERS_KEPT 8
-/* Commands after which a group takes no more lists: while the leader writes them, which takes some 0.3 us each, nothing
- * of them runs. */
+/* Commands after which a commit group takes no more lists: while the leader writes them, which takes some 0.3 us each,
+ * nothing of them runs. */
 #define GROUP_COMMANDS 2048
 
 /* ---- Batches ------------------------------------------------------------------------------------------------------
@@ -17,7 +17,7 @@
 
 /* One call of vkQueueSubmit under construction: batches of lists, each with a command buffer and raising the timeline
  * semaphore by one. A list that waits for something begins a batch, so that those before it do not wait with it. */
-typedef struct group {
+typedef struct commit_group {
   uint32_t count, batch_count, command_count;
   uint32_t sent, sent_lists; /* batches that the queue has taken, and the lists in them */
   leati_submission *lists[GROUP_MAX];
@@ -30,10 +30,10 @@ typedef struct group {
   VkSemaphore wait_semaphores[GROUP_MAX];
   uint64_t wait_values[GROUP_MAX];
   VkPipelineStageFlags wait_stages[GROUP_MAX];
-} group;
+} commit_group;
 
 /* Begins a batch with the waits of a list. False: there is no room for its waits. */
-static bool begin_batch(group *g, leati_lane *lane, const leati_submission *list) {
+static bool begin_batch(commit_group *g, leati_lane *lane, const leati_submission *list) {
   const uint32_t first_wait = g->wait_count;
   for (uint32_t i = 0; i < LEATI_LANES_MAX; ++i) {
     if (list->waits[i].value == 0) {
@@ -76,8 +76,8 @@ static bool waits_for_any(const leati_submission *list) {
   return false;
 }
 
-/* Puts a list into the group. False: it is full. */
-static bool add_list(group *g, leati_lane *lane, leati_submission *list) {
+/* Puts a list into the commit group. False: it is full. */
+static bool add_list(commit_group *g, leati_lane *lane, leati_submission *list) {
   if (g->count == GROUP_MAX || (g->count != 0 && g->command_count + list->command_count > GROUP_COMMANDS)) {
     return false;
   }
@@ -168,7 +168,7 @@ static int32_t take_command_buffer(leati_lane *lane, leati_command_buffer **out,
 static leati_mutex first_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_FIRST);
 
 /* Gives the batches from `sent` up to `end` to the queue. The leader's. */
-static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
+static VkResult submit_batches(leati_lane *lane, const commit_group *g, uint32_t end) {
   const bool first = atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed) == 0;
   if (first) {
     leati_mutex_lock(&first_lock);
@@ -182,7 +182,7 @@ static VkResult submit_batches(leati_lane *lane, const group *g, uint32_t end) {
 }
 
 /* Notes that the queue has taken the batches from `sent` up to `end`, which were begun at `begun`. The leader's. */
-static void note_submitted(leati_lane *lane, group *g, uint32_t end, uint64_t begun) {
+static void note_submitted(leati_lane *lane, commit_group *g, uint32_t end, uint64_t begun) {
   const uint64_t now = leati_now_ns();
   leati_batching_wrote(&lane->batching, now - begun);
   for (uint32_t i = g->sent; i < end; ++i) {
@@ -201,7 +201,7 @@ static void note_submitted(leati_lane *lane, group *g, uint32_t end, uint64_t be
 /* Writes the lists of batch `n`, which begin at `first`, into a command buffer, unless one holds them. Command buffers
  * hold lists only while one thread at most attends: where several do, they meet while the leader writes, and would meet
  * less if it did not. The leader's. */
-static int32_t write_batch(leati_lane *lane, group *g, uint32_t n, uint32_t first, leat_error *err) {
+static int32_t write_batch(leati_lane *lane, commit_group *g, uint32_t n, uint32_t first, leat_error *err) {
   leati_command_buffer **const command_buffer = &g->command_buffers[n];
   release_finished(lane);
   const bool alone = g->sizes[n] == 1 && leati_lane_attendants(lane) <= 1;
@@ -220,7 +220,7 @@ static int32_t write_batch(leati_lane *lane, group *g, uint32_t n, uint32_t firs
 }
 
 /* Submits the batches that are left, or as many as there is memory for command buffers for. The leader's. */
-static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
+static int32_t submit_some(leati_lane *lane, commit_group *g, leat_error *err) {
   const uint64_t begun = leati_now_ns();
   uint32_t end = g->sent, lists = g->sent_lists;
   int32_t status = LEAT_OK;
@@ -248,8 +248,9 @@ static int32_t submit_some(leati_lane *lane, group *g, leat_error *err) {
   return status;
 }
 
-/* Submits the group; what of it cannot be submitted is lost, and the timelines of its lists fail. The leader's. */
-static void submit_group(leati_lane *lane, group *g) {
+/* Submits the commit group; what of it cannot be submitted is lost, and the timelines of its lists fail. The leader's.
+ */
+static void submit_all(leati_lane *lane, commit_group *g) {
   leat_error failure; /* written when something fails; clearing it each time would take longer than much else here */
   failure.struct_size = sizeof(failure);
   while (g->sent != g->batch_count && submit_some(lane, g, &failure) == LEAT_OK) {
@@ -264,9 +265,9 @@ static void submit_group(leati_lane *lane, group *g) {
   (void)atomic_fetch_sub_explicit(&lane->lists, g->count - g->sent_lists, memory_order_relaxed);
 }
 
-void leati_group_submit(leati_lane *lane, leati_submission *oldest) {
+void leati_commit_group_submit(leati_lane *lane, leati_submission *oldest) {
   while (oldest != NULL) {
-    group g;
+    commit_group g;
     g.count = g.batch_count = g.command_count = g.sent = g.sent_lists = g.wait_count = 0;
     while (oldest != NULL) {
       leati_submission *const next = oldest->queued;
@@ -280,12 +281,12 @@ void leati_group_submit(leati_lane *lane, leati_submission *oldest) {
       oldest = next;
     }
     if (g.count != 0) {
-      submit_group(lane, &g);
+      submit_all(lane, &g);
     }
   }
 }
 
-int32_t leati_group_signal(leati_lane *lane, leati_syncfile *file, leat_error *err) {
+int32_t leati_commit_group_signal(leati_lane *lane, leati_syncfile *file, leat_error *err) {
   const uint64_t before = atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed);
   /* The second value is not looked at: its semaphore is binary. */
   const uint64_t values[2] = {before + 1, 0};
