@@ -4,7 +4,7 @@
  *
  * A backend is a shared library that exports one function, leat_backend_query(). The host opens the library, calls the
  * function once with the range of ABI versions it speaks, and gets a table of tables: device, memory, stream, event,
- * op, pool. Tensors cross the line as DLPack views. The library is never unmapped.
+ * op, graph, pool. Tensors cross the line as DLPack views. The library is never unmapped.
  *
  * **In order of use.** device: open(); stream: create(); memory: alloc() and copy(); op: create() and invoke(); copy()
  * back; stream: synchronize(). `examples/add.c` does just this. A host need not load the library itself:
@@ -32,7 +32,7 @@
  *
  * A table that comes with a later version is optional. It gets the next place at the end of leat_backend_api; a host
  * looks there only if leat_backend_api::struct_size reaches so far and `abi_version` is at least that later one. The
- * graph and the profiler table have their places already, and are NULL while `abi_version` does not define them.
+ * profiler table has its place already, and is NULL while `abi_version` does not define it.
  *
  * New numbers may come at any time: bits of a set (element types, capabilities), attribute types, status codes. To a
  * reader that does not know one it is something that cannot be used: a bit that is told is ignored, a flag that is
@@ -119,11 +119,7 @@ typedef struct leat_device leat_device; /**< an open device */
 typedef struct leat_stream leat_stream; /**< an ordered list of work on a device */
 typedef struct leat_event leat_event;   /**< a point in a stream */
 typedef struct leat_op leat_op;         /**< an operator with its attributes, ready to run; immutable */
-
-struct leat_graph_api;
-struct leat_profiler_api;
-/** A graph of operators, as attributes of type LEAT_ATTRIBUTE_GRAPH hold it. Defined together with leat_graph_api. */
-struct leat_graph_desc;
+typedef struct leat_graph leat_graph;   /**< several operators as one call, ready to run; immutable */
 
 /* ---- Query ------------------------------------------------------------------------------------------------------ */
 
@@ -142,7 +138,10 @@ struct leat_memory_api;
 struct leat_stream_api;
 struct leat_event_api;
 struct leat_op_api;
+struct leat_graph_api;
 struct leat_pool_api;
+struct leat_profiler_api;
+struct leat_graph_desc;
 
 /** The table of tables. Constant; lives as long as the process. */
 typedef struct leat_backend_api {
@@ -160,7 +159,7 @@ typedef struct leat_backend_api {
   const struct leat_event_api *event;       /**< required */
   const struct leat_op_api *op;             /**< required */
   const struct leat_pool_api *pool;         /**< optional */
-  const struct leat_graph_api *graph;       /**< optional; NULL while `abi_version` does not define it */
+  const struct leat_graph_api *graph;       /**< optional */
   const struct leat_profiler_api *profiler; /**< optional; NULL while `abi_version` does not define it */
   /** Frees what the backend holds while no device is open. A later call of any slot starts it again.
    * @threads any
@@ -752,8 +751,9 @@ typedef struct leat_event_api {
 #define LEAT_ATTRIBUTE_FLOATS 5u  /**< float list */
 #define LEAT_ATTRIBUTE_TENSOR 6u  /**< a host tensor */
 #define LEAT_ATTRIBUTE_STRINGS 7u /**< list of bytes, such as the activations of LSTM */
-/** The body of If, Loop and their kind. A backend without a graph table refuses an operator that has such an attribute,
- * also one that it would ignore, with LEAT_ERROR_NOT_SUPPORTED and a message that names the attribute. */
+/** The body of If, Loop and their kind, a leat_graph_desc. A backend that runs no bodies refuses an operator that has
+ * such an attribute, also one that it would ignore, with LEAT_ERROR_NOT_SUPPORTED and a message that names the
+ * attribute. */
 #define LEAT_ATTRIBUTE_GRAPH 8u
 
 /** A set of element types that the specification gives one name ("T", "Tind", ...). */
@@ -921,6 +921,142 @@ typedef struct leat_op_api {
                     uint32_t output_count, const DLTensor *const *outputs, leat_error *err);
 } leat_op_api;
 
+/* ---- Graphs ----------------------------------------------------------------------------------------------------- */
+
+/* A graph is several operators that run as one call: a whole model, or a part of it. Building it does once what
+ * invoke() does each time: attributes are read, constants go to the device, and what a launch has to do is planned. A
+ * backend may compute nodes in another order, together, or once instead of at each launch; every result is at least as
+ * exact as that of the nodes one by one.
+ *
+ * A graph is made of *values*, named by their number in leat_graph_desc::values. A value is an input of the graph, a
+ * constant, or an output of one node. */
+
+/** Number of a value that is not there: an optional input or output of a node that is absent. */
+#define LEAT_GRAPH_NO_VALUE UINT32_MAX
+
+/** One operator of a graph. */
+typedef struct leat_graph_node {
+  uint32_t struct_size;                    /**< sizeof(leat_graph_node) */
+  uint32_t since_version;                  /**< "since version" of the form in use */
+  const char *name;                        /**< of the node, for messages; may be NULL */
+  const char *op;                          /**< operator */
+  const char *domain;                      /**< NULL is "" */
+  uint32_t attribute_count;                /**< elements of `attributes` */
+  uint32_t input_count;                    /**< elements of `inputs` */
+  uint32_t output_count;                   /**< elements of `outputs` */
+  uint32_t reserved;                       /**< zero */
+  const leat_attribute *const *attributes; /**< in any order */
+  const uint32_t *inputs;                  /**< values, or LEAT_GRAPH_NO_VALUE */
+  const uint32_t *outputs;                 /**< values that this node makes, or LEAT_GRAPH_NO_VALUE */
+} leat_graph_node;
+
+/** A graph as it stands in a model. */
+typedef struct leat_graph_desc {
+  uint32_t struct_size;   /**< sizeof(leat_graph_desc) */
+  uint32_t value_count;   /**< elements of `values` */
+  uint32_t node_count;    /**< elements of `nodes` */
+  uint32_t input_count;   /**< elements of `inputs` */
+  uint32_t output_count;  /**< elements of `outputs` */
+  uint32_t capture_count; /**< elements of `captures` and `captured` */
+  /** What is known of each value. Of inputs the element type must be, of outputs of nodes nothing need be; a value with
+   * leat_value_info::value is a constant, which no node makes and which is no input. */
+  const leat_value_info *const *values;
+  const leat_graph_node *const *nodes; /**< each after those whose outputs it takes */
+  const uint32_t *inputs;              /**< values that a launch is given, each once */
+  const uint32_t *outputs;             /**< values that a launch gives, each once; not inputs and not constants */
+  const uint32_t
+      *captures; /**< bodies (LEAT_ATTRIBUTE_GRAPH): values that come from the graph around; NULL otherwise */
+  const uint32_t *captured; /**< which values of the graph around they are; NULL otherwise */
+} leat_graph_desc;
+
+/** What a graph has become. Figures of the device are those of the set of input shapes that was planned last: at first
+ * by build() if all shapes were known, then by launches. */
+typedef struct leat_graph_info {
+  uint32_t struct_size;    /**< sizeof(leat_graph_info) */
+  uint32_t node_count;     /**< nodes of the description */
+  uint32_t plan_count;     /**< sets of input shapes whose plans are kept now */
+  uint32_t dispatch_count; /**< kernels that one launch runs */
+  uint32_t copy_count;     /**< copies on the device that one launch makes */
+  uint32_t level_count;    /**< groups of these that run one after the other; those of one level run side by side */
+  uint64_t constant_bytes; /**< constants on the device, some of which other graphs may share */
+  uint64_t arena_bytes;    /**< device memory for what nodes leave to other nodes, of one launch in flight */
+  uint64_t naive_bytes;    /**< the same if no two of them shared memory */
+  uint64_t launch_count;   /**< launches so far */
+} leat_graph_info;
+
+/** A rewriting of nodes into fewer, and how often it was done. */
+typedef struct leat_graph_fusion {
+  uint32_t struct_size; /**< sizeof(leat_graph_fusion) */
+  uint32_t count;       /**< times that it was done in this graph */
+  char name[56];        /**< short name, such as "bias" */
+} leat_graph_fusion;
+
+/** Graphs of operators, built once and launched any number of times. */
+typedef struct leat_graph_api {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  /** Builds a graph. Everything in `desc` is copied. The nodes are such that leat_op_api::supports() takes, and where
+   * shapes are known that leat_op_api::infer() takes; a message names the node that is not.
+   * @threads any
+   * @param device [in] an open device
+   * @param desc [in] the graph; one with captures is a body, and is refused
+   * @param out [out] the graph; release with destroy()
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_DEVICE_LOST */
+  int32_t (*build)(leat_device *device, const leat_graph_desc *desc, leat_graph **out, leat_error *err);
+  /** Destroys a graph. Launches that were put into streams still run.
+   * @threads owner
+   * @param graph [in] the graph; NULL does nothing
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*destroy)(leat_graph *graph, leat_error *err);
+  /** Computes the shapes and types of the outputs. Reads the data of those inputs only whose values decide shapes.
+   * @threads any
+   * @param graph [in] the graph
+   * @param input_count elements of `inputs`: leat_graph_desc::input_count
+   * @param inputs [in] the inputs
+   * @param output_count elements of `out`: leat_graph_desc::output_count
+   * @param out [inout] shapes with `struct_size` set; a NULL element is an output not wanted
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*infer)(const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
+                   leat_shape *const *out, leat_error *err);
+  /** Puts a launch of the graph into a stream. Atomic: all of it or, on failure, nothing. Any number of launches of one
+   * graph may be under way, on any streams. Tensors on the device lie inside live blocks of it; inputs there may have
+   * any strides. An input on the host is compact and has been read when the call returns. An input whose values decide
+   * shapes must be on the host. An output on the host is compact and is written as by leat_memory_api::copy(): once a
+   * wait, a synchronisation or a positive query has covered the launch. Outputs are compact and overlap neither each
+   * other nor an input.
+   * @threads any
+   * @param graph [in] the graph
+   * @param stream [in] a stream of the device that the graph was built for
+   * @param input_count elements of `inputs`: leat_graph_desc::input_count
+   * @param inputs [in] the inputs; none is NULL
+   * @param output_count elements of `outputs`: leat_graph_desc::output_count
+   * @param outputs [in] the outputs, with the shapes that infer() gives; a NULL element is an output not wanted
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_DEVICE_LOST, and the sticky error of the
+   *   stream */
+  int32_t (*launch)(const leat_graph *graph, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+                    uint32_t output_count, const DLTensor *const *outputs, leat_error *err);
+  /** Tells what a graph has become.
+   * @threads any
+   * @param graph [in] the graph
+   * @param out [inout] `struct_size` in, the rest out
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*info)(const leat_graph *graph, leat_graph_info *out, leat_error *err);
+  /** Lists what rewritings the backend knows, and how often each was done in a graph.
+   * @threads any
+   * @param graph [in] the graph
+   * @param inout_count [inout] capacity of `out` in, number of rewritings out; a capacity too small is filled as far as
+   *   it goes
+   * @param out [out] elements with `struct_size` set by the caller; may be NULL when the capacity is 0
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*fusions)(const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out, leat_error *err);
+} leat_graph_api;
+
 /* ---- Layout ----------------------------------------------------------------------------------------------------- */
 
 /** Bytes of struct `type` up to the end of `last`: its size when nothing is padded. */
@@ -957,6 +1093,11 @@ LEAT_ASSERT_NO_TAIL(leat_value_info, value);
 LEAT_ASSERT_NO_TAIL(leat_op_desc, inputs);
 LEAT_ASSERT_NO_TAIL(leat_shape, dims);
 LEAT_ASSERT_NO_TAIL(leat_op_api, invoke);
+LEAT_ASSERT_NO_TAIL(leat_graph_node, outputs);
+LEAT_ASSERT_NO_TAIL(leat_graph_desc, captured);
+LEAT_ASSERT_NO_TAIL(leat_graph_info, launch_count);
+LEAT_ASSERT_NO_TAIL(leat_graph_fusion, name);
+LEAT_ASSERT_NO_TAIL(leat_graph_api, fusions);
 
 #ifdef __cplusplus
 }
