@@ -33,9 +33,6 @@ leati_gate leati_gate_enter(leati_pass *pass);
 /** Goes out again; does nothing for a pass that did not get in. Made for __attribute__((cleanup)). Hold no lock. */
 void leati_gate_leave(leati_pass *pass);
 
-/** Whoever blocks inside looks up so often: the process may be about to end, or another thread has seen the device go.
- */
-#define LEATI_GATE_LOOK_NS UINT64_C(50000000)
 /** To be called again and again by whoever waits inside. Hold no lock. */
 static inline void leati_gate_check(void) {
   if (__builtin_expect(atomic_load_explicit(&leati_inside_closed, memory_order_relaxed), 0)) {

@@ -10,8 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where the kernel has no such futex, or no memory for one, a thread that waits for a role looks again so often. */
-#define ROLE_LOOK_NS UINT64_C(50000)
+#include "policy/constants.h"
 
 #ifndef NDEBUG
 /* Ranks that this thread holds, lowest first. Only this thread reads and writes them. */
@@ -155,7 +154,7 @@ bool leati_role_wait(leati_role *role, uint64_t timeout_ns) {
     return true;
   }
   if (errno != ETIMEDOUT) {
-    leati_sleep_ns(timeout_ns < ROLE_LOOK_NS ? timeout_ns : ROLE_LOOK_NS);
+    leati_sleep_ns(timeout_ns < LEATI_ROLE_LOOK_NS ? timeout_ns : LEATI_ROLE_LOOK_NS);
   }
   return leati_role_try(role);
 }

@@ -5,11 +5,8 @@
 
 #include "core/config.h"
 #include "core/status.h"
-
-/* A download of this many bytes at most is written by a kernel on a discrete GPU, which changes from kernels to copies
- * and back slowly (docs/benchmarks.md) and copies more than that faster. Others copy: on a software device a dispatch
- * costs more than any copy. */
-#define KERNEL_DOWNLOAD_MAX (UINT64_C(64) << 10)
+#include "policy/allocation.h"
+#include "policy/waiting.h"
 
 int32_t leati_device_check(const leat_device *device, leat_error *err) {
   if (leati_kind_of(device) != LEATI_KIND_DEVICE) {
@@ -130,12 +127,12 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   }
   LEATI_TRY(create_loaded(device, pages, err));
   choose_memory_types(device);
-  /* A software driver needs the cores that would spin. */
-  device->spin_ns = config->wait_spin_us >= 0                            ? config->wait_spin_us * 1000
-                    : (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0 ? 0
-                                                                         : -1;
-  device->kernel_download_max = physical->discrete ? KERNEL_DOWNLOAD_MAX : 0;
-  device->core_count = leati_core_count();
+  device->traits = (leati_traits){.software = (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0,
+                                  .discrete = physical->discrete,
+                                  .cores = leati_core_count(),
+                                  .processors = LEATI_PROCESSORS_ASSUMED};
+  device->spin_ns = config->wait_spin_us >= 0 ? config->wait_spin_us * 1000 : leati_wait_spin_standard(&device->traits);
+  device->kernel_download_max = leati_kernel_download_max(&device->traits);
   device->lanes_fixed = config->lanes > 0;
   leati_mutex_init(&device->finding_lock, LEATI_RANK_FINDING);
   const int32_t status = create_layouts(device, err);

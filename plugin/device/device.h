@@ -12,6 +12,7 @@
 #include "core/sync.h"
 #include "device/physical.h"
 #include "device/vulkan.h"
+#include "policy/traits.h"
 
 #define LEATI_LANES_MAX 8
 
@@ -59,7 +60,7 @@ struct leat_device {
   uint32_t queue_count;          /**< queues made, of family `physical->queue_family` */
   int64_t spin_ns;               /**< how long a wait spins before it blocks; -1: adapts */
   uint64_t kernel_download_max;  /**< bytes of a download that a kernel writes rather than a copy command */
-  uint32_t core_count;           /**< processors of the host that this process may use */
+  leati_traits traits;           /**< what the rules of policy/ know of it */
   VkDescriptorSetLayout set_layout;
   VkPipelineLayout pipeline_layout;
   /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The batching policy of a lane: what its batches take and how its threads come back, learnt from the last ones. It
- * tells how many batches are worth having in flight, and whether to wait for more lists before the next.
+ * What a lane has learnt of its batches: what they take and how its threads come back. By the rules of
+ * policy/submitting.h it tells how many batches are worth having in flight, and whether to wait for more lists before
+ * the next.
  *
  * It only guides guesses: all is relaxed, and where two figures are not of the same batch, a guess is worse. Any
  * thread, but where it says otherwise. Times are of leati_now_ns().
@@ -14,12 +15,7 @@
 #include <stdint.h>
 
 #include "core/sync.h"
-
-/** Batches in flight at most before lists wait for company. With two the queue never runs dry while the next commit
- * group gathers. docs/benchmarks.md has the figures for one, two and three. */
-#define LEATI_IN_FLIGHT_MAX 2
-/** Batches that are remembered. */
-#define LEATI_BATCHES_REMEMBERED 64
+#include "policy/constants.h"
 
 /** Batches are known by the value that each raises the lane's timeline semaphore to. */
 typedef struct leati_batching {

@@ -5,6 +5,7 @@
 
 #include "core/status.h"
 #include "memory/memory.h"
+#include "policy/submitting.h"
 
 /* All stages that commands of lists run in. */
 #define ANY_STAGE (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)
@@ -196,13 +197,9 @@ static void write_levels(const leat_device *device, VkCommandBuffer commands, st
 /* ---- Holding ------------------------------------------------------------------------------------------------------
  */
 
-/* Longer lists are those of models, of which few are the same again, because where they end depends on how far the
- * device is (streams/recorder.c): to keep them only cost time (docs/benchmarks.md). */
-#define LASTING_MAX 32
-
 /* Whether a list is worth keeping. A timestamp usually goes to another place each time. */
 static bool is_lasting(const leati_submission *list) {
-  if (list->command_count > LASTING_MAX) {
+  if (!leati_list_is_held(list->command_count)) {
     return false;
   }
   uint32_t i = 0;

@@ -16,6 +16,7 @@
 #include <leat/backend.h>
 
 #include "device/device.h"
+#include "policy/constants.h"
 #include "streams/timestamp.h"
 #include "timeline/timeline.h"
 
@@ -43,9 +44,6 @@ typedef struct leati_command {
     leati_timestamp *timestamp;
   };
 } leati_command;
-
-/** Lists in one command buffer at most. */
-#define LEATI_COMMAND_BUFFER_LISTS_MAX 64
 
 /** A command buffer with a pool of its own. Belongs to the leader of a lane. */
 typedef struct leati_command_buffer {

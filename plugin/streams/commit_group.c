@@ -3,14 +3,10 @@
 
 #include "core/gate.h"
 #include "core/status.h"
+#include "policy/submitting.h"
 
 /* Lists that go to the queue in one call. */
 #define GROUP_MAX LEATI_COMMAND_BUFFER_LISTS_MAX
-/* Command buffers that a lane has without need, so that they hold lists which may come again. */
-#define COMMAND_BUFFERS_KEPT 8
-/* Commands after which a commit group takes no more lists: while the leader writes them, which takes some 0.3 us each,
- * nothing of them runs. */
-#define GROUP_COMMANDS 2048
 
 /* ---- Batches ------------------------------------------------------------------------------------------------------
  */
@@ -76,9 +72,9 @@ static bool waits_for_any(const leati_submission *list) {
   return false;
 }
 
-/* Puts a list into the commit group. False: it is full. */
+/* Puts a list into the group. False: it is full. */
 static bool add_list(commit_group *g, leati_lane *lane, leati_submission *list) {
-  if (g->count == GROUP_MAX || (g->count != 0 && g->command_count + list->command_count > GROUP_COMMANDS)) {
+  if (!leati_group_takes(g->count, g->command_count, list->command_count)) {
     return false;
   }
   if ((g->batch_count == 0 || waits_for_any(list)) && !begin_batch(g, lane, list)) {
@@ -143,7 +139,7 @@ static int32_t take_command_buffer(leati_lane *lane, leati_command_buffer **out,
   while (*at != NULL && (*at)->cached_count != 0 && (*at)->next != NULL) {
     at = &(*at)->next;
   }
-  if (*at == NULL || ((*at)->cached_count != 0 && lane->command_buffer_count < COMMAND_BUFFERS_KEPT)) {
+  if (*at == NULL || ((*at)->cached_count != 0 && leati_command_buffer_is_made(lane->command_buffer_count))) {
     const int32_t status = leati_command_buffer_create(lane->device, out, err);
     lane->command_buffer_count += status == LEAT_OK ? 1u : 0u;
     if (status == LEAT_OK || (*at == NULL && (status != LEAT_ERROR_OUT_OF_MEMORY || lane->in_flight == NULL))) {
@@ -198,13 +194,11 @@ static void note_submitted(leati_lane *lane, commit_group *g, uint32_t end, uint
   }
 }
 
-/* Writes the lists of batch `n`, which begin at `first`, into a command buffer, unless one holds them. Command buffers
- * hold lists only while one thread at most attends: where several do, they meet while the leader writes, and would meet
- * less if it did not. The leader's. */
+/* Writes the lists of batch `n`, which begin at `first`, into a command buffer, unless one holds them. The leader's. */
 static int32_t write_batch(leati_lane *lane, commit_group *g, uint32_t n, uint32_t first, leat_error *err) {
   leati_command_buffer **const command_buffer = &g->command_buffers[n];
   release_finished(lane);
-  const bool alone = g->sizes[n] == 1 && leati_lane_attendants(lane) <= 1;
+  const bool alone = leati_batch_is_held(g->sizes[n], leati_lane_attendants(lane));
   *command_buffer = alone ? take_cached(lane, g->lists[first]) : NULL;
   if (*command_buffer == NULL) {
     LEATI_TRY(take_command_buffer(lane, command_buffer, err));

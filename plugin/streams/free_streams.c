@@ -4,14 +4,12 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "memory/memory.h"
+#include "policy/constants.h"
 #include "streams/event.h"
 #include "streams/lane.h"
 #include "streams/stream_state.h"
 #include "streams/timestamp.h"
 #include "streams/wait.h"
-
-/* How often a thread waits for memory that others take before it. */
-#define MEMORY_TRIES_MAX 8
 
 struct leati_streams {
   leati_mutex lock;          /* guards everything below */
@@ -22,10 +20,9 @@ struct leati_streams {
 };
 
 /* Events are made in blocks, so that the device can free them all without a list of the live ones. */
-#define EVENTS_PER_BLOCK 64
 typedef struct event_block {
   struct event_block *next;
-  leat_event events[EVENTS_PER_BLOCK];
+  leat_event events[LEATI_EVENTS_PER_BLOCK];
 } event_block;
 
 int32_t leati_streams_create(leat_device *device, leat_error *err) {
@@ -57,7 +54,7 @@ void leati_streams_destroy(leat_device *device) {
   while (streams->event_blocks != NULL) {
     event_block *const block = streams->event_blocks;
     streams->event_blocks = block->next;
-    for (int i = 0; i < EVENTS_PER_BLOCK; ++i) {
+    for (int i = 0; i < LEATI_EVENTS_PER_BLOCK; ++i) {
       leati_mutex_destroy(&block->events[i].lock);
     }
     leati_free(block);
@@ -200,10 +197,10 @@ static bool await_uses(leat_device *device) {
 }
 
 bool leati_streams_await_memory(leat_device *device, uint32_t *inout_tries) {
-  if (*inout_tries == MEMORY_TRIES_MAX) {
+  if (*inout_tries == LEATI_MEMORY_TRIES_MAX) {
     return false;
   }
-  *inout_tries = await_uses(device) ? *inout_tries + 1 : MEMORY_TRIES_MAX;
+  *inout_tries = await_uses(device) ? *inout_tries + 1 : LEATI_MEMORY_TRIES_MAX;
   return true;
 }
 
@@ -216,7 +213,7 @@ static int32_t make_events(leat_device *device, leat_error *err) {
   }
   block->next = streams->event_blocks;
   streams->event_blocks = block;
-  for (int i = 0; i < EVENTS_PER_BLOCK; ++i) {
+  for (int i = 0; i < LEATI_EVENTS_PER_BLOCK; ++i) {
     leat_event *const event = &block->events[i];
     event->device = device;
     leati_mutex_init(&event->lock, LEATI_RANK_EVENT);

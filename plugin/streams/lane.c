@@ -3,15 +3,8 @@
 
 #include "core/gate.h"
 #include "core/status.h"
+#include "policy/submitting.h"
 #include "streams/commit_group.h"
-
-/* Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: writing
- * and submitting take that one half as long. */
-#define PASSES_MAX 6
-/* How often a thread leads in one call. Where lists come as fast as they can be submitted it would else lead for ever;
- * after so many turns the next thread that hands a list over, or spins, waits for the role, and the caller goes on.
- * Nobody leads while that one is woken, so few turns cost throughput (docs/benchmarks.md). */
-#define TURNS_MAX 64
 
 int32_t leati_lanes_create(leat_device *device, leat_error *err) {
   struct leati_lanes *const lanes = leati_calloc_line(sizeof(*lanes));
@@ -84,8 +77,7 @@ void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *in
 /* Its address stands for the thread. */
 static _Thread_local char self;
 
-/* Whether something is queued that comes after what is in flight. It is not held back: a stream that has to wait for
- * itself gains nothing by company. */
+/* Whether something is queued that comes after what is in flight. */
 static bool is_continued(const leati_lane *lane) {
   return atomic_load_explicit(&lane->continues, memory_order_relaxed);
 }
@@ -109,7 +101,7 @@ static void submit_queued(leati_lane *lane) {
 
 uint64_t leati_lane_room(leati_lane *lane) {
   const uint64_t submitted = atomic_load_explicit(&lane->semaphore.submitted, memory_order_acquire);
-  const uint32_t most = is_continued(lane) ? LEATI_IN_FLIGHT_MAX : leati_batching_in_flight(&lane->batching);
+  const uint32_t most = leati_in_flight_wanted(is_continued(lane), leati_batching_in_flight(&lane->batching));
   return submitted < most ? 0 : submitted - most + 1;
 }
 
@@ -194,7 +186,8 @@ static bool serve(leati_lane *lane, bool force) {
 void leati_lane_help(leati_lane *lane) {
   uint32_t turns = 0;
   while (atomic_load_explicit(&lane->queued, memory_order_seq_cst) != NULL) {
-    const bool tired = turns++ >= TURNS_MAX;
+    /* Where lists come as fast as they can be submitted it would else lead for ever. */
+    const bool tired = leati_leader_is_tired(turns++);
     /* A thread that relieves this one sees what is queued: it tries again after it was counted. */
     if ((tired && atomic_load_explicit(&lane->relievers, memory_order_seq_cst) != 0) || !lead_or_tell(lane, tired) ||
         !serve(lane, false)) {
@@ -220,8 +213,8 @@ void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
   }
   /* Nothing is left to a thread that has led for long. */
   const bool tired = atomic_load_explicit(&lane->relief, memory_order_relaxed);
-  if (!tired && atomic_load_explicit(&lane->led_by, memory_order_relaxed) != &self && leati_lane_attendants(lane) > 1 &&
-      *inout_passed < PASSES_MAX) {
+  const bool own = atomic_load_explicit(&lane->led_by, memory_order_relaxed) == &self;
+  if (leati_lead_is_passed(own, tired, leati_lane_attendants(lane), *inout_passed)) {
     ++*inout_passed;
     return;
   }

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/placement.h"
 
+#include "policy/submitting.h"
 #include "streams/lane_state.h"
-
-/* An interval of leati_lane_tuner lasts at least so long and has at least so many lists, so that rates are good to a
- * few per cent; of long lists so many on each lane will do. */
-#define INTERVAL_NS 4000000u
-#define INTERVAL_LISTS 128
-#define INTERVAL_LONG_LISTS 16
-/* So long with nothing to do on any lane is taken off the interval: lists that come seldom are not lists that take
- * long.
- */
-#define IDLE_NS 1000000u
 
 void leati_placement_begin(leati_placement *placement, uint32_t lanes, bool fixed) {
   leati_lane_tuner_begin(&placement->tuner, lanes);
@@ -47,13 +38,11 @@ leati_lane *leati_placement_choose(leat_device *device, leati_lane *current, uin
   leati_lane *best = stays ? current : &lanes->lanes[0];
   const uint32_t load = load_of(best);
   uint32_t others = stays && load > own ? load - (uint32_t)own : stays ? 0 : load;
-  /* Leaving a lane while lists of the stream are in flight there costs a wait of one queue for another: for an empty
-   * lane that is worth it, else for a gain of two. */
-  const uint32_t price = stays && own != 0 ? 1 : 0;
+  const bool in_flight = stays && own != 0;
   for (uint32_t i = 0; i < in_use && others != 0; ++i) {
     leati_lane *const lane = &lanes->lanes[i];
     const uint32_t there = lane == best ? others : load_of(lane);
-    if (there == 0 || there + price < others) {
+    if (leati_lane_is_better(there, others, in_flight)) {
       others = there;
       best = lane;
     }
@@ -91,8 +80,7 @@ static void end_interval(leat_device *device, uint64_t lasted) {
     return;
   }
   const double list_s = seen_lists == 0 ? 0 : (double)(now.busy_ns - then->busy_ns) / (double)seen_lists * 1e-9;
-  const uint32_t few = INTERVAL_LONG_LISTS * placement->tuner.lanes;
-  if (lists < INTERVAL_LISTS && (lists < few || !leati_lane_tuner_is_long(list_s))) {
+  if (!leati_interval_is_full(lists, placement->tuner.lanes, list_s)) {
     return;
   }
   const leati_throughput pace = {.commands = (double)(now.commands - then->commands) / ((double)lasted * 1e-9),
@@ -112,7 +100,7 @@ static void judge(leat_device *device) {
   leati_placement *const placement = &device->lanes->placement;
   if (leati_role_try(&placement->judge)) {
     const uint64_t lasted = leati_now_ns() - placement->interval_start_ns;
-    if (lasted >= INTERVAL_NS) {
+    if (lasted >= LEATI_INTERVAL_NS) {
       end_interval(device, lasted);
     }
     leati_role_leave(&placement->judge);
@@ -153,7 +141,7 @@ static void note_idle(leati_lane *lane) {
   }
   leati_placement *const placement = &lane->device->lanes->placement;
   const uint64_t ended = leati_batching_ended_ns(&lane->batching);
-  if (leati_now_ns() - ended >= IDLE_NS && leati_role_try(&placement->judge)) {
+  if (leati_now_ns() - ended >= LEATI_IDLE_NS && leati_role_try(&placement->judge)) {
     take_idle_time_off(lane->device);
     leati_role_leave(&placement->judge);
   }
@@ -169,7 +157,7 @@ void leati_placement_count(leati_lane *lane, uint32_t commands, uint32_t *inout_
   note_idle(lane);
   const uint32_t lists = atomic_fetch_add_explicit(&lane->lists, 1, memory_order_relaxed) + 1;
   (void)atomic_fetch_add_explicit(&lane->commands, commands, memory_order_relaxed);
-  if (lists % INTERVAL_LONG_LISTS == 0) {
+  if (lists % LEATI_INTERVAL_LONG_LISTS == 0) {
     judge(lane->device);
   }
 }

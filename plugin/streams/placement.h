@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Placement: which lane a list goes to, and how many lanes there are to choose from, which is learnt from interval to
- * interval (streams/lane_tuner.h).
+ * interval (policy/lane_tuner.h).
  */
 #ifndef LEAT_PLUGIN_STREAMS_PLACEMENT_H_
 #define LEAT_PLUGIN_STREAMS_PLACEMENT_H_
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "core/sync.h"
-#include "streams/lane_tuner.h"
+#include "policy/lane_tuner.h"
 
 struct leati_lane;
 

@@ -6,6 +6,7 @@
 #include "core/gate.h"
 #include "core/status.h"
 #include "device/device.h"
+#include "policy/constants.h"
 #include "streams/free_streams.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"

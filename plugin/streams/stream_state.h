@@ -10,6 +10,7 @@
 #include "core/array.h"
 #include "core/status.h"
 #include "device/device.h"
+#include "policy/constants.h"
 #include "streams/command_buffer.h"
 #include "streams/lane.h"
 #include "timeline/timeline.h"
@@ -18,9 +19,6 @@
 typedef struct leati_range {
   uint64_t begin, end;
 } leati_range;
-
-/* Ranges remembered since the last barrier; when they run out a barrier starts afresh. */
-#define LEATI_RANGES_MAX 64
 
 /** What commands read, or wrote, since the last barrier. */
 typedef struct leati_ranges {

@@ -4,15 +4,13 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "memory/staging.h"
-
-/* Queries that are made at once. */
-#define TIMESTAMPS_PER_BLOCK 256
+#include "policy/constants.h"
 
 typedef struct timestamp_block {
   struct timestamp_block *next;
   VkQueryPool pool;
   leati_chunk *chunk; /* what the device copies them to */
-  leati_timestamp timestamps[TIMESTAMPS_PER_BLOCK];
+  leati_timestamp timestamps[LEATI_TIMESTAMPS_PER_BLOCK];
 } timestamp_block;
 
 struct leati_timestamps {
@@ -60,24 +58,24 @@ static int32_t make_block(leat_device *device, timestamp_block **out, leat_error
   }
   const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                       .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                      .queryCount = TIMESTAMPS_PER_BLOCK};
+                                      .queryCount = LEATI_TIMESTAMPS_PER_BLOCK};
   const VkResult result = device->vk.CreateQueryPool(device->vk.handle, &info, NULL, &block->pool);
   int32_t status = LEAT_OK;
   if (result != VK_SUCCESS) {
     block->pool = VK_NULL_HANDLE;
     status = leati_device_fail(device, result, "vkCreateQueryPool", err);
   } else {
-    status = leati_staging_take(device, 0, LEATI_CHUNK_DOWNLOAD, sizeof(uint64_t) * TIMESTAMPS_PER_BLOCK, &block->chunk,
-                                err);
+    status = leati_staging_take(device, 0, LEATI_CHUNK_DOWNLOAD, sizeof(uint64_t) * LEATI_TIMESTAMPS_PER_BLOCK,
+                                &block->chunk, err);
   }
   if (status != LEAT_OK) {
     destroy_block(device, block);
     return status;
   }
-  for (uint32_t i = 0; i < TIMESTAMPS_PER_BLOCK; ++i) {
+  for (uint32_t i = 0; i < LEATI_TIMESTAMPS_PER_BLOCK; ++i) {
     const uint64_t offset = sizeof(uint64_t) * i;
     block->timestamps[i] =
-        (leati_timestamp){.next = i + 1 < TIMESTAMPS_PER_BLOCK ? &block->timestamps[i + 1] : NULL,
+        (leati_timestamp){.next = i + 1 < LEATI_TIMESTAMPS_PER_BLOCK ? &block->timestamps[i + 1] : NULL,
                           .pool = block->pool,
                           .query = i,
                           .buffer = block->chunk->buffer,
@@ -112,7 +110,7 @@ int32_t leati_timestamp_take(leat_device *device, leati_timestamp **out, leat_er
     leati_mutex_lock(&all->lock);
     block->next = all->blocks;
     all->blocks = block;
-    block->timestamps[TIMESTAMPS_PER_BLOCK - 1].next = all->free;
+    block->timestamps[LEATI_TIMESTAMPS_PER_BLOCK - 1].next = all->free;
     all->free = timestamp->next;
     leati_mutex_unlock(&all->lock);
   }

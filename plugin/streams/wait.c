@@ -4,25 +4,8 @@
 #include "core/gate.h"
 #include "core/status.h"
 #include "device/device.h"
+#include "policy/waiting.h"
 #include "streams/lane.h"
-
-/* Looks at the lane from one reading of the clock to the next: a clock costs as much as a few looks. */
-#define LOOKS_PER_CLOCK 8
-/* Pauses between looks, so that spinning threads leave the lane's cache lines to the one who works. */
-#define PAUSES_PER_LOOK 8
-/* Rounds of looks that a thread spins before it counts as spinning, some 25 us, unless its lane is crowded: few threads
- * with small operators need not count. */
-#define ROUNDS_UNCOUNTED 6
-/* Waking a blocked thread takes so long; a wait that is expected to end within it is spun away. */
-#define WAKE_NS UINT64_C(60000)
-/* A thread that sleeps looks after its lane so often: what others have left for company is not left for longer. */
-#define NAP_NS UINT64_C(1000000)
-/* A leader submits within about so long. A thread whose list it has sleeps as long and looks again: if it slept behind
- * the role instead, the kernel would hand it the role, and nobody would lead until it runs (docs/benchmarks.md). */
-#define HAND_OVER_NS UINT64_C(50000)
-/* Below this a wait is spun through from its begin; above it half is slept, which costs little where it is misjudged.
- */
-#define SPIN_WHOLE_NS UINT64_C(1000000)
 
 /* A wait on its way. */
 typedef struct wait {
@@ -55,8 +38,7 @@ static bool is_over(wait *w, bool ask, int32_t *out_status) {
   return *out_status != LEAT_ERROR_NOT_READY;
 }
 
-/* Spins until `until` nanoseconds after the start, watching the lane. Those who spin there take turns at asking the
- * driver: asked by many at once it is slow, also for the one who submits. True: the wait is over. */
+/* Spins until `until` nanoseconds after the start, watching the lane. True: the wait is over. */
 static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   leat_device *const device = w->timeline->device;
   leati_lane *const lane = leati_lane_of(w->point.semaphore);
@@ -67,17 +49,17 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   do {
     leati_gate_check();
     const uint32_t askers = leati_lane_attendants(lane);
-    if (spinning == 0 && (++rounds == ROUNDS_UNCOUNTED || askers > device->core_count / 2)) {
+    if (spinning == 0 && leati_wait_counts(&device->traits, ++rounds, askers)) {
       spinning = atomic_fetch_add_explicit(&device->spinning, 1, memory_order_relaxed) + 1;
     }
-    for (uint32_t i = 0; i < LOOKS_PER_CLOCK && !over; ++i) {
+    for (uint32_t i = 0; i < LEATI_LOOKS_PER_CLOCK && !over; ++i) {
       leati_lane_watch(lane, &passed);
-      over = is_over(w, askers < 2 || i % askers == 0, out_status);
-      for (int j = 0; j < PAUSES_PER_LOOK && !over; ++j) {
+      over = is_over(w, leati_wait_asks(i, askers), out_status);
+      for (int j = 0; j < LEATI_PAUSES_PER_LOOK && !over; ++j) {
         leati_spin_pause();
       }
     }
-    if (!over && spinning > device->core_count) {
+    if (!over && leati_wait_yields(&device->traits, spinning)) {
       leati_yield();
     }
   } while (!over && elapsed(w) < until);
@@ -108,7 +90,7 @@ static bool block_once(wait *w, uint64_t left, int32_t *out_status) {
     return false;
   }
   if (value == 0 && has_room) {
-    leati_sleep_ns(left < HAND_OVER_NS ? left : HAND_OVER_NS);
+    leati_sleep_ns(left < LEATI_HAND_OVER_NS ? left : LEATI_HAND_OVER_NS);
     return is_over(w, true, out_status);
   }
   const bool own_first = has_room || (value != 0 && value < room);
@@ -147,14 +129,13 @@ static bool nap(wait *w, uint64_t until, uint64_t slice, int32_t *out_status) {
  * is over while the thread sleeps took less than was thought. True: the wait is over. */
 static bool wait_as_usual(wait *w, uint64_t *inout_usual, int32_t *out_status) {
   const uint64_t usual = *inout_usual;
-  const uint64_t slice = usual / 8 < NAP_NS ? usual / 8 : NAP_NS;
-  if (usual > SPIN_WHOLE_NS && nap(w, usual / 2, slice, out_status)) {
-    *inout_usual = (usual + elapsed(w)) / 2;
+  const leati_wait_course course = leati_wait_course_of(usual);
+  if (course.sleep_ns != 0 && nap(w, course.sleep_ns, course.nap_ns, out_status)) {
+    *inout_usual = leati_wait_learn(usual, elapsed(w), true);
     return true;
   }
-  const uint64_t patience = usual > SPIN_WHOLE_NS ? usual + usual / 4 : 4 * usual;
-  const bool over = spin(w, patience > WAKE_NS ? patience : WAKE_NS, out_status) || block(w, UINT64_MAX, out_status);
-  *inout_usual = (3 * usual + elapsed(w)) / 4;
+  const bool over = spin(w, course.spin_ns, out_status) || block(w, UINT64_MAX, out_status);
+  *inout_usual = leati_wait_learn(usual, elapsed(w), false);
   return over;
 }
 

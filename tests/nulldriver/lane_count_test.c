@@ -7,8 +7,8 @@
 #include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
+#include "policy/lane_tuner.h"
 #include "streams/lane.h"
-#include "streams/lane_tuner.h"
 #include "streams/stream_state.h"
 
 /* The time, if it is made up, and what is learnt from: set and read by one test. */

@@ -487,7 +487,7 @@ static void a_device_may_be_lost_while_it_is_synchronised(void **state) {
 
 static atomic_uint lanes_seen; /* bits of the lanes that lists went to; relaxed */
 
-/* Takes so long that lists gain by lanes of their own (LONG_S of lane_tuner.c). */
+/* Takes so long that lists gain by lanes of their own (LEATI_LIST_LONG_S). */
 static void compute_slowly(const nulldriver_dispatch *dispatch, void *user) {
   const struct timespec nap = {.tv_nsec = 400000};
   (void)nanosleep(&nap, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The number of lanes: learnt from rates that were measured on an H100 (design, section 4). */
-#include "streams/lane_tuner.h"
+#include "policy/lane_tuner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

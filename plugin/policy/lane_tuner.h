@@ -5,8 +5,8 @@
  * is tried out: from time to time an interval is run on half or twice the lanes, on one or on all, and the faster
  * number stays.
  */
-#ifndef LEAT_PLUGIN_STREAMS_LANE_TUNER_H_
-#define LEAT_PLUGIN_STREAMS_LANE_TUNER_H_
+#ifndef LEAT_PLUGIN_POLICY_LANE_TUNER_H_
+#define LEAT_PLUGIN_POLICY_LANE_TUNER_H_
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,4 +52,4 @@ bool leati_lane_tuner_is_long(double list_s);
 /** Ends an interval and gives the number of lanes for the next. */
 uint32_t leati_lane_tuner_step(leati_lane_tuner *tuner, const leati_throughput *pace);
 
-#endif /* LEAT_PLUGIN_STREAMS_LANE_TUNER_H_ */
+#endif /* LEAT_PLUGIN_POLICY_LANE_TUNER_H_ */

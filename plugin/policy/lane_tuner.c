@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "streams/lane_tuner.h"
+#include "policy/lane_tuner.h"
 
-/* A trial wins when it is faster by more than rates differ from interval to interval. */
-#define GAIN 1.08
-/* A rate or a number of streams that changes by this factor means other work: what was learnt before says nothing about
- * it. */
-#define OTHER_WORK 1.7
-/* Intervals in a row that must say so: threads that come or go disturb one. */
-#define SURE 2
-#define PATIENCE_LONG 8
-/* Lists that keep a lane busy for so long lose nothing by a lane of their own: it is many times what a change of queue
- * takes. They get all there are, without a trial. */
-#define LONG_S 150e-6
-/* Lists that keep a lane busy for less, as few lanes show it, are small enough to share command buffers: more lanes
- * than a few only keep them apart, and may run them at a tenth of the speed. Nothing else is learnt from what lists
- * take: rates tell more, but not whether it is the device that takes the time or a thread that has no processor. */
-#define SHORT_S 25e-6
-#define FEW 2
-/* Intervals between trials at most: a trial is two intervals at perhaps three quarters of the speed, so it costs 2 %,
- * and a number that a disturbed trial got wrong is mended within a fifth of a second. */
-#define PATIENCE_MAX 24
+#include "policy/constants.h"
 
 void leati_lane_tuner_begin(leati_lane_tuner *tuner, uint32_t most) {
   *tuner =
@@ -73,7 +55,7 @@ static void settle(leati_lane_tuner *tuner, uint32_t lanes) {
   tuner->rate = 0;
   tuner->strange = 0;
   /* That many lanes are best for long lists is sure enough not to be tried out at once. */
-  tuner->patience = lanes == 1 ? 1 : PATIENCE_LONG;
+  tuner->patience = lanes == 1 ? 1 : LEATI_PATIENCE_LONG;
   tuner->calm = 0;
   tuner->refusals = 0;
   tuner->turn = lanes == 1 ? LEATI_TRIAL_UP : LEATI_TRIAL_DOWN;
@@ -83,7 +65,7 @@ static void settle(leati_lane_tuner *tuner, uint32_t lanes) {
 static void end_trial(leati_lane_tuner *tuner, double rate, uint32_t streams) {
   tuner->trying = false;
   tuner->calm = 0;
-  if (rate > tuner->rate * GAIN) {
+  if (rate > tuner->rate * LEATI_TRIAL_GAIN) {
     tuner->settled = tuner->lanes;
     tuner->rate = rate;
     tuner->patience = 1;
@@ -98,16 +80,16 @@ static void end_trial(leati_lane_tuner *tuner, double rate, uint32_t streams) {
   tuner->turn = after(tuner->turn);
   if (++tuner->refusals >= 2) {
     tuner->refusals = 0;
-    tuner->patience = tuner->patience * 2 < PATIENCE_MAX ? tuner->patience * 2 : PATIENCE_MAX;
+    tuner->patience = tuner->patience * 2 < LEATI_PATIENCE_MAX ? tuner->patience * 2 : LEATI_PATIENCE_MAX;
   }
 }
 
 bool leati_lane_tuner_is_long(double list_s) {
-  return list_s > LONG_S;
+  return list_s > LEATI_LIST_LONG_S;
 }
 
 static bool is_other(double now, double known) {
-  return now > known * OTHER_WORK || now < known / OTHER_WORK;
+  return now > known * LEATI_OTHER_WORK || now < known / LEATI_OTHER_WORK;
 }
 
 uint32_t leati_lane_tuner_step(leati_lane_tuner *tuner, const leati_throughput *pace) {
@@ -120,13 +102,15 @@ uint32_t leati_lane_tuner_step(leati_lane_tuner *tuner, const leati_throughput *
   const bool strange = tuner->rate != 0 && !tuner->mixed && !tuner->trying &&
                        (is_other(rate, tuner->rate) || (!is_long && is_other(streams, tuner->streams)));
   tuner->strange = strange ? tuner->strange + 1 : 0;
-  const bool other_work = tuner->strange >= SURE;
+  const bool other_work = tuner->strange >= LEATI_INTERVALS_SURE;
   if (other_work && pace->list_s == 0) {
     /* Nobody sees what its lists take: those that were short are not of this work. */
     tuner->cap = tuner->most;
   }
-  if (tuner->lanes <= FEW && !tuner->mixed && pace->list_s > 0) {
-    tuner->cap = tuner->most > FEW && pace->list_s < SHORT_S ? FEW : tuner->most;
+  /* Nothing else is learnt from what lists take: rates tell more, but not whether it is the device that takes the time
+   * or a thread that has no processor. */
+  if (tuner->lanes <= LEATI_LANES_FEW && !tuner->mixed && pace->list_s > 0) {
+    tuner->cap = tuner->most > LEATI_LANES_FEW && pace->list_s < LEATI_LIST_SHORT_S ? LEATI_LANES_FEW : tuner->most;
   }
   if (is_long && tuner->lanes == 1 && !tuner->mixed && !tuner->trying) {
     settle(tuner, tuner->most);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * How much memory is taken at once, what is kept for reuse, and how small copies go. Pure functions; bytes.
+ */
+#ifndef LEAT_PLUGIN_POLICY_ALLOCATION_H_
+#define LEAT_PLUGIN_POLICY_ALLOCATION_H_
+
+#include "policy/constants.h"
+#include "policy/traits.h"
+
+/** Bytes of the block that a request is served with: a multiple of `alignment`, a power of two of at least 4. Up to
+ * LEATI_CLASS_MAX they are those of a size class: powers of two with three steps between. */
+uint64_t leati_block_size_for(uint64_t size, uint64_t alignment);
+/** Blocks of a size in a segment. */
+uint32_t leati_segment_blocks(uint64_t block_size);
+
+/** Whether a free block of `has` bytes serves a request that `wanted` are for. */
+static inline bool leati_block_serves(uint64_t has, uint64_t wanted) {
+  return has >= wanted && has - wanted <= has / LEATI_LARGE_SLACK_PART;
+}
+/** Whether blocks of a size come from memory that the host has mapped. Larger ones gain nothing: what fills them is
+ * better fetched by the device than sent by the host, and mapping all of a device's memory would cost page tables. */
+static inline bool leati_block_is_mapped(uint64_t block_size) {
+  return block_size <= LEATI_MAPPED_BLOCK_MAX;
+}
+/** Whether an upload of a size may be a write of the host. */
+static inline bool leati_upload_is_direct(uint64_t size) {
+  return size <= LEATI_DIRECT_UPLOAD_MAX;
+}
+/** Bytes of the largest download that a kernel writes rather than a copy command; 0: none. Where the device is not a
+ * discrete GPU, a dispatch costs more than any copy. */
+static inline uint64_t leati_kernel_download_max(const leati_traits *traits) {
+  return traits->discrete ? LEATI_KERNEL_DOWNLOAD_MAX : 0;
+}
+/** Bytes of a chunk of staging for `size`, where `standard` are usual. */
+uint64_t leati_chunk_size_for(uint64_t standard, uint64_t size);
+/** Whether the quarantine of a class has more than it should, with so many blocks of a size. */
+bool leati_quarantine_is_full(uint32_t blocks, uint64_t block_size);
+/** Bytes down to which idle memory is given back when `wanted` more do not fit below the high watermark, `high`, of
+ * which `least` must. Down to the low one, so that not every allocation that follows has to. */
+uint64_t leati_reclaim_target(uint64_t high, uint64_t low, uint64_t wanted, uint64_t least);
+
+#endif /* LEAT_PLUGIN_POLICY_ALLOCATION_H_ */

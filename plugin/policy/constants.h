@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Every constant that another value would leave the answers as they are, at another speed or use of memory. Limits,
+ * alignments and what kernels are written for stand where they are used.
+ *
+ * Each says its unit, what changes when it grows ("Larger:"), where its value comes from ("From:"; docs/benchmarks.md
+ * has the figures, all of an NVIDIA H200 with 16 cores unless they say otherwise) and what measures it again
+ * ("Measure:"; rows are those of leat-bench --only, models those of tools/bench/ort_eps.py). "From: reasoning" is a
+ * value that was never compared with another one. CONTRIBUTING.md says how to compare two.
+ */
+#ifndef LEAT_PLUGIN_POLICY_CONSTANTS_H_
+#define LEAT_PLUGIN_POLICY_CONSTANTS_H_
+
+#include <stdint.h>
+
+/* ---- Waiting (policy/waiting.h) -----------------------------------------------------------------------------------
+ */
+
+/** Nanoseconds: what waking a blocked thread takes; a wait that is expected to end within it is spun away. Larger:
+ * short waits end sooner, for more CPU time. From: benchmarks, "What waiting costs". Measure: op, cpu. */
+#define LEATI_WAKE_NS UINT64_C(60000)
+/** Nanoseconds: a wait that usually takes less is spun through from its begin, of a longer one the first half is slept.
+ * Larger: waits of a millisecond end sooner, for their whole length of CPU time. From: benchmarks, "What waiting
+ * costs". Measure: chain, cpu. */
+#define LEATI_SPIN_WHOLE_NS UINT64_C(1000000)
+/** Nanoseconds from one look of a sleeping thread after its lane to the next, at most. Larger: fewer wakings; what
+ * others left for company is left for longer. From: reasoning. Measure: chain, cpu. */
+#define LEATI_NAP_NS UINT64_C(1000000)
+/** Looks of a sleeping thread in the time that its wait usually takes. Larger: likewise as with a shorter nap. From:
+ * reasoning. Measure: chain, cpu. */
+#define LEATI_NAPS_PER_WAIT 8
+/** Nanoseconds: a leader submits within about so long. A thread whose list it has sleeps as long and looks again: if it
+ * slept behind the role instead, the kernel would hand it the role, and nobody would lead until it runs. Larger: a late
+ * look; fewer wakings. From: benchmarks, "What sleeping behind the leader". Measure: op with 31 threads. */
+#define LEATI_HAND_OVER_NS UINT64_C(50000)
+/** Looks at the lane from one reading of the clock to the next: a clock costs as much as a few looks. Larger: a
+ * spinning thread notices the end of its patience later. From: reasoning. Measure: op, cpu. */
+#define LEATI_LOOKS_PER_CLOCK 8
+/** Pauses of the processor between two looks, so that spinning threads leave the lane's cache lines to the one who
+ * works. Larger: the leader is disturbed less; ends are seen later. From: reasoning. Measure: op. */
+#define LEATI_PAUSES_PER_LOOK 8
+/** Rounds of looks, some 25 us in all, before a thread counts as spinning, unless its lane is crowded. Larger: waits
+ * for small operators touch the shared count less; crowds are noticed later. From: reasoning. Measure: op with 1 and 31
+ * threads. */
+#define LEATI_ROUNDS_UNCOUNTED 6
+/** Nanoseconds between looks for a role where the kernel has no futex for it, or no memory for one. Larger: fewer
+ * wakings; the role lies idle for longer. From: reasoning. Measure: op on such a kernel. */
+#define LEATI_ROLE_LOOK_NS UINT64_C(50000)
+/** Nanoseconds: whoever blocks inside looks up so often whether the process ends or the device is gone. Larger: fewer
+ * wakings; exit() takes longer. From: reasoning. Measure: ctest -L life. */
+#define LEATI_GATE_LOOK_NS UINT64_C(50000000)
+
+/* ---- Batching (policy/submitting.h)
+ * ----------------------------------------------------------------------------------
+ */
+
+/** Batches in flight at most before lists wait for company. With two the queue never runs dry while the next group
+ * gathers. Larger: lists meet less and share fewer command buffers. From: benchmarks, "Batches in flight". Measure: op,
+ * chain. */
+#define LEATI_IN_FLIGHT_MAX 2
+/** Batches of a lane that are remembered. Larger: more cache lines; what more batches in flight than these took is not
+ * known. From: reasoning. Measure: depth. */
+#define LEATI_BATCHES_REMEMBERED 64
+/** Nanoseconds that a queue with one batch in flight loses beside writing: the end is seen late, and the submission
+ * arrives. Larger: two batches in flight for longer ones. From: benchmarks, "One batch in flight". Measure: chain. */
+#define LEATI_TURN_NS UINT64_C(20000)
+/** Nanoseconds: a batch that takes less may be nothing but the way to the device and back (11 us, and on some days 45).
+ * Larger: one batch in flight for longer ones only. From: the same. Measure: op, chain. */
+#define LEATI_BATCH_LONG_NS UINT64_C(60000)
+/** Batches of one list in a row after which nothing is gained by one in flight. Larger: threads that never meet lose
+ * for longer. From: benchmarks, "One batch in flight" (two threads out of step). Measure: paced. */
+#define LEATI_LONELY_MAX 16
+/** Batches for which two are then in flight before one is tried again. Larger: work that has changed to where lists
+ * meet is noticed later. From: the same. Measure: paced. */
+#define LEATI_LONELY_REST 256
+/** Nanoseconds after the end of a batch for which its threads' next lists are waited for. Larger: lists meet more; a
+ * list whose company does not come goes later. From: benchmarks, "Side by side": 3 us are as good. Measure: op with 8
+ * threads.
+ */
+#define LEATI_COMPANY_NS UINT64_C(6000)
+/** With one batch in flight, the part of what a batch took for which lists are waited for: one in so many. Larger: they
+ * meet less. From: benchmarks, "One batch in flight". Measure: chain. */
+#define LEATI_COMPANY_PART 8
+/** Nanoseconds: that part at most. Larger: a thread that has left holds others up for longer. From: reasoning. Measure:
+ * chain. */
+#define LEATI_COMPANY_NS_MAX UINT64_C(200000)
+/** Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: it takes
+ * half as long to write and submit. Larger: a list goes later if that thread is away. From: benchmarks, "Side by side":
+ * 3 and 15 are as good. Measure: op with 8 threads. */
+#define LEATI_PASSES_MAX 6
+/** How often a thread leads in one call; then the next thread that hands a list over, or spins, relieves it. Larger: a
+ * caller may lead for others for longer; fewer moments in which nobody leads. From: benchmarks, "What sleeping behind
+ * the leader" (8 turns lose). Measure: op with 31 threads. */
+#define LEATI_TURNS_MAX 64
+/** Lists that share a command buffer, and that go to the queue in one call. Larger: fewer submissions; more stack and
+ * more to write before any of it runs. From: reasoning (more than the threads that were measured). Measure: op, depth
+ * with 31 threads. */
+#define LEATI_COMMAND_BUFFER_LISTS_MAX 64
+/** Commands after which a group takes no more lists: while the leader writes them, some 0.3 us each, none of them runs.
+ * Larger: fewer submissions; a longer gap. From: reasoning. Measure: whole models. */
+#define LEATI_GROUP_COMMANDS 2048
+/** Command buffers that a lane has without need, so that they hold lists that may come again. Larger: more of them are
+ * found; each is memory of the driver, and each list is compared with all. From: reasoning. Measure: op, linear, with
+ * one thread. */
+#define LEATI_COMMAND_BUFFERS_KEPT 8
+/** Commands of a list that is held at most. Longer ones are those of models, of which few are the same again because
+ * where they end depends on how far the device is. Larger: more is compared and copied in vain. From: benchmarks,
+ * "Lists that come again". Measure: op, linear, chain with one thread; whole models. */
+#define LEATI_HELD_COMMANDS_MAX 32
+
+/* ---- Recording (policy/submitting.h)
+ * ---------------------------------------------------------------------------------
+ */
+
+/** Commands of a list that goes without being asked once the device has finished what the stream gave it before.
+ * Larger: the device starts on a model later; fewer submissions. From: benchmarks, "When a list is submitted". Measure:
+ * whole models with 1 and 8 threads. */
+#define LEATI_COMMANDS_WORTH_SUBMITTING 64
+/** Barriers, which are what takes a device time, of a list that is worth submitting while one stream is alone and has
+ * one list in flight at most. Larger: likewise. From: reasoning. Measure: whole models with 1 thread. */
+#define LEATI_BARRIERS_WORTH_SUBMITTING 16
+/** Commands from one look at such a list to the next: looking may ask the driver. Larger: cheaper recording; later
+ * submission. From: reasoning. Measure: whole models with 1 thread; tools/bench/instructions.py. */
+#define LEATI_COMMANDS_PER_LOOK 4
+/** Commands of a list that goes in any case. Larger: streams hold more; the device starts later. From: reasoning.
+ * Measure: whole models with 8 threads. */
+#define LEATI_COMMANDS_MAX 512
+/** Ranges of memory remembered since the last barrier; when they run out a barrier starts afresh. Larger: fewer
+ * needless barriers; each command is compared with more. From: reasoning. Measure: whole models;
+ * tools/bench/instructions.py. */
+#define LEATI_RANGES_MAX 64
+
+/* ---- Lanes (policy/lane_tuner.h, policy/submitting.h)
+ * ----------------------------------------------------------------
+ */
+
+/** Factor by which a trial must be faster to win: more than rates differ from interval to interval. Larger: small gains
+ * are missed; less to and fro. From: reasoning. Measure: chain, --lanes 1,2,8,unset. */
+#define LEATI_TRIAL_GAIN 1.08
+/** Factor by which a rate or a number of streams changes with other work, of which nothing is known. Larger: other work
+ * is noticed later. From: reasoning. Measure: chain, --lanes unset; whole models. */
+#define LEATI_OTHER_WORK 1.7
+/** Intervals in a row that must say so: threads that come or go disturb one. Larger: later, and surer. From: reasoning.
+ * Measure: chain. */
+#define LEATI_INTERVALS_SURE 2
+/** Intervals before long lists, which were given all lanes, try fewer. Larger: fewer trials. From: reasoning. Measure:
+ * chain, 80 us. */
+#define LEATI_PATIENCE_LONG 8
+/** Intervals between trials at most: a trial is two intervals at perhaps three quarters of the speed, so it costs 2 %,
+ * and a number that a disturbed trial got wrong is mended within a fifth of a second. Larger: trials cost less;
+ * mistakes last longer. From: reasoning. Measure: chain, -s 1. */
+#define LEATI_PATIENCE_MAX 24
+/** Seconds that a list keeps a lane busy for from which on it loses nothing by a lane of its own: many times what a
+ * change of queue takes. Larger: fewer works get all lanes without a trial. From: benchmarks, "Number of lanes".
+ * Measure: chain, 7 and 80 us. */
+#define LEATI_LIST_LONG_S 150e-6
+/** Seconds likewise, below which lists are small enough to share command buffers: more than a few lanes only keep them
+ * apart, and may run them at a tenth of the speed. Larger: longer lists are kept on few lanes. From: the same. Measure:
+ * op, --lanes 1,2,4,8,unset by LEAT_LANES. */
+#define LEATI_LIST_SHORT_S 25e-6
+/** Lanes that such lists get at most. Larger: the same as a smaller LEATI_LIST_SHORT_S. From: benchmarks, "Number of
+ * lanes". Measure: op. */
+#define LEATI_LANES_FEW 2
+/** Nanoseconds that an interval lasts at least, so that rates are good to a few per cent. Larger: surer, and slower to
+ * learn. From: reasoning. Measure: chain, paced. */
+#define LEATI_INTERVAL_NS UINT64_C(4000000)
+/** Lists of an interval at least. Larger: likewise. From: reasoning. Measure: chain, paced. */
+#define LEATI_INTERVAL_LISTS 128
+/** Lists on each lane that will do instead if they are long; and lists from one look at the interval to the next.
+ * Larger: likewise. From: reasoning. Measure: chain, 80 us. */
+#define LEATI_INTERVAL_LONG_LISTS 16
+/** Nanoseconds with nothing to do on any lane that are taken off an interval: lists that come seldom are not lists that
+ * take long. Larger: pauses count as work. From: reasoning. Measure: paced. */
+#define LEATI_IDLE_NS UINT64_C(1000000)
+
+/* ---- Memory (policy/allocation.h) ---------------------------------------------------------------------------------
+ */
+
+/** Bytes of the largest block that is one of many in a segment. Larger: blocks of more than a segment's usual size are
+ * rounded up by up to a quarter. From: reasoning. Measure: whole models, memory->stats. */
+#define LEATI_CLASS_MAX (UINT64_C(32) << 20)
+/** Blocks of a segment, within the two bounds that follow. Larger: fewer calls of the driver; more memory of a class
+ * that is used once. From: reasoning. Measure: alloc; memory->stats of whole models. */
+#define LEATI_BLOCKS_PER_SEGMENT 64u
+/** Bytes of a segment at least. Larger: likewise, for small blocks. From: reasoning. Measure: the same. */
+#define LEATI_SEGMENT_MIN (UINT64_C(64) << 10)
+/** Bytes of a segment at most, unless one block has more. Larger: likewise, for large ones. From: reasoning. Measure:
+ * the same. */
+#define LEATI_SEGMENT_MAX (UINT64_C(16) << 20)
+/** Bytes that large blocks are rounded up to. Larger: they serve more requests; more is lost in each. From: reasoning
+ * (the pages of drivers). Measure: the same. */
+#define LEATI_LARGE_GRANULE (UINT64_C(2) << 20)
+/** A free large block serves a request if it is larger by one part in so many of itself at most. Larger: less waste,
+ * fewer blocks found. From: reasoning. Measure: the same. */
+#define LEATI_LARGE_SLACK_PART 4
+/** Free blocks that an allocation looks at before it takes fresh memory. Larger: less memory where many are in flight;
+ * slower there. From: reasoning. Measure: alloc, flat. */
+#define LEATI_FREE_LIST_PROBES 16
+/** Blocks that a walk looks at before it gives the class's lock up for a moment. Larger: quicker walks, longer waits
+ * for the lock. From: reasoning. Measure: ctest -R unit.memory. */
+#define LEATI_BLOCKS_PER_HOLD 256u
+/** Uses of a block by other timelines that are kept in it; further ones go to the heap. Larger: larger blocks. From:
+ * reasoning. Measure: whole models with 8 threads on one session. */
+#define LEATI_INLINE_STAMPS 3
+/** How often a thread waits for memory that others take before it. Larger: fewer failures under pressure, later ones.
+ * From: reasoning. Measure: ctest -R nulldriver.device_memory. */
+#define LEATI_MEMORY_TRIES_MAX 8
+/** Bytes of the largest block in memory that the host has mapped, where the device has such memory of its own. Larger:
+ * larger uploads without a command; page tables for more. From: reasoning. Measure: linear, host to host. */
+#define LEATI_MAPPED_BLOCK_MAX (UINT64_C(1) << 20)
+/** Bytes of the largest upload that the host writes straight into such a block. Larger: the host sends what the device
+ * could fetch. From: benchmarks, "A linear layer". Measure: linear, host to host. */
+#define LEATI_DIRECT_UPLOAD_MAX (UINT64_C(64) << 10)
+/** Bytes of the largest download that a kernel writes on a discrete GPU, which changes from kernels to copies and back
+ * slowly and copies more than that faster. Larger: slower large downloads. From: benchmarks, "A linear layer". Measure:
+ * linear, host to host. */
+#define LEATI_KERNEL_DOWNLOAD_MAX (UINT64_C(64) << 10)
+/** Bytes of a staging chunk for argument records, and for uploads or downloads: most models' fit in one of each.
+ * Larger: more memory of each stream; fewer chunks. From: reasoning. Measure: whole models, leat-info's staging_bytes.
+ */
+#define LEATI_CHUNK_ARGUMENTS_SIZE (UINT64_C(64) << 10)
+#define LEATI_CHUNK_COPY_SIZE (UINT64_C(256) << 10)
+/** Bytes that larger chunks are rounded up to, a power of two. Larger: they serve more copies; more is lost in each.
+ * From: reasoning. Measure: the same. */
+#define LEATI_CHUNK_GRANULE (UINT64_C(64) << 10)
+/** Bytes of larger chunks that are kept for reuse. Larger: fewer allocations where copies are large; memory of the
+ * host. From: reasoning. Measure: gpt2. */
+#define LEATI_CHUNKS_LARGE_KEPT_MAX (UINT64_C(256) << 20)
+/** Bytes of usual chunks that a stream keeps for itself; what exceeds it is for all. Larger: less contention; streams
+ * that need much one after the other each keep it. From: benchmarks, "Side by side". Measure: op with 31 threads, flat.
+ */
+#define LEATI_CHUNKS_OWN_KEPT_MAX (UINT64_C(2) << 20)
+/** Free lists of chunks by stream, as many as the pool has streams: threads whose lists end together give their chunks
+ * back together. Larger: fewer streams share one. From: benchmarks, "Side by side". Measure: op with 31 threads. */
+#define LEATI_CHUNK_USERS 32
+/** Blocks of a class that wait in the quarantine under LEAT_MEMORY_GUARD, within the bytes that follow, yet always one.
+ * Larger: later misuse is found; more memory. From: reasoning. Measure: memory->stats under guard. */
+#define LEATI_QUARANTINE_BLOCKS 16u
+#define LEATI_QUARANTINE_BYTES (UINT64_C(16) << 20)
+/** Waiting blocks that a call looks at. Larger: found earlier; slower calls under guard. From: reasoning. Measure:
+ * alloc under guard. */
+#define LEATI_QUARANTINE_PROBES 64
+
+/* ---- Books (used where they are named) ----------------------------------------------------------------------------
+ */
+
+/** Shards of the table of pipelines, each with a lock, and buckets of a shard. Larger: lookups of different kernels
+ * meet less; more memory. From: reasoning (some hundred pipelines). Measure: tools/bench/instructions.py. */
+#define LEATI_PIPELINE_SHARDS 16
+#define LEATI_PIPELINE_BUCKETS 32
+/** Plans that an operator keeps. Larger: operators that are called with more shapes plan less; each call that none fits
+ * compares more. From: reasoning. Measure: tools/bench/instructions.py; models with dynamic shapes. */
+#define LEATI_PLANS_MAX 8
+/** Bytes of the values on the host that a plan which is kept may follow from. Larger: more calls find a plan; more is
+ * compared. From: reasoning (shapes and axes have some tens). Measure: the same. */
+#define LEATI_PLAN_VALUE_MAX 256
+/** Events, and timestamps, that are made at once. Larger: fewer allocations; memory of a program that uses one. From:
+ * reasoning. Measure: depth. */
+#define LEATI_EVENTS_PER_BLOCK 64
+#define LEATI_TIMESTAMPS_PER_BLOCK 256
+
+/* ---- Kernels (policy/tiling.h) ------------------------------------------------------------------------------------
+ */
+
+/** Processors that a device is taken to have, because Vulkan does not tell. Larger: smaller tiles and more splits,
+ * which a small device loses by. From: an H200 has 132. Measure: whole models with 1 thread. */
+#define LEATI_PROCESSORS_ASSUMED 128u
+/** Quarters of the processors that a matrix product wants workgroups for: below, smaller tiles or a split of k pay.
+ * Larger: smaller tiles, each of which loads more for what it computes. From: an H200. Measure: resnet18, vit_s_16,
+ * minilm with 1 thread. */
+#define LEATI_GEMM_FILL_QUARTERS 3u
+/** Times what it wants that a split product gets workgroups. Larger: shorter tails; more pieces to add up. From: an
+ * H200. Measure: the same. */
+#define LEATI_GEMM_SPLIT_FILL 2u
+/** Elements of k of one split at least, in the tiled kernels and in those for few rows. Larger: fewer pieces to add up;
+ * fewer workgroups. From: an H200. Measure: the same; linear. */
+#define LEATI_GEMM_SPLIT_MIN 256u
+#define LEATI_GEMV_SPLIT_MIN 512u
+/** Rows or columns up to which a product goes to the kernels for few rows; at most the 8 that those are written for.
+ * Larger: tiles would be emptier than this. From: an H200. Measure: linear; gpt2. */
+#define LEATI_GEMV_ROWS 8
+/** Columns from which on such a kernel reads four of b at once along its columns. Larger: more workgroups for narrow
+ * products, each with narrower loads. From: an H200. Measure: minilm and gpt2 with 1 thread. */
+#define LEATI_GEMV_QUADS_COLUMNS 1024u
+/** Pixels of each of several images from which on a convolution of one tap is a plain product per image: many small
+ * ones fill tiles better when their pixels are taken together. Larger: fewer plain products. From: an H200. Measure:
+ * resnet18 and mobilenet_v3_small with batches. */
+#define LEATI_POINTWISE_PIXELS 256
+/** Workgroups for each processor that a reduction wants, so that enough loads are in flight; with fewer it is cut into
+ * chunks. Larger: more pieces for the second dispatch. From: an H200. Measure: minilm, mobilenet_v3_small with 1
+ * thread. */
+#define LEATI_REDUCE_FILL 4u
+/** Times what it wants that a cut reduction gets workgroups. Larger: likewise. From: an H200. Measure: the same. */
+#define LEATI_REDUCE_SPLIT_FILL 2u
+/** Elements of a chunk for each thread of a line at least. Larger: fewer chunks. From: an H200. Measure: the same. */
+#define LEATI_REDUCE_CHUNK_MIN 16u
+/** Elements of a line that lies along memory up to which 1, 8 and 32 threads share it; beyond, all 256 of a workgroup.
+ * Larger: fewer threads to a line, more lines at once. From: an H200. Measure: minilm (softmax, norms). */
+#define LEATI_LINE_1_MAX 4u
+#define LEATI_LINE_8_MAX 64u
+#define LEATI_LINE_32_MAX 256u
+/** The same for 32 threads where there are so many lines that the device is full anyhow, and how many those are. Larger
+ * and smaller likewise. From: an H200. Measure: minilm with batches. */
+#define LEATI_LINE_32_MANY_MAX 512u
+#define LEATI_LINES_MANY 1024u
+/** Lines that lie across memory: elements up to which one thread has a line and below which 8 do, and the lines from
+ * which on (one) and above which (8) that holds for longer ones too. Larger: fewer threads to a line. From: an H200.
+ * Measure: reductions of leading axes (mobilenet_v3_small's pooling). */
+#define LEATI_ACROSS_1_MAX 8u
+#define LEATI_ACROSS_1_LINES 16384u
+#define LEATI_ACROSS_8_BELOW 64u
+#define LEATI_ACROSS_8_LINES 1024u
+
+#endif /* LEAT_PLUGIN_POLICY_CONSTANTS_H_ */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "policy/submitting.h"
+
+#include "policy/lane_tuner.h"
+
+int32_t leati_lonely_next(int32_t lonely, uint32_t in_flight, bool one_list) {
+  /* With more than one batch in flight lists had no reason to meet. */
+  if (lonely < 0) {
+    ++lonely;
+  } else if (in_flight == 1) {
+    lonely = one_list ? lonely + 1 : 0;
+  }
+  return lonely < LEATI_LONELY_MAX ? lonely : -LEATI_LONELY_REST;
+}
+
+/* With two batches in flight threads meet in two groups. Barriers are queue-wide, so that two groups take up to twice
+ * as long as one. Where this is more than the queue loses while it waits for the one, one batch is in flight. What it
+ * loses is the writing, about as much again while as many threads leave their waits and hand their lists over, and
+ * LEATI_TURN_NS. With one in flight company is worth more. */
+leati_batch_advice leati_batch_advise(uint64_t took_ns, uint64_t wrote_ns, uint32_t in_flight, bool meet) {
+  /* With one in flight instead of two, twice as many lists are written while the queue waits. */
+  const uint64_t writing = wrote_ns * in_flight;
+  const bool one = meet && took_ns > LEATI_BATCH_LONG_NS && took_ns > 2 * writing + LEATI_TURN_NS;
+  const uint64_t part = took_ns / LEATI_COMPANY_PART;
+  return one ? (leati_batch_advice){.in_flight = 1,
+                                    .company_ns = part < LEATI_COMPANY_NS_MAX ? part : LEATI_COMPANY_NS_MAX}
+             : (leati_batch_advice){.in_flight = LEATI_IN_FLIGHT_MAX, .company_ns = LEATI_COMPANY_NS};
+}
+
+bool leati_interval_is_full(uint32_t lists, uint32_t lanes, double list_s) {
+  return lists >= LEATI_INTERVAL_LISTS ||
+         (lists >= LEATI_INTERVAL_LONG_LISTS * lanes && leati_lane_tuner_is_long(list_s));
+}

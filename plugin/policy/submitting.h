@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * When lists go to the device, which of them go together, and on which lane. Pure functions; nanoseconds.
+ */
+#ifndef LEAT_PLUGIN_POLICY_SUBMITTING_H_
+#define LEAT_PLUGIN_POLICY_SUBMITTING_H_
+
+#include "policy/constants.h"
+#include "policy/traits.h"
+
+/* ---- The open list ------------------------------------------------------------------------------------------------
+ */
+
+/** What must hold for a list to go without being asked: any of these, or nothing makes it go. */
+enum {
+  LEATI_GO_NOW = 1,      /**< nothing more */
+  LEATI_GO_IF_DONE = 2,  /**< the device has finished what the stream gave it before */
+  LEATI_GO_IF_ALONE = 4, /**< no other stream has lists, and this one has one in flight at most */
+};
+
+/** When a list goes to which the last command was just added. */
+static inline uint32_t leati_list_goes(uint32_t commands, uint32_t barriers) {
+  return (commands >= LEATI_COMMANDS_MAX ? LEATI_GO_NOW : 0u) |
+         (commands >= LEATI_COMMANDS_WORTH_SUBMITTING ? LEATI_GO_IF_DONE : 0u) |
+         (barriers >= LEATI_BARRIERS_WORTH_SUBMITTING && commands % LEATI_COMMANDS_PER_LOOK == 0 ? LEATI_GO_IF_ALONE
+                                                                                                 : 0u);
+}
+
+/* ---- Groups and command buffers -----------------------------------------------------------------------------------
+ */
+
+/** Whether a group of so many lists and commands takes one more list. One always finds a place. */
+static inline bool leati_group_takes(uint32_t lists, uint32_t commands, uint32_t more) {
+  return lists < LEATI_COMMAND_BUFFER_LISTS_MAX && (lists == 0 || commands + more <= LEATI_GROUP_COMMANDS);
+}
+/** Whether a command buffer with so many lists may be one that is held, or is to be held. Where several threads attend
+ * the lane, they meet while the leader writes, and would meet less if it did not. */
+static inline bool leati_batch_is_held(uint32_t lists, uint32_t attendants) {
+  return lists == 1 && attendants <= 1;
+}
+/** Whether a list of so many commands is likely to come again. */
+static inline bool leati_list_is_held(uint32_t commands) {
+  return commands <= LEATI_HELD_COMMANDS_MAX;
+}
+/** Whether a lane with so many command buffers makes another one rather than write over one that holds a list. */
+static inline bool leati_command_buffer_is_made(uint32_t count) {
+  return count < LEATI_COMMAND_BUFFERS_KEPT;
+}
+
+/* ---- Company ------------------------------------------------------------------------------------------------------
+ */
+
+/** Batches in flight before lists wait for company. `continues`: one comes after what is in flight, and gains nothing
+ * by company. `learnt` is the lane's. */
+static inline uint32_t leati_in_flight_wanted(bool continues, uint32_t learnt) {
+  return continues ? LEATI_IN_FLIGHT_MAX : learnt;
+}
+
+/** Counts batches that had one list though one was in flight, when a batch has ended; below 0: batches until that is
+ * tried again. Where the count is not below 0, lists meet or it is time to find out. */
+int32_t leati_lonely_next(int32_t lonely, uint32_t in_flight, bool one_list);
+
+/** What is best for the next batches of a lane. */
+typedef struct leati_batch_advice {
+  uint32_t in_flight;  /**< batches, before lists wait for company */
+  uint64_t company_ns; /**< how long after the end of a batch they wait */
+} leati_batch_advice;
+
+/** What is best after a batch that took `took_ns`; writing and submitting it took `wrote_ns`, with so many in flight.
+ * `meet`: lists meet. */
+leati_batch_advice leati_batch_advise(uint64_t took_ns, uint64_t wrote_ns, uint32_t in_flight, bool meet);
+
+/** Whether an attendant that could lead leaves it to the thread that led last. `own`: it is that thread; `tired`: that
+ * one has led for long; `passed`: looks left to it so far. */
+static inline bool leati_lead_is_passed(bool own, bool tired, uint32_t attendants, uint32_t passed) {
+  return !tired && !own && attendants > 1 && passed < LEATI_PASSES_MAX;
+}
+/** Whether a thread that has led so often in one call wants to be relieved. */
+static inline bool leati_leader_is_tired(uint32_t turns) {
+  return turns >= LEATI_TURNS_MAX;
+}
+
+/* ---- Lanes --------------------------------------------------------------------------------------------------------
+ */
+
+/** Whether a lane with `there` lists of others is better than the best so far, with `best` of them. `in_flight`: the
+ * stream has lists in flight on the lane that it would leave, which costs a wait of one queue for another: for an empty
+ * lane that is worth it, else for a gain of two. */
+static inline bool leati_lane_is_better(uint32_t there, uint32_t best, bool in_flight) {
+  return there == 0 || there + (in_flight ? 1 : 0) < best;
+}
+/** Whether an interval may end in which the lanes in use had `lists`, each of which kept its lane busy for `list_s`
+ * seconds (0: nobody saw). */
+bool leati_interval_is_full(uint32_t lists, uint32_t lanes, double list_s);
+
+#endif /* LEAT_PLUGIN_POLICY_SUBMITTING_H_ */

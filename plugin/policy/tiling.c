@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "policy/tiling.h"
+
+static uint64_t div_up(uint64_t a, uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+/* ---- Matrix products ----------------------------------------------------------------------------------------------
+ */
+
+/* Rows and columns of the tiles of the kernels. */
+static const uint32_t tile_extent[LEATI_TILE_COUNT] = {128, 64, 32};
+
+/* Workgroups below which the device is not full. */
+static uint64_t gemm_groups_wanted(const leati_traits *traits) {
+  const uint64_t wanted = (uint64_t)traits->processors * LEATI_GEMM_FILL_QUARTERS / 4;
+  return wanted != 0 ? wanted : 1;
+}
+
+/* Splits k when there are few workgroups and each has much to do. */
+static void split(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t least, leati_gemm_cut *cut) {
+  const uint64_t groups = (uint64_t)cut->tiles_m * cut->tiles_n * shape->batch;
+  const uint64_t wanted = gemm_groups_wanted(traits), most = shape->k / least;
+  uint64_t splits = groups > 0 && groups < wanted ? LEATI_GEMM_SPLIT_FILL * wanted / groups : 1;
+  splits = splits < most ? splits : most;
+  cut->splits = 1;
+  cut->k_chunk = shape->k;
+  if (splits >= 2) {
+    cut->k_chunk = (uint32_t)(div_up(div_up(shape->k, splits), LEATI_GEMM_K_STEP) * LEATI_GEMM_K_STEP);
+    cut->splits = (uint32_t)div_up(shape->k, cut->k_chunk);
+  }
+}
+
+leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
+  /* The largest tile that fills the device and is itself more than half full. */
+  leati_tile tile = LEATI_TILE_128;
+  for (; tile < LEATI_TILE_32; ++tile) {
+    const uint32_t extent = tile_extent[tile];
+    const uint64_t groups = div_up(shape->m, extent) * div_up(shape->n, extent) * shape->batch;
+    if (groups >= gemm_groups_wanted(traits) && shape->m > extent / 2 && shape->n > extent / 2) {
+      break;
+    }
+  }
+  out->tiles_m = (uint32_t)div_up(shape->m, tile_extent[tile]);
+  out->tiles_n = (uint32_t)div_up(shape->n, tile_extent[tile]);
+  split(traits, shape, LEATI_GEMM_SPLIT_MIN, out);
+  return tile;
+}
+
+leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
+  const uint32_t columns = along == LEATI_ALONG_COLUMNS_QUADS ? 4 * LEATI_GEMV_COLUMNS : LEATI_GEMV_COLUMNS;
+  leati_gemm_cut cut = {.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, columns)};
+  split(traits, shape, LEATI_GEMV_SPLIT_MIN, &cut);
+  return cut;
+}
+
+uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, uint32_t columns, int64_t b_k, int64_t b_column) {
+  if (mode_b == LEATI_MODE_QUADS_K && mode_a == LEATI_MODE_QUADS_K) {
+    return LEATI_ALONG_K_QUADS;
+  }
+  if (mode_b == LEATI_MODE_QUADS_I && columns >= LEATI_GEMV_QUADS_COLUMNS) {
+    return LEATI_ALONG_COLUMNS_QUADS;
+  }
+  return b_k <= b_column ? LEATI_ALONG_K : LEATI_ALONG_COLUMNS;
+}
+
+/* ---- Lines --------------------------------------------------------------------------------------------------------
+ */
+
+/* Threads to a line whose elements are neighbours. */
+static uint32_t parts_along(uint64_t lines, uint64_t count) {
+  if (count <= LEATI_LINE_1_MAX) {
+    return 1;
+  }
+  if (count <= LEATI_LINE_8_MAX) {
+    return 8;
+  }
+  const uint64_t most = lines >= LEATI_LINES_MANY ? LEATI_LINE_32_MANY_MAX : LEATI_LINE_32_MAX;
+  return count <= most ? 32 : LEATI_LINE_THREADS;
+}
+
+/* Threads to a line where the lines are neighbours. */
+static uint32_t parts_across(uint64_t lines, uint64_t count) {
+  if (count <= LEATI_ACROSS_1_MAX || lines >= LEATI_ACROSS_1_LINES) {
+    return 1;
+  }
+  return count < LEATI_ACROSS_8_BELOW || lines > LEATI_ACROSS_8_LINES ? 8 : 32;
+}
+
+leati_line_share leati_line_share_of(bool along, uint64_t lines, uint64_t count) {
+  const uint32_t parts = along ? parts_along(lines, count) : parts_across(lines, count);
+  const uint64_t each = div_up(count, parts);
+  return (leati_line_share){.parts = parts, .held = each <= 4 ? 4 : each <= 8 ? 8 : each <= 16 ? 16 : 0};
+}
+
+uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count) {
+  const uint64_t wanted = (uint64_t)traits->processors * LEATI_REDUCE_FILL;
+  if (groups >= wanted) {
+    return count;
+  }
+  const uint64_t most = count / ((uint64_t)LEATI_REDUCE_CHUNK_MIN * parts);
+  const uint64_t filling = LEATI_REDUCE_SPLIT_FILL * wanted / groups;
+  const uint64_t chunks = filling < most ? filling : most;
+  return chunks < 2 ? count : div_up(count, chunks);
+}

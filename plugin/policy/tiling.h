@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * How matrix products, convolutions and reductions are cut into workgroups, by their shape and the device. Pure
+ * functions; counts in elements.
+ */
+#ifndef LEAT_PLUGIN_POLICY_TILING_H_
+#define LEAT_PLUGIN_POLICY_TILING_H_
+
+#include "policy/constants.h"
+#include "policy/traits.h"
+
+/* ---- Matrix products ----------------------------------------------------------------------------------------------
+ */
+
+/** A tile of the tiled kernels. */
+typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TILE_COUNT } leati_tile;
+
+/** What the kernels take of k at once; a split begins at a multiple of it. */
+#define LEATI_GEMM_K_STEP 64u
+/** Columns that a workgroup of the kernel for few rows has, or that many quads of them. */
+#define LEATI_GEMV_COLUMNS 16u
+
+/** A product of m x k by k x n, `batch` times. */
+typedef struct leati_gemm_shape {
+  uint32_t m, n, k, batch;
+} leati_gemm_shape;
+
+/** How it is cut: `tiles_m` x `tiles_n` tiles, and k into `splits` of `k_chunk`. */
+typedef struct leati_gemm_cut {
+  uint32_t tiles_m, tiles_n, splits, k_chunk;
+} leati_gemm_cut;
+
+/** How an operand's tile is brought in; the numbers of kernels/gemm_tile.glsl. */
+enum { LEATI_MODE_QUADS_K = 0, LEATI_MODE_QUADS_I = 1, LEATI_MODE_SINGLES_K = 2, LEATI_MODE_SINGLES_I = 3 };
+/** How the kernel for few rows goes through b; the numbers of kernels/gemv.comp. */
+enum { LEATI_ALONG_COLUMNS = 0, LEATI_ALONG_K = 1, LEATI_ALONG_K_QUADS = 2, LEATI_ALONG_COLUMNS_QUADS = 3 };
+
+/** Cuts a product for the tiled kernels, and chooses their tile. */
+leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out);
+/** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
+leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
+
+/** Whether a product goes to the kernel for few rows, as it is or transposed. */
+static inline bool leati_gemm_is_skinny(int64_t m, int64_t n) {
+  return m <= LEATI_GEMV_ROWS || n <= LEATI_GEMV_ROWS;
+}
+/** Whether such a product is transposed: its columns are few, its rows are not. */
+static inline bool leati_gemm_is_transposed(int64_t m, int64_t n) {
+  return m > LEATI_GEMV_ROWS && n <= LEATI_GEMV_ROWS;
+}
+/** The mode of an operand that may be read in quads along k, or along its rows (or columns), or neither: then threads
+ * go along the smaller stride. */
+static inline uint32_t leati_gemm_mode(bool quads_k, bool quads_i, int64_t stride_k, int64_t stride_i) {
+  return quads_k                ? LEATI_MODE_QUADS_K
+         : quads_i              ? LEATI_MODE_QUADS_I
+         : stride_k <= stride_i ? LEATI_MODE_SINGLES_K
+                                : LEATI_MODE_SINGLES_I;
+}
+/** The way through b, with so many columns and these strides, for operands of these modes. */
+uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, uint32_t columns, int64_t b_k, int64_t b_column);
+
+/** Whether a convolution of one tap is planned as a product for each image. */
+static inline bool leati_conv_is_product(int64_t images, int64_t pixels) {
+  return images == 1 || pixels >= LEATI_POINTWISE_PIXELS;
+}
+
+/* ---- Lines --------------------------------------------------------------------------------------------------------
+ */
+
+/** Threads of a workgroup that works on lines. */
+#define LEATI_LINE_THREADS 256u
+
+/** How lines are shared out over workgroups. */
+typedef struct leati_line_share {
+  uint32_t parts; /**< threads to a line, a power of two up to LEATI_LINE_THREADS */
+  uint32_t held;  /**< elements that a thread keeps in registers to have its part of the line there: 4, 8, 16; 0: the
+                     part  is longer */
+} leati_line_share;
+
+/** Shares out `lines` lines of `count` elements. `along`: the elements of a line are neighbours in memory; else the
+ * lines are. */
+leati_line_share leati_line_share_of(bool along, uint64_t lines, uint64_t count);
+/** Elements of a chunk when lines of `count`, each of which has `parts` threads, are cut so that they fill the device;
+ * `count` if they are left whole. `groups` workgroups, at least one, have the whole lines. */
+uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count);
+
+#endif /* LEAT_PLUGIN_POLICY_TILING_H_ */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * What the rules know of a device: plain numbers, so that a test can make up any device.
+ */
+#ifndef LEAT_PLUGIN_POLICY_TRAITS_H_
+#define LEAT_PLUGIN_POLICY_TRAITS_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A device and its host. */
+typedef struct leati_traits {
+  bool software;       /**< its kernels run on the host's processors */
+  bool discrete;       /**< a GPU with memory of its own */
+  uint32_t cores;      /**< processors of the host that this process may use, at least 1 */
+  uint32_t processors; /**< of the device, each of which runs workgroups by itself, at least 1 */
+} leati_traits;
+
+#endif /* LEAT_PLUGIN_POLICY_TRAITS_H_ */

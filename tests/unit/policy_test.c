@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rules of policy/ at their bounds, on devices that are made up. The bounds are named, so that another value of a
+ * constant needs no other test. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first. */
+#include <cmocka.h>
+
+#include "policy/allocation.h"
+#include "policy/lane_tuner.h"
+#include "policy/submitting.h"
+#include "policy/tiling.h"
+#include "policy/waiting.h"
+
+/* A large GPU, one with a single processor on a host with one core, and a device that is its host. */
+static const leati_traits large = {.discrete = true, .cores = 16, .processors = 128};
+static const leati_traits tiny = {.cores = 1, .processors = 1};
+static const leati_traits software = {.software = true, .cores = 4, .processors = 4};
+
+static uint64_t div_up(uint64_t a, uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+/* ---- Waiting ------------------------------------------------------------------------------------------------------
+ */
+
+static void short_waits_spin_and_long_ones_sleep_first(void **state) {
+  (void)state;
+  /* Nothing is known yet, or waits are shorter than waking a thread takes. */
+  for (uint64_t usual = 0; usual <= LEATI_WAKE_NS / 4; usual += LEATI_WAKE_NS / 4) {
+    const leati_wait_course course = leati_wait_course_of(usual);
+    assert_int_equal(course.sleep_ns, 0);
+    assert_int_equal(course.spin_ns, LEATI_WAKE_NS);
+  }
+  leati_wait_course course = leati_wait_course_of(LEATI_WAKE_NS);
+  assert_int_equal(course.spin_ns, 4 * LEATI_WAKE_NS);
+  course = leati_wait_course_of(LEATI_SPIN_WHOLE_NS);
+  assert_int_equal(course.sleep_ns, 0);
+  assert_int_equal(course.spin_ns, 4 * LEATI_SPIN_WHOLE_NS);
+  course = leati_wait_course_of(LEATI_SPIN_WHOLE_NS + 1);
+  assert_int_equal(course.sleep_ns, LEATI_SPIN_WHOLE_NS / 2);
+  assert_int_equal(course.nap_ns, LEATI_SPIN_WHOLE_NS / LEATI_NAPS_PER_WAIT);
+  assert_int_equal(course.spin_ns, (LEATI_SPIN_WHOLE_NS + 1) + (LEATI_SPIN_WHOLE_NS + 1) / 4);
+  course = leati_wait_course_of(100 * LEATI_NAPS_PER_WAIT * LEATI_NAP_NS);
+  assert_int_equal(course.nap_ns, LEATI_NAP_NS);
+}
+
+static void a_wait_learns_more_from_one_that_was_over_while_it_slept(void **state) {
+  (void)state;
+  assert_int_equal(leati_wait_learn(1000, 5000, false), 2000);
+  assert_int_equal(leati_wait_learn(5000, 1000, true), 3000);
+  assert_int_equal(leati_wait_learn(0, 0, false), 0);
+}
+
+static void only_a_software_device_does_not_spin(void **state) {
+  (void)state;
+  assert_int_equal(leati_wait_spin_standard(&software), 0);
+  assert_int_equal(leati_wait_spin_standard(&large), -1);
+  assert_int_equal(leati_wait_spin_standard(&tiny), -1);
+}
+
+static void spinning_threads_count_when_they_are_many_or_spin_for_long(void **state) {
+  (void)state;
+  assert_false(leati_wait_counts(&large, LEATI_ROUNDS_UNCOUNTED - 1, 8));
+  assert_true(leati_wait_counts(&large, LEATI_ROUNDS_UNCOUNTED, 1));
+  assert_true(leati_wait_counts(&large, 1, 9));
+  assert_true(leati_wait_counts(&tiny, 1, 1));
+  assert_false(leati_wait_yields(&large, 16));
+  assert_true(leati_wait_yields(&large, 17));
+  assert_false(leati_wait_yields(&tiny, 1));
+  assert_true(leati_wait_yields(&tiny, 2));
+}
+
+static void attendants_take_turns_at_asking_the_driver(void **state) {
+  (void)state;
+  for (uint32_t look = 0; look < LEATI_LOOKS_PER_CLOCK; ++look) {
+    assert_true(leati_wait_asks(look, 0));
+    assert_true(leati_wait_asks(look, 1));
+    assert_int_equal(leati_wait_asks(look, 2), look % 2 == 0);
+    assert_int_equal(leati_wait_asks(look, 31), look == 0);
+  }
+}
+
+/* ---- Submitting ---------------------------------------------------------------------------------------------------
+ */
+
+static void a_list_goes_by_its_commands_and_barriers(void **state) {
+  (void)state;
+  assert_int_equal(leati_list_goes(LEATI_COMMANDS_WORTH_SUBMITTING - 1, 0), 0);
+  assert_int_equal(leati_list_goes(LEATI_COMMANDS_WORTH_SUBMITTING, 0), LEATI_GO_IF_DONE);
+  assert_int_equal(leati_list_goes(LEATI_COMMANDS_MAX - 1, 0), LEATI_GO_IF_DONE);
+  assert_int_equal(leati_list_goes(LEATI_COMMANDS_MAX, 0), LEATI_GO_NOW | LEATI_GO_IF_DONE);
+  const uint32_t commands = 5 * LEATI_COMMANDS_PER_LOOK;
+  assert_int_equal(leati_list_goes(commands, LEATI_BARRIERS_WORTH_SUBMITTING - 1), 0);
+  assert_int_equal(leati_list_goes(commands, LEATI_BARRIERS_WORTH_SUBMITTING), LEATI_GO_IF_ALONE);
+  assert_int_equal(leati_list_goes(commands + 1, LEATI_BARRIERS_WORTH_SUBMITTING), 0);
+}
+
+static void a_group_takes_one_list_whatever_its_length(void **state) {
+  (void)state;
+  assert_true(leati_group_takes(0, 0, LEATI_GROUP_COMMANDS + 1));
+  assert_true(leati_group_takes(1, LEATI_GROUP_COMMANDS - 5, 5));
+  assert_false(leati_group_takes(1, LEATI_GROUP_COMMANDS - 5, 6));
+  assert_true(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX - 1, 0, 1));
+  assert_false(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX, 0, 0));
+}
+
+static void short_lists_by_themselves_are_held(void **state) {
+  (void)state;
+  assert_true(leati_batch_is_held(1, 0));
+  assert_true(leati_batch_is_held(1, 1));
+  assert_false(leati_batch_is_held(1, 2));
+  assert_false(leati_batch_is_held(2, 1));
+  assert_true(leati_list_is_held(LEATI_HELD_COMMANDS_MAX));
+  assert_false(leati_list_is_held(LEATI_HELD_COMMANDS_MAX + 1));
+  assert_true(leati_command_buffer_is_made(LEATI_COMMAND_BUFFERS_KEPT - 1));
+  assert_false(leati_command_buffer_is_made(LEATI_COMMAND_BUFFERS_KEPT));
+}
+
+static void one_batch_in_flight_where_batches_take_longer_than_what_that_loses(void **state) {
+  (void)state;
+  assert_int_equal(leati_in_flight_wanted(false, 1), 1);
+  assert_int_equal(leati_in_flight_wanted(true, 1), LEATI_IN_FLIGHT_MAX);
+  /* Nothing to write: what is long is told by itself. */
+  assert_int_equal(leati_batch_advise(LEATI_BATCH_LONG_NS, 0, 2, true).in_flight, LEATI_IN_FLIGHT_MAX);
+  assert_int_equal(leati_batch_advise(LEATI_BATCH_LONG_NS + 1, 0, 2, true).in_flight, 1);
+  assert_int_equal(leati_batch_advise(LEATI_BATCH_LONG_NS + 1, 0, 2, false).in_flight, LEATI_IN_FLIGHT_MAX);
+  /* Much to write, of half as many lists with two in flight. */
+  const uint64_t wrote = LEATI_BATCH_LONG_NS;
+  assert_int_equal(leati_batch_advise(4 * wrote + LEATI_TURN_NS, wrote, 2, true).in_flight, LEATI_IN_FLIGHT_MAX);
+  assert_int_equal(leati_batch_advise(4 * wrote + LEATI_TURN_NS + 1, wrote, 2, true).in_flight, 1);
+  assert_int_equal(leati_batch_advise(2 * wrote + LEATI_TURN_NS, wrote, 1, true).in_flight, LEATI_IN_FLIGHT_MAX);
+  assert_int_equal(leati_batch_advise(2 * wrote + LEATI_TURN_NS + 1, wrote, 1, true).in_flight, 1);
+  /* Company. */
+  assert_int_equal(leati_batch_advise(0, 0, 2, true).company_ns, LEATI_COMPANY_NS);
+  const uint64_t longest = LEATI_COMPANY_PART * LEATI_COMPANY_NS_MAX;
+  assert_int_equal(leati_batch_advise(longest / 2, 0, 2, true).company_ns, LEATI_COMPANY_NS_MAX / 2);
+  assert_int_equal(leati_batch_advise(2 * longest, 0, 2, true).company_ns, LEATI_COMPANY_NS_MAX);
+  assert_int_equal(leati_batch_advise(2 * longest, 0, 2, false).company_ns, LEATI_COMPANY_NS);
+}
+
+static void lists_that_never_meet_are_left_alone_for_a_while(void **state) {
+  (void)state;
+  int32_t lonely = 0;
+  for (int i = 1; i < LEATI_LONELY_MAX; ++i) {
+    lonely = leati_lonely_next(lonely, 1, true);
+    assert_int_equal(lonely, i);
+  }
+  assert_int_equal(leati_lonely_next(lonely, 1, false), 0);
+  assert_int_equal(leati_lonely_next(lonely, 2, true), lonely);
+  assert_int_equal(leati_lonely_next(lonely, 2, false), lonely);
+  lonely = leati_lonely_next(lonely, 1, true);
+  assert_int_equal(lonely, -LEATI_LONELY_REST);
+  assert_int_equal(leati_lonely_next(lonely, 2, false), 1 - LEATI_LONELY_REST);
+  assert_int_equal(leati_lonely_next(-1, 2, true), 0);
+}
+
+static void a_lead_is_passed_on_to_the_last_leader_for_some_looks(void **state) {
+  (void)state;
+  assert_true(leati_lead_is_passed(false, false, 2, 0));
+  assert_true(leati_lead_is_passed(false, false, 2, LEATI_PASSES_MAX - 1));
+  assert_false(leati_lead_is_passed(false, false, 2, LEATI_PASSES_MAX));
+  assert_false(leati_lead_is_passed(false, false, 1, 0));
+  assert_false(leati_lead_is_passed(true, false, 2, 0));
+  assert_false(leati_lead_is_passed(false, true, 2, 0));
+  assert_false(leati_leader_is_tired(LEATI_TURNS_MAX - 1));
+  assert_true(leati_leader_is_tired(LEATI_TURNS_MAX));
+}
+
+static void a_list_changes_its_lane_for_an_empty_one_or_a_gain(void **state) {
+  (void)state;
+  assert_true(leati_lane_is_better(0, 1, true));
+  assert_false(leati_lane_is_better(1, 1, false));
+  assert_true(leati_lane_is_better(1, 2, false));
+  assert_false(leati_lane_is_better(1, 2, true));
+  assert_true(leati_lane_is_better(1, 3, true));
+}
+
+static void an_interval_is_full_with_many_lists_or_some_long_ones(void **state) {
+  (void)state;
+  const double brief = LEATI_LIST_LONG_S, length = 1.01 * LEATI_LIST_LONG_S;
+  assert_false(leati_interval_is_full(LEATI_INTERVAL_LISTS - 1, 1, brief));
+  assert_true(leati_interval_is_full(LEATI_INTERVAL_LISTS, 1, brief));
+  assert_true(leati_interval_is_full(LEATI_INTERVAL_LISTS, 8, 0));
+  assert_false(leati_interval_is_full(LEATI_INTERVAL_LONG_LISTS - 1, 1, length));
+  assert_true(leati_interval_is_full(LEATI_INTERVAL_LONG_LISTS, 1, length));
+  assert_false(leati_interval_is_full(4 * LEATI_INTERVAL_LONG_LISTS - 1, 4, length));
+  assert_true(leati_interval_is_full(4 * LEATI_INTERVAL_LONG_LISTS, 4, length));
+}
+
+/* What else the tuner does is in lane_tuner_test.c. */
+static void a_device_with_one_queue_has_nothing_to_tune(void **state) {
+  (void)state;
+  leati_lane_tuner tuner;
+  leati_lane_tuner_begin(&tuner, 1);
+  const leati_throughput pace = {.commands = 1e6, .list_s = 1, .streams = 31};
+  for (int i = 0; i < 100; ++i) {
+    assert_int_equal(leati_lane_tuner_step(&tuner, &pace), 1);
+  }
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------------------
+ */
+
+#define ALIGNMENT UINT64_C(256)
+
+static void blocks_waste_a_quarter_at_most(void **state) {
+  (void)state;
+  assert_int_equal(leati_block_size_for(0, ALIGNMENT), ALIGNMENT);
+  assert_int_equal(leati_block_size_for(ALIGNMENT, ALIGNMENT), ALIGNMENT);
+  assert_int_equal(leati_block_size_for(ALIGNMENT + 1, ALIGNMENT), 2 * ALIGNMENT);
+  assert_int_equal(leati_block_size_for(4096, ALIGNMENT), 4096);
+  assert_int_equal(leati_block_size_for(4097, ALIGNMENT), 5120);
+  assert_int_equal(leati_block_size_for(5121, ALIGNMENT), 6144);
+  assert_int_equal(leati_block_size_for(7169, ALIGNMENT), 8192);
+  assert_int_equal(leati_block_size_for(LEATI_CLASS_MAX, ALIGNMENT), LEATI_CLASS_MAX);
+  assert_int_equal(leati_block_size_for(LEATI_CLASS_MAX + 1, ALIGNMENT), LEATI_CLASS_MAX + LEATI_LARGE_GRANULE);
+  uint64_t before = 0;
+  for (uint64_t size = 1; size < 4 * LEATI_CLASS_MAX; size += 1 + size / 37) {
+    const uint64_t block = leati_block_size_for(size, ALIGNMENT);
+    assert_true(block >= size && block >= before && block % ALIGNMENT == 0);
+    assert_true(block - size < (size / 4 > ALIGNMENT ? size / 4 : ALIGNMENT));
+    before = block;
+  }
+}
+
+static void segments_hold_many_small_blocks_and_few_large_ones(void **state) {
+  (void)state;
+  assert_int_equal(leati_segment_blocks(ALIGNMENT), LEATI_SEGMENT_MIN / ALIGNMENT);
+  const uint64_t usual = LEATI_SEGMENT_MAX / LEATI_BLOCKS_PER_SEGMENT;
+  assert_int_equal(leati_segment_blocks(usual), LEATI_BLOCKS_PER_SEGMENT);
+  assert_int_equal(leati_segment_blocks(2 * usual), LEATI_BLOCKS_PER_SEGMENT / 2);
+  assert_int_equal(leati_segment_blocks(LEATI_SEGMENT_MAX / 2), 2);
+  assert_int_equal(leati_segment_blocks(LEATI_SEGMENT_MAX), 1);
+  assert_int_equal(leati_segment_blocks(LEATI_CLASS_MAX), 1);
+}
+
+static void a_free_block_serves_what_is_a_little_smaller(void **state) {
+  (void)state;
+  const uint64_t mib = UINT64_C(1) << 20;
+  assert_true(leati_block_serves(40 * mib, 40 * mib));
+  assert_false(leati_block_serves(40 * mib, 40 * mib + 1));
+  assert_true(leati_block_serves(40 * mib, 40 * mib - 40 * mib / LEATI_LARGE_SLACK_PART));
+  assert_false(leati_block_serves(40 * mib, 40 * mib - 40 * mib / LEATI_LARGE_SLACK_PART - 1));
+}
+
+static void small_copies_take_short_ways(void **state) {
+  (void)state;
+  assert_true(leati_block_is_mapped(LEATI_MAPPED_BLOCK_MAX));
+  assert_false(leati_block_is_mapped(LEATI_MAPPED_BLOCK_MAX + 1));
+  assert_true(leati_upload_is_direct(LEATI_DIRECT_UPLOAD_MAX));
+  assert_false(leati_upload_is_direct(LEATI_DIRECT_UPLOAD_MAX + 1));
+  assert_int_equal(leati_kernel_download_max(&large), LEATI_KERNEL_DOWNLOAD_MAX);
+  assert_int_equal(leati_kernel_download_max(&software), 0);
+  assert_int_equal(leati_kernel_download_max(&tiny), 0);
+}
+
+static void chunks_are_of_the_usual_size_or_rounded_up(void **state) {
+  (void)state;
+  assert_int_equal(leati_chunk_size_for(LEATI_CHUNK_COPY_SIZE, 1), LEATI_CHUNK_COPY_SIZE);
+  assert_int_equal(leati_chunk_size_for(LEATI_CHUNK_COPY_SIZE, LEATI_CHUNK_COPY_SIZE), LEATI_CHUNK_COPY_SIZE);
+  assert_int_equal(leati_chunk_size_for(LEATI_CHUNK_COPY_SIZE, LEATI_CHUNK_COPY_SIZE + 1),
+                   LEATI_CHUNK_COPY_SIZE + LEATI_CHUNK_GRANULE);
+}
+
+static void the_quarantine_is_bounded_yet_holds_one(void **state) {
+  (void)state;
+  assert_false(leati_quarantine_is_full(LEATI_QUARANTINE_BLOCKS, ALIGNMENT));
+  assert_true(leati_quarantine_is_full(LEATI_QUARANTINE_BLOCKS + 1, ALIGNMENT));
+  assert_false(leati_quarantine_is_full(2, LEATI_QUARANTINE_BYTES / 2));
+  assert_true(leati_quarantine_is_full(2, LEATI_QUARANTINE_BYTES / 2 + 1));
+  assert_false(leati_quarantine_is_full(1, 2 * LEATI_QUARANTINE_BYTES));
+}
+
+static void idle_memory_goes_down_to_the_low_watermark_or_further(void **state) {
+  (void)state;
+  assert_int_equal(leati_reclaim_target(100, 80, 10, 10), 80);
+  assert_int_equal(leati_reclaim_target(100, 80, 20, 10), 80);
+  assert_int_equal(leati_reclaim_target(100, 80, 21, 10), 79);
+  assert_int_equal(leati_reclaim_target(100, 80, 100, 10), 0);
+  /* More is wanted than there may ever be: what must fit counts. */
+  assert_int_equal(leati_reclaim_target(100, 80, 101, 30), 70);
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------------
+ */
+
+/* Holds a cut of a product against what is asked of any: all of it is computed, once, by splits that are worth it. */
+static void check_cut(const leati_gemm_shape *s, const leati_gemm_cut *cut, uint32_t rows, uint32_t columns,
+                      uint32_t least) {
+  assert_int_equal(cut->tiles_m, div_up(s->m, rows));
+  assert_int_equal(cut->tiles_n, div_up(s->n, columns));
+  assert_true(cut->splits >= 1);
+  if (cut->splits == 1) {
+    assert_int_equal(cut->k_chunk, s->k);
+    return;
+  }
+  assert_int_equal(cut->k_chunk % LEATI_GEMM_K_STEP, 0);
+  assert_true((uint64_t)(cut->splits - 1) * cut->k_chunk < s->k && (uint64_t)cut->splits * cut->k_chunk >= s->k);
+  assert_true(cut->splits <= s->k / least);
+}
+
+static void products_are_cut_wholly_on_any_device(void **state) {
+  (void)state;
+  static const uint32_t extent[LEATI_TILE_COUNT] = {128, 64, 32};
+  static const uint32_t sizes[] = {1, 2, 8, 9, 16, 17, 32, 33, 64, 65, 127, 128, 129, 1000, 4096, 50257};
+  static const uint32_t processors[] = {1, 2, 4, 16, 128, 132, 1024};
+  const size_t count = sizeof(sizes) / sizeof(sizes[0]);
+  for (size_t i = 0; i < count * count * count * 7 * 2; ++i) {
+    const leati_traits device = {.cores = 1, .processors = processors[i / (count * count * count) % 7]};
+    const leati_gemm_shape s = {.m = sizes[i % count],
+                                .n = sizes[i / count % count],
+                                .k = sizes[i / count / count % count] - 1,
+                                .batch = i < count * count * count * 7 ? 1 : 12};
+    leati_gemm_cut cut;
+    const leati_tile tile = leati_gemm_cut_tiled(&device, &s, &cut);
+    check_cut(&s, &cut, extent[tile], extent[tile], LEATI_GEMM_SPLIT_MIN);
+    for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_QUADS; ++along) {
+      cut = leati_gemm_cut_skinny(&device, &s, along);
+      const uint32_t columns = (along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1) * LEATI_GEMV_COLUMNS;
+      check_cut(&s, &cut, s.m, columns, LEATI_GEMV_SPLIT_MIN);
+    }
+  }
+}
+
+static leati_tile tile_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t batch) {
+  const leati_gemm_shape shape = {.m = m, .n = n, .k = 64, .batch = batch};
+  leati_gemm_cut cut;
+  return leati_gemm_cut_tiled(device, &shape, &cut);
+}
+
+static uint32_t splits_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t k) {
+  const leati_gemm_shape shape = {.m = m, .n = n, .k = k, .batch = 1};
+  leati_gemm_cut cut;
+  (void)leati_gemm_cut_tiled(device, &shape, &cut);
+  return cut.splits;
+}
+
+static void tiles_are_the_largest_that_fill_the_device(void **state) {
+  (void)state;
+  const uint32_t wanted = 128 * LEATI_GEMM_FILL_QUARTERS / 4;
+  assert_int_equal(tile_of(&large, 128, 128 * wanted, 1), LEATI_TILE_128);
+  assert_int_equal(tile_of(&large, 128, 128 * (wanted - 1), 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&large, 128, 128, wanted), LEATI_TILE_128);
+  assert_int_equal(tile_of(&large, 64, 64 * wanted, 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&large, 64, 64 * (wanted - 1), 1), LEATI_TILE_32);
+  /* A tile that is at most half full is none, whatever there is of them. */
+  assert_int_equal(tile_of(&large, 64, 128 * wanted, 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&large, 65, 128 * wanted, 1), LEATI_TILE_128);
+  assert_int_equal(tile_of(&large, 128 * wanted, 64, 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&large, 32, 64 * wanted, 1), LEATI_TILE_32);
+  assert_int_equal(tile_of(&large, 64 * wanted, 32, 1), LEATI_TILE_32);
+  /* One processor is full with one workgroup. */
+  assert_int_equal(tile_of(&tiny, 65, 65, 1), LEATI_TILE_128);
+  assert_int_equal(tile_of(&tiny, 33, 33, 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&tiny, 32, 33, 1), LEATI_TILE_32);
+  assert_int_equal(splits_of(&tiny, 32, 32, 1 << 20), 1);
+}
+
+static void long_products_are_split_where_workgroups_are_few(void **state) {
+  (void)state;
+  const uint32_t wanted = 128 * LEATI_GEMM_FILL_QUARTERS / 4;
+  assert_int_equal(splits_of(&large, 32, 32, 2 * LEATI_GEMM_SPLIT_MIN - 1), 1);
+  assert_int_equal(splits_of(&large, 32, 32, 2 * LEATI_GEMM_SPLIT_MIN), 2);
+  const uint32_t filling = LEATI_GEMM_SPLIT_FILL * wanted;
+  assert_int_equal(splits_of(&large, 32, 32, filling * LEATI_GEMM_SPLIT_MIN), filling);
+  assert_int_equal(splits_of(&large, 32, 32, 16 * filling * LEATI_GEMM_SPLIT_MIN), filling);
+  assert_int_equal(splits_of(&large, 32, 32 * wanted, 1 << 20), 1);
+  assert_int_equal(splits_of(&large, 32, 32 * (wanted - 1), 1 << 20), 2);
+  /* On four processors, three workgroups are enough; two are split. */
+  assert_int_equal(splits_of(&software, 32, 96, 4096), 1);
+  assert_int_equal(splits_of(&software, 32, 64, 4096), 3);
+  const leati_gemm_shape row = {.m = 1, .n = 16, .k = 2 * LEATI_GEMV_SPLIT_MIN - 1, .batch = 1};
+  assert_int_equal(leati_gemm_cut_skinny(&large, &row, LEATI_ALONG_K).splits, 1);
+  const leati_gemm_shape longer = {.m = 1, .n = 16, .k = 2 * LEATI_GEMV_SPLIT_MIN, .batch = 1};
+  assert_int_equal(leati_gemm_cut_skinny(&large, &longer, LEATI_ALONG_K).splits, 2);
+}
+
+static void few_rows_or_columns_have_a_kernel_of_their_own(void **state) {
+  (void)state;
+  const int64_t few = LEATI_GEMV_ROWS;
+  assert_true(leati_gemm_is_skinny(few, 1000) && !leati_gemm_is_transposed(few, 1000));
+  assert_true(leati_gemm_is_skinny(1000, few) && leati_gemm_is_transposed(1000, few));
+  assert_true(leati_gemm_is_skinny(few, few) && !leati_gemm_is_transposed(few, few));
+  assert_false(leati_gemm_is_skinny(few + 1, few + 1));
+  assert_false(leati_gemm_is_transposed(few + 1, few + 1));
+}
+
+static void operands_are_read_as_widely_as_they_lie(void **state) {
+  (void)state;
+  assert_int_equal(leati_gemm_mode(true, true, 1, 1), LEATI_MODE_QUADS_K);
+  assert_int_equal(leati_gemm_mode(false, true, 4, 1), LEATI_MODE_QUADS_I);
+  assert_int_equal(leati_gemm_mode(false, false, 3, 3), LEATI_MODE_SINGLES_K);
+  assert_int_equal(leati_gemm_mode(false, false, 4, 3), LEATI_MODE_SINGLES_I);
+  const uint32_t quads_k = LEATI_MODE_QUADS_K, quads_i = LEATI_MODE_QUADS_I, many = LEATI_GEMV_QUADS_COLUMNS;
+  assert_int_equal(leati_gemv_along(quads_k, quads_k, many, 1, 64), LEATI_ALONG_K_QUADS);
+  assert_int_equal(leati_gemv_along(quads_i, quads_k, many, 1, 64), LEATI_ALONG_K);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, many, 64, 1), LEATI_ALONG_COLUMNS_QUADS);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, many - 1, 64, 1), LEATI_ALONG_COLUMNS);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, many - 1, 1, 1), LEATI_ALONG_K);
+}
+
+static void one_tap_is_a_product_unless_images_are_many_and_small(void **state) {
+  (void)state;
+  assert_true(leati_conv_is_product(1, 1));
+  assert_true(leati_conv_is_product(2, LEATI_POINTWISE_PIXELS));
+  assert_false(leati_conv_is_product(2, LEATI_POINTWISE_PIXELS - 1));
+}
+
+static uint32_t parts(bool along, uint64_t lines, uint64_t count) {
+  return leati_line_share_of(along, lines, count).parts;
+}
+
+static void lines_have_as_many_threads_as_they_are_long(void **state) {
+  (void)state;
+  assert_int_equal(parts(true, 1, LEATI_LINE_1_MAX), 1);
+  assert_int_equal(parts(true, 1, LEATI_LINE_1_MAX + 1), 8);
+  assert_int_equal(parts(true, 1, LEATI_LINE_8_MAX), 8);
+  assert_int_equal(parts(true, 1, LEATI_LINE_8_MAX + 1), 32);
+  assert_int_equal(parts(true, 1, LEATI_LINE_32_MAX), 32);
+  assert_int_equal(parts(true, LEATI_LINES_MANY - 1, LEATI_LINE_32_MAX + 1), LEATI_LINE_THREADS);
+  assert_int_equal(parts(true, LEATI_LINES_MANY, LEATI_LINE_32_MAX + 1), 32);
+  assert_int_equal(parts(true, LEATI_LINES_MANY, LEATI_LINE_32_MANY_MAX), 32);
+  assert_int_equal(parts(true, LEATI_LINES_MANY, LEATI_LINE_32_MANY_MAX + 1), LEATI_LINE_THREADS);
+  assert_int_equal(parts(false, 1, LEATI_ACROSS_1_MAX), 1);
+  assert_int_equal(parts(false, 1, LEATI_ACROSS_1_MAX + 1), 8);
+  assert_int_equal(parts(false, 1, LEATI_ACROSS_8_BELOW - 1), 8);
+  assert_int_equal(parts(false, 1, LEATI_ACROSS_8_BELOW), 32);
+  assert_int_equal(parts(false, LEATI_ACROSS_8_LINES, LEATI_ACROSS_8_BELOW), 32);
+  assert_int_equal(parts(false, LEATI_ACROSS_8_LINES + 1, LEATI_ACROSS_8_BELOW), 8);
+  assert_int_equal(parts(false, LEATI_ACROSS_1_LINES - 1, 1 << 20), 8);
+  assert_int_equal(parts(false, LEATI_ACROSS_1_LINES, 1 << 20), 1);
+}
+
+static void a_thread_holds_up_to_sixteen_elements(void **state) {
+  (void)state;
+  assert_int_equal(leati_line_share_of(true, 1, 0).held, 4);
+  assert_int_equal(leati_line_share_of(true, 1, 4 * LEATI_LINE_THREADS).held, 4);
+  assert_int_equal(leati_line_share_of(true, 1, 4 * LEATI_LINE_THREADS + 1).held, 8);
+  assert_int_equal(leati_line_share_of(true, 1, 8 * LEATI_LINE_THREADS + 1).held, 16);
+  assert_int_equal(leati_line_share_of(true, 1, 16 * LEATI_LINE_THREADS).held, 16);
+  assert_int_equal(leati_line_share_of(true, 1, 16 * LEATI_LINE_THREADS + 1).held, 0);
+}
+
+static void reductions_are_cut_until_the_device_is_full(void **state) {
+  (void)state;
+  const uint64_t wanted = (uint64_t)128 * LEATI_REDUCE_FILL, million = 1 << 20;
+  const uint32_t least = LEATI_REDUCE_CHUNK_MIN * LEATI_LINE_THREADS;
+  assert_int_equal(leati_reduce_chunk(&large, wanted, LEATI_LINE_THREADS, million), million);
+  assert_int_equal(leati_reduce_chunk(&large, wanted - 1, LEATI_LINE_THREADS, million), million / 2);
+  assert_int_equal(leati_reduce_chunk(&large, 1, LEATI_LINE_THREADS, 2 * least - 1), 2 * least - 1);
+  assert_int_equal(leati_reduce_chunk(&large, 1, LEATI_LINE_THREADS, 2 * least), least);
+  assert_int_equal(leati_reduce_chunk(&large, 1, 32, million), div_up(million, wanted * LEATI_REDUCE_SPLIT_FILL));
+  assert_int_equal(leati_reduce_chunk(&large, 1, LEATI_LINE_THREADS, 0), 0);
+  /* One processor wants few workgroups. */
+  assert_int_equal(leati_reduce_chunk(&tiny, LEATI_REDUCE_FILL, LEATI_LINE_THREADS, million), million);
+  assert_int_equal(leati_reduce_chunk(&tiny, 1, LEATI_LINE_THREADS, million),
+                   million / (LEATI_REDUCE_FILL * LEATI_REDUCE_SPLIT_FILL));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(short_waits_spin_and_long_ones_sleep_first),
+      cmocka_unit_test(a_wait_learns_more_from_one_that_was_over_while_it_slept),
+      cmocka_unit_test(only_a_software_device_does_not_spin),
+      cmocka_unit_test(spinning_threads_count_when_they_are_many_or_spin_for_long),
+      cmocka_unit_test(attendants_take_turns_at_asking_the_driver),
+      cmocka_unit_test(a_list_goes_by_its_commands_and_barriers),
+      cmocka_unit_test(a_group_takes_one_list_whatever_its_length),
+      cmocka_unit_test(short_lists_by_themselves_are_held),
+      cmocka_unit_test(one_batch_in_flight_where_batches_take_longer_than_what_that_loses),
+      cmocka_unit_test(lists_that_never_meet_are_left_alone_for_a_while),
+      cmocka_unit_test(a_lead_is_passed_on_to_the_last_leader_for_some_looks),
+      cmocka_unit_test(a_list_changes_its_lane_for_an_empty_one_or_a_gain),
+      cmocka_unit_test(an_interval_is_full_with_many_lists_or_some_long_ones),
+      cmocka_unit_test(a_device_with_one_queue_has_nothing_to_tune),
+      cmocka_unit_test(blocks_waste_a_quarter_at_most),
+      cmocka_unit_test(segments_hold_many_small_blocks_and_few_large_ones),
+      cmocka_unit_test(a_free_block_serves_what_is_a_little_smaller),
+      cmocka_unit_test(small_copies_take_short_ways),
+      cmocka_unit_test(chunks_are_of_the_usual_size_or_rounded_up),
+      cmocka_unit_test(the_quarantine_is_bounded_yet_holds_one),
+      cmocka_unit_test(idle_memory_goes_down_to_the_low_watermark_or_further),
+      cmocka_unit_test(products_are_cut_wholly_on_any_device),
+      cmocka_unit_test(tiles_are_the_largest_that_fill_the_device),
+      cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
+      cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),
+      cmocka_unit_test(operands_are_read_as_widely_as_they_lie),
+      cmocka_unit_test(one_tap_is_a_product_unless_images_are_many_and_small),
+      cmocka_unit_test(lines_have_as_many_threads_as_they_are_long),
+      cmocka_unit_test(a_thread_holds_up_to_sixteen_elements),
+      cmocka_unit_test(reductions_are_cut_until_the_device_is_full),
+  };
+  return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
+}
