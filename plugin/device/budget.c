@@ -8,6 +8,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "device/device.h"
+#include "policy/allocation.h"
 
 struct leati_budget {
   /* Never above `limit`. Relaxed, as the watermarks: nothing is ordered by them. */
@@ -91,8 +92,7 @@ bool leati_budget_target(const leat_device *device, uint64_t wanted, uint64_t le
   *out_target = 0;
   if (!fits(leati_budget_committed(device), wanted, limit)) {
     const uint64_t low = atomic_load_explicit(&device->budget->low, memory_order_relaxed);
-    const uint64_t room = limit - (wanted <= limit ? wanted : least);
-    *out_target = low < room ? low : room;
+    *out_target = leati_reclaim_target(limit, low, wanted, least);
   }
   return true;
 }

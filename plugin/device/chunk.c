@@ -8,19 +8,16 @@
 #include "device/budget.h"
 #include "device/device.h"
 #include "device/pipeline.h"
+#include "policy/allocation.h"
 
-/* Most models' arguments, inputs and outputs fit in one chunk of each kind. */
-static const uint64_t standard_size[LEATI_CHUNK_KINDS] = {64u << 10, 256u << 10, 256u << 10};
+static const uint64_t standard_size[LEATI_CHUNK_KINDS] = {
+    [LEATI_CHUNK_ARGUMENTS] = LEATI_CHUNK_ARGUMENTS_SIZE,
+    [LEATI_CHUNK_UPLOAD] = LEATI_CHUNK_COPY_SIZE,
+    [LEATI_CHUNK_DOWNLOAD] = LEATI_CHUNK_COPY_SIZE,
+};
 
-/* Larger chunks are kept for reuse up to this many bytes in all; what exceeds it goes back to the driver. */
-#define LARGE_KEPT_MAX (UINT64_C(256) << 20)
-
-/* Chunks of standard size have free lists by user, as many as the pool has streams: threads whose lists end together
- * give their chunks back together. Each keeps some lists' worth; what exceeds it is for all, or streams that need much
- * one after the other would each keep it. */
-#define USER_SHELVES 32
-enum { COMMON = USER_SHELVES, LARGE, SHELVES };
-#define OWN_KEPT_MAX (UINT64_C(2) << 20)
+/* Chunks of standard size have free lists by user, and what those do not keep is for all. */
+enum { COMMON = LEATI_CHUNK_USERS, LARGE, SHELVES };
 
 /* Free chunks. */
 typedef struct free_list {
@@ -165,11 +162,11 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
 
 /* The first place to look for a chunk of a size. */
 static free_list *free_list_of(struct leati_chunks *chunks, leati_chunk_kind kind, uint64_t size, uint32_t user) {
-  return &chunks->free_lists[size > standard_size[kind] ? LARGE : user % USER_SHELVES];
+  return &chunks->free_lists[size > standard_size[kind] ? LARGE : user % LEATI_CHUNK_USERS];
 }
 
 uint64_t leati_chunks_size(leati_chunk_kind kind, uint64_t size) {
-  return size > standard_size[kind] ? (size + 0xffff) & ~UINT64_C(0xffff) : standard_size[kind];
+  return leati_chunk_size_for(standard_size[kind], size);
 }
 
 int32_t leati_chunks_create(leat_device *device, leat_error *err) {
@@ -288,8 +285,8 @@ int32_t leati_chunks_take(leat_device *device, uint32_t user, leati_chunk_kind k
 static bool keep(struct leati_chunks *chunks, leati_chunk *chunk) {
   free_list *const s = free_list_of(chunks, chunk->kind, chunk->size, chunk->user);
   return s == &chunks->free_lists[LARGE]
-             ? push(s, chunk, LARGE_KEPT_MAX)
-             : push(s, chunk, OWN_KEPT_MAX) || push(&chunks->free_lists[COMMON], chunk, UINT64_MAX);
+             ? push(s, chunk, LEATI_CHUNKS_LARGE_KEPT_MAX)
+             : push(s, chunk, LEATI_CHUNKS_OWN_KEPT_MAX) || push(&chunks->free_lists[COMMON], chunk, UINT64_MAX);
 }
 
 void leati_chunks_give(leat_device *device, leati_chunk *chunks) {

@@ -9,10 +9,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "device/device.h"
-
-/* Lookups of different kernels seldom meet on one shard. */
-#define SHARDS 16
-#define BUCKETS 32
+#include "policy/constants.h"
 
 typedef struct pipeline {
   struct pipeline *_Atomic next; /* set before the entry is published */
@@ -24,7 +21,7 @@ typedef struct pipeline {
  * adding thread released. */
 typedef struct shard {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* serialises adding */
-  pipeline *_Atomic buckets[BUCKETS];
+  pipeline *_Atomic buckets[LEATI_PIPELINE_BUCKETS];
 } shard;
 LEATI_OWN_LINE(shard);
 
@@ -32,7 +29,7 @@ struct leati_pipelines {
   /* The driver's: what it compiled for one pipeline may serve another. It synchronises itself. VK_NULL_HANDLE: the
    * driver made none, and all is compiled without. */
   VkPipelineCache cache;
-  shard shards[SHARDS];
+  shard shards[LEATI_PIPELINE_SHARDS];
 };
 
 static uint32_t hash_key(const leati_pipeline_key *key) {
@@ -95,7 +92,8 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPip
 
 bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, VkPipeline *out) {
   const uint32_t hash = hash_key(key);
-  const pipeline *const known = find(&device->pipelines->shards[hash % SHARDS], hash / SHARDS % BUCKETS, key);
+  const pipeline *const known = find(&device->pipelines->shards[hash % LEATI_PIPELINE_SHARDS],
+                                     hash / LEATI_PIPELINE_SHARDS % LEATI_PIPELINE_BUCKETS, key);
   if (known == NULL) {
     return false;
   }
@@ -105,8 +103,8 @@ bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, VkP
 
 int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err) {
   const uint32_t hash = hash_key(key);
-  shard *const s = &device->pipelines->shards[hash % SHARDS];
-  const uint32_t bucket = hash / SHARDS % BUCKETS;
+  shard *const s = &device->pipelines->shards[hash % LEATI_PIPELINE_SHARDS];
+  const uint32_t bucket = hash / LEATI_PIPELINE_SHARDS % LEATI_PIPELINE_BUCKETS;
   VkPipeline handle;
   LEATI_TRY(compile(device, key, &handle, err));
   pipeline *const added = leati_calloc(1, sizeof(*added));
@@ -141,7 +139,7 @@ int32_t leati_pipelines_create(leat_device *device, leat_error *err) {
   if (device->vk.CreatePipelineCache(device->vk.handle, &info, NULL, &cache) == VK_SUCCESS) {
     device->pipelines->cache = cache;
   }
-  for (int i = 0; i < SHARDS; ++i) {
+  for (int i = 0; i < LEATI_PIPELINE_SHARDS; ++i) {
     leati_mutex_init(&device->pipelines->shards[i].lock, LEATI_RANK_PIPELINE);
   }
   return LEAT_OK;
@@ -151,9 +149,9 @@ void leati_pipelines_destroy(leat_device *device) {
   if (device->pipelines == NULL) {
     return;
   }
-  for (int i = 0; i < SHARDS; ++i) {
+  for (int i = 0; i < LEATI_PIPELINE_SHARDS; ++i) {
     shard *const s = &device->pipelines->shards[i];
-    for (int j = 0; j < BUCKETS; ++j) {
+    for (int j = 0; j < LEATI_PIPELINE_BUCKETS; ++j) {
       pipeline *at = atomic_load_explicit(&s->buckets[j], memory_order_relaxed);
       while (at != NULL) {
         pipeline *const next = atomic_load_explicit(&at->next, memory_order_relaxed);

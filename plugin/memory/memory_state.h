@@ -13,6 +13,7 @@
 #include "core/sync.h"
 #include "device/vulkan.h"
 #include "memory/block.h"
+#include "policy/constants.h"
 
 /* Every block begins on this many bytes: what ONNX Runtime plans with, and enough for every kernel's vector loads. */
 #define LEATI_BLOCK_ALIGNMENT UINT64_C(256)
@@ -21,8 +22,6 @@
 #define LEATI_CLASS_LARGE (LEATI_CLASS_COUNT - 1)
 /* One exported tensor in leati_block::references. */
 #define LEATI_SHARE (UINT64_C(1) << 32)
-/* Different timelines that may stamp a block before the oldest uses are waited for in a list on the heap. */
-#define LEATI_INLINE_STAMPS 3
 
 typedef struct leati_segment leati_segment;
 

@@ -8,11 +8,7 @@
 #include "device/finding.h"
 #include "memory/guard.h"
 #include "memory/size_class.h"
-
-/* What waits in the quarantine of a class under LEAT_MEMORY_GUARD, at most: so many blocks within so many bytes, yet
- * always one. */
-#define QUARANTINE_BLOCKS 16u
-#define QUARANTINE_BYTES (UINT64_C(16) << 20)
+#include "policy/allocation.h"
 
 static leati_guarded guarded(const leati_block *block) {
   return (leati_guarded){.begin = leati_block_mapped(block),
@@ -71,9 +67,7 @@ void leati_quarantine_settle(leat_device *device, leati_size_class *class, uint3
   }
   while (class->first_waiting != NULL && class->first_waiting->poisoned) {
     leati_block *const oldest = class->first_waiting;
-    const bool many =
-        class->waiting_count > QUARANTINE_BLOCKS || class->waiting_count * oldest->home->block_size > QUARANTINE_BYTES;
-    if (!drain && (!many || class->waiting_count == 1)) {
+    if (!drain && !leati_quarantine_is_full(class->waiting_count, oldest->home->block_size)) {
       return;
     }
     if (check_poison(oldest, &failure) != LEAT_OK) {

@@ -11,10 +11,6 @@
 
 #include "memory/memory_state.h"
 
-/** How many blocks of a quarantine, the oldest, are looked at whenever a block comes or goes: more are there only while
- * their uses have not passed. When memory is short, and when the device is synchronised, all are looked at. */
-#define LEATI_QUARANTINE_PROBES 64
-
 /** Writes the red zones of a block that is handed out. */
 void leati_quarantine_fence(const leati_block *block);
 /** Puts a freed block at the end of the quarantine.

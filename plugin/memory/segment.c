@@ -7,11 +7,7 @@
 #include "device/budget.h"
 #include "device/device.h"
 #include "memory/guard.h"
-
-/* Blocks up to this size come from memory that the host has mapped, where the device has such memory of its own, so
- * that small uploads need no command. Larger blocks gain nothing: what fills them is better fetched by the device than
- * sent by the host, and mapping all of a device's memory would only cost page tables. */
-#define MAPPED_BLOCK_MAX (UINT64_C(1) << 20)
+#include "policy/allocation.h"
 
 void leati_segment_free(leat_device *device, leati_segment *s) {
   if (s->buffer != VK_NULL_HANDLE) {
@@ -33,7 +29,7 @@ void leati_segment_free(leat_device *device, leati_segment *s) {
  * device's own. The first choice may be scarce where it is a part of the memory only. */
 static int32_t allocate(leat_device *device, leati_segment *s, uint32_t allowed_types, leat_error *err) {
   const struct leati_memory *const memory = device->memory;
-  const bool mapped = memory->mapped_type != UINT32_MAX && (memory->guard || s->block_size <= MAPPED_BLOCK_MAX);
+  const bool mapped = memory->mapped_type != UINT32_MAX && (memory->guard || leati_block_is_mapped(s->block_size));
   uint32_t types[2] = {mapped ? memory->mapped_type : device->device_memory_type, device->device_memory_type};
   if (memory->guard) {
     types[1] = memory->any_mapped_type;

@@ -10,48 +10,26 @@
 #include "memory/quarantine.h"
 #include "memory/segment.h"
 #include "memory/segment_table.h"
+#include "policy/allocation.h"
 
-/* Size classes are powers of two with three steps between; the largest one is this. Above it a block is a segment of
- * its own. */
-#define CLASS_MAX (UINT64_C(32) << 20)
-/* A segment holds so many blocks of its class, within these bytes. */
-#define BLOCKS_PER_SEGMENT 64u
-#define SEGMENT_MIN (UINT64_C(64) << 10)
-#define SEGMENT_MAX (UINT64_C(16) << 20)
-/* Large blocks are rounded up to this, and one that is cached serves a request down to 3/4 of its size. */
-#define LARGE_GRANULE (UINT64_C(2) << 20)
-/* How many free blocks an allocation looks at before it takes fresh memory: bounds the cost when many are still in
- * flight. When there is no fresh memory it looks at all of them. */
-#define FREE_LIST_PROBES 16
-/* A walk through the blocks of a class gives the class's lock up after so many, so that nobody waits long for it. */
-#define BLOCKS_PER_HOLD 256u
+_Static_assert(LEATI_CLASS_MAX <= LEATI_BLOCK_ALIGNMENT << ((LEATI_CLASS_LARGE - 1) / 4),
+               "blocks up to LEATI_CLASS_MAX have classes below the last one");
 
-/* Class of a request, and the bytes of its blocks. */
-static uint32_t class_of_size(uint64_t size, uint64_t *out_block_size) {
-  if (size <= LEATI_BLOCK_ALIGNMENT) {
-    *out_block_size = LEATI_BLOCK_ALIGNMENT;
+/* The number of the class whose blocks have a size: 0 for the smallest, four numbers for every doubling. */
+static uint32_t class_of_block_size(uint64_t block_size) {
+  if (block_size <= LEATI_BLOCK_ALIGNMENT) {
     return 0;
   }
-  if (size > CLASS_MAX) {
-    *out_block_size = (size + LARGE_GRANULE - 1) & ~(LARGE_GRANULE - 1);
-    return LEATI_CLASS_LARGE;
-  }
-  /* Between 2^k and 2^(k+1) there are four sizes, where those are multiples of the alignment. */
-  const unsigned k = 63u - (unsigned)__builtin_clzll(size - 1);
-  uint64_t step = UINT64_C(1) << (k >= 2 ? k - 2 : 0);
-  if (step < LEATI_BLOCK_ALIGNMENT) {
-    step = LEATI_BLOCK_ALIGNMENT;
-  }
+  const unsigned k = 63u - (unsigned)__builtin_clzll(block_size - 1);
   const uint64_t base = UINT64_C(1) << k;
-  const uint64_t steps = (size - base + step - 1) / step;
-  *out_block_size = base + steps * step;
-  /* 2^8 is class 0; four numbers for every doubling. */
-  return (k - 8u) * 4u + (uint32_t)(steps * step * 4u / base);
+  return (k - 8u) * 4u + (uint32_t)((block_size - base) * 4u / base);
 }
 
 uint32_t leati_class_of(const struct leati_memory *memory, uint64_t size, uint64_t *out_block_size) {
   if (!memory->pages) {
-    return class_of_size(size + 2 * memory->front, out_block_size);
+    const uint64_t needed = size + 2 * memory->front;
+    *out_block_size = leati_block_size_for(needed, LEATI_BLOCK_ALIGNMENT);
+    return needed > LEATI_CLASS_MAX ? LEATI_CLASS_LARGE : class_of_block_size(*out_block_size);
   }
   *out_block_size =
       ((size == 0 ? 1 : size) + LEATI_BLOCK_ALIGNMENT - 1) / LEATI_BLOCK_ALIGNMENT * LEATI_BLOCK_ALIGNMENT +
@@ -60,12 +38,7 @@ uint32_t leati_class_of(const struct leati_memory *memory, uint64_t size, uint64
 }
 
 uint32_t leati_class_blocks(uint32_t class_index, uint64_t block_size) {
-  if (class_index == LEATI_CLASS_LARGE) {
-    return 1;
-  }
-  uint64_t bytes = block_size * BLOCKS_PER_SEGMENT;
-  bytes = bytes > SEGMENT_MAX ? SEGMENT_MAX : bytes < SEGMENT_MIN ? SEGMENT_MIN : bytes;
-  return bytes <= block_size ? 1 : (uint32_t)(bytes / block_size);
+  return class_index == LEATI_CLASS_LARGE ? 1 : leati_segment_blocks(block_size);
 }
 
 /* Makes a segment and links it into its class, whose lock is held. */
@@ -104,7 +77,7 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
 
 void leati_class_let_others_in(leati_size_class *class, uint32_t looked, uint32_t *inout_sum) {
   *inout_sum += looked;
-  if (*inout_sum >= BLOCKS_PER_HOLD) {
+  if (*inout_sum >= LEATI_BLOCKS_PER_HOLD) {
     leati_mutex_unlock(&class->lock);
     leati_mutex_lock(&class->lock);
     *inout_sum = 0;
@@ -175,8 +148,7 @@ void leati_class_give_back(leat_device *device, leati_segment *gone) {
 static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint32_t probes, leati_timeline *timeline) {
   for (leati_block *block = class->first_free; block != NULL && probes > 0; --probes, block = block->next_free) {
     /* In the class of large blocks sizes differ: one that is a little larger will do. */
-    const uint64_t has = block->home->block_size;
-    if (has >= block_size && has - block_size <= has / 4 && leati_block_reusable(block, timeline)) {
+    if (leati_block_serves(block->home->block_size, block_size) && leati_block_reusable(block, timeline)) {
       leati_class_take_free(class, block);
       --class->cached_count;
       ++class->reuse_count;
@@ -215,7 +187,7 @@ int32_t leati_class_take(leat_device *device, uint64_t size, bool pressed, leati
     if (memory->guard) {
       leati_quarantine_settle(device, class, pressed ? UINT32_MAX : LEATI_QUARANTINE_PROBES, pressed);
     }
-    block = pop_free(class, block_size, pressed ? UINT32_MAX : FREE_LIST_PROBES, timeline);
+    block = pop_free(class, block_size, pressed ? UINT32_MAX : LEATI_FREE_LIST_PROBES, timeline);
   }
   if (block == NULL) {
     block = carve(class, block_size);

@@ -7,15 +7,12 @@
 #include "device/device.h"
 #include "memory/memory.h"
 #include "memory/tensor.h"
+#include "policy/allocation.h"
 #include "streams/dlpack.h"
 #include "streams/extent.h"
 #include "streams/free_streams.h"
 #include "streams/recorder.h"
 #include "streams/stream.h"
-
-/* An upload of this many bytes at most is written straight into its block where that is possible. For more the device
- * fetches the bytes faster than the host sends them. */
-#define DIRECT_UPLOAD_MAX (UINT64_C(64) << 10)
 
 /* ---- Allocation ---------------------------------------------------------------------------------------------------
  */
@@ -121,7 +118,7 @@ static int32_t memory_trim(leat_device *device, uint64_t *out_released, leat_err
  * event is submitted later still. It cannot be taken back, so it is for a copy that is an operation of its own. */
 static bool upload_directly(const leati_view *src, const leati_view *dst) {
   const uint64_t size = src->count * src->item_size;
-  if (size == 0 || size > DIRECT_UPLOAD_MAX || !src->host || dst->host || !src->compact || !dst->compact) {
+  if (size == 0 || !leati_upload_is_direct(size) || !src->host || dst->host || !src->compact || !dst->compact) {
     return false;
   }
   unsigned char *const block = leati_block_mapped(dst->block);
