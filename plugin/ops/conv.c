@@ -265,7 +265,7 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   copy3(args.stride, fit->stride);
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
-  const leati_tile tile = leati_gemm_choose_tile(&args.gemm);
+  const leati_tile tile = leati_gemm_choose_tile(planner->device, &args.gemm);
   const bool split = args.gemm.splits > 1;
   const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1;
   const bool quads = !transposed && args.gemm.k % 4 == 0 && w->address % 16 == 0;
@@ -279,7 +279,9 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   args.gemm.vector_store = pixels % 4 == 0 && c->address % 16 == 0;
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(tile_kernels[tile], y->type),
-                   .constants.conv = {.mode_a = quads ? 0 : 2, .transposed = transposed, .volume = volume}},
+                   .constants.conv = {.mode_a = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,
+                                      .transposed = transposed,
+                                      .volume = volume}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {added, &args.gemm.bias}),
@@ -321,8 +323,7 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
       one = one && fit.kernel[d] == 1 && fit.stride[d] == 1 && fit.pad_begin[d] == 0 && fit.pad_end[d] == 0;
     }
     const int64_t pixels = product3(fit.out);
-    /* Many small images fill tiles better when their pixels are taken together. */
-    if (one && (x.shape[0] == 1 || pixels >= 256)) {
+    if (one && leati_conv_is_product(x.shape[0], pixels)) {
       return add_pointwise(planner, state->group, pixels, &x, &w, bias, y, err);
     }
     if (state->group > 1 && w.shape[1] == 1 && fits_depthwise(planner->device, &fit)) {

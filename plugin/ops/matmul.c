@@ -3,21 +3,11 @@
 #include "ops/matmul.h"
 
 #include "core/status.h"
+#include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
 
-/* How an operand's tile is brought in; the numbers of kernels/gemm_tile.glsl. */
-enum { MODE_QUADS_K = 0, MODE_QUADS_I = 1, MODE_SINGLES_K = 2, MODE_SINGLES_I = 3 };
-
-/* Below so many workgroups a large GPU is not full, and smaller tiles or a split of k pay. An H200 has 132 processors.
- */
-#define GROUPS_WANTED 96u
-#define GEMV_ROWS 8
-#define GEMV_COLUMNS 16
-
-static uint64_t div_up(uint64_t a, uint64_t b) {
-  return (a + b - 1) / b;
-}
+_Static_assert(LEATI_GEMV_ROWS <= 8, "kernels/gemv.comp has so many rows at most");
 
 bool leati_view_walkable(const leati_view *view) {
   int64_t last = 0;
@@ -52,45 +42,28 @@ int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leat
 /* ---- The product --------------------------------------------------------------------------------------------------
  */
 
-static const struct {
-  uint32_t rows, columns;
-  leati_kernel_set kernels;
-} tile_table[LEATI_TILE_COUNT] = {
-    [LEATI_TILE_128] = {128, 128, LEATI_KERNELS_GEMM_128},
-    [LEATI_TILE_64] = {64, 64, LEATI_KERNELS_GEMM_64},
-    [LEATI_TILE_32] = {32, 32, LEATI_KERNELS_GEMM_32},
+static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_GEMM_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_GEMM_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_GEMM_32,
 };
 
-/* Splits k when there are few workgroups and each has much to do. `step` is what the kernel takes of k at once. */
-static void choose_splits(leati_gemm_args *args, uint64_t groups, uint32_t least_chunk, uint32_t step) {
-  uint64_t splits = 1;
-  if (groups > 0 && groups < GROUPS_WANTED) {
-    splits = 2 * GROUPS_WANTED / groups;
-    if (splits > args->k / least_chunk) {
-      splits = args->k / least_chunk;
-    }
-  }
-  if (splits < 2) {
-    args->splits = 1;
-    args->k_chunk = args->k;
-    return;
-  }
-  args->k_chunk = (uint32_t)(div_up(div_up(args->k, splits), step) * step);
-  args->splits = (uint32_t)div_up(args->k, args->k_chunk);
+static leati_gemm_shape shape_of(const leati_gemm_args *args) {
+  return (leati_gemm_shape){.m = args->m, .n = args->n, .k = args->k, .batch = args->batch};
 }
 
-leati_tile leati_gemm_choose_tile(leati_gemm_args *args) {
-  leati_tile tile = LEATI_TILE_128;
-  for (; tile < LEATI_TILE_32; ++tile) {
-    const uint64_t groups =
-        div_up(args->m, tile_table[tile].rows) * div_up(args->n, tile_table[tile].columns) * args->batch;
-    if (groups >= GROUPS_WANTED && args->m > tile_table[tile].rows / 2 && args->n > tile_table[tile].columns / 2) {
-      break;
-    }
-  }
-  args->tiles_m = (uint32_t)div_up(args->m, tile_table[tile].rows);
-  args->tiles_n = (uint32_t)div_up(args->n, tile_table[tile].columns);
-  choose_splits(args, (uint64_t)args->tiles_m * args->tiles_n * args->batch, 256, 64);
+static void take_cut(leati_gemm_args *args, const leati_gemm_cut *cut) {
+  args->tiles_m = cut->tiles_m;
+  args->tiles_n = cut->tiles_n;
+  args->splits = cut->splits;
+  args->k_chunk = cut->k_chunk;
+}
+
+leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *args) {
+  const leati_gemm_shape shape = shape_of(args);
+  leati_gemm_cut cut;
+  const leati_tile tile = leati_gemm_cut_tiled(&device->traits, &shape, &cut);
+  take_cut(args, &cut);
   return tile;
 }
 
@@ -140,13 +113,9 @@ static bool quads_fit(uint64_t address, int64_t across, int64_t across_count, in
 
 static uint32_t operand_mode(uint64_t address, int64_t stride_i, int64_t count_i, int64_t stride_k, int64_t count_k,
                              int32_t batch_rank, const int64_t *batch) {
-  if (stride_k == 1 && quads_fit(address, stride_i, count_i, count_k, batch_rank, batch)) {
-    return MODE_QUADS_K;
-  }
-  if (stride_i == 1 && quads_fit(address, stride_k, count_k, count_i, batch_rank, batch)) {
-    return MODE_QUADS_I;
-  }
-  return stride_k <= stride_i ? MODE_SINGLES_K : MODE_SINGLES_I;
+  const bool quads_k = stride_k == 1 && quads_fit(address, stride_i, count_i, count_k, batch_rank, batch);
+  const bool quads_i = stride_i == 1 && quads_fit(address, stride_k, count_k, count_i, batch_rank, batch);
+  return leati_gemm_mode(quads_k, quads_i, stride_k, stride_i);
 }
 
 /* The same product with rows and columns exchanged. */
@@ -214,21 +183,17 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
 }
 
 /* Chooses the kernel of a product, and tiles and splits in its argument record. */
-static leati_pipeline_key choose_kernel(const leati_gemm *gemm, bool skinny, leati_gemm_args *args) {
+static leati_pipeline_key choose_kernel(const leat_device *device, const leati_gemm *gemm, bool skinny,
+                                        leati_gemm_args *args) {
   const uint32_t mode_b =
       operand_mode(gemm->b->address, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
   const uint32_t mode_a =
       operand_mode(gemm->a->address, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
   if (skinny) {
-    uint32_t along = gemm->b_k <= gemm->b_column ? 1 : 0;
-    if (mode_b == MODE_QUADS_K && mode_a == MODE_QUADS_K) {
-      along = 2;
-    } else if (mode_b == MODE_QUADS_I && args->n >= 1024) {
-      along = 3;
-    }
-    args->tiles_m = 1;
-    args->tiles_n = (uint32_t)div_up(args->n, along == 3 ? 4 * GEMV_COLUMNS : GEMV_COLUMNS);
-    choose_splits(args, (uint64_t)args->tiles_n * args->batch, 512, 64);
+    const uint32_t along = leati_gemv_along(mode_a, mode_b, args->n, gemm->b_k, gemm->b_column);
+    const leati_gemm_shape shape = shape_of(args);
+    const leati_gemm_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
+    take_cut(args, &cut);
     uint32_t rows = 1;
     while (rows < args->m) {
       rows *= 2;
@@ -236,8 +201,8 @@ static leati_pipeline_key choose_kernel(const leati_gemm *gemm, bool skinny, lea
     return (leati_pipeline_key){.kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
                                 .constants.gemv = {.rows = rows, .along_k = along}};
   }
-  const leati_tile tile = leati_gemm_choose_tile(args);
-  return (leati_pipeline_key){.kernel = leati_kernel_find(tile_table[tile].kernels, gemm->c->type),
+  const leati_tile tile = leati_gemm_choose_tile(device, args);
+  return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
                               .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b}};
 }
 
@@ -251,13 +216,13 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_er
   }
   join_batch(&gemm);
   const int64_t columns = gemm.n; /* of c, which lies in memory as it is however we look at it */
-  const bool skinny = gemm.m <= GEMV_ROWS || gemm.n <= GEMV_ROWS;
-  const bool transposed = gemm.m > GEMV_ROWS && gemm.n <= GEMV_ROWS;
+  const bool skinny = leati_gemm_is_skinny(gemm.m, gemm.n);
+  const bool transposed = leati_gemm_is_transposed(gemm.m, gemm.n);
   if (transposed) {
     transpose(&gemm);
   }
   leati_gemm_args args = fill_args(&gemm, transposed, columns);
-  const leati_pipeline_key pipeline = choose_kernel(&gemm, skinny, &args);
+  const leati_pipeline_key pipeline = choose_kernel(planner->device, &gemm, skinny, &args);
   leati_view pieces;
   const bool split = args.splits > 1;
   /* Where pieces are summed up afterwards, that adds the bias. */

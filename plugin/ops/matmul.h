@@ -6,6 +6,7 @@
 #define LEAT_PLUGIN_OPS_MATMUL_H_
 
 #include "ops/op.h"
+#include "policy/tiling.h"
 
 #define LEATI_GEMM_BATCH_MAX 6 /**< dimensions of the batch at most */
 
@@ -48,12 +49,9 @@ typedef struct leati_gemm {
  * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */
 int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err);
 
-/** A tile size of the tiled kernels. */
-typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TILE_COUNT } leati_tile;
-
-/** Chooses a tile and how often k is split, by the shape alone, and sets `tiles_m`, `tiles_n`, `splits` and `k_chunk`
- * of `args` from its `m`, `n`, `k` and `batch`. */
-leati_tile leati_gemm_choose_tile(leati_gemm_args *args);
+/** Chooses a tile and how often k is split, and sets `tiles_m`, `tiles_n`, `splits` and `k_chunk` of `args` from its
+ * `m`, `n`, `k` and `batch`. */
+leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *args);
 
 /** Workgroups of a dispatch with these arguments. */
 uint64_t leati_gemm_groups(const leati_gemm_args *args);
