@@ -3,41 +3,20 @@
 #include "ops/reduce.h"
 
 #include "core/status.h"
+#include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/matmul.h"
-
-/* With fewer workgroups than this a large GPU has not enough loads in flight, and a long reduction is cut into chunks.
- * An H200 has 132 processors that want several each. */
-#define GROUPS_WANTED 512u
+#include "policy/tiling.h"
 
 #define ROWS_ALONG 65536u /* in ROWS_SPEC of kernels/rows.glsl */
 
 leati_rows leati_rows_choose(bool along, uint64_t rows, uint64_t count) {
-  uint32_t parts = 256;
-  if (along) {
-    if (count <= 4) {
-      parts = 1;
-    } else if (count <= 64) {
-      parts = 8;
-    } else if (count <= 256 || (count <= 512 && rows >= 1024)) {
-      parts = 32;
-    }
-  } else if (count <= 8 || rows >= 16384) {
-    parts = 1;
-  } else if (count < 64 || rows > 1024) {
-    parts = 8;
-  } else {
-    parts = 32;
-  }
-  const uint64_t each = (count + parts - 1) / parts;
-  return (leati_rows){.spec = parts + (along ? ROWS_ALONG : 0),
-                      .parts = parts,
-                      .per_group = 256 / parts,
-                      .held = each <= 4    ? 4
-                              : each <= 8  ? 8
-                              : each <= 16 ? 16
-                                           : 0};
+  const leati_line_share share = leati_line_share_of(along, rows, count);
+  return (leati_rows){.spec = share.parts + (along ? ROWS_ALONG : 0),
+                      .parts = share.parts,
+                      .per_group = LEATI_LINE_THREADS / share.parts,
+                      .held = share.held};
 }
 
 /* Dimensions of a tensor, those of size 1 left out and those joined that are walked through in one stride. */
@@ -73,22 +52,11 @@ static int64_t last_stride(const dims *d) {
 }
 
 /* How a reduction is cut so that it fills the device. */
-static void choose_chunks(const leati_rows *rows, uint64_t results, uint64_t count, uint32_t *out_chunks,
-                          uint32_t *out_chunk) {
+static void choose_chunks(const leat_device *device, const leati_rows *rows, uint64_t results, uint64_t count,
+                          uint32_t *out_chunks, uint32_t *out_chunk) {
   const uint64_t groups = (results + rows->per_group - 1) / rows->per_group;
-  uint64_t chunks = 1;
-  if (groups < GROUPS_WANTED) {
-    const uint64_t most = count / (UINT64_C(16) * rows->parts);
-    chunks = 2 * GROUPS_WANTED / groups;
-    chunks = chunks < most ? chunks : most;
-  }
-  if (chunks < 2) {
-    *out_chunks = 1;
-    *out_chunk = (uint32_t)count;
-    return;
-  }
-  *out_chunk = (uint32_t)((count + chunks - 1) / chunks);
-  *out_chunks = (uint32_t)((count + *out_chunk - 1) / *out_chunk);
+  *out_chunk = (uint32_t)leati_reduce_chunk(&device->traits, groups, rows->parts, count);
+  *out_chunks = *out_chunk < count ? (uint32_t)((count + *out_chunk - 1) / *out_chunk) : 1;
 }
 
 /* ---- Reductions ---------------------------------------------------------------------------------------------------
@@ -180,7 +148,7 @@ static int32_t add_recipe(leati_planner *planner, uint32_t recipe, const leati_v
     args.reduced_shape[d] = (uint32_t)reduced.shape[d];
     args.reduced_stride[d] = (int32_t)reduced.stride[d];
   }
-  choose_chunks(&rows, results, count, &args.chunks, &args.chunk);
+  choose_chunks(planner->device, &rows, results, count, &args.chunks, &args.chunk);
   const uint32_t before = recipes[recipe].before, combine = recipes[recipe].combine, after = recipes[recipe].after;
   if (args.chunks == 1) {
     return add_stage(planner, &args, &rows, before, combine, after, x, shift, y, err);
@@ -369,7 +337,7 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
     args.kept_shape[d] = (uint32_t)kept.shape[d];
     args.kept_stride[d] = (int32_t)kept.stride[d];
   }
-  choose_chunks(&rows, args.results, args.count, &args.chunks, &args.chunk);
+  choose_chunks(planner->device, &rows, args.results, args.count, &args.chunks, &args.chunk);
   const uint32_t smallest = leati_op_def_of(op)->param == ARG_MIN;
   leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_ARG_REDUCE, x.type),
                                                .constants.arg_reduce = {.rows_spec = rows.spec,

@@ -37,7 +37,8 @@ typedef struct leati_rows {
                     long */
 } leati_rows;
 
-/** Chooses by shape alone. `along`: the elements of a row are neighbours in memory; else the rows are. */
+/** Chooses by the shape (policy/tiling.h). `along`: the elements of a row are neighbours in memory; else the rows
+ * are. */
 leati_rows leati_rows_choose(bool along, uint64_t rows, uint64_t count);
 
 #endif /* LEAT_PLUGIN_OPS_REDUCE_H_ */
