@@ -5,19 +5,10 @@
 
 #include "core/status.h"
 #include "memory/memory.h"
+#include "policy/submitting.h"
 #include "streams/free_streams.h"
 #include "streams/stream_state.h"
 
-/* A list this long is submitted without being asked once the device has finished what the stream gave it before, so
- * that it works while the rest of a model is recorded. Shorter ones are not worth a submission of their own when many
- * threads submit. While one stream is alone they are, if they have so many barriers, which is what takes a device time,
- * and not more than one list of the stream is in flight. docs/benchmarks.md has the figures. */
-#define COMMANDS_WORTH_SUBMITTING 64
-#define BARRIERS_WORTH_SUBMITTING 16
-/* Looking may ask the driver, so it is not done for each command. */
-#define COMMANDS_PER_LOOK 4
-/* A list this long is submitted in any case: it bounds what a stream holds. */
-#define COMMANDS_MAX 512
 /* Copies start on this many bytes of a staging chunk. */
 #define COPY_ALIGNMENT 16
 /* Invocations of a workgroup of kernels/download.comp. */
@@ -54,13 +45,14 @@ static bool should_submit(const leat_stream *stream) {
   if (open == NULL || open->command_count == 0) {
     return false;
   }
+  const uint32_t goes = leati_list_goes(open->command_count, open->barrier_count);
   const uint64_t pushed = leati_stream_open_value(stream) - 1;
-  if (open->barrier_count >= BARRIERS_WORTH_SUBMITTING && open->command_count % COMMANDS_PER_LOOK == 0 &&
-      leati_placement_alone(stream->device) && (pushed == 0 || leati_timeline_passed(stream->timeline, pushed - 1))) {
+  if ((goes & LEATI_GO_IF_ALONE) != 0 && leati_placement_alone(stream->device) &&
+      (pushed == 0 || leati_timeline_passed(stream->timeline, pushed - 1))) {
     return true;
   }
-  return open->command_count >= COMMANDS_MAX ||
-         (open->command_count >= COMMANDS_WORTH_SUBMITTING && leati_timeline_passed(stream->timeline, pushed));
+  return (goes & LEATI_GO_NOW) != 0 ||
+         ((goes & LEATI_GO_IF_DONE) != 0 && leati_timeline_passed(stream->timeline, pushed));
 }
 
 /* Keeps the commands or takes them back, frees the temporaries, releases the lock, returns `status`. */
