@@ -11,11 +11,7 @@
 #include <stdatomic.h>
 
 #include "ops/op.h"
-
-/** Plans that an operator keeps. */
-#define LEATI_PLANS_MAX 8
-/** Bytes of the values on the host that a plan which is kept may follow from. */
-#define LEATI_PLAN_VALUE_MAX 256
+#include "policy/constants.h"
 
 struct leati_kept_plan;
 
