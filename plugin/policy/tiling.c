@@ -13,8 +13,7 @@ static const uint32_t tile_extent[LEATI_TILE_COUNT] = {128, 64, 32};
 
 /* Workgroups below which the device is not full. */
 static uint64_t gemm_groups_wanted(const leati_traits *traits) {
-  const uint64_t wanted = (uint64_t)traits->processors * LEATI_GEMM_FILL_QUARTERS / 4;
-  return wanted != 0 ? wanted : 1;
+  return (uint64_t)traits->processors * LEATI_GEMM_FILL_QUARTERS / 4;
 }
 
 /* Splits k when there are few workgroups and each has much to do. */
