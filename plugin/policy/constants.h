@@ -299,8 +299,8 @@
 #define LEATI_LINE_1_MAX 4u
 #define LEATI_LINE_8_MAX 64u
 #define LEATI_LINE_32_MAX 256u
-/** The same for 32 threads where there are so many lines that the device is full anyhow, and how many those are. Larger
- * and smaller likewise. From: an H200. Measure: minilm with batches. */
+/** The same for 32 threads where there are so many lines that the device is full anyhow, and how many those are.
+ * Larger: fewer threads to a line; the second, in fewer cases. From: an H200. Measure: minilm with batches. */
 #define LEATI_LINE_32_MANY_MAX 512u
 #define LEATI_LINES_MANY 1024u
 /** Lines that lie across memory: elements up to which one thread has a line and below which 8 do, and the lines from

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""policy.py TREE: the rules of plugin/policy/ are pure, and its table says what each constant is for.
+
+The comment above a constant of constants.h has "Larger:" (what changes when it grows), "From:" (where the value comes
+from) and "Measure:" (what measures it again); constants on lines that follow each other share one. Each is used. No
+file of the room includes more of the system than the types, so no rule can have a clock, an environment or an atomic.
+"""
+import re
+
+import lint
+
+ROOM = 'plugin/policy/'
+TABLE = ROOM + 'constants.h'
+WORDS = ['Larger:', 'From:', 'Measure:']
+SYSTEM = {'stdbool.h', 'stdint.h'}
+
+
+def constants(text):
+    """Name, number of the line, and the comment above, of each constant."""
+    comment, above = '', ''
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r'#define (LEATI_\w+)[ \t]+\S', line)
+        if match:
+            yield match.group(1), number, above
+        elif line.startswith('/*'):
+            comment = line
+        elif line.startswith(' *'):
+            comment += '\n' + line
+        else:
+            comment = ''
+        if not match:
+            above = comment
+
+
+def check(tree):
+    used = ' '.join(lint.strip_comments(tree.text(f)) for f in tree.matching(r'^plugin/.*\.[ch]$') if f != TABLE)
+    used = set(re.findall(r'\w+', used))
+    if TABLE in tree.files:
+        for name, number, comment in constants(tree.text(TABLE)):
+            for word in WORDS:
+                if word not in comment:
+                    yield f'{TABLE}:{number}: the comment above {name} has no "{word}"'
+            if name not in used:
+                yield f'{TABLE}:{number}: nothing uses {name}'
+    for path in tree.matching('^' + ROOM):
+        for name in re.findall(r'^\s*#\s*include\s*<([^>]+)>', lint.strip_comments(tree.text(path)), re.M):
+            if name not in SYSTEM:
+                yield f'{path}: includes <{name}>; a rule takes numbers and gives numbers'
+
+
+GOOD = '/** Lists. Larger: more. From: reasoning.\n * Measure: op. */\n#define LEATI_A 1\n#define LEATI_B 2\n'
+USE = {'plugin/streams/lane.c': 'int i = LEATI_A + LEATI_B;\n'}
+
+CANARIES = [
+    ({TABLE: GOOD, **USE}, None),
+    ({TABLE: GOOD.replace('From:', 'Of'), **USE}, 'LEATI_A has no "From:"'),
+    ({TABLE: GOOD.replace('From:', 'Of'), **USE}, 'LEATI_B has no "From:"'),
+    ({TABLE: GOOD.replace('#define LEATI_B', '\n#define LEATI_B'), **USE}, 'LEATI_B has no "Larger:"'),
+    ({TABLE: GOOD, 'plugin/streams/lane.c': '/* LEATI_B */\nint i = LEATI_A;\n'}, 'nothing uses LEATI_B'),
+    ({ROOM + 'waiting.c': '#include <time.h>\n'}, 'includes <time.h>'),
+    ({ROOM + 'waiting.c': '#include <stdint.h>\n'}, None),
+]
+
+if __name__ == '__main__':
+    lint.main(check, CANARIES)
