@@ -44,7 +44,7 @@ finish() {
 # Without a device.
 ran 0 'Exit status' "$tool" --help
 ran 0 'leat-bench ' "$tool" --version
-for name in floor op paced linear depth chain cpu tick flat locks alloc; do
+for name in floor op paced linear depth chain cpu tick flat locks alloc kernels; do
   ran 0 "$name " "$tool" --list
 done
 ran 2 'from 1 to 64' "$tool" --threads 0
@@ -57,16 +57,21 @@ for value in -1 1e99 '' ' 3' 99999999999999999999 nan soon; do
   ran 2 "--repeat: '$value' is not a whole number from 1 to 1000" "$tool" --repeat "$value"
   ran 2 "--flat-runs: '$value' is not a whole number from 10 to 1000000000" "$tool" --flat-runs "$value"
   ran 2 "--ticks: '$value' is not a whole number from 1 to 1000000" "$tool" --ticks "$value"
+  ran 2 "--seed: '$value' is not a whole number from 0 to 4294967295" "$tool" --seed "$value"
   ran 2 "--device: '$value' is not a whole number from 0 to 1000" "$tool" --device "$value"
 done
 ran 2 'from 0.001' "$tool" --seconds 0
 ran 2 'from 10' "$tool" --flat-runs 9
-for arguments in --help --version --list; do
+for arguments in --help --version --list --list-rows; do
   # shellcheck disable=SC2016 # for the inner shell
   ran 1 'writing to stdout: No space left' sh -c '"$0" "$1" >/dev/full' "$tool" $arguments
   # shellcheck disable=SC2016
   ran 1 'writing to stdout: Bad file descriptor' sh -c '"$0" "$1" >&-' "$tool" $arguments
 done
+ran 0 'model-matmul-64x384x384' "$tool" --list
+ran 2 'no row of "kernels" fits "big*"' "$tool" --rows 'small*,big*'
+ran 2 'no row of "kernels" fits ""' "$tool" --rows 'small-copy*,'
+ran 2 'names no row' "$tool" --rows ''
 ran 2 'there is no measurement "speed"' "$tool" --only op,speed
 ran 2 'names no measurement' "$tool" --only ''
 ran 2 'from 1 to 8' "$tool" --lanes 9
@@ -74,6 +79,29 @@ ran 2 'from 1 to 8' "$tool" --lanes 1,,2
 ran 2 'unexpected argument "op"' "$tool" op
 ran 2 '--wrong' "$tool" --wrong
 ran 2 'No such file' "$tool" --plugin "$work/none.so"
+
+"$tool" --list-rows >"$work/rows.json"
+cat >"$work/rows.py" <<'END'
+import json
+import math
+import sys
+
+with open(sys.argv[1], encoding='utf-8') as file:
+    rows = json.load(file)
+assert len({row['name'] for row in rows}) == len(rows) > 50
+for row in rows:
+    size = {'float32': 4}[row['type']]
+    elements = [math.prod(shape) for shape in row['inputs'] + [row['output']]]
+    if row['kind'] == 'memory':
+        assert row['unit'] == 'GB/s' and math.isclose(row['work'], sum(elements) * size * 1e-9), row
+    else:
+        terms = row['inputs'][0][-1] if row['op'] == 'MatMul' else math.prod(row['inputs'][1][1:])
+        assert row['unit'] == 'TFLOP/s' and math.isclose(row['work'], 2 * elements[-1] * terms * 1e-12), row
+    assert row['link'] == 'rewrite' or row['inputs'][0] == row['output'], row
+    assert row['formula'] and row['since_version'] > 0
+print('as it should be')
+END
+ran 0 'as it should be' "$python" "$work/rows.py" "$work/rows.json"
 
 ran 2 'is not from 1 to 64' "$python" -B "$bench/peers.py" --threads 1,65
 ran 2 'a number twice' "$python" -B "$bench/peers.py" --threads 2,2
@@ -169,15 +197,61 @@ ran 0 'as it should be' "$python" "$work/look.py" "$work/all.json"
 # shellcheck disable=SC2086
 ran 0 'Relu, own stream' "$tool" --plugin "$plugin" $short --only op --threads 2 --no-floor
 
+# Kernels. What would take too long on this device is told, not left out.
+short_kernels='--only kernels --seconds 0.01 --warmup 0.01 --repeat 2'
+# shellcheck disable=SC2086
+ran 0 'in an order of seed 7' "$tool" --plugin "$plugin" $short_kernels --seed 7 --clock-command 'echo " 1980 "' \
+  --rows 'small*,model-matmul-64x384x384,model-depthwise-88*,large-matmul-8192*' --json "$work/kernels.json"
+cat >"$work/kernels.py" <<'END'
+import json
+import sys
+
+with open(sys.argv[1], encoding='utf-8') as file:
+    found = json.load(file)
+assert found['options']['seed'] == 7 and found['options']['load'] == 0.01
+points = {point['variant']: point for point in found['points']}
+assert next(iter(points)) == 'device copy' and len(points) == len(found['points'])
+assert [name for name in points if name.startswith('large')] == ['large-matmul-8192x8192x8192']
+assert {'model-matmul-64x384x384', 'small-relu-64x384', 'small-transpose-512x512'} < set(points)
+for name, point in points.items():
+    facts = point['facts']
+    if 'skipped' in facts:
+        assert name.startswith('large') and facts['skipped'] and point['samples'] == [] and 'median' not in point, point
+        continue
+    assert point['unit'] == 'us/run' and len(point['samples']) == 2 and point['lowest'] > 0, point
+    assert point['setting'] in ('reads the last', 'rewrites') and point['threads'] == 1
+    assert facts['host_us'] > 0 and facts['runs'] >= 1
+    assert facts['clock_mhz'] == 1980 and facts['clock_mhz_samples'] == [1980] * 2, point
+    if 'GB/s' in facts:
+        assert facts['GB/s'] > 0
+        assert name == 'device copy' or (point['ratio_to'] == 'device copy' and point['ratio'] > 0), point
+    else:
+        assert facts['TFLOP/s'] > 0 and 'ratio' not in point, point
+print('as it should be')
+END
+ran 0 'as it should be' "$python" "$work/kernels.py" "$work/kernels.json"
+# A clock command that does not work ends the program before minutes have passed; one that stops working does not.
+one="$short_kernels --rows small-copy*"
+# shellcheck disable=SC2086
+{
+  ran 1 'exited with code 1' "$tool" --plugin "$plugin" $one --clock-command false
+  ran 1 "is no number of MHz: 'soon'" "$tool" --plugin "$plugin" $one --clock-command 'echo soon'
+  ran 1 "is no number of MHz: ''" "$tool" --plugin "$plugin" $one --clock-command true
+  ran 1 'No such file' "$tool" --plugin "$plugin" $one --clock-command "$work/none"
+  ran 1 'did not end within 10 seconds' "$tool" --plugin "$plugin" $one --clock-command "sh -c 'sleep 1000 & wait'"
+  ran 0 'clock not read' "$tool" --plugin "$plugin" $one --clock-command "sh -c 'mkdir $work/once && echo 1980'"
+}
+
 # Wrong results. The first proves that the rest is not due to the wrapping.
 LEAT_MUTANT_BASE=$plugin
 LEAT_MUTANT=none
 export LEAT_MUTANT_BASE LEAT_MUTANT
 # shellcheck disable=SC2086
-ran 0 'Relu' "$tool" --plugin "$mutant" $short --only op,linear,depth,chain,flat --threads 2 --no-floor
+ran 0 'Relu' "$tool" --plugin "$mutant" $short --only op,linear,depth,chain,flat,kernels --threads 2 --no-floor \
+  --warmup 0.01 --rows 'small-copy*'
 LEAT_MUTANT=download_never_delivered
-for name in op linear depth chain flat; do
+for name in op linear depth chain flat kernels; do
   # shellcheck disable=SC2086
-  ran 1 'wrong result' "$tool" --plugin "$mutant" $short --only $name --threads 2 --no-floor
+  ran 1 'wrong result' "$tool" --plugin "$mutant" $short --only $name --threads 2 --no-floor --rows 'small-copy*'
 done
 finish 0

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/kernels.h"
 #include "bench/measure.h"
 #include "binding.h"
 #include "fault.h"
@@ -18,10 +19,13 @@
 #define STATUS_WRONG 1
 #define STATUS_USE 2
 #define THREADS_MAX LEATI_FLOOR_SEATS
+#define LOAD_SECONDS 0.5 /* what an idle GPU may need to raise its clock is a tenth of a second and more */
 
 static const char summary[] =
     "Measures Leat on one device: a trivial operator, a linear layer, chains of operators, memory and waiting, from\n"
-    "many threads, beside a floor, which is the same way of submitting in plain Vulkan. Every result is checked.";
+    "many threads, beside a floor, which is the same way of submitting in plain Vulkan; and single operators "
+    "(kernels).\n"
+    "Every result is checked.";
 
 static const char description[] =
     "Figures\n"
@@ -29,6 +33,15 @@ static const char description[] =
     "each\n"
     "  round. Tables show the median, lowest and highest round. p50 and p99 are of the time of one run as its thread\n"
     "  sees it, cpu of the CPU time of the whole process for each run. A proportion is taken round by round.\n"
+    "\n"
+    "Kernels\n"
+    "  --only kernels runs single operators at large and at model sizes from one thread, in steady load, in another\n"
+    "  order in each round: microseconds of a run that waits for the one before it, whose output it reads or writes\n"
+    "  again (told for each row), and TFLOP/s, or GB/s beside what the device copies. Before each row it keeps the\n"
+    "  device busy for --warmup, because a clock takes its time to rise; --clock-command is run while the row goes "
+    "on.\n"
+    "  A row that a slow device cannot run in reasonable time is listed as skipped. host_us is what the host takes to\n"
+    "  put a run in: where it comes near the time of a run, the device may have waited for the host.\n"
     "\n"
     "Exit status\n"
     "  0  all was measured and every result was right\n"
@@ -38,14 +51,15 @@ static const char description[] =
     "Examples\n"
     "  leat-bench\n"
     "  leat-bench --only floor,op --threads 1,8 --seconds 1 --json op.json\n"
-    "  leat-bench --only chain --lanes 1,8,unset\n";
+    "  leat-bench --only chain --lanes 1,8,unset\n"
+    "  leat-bench --only kernels --rows 'small*,model-matmul*' --clock-command ./clock-in-mhz.sh\n";
 
 typedef struct options {
   leati_bench bench;
   GPtrArray *chosen; /* of const leati_measurement */
   char *json;
   FILE *json_stream; /* what it names, if that is no plain file */
-  gboolean list, version;
+  gboolean list, list_rows, version;
 } options;
 
 /* ---- Command line ------------------------------------------------------------------------------------------------ */
@@ -108,11 +122,11 @@ static char *all_names(void) {
   return g_string_free(names, FALSE);
 }
 
-/* All measurements, or the named ones, in the order in which they run. */
+/* The named measurements, or all that need not be named, in the order in which they run. */
 static gboolean parse_only(options *o, const char *text, GError **error) {
   g_auto(GStrv) parts = text == NULL ? NULL : g_strsplit(text, ",", -1);
   for (const leati_measurement *m = leati_measurements; m->name != NULL; ++m) {
-    if (parts == NULL || g_strv_contains((const char *const *)parts, m->name)) {
+    if (parts == NULL ? !m->asked : g_strv_contains((const char *const *)parts, m->name)) {
       g_ptr_array_add(o->chosen, (gpointer)m);
     }
   }
@@ -134,6 +148,11 @@ static gboolean parse_only(options *o, const char *text, GError **error) {
   return TRUE;
 }
 
+static gboolean parse_rows(leati_bench *b, const char *text, GError **error) {
+  b->kernels = leati_kernels_find(text, error);
+  return b->kernels != NULL;
+}
+
 /* Keeps `out` when the option was not given. */
 static gboolean parse_seconds(const char *option, const char *text, double low, double *out, GError **error) {
   if (text != NULL && (!leati_parse_number(text, low, out, NULL) || *out > 3600)) {
@@ -145,23 +164,27 @@ static gboolean parse_seconds(const char *option, const char *text, double low, 
 
 static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
   leati_bench *b = &o->bench;
-  g_autofree char *threads = NULL, *lanes = NULL, *only = NULL, *seconds = NULL, *warmup = NULL;
+  g_autofree char *threads = NULL, *lanes = NULL, *only = NULL, *seconds = NULL, *warmup = NULL, *rows = NULL;
   leati_whole_option wholes[] = {
-      {"repeat", NULL, 1, 1000, &b->repeat},
-      {"flat-runs", NULL, 10, 1000000000, &b->runs},
-      {"ticks", NULL, 1, 1000000, &b->ticks},
-      {"device", NULL, 0, 1000, &b->device},
+      {"repeat", NULL, 1, 1000, &b->repeat},    {"flat-runs", NULL, 10, 1000000000, &b->runs},
+      {"ticks", NULL, 1, 1000000, &b->ticks},   {"device", NULL, 0, 1000, &b->device},
+      {"seed", NULL, 0, G_MAXUINT32, &b->seed},
   };
   const GOptionEntry entries[] = {
       {"only", 0, 0, G_OPTION_ARG_STRING, &only, "Measure these alone (--list shows the names)", "NAME[,NAME...]"},
-      {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "List the measurements, and leave", NULL},
+      {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "List the measurements and the rows of \"kernels\", and leave", NULL},
       {"threads", 't', 0, G_OPTION_ARG_STRING, &threads, "Numbers of threads (1,2,4,8,12,16,31)", "N[,N...]"},
       {"seconds", 's', 0, G_OPTION_ARG_STRING, &seconds, "Seconds for each point and round (0.3)", "S"},
-      {"warmup", 0, 0, G_OPTION_ARG_STRING, &warmup, "Seconds before each (a fifth of --seconds)", "S"},
+      {"warmup", 0, 0, G_OPTION_ARG_STRING, &warmup, "Seconds before each (a fifth of --seconds; kernels: 0.5)", "S"},
       {"repeat", 'r', 0, G_OPTION_ARG_STRING, &wholes[0].text, "Rounds (5)", "N"},
       {"lanes", 0, 0, G_OPTION_ARG_STRING, &lanes, "Values of LEAT_LANES for \"chain\" (1,2,4,8,unset)", "N[,N...]"},
       {"flat-runs", 0, 0, G_OPTION_ARG_STRING, &wholes[1].text, "Runs of \"flat\" (100000)", "N"},
       {"ticks", 0, 0, G_OPTION_ARG_STRING, &wholes[2].text, "Ticks of \"tick\" in each round (120)", "N"},
+      {"rows", 0, 0, G_OPTION_ARG_STRING, &rows, "Rows of \"kernels\" (*): names, with * and ?", "PATTERN[,...]"},
+      {"list-rows", 0, 0, G_OPTION_ARG_NONE, &o->list_rows, "Print these rows as JSON for peers.py, and leave", NULL},
+      {"seed", 0, 0, G_OPTION_ARG_STRING, &wholes[4].text, "Order of the rows (drawn, and printed)", "N"},
+      {"clock-command", 0, 0, G_OPTION_ARG_STRING, &b->clock_command, "Prints the clock in MHz, run beside each row",
+       "CMD"},
       {"pool", 0, 0, G_OPTION_ARG_NONE, &b->pool, "Take all streams from the backend's pool", NULL},
       {"no-floor", 0, 0, G_OPTION_ARG_NONE, &b->bare, "Measure no floor beside the others", NULL},
       {"json", 'j', 0, G_OPTION_ARG_FILENAME, &o->json, "Write everything, each sample included, to a file", "FILE"},
@@ -189,7 +212,9 @@ static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
     return FALSE;
   }
   b->warmup = b->seconds / 5;
-  return parse_seconds("--warmup", warmup, 0, &b->warmup, error) &&
+  b->load = LOAD_SECONDS;
+  return parse_seconds("--warmup", warmup, 0, &b->load, error) && parse_rows(b, rows, error) &&
+         parse_seconds("--warmup", warmup, 0, &b->warmup, error) &&
          parse_threads(b, threads != NULL ? threads : "1,2,4,8,12,16,31", error) &&
          parse_lanes(b, lanes != NULL ? lanes : "1,2,4,8,unset", error) && parse_only(o, only, error);
 }
@@ -276,6 +301,8 @@ static char *json_report(const options *o, const char *date) {
   member_double(json, "repeat", (double)b->repeat);
   member_double(json, "flat_runs", (double)b->runs);
   member_double(json, "ticks", (double)b->ticks);
+  member_double(json, "load", b->load);
+  member_double(json, "seed", (double)b->seed);
   member_double(json, "processors", (double)g_get_num_processors());
   json_builder_set_member_name(json, "pool");
   json_builder_add_boolean_value(json, b->pool);
@@ -388,8 +415,19 @@ static int run(options *o) {
   return well ? 0 : STATUS_WRONG;
 }
 
+static void list(const options *o) {
+  for (const leati_measurement *m = leati_measurements; m->name != NULL; ++m) {
+    g_print("%-8s %s\n", m->name, m->about);
+  }
+  g_print("\nRows of kernels (m x n x k; batch, channels, side, kernel, stride):\n");
+  for (guint i = 0; i < o->bench.kernels->len; ++i) {
+    const leati_kernel *kernel = g_ptr_array_index(o->bench.kernels, i);
+    g_print("%s\n", kernel->name);
+  }
+}
+
 int main(int argc, char **argv) {
-  options o = {.bench = {.seconds = 0.3, .repeat = 5, .runs = 100000, .ticks = 120}};
+  options o = {.bench = {.seconds = 0.3, .repeat = 5, .runs = 100000, .ticks = 120, .seed = g_random_int()}};
   int status = 0;
   GError *error = NULL;
   leati_output_guard("leat-bench", STATUS_WRONG);
@@ -406,16 +444,21 @@ int main(int argc, char **argv) {
     g_print("leat-bench %s, build %s, ABI %u.%u\n", LEAT_VERSION, LEAT_BUILD_ID, LEAT_ABI_MAJOR(LEAT_ABI_CURRENT),
             LEAT_ABI_MINOR(LEAT_ABI_CURRENT));
   } else if (o.list) {
-    for (const leati_measurement *m = leati_measurements; m->name != NULL; ++m) {
-      g_print("%-8s %s\n", m->name, m->about);
-    }
+    list(&o);
+  } else if (o.list_rows) {
+    g_autofree char *rows = leati_kernels_json(o.bench.kernels);
+    g_print("%s\n", rows);
   } else {
     status = run(&o);
   }
   leati_results_clear(&o.bench.results);
   g_array_unref(o.bench.threads);
   g_ptr_array_unref(o.chosen);
+  if (o.bench.kernels != NULL) {
+    g_ptr_array_unref(o.bench.kernels);
+  }
   g_strfreev(o.bench.lanes);
+  g_free(o.bench.clock_command);
   g_free(o.bench.plugin);
   g_free(o.json);
   return status;

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/measure_kernels.h"
 #include "bench/work.h"
 #include "fault.h"
 
@@ -609,16 +610,18 @@ static gboolean measure_alloc(leati_bench *b, GError **error) {
 }
 
 const leati_measurement leati_measurements[] = {
-    {"floor", "what the driver takes to submit a trivial shader and wait, without Leat", measure_floor},
-    {"op", "a trivial operator, run and waited for, beside the floor", measure_op},
-    {"paced", "the same operator and the chains, with host work of random length between runs", measure_paced},
-    {"linear", "a linear layer 256 to 128, batch 4, beside the floor", measure_linear},
+    {"floor", "what the driver takes to submit a trivial shader and wait, without Leat", FALSE, measure_floor},
+    {"op", "a trivial operator, run and waited for, beside the floor", FALSE, measure_op},
+    {"paced", "the same operator and the chains, with host work of random length between runs", FALSE, measure_paced},
+    {"linear", "a linear layer 256 to 128, batch 4, beside the floor", FALSE, measure_linear},
     {"depth", "1 to 32 trivial operators for each wait, and with the next ones under way; 1 to 32 events outstanding",
-     measure_depth},
-    {"chain", "12 dependent operators of about 1, 7 and 80 us, by LEAT_LANES", measure_chain},
-    {"cpu", "CPU time of each run while threads wait, beside the floor", measure_cpu},
-    {"tick", "how late a main thread that ticks at 60 Hz is while 8 others run", measure_tick},
-    {"flat", "growth of memory over many runs that allocate and free", measure_flat},
-    {"locks", "the pool's lookup in each run, and what single calls cost, from one thread", measure_locks},
-    {"alloc", "allocating and freeing 64 KiB, beside the driver's own", measure_alloc},
-    {NULL, NULL, NULL}};
+     FALSE, measure_depth},
+    {"chain", "12 dependent operators of about 1, 7 and 80 us, by LEAT_LANES", FALSE, measure_chain},
+    {"cpu", "CPU time of each run while threads wait, beside the floor", FALSE, measure_cpu},
+    {"tick", "how late a main thread that ticks at 60 Hz is while 8 others run", FALSE, measure_tick},
+    {"flat", "growth of memory over many runs that allocate and free", FALSE, measure_flat},
+    {"locks", "the pool's lookup in each run, and what single calls cost, from one thread", FALSE, measure_locks},
+    {"alloc", "allocating and freeing 64 KiB, beside the driver's own", FALSE, measure_alloc},
+    {"kernels", "single operators at large and at model sizes, each run after the one before; only if named", TRUE,
+     leati_measure_kernels},
+    {NULL, NULL, FALSE, NULL}};

@@ -71,7 +71,10 @@ void leati_point_add(leati_point *point, const leati_sample *sample) {
 }
 
 void leati_point_compare(leati_point *point, const char *base, double value) {
-  const double ratio = g_array_index(point->values, double, point->values->len - 1) / value;
+  leati_point_add_ratio(point, base, g_array_index(point->values, double, point->values->len - 1) / value);
+}
+
+void leati_point_add_ratio(leati_point *point, const char *base, double ratio) {
   point->base = base;
   g_array_append_val(point->ratios, ratio);
 }
@@ -164,11 +167,12 @@ static char *facts_text(const leati_point *point) {
 static void add_row(leati_table *table, const leati_point *point) {
   char *ratio =
       point->base == NULL ? g_strdup("") : g_strdup_printf("%.2f of %s", leati_median(point->ratios), point->base);
+  const gboolean measured = point->values->len > 0;
   char *cells[] = {full_name(point),
                    g_strdup_printf("%u", point->threads),
-                   readable(leati_median(point->values)),
-                   readable(extreme(point->values, FALSE)),
-                   readable(extreme(point->values, TRUE)),
+                   measured ? readable(leati_median(point->values)) : g_strdup("-"),
+                   measured ? readable(extreme(point->values, FALSE)) : g_strdup("-"),
+                   measured ? readable(extreme(point->values, TRUE)) : g_strdup("-"),
                    g_strdup(point->unit),
                    median_or_none(point->p50_us),
                    median_or_none(point->p99_us),
@@ -306,9 +310,11 @@ static void add_point(JsonBuilder *json, const leati_point *point) {
   json_builder_set_member_name(json, "threads");
   json_builder_add_int_value(json, point->threads);
   member_string(json, "unit", point->unit);
-  member_double(json, "median", leati_median(point->values));
-  member_double(json, "lowest", extreme(point->values, FALSE));
-  member_double(json, "highest", extreme(point->values, TRUE));
+  if (point->values->len > 0) {
+    member_double(json, "median", leati_median(point->values));
+    member_double(json, "lowest", extreme(point->values, FALSE));
+    member_double(json, "highest", extreme(point->values, TRUE));
+  }
   member_array(json, "samples", point->values);
   if (point->p50_us->len > 0) {
     member_double(json, "p50_us", leati_median(point->p50_us));

@@ -16,7 +16,7 @@ typedef struct leati_point {
   char *setting; /**< what was set for it, such as "LEAT_LANES=2", or NULL */
   guint threads;
   const char *unit; /**< of the values; constant */
-  GArray *values;   /**< of double */
+  GArray *values;   /**< of double; none: it was not measured, and the facts say why */
   GArray *p50_us;   /**< of double, likewise the next; 0: not taken */
   GArray *p99_us;
   GArray *cpu_us;
@@ -49,6 +49,10 @@ void leati_point_add(leati_point *point, const leati_sample *sample);
 /** Adds the ratio of the last value to @p value.
  * @param base [borrowed: as long as the results] what that is, in words */
 void leati_point_compare(leati_point *point, const char *base, double value);
+
+/** Adds a ratio for the last value.
+ * @param base [borrowed: as long as the results] what it is to, in words */
+void leati_point_add_ratio(leati_point *point, const char *base, double ratio);
 
 /** Median of doubles; the mean of the middle two of an even number; 0 of none. */
 double leati_median(const GArray *values);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/answer.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* The distance of two float32 numbers near 1. */
+#define ULP 0x1p-23
+
+float leati_answer_value(guint input, int64_t index) {
+  guint32 x = (guint32)(index % LEATI_ANSWER_PERIOD) * 2654435761u + (input + 1) * 0x9e3779b9u;
+  x = (x ^ x >> 15) * 0x2c1b3c6du;
+  x ^= x >> 12;
+  return (float)((int)(x & 8191u) - 4096) / 4096.0f;
+}
+
+/* A sum that grows term by term, and what bounds its error. */
+typedef struct sum {
+  double value;
+  double magnitude; /* of all terms */
+  int64_t terms;
+} sum;
+
+static void sum_add(sum *s, double term) {
+  s->value += term;
+  s->magnitude += fabs(term);
+  ++s->terms;
+}
+
+/* n terms, each rounded once, summed in any order, are off by at most n u / (1 - n u) of their magnitude with u = 2^-24
+ * (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1); the 2 covers the denominator and the last store, the
+ * rest partial sums that are flushed to zero. */
+static double sum_bound(const sum *s) {
+  return (double)(s->terms + 2) * ULP / 2 * s->magnitude + (double)(2 * s->terms + 1) * FLT_MIN;
+}
+
+static double answer_matmul(const leati_kernel *kernel, int64_t index, double *bound) {
+  const int64_t m = kernel->size[1], n = kernel->size[2], k = kernel->size[3];
+  const int64_t column = index % n, row = index / n; /* the row of all batches */
+  const int64_t batch = row / m;
+  sum s = {0};
+  for (int64_t i = 0; i < k; ++i) {
+    sum_add(&s,
+            (double)leati_answer_value(0, row * k + i) * (double)leati_answer_value(1, (batch * k + i) * n + column));
+  }
+  *bound = sum_bound(&s);
+  return s.value;
+}
+
+/* Algorithms that transform, such as Winograd's with tiles of 4 x 4, lose some more digits, but what n roundings may
+ * add up to at worst leaves room for the factor of about 10 that they are known for, from some hundred terms on; for
+ * fewer nobody uses them. */
+static double answer_conv(const leati_kernel *kernel, const leati_kernel_form *form, int64_t index, double *bound) {
+  const int64_t in = kernel->size[1], features = kernel->size[2], side = kernel->size[3], extent = kernel->size[4],
+                stride = kernel->size[5], pad = kernel->size[6], groups = kernel->size[7];
+  const int64_t end = form->output.dims[3], x = index % end, y = index / end % end,
+                feature = index / (end * end) % features, batch = index / (end * end * features);
+  const int64_t channels = in / groups, first = feature / (features / groups) * channels;
+  sum s = {0};
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t ky = 0; ky < extent; ++ky) {
+      for (int64_t kx = 0; kx < extent; ++kx) {
+        const int64_t row = y * stride + ky - pad, column = x * stride + kx - pad;
+        if (row >= 0 && row < side && column >= 0 && column < side) {
+          sum_add(&s, (double)leati_answer_value(0, ((batch * in + first + c) * side + row) * side + column) *
+                          (double)leati_answer_value(1, ((feature * channels + c) * extent + ky) * extent + kx));
+        }
+      }
+    }
+  }
+  *bound = sum_bound(&s);
+  return s.value;
+}
+
+/* The values are at most 1, so exp(x - max) has an argument of at most 2 that is rounded once. Vulkan's exp() is off by
+ * 3 + 2 |x| ULP, its division by 2.5; the error of a sum of positive terms is relative. */
+static double answer_softmax(const leati_kernel *kernel, int64_t index, double *bound) {
+  const int64_t columns = kernel->size[1], start = index / columns * columns;
+  sum s = {0};
+  for (int64_t i = 0; i < columns; ++i) {
+    sum_add(&s, exp((double)leati_answer_value(0, start + i)));
+  }
+  const double value = exp((double)leati_answer_value(0, index)) / s.value;
+  const double power = (3 + 2 * 2.0 + 2) * ULP;
+  *bound = value * (2 * power + (double)(columns + 2) * ULP / 2 + 3 * ULP) + FLT_MIN;
+  return value;
+}
+
+/* scale (x - mean) / sqrt(variance + epsilon) + bias. The mean and the mean of squares are sums of n terms of
+ * magnitude at most 1; an error e of the variance v changes the root by e / (2 v) of itself. inversesqrt() is off by 2
+ * ULP, and there are four roundings more. */
+static double answer_layer_norm(const leati_kernel *kernel, int64_t index, double *bound) {
+  const int64_t columns = kernel->size[1], start = index / columns * columns, column = index - start;
+  const double epsilon = (double)1e-5f, count = (double)columns, off = (count + 4) * ULP / 2;
+  sum first = {0}, second = {0};
+  for (int64_t i = 0; i < columns; ++i) {
+    sum_add(&first, (double)leati_answer_value(0, start + i));
+  }
+  const double mean = first.value / count;
+  for (int64_t i = 0; i < columns; ++i) {
+    const double d = (double)leati_answer_value(0, start + i) - mean;
+    sum_add(&second, d * d);
+  }
+  const double variance = second.value / count + epsilon;
+  const double scale = (double)leati_answer_value(1, column), shift = (double)leati_answer_value(2, column);
+  const double factor = scale / sqrt(variance), normal = factor * ((double)leati_answer_value(0, index) - mean);
+  /* Of the mean, and of the variance as a mean of squares from which the square of the mean is taken. */
+  const double mean_off = off, variance_off = off + 2 * mean_off;
+  *bound = fabs(factor) * mean_off + fabs(normal) * variance_off / (2 * variance) +
+           6 * ULP * (fabs(normal) + fabs(shift)) + FLT_MIN;
+  return normal + shift;
+}
+
+static double answer_sum(const leati_kernel *kernel, int64_t index, double *bound) {
+  const int64_t columns = kernel->size[1];
+  sum s = {0};
+  for (int64_t i = 0; i < columns; ++i) {
+    sum_add(&s, (double)leati_answer_value(0, index * columns + i));
+  }
+  *bound = sum_bound(&s);
+  return s.value;
+}
+
+/* Vulkan has no erf(): 2^-18 is what the formula 7.1.26 of Abramowitz and Stegun and its roundings may be off by. Gelu
+ * multiplies by x / 2 and rounds three times more. Relu and Identity are exact. */
+static double answer_unary(const leati_kernel *kernel, int64_t index, double *bound) {
+  const double x = (double)leati_answer_value(0, index);
+  *bound = 0;
+  if (strcmp(kernel->op, "Relu") == 0) {
+    return fmax(x, 0);
+  }
+  if (strcmp(kernel->op, "Erf") == 0) {
+    *bound = 0x1p-18;
+    return erf(x);
+  }
+  if (strcmp(kernel->op, "Gelu") == 0) {
+    *bound = fabs(x) / 2 * (0x1p-18 + 5 * ULP);
+    return x / 2 * (1 + erf(x / sqrt(2.0)));
+  }
+  return x;
+}
+
+double leati_answer(const leati_kernel *kernel, const leati_kernel_form *form, int64_t index, double *bound) {
+  switch (kernel->family) {
+    case LEATI_KERNEL_MATMUL:
+      return answer_matmul(kernel, index, bound);
+    case LEATI_KERNEL_CONV:
+      return answer_conv(kernel, form, index, bound);
+    case LEATI_KERNEL_SOFTMAX:
+      return answer_softmax(kernel, index, bound);
+    case LEATI_KERNEL_LAYER_NORM:
+      return answer_layer_norm(kernel, index, bound);
+    case LEATI_KERNEL_SUM:
+      return answer_sum(kernel, index, bound);
+    case LEATI_KERNEL_TRANSPOSE:
+      *bound = 0;
+      return (double)leati_answer_value(0, index % kernel->size[0] * kernel->size[1] + index / kernel->size[0]);
+    case LEATI_KERNEL_UNARY:
+      break;
+  }
+  return answer_unary(kernel, index, bound);
+}

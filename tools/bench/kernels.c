@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/kernels.h"
+
+#include "fault.h"
+
+#define F32 \
+  { kDLFloat, 32, 1 }
+
+/* Products of matrices repeat with the same inputs, because values that go round grow or vanish. A product of few rows
+ * reads the whole second matrix for little arithmetic, so that memory bounds it. */
+#define PRODUCT(name, kind, batch, m, n, k)                                                    \
+  {                                                                                            \
+    name, "MatMul", 13, F32, LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      batch, m, n, k                                                                           \
+    }                                                                                          \
+  }
+#define MATMUL(group, kind, m, n, k) PRODUCT(#group "-matmul-" #m "x" #n "x" #k, kind, 1, m, n, k)
+#define BATCHED(b, m, n, k) PRODUCT("model-matmul-" #b "x" #m "x" #n "x" #k, COMPUTE, b, m, n, k)
+
+/* The name says batch, channels in and out, side, kernel and stride. */
+#define CONV_OF(name, kind, batch, in, out, side, kernel, stride, pad, groups)             \
+  {                                                                                        \
+    name, "Conv", 11, F32, LEATI_KERNEL_CONV, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      batch, in, out, side, kernel, stride, pad, groups                                    \
+    }                                                                                      \
+  }
+#define CONV(group, batch, in, out, side, kernel, stride, pad)                                                         \
+  CONV_OF(#group "-conv-b" #batch "-" #in "to" #out "-" #side "-k" #kernel "s" #stride, COMPUTE, batch, in, out, side, \
+          kernel, stride, pad, 1)
+#define DEPTHWISE(channels, side, kernel, stride, pad)                                                          \
+  CONV_OF("model-depthwise-" #channels "-" #side "-k" #kernel "s" #stride, MEMORY, 1, channels, channels, side, \
+          kernel, stride, pad, channels)
+
+#define LINES(group, name, op, since_version, family, link, rows, columns)                                      \
+  {                                                                                                             \
+#group "-" name "-" #rows "x" #columns, op, since_version, F32, LEATI_KERNEL_##family, LEATI_KERNEL_MEMORY, \
+        LEATI_KERNEL_##link, {                                                                                  \
+      rows, columns                                                                                             \
+    }                                                                                                           \
+  }
+#define SOFTMAX(group, rows, columns) LINES(group, "softmax", "Softmax", 13, SOFTMAX, READ, rows, columns)
+#define LAYER_NORM(group, rows, columns) \
+  LINES(group, "layernorm", "LayerNormalization", 17, LAYER_NORM, READ, rows, columns)
+#define RELU(group, rows, columns) LINES(group, "relu", "Relu", 14, UNARY, READ, rows, columns)
+#define ERF(group, rows, columns) LINES(group, "erf", "Erf", 13, UNARY, READ, rows, columns)
+/* Gelu halves what is small, until nothing is left. */
+#define GELU(group, rows, columns) LINES(group, "gelu", "Gelu", 20, UNARY, REWRITE, rows, columns)
+#define COPY(group, rows, columns) LINES(group, "copy", "Identity", 14, UNARY, READ, rows, columns)
+#define SUM(group, rows, columns) LINES(group, "sum", "ReduceSum", 11, SUM, REWRITE, rows, columns)
+#define TRANSPOSE(group, side) LINES(group, "transpose", "Transpose", 13, TRANSPOSE, READ, side, side)
+
+const leati_kernel leati_kernels[] = {
+    MATMUL(large, COMPUTE, 512, 512, 512),
+    MATMUL(large, COMPUTE, 1024, 1024, 1024),
+    MATMUL(large, COMPUTE, 2048, 2048, 2048),
+    MATMUL(large, COMPUTE, 4096, 4096, 4096),
+    MATMUL(large, COMPUTE, 8192, 8192, 8192),
+    MATMUL(large, COMPUTE, 512, 4096, 4096),
+    MATMUL(model, COMPUTE, 64, 384, 384),
+    MATMUL(model, COMPUTE, 64, 1536, 384),
+    MATMUL(model, COMPUTE, 64, 384, 1536),
+    MATMUL(model, COMPUTE, 197, 384, 384),
+    MATMUL(model, COMPUTE, 197, 1536, 384),
+    MATMUL(model, COMPUTE, 197, 384, 1536),
+    MATMUL(model, COMPUTE, 64, 50257, 384),
+    MATMUL(model, MEMORY, 1, 1000, 1024),
+    MATMUL(model, MEMORY, 1, 4096, 4096),
+    MATMUL(model, MEMORY, 8, 4096, 4096),
+    MATMUL(model, MEMORY, 1, 16384, 4096),
+    MATMUL(model, MEMORY, 2, 16384, 4096),
+    MATMUL(model, MEMORY, 4, 16384, 4096),
+    MATMUL(model, MEMORY, 8, 16384, 4096),
+    BATCHED(12, 64, 64, 32),
+    BATCHED(12, 64, 32, 64),
+    BATCHED(6, 197, 197, 64),
+    BATCHED(6, 197, 64, 197),
+    BATCHED(128, 512, 512, 64),
+    CONV(model, 1, 3, 64, 224, 7, 2, 3),
+    CONV(model, 1, 3, 16, 224, 3, 2, 1),
+    CONV(model, 1, 64, 64, 56, 3, 1, 1),
+    CONV(model, 1, 128, 128, 28, 3, 1, 1),
+    CONV(model, 1, 256, 256, 14, 3, 1, 1),
+    CONV(model, 1, 512, 512, 7, 3, 1, 1),
+    CONV(model, 1, 64, 128, 56, 3, 2, 1),
+    CONV(model, 1, 96, 576, 14, 1, 1, 0),
+    CONV(model, 1, 576, 96, 7, 1, 1, 0),
+    CONV(model, 1, 3, 384, 224, 16, 16, 0),
+    CONV(large, 32, 256, 256, 56, 3, 1, 1),
+    DEPTHWISE(240, 14, 5, 1, 2),
+    DEPTHWISE(88, 28, 3, 1, 1),
+    DEPTHWISE(576, 7, 5, 1, 2),
+    COPY(large, 65536, 4096),
+    SOFTMAX(large, 65536, 4096),
+    GELU(large, 65536, 4096),
+    RELU(large, 65536, 4096),
+    ERF(large, 65536, 4096),
+    SUM(large, 65536, 4096),
+    LAYER_NORM(large, 65536, 4096),
+    LAYER_NORM(large, 4096, 1024),
+    TRANSPOSE(large, 4096),
+    TRANSPOSE(large, 16384),
+    SOFTMAX(small, 768, 64),
+    SOFTMAX(small, 1182, 197),
+    LAYER_NORM(small, 64, 384),
+    LAYER_NORM(small, 197, 384),
+    RELU(small, 64, 384),
+    GELU(small, 64, 1536),
+    ERF(small, 64, 1536),
+    COPY(small, 64, 384),
+    SUM(small, 64, 384),
+    TRANSPOSE(small, 512),
+};
+
+const guint leati_kernel_count = G_N_ELEMENTS(leati_kernels);
+
+/* ---- A row in full ----------------------------------------------------------------------------------------------- */
+
+int64_t leati_kernel_elements(const leati_kernel_shape *shape) {
+  int64_t count = 1;
+  for (int32_t i = 0; i < shape->rank; ++i) {
+    count *= shape->dims[i];
+  }
+  return count;
+}
+
+static leati_kernel_shape matrix(int64_t rows, int64_t columns) {
+  return (leati_kernel_shape){2, {rows, columns}};
+}
+
+static void expand_matmul(const int64_t *size, leati_kernel_form *out) {
+  const int64_t batch = size[0], m = size[1], n = size[2], k = size[3];
+  const gboolean plain = batch == 1;
+  out->input_count = 2;
+  out->inputs[0] = plain ? matrix(m, k) : (leati_kernel_shape){3, {batch, m, k}};
+  out->inputs[1] = plain ? matrix(k, n) : (leati_kernel_shape){3, {batch, k, n}};
+  out->output = plain ? matrix(m, n) : (leati_kernel_shape){3, {batch, m, n}};
+  out->flops = 2.0 * (double)batch * (double)m * (double)n * (double)k;
+}
+
+static void expand_conv(const int64_t *size, leati_kernel_form *out) {
+  const int64_t batch = size[0], in = size[1], features = size[2], side = size[3], kernel = size[4], stride = size[5],
+                pad = size[6], groups = size[7], end = (side + 2 * pad - kernel) / stride + 1;
+  out->input_count = 2;
+  out->inputs[0] = (leati_kernel_shape){4, {batch, in, side, side}};
+  out->inputs[1] = (leati_kernel_shape){4, {features, in / groups, kernel, kernel}};
+  out->output = (leati_kernel_shape){4, {batch, features, end, end}};
+  out->attribute_count = 3;
+  out->attributes[0] = (leati_kernel_attribute){"strides", 2, {stride, stride}};
+  out->attributes[1] = (leati_kernel_attribute){"pads", 4, {pad, pad, pad, pad}};
+  out->attributes[2] = (leati_kernel_attribute){"group", 0, {groups}};
+  out->flops = 2.0 * (double)leati_kernel_elements(&out->output) * (double)(in / groups * kernel * kernel);
+}
+
+void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
+  const int64_t *size = kernel->size;
+  *out =
+      (leati_kernel_form){.input_count = 1, .inputs = {matrix(size[0], size[1])}, .output = matrix(size[0], size[1])};
+  switch (kernel->family) {
+    case LEATI_KERNEL_MATMUL:
+      expand_matmul(size, out);
+      break;
+    case LEATI_KERNEL_CONV:
+      expand_conv(size, out);
+      break;
+    case LEATI_KERNEL_LAYER_NORM:
+      out->input_count = 3;
+      out->inputs[1] = out->inputs[2] = (leati_kernel_shape){1, {size[1]}};
+      break;
+    case LEATI_KERNEL_SUM:
+      out->output = matrix(size[0], 1);
+      out->attribute_count = 1;
+      out->attributes[0] = (leati_kernel_attribute){"axes", 1, {1}};
+      break;
+    case LEATI_KERNEL_TRANSPOSE:
+      out->output = matrix(size[1], size[0]);
+      break;
+    case LEATI_KERNEL_UNARY:
+    case LEATI_KERNEL_SOFTMAX:
+      break;
+  }
+  double elements = (double)leati_kernel_elements(&out->output);
+  for (guint i = 0; i < out->input_count; ++i) {
+    elements += (double)leati_kernel_elements(&out->inputs[i]);
+  }
+  out->bytes = elements * (kernel->type.bits / 8.0);
+  /* ONNX defines MatMul and Conv as sums of products; an algorithm with fewer operations is counted as if it had all of
+   * them, as is usual. */
+  out->formula = kernel->kind == LEATI_KERNEL_MEMORY ? "bytes of each input, read once, and of the output, written once"
+                 : kernel->family == LEATI_KERNEL_CONV ? "2 x elements of the output x channels of a group x kernel^2"
+                                                       : "2 x batch x m x n x k";
+}
+
+double leati_kernel_work(const leati_kernel *kernel, const leati_kernel_form *form) {
+  return kernel->kind == LEATI_KERNEL_COMPUTE ? form->flops * 1e-12 : form->bytes * 1e-9;
+}
+
+const char *leati_kernel_unit(const leati_kernel *kernel) {
+  return kernel->kind == LEATI_KERNEL_COMPUTE ? "TFLOP/s" : "GB/s";
+}
+
+/* ---- Selection --------------------------------------------------------------------------------------------------- */
+
+GPtrArray *leati_kernels_find(const char *patterns, GError **error) {
+  g_auto(GStrv) parts = g_strsplit(patterns == NULL ? "*" : patterns, ",", -1);
+  g_autoptr(GPtrArray) found = g_ptr_array_new();
+  for (guint i = 0; i < leati_kernel_count; ++i) {
+    for (char **part = parts; *part != NULL; ++part) {
+      if (g_pattern_match_simple(*part, leati_kernels[i].name)) {
+        g_ptr_array_add(found, (gpointer)&leati_kernels[i]);
+        break;
+      }
+    }
+  }
+  for (char **part = parts; *part != NULL; ++part) {
+    gboolean fits = FALSE;
+    for (guint i = 0; i < found->len; ++i) {
+      fits = fits || g_pattern_match_simple(*part, ((const leati_kernel *)g_ptr_array_index(found, i))->name);
+    }
+    if (!fits) {
+      LEATI_FAULT_SET(error, "--rows: no row of \"kernels\" fits \"%s\"; --list lists them", *part);
+      return NULL;
+    }
+  }
+  if (found->len == 0) {
+    LEATI_FAULT_SET(error, "--rows: names no row of \"kernels\"; --list lists them");
+    return NULL;
+  }
+  return g_steal_pointer(&found);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static void add_whole_numbers(JsonBuilder *json, const char *name, const int64_t *values, guint count) {
+  if (name != NULL) {
+    json_builder_set_member_name(json, name);
+  }
+  json_builder_begin_array(json);
+  for (guint i = 0; i < count; ++i) {
+    json_builder_add_int_value(json, values[i]);
+  }
+  json_builder_end_array(json);
+}
+
+static void add_string(JsonBuilder *json, const char *name, const char *value) {
+  json_builder_set_member_name(json, name);
+  json_builder_add_string_value(json, value);
+}
+
+static void add_row(JsonBuilder *json, const leati_kernel *kernel) {
+  leati_kernel_form form;
+  leati_kernel_expand(kernel, &form);
+  g_autofree char *type = g_strdup_printf("float%u", kernel->type.bits);
+  json_builder_begin_object(json);
+  add_string(json, "name", kernel->name);
+  add_string(json, "op", kernel->op);
+  json_builder_set_member_name(json, "since_version");
+  json_builder_add_int_value(json, kernel->since_version);
+  add_string(json, "type", type);
+  json_builder_set_member_name(json, "inputs");
+  json_builder_begin_array(json);
+  for (guint i = 0; i < form.input_count; ++i) {
+    add_whole_numbers(json, NULL, form.inputs[i].dims, (guint)form.inputs[i].rank);
+  }
+  json_builder_end_array(json);
+  add_whole_numbers(json, "output", form.output.dims, (guint)form.output.rank);
+  json_builder_set_member_name(json, "attributes");
+  json_builder_begin_object(json);
+  for (guint i = 0; i < form.attribute_count; ++i) {
+    const leati_kernel_attribute *a = &form.attributes[i];
+    if (a->count > 0) {
+      add_whole_numbers(json, a->name, a->values, a->count);
+    } else {
+      json_builder_set_member_name(json, a->name);
+      json_builder_add_int_value(json, a->values[0]);
+    }
+  }
+  json_builder_end_object(json);
+  add_string(json, "link", kernel->link == LEATI_KERNEL_READ ? "read" : "rewrite");
+  add_string(json, "kind", kernel->kind == LEATI_KERNEL_COMPUTE ? "compute" : "memory");
+  json_builder_set_member_name(json, "work");
+  json_builder_add_double_value(json, leati_kernel_work(kernel, &form));
+  add_string(json, "unit", leati_kernel_unit(kernel));
+  add_string(json, "formula", form.formula);
+  json_builder_end_object(json);
+}
+
+char *leati_kernels_json(const GPtrArray *kernels) {
+  g_autoptr(JsonBuilder) json = json_builder_new();
+  json_builder_begin_array(json);
+  for (guint i = 0; i < kernels->len; ++i) {
+    add_row(json, g_ptr_array_index(kernels, i));
+  }
+  json_builder_end_array(json);
+  g_autoptr(JsonNode) root = json_builder_get_root(json);
+  return json_to_string(root, TRUE);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/measure_kernels.h"
+
+#include "bench/clock.h"
+#include "bench/exercise.h"
+#include "fault.h"
+
+#define NAME "kernels"
+#define UNIT "us/run"
+/* A row whose single run takes longer would take some seconds in each round. */
+#define RUN_SECONDS_MAX 0.25
+
+/* What the measurement works with. */
+typedef struct kernels {
+  leati_bench *bench;
+  leati_kernel copy; /* as large as it takes to see the speed of memory rather than of submitting */
+  double copy_rate;  /* GB/s; of the round, once that has measured it */
+  double flops_rate; /* of a product of matrices, roughly */
+  gboolean *skipped; /* by number of the row */
+} kernels;
+
+static leati_point *point_of(const kernels *k, const leati_kernel *kernel) {
+  const char *link = kernel->link == LEATI_KERNEL_READ ? "reads the last" : "rewrites";
+  return leati_results_point(&k->bench->results, NAME, kernel->name, link, 1, UNIT);
+}
+
+/* ---- Calibration ------------------------------------------------------------------------------------------------- */
+
+/* What a run takes, once all is compiled: the second. */
+static gboolean time_of(const kernels *k, const leati_kernel *kernel, double *seconds, GError **error) {
+  g_autofree char *why = NULL;
+  leati_exercise *e = leati_exercise_begin(&k->bench->rig, kernel, &why, error);
+  if (e == NULL && why != NULL) {
+    LEATI_FAULT_SET(error, "%s: %s", kernel->name, why);
+  }
+  const gboolean well = e != NULL && leati_exercise_once(e, seconds, error) && leati_exercise_once(e, seconds, error);
+  leati_exercise_free(e);
+  return well;
+}
+
+/* Finds a size with which a copy takes a while, and about how fast the device copies and multiplies. */
+static gboolean calibrate(kernels *k, GError **error) {
+  leati_kernel_form form;
+  double seconds = 0;
+  k->copy = (leati_kernel){.name = "device copy",
+                           .op = "Identity",
+                           .since_version = 14,
+                           .type = {kDLFloat, 32, 1},
+                           .family = LEATI_KERNEL_UNARY,
+                           .kind = LEATI_KERNEL_MEMORY,
+                           .link = LEATI_KERNEL_READ,
+                           .size = {256, 1024}};
+  for (; k->copy.size[0] < 262144; k->copy.size[0] *= 2) {
+    if (!time_of(k, &k->copy, &seconds, error)) {
+      return FALSE;
+    }
+    if (seconds > 400e-6) {
+      break;
+    }
+  }
+  leati_kernel_expand(&k->copy, &form);
+  k->copy_rate = leati_kernel_work(&k->copy, &form) / seconds;
+  leati_kernel product = {.name = "a product of matrices",
+                          .op = "MatMul",
+                          .since_version = 13,
+                          .type = {kDLFloat, 32, 1},
+                          .family = LEATI_KERNEL_MATMUL,
+                          .kind = LEATI_KERNEL_COMPUTE,
+                          .link = LEATI_KERNEL_REWRITE,
+                          .size = {1, 64, 64, 64}};
+  for (seconds = 0; seconds < 1e-3 && product.size[1] < 2048;) {
+    product.size[1] = product.size[2] = product.size[3] = 2 * product.size[1];
+    if (!time_of(k, &product, &seconds, error)) {
+      return FALSE;
+    }
+  }
+  leati_kernel_expand(&product, &form);
+  k->flops_rate = form.flops / seconds;
+  return TRUE;
+}
+
+/* Whether a run of this row takes too long on this device, as far as one can tell before; the reason then. */
+static char *too_long(const kernels *k, const leati_kernel *kernel) {
+  leati_kernel_form form;
+  leati_kernel_expand(kernel, &form);
+  const double seconds = MAX(form.flops / k->flops_rate, form.bytes * 1e-9 / k->copy_rate);
+  return seconds <= RUN_SECONDS_MAX ? NULL : g_strdup_printf("a run would take about %.2g s here", seconds);
+}
+
+/* ---- A row ------------------------------------------------------------------------------------------------------- */
+
+/* Reads the clock while the device stays as busy as it was. A reading that fails is told, and the row goes on. */
+static gboolean read_clock(const kernels *k, leati_exercise *e, leati_point *point, GError **error) {
+  g_autoptr(GError) fault = NULL;
+  double mhz;
+  leati_clock *clock = leati_clock_start(k->bench->clock_command, &fault);
+  gboolean well = TRUE;
+  while (well && clock != NULL && !leati_clock_ready(clock)) {
+    well = leati_exercise_step(e, error);
+  }
+  if (clock != NULL && leati_clock_finish(clock, &mhz, &fault)) {
+    if (!json_object_has_member(point->facts, "clock_mhz")) {
+      json_object_set_double_member(point->facts, "clock_mhz", mhz);
+      json_object_set_array_member(point->facts, "clock_mhz_samples", json_array_new());
+    }
+    /* The lowest of all rounds: a row at a low clock tells nothing. */
+    const double lowest = json_object_get_double_member(point->facts, "clock_mhz");
+    json_object_set_double_member(point->facts, "clock_mhz", MIN(lowest, mhz));
+    json_array_add_double_element(json_object_get_array_member(point->facts, "clock_mhz_samples"), mhz);
+  } else {
+    g_printerr("leat-bench: %s: %s\n", point->variant, fault->message);
+    json_object_set_string_member(point->facts, "clock", "not read");
+  }
+  return well;
+}
+
+/* Loads the device with the row, measures, and adds to its point. */
+static gboolean measure_row(kernels *k, const leati_kernel *kernel, leati_exercise *e, leati_exercise_sample *out,
+                            GError **error) {
+  leati_point *point = point_of(k, kernel);
+  leati_kernel_form form;
+  if (!leati_exercise_load(e, k->bench->load, error) || !leati_exercise_measure(e, k->bench->seconds, out, error)) {
+    return FALSE;
+  }
+  leati_point_add_value(point, out->run_us);
+  leati_kernel_expand(kernel, &form);
+  json_object_set_double_member(point->facts, leati_kernel_unit(kernel),
+                                leati_kernel_work(kernel, &form) / (leati_median(point->values) * 1e-6));
+  json_object_set_double_member(point->facts, "host_us", out->host_us);
+  json_object_set_double_member(point->facts, "runs", (double)out->runs);
+  return k->bench->clock_command == NULL || read_clock(k, e, point, error);
+}
+
+/* Measures a row once. Sets *why instead if the device cannot take it, or, as is found the first time, not in
+ * reasonable time. */
+static gboolean run_row(kernels *k, const leati_kernel *kernel, gboolean first, leati_exercise_sample *out, char **why,
+                        GError **error) {
+  double seconds = 0;
+  *why = first ? too_long(k, kernel) : NULL;
+  leati_exercise *e = *why == NULL ? leati_exercise_begin(&k->bench->rig, kernel, why, error) : NULL;
+  if (e == NULL) {
+    return *why != NULL;
+  }
+  gboolean well = !first || (leati_exercise_check(e, error) && leati_exercise_once(e, &seconds, error));
+  if (well && seconds > RUN_SECONDS_MAX) {
+    *why = g_strdup_printf("a run takes %.2g s here", seconds);
+  } else if (well) {
+    well = measure_row(k, kernel, e, out, error);
+  }
+  leati_exercise_free(e);
+  if (!well) {
+    g_prefix_error(error, NAME ", %s: ", kernel->name);
+  }
+  return well;
+}
+
+/* ---- All rows ---------------------------------------------------------------------------------------------------- */
+
+/* One round: the copy, and then the rows in the order given. */
+static gboolean measure_round(kernels *k, const guint *order, gboolean first, GError **error) {
+  const GPtrArray *rows = k->bench->kernels;
+  leati_exercise_sample sample;
+  leati_kernel_form form;
+  g_autofree char *why = NULL;
+  if (!run_row(k, &k->copy, first, &sample, &why, error)) {
+    return FALSE;
+  }
+  if (why != NULL) {
+    LEATI_FAULT_SET(error, NAME ": the device's copy speed cannot be measured: %s", why);
+    return FALSE;
+  }
+  leati_kernel_expand(&k->copy, &form);
+  k->copy_rate = leati_kernel_work(&k->copy, &form) / (sample.run_us * 1e-6);
+  for (guint i = 0; i < rows->len; ++i) {
+    const leati_kernel *kernel = g_ptr_array_index(rows, order[i]);
+    g_autofree char *reason = NULL;
+    if (k->skipped[order[i]]) {
+      continue;
+    }
+    if (!run_row(k, kernel, first, &sample, &reason, error)) {
+      return FALSE;
+    }
+    leati_point *point = point_of(k, kernel);
+    if (reason != NULL) {
+      k->skipped[order[i]] = TRUE;
+      json_object_set_string_member(point->facts, "skipped", reason);
+    } else if (kernel->kind == LEATI_KERNEL_MEMORY) {
+      leati_kernel_expand(kernel, &form);
+      leati_point_add_ratio(point, k->copy.name,
+                            leati_kernel_work(kernel, &form) / (sample.run_us * 1e-6) / k->copy_rate);
+    }
+  }
+  return TRUE;
+}
+
+static void shuffle(GRand *random, guint *order, guint count) {
+  for (guint i = count; i > 1; --i) {
+    const guint other = (guint)g_rand_int_range(random, 0, (gint32)i), kept = order[i - 1];
+    order[i - 1] = order[other];
+    order[other] = kept;
+  }
+}
+
+/* A command that does not work is told before minutes have passed. */
+static gboolean try_clock(const leati_bench *b, GError **error) {
+  double mhz;
+  leati_clock *clock = b->clock_command == NULL ? NULL : leati_clock_start(b->clock_command, error);
+  return b->clock_command == NULL || (clock != NULL && leati_clock_finish(clock, &mhz, error));
+}
+
+gboolean leati_measure_kernels(leati_bench *b, GError **error) {
+  kernels k = {.bench = b};
+  const guint count = b->kernels->len;
+  if (!try_clock(b, error) || !calibrate(&k, error)) {
+    return FALSE;
+  }
+  g_print(NAME ": rows in an order of seed %" G_GINT64_FORMAT ", each after %g s of load by itself\n", b->seed,
+          b->load);
+  /* The tables have the rows in order, whatever the order in which they are measured. */
+  (void)point_of(&k, &k.copy);
+  g_autofree guint *order = g_new(guint, count);
+  for (guint i = 0; i < count; ++i) {
+    order[i] = i;
+    (void)point_of(&k, g_ptr_array_index(b->kernels, i));
+  }
+  k.skipped = g_new0(gboolean, count);
+  GRand *random = g_rand_new_with_seed((guint32)b->seed);
+  gboolean well = TRUE;
+  for (gint64 r = 0; well && r < b->repeat; ++r) {
+    shuffle(random, order, count);
+    well = measure_round(&k, order, r == 0, error);
+  }
+  g_rand_free(random);
+  g_free(k.skipped);
+  return well;
+}
