@@ -107,6 +107,15 @@ ran 2 'is not from 1 to 64' "$python" -B "$bench/peers.py" --threads 1,65
 ran 2 'a number twice' "$python" -B "$bench/peers.py" --threads 2,2
 ran 2 'there is no "chain"' "$python" -B "$bench/peers.py" --only op,chain
 ran 2 'is not a number' "$python" -B "$bench/peers.py" --seconds soon
+ran 2 'kernels needs --rows FILE' "$python" -B "$bench/peers.py" --only kernels
+ran 2 'No such file' "$python" -B "$bench/peers.py" --only kernels --rows "$work/none.json"
+printf '[{"name": "x"}]\n' >"$work/norows.json"
+ran 2 'has no rows' "$python" -B "$bench/peers.py" --only kernels --rows "$work/norows.json"
+sed 's/"MatMul"/"MadMul"/' "$work/rows.json" >"$work/unknown.json"
+ran 2 'needs MadMul, which peers.py cannot do' "$python" -B "$bench/peers.py" --only kernels --rows "$work/unknown.json"
+# Every operator of the table is one that PyTorch can be asked for.
+ran 0 'all known' "$python" -B -c 'import sys; sys.path.insert(0, sys.argv[1]); import peer_kernels
+assert peer_kernels.read_rows(sys.argv[2]); print("all known")' "$bench" "$work/rows.json"
 ran 0 '--repeat' "$python" -B "$bench/peers.py" --help
 printf '{"points": []}\n' >"$work/nameless.json"
 printf 'points\n' >"$work/text.json"

@@ -1,23 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""PyTorch CUDA doing what leat-bench's "op" and "linear" do, from threads of one process, each with its own stream.
+"""PyTorch CUDA doing what leat-bench's "op" and "linear" do, from threads of one process, each with its own stream;
+and the rows of its "kernels", eager and in a CUDA graph.
 
 Usage: peers.py [--only op,linear] [--threads 1,2,8] [--seconds S] [--repeat N] > FILE
+       leat-bench --list-rows > rows.json
+       peers.py --only kernels --rows rows.json [--clock-command CMD] [--seconds S] [--warmup S] [--seed N] > FILE
 
-Prints a JSON object on a line for each number of threads, in the form of leat-bench --json, so that plot.py puts both
-into one picture. Every thread's results are checked at its end. Exit status: 0 all right, 1 a wrong result or a
-failure, 2 bad use, or no PyTorch with CUDA.
+Prints a JSON object on a line for each number of threads, and one for "kernels", in the form of leat-bench --json, so
+that plot.py puts both into one picture. Every thread's results are checked at its end, those of kernels before they are
+measured. Exit status: 0 all right, 1 a wrong result or a failure, 2 bad use, or no PyTorch with CUDA.
 """
 import argparse
 import datetime
 import json
+import random
 import statistics
 import sys
 import threading
 import time
 
+import peer_kernels
+
 THREADS = '1,2,4,8,12,16,31'
-WORK = ('op', 'linear')
+WORK = ('op', 'linear', 'kernels')
+TEAMS = WORK[:2]
 
 
 def whole(low, high):
@@ -59,12 +66,26 @@ def duration(text):
 
 def arguments(argv=None):
     parser = argparse.ArgumentParser(description='PyTorch CUDA beside leat-bench, from the same numbers of threads.')
-    parser.add_argument('--only', type=names_list, default=list(WORK), metavar='NAME[,NAME]', help='op, linear')
+    parser.add_argument('--only', type=names_list, default=list(TEAMS), metavar='NAME[,NAME]',
+                        help='op, linear; kernels, if named')
     parser.add_argument('-t', '--threads', type=threads_list, default=threads_list(THREADS), metavar='N[,N...]',
                         help=f'numbers of threads ({THREADS})')
     parser.add_argument('-s', '--seconds', type=duration, default=0.3, metavar='S', help='for each point and round')
     parser.add_argument('-r', '--repeat', type=whole(1, 1000), default=5, metavar='N', help='rounds (5)')
-    return parser.parse_args(argv)
+    parser.add_argument('--rows', metavar='FILE', help='rows of kernels, as leat-bench --list-rows prints them')
+    parser.add_argument('--warmup', type=duration, default=0.5, metavar='S', help='load before each row (0.5)')
+    parser.add_argument('--seed', type=whole(0, 2 ** 32 - 1), default=random.randrange(2 ** 32), metavar='N',
+                        help='order of the rows (drawn, and written down)')
+    parser.add_argument('--clock-command', metavar='CMD', help='prints the clock in MHz, run beside each row')
+    args = parser.parse_args(argv)
+    if 'kernels' in args.only:
+        if args.rows is None:
+            parser.error('kernels needs --rows FILE, which leat-bench --list-rows prints')
+        try:
+            args.rows = peer_kernels.read_rows(args.rows)
+        except ValueError as error:
+            parser.error(f'--rows: {error}')
+    return args
 
 
 class Worker(threading.Thread):
@@ -220,6 +241,27 @@ LINES = {
 }
 
 
+def measure_teams(torch, args, threads):
+    """Points of what teams of threads do. RuntimeError: one failed, or a result was wrong."""
+    samples = {}
+    for _ in range(args.repeat):
+        for name in args.only:
+            for variant, make in LINES.get(name, ()):
+                try:
+                    taken = sample(torch, make, threads, args.seconds)
+                except RuntimeError as error:
+                    raise RuntimeError(f'{variant}, {threads} threads: {error}') from None
+                samples.setdefault((name, variant), []).append(taken)
+    return [point(name, variant, threads, taken) for (name, variant), taken in samples.items()]
+
+
+def report(torch, points, options):
+    device = {'name': torch.cuda.get_device_name(), 'driver': f'PyTorch {torch.__version__}, CUDA {torch.version.cuda}'}
+    date = datetime.datetime.now(datetime.timezone.utc).isoformat()
+    print(json.dumps({'tool': 'peers.py', 'date': date, 'device': device, 'options': options, 'points': points}),
+          flush=True)
+
+
 def main():
     args = arguments()
     try:
@@ -231,21 +273,17 @@ def main():
         print('peers.py: this PyTorch finds no CUDA device', file=sys.stderr)
         return 2
     torch.backends.cuda.matmul.allow_tf32 = False
-    device = {'name': torch.cuda.get_device_name(), 'driver': f'PyTorch {torch.__version__}, CUDA {torch.version.cuda}'}
-    for threads in args.threads:
-        samples = {}
-        for _ in range(args.repeat):
-            for name in args.only:
-                for variant, make in LINES[name]:
-                    try:
-                        taken = sample(torch, make, threads, args.seconds)
-                    except RuntimeError as error:
-                        print(f'peers.py: {variant}, {threads} threads: {error}', file=sys.stderr)
-                        return 1
-                    samples.setdefault((name, variant), []).append(taken)
-        date = datetime.datetime.now(datetime.timezone.utc).isoformat()
-        points = [point(name, variant, threads, taken) for (name, variant), taken in samples.items()]
-        print(json.dumps({'tool': 'peers.py', 'date': date, 'device': device, 'points': points}), flush=True)
+    options = {'seconds': args.seconds, 'repeat': args.repeat}
+    try:
+        if set(args.only) & set(TEAMS):
+            for threads in args.threads:
+                report(torch, measure_teams(torch, args, threads), options)
+        if 'kernels' in args.only:
+            options.update(load=args.warmup, seed=args.seed)
+            report(torch, peer_kernels.measure(torch, args.rows, args), options)
+    except (RuntimeError, ValueError) as error:
+        print(f'peers.py: {error}', file=sys.stderr)
+        return 1
     return 0
 
 

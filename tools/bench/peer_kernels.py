@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rows of leat-bench's "kernels" in PyTorch with CUDA: eager, and as a CUDA graph of dependent runs.
+
+The rows are those that leat-bench --list-rows prints; there is no second table. Measured as leat-bench does it: the
+device is kept busy with the row before its window, lists of runs are under way all the time, the order is drawn anew in
+each round, and a command tells the clock while the row goes on.
+"""
+import json
+import random
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+
+DEVICE = 'cuda'
+LISTS = 4
+LIST_SECONDS = 250e-6
+LENGTH_MAX = 128
+PATIENCE = 10.0
+WAYS = ('CUDA graph', 'eager')
+COPY = {'name': 'device copy', 'op': 'Identity', 'type': 'float32', 'inputs': [[65536, 4096]], 'output': [65536, 4096],
+        'attributes': {}, 'link': 'read', 'kind': 'memory', 'work': 2 * 65536 * 4096 * 4e-9, 'unit': 'GB/s'}
+
+
+def conv(torch, row):
+    # Equal pads on all sides, as all rows have them.
+    a = row['attributes']
+    return lambda x, w: torch.nn.functional.conv2d(x, w, None, a['strides'], a['pads'][:2], 1, a['group'])
+
+
+OPERATORS = {
+    'Conv': conv,
+    'Erf': lambda torch, row: torch.erf,
+    'Gelu': lambda torch, row: torch.nn.functional.gelu,
+    'Identity': lambda torch, row: torch.clone,
+    'LayerNormalization': lambda torch, row: lambda x, w, b: torch.nn.functional.layer_norm(x, x.shape[-1:], w, b),
+    'MatMul': lambda torch, row: torch.matmul,
+    'ReduceSum': lambda torch, row: lambda x: torch.sum(x, row['attributes']['axes'], keepdim=True),
+    'Relu': lambda torch, row: torch.relu,
+    'Softmax': lambda torch, row: lambda x: torch.softmax(x, -1),
+    'Transpose': lambda torch, row: lambda x: x.t().contiguous(),
+}
+EXACT = ('Identity', 'Relu', 'Transpose')
+
+
+def read_rows(path):
+    """The rows of a file. ValueError says what is wrong with it."""
+    try:
+        with open(path, encoding='utf-8') as file:
+            rows = json.load(file)
+    except OSError as error:
+        raise ValueError(f'{path}: {error.strerror}') from None
+    except ValueError:
+        raise ValueError(f'{path} is not JSON; leat-bench --list-rows prints what is wanted') from None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and set(COPY) <= set(row) for row in rows):
+        raise ValueError(f'{path} has no rows; leat-bench --list-rows prints what is wanted')
+    for row in rows:
+        if row['op'] not in OPERATORS:
+            raise ValueError(f'{path}: {row["name"]} needs {row["op"]}, which peers.py cannot do')
+    return rows
+
+
+def wrong(torch, row, operator, inputs):
+    """What is wrong with the result, or None. Held against the same in double precision.
+
+    A sum of n terms is off by (n + 2) 2^-24 of its magnitude, in whatever order it is made. Softmax and layer norm
+    carry errors of such sums and of a few functions on, each at most four times; functions of one number are off by
+    some ULP.
+    """
+    got = operator(*inputs).double()
+    wide = [x.double() for x in inputs]
+    wanted = operator(*wide)
+    unit = 2.0 ** -24
+    if row['op'] in EXACT:
+        bound = torch.zeros_like(wanted)
+    elif row['op'] in ('MatMul', 'Conv', 'ReduceSum'):
+        shape = row['inputs'][-1]
+        terms = row['inputs'][0][-1] if row['op'] != 'Conv' else shape[1] * shape[2] * shape[3]
+        bound = (terms + 2) * unit * operator(*(x.abs() for x in wide))
+    elif row['op'] == 'Softmax':
+        bound = 4 * (row['inputs'][0][-1] + 64) * unit * wanted
+    elif row['op'] == 'LayerNormalization':
+        bound = 4 * (row['inputs'][0][-1] + 64) * unit * (1 + wanted.abs())
+    else:
+        bound = torch.full_like(wanted, 64 * unit)
+    # NaN is wrong too.
+    if not bool(((got - wanted).abs() <= bound).all()):
+        return f'wrong result, off by {(got - wanted).abs().max().item():g} at most'
+    return None
+
+
+class Exercise:
+    """A row in one of the two ways: lists of runs, each run after the one before it."""
+
+    def __init__(self, torch, row, way):
+        self.torch, self.row, self.way = torch, row, way
+        self.operator = OPERATORS[row['op']](torch, row)
+        dtype = getattr(torch, row['type'])
+        torch.manual_seed(0)
+        self.inputs = [torch.rand(shape, device=DEVICE).mul_(2).sub_(1).to(dtype) for shape in row['inputs']]
+        self.length, self.graph = 1, None
+        self.events, self.next = [torch.cuda.Event() for _ in range(LISTS)], 0
+
+    def check(self):
+        return wrong(self.torch, self.row, self.operator, self.inputs)
+
+    def chain(self):
+        first, rest = self.inputs[0], self.inputs[1:]
+        for _ in range(self.length):
+            result = self.operator(first, *rest)
+            if self.row['link'] == 'read':
+                first = result
+
+    def capture(self):
+        """Makes the graph for lists of the length that is set."""
+        self.torch.cuda.synchronize()
+        self.graph = self.torch.cuda.CUDAGraph()
+        with self.torch.cuda.graph(self.graph):
+            self.chain()
+
+    def begin(self):
+        # Libraries choose their kernels at the first call, which cannot be captured.
+        self.chain()
+        if self.way == 'CUDA graph':
+            self.capture()
+
+    def wait(self):
+        self.events[self.next].synchronize()
+
+    def put(self):
+        if self.graph is not None:
+            self.graph.replay()
+        else:
+            self.chain()
+        self.events[self.next].record()
+        self.next = (self.next + 1) % LISTS
+
+    def step(self):
+        self.wait()
+        self.put()
+
+    def measure(self, seconds):
+        """Seconds of a run, and runs, from the end of a list to the end of a later one."""
+        self.wait()
+        start = end = time.perf_counter()
+        runs = 0
+        while end - start < seconds or runs == 0:
+            self.put()
+            self.wait()
+            end = time.perf_counter()
+            runs += self.length
+        self.put()
+        return (end - start) / runs, runs
+
+    def load(self, seconds):
+        until = time.perf_counter() + seconds
+        for _ in range(LISTS):
+            self.step()
+        while True:
+            length = max(1, min(LENGTH_MAX, int(LIST_SECONDS / self.measure(seconds / 4)[0])))
+            if length != self.length:
+                self.length = length
+                if self.graph is not None:
+                    self.capture()
+                for _ in range(LISTS):
+                    self.step()
+            if time.perf_counter() >= until:
+                return
+
+
+def clock_mhz(command, meanwhile):
+    """What the command says, while `meanwhile` is called over and over. ValueError: it did not work."""
+    try:
+        process = subprocess.Popen(shlex.split(command), stdout=subprocess.PIPE, text=True)
+    except (OSError, ValueError, IndexError) as error:
+        raise ValueError(f'--clock-command: {command!r}: {error}') from None
+    until = time.monotonic() + PATIENCE
+    with process:
+        while process.poll() is None:
+            if time.monotonic() > until:
+                process.kill()
+                raise ValueError(f'--clock-command: {command!r} did not end within {PATIENCE:g} seconds')
+            meanwhile()
+        line = process.stdout.readline().strip()
+    if process.returncode != 0:
+        raise ValueError(f'--clock-command: {command!r} failed with status {process.returncode}')
+    try:
+        return float(line)
+    except ValueError:
+        raise ValueError(f'--clock-command: {command!r} printed no number of MHz: {line!r}') from None
+
+
+def new_point(row, way):
+    link = 'reads the last' if row['link'] == 'read' else 'rewrites'
+    return {'measurement': 'kernels', 'variant': row['name'], 'setting': f'PyTorch {way}, {link}', 'threads': 1,
+            'unit': 'us/run', 'samples': [], 'facts': {}}
+
+
+def run_row(torch, row, way, args, point, first):
+    """Adds a sample to the point; gives the row's rate, or None where the device cannot take it."""
+    facts = point['facts']
+    try:
+        exercise = Exercise(torch, row, way)
+        if first:
+            fault = exercise.check()
+            if fault:
+                raise RuntimeError(f'{row["name"]}, {way}: {fault}')
+        exercise.begin()
+        exercise.load(args.warmup)
+        seconds, runs = exercise.measure(args.seconds)
+    except torch.cuda.OutOfMemoryError as error:
+        facts['skipped'] = str(error).splitlines()[0]
+        return None
+    point['samples'].append(seconds * 1e6)
+    facts['runs'] = runs
+    if args.clock_command:
+        try:
+            mhz = clock_mhz(args.clock_command, exercise.step)
+            facts.setdefault('clock_mhz_samples', []).append(mhz)
+            facts['clock_mhz'] = min(facts['clock_mhz_samples'])
+        except ValueError as error:
+            print(f'peers.py: {row["name"]}: {error}', file=sys.stderr)
+            facts['clock'] = 'not read'
+    torch.cuda.synchronize()
+    return row['work'] / seconds
+
+
+def finish(row, point):
+    samples = point['samples']
+    if samples:
+        point.update(median=statistics.median(samples), lowest=min(samples), highest=max(samples))
+        point['facts'][row['unit']] = row['work'] / (point['median'] * 1e-6)
+    if 'ratio_samples' in point:
+        point['ratio'] = statistics.median(point['ratio_samples'])
+    return point
+
+
+def measure(torch, rows, args):
+    """Points in the form of leat-bench --json. RuntimeError: a result was wrong. ValueError: the clock's command."""
+    torch.backends.cudnn.allow_tf32 = False
+    # PyTorch at its best: cuDNN tries its algorithms on each shape.
+    torch.backends.cudnn.benchmark = True
+    if args.clock_command:
+        clock_mhz(args.clock_command, lambda: time.sleep(0.001))
+    points = {(row['name'], way): new_point(row, way) for row in [COPY, *rows] for way in WAYS}
+    order = [(row, way) for row in rows for way in WAYS]
+    draw = random.Random(args.seed)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream), torch.inference_mode():
+        for number in range(args.repeat):
+            draw.shuffle(order)
+            copied = {}
+            for row, way in [*((COPY, way) for way in WAYS), *order]:
+                point = points[row['name'], way]
+                rate = run_row(torch, row, way, args, point, number == 0)
+                torch.cuda.empty_cache()
+                if row is COPY:
+                    copied[way] = rate
+                elif row['kind'] == 'memory' and rate and copied[way]:
+                    point['ratio_to'] = COPY['name']
+                    point.setdefault('ratio_samples', []).append(rate / copied[way])
+    return [finish(row, points[row['name'], way]) for row in [COPY, *rows] for way in WAYS]
