@@ -219,7 +219,9 @@ with open(sys.argv[1], encoding='utf-8') as file:
     found = json.load(file)
 assert found['options']['seed'] == 7 and found['options']['load'] == 0.01
 points = {point['variant']: point for point in found['points']}
-assert next(iter(points)) == 'device copy' and len(points) == len(found['points'])
+assert list(points)[:2] == ['device FMA rate', 'device copy'] and len(points) == len(found['points'])
+fma = points.pop('device FMA rate')
+assert fma['unit'] == 'TFLOP/s' and len(fma['samples']) == 2 and fma['lowest'] > 0, fma
 assert [name for name in points if name.startswith('large')] == ['large-matmul-8192x8192x8192']
 assert {'model-matmul-64x384x384', 'small-relu-64x384', 'small-transpose-512x512'} < set(points)
 for name, point in points.items():
@@ -235,7 +237,7 @@ for name, point in points.items():
         assert facts['GB/s'] > 0
         assert name == 'device copy' or (point['ratio_to'] == 'device copy' and point['ratio'] > 0), point
     else:
-        assert facts['TFLOP/s'] > 0 and 'ratio' not in point, point
+        assert facts['TFLOP/s'] > 0 and point['ratio_to'] == 'device FMA rate' and point['ratio'] > 0, point
 print('as it should be')
 END
 ran 0 'as it should be' "$python" "$work/kernels.py" "$work/kernels.json"

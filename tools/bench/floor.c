@@ -16,6 +16,8 @@
 #define FAMILIES_MAX 16
 #define DEVICES_MAX 32
 #define NUMBERS 256 /* of one command buffer: 4 workgroups of 64 */
+#define ROUNDS 256  /* of arithmetic */
+G_STATIC_ASSERT(LEATI_FLOOR_GROUPS_MIN * 64 == NUMBERS);
 #define NUMBERS_BYTES ((VkDeviceSize)NUMBERS * sizeof(guint32))
 #define SEAT_BYTES (NUMBERS_BYTES * LEATI_FLOOR_DEPTH)
 #define IN_FLIGHT_MAX 2
@@ -110,6 +112,7 @@ struct leati_floor {
   VkShaderModule shader;
   VkPipelineLayout layout;
   VkPipeline pipeline;
+  VkPipeline arithmetic; /* the same shader, with rounds of arithmetic */
   VkSemaphore semaphore; /* of combined submissions */
   /* The value that the last combined submission signals; guarded by the lock of queue 0. */
   uint64_t submitted;
@@ -317,13 +320,20 @@ static gboolean make_objects(leati_floor *f, GError **error) {
       !CALL(CreatePipelineLayout, f->device, &layout, NULL, &f->layout)) {
     return FALSE;
   }
-  const VkComputePipelineCreateInfo pipeline = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                                .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                          .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                          .module = f->shader,
-                                                          .pName = "main"},
-                                                .layout = f->layout};
-  return CALL(CreateComputePipelines, f->device, VK_NULL_HANDLE, 1, &pipeline, NULL, &f->pipeline) &&
+  VkComputePipelineCreateInfo pipeline = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                          .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                    .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                    .module = f->shader,
+                                                    .pName = "main"},
+                                          .layout = f->layout};
+  if (!CALL(CreateComputePipelines, f->device, VK_NULL_HANDLE, 1, &pipeline, NULL, &f->pipeline)) {
+    return FALSE;
+  }
+  const uint32_t constants[] = {ROUNDS, NUMBERS};
+  const VkSpecializationMapEntry entries[] = {{0, 0, sizeof(uint32_t)}, {1, sizeof(uint32_t), sizeof(uint32_t)}};
+  const VkSpecializationInfo special = {G_N_ELEMENTS(entries), entries, sizeof(constants), constants};
+  pipeline.stage.pSpecializationInfo = &special;
+  return CALL(CreateComputePipelines, f->device, VK_NULL_HANDLE, 1, &pipeline, NULL, &f->arithmetic) &&
          make_semaphore(f, &f->semaphore, error);
 }
 
@@ -345,6 +355,7 @@ void leati_floor_close(leati_floor *f) {
     (void)f->DeviceWaitIdle(f->device);
     f->DestroySemaphore(f->device, f->semaphore, NULL);
     f->DestroyPipeline(f->device, f->pipeline, NULL);
+    f->DestroyPipeline(f->device, f->arithmetic, NULL);
     f->DestroyPipelineLayout(f->device, f->layout, NULL);
     f->DestroyShaderModule(f->device, f->shader, NULL);
     buffer_free(f, &f->numbers);
@@ -370,6 +381,7 @@ typedef struct sitter {
   leati_floor *floor;
   leati_floor_way way;
   guint depth;
+  guint arithmetic; /* workgroups, or 0 */
   guint thread;
   queue *queue;
   VkCommandPool pool;
@@ -515,9 +527,9 @@ static gboolean record(sitter *s, GError **error) {
     if (!CALL(BeginCommandBuffer, c, &begin)) {
       return FALSE;
     }
-    f->CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, f->pipeline);
+    f->CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, s->arithmetic > 0 ? f->arithmetic : f->pipeline);
     f->CmdPushConstants(c, f->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(address), &address);
-    f->CmdDispatch(c, NUMBERS / 64, 1, 1);
+    f->CmdDispatch(c, s->arithmetic > 0 ? s->arithmetic : NUMBERS / 64, 1, 1);
     if (!CALL(EndCommandBuffer, c)) {
       return FALSE;
     }
@@ -566,6 +578,7 @@ static gpointer floor_begin(gpointer context, guint thread, GError **error) {
   s->floor = f;
   s->way = job->way;
   s->depth = job->depth;
+  s->arithmetic = job->arithmetic;
   s->thread = thread;
   s->queue = &f->queues[job->way == LEATI_FLOOR_OWN ? thread % f->queue_count : 0];
   const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,

@@ -13,6 +13,13 @@
 /** Submissions that one thread may have outstanding at most. */
 #define LEATI_FLOOR_DEPTH 8
 
+/** Floating-point operations of a workgroup that does arithmetic: 64 invocations, 256 rounds, 16 times 8 fused
+ * multiplications and additions, counted as two each. */
+#define LEATI_FLOOR_GROUP_FLOPS (64.0 * 256 * 16 * 8 * 2)
+/** Workgroups of a shader that does arithmetic, at least and at most. */
+#define LEATI_FLOOR_GROUPS_MIN 4
+#define LEATI_FLOOR_GROUPS_MAX 65535
+
 /** A device, opened for this alone. */
 typedef struct leati_floor leati_floor;
 
@@ -31,11 +38,12 @@ typedef enum leati_floor_way {
 typedef struct leati_floor_job {
   leati_floor *floor;
   leati_floor_way way;
-  guint depth; /**< submissions outstanding, 1 to LEATI_FLOOR_DEPTH; 1 waits for each */
+  guint depth;      /**< submissions outstanding, 1 to LEATI_FLOOR_DEPTH; 1 waits for each */
+  guint arithmetic; /**< workgroups that do arithmetic in registers; 0: the trivial shader */
 } leati_floor_job;
 
-/** One run submits one shader of 4 workgroups and waits for the one that was submitted `depth - 1` runs ago. The end
- * checks that every one has run exactly once. */
+/** One run submits one shader, of 4 workgroups unless it does arithmetic, and waits for the one that was submitted
+ * `depth - 1` runs ago. The end checks that every one has run exactly once. */
 extern const leati_task leati_floor_task;
 
 /** The context of leati_floor_allocation_task. */

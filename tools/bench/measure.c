@@ -93,9 +93,9 @@ static gboolean measure_floor(leati_bench *b, GError **error) {
   if (!open_floor(b, error)) {
     return FALSE;
   }
-  leati_floor_job own = {b->floor, LEATI_FLOOR_OWN, 1}, locked = {b->floor, LEATI_FLOOR_LOCKED, 1},
-                  combined = {b->floor, LEATI_FLOOR_COMBINED, 1},
-                  deep = {b->floor, LEATI_FLOOR_COMBINED, LEATI_FLOOR_DEPTH};
+  leati_floor_job own = {b->floor, LEATI_FLOOR_OWN, 1, 0}, locked = {b->floor, LEATI_FLOOR_LOCKED, 1, 0},
+                  combined = {b->floor, LEATI_FLOOR_COMBINED, 1, 0},
+                  deep = {b->floor, LEATI_FLOOR_COMBINED, LEATI_FLOOR_DEPTH, 0};
   g_autofree char *own_name = g_strdup_printf("a queue each (of %u)", leati_floor_queue_count(b->floor));
   const line lines[] = {{own_name, NULL, &leati_floor_task, &own, LEATI_FLOOR_SEATS},
                         {"one queue, locked", NULL, &leati_floor_task, &locked, LEATI_FLOOR_SEATS},
@@ -109,7 +109,7 @@ static gboolean measure_floor(leati_bench *b, GError **error) {
 /* The given lines after the floor, if that is wanted. */
 static gboolean measure_on_floor(leati_bench *b, const char *measurement, const line *lines, guint count,
                                  const GArray *threads, GError **error) {
-  leati_floor_job combined = {NULL, LEATI_FLOOR_COMBINED, 1};
+  leati_floor_job combined = {NULL, LEATI_FLOOR_COMBINED, 1, 0};
   g_autofree line *all = g_new0(line, count + 1);
   memcpy(&all[1], lines, count * sizeof(line));
   if (b->bare) {

@@ -7,16 +7,19 @@
 
 #define NAME "kernels"
 #define UNIT "us/run"
+#define FMA_NAME "device FMA rate"
 /* A row whose single run takes longer would take some seconds in each round. */
 #define RUN_SECONDS_MAX 0.25
 
 /* What the measurement works with. */
 typedef struct kernels {
   leati_bench *bench;
-  leati_kernel copy; /* as large as it takes to see the speed of memory rather than of submitting */
-  double copy_rate;  /* GB/s; of the round, once that has measured it */
-  double flops_rate; /* of a product of matrices, roughly */
-  gboolean *skipped; /* by number of the row */
+  leati_kernel copy;   /* as large as it takes to see the speed of memory rather than of submitting */
+  double copy_rate;    /* GB/s; of the round, once that has measured it */
+  double flops_rate;   /* of a product of matrices, roughly */
+  leati_floor_job fma; /* unless --no-floor: arithmetic without memory */
+  double fma_rate;     /* TFLOP/s; of the round, once that has measured it; 0: not measured */
+  gboolean *skipped;   /* by number of the row */
 } kernels;
 
 static leati_point *point_of(const kernels *k, const leati_kernel *kernel) {
@@ -77,6 +80,39 @@ static gboolean calibrate(kernels *k, GError **error) {
   leati_kernel_expand(&product, &form);
   k->flops_rate = form.flops / seconds;
   return TRUE;
+}
+
+/* Runs a second of arithmetic. */
+static gboolean fma_runs(kernels *k, const leati_team_plan *plan, double *out, GError **error) {
+  leati_sample sample;
+  if (!leati_team_run(&leati_floor_task, &k->fma, plan, &sample, error)) {
+    g_prefix_error(error, NAME ", " FMA_NAME ": ");
+    return FALSE;
+  }
+  *out = sample.rate;
+  return TRUE;
+}
+
+/* Finds a number of workgroups that keep the device busy for longer than it takes to submit them. */
+static gboolean calibrate_fma(kernels *k, GError **error) {
+  leati_bench *b = k->bench;
+  if (b->floor == NULL) {
+    b->floor = leati_floor_open(b->rig.info.uuid, error);
+  }
+  if (b->floor == NULL) {
+    return FALSE;
+  }
+  const leati_team_plan plan = {.threads = 1, .runs = 2};
+  double rate = G_MAXDOUBLE;
+  k->fma = (leati_floor_job){b->floor, LEATI_FLOOR_LOCKED, 1, LEATI_FLOOR_GROUPS_MIN};
+  while (fma_runs(k, &plan, &rate, error)) {
+    if (rate < 1000 || 2 * k->fma.arithmetic > LEATI_FLOOR_GROUPS_MAX) {
+      k->fma.depth = LEATI_FLOOR_DEPTH;
+      return TRUE;
+    }
+    k->fma.arithmetic *= 2;
+  }
+  return FALSE;
 }
 
 /* Whether a run of this row takes too long on this device, as far as one can tell before; the reason then. */
@@ -154,15 +190,41 @@ static gboolean run_row(kernels *k, const leati_kernel *kernel, gboolean first, 
   return well;
 }
 
+/* Measures arithmetic once, as long as a row. */
+static gboolean run_fma(kernels *k, GError **error) {
+  const leati_bench *b = k->bench;
+  const leati_team_plan plan = {.threads = 1, .seconds = b->seconds, .warmup = b->load};
+  double runs;
+  if (!fma_runs(k, &plan, &runs, error)) {
+    return FALSE;
+  }
+  k->fma_rate = runs * k->fma.arithmetic * LEATI_FLOOR_GROUP_FLOPS * 1e-12;
+  leati_point_add_value(leati_results_point(&k->bench->results, NAME, FMA_NAME, NULL, 1, "TFLOP/s"), k->fma_rate);
+  return TRUE;
+}
+
 /* ---- All rows ---------------------------------------------------------------------------------------------------- */
 
-/* One round: the copy, and then the rows in the order given. */
+/* Adds the row's proportion of what the device can do at best. */
+static void compare(const kernels *k, const leati_kernel *kernel, leati_point *point,
+                    const leati_exercise_sample *sample) {
+  leati_kernel_form form;
+  leati_kernel_expand(kernel, &form);
+  const double rate = leati_kernel_work(kernel, &form) / (sample->run_us * 1e-6);
+  if (kernel->kind == LEATI_KERNEL_MEMORY) {
+    leati_point_add_ratio(point, k->copy.name, rate / k->copy_rate);
+  } else if (k->fma_rate > 0) {
+    leati_point_add_ratio(point, FMA_NAME, rate / k->fma_rate);
+  }
+}
+
+/* One round: what the device can do at best, and then the rows in the order given. */
 static gboolean measure_round(kernels *k, const guint *order, gboolean first, GError **error) {
   const GPtrArray *rows = k->bench->kernels;
   leati_exercise_sample sample;
   leati_kernel_form form;
   g_autofree char *why = NULL;
-  if (!run_row(k, &k->copy, first, &sample, &why, error)) {
+  if ((!k->bench->bare && !run_fma(k, error)) || !run_row(k, &k->copy, first, &sample, &why, error)) {
     return FALSE;
   }
   if (why != NULL) {
@@ -184,10 +246,8 @@ static gboolean measure_round(kernels *k, const guint *order, gboolean first, GE
     if (reason != NULL) {
       k->skipped[order[i]] = TRUE;
       json_object_set_string_member(point->facts, "skipped", reason);
-    } else if (kernel->kind == LEATI_KERNEL_MEMORY) {
-      leati_kernel_expand(kernel, &form);
-      leati_point_add_ratio(point, k->copy.name,
-                            leati_kernel_work(kernel, &form) / (sample.run_us * 1e-6) / k->copy_rate);
+    } else {
+      compare(k, kernel, point, &sample);
     }
   }
   return TRUE;
@@ -211,12 +271,15 @@ static gboolean try_clock(const leati_bench *b, GError **error) {
 gboolean leati_measure_kernels(leati_bench *b, GError **error) {
   kernels k = {.bench = b};
   const guint count = b->kernels->len;
-  if (!try_clock(b, error) || !calibrate(&k, error)) {
+  if (!try_clock(b, error) || !calibrate(&k, error) || (!b->bare && !calibrate_fma(&k, error))) {
     return FALSE;
   }
   g_print(NAME ": rows in an order of seed %" G_GINT64_FORMAT ", each after %g s of load by itself\n", b->seed,
           b->load);
   /* The tables have the rows in order, whatever the order in which they are measured. */
+  if (!b->bare) {
+    (void)leati_results_point(&b->results, NAME, FMA_NAME, NULL, 1, "TFLOP/s");
+  }
   (void)point_of(&k, &k.copy);
   g_autofree guint *order = g_new(guint, count);
   for (guint i = 0; i < count; ++i) {
