@@ -11,6 +11,7 @@
 #include "gate.h"
 #include "memory.h"
 #include "run.h"
+#include "shape_cache.h"
 #include "transfer.h"
 
 /* Inputs, and outputs, up to which a call takes its tensors from the stack. Nodes with more (a wide Concat) pay for an
@@ -26,23 +27,19 @@ typedef struct kernel {
   uint64_t host_outputs; /* bit i: output i is on the host */
   uint32_t input_count;
   uint32_t output_count;
-  bool *wanted; /* by output: somebody uses it */
-  char *label;  /* the node, for messages: "Add node 'x'" */
+  bool *wanted;             /* by output: somebody uses it */
+  char *label;              /* the node, for messages: "Add node 'x'" */
+  leati_shape_cache shapes; /* the only part that changes, by itself thread-safe */
 } kernel;
-
-/* An output and the shape that its view points to. */
-typedef struct output {
-  DLTensor view;
-  leat_shape shape;
-} output;
 
 /* Room for one call's tensors. */
 typedef struct call {
   DLTensor *inputs;
-  output *outputs;
+  DLTensor *outputs;
   const DLTensor **input_views;
   const DLTensor **output_views;
-  leat_shape **shapes;
+  leat_shape *shapes; /* of outputs, where they must be inferred */
+  leat_shape **wanted_shapes;
 } call;
 
 static bool bit(uint64_t bits, uint32_t index) {
@@ -143,14 +140,14 @@ static bool is_empty(const leat_shape *shape) {
   return false;
 }
 
-/* Has ONNX Runtime allocate an output of the shape that was inferred. */
-static OrtStatus *output_view(const kernel *self, OrtKernelContext *context, uint32_t index, call *here) {
+/* Has ONNX Runtime allocate an output of a shape, which must outlive the view. */
+static OrtStatus *output_view(const kernel *self, OrtKernelContext *context, uint32_t index, const leat_shape *shape,
+                              call *here) {
   const OrtApi *ort = self->runtime->ort;
   here->output_views[index] = NULL;
   if (!self->wanted[index]) {
     return NULL;
   }
-  leat_shape *shape = &here->outputs[index].shape;
   OrtValue *value = NULL;
   void *data = NULL;
   OrtStatus *status = ort->KernelContext_GetOutput(context, index, shape->dims, (size_t)shape->ndim, &value);
@@ -163,57 +160,72 @@ static OrtStatus *output_view(const kernel *self, OrtKernelContext *context, uin
   if (!data && !is_empty(shape)) {
     return leati_status(self->runtime, ORT_FAIL, "output %u could not be allocated", index);
   }
-  DLTensor *view = &here->outputs[index].view;
+  DLTensor *view = &here->outputs[index];
   *view = (DLTensor){
       .data = data,
       .device = bit(self->host_outputs, index) ? (DLDevice){kDLCPU, 0}
                                                : (DLDevice){kDLVulkan, (int32_t)self->device->info.index},
       .ndim = shape->ndim,
       .dtype = shape->dtype,
-      .shape = shape->dims,
+      .shape = (int64_t *)(uintptr_t)shape->dims,
   };
   here->output_views[index] = view;
   return NULL;
 }
 
-static OrtStatus *compute_on(const kernel *self, OrtKernelContext *context, leat_stream *stream, call *here) {
-  const leat_op_api *api = self->runtime->leat->op;
+/* Has the backend infer the shapes of the outputs, for inputs that no case is kept for. */
+static OrtStatus *infer(kernel *self, call *here) {
+  for (uint32_t i = 0; i < self->output_count; i++) {
+    here->shapes[i] = (leat_shape){.struct_size = sizeof(leat_shape)};
+    here->wanted_shapes[i] = self->wanted[i] ? &here->shapes[i] : NULL;
+  }
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = self->runtime->leat->op->infer(self->op, self->input_count, here->input_views, self->output_count,
+                                                here->wanted_shapes, &error);
+  if (code == LEAT_OK) {
+    leati_shape_cache_keep(&self->shapes, self->input_count, here->input_views, self->output_count, here->shapes);
+  }
+  return leati_status_from(self->runtime, code, &error, "shapes");
+}
+
+static OrtStatus *compute_on(kernel *self, OrtKernelContext *context, leat_stream *stream, call *here) {
   for (uint32_t i = 0; i < self->input_count; i++) {
     OrtStatus *status = input_view(self, context, i, here);
     if (status) {
       return status;
     }
   }
-  for (uint32_t i = 0; i < self->output_count; i++) {
-    here->outputs[i].shape.struct_size = sizeof(leat_shape);
-    here->outputs[i].shape.reserved = 0;
-    here->shapes[i] = self->wanted[i] ? &here->outputs[i].shape : NULL;
-  }
-  leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = api->infer(self->op, self->input_count, here->input_views, self->output_count, here->shapes, &error);
-  if (code != LEAT_OK) {
-    return leati_status_from(self->runtime, code, &error, "shapes");
+  const leat_shape *shapes = leati_shape_cache_find(&self->shapes, self->input_count, here->input_views);
+  if (!shapes) {
+    OrtStatus *status = infer(self, here);
+    if (status) {
+      return status;
+    }
+    shapes = here->shapes;
   }
   for (uint32_t i = 0; i < self->output_count; i++) {
-    OrtStatus *status = output_view(self, context, i, here);
+    OrtStatus *status = output_view(self, context, i, &shapes[i], here);
     if (status) {
       return status;
     }
   }
-  code = api->invoke(self->op, stream, self->input_count, here->input_views, self->output_count, here->output_views,
-                     &error);
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = self->runtime->leat->op->invoke(self->op, stream, self->input_count, here->input_views,
+                                                 self->output_count, here->output_views, &error);
   return leati_status_from(self->runtime, code, &error, "running");
 }
 
-static OrtStatus *compute(const kernel *self, OrtKernelContext *context, leat_stream *stream) {
+static OrtStatus *compute(kernel *self, OrtKernelContext *context, leat_stream *stream) {
   if (self->input_count <= STACK_TENSORS && self->output_count <= STACK_TENSORS) {
     /* Left as they are: what is used is written first. */
     DLTensor inputs[STACK_TENSORS];
-    output outputs[STACK_TENSORS];
+    DLTensor outputs[STACK_TENSORS];
     const DLTensor *input_views[STACK_TENSORS];
     const DLTensor *output_views[STACK_TENSORS];
-    leat_shape *shapes[STACK_TENSORS];
-    return compute_on(self, context, stream, &(call){inputs, outputs, input_views, output_views, shapes});
+    leat_shape shapes[STACK_TENSORS];
+    leat_shape *wanted_shapes[STACK_TENSORS];
+    return compute_on(self, context, stream,
+                      &(call){inputs, outputs, input_views, output_views, shapes, wanted_shapes});
   }
   leati_arena arena = {0};
   call here = {
@@ -222,16 +234,18 @@ static OrtStatus *compute(const kernel *self, OrtKernelContext *context, leat_st
       .input_views = leati_arena_alloc(&arena, self->input_count, sizeof(*here.input_views)),
       .output_views = leati_arena_alloc(&arena, self->output_count, sizeof(*here.output_views)),
       .shapes = leati_arena_alloc(&arena, self->output_count, sizeof(*here.shapes)),
+      .wanted_shapes = leati_arena_alloc(&arena, self->output_count, sizeof(*here.wanted_shapes)),
   };
-  OrtStatus *status = here.inputs && here.outputs && here.input_views && here.output_views && here.shapes
-                          ? compute_on(self, context, stream, &here)
-                          : leati_status(self->runtime, ORT_FAIL, "out of memory for its arguments");
+  OrtStatus *status =
+      here.inputs && here.outputs && here.input_views && here.output_views && here.shapes && here.wanted_shapes
+          ? compute_on(self, context, stream, &here)
+          : leati_status(self->runtime, ORT_FAIL, "out of memory for its arguments");
   leati_arena_clear(&arena);
   return status;
 }
 
 static OrtStatus *ORT_API_CALL kernel_compute(OrtKernelImpl *base, OrtKernelContext *context) {
-  const kernel *self = (const kernel *)base;
+  kernel *self = (kernel *)base;
   OrtStatus *status = leati_gate_enter_or_fail(self->runtime, self->label);
   if (status) {
     return status;
@@ -309,6 +323,7 @@ static void kernel_free(kernel *self) {
   if (self->op) {
     self->runtime->leat->op->destroy(self->op, NULL);
   }
+  leati_shape_cache_clear(&self->shapes);
   free(self->wanted);
   free(self->label);
   free(self);
