@@ -23,10 +23,11 @@ typedef struct known_argument {
   tensor_kind kind;
   bool present, host;
   bool has_elements;
-  bool has_strides;   /* some were given; else NULL was */
-  bool may_alias;     /* an input: output 0 may be exactly its memory */
-  uint8_t residue;    /* of the address, modulo LEATI_PROMISED */
-  int64_t begin, end; /* bytes touched, from the address */
+  bool on_device;         /* some of them, there */
+  bool has_strides;       /* some were given; else NULL was */
+  bool may_alias;         /* an input: output 0 may be exactly its memory */
+  uint8_t residue;        /* of the address, modulo LEATI_PROMISED */
+  uint64_t before, after; /* bytes touched before the address, and from it on */
   uint32_t value_size;
   const unsigned char *value; /* of an input on the host */
   int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
@@ -85,7 +86,7 @@ static bool fits_host(const known_argument *known, const DLTensor *tensor, leati
     return false;
   }
   if (__builtin_add_overflow((uint64_t)(uintptr_t)tensor->data, tensor->byte_offset, &end) ||
-      __builtin_add_overflow(end, (uint64_t)known->end, &end)) {
+      __builtin_add_overflow(end, known->after, &end)) {
     return false;
   }
   out->data = known->has_elements ? (unsigned char *)tensor->data + tensor->byte_offset : NULL;
@@ -94,20 +95,16 @@ static bool fits_host(const known_argument *known, const DLTensor *tensor, leati
 
 static inline bool fits_device(const known_argument *known, const DLTensor *tensor, leat_device *device,
                                leati_binding *out) {
-  if (!known->has_elements) {
-    return true;
-  }
   const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
   leati_block *const block = leati_memory_find(device, data);
   if (block == NULL || __builtin_add_overflow(data, tensor->byte_offset, &out->address) ||
       (out->address & (LEATI_PROMISED - 1)) != known->residue) {
     return false;
   }
-  /* `begin` is not above 0, and `end` not below. */
-  const uint64_t begin = out->address + (uint64_t)known->begin, end = out->address + (uint64_t)known->end;
-  const uint64_t base = leati_block_address(block);
   out->block = block;
-  return begin <= out->address && end >= out->address && begin >= base && end <= base + leati_block_size(block);
+  /* An address before the block is an offset behind any block. */
+  const uint64_t offset = out->address - leati_block_address(block), size = leati_block_size(block);
+  return offset >= known->before && offset <= size && known->after <= size - offset;
 }
 
 /* Whether an argument has what a plan knows of it, but for where it lies on the device. */
@@ -116,15 +113,30 @@ static inline bool fits_description(const known_argument *known, const DLTensor 
          (tensor == NULL || (fits_strides(known, tensor) && (!known->host || fits_host(known, tensor, out))));
 }
 
+/* Whether arguments fit, but for where they lie on the device. */
+static inline bool fit_descriptions(const known_argument *known, const DLTensor *const *tensors, uint32_t count,
+                                    leati_binding *out) {
+  uint32_t i = 0;
+  while (i < count && fits_description(&known[i], tensors[i], &out[i])) {
+    ++i;
+  }
+  return i == count;
+}
+
+/* Whether those on the device, which fit otherwise, lie there in live blocks and as aligned as the plan relies on. */
+static inline bool fit_device(const known_argument *known, const DLTensor *const *tensors, uint32_t count,
+                              leat_device *device, leati_binding *out) {
+  uint32_t i = 0;
+  while (i < count && (!known[i].on_device || fits_device(&known[i], tensors[i], device, &out[i]))) {
+    ++i;
+  }
+  return i == count;
+}
+
 /* Whether two arguments share bytes. */
 static inline bool meet(const known_argument *a, const leati_binding *at_a, const known_argument *b,
                         const leati_binding *at_b) {
-  return at_a->address + (uint64_t)a->begin < at_b->address + (uint64_t)b->end &&
-         at_b->address + (uint64_t)b->begin < at_a->address + (uint64_t)a->end;
-}
-
-static inline bool on_device(const known_argument *known) {
-  return known->present && !known->host && known->has_elements;
+  return at_a->address - a->before < at_b->address + b->after && at_b->address - b->before < at_a->address + a->after;
 }
 
 /* Whether what outputs share with other arguments is what the plan was made for, and allowed. */
@@ -133,12 +145,12 @@ static bool fits_sharing(const kept_plan *kept, const leati_binding *bindings) {
   const known_argument *const known = kept->arguments;
   bool aliased = false;
   for (uint32_t o = inputs; o < all; ++o) {
-    for (uint32_t i = 0; i < o && on_device(&known[o]); ++i) {
-      if (!on_device(&known[i]) || !meet(&known[i], &bindings[i], &known[o], &bindings[o])) {
+    for (uint32_t i = 0; i < o && known[o].on_device; ++i) {
+      if (!known[i].on_device || !meet(&known[i], &bindings[i], &known[o], &bindings[o])) {
         continue;
       }
       if (o != inputs || i >= inputs || !known[i].may_alias || bindings[i].address != bindings[o].address ||
-          known[i].end != known[o].end) {
+          known[i].after != known[o].after) {
         return false;
       }
       aliased = aliased || i == 0;
@@ -159,17 +171,12 @@ const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, leat_devi
       continue;
     }
     const known_argument *const known = kept->arguments;
-    const uint32_t count = input_count + output_count;
-    bool found = true;
-    for (uint32_t i = 0; i < count && found; ++i) {
-      found = fits_description(&known[i], i < input_count ? inputs[i] : outputs[i - input_count], &bindings[i]);
-    }
     /* Looking for blocks takes longest: only for the one plan whose shapes fit. */
-    for (uint32_t i = 0; i < count && found; ++i) {
-      const DLTensor *const tensor = i < input_count ? inputs[i] : outputs[i - input_count];
-      found = tensor == NULL || known[i].host || fits_device(&known[i], tensor, device, &bindings[i]);
-    }
-    if (found && fits_sharing(kept, bindings)) {
+    if (fit_descriptions(known, inputs, input_count, bindings) &&
+        fit_descriptions(known + input_count, outputs, output_count, bindings + input_count) &&
+        fit_device(known, inputs, input_count, device, bindings) &&
+        fit_device(known + input_count, outputs, output_count, device, bindings + input_count) &&
+        fits_sharing(kept, bindings)) {
       return &kept->plan;
     }
   }
@@ -211,9 +218,10 @@ static known_argument know(const leati_view *view, const DLTensor *tensor) {
   }
   known.has_strides = tensor->strides != NULL && known.has_elements;
   known.kind = (tensor_kind){.device = tensor->device, .ndim = tensor->ndim, .dtype = tensor->dtype};
+  known.on_device = !view->host && known.has_elements;
   known.residue = (uint8_t)(view->address & (LEATI_PROMISED - 1));
-  known.begin = (int64_t)(view->begin - view->address);
-  known.end = (int64_t)(view->end - view->address);
+  known.before = view->address - view->begin;
+  known.after = view->end - view->address;
   for (int32_t d = 0; d < view->ndim; ++d) {
     known.shape[d] = view->shape[d];
     known.strides[d] = known.has_strides ? tensor->strides[d] : 0;
