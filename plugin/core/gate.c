@@ -12,7 +12,6 @@
 static atomic_bool registered[LEATI_GATE_MOMENTS];
 
 leati_gate leati_gate_enter(leati_pass *pass) {
-  *pass = (leati_pass){0};
   (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &pass->cancel_state);
   const leati_gate found = leati_inside_enter(&pass->inside);
   pass->entered = found == LEATI_GATE_OPEN;

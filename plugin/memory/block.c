@@ -14,6 +14,12 @@ uint64_t leati_block_size(const leati_block *block) {
   return block->size;
 }
 
+bool leati_block_holds(const leati_block *block, uint64_t address, uint64_t before, uint64_t after) {
+  /* An address before the block is an offset behind any block. */
+  const uint64_t offset = address - leati_block_address(block), size = leati_block_size(block);
+  return offset >= before && offset <= size && after <= size - offset;
+}
+
 VkBuffer leati_block_buffer(const leati_block *block, uint64_t *out_offset) {
   *out_offset = block->home->buffer_offset + (uint64_t)block->index * block->home->block_size;
   return block->home->buffer;

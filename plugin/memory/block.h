@@ -22,6 +22,8 @@ typedef struct leati_stamp {
 /** Address, requested bytes, buffer and offset of a block in it. */
 uint64_t leati_block_address(const leati_block *block);
 uint64_t leati_block_size(const leati_block *block);
+/** Whether `before` bytes before an address and `after` bytes from it on lie in the block. */
+bool leati_block_holds(const leati_block *block, uint64_t address, uint64_t before, uint64_t after);
 VkBuffer leati_block_buffer(const leati_block *block, uint64_t *out_offset);
 /** Notes that work up to `value` of a timeline uses the block. The caller holds the block, so it cannot be freed
  * meanwhile. */

@@ -102,9 +102,7 @@ static inline bool fits_device(const known_argument *known, const DLTensor *tens
     return false;
   }
   out->block = block;
-  /* An address before the block is an offset behind any block. */
-  const uint64_t offset = out->address - leati_block_address(block), size = leati_block_size(block);
-  return offset >= known->before && offset <= size && known->after <= size - offset;
+  return leati_block_holds(block, out->address, known->before, known->after);
 }
 
 /* Whether an argument has what a plan knows of it, but for where it lies on the device. */

@@ -410,24 +410,20 @@ static int32_t take_temporary(leati_recorder *recorder, uint64_t size, leati_bin
   return LEAT_OK;
 }
 
-/* The bytes that accesses touch in this call. */
-static inline void bind_accesses(const leati_plan_access *accesses, uint32_t count, const leati_binding *bindings,
-                                 span *out) {
-  for (uint32_t i = 0; i < count; ++i) {
-    const leati_binding *const binding = &bindings[accesses[i].binding];
-    out[i] = (span){.range = {.begin = binding->address + (uint64_t)accesses[i].begin,
-                              .end = binding->address + (uint64_t)accesses[i].end},
-                    .block = binding->block};
-  }
+/* The bytes that an access touches in this call. */
+static inline span bind(const leati_plan_access *access, const leati_binding *binding) {
+  return (span){
+      .range = {.begin = binding->address + (uint64_t)access->begin, .end = binding->address + (uint64_t)access->end},
+      .block = binding->block};
 }
 
 static inline int32_t record_step(leati_recorder *recorder, const leati_plan *plan, const leati_plan_step *step,
                                   const leati_binding *bindings, leat_error *err) {
   const leati_plan_access *const accesses = &plan->accesses[step->first_access];
-  span spans[2 * LEATI_ACCESS_MAX];
-  bind_accesses(accesses, step->read_count + step->write_count, bindings, spans);
   if (step->copies) {
-    return append_device_copy(recorder->stream, &spans[0], &spans[1], err);
+    const span from = bind(&accesses[0], &bindings[accesses[0].binding]);
+    const span to = bind(&accesses[1], &bindings[accesses[1].binding]);
+    return append_device_copy(recorder->stream, &from, &to, err);
   }
   uint64_t finding = 0;
   if (step->tells) {
@@ -437,9 +433,13 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
   unsigned char *record;
   LEATI_TRY(append_dispatch(recorder, step->pipeline, step->groups, step->args_size, &command, &record, err));
   memcpy(record, plan->args + step->args, step->args_size);
-  for (uint32_t i = 0; i < step->read_count + step->write_count; ++i) {
+  span spans[2 * LEATI_ACCESS_MAX];
+  const uint32_t count = step->read_count + step->write_count;
+  for (uint32_t i = 0; i < count; ++i) {
+    const leati_binding *const binding = &bindings[accesses[i].binding];
+    spans[i] = bind(&accesses[i], binding);
     if (accesses[i].field != LEATI_FIELD_NONE) {
-      const uint64_t address = bindings[accesses[i].binding].address + (uint64_t)accesses[i].offset;
+      const uint64_t address = binding->address + (uint64_t)accesses[i].offset;
       memcpy(record + accesses[i].field, &address, sizeof(address));
     }
   }
