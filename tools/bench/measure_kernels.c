@@ -10,6 +10,9 @@
 #define FMA_NAME "device FMA rate"
 /* A row whose single run takes longer would take some seconds in each round. */
 #define RUN_SECONDS_MAX 0.25
+/* A copy that takes this long shows the speed of memory; rows are of 4 KiB, so it never takes more than 2 x 1 GiB. */
+#define COPY_SECONDS 400e-6
+#define COPY_ROWS_MAX 262144
 
 /* What the measurement works with. */
 typedef struct kernels {
@@ -53,12 +56,13 @@ static gboolean calibrate(kernels *k, GError **error) {
                            .kind = LEATI_KERNEL_MEMORY,
                            .link = LEATI_KERNEL_READ,
                            .size = {256, 1024}};
-  for (; k->copy.size[0] < 262144; k->copy.size[0] *= 2) {
+  if (!time_of(k, &k->copy, &seconds, error)) {
+    return FALSE;
+  }
+  while (seconds < COPY_SECONDS && k->copy.size[0] < COPY_ROWS_MAX) {
+    k->copy.size[0] *= 2;
     if (!time_of(k, &k->copy, &seconds, error)) {
       return FALSE;
-    }
-    if (seconds > 400e-6) {
-      break;
     }
   }
   leati_kernel_expand(&k->copy, &form);
