@@ -75,8 +75,11 @@ static OrtStatus *place_find(const kernel *self, OrtKernelContext *context, plac
 /* Ends a call, and puts the node before the message of its failure. After a failure ONNX Runtime frees the buffers of
  * the Run at once: nothing may be on its way into them, and the stream's next owner starts clean. */
 static OrtStatus *place_leave(const kernel *self, place *where, OrtStatus *status) {
+  if (!status && !where->borrowed) {
+    return NULL;
+  }
   const leat_stream_api *api = self->runtime->leat->stream;
-  if (where->handle && (status || where->borrowed)) {
+  if (where->handle) {
     leat_error error = {.struct_size = sizeof(error)};
     int32_t code = api->synchronize(where->handle, &error);
     if (code != LEAT_OK) {
@@ -212,7 +215,7 @@ static OrtStatus *compute_on(kernel *self, OrtKernelContext *context, leat_strea
   leat_error error = {.struct_size = sizeof(error)};
   int32_t code = self->runtime->leat->op->invoke(self->op, stream, self->input_count, here->input_views,
                                                  self->output_count, here->output_views, &error);
-  return leati_status_from(self->runtime, code, &error, "running");
+  return code == LEAT_OK ? NULL : leati_status_from(self->runtime, code, &error, "running");
 }
 
 static OrtStatus *compute(kernel *self, OrtKernelContext *context, leat_stream *stream) {

@@ -9,7 +9,7 @@
 typedef struct known_input {
   bool present;
   int32_t ndim;
-  DLDataType dtype;
+  DLDataType dtype; /* has no padding */
   int64_t dims[LEAT_MAX_RANK];
   size_t value_size;          /* bytes of an input on the host, else 0 */
   const unsigned char *value; /* they */
@@ -21,10 +21,6 @@ struct leati_shape_case {
   const known_input *inputs;
 };
 typedef struct leati_shape_case shape_case;
-
-static bool same_type(DLDataType a, DLDataType b) {
-  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
-}
 
 static bool same_dims(const int64_t *a, const int64_t *b, int32_t count) {
   int32_t i = 0;
@@ -42,7 +38,7 @@ static bool fits(const known_input *known, const DLTensor *input) {
   if (!input || !known->present) {
     return !input && !known->present;
   }
-  return input->ndim == known->ndim && same_type(input->dtype, known->dtype) &&
+  return input->ndim == known->ndim && memcmp(&input->dtype, &known->dtype, sizeof(known->dtype)) == 0 &&
          same_dims(input->shape, known->dims, known->ndim) && same_value(known, input->data);
 }
 
