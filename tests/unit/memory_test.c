@@ -72,7 +72,16 @@ static void find_knows_live_blocks_only(void **state) {
   const uint64_t address = alloc_on(f, 1000, NULL);
   assert_non_null(leati_memory_find(f->device, address));
   assert_ptr_equal(leati_memory_find(f->device, address + 999), leati_memory_find(f->device, address));
-  assert_int_equal(leati_block_size(leati_memory_find(f->device, address)), 1000);
+  const leati_block *const block = leati_memory_find(f->device, address);
+  assert_int_equal(leati_block_size(block), 1000);
+  assert_true(leati_block_holds(block, address, 0, 1000));
+  assert_true(leati_block_holds(block, address + 600, 600, 400));
+  assert_true(leati_block_holds(block, address + 1000, 1000, 0));
+  assert_false(leati_block_holds(block, address, 0, 1001));
+  assert_false(leati_block_holds(block, address + 600, 601, 400));
+  assert_false(leati_block_holds(block, address + 1001, 0, 0));
+  assert_false(leati_block_holds(block, address + 2000, 0, 8));
+  assert_false(leati_block_holds(block, address - 1, 0, 1));
   release(f, address);
   assert_null(leati_memory_find(f->device, address));
   assert_null(leati_memory_find(f->device, 0));

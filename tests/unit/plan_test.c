@@ -346,15 +346,17 @@ static void what_is_wrong_is_refused_though_a_plan_is_kept(void **state) {
   const DLTensor *in[] = {&a, &b}, *out[] = {&c};
   assert_ok(api->invoke(op, p.stream, 2, in, 1, out, &err));
   const DLTensor beyond = at(&p, 1, 36, 1, half, NULL), meets = at(&p, 0, 4, 1, half, NULL);
-  DLTensor elsewhere = b, host = b, typed = b, odd = b, nowhere = b, longer = c;
+  DLTensor elsewhere = b, host = b, typed = b, odd = b, nowhere = b, far = b, before = b, longer = c;
   elsewhere.device.device_id = 99;
   host.device = (DLDevice){kDLCPU, 0};
   host.data = values;
   typed.dtype.code = kDLInt;
   odd.byte_offset = 2;
   nowhere.data = values;
+  far.byte_offset = UINT64_C(1) << 40;
+  before.byte_offset = UINT64_MAX - 15;
   longer.shape = (int64_t *)all;
-  const DLTensor *const wrong_inputs[] = {&beyond, &elsewhere, &host, &typed, &odd, &nowhere, NULL};
+  const DLTensor *const wrong_inputs[] = {&beyond, &elsewhere, &host, &typed, &odd, &nowhere, &far, &before, NULL};
   for (size_t i = 0; i < sizeof(wrong_inputs) / sizeof(wrong_inputs[0]); ++i) {
     in[1] = wrong_inputs[i];
     assert_int_not_equal(api->invoke(op, p.stream, 2, in, 1, out, NULL), LEAT_OK);
