@@ -11,19 +11,17 @@
 /* ---- The open list ------------------------------------------------------------------------------------------------
  */
 
-/** What must hold for a list to go without being asked: any of these, or nothing makes it go. */
-enum {
-  LEATI_GO_NOW = 1,      /**< nothing more */
-  LEATI_GO_IF_DONE = 2,  /**< the device has finished what the stream gave it before */
-  LEATI_GO_IF_ALONE = 4, /**< no other stream has lists, and this one has one in flight at most */
-};
-
-/** When a list goes to which the last command was just added. */
-static inline uint32_t leati_list_goes(uint32_t commands, uint32_t barriers) {
-  return (commands >= LEATI_COMMANDS_MAX ? LEATI_GO_NOW : 0u) |
-         (commands >= LEATI_COMMANDS_WORTH_SUBMITTING ? LEATI_GO_IF_DONE : 0u) |
-         (barriers >= LEATI_BARRIERS_WORTH_SUBMITTING && commands % LEATI_COMMANDS_PER_LOOK == 0 ? LEATI_GO_IF_ALONE
-                                                                                                 : 0u);
+/** Whether a list goes without being asked when it has so many commands. */
+static inline bool leati_list_goes(uint32_t commands) {
+  return commands >= LEATI_COMMANDS_MAX;
+}
+/** Whether it does if the device has finished what the stream gave it before. */
+static inline bool leati_list_goes_if_done(uint32_t commands) {
+  return commands >= LEATI_COMMANDS_WORTH_SUBMITTING;
+}
+/** Whether it does if no other stream has lists, and this one has one in flight at most. */
+static inline bool leati_list_goes_if_alone(uint32_t commands, uint32_t barriers) {
+  return barriers >= LEATI_BARRIERS_WORTH_SUBMITTING && commands % LEATI_COMMANDS_PER_LOOK == 0;
 }
 
 /* ---- Groups and command buffers -----------------------------------------------------------------------------------

@@ -45,14 +45,13 @@ static bool should_submit(const leat_stream *stream) {
   if (open == NULL || open->command_count == 0) {
     return false;
   }
-  const uint32_t goes = leati_list_goes(open->command_count, open->barrier_count);
   const uint64_t pushed = leati_stream_open_value(stream) - 1;
-  if ((goes & LEATI_GO_IF_ALONE) != 0 && leati_placement_alone(stream->device) &&
+  if (leati_list_goes_if_alone(open->command_count, open->barrier_count) && leati_placement_alone(stream->device) &&
       (pushed == 0 || leati_timeline_passed(stream->timeline, pushed - 1))) {
     return true;
   }
-  return (goes & LEATI_GO_NOW) != 0 ||
-         ((goes & LEATI_GO_IF_DONE) != 0 && leati_timeline_passed(stream->timeline, pushed));
+  return leati_list_goes(open->command_count) ||
+         (leati_list_goes_if_done(open->command_count) && leati_timeline_passed(stream->timeline, pushed));
 }
 
 /* Keeps the commands or takes them back, frees the temporaries, releases the lock, returns `status`. */

@@ -88,14 +88,14 @@ static void attendants_take_turns_at_asking_the_driver(void **state) {
 
 static void a_list_goes_by_its_commands_and_barriers(void **state) {
   (void)state;
-  assert_int_equal(leati_list_goes(LEATI_COMMANDS_WORTH_SUBMITTING - 1, 0), 0);
-  assert_int_equal(leati_list_goes(LEATI_COMMANDS_WORTH_SUBMITTING, 0), LEATI_GO_IF_DONE);
-  assert_int_equal(leati_list_goes(LEATI_COMMANDS_MAX - 1, 0), LEATI_GO_IF_DONE);
-  assert_int_equal(leati_list_goes(LEATI_COMMANDS_MAX, 0), LEATI_GO_NOW | LEATI_GO_IF_DONE);
+  assert_false(leati_list_goes_if_done(LEATI_COMMANDS_WORTH_SUBMITTING - 1));
+  assert_true(leati_list_goes_if_done(LEATI_COMMANDS_WORTH_SUBMITTING));
+  assert_false(leati_list_goes(LEATI_COMMANDS_MAX - 1));
+  assert_true(leati_list_goes(LEATI_COMMANDS_MAX));
   const uint32_t commands = 5 * LEATI_COMMANDS_PER_LOOK;
-  assert_int_equal(leati_list_goes(commands, LEATI_BARRIERS_WORTH_SUBMITTING - 1), 0);
-  assert_int_equal(leati_list_goes(commands, LEATI_BARRIERS_WORTH_SUBMITTING), LEATI_GO_IF_ALONE);
-  assert_int_equal(leati_list_goes(commands + 1, LEATI_BARRIERS_WORTH_SUBMITTING), 0);
+  assert_false(leati_list_goes_if_alone(commands, LEATI_BARRIERS_WORTH_SUBMITTING - 1));
+  assert_true(leati_list_goes_if_alone(commands, LEATI_BARRIERS_WORTH_SUBMITTING));
+  assert_false(leati_list_goes_if_alone(commands + 1, LEATI_BARRIERS_WORTH_SUBMITTING));
 }
 
 static void a_group_takes_one_list_whatever_its_length(void **state) {
