@@ -258,7 +258,7 @@ typedef struct leat_device_api {
    * @errors LEAT_ERROR_UNAVAILABLE, LEAT_ERROR_OUT_OF_MEMORY */
   int32_t (*open)(uint32_t index, leat_device **out, leat_error *err);
   /** Closes a device. The last close waits for the device to be idle and frees what is left of its memory, streams,
-   * events and operators; their handles are dead then.
+   * events, operators and graphs; their handles are dead then.
    * @threads owner
    * @param device [in] an open device; NULL does nothing
    * @param err [out] what went wrong, may be NULL
@@ -958,14 +958,14 @@ typedef struct leat_graph_desc {
   uint32_t input_count;   /**< elements of `inputs` */
   uint32_t output_count;  /**< elements of `outputs` */
   uint32_t capture_count; /**< elements of `captures` and `captured` */
-  /** What is known of each value. Of inputs the element type must be, of outputs of nodes nothing need be; a value with
-   * leat_value_info::value is a constant, which no node makes and which is no input. */
+  /** What is known of each value; none is NULL. Of inputs the element type must be, of outputs of nodes nothing need
+   * be: an element type of 0 bits is not known. A value with leat_value_info::value is a constant, which no node makes
+   * and which is no input. What nothing makes is neither taken by a node nor an output. */
   const leat_value_info *const *values;
   const leat_graph_node *const *nodes; /**< each after those whose outputs it takes */
   const uint32_t *inputs;              /**< values that a launch is given, each once */
   const uint32_t *outputs;             /**< values that a launch gives, each once; not inputs and not constants */
-  const uint32_t
-      *captures; /**< bodies (LEAT_ATTRIBUTE_GRAPH): values that come from the graph around; NULL otherwise */
+  const uint32_t *captures; /**< of a body (LEAT_ATTRIBUTE_GRAPH): values from the graph around it; else NULL */
   const uint32_t *captured; /**< which values of the graph around they are; NULL otherwise */
 } leat_graph_desc;
 
@@ -981,7 +981,7 @@ typedef struct leat_graph_info {
   uint64_t constant_bytes; /**< constants on the device, some of which other graphs may share */
   uint64_t arena_bytes;    /**< device memory for what nodes leave to other nodes, of one launch in flight */
   uint64_t naive_bytes;    /**< the same if no two of them shared memory */
-  uint64_t launch_count;   /**< launches so far */
+  uint64_t launch_count;   /**< launches that were put into streams so far */
 } leat_graph_info;
 
 /** A rewriting of nodes into fewer, and how often it was done. */
@@ -996,7 +996,7 @@ typedef struct leat_graph_api {
   uint32_t struct_size; /**< size that the backend filled in */
   uint32_t reserved;    /**< zero */
   /** Builds a graph. Everything in `desc` is copied. The nodes are such that leat_op_api::supports() takes, and where
-   * shapes are known that leat_op_api::infer() takes; a message names the node that is not.
+   * shapes are known that leat_op_api::infer() takes; a message names the node that is not, and its operator.
    * @threads any
    * @param device [in] an open device
    * @param desc [in] the graph; one with captures is a body, and is refused
@@ -1031,7 +1031,8 @@ typedef struct leat_graph_api {
    * @param graph [in] the graph
    * @param stream [in] a stream of the device that the graph was built for
    * @param input_count elements of `inputs`: leat_graph_desc::input_count
-   * @param inputs [in] the inputs; none is NULL
+   * @param inputs [in] the inputs; none is NULL. Each has the element type that build() was told, and rank and
+   *   dimensions where those were told
    * @param output_count elements of `outputs`: leat_graph_desc::output_count
    * @param outputs [in] the outputs, with the shapes that infer() gives; a NULL element is an output not wanted
    * @param err [out] what went wrong, may be NULL
