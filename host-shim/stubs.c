@@ -28,12 +28,14 @@ static int32_t stub_event_export_sync_fd(leat_event *event, int32_t *out_fd, lea
 
 static const leat_event_api event_stubs = {.elapsed = stub_event_elapsed, .export_sync_fd = stub_event_export_sync_fd};
 
-/* The parameters stay unused: whatever they are, there is no pool. */
-#define POOL_STUB(slot, ...)                                                                  \
-  static int32_t stub_pool_##slot(__VA_ARGS__, leat_error *err) {                             \
-    return leati_error_set(err, LEAT_ERROR_NOT_SUPPORTED, 0,                                  \
-                           "this backend has no pool of streams (leat_pool_api::" #slot ")"); \
+/* The parameters stay unused: whatever they are, there is nothing that could use them. `what` says of what. */
+#define TABLE_STUB(table, what, slot, ...)                                                   \
+  static int32_t stub_##table##_##slot(__VA_ARGS__, leat_error *err) {                       \
+    return leati_error_set(err, LEAT_ERROR_NOT_SUPPORTED, 0,                                 \
+                           "this backend has no " what " (leat_" #table "_api::" #slot ")"); \
   }
+#define POOL_STUB(slot, ...) TABLE_STUB(pool, "pool of streams", slot, __VA_ARGS__)
+#define GRAPH_STUB(slot, ...) TABLE_STUB(graph, "graphs", slot, __VA_ARGS__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 POOL_STUB(acquire, leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket)
@@ -43,6 +45,14 @@ POOL_STUB(current, leat_device *device, leat_stream **out)
 POOL_STUB(set_current, leat_device *device, leat_stream *stream, leat_stream **out_previous)
 POOL_STUB(release_current, leat_device *device)
 POOL_STUB(info, leat_device *device, leat_pool_info *out)
+GRAPH_STUB(build, leat_device *device, const leat_graph_desc *desc, leat_graph **out)
+GRAPH_STUB(destroy, leat_graph *graph)
+GRAPH_STUB(infer, const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
+           leat_shape *const *out)
+GRAPH_STUB(launch, const leat_graph *graph, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+           uint32_t output_count, const DLTensor *const *outputs)
+GRAPH_STUB(info, const leat_graph *graph, leat_graph_info *out)
+GRAPH_STUB(fusions, const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out)
 #pragma GCC diagnostic pop
 
 static const leat_pool_api pool_stubs = {
@@ -54,6 +64,16 @@ static const leat_pool_api pool_stubs = {
     .set_current = stub_pool_set_current,
     .release_current = stub_pool_release_current,
     .info = stub_pool_info,
+};
+
+static const leat_graph_api graph_stubs = {
+    .struct_size = sizeof(leat_graph_api),
+    .build = stub_graph_build,
+    .destroy = stub_graph_destroy,
+    .infer = stub_graph_infer,
+    .launch = stub_graph_launch,
+    .info = stub_graph_info,
+    .fusions = stub_graph_fusions,
 };
 
 /* ---- The tables and their slots ---------------------------------------------------------------------------------- */
@@ -107,6 +127,8 @@ static const table_slot op_slots[] = {SLOT(op, count),   SLOT(op, info),  SLOT(o
 static const table_slot pool_slots[] = {SLOT(pool, acquire), SLOT(pool, release),     SLOT(pool, stream),
                                         SLOT(pool, current), SLOT(pool, set_current), SLOT(pool, release_current),
                                         SLOT(pool, info)};
+static const table_slot graph_slots[] = {SLOT(graph, build),  SLOT(graph, destroy), SLOT(graph, infer),
+                                         SLOT(graph, launch), SLOT(graph, info),    SLOT(graph, fusions)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -121,6 +143,7 @@ ASSERT_ALL_LISTED(stream);
 ASSERT_ALL_LISTED(event);
 ASSERT_ALL_LISTED(op);
 ASSERT_ALL_LISTED(pool);
+ASSERT_ALL_LISTED(graph);
 
 #define KIND(table, last_1_0, stubs, optional)                                                               \
   {                                                                                                          \
@@ -130,9 +153,10 @@ ASSERT_ALL_LISTED(pool);
   }
 
 static const table_kind kinds[] = {
-    KIND(device, synchronize, NULL, false), KIND(memory, import_dlpack_unversioned, NULL, false),
-    KIND(stream, info, NULL, false),        KIND(event, export_sync_fd, &event_stubs, false),
-    KIND(op, invoke, NULL, false),          KIND(pool, info, &pool_stubs, true)};
+    KIND(device, synchronize, NULL, false),  KIND(memory, import_dlpack_unversioned, NULL, false),
+    KIND(stream, info, NULL, false),         KIND(event, export_sync_fd, &event_stubs, false),
+    KIND(op, invoke, NULL, false),           KIND(pool, info, &pool_stubs, true),
+    KIND(graph, fusions, &graph_stubs, true)};
 
 #define BACKEND_SIZE_1_0 LEAT_SIZE_THROUGH(leat_backend_api, configure)
 
@@ -317,8 +341,7 @@ int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *give
                            "%s: it claims LEAT_CAPABILITY_EVENT_TIMING, but its slot leat_event_api::elapsed is NULL",
                            path);
   }
-  /* ABI 1.0 does not say what these tables hold, so nobody could use them. */
-  backend->graph = NULL;
+  /* ABI 1.0 does not say what this table holds, so nobody could use it. */
   backend->profiler = NULL;
   backend->struct_size = sizeof(*backend);
   return LEAT_OK;

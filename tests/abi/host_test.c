@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * host_test PLUGIN: a host built from a frozen header, without anything of today's, against today's backend. It takes a
- * tensor through every table: device, memory, stream, event, operator, DLPack. Exit 77: there is no device.
+ * tensor through every table: device, memory, stream, event, operator, graph, DLPack. Exit 77: there is no device.
  */
 #include <dlfcn.h>
 #include <leat/backend.h>
@@ -87,6 +87,48 @@ static void use_pool(const leat_backend_api *api, leat_device *device) {
   REQUIRE(info.held_count == before.held_count);
 }
 
+/* The graph table is optional; one that is there runs Add of two vectors as the operator table does. */
+static void use_graph(const leat_backend_api *api, leat_device *device, leat_stream *stream,
+                      const leat_value_info *vector, const DLTensor *const in[2], const DLTensor *result) {
+  const leat_value_info unknown = {.struct_size = sizeof(unknown), .ndim = -1};
+  const leat_value_info *const values[] = {vector, vector, &unknown};
+  const uint32_t numbers[] = {0, 1, 2};
+  const leat_graph_node add = {.struct_size = sizeof(add),
+                               .since_version = 14,
+                               .name = "sum",
+                               .op = "Add",
+                               .input_count = 2,
+                               .output_count = 1,
+                               .inputs = numbers,
+                               .outputs = &numbers[2]};
+  const leat_graph_node *const nodes[] = {&add};
+  const leat_graph_desc desc = {.struct_size = sizeof(desc),
+                                .value_count = 3,
+                                .node_count = 1,
+                                .input_count = 2,
+                                .output_count = 1,
+                                .values = values,
+                                .nodes = nodes,
+                                .inputs = numbers,
+                                .outputs = &numbers[2]};
+  leat_shape shape = {.struct_size = sizeof(shape)};
+  leat_shape *const shapes[] = {&shape};
+  leat_graph_info info = {.struct_size = sizeof(info)};
+  uint32_t fusions = 0;
+  leat_graph *graph;
+  if (!api->graph) {
+    return;
+  }
+  OK(api->graph->build(device, &desc, &graph, &err));
+  OK(api->graph->infer(graph, 2, in, 1, shapes, &err));
+  REQUIRE(shape.ndim == 1 && shape.dims[0] == COUNT && shape.dtype.code == kDLFloat && shape.dtype.bits == 32);
+  OK(api->graph->launch(graph, stream, 2, in, 1, &result, &err));
+  OK(api->graph->info(graph, &info, &err));
+  REQUIRE(info.struct_size == sizeof(info) && info.node_count == 1 && info.launch_count == 1);
+  OK(api->graph->fusions(graph, &fusions, NULL, &err));
+  OK(api->graph->destroy(graph, &err));
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: host_test PLUGIN\n");
@@ -167,6 +209,12 @@ int main(int argc, char **argv) {
   OK(api->event->record(event, stream, &err));
   OK(api->event->wait(event, -1, &err));
   for (int i = 0; i < COUNT; ++i) {
+    REQUIRE(values[2][i] == (float)(4 * i));
+  }
+  memset(values[2], 0, sizeof(values[2]));
+  use_graph(api, device, stream, &input, in, &host[2]);
+  OK(api->stream->synchronize(stream, &err));
+  for (int i = 0; i < COUNT && api->graph; ++i) {
     REQUIRE(values[2][i] == (float)(4 * i));
   }
 

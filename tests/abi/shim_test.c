@@ -88,6 +88,12 @@ int main(int argc, char **argv) {
   CALL(pool, set_current, NULL, NULL, NULL);
   CALL(pool, release_current, NULL);
   CALL(pool, info, NULL, NULL);
+  CALL(graph, build, NULL, NULL, NULL);
+  CALL(graph, destroy, NULL);
+  CALL(graph, infer, NULL, 0, NULL, 0, NULL);
+  CALL(graph, launch, NULL, NULL, 0, NULL, 0, NULL);
+  CALL(graph, info, NULL, NULL);
+  CALL(graph, fusions, NULL, NULL, NULL);
   printf("%d slots called, %d went wrong\n", called, wrong);
   return wrong ? 1 : 0;
 }

@@ -102,6 +102,15 @@ SLOT(pool, set_current, leat_device *device, leat_stream *stream, leat_stream **
 SLOT(pool, release_current, leat_device *device)
 SLOT(pool, info, leat_device *device, leat_pool_info *out)
 
+SLOT(graph, build, leat_device *device, const leat_graph_desc *desc, leat_graph **out)
+SLOT(graph, destroy, leat_graph *graph)
+SLOT(graph, infer, const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
+     leat_shape *const *out)
+SLOT(graph, launch, const leat_graph *graph, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
+     uint32_t output_count, const DLTensor *const *outputs)
+SLOT(graph, info, const leat_graph *graph, leat_graph_info *out)
+SLOT(graph, fusions, const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out)
+
 /* The device table can be longer than the host knows, with something or nothing in the part beyond. */
 typedef struct long_device_api {
   leat_device_api known;
@@ -163,6 +172,13 @@ static leat_pool_api pool = {.struct_size = sizeof(pool),
                              .set_current = pool_set_current,
                              .release_current = pool_release_current,
                              .info = pool_info};
+static leat_graph_api graph = {.struct_size = sizeof(graph),
+                               .build = graph_build,
+                               .destroy = graph_destroy,
+                               .infer = graph_infer,
+                               .launch = graph_launch,
+                               .info = graph_info,
+                               .fusions = graph_fusions};
 static leat_backend_api api = {.struct_size = sizeof(api),
                                .abi_version = LEAT_ABI_1_0,
                                .header_version = LEAT_ABI_CURRENT,
@@ -175,6 +191,7 @@ static leat_backend_api api = {.struct_size = sizeof(api),
                                .event = &event,
                                .op = &op,
                                .pool = &pool,
+                               .graph = &graph,
                                .shutdown = backend_shutdown,
                                .configure = backend_configure};
 
@@ -217,6 +234,14 @@ static void break_tables(void) {
   pool.struct_size -= (uint32_t)sizeof(void *);
 #elif defined(FAULT_WILD_POOL)
   api.pool = (const leat_pool_api *)(uintptr_t)0x10;
+#elif defined(FAULT_NO_GRAPH)
+  api.graph = NULL;
+#elif defined(FAULT_NULL_GRAPH_SLOT)
+  graph.fusions = NULL;
+#elif defined(FAULT_SHORT_GRAPH)
+  graph.struct_size -= (uint32_t)sizeof(void *);
+#elif defined(FAULT_WILD_GRAPH)
+  api.graph = (const leat_graph_api *)(uintptr_t)0x10;
 #elif defined(FAULT_SHORT_TABLE)
   device.known.struct_size -= (uint32_t)sizeof(void *);
 #elif defined(FAULT_SHORT_BACKEND)

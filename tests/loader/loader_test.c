@@ -79,6 +79,8 @@ static const fault faults[] = {
     {"null_configure", LEAT_ERROR_INTERNAL, {"leat_backend_api::configure", "NULL"}},
     {"short_pool", LEAT_ERROR_INTERNAL, {"leat_pool_api", "struct_size 56", "64 bytes"}},
     {"wild_pool", LEAT_ERROR_INTERNAL, {"leat_pool_api", "0x10"}},
+    {"short_graph", LEAT_ERROR_INTERNAL, {"leat_graph_api", "struct_size 48", "56 bytes"}},
+    {"wild_graph", LEAT_ERROR_INTERNAL, {"leat_graph_api", "0x10"}},
     {"short_table", LEAT_ERROR_INTERNAL, {"leat_device_api", "struct_size 48", "56 bytes"}},
     {"short_backend", LEAT_ERROR_INTERNAL, {"leat_backend_api", "struct_size 8"}},
     {"huge_size", LEAT_ERROR_INTERNAL, {"leat_op_api", "4294967280"}},
@@ -136,7 +138,8 @@ static void test_missing_optional_slots_are_stubs(void **state) {
 }
 
 /* Calls slot number `which` of the pool. */
-static int32_t pool_call(const leat_pool_api *pool, size_t which, leat_error *err) {
+static int32_t pool_call(const leat_backend_api *api, size_t which, leat_error *err) {
+  const leat_pool_api *pool = api->pool;
   switch (which) {
     case 0:
       return pool->acquire(NULL, 0, NULL, NULL, err);
@@ -155,24 +158,60 @@ static int32_t pool_call(const leat_pool_api *pool, size_t which, leat_error *er
   }
 }
 
+/* Calls slot number `which` of the graph table. */
+static int32_t graph_call(const leat_backend_api *api, size_t which, leat_error *err) {
+  const leat_graph_api *graph = api->graph;
+  switch (which) {
+    case 0:
+      return graph->build(NULL, NULL, NULL, err);
+    case 1:
+      return graph->destroy(NULL, err);
+    case 2:
+      return graph->infer(NULL, 0, NULL, 0, NULL, err);
+    case 3:
+      return graph->launch(NULL, NULL, 0, NULL, 0, NULL, err);
+    case 4:
+      return graph->info(NULL, NULL, err);
+    default:
+      return graph->fusions(NULL, NULL, NULL, err);
+  }
+}
+
+/* A table that may be left out. */
+typedef struct optional_table {
+  const char *name;
+  const char *without;      /* a backend that has none */
+  const char *without_slot; /* one that lacks the slot `lacking` */
+  const char *lacking;
+  const char *said; /* what the stubs say of it */
+  size_t slot_count;
+  const char *const *slots;
+  int32_t (*call)(const leat_backend_api *api, size_t which, leat_error *err);
+} optional_table;
+
 static const char *const pool_slots[] = {"acquire",     "release",         "stream", "current",
                                          "set_current", "release_current", "info"};
+static const char *const graph_slots[] = {"build", "destroy", "infer", "launch", "info", "fusions"};
+static const optional_table optional_tables[] = {
+    {"pool", "no_pool", "null_pool_slot", "set_current", "no pool", G_N_ELEMENTS(pool_slots), pool_slots, pool_call},
+    {"graph", "no_graph", "null_graph_slot", "fusions", "no graphs", G_N_ELEMENTS(graph_slots), graph_slots,
+     graph_call}};
 
-static void test_missing_pool_is_stubs(void **state) {
-  (void)state;
-  g_autofree char *path = plugin_path("no_pool");
+static void expect_stubs(const optional_table *table) {
+  g_autofree char *path = plugin_path(table->without);
   const leat_backend_api *api = expect_success(path);
   leat_error err = {.struct_size = sizeof(err)};
-  assert_non_null(api->pool);
   assert_int_equal(api->pool->struct_size, sizeof(leat_pool_api));
   assert_int_equal(api->pool->reserved, 0);
-  for (size_t i = 0; i < G_N_ELEMENTS(pool_slots); ++i) {
-    g_autofree char *name = g_strdup_printf("leat_pool_api::%s)", pool_slots[i]);
-    assert_int_equal(pool_call(api->pool, i, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_int_equal(api->graph->struct_size, sizeof(leat_graph_api));
+  assert_int_equal(api->graph->reserved, 0);
+  for (size_t i = 0; i < table->slot_count; ++i) {
+    g_autofree char *name = g_strdup_printf("leat_%s_api::%s)", table->name, table->slots[i]);
+    assert_int_equal(table->call(api, i, &err), LEAT_ERROR_NOT_SUPPORTED);
     assert_int_equal(err.code, LEAT_ERROR_NOT_SUPPORTED);
     assert_non_null(strstr(err.message, name));
-    assert_non_null(strstr(err.message, "no pool"));
-    assert_int_equal(pool_call(api->pool, i, NULL), LEAT_ERROR_NOT_SUPPORTED);
+    assert_non_null(strstr(err.message, table->said));
+    assert_int_equal(table->call(api, i, NULL), LEAT_ERROR_NOT_SUPPORTED);
   }
   /* The tables around it are still the backend's own. */
   assert_int_equal(api->op->infer(NULL, 0, NULL, 0, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
@@ -181,17 +220,27 @@ static void test_missing_pool_is_stubs(void **state) {
   assert_string_equal(err.message, "backend.configure");
 }
 
-/* All of the pool's slots may be missing, so one may. */
-static void test_missing_slot_of_the_pool_is_a_stub(void **state) {
+static void test_missing_tables_are_stubs(void **state) {
   (void)state;
-  g_autofree char *path = plugin_path("null_pool_slot");
-  const leat_backend_api *api = expect_success(path);
-  leat_error err = {.struct_size = sizeof(err)};
-  for (size_t i = 0; i < G_N_ELEMENTS(pool_slots); ++i) {
-    const gboolean missing = g_str_equal(pool_slots[i], "set_current");
-    g_autofree char *name = g_strdup_printf(missing ? "leat_pool_api::%s)" : "pool.%s", pool_slots[i]);
-    assert_int_equal(pool_call(api->pool, i, &err), LEAT_ERROR_NOT_SUPPORTED);
-    assert_non_null(strstr(err.message, name));
+  for (size_t i = 0; i < G_N_ELEMENTS(optional_tables); ++i) {
+    expect_stubs(&optional_tables[i]);
+  }
+}
+
+/* All slots of an optional table may be missing, so one may. */
+static void test_missing_slot_of_an_optional_table_is_a_stub(void **state) {
+  (void)state;
+  for (size_t i = 0; i < G_N_ELEMENTS(optional_tables); ++i) {
+    const optional_table *table = &optional_tables[i];
+    g_autofree char *path = plugin_path(table->without_slot);
+    const leat_backend_api *api = expect_success(path);
+    leat_error err = {.struct_size = sizeof(err)};
+    for (size_t slot = 0; slot < table->slot_count; ++slot) {
+      const gboolean missing = g_str_equal(table->slots[slot], table->lacking);
+      g_autofree char *name = g_strdup_printf(missing ? "leat_%s_api::%s)" : "%s.%s", table->name, table->slots[slot]);
+      assert_int_equal(table->call(api, slot, &err), LEAT_ERROR_NOT_SUPPORTED);
+      assert_non_null(strstr(err.message, name));
+    }
   }
 }
 
@@ -212,7 +261,6 @@ static void test_table_is_complete(void **state) {
   assert_string_equal(api->name, "fake");
   assert_string_equal(api->version, "1.0.0");
   assert_string_equal(api->build_id, "fake");
-  assert_null(api->graph);
   assert_null(api->profiler);
   leat_error err = {.struct_size = sizeof(err)};
   assert_int_equal(api->shutdown(&err), LEAT_ERROR_NOT_SUPPORTED);
@@ -221,6 +269,8 @@ static void test_table_is_complete(void **state) {
   assert_string_equal(err.message, "backend.configure");
   assert_int_equal(api->pool->info(NULL, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "pool.info");
+  assert_int_equal(api->graph->build(NULL, NULL, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_string_equal(err.message, "graph.build");
   assert_int_equal(api->op->invoke(NULL, NULL, 0, NULL, 0, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "op.invoke");
 }
@@ -501,8 +551,8 @@ int main(void) {
       cmocka_unit_test(test_faulty_backends_are_refused),
       cmocka_unit_test(test_native_code_is_passed_on),
       cmocka_unit_test(test_missing_optional_slots_are_stubs),
-      cmocka_unit_test(test_missing_pool_is_stubs),
-      cmocka_unit_test(test_missing_slot_of_the_pool_is_a_stub),
+      cmocka_unit_test(test_missing_tables_are_stubs),
+      cmocka_unit_test(test_missing_slot_of_an_optional_table_is_a_stub),
       cmocka_unit_test(test_longer_table_with_zero_tail_is_fine),
       cmocka_unit_test(test_table_is_complete),
       cmocka_unit_test(test_missing_file),
