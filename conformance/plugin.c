@@ -55,6 +55,10 @@ static const required_slot pool_slots[] = {
     SLOT(leat_pool_api, current), SLOT(leat_pool_api, set_current), SLOT(leat_pool_api, release_current),
     SLOT(leat_pool_api, info),
 };
+static const required_slot graph_slots[] = {
+    SLOT(leat_graph_api, build),  SLOT(leat_graph_api, destroy), SLOT(leat_graph_api, infer),
+    SLOT(leat_graph_api, launch), SLOT(leat_graph_api, info),    SLOT(leat_graph_api, fusions),
+};
 
 static char *table_defect(const char *name, const void *table, size_t size, const required_slot *slots, size_t count) {
   uint32_t struct_size;
@@ -108,6 +112,10 @@ char *leati_plugin_defect(const leat_backend_api *api) {
   if (defect == NULL && api->pool != NULL) {
     defect =
         table_defect("pool", api->pool, LEAT_SIZE_THROUGH(leat_pool_api, info), pool_slots, G_N_ELEMENTS(pool_slots));
+  }
+  if (defect == NULL && api->graph != NULL) {
+    defect = table_defect("graph", api->graph, LEAT_SIZE_THROUGH(leat_graph_api, fusions), graph_slots,
+                          G_N_ELEMENTS(graph_slots));
   }
   return defect;
 }

@@ -92,7 +92,23 @@ static bool repeats(leat_case_context *ctx, const leati_form *form) {
   return same;
 }
 
-static bool find_form(leat_case_context *ctx, const leat_op_info *info, uint32_t inputs, leati_form *out) {
+/* Whether what comes out is of the type and shape of what goes in. */
+static bool keeps_shape(leat_case_context *ctx, const leati_form *form) {
+  leati_subject *s = make(ctx, form);
+  const bool same = s != NULL && memcmp(&s->shape.dtype, &form->dtype, sizeof form->dtype) == 0 &&
+                    s->shape.ndim == form->ndim &&
+                    memcmp(s->shape.dims, form->dims, (size_t)form->ndim * sizeof form->dims[0]) == 0;
+  if (s != NULL)
+    end(s);
+  return same;
+}
+
+static bool is_exact(leat_case_context *ctx, const leati_form *form) {
+  const bool whole = form->dtype.code == kDLInt || form->dtype.code == kDLUInt || form->dtype.code == LEAT_DL_BOOL;
+  return (whole || leati_form_is_add(form)) && keeps_shape(ctx, form);
+}
+
+static bool find_form(leat_case_context *ctx, const leat_op_info *info, uint32_t inputs, bool exact, leati_form *out) {
   if (inputs > LEATI_FORM_INPUTS || (info->host_inputs & ((UINT64_C(1) << inputs) - 1)) != 0 ||
       (info->host_outputs & 1) != 0 || info->min_outputs != 1)
     return false;
@@ -107,7 +123,8 @@ static bool find_form(leat_case_context *ctx, const leat_op_info *info, uint32_t
       out->ndim = shapes[shape].ndim;
       memcpy(out->dims, shapes[shape].dims, sizeof out->dims);
       leati_form_describe(out, &d);
-      if (ctx->op->supports(leati_fixture_device(ctx), &d.desc, NULL) == LEAT_OK && repeats(ctx, out))
+      if (ctx->op->supports(leati_fixture_device(ctx), &d.desc, NULL) == LEAT_OK && (!exact || is_exact(ctx, out)) &&
+          repeats(ctx, out))
         return true;
     }
   }
@@ -115,11 +132,11 @@ static bool find_form(leat_case_context *ctx, const leat_op_info *info, uint32_t
 }
 
 bool leati_form_of(leat_case_context *ctx, const leat_op_info *info, leati_form *out) {
-  return find_form(ctx, info, MAX(info->min_inputs, 1), out);
+  return find_form(ctx, info, MAX(info->min_inputs, 1), false, out);
 }
 
 /* The first form in the list, but for the named operator's, which comes before all others. */
-static leati_form first_form(leat_case_context *ctx, const char *first, bool variadic) {
+static leati_form first_form(leat_case_context *ctx, const char *first, bool variadic, bool exact) {
   uint32_t count = 0;
   leati_form form;
   LEAT_CHECK_OK(ctx, ctx->op->count(&count, LEAT_ERR));
@@ -128,10 +145,13 @@ static leati_form first_form(leat_case_context *ctx, const char *first, bool var
       const leat_op_info *info = NULL;
       LEAT_CHECK_OK(ctx, ctx->op->info(i, &info, LEAT_ERR));
       if ((strcmp(info->name, first) == 0) == (named != 0) && (!variadic || info->max_inputs == LEAT_VARIADIC) &&
-          find_form(ctx, info, variadic ? 3 : MAX(info->min_inputs, 1), &form))
+          find_form(ctx, info, variadic ? 3 : MAX(info->min_inputs, 1), exact, &form))
         return form;
     }
   }
+  if (exact)
+    leati_case_lack(ctx, "any exact operator",
+                    "the operator list has neither Add of float32 nor one that takes and gives integers of one shape");
   leati_case_lack(ctx, variadic ? "any operator of many inputs" : "any operator",
                   "the operator list has none that takes %sdevice tensors of one shape and type and no attributes",
                   variadic ? "any number of " : "");
@@ -141,12 +161,19 @@ leati_form leati_form_any(leat_case_context *ctx) {
   /* The list is a constant of the backend; looking through it takes a while where there is no Add. */
   static leati_form found;
   if (found.info == NULL)
-    found = first_form(ctx, "Add", false);
+    found = first_form(ctx, "Add", false, false);
+  return found;
+}
+
+leati_form leati_form_exact(leat_case_context *ctx) {
+  static leati_form found;
+  if (found.info == NULL)
+    found = first_form(ctx, "Add", false, true);
   return found;
 }
 
 leati_form leati_form_variadic(leat_case_context *ctx) {
-  return first_form(ctx, "Max", true);
+  return first_form(ctx, "Max", true, false);
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------ */

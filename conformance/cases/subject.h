@@ -30,6 +30,9 @@ typedef struct leati_form {
 leati_form leati_form_any(leat_case_context *ctx);
 /** One of an operator that takes any number of inputs, with three of them; otherwise the same. */
 leati_form leati_form_variadic(leat_case_context *ctx);
+/** One whose results are exact and of the inputs' type and shape, so that any chain of it has one right result: Add of
+ * whole numbers where the backend has that, else an operator on integers. Otherwise the same. */
+leati_form leati_form_exact(leat_case_context *ctx);
 /** The form of an entry of the operator list, if there is one; false: the case cannot tell how the entry is called. */
 bool leati_form_of(leat_case_context *ctx, const leat_op_info *info, leati_form *out);
 

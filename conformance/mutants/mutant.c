@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "plain_graph.h"
+
 /* What is forwarded to, constant after load(). */
 static leat_backend_query_fn base_query;
 static const leat_backend_api *base;
@@ -639,12 +641,12 @@ static int32_t supports_graphless(leat_device *device, const leat_op_desc *desc,
   return base->op->supports(device, without_graphs(desc, &less), err);
 }
 
-static void graph_ignored(void) {
+static void body_ignored(void) {
   op_api.supports = supports_graphless;
 }
 
-static void graph_claimed(void) {
-  backend_api.graph = (const struct leat_graph_api *)(const void *)&op_api;
+static void profiler_claimed(void) {
+  backend_api.profiler = (const struct leat_profiler_api *)(const void *)&op_api;
 }
 
 /* Inputs after `change`; a description that is odd in another way is left as it is. */
@@ -1058,6 +1060,13 @@ static void pool_shared_is_left_open(void) {
   pool_api.release = keep_shared;
 }
 
+/* ---- Graphs ---- */
+
+/* A right graph table out of the other tables; the mutants of the table are this one with something wrong. */
+static void graph_plain(void) {
+  backend_api.graph = leati_plain_graph(base, LEATI_PLAIN_RIGHT);
+}
+
 /* ---- The choice ---- */
 
 static void change_nothing(void) {
@@ -1101,8 +1110,8 @@ static const struct {
                {"op_supports_anything", op_supports_anything},
                {"op_refused_late", op_refused_late},
                {"few_operators", few_operators},
-               {"graph_ignored", graph_ignored},
-               {"graph_claimed", graph_claimed},
+               {"body_ignored", body_ignored},
+               {"profiler_claimed", profiler_claimed},
                {"constants_unread", constants_unread},
                {"small_types_misread", small_types_misread},
                {"free_sometimes_forgotten", free_sometimes_forgotten},
@@ -1129,7 +1138,8 @@ static const struct {
                {"pool_limit_passes_at_once", pool_limit_passes_at_once},
                {"pool_turn_is_skipped", pool_turn_is_skipped},
                {"pool_bound_by_address", pool_bound_by_address},
-               {"pool_shared_is_left_open", pool_shared_is_left_open}};
+               {"pool_shared_is_left_open", pool_shared_is_left_open},
+               {"graph_plain", graph_plain}};
 
 /* Ends the process if the mutant cannot be made: a wrong set-up must not look like a mutant that was caught. */
 static void load(void) {
