@@ -13,6 +13,7 @@
 #include "device/devices.h"
 #include "device/pipeline.h"
 #include "device/report.h"
+#include "graph/graph_table.h"
 #include "leat_build_id.h"
 #include "memory/memory.h"
 #include "ops/op_table.h"
@@ -137,7 +138,11 @@ static int32_t open_device(const leati_physical *physical, leat_device *device, 
   if (status == LEAT_OK) {
     status = leati_ops_create(device, err);
   }
+  if (status == LEAT_OK) {
+    status = leati_graphs_create(device, err);
+  }
   if (status != LEAT_OK) {
+    leati_ops_destroy(device);
     leati_pool_destroy(device);
     leati_streams_destroy(device);
     dismantle_device(device);
@@ -179,6 +184,7 @@ static int32_t device_close(leat_device *device, leat_error *err) {
     leati_dlpack_close(device);
     leati_pool_destroy(device);
     (void)device->vk.DeviceWaitIdle(device->vk.handle);
+    leati_graphs_destroy(device);
     leati_ops_destroy(device);
     leati_streams_destroy(device);
     dismantle_device(device);
@@ -251,6 +257,7 @@ static const leat_backend_api backend_table = {
     .stream = &leati_stream_table,
     .event = &leati_event_table,
     .op = &leati_op_table,
+    .graph = &leati_graph_table,
     .pool = &leati_pool_table,
     .shutdown = backend_shutdown,
     .configure = backend_configure,

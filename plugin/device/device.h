@@ -24,6 +24,7 @@ typedef enum leati_kind {
   LEATI_KIND_STREAM = 0x4c535452,
   LEATI_KIND_EVENT = 0x4c455645,
   LEATI_KIND_OP = 0x4c4f5045,
+  LEATI_KIND_GRAPH = 0x4c475248,
 } leati_kind;
 
 /** The kind of what a handle points to; DEAD for NULL. Not read as a member: a wrong handle need not be aligned like
@@ -38,6 +39,8 @@ struct leati_memory;
 struct leati_pipelines;
 struct leati_streams;
 struct leati_ops;
+struct leati_graphs;
+struct leati_weights;
 struct leati_timeline;
 struct leati_semaphore;
 struct leati_lanes;
@@ -81,6 +84,8 @@ struct leat_device {
   struct leati_streams *streams;                       /**< streams/free_streams.c */
   struct leati_pool *pool;                             /**< streams/pool.c */
   struct leati_ops *ops;                               /**< ops/op_table.c */
+  struct leati_graphs *graphs;                         /**< graph/graph_table.c */
+  struct leati_weights *constants;                     /**< graph/constants.c */
   leati_mutex finding_lock;                            /**< guards `finding` */
   leat_error finding; /**< what guarding found and nobody was told yet (device/finding.c); code LEAT_OK: nothing */
   leati_mutex free_timelines_lock; /**< guards `free_timelines` */

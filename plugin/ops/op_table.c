@@ -171,8 +171,7 @@ static int32_t check_kernels(const leati_op_def *def, const leat_device *device,
   return LEAT_OK;
 }
 
-/* Makes an operator that is not in the device's list yet. */
-static int32_t make_op(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
+int32_t leati_op_make(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
   leati_imported_op in;
   int32_t status = leati_op_import(desc, &in, err);
   if (status == LEAT_OK) {
@@ -211,7 +210,7 @@ static int32_t op_supports(leat_device *device, const leat_op_desc *desc, leat_e
   LEATI_ENTER(err);
   LEATI_TRY(leati_device_check(device, err));
   leat_op *op = NULL;
-  LEATI_TRY(make_op(device, desc, &op, err));
+  LEATI_TRY(leati_op_make(device, desc, &op, err));
   leati_op_free(op);
   return LEAT_OK;
 }
@@ -223,7 +222,7 @@ static int32_t op_create(leat_device *device, const leat_op_desc *desc, leat_op 
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "op.create: out is NULL");
   }
   *out = NULL;
-  LEATI_TRY(make_op(device, desc, out, err));
+  LEATI_TRY(leati_op_make(device, desc, out, err));
   leat_op *const op = *out;
   struct leati_ops *const ops = device->ops;
   leati_mutex_lock(&ops->lock);

@@ -400,8 +400,7 @@ int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const
 /* ---- Plans --------------------------------------------------------------------------------------------------------
  */
 
-/* Gives a binding a block that is freed when the operation has been recorded, in stream order. */
-static int32_t take_temporary(leati_recorder *recorder, uint64_t size, leati_binding *out, leat_error *err) {
+int32_t leati_record_temporary(leati_recorder *recorder, uint64_t size, leati_binding *out, leat_error *err) {
   LEATI_TRY(note_shortage(recorder, size,
                           leati_memory_alloc(recorder->device, size, recorder->stream->timeline, &out->address, err)));
   recorder->temps[recorder->temp_count++] = out->address;
@@ -452,7 +451,7 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
 int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leati_binding *bindings, leat_error *err) {
   leati_binding *const temporaries = bindings + (plan->binding_count - plan->temporary_count);
   for (uint32_t i = 0; i < plan->temporary_count; ++i) {
-    LEATI_TRY(take_temporary(recorder, plan->temporaries[i].size, &temporaries[i], err));
+    LEATI_TRY(leati_record_temporary(recorder, plan->temporaries[i].size, &temporaries[i], err));
   }
   for (uint32_t i = 0; i < plan->step_count; ++i) {
     LEATI_TRY(record_step(recorder, plan, &plan->steps[i], bindings, err));

@@ -64,6 +64,10 @@ typedef struct leati_dispatch {
  * blocks. */
 int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *dispatch, leat_error *err);
 
+/** Gives a binding a block that is freed when the operation has been recorded, in stream order. LEATI_TEMP_MAX of them
+ * for one operation at most, those of its plans included. */
+int32_t leati_record_temporary(leati_recorder *recorder, uint64_t size, leati_binding *out, leat_error *err);
+
 /** Appends the steps of a plan, each with a barrier before it if it conflicts with a command since the last barrier,
  * and stamps the blocks. `bindings`: of inputs and outputs as the call has them; those of temporaries, which live until
  * the steps have run, are filled in. Steps that tell of faults have the stream fail when they have run and met one,

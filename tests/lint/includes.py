@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     'plugin/backend.c': ['abi/', 'common/', *BASE_ROOMS, 'plugin/streams/', 'plugin/ops/', 'plugin/graph/'],
     'plugin/streams/': ['abi/', 'common/', *BASE_ROOMS],
     'plugin/ops/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/streams/'],
-    'plugin/graph/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/streams/'],
+    'plugin/graph/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/streams/', 'plugin/ops/'],
 }
 
 # Headers of others, and the rooms that may include them.

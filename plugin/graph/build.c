@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/build.h"
+
+#include <string.h>
+
+#include "core/status.h"
+#include "core/sync.h"
+#include "graph/description.h"
+#include "graph/graph_plan.h"
+#include "graph/inference.h"
+#include "ops/op_state.h"
+#include "ops/op_table.h"
+
+/* ---- Types ------------------------------------------------------------------------------------------------------ */
+
+/* Type of output `o` of a node whose shapes are not known: that of an input with the same type constraint, or the only
+ * one that the constraint has, or what the operator says of tensors of one element each. 0: none of that helps. */
+static uint64_t type_of_output(const leat_graph *graph, const leati_node *node, uint32_t o) {
+  const leati_op_def *const def = node->op->def;
+  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
+  static const uint64_t zeros[LEAT_MAX_RANK];
+  leati_arguments a;
+  uint64_t type = 0;
+  if (leati_arguments_begin(node->op, &a, node->input_count, node->output_count, NULL) != LEAT_OK) {
+    return 0;
+  }
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    leati_view *const view = &a.inputs[i];
+    memset(view, 0, sizeof(*view));
+    if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
+      const int64_t one[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+      const leati_value *const value = &graph->values[node->inputs[i]];
+      const bool host = leati_op_is_host(def->info.host_inputs, i);
+      const int32_t least = i == 0 ? def->least_rank : 0;
+      const DLTensor tensor = {.ndim = value->ndim >= 0 ? value->ndim
+                                       : host           ? 1
+                                                        : least,
+                               .dtype = leati_dtype_of(value->type),
+                               .shape = (int64_t *)one};
+      (void)leati_view_import_shape(&tensor, "", view, NULL);
+      view->host = host;
+      view->data = (void *)zeros;
+      (void)leati_op_bind_type(def, i, view->type, bound, NULL);
+    }
+  }
+  const uint64_t only = def->info.types[leati_op_output_type(def, o)]->types;
+  type = bound[leati_op_output_type(def, o)];
+  if (type == 0 && (only & (only - 1)) == 0) {
+    type = only;
+  }
+  if (type == 0 && leati_arguments_infer(node->op, &a, bound, NULL) == LEAT_OK) {
+    type = leati_type_of(a.shapes[o].dtype);
+  }
+  leati_arguments_end(&a);
+  return type;
+}
+
+/* ---- Nodes ------------------------------------------------------------------------------------------------------ */
+
+/* What an operator is told of a value. */
+typedef struct told {
+  leat_value_info info;
+  DLTensor tensor;
+} told;
+
+static void tell(const leati_value *value, const leati_known_value *known, told *out) {
+  out->info = (leat_value_info){.struct_size = sizeof(out->info),
+                                .ndim = known->known ? known->view.ndim : value->ndim,
+                                .dtype = leati_dtype_of(value->type),
+                                .shape = known->known ? known->view.shape : value->shape};
+  if (known->bytes != NULL) {
+    out->tensor = (DLTensor){.data = (void *)known->bytes,
+                             .device = {kDLCPU, 0},
+                             .ndim = known->view.ndim,
+                             .dtype = known->view.dtype,
+                             .shape = (int64_t *)known->view.shape};
+    out->info.value = &out->tensor;
+  }
+}
+
+static int32_t make_op(leat_graph *graph, uint32_t n, const leat_graph_node *from, const leati_inference *inference,
+                       leat_error *err) {
+  leati_node *const node = &graph->nodes[n];
+  const size_t each = sizeof(told) + sizeof(leat_value_info *);
+  told *const all = leati_calloc((size_t)node->input_count + 1, each);
+  if (all == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u inputs", node->input_count);
+  }
+  const leat_value_info **const infos = (const leat_value_info **)(void *)(all + node->input_count + 1);
+  int32_t status = LEAT_OK;
+  for (uint32_t i = 0; i < node->input_count && status == LEAT_OK; ++i) {
+    const uint32_t v = node->inputs[i];
+    if (v == LEAT_GRAPH_NO_VALUE) {
+      continue;
+    }
+    if (graph->values[v].type == 0) {
+      status = leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "input %u is value %u, whose element type follows from shapes that are not known; "
+                          "leat_graph_desc::values must say it",
+                          i, v);
+    }
+    tell(&graph->values[v], &inference->values[v], &all[i]);
+    infos[i] = &all[i].info;
+  }
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .since_version = from->since_version,
+                             .name = from->op,
+                             .domain = from->domain,
+                             .attribute_count = from->attribute_count,
+                             .attributes = from->attributes,
+                             .input_count = node->input_count,
+                             .inputs = infos,
+                             .output_count = node->output_count};
+  if (status == LEAT_OK) {
+    status = leati_op_make(graph->device, &desc, &node->op, err);
+  }
+  leati_free(all);
+  return status;
+}
+
+/* Notes what a node takes on the host, which must be known there before anything runs. */
+static int32_t note_uses(leat_graph *graph, const leati_node *node, leat_error *err) {
+  const leat_op_info *const info = &node->op->def->info;
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    if (node->inputs[i] == LEAT_GRAPH_NO_VALUE) {
+      continue;
+    }
+    leati_value *const value = &graph->values[node->inputs[i]];
+    if (!leati_op_is_host(info->host_inputs, i)) {
+      value->on_device = true;
+      continue;
+    }
+    value->decides = true;
+    if (value->kind == LEATI_VALUE_RESULT) {
+      const leati_node *const maker = &graph->nodes[value->source];
+      uint32_t o = 0;
+      while (maker->outputs[o] != node->inputs[i]) {
+        ++o;
+      }
+      if (!leati_op_is_host(maker->op->def->info.host_outputs, o)) {
+        return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "%s: input %u is value %u, which must be known on the host; node %u (%s) makes it on the "
+                          "device",
+                          info->name, i, node->inputs[i], value->source, maker->op->def->info.name);
+      }
+    }
+  }
+  return LEAT_OK;
+}
+
+/* Takes over what is inferred of the outputs of a node, or at least their types. */
+static int32_t note_outputs(leat_graph *graph, const leati_node *node, const leati_inference *inference,
+                            leat_error *err) {
+  const leat_op_info *const info = &node->op->def->info;
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    const uint32_t v = node->outputs[o];
+    if (v == LEAT_GRAPH_NO_VALUE) {
+      if (o < info->min_outputs) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u is absent and not optional", info->name, o);
+      }
+      continue;
+    }
+    leati_value *const value = &graph->values[v];
+    const leati_known_value *const known = &inference->values[v];
+    const uint64_t type = known->known ? known->view.type : type_of_output(graph, node, o);
+    if (type != 0 && value->type != 0 && value->type != type) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u has type %s; leat_graph_desc::values says %s",
+                        info->name, o, leati_type_name(type), leati_type_name(value->type));
+    }
+    value->type = type != 0 ? type : value->type;
+    if (known->known) {
+      value->ndim = known->view.ndim;
+      memcpy(value->shape, known->view.shape, sizeof(value->shape));
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t add_node(leat_graph *graph, uint32_t n, const leat_graph_node *from, leati_inference *inference,
+                        leat_error *err) {
+  const leati_node *const node = &graph->nodes[n];
+  bool known;
+  LEATI_TRY(make_op(graph, n, from, inference, err));
+  LEATI_TRY(note_uses(graph, node, err));
+  LEATI_TRY(leati_inference_node(inference, node, &known, err));
+  return note_outputs(graph, node, inference, err);
+}
+
+/* Whether the shape of a value is known before any launch. */
+static bool is_known(const leati_value *value) {
+  bool known = value->ndim >= 0;
+  for (int32_t d = 0; known && d < value->ndim; ++d) {
+    known = value->shape[d] != -1;
+  }
+  return known;
+}
+
+/* Makes the operators, each with what is known of its inputs by then. */
+static int32_t add_nodes(leat_graph *graph, const leat_graph_node *nodes, leat_error *err) {
+  leati_inference inference;
+  int32_t status = leati_inference_begin(graph, &inference, err);
+  for (uint32_t i = 0; status == LEAT_OK && i < graph->input_count; ++i) {
+    const leati_value *const value = &graph->values[graph->inputs[i]];
+    leati_known_value *const known = &inference.values[graph->inputs[i]];
+    known->known = is_known(value);
+    if (known->known) {
+      const DLTensor tensor = {
+          .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
+      status = leati_view_import_shape(&tensor, "an input of a graph", &known->view, err);
+    }
+  }
+  leat_error found = {.struct_size = sizeof(found)};
+  for (uint32_t n = 0; status == LEAT_OK && n < graph->node_count; ++n) {
+    if (add_node(graph, n, &nodes[n], &inference, &found) != LEAT_OK) {
+      status = leati_graph_fail(graph, n, &found, err);
+    }
+  }
+  leati_inference_end(&inference);
+  return status;
+}
+
+/* ---- Constants -------------------------------------------------------------------------------------------------- */
+
+static uint64_t size_of(const leati_value *value) {
+  uint64_t size = leati_type_size(value->type);
+  for (int32_t d = 0; d < value->ndim; ++d) {
+    size *= (uint64_t)value->shape[d];
+  }
+  return size;
+}
+
+/* Copies the elements of constants that decide, and brings those that nodes take on the device there. */
+static int32_t keep_constants(leat_graph *graph, leat_error *err) {
+  leati_constant_request *const requests = leati_calloc((size_t)graph->value_count + 1, sizeof(*requests));
+  if (requests == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the constants of a graph");
+  }
+  int32_t status = LEAT_OK;
+  uint32_t count = 0;
+  for (uint32_t v = 0; v < graph->value_count && status == LEAT_OK; ++v) {
+    leati_value *const value = &graph->values[v];
+    const uint64_t size = value->kind == LEATI_VALUE_CONSTANT ? size_of(value) : 0;
+    if (size != 0 && value->on_device) {
+      requests[count++] = (leati_constant_request){.bytes = value->bytes, .size = size};
+    }
+    if (size != 0 && value->decides) {
+      value->copy = leati_calloc(1, size);
+      if (value->copy == NULL) {
+        status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a constant of %llu bytes",
+                            (unsigned long long)size);
+        break;
+      }
+      memcpy(value->copy, value->bytes, size);
+    }
+  }
+  if (status == LEAT_OK) {
+    status = leati_constants_take(graph->device, requests, count, err);
+  }
+  count = 0;
+  for (uint32_t v = 0; v < graph->value_count && status == LEAT_OK; ++v) {
+    leati_value *const value = &graph->values[v];
+    const uint64_t size = value->kind == LEATI_VALUE_CONSTANT ? size_of(value) : 0;
+    if (size != 0) {
+      value->bytes = value->copy;
+    }
+    if (size != 0 && value->on_device) {
+      value->constant = requests[count++].out;
+      graph->constant_bytes += size;
+    }
+  }
+  leati_free(requests);
+  return status;
+}
+
+/* ---- The graph --------------------------------------------------------------------------------------------------- */
+
+/* Makes and keeps a plan for inputs and outputs on the device, if all shapes are known before any launch: its pipelines
+ * are compiled then, and what no plan can be made for is refused. */
+static int32_t plan_ahead(leat_graph *graph, leat_error *err) {
+  for (uint32_t v = 0; v < graph->value_count; ++v) {
+    const leati_value *const value = &graph->values[v];
+    if ((value->kind == LEATI_VALUE_INPUT && value->decides) ||
+        (value->kind == LEATI_VALUE_INPUT && !is_known(value)) || (value->is_output && !is_known(value))) {
+      return LEAT_OK;
+    }
+  }
+  const uint32_t count = graph->input_count + graph->output_count;
+  leati_view *const views = leati_calloc((size_t)count + 1, sizeof(*views));
+  int32_t status =
+      views != NULL ? LEAT_OK : leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u tensors", count);
+  for (uint32_t i = 0; i < count && status == LEAT_OK; ++i) {
+    const uint32_t v = i < graph->input_count ? graph->inputs[i] : graph->outputs[i - graph->input_count];
+    const leati_value *const value = &graph->values[v];
+    const DLTensor tensor = {
+        .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
+    status = leati_view_import_shape(&tensor, "an input or output of a graph", &views[i], err);
+  }
+  leati_graph_plan *plan = NULL;
+  if (status == LEAT_OK) {
+    status = leati_graph_plan_make(graph, views, &plan, err);
+  }
+  if (status == LEAT_OK) {
+    /* The first plan of all finds room. */
+    (void)leati_kept_plans_keep(&graph->plans, graph->device, plan);
+  }
+  leati_free(views);
+  return status;
+}
+
+void leati_graph_free(leat_graph *graph) {
+  if (graph == NULL) {
+    return;
+  }
+  leati_kept_plans_clear(&graph->plans, graph->device);
+  for (uint32_t n = 0; graph->nodes != NULL && n < graph->node_count; ++n) {
+    leati_op_free(graph->nodes[n].op);
+    leati_free(graph->nodes[n].name);
+  }
+  for (uint32_t v = 0; graph->values != NULL && v < graph->value_count; ++v) {
+    leati_constant_release(graph->device, graph->values[v].constant);
+    leati_free(graph->values[v].copy);
+  }
+  leati_free(graph->values);
+  leati_free(graph->nodes);
+  leati_free(graph->inputs);
+  leati_free(graph->outputs);
+  leati_free(graph->arguments);
+  leati_free(graph);
+}
+
+int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat_graph **out, leat_error *err) {
+  leat_graph_node *nodes = NULL;
+  leat_graph *const graph = leati_calloc_line(sizeof(*graph));
+  if (graph == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a graph");
+  }
+  graph->device = device;
+  graph->kind = LEATI_KIND_GRAPH;
+  leati_kept_plans_begin(&graph->plans);
+  int32_t status = leati_description_import(desc, graph, &nodes, err);
+  if (status == LEAT_OK) {
+    status = add_nodes(graph, nodes, err);
+  }
+  leati_free(nodes);
+  if (status == LEAT_OK) {
+    status = keep_constants(graph, err);
+  }
+  if (status == LEAT_OK) {
+    status = plan_ahead(graph, err);
+  }
+  if (status != LEAT_OK) {
+    leati_graph_free(graph);
+    return status;
+  }
+  *out = graph;
+  return LEAT_OK;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * A graph as it was described: values, and the nodes that make them. Nothing of it changes once the graph is built, but
+ * for the plans that it keeps (graph/kept_plans.h).
+ */
+#ifndef LEAT_PLUGIN_GRAPH_GRAPH_H_
+#define LEAT_PLUGIN_GRAPH_GRAPH_H_
+
+#include <leat/backend.h>
+#include <stdbool.h>
+
+#include "device/device.h"
+#include "graph/constants.h"
+#include "graph/kept_plans.h"
+#include "ops/op.h"
+
+/** Values of a graph at most, and arguments of a node: the numbers of bindings stay small. */
+#define LEATI_GRAPH_VALUES_MAX (1u << 18)
+#define LEATI_GRAPH_ARGUMENTS_MAX (1u << 14)
+
+/** Where a value comes from. */
+typedef enum leati_value_kind {
+  LEATI_VALUE_UNUSED, /**< nowhere */
+  LEATI_VALUE_INPUT,
+  LEATI_VALUE_CONSTANT,
+  LEATI_VALUE_RESULT, /**< of a node */
+} leati_value_kind;
+
+typedef struct leati_value {
+  leati_value_kind kind;
+  uint32_t source;              /**< which input of the graph, or which node */
+  uint64_t type;                /**< LEAT_TYPE_*; 0: not known */
+  int32_t ndim;                 /**< -1: not known */
+  int64_t shape[LEAT_MAX_RANK]; /**< -1: not known */
+  bool decides;                 /**< a node takes it on the host: shapes follow from its elements */
+  bool on_device;               /**< a node takes it on the device */
+  bool is_output;               /**< of the graph */
+  const void *bytes;            /**< elements of a constant: the caller's while the graph is built, `copy` then */
+  void *copy;                   /**< of the elements of a constant that decides */
+  leati_constant *constant;     /**< those on the device; NULL: no node takes them there */
+} leati_value;
+
+typedef struct leati_node {
+  leat_op *op;
+  char *name; /**< for messages; NULL: it has none */
+  uint32_t input_count, output_count;
+  const uint32_t *inputs, *outputs; /**< values */
+} leati_node;
+
+struct leat_graph {
+  leati_kind kind;
+  leat_device *device;
+  leat_graph *previous, *next; /**< in the device's list; guarded by its lock */
+  uint32_t value_count, node_count, input_count, output_count;
+  leati_value *values;
+  leati_node *nodes;
+  uint32_t *inputs, *outputs; /**< values */
+  uint32_t *arguments;        /**< of all nodes */
+  uint64_t constant_bytes;    /**< on the device */
+  leati_kept_plans plans;
+};
+
+/** Fails unless `graph` is a live graph. */
+int32_t leati_graph_check(const leat_graph *graph, leat_error *err);
+
+/** Fails with what `found` says, and the node that it is about. */
+int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const leat_error *found, leat_error *err);
+
+#endif /* LEAT_PLUGIN_GRAPH_GRAPH_H_ */

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/graph_plan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/status.h"
+#include "core/sync.h"
+#include "graph/inference.h"
+#include "graph/joint.h"
+#include "ops/op_state.h"
+
+#define NONE UINT32_MAX
+
+/* A plan on its way. */
+typedef struct planning {
+  const leat_graph *graph;
+  const leati_view *views; /* of inputs, then of outputs */
+  leati_inference inference;
+  leati_joint joint;
+  leati_graph_plan *plan;
+  bool *needed;        /* by value: on the device */
+  bool *live;          /* by node: it makes something that is needed */
+  leati_place *places; /* by value; storage NONE: it has none yet */
+  uint32_t *roots;     /* by value: the value whose memory it has, itself or one that came before */
+  uint32_t *targets;   /* by value: the output of the graph that it is written to, or NONE */
+  uint32_t constant_capacity, own_capacity, upload_capacity, download_capacity, answer_capacity;
+  leati_constant_request *requests; /* as many as leati_graph_plan::own */
+  uint32_t request_capacity;
+  leati_plan_answer *answers;
+  uint32_t answer_count;
+  uint32_t *own_bindings; /* which of leati_graph_plan::constants those are */
+  uint32_t own_binding_capacity;
+} planning;
+
+/* ---- Begin ------------------------------------------------------------------------------------------------------ */
+
+static void end(planning *p) {
+  leati_inference_end(&p->inference);
+  leati_joint_end(&p->joint);
+  leati_free(p->needed);
+  leati_free(p->live);
+  leati_free(p->places);
+  leati_free(p->roots);
+  leati_free(p->targets);
+  leati_free(p->requests);
+  leati_free(p->own_bindings);
+}
+
+static int32_t begin(planning *p, leat_error *err) {
+  const uint32_t values = p->graph->value_count, nodes = p->graph->node_count;
+  LEATI_TRY(leati_inference_begin(p->graph, &p->inference, err));
+  p->needed = leati_calloc((size_t)values + 1, sizeof(*p->needed));
+  p->live = leati_calloc((size_t)nodes + 1, sizeof(*p->live));
+  p->places = leati_calloc((size_t)values + 1, sizeof(*p->places));
+  p->roots = leati_calloc((size_t)values + 1, sizeof(*p->roots));
+  p->targets = leati_calloc((size_t)values + 1, sizeof(*p->targets));
+  if (p->needed == NULL || p->live == NULL || p->places == NULL || p->roots == NULL || p->targets == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to plan a graph of %u values", values);
+  }
+  for (uint32_t v = 0; v < values; ++v) {
+    p->places[v].storage = p->targets[v] = NONE;
+    p->roots[v] = v;
+  }
+  return LEAT_OK;
+}
+
+static int32_t fail_output(uint32_t o, const char *what, int64_t found, int64_t expected, leat_error *err) {
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                    "output %u of the graph has %s %" PRId64 "; the graph gives %" PRId64, o, what, found, expected);
+}
+
+/* Compares the outputs with what was inferred. */
+static int32_t check_outputs(const planning *p, leat_error *err) {
+  for (uint32_t o = 0; o < p->graph->output_count; ++o) {
+    const leati_view *const given = &p->views[p->graph->input_count + o];
+    const leati_view *const made = &p->inference.values[p->graph->outputs[o]].view;
+    if (!given->present) {
+      continue;
+    }
+    if (given->type != made->type) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "output %u of the graph has type %s; the graph gives %s", o,
+                        leati_type_name(given->type), leati_type_name(made->type));
+    }
+    if (given->ndim != made->ndim) {
+      return fail_output(o, "rank", given->ndim, made->ndim, err);
+    }
+    for (int32_t d = 0; d < made->ndim; ++d) {
+      if (given->shape[d] != made->shape[d]) {
+        return fail_output(o, "a dimension of size", given->shape[d], made->shape[d], err);
+      }
+    }
+  }
+  return LEAT_OK;
+}
+
+/* ---- What is needed, and where it lies --------------------------------------------------------------------------- */
+
+static const leati_view *output_view(const planning *p, uint32_t o) {
+  return &p->views[p->graph->input_count + o];
+}
+
+/* Whether the elements of a result are known on the host: no node has to run for them. */
+static bool is_answered(const planning *p, uint32_t v) {
+  return p->graph->values[v].kind == LEATI_VALUE_RESULT && p->inference.values[v].bytes != NULL;
+}
+
+/* Finds the values that are needed on the device for the outputs that are wanted, and the nodes that make them. */
+static void find_needed(planning *p) {
+  const leat_graph *const graph = p->graph;
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    const leati_view *const view = output_view(p, o);
+    if (view->present && !(view->host && is_answered(p, graph->outputs[o]))) {
+      p->needed[graph->outputs[o]] = true;
+    }
+  }
+  for (uint32_t n = graph->node_count; n-- > 0;) {
+    const leati_node *const node = &graph->nodes[n];
+    for (uint32_t o = 0; o < node->output_count; ++o) {
+      const uint32_t v = node->outputs[o];
+      p->live[n] = p->live[n] || (v != LEAT_GRAPH_NO_VALUE && p->needed[v] && !is_answered(p, v));
+    }
+    for (uint32_t i = 0; i < node->input_count && p->live[n]; ++i) {
+      if (node->inputs[i] != LEAT_GRAPH_NO_VALUE && !leati_op_is_host(node->op->def->info.host_inputs, i)) {
+        p->needed[node->inputs[i]] = true;
+      }
+    }
+  }
+}
+
+/* Whether output 0 of a node is the memory of its input 0: nothing is moved. */
+static bool is_view(const planning *p, const leati_node *node) {
+  return (node->op->def->info.flags & LEAT_OP_ALIAS) != 0 && node->inputs[0] != LEAT_GRAPH_NO_VALUE &&
+         node->outputs[0] != LEAT_GRAPH_NO_VALUE && p->inference.values[node->inputs[0]].view.compact;
+}
+
+/* Finds which values share memory, and which are written straight to an output on the device. */
+static void find_targets(planning *p) {
+  const leat_graph *const graph = p->graph;
+  for (uint32_t n = 0; n < graph->node_count; ++n) {
+    const leati_node *const node = &graph->nodes[n];
+    if (p->live[n] && is_view(p, node)) {
+      p->roots[node->outputs[0]] = p->roots[node->inputs[0]];
+    }
+  }
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    const uint32_t root = p->roots[graph->outputs[o]];
+    if (output_view(p, o)->present && !output_view(p, o)->host && graph->values[root].kind == LEATI_VALUE_RESULT &&
+        !is_answered(p, root) && p->targets[root] == NONE) {
+      p->targets[root] = o;
+    }
+  }
+}
+
+/* The next binding of a constant. */
+static int32_t bind_constant(planning *p, const leati_constant *constant, uint32_t *out_storage, leat_error *err) {
+  leati_graph_plan *const plan = p->plan;
+  LEATI_TRY(leati_array_room(&plan->constants, plan->constant_count, &p->constant_capacity, sizeof(*plan->constants),
+                             16, "the constants of a graph", err));
+  LEATI_TRY(leati_joint_storage(&p->joint, p->graph->input_count + p->graph->output_count + plan->constant_count, 0,
+                                out_storage, err));
+  leati_binding *const binding = &plan->constants[plan->constant_count++];
+  *binding = (leati_binding){0};
+  if (constant != NULL) {
+    binding->address = constant->address;
+    binding->block = constant->block;
+  }
+  return LEAT_OK;
+}
+
+/* Binds elements that are known on the host as a constant of the plan's own. */
+static int32_t bind_answer(planning *p, const leati_known_value *value, uint32_t *out_storage, leat_error *err) {
+  const uint32_t count = p->plan->own_count;
+  LEATI_TRY(leati_array_room(&p->requests, count, &p->request_capacity, sizeof(*p->requests), 4,
+                             "the constants of a graph", err));
+  LEATI_TRY(leati_array_room(&p->plan->own, count, &p->own_capacity, sizeof(leati_constant *), 4,
+                             "the constants of a graph", err));
+  LEATI_TRY(leati_array_room(&p->own_bindings, count, &p->own_binding_capacity, sizeof(*p->own_bindings), 4,
+                             "the constants of a graph", err));
+  p->requests[count] =
+      (leati_constant_request){.bytes = value->bytes, .size = value->view.count * value->view.item_size};
+  p->own_bindings[count] = p->plan->constant_count;
+  p->plan->own[count] = NULL;
+  ++p->plan->own_count;
+  return bind_constant(p, NULL, out_storage, err);
+}
+
+/* Finds a place for a value that no node writes in this plan, or that one is about to write. */
+static int32_t place_value(planning *p, uint32_t v, leat_error *err) {
+  const leati_value *const value = &p->graph->values[v];
+  const leati_known_value *const known = &p->inference.values[v];
+  leati_place *const place = &p->places[v];
+  const uint64_t size = known->view.count * known->view.item_size;
+  if (place->storage != NONE) {
+    return LEAT_OK;
+  }
+  if (size == 0) {
+    return leati_joint_storage(&p->joint, LEATI_IN_ARENA, 0, &place->storage, err);
+  }
+  if (value->kind == LEATI_VALUE_CONSTANT) {
+    return bind_constant(p, value->constant, &place->storage, err);
+  }
+  if (is_answered(p, v)) {
+    return bind_answer(p, known, &place->storage, err);
+  }
+  const uint32_t o = p->targets[v];
+  const bool input = value->kind == LEATI_VALUE_INPUT;
+  if ((input && p->views[value->source].host) || (!input && o == NONE)) {
+    LEATI_TRY(leati_joint_storage(&p->joint, LEATI_IN_ARENA, size, &place->storage, err));
+    p->joint.storages[place->storage].filled = input;
+  } else {
+    const uint32_t binding = input ? value->source : p->graph->input_count + o;
+    LEATI_TRY(leati_joint_storage(&p->joint, binding, size, &place->storage, err));
+    p->joint.storages[place->storage].residue = (uint8_t)(p->views[binding].address & (LEATI_PROMISED - 1));
+  }
+  if (input && p->views[value->source].host) {
+    LEATI_TRY(leati_array_room(&p->plan->uploads, p->plan->upload_count, &p->upload_capacity, sizeof(*p->plan->uploads),
+                               4, "the uploads of a graph", err));
+    p->plan->uploads[p->plan->upload_count++] =
+        (leati_graph_transfer){.tensor = value->source, .binding = place->storage, .size = size};
+  }
+  return LEAT_OK;
+}
+
+/* ---- Nodes ------------------------------------------------------------------------------------------------------ */
+
+/* Gives a view of a node the address that stands for those to come, as binding `binding` of the node. */
+static int32_t place_view(planning *p, uint32_t v, leati_view *view, uint32_t binding, leat_error *err) {
+  LEATI_TRY(place_value(p, v, err));
+  const leati_place *const place = &p->places[v];
+  /* Inputs that have strides know what they touch; all else is compact. */
+  const uint64_t low = view->compact ? 0 : view->begin - view->address;
+  const uint64_t high = view->compact ? view->count * view->item_size : view->end - view->address;
+  view->address = (uint64_t)p->joint.storages[place->storage].residue + (uint64_t)place->offset;
+  view->begin = view->address + low;
+  view->end = view->address + high;
+  leati_planner_place(view, binding);
+  return LEAT_OK;
+}
+
+/* Makes the views of a node's outputs. */
+static int32_t place_outputs(planning *p, const leati_node *node, leati_arguments *a, leat_error *err) {
+  const leat_op_info *const info = &node->op->def->info;
+  const bool same = is_view(p, node);
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    const uint32_t v = node->outputs[o];
+    leati_view *const view = &a->outputs[o];
+    if (v == LEAT_GRAPH_NO_VALUE || (o >= info->min_outputs && !p->needed[v])) {
+      memset(view, 0, sizeof(*view));
+      continue;
+    }
+    *view = p->inference.values[v].view;
+    if (same && o == 0) {
+      p->places[v] = p->places[node->inputs[0]];
+    }
+    LEATI_TRY(place_view(p, v, view, same && o == 0 ? 0 : node->input_count + o, err));
+  }
+  return LEAT_OK;
+}
+
+/* Plans a node whose arguments are there, and joins its plan. `places`: room for all its arguments. */
+static int32_t join_node(planning *p, const leati_node *node, leati_arguments *a, leati_place *places,
+                         leat_error *err) {
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    if (a->inputs[i].present && !a->inputs[i].host) {
+      LEATI_TRY(place_view(p, node->inputs[i], &a->inputs[i], i, err));
+      places[i] = p->places[node->inputs[i]];
+    }
+  }
+  LEATI_TRY(place_outputs(p, node, a, err));
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    if (a->outputs[o].present) {
+      places[node->input_count + o] = p->places[node->outputs[o]];
+    }
+  }
+  leati_planner planner;
+  leati_planner_begin(&planner, p->graph->device, node->input_count, node->output_count);
+  int32_t status = node->op->def->plan(node->op, &planner, &a->call, err);
+  if (status == LEAT_OK) {
+    const leati_plan plan = leati_planner_plan(&planner);
+    status = leati_joint_append(&p->joint, &plan, places, err);
+  }
+  leati_planner_end(&planner);
+  return status;
+}
+
+static int32_t plan_node(planning *p, const leati_node *node, leat_error *err) {
+  leati_arguments a;
+  bool known;
+  int32_t status = leati_inference_open_node(&p->inference, node, &a, &known, err);
+  leati_place *const places = leati_calloc((size_t)node->input_count + node->output_count, sizeof(*places));
+  if (status == LEAT_OK && places == NULL) {
+    status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the arguments of a node");
+  }
+  if (status == LEAT_OK) {
+    status = join_node(p, node, &a, places, err);
+  }
+  leati_free(places);
+  leati_arguments_end(&a);
+  return status;
+}
+
+static int32_t plan_nodes(planning *p, leat_error *err) {
+  leat_error found = {.struct_size = sizeof(found)};
+  for (uint32_t n = 0; n < p->graph->node_count; ++n) {
+    if (p->live[n] && plan_node(p, &p->graph->nodes[n], &found) != LEAT_OK) {
+      return leati_graph_fail(p->graph, n, &found, err);
+    }
+  }
+  return LEAT_OK;
+}
+
+/* ---- Outputs ---------------------------------------------------------------------------------------------------- */
+
+/* Has the elements of a value that are known written to an output on the host. */
+static int32_t answer(planning *p, uint32_t o, const leati_known_value *value, leat_error *err) {
+  leati_plan_answer it = {.binding = p->graph->input_count + o,
+                          .size = (uint32_t)(value->view.count * value->view.item_size)};
+  if (it.size == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_array_room(&p->answers, p->answer_count, &p->answer_capacity, sizeof(*p->answers), 4,
+                             "what a graph gives on the host", err));
+  LEATI_TRY(leati_joint_bytes(&p->joint, value->bytes, it.size, &it.data, err));
+  p->answers[p->answer_count++] = it;
+  return LEAT_OK;
+}
+
+/* Brings a value to output `o` of the graph, unless it was written there. */
+static int32_t give(planning *p, uint32_t o, leat_error *err) {
+  const uint32_t v = p->graph->outputs[o], binding = p->graph->input_count + o;
+  const leati_known_value *const value = &p->inference.values[v];
+  const leati_view *const view = output_view(p, o);
+  const uint64_t size = view->count * view->item_size;
+  if (view->host && is_answered(p, v)) {
+    return answer(p, o, value, err);
+  }
+  if (size == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(place_value(p, v, err));
+  const leati_place from = p->places[v];
+  if (view->host) {
+    LEATI_TRY(leati_array_room(&p->plan->downloads, p->plan->download_count, &p->download_capacity,
+                               sizeof(*p->plan->downloads), 4, "the downloads of a graph", err));
+    p->plan->downloads[p->plan->download_count++] =
+        (leati_graph_transfer){.tensor = o, .binding = from.storage, .offset = from.offset, .size = size};
+    p->joint.storages[from.storage].emptied = true;
+    return LEAT_OK;
+  }
+  if (p->joint.storages[from.storage].binding == binding) {
+    return LEAT_OK;
+  }
+  leati_place to = {0};
+  LEATI_TRY(leati_joint_storage(&p->joint, binding, size, &to.storage, err));
+  return leati_joint_copy(&p->joint, from, to, size, err);
+}
+
+/* Turns the storages that transfers name into bindings. */
+static void bind_transfers(const planning *p, leati_graph_transfer *transfers, uint32_t count, uint32_t arena) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const leati_storage *const storage = &p->joint.storages[transfers[i].binding];
+    const bool within = storage->binding == LEATI_IN_ARENA;
+    transfers[i].binding = within ? arena : storage->binding;
+    transfers[i].offset += within ? (int64_t)storage->offset : 0;
+  }
+}
+
+/* ---- The key ---------------------------------------------------------------------------------------------------- */
+
+static uint8_t residue_of(const leati_view *view) {
+  return view->host || view->count == 0 ? 0 : (uint8_t)(view->address & (LEATI_PROMISED - 1));
+}
+
+/* Notes what a plan is for. */
+static int32_t know_tensor(const leat_graph *graph, const leati_view *view, uint32_t i, leati_known_tensor *out,
+                           leat_error *err) {
+  *out = (leati_known_tensor){.present = view->present,
+                              .host = view->host,
+                              .compact = view->compact,
+                              .residue = residue_of(view),
+                              .ndim = view->ndim,
+                              .type = view->type,
+                              .count = view->count};
+  memcpy(out->shape, view->shape, (size_t)view->ndim * sizeof(view->shape[0]));
+  memcpy(out->strides, view->strides, (size_t)view->ndim * sizeof(view->strides[0]));
+  const uint64_t size = view->count * view->item_size;
+  if (i < graph->input_count && graph->values[graph->inputs[i]].decides && size != 0) {
+    out->bytes = leati_calloc(1, size);
+    if (out->bytes == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the elements of input %u", i);
+    }
+    memcpy(out->bytes, view->data, size);
+  }
+  return LEAT_OK;
+}
+
+static bool same_numbers(const int64_t *a, const int64_t *b, int32_t count) {
+  return memcmp(a, b, (size_t)count * sizeof(*a)) == 0;
+}
+
+/* Whether a tensor has the type, shape and, if those decide anything, elements that a plan is for. */
+static bool fits_shape(const leati_known_tensor *known, const leati_view *view) {
+  return known->type == view->type && known->ndim == view->ndim &&
+         same_numbers(known->shape, view->shape, view->ndim) &&
+         (known->bytes == NULL || memcmp(known->bytes, view->data, view->count * view->item_size) == 0);
+}
+
+bool leati_graph_plan_fits_shapes(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
+  bool fits = true;
+  for (uint32_t i = 0; fits && i < graph->input_count; ++i) {
+    fits = fits_shape(&plan->tensors[i], &views[i]);
+  }
+  return fits;
+}
+
+bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
+  bool fits = true;
+  for (uint32_t i = 0; fits && i < graph->input_count + graph->output_count; ++i) {
+    const leati_known_tensor *const known = &plan->tensors[i];
+    const leati_view *const view = &views[i];
+    fits = known->present == view->present &&
+           (!known->present ||
+            (known->host == view->host && known->compact == view->compact && known->residue == residue_of(view) &&
+             fits_shape(known, view) && (view->compact || same_numbers(known->strides, view->strides, view->ndim))));
+  }
+  return fits;
+}
+
+/* ---- All of it -------------------------------------------------------------------------------------------------- */
+
+/* Loads the constants that are the plan's own. */
+static int32_t take_own(planning *p, leat_error *err) {
+  LEATI_TRY(leati_constants_take(p->graph->device, p->requests, p->plan->own_count, err));
+  for (uint32_t i = 0; i < p->plan->own_count; ++i) {
+    leati_binding *const binding = &p->plan->constants[p->own_bindings[i]];
+    p->plan->own[i] = p->requests[i].out;
+    binding->address = p->requests[i].out->address;
+    binding->block = p->requests[i].out->block;
+  }
+  return LEAT_OK;
+}
+
+static int32_t make(planning *p, leat_error *err) {
+  const leat_graph *const graph = p->graph;
+  LEATI_TRY(begin(p, err));
+  leati_inference_inputs(&p->inference, p->views);
+  LEATI_TRY(leati_inference_all(&p->inference, err));
+  leati_inference_outputs(&p->inference, p->plan->shapes);
+  LEATI_TRY(check_outputs(p, err));
+  for (uint32_t i = 0; i < graph->input_count + graph->output_count; ++i) {
+    LEATI_TRY(know_tensor(graph, &p->views[i], i, &p->plan->tensors[i], err));
+  }
+  find_needed(p);
+  find_targets(p);
+  LEATI_TRY(plan_nodes(p, err));
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    if (output_view(p, o)->present) {
+      LEATI_TRY(give(p, o, err));
+    }
+  }
+  LEATI_TRY(take_own(p, err));
+  const uint32_t arena = graph->input_count + graph->output_count + p->plan->constant_count;
+  leati_joined joined;
+  LEATI_TRY(leati_joint_finish(&p->joint, arena, &joined, err));
+  bind_transfers(p, p->plan->uploads, p->plan->upload_count, arena);
+  bind_transfers(p, p->plan->downloads, p->plan->download_count, arena);
+  p->plan->plan = joined.plan;
+  p->plan->plan.answers = p->answers;
+  p->plan->plan.answer_count = p->answer_count;
+  p->answers = NULL;
+  p->plan->figures = (leati_graph_figures){.dispatch_count = joined.dispatch_count,
+                                           .copy_count = joined.copy_count,
+                                           .level_count = joined.level_count,
+                                           .arena_bytes = joined.arena_bytes,
+                                           .naive_bytes = joined.naive_bytes};
+  return LEAT_OK;
+}
+
+int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, leati_graph_plan **out,
+                              leat_error *err) {
+  const uint32_t count = graph->input_count + graph->output_count;
+  planning p = {.graph = graph, .views = views};
+  p.plan = leati_calloc(1, sizeof(*p.plan));
+  if (p.plan == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the plan of a graph");
+  }
+  p.plan->tensors = leati_calloc((size_t)count + 1, sizeof(*p.plan->tensors));
+  p.plan->tensor_count = count;
+  p.plan->shapes = leati_calloc((size_t)graph->output_count + 1, sizeof(*p.plan->shapes));
+  int32_t status = LEAT_ERROR_OUT_OF_MEMORY;
+  if (p.plan->tensors == NULL || p.plan->shapes == NULL) {
+    (void)leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the plan of a graph");
+  } else {
+    status = make(&p, err);
+    end(&p);
+  }
+  leati_free(p.answers);
+  if (status != LEAT_OK) {
+    leati_graph_plan_free(graph->device, p.plan);
+    return status;
+  }
+  *out = p.plan;
+  return LEAT_OK;
+}
+
+void leati_graph_plan_free(leat_device *device, leati_graph_plan *plan) {
+  if (plan == NULL) {
+    return;
+  }
+  for (uint32_t i = 0; i < plan->own_count; ++i) {
+    leati_constant_release(device, plan->own[i]);
+  }
+  for (uint32_t i = 0; plan->tensors != NULL && i < plan->tensor_count; ++i) {
+    leati_free(plan->tensors[i].bytes);
+  }
+  leati_free((void *)plan->plan.steps);
+  leati_free((void *)plan->plan.accesses);
+  leati_free((void *)plan->plan.answers);
+  leati_free((void *)plan->plan.args);
+  leati_free(plan->tensors);
+  leati_free(plan->shapes);
+  leati_free(plan->constants);
+  leati_free(plan->own);
+  leati_free(plan->uploads);
+  leati_free(plan->downloads);
+  leati_free(plan);
+}

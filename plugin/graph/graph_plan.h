@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * The plan of a graph: what a launch does for inputs and outputs of given types, shapes, strides and places, whatever
+ * their addresses are.
+ */
+#ifndef LEAT_PLUGIN_GRAPH_GRAPH_PLAN_H_
+#define LEAT_PLUGIN_GRAPH_GRAPH_PLAN_H_
+
+#include "graph/graph.h"
+#include "memory/tensor.h"
+#include "streams/plan.h"
+
+/** What a plan knows of an input or output. */
+typedef struct leati_known_tensor {
+  bool present, host, compact;
+  uint8_t residue; /**< of an address on the device, modulo LEATI_PROMISED */
+  int32_t ndim;
+  uint64_t type, count;
+  int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
+  void *bytes; /**< of an input that decides shapes: its elements */
+} leati_known_tensor;
+
+/** Bytes between the host's memory of an input or output and the device. */
+typedef struct leati_graph_transfer {
+  uint32_t tensor;  /**< which input, or output */
+  uint32_t binding; /**< of the plan */
+  int64_t offset;   /**< from the address of that */
+  uint64_t size;
+} leati_graph_transfer;
+
+typedef struct leati_graph_plan {
+  leati_plan plan; /**< bindings: inputs, outputs, constants, the arena */
+  leati_graph_figures figures;
+  uint32_t tensor_count;
+  leati_known_tensor *tensors; /**< inputs, then outputs */
+  leat_shape *shapes;          /**< of the outputs */
+  leati_binding *constants;    /**< those that the plan binds */
+  leati_constant **own;        /**< those of them that are no constants of the graph */
+  leati_graph_transfer *uploads, *downloads;
+  uint32_t constant_count, own_count, upload_count, download_count;
+  _Atomic bool launched; /**< since it was last looked at as one that may go (graph/kept_plans.c); relaxed: a guess */
+  struct leati_graph_plan *next; /**< of those that were taken away */
+  uint32_t unseen;               /**< counters that have not been seen without a thread since */
+} leati_graph_plan;
+
+/** Makes a plan for tensors that were checked: `views` of inputs and outputs. Compiles what nobody has compiled yet.
+ * Hold no lock. Release with leati_graph_plan_free().
+ * @errors what operators return; OUT_OF_MEMORY */
+int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, leati_graph_plan **out,
+                              leat_error *err);
+/** NULL: nothing. */
+void leati_graph_plan_free(leat_device *device, leati_graph_plan *plan);
+
+/** Whether a plan is for such inputs, and shapes of outputs can be had from it: `views` without places. */
+bool leati_graph_plan_fits_shapes(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views);
+/** Whether a plan is for such inputs and outputs. */
+bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views);
+
+#endif /* LEAT_PLUGIN_GRAPH_GRAPH_PLAN_H_ */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/inference.h"
+
+#include <string.h>
+
+#include "core/status.h"
+#include "core/sync.h"
+#include "ops/op_state.h"
+
+/* Elements that a node gave on the host. */
+struct leati_scrap {
+  struct leati_scrap *next;
+  int64_t bytes[]; /* aligned for all that is read from there */
+};
+
+int32_t leati_inference_begin(const leat_graph *graph, leati_inference *out, leat_error *err) {
+  *out = (leati_inference){.graph = graph};
+  out->values = leati_calloc((size_t)graph->value_count + 1, sizeof(*out->values));
+  if (out->values == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the %u values of a graph", graph->value_count);
+  }
+  for (uint32_t v = 0; v < graph->value_count; ++v) {
+    const leati_value *const value = &graph->values[v];
+    if (value->kind == LEATI_VALUE_CONSTANT) {
+      const DLTensor tensor = {
+          .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
+      LEATI_TRY(leati_view_import_shape(&tensor, "a constant", &out->values[v].view, err));
+      out->values[v].known = true;
+      out->values[v].bytes = value->bytes;
+    }
+  }
+  return LEAT_OK;
+}
+
+void leati_inference_end(leati_inference *inference) {
+  while (inference->scraps != NULL) {
+    struct leati_scrap *const scrap = inference->scraps;
+    inference->scraps = scrap->next;
+    leati_free(scrap);
+  }
+  leati_free(inference->values);
+}
+
+void leati_inference_inputs(leati_inference *inference, const leati_view *views) {
+  static const unsigned char nothing[1];
+  for (uint32_t i = 0; i < inference->graph->input_count; ++i) {
+    leati_known_value *const value = &inference->values[inference->graph->inputs[i]];
+    value->known = true;
+    value->view = views[i];
+    if (views[i].host) {
+      value->bytes = views[i].count != 0 ? views[i].data : nothing;
+      value->view.host = false;
+      value->view.data = NULL;
+    }
+  }
+}
+
+void leati_inference_outputs(const leati_inference *inference, leat_shape *out) {
+  for (uint32_t o = 0; o < inference->graph->output_count; ++o) {
+    const leati_view *const view = &inference->values[inference->graph->outputs[o]].view;
+    out[o] = (leat_shape){.struct_size = sizeof(out[o]), .ndim = view->ndim, .dtype = view->dtype};
+    memcpy(out[o].dims, view->shape, (size_t)view->ndim * sizeof(view->shape[0]));
+  }
+}
+
+/* Makes a view of the host's elements of a value. */
+static void view_on_host(const leati_known_value *value, leati_view *out) {
+  *out = value->view;
+  leati_view_make_compact(out);
+  out->host = true;
+  out->data = (void *)value->bytes;
+}
+
+int32_t leati_inference_open_node(const leati_inference *inference, const leati_node *node, leati_arguments *a,
+                                  bool *out_known, leat_error *err) {
+  const leati_op_def *const def = node->op->def;
+  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
+  *out_known = true;
+  LEATI_TRY(leati_arguments_begin(node->op, a, node->input_count, node->output_count, err));
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    leati_view *const view = &a->inputs[i];
+    if (node->inputs[i] == LEAT_GRAPH_NO_VALUE) {
+      memset(view, 0, sizeof(*view));
+      continue;
+    }
+    const leati_known_value *const value = &inference->values[node->inputs[i]];
+    const bool host = leati_op_is_host(def->info.host_inputs, i);
+    if (!value->known || (host && value->bytes == NULL)) {
+      *out_known = false;
+      return LEAT_OK;
+    }
+    if (host) {
+      view_on_host(value, view);
+    } else {
+      *view = value->view;
+    }
+    LEATI_TRY(leati_op_bind_type(def, i, view->type, bound, err));
+  }
+  return leati_arguments_infer(node->op, a, bound, err);
+}
+
+/* Asks a node for its output `o`, which it gives on the host. */
+static int32_t ask_node(leati_inference *inference, const leati_node *node, leati_arguments *a, uint32_t o,
+                        leat_error *err) {
+  leati_known_value *const value = &inference->values[node->outputs[o]];
+  struct leati_scrap *const scrap = leati_calloc(1, sizeof(*scrap) + (value->view.count + 1) * value->view.item_size);
+  if (scrap == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a node gives on the host");
+  }
+  scrap->next = inference->scraps;
+  inference->scraps = scrap;
+  value->bytes = scrap->bytes;
+  for (uint32_t i = 0; i < node->output_count; ++i) {
+    memset(&a->outputs[i], 0, sizeof(a->outputs[i]));
+  }
+  view_on_host(value, &a->outputs[o]);
+  leati_planner planner;
+  leati_planner_begin(&planner, inference->graph->device, node->input_count, node->output_count);
+  a->outputs[o].binding = node->input_count + o;
+  const int32_t status = node->op->def->plan(node->op, &planner, &a->call, err);
+  for (uint32_t i = 0; status == LEAT_OK && i < planner.answer_count; ++i) {
+    memcpy(scrap->bytes, planner.args + planner.answers[i].data, planner.answers[i].size);
+  }
+  leati_planner_end(&planner);
+  return status;
+}
+
+int32_t leati_inference_node(leati_inference *inference, const leati_node *node, bool *out_known, leat_error *err) {
+  leati_arguments a;
+  int32_t status = leati_inference_open_node(inference, node, &a, out_known, err);
+  for (uint32_t o = 0; status == LEAT_OK && *out_known && o < node->output_count; ++o) {
+    if (node->outputs[o] == LEAT_GRAPH_NO_VALUE) {
+      continue;
+    }
+    leati_known_value *const value = &inference->values[node->outputs[o]];
+    status = leati_arguments_result(node->op, &a, o, &value->view, err);
+    value->known = status == LEAT_OK;
+    if (value->known && leati_op_is_host(node->op->def->info.host_outputs, o)) {
+      status = ask_node(inference, node, &a, o, err);
+    }
+  }
+  leati_arguments_end(&a);
+  return status;
+}
+
+int32_t leati_inference_all(leati_inference *inference, leat_error *err) {
+  const leat_graph *const graph = inference->graph;
+  leat_error found = {.struct_size = sizeof(found)};
+  for (uint32_t n = 0; n < graph->node_count; ++n) {
+    bool known;
+    if (leati_inference_node(inference, &graph->nodes[n], &known, &found) != LEAT_OK) {
+      return leati_graph_fail(graph, n, &found, err);
+    }
+  }
+  return LEAT_OK;
+}

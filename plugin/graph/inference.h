@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * What the values of a graph are for inputs of given shapes: shapes, types, and elements that are known on the host.
+ * Belongs to one thread.
+ */
+#ifndef LEAT_PLUGIN_GRAPH_INFERENCE_H_
+#define LEAT_PLUGIN_GRAPH_INFERENCE_H_
+
+#include "graph/graph.h"
+#include "ops/arguments.h"
+
+/** What is known of a value. */
+typedef struct leati_known_value {
+  bool known;        /**< `view` holds type and shape; strides are compact, but for those of inputs */
+  const void *bytes; /**< the elements, compact, if they are known on the host; never NULL without any */
+  leati_view view;   /**< as a tensor on the device that has no address yet */
+} leati_known_value;
+
+typedef struct leati_inference {
+  const leat_graph *graph;
+  leati_known_value *values;  /**< by number; inputs are set by the caller */
+  struct leati_scrap *scraps; /**< elements that nodes gave */
+} leati_inference;
+
+/** Begins with the constants of the graph. leati_inference_end() must follow, also when it fails.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_inference_begin(const leat_graph *graph, leati_inference *out, leat_error *err);
+void leati_inference_end(leati_inference *inference);
+
+/** Makes all inputs known, by views of tensors on the device or the host. */
+void leati_inference_inputs(leati_inference *inference, const leati_view *views);
+/** Shapes of the outputs of the graph, all of which are known. */
+void leati_inference_outputs(const leati_inference *inference, leat_shape *out);
+
+/** Fills in the inputs of a node and infers the shapes of its outputs, which `a` then holds; leati_arguments_end() must
+ * follow, also when it fails. `*out_known` is false, and nothing is inferred, if something is missing for that.
+ * @errors what leati_op_def::infer() returns */
+int32_t leati_inference_open_node(const leati_inference *inference, const leati_node *node, leati_arguments *a,
+                                  bool *out_known, leat_error *err);
+/** Infers what a node gives, and asks it for what it gives on the host. `*out_known` as above. */
+int32_t leati_inference_node(leati_inference *inference, const leati_node *node, bool *out_known, leat_error *err);
+/** Infers all nodes; the inputs are known.
+ * @errors a message names the node */
+int32_t leati_inference_all(leati_inference *inference, leat_error *err);
+
+#endif /* LEAT_PLUGIN_GRAPH_INFERENCE_H_ */

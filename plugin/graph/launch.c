@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/launch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "core/sync.h"
+#include "graph/graph_plan.h"
+#include "graph/inference.h"
+#include "streams/recorder.h"
+#include "streams/stream.h"
+#include "streams/stream_state.h"
+
+/* Tensors and bindings of a launch on the stack; more come from the heap. */
+#define INLINE_VIEWS 16
+#define INLINE_BINDINGS 128
+
+/* ---- Tensors ---------------------------------------------------------------------------------------------------- */
+
+/* Fails with what is wrong with an input or output. */
+static int32_t fail_tensor(const char *kind, uint32_t i, const char *what, leat_error *err) {
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s %u of the graph %s", kind, i, what);
+}
+
+/* Imports a tensor. A name for messages is only put together when there is something to say. */
+static int32_t import_tensor(const leat_graph *graph, const DLTensor *tensor, const char *kind, uint32_t i,
+                             leati_view *out, leat_error *err) {
+  if (leati_view_import(graph->device, tensor, kind, out, NULL) == LEAT_OK) {
+    return LEAT_OK;
+  }
+  char what[48];
+  (void)snprintf(what, sizeof(what), "%s %u of the graph", kind, i);
+  return leati_view_import(graph->device, tensor, what, out, err);
+}
+
+/* Compares an input with what was said of it when the graph was built. */
+static int32_t check_input(const leat_graph *graph, uint32_t i, const leati_view *view, leat_error *err) {
+  const leati_value *const value = &graph->values[graph->inputs[i]];
+  if (view->type != value->type) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "input %u of the graph has type %s; it was built for %s", i,
+                      leati_type_name(view->type), leati_type_name(value->type));
+  }
+  bool agrees = value->ndim == -1 || value->ndim == view->ndim;
+  for (int32_t d = 0; agrees && d < value->ndim; ++d) {
+    agrees = value->shape[d] == -1 || value->shape[d] == view->shape[d];
+  }
+  return agrees ? LEAT_OK : fail_tensor("input", i, "has another shape than the graph was built for", err);
+}
+
+/* Imports the inputs. With `shapes_only` nothing is looked at of those whose elements decide nothing. */
+static int32_t import_inputs(const leat_graph *graph, const DLTensor *const *inputs, bool shapes_only,
+                             leati_view *views, leat_error *err) {
+  for (uint32_t i = 0; i < graph->input_count; ++i) {
+    const bool decides = graph->values[graph->inputs[i]].decides;
+    leati_view *const view = &views[i];
+    if (shapes_only && !decides) {
+      char what[48];
+      (void)snprintf(what, sizeof(what), "input %u of the graph", i);
+      LEATI_TRY(leati_view_import_shape(inputs[i], what, view, err));
+    } else {
+      LEATI_TRY(import_tensor(graph, inputs[i], "input", i, view, err));
+    }
+    if (decides && !view->host) {
+      return fail_tensor("input", i, "decides shapes: it must be on the host", err);
+    }
+    if (view->host && !view->compact) {
+      return fail_tensor("input", i, "is on the host and has strides; it must be compact", err);
+    }
+    LEATI_TRY(check_input(graph, i, view, err));
+  }
+  return LEAT_OK;
+}
+
+static bool overlap(const leati_view *a, const leati_view *b) {
+  return a->host == b->host && a->begin < b->end && b->begin < a->end;
+}
+
+static int32_t import_outputs(const leat_graph *graph, const DLTensor *const *outputs, leati_view *views,
+                              leat_error *err) {
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    const uint32_t at = graph->input_count + o;
+    leati_view *const view = &views[at];
+    if (outputs[o] == NULL) {
+      memset(view, 0, sizeof(*view));
+      continue;
+    }
+    LEATI_TRY(import_tensor(graph, outputs[o], "output", o, view, err));
+    if (!view->compact) {
+      return fail_tensor("output", o, "has strides; it must be compact", err);
+    }
+    for (uint32_t i = 0; i < at && view->count != 0; ++i) {
+      if (views[i].count != 0 && overlap(&views[i], view)) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "output %u of the graph overlaps %s %u", o,
+                          i < graph->input_count ? "input" : "output",
+                          i < graph->input_count ? i : i - graph->input_count);
+      }
+    }
+  }
+  return LEAT_OK;
+}
+
+/* ---- Inferring -------------------------------------------------------------------------------------------------- */
+
+static int32_t export_shapes(const leat_graph *graph, const leat_shape *shapes, leat_shape *const *out,
+                             leat_error *err) {
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    if (out[o] != NULL) {
+      LEATI_TRY(
+          leati_export(out[o], &shapes[o], sizeof(shapes[o]), LEAT_SIZE_THROUGH(leat_shape, dims), "leat_shape", err));
+    }
+  }
+  return LEAT_OK;
+}
+
+/* Infers what no plan is kept for. */
+static int32_t infer_anew(const leat_graph *graph, const leati_view *views, leat_shape *const *out, leat_error *err) {
+  leat_shape *const shapes = leati_calloc((size_t)graph->output_count + 1, sizeof(*shapes));
+  leati_inference inference;
+  int32_t status = leati_inference_begin(graph, &inference, err);
+  if (status == LEAT_OK && shapes == NULL) {
+    status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u shapes", graph->output_count);
+  }
+  if (status == LEAT_OK) {
+    leati_inference_inputs(&inference, views);
+    status = leati_inference_all(&inference, err);
+  }
+  if (status == LEAT_OK) {
+    leati_inference_outputs(&inference, shapes);
+    status = export_shapes(graph, shapes, out, err);
+  }
+  leati_inference_end(&inference);
+  leati_free(shapes);
+  return status;
+}
+
+int32_t leati_graph_infer(const leat_graph *graph, const DLTensor *const *inputs, leat_shape *const *out,
+                          leat_error *err) {
+  leati_view inline_views[INLINE_VIEWS], *views = inline_views;
+  if (graph->input_count > INLINE_VIEWS) {
+    views = leati_calloc(graph->input_count, sizeof(*views));
+    if (views == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u tensors", graph->input_count);
+    }
+  }
+  int32_t status = import_inputs(graph, inputs, true, views, err);
+  if (status == LEAT_OK) {
+    /* The plans of a graph are its only part that changes. */
+    leati_kept_plans *const plans = (leati_kept_plans *)&graph->plans;
+    leati_graph_counter *const counter = leati_kept_plans_enter(plans, leati_thread_id());
+    const leati_graph_plan *found = NULL;
+    for (uint32_t k = 0; k < LEATI_GRAPH_PLANS_MAX && found == NULL; ++k) {
+      const leati_graph_plan *const plan = atomic_load_explicit(&plans->at[k], memory_order_seq_cst);
+      found = plan != NULL && leati_graph_plan_fits_shapes(graph, plan, views) ? plan : NULL;
+    }
+    status = found != NULL ? export_shapes(graph, found->shapes, out, err) : LEAT_OK;
+    leati_kept_plans_leave(counter);
+    if (found == NULL) {
+      status = infer_anew(graph, views, out, err);
+    }
+  }
+  if (views != inline_views) {
+    leati_free(views);
+  }
+  return status;
+}
+
+/* ---- Recording -------------------------------------------------------------------------------------------------- */
+
+/* A plan with what it is recorded for. */
+typedef struct launch {
+  const leat_graph *graph;
+  const leati_graph_plan *plan;
+  const leati_view *views;
+  leati_binding *bindings;
+} launch;
+
+/* The bytes of a transfer on the device. */
+static leati_view device_side(const launch *it, const leati_graph_transfer *transfer) {
+  const leati_binding *const binding = &it->bindings[transfer->binding];
+  leati_view view = {.present = true, .compact = true, .ndim = 1, .type = LEAT_TYPE_UINT8, .item_size = 1};
+  view.count = transfer->size;
+  view.shape[0] = (int64_t)transfer->size;
+  view.strides[0] = 1;
+  view.block = binding->block;
+  view.address = view.begin = binding->address + (uint64_t)transfer->offset;
+  view.end = view.begin + transfer->size;
+  return view;
+}
+
+static int32_t record_launch(leati_recorder *recorder, const void *what, leat_error *err) {
+  const launch *const it = what;
+  const leati_graph_plan *const plan = it->plan;
+  const uint32_t arena = plan->plan.binding_count - 1;
+  if (plan->figures.arena_bytes != 0) {
+    LEATI_TRY(leati_record_temporary(recorder, plan->figures.arena_bytes, &it->bindings[arena], err));
+  }
+  for (uint32_t i = 0; i < plan->upload_count; ++i) {
+    const leati_view to = device_side(it, &plan->uploads[i]);
+    LEATI_TRY(leati_record_copy(recorder, &it->views[plan->uploads[i].tensor], &to, err));
+  }
+  LEATI_TRY(leati_record_plan(recorder, &plan->plan, it->bindings, err));
+  for (uint32_t i = 0; i < plan->download_count; ++i) {
+    const leati_view from = device_side(it, &plan->downloads[i]);
+    LEATI_TRY(leati_record_copy(recorder, &from, &it->views[it->graph->input_count + plan->downloads[i].tensor], err));
+  }
+  return LEAT_OK;
+}
+
+/* Records a plan for tensors that it fits. */
+static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_graph_plan *plan,
+                      const leati_view *views, leat_error *err) {
+  const uint32_t tensors = graph->input_count + graph->output_count, count = plan->plan.binding_count;
+  leati_binding inline_bindings[INLINE_BINDINGS], *bindings = inline_bindings;
+  if (count > INLINE_BINDINGS) {
+    bindings = leati_calloc(count, sizeof(*bindings));
+    if (bindings == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u tensors", count);
+    }
+  }
+  for (uint32_t i = 0; i < tensors; ++i) {
+    bindings[i] = (leati_binding){
+        .address = views[i].address, .block = views[i].block, .data = views[i].host ? views[i].data : NULL};
+  }
+  if (plan->constant_count != 0) {
+    memcpy(bindings + tensors, plan->constants, plan->constant_count * sizeof(*bindings));
+  }
+  const launch it = {.graph = graph, .plan = plan, .views = views, .bindings = bindings};
+  const int32_t status = leati_record(stream, record_launch, &it, err);
+  if (bindings != inline_bindings) {
+    leati_free(bindings);
+  }
+  return status;
+}
+
+/* ---- Launching -------------------------------------------------------------------------------------------------- */
+
+/* Records the plan that is kept for such tensors; `*out_found` is false if there is none. The thread is counted in. */
+static int32_t launch_kept(const leat_graph *graph, leat_stream *stream, const leati_view *views, bool *out_found,
+                           leat_error *err) {
+  for (uint32_t k = 0; k < LEATI_GRAPH_PLANS_MAX; ++k) {
+    leati_graph_plan *const plan = atomic_load_explicit(&graph->plans.at[k], memory_order_seq_cst);
+    if (plan != NULL && leati_graph_plan_fits(graph, plan, views)) {
+      *out_found = true;
+      if (!atomic_load_explicit(&plan->launched, memory_order_relaxed)) {
+        atomic_store_explicit(&plan->launched, true, memory_order_relaxed);
+      }
+      return record(graph, stream, plan, views, err);
+    }
+  }
+  *out_found = false;
+  return LEAT_OK;
+}
+
+/* Makes a plan, and keeps it if there is room. The thread is counted in: another one may take the plan away as soon as
+ * it is kept. */
+static int32_t launch_anew(const leat_graph *graph, leat_stream *stream, leati_kept_plans *plans,
+                           const leati_view *views, leat_error *err) {
+  LEATI_TRY(leati_stream_error_if_live(stream, err));
+  leati_graph_plan *plan;
+  LEATI_TRY(leati_graph_plan_make(graph, views, &plan, err));
+  const bool kept = leati_kept_plans_keep(plans, graph->device, plan);
+  const int32_t status = record(graph, stream, plan, views, err);
+  if (!kept) {
+    leati_graph_plan_free(graph->device, plan);
+  }
+  return status;
+}
+
+int32_t leati_graph_launch(const leat_graph *graph, leat_stream *stream, const DLTensor *const *inputs,
+                           const DLTensor *const *outputs, leat_error *err) {
+  const uint32_t count = graph->input_count + graph->output_count;
+  leati_view inline_views[INLINE_VIEWS], *views = inline_views;
+  if (count > INLINE_VIEWS) {
+    views = leati_calloc(count, sizeof(*views));
+    if (views == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u tensors", count);
+    }
+  }
+  int32_t status = import_inputs(graph, inputs, false, views, err);
+  if (status == LEAT_OK) {
+    status = import_outputs(graph, outputs, views, err);
+  }
+  if (status == LEAT_OK) {
+    /* The plans of a graph are its only part that changes. */
+    leati_kept_plans *const plans = (leati_kept_plans *)&graph->plans;
+    leati_graph_counter *const counter = leati_kept_plans_enter(plans, stream->number);
+    bool found;
+    status = launch_kept(graph, stream, views, &found, err);
+    if (!found) {
+      status = launch_anew(graph, stream, plans, views, err);
+    }
+    if (status == LEAT_OK) {
+      (void)atomic_fetch_add_explicit(&counter->launches, 1, memory_order_relaxed);
+    }
+    leati_kept_plans_leave(counter);
+  }
+  if (views != inline_views) {
+    leati_free(views);
+  }
+  return status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Launching a graph: its tensors are checked, the plan for such tensors is found or made, and recorded.
+ */
+#ifndef LEAT_PLUGIN_GRAPH_LAUNCH_H_
+#define LEAT_PLUGIN_GRAPH_LAUNCH_H_
+
+#include "graph/graph.h"
+
+/** leat_graph_api::infer, of a live graph with as many tensors as it has. */
+int32_t leati_graph_infer(const leat_graph *graph, const DLTensor *const *inputs, leat_shape *const *out,
+                          leat_error *err);
+/** leat_graph_api::launch, likewise, in a live stream of its device. */
+int32_t leati_graph_launch(const leat_graph *graph, leat_stream *stream, const DLTensor *const *inputs,
+                           const DLTensor *const *outputs, leat_error *err);
+
+#endif /* LEAT_PLUGIN_GRAPH_LAUNCH_H_ */

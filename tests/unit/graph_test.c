@@ -1,0 +1,786 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Graphs: what a description is refused for, that a graph gives the same bits as its nodes one by one, and what its
+ * plans are like: levels, the arena, and what is kept. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "fixture.h"
+#include "graph/arena.h"
+#include "graph/graph.h"
+#include "graph/graph_plan.h"
+
+/* ---- A network, as a description and as tensors -------------------------------------------------------------------
+ */
+
+enum { VALUES = 128, NODES = 64, ARGUMENTS = 6, ELEMENTS = 256, RANK = 3 };
+
+typedef struct network {
+  leat_graph_desc desc;
+  leat_value_info infos[VALUES];
+  DLTensor tensors[VALUES]; /* on the host, of constants and of what is given to inputs */
+  int64_t shapes[VALUES][RANK];
+  float floats[VALUES][ELEMENTS];
+  int64_t ints[VALUES][8];
+  leat_graph_node nodes[NODES];
+  uint32_t arguments[NODES][2][ARGUMENTS];
+  const leat_value_info *info_list[VALUES];
+  const leat_graph_node *node_list[NODES];
+  uint32_t inputs[VALUES], outputs[VALUES];
+} network;
+
+static const DLDataType float_type = {kDLFloat, 32, 1}, int_type = {kDLInt, 64, 1};
+
+static network *make_network(void) {
+  network *const n = calloc(1, sizeof(*n));
+  assert_non_null(n);
+  n->desc = (leat_graph_desc){.struct_size = sizeof(n->desc),
+                              .values = n->info_list,
+                              .nodes = n->node_list,
+                              .inputs = n->inputs,
+                              .outputs = n->outputs};
+  return n;
+}
+
+static uint32_t add_value(network *n, DLDataType type, int32_t ndim, const int64_t *shape) {
+  const uint32_t v = n->desc.value_count++;
+  assert_true(v < VALUES);
+  for (int32_t d = 0; d < ndim; ++d) {
+    n->shapes[v][d] = shape[d];
+  }
+  n->infos[v] =
+      (leat_value_info){.struct_size = sizeof(n->infos[v]), .ndim = ndim, .dtype = type, .shape = n->shapes[v]};
+  n->tensors[v] = (DLTensor){.data = type.code == kDLInt ? (void *)n->ints[v] : n->floats[v],
+                             .device = {kDLCPU, 0},
+                             .ndim = ndim,
+                             .dtype = type,
+                             .shape = n->shapes[v]};
+  for (int i = 0; i < ELEMENTS; ++i) {
+    n->floats[v][i] = (float)((i * 37 + (int)v * 11) % 64 - 32) / 16;
+  }
+  n->info_list[v] = &n->infos[v];
+  return v;
+}
+
+static uint32_t add_input(network *n, int32_t ndim, const int64_t *shape) {
+  const uint32_t v = add_value(n, float_type, ndim, shape);
+  n->inputs[n->desc.input_count++] = v;
+  return v;
+}
+
+static uint32_t add_constant(network *n, int32_t ndim, const int64_t *shape) {
+  const uint32_t v = add_value(n, float_type, ndim, shape);
+  n->infos[v].value = &n->tensors[v];
+  return v;
+}
+
+/* A list of int64 that is a constant. */
+static uint32_t add_list(network *n, int64_t count, const int64_t *values) {
+  const uint32_t v = add_value(n, int_type, 1, &count);
+  memcpy(n->ints[v], values, (size_t)count * sizeof(*values));
+  n->infos[v].value = &n->tensors[v];
+  return v;
+}
+
+/* A node with one output, of which nothing is known. */
+static uint32_t add_node(network *n, const char *op, uint32_t since_version, uint32_t input_count,
+                         const uint32_t *inputs) {
+  const uint32_t k = n->desc.node_count++;
+  assert_true(k < NODES && input_count <= ARGUMENTS);
+  const uint32_t v = n->desc.value_count++;
+  assert_true(v < VALUES);
+  n->infos[v] = (leat_value_info){.struct_size = sizeof(n->infos[v]), .ndim = -1};
+  n->info_list[v] = &n->infos[v];
+  memcpy(n->arguments[k][0], inputs, input_count * sizeof(*inputs));
+  n->arguments[k][1][0] = v;
+  n->nodes[k] = (leat_graph_node){.struct_size = sizeof(n->nodes[k]),
+                                  .since_version = since_version,
+                                  .op = op,
+                                  .input_count = input_count,
+                                  .output_count = 1,
+                                  .inputs = n->arguments[k][0],
+                                  .outputs = n->arguments[k][1]};
+  n->node_list[k] = &n->nodes[k];
+  return v;
+}
+
+#define NODE(n, op, version, ...)                                                            \
+  add_node((n), (op), (version), sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), \
+           (const uint32_t[]){__VA_ARGS__})
+
+static void add_output(network *n, uint32_t v) {
+  n->outputs[n->desc.output_count++] = v;
+}
+
+/* ---- Running it ---------------------------------------------------------------------------------------------------
+ */
+
+typedef struct place {
+  fixture *f;
+  leat_stream *stream;
+} place;
+
+static place open_place(void **state) {
+  place p = {.f = fixture_of(state)};
+  assert_ok(p.f->api->stream->create(p.f->device, 0, &p.stream, &err));
+  return p;
+}
+
+static void close_place(const place *p) {
+  assert_ok(p->f->api->stream->synchronize(p->stream, &err));
+  assert_ok(p->f->api->stream->destroy(p->stream, &err));
+}
+
+static size_t bytes_of(const DLTensor *t) {
+  size_t count = 1;
+  for (int32_t d = 0; d < t->ndim; ++d) {
+    count *= (size_t)t->shape[d];
+  }
+  return count * t->dtype.bits / 8;
+}
+
+/* A tensor on the device with the shape of another, and room for `ELEMENTS` numbers. */
+static DLTensor on_device(const place *p, const DLTensor *like) {
+  DLTensor t = *like;
+  uint64_t address;
+  assert_ok(p->f->api->memory->alloc(p->f->device, ELEMENTS * sizeof(float), NULL, &address, &err));
+  t.data = (void *)(uintptr_t)address;
+  t.device = (DLDevice){kDLVulkan, (int)p->f->device->index};
+  return t;
+}
+
+static void release(const place *p, const DLTensor *t) {
+  assert_ok(p->f->api->memory->free(p->f->device, (uint64_t)(uintptr_t)t->data, &err));
+}
+
+static void copy(const place *p, const DLTensor *from, const DLTensor *to) {
+  assert_ok(p->f->api->memory->copy(p->stream, from, to, &err));
+}
+
+/* The bytes of each output, in the order of desc.outputs. */
+typedef struct results {
+  float floats[8][ELEMENTS];
+  leat_shape shapes[8];
+} results;
+
+/* Runs the nodes one by one, as a host without graphs does. */
+static void run_nodes(const place *p, const network *n, results *out) {
+  const leat_op_api *const api = p->f->api->op;
+  static DLTensor device[VALUES], host[VALUES];
+  static leat_shape shapes[VALUES];
+  static int64_t answers[VALUES][8];
+  bool is_host[VALUES] = {false};
+  leat_op *ops[NODES];
+  memset(device, 0, sizeof(device));
+  memset(out, 0, sizeof(*out));
+  for (uint32_t v = 0; v < n->desc.value_count; ++v) {
+    if (n->tensors[v].data != NULL) {
+      host[v] = n->tensors[v];
+      device[v] = on_device(p, &host[v]);
+      if (bytes_of(&host[v]) != 0) {
+        copy(p, &host[v], &device[v]);
+      }
+      is_host[v] = true;
+    }
+  }
+  for (uint32_t k = 0; k < n->desc.node_count; ++k) {
+    const leat_graph_node *const node = &n->nodes[k];
+    leat_value_info infos[ARGUMENTS] = {0};
+    const leat_value_info *list[ARGUMENTS];
+    const DLTensor *in[ARGUMENTS];
+    uint64_t host_inputs = 0, host_outputs = 0;
+    uint32_t count;
+    assert_ok(api->count(&count, &err));
+    for (uint32_t i = 0; i < count; ++i) {
+      const leat_op_info *info;
+      assert_ok(api->info(i, &info, &err));
+      if (strcmp(info->name, node->op) == 0 && node->since_version >= info->since_version_min &&
+          node->since_version <= info->since_version_max) {
+        host_inputs = info->host_inputs;
+        host_outputs = info->host_outputs;
+      }
+    }
+    for (uint32_t i = 0; i < node->input_count; ++i) {
+      const uint32_t v = node->inputs[i];
+      in[i] = (host_inputs >> i & 1) != 0 ? &host[v] : &device[v];
+      assert_true((host_inputs >> i & 1) == 0 || is_host[v]);
+      infos[i] = (leat_value_info){.struct_size = sizeof(infos[i]), .ndim = -1, .dtype = device[v].dtype};
+      list[i] = &infos[i];
+    }
+    const leat_op_desc desc = {.struct_size = sizeof(desc),
+                               .since_version = node->since_version,
+                               .name = node->op,
+                               .attribute_count = node->attribute_count,
+                               .attributes = node->attributes,
+                               .input_count = node->input_count,
+                               .inputs = list,
+                               .output_count = 1};
+    assert_ok(api->create(p->f->device, &desc, &ops[k], &err));
+    const uint32_t v = node->outputs[0];
+    shapes[v] = (leat_shape){.struct_size = sizeof(shapes[v])};
+    leat_shape *const shape = &shapes[v];
+    assert_ok(api->infer(ops[k], node->input_count, in, 1, &shape, &err));
+    host[v] = (DLTensor){
+        .data = answers[v], .device = {kDLCPU, 0}, .ndim = shape->ndim, .dtype = shape->dtype, .shape = shape->dims};
+    device[v] = on_device(p, &host[v]);
+    is_host[v] = (host_outputs & 1) != 0;
+    const DLTensor *const made[] = {is_host[v] ? &host[v] : &device[v]};
+    assert_ok(api->invoke(ops[k], p->stream, node->input_count, in, 1, made, &err));
+    if (is_host[v] && bytes_of(&host[v]) != 0) {
+      copy(p, &host[v], &device[v]);
+    }
+  }
+  for (uint32_t o = 0; o < n->desc.output_count; ++o) {
+    const uint32_t v = n->desc.outputs[o];
+    DLTensor to = device[v];
+    out->shapes[o] = shapes[v];
+    to.device = (DLDevice){kDLCPU, 0};
+    to.data = out->floats[o];
+    if (bytes_of(&to) != 0) {
+      copy(p, &device[v], &to);
+    }
+  }
+  assert_ok(p->f->api->stream->synchronize(p->stream, &err));
+  for (uint32_t k = 0; k < n->desc.node_count; ++k) {
+    assert_ok(api->destroy(ops[k], &err));
+  }
+  for (uint32_t v = 0; v < n->desc.value_count; ++v) {
+    if (device[v].data != NULL) {
+      release(p, &device[v]);
+    }
+  }
+}
+
+static leat_graph *build(const place *p, const network *n) {
+  leat_graph *graph;
+  assert_ok(p->f->api->graph->build(p->f->device, &n->desc, &graph, &err));
+  return graph;
+}
+
+/* Launches a graph: bit i of `host` says that input or output i is on the host. Does not wait. */
+typedef struct launched {
+  DLTensor in[8], out[8];
+  uint32_t in_count, out_count;
+} launched;
+
+static void launch(const place *p, const leat_graph *graph, const network *n, uint32_t host, results *out,
+                   launched *l) {
+  const leat_graph_api *const api = p->f->api->graph;
+  const DLTensor *in[8], *made[8];
+  leat_shape *shapes[8];
+  memset(out, 0, sizeof(*out));
+  l->in_count = n->desc.input_count;
+  l->out_count = n->desc.output_count;
+  for (uint32_t i = 0; i < l->in_count; ++i) {
+    const DLTensor *const given = &n->tensors[n->desc.inputs[i]];
+    l->in[i] = *given;
+    if ((host >> i & 1) == 0) {
+      l->in[i] = on_device(p, given);
+      if (bytes_of(given) != 0) {
+        copy(p, given, &l->in[i]);
+      }
+    }
+    in[i] = &l->in[i];
+  }
+  for (uint32_t o = 0; o < l->out_count; ++o) {
+    out->shapes[o] = (leat_shape){.struct_size = sizeof(out->shapes[o])};
+    shapes[o] = &out->shapes[o];
+  }
+  assert_ok(api->infer(graph, l->in_count, in, l->out_count, shapes, &err));
+  for (uint32_t o = 0; o < l->out_count; ++o) {
+    l->out[o] = (DLTensor){.data = out->floats[o],
+                           .device = {kDLCPU, 0},
+                           .ndim = out->shapes[o].ndim,
+                           .dtype = out->shapes[o].dtype,
+                           .shape = out->shapes[o].dims};
+    assert_true(bytes_of(&l->out[o]) <= sizeof(out->floats[o]));
+    if ((host >> (l->in_count + o) & 1) == 0) {
+      l->out[o] = on_device(p, &l->out[o]);
+    }
+    made[o] = &l->out[o];
+  }
+  assert_ok(api->launch(graph, p->stream, l->in_count, in, l->out_count, made, &err));
+}
+
+static void finish(const place *p, uint32_t host, results *out, const launched *l) {
+  for (uint32_t o = 0; o < l->out_count; ++o) {
+    if ((host >> (l->in_count + o) & 1) == 0) {
+      DLTensor to = l->out[o];
+      to.device = (DLDevice){kDLCPU, 0};
+      to.data = out->floats[o];
+      if (bytes_of(&to) != 0) {
+        copy(p, &l->out[o], &to);
+      }
+    }
+  }
+  assert_ok(p->f->api->stream->synchronize(p->stream, &err));
+  for (uint32_t i = 0; i < l->in_count; ++i) {
+    if ((host >> i & 1) == 0) {
+      release(p, &l->in[i]);
+    }
+  }
+  for (uint32_t o = 0; o < l->out_count; ++o) {
+    if ((host >> (l->in_count + o) & 1) == 0) {
+      release(p, &l->out[o]);
+    }
+  }
+}
+
+static void run_graph(const place *p, const leat_graph *graph, const network *n, uint32_t host, results *out) {
+  launched l;
+  launch(p, graph, n, host, out, &l);
+  finish(p, host, out, &l);
+}
+
+static leat_graph_info info_of(const place *p, const leat_graph *graph) {
+  leat_graph_info info = {.struct_size = sizeof(info)};
+  assert_ok(p->f->api->graph->info(graph, &info, &err));
+  return info;
+}
+
+static void compare(const network *n, const results *a, const results *b) {
+  for (uint32_t o = 0; o < n->desc.output_count; ++o) {
+    assert_int_equal(a->shapes[o].ndim, b->shapes[o].ndim);
+    assert_memory_equal(a->shapes[o].dims, b->shapes[o].dims, (size_t)a->shapes[o].ndim * sizeof(int64_t));
+    if (memcmp(a->floats[o], b->floats[o], sizeof(a->floats[o])) != 0) {
+      for (uint32_t k = 0; k < n->desc.node_count; ++k) {
+        print_message("node %u: %s(%u, %u) -> %u\n", k, n->nodes[k].op, n->nodes[k].inputs[0], n->nodes[k].inputs[1],
+                      n->nodes[k].outputs[0]);
+      }
+      fail_msg("output %u, value %u, differs", o, n->desc.outputs[o]);
+    }
+  }
+}
+
+/* ---- The same bits ------------------------------------------------------------------------------------------------
+ */
+
+static const int64_t square[] = {8, 8}, flat[] = {64};
+
+static uint32_t next_random(uint32_t *seed) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return *seed >> 8;
+}
+
+/* A network of operators on squares, each of which takes what came before. */
+static network *make_random(uint32_t seed, bool known) {
+  network *const n = make_network();
+  static const int64_t open[] = {-1, -1};
+  uint32_t squares[NODES], count = 0;
+  for (int i = 0; i < 2; ++i) {
+    squares[count++] = add_input(n, 2, square);
+    if (!known) {
+      static int64_t unknown[2];
+      memcpy(unknown, open, sizeof(unknown));
+      n->infos[squares[count - 1]].shape = unknown;
+    }
+  }
+  squares[count++] = add_constant(n, 2, square);
+  const uint32_t to_flat = add_list(n, 1, flat), to_square = add_list(n, 2, square);
+  const uint32_t zero = add_list(n, 1, (const int64_t[]){0}), eight = add_list(n, 1, (const int64_t[]){8});
+  const uint32_t nodes = 4 + next_random(&seed) % 20;
+  while (n->desc.node_count < nodes) {
+    const uint32_t a = squares[next_random(&seed) % count], b = squares[next_random(&seed) % count];
+    uint32_t v;
+    switch (next_random(&seed) % 10) {
+      case 0:
+        v = NODE(n, "Add", 14, a, b);
+        break;
+      case 1:
+        v = NODE(n, "Mul", 14, a, b);
+        break;
+      case 2:
+        v = NODE(n, "MatMul", 13, a, b);
+        break;
+      case 3:
+        v = NODE(n, "Softmax", 13, a);
+        break;
+      case 4:
+        v = NODE(n, "Tanh", 13, a);
+        break;
+      case 5:
+        v = NODE(n, "Reshape", 14, NODE(n, "Reshape", 14, a, to_flat), to_square);
+        break;
+      case 6:
+        v = NODE(n, "Transpose", 13, a);
+        break;
+      case 7:
+        v = NODE(n, "Reshape", 14, NODE(n, "Neg", 13, a), NODE(n, "Shape", 15, b));
+        break;
+      case 8:
+        v = NODE(n, "Identity", 16, a);
+        break;
+      default:
+        v = NODE(n, "Slice", 13, NODE(n, "MatMul", 13, a, b), zero, eight);
+        v = NODE(n, "Sub", 14, v, a);
+        break;
+    }
+    squares[count++] = v;
+  }
+  for (uint32_t v = n->desc.value_count; v-- > 0 && n->desc.output_count < 3;) {
+    const bool made = n->infos[v].ndim == -1 && n->infos[v].dtype.bits == 0;
+    if (made && (n->desc.output_count == 0 || next_random(&seed) % 3 == 0)) {
+      add_output(n, v);
+    }
+  }
+  return n;
+}
+
+static void a_graph_gives_the_bits_of_its_nodes(void **state) {
+  const place p = open_place(state);
+  static results direct, graphed;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    network *const n = make_random(seed, seed % 2 == 0);
+    leat_graph *const graph = build(&p, n);
+    run_nodes(&p, n, &direct);
+    for (uint32_t host = 0; host < 1u << (n->desc.input_count + n->desc.output_count); host += 1 + host / 3) {
+      for (int again = 0; again < 2; ++again) {
+        run_graph(&p, graph, n, host, &graphed);
+        compare(n, &direct, &graphed);
+      }
+    }
+    const leat_graph_info info = info_of(&p, graph);
+    assert_int_equal(info.node_count, n->desc.node_count);
+    assert_true(info.arena_bytes <= info.naive_bytes);
+    assert_true(info.level_count <= info.dispatch_count + info.copy_count);
+    assert_true(info.plan_count <= LEATI_GRAPH_PLANS_MAX);
+    assert_ok(p.f->api->graph->destroy(graph, &err));
+    free(n);
+  }
+  close_place(&p);
+}
+
+/* ---- Plans --------------------------------------------------------------------------------------------------------
+ */
+
+/* Two chains side by side that meet at their ends. */
+static network *make_chains(uint32_t length) {
+  network *const n = make_network();
+  uint32_t a = add_input(n, 2, square), b = a;
+  for (uint32_t i = 0; i < length; ++i) {
+    a = NODE(n, "Tanh", 13, a);
+    b = NODE(n, "Neg", 13, b);
+  }
+  add_output(n, NODE(n, "Add", 14, a, b));
+  return n;
+}
+
+static void chains_run_side_by_side(void **state) {
+  const place p = open_place(state);
+  network *const n = make_chains(6);
+  leat_graph *const graph = build(&p, n);
+  const leat_graph_info info = info_of(&p, graph);
+  assert_int_equal(info.node_count, 13);
+  assert_int_equal(info.plan_count, 1);
+  assert_int_equal(info.dispatch_count, 13);
+  assert_int_equal(info.level_count, 7);
+  assert_int_equal(info.naive_bytes, 12 * 256);
+  assert_int_equal(info.arena_bytes, 4 * 256);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+/* What nobody takes is not run, views move nothing, and what is given is written where it is wanted. */
+static void what_is_not_needed_is_not_run(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 2, square), to_flat = add_list(n, 1, flat);
+  const uint32_t kept = NODE(n, "Tanh", 13, x);
+  (void)NODE(n, "Neg", 13, NODE(n, "Exp", 13, x));
+  (void)NODE(n, "Shape", 15, NODE(n, "Sqrt", 13, kept));
+  const uint32_t view = NODE(n, "Reshape", 14, kept, to_flat);
+  add_output(n, NODE(n, "Identity", 16, view));
+  leat_graph *const graph = build(&p, n);
+  const leat_graph_info info = info_of(&p, graph);
+  assert_int_equal(info.dispatch_count, 1);
+  assert_int_equal(info.copy_count, 0);
+  assert_int_equal(info.level_count, 1);
+  assert_int_equal(info.arena_bytes, 0);
+  static results direct, graphed;
+  run_nodes(&p, n, &direct);
+  run_graph(&p, graph, n, 0, &graphed);
+  compare(n, &direct, &graphed);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+/* Two parts share bytes only if no level needs both. */
+static void parts_of_the_arena_do_not_meet(void **state) {
+  (void)state;
+  enum { COUNT = 200 };
+  uint32_t seed = 7;
+  for (int round = 0; round < 50; ++round) {
+    leati_lifetime lives[COUNT];
+    uint64_t size, naive, sum = 0;
+    for (int i = 0; i < COUNT; ++i) {
+      const uint32_t first = next_random(&seed) % 60;
+      lives[i] = (leati_lifetime){.size = 1 + next_random(&seed) % 5000,
+                                  .first = first,
+                                  .last = first + next_random(&seed) % (round % 2 == 0 ? 4 : 30)};
+      sum += (lives[i].size + 255) / 256 * 256;
+    }
+    assert_ok(leati_arena_place(lives, COUNT, &size, &naive, &err));
+    assert_int_equal(naive, sum);
+    assert_true(size < naive);
+    for (int i = 0; i < COUNT; ++i) {
+      assert_int_equal(lives[i].offset % 256, 0);
+      assert_true(lives[i].offset + lives[i].size <= size);
+      for (int j = 0; j < i; ++j) {
+        const bool together = lives[i].first <= lives[j].last && lives[j].first <= lives[i].last;
+        const bool meet =
+            lives[i].offset < lives[j].offset + lives[j].size && lives[j].offset < lives[i].offset + lives[i].size;
+        assert_false(together && meet);
+      }
+    }
+  }
+}
+
+/* Steps lie in the order of levels, and a recorder puts a barrier before a step that conflicts with one since the last
+ * barrier: that makes a barrier between two levels, and no other. */
+static void check_levels(const leati_graph_plan *plan) {
+  const leati_plan *const it = &plan->plan;
+  uint32_t since = 0, levels = it->step_count != 0;
+  for (uint32_t s = 0; s < it->step_count; ++s) {
+    bool conflict = false;
+    for (uint32_t before = since; before < s && !conflict; ++before) {
+      const leati_plan_step *const a = &it->steps[before], *const b = &it->steps[s];
+      for (uint32_t i = 0; i < a->read_count + a->write_count; ++i) {
+        for (uint32_t j = 0; j < b->read_count + b->write_count; ++j) {
+          const leati_plan_access *const x = &it->accesses[a->first_access + i], *const y =
+                                                                                     &it->accesses[b->first_access + j];
+          const bool writes = i >= a->read_count || j >= b->read_count;
+          conflict = conflict || (writes && x->binding == y->binding && x->begin < y->end && y->begin < x->end);
+        }
+      }
+    }
+    if (conflict) {
+      since = s;
+      ++levels;
+    }
+  }
+  assert_int_equal(levels, plan->figures.level_count);
+}
+
+static void barriers_are_as_many_as_levels(void **state) {
+  const place p = open_place(state);
+  for (uint32_t seed = 100; seed < 160; ++seed) {
+    network *const n = make_random(seed, true);
+    leat_graph *const graph = build(&p, n);
+    const leati_graph_plan *const plan = graph->plans.at[0];
+    assert_non_null(plan);
+    check_levels(plan);
+    assert_ok(p.f->api->graph->destroy(graph, &err));
+    free(n);
+  }
+  close_place(&p);
+}
+
+/* ---- Constants ----------------------------------------------------------------------------------------------------
+ */
+
+static leat_memory_stats stats_of(const place *p) {
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
+  assert_ok(p->f->api->memory->stats(p->f->device, &stats, &err));
+  return stats;
+}
+
+static void constants_are_shared_by_content(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 2, square), w = add_constant(n, 2, square);
+  add_output(n, NODE(n, "MatMul", 13, x, w));
+  const uint64_t before = stats_of(&p).live_block_count;
+  leat_graph *graphs[4];
+  for (int i = 0; i < 3; ++i) {
+    graphs[i] = build(&p, n);
+    assert_int_equal(stats_of(&p).live_block_count, before + 1);
+    assert_int_equal(info_of(&p, graphs[i]).constant_bytes, 256);
+  }
+  n->floats[w][63] += 1;
+  graphs[3] = build(&p, n);
+  assert_int_equal(stats_of(&p).live_block_count, before + 2);
+  static results direct, graphed;
+  run_nodes(&p, n, &direct);
+  run_graph(&p, graphs[3], n, 0, &graphed);
+  compare(n, &direct, &graphed);
+  for (int i = 3; i >= 0; --i) {
+    assert_ok(p.f->api->graph->destroy(graphs[i], &err));
+  }
+  assert_int_equal(stats_of(&p).live_block_count, before);
+  free(n);
+  close_place(&p);
+}
+
+/* ---- Launches -----------------------------------------------------------------------------------------------------
+ */
+
+/* A graph may go while launches of it are in flight. */
+static void a_graph_goes_while_it_runs(void **state) {
+  const place p = open_place(state);
+  network *const n = make_random(9, true);
+  static results direct, graphed[4];
+  launched l[4];
+  run_nodes(&p, n, &direct);
+  leat_graph *const graph = build(&p, n);
+  for (int i = 0; i < 4; ++i) {
+    launch(&p, graph, n, 0, &graphed[i], &l[i]);
+  }
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  for (int i = 0; i < 4; ++i) {
+    finish(&p, 0, &graphed[i], &l[i]);
+    compare(n, &direct, &graphed[i]);
+  }
+  free(n);
+  close_place(&p);
+}
+
+enum { THREADS = 8, LAUNCHES = 40 };
+
+typedef struct worker {
+  fixture *f;
+  const leat_graph *graph;
+  const network *n;
+  const results *expected;
+  bool failed;
+} worker;
+
+static void *work(void *argument) {
+  worker *const w = argument;
+  place p = {.f = w->f};
+  results *const found = malloc(sizeof(*found));
+  assert_ok(p.f->api->stream->create(p.f->device, 0, &p.stream, &err));
+  for (uint32_t i = 0; i < LAUNCHES; ++i) {
+    run_graph(&p, w->graph, w->n, i % 8, found);
+    for (uint32_t o = 0; o < w->n->desc.output_count; ++o) {
+      w->failed = w->failed || memcmp(found->floats[o], w->expected->floats[o], sizeof(found->floats[o])) != 0;
+    }
+  }
+  close_place(&p);
+  free(found);
+  return NULL;
+}
+
+static void threads_launch_one_graph_at_once(void **state) {
+  const place p = open_place(state);
+  network *const n = make_random(12, false);
+  static results direct;
+  run_nodes(&p, n, &direct);
+  leat_graph *const graph = build(&p, n);
+  worker workers[THREADS];
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; ++i) {
+    workers[i] = (worker){.f = p.f, .graph = graph, .n = n, .expected = &direct};
+    assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_false(workers[i].failed);
+  }
+  assert_int_equal(info_of(&p, graph).launch_count, THREADS * LAUNCHES);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+/* A graph for rows of any number, with a Shape and a constant. */
+static network *make_rows(void) {
+  network *const n = make_network();
+  static const int64_t rows[] = {1, 8}, open[] = {-1, 8};
+  static int64_t unknown[2];
+  memcpy(unknown, open, sizeof(unknown));
+  const uint32_t x = add_input(n, 2, rows);
+  n->infos[x].shape = unknown;
+  const uint32_t w = add_constant(n, 2, square), to_flat = add_list(n, 1, (const int64_t[]){-1});
+  const uint32_t product = NODE(n, "MatMul", 13, x, w), flattened = NODE(n, "Reshape", 14, product, to_flat);
+  add_output(n, NODE(n, "Reshape", 14, NODE(n, "Tanh", 13, flattened), NODE(n, "Shape", 15, x)));
+  add_output(n, NODE(n, "Shape", 15, product));
+  return n;
+}
+
+/* More shapes than plans are kept: memory is bounded, and each launch is right. */
+static void shapes_without_end_are_launched(void **state) {
+  const place p = open_place(state);
+  network *const n = make_rows();
+  const uint32_t x = n->desc.inputs[0];
+  leat_graph *const graph = build(&p, n);
+  static results direct, graphed;
+  assert_int_equal(info_of(&p, graph).plan_count, 0);
+  uint64_t blocks = 0;
+  for (int round = 0; round < 4; ++round) {
+    for (int64_t rows = 0; rows <= 24; ++rows) {
+      n->shapes[x][0] = rows;
+      run_nodes(&p, n, &direct);
+      run_graph(&p, graph, n, (uint32_t)rows % 8, &graphed);
+      compare(n, &direct, &graphed);
+      run_graph(&p, graph, n, 0, &graphed);
+      compare(n, &direct, &graphed);
+    }
+    assert_int_equal(info_of(&p, graph).plan_count, LEATI_GRAPH_PLANS_MAX);
+    assert_true(blocks == 0 || stats_of(&p).live_block_count <= blocks + 2 * LEATI_GRAPH_PLANS_MAX);
+    blocks = blocks == 0 ? stats_of(&p).live_block_count : blocks;
+  }
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+static void *work_with_shapes(void *argument) {
+  worker *const w = argument;
+  place p = {.f = w->f};
+  network *const n = make_rows();
+  results *const found = malloc(sizeof(*found)), *const expected = malloc(sizeof(*expected));
+  assert_ok(p.f->api->stream->create(p.f->device, 0, &p.stream, &err));
+  const uint32_t x = n->desc.inputs[0];
+  n->shapes[x][0] = 1;
+  /* Rows are computed one by one, so the first of more is the only one of one. */
+  run_graph(&p, w->graph, n, 7, expected);
+  uint32_t seed = (uint32_t)(uintptr_t)w->expected;
+  for (uint32_t i = 0; i < LAUNCHES; ++i) {
+    n->shapes[x][0] = 1 + next_random(&seed) % 30;
+    run_graph(&p, w->graph, n, i % 8, found);
+    int64_t shape[2];
+    memcpy(shape, found->floats[1], sizeof(shape));
+    w->failed = w->failed || shape[0] != n->shapes[x][0] || shape[1] != 8 ||
+                memcmp(found->floats[0], expected->floats[0], 8 * sizeof(float)) != 0;
+  }
+  close_place(&p);
+  free(found);
+  free(expected);
+  free(n);
+  return NULL;
+}
+
+/* Plans are replaced while other threads launch them. */
+static void threads_replace_each_others_plans(void **state) {
+  const place p = open_place(state);
+  network *const n = make_rows();
+  leat_graph *const graph = build(&p, n);
+  worker workers[THREADS];
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; ++i) {
+    workers[i] = (worker){.f = p.f, .graph = graph, .n = n, .expected = (const results *)(uintptr_t)(i + 1)};
+    assert_int_equal(pthread_create(&threads[i], NULL, work_with_shapes, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_false(workers[i].failed);
+  }
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_graph_gives_the_bits_of_its_nodes), cmocka_unit_test(chains_run_side_by_side),
+      cmocka_unit_test(what_is_not_needed_is_not_run),       cmocka_unit_test(parts_of_the_arena_do_not_meet),
+      cmocka_unit_test(barriers_are_as_many_as_levels),      cmocka_unit_test(constants_are_shared_by_content),
+      cmocka_unit_test(a_graph_goes_while_it_runs),          cmocka_unit_test(threads_launch_one_graph_at_once),
+      cmocka_unit_test(shapes_without_end_are_launched),     cmocka_unit_test(threads_replace_each_others_plans),
+  };
+  return cmocka_run_group_tests_name("graph", tests, fixture_open, fixture_close);
+}
