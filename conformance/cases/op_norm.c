@@ -35,7 +35,38 @@
 #define EPSILON A_FLOAT("epsilon", 1e-5f)
 #define MEAN_AND_DEVIATION (1u << 1 | 1u << 2)
 
+/* Lines of lengths around which a backend may change how it shares them out, from aligned addresses and from others. */
+#define LENGTHS(ROW)                                                                                                  \
+  ROW(1), ROW(3), ROW(4), ROW(5), ROW(8), ROW(31), ROW(32), ROW(33), ROW(36), ROW(127), ROW(128), ROW(129), ROW(384), \
+      ROW(512), ROW(516), ROW(1024), ROW(1025), ROW(1028), ROW(2048), ROW(4096), ROW(4097), ROW(4100), ROW(8192),     \
+      ROW(8193), ROW(8196)
+#define LINE_OF(op, set, version, length, attributes_given, ...)                                               \
+  {                                                                                                            \
+    .name = op, .label = "line_of_" #length, .since_version = version, .domain = set, .variants = VIEW_OFFSET, \
+    .optional = true, .attributes = attributes_given, .inputs = {                                              \
+      F32(3, length),                                                                                          \
+      __VA_ARGS__                                                                                              \
+    }                                                                                                          \
+  }
+#define SOFTMAX_OF(length) LINE_OF("Softmax", NULL, 13, length, NO_ATTRIBUTES, NO_MORE)
+#define LOG_SOFTMAX_OF(length) LINE_OF("LogSoftmax", NULL, 13, length, NO_ATTRIBUTES, NO_MORE)
+#define LAYER_NORM_OF(length) \
+  LINE_OF("LayerNormalization", NULL, 17, length, ATTRIBUTES(EPSILON), F32(length), F32(length))
+#define RMS_NORM_OF(length) LINE_OF("RMSNormalization", NULL, 23, length, ATTRIBUTES(EPSILON), F32(length))
+#define SKIP_NORM_OF(length)                                                                                \
+  LINE_OF("SkipLayerNormalization", MICROSOFT, 1, length, ATTRIBUTES(EPSILON), F32(3, length), F32(length), \
+          F32(length), F32(length))
+
 static const leati_op_spec specs[] = {
+    LENGTHS(SOFTMAX_OF),
+    LENGTHS(LOG_SOFTMAX_OF),
+    LENGTHS(LAYER_NORM_OF),
+    LENGTHS(RMS_NORM_OF),
+    LENGTHS(SKIP_NORM_OF),
+    CASE("Softmax", "many_lines", 13, NO_ATTRIBUTES, F32(1031, 64)),
+    CASE("LayerNormalization", "many_lines", 17, NO_ATTRIBUTES, F32(1031, 36), F32(36), F32(36)),
+    CASE("InstanceNormalization", "whole_fours", 22, NO_ATTRIBUTES, F32(2, 3, 8, 12), F32(3), F32(3)),
+    CASE("GroupNormalization", "whole_fours", 21, ATTRIBUTES(A_INT("num_groups", 2)), F32(2, 6, 4, 4), F32(6), F32(6)),
     {.name = "Softmax",
      .label = "float32",
      .since_version = 13,

@@ -75,13 +75,19 @@ static int32_t create_handle(const leati_physical *physical, uint32_t queues, bo
 #undef ENABLE
   f.v12.shaderFloat16 = physical->has_float16 ? VK_TRUE : VK_FALSE;
   f.v12.hostQueryReset = physical->has_query_reset ? VK_TRUE : VK_FALSE;
-  const char *extension_names[2];
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT control = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT, .computeFullSubgroups = VK_TRUE};
+  const char *extension_names[3];
   uint32_t extension_count = 0;
   if (pages) {
     extension_names[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
   }
   if (physical->has_sync_fd) {
     extension_names[extension_count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
+  }
+  if (physical->shuffles) {
+    extension_names[extension_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    f.v12.pNext = &control;
   }
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                    .pNext = &f.core,

@@ -92,6 +92,10 @@ static const char *feature_of(const leati_physical *physical, uint32_t capabilit
 #undef FEATURE
     case 1: /* Shader */
       return "";
+    case 61: /* GroupNonUniform */
+    case 65: /* GroupNonUniformShuffle */
+      *out_has = physical->shuffles;
+      return "full subgroups that exchange values";
     default:
       *out_has = false;
       return "a capability that Leat enables on no device";

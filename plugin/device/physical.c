@@ -208,6 +208,22 @@ static void read_memory(leati_physical *physical) {
   }
 }
 
+/* Whether the invocations of full subgroups can exchange values. Without the extension a subgroup may have fewer
+ * invocations than its size says, and no kernel could tell which ones. */
+static bool has_shuffles(const leati_physical *physical, const extensions *has,
+                         const VkPhysicalDeviceSubgroupProperties *subgroup) {
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT control = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
+  VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &control};
+  if (!has_extension(has, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME) || subgroup->subgroupSize < 4 ||
+      subgroup->subgroupSize > 128 || (subgroup->supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) == 0 ||
+      (subgroup->supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) == 0) {
+    return false;
+  }
+  physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &features);
+  return control.computeFullSubgroups == VK_TRUE;
+}
+
 /* Fills in all that a device says of itself. */
 static void probe(leati_physical *physical, const extensions *has) {
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {.sType =
@@ -256,6 +272,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   }
   read_limits(physical, &properties.properties.limits);
   physical->subgroup_size = subgroup.subgroupSize;
+  physical->shuffles = has_shuffles(physical, has, &subgroup);
   read_features(physical);
   physical->has_sync_fd = makes_sync_files(physical, has);
   physical->common_clock = has_common_clock(physical, has);

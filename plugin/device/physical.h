@@ -30,10 +30,12 @@ typedef struct leati_physical {
   uint32_t kernel_features; /**< those of LEATI_KERNEL_FEATURES (device/kernel.h) that an open device has */
   uint32_t shared_memory;   /**< bytes that a workgroup may have */
   uint32_t subgroup_size;   /**< invocations */
-  bool has_query_reset;     /**< hostQueryReset */
-  uint32_t timestamp_bits;  /**< of the queue family; 0: no timestamps */
-  float timestamp_period;   /**< nanoseconds of one step */
-  bool common_clock;        /**< all queues have one clock */
+  bool shuffles; /**< full subgroups of a size from 4 to 128 (VK_EXT_subgroup_size_control), whose invocations exchange
+                    values */
+  bool has_query_reset;    /**< hostQueryReset */
+  uint32_t timestamp_bits; /**< of the queue family; 0: no timestamps */
+  float timestamp_period;  /**< nanoseconds of one step */
+  bool common_clock;       /**< all queues have one clock */
   uint32_t uniform_alignment;
   VkPhysicalDeviceMemoryProperties memory;
 } leati_physical;

@@ -11,6 +11,8 @@
 #include "device/device.h"
 #include "policy/constants.h"
 
+#define FULL_SUBGROUPS VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT
+
 typedef struct pipeline {
   struct pipeline *_Atomic next; /* set before the entry is published */
   leati_pipeline_key key;
@@ -34,7 +36,8 @@ struct leati_pipelines {
 
 static uint32_t hash_key(const leati_pipeline_key *key) {
   /* A prime for each constant, so that no product waits for another one. */
-  static const uint32_t factors[LEATI_CONSTANTS_MAX] = {2246822519u, 3266489917u, 668265263u, 374761393u};
+  static const uint32_t factors[LEATI_CONSTANTS_MAX] = {2246822519u, 3266489917u, 668265263u,  374761393u,
+                                                        2654435769u, 2147483647u, 1431655781u, 4294967291u};
   uint32_t hash = (uint32_t)key->kernel;
   for (int i = 0; i < LEATI_CONSTANTS_MAX; ++i) {
     hash += key->constants.by_id[i] * factors[i];
@@ -75,6 +78,7 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPip
                                           .pData = &key->constants};
   const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                             .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                      .flags = code->shuffles != 0 ? FULL_SUBGROUPS : 0,
                                                       .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                       .module = module,
                                                       .pName = "main",

@@ -27,8 +27,8 @@ set(rows "")
 set(constant_structs "")
 set(constant_members "")
 
-# Compiles one variant; `storage` and `accumulator` are types from above, or empty. Reads `source`, `constant_names` and
-# `kernel_SUBGROUP` of leat_kernel().
+# Compiles one variant; `storage` and `accumulator` are types from above, or empty. Reads `source`, `constant_names`,
+# `kernel_SUBGROUP` and `kernel_SHUFFLES` of leat_kernel().
 function(leat_kernel_variant name storage accumulator)
   set(words ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}.inc)
   set(defines ${ARGN})
@@ -59,12 +59,15 @@ function(leat_kernel_variant name storage accumulator)
   if(kernel_SUBGROUP)
     string(APPEND entries ", .subgroup_size = ${kernel_SUBGROUP}")
   endif()
+  if(kernel_SHUFFLES)
+    string(APPEND entries ", .shuffles = 1")
+  endif()
   string(APPEND entries "},\n")
   return(PROPAGATE LEAT_KERNEL_WORDS enumerators arrays entries)
 endfunction()
 
 # leat_kernel(NAME SOURCE [TYPES TYPE...] [ITEMS BITS...] [ACCUMULATOR TYPE] [CONSTANTS CONSTANT...] [DEFINES DEFINE...]
-#   [SUBGROUP INVOCATIONS])
+#   [SUBGROUP INVOCATIONS] [SHUFFLES])
 #
 # Compiles kernels/SOURCE, with the preprocessor definitions DEFINES (A=1 or A):
 # - for each element type of TYPES, as NAME_<type>, with TYPE defined as its name, ACCUMULATOR as that of the type to
@@ -80,13 +83,17 @@ endfunction()
 # source list the same ones.
 #
 # SUBGROUP: the kernel is written for subgroups of so many invocations; else it works with any.
+# SHUFFLES: SHUFFLES is defined, and the kernel's subgroups are full; leati_physical::shuffles says which devices run it.
 function(leat_kernel name source)
-  cmake_parse_arguments(PARSE_ARGV 2 kernel "" "ACCUMULATOR;SUBGROUP" "TYPES;ITEMS;CONSTANTS;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 2 kernel "SHUFFLES" "ACCUMULATOR;SUBGROUP" "TYPES;ITEMS;CONSTANTS;DEFINES")
   if(kernel_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "leat_kernel(${name}): what is ${kernel_UNPARSED_ARGUMENTS}?")
   endif()
   get_filename_component(stem ${source} NAME_WE)
   set(defines ${kernel_DEFINES})
+  if(kernel_SHUFFLES)
+    list(APPEND defines SHUFFLES)
+  endif()
   set(fields "")
   set(constant_names "")
   set(number 0)
@@ -101,8 +108,8 @@ function(leat_kernel name source)
     set(constants_of_${stem} "${fields}" PARENT_SCOPE)
     if(fields)
       # Every struct has all words of the key, so that none is left undefined when one of them is set.
-      foreach(rest RANGE ${number} 4)
-        if(rest LESS 4)
+      foreach(rest RANGE ${number} 8)
+        if(rest LESS 8)
           list(APPEND fields unused_${rest})
         endif()
       endforeach()

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Softmax and LogSoftmax; layer, RMS, instance, group and batch normalisation. */
 #include "core/status.h"
+#include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/reduce.h"
+#include "policy/tiling.h"
 
 static LEATI_ATTRIBUTE(attribute_epsilon, "epsilon", FLOAT);
 static LEATI_ATTRIBUTE(attribute_stash_type, "stash_type", INT);
@@ -22,13 +24,50 @@ static int32_t check_size(const leati_view *view, leat_error *err) {
   return LEAT_OK;
 }
 
+/* How rows are shared out over workgroups: kernels/rows.glsl, policy/tiling.h. A thread takes the elements of a row in
+ * fours. */
+typedef struct sharing {
+  uint32_t spec;      /* the constant ROWS_SPEC */
+  uint32_t group;     /* threads to a workgroup */
+  uint32_t parts;     /* threads to a row */
+  uint32_t per_group; /* rows to a workgroup */
+  uint32_t held;      /* fours that a thread keeps in registers to have the whole row there; 0: it is too long */
+} sharing;
+
+/* `along`: the elements of a row are neighbours in memory; else the rows are. */
+static sharing share_rows(const leat_device *device, bool along, uint64_t rows, uint64_t count) {
+  const leati_line_share share =
+      leati_line_share_of(&device->traits, device->physical->subgroup_size, along, rows, count);
+  return (sharing){.spec = leati_rows_spec(along, share.parts),
+                   .group = share.group,
+                   .parts = share.parts,
+                   .per_group = share.group / share.parts,
+                   .held = share.held};
+}
+
+/* The kernel of a family that a device runs: by shuffles of subgroups where it has them. */
+static leati_kernel row_kernel(const leat_device *device, leati_kernel_set plain, leati_kernel_set shuffled,
+                               uint64_t type) {
+  return leati_kernel_find(device->physical->shuffles ? shuffled : plain, type);
+}
+
 /* A row that is not held is gone through three times, and its parts are joined in a few rounds more. */
 static int32_t check_row_rounds(const leat_op *op, bool along, int64_t rows, int64_t count, leat_error *err) {
-  const leati_rows share = leati_rows_choose(along, (uint64_t)rows, (uint64_t)count);
+  const sharing share = share_rows(leati_op_device(op), along, (uint64_t)rows, (uint64_t)count);
   return share.held != 0
              ? LEAT_OK
              : leati_check_rounds(leati_op_device(op), 3 * (((uint64_t)count + share.parts - 1) / share.parts) + 64,
                                   leati_op_def_of(op)->info.name, err);
+}
+
+/* Whether kernels can take four elements at once: rows are made of whole fours, and each view that is there begins at
+ * a multiple of 16 bytes. */
+static bool in_fours(int64_t count, const leati_view *const *views, uint32_t view_count) {
+  bool fours = count % 4 == 0;
+  for (uint32_t i = 0; i < view_count; ++i) {
+    fours = fours && (views[i] == NULL || views[i]->address % 16 == 0);
+  }
+  return fours;
 }
 
 static int64_t product(const int64_t *values, int32_t from, int32_t to) {
@@ -84,15 +123,17 @@ static int32_t softmax_plan(const leat_op *op, leati_planner *planner, const lea
   int64_t count, inner;
   LEATI_TRY(softmax_lines(op, &x, &count, &inner, err));
   const int64_t rows = (int64_t)x.count / count;
-  const leati_rows share = leati_rows_choose(inner == 1, (uint64_t)rows, (uint64_t)count);
+  const sharing share = share_rows(planner->device, inner == 1, (uint64_t)rows, (uint64_t)count);
   const struct {
     uint64_t x, y;
     uint32_t rows, count, inner;
   } args = {.rows = (uint32_t)rows, .count = (uint32_t)count, .inner = (uint32_t)inner};
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_SOFTMAX, x.type),
+      .pipeline = {.kernel = row_kernel(planner->device, LEATI_KERNELS_SOFTMAX, LEATI_KERNELS_SOFTMAX_SHUFFLED, x.type),
                    .constants.softmax = {.rows_spec = share.spec,
+                                         .group = share.group,
                                          .held = share.held,
+                                         .quads = inner == 1 && in_fours(count, (const leati_view *[]){&x, y}, 2),
                                          .logarithm = leati_op_def_of(op)->param == LOG_SOFTMAX}},
       .args = &args,
       .args_size = sizeof(args),
@@ -116,12 +157,12 @@ static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error
 typedef struct norm_args {
   uint64_t x, y;
   uint64_t scale, bias;
+  uint32_t rows, count;
+  float epsilon;
+  uint32_t period, step, spread;
+  uint32_t skip_rows;
   uint64_t mean, deviation;
   uint64_t skip, addend, total;
-  uint32_t rows, count;
-  uint32_t skip_rows;
-  uint32_t period, step, spread;
-  float epsilon;
 } norm_args;
 
 /* What is normalised. Views are compact; NULL ones are not there. Counts and mapping come in args. */
@@ -134,12 +175,22 @@ typedef struct norm_job {
 
 static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) {
   norm_args *args = &job->args;
-  const leati_rows share = leati_rows_choose(true, args->rows, args->count);
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_NORM, job->x->type),
+  const sharing share = share_rows(planner->device, true, args->rows, args->count);
+  const bool sets = args->period != 1 || args->spread != 1;
+  const leati_view *const fours[] = {
+      job->x, job->y, job->skip, job->addend, job->total, sets ? NULL : job->scale, sets ? NULL : job->bias};
+  const leati_kernel kernel =
+      row_kernel(planner->device, LEATI_KERNELS_NORM, LEATI_KERNELS_NORM_SHUFFLED, job->x->type);
+  leati_dispatch_desc dispatch = {.pipeline = {.kernel = kernel,
                                                .constants.norm = {.rows_spec = share.spec,
+                                                                  .group = share.group,
                                                                   .held = share.held,
+                                                                  .quads = in_fours(args->count, fours, 7),
                                                                   .rms = job->rms,
-                                                                  .skip = job->skip != NULL}},
+                                                                  .skip = job->skip == NULL               ? 0
+                                                                          : args->skip_rows == args->rows ? 1
+                                                                                                          : 2,
+                                                                  .sets = sets}},
                                   .args = args,
                                   .args_size = sizeof(*args),
                                   LEATI_READS({job->x, &args->x}, {job->scale, &args->scale}, {job->bias, &args->bias},

@@ -11,12 +11,13 @@
 
 #define ROWS_ALONG 65536u /* in ROWS_SPEC of kernels/rows.glsl */
 
+uint32_t leati_rows_spec(bool along, uint32_t parts) {
+  return parts + (along ? ROWS_ALONG : 0);
+}
+
 leati_rows leati_rows_choose(bool along, uint64_t rows, uint64_t count) {
-  const leati_line_share share = leati_line_share_of(along, rows, count);
-  return (leati_rows){.spec = share.parts + (along ? ROWS_ALONG : 0),
-                      .parts = share.parts,
-                      .per_group = LEATI_LINE_THREADS / share.parts,
-                      .held = share.held};
+  const uint32_t parts = leati_line_parts(along, rows, count);
+  return (leati_rows){.spec = leati_rows_spec(along, parts), .parts = parts, .per_group = LEATI_LINE_THREADS / parts};
 }
 
 /* Dimensions of a tensor, those of size 1 left out and those joined that are walked through in one stride. */

@@ -33,9 +33,10 @@ typedef struct leati_rows {
   uint32_t spec;      /**< the constant ROWS_SPEC */
   uint32_t parts;     /**< threads to a row */
   uint32_t per_group; /**< rows to a workgroup */
-  uint32_t held; /**< elements that a thread can keep in registers to have the whole row there: 4, 8, 16; 0: it is too
-                    long */
 } leati_rows;
+
+/** The constant ROWS_SPEC for so many threads to a row. */
+uint32_t leati_rows_spec(bool along, uint32_t parts);
 
 /** Chooses by the shape (policy/tiling.h). `along`: the elements of a row are neighbours in memory; else the rows
  * are. */

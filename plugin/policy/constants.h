@@ -310,5 +310,13 @@
 #define LEATI_ACROSS_1_LINES 16384u
 #define LEATI_ACROSS_8_BELOW 64u
 #define LEATI_ACROSS_8_LINES 1024u
+/** Threads that a line of a norm gets before they take more than four elements each: the most usual size of subgroups,
+ * within which they add up without a barrier; also the smallest workgroup. Larger: more of them meet at barriers. From:
+ * reasoning. Measure: leat-bench --only kernels (norms and softmax); minilm, vit_s_16. */
+#define LEATI_LINE_TOGETHER 32u
+/** Fours of a line that a thread keeps in registers; with more a line gets more threads while there are any, and then
+ * is read three times. At most the HELD_MOST of the kernels. Larger: fewer barriers, fewer workgroups at once on a
+ * processor. From: reasoning. Measure: the same. */
+#define LEATI_LINE_FOURS_MAX 4u
 
 #endif /* LEAT_PLUGIN_POLICY_CONSTANTS_H_ */

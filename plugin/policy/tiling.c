@@ -86,10 +86,26 @@ static uint32_t parts_across(uint64_t lines, uint64_t count) {
   return count < LEATI_ACROSS_8_BELOW || lines > LEATI_ACROSS_8_LINES ? 8 : 32;
 }
 
-leati_line_share leati_line_share_of(bool along, uint64_t lines, uint64_t count) {
-  const uint32_t parts = along ? parts_along(lines, count) : parts_across(lines, count);
-  const uint64_t each = div_up(count, parts);
-  return (leati_line_share){.parts = parts, .held = each <= 4 ? 4 : each <= 8 ? 8 : each <= 16 ? 16 : 0};
+uint32_t leati_line_parts(bool along, uint64_t lines, uint64_t count) {
+  return along ? parts_along(lines, count) : parts_across(lines, count);
+}
+
+leati_line_share leati_line_share_of(const leati_traits *traits, uint32_t subgroup, bool along, uint64_t lines,
+                                     uint64_t count) {
+  const uint64_t fours = count > 0 ? div_up(count, 4) : 1;
+  uint32_t parts = along ? 1 : parts_across(lines, count), group = LEATI_LINE_THREADS;
+  if (along) {
+    while ((parts < fours && parts < LEATI_LINE_TOGETHER) ||
+           (parts < LEATI_LINE_THREADS && fours > (uint64_t)parts * LEATI_LINE_FOURS_MAX)) {
+      parts *= 2;
+    }
+    const uint32_t least = subgroup > LEATI_LINE_TOGETHER ? subgroup : LEATI_LINE_TOGETHER;
+    while (group > parts && group > least && lines * parts < (uint64_t)group * traits->processors) {
+      group /= 2;
+    }
+  }
+  const uint64_t each = div_up(fours, parts);
+  return (leati_line_share){.parts = parts, .group = group, .held = each <= LEATI_LINE_FOURS_MAX ? (uint32_t)each : 0};
 }
 
 uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count) {

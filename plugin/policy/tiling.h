@@ -70,16 +70,20 @@ static inline bool leati_conv_is_product(int64_t images, int64_t pixels) {
 /** Threads of a workgroup that works on lines. */
 #define LEATI_LINE_THREADS 256u
 
-/** How lines are shared out over workgroups. */
+/** Threads to a line of a reduction, a power of two up to LEATI_LINE_THREADS, of `lines` lines of `count` elements.
+ * `along`: the elements of a line are neighbours in memory; else the lines are. */
+uint32_t leati_line_parts(bool along, uint64_t lines, uint64_t count);
+
+/** How lines are shared out over workgroups that keep them in registers, in fours of elements. */
 typedef struct leati_line_share {
   uint32_t parts; /**< threads to a line, a power of two up to LEATI_LINE_THREADS */
-  uint32_t held;  /**< elements that a thread keeps in registers to have its part of the line there: 4, 8, 16; 0: the
-                     part  is longer */
+  uint32_t group; /**< threads to a workgroup, a power of two up to LEATI_LINE_THREADS */
+  uint32_t held;  /**< fours that a thread keeps to have its part of the line there; 0: the part is longer */
 } leati_line_share;
 
-/** Shares out `lines` lines of `count` elements. `along`: the elements of a line are neighbours in memory; else the
- * lines are. */
-leati_line_share leati_line_share_of(bool along, uint64_t lines, uint64_t count);
+/** Shares out likewise the lines of a norm or softmax, on a device with subgroups of `subgroup` invocations. */
+leati_line_share leati_line_share_of(const leati_traits *traits, uint32_t subgroup, bool along, uint64_t lines,
+                                     uint64_t count);
 /** Elements of a chunk when lines of `count`, each of which has `parts` threads, are cut so that they fill the device;
  * `count` if they are left whole. `groups` workgroups, at least one, have the whole lines. */
 uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count);

@@ -410,7 +410,7 @@ static void one_tap_is_a_product_unless_images_are_many_and_small(void **state) 
 }
 
 static uint32_t parts(bool along, uint64_t lines, uint64_t count) {
-  return leati_line_share_of(along, lines, count).parts;
+  return leati_line_parts(along, lines, count);
 }
 
 static void lines_have_as_many_threads_as_they_are_long(void **state) {
@@ -434,14 +434,27 @@ static void lines_have_as_many_threads_as_they_are_long(void **state) {
   assert_int_equal(parts(false, LEATI_ACROSS_1_LINES, 1 << 20), 1);
 }
 
-static void a_thread_holds_up_to_sixteen_elements(void **state) {
+static void a_thread_holds_up_to_four_fours(void **state) {
   (void)state;
-  assert_int_equal(leati_line_share_of(true, 1, 0).held, 4);
-  assert_int_equal(leati_line_share_of(true, 1, 4 * LEATI_LINE_THREADS).held, 4);
-  assert_int_equal(leati_line_share_of(true, 1, 4 * LEATI_LINE_THREADS + 1).held, 8);
-  assert_int_equal(leati_line_share_of(true, 1, 8 * LEATI_LINE_THREADS + 1).held, 16);
-  assert_int_equal(leati_line_share_of(true, 1, 16 * LEATI_LINE_THREADS).held, 16);
-  assert_int_equal(leati_line_share_of(true, 1, 16 * LEATI_LINE_THREADS + 1).held, 0);
+  static const struct {
+    uint64_t lines, count;
+    uint32_t parts, group, held;
+  } shares[] = {
+      {1, 0, 1, 32, 1},          {1, 5, 2, 32, 1},          {768, 64, 16, 64, 1},     {64, 384, 32, 32, 3},
+      {4096, 512, 32, 256, 4},   {4096, 513, 64, 256, 3},   {4096, 1024, 64, 256, 4}, {4096, 1025, 128, 256, 3},
+      {4096, 4096, 256, 256, 4}, {4096, 4097, 256, 256, 0},
+  };
+  for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); ++i) {
+    const leati_line_share share = leati_line_share_of(&large, 32, true, shares[i].lines, shares[i].count);
+    assert_int_equal(share.parts, shares[i].parts);
+    assert_int_equal(share.group, shares[i].group);
+    assert_int_equal(share.held, shares[i].held);
+  }
+  /* A workgroup has whole subgroups. */
+  assert_int_equal(leati_line_share_of(&large, 128, true, 1, 4).group, 128);
+  /* Where the lines are neighbours, threads have whole lines or large parts. */
+  assert_int_equal(leati_line_share_of(&large, 32, false, 16384, 16).held, 4);
+  assert_int_equal(leati_line_share_of(&large, 32, false, 16384, 17).held, 0);
 }
 
 static void reductions_are_cut_until_the_device_is_full(void **state) {
@@ -490,7 +503,7 @@ int main(void) {
       cmocka_unit_test(operands_are_read_as_widely_as_they_lie),
       cmocka_unit_test(one_tap_is_a_product_unless_images_are_many_and_small),
       cmocka_unit_test(lines_have_as_many_threads_as_they_are_long),
-      cmocka_unit_test(a_thread_holds_up_to_sixteen_elements),
+      cmocka_unit_test(a_thread_holds_up_to_four_fours),
       cmocka_unit_test(reductions_are_cut_until_the_device_is_full),
   };
   return cmocka_run_group_tests_name("policy", tests, NULL, NULL);

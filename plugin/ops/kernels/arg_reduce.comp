@@ -29,7 +29,7 @@ struct Best {
   T value;
   uint place;
 };
-shared Best space[256];
+shared Best space[LEAT_ROW_SPACE];
 
 bool is_nan(T value) {
 #ifdef REAL

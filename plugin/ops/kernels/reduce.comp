@@ -30,7 +30,7 @@ layout(set = 0, binding = 0, std430) uniform Args {
 #define LOWEST LEAT_JOIN(LOWEST_, ACCUMULATOR)
 #define HIGHEST LEAT_JOIN(HIGHEST_, ACCUMULATOR)
 
-shared T space[256];
+shared T space[LEAT_ROW_SPACE];
 
 T start() {
   return COMBINE == 0 ? T(0) : COMBINE == 1 ? T(1) : COMBINE == 2 ? T(LOWEST) : T(HIGHEST);
