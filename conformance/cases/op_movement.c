@@ -93,6 +93,18 @@
   OF_TYPE("Tile", named, 13, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 3, 5), LIST(2, 3))
 #define TRANSPOSE_OF(named, t, most, views) \
   OF_TYPE("Transpose", named, 13, 1, views, ATTRIBUTES(A_INTS("perm", 2, 0, 1)), RANGE_OF(t, 0, most, 3, 5, 7))
+/* Matrices with edges around the tiles in which a backend may transpose, items of each size, from aligned addresses and
+ * from others. */
+#define TRANSPOSE_EDGE(named, t, most, rows, columns)                                                                  \
+  OF_TYPE("Transpose", "tiles_" #rows "x" #columns "_" named, 13, 1, VIEW_OFFSET, ATTRIBUTES(A_INTS("perm", 0, 2, 1)), \
+          RANGE_OF(t, 0, most, 2, rows, columns))
+#define EDGES_OF(EDGE, named, t, most)                                                          \
+  EDGE(named, t, most, 15, 17), EDGE(named, t, most, 16, 16), EDGE(named, t, most, 31, 33),     \
+      EDGE(named, t, most, 32, 32), EDGE(named, t, most, 36, 31), EDGE(named, t, most, 63, 64), \
+      EDGE(named, t, most, 68, 60)
+#define EDGES(EDGE)                                                                                 \
+  EDGES_OF(EDGE, "uint8", LEATI_REF_UINT8, 255), EDGES_OF(EDGE, "uint16", LEATI_REF_UINT16, 65535), \
+      EDGES_OF(EDGE, "int32", LEATI_REF_INT32, 2000000000), EDGES_OF(EDGE, "int64", LEATI_REF_INT64, 2000000000)
 #define DEPTH_TO_SPACE_OF(named, t, most, views) \
   OF_TYPE("DepthToSpace", named, 13, 1, views, ATTRIBUTES(A_INT("blocksize", 2)), RANGE_OF(t, 0, most, 1, 4, 3, 5))
 #define SPACE_TO_DEPTH_OF(named, t, most, views) \
@@ -147,6 +159,10 @@ static const leati_op_spec specs[] = {
     VIEWED("Transpose", "float32", 13, ALL_VIEWS, THREADS_ALL, ATTRIBUTES(A_INTS("perm", 0, 2, 1, 3)), F32(2, 5, 7, 9)),
     CASE("Transpose", "reverse", 13, NO_ATTRIBUTES, F32(3, 5, 7)),
     CASE("Transpose", "matrix_tile_edges", 21, ATTRIBUTES(A_INTS("perm", 1, 0)), F32(65, 67)),
+    EDGES(TRANSPOSE_EDGE),
+    OPTIONAL_CASE("Transpose", "many_tiles", 13, ATTRIBUTES(A_INTS("perm", 1, 0)), F32(1540, 1412)),
+    OPTIONAL_CASE("Transpose", "rank6_tiles", 13, ATTRIBUTES(A_INTS("perm", 5, 0, 3, 1, 4, 2)),
+                  F32(2, 3, 36, 2, 3, 20)),
     CASE("Transpose", "none", 13, ATTRIBUTES(A_INTS("perm", 0, 1, 2)), F32(3, 5, 7)),
     CASE("Transpose", "channels_last", 23, ATTRIBUTES(A_INTS("perm", 0, 2, 3, 1)), F32(2, 5, 7, 9)),
     CASE("Transpose", "last_two_batched", 13, ATTRIBUTES(A_INTS("perm", 0, 1, 3, 2)), F32(2, 3, 33, 17)),

@@ -6,14 +6,40 @@
 
 #include "core/status.h"
 #include "ops/dims.h"
+#include "policy/constants.h"
+
+/* Threads of a workgroup of kernels/copy.comp. */
+#define COPY_THREADS 256u
+/* Sides of the tiles of kernels/transpose.comp; items of 64 bits have small ones only. */
+#define SIDE_SMALL 32u
+#define SIDE_LARGE 64u
+
+/* A dimension in the argument records of kernels/copy.comp and kernels/transpose.comp. */
+typedef struct dimension {
+  uint32_t size;
+  int32_t src_stride, dst_stride;
+} dimension;
 
 typedef struct copy_args {
   uint64_t src, dst;
-  uint32_t count, rank;
-  uint32_t dims[LEAT_MAX_RANK];
-  int32_t src_strides[LEAT_MAX_RANK];
-  int32_t dst_strides[LEAT_MAX_RANK];
+  uint32_t count;
+  dimension dims[LEAT_MAX_RANK];
 } copy_args;
+
+typedef struct transpose_args {
+  uint64_t src, dst;
+  uint32_t across, down;
+  int32_t src_stride, dst_stride;
+  uint32_t tiles_across, tiles_down, tiles;
+  dimension outer[LEAT_MAX_RANK - 2];
+} transpose_args;
+
+/* A strided copy: the fewest dimensions that it has, and the steps in source and target, in elements. */
+typedef struct strided {
+  const leati_view *views[2];
+  int32_t rank;
+  int64_t dims[LEAT_MAX_RANK], strides[2][LEAT_MAX_RANK];
+} strided;
 
 int32_t leati_check_reach(const leati_view *view, const char *what, leat_error *err) {
   const uint64_t reach = (view->end - view->begin) / view->item_size;
@@ -38,16 +64,82 @@ int64_t leati_host_int(const leati_view *view, uint64_t i) {
   return narrow;
 }
 
+/* Whether fours of elements along dimension `d` are whole and aligned in source (0) or target (1). */
+static bool in_fours(const strided *s, int which, int32_t d) {
+  const uint32_t item = s->views[which]->item_size;
+  bool fours = s->dims[d] % 4 == 0 && s->views[which]->address % (item < 4 ? 4 * item : 16) == 0;
+  for (int32_t i = 0; i < s->rank; ++i) {
+    fours = fours && (i == d || s->strides[which][i] % 4 == 0);
+  }
+  return fours;
+}
+
+/* The dimension along which the neighbours of the source lie if that is another one than the last, along which those of
+ * the target do, and both are long enough for tiles; else -1. */
+static int32_t transposed_dimension(const strided *s) {
+  const int32_t last = s->rank - 1;
+  if (s->strides[1][last] == 1 && s->strides[0][last] != 1 && s->dims[last] >= LEATI_TRANSPOSE_MIN) {
+    for (int32_t d = 0; d < last; ++d) {
+      if (s->strides[0][d] == 1 && s->dims[d] >= LEATI_TRANSPOSE_MIN) {
+        return d;
+      }
+    }
+  }
+  return -1;
+}
+
+static uint32_t tiles_of(int64_t size, uint32_t side) {
+  return (uint32_t)((size + side - 1) / side);
+}
+
+static int32_t plan_transpose(leati_planner *planner, const strided *s, int32_t across, leat_error *err) {
+  const int32_t down = s->rank - 1;
+  const uint32_t item = s->views[1]->item_size;
+  transpose_args args = {.across = (uint32_t)s->dims[across],
+                         .down = (uint32_t)s->dims[down],
+                         .src_stride = (int32_t)s->strides[0][down],
+                         .dst_stride = (int32_t)s->strides[1][across]};
+  uint32_t rank = 0, planes = 1;
+  for (int32_t d = 0; d < down; ++d) {
+    if (d != across) {
+      args.outer[rank++] = (dimension){.size = (uint32_t)s->dims[d],
+                                       .src_stride = (int32_t)s->strides[0][d],
+                                       .dst_stride = (int32_t)s->strides[1][d]};
+      planes *= (uint32_t)s->dims[d];
+    }
+  }
+  const bool large =
+      item < 8 && (uint64_t)planes * tiles_of(s->dims[across], SIDE_LARGE) * tiles_of(s->dims[down], SIDE_LARGE) >=
+                      LEATI_TRANSPOSE_TILES_MANY;
+  const uint32_t side = large ? SIDE_LARGE : SIDE_SMALL;
+  args.tiles_across = tiles_of(s->dims[across], side);
+  args.tiles_down = tiles_of(s->dims[down], side);
+  args.tiles = planes * args.tiles_across * args.tiles_down;
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_TRANSPOSE, item),
+                   .constants.transpose = {.side = side,
+                                           .quads_in = in_fours(s, 0, across),
+                                           .quads_out = in_fours(s, 1, down),
+                                           .rank = rank}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({s->views[0], &args.src}),
+      LEATI_WRITES({s->views[1], &args.dst}),
+  };
+  leati_groups_linear(planner->device, args.tiles, 1, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
 int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, const leati_view *dst, leat_error *err) {
   if (dst->count == 0) {
     return LEAT_OK;
   }
-  int64_t dims[LEAT_MAX_RANK];
-  int64_t strides[2][LEAT_MAX_RANK];
-  memcpy(dims, dst->shape, sizeof(dims));
+  strided s = {.views = {src, dst}};
+  int64_t *const dims = s.dims, (*const strides)[LEAT_MAX_RANK] = s.strides;
+  memcpy(dims, dst->shape, sizeof(s.dims));
   memcpy(strides[0], src->strides, sizeof(strides[0]));
   memcpy(strides[1], dst->strides, sizeof(strides[1]));
-  const int32_t rank = leati_collapse(dst->ndim, dims, 2, strides);
+  const int32_t rank = s.rank = leati_collapse(dst->ndim, dims, 2, strides);
   const int32_t last = rank - 1;
   const uint32_t item = dst->item_size;
   uint32_t width = item;
@@ -69,25 +161,28 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "copy: a tensor reaches over more than 2147483647 items of %u bytes", width);
   }
-  copy_args args = {
-      .count = (uint32_t)(dst->count * item / width),
-      .rank = (uint32_t)rank,
-  };
+  const int32_t across = transposed_dimension(&s);
+  if (across >= 0) {
+    return plan_transpose(planner, &s, across, err);
+  }
+  copy_args args = {.count = (uint32_t)(dst->count * item / width)};
   const int64_t ratio = width / item;
   for (int32_t d = 0; d < rank; ++d) {
     const bool row = d == last;
-    args.dims[d] = (uint32_t)(row ? dims[d] / ratio : dims[d]);
-    args.src_strides[d] = (int32_t)(row ? strides[0][d] : strides[0][d] / ratio);
-    args.dst_strides[d] = (int32_t)(row ? strides[1][d] : strides[1][d] / ratio);
+    args.dims[d] = (dimension){.size = (uint32_t)(row ? dims[d] / ratio : dims[d]),
+                               .src_stride = (int32_t)(row ? strides[0][d] : strides[0][d] / ratio),
+                               .dst_stride = (int32_t)(row ? strides[1][d] : strides[1][d] / ratio)};
   }
+  const uint32_t each = args.count >= LEATI_COPY_ITEMS_MANY ? LEATI_COPY_EACH : 1;
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_COPY, width)},
+      .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_COPY, width),
+                   .constants.copy = {.rank = (uint32_t)rank, .each = each}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({src, &args.src}),
       LEATI_WRITES({dst, &args.dst}),
   };
-  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  leati_groups_linear(planner->device, args.count, each * COPY_THREADS, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 

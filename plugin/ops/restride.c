@@ -195,8 +195,8 @@ static int32_t slice_plan(const leat_op *op, leati_planner *planner, const leati
 static const leati_op_def ops[] = {
     LEATI_OP("Transpose", "", (1, 25), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved),
              LEATI_ATTRIBUTES(&attribute_perm), .state_size = sizeof(transpose_state), .any_size = true,
-             .create = transpose_create, .infer = transpose_infer, LEATI_KERNELS(LEATI_KERNELS_COPY),
-             .plan = transpose_plan),
+             .create = transpose_create, .infer = transpose_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_TRANSPOSE), .plan = transpose_plan),
     LEATI_OP("Expand", "", (8, 13), (2, 2), (1, 1), .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
              .supports = expand_supports, .infer = expand_infer, LEATI_KERNELS(LEATI_KERNELS_COPY),

@@ -318,5 +318,15 @@
  * is read three times. At most the HELD_MOST of the kernels. Larger: fewer barriers, fewer workgroups at once on a
  * processor. From: reasoning. Measure: the same. */
 #define LEATI_LINE_FOURS_MAX 4u
+/** Items that a thread of a strided copy moves at once, and items from which on it does; with fewer items more threads
+ * share them. Larger: fewer workgroups, each with more loads in flight. From: reasoning. Measure: the same
+ * (transposes). */
+#define LEATI_COPY_EACH 4u
+#define LEATI_COPY_ITEMS_MANY (UINT64_C(1) << 18)
+/** Length of both dimensions from which on a transpose goes through tiles in shared memory, and tiles from which on
+ * these are large. Larger: more transposes item by item; more small tiles, which fill the device better and read
+ * shorter rows. From: reasoning. Measure: the same. */
+#define LEATI_TRANSPOSE_MIN 16
+#define LEATI_TRANSPOSE_TILES_MANY 512u
 
 #endif /* LEAT_PLUGIN_POLICY_CONSTANTS_H_ */

@@ -6,32 +6,44 @@
 #include "item.glsl"
 
 layout(local_size_x = 256) in;
+LEAT_CONSTANT(uint, RANK, 1); // at least 1
+LEAT_CONSTANT(uint, EACH, 1); // items of a thread, up to 4
 
+struct Dimension {
+  uint size;
+  int src_stride, dst_stride; // items
+};
 layout(set = 0, binding = 0, std430) uniform Args {
-  uint64_t src;
-  uint64_t dst;
-  uint count;  // items
-  uint rank;   // at least 1
-  uint dims[8];
-  int src_strides[8];  // items
-  int dst_strides[8];
+  uint64_t src, dst;
+  uint count; // items
+  Dimension dims[8];
 } args;
 
 void main() {
-  uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
-  for (uint n = 0u; n < 4u && item < args.count; ++n, item += 256u) {
-    uint index = item;
-    int from = 0;
-    int to = 0;
-    for (uint d = args.rank - 1u; d > 0u; --d) {
-      uint rest = index / args.dims[d];
-      int i = int(index - rest * args.dims[d]);
-      index = rest;
-      from += i * args.src_strides[d];
-      to += i * args.dst_strides[d];
+  const uint first = leat_linear_group() * (EACH * 256) + gl_LocalInvocationIndex;
+  Item items[4];
+  int to[4];
+  // All is on its way before the first item is waited for.
+  [[unroll]] for (uint n = 0; n < 4; ++n) {
+    uint index = first + n * 256;
+    if (n < EACH && index < args.count) {
+      int from = 0;
+      to[n] = 0;
+      for (uint d = RANK - 1; d > 0; --d) {
+        const uint rest = index / args.dims[d].size;
+        const int i = int(index - rest * args.dims[d].size);
+        index = rest;
+        from += i * args.dims[d].src_stride;
+        to[n] += i * args.dims[d].dst_stride;
+      }
+      from += int(index) * args.dims[0].src_stride;
+      to[n] += int(index) * args.dims[0].dst_stride;
+      items[n] = item_load(item_at(args.src, from));
     }
-    from += int(index) * args.src_strides[0];
-    to += int(index) * args.dst_strides[0];
-    item_store(item_at(args.dst, to), item_load(item_at(args.src, from)));
+  }
+  [[unroll]] for (uint n = 0; n < 4; ++n) {
+    if (n < EACH && first + n * 256 < args.count) {
+      item_store(item_at(args.dst, to[n]), items[n]);
+    }
   }
 }
