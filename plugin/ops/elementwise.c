@@ -19,12 +19,18 @@ typedef struct elementwise_args {
   uint64_t operands[LEATI_OPERANDS_MAX];
   uint64_t result;
   uint32_t count;
-  uint32_t rank;
   float parameters[2];
-  uint32_t dims[LEAT_MAX_RANK];
-  int32_t operand_strides[LEATI_OPERANDS_MAX][LEAT_MAX_RANK];
-  int32_t result_strides[LEAT_MAX_RANK];
+  struct {
+    uint32_t size;
+    int32_t operands[LEATI_OPERANDS_MAX], result;
+  } dims[LEAT_MAX_RANK];
 } elementwise_args;
+
+/* How the kernel goes through its tensors: two of its specialisation constants. */
+typedef struct walk {
+  uint32_t access; /* LEAT_EW_STRIDED and its kind */
+  uint32_t rank;
+} walk;
 
 /* Elements that a workgroup of the kernel handles, in either way of access. */
 #define ELEMENTS_PER_GROUP 1024
@@ -84,45 +90,38 @@ static int32_t collapse(const leati_elementwise *e, const leati_view *result, in
   return rank;
 }
 
-/* Fills in dimensions and steps of an operation whose tensors are all compact and of one shape: one dimension. Says
- * whether four elements can be handled at once. */
-static bool fill_flat(const leati_elementwise *e, const leati_view *result, elementwise_args *args) {
+/* Fills in the dimension and steps of an operation whose tensors are all compact and of one shape. */
+static walk fill_flat(const leati_elementwise *e, const leati_view *result, elementwise_args *args) {
   bool vector = aligned_for_four(result);
   for (uint32_t k = 0; k < e->operand_count; ++k) {
     vector = vector && aligned_for_four(e->operands[k]);
   }
-  const int32_t step = vector ? 4 : 1;
-  args->rank = 1;
-  args->dims[0] = vector ? (args->count + 3) / 4 : args->count;
-  args->result_strides[0] = step;
-  for (uint32_t k = 0; k < e->operand_count; ++k) {
-    args->operand_strides[k][0] = step;
+  if (vector) {
+    return (walk){.access = LEAT_EW_FLAT, .rank = 1}; /* for which the kernel needs none */
   }
-  return vector;
+  args->dims[0].size = args->count;
+  args->dims[0].result = 1;
+  for (uint32_t k = 0; k < e->operand_count; ++k) {
+    args->dims[0].operands[k] = 1;
+  }
+  return (walk){.access = LEAT_EW_STRIDED, .rank = 1};
 }
 
 /* The same for any operation. */
-static bool fill_dims(const leati_elementwise *e, const leati_view *result, elementwise_args *args) {
+static walk fill_dims(const leati_elementwise *e, const leati_view *result, elementwise_args *args) {
   int64_t dims[LEAT_MAX_RANK];
   int64_t strides[LEATI_OPERANDS_MAX + 1][LEAT_MAX_RANK];
   const int32_t rank = collapse(e, result, dims, strides);
-  args->rank = (uint32_t)rank;
+  const bool vector = is_vector(e, result, rank, dims, strides);
   for (int32_t d = 0; d < rank; ++d) {
-    args->dims[d] = (uint32_t)dims[d];
-    args->result_strides[d] = (int32_t)strides[e->operand_count][d];
+    const int32_t taken = vector && d == rank - 1 ? 4 : 1;
+    args->dims[d].size = ((uint32_t)dims[d] + (uint32_t)taken - 1) / (uint32_t)taken;
+    args->dims[d].result = (int32_t)strides[e->operand_count][d] * taken;
     for (uint32_t k = 0; k < e->operand_count; ++k) {
-      args->operand_strides[k][d] = (int32_t)strides[k][d];
+      args->dims[d].operands[k] = (int32_t)strides[k][d] * taken;
     }
   }
-  if (!is_vector(e, result, rank, dims, strides)) {
-    return false;
-  }
-  args->dims[rank - 1] = (args->dims[rank - 1] + 3) / 4;
-  args->result_strides[rank - 1] *= 4;
-  for (uint32_t k = 0; k < e->operand_count; ++k) {
-    args->operand_strides[k][rank - 1] *= 4;
-  }
-  return true;
+  return (walk){.access = vector ? LEAT_EW_VECTOR : LEAT_EW_STRIDED, .rank = (uint32_t)rank};
 }
 
 int32_t leati_plan_elementwise(leati_planner *planner, const leati_elementwise *e, const leati_view *result,
@@ -144,11 +143,12 @@ int32_t leati_plan_elementwise(leati_planner *planner, const leati_elementwise *
   }
   /* The kernel of a division has two operands, and takes where it tells of a zero divisor for the third. */
   const uint32_t type_in = e->divides != NULL ? planner->guarded : e->type_in;
-  const bool vector = flat ? fill_flat(e, result, &args) : fill_dims(e, result, &args);
+  const walk way = flat ? fill_flat(e, result, &args) : fill_dims(e, result, &args);
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = e->kernel,
                    .constants.elementwise = {.operation = e->operation,
-                                             .access = vector ? LEAT_EW_VECTOR : LEAT_EW_STRIDED,
+                                             .access = way.access,
+                                             .rank = way.rank,
                                              .type_in = type_in,
                                              .type_out = e->type_out}},
       .args = &args,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One kernel per combination of types; the operation is a specialisation constant. See elementwise.comp for the
 # definitions.
-set(constants CONSTANTS operation access type_in type_out)
+set(constants CONSTANTS operation access type_in type_out rank)
 set(integers I8 I16 I32 I64 U8 U16 U32 U64)
 leat_kernel(unary elementwise.comp TYPES F32 ${integers} ${constants}
   DEFINES ARITHMETIC ARITY=1 A=TYPE R=TYPE)

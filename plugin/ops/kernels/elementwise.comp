@@ -19,16 +19,19 @@ LEAT_CONSTANT(int, operation, 0);
 LEAT_CONSTANT(int, access, 0);
 LEAT_CONSTANT(uint, type_in, 0u);  // ARITHMETIC of two integers: whether a zero divisor is told
 LEAT_CONSTANT(uint, type_out, 0u);
+LEAT_CONSTANT(uint, rank, 1u); // of dims, at least 1
 
+struct Dimension {
+  uint size;        // VECTOR: the innermost one counts groups of four
+  int operands[3];  // strides in elements; VECTOR: of the innermost one 4 or 0
+  int result;
+};
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t operands[3];  // ARITHMETIC of two integers: the third is where a zero divisor is told
   uint64_t result;
   uint count;  // elements
-  uint rank;   // of dims and strides, at least 1
   float parameters[2];
-  uint dims[8];  // VECTOR: the innermost one counts groups of four
-  int operand_strides[3][8];  // elements; VECTOR: the innermost one is 4 or 0
-  int result_strides[8];
+  Dimension dims[8];
 } args;
 
 #define ITEM LEAT_JOIN(U, BITS)
@@ -371,31 +374,35 @@ uint64_t at(uint64_t base, int offset, uint size) { return base + uint64_t(int64
 
 // Offsets of position `index` in elements, by operand and for the result.
 void find(uint index, out int a, out int b, out int c, out int r) {
-  a = 0;
-  b = 0;
-  c = 0;
-  r = 0;
-  for (uint d = args.rank - 1u; d > 0u; --d) {
-    uint rest = index / args.dims[d];
-    int i = int(index - rest * args.dims[d]);
+  if (access == LEAT_EW_FLAT) {
+    a = b = c = r = int(index) * 4;
+    return;
+  }
+  a = b = c = r = 0;
+  for (uint d = rank - 1u; d > 0u; --d) {
+    uint rest = index / args.dims[d].size;
+    int i = int(index - rest * args.dims[d].size);
     index = rest;
-    a += i * args.operand_strides[0][d];
-    if (ARITY >= 2) b += i * args.operand_strides[1][d];
-    if (ARITY >= 3) c += i * args.operand_strides[2][d];
-    r += i * args.result_strides[d];
+    a += i * args.dims[d].operands[0];
+    if (ARITY >= 2) b += i * args.dims[d].operands[1];
+    if (ARITY >= 3) c += i * args.dims[d].operands[2];
+    r += i * args.dims[d].result;
   }
   int i = int(index);
-  a += i * args.operand_strides[0][0];
-  if (ARITY >= 2) b += i * args.operand_strides[1][0];
-  if (ARITY >= 3) c += i * args.operand_strides[2][0];
-  r += i * args.result_strides[0];
+  a += i * args.dims[0].operands[0];
+  if (ARITY >= 2) b += i * args.dims[0].operands[1];
+  if (ARITY >= 3) c += i * args.dims[0].operands[2];
+  r += i * args.dims[0].result;
 }
+
+// Elements from one of four side by side to the next; a repeated operand has them all in one place.
+int step_of(uint operand) { return access == LEAT_EW_FLAT ? 1 : args.dims[rank - 1u].operands[operand] / 4; }
 
 #define LOAD(type, i, offset) LEAT_JOIN(load_, type)(at(args.operands[i], offset, LEAT_JOIN(SIZE_, type)))
 
 // Four elements side by side; a repeated operand is loaded once.
 #define LOAD4(type, i, offset, x)                                                     \
-  if (args.operand_strides[i][args.rank - 1u] != 0) {                                 \
+  if (step_of(i) != 0) {                                                              \
     LEAT_JOIN(load4_, type)(at(args.operands[i], offset, LEAT_JOIN(SIZE_, type)), x); \
   } else {                                                                            \
     x[0] = LOAD(type, i, offset);                                                     \
@@ -419,7 +426,7 @@ void main() {
   uint valid;
   bool whole = false;
   int a, b, c, r;
-  if (access == LEAT_EW_VECTOR) {
+  if (access != LEAT_EW_STRIDED) {
     uint index = leat_linear_group() * 256u + gl_LocalInvocationIndex;
     if (index * 4u >= args.count) return;
     find(index, a, b, c, r);
@@ -438,12 +445,12 @@ void main() {
     } else {
       for (uint i = 0u; i < 4u; ++i) {
         int k = int(min(i, valid - 1u));
-        x[i] = LOAD(A, 0, a + k * (args.operand_strides[0][0] / 4));
+        x[i] = LOAD(A, 0, a + k * step_of(0));
 #if ARITY >= 2
-        y[i] = LOAD(B, 1, b + k * (args.operand_strides[1][0] / 4));
+        y[i] = LOAD(B, 1, b + k * step_of(1));
 #endif
 #if ARITY >= 3
-        z[i] = LOAD(C, 2, c + k * (args.operand_strides[2][0] / 4));
+        z[i] = LOAD(C, 2, c + k * step_of(2));
 #endif
       }
     }

@@ -80,6 +80,7 @@
 /* The specialisation constant `access`: how elements are found. */
 #define LEAT_EW_STRIDED 0 /* one by one, any strides */
 #define LEAT_EW_VECTOR 1  /* four side by side in the innermost dimension, which is compact or repeated */
+#define LEAT_EW_FLAT 2    /* four side by side, and all tensors are compact and of one shape */
 
 /* Types, as the specialisation constants type_in and type_out: the bits of LEAT_TYPE_..., so that those up to
  * LEAT_ANY_BF16 are floating-point. */
