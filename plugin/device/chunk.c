@@ -94,10 +94,12 @@ static int32_t make_set(leat_device *device, leati_chunk *chunk, leat_error *err
 static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
   const VkBufferUsageFlags usage[LEATI_CHUNK_KINDS] = {
-      VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+      VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+          VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+      VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
       VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
-  const bool addressed = chunk->kind == LEATI_CHUNK_DOWNLOAD;
+  const bool addressed = chunk->kind != LEATI_CHUNK_UPLOAD;
   if (chunk->kind == LEATI_CHUNK_ARGUMENTS) {
     chunk->draft = leati_calloc(1, chunk->size);
     if (chunk->draft == NULL) {

@@ -12,7 +12,7 @@
 
 /** What a chunk is for. */
 typedef enum leati_chunk_kind {
-  LEATI_CHUNK_ARGUMENTS, /**< argument records: a uniform buffer with its descriptor set */
+  LEATI_CHUNK_ARGUMENTS, /**< argument records, and counters of kernels: a uniform buffer with its descriptor set */
   LEATI_CHUNK_UPLOAD,    /**< host to device */
   LEATI_CHUNK_DOWNLOAD,  /**< device to host */
   LEATI_CHUNK_KINDS,
@@ -29,7 +29,7 @@ typedef struct leati_chunk {
   unsigned char *draft; /**< ARGUMENTS only: plain memory, for what goes to `mapped` when the list is handed over */
   uint64_t size, used;
   uint64_t driver_size;             /**< bytes taken from the driver */
-  uint64_t address;                 /**< DOWNLOAD only: what the device knows it by */
+  uint64_t address;                 /**< but for UPLOAD: what the device knows it by */
   VkDescriptorPool descriptor_pool; /**< ARGUMENTS only */
   VkDescriptorSet set;              /**< ARGUMENTS only: binding 0 is the whole window at the dynamic offset */
 } leati_chunk;

@@ -241,8 +241,7 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   conv_args args = {.gemm = {.m = (uint32_t)channels_out,
                              .n = (uint32_t)(y->shape[0] * pixels),
                              .k = (uint32_t)(channels_in * taps),
-                             .batch = (uint32_t)group,
-                             .c_split = (uint32_t)y->count},
+                             .batch = (uint32_t)group},
                     .pixels = (uint32_t)pixels,
                     .out_height = (uint32_t)fit->out[1],
                     .out_width = (uint32_t)fit->out[2],
@@ -266,17 +265,9 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
   const leati_tile tile = leati_gemm_choose_tile(planner->device, &args.gemm);
-  const bool split = args.gemm.splits > 1;
   const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1;
   const bool quads = !transposed && args.gemm.k % 4 == 0 && w->address % 16 == 0;
-  /* Where pieces are summed up afterwards, that adds the bias. */
-  const leati_view *const added = split ? NULL : bias;
-  leati_view pieces;
-  if (split) {
-    LEATI_TRY(leati_gemm_pieces(planner, args.gemm.splits, y->count, &pieces, err));
-  }
-  const leati_view *const c = split ? &pieces : y;
-  args.gemm.vector_store = pixels % 4 == 0 && c->address % 16 == 0;
+  args.gemm.vector_store = pixels % 4 == 0 && y->address % 16 == 0;
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(tile_kernels[tile], y->type),
                    .constants.conv = {.mode_a = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,
@@ -284,14 +275,8 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
                                       .volume = volume}},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {added, &args.gemm.bias}),
-      LEATI_WRITES({c, &args.gemm.c})};
-  leati_groups_linear(planner->device, leati_gemm_groups(&args.gemm), 1, dispatch.groups);
-  LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
-  if (!split) {
-    return LEAT_OK;
-  }
-  return leati_plan_gemm_sum(planner, &pieces, args.gemm.splits, y, bias, y->shape[1], pixels, 1, 0, 1, 1, err);
+      LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {bias, &args.gemm.bias})};
+  return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_gemm_tile_size(tile), y, err);
 }
 
 static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -385,7 +370,7 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(conv_state), .param = CONV, .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK,
              .supports = conv_supports, .create = conv_create, .infer = conv_infer,
              LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,
-                           LEATI_KERNELS_CONV_DEPTHWISE, LEATI_KERNELS_GEMM_SUM),
+                           LEATI_KERNELS_CONV_DEPTHWISE),
              .plan = conv_plan),
     LEATI_OP("ConvTranspose", "", (11, 22), (2, 3), (1, 1), LEATI_TYPES(&leati_type_float),
              LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &attribute_group,
@@ -394,7 +379,7 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(conv_state), .param = CONV_TRANSPOSE, .least_rank = 3,
              .most_rank = 2 + LEATI_WINDOW_RANK, .supports = conv_supports, .create = conv_create, .infer = conv_infer,
              LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,
-                           LEATI_KERNELS_CONV_DEPTHWISE, LEATI_KERNELS_GEMM_SUM),
+                           LEATI_KERNELS_CONV_DEPTHWISE),
              .plan = conv_plan),
 };
 

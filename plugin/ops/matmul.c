@@ -9,6 +9,9 @@
 
 _Static_assert(LEATI_GEMV_ROWS <= 8, "kernels/gemv.comp has so many rows at most");
 
+/* Elements that a workgroup of kernels/gemv.comp puts aside where k is split: four a thread. */
+#define GEMV_PIECE 1024u
+
 bool leati_view_walkable(const leati_view *view) {
   int64_t last = 0;
   for (int32_t d = 0; d < view->ndim; ++d) {
@@ -52,11 +55,14 @@ static leati_gemm_shape shape_of(const leati_gemm_args *args) {
   return (leati_gemm_shape){.m = args->m, .n = args->n, .k = args->k, .batch = args->batch};
 }
 
+/* A product with more tiles than there are counters fills any device, and is not split. */
 static void take_cut(leati_gemm_args *args, const leati_gemm_cut *cut) {
   args->tiles_m = cut->tiles_m;
   args->tiles_n = cut->tiles_n;
-  args->splits = cut->splits;
-  args->k_chunk = cut->k_chunk;
+  args->tiles = cut->tiles_m * cut->tiles_n * args->batch;
+  const bool splits = args->tiles <= LEATI_COUNTERS_MAX;
+  args->splits = splits ? cut->splits : 1;
+  args->k_chunk = splits ? cut->k_chunk : args->k;
 }
 
 leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *args) {
@@ -68,37 +74,30 @@ leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *ar
 }
 
 uint64_t leati_gemm_groups(const leati_gemm_args *args) {
-  return (uint64_t)args->tiles_m * args->tiles_n * args->batch * args->splits;
+  return (uint64_t)args->tiles * args->splits;
 }
 
-int32_t leati_gemm_pieces(leati_planner *planner, uint32_t splits, uint64_t count, leati_view *out, leat_error *err) {
-  *out = (leati_view){.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {(int64_t)(splits * count)}};
-  return leati_plan_temporary(planner, out, err);
+uint32_t leati_gemm_tile_size(leati_tile tile) {
+  static const uint32_t sizes[LEATI_TILE_COUNT] = {
+      [LEATI_TILE_128] = 128 * 128, [LEATI_TILE_64] = 64 * 64, [LEATI_TILE_32] = 32 * 32};
+  return sizes[tile];
 }
 
-int32_t leati_plan_gemm_sum(leati_planner *planner, const leati_view *pieces, uint32_t splits, const leati_view *c,
-                            const leati_view *bias, int64_t rows, int64_t columns, int64_t bias_row,
-                            int64_t bias_column, float alpha, float beta, leat_error *err) {
-  const struct {
-    uint64_t pieces, c, bias;
-    uint32_t count, splits, rows, columns;
-    int32_t bias_row, bias_column;
-    float alpha, beta;
-  } args = {.count = (uint32_t)c->count,
-            .splits = splits,
-            .rows = (uint32_t)rows,
-            .columns = (uint32_t)columns,
-            .bias_row = (int32_t)bias_row,
-            .bias_column = (int32_t)bias_column,
-            .alpha = alpha,
-            .beta = beta};
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_GEMM_SUM, c->type)},
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({pieces, &args.pieces}, {bias, &args.bias}),
-                                  LEATI_WRITES({c, &args.c})};
-  leati_groups_linear(planner->device, c->count, 256, dispatch.groups);
-  return leati_plan_dispatch(planner, &dispatch, err);
+int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
+                         uint32_t tile_size, const leati_view *c, leat_error *err) {
+  const uint64_t groups = leati_gemm_groups(args);
+  leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {(int64_t)(groups * tile_size)}};
+  leati_access writes[] = {{c, &args->c}, {NULL, &args->pieces}};
+  if (args->splits > 1) {
+    LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
+    writes[1].view = &pieces;
+    dispatch->counter_count = args->tiles;
+    dispatch->counters = &args->counters;
+  }
+  dispatch->writes = writes;
+  dispatch->write_count = 2;
+  leati_groups_linear(planner->device, groups, 1, dispatch->groups);
+  return leati_plan_dispatch(planner, dispatch, err);
 }
 
 /* Whether an operand may be read four elements at a time when `along` is the other stride of its rows. */
@@ -165,7 +164,6 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
                           .c_row = transposed ? 1 : (int32_t)columns,
                           .c_column = transposed ? (int32_t)columns : 1,
                           .c_batch = (uint32_t)(gemm->m * gemm->n),
-                          .c_split = (uint32_t)gemm->c->count,
                           .bias_row = (int32_t)gemm->bias_row,
                           .bias_column = (int32_t)gemm->bias_column,
                           .bias_batch = (int32_t)gemm->bias_batch,
@@ -184,7 +182,7 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
 
 /* Chooses the kernel of a product, and tiles and splits in its argument record. */
 static leati_pipeline_key choose_kernel(const leat_device *device, const leati_gemm *gemm, bool skinny,
-                                        leati_gemm_args *args) {
+                                        leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t mode_b =
       operand_mode(gemm->b->address, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
   const uint32_t mode_a =
@@ -194,6 +192,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
     const leati_gemm_shape shape = shape_of(args);
     const leati_gemm_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
     take_cut(args, &cut);
+    *out_tile_size = GEMV_PIECE;
     uint32_t rows = 1;
     while (rows < args->m) {
       rows *= 2;
@@ -202,6 +201,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
                                 .constants.gemv = {.rows = rows, .along_k = along}};
   }
   const leati_tile tile = leati_gemm_choose_tile(device, args);
+  *out_tile_size = leati_gemm_tile_size(tile);
   return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
                               .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b}};
 }
@@ -222,31 +222,14 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_er
     transpose(&gemm);
   }
   leati_gemm_args args = fill_args(&gemm, transposed, columns);
-  const leati_pipeline_key pipeline = choose_kernel(planner->device, &gemm, skinny, &args);
-  leati_view pieces;
-  const bool split = args.splits > 1;
-  /* Where pieces are summed up afterwards, that adds the bias. */
-  const leati_view *const added = split ? NULL : gemm.bias;
-  if (split) {
-    LEATI_TRY(leati_gemm_pieces(planner, args.splits, gemm.c->count, &pieces, err));
-    args.alpha = 1;
-  }
-  const leati_view *const c = split ? &pieces : gemm.c;
-  args.vector_store = args.n % 4 == 0 && c->address % 16 == 0;
+  uint32_t tile_size;
+  const leati_pipeline_key pipeline = choose_kernel(planner->device, &gemm, skinny, &args, &tile_size);
+  args.vector_store = args.n % 4 == 0 && gemm.c->address % 16 == 0;
   leati_dispatch_desc dispatch = {.pipeline = pipeline,
                                   .args = &args,
                                   .args_size = sizeof(args),
-                                  LEATI_READS({gemm.a, &args.a}, {gemm.b, &args.b}, {added, &args.bias}),
-                                  LEATI_WRITES({c, &args.c})};
-  leati_groups_linear(planner->device, leati_gemm_groups(&args), 1, dispatch.groups);
-  LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
-  if (!split) {
-    return LEAT_OK;
-  }
-  /* With a bias per batch, the rows of a period follow each other in c and in the bias. */
-  const int64_t rows = given->m * (given->bias_period > 0 ? given->bias_period : 1);
-  return leati_plan_gemm_sum(planner, &pieces, args.splits, gemm.c, gemm.bias, rows, columns, given->bias_row,
-                             given->bias_column, gemm.alpha, gemm.beta, err);
+                                  LEATI_READS({gemm.a, &args.a}, {gemm.b, &args.b}, {gemm.bias, &args.bias})};
+  return leati_plan_tiles(planner, &dispatch, &args, tile_size, gemm.c, err);
 }
 
 /* ---- MatMul and FusedMatMul ---------------------------------------------------------------------------------------
@@ -470,23 +453,20 @@ static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const
 static const leati_op_def ops[] = {
     LEATI_OP("MatMul", "", (9, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_float), .state_size = sizeof(matmul_state),
              .supports = matmul_supports, .create = matmul_create, .infer = matmul_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV,
-                           LEATI_KERNELS_GEMM_SUM),
+             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV),
              .plan = matmul_plan),
     LEATI_OP("FusedMatMul", "com.microsoft", (1, 1), (2, 2), (1, 1), LEATI_TYPES(&leati_type_float),
              LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &attribute_trans_batch_a,
                               &attribute_trans_batch_b),
              .state_size = sizeof(matmul_state), .supports = matmul_supports, .create = matmul_create,
              .infer = matmul_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV,
-                           LEATI_KERNELS_GEMM_SUM),
+             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV),
              .plan = matmul_plan),
     LEATI_OP("Gemm", "", (11, 13), (2, 3), (1, 1), LEATI_TYPES(&leati_type_float),
              LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &attribute_trans_a, &attribute_trans_b),
              .state_size = sizeof(matmul_state), .supports = gemm_supports, .create = matmul_create,
              .infer = gemm_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV,
-                           LEATI_KERNELS_GEMM_SUM),
+             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV),
              .plan = gemm_plan),
 };
 

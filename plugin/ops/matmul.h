@@ -13,13 +13,14 @@
 /** Argument record of the tiled kernels; GEMM_ARGS in kernels/gemm_args.glsl. Counts and strides in elements. */
 typedef struct leati_gemm_args {
   uint64_t a, b, c, bias;
+  uint64_t pieces, counters;
   uint32_t m, n, k;
   uint32_t tiles_m, tiles_n;
-  uint32_t batch;
+  uint32_t batch, tiles;
   uint32_t splits, k_chunk;
   int32_t a_row, a_k, b_column, b_k;
   int32_t c_row, c_column;
-  uint32_t c_batch, c_split;
+  uint32_t c_batch;
   int32_t bias_row, bias_column, bias_batch;
   uint32_t bias_period;
   float alpha, beta;
@@ -56,13 +57,14 @@ leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *ar
 /** Workgroups of a dispatch with these arguments. */
 uint64_t leati_gemm_groups(const leati_gemm_args *args);
 
-/** Makes the temporary that takes the pieces of a split product whose result has `count` elements. */
-int32_t leati_gemm_pieces(leati_planner *planner, uint32_t splits, uint64_t count, leati_view *out, leat_error *err);
+/** Elements of a tile. */
+uint32_t leati_gemm_tile_size(leati_tile tile);
 
-/** Plans the sum of the pieces into `c`, with alpha and beta * bias; element i of c is in row i / columns % rows. */
-int32_t leati_plan_gemm_sum(leati_planner *planner, const leati_view *pieces, uint32_t splits, const leati_view *c,
-                            const leati_view *bias, int64_t rows, int64_t columns, int64_t bias_row,
-                            int64_t bias_column, float alpha, float beta, leat_error *err);
+/** Plans a dispatch of a kernel of the kind of a matrix product: `dispatch` but for what it writes, its workgroups and
+ * what a split of k needs, which are filled in. The record `args`, at the head of dispatch->args, has all but
+ * addresses; a workgroup computes `tile_size` elements. */
+int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
+                         uint32_t tile_size, const leati_view *c, leat_error *err);
 
 /** Whether the elements of `view` lie within 2^31 elements from the first and no stride is negative: what kernels with
  * 32-bit strides can walk. */

@@ -188,8 +188,9 @@ int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *d
   if (dispatch->groups[0] == 0 || dispatch->groups[1] == 0 || dispatch->groups[2] == 0) {
     return LEAT_OK;
   }
-  if (dispatch->args_size > LEATI_ARGS_MAX || dispatch->read_count > LEATI_ACCESS_MAX ||
-      dispatch->write_count > LEATI_ACCESS_MAX) {
+  const uint32_t counters_size = dispatch->counter_count * (uint32_t)sizeof(uint32_t);
+  if (dispatch->args_size + 8 > LEATI_ARGS_MAX - counters_size || dispatch->counter_count > LEATI_COUNTERS_MAX ||
+      dispatch->read_count > LEATI_ACCESS_MAX || dispatch->write_count > LEATI_ACCESS_MAX) {
     return leati_fail(err, LEAT_ERROR_INTERNAL, "kernel %s has too many arguments",
                       leati_kernel_codes[dispatch->pipeline.kernel].name);
   }
@@ -201,6 +202,14 @@ int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *d
   LEATI_TRY(need_pipeline(planner->device, &dispatch->pipeline, &step.pipeline, err));
   LEATI_TRY(reserve_step(planner, dispatch->read_count + dispatch->write_count, err));
   LEATI_TRY(put_args(planner, dispatch->args, dispatch->args_size, &step.args, err));
+  if (dispatch->counter_count != 0) {
+    static const uint32_t zeros[LEATI_COUNTERS_MAX];
+    uint32_t counters;
+    LEATI_TRY(put_args(planner, zeros, counters_size, &counters, err));
+    step.counters = counters - step.args;
+    step.counters_field = (uint32_t)((const unsigned char *)dispatch->counters - (const unsigned char *)dispatch->args);
+    step.args_size = step.counters + counters_size;
+  }
   unsigned char *const record = planner->args + step.args;
   put_accesses(planner, dispatch->reads, dispatch->read_count, dispatch->args, record, &step.read_count);
   put_accesses(planner, dispatch->writes, dispatch->write_count, dispatch->args, record, &step.write_count);

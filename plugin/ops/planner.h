@@ -19,6 +19,9 @@
 /** Outputs on the host of one operator at most. */
 #define LEATI_ANSWER_MAX 1
 
+/** Counters of a dispatch at most. */
+#define LEATI_COUNTERS_MAX 128
+
 /** Of each kind so many are kept in the planner itself; more come from the heap. */
 #define LEATI_INLINE_STEPS 4
 #define LEATI_INLINE_ACCESSES 16
@@ -57,7 +60,11 @@ typedef struct leati_dispatch_desc {
   uint32_t read_count, write_count;
   const leati_access *reads;  /**< what the kernel may read */
   const leati_access *writes; /**< what it may write (what it reads and writes stands here alone) */
-  const uint64_t *finding;    /**< NULL, or where in `args` the address goes at which the kernel tells of `fault` */
+  /** Numbers of 32 bits that are 0 when the kernel begins, and that it leaves so, with the address of the first in
+   * `args`: for workgroups to find out which of them is the last. They lie behind the argument record. 0: none. */
+  uint32_t counter_count;
+  const uint64_t *counters;
+  const uint64_t *finding; /**< NULL, or where in `args` the address goes at which the kernel tells of `fault` */
   leati_fault fault;
   const char *name; /**< with `finding`: of the operator; constant */
 } leati_dispatch_desc;

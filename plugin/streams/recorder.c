@@ -441,6 +441,11 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
       memcpy(record + accesses[i].field, &address, sizeof(address));
     }
   }
+  if (step->counters != 0) {
+    const leati_chunk *const chunk = recorder->stream->current[LEATI_CHUNK_ARGUMENTS];
+    const uint64_t address = chunk->address + command->dispatch.offset + step->counters;
+    memcpy(record + step->counters_field, &address, sizeof(address));
+  }
   if (step->tells) {
     memcpy(record + step->finding_field, &finding, sizeof(finding));
   }

@@ -94,7 +94,7 @@ float fetch_b(uint i, uint k) {
 
 void main() {
   const uint group = leat_linear_group();
-  if (group >= args.tiles_m * args.tiles_n * args.batch * args.splits) {
+  if (group >= args.tiles * args.splits) {
     return;
   }
   const TileNumber tile = tile_number(group);
@@ -122,10 +122,10 @@ void main() {
 
   tile_product(tile.row * BM, tile.column * BN, k_begin, k_end);
 
-  if (SLICES > 1 && gl_LocalInvocationIndex >= SLICE_THREADS) {
+  if (!tile_join(tile)) {
     return;
   }
-  const uint64_t c_base = args.c + (uint64_t(tile.split) * args.c_split + uint64_t(tile.batch) * args.group_out) * 4;
+  const uint64_t c_base = args.c + uint64_t(tile.batch) * args.group_out * 4;
   [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
     const uint column = tile.column * BN + tile_column(t % (BN / TN), q);
     if (column >= args.n) {

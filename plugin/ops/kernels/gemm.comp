@@ -30,7 +30,7 @@ float fetch_b(uint i, uint k) {
 
 void main() {
   const uint group = leat_linear_group();
-  if (group >= args.tiles_m * args.tiles_n * args.batch * args.splits) {
+  if (group >= args.tiles * args.splits) {
     return;
   }
   const TileNumber tile = tile_number(group);
@@ -49,11 +49,11 @@ void main() {
   k_end = min(args.k, k_begin + args.k_chunk);
   tile_product(tile.row * BM, tile.column * BN, k_begin, k_end);
 
-  if (SLICES > 1 && gl_LocalInvocationIndex >= SLICE_THREADS) {
+  if (!tile_join(tile)) {
     return;
   }
   const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
-  const uint64_t c_base = args.c + (uint64_t(tile.split) * args.c_split + uint64_t(tile.batch) * args.c_batch) * 4;
+  const uint64_t c_base = args.c + uint64_t(tile.batch) * args.c_batch * 4;
   const int bias_offset = int(tile.batch % args.bias_period) * args.bias_batch;
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint row = tile.row * BM + tile_row(t / (BN / TN), i);

@@ -7,14 +7,15 @@
 #define LEAT_GEMM_ARGS_GLSL_
 
 #define GEMM_ARGS                                                                             \
-  uint64_t a, b, c, bias; /* bias: 0 for none */                                              \
+  uint64_t a, b, c, bias;     /* bias: 0 for none */                                            \
+  uint64_t pieces, counters;  /* where k is split, see split.glsl */                            \
   uint m, n, k;                                                                               \
   uint tiles_m, tiles_n;         /* of the kernel's tile */                                   \
-  uint batch;                                                                                 \
-  uint splits, k_chunk;          /* k is cut into `splits` pieces of `k_chunk`, summed later */ \
+  uint batch, tiles;             /* tiles of all batches */                                   \
+  uint splits, k_chunk;          /* k is cut into `splits` pieces of `k_chunk` */               \
   int a_row, a_k, b_column, b_k; /* strides */                                                \
   int c_row, c_column;                                                                        \
-  uint c_batch, c_split;                                                                      \
+  uint c_batch;                                                                               \
   int bias_row, bias_column, bias_batch;                                                      \
   uint bias_period; /* bias repeats after so many batches */                                  \
   float alpha, beta;                                                                          \

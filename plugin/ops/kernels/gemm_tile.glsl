@@ -10,6 +10,8 @@
 //
 // How an operand's tile is walked is a mode: quads along k or along rows (columns) where memory is contiguous that way
 // and aligned, else single elements with neighbouring threads along k or along rows.
+#include "split.glsl"
+
 #define MODE_QUADS_K 0
 #define MODE_QUADS_I 1
 #define MODE_SINGLES_K 2
@@ -167,10 +169,10 @@ void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
 #endif
 }
 
-// Which tile, batch and split a workgroup has. Tiles go in bands of 8 tile rows, so that workgroups that run together
+// Which tile, batch and split a workgroup has, and the number of its tile among those of all batches. Tiles go in bands of 8 tile rows, so that workgroups that run together
 // share operands in the cache.
 struct TileNumber {
-  uint row, column, batch, split;
+  uint row, column, batch, split, number;
 };
 TileNumber tile_number(uint group) {
   const uint per_batch = args.tiles_m * args.tiles_n;
@@ -179,10 +181,41 @@ TileNumber tile_number(uint group) {
   const uint tile = group - rest * per_batch;
   r.split = rest / args.batch;
   r.batch = rest - r.split * args.batch;
+  r.number = r.batch * per_batch + tile;
   const uint band = tile / (8 * args.tiles_n);
   const uint in_band = tile - band * 8 * args.tiles_n;
   const uint height = min(8u, args.tiles_m - band * 8);
   r.column = in_band / height;
   r.row = band * 8 + (in_band - r.column * height);
   return r;
+}
+
+// Adds up the sums of all splits of a tile. True for the threads that hold them afterwards.
+bool tile_join(TileNumber tile) {
+  const bool holds = SLICES == 1 || gl_LocalInvocationIndex < SLICE_THREADS;
+  if (args.splits == 1) {
+    return holds;
+  }
+  const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
+  if (holds) {
+    const uint piece = (tile.split * args.tiles + tile.number) * (TM * TN / 4);
+    [[unroll]] for (uint i = 0; i < TM; ++i) {
+      [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
+        Pieces(args.pieces).v[(piece + i * (TN / 4) + q) * SLICE_THREADS + t] = sums[i][q];
+      }
+    }
+  }
+  if (!split_last(args.counters, tile.number, args.splits) || !holds) {
+    return false;
+  }
+  for (uint s = 0; s < args.splits; ++s) {
+    const uint piece = (s * args.tiles + tile.number) * (TM * TN / 4);
+    [[unroll]] for (uint i = 0; i < TM; ++i) {
+      [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
+        const vec4 next = Pieces(args.pieces).v[(piece + i * (TN / 4) + q) * SLICE_THREADS + t];
+        sums[i][q] = s == 0 ? next : sums[i][q] + next;
+      }
+    }
+  }
+  return true;
 }

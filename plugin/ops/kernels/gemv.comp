@@ -5,6 +5,7 @@
 // order.
 #include "leat.glsl"
 #include "gemm_args.glsl"
+#include "split.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, ROWS, 1);    // 1, 2, 4, 8: not less than args.m
@@ -22,7 +23,7 @@ shared float partial[8 * 256];
 void main() {
   const uint t = gl_LocalInvocationIndex;
   const uint group = leat_linear_group();
-  if (group >= args.tiles_n * args.batch * args.splits) {
+  if (group >= args.tiles * args.splits) {
     return;
   }
   const uint outer = group / args.tiles_n;
@@ -110,19 +111,38 @@ void main() {
     }
   }
   const uint row = t / COLUMNS;
-  const uint64_t c_base = args.c + (uint64_t(split) * args.c_split + uint64_t(batch) * args.c_batch) * 4;
-  [[unroll]] for (uint j = 0; j < WIDTH; ++j) {
+  vec4 totals = vec4(0); // of the columns of thread t % COLUMNS in row `row`; but for quads of columns only x counts
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    if (j >= WIDTH) {
+      break;
+    }
     [[unroll]] for (uint i = 0; i < ROWS; ++i) {
       partial[(i * PARTS + part) * COLUMNS + own] = sums[i][j];
     }
     barrier();
-    const uint column = column0 + t % COLUMNS * WIDTH + j;
-    if (row < args.m && column < args.n) {
-      float total = 0;
+    if (row < ROWS) {
       for (uint p = 0; p < PARTS; ++p) {
-        total += partial[(row * PARTS + p) * COLUMNS + t % COLUMNS];
+        totals[j] += partial[(row * PARTS + p) * COLUMNS + t % COLUMNS];
       }
-      total *= args.alpha;
+    }
+    barrier();
+  }
+  if (args.splits > 1) {
+    const uint number = group - split * args.tiles;
+    Pieces(args.pieces).v[(split * args.tiles + number) * 256 + t] = totals;
+    if (!split_last(args.counters, number, args.splits)) {
+      return;
+    }
+    totals = Pieces(args.pieces).v[number * 256 + t];
+    for (uint s = 1; s < args.splits; ++s) {
+      totals += Pieces(args.pieces).v[(s * args.tiles + number) * 256 + t];
+    }
+  }
+  const uint64_t c_base = args.c + uint64_t(batch) * args.c_batch * 4;
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    const uint column = column0 + t % COLUMNS * WIDTH + j;
+    if (j < WIDTH && row < args.m && column < args.n) {
+      float total = totals[j] * args.alpha;
       if (args.bias != 0) {
         const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row +
                        int(column) * args.bias_column;
@@ -130,6 +150,5 @@ void main() {
       }
       F32(c_base).v[row * args.c_row + column * args.c_column] = total;
     }
-    barrier();
   }
 }

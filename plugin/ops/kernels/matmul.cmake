@@ -4,4 +4,3 @@ leat_kernel(gemm_128 gemm.comp TYPES F32 ${constants} DEFINES BM=128 BN=128 BK=1
 leat_kernel(gemm_64 gemm.comp TYPES F32 ${constants} DEFINES BM=64 BN=64 BK=16 TM=4 TN=4 SLICES=1)
 leat_kernel(gemm_32 gemm.comp TYPES F32 ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=4)
 leat_kernel(gemv gemv.comp TYPES F32 CONSTANTS ROWS ALONG_K)
-leat_kernel(gemm_sum gemm_sum.comp TYPES F32)
