@@ -173,7 +173,8 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
                                .src_stride = (int32_t)(row ? strides[0][d] : strides[0][d] / ratio),
                                .dst_stride = (int32_t)(row ? strides[1][d] : strides[1][d] / ratio)};
   }
-  const uint32_t each = args.count >= LEATI_COPY_ITEMS_MANY ? LEATI_COPY_EACH : 1;
+  /* The widest items are enough for a thread one by one. */
+  const uint32_t each = args.count >= LEATI_COPY_ITEMS_MANY && width < 16 ? LEATI_COPY_EACH : 1;
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_COPY, width),
                    .constants.copy = {.rank = (uint32_t)rank, .each = each}},

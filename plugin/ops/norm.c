@@ -181,22 +181,24 @@ static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) 
       job->x, job->y, job->skip, job->addend, job->total, sets ? NULL : job->scale, sets ? NULL : job->bias};
   const leati_kernel kernel =
       row_kernel(planner->device, LEATI_KERNELS_NORM, LEATI_KERNELS_NORM_SHUFFLED, job->x->type);
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = kernel,
-                                               .constants.norm = {.rows_spec = share.spec,
-                                                                  .group = share.group,
-                                                                  .held = share.held,
-                                                                  .quads = in_fours(args->count, fours, 7),
-                                                                  .rms = job->rms,
-                                                                  .skip = job->skip == NULL               ? 0
-                                                                          : args->skip_rows == args->rows ? 1
-                                                                                                          : 2,
-                                                                  .sets = sets}},
-                                  .args = args,
-                                  .args_size = sizeof(*args),
-                                  LEATI_READS({job->x, &args->x}, {job->scale, &args->scale}, {job->bias, &args->bias},
-                                              {job->skip, &args->skip}, {job->addend, &args->addend}),
-                                  LEATI_WRITES({job->y, &args->y}, {job->mean, &args->mean},
-                                               {job->deviation, &args->deviation}, {job->total, &args->total})};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = kernel,
+                   .constants.norm = {.rows_spec = share.spec,
+                                      .group = share.group,
+                                      .held = share.held,
+                                      .quads = in_fours(args->count, fours, 7),
+                                      .rms = job->rms,
+                                      .skip = job->skip == NULL               ? 0
+                                              : args->skip_rows == args->rows ? 1
+                                                                              : 2,
+                                      .sets = sets,
+                                      .early = (uint64_t)args->rows * share.parts <= LEATI_LINE_EARLY_MAX}},
+      .args = args,
+      .args_size = sizeof(*args),
+      LEATI_READS({job->x, &args->x}, {job->scale, &args->scale}, {job->bias, &args->bias}, {job->skip, &args->skip},
+                  {job->addend, &args->addend}),
+      LEATI_WRITES({job->y, &args->y}, {job->mean, &args->mean}, {job->deviation, &args->deviation},
+                   {job->total, &args->total})};
   leati_groups_linear(planner->device, args->rows, share.per_group, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

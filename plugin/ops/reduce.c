@@ -99,12 +99,16 @@ typedef struct reduce_args {
   int32_t reduced_stride[LEAT_MAX_RANK];
 } reduce_args;
 
-/* The mean of integers of 32 bits goes through a sum of 64, so results may be wider than elements, or narrower. */
-static leati_kernel reduce_kernel(const leati_view *x, const leati_view *y) {
+/* By shuffles of subgroups where the device has them for the type, which may be wider than what those exchange. The
+ * mean of integers of 32 bits goes through a sum of 64, so results may be wider than elements, or narrower. */
+static leati_kernel reduce_kernel(const leat_device *device, const leati_view *x, const leati_view *y) {
   const leati_kernel_set set = x->type == y->type            ? LEATI_KERNELS_REDUCE
                                : x->item_size < y->item_size ? LEATI_KERNELS_REDUCE_WIDEN
                                                              : LEATI_KERNELS_REDUCE_NARROW;
-  return leati_kernel_find(set, x->type);
+  const leati_kernel shuffled = set == LEATI_KERNELS_REDUCE && device->physical->shuffles
+                                    ? leati_kernel_find(LEATI_KERNELS_REDUCE_SHUFFLED, x->type)
+                                    : LEATI_KERNEL_NONE;
+  return shuffled != LEATI_KERNEL_NONE ? shuffled : leati_kernel_find(set, x->type);
 }
 
 /* One dispatch: `y` has args->results * args->chunks elements. */
@@ -112,7 +116,7 @@ static int32_t add_stage(leati_planner *planner, reduce_args *args, const leati_
                          uint32_t combine, uint32_t after, const leati_view *x, const leati_view *shift,
                          const leati_view *y, leat_error *err) {
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = reduce_kernel(x, y),
+      .pipeline = {.kernel = reduce_kernel(planner->device, x, y),
                    .constants.reduce = {.rows_spec = rows->spec, .before = before, .combine = combine, .after = after}},
       .args = args,
       .args_size = sizeof(*args),

@@ -318,6 +318,10 @@
  * is read three times. At most the HELD_MOST of the kernels. Larger: fewer barriers, fewer workgroups at once on a
  * processor. From: reasoning. Measure: the same. */
 #define LEATI_LINE_FOURS_MAX 4u
+/** Threads of a norm up to which scale and bias are kept in registers beside a line: so many run at once on a large
+ * GPU, and what counts is how long each takes. Larger: fewer workgroups beside each other where there are many lines.
+ * From: an H200 (64x384, 4096x1024 and 65536x4096). Measure: the same. */
+#define LEATI_LINE_EARLY_MAX (UINT64_C(1) << 18)
 /** Items that a thread of a strided copy moves at once, and items from which on it does; with fewer items more threads
  * share them. Larger: fewer workgroups, each with more loads in flight. From: reasoning. Measure: the same
  * (transposes). */

@@ -11,6 +11,8 @@ LEAT_CONSTANT(uint, QUADS, 0); // 1: fours are whole and aligned
 LEAT_CONSTANT(uint, RMS, 0);   // 1: no mean is taken off
 LEAT_CONSTANT(uint, SKIP, 0);  // the row is x + skip + addend; 1: skip has as many rows as x, 2: fewer
 LEAT_CONSTANT(uint, SETS, 0);  // 0: element i of every row takes scale and bias number i; 1: as the record says
+// 1: scale and bias are loaded beside x, not behind the sums: a short wait, which takes registers.
+LEAT_CONSTANT(uint, EARLY, 0);
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, y;
   uint64_t scale, bias;         // 0 for none
@@ -119,13 +121,14 @@ void main() {
   vec4 held[HELD_MOST], scales[HELD_MOST], biases[HELD_MOST];
   float mean = 0;
   if (HELD != 0) {
-    // Scale and bias are on their way beside x, not behind the sums.
     [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
       const uint quad = row_part() + j * PARTS;
       if (j < HELD && quad < quads) {
         held[j] = load(quad);
-        scales[j] = set_of(args.scale, quad, 1);
-        biases[j] = set_of(args.bias, quad, 0);
+        if (EARLY != 0) {
+          scales[j] = set_of(args.scale, quad, 1);
+          biases[j] = set_of(args.bias, quad, 0);
+        }
       }
     }
     [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
@@ -157,8 +160,13 @@ void main() {
 
   if (HELD != 0) {
     [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
-      if (j < HELD && row_part() + j * PARTS < quads) {
-        store(row_part() + j * PARTS, held[j], mean, inverse, scales[j], biases[j]);
+      const uint quad = row_part() + j * PARTS;
+      if (j < HELD && quad < quads) {
+        if (EARLY == 0) {
+          scales[j] = set_of(args.scale, quad, 1);
+          biases[j] = set_of(args.bias, quad, 0);
+        }
+        store(quad, held[j], mean, inverse, scales[j], biases[j]);
       }
     }
   } else {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set(constants CONSTANTS ROWS_SPEC BEFORE COMBINE AFTER)
 leat_kernel(reduce reduce.comp TYPES F32 I32 I64 ${constants} DEFINES RESULT=TYPE)
+leat_kernel(reduce_shuffled reduce.comp TYPES F32 I32 ${constants} DEFINES RESULT=TYPE SHUFFLES)
 # Results of another integer type, and the sums before them in 64 bits.
 leat_kernel(reduce_widen reduce.comp TYPES I32 ACCUMULATOR I64 ${constants} DEFINES RESULT=I64)
 leat_kernel(reduce_narrow reduce.comp TYPES I64 ${constants} DEFINES RESULT=I32)
