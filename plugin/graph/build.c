@@ -15,15 +15,13 @@
 
 /* Type of output `o` of a node whose shapes are not known: that of an input with the same type constraint, or the only
  * one that the constraint has, or what the operator says of tensors of one element each. 0: none of that helps. */
-static uint64_t type_of_output(const leat_graph *graph, const leati_node *node, uint32_t o) {
+static int32_t type_of_output(const leat_graph *graph, const leati_node *node, uint32_t o, uint64_t *out,
+                              leat_error *err) {
   const leati_op_def *const def = node->op->def;
   uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   static const uint64_t zeros[LEAT_MAX_RANK];
   leati_arguments a;
-  uint64_t type = 0;
-  if (leati_arguments_begin(node->op, &a, node->input_count, node->output_count, NULL) != LEAT_OK) {
-    return 0;
-  }
+  LEATI_TRY(leati_arguments_begin(node->op, &a, node->input_count, node->output_count, err));
   for (uint32_t i = 0; i < node->input_count; ++i) {
     leati_view *const view = &a.inputs[i];
     memset(view, 0, sizeof(*view));
@@ -44,15 +42,15 @@ static uint64_t type_of_output(const leat_graph *graph, const leati_node *node, 
     }
   }
   const uint64_t only = def->info.types[leati_op_output_type(def, o)]->types;
-  type = bound[leati_op_output_type(def, o)];
-  if (type == 0 && (only & (only - 1)) == 0) {
-    type = only;
+  *out = bound[leati_op_output_type(def, o)];
+  if (*out == 0 && (only & (only - 1)) == 0) {
+    *out = only;
   }
-  if (type == 0 && leati_arguments_infer(node->op, &a, bound, NULL) == LEAT_OK) {
-    type = leati_type_of(a.shapes[o].dtype);
+  if (*out == 0 && leati_arguments_infer(node->op, &a, bound, NULL) == LEAT_OK) {
+    *out = leati_type_of(a.shapes[o].dtype);
   }
   leati_arguments_end(&a);
-  return type;
+  return LEAT_OK;
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------ */
@@ -162,7 +160,10 @@ static int32_t note_outputs(leat_graph *graph, const leati_node *node, const lea
     }
     leati_value *const value = &graph->values[v];
     const leati_known_value *const known = &inference->values[v];
-    const uint64_t type = known->known ? known->view.type : type_of_output(graph, node, o);
+    uint64_t type = known->view.type;
+    if (!known->known) {
+      LEATI_TRY(type_of_output(graph, node, o, &type, err));
+    }
     if (type != 0 && value->type != 0 && value->type != type) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u has type %s; leat_graph_desc::values says %s",
                         info->name, o, leati_type_name(type), leati_type_name(value->type));

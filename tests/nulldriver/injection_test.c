@@ -193,6 +193,67 @@ static void *use_pool(void *status) {
   return NULL;
 }
 
+/* A graph with a constant and a temporary, from the host to the host, for more shapes than its plans are for. */
+static void use_graph(leat_stream *stream) {
+  static float in[COUNT], out[COUNT], weights[4] = {1, 2, 3, 4};
+  static const int64_t open[] = {-1, 4}, list[] = {-1};
+  static int64_t one[] = {1}, four[] = {4};
+  const DLTensor weight = host_tensor(weights, four);
+  const DLTensor sizes = {
+      .data = (void *)list, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLInt, 64, 1}, .shape = one};
+  const DLDataType type = weight.dtype;
+  const leat_value_info infos[] = {
+      {.struct_size = sizeof(infos[0]), .ndim = 2, .dtype = type, .shape = open},
+      {.struct_size = sizeof(infos[0]), .ndim = 1, .dtype = type, .shape = four, .value = &weight},
+      {.struct_size = sizeof(infos[0]), .ndim = 1, .dtype = sizes.dtype, .shape = one, .value = &sizes}};
+  const leat_value_info *const values[] = {&infos[0], &infos[1], &infos[2], NULL, NULL, NULL, NULL};
+  static const uint32_t sum_in[] = {0, 1}, sum[] = {3}, flat_in[] = {3, 2}, flat[] = {4}, shape[] = {5}, last[] = {6};
+  const leat_graph_node nodes[] = {
+#define NODE(op_, version, count, in_, out_) \
+  {.struct_size = sizeof(nodes[0]),          \
+   .since_version = (version),               \
+   .name = "n",                              \
+   .op = (op_),                              \
+   .input_count = (count),                   \
+   .output_count = 1,                        \
+   .inputs = (in_),                          \
+   .outputs = (out_)}
+      NODE("Add", 14, 2, sum_in, sum), NODE("Reshape", 14, 2, flat_in, flat), NODE("Shape", 15, 1, flat, shape),
+      NODE("Neg", 13, 1, flat, last)
+#undef NODE
+  };
+  const leat_graph_node *const list_of_nodes[] = {&nodes[0], &nodes[1], &nodes[2], &nodes[3]};
+  static const uint32_t inputs[] = {0}, outputs[] = {5, 6};
+  const leat_graph_desc desc = {.struct_size = sizeof(desc),
+                                .value_count = 7,
+                                .node_count = 4,
+                                .input_count = 1,
+                                .output_count = 2,
+                                .values = values,
+                                .nodes = list_of_nodes,
+                                .inputs = inputs,
+                                .outputs = outputs};
+  leat_graph *graph = NULL;
+  if (!POOR(h.api->graph->build(h.device, &desc, &graph, NULL))) {
+    return;
+  }
+  for (int64_t rows = 1; rows <= 10; ++rows) {
+    int64_t both[] = {rows, 4}, all[] = {4 * rows}, answer[1] = {0};
+    DLTensor x = host_tensor(in, both), y = host_tensor(out, all);
+    x.ndim = 2;
+    const DLTensor z = {.data = answer, .device = {kDLCPU, 0}, .ndim = 1, .dtype = sizes.dtype, .shape = one};
+    const DLTensor *const given[] = {&x}, *const made[] = {&z, &y};
+    leat_shape shapes[2] = {{.struct_size = sizeof(shapes[0])}, {.struct_size = sizeof(shapes[0])}};
+    leat_shape *const list_of_shapes[] = {&shapes[0], &shapes[1]};
+    (void)POOR(h.api->graph->infer(graph, 1, given, 2, list_of_shapes, NULL));
+    if (POOR(h.api->graph->launch(graph, stream, 1, given, 2, made, NULL)) &&
+        POOR(h.api->stream->synchronize(stream, NULL))) {
+      assert_int_equal(answer[0], 4 * rows);
+    }
+  }
+  assert_ok(h.api->graph->destroy(graph, &err));
+}
+
 /* All that takes host memory, on an open device, going on after whatever fails. */
 static void use_everything(void) {
   static blocks t;
@@ -237,6 +298,7 @@ static void use_everything(void) {
     if (POOR(h.api->memory->export_dlpack(stream, &tensor, NULL, &exported, NULL))) {
       exported->deleter(exported);
     }
+    use_graph(stream);
     const bool event_good = event != NULL && POOR(h.api->event->record(event, stream, NULL));
     /* More stamps on a block than it has room for. */
     for (int i = 1; i < POOR_STREAMS; ++i) {

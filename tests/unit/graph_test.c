@@ -340,11 +340,16 @@ static leat_graph_info info_of(const place *p, const leat_graph *graph) {
   return info;
 }
 
+/* Whether the device computes: dispatches of the null driver do not. */
+static bool computes(void) {
+  return getenv("NULLDRIVER_MODE") == NULL;
+}
+
 static void compare(const network *n, const results *a, const results *b) {
   for (uint32_t o = 0; o < n->desc.output_count; ++o) {
     assert_int_equal(a->shapes[o].ndim, b->shapes[o].ndim);
     assert_memory_equal(a->shapes[o].dims, b->shapes[o].dims, (size_t)a->shapes[o].ndim * sizeof(int64_t));
-    if (memcmp(a->floats[o], b->floats[o], sizeof(a->floats[o])) != 0) {
+    if (computes() && memcmp(a->floats[o], b->floats[o], sizeof(a->floats[o])) != 0) {
       for (uint32_t k = 0; k < n->desc.node_count; ++k) {
         print_message("node %u: %s(%u, %u) -> %u\n", k, n->nodes[k].op, n->nodes[k].inputs[0], n->nodes[k].inputs[1],
                       n->nodes[k].outputs[0]);
@@ -372,9 +377,7 @@ static network *make_random(uint32_t seed, bool known) {
   for (int i = 0; i < 2; ++i) {
     squares[count++] = add_input(n, 2, square);
     if (!known) {
-      static int64_t unknown[2];
-      memcpy(unknown, open, sizeof(unknown));
-      n->infos[squares[count - 1]].shape = unknown;
+      n->infos[squares[count - 1]].shape = open;
     }
   }
   squares[count++] = add_constant(n, 2, square);
@@ -656,7 +659,8 @@ static void *work(void *argument) {
   for (uint32_t i = 0; i < LAUNCHES; ++i) {
     run_graph(&p, w->graph, w->n, i % 8, found);
     for (uint32_t o = 0; o < w->n->desc.output_count; ++o) {
-      w->failed = w->failed || memcmp(found->floats[o], w->expected->floats[o], sizeof(found->floats[o])) != 0;
+      w->failed =
+          w->failed || (computes() && memcmp(found->floats[o], w->expected->floats[o], sizeof(found->floats[o])) != 0);
     }
   }
   close_place(&p);
@@ -690,10 +694,8 @@ static void threads_launch_one_graph_at_once(void **state) {
 static network *make_rows(void) {
   network *const n = make_network();
   static const int64_t rows[] = {1, 8}, open[] = {-1, 8};
-  static int64_t unknown[2];
-  memcpy(unknown, open, sizeof(unknown));
   const uint32_t x = add_input(n, 2, rows);
-  n->infos[x].shape = unknown;
+  n->infos[x].shape = open;
   const uint32_t w = add_constant(n, 2, square), to_flat = add_list(n, 1, (const int64_t[]){-1});
   const uint32_t product = NODE(n, "MatMul", 13, x, w), flattened = NODE(n, "Reshape", 14, product, to_flat);
   add_output(n, NODE(n, "Reshape", 14, NODE(n, "Tanh", 13, flattened), NODE(n, "Shape", 15, x)));
@@ -745,7 +747,7 @@ static void *work_with_shapes(void *argument) {
     int64_t shape[2];
     memcpy(shape, found->floats[1], sizeof(shape));
     w->failed = w->failed || shape[0] != n->shapes[x][0] || shape[1] != 8 ||
-                memcmp(found->floats[0], expected->floats[0], 8 * sizeof(float)) != 0;
+                (computes() && memcmp(found->floats[0], expected->floats[0], 8 * sizeof(float)) != 0);
   }
   close_place(&p);
   free(found);
@@ -774,6 +776,280 @@ static void threads_replace_each_others_plans(void **state) {
   close_place(&p);
 }
 
+/* ---- What is refused ----------------------------------------------------------------------------------------------
+ */
+
+/* A network to spoil: Add(x, w) and Reshape of that, which is the output. */
+typedef struct spoiled {
+  network *n;
+  uint32_t x, w, sum, shape, y;
+} spoiled;
+
+static spoiled make_spoiled(void) {
+  spoiled s = {.n = make_network()};
+  s.x = add_input(s.n, 2, square);
+  s.w = add_constant(s.n, 2, square);
+  s.shape = add_list(s.n, 1, flat);
+  s.sum = NODE(s.n, "Add", 14, s.x, s.w);
+  s.y = NODE(s.n, "Reshape", 14, s.sum, s.shape);
+  add_output(s.n, s.y);
+  s.n->nodes[1].name = "the second";
+  return s;
+}
+
+/* Builds what must be refused, with a message that holds these words. */
+static void refuse(const place *p, spoiled *s, int32_t code, const char *words) {
+  leat_error err = {.struct_size = sizeof(err)};
+  leat_graph *graph = (leat_graph *)s;
+  const int32_t status = p->f->api->graph->build(p->f->device, &s->n->desc, &graph, &err);
+  if (status != code || strstr(err.message, words) == NULL) {
+    fail_msg("status %d instead of %d, '%s' instead of '%s'", (int)status, (int)code, err.message, words);
+  }
+  assert_null(graph);
+  free(s->n);
+  *s = make_spoiled();
+}
+
+static void lists_that_are_wrong_are_refused(void **state) {
+  const place p = open_place(state);
+  spoiled s = make_spoiled();
+  leat_graph_desc *d = &s.n->desc;
+#define REFUSE(words)                                     \
+  do {                                                    \
+    refuse(&p, &s, LEAT_ERROR_INVALID_ARGUMENT, (words)); \
+    d = &s.n->desc;                                       \
+  } while (0)
+  d->struct_size = 8;
+  REFUSE("leat_graph_desc.struct_size is 8");
+  d->capture_count = 1;
+  REFUSE("capture_count is 1");
+  d->values = NULL;
+  REFUSE("leat_graph_desc::values is NULL");
+  d->nodes = NULL;
+  REFUSE("leat_graph_desc::nodes is NULL");
+  d->inputs = NULL;
+  REFUSE("leat_graph_desc::inputs is NULL");
+  d->outputs = NULL;
+  REFUSE("leat_graph_desc::outputs is NULL");
+  d->node_count = UINT32_MAX;
+  REFUSE("leat_graph_desc::nodes has 4294967295 elements");
+  d->input_count = UINT32_MAX;
+  REFUSE("leat_graph_desc::inputs has 4294967295 elements");
+  d->output_count = UINT32_MAX;
+  REFUSE("leat_graph_desc::outputs has 4294967295 elements");
+  d->value_count = UINT32_MAX;
+  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "4294967295 values");
+  s.n->inputs[0] = 99;
+  REFUSE("inputs[0] is value 99; the graph has 5 values");
+  s.n->inputs[0] = s.w;
+  REFUSE("is already a constant");
+  s.n->inputs[1] = s.x;
+  s.n->desc.input_count = 2;
+  REFUSE("is already an input of the graph");
+  s.n->infos[s.x].dtype = (DLDataType){0};
+  REFUSE("has no element type");
+  s.n->outputs[0] = LEAT_GRAPH_NO_VALUE;
+  REFUSE("outputs[0] is value 4294967295");
+  s.n->outputs[0] = s.x;
+  REFUSE("is an input of the graph; an output is made by a node");
+  s.n->outputs[0] = s.w;
+  REFUSE("is a constant; an output is made by a node");
+  s.n->outputs[1] = s.y;
+  s.n->desc.output_count = 2;
+  REFUSE("is an earlier output too");
+  free(s.n);
+  close_place(&p);
+}
+
+static void values_that_are_wrong_are_refused(void **state) {
+  const place p = open_place(state);
+  spoiled s = make_spoiled();
+  leat_graph_desc *d = &s.n->desc;
+  static const int64_t negative[] = {-2, 8}, other[] = {8, 9};
+  s.n->info_list[s.x] = NULL;
+  REFUSE("value 0, has no element type");
+  s.n->infos[s.x].struct_size = 4;
+  REFUSE("leat_value_info.struct_size is 4");
+  s.n->infos[s.x].reserved = 1;
+  REFUSE("leat_value_info::reserved of value 0");
+  s.n->infos[s.x].shape = NULL;
+  REFUSE("value 0 has rank 2 and no shape");
+  s.n->infos[s.x].ndim = -2;
+  REFUSE("value 0 has rank -2");
+  s.n->infos[s.x].shape = negative;
+  REFUSE("value 0 has size -2 in dimension 0");
+  s.n->infos[s.x].ndim = 9;
+  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "value 0 has rank 9");
+  s.n->infos[s.x].dtype.bits = 3;
+  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "value 0 has an element type");
+  s.n->tensors[s.w].data = NULL;
+  REFUSE("the constant of value 1 has elements and NULL data");
+  s.n->tensors[s.w].device.device_type = kDLVulkan;
+  REFUSE("the constant of value 1 is on DLPack device");
+  s.n->infos[s.w].shape = other;
+  REFUSE("the constant of value 1 has another type or shape");
+  static int64_t strides[] = {1, 8};
+  s.n->tensors[s.w].strides = strides;
+  REFUSE("the constant of value 1 has strides");
+  s.n->infos[s.y].dtype = int_type;
+  REFUSE("output 0 has type float32; leat_graph_desc::values says int64");
+  (void)d;
+  free(s.n);
+  close_place(&p);
+}
+
+static void nodes_that_are_wrong_are_refused(void **state) {
+  const place p = open_place(state);
+  spoiled s = make_spoiled();
+  leat_graph_desc *d = &s.n->desc;
+  s.n->node_list[1] = NULL;
+  REFUSE("leat_graph_desc::nodes[1] is NULL");
+  s.n->nodes[1].struct_size = 8;
+  REFUSE("leat_graph_desc::nodes[1].struct_size is 8");
+  s.n->nodes[1].reserved = 1;
+  REFUSE("nodes[1]: reserved is not zero");
+  s.n->nodes[1].op = NULL;
+  REFUSE("nodes[1]: op is NULL");
+  s.n->nodes[1].inputs = NULL;
+  REFUSE("nodes[1]: inputs is NULL");
+  s.n->nodes[1].outputs = NULL;
+  REFUSE("nodes[1]: outputs is NULL");
+  s.n->nodes[1].attribute_count = 1;
+  REFUSE("nodes[1]: attributes is NULL");
+  s.n->nodes[1].input_count = UINT32_MAX;
+  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "4294967295 inputs");
+  s.n->arguments[1][0][0] = 99;
+  REFUSE("node 1 (Reshape the second): input 0 is value 99, which the graph does not have");
+  s.n->arguments[0][0][0] = s.y;
+  REFUSE("node 0 (Add): input 0 is value 4, which is no input");
+  s.n->arguments[0][0][0] = s.sum;
+  REFUSE("node 0 (Add): input 0 is value 3, which is no input");
+  s.n->arguments[1][1][0] = s.sum;
+  REFUSE("node 1 (Reshape the second): output 0 is value 3, which something else gives already");
+  s.n->arguments[1][1][0] = s.x;
+  REFUSE("which something else gives already");
+  s.n->arguments[1][1][0] = 99;
+  REFUSE("output 0 is value 99");
+  s.n->arguments[0][1][0] = LEAT_GRAPH_NO_VALUE;
+  REFUSE("node 1 (Reshape the second): input 0 is value 3");
+  s.n->nodes[1].op = "Reshapen";
+  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "node 1 'the second': operator 'Reshapen'");
+  s.n->nodes[1].output_count = 0;
+  REFUSE("outputs[0], value 4, is nothing");
+  s.n->nodes[0].input_count = 1;
+  REFUSE("node 0: Add: 1 inputs");
+  s.n->arguments[0][0][1] = LEAT_GRAPH_NO_VALUE;
+  REFUSE("node 0: Add: input 1 is absent");
+  s.n->ints[s.shape][0] = 63;
+  REFUSE("node 1 'the second': Reshape: 64 elements do not fit");
+  (void)d;
+  free(s.n);
+  close_place(&p);
+}
+
+/* What must be known on the host and is made on the device cannot be had. */
+static void shapes_from_the_device_are_refused(void **state) {
+  const place p = open_place(state);
+  spoiled s = make_spoiled();
+  const uint32_t list = add_value(s.n, int_type, 1, (const int64_t[]){1});
+  s.n->inputs[s.n->desc.input_count++] = list;
+  add_output(s.n, NODE(s.n, "Reshape", 14, s.sum, NODE(s.n, "Abs", 13, list)));
+  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "must be known on the host");
+  free(s.n);
+  close_place(&p);
+}
+
+static void launches_that_are_wrong_are_refused(void **state) {
+  const place p = open_place(state);
+  const leat_graph_api *const api = p.f->api->graph;
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 2, square);
+  const uint32_t list = add_value(n, int_type, 1, (const int64_t[]){2});
+  n->inputs[n->desc.input_count++] = list;
+  memcpy(n->ints[list], square, sizeof(square));
+  add_output(n, NODE(n, "Reshape", 14, NODE(n, "Neg", 13, x), list));
+  leat_graph *const graph = build(&p, n);
+  static int64_t wide[] = {9, 8}, strides[] = {1, 8};
+  DLTensor in = on_device(&p, &n->tensors[x]), out = on_device(&p, &n->tensors[x]),
+           list_there = on_device(&p, &n->tensors[list]);
+  const DLTensor *inputs[] = {&in, &n->tensors[list]}, *outputs[] = {&out};
+  DLTensor bad;
+#define LAUNCH(count, words)                                                                                        \
+  do {                                                                                                              \
+    leat_error err = {.struct_size = sizeof(err)};                                                                  \
+    assert_int_equal(api->launch(graph, p.stream, 2, inputs, (count), outputs, &err), LEAT_ERROR_INVALID_ARGUMENT); \
+    if (strstr(err.message, (words)) == NULL) {                                                                     \
+      fail_msg("'%s' instead of '%s'", err.message, (words));                                                       \
+    }                                                                                                               \
+    inputs[0] = &in;                                                                                                \
+    inputs[1] = &n->tensors[list];                                                                                  \
+    outputs[0] = &out;                                                                                              \
+  } while (0)
+  /* First without a plan that is kept, then with one. */
+  for (int round = 0; round < 2; ++round) {
+    LAUNCH(2, "2 inputs and 2 outputs; the graph has 2 and 1");
+    inputs[0] = NULL;
+    LAUNCH(1, "input 0 of the graph is NULL");
+    inputs[1] = &list_there;
+    LAUNCH(1, "input 1 of the graph decides shapes: it must be on the host");
+    bad = n->tensors[x];
+    bad.strides = strides;
+    inputs[0] = &bad;
+    LAUNCH(1, "input 0 of the graph is on the host and has strides");
+    bad = in;
+    bad.shape = wide;
+    inputs[0] = &bad;
+    LAUNCH(1, "input 0 of the graph has another shape");
+    bad.shape = n->shapes[x];
+    bad.byte_offset = ELEMENTS * sizeof(float) - 64;
+    inputs[0] = &bad;
+    LAUNCH(1, "input 0 of the graph touches bytes");
+    bad = in;
+    bad.dtype.code = kDLInt;
+    inputs[0] = &bad;
+    LAUNCH(1, "input 0 of the graph has type int32");
+    bad = out;
+    bad.strides = strides;
+    outputs[0] = &bad;
+    LAUNCH(1, "output 0 of the graph has strides");
+    bad = out;
+    bad.shape = wide;
+    outputs[0] = &bad;
+    LAUNCH(1, "output 0 of the graph has a dimension of size 9; the graph gives 8");
+    bad.shape = n->shapes[x];
+    bad.ndim = 1;
+    outputs[0] = &bad;
+    LAUNCH(1, "output 0 of the graph has rank 1; the graph gives 2");
+    bad = in;
+    bad.byte_offset = 64;
+    outputs[0] = &bad;
+    LAUNCH(1, "output 0 of the graph overlaps input 0");
+    assert_ok(api->launch(graph, p.stream, 2, inputs, 1, outputs, &err));
+    /* An output that is not wanted. */
+    outputs[0] = NULL;
+    assert_ok(api->launch(graph, p.stream, 2, inputs, 1, outputs, &err));
+    outputs[0] = &out;
+  }
+  assert_int_not_equal(api->launch(graph, NULL, 2, inputs, 1, outputs, NULL), LEAT_OK);
+  assert_int_not_equal(api->launch(NULL, p.stream, 2, inputs, 1, outputs, NULL), LEAT_OK);
+  assert_int_not_equal(api->launch((const leat_graph *)p.stream, p.stream, 2, inputs, 1, outputs, NULL), LEAT_OK);
+  assert_int_not_equal(api->launch(graph, p.stream, 2, NULL, 1, outputs, NULL), LEAT_OK);
+  assert_int_not_equal(api->launch(graph, p.stream, 2, inputs, 1, NULL, NULL), LEAT_OK);
+  assert_int_not_equal(api->infer(graph, 2, inputs, 1, NULL, NULL), LEAT_OK);
+  assert_int_not_equal(api->info(graph, NULL, NULL), LEAT_OK);
+  assert_int_not_equal(api->build(p.f->device, NULL, NULL, NULL), LEAT_OK);
+  uint32_t count = 0;
+  assert_ok(api->fusions(graph, &count, NULL, &err));
+  assert_ok(p.f->api->stream->synchronize(p.stream, &err));
+  release(&p, &in);
+  release(&p, &out);
+  release(&p, &list_there);
+  assert_ok(api->destroy(NULL, &err));
+  assert_ok(api->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_graph_gives_the_bits_of_its_nodes), cmocka_unit_test(chains_run_side_by_side),
@@ -781,6 +1057,9 @@ int main(void) {
       cmocka_unit_test(barriers_are_as_many_as_levels),      cmocka_unit_test(constants_are_shared_by_content),
       cmocka_unit_test(a_graph_goes_while_it_runs),          cmocka_unit_test(threads_launch_one_graph_at_once),
       cmocka_unit_test(shapes_without_end_are_launched),     cmocka_unit_test(threads_replace_each_others_plans),
+      cmocka_unit_test(lists_that_are_wrong_are_refused),    cmocka_unit_test(values_that_are_wrong_are_refused),
+      cmocka_unit_test(nodes_that_are_wrong_are_refused),    cmocka_unit_test(shapes_from_the_device_are_refused),
+      cmocka_unit_test(launches_that_are_wrong_are_refused),
   };
   return cmocka_run_group_tests_name("graph", tests, fixture_open, fixture_close);
 }
