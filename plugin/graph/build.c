@@ -302,7 +302,7 @@ static int32_t plan_ahead(leat_graph *graph, leat_error *err) {
   }
   if (status == LEAT_OK) {
     /* The first plan of all finds room. */
-    (void)leati_kept_plans_keep(&graph->plans, graph->device, plan);
+    (void)leati_kept_plans_keep(&graph->plans, plan);
   }
   leati_free(views);
   return status;

@@ -56,8 +56,8 @@ static leati_graph_plan *take_unused(leati_kept_plans *plans) {
   return unused;
 }
 
-/* A place for a new plan: a free one, or that of a plan that was not launched since it was last looked at. LEATI_..MAX:
- * there is none. `lock` held. */
+/* A place for a new plan: a free one, or that of a plan that was not launched since it was last looked at.
+ * LEATI_GRAPH_PLANS_MAX: there is none. `lock` held. */
 static uint32_t find_place(leati_kept_plans *plans) {
   for (uint32_t k = 0; k < LEATI_GRAPH_PLANS_MAX; ++k) {
     if (atomic_load_explicit(&plans->at[k], memory_order_relaxed) == NULL) {
@@ -77,10 +77,20 @@ static uint32_t find_place(leati_kept_plans *plans) {
   }
 }
 
-bool leati_kept_plans_keep(leati_kept_plans *plans, leat_device *device, leati_graph_plan *plan) {
+void leati_kept_plans_sweep(leati_kept_plans *plans, leat_device *device) {
+  leati_mutex_lock(&plans->lock);
+  leati_graph_plan *unused = take_unused(plans);
+  leati_mutex_unlock(&plans->lock);
+  while (unused != NULL) {
+    leati_graph_plan *const next = unused->next;
+    leati_graph_plan_free(device, unused);
+    unused = next;
+  }
+}
+
+bool leati_kept_plans_keep(leati_kept_plans *plans, leati_graph_plan *plan) {
   leati_mutex_lock(&plans->lock);
   plans->figures = plan->figures;
-  leati_graph_plan *unused = take_unused(plans);
   const uint32_t place = find_place(plans);
   if (place < LEATI_GRAPH_PLANS_MAX) {
     leati_graph_plan *const before = atomic_exchange_explicit(&plans->at[place], plan, memory_order_seq_cst);
@@ -92,10 +102,5 @@ bool leati_kept_plans_keep(leati_kept_plans *plans, leat_device *device, leati_g
     }
   }
   leati_mutex_unlock(&plans->lock);
-  while (unused != NULL) {
-    leati_graph_plan *const next = unused->next;
-    leati_graph_plan_free(device, unused);
-    unused = next;
-  }
   return place < LEATI_GRAPH_PLANS_MAX;
 }

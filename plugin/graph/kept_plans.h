@@ -53,7 +53,11 @@ void leati_kept_plans_clear(leati_kept_plans *plans, leat_device *device);
 leati_graph_counter *leati_kept_plans_enter(leati_kept_plans *plans, uint32_t number);
 void leati_kept_plans_leave(leati_graph_counter *counter);
 
-/** Keeps a new plan, and notes its figures; false: there is no room now, and the plan stays the caller's. */
-bool leati_kept_plans_keep(leati_kept_plans *plans, leat_device *device, struct leati_graph_plan *plan);
+/** Frees plans that were taken away and that no thread can be using. For a thread that is not counted in: it would wait
+ * for itself. */
+void leati_kept_plans_sweep(leati_kept_plans *plans, leat_device *device);
+/** Keeps a new plan, and notes its figures; false: there is no room now, and the plan stays the caller's. A caller who
+ * goes on to use it is counted in. */
+bool leati_kept_plans_keep(leati_kept_plans *plans, struct leati_graph_plan *plan);
 
 #endif /* LEAT_PLUGIN_GRAPH_KEPT_PLANS_H_ */

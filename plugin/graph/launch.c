@@ -207,9 +207,9 @@ static int32_t record_launch(leati_recorder *recorder, const void *what, leat_er
   return LEAT_OK;
 }
 
-/* Records a plan for tensors that it fits. */
+/* Records a plan for tensors that it fits, and counts the launch. */
 static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_graph_plan *plan,
-                      const leati_view *views, leat_error *err) {
+                      const leati_view *views, leati_graph_counter *counter, leat_error *err) {
   const uint32_t tensors = graph->input_count + graph->output_count, count = plan->plan.binding_count;
   leati_binding inline_bindings[INLINE_BINDINGS], *bindings = inline_bindings;
   if (count > INLINE_BINDINGS) {
@@ -227,6 +227,9 @@ static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_
   }
   const launch it = {.graph = graph, .plan = plan, .views = views, .bindings = bindings};
   const int32_t status = leati_record(stream, record_launch, &it, err);
+  if (status == LEAT_OK) {
+    (void)atomic_fetch_add_explicit(&counter->launches, 1, memory_order_relaxed);
+  }
   if (bindings != inline_bindings) {
     leati_free(bindings);
   }
@@ -235,32 +238,37 @@ static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_
 
 /* ---- Launching -------------------------------------------------------------------------------------------------- */
 
-/* Records the plan that is kept for such tensors; `*out_found` is false if there is none. The thread is counted in. */
-static int32_t launch_kept(const leat_graph *graph, leat_stream *stream, const leati_view *views, bool *out_found,
-                           leat_error *err) {
-  for (uint32_t k = 0; k < LEATI_GRAPH_PLANS_MAX; ++k) {
-    leati_graph_plan *const plan = atomic_load_explicit(&graph->plans.at[k], memory_order_seq_cst);
+/* Records the plan that is kept for such tensors; `*out_found` is false if there is none. */
+static int32_t launch_kept(leati_kept_plans *plans, const leat_graph *graph, leat_stream *stream,
+                           const leati_view *views, bool *out_found, leat_error *err) {
+  leati_graph_counter *const counter = leati_kept_plans_enter(plans, stream->number);
+  int32_t status = LEAT_OK;
+  *out_found = false;
+  for (uint32_t k = 0; k < LEATI_GRAPH_PLANS_MAX && !*out_found; ++k) {
+    leati_graph_plan *const plan = atomic_load_explicit(&plans->at[k], memory_order_seq_cst);
     if (plan != NULL && leati_graph_plan_fits(graph, plan, views)) {
       *out_found = true;
       if (!atomic_load_explicit(&plan->launched, memory_order_relaxed)) {
         atomic_store_explicit(&plan->launched, true, memory_order_relaxed);
       }
-      return record(graph, stream, plan, views, err);
+      status = record(graph, stream, plan, views, counter, err);
     }
   }
-  *out_found = false;
-  return LEAT_OK;
+  leati_kept_plans_leave(counter);
+  return status;
 }
 
-/* Makes a plan, and keeps it if there is room. The thread is counted in: another one may take the plan away as soon as
- * it is kept. */
-static int32_t launch_anew(const leat_graph *graph, leat_stream *stream, leati_kept_plans *plans,
+/* Makes a plan, keeps it if there is room, and records it. */
+static int32_t launch_anew(leati_kept_plans *plans, const leat_graph *graph, leat_stream *stream,
                            const leati_view *views, leat_error *err) {
   LEATI_TRY(leati_stream_error_if_live(stream, err));
   leati_graph_plan *plan;
   LEATI_TRY(leati_graph_plan_make(graph, views, &plan, err));
-  const bool kept = leati_kept_plans_keep(plans, graph->device, plan);
-  const int32_t status = record(graph, stream, plan, views, err);
+  leati_kept_plans_sweep(plans, graph->device);
+  leati_graph_counter *const counter = leati_kept_plans_enter(plans, stream->number);
+  const bool kept = leati_kept_plans_keep(plans, plan);
+  const int32_t status = record(graph, stream, plan, views, counter, err);
+  leati_kept_plans_leave(counter);
   if (!kept) {
     leati_graph_plan_free(graph->device, plan);
   }
@@ -284,16 +292,11 @@ int32_t leati_graph_launch(const leat_graph *graph, leat_stream *stream, const D
   if (status == LEAT_OK) {
     /* The plans of a graph are its only part that changes. */
     leati_kept_plans *const plans = (leati_kept_plans *)&graph->plans;
-    leati_graph_counter *const counter = leati_kept_plans_enter(plans, stream->number);
     bool found;
-    status = launch_kept(graph, stream, views, &found, err);
+    status = launch_kept(plans, graph, stream, views, &found, err);
     if (!found) {
-      status = launch_anew(graph, stream, plans, views, err);
+      status = launch_anew(plans, graph, stream, views, err);
     }
-    if (status == LEAT_OK) {
-      (void)atomic_fetch_add_explicit(&counter->launches, 1, memory_order_relaxed);
-    }
-    leati_kept_plans_leave(counter);
   }
   if (views != inline_views) {
     leati_free(views);

@@ -776,6 +776,125 @@ static void threads_replace_each_others_plans(void **state) {
   close_place(&p);
 }
 
+/* Tensors that lie anywhere and in any order of elements, each from its own offset. */
+static void tensors_lie_where_they_like(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 2, square), y = add_input(n, 2, square), to_flat = add_list(n, 1, flat);
+  add_output(n, NODE(n, "Add", 14, NODE(n, "Reshape", 14, x, to_flat), NODE(n, "Reshape", 14, y, to_flat)));
+  add_output(n, NODE(n, "Mul", 14, x, y));
+  leat_graph *const graph = build(&p, n);
+  DLTensor in[2], out[2];
+  for (int i = 0; i < 2; ++i) {
+    in[i] = on_device(&p, &n->tensors[n->inputs[i]]);
+    out[i] = on_device(&p, &n->tensors[n->inputs[i]]);
+  }
+  out[0].ndim = 1;
+  out[0].shape = (int64_t *)flat;
+  static int64_t turned[] = {1, 8};
+  static float memory[2][ELEMENTS], found[2][64];
+  for (int i = 0; i < 2; ++i) {
+    static int64_t whole[] = {ELEMENTS};
+    const uint32_t v = n->inputs[i];
+    memcpy(memory[i], n->floats[v], sizeof(memory[i]));
+    const DLTensor from = {.data = memory[i], .device = {kDLCPU, 0}, .ndim = 1, .dtype = float_type, .shape = whole};
+    DLTensor to = in[i];
+    to.ndim = 1;
+    to.shape = whole;
+    copy(&p, &from, &to);
+  }
+  for (uint32_t variant = 0; variant < 64; ++variant) {
+    const uint32_t offsets[] = {variant % 4, variant / 4 % 4 * 2, variant / 16};
+    const bool strided = variant % 3 == 0;
+    in[0].byte_offset = offsets[0] * sizeof(float);
+    in[1].byte_offset = offsets[1] * sizeof(float);
+    out[0].byte_offset = offsets[2] * sizeof(float);
+    in[1].strides = strided ? turned : NULL;
+    const DLTensor *const inputs[] = {&in[0], &in[1]}, *const outputs[] = {&out[0], &out[1]};
+    assert_ok(p.f->api->graph->launch(graph, p.stream, 2, inputs, 2, outputs, &err));
+    for (int o = 0; o < 2; ++o) {
+      DLTensor to = {.data = found[o], .device = {kDLCPU, 0}, .ndim = 1, .dtype = float_type, .shape = (int64_t *)flat};
+      DLTensor from = out[o];
+      from.ndim = 1;
+      from.shape = (int64_t *)flat;
+      copy(&p, &from, &to);
+    }
+    assert_ok(p.f->api->stream->synchronize(p.stream, &err));
+    for (uint32_t i = 0; i < 64 && computes(); ++i) {
+      const float a = memory[0][offsets[0] + i], b = memory[1][offsets[1] + (strided ? i % 8 * 8 + i / 8 : i)];
+      assert_true(found[0][i] == a + b);
+      assert_true(found[1][i] == a * b);
+    }
+  }
+  for (int i = 0; i < 2; ++i) {
+    release(&p, &in[i]);
+    release(&p, &out[i]);
+  }
+  /* What is aligned otherwise has a plan of its own: kernels differ by that. */
+  assert_int_equal(info_of(&p, graph).plan_count, LEATI_GRAPH_PLANS_MAX);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+/* A plan that was replaced stays while a thread may be using it. */
+static void a_plan_in_use_is_not_freed(void **state) {
+  const place p = open_place(state);
+  network *const n = make_rows();
+  leat_graph *const graph = build(&p, n);
+  static results found;
+  const leati_kept_plans *const plans = &graph->plans;
+  leati_graph_counter *counter = NULL;
+  for (int64_t rows = 1; rows <= 30; ++rows) {
+    if (rows == 12) {
+      /* Whoever looks now may hold the plans of before. */
+      assert_int_equal(plans->retired_count, 1);
+      counter = leati_kept_plans_enter(&graph->plans, 5);
+    }
+    n->shapes[n->inputs[0]][0] = rows;
+    run_graph(&p, graph, n, 0, &found);
+  }
+  assert_int_equal(plans->retired_count, 8);
+  leati_kept_plans_leave(counter);
+  n->shapes[n->inputs[0]][0] = 31;
+  run_graph(&p, graph, n, 0, &found);
+  assert_int_equal(plans->retired_count, 1);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+/* A step of the hash of constants.c. */
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
+  return hash ^ hash >> 32;
+}
+
+/* Other bytes of the same hash are not taken for the same. */
+static void constants_of_one_hash_are_told_apart(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  static const int64_t four[] = {4};
+  const uint32_t x = add_input(n, 1, four), w = add_constant(n, 1, four);
+  add_output(n, NODE(n, "Add", 14, x, w));
+  leat_graph *const first = build(&p, n);
+  const uint64_t before = stats_of(&p).live_block_count;
+  const uint64_t start = 16 * UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t words[2], others[2];
+  memcpy(words, n->floats[w], sizeof(words));
+  others[0] = words[0] ^ 1;
+  others[1] = words[1] ^ mix(start, words[0]) ^ mix(start, others[0]);
+  assert_int_equal(mix(mix(start, words[0]), words[1]), mix(mix(start, others[0]), others[1]));
+  memcpy(n->floats[w], others, sizeof(others));
+  leat_graph *const second = build(&p, n), *const third = build(&p, n);
+  assert_int_equal(stats_of(&p).live_block_count, before + 1);
+  assert_ok(p.f->api->graph->destroy(first, &err));
+  assert_ok(p.f->api->graph->destroy(second, &err));
+  assert_ok(p.f->api->graph->destroy(third, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* ---- What is refused ----------------------------------------------------------------------------------------------
  */
 
@@ -1052,14 +1171,15 @@ static void launches_that_are_wrong_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_graph_gives_the_bits_of_its_nodes), cmocka_unit_test(chains_run_side_by_side),
-      cmocka_unit_test(what_is_not_needed_is_not_run),       cmocka_unit_test(parts_of_the_arena_do_not_meet),
-      cmocka_unit_test(barriers_are_as_many_as_levels),      cmocka_unit_test(constants_are_shared_by_content),
-      cmocka_unit_test(a_graph_goes_while_it_runs),          cmocka_unit_test(threads_launch_one_graph_at_once),
-      cmocka_unit_test(shapes_without_end_are_launched),     cmocka_unit_test(threads_replace_each_others_plans),
-      cmocka_unit_test(lists_that_are_wrong_are_refused),    cmocka_unit_test(values_that_are_wrong_are_refused),
-      cmocka_unit_test(nodes_that_are_wrong_are_refused),    cmocka_unit_test(shapes_from_the_device_are_refused),
-      cmocka_unit_test(launches_that_are_wrong_are_refused),
+      cmocka_unit_test(a_graph_gives_the_bits_of_its_nodes),  cmocka_unit_test(chains_run_side_by_side),
+      cmocka_unit_test(what_is_not_needed_is_not_run),        cmocka_unit_test(parts_of_the_arena_do_not_meet),
+      cmocka_unit_test(barriers_are_as_many_as_levels),       cmocka_unit_test(constants_are_shared_by_content),
+      cmocka_unit_test(a_graph_goes_while_it_runs),           cmocka_unit_test(threads_launch_one_graph_at_once),
+      cmocka_unit_test(shapes_without_end_are_launched),      cmocka_unit_test(threads_replace_each_others_plans),
+      cmocka_unit_test(tensors_lie_where_they_like),          cmocka_unit_test(a_plan_in_use_is_not_freed),
+      cmocka_unit_test(constants_of_one_hash_are_told_apart), cmocka_unit_test(lists_that_are_wrong_are_refused),
+      cmocka_unit_test(values_that_are_wrong_are_refused),    cmocka_unit_test(nodes_that_are_wrong_are_refused),
+      cmocka_unit_test(shapes_from_the_device_are_refused),   cmocka_unit_test(launches_that_are_wrong_are_refused),
   };
   return cmocka_run_group_tests_name("graph", tests, fixture_open, fixture_close);
 }
