@@ -164,9 +164,11 @@ static void build(leati_net *net, leati_net_kind kind, bool unknown) {
       leati_model_output(m, v[0]);
       break;
     case LEATI_NET_WIDE:
+    case LEATI_NET_DEEP:
       for (uint32_t i = 0; i < 9; ++i) {
         v[i] = i < 3 ? add_node(net, i == 0 ? x : y, i == 1 ? y : x) : add_node(net, v[i - 3], v[i - 1 - i % 2]);
-        leati_model_output(m, v[i]);
+        if (kind == LEATI_NET_WIDE || i == 8)
+          leati_model_output(m, v[i]);
       }
       break;
   }

@@ -68,7 +68,8 @@ typedef enum leati_net_kind {
   LEATI_NET_ONE,     /**< one node of two inputs; no constant */
   LEATI_NET_CHAIN,   /**< six nodes behind each other, all of which take one constant; two inputs, one output */
   LEATI_NET_DIAMOND, /**< four nodes, two of them side by side; the value before these is the second output */
-  LEATI_NET_WIDE     /**< nine nodes, of which each is an output and most are taken by others; no constant */
+  LEATI_NET_WIDE,    /**< nine nodes, of which each is an output and most are taken by others; no constant */
+  LEATI_NET_DEEP     /**< the same nodes, of which the last alone is an output */
 } leati_net_kind;
 
 /** A graph of one operator. Constant once it is made. */

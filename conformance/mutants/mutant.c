@@ -24,7 +24,8 @@ static leat_memory_api memory_api;
 static leat_stream_api stream_api;
 static leat_event_api event_api;
 static leat_op_api op_api;
-static leat_pool_api pool_api; /* handed out only where the right plugin has one */
+static leat_pool_api pool_api;   /* handed out only where the right plugin has one */
+static leat_graph_api graph_api; /* handed out by the mutants of graphs alone */
 static leat_backend_api backend_api;
 
 /* ---- Query ---- */
@@ -1063,8 +1064,112 @@ static void pool_shared_is_left_open(void) {
 /* ---- Graphs ---- */
 
 /* A right graph table out of the other tables; the mutants of the table are this one with something wrong. */
-static void graph_plain(void) {
-  backend_api.graph = leati_plain_graph(base, LEATI_PLAIN_RIGHT);
+static const leat_graph_api *base_graph; /* constant after load() */
+
+static void plain_graph(leati_plain_fault fault) {
+  base_graph = leati_plain_graph(base, fault);
+  graph_api = *base_graph;
+  backend_api.graph = &graph_api;
+}
+
+#define PLAIN_GRAPH(name, fault) \
+  static void name(void) {       \
+    plain_graph(fault);          \
+  }
+PLAIN_GRAPH(graph_plain, LEATI_PLAIN_RIGHT)
+PLAIN_GRAPH(graph_last_node_dropped, LEATI_PLAIN_LAST_NODE_DROPPED)
+PLAIN_GRAPH(graph_nodes_reversed, LEATI_PLAIN_NODES_REVERSED)
+PLAIN_GRAPH(graph_temporaries_shared, LEATI_PLAIN_TEMPORARIES_SHARED)
+PLAIN_GRAPH(graph_temporaries_kept, LEATI_PLAIN_TEMPORARIES_KEPT)
+PLAIN_GRAPH(graph_download_too_early, LEATI_PLAIN_DOWNLOAD_TOO_EARLY)
+PLAIN_GRAPH(graph_stream_ignored, LEATI_PLAIN_STREAM_IGNORED)
+PLAIN_GRAPH(graph_constants_borrowed, LEATI_PLAIN_CONSTANTS_BORROWED)
+PLAIN_GRAPH(graph_strides_ignored, LEATI_PLAIN_STRIDES_IGNORED)
+PLAIN_GRAPH(graph_reserved_unchecked, LEATI_PLAIN_RESERVED_UNCHECKED)
+PLAIN_GRAPH(graph_order_unchecked, LEATI_PLAIN_ORDER_UNCHECKED)
+PLAIN_GRAPH(graph_constants_unchecked, LEATI_PLAIN_CONSTANTS_UNCHECKED)
+PLAIN_GRAPH(graph_overlap_unchecked, LEATI_PLAIN_OVERLAP_UNCHECKED)
+PLAIN_GRAPH(graph_refused_too_late, LEATI_PLAIN_REFUSED_TOO_LATE)
+PLAIN_GRAPH(graph_shapes_of_first_launch, LEATI_PLAIN_SHAPES_OF_FIRST_LAUNCH)
+PLAIN_GRAPH(graph_unwanted_outputs_refused, LEATI_PLAIN_UNWANTED_OUTPUTS_REFUSED)
+PLAIN_GRAPH(graph_node_unnamed, LEATI_PLAIN_NODE_UNNAMED)
+
+static void graph_slot_missing(void) {
+  graph_plain();
+  graph_api.fusions = NULL;
+}
+
+/* Each output has one row more. */
+static int32_t infer_more(const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs,
+                          uint32_t output_count, leat_shape *const *out, leat_error *err) {
+  int32_t status = base_graph->infer(graph, input_count, inputs, output_count, out, err);
+  for (uint32_t i = 0; status == LEAT_OK && i < output_count; ++i) {
+    if (out[i] != NULL)
+      out[i]->dims[0] += 1;
+  }
+  return status;
+}
+
+static void graph_infer_lies(void) {
+  graph_plain();
+  graph_api.infer = infer_more;
+}
+
+static int32_t info_without_launches(const leat_graph *graph, leat_graph_info *out, leat_error *err) {
+  int32_t status = base_graph->info(graph, out, err);
+  if (status == LEAT_OK)
+    out->launch_count = 0;
+  return status;
+}
+
+static void graph_launches_uncounted(void) {
+  graph_plain();
+  graph_api.info = info_without_launches;
+}
+
+/* Eight rewritings, whatever there is room for. */
+static int32_t fusions_beyond(const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out, leat_error *err) {
+  enum { ALL = 8 };
+  int32_t status = base_graph->fusions(graph, inout_count, out, err);
+  if (status != LEAT_OK)
+    return status;
+  *inout_count = ALL;
+  for (uint32_t i = 0; i < ALL && out != NULL; ++i) {
+    out[i] = (leat_graph_fusion){.struct_size = sizeof out[i]};
+    g_snprintf(out[i].name, sizeof out[i].name, "rewriting%u", i);
+  }
+  return LEAT_OK;
+}
+
+static void graph_fusions_overrun(void) {
+  graph_plain();
+  graph_api.fusions = fusions_beyond;
+}
+
+static int32_t launch_anything(const leat_graph *graph, leat_stream *stream, uint32_t input_count,
+                               const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
+                               leat_error *err) {
+  int32_t status = base_graph->launch(graph, stream, input_count, inputs, output_count, outputs, err);
+  return status == LEAT_ERROR_INVALID_ARGUMENT ? LEAT_OK : status;
+}
+
+static void graph_error_swallowed(void) {
+  graph_plain();
+  graph_api.launch = launch_anything;
+}
+
+/* A stream that failed is put right by the next launch. */
+static int32_t launch_cleared(const leat_graph *graph, leat_stream *stream, uint32_t input_count,
+                              const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
+                              leat_error *err) {
+  if (stream != NULL)
+    base->stream->clear_error(stream, NULL);
+  return base_graph->launch(graph, stream, input_count, inputs, output_count, outputs, err);
+}
+
+static void graph_clears_errors(void) {
+  graph_plain();
+  graph_api.launch = launch_cleared;
 }
 
 /* ---- The choice ---- */
@@ -1139,7 +1244,29 @@ static const struct {
                {"pool_turn_is_skipped", pool_turn_is_skipped},
                {"pool_bound_by_address", pool_bound_by_address},
                {"pool_shared_is_left_open", pool_shared_is_left_open},
-               {"graph_plain", graph_plain}};
+               {"graph_plain", graph_plain},
+               {"graph_last_node_dropped", graph_last_node_dropped},
+               {"graph_nodes_reversed", graph_nodes_reversed},
+               {"graph_temporaries_shared", graph_temporaries_shared},
+               {"graph_temporaries_kept", graph_temporaries_kept},
+               {"graph_download_too_early", graph_download_too_early},
+               {"graph_stream_ignored", graph_stream_ignored},
+               {"graph_constants_borrowed", graph_constants_borrowed},
+               {"graph_strides_ignored", graph_strides_ignored},
+               {"graph_reserved_unchecked", graph_reserved_unchecked},
+               {"graph_order_unchecked", graph_order_unchecked},
+               {"graph_constants_unchecked", graph_constants_unchecked},
+               {"graph_overlap_unchecked", graph_overlap_unchecked},
+               {"graph_refused_too_late", graph_refused_too_late},
+               {"graph_shapes_of_first_launch", graph_shapes_of_first_launch},
+               {"graph_unwanted_outputs_refused", graph_unwanted_outputs_refused},
+               {"graph_node_unnamed", graph_node_unnamed},
+               {"graph_slot_missing", graph_slot_missing},
+               {"graph_infer_lies", graph_infer_lies},
+               {"graph_launches_uncounted", graph_launches_uncounted},
+               {"graph_fusions_overrun", graph_fusions_overrun},
+               {"graph_error_swallowed", graph_error_swallowed},
+               {"graph_clears_errors", graph_clears_errors}};
 
 /* Ends the process if the mutant cannot be made: a wrong set-up must not look like a mutant that was caught. */
 static void load(void) {

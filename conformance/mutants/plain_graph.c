@@ -180,14 +180,13 @@ static int32_t constant_read(leat_graph *graph, value *v, const DLTensor *t, uin
   uint64_t range[2];
   gboolean compact = TRUE;
   v->from = FROM_CONSTANT;
-  if (fault != LEATI_PLAIN_CONSTANTS_UNCHECKED) {
-    int32_t status = tensor_check(graph, t, "the constant of value", number, TRUE, range, &compact, err);
-    if (status != LEAT_OK)
-      return status;
-    if (t->device.device_type != kDLCPU || t->ndim != v->ndim || memcmp(&t->dtype, &v->dtype, sizeof t->dtype) != 0 ||
-        (v->ndim > 0 && memcmp(t->shape, v->dims, (size_t)v->ndim * sizeof v->dims[0]) != 0))
-      return INVALID(err, "the constant of value %u is not what the value is said to be", number);
-  }
+  int32_t status = tensor_check(graph, t, "the constant of value", number, TRUE, range, &compact, err);
+  if (status != LEAT_OK)
+    return status;
+  if (fault != LEATI_PLAIN_CONSTANTS_UNCHECKED &&
+      (t->device.device_type != kDLCPU || t->ndim != v->ndim || memcmp(&t->dtype, &v->dtype, sizeof t->dtype) != 0 ||
+       (v->ndim > 0 && memcmp(t->shape, v->dims, (size_t)v->ndim * sizeof v->dims[0]) != 0)))
+    return INVALID(err, "the constant of value %u is not what the value is said to be", number);
   uint64_t size = v->dtype.bits / 8;
   for (int32_t d = 0; d < v->ndim; ++d)
     size *= (uint64_t)v->dims[d];
