@@ -740,6 +740,66 @@ static void build_in_threads(leat_case_context *ctx, const void *data) {
   leati_threads_run(ctx, THREADS, building_thread, NULL);
 }
 
+/* ---- Networks ---- */
+
+typedef struct {
+  const leati_network *network;
+  leat_graph *graph;
+} network_graph;
+
+static void network_thread(leat_case_context *ctx, uint32_t index, void *data) {
+  const network_graph *shared = data;
+  leat_stream *stream = leati_stream_new(ctx);
+  for (uint32_t i = 0; i < 3; ++i) {
+    leati_network_run *run =
+        leati_network_launch(ctx, shared->network, shared->graph, false, stream, ctx->seed + 3 * index + i);
+    leati_synchronize(ctx, stream);
+    leati_network_check_last(ctx, run);
+    leati_network_end(run);
+  }
+  leati_stream_destroy(ctx, stream);
+}
+
+/* Once with the outputs of all operators, each of which is right for its inputs; then with the last one alone, which
+ * leaves a backend all freedom, from several threads. */
+static void check_network(leat_case_context *ctx, leati_network_shape shape, uint32_t threads) {
+  leati_network *network = leati_network_new(ctx, shape);
+  leat_stream *stream = leati_stream_new(ctx);
+  leat_graph *graph = leati_network_graph(ctx, network, true);
+  leati_network_run *run = leati_network_launch(ctx, network, graph, true, stream, ctx->seed);
+  leati_graph_destroy(ctx, graph);
+  leati_synchronize(ctx, stream);
+  leati_network_check(ctx, run);
+  leati_network_end(run);
+  leati_stream_destroy(ctx, stream);
+  network_graph shared = {.network = network, .graph = leati_network_graph(ctx, network, false)};
+  leati_threads_run(ctx, threads, network_thread, &shared);
+  leati_graph_destroy(ctx, shared.graph);
+  leati_network_free(ctx, network);
+}
+
+static void run_network(leat_case_context *ctx, const void *data) {
+  leati_graph_require(ctx);
+  check_network(ctx, *(const leati_network_shape *)data, THREADS);
+}
+
+/* Of each kind some, of sizes that the seed draws. */
+static void random_networks(leat_case_context *ctx, const void *data) {
+  GRand *random = g_rand_new_with_seed(ctx->seed);
+  (void)data;
+  leati_graph_require(ctx);
+  for (uint32_t i = 0; i < 14; ++i) {
+    const int64_t heads = g_rand_int_range(random, 1, 5);
+    const leati_network_shape shape = {.kind = i % (LEATI_NETWORK_TRANSFORMER + 1),
+                                       .rows = g_rand_int_range(random, 1, 20),
+                                       .width = heads * g_rand_int_range(random, 2, 12),
+                                       .hidden = g_rand_int_range(random, 1, 40),
+                                       .heads = heads};
+    check_network(ctx, shape, 1);
+  }
+  g_rand_free(random);
+}
+
 /* ---- Errors of streams ---- */
 
 /* Where a guard is to be had, an index out of range fails the stream of the launch: launches into it are refused with
@@ -869,6 +929,13 @@ static void fusions_listed(leat_case_context *ctx, const void *data) {
   leati_net_free(net);
 }
 
+/* clang-format off: one value. */
+#define NETWORK(...)             \
+  &(const leati_network_shape) { \
+    __VA_ARGS__                  \
+  }
+/* clang-format on */
+
 static const leat_case cases[] = {
     {.name = "graph.run.one_node",
      .summary = "A graph of one node gives what invoke() gives, to the bit.",
@@ -948,6 +1015,25 @@ static const leat_case cases[] = {
     {.name = "graph.threads.build_and_destroy",
      .summary = "Eight threads build, launch and destroy graphs of their own, every output right.",
      .run = build_in_threads},
+    {.name = "graph.networks.mlp",
+     .summary = "An MLP as one graph is right in every operator, and from eight threads in its result.",
+     .run = run_network,
+     .data = NETWORK(.kind = LEATI_NETWORK_MLP, .rows = 8, .width = 48, .hidden = 64)},
+    {.name = "graph.networks.conv1d",
+     .summary = "One-dimensional convolutions as one graph are right, likewise.",
+     .run = run_network,
+     .data = NETWORK(.kind = LEATI_NETWORK_CONV1D, .rows = 6, .width = 32, .hidden = 8)},
+    {.name = "graph.networks.attention",
+     .summary = "Self-attention as one graph is right, likewise.",
+     .run = run_network,
+     .data = NETWORK(.kind = LEATI_NETWORK_ATTENTION, .rows = 12, .width = 24, .heads = 3)},
+    {.name = "graph.networks.transformer",
+     .summary = "A transformer block as one graph is right, likewise.",
+     .run = run_network,
+     .data = NETWORK(.kind = LEATI_NETWORK_TRANSFORMER, .rows = 10, .width = 24, .hidden = 48, .heads = 3)},
+    {.name = "graph.networks.random_sizes",
+     .summary = "Networks of all kinds and of drawn sizes are right as one graph.",
+     .run = random_networks},
     {.name = "graph.error.failed_stream_refuses",
      .summary = "A stream that a launch has failed refuses launches until it is cleared; others take them.",
      .flags = LEAT_CASE_ALONE,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cases/network.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
+#include "cases/graph_net.h"
 #include "reference/node.h"
 
 enum { MAX_VALUES = 48, MAX_INPUTS = 4, MAX_ATTRIBUTES = 2 };
@@ -312,6 +315,7 @@ void leati_network_free(leat_case_context *ctx, leati_network *network) {
 
 struct leati_network_run {
   const leati_network *network;
+  uint32_t seed;
   leati_ref_tensor given[MAX_VALUES]; /* of FROM_INPUT */
   void *results[MAX_VALUES];          /* of FROM_OP; where the downloads go */
   size_t sizes[MAX_VALUES];           /* likewise, bytes */
@@ -324,6 +328,7 @@ leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_netwo
   uint64_t blocks[MAX_VALUES] = {0};
   GRand *random = g_rand_new_with_seed(seed);
   run->network = network;
+  run->seed = seed;
   for (int i = 0; i < network->count; ++i) {
     const value *v = &network->values[i];
     int64_t count = 1;
@@ -363,6 +368,136 @@ leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_netwo
   return run;
 }
 
+/* ---- As one graph ----------------------------------------------------------------------------------------------- */
+
+/* Memory of constants, which build() copies. */
+static void *borrow(GPtrArray *owned, size_t size) {
+  void *bytes = g_malloc0(size);
+  g_ptr_array_add(owned, bytes);
+  return bytes;
+}
+
+static uint32_t add_list(leati_model *m, GPtrArray *owned, int32_t count, const int64_t *numbers) {
+  const int64_t dims[1] = {count};
+  int64_t *list = borrow(owned, (size_t)count * sizeof *list);
+  memcpy(list, numbers, (size_t)count * sizeof *list);
+  return leati_model_constant(m, list, LEAT_I64, 1, dims);
+}
+
+/* What a view shows, as operators say it: Reshape where that is all, else Gather from a flat tensor. */
+static uint32_t add_shown(leati_model *m, GPtrArray *owned, const value *v, uint32_t of, int64_t of_count) {
+  const int64_t flat[1] = {-1};
+  bool compact = v->offset == 0;
+  int64_t count = 1;
+  for (int32_t d = v->rank - 1; d >= 0; --d) {
+    compact = compact && v->strides[d] == count;
+    count *= v->dims[d];
+  }
+  const bool reshape = compact && count == of_count;
+  const uint32_t shape = add_list(m, owned, reshape ? v->rank : 1, reshape ? v->dims : flat);
+  const uint32_t shaped = leati_model_node(m, "Reshape", 14, 2, (const uint32_t[2]){of, shape});
+  if (reshape)
+    return shaped;
+  int64_t *indices = borrow(owned, (size_t)count * sizeof *indices);
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(v->rank, v->dims, k, index);
+    indices[k] = v->offset;
+    for (int32_t d = 0; d < v->rank; ++d)
+      indices[k] += index[d] * v->strides[d];
+  }
+  const uint32_t table = leati_model_constant(m, indices, LEAT_I64, v->rank, v->dims);
+  return leati_model_node(m, "Gather", 13, 2, (const uint32_t[2]){shaped, table});
+}
+
+static int64_t elements(const value *v) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < v->rank; ++d)
+    count *= v->dims[d];
+  return count;
+}
+
+leat_graph *leati_network_graph(leat_case_context *ctx, const leati_network *network, bool all) {
+  leati_model *m = leati_model_new();
+  GPtrArray *owned = g_ptr_array_new_with_free_func(g_free);
+  uint32_t numbers[MAX_VALUES];
+  for (int i = 0; i < network->count; ++i) {
+    const value *v = &network->values[i];
+    switch (v->from) {
+      case FROM_INPUT:
+        numbers[i] = leati_model_input(m, LEAT_F32, v->rank, v->dims);
+        break;
+      case FROM_WEIGHT: {
+        void *bytes = borrow(owned, (size_t)v->exact.count * sizeof(float));
+        leati_ref_tensor_store(&v->exact, bytes);
+        numbers[i] = leati_model_constant(m, bytes, LEAT_F32, v->rank, v->dims);
+        break;
+      }
+      case FROM_VIEW:
+        numbers[i] = add_shown(m, owned, v, numbers[v->of], elements(&network->values[v->of]));
+        break;
+      case FROM_OP: {
+        uint32_t inputs[MAX_INPUTS];
+        for (uint32_t k = 0; k < v->input_count; ++k)
+          inputs[k] = numbers[v->inputs[k]];
+        numbers[i] = leati_model_node(m, v->name, v->since_version, v->input_count, inputs);
+        for (uint32_t k = 0; k < v->attribute_count; ++k)
+          leati_model_attribute(m, &v->attributes[k]);
+        if (all || i == network->count - 1)
+          leati_model_output(m, numbers[i]);
+        break;
+      }
+    }
+  }
+  leat_graph *graph = leati_graph_new(ctx, m);
+  g_ptr_array_unref(owned);
+  g_free(m);
+  return graph;
+}
+
+leati_network_run *leati_network_launch(leat_case_context *ctx, const leati_network *network, const leat_graph *graph,
+                                        bool all, leat_stream *stream, uint32_t seed) {
+  leati_network_run *run = g_new0(leati_network_run, 1);
+  leat_case_tensor *views = g_new0(leat_case_tensor, MAX_VALUES);
+  const DLTensor *inputs[LEATI_MODEL_INPUTS];
+  const DLTensor *outputs[MAX_VALUES];
+  uint32_t input_count = 0;
+  uint32_t output_count = 0;
+  uint64_t blocks[MAX_VALUES] = {0};
+  GRand *random = g_rand_new_with_seed(seed);
+  run->network = network;
+  run->seed = seed;
+  for (int i = 0; i < network->count; ++i) {
+    const value *v = &network->values[i];
+    const bool output = v->from == FROM_OP && (all || i == network->count - 1);
+    run->sizes[i] = (size_t)elements(v) * sizeof(float);
+    if (v->from != FROM_INPUT && !output)
+      continue;
+    blocks[i] = leati_alloc(ctx, run->sizes[i], stream);
+    leati_tensor_device(ctx, &views[i], blocks[i], LEAT_F32, v->rank, v->dims);
+    if (output) {
+      run->results[i] = g_malloc0(run->sizes[i]);
+      outputs[output_count++] = &views[i].tensor;
+    } else {
+      fill(&run->given[i], v, random);
+      upload(ctx, stream, blocks[i], &run->given[i]);
+      inputs[input_count++] = &views[i].tensor;
+    }
+  }
+  LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, input_count, inputs, output_count, outputs, LEAT_ERR));
+  for (int i = 0; i < network->count; ++i) {
+    if (run->results[i] != NULL)
+      leati_download(ctx, stream, blocks[i], run->results[i], run->sizes[i]);
+  }
+  for (int i = 0; i < network->count; ++i)
+    leati_free(ctx, blocks[i]);
+  g_rand_free(random);
+  g_free(views);
+  return run;
+}
+
+/* ---- Checking --------------------------------------------------------------------------------------------------- */
+
 /* Puts in place of what the reference computed what the device did, which the next operator got: exactly this. */
 static void take_result(leati_ref_tensor *tensor, const float *result) {
   for (int64_t k = 0; k < tensor->count; ++k) {
@@ -384,9 +519,11 @@ static void take_view(leati_ref_tensor *out, const value *v, const leati_ref_ten
   }
 }
 
-void leati_network_check(leat_case_context *ctx, const leati_network_run *run) {
+/* What the reference makes of the run's input, value by value. `by_steps`: every operator's output is compared with
+ * what the device made of the same inputs, and taken from there for what follows. */
+static void compute(leat_case_context *ctx, const leati_network_run *run, bool by_steps,
+                    leati_ref_tensor computed[MAX_VALUES]) {
   const leati_network *network = run->network;
-  leati_ref_tensor computed[MAX_VALUES] = {{0}};
   const leati_ref_tensor *tensors[MAX_VALUES];
   for (int i = 0; i < network->count; ++i) {
     const value *v = &network->values[i];
@@ -417,16 +554,62 @@ void leati_network_check(leat_case_context *ctx, const leati_network_run *run) {
         for (uint32_t k = 0; k < v->attribute_count; ++k)
           attributes[k] = &v->attributes[k];
         LEAT_CHECK_MESSAGE(ctx, leati_ref_run(&node), "the reference cannot compute this: %s", node.error);
-        LEAT_CHECK_MESSAGE(ctx, leati_ref_tensor_match(&node.outputs[0], run->results[i], message, sizeof message),
-                           "value %d, %s: %s", i, v->name, message);
         computed[i] = node.outputs[0];
-        take_result(&computed[i], run->results[i]);
+        if (by_steps) {
+          LEAT_CHECK_MESSAGE(ctx, leati_ref_tensor_match(&node.outputs[0], run->results[i], message, sizeof message),
+                             "value %d, %s: %s", i, v->name, message);
+          take_result(&computed[i], run->results[i]);
+        }
         break;
       }
     }
   }
-  for (int i = 0; i < network->count; ++i)
+}
+
+void leati_network_check(leat_case_context *ctx, const leati_network_run *run) {
+  leati_ref_tensor computed[MAX_VALUES] = {{0}};
+  compute(ctx, run, true, computed);
+  for (int i = 0; i < run->network->count; ++i)
     leati_ref_tensor_clear(&computed[i]);
+}
+
+/* The largest distance from what would be exact. */
+static double distance(const leati_ref_tensor *exact, const float *result) {
+  double largest = 0.0;
+  for (int64_t k = 0; k < exact->count; ++k) {
+    const double error = fabs((double)result[k] - exact->f[k]);
+    /* NaN is as far away as can be. */
+    largest = error <= largest ? largest : isnan(error) ? INFINITY : error;
+  }
+  return largest;
+}
+
+void leati_network_check_last(leat_case_context *ctx, const leati_network_run *run) {
+  leati_ref_tensor computed[MAX_VALUES] = {{0}};
+  const int last = run->network->count - 1;
+  leat_stream *stream = leati_stream_new(ctx);
+  leati_network_run *direct = leati_network_begin(ctx, run->network, stream, run->seed);
+  double size = 0.0;
+  double bound = 0.0;
+  leati_synchronize(ctx, stream);
+  leati_stream_destroy(ctx, stream);
+  compute(ctx, run, false, computed);
+  for (int64_t k = 0; k < computed[last].count; ++k)
+    size = fmax(size, fabs(computed[last].f[k]));
+  for (int64_t k = 0; k < computed[last].count; ++k)
+    bound = fmax(bound, computed[last].bound[k]);
+  /* Both have the roundings of the same terms, the graph in fewer places or another order. Of those the largest in a
+   * tensor differs by a small factor, for which 8 is room; what the last operator alone may be off, and one rounding of
+   * some terms, is allowed always. A wrong graph is as far off as its numbers are large, ten thousand times this. */
+  const double allowed = bound + 8.0 * fmax(distance(&computed[last], direct->results[last]), 4.0 * FLT_EPSILON * size);
+  const double error = distance(&computed[last], run->results[last]);
+  LEAT_CHECK_MESSAGE(ctx, error <= allowed,
+                     "the graph is %.3g off what is exact where the operators one by one are %.3g off, the largest "
+                     "number being %.3g",
+                     error, distance(&computed[last], direct->results[last]), size);
+  for (int i = 0; i < run->network->count; ++i)
+    leati_ref_tensor_clear(&computed[i]);
+  leati_network_end(direct);
 }
 
 const void *leati_network_result(const leati_network_run *run, size_t *out_size) {

@@ -12,6 +12,8 @@
 #ifndef LEAT_CONFORMANCE_CASES_NETWORK_H_
 #define LEAT_CONFORMANCE_CASES_NETWORK_H_
 
+#include <stdbool.h>
+
 #include "fixture.h"
 
 /** Operators and weights. Constant once it is made. */
@@ -45,6 +47,19 @@ void leati_network_free(leat_case_context *ctx, leati_network *network);
 /** Puts a run into the stream: upload, operators, downloads. The input depends on `seed` alone. */
 leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_network *network, leat_stream *stream,
                                        uint32_t seed);
+
+/** The network as one graph, which gives what its operators make, or what the last one makes alone. Its views are
+ * Reshape and Gather there. Ends the case as not supported if the plugin says so. Any thread. Destroy it with
+ * leati_graph_destroy(). */
+leat_graph *leati_network_graph(leat_case_context *ctx, const leati_network *network, bool all);
+
+/** As leati_network_begin(), by a launch of such a graph. */
+leati_network_run *leati_network_launch(leat_case_context *ctx, const leati_network *network, const leat_graph *graph,
+                                        bool all, leat_stream *stream, uint32_t seed);
+
+/** Checks the last output of a run that a wait has covered, of which nothing else need be known: it is as near to what
+ * the reference makes of the input as what the operators make one by one, up to a factor. */
+void leati_network_check_last(leat_case_context *ctx, const leati_network_run *run);
 
 /** Checks all outputs of a run that a wait has covered. */
 void leati_network_check(leat_case_context *ctx, const leati_network_run *run);

@@ -1078,6 +1078,7 @@ static void plain_graph(leati_plain_fault fault) {
   }
 PLAIN_GRAPH(graph_plain, LEATI_PLAIN_RIGHT)
 PLAIN_GRAPH(graph_last_node_dropped, LEATI_PLAIN_LAST_NODE_DROPPED)
+PLAIN_GRAPH(graph_unwanted_nodes_dropped, LEATI_PLAIN_UNWANTED_NODES_DROPPED)
 PLAIN_GRAPH(graph_nodes_reversed, LEATI_PLAIN_NODES_REVERSED)
 PLAIN_GRAPH(graph_temporaries_shared, LEATI_PLAIN_TEMPORARIES_SHARED)
 PLAIN_GRAPH(graph_temporaries_kept, LEATI_PLAIN_TEMPORARIES_KEPT)
@@ -1246,6 +1247,7 @@ static const struct {
                {"pool_shared_is_left_open", pool_shared_is_left_open},
                {"graph_plain", graph_plain},
                {"graph_last_node_dropped", graph_last_node_dropped},
+               {"graph_unwanted_nodes_dropped", graph_unwanted_nodes_dropped},
                {"graph_nodes_reversed", graph_nodes_reversed},
                {"graph_temporaries_shared", graph_temporaries_shared},
                {"graph_temporaries_kept", graph_temporaries_kept},

@@ -594,12 +594,24 @@ static int32_t node_invoke(walk *w, uint32_t number, leat_stream *stream, leat_e
   return status;
 }
 
+/* Whether one of the node's outputs is one that the launch is to give. */
+static gboolean is_wanted(const leat_graph *graph, uint32_t number, const DLTensor *const *outputs) {
+  for (uint32_t i = 0; i < graph->nodes[number].desc.output_count; ++i) {
+    for (uint32_t k = 0; k < graph->output_count; ++k) {
+      if (outputs[k] != NULL && graph->outputs[k] == graph->nodes[number].outputs[i])
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
 static int32_t walk_run(walk *w, leat_stream *stream, const DLTensor *const *outputs, leat_error *err) {
   const leat_graph *graph = w->graph;
   const uint32_t last = graph->node_count - 1;
   int32_t status = places_fill(w, stream, outputs, err);
   for (uint32_t i = 0; i < graph->node_count && status == LEAT_OK; ++i) {
-    if (fault != LEATI_PLAIN_LAST_NODE_DROPPED || i < last)
+    if ((fault != LEATI_PLAIN_LAST_NODE_DROPPED || i < last) &&
+        (fault != LEATI_PLAIN_UNWANTED_NODES_DROPPED || is_wanted(graph, i, outputs)))
       status = node_invoke(w, fault == LEATI_PLAIN_NODES_REVERSED ? last - i : i, stream, err);
   }
   leat_stream *early = NULL;

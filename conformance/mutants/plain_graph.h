@@ -14,6 +14,8 @@
 typedef enum leati_plain_fault {
   LEATI_PLAIN_RIGHT,
   LEATI_PLAIN_LAST_NODE_DROPPED,        /**< a launch leaves out the last node */
+  LEATI_PLAIN_UNWANTED_NODES_DROPPED,   /**< nodes whose outputs are not asked for are left out, though others take them
+                                         */
   LEATI_PLAIN_NODES_REVERSED,           /**< a launch invokes the nodes last one first */
   LEATI_PLAIN_TEMPORARIES_SHARED,       /**< all launches put what nodes leave to others into the same blocks */
   LEATI_PLAIN_TEMPORARIES_KEPT,         /**< those blocks are never freed */
