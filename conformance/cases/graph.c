@@ -3,7 +3,11 @@
  * Cases about leat_graph_api: what launches of a graph give, in which order, from how many threads, with what shapes.
  * What is refused: graph_arguments.c.
  */
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cases/graph_net.h"
 #include "cases/network.h"
@@ -652,6 +656,75 @@ static void close_with_graphs(leat_case_context *ctx, const void *data) {
   }
 }
 
+/* Makes a call that is to give LEAT_ERROR_FORKED, and leaves its name to the parent. */
+#define FORKED(slot, ...)                                                                           \
+  do {                                                                                              \
+    *call = #slot "()";                                                                             \
+    if (ctx->api->graph->slot(__VA_ARGS__) != LEAT_ERROR_FORKED || err.code != LEAT_ERROR_FORKED || \
+        err.message[0] == '\0')                                                                     \
+      return FALSE;                                                                                 \
+    err = (leat_error){.struct_size = sizeof err};                                                  \
+  } while (0)
+
+/* In the child: prints nothing and checks with no macro, since the outcome is the parent's to tell. */
+static gboolean forked_calls(leat_case_context *ctx, leat_device *device, const leati_net *net, leat_graph *graph,
+                             leat_stream *stream, const char **call) {
+  leat_error err = {.struct_size = sizeof err};
+  leat_graph_info info = {.struct_size = sizeof info};
+  leat_shape shape = {.struct_size = sizeof shape};
+  leat_shape *shapes[1] = {&shape};
+  uint8_t *bytes = leati_net_input(net, 0, 1);
+  uint8_t *result = g_malloc0(net->size);
+  leat_graph *built = NULL;
+  leat_case_tensor input;
+  leat_case_tensor output;
+  const DLTensor *in[2] = {&input.tensor, &input.tensor};
+  const DLTensor *out[1] = {&output.tensor};
+  uint32_t count = 0;
+  leati_net_host(net, &input, bytes);
+  leati_net_host(net, &output, result);
+  FORKED(launch, graph, stream, 2, in, 1, out, &err);
+  FORKED(infer, graph, 2, in, 1, shapes, &err);
+  FORKED(info, graph, &info, &err);
+  FORKED(fusions, graph, &count, NULL, &err);
+  FORKED(build, device, &net->model->desc, &built, &err);
+  FORKED(destroy, graph, &err);
+  return TRUE;
+}
+
+static void forked(leat_case_context *ctx, const void *data) {
+  leati_net *net = leati_net_new(ctx, LEATI_NET_CHAIN, false);
+  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_stream *stream = leati_stream_new(ctx);
+  const char **call = mmap(NULL, sizeof *call, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  (void)data;
+  LEAT_CHECK_MESSAGE(ctx, call != MAP_FAILED, "mmap() failed: %s", g_strerror(errno));
+  for (uint32_t round = 0; round < 2; ++round) {
+    leati_flight *flight = leati_flight_begin(net, graph, stream, ctx->seed + round);
+    int status = 0;
+    const pid_t child = fork();
+    LEAT_CHECK_MESSAGE(ctx, child >= 0, "fork() failed: %s", g_strerror(errno));
+    if (child == 0) {
+      /* A call that hangs in the child must not outlive the case. */
+      alarm((unsigned)(20.0 * ctx->scale) + 1);
+      _exit(forked_calls(ctx, leati_fixture_device(ctx), net, graph, stream, call) ? 0 : 1);
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+      continue;
+    LEAT_CHECK_MESSAGE(ctx, WIFEXITED(status), "the forked child was ended by signal %d in %s (14: it did not return)",
+                       WTERMSIG(status), *call);
+    LEAT_CHECK_MESSAGE(ctx, WEXITSTATUS(status) == 0,
+                       "in the forked child %s did not give LEAT_ERROR_FORKED, or left no message", *call);
+    /* The parent is unharmed. */
+    leati_synchronize(ctx, stream);
+    leati_flight_end(flight);
+  }
+  munmap(call, sizeof *call);
+  leati_stream_destroy(ctx, stream);
+  leati_graph_destroy(ctx, graph);
+  leati_net_free(net);
+}
+
 /* ---- Threads ---- */
 
 enum { THREADS = 8, LAUNCHES = 20 };
@@ -1004,6 +1077,9 @@ static const leat_case cases[] = {
      .summary = "The last close of a device frees its graphs, with launches in flight.",
      .flags = LEAT_CASE_ALONE,
      .run = close_with_graphs},
+    {.name = "graph.fork.child_is_refused",
+     .summary = "Every call of the table in a forked child gives LEAT_ERROR_FORKED; the parent's launches go on.",
+     .run = forked},
     {.name = "graph.threads.eight_own_streams",
      .summary = "Eight threads launch one graph in streams of their own, every output right.",
      .run = threads,

@@ -629,12 +629,18 @@ static int32_t walk_run(walk *w, leat_stream *stream, const DLTensor *const *out
   return status;
 }
 
+/* The right plugin knows whether this is a child of fork(), where each of its calls says so. */
+static int32_t enter(leat_error *err) {
+  uint32_t count;
+  return base->op->count(&count, err);
+}
+
 /* ---- The table -------------------------------------------------------------------------------------------------- */
 
 static int32_t graph_destroy(leat_graph *graph, leat_error *err) {
-  (void)err;
-  if (graph == NULL)
-    return LEAT_OK;
+  int32_t status = enter(err);
+  if (status != LEAT_OK || graph == NULL)
+    return status;
   g_mutex_lock(&graphs_lock);
   g_hash_table_remove(graphs, graph);
   g_mutex_unlock(&graphs_lock);
@@ -658,8 +664,6 @@ static int32_t device_number(leat_device *device, int32_t *out, leat_error *err)
   for (uint32_t i = 0; i < count; ++i) {
     leat_device *same = NULL;
     const int32_t status = base->device->open(i, &same, err);
-    if (status == LEAT_ERROR_FORKED)
-      return status;
     base->device->close(same, NULL);
     *out = (int32_t)i;
     if (status == LEAT_OK && same == device)
@@ -713,9 +717,12 @@ static gboolean shapes_are_known(const leat_graph *graph) {
 static int32_t graph_build(leat_device *device, const leat_graph_desc *desc, leat_graph **out, leat_error *err) {
   int32_t number = 0;
   walk w;
+  int32_t status = enter(err);
+  if (status != LEAT_OK)
+    return status;
   if (device == NULL || out == NULL)
     return INVALID(err, "device or out is NULL");
-  int32_t status = struct_check(desc, sizeof *desc, "description", 0, err);
+  status = struct_check(desc, sizeof *desc, "description", 0, err);
   if (status != LEAT_OK || (status = device_number(device, &number, err)) != LEAT_OK)
     return status;
   leat_graph *graph = g_new0(leat_graph, 1);
@@ -747,10 +754,13 @@ static int32_t graph_build(leat_device *device, const leat_graph_desc *desc, lea
 static int32_t graph_infer(const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs,
                            uint32_t output_count, leat_shape *const *out, leat_error *err) {
   walk w;
+  int32_t status = enter(err);
+  if (status != LEAT_OK)
+    return status;
   if (graph == NULL)
     return INVALID(err, "graph is NULL");
   uint64_t(*ranges)[2] = g_malloc0_n(graph->input_count + 1, sizeof *ranges);
-  int32_t status = inputs_check(graph, input_count, inputs, FALSE, ranges, err);
+  status = inputs_check(graph, input_count, inputs, FALSE, ranges, err);
   g_free(ranges);
   if (status != LEAT_OK)
     return status;
@@ -808,9 +818,12 @@ static int32_t graph_launch(const leat_graph *graph, leat_stream *stream, uint32
 }
 
 static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_error *err) {
+  int32_t status = enter(err);
+  if (status != LEAT_OK)
+    return status;
   if (graph == NULL)
     return INVALID(err, "graph is NULL");
-  int32_t status = struct_check(out, sizeof *out, "info", 0, err);
+  status = struct_check(out, sizeof *out, "info", 0, err);
   if (status != LEAT_OK)
     return status;
   *out = (leat_graph_info){.struct_size = out->struct_size,
@@ -823,6 +836,9 @@ static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_er
 
 static int32_t graph_fusions(const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out, leat_error *err) {
   (void)out;
+  int32_t status = enter(err);
+  if (status != LEAT_OK)
+    return status;
   if (graph == NULL || inout_count == NULL)
     return INVALID(err, "graph or inout_count is NULL");
   *inout_count = 0;
