@@ -18,9 +18,9 @@
  * without a plugin: they must not call one.
  *
  * **Profiles.** A source belongs to one of two (cases/sources.c), and so do its cases. *Core* is what any backend does:
- * devices, memory, streams, events, the pool, errors, tensors of others, checks of arguments, life and end. *Operators*
- * is what single operators compute. A case of the core that needs some operator takes whichever the backend has, if it
- * can.
+ * devices, memory, streams, events, the pool, graphs, errors, tensors of others, checks of arguments, life and end.
+ * *Operators* is what single operators compute. A case of the core that needs some operator takes whichever the backend
+ * has, if it can.
  *
  * **Names** are stable text: `area.subject.what_is_true`, lower case but for the operator in `op.<Operator>.<variant>`
  * and `op.<Operator>.<variant>.threads_<n>`. A name is never used again for something else.
