@@ -221,6 +221,31 @@ static void absent_inputs(leat_case_context *ctx, const void *data) {
   }
 }
 
+/* Inputs and constants that no node takes are there all the same. */
+static void unused_values(leat_case_context *ctx, const void *data) {
+  static float x[4] = {1, -2, 3, -4};
+  static const float want[4] = {1, 0, 3, 0};
+  const int64_t dims[1] = {4};
+  leati_model *m = leati_model_new();
+  leat_case_tensor inputs[2];
+  leat_case_tensor output;
+  const DLTensor *in[2] = {&inputs[0].tensor, &inputs[1].tensor};
+  float got[4] = {0};
+  (void)data;
+  leati_graph_require(ctx);
+  leati_model_input(m, LEAT_F32, -1, NULL);
+  leati_model_constant(m, want, LEAT_F32, 1, dims);
+  const uint32_t used = leati_model_input(m, LEAT_F32, 1, dims);
+  leati_model_output(m, leati_model_node(m, "Relu", 14, 1, &used));
+  leati_model_node(m, "Neg", 13, 1, &used);
+  leati_tensor_host(&inputs[0], x, LEAT_F32, 0, NULL);
+  leati_tensor_host(&inputs[1], x, LEAT_F32, 1, dims);
+  leati_tensor_host(&output, got, LEAT_F32, 1, dims);
+  launch_floats(ctx, m, in, &output);
+  LEAT_CHECK_BYTES(ctx, want, got, sizeof want);
+  g_free(m);
+}
+
 /* A graph without inputs is its constants' result, at each launch. */
 static void constants_alone(leat_case_context *ctx, const void *data) {
   static const float a[3] = {1, -2, 3};
@@ -532,6 +557,121 @@ static void infer_tells(leat_case_context *ctx, const void *data) {
   leati_net_free(net);
 }
 
+/* Reshape by an input: its numbers are read on the host, at each launch and by infer(). */
+static void decided_by_values(leat_case_context *ctx, const void *data) {
+  static const int64_t wanted[][3] = {{2, 3, 4}, {6, 4, 1}, {1, 2, 12}, {24, 1, 1}, {4, -1, 2}};
+  const int64_t x_dims[2] = {4, 6};
+  const int64_t list_dims[1] = {3};
+  const int64_t unknown[3] = {-1, -1, -1};
+  leati_model *m = leati_model_new();
+  float x[24];
+  uint32_t list[2];
+  (void)data;
+  leati_graph_require(ctx);
+  for (int i = 0; i < 24; ++i)
+    x[i] = (float)i;
+  list[0] = leati_model_input(m, LEAT_F32, 2, x_dims);
+  list[1] = leati_model_input(m, LEAT_I64, 1, list_dims);
+  list[0] = leati_model_node(m, "Reshape", 14, 2, list);
+  leati_model_output(m, leati_model_node(m, "Relu", 14, 1, list));
+  m->infos[list[0]].dtype = LEAT_F32;
+  m->infos[list[0]].ndim = 3;
+  memcpy(m->dims[list[0]], unknown, sizeof unknown);
+  leat_graph *graph = leati_graph_new(ctx, m);
+  leat_stream *stream = leati_stream_new(ctx);
+  uint64_t block = leati_alloc(ctx, sizeof wanted[0], stream);
+  leati_upload(ctx, stream, block, wanted[0], sizeof wanted[0]);
+  for (size_t i = 0; i < G_N_ELEMENTS(wanted); ++i) {
+    int64_t numbers[3];
+    float got[24] = {0};
+    leat_shape shape = {.struct_size = sizeof shape};
+    leat_shape *const shapes[1] = {&shape};
+    leat_case_tensor inputs[2];
+    leat_case_tensor output;
+    const DLTensor *in[2] = {&inputs[0].tensor, &inputs[1].tensor};
+    const DLTensor *out[1] = {&output.tensor};
+    memcpy(numbers, wanted[i], sizeof numbers);
+    leati_tensor_host(&inputs[0], x, LEAT_F32, 2, x_dims);
+    leati_tensor_host(&inputs[1], numbers, LEAT_I64, 1, list_dims);
+    LEAT_CHECK_OK(ctx, ctx->api->graph->infer(graph, 2, in, 1, shapes, LEAT_ERR));
+    for (int32_t d = 0; d < 3; ++d) {
+      const int64_t want = wanted[i][d] < 0 ? 3 : wanted[i][d];
+      LEAT_CHECK_MESSAGE(ctx, shape.ndim == 3 && shape.dims[d] == want, "dimension %d of shape %zu is %d, expected %d",
+                         d, i, (int)shape.dims[d], (int)want);
+    }
+    leati_tensor_host(&output, got, LEAT_F32, 3, shape.dims);
+    LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, 2, in, 1, out, LEAT_ERR));
+    memset(numbers, 0x77, sizeof numbers);
+    leati_synchronize(ctx, stream);
+    LEAT_CHECK_BYTES(ctx, x, got, sizeof x);
+    /* Numbers on the device are not known. */
+    leati_tensor_device(ctx, &inputs[1], block, LEAT_I64, 1, list_dims);
+    LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
+                      ctx->api->graph->launch(graph, stream, 2, in, 1, out, LEAT_ERR));
+    LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
+                      ctx->api->graph->infer(graph, 2, in, 1, shapes, LEAT_ERR));
+    /* Numbers that are no shape of it. */
+    numbers[0] = numbers[1] = numbers[2] = 5;
+    leati_tensor_host(&inputs[1], numbers, LEAT_I64, 1, list_dims);
+    LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
+                      ctx->api->graph->launch(graph, stream, 2, in, 1, out, LEAT_ERR));
+  }
+  leati_synchronize(ctx, stream);
+  leati_free(ctx, block);
+  leati_stream_destroy(ctx, stream);
+  leati_graph_destroy(ctx, graph);
+  g_free(m);
+}
+
+/* Reshape to what Shape, Gather and Concat make of the input's own dimensions, as exporters write it. */
+static void computed_by_nodes(leat_case_context *ctx, const void *data) {
+  static const int64_t zero[1] = {0};
+  static const int64_t rest[1] = {-1};
+  static const leat_attribute axis = {.struct_size = sizeof axis, .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = 0};
+  const int64_t unknown[3] = {-1, 2, 3};
+  const int64_t one[1] = {1};
+  leati_model *m = leati_model_new();
+  (void)data;
+  leati_graph_require(ctx);
+  const uint32_t x = leati_model_input(m, LEAT_F32, 3, unknown);
+  const uint32_t first = leati_model_constant(m, zero, LEAT_I64, 1, one);
+  const uint32_t last = leati_model_constant(m, rest, LEAT_I64, 1, one);
+  const uint32_t dims = leati_model_node(m, "Shape", 13, 1, &x);
+  const uint32_t rows = leati_model_node(m, "Gather", 13, 2, (const uint32_t[2]){dims, first});
+  const uint32_t list = leati_model_node(m, "Concat", 13, 2, (const uint32_t[2]){rows, last});
+  leati_model_attribute(m, &axis);
+  const uint32_t shaped = leati_model_node(m, "Reshape", 14, 2, (const uint32_t[2]){x, list});
+  leati_model_output(m, leati_model_node(m, "Relu", 14, 1, &shaped));
+  leat_graph *graph = leati_graph_new(ctx, m);
+  leat_stream *stream = leati_stream_new(ctx);
+  for (int64_t n = 1; n < 6; ++n) {
+    const int64_t x_dims[3] = {n, 2, 3};
+    const int64_t y_dims[2] = {n, 6};
+    float values[30];
+    float got[30] = {0};
+    leat_shape shape = {.struct_size = sizeof shape};
+    leat_shape *const shapes[1] = {&shape};
+    leat_case_tensor input;
+    leat_case_tensor output;
+    const DLTensor *in[1] = {&input.tensor};
+    const DLTensor *out[1] = {&output.tensor};
+    for (int i = 0; i < 30; ++i)
+      values[i] = (float)(i + n);
+    leati_tensor_host(&input, values, LEAT_F32, 3, x_dims);
+    leati_tensor_host(&output, got, LEAT_F32, 2, y_dims);
+    LEAT_CHECK_OK(ctx, ctx->api->graph->infer(graph, 1, in, 1, shapes, LEAT_ERR));
+    LEAT_CHECK_MESSAGE(ctx, shape.ndim == 2 && shape.dims[0] == n && shape.dims[1] == 6,
+                       "%d rows are said to become %d dimensions, the first of %d", (int)n, shape.ndim,
+                       (int)shape.dims[0]);
+    LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, 1, in, 1, out, LEAT_ERR));
+    leati_synchronize(ctx, stream);
+    LEAT_CHECK_BYTES(ctx, values, got, (size_t)n * 6 * sizeof got[0]);
+  }
+  leati_stream_destroy(ctx, stream);
+  leati_graph_destroy(ctx, graph);
+  g_free(m);
+}
+
 /* ---- Order and life ---- */
 
 enum { STEPS = 60 };
@@ -604,6 +744,30 @@ static void steps(leat_case_context *ctx, const void *data) {
   leati_graph_destroy(ctx, graph);
   g_free(want);
   g_free(got);
+  leati_net_free(net);
+}
+
+/* More launches than anyone keeps resources for, over some streams, before anything is waited for. */
+static void many_in_flight(leat_case_context *ctx, const void *data) {
+  enum { MANY = 200, STREAMS = 4 };
+  leati_net *net = leati_net_new(ctx, LEATI_NET_DEEP, false);
+  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_stream *stream[STREAMS];
+  leati_flight *flights[MANY];
+  (void)data;
+  for (uint32_t i = 0; i < STREAMS; ++i) {
+    stream[i] = leati_stream_new(ctx);
+    leati_stream_load(ctx, stream[i]);
+  }
+  for (uint32_t i = 0; i < MANY; ++i)
+    flights[i] = leati_flight_begin(net, graph, stream[i % STREAMS], ctx->seed + i);
+  for (uint32_t i = 0; i < STREAMS; ++i)
+    leati_synchronize(ctx, stream[i]);
+  for (uint32_t i = 0; i < MANY; ++i)
+    leati_flight_end(flights[i]);
+  for (uint32_t i = 0; i < STREAMS; ++i)
+    leati_stream_destroy(ctx, stream[i]);
+  leati_graph_destroy(ctx, graph);
   leati_net_free(net);
 }
 
@@ -1041,6 +1205,9 @@ static const leat_case cases[] = {
     {.name = "graph.run.unused_outputs_of_nodes",
      .summary = "An output of a node may be left out, or be used by nobody.",
      .run = unused_outputs},
+    {.name = "graph.run.unused_inputs_and_nodes",
+     .summary = "An input, a constant and a node that nothing needs are no mistake.",
+     .run = unused_values},
     {.name = "graph.run.absent_inputs_of_nodes",
      .summary = "Optional inputs of a node are left out at the end of the list and in its middle.",
      .run = absent_inputs},
@@ -1059,6 +1226,12 @@ static const leat_case cases[] = {
     {.name = "graph.shapes.eight_threads",
      .summary = "Eight threads launch one graph with shapes of their own and of each other.",
      .run = shapes_of_threads},
+    {.name = "graph.shapes.decided_by_values",
+     .summary = "An input whose values decide shapes is read on the host at each launch, and refused on the device.",
+     .run = decided_by_values},
+    {.name = "graph.shapes.computed_by_nodes",
+     .summary = "Nodes compute shapes out of an input's dimensions, which are others at each launch.",
+     .run = computed_by_nodes},
     {.name = "graph.infer.tells_shapes_and_refuses",
      .summary = "Shapes of all outputs are told without reading data; wrong inputs are invalid.",
      .run = infer_tells},
@@ -1070,6 +1243,9 @@ static const leat_case cases[] = {
      .summary = "A launch sees what launches in other streams wrote that an event stands for.",
      .run = steps,
      .data = GUINT_TO_POINTER(4)},
+    {.name = "graph.order.two_hundred_in_flight",
+     .summary = "Two hundred launches over four streams are put in before anything is waited for, every output right.",
+     .run = many_in_flight},
     {.name = "graph.destroy.launches_still_run",
      .summary = "Launches run to their end although their graph was destroyed behind them.",
      .run = destroy_early},
