@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/description.h"
+#include "graph/evaluate.h"
 #include "graph/graph_plan.h"
 #include "graph/inference.h"
 #include "ops/op_state.h"
@@ -116,30 +117,41 @@ static int32_t make_op(leat_graph *graph, uint32_t n, const leat_graph_node *fro
   return status;
 }
 
-/* Notes what a node takes on the host, which must be known there before anything runs. */
-static int32_t note_uses(leat_graph *graph, const leati_node *node, leat_error *err) {
-  const leat_op_info *const info = &node->op->def->info;
+/* Notes where a node takes its inputs. */
+static void note_uses(leat_graph *graph, const leati_node *node) {
   for (uint32_t i = 0; i < node->input_count; ++i) {
-    if (node->inputs[i] == LEAT_GRAPH_NO_VALUE) {
-      continue;
+    if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
+      leati_value *const value = &graph->values[node->inputs[i]];
+      const bool host = leati_op_is_host(node->op->def->info.host_inputs, i);
+      value->decides = value->decides || host;
+      value->on_device = value->on_device || !host;
     }
-    leati_value *const value = &graph->values[node->inputs[i]];
-    if (!leati_op_is_host(info->host_inputs, i)) {
-      value->on_device = true;
-      continue;
-    }
-    value->decides = true;
-    if (value->kind == LEATI_VALUE_RESULT) {
-      const leati_node *const maker = &graph->nodes[value->source];
-      uint32_t o = 0;
-      while (maker->outputs[o] != node->inputs[i]) {
-        ++o;
+  }
+}
+
+/* Finds all values that must be known on the host: what decides shapes is given there by its node, or computed from
+ * what decides too. */
+static int32_t find_deciding(leat_graph *graph, leat_error *err) {
+  for (uint32_t n = graph->node_count; n-- > 0;) {
+    const leati_node *const node = &graph->nodes[n];
+    const leat_op_info *const info = &node->op->def->info;
+    for (uint32_t o = 0; o < node->output_count; ++o) {
+      const uint32_t v = node->outputs[o];
+      if (v == LEAT_GRAPH_NO_VALUE || !graph->values[v].decides || leati_op_is_host(info->host_outputs, o)) {
+        continue;
       }
-      if (!leati_op_is_host(maker->op->def->info.host_outputs, o)) {
-        return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                          "%s: input %u is value %u, which must be known on the host; node %u (%s) makes it on the "
-                          "device",
-                          info->name, i, node->inputs[i], value->source, maker->op->def->info.name);
+      if (!node->evaluates || (graph->values[v].type & LEATI_EVALUATED_TYPES) == 0) {
+        const leat_error found = {.code = LEAT_ERROR_NOT_SUPPORTED,
+                                  .message =
+                                      "shapes follow from what it makes, which "
+                                      "must be known on the host; it is "
+                                      "computed on the device alone"};
+        return leati_graph_fail(graph, n, &found, err);
+      }
+      for (uint32_t i = 0; i < node->input_count; ++i) {
+        if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
+          graph->values[node->inputs[i]].decides = true;
+        }
       }
     }
   }
@@ -179,10 +191,11 @@ static int32_t note_outputs(leat_graph *graph, const leati_node *node, const lea
 
 static int32_t add_node(leat_graph *graph, uint32_t n, const leat_graph_node *from, leati_inference *inference,
                         leat_error *err) {
-  const leati_node *const node = &graph->nodes[n];
+  leati_node *const node = &graph->nodes[n];
   bool known;
   LEATI_TRY(make_op(graph, n, from, inference, err));
-  LEATI_TRY(note_uses(graph, node, err));
+  leati_evaluate_prepare(graph, node, from);
+  note_uses(graph, node);
   LEATI_TRY(leati_inference_node(inference, node, &known, err));
   return note_outputs(graph, node, inference, err);
 }
@@ -217,7 +230,7 @@ static int32_t add_nodes(leat_graph *graph, const leat_graph_node *nodes, leat_e
     }
   }
   leati_inference_end(&inference);
-  return status;
+  return status == LEAT_OK ? find_deciding(graph, err) : status;
 }
 
 /* ---- Constants -------------------------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ typedef struct leati_value {
   uint64_t type;                /**< LEAT_TYPE_*; 0: not known */
   int32_t ndim;                 /**< -1: not known */
   int64_t shape[LEAT_MAX_RANK]; /**< -1: not known */
-  bool decides;                 /**< a node takes it on the host: shapes follow from its elements */
+  bool decides;                 /**< shapes follow from its elements: they must be known on the host */
   bool on_device;               /**< a node takes it on the device */
   bool is_output;               /**< of the graph */
   const void *bytes;            /**< elements of a constant: the caller's while the graph is built, `copy` then */
@@ -45,6 +45,8 @@ typedef struct leati_node {
   char *name; /**< for messages; NULL: it has none */
   uint32_t input_count, output_count;
   const uint32_t *inputs, *outputs; /**< values */
+  bool evaluates;                   /**< it can be computed on the host (graph/evaluate.h), which takes */
+  int64_t axis, fill;               /**< these attributes */
 } leati_node;
 
 struct leat_graph {

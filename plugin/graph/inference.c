@@ -5,7 +5,12 @@
 
 #include "core/status.h"
 #include "core/sync.h"
+#include "graph/evaluate.h"
 #include "ops/op_state.h"
+
+/* Elements that are computed on the host at most, if shapes follow from them and if not. */
+#define DECIDING_MAX (1u << 20)
+#define EVALUATED_MAX 256
 
 /* Elements that a node gave on the host. */
 struct leati_scrap {
@@ -47,10 +52,11 @@ void leati_inference_inputs(leati_inference *inference, const leati_view *views)
     leati_known_value *const value = &inference->values[inference->graph->inputs[i]];
     value->known = true;
     value->view = views[i];
-    if (views[i].host) {
+    value->view.host = false;
+    value->view.data = NULL;
+    /* What decides no shape is not part of what a plan is for. */
+    if (inference->graph->values[inference->graph->inputs[i]].decides) {
       value->bytes = views[i].count != 0 ? views[i].data : nothing;
-      value->view.host = false;
-      value->view.data = NULL;
     }
   }
 }
@@ -99,10 +105,8 @@ int32_t leati_inference_open_node(const leati_inference *inference, const leati_
   return leati_arguments_infer(node->op, a, bound, err);
 }
 
-/* Asks a node for its output `o`, which it gives on the host. */
-static int32_t ask_node(leati_inference *inference, const leati_node *node, leati_arguments *a, uint32_t o,
-                        leat_error *err) {
-  leati_known_value *const value = &inference->values[node->outputs[o]];
+/* Room for the elements of a value. */
+static int32_t make_scrap(leati_inference *inference, leati_known_value *value, leat_error *err) {
   struct leati_scrap *const scrap = leati_calloc(1, sizeof(*scrap) + (value->view.count + 1) * value->view.item_size);
   if (scrap == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a node gives on the host");
@@ -110,6 +114,15 @@ static int32_t ask_node(leati_inference *inference, const leati_node *node, leat
   scrap->next = inference->scraps;
   inference->scraps = scrap;
   value->bytes = scrap->bytes;
+  return LEAT_OK;
+}
+
+/* Asks a node for its output `o`, which it gives on the host. */
+static int32_t ask_node(leati_inference *inference, const leati_node *node, leati_arguments *a, uint32_t o,
+                        leat_error *err) {
+  leati_known_value *const value = &inference->values[node->outputs[o]];
+  LEATI_TRY(make_scrap(inference, value, err));
+  void *const bytes = inference->scraps->bytes;
   for (uint32_t i = 0; i < node->output_count; ++i) {
     memset(&a->outputs[i], 0, sizeof(a->outputs[i]));
   }
@@ -119,9 +132,46 @@ static int32_t ask_node(leati_inference *inference, const leati_node *node, leat
   a->outputs[o].binding = node->input_count + o;
   const int32_t status = node->op->def->plan(node->op, &planner, &a->call, err);
   for (uint32_t i = 0; status == LEAT_OK && i < planner.answer_count; ++i) {
-    memcpy(scrap->bytes, planner.args + planner.answers[i].data, planner.answers[i].size);
+    memcpy(bytes, planner.args + planner.answers[i].data, planner.answers[i].size);
   }
   leati_planner_end(&planner);
+  return status;
+}
+
+/* Whether the elements of what a node gives are computed on the host: where shapes follow from them, and else where
+ * they are few and their operands known, because a constant is better than a dispatch. */
+static bool should_evaluate(const leati_inference *inference, const leati_node *node) {
+  const uint32_t v = node->outputs[0];
+  const leati_view *const view = &inference->values[v].view;
+  bool should = node->evaluates && v != LEAT_GRAPH_NO_VALUE && (view->type & LEATI_EVALUATED_TYPES) != 0 &&
+                (inference->graph->values[v].decides || view->count <= EVALUATED_MAX);
+  for (uint32_t i = 0; should && i < node->input_count; ++i) {
+    should = node->inputs[i] == LEAT_GRAPH_NO_VALUE || inference->values[node->inputs[i]].bytes != NULL;
+  }
+  return should;
+}
+
+static int32_t evaluate_node(leati_inference *inference, const leati_node *node, leat_error *err) {
+  leati_known_value *const value = &inference->values[node->outputs[0]];
+  if (value->view.count > DECIDING_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%llu elements, from which shapes follow; supported: up to %u",
+                      (unsigned long long)value->view.count, DECIDING_MAX);
+  }
+  leati_elements *const inputs = leati_calloc((size_t)node->input_count + 1, sizeof(*inputs));
+  if (inputs == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u inputs", node->input_count);
+  }
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
+      const leati_known_value *const input = &inference->values[node->inputs[i]];
+      inputs[i] = (leati_elements){.view = &input->view, .bytes = input->bytes};
+    }
+  }
+  int32_t status = make_scrap(inference, value, err);
+  if (status == LEAT_OK) {
+    status = leati_evaluate(node, inputs, &value->view, inference->scraps->bytes, err);
+  }
+  leati_free(inputs);
   return status;
 }
 
@@ -140,6 +190,9 @@ int32_t leati_inference_node(leati_inference *inference, const leati_node *node,
     }
   }
   leati_arguments_end(&a);
+  if (status == LEAT_OK && *out_known && should_evaluate(inference, node)) {
+    status = evaluate_node(inference, node, err);
+  }
   return status;
 }
 

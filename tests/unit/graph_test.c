@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "fixture.h"
 #include "graph/arena.h"
+#include "graph/evaluate.h"
 #include "graph/graph.h"
 #include "graph/graph_plan.h"
 
@@ -895,6 +896,187 @@ static void constants_of_one_hash_are_told_apart(void **state) {
   close_place(&p);
 }
 
+/* ---- Shape arithmetic ---------------------------------------------------------------------------------------------
+ */
+
+static uint32_t add_ints(network *n, int32_t ndim, const int64_t *shape, const int64_t *values) {
+  const uint32_t v = add_value(n, int_type, ndim, shape);
+  memcpy(n->ints[v], values, bytes_of(&n->tensors[v]));
+  n->inputs[n->desc.input_count++] = v;
+  return v;
+}
+
+/* The last node gets an attribute. */
+static void set_attribute(network *n, const leat_attribute *attribute, const leat_attribute **list) {
+  *list = attribute;
+  n->nodes[n->desc.node_count - 1].attributes = list;
+  n->nodes[n->desc.node_count - 1].attribute_count = 1;
+}
+
+/* Builds a network of nodes on integers, computes each by hand from what the ones before gave on the device, and
+ * compares. */
+static void check_evaluation(const place *p, network *n) {
+  static results direct[NODES / 8 + 1];
+  static int64_t given[VALUES][ELEMENTS / 2], found[ELEMENTS / 2];
+  leati_view views[VALUES];
+  for (uint32_t k = 0; k < n->desc.node_count; k += 8) {
+    n->desc.output_count = 0;
+    for (uint32_t i = k; i < n->desc.node_count && i < k + 8; ++i) {
+      add_output(n, n->nodes[i].outputs[0]);
+    }
+    run_nodes(p, n, &direct[k / 8]);
+  }
+  for (uint32_t v = 0; v < n->desc.value_count; ++v) {
+    if (n->tensors[v].data != NULL) {
+      assert_ok(leati_view_import_host(&n->tensors[v], "a tensor", &views[v], &err));
+      memcpy(given[v], n->ints[v], sizeof(n->ints[v]));
+    }
+  }
+  leat_graph *const graph = build(p, n);
+  for (uint32_t k = 0; k < n->desc.node_count; ++k) {
+    const leati_node *const node = &graph->nodes[k];
+    const uint32_t v = node->outputs[0];
+    leat_shape *const shape = &direct[k / 8].shapes[k % 8];
+    DLTensor tensor = {.ndim = shape->ndim, .dtype = shape->dtype, .shape = shape->dims};
+    assert_ok(leati_view_import_shape(&tensor, "a result", &views[v], &err));
+    memcpy(given[v], direct[k / 8].floats[k % 8], sizeof(direct[0].floats[0]));
+    leati_elements inputs[ARGUMENTS] = {{0}};
+    for (uint32_t i = 0; i < node->input_count; ++i) {
+      inputs[i] = (leati_elements){.view = &views[node->inputs[i]], .bytes = given[node->inputs[i]]};
+    }
+    memset(found, 0, sizeof(found));
+    assert_true(node->evaluates);
+    assert_ok(leati_evaluate(node, inputs, &views[v], found, &err));
+    if (computes() && memcmp(found, given[v], bytes_of(&tensor)) != 0) {
+      fail_msg("node %u: %s", k, n->nodes[k].op);
+    }
+  }
+  assert_ok(p->f->api->graph->destroy(graph, &err));
+  free(n);
+}
+
+static void shape_arithmetic_is_what_operators_compute(void **state) {
+  const place p = open_place(state);
+  static const int64_t matrix[] = {2, 4}, row[] = {4}, column[] = {2, 1}, one[] = {1}, cube[] = {2, 1, 4};
+  static const int64_t numbers[] = {7, -7, 0, INT64_MIN, 5, -1, INT64_MAX, 3}, others[] = {2, -3, 0, -1};
+  static const int64_t places[] = {-1, 0, 7, 1};
+  static const leat_attribute first = {.struct_size = sizeof(first),
+                                       .type = LEAT_ATTRIBUTE_INT,
+                                       .name = "axis",
+                                       .i = 0},
+                              last = {.struct_size = sizeof(last), .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = -1},
+                              small = {.struct_size = sizeof(small), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 6},
+                              keep = {.struct_size = sizeof(keep), .type = LEAT_ATTRIBUTE_INT, .name = "keepdims"};
+  const leat_attribute *list[4];
+  network *n = make_network();
+  uint32_t a = add_ints(n, 2, matrix, numbers), b = add_ints(n, 1, row, others);
+  const uint32_t c = add_ints(n, 2, column, others);
+  static const char *const pairs[] = {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Equal", "Less", "Greater"};
+  for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); ++i) {
+    (void)NODE(n, pairs[i], 13, a, b);
+    (void)NODE(n, pairs[i], 13, c, b);
+  }
+  check_evaluation(&p, n);
+  n = make_network();
+  a = add_ints(n, 2, matrix, numbers);
+  b = add_ints(n, 1, row, places);
+  const uint32_t less = NODE(n, "Less", 13, a, b), equal = NODE(n, "Equal", 13, a, b);
+  (void)NODE(n, "Where", 16, NODE(n, "Or", 7, NODE(n, "Not", 1, less), NODE(n, "And", 7, less, equal)), a, b);
+  (void)NODE(n, "Neg", 13, NODE(n, "Abs", 13, a));
+  const uint32_t narrow = NODE(n, "Cast", 13, a);
+  set_attribute(n, &small, &list[0]);
+  (void)NODE(n, "Mul", 14, narrow, narrow);
+  (void)NODE(n, "Gather", 13, a, b);
+  set_attribute(n, &last, &list[1]);
+  (void)NODE(n, "Gather", 13, a, b);
+  (void)NODE(n, "Concat", 13, a, a, a);
+  set_attribute(n, &last, &list[2]);
+  (void)NODE(n, "Concat", 13, a, a);
+  set_attribute(n, &first, &list[3]);
+  check_evaluation(&p, n);
+  n = make_network();
+  a = add_ints(n, 2, matrix, numbers);
+  b = add_ints(n, 1, one, places);
+  const uint32_t starts = add_list(n, 2, (const int64_t[]){-1, 9}), ends = add_list(n, 2, (const int64_t[]){-9, 0});
+  const uint32_t axes = add_list(n, 2, (const int64_t[]){0, -1}), steps = add_list(n, 2, (const int64_t[]){-1, -2});
+  const uint32_t zero = add_list(n, 1, (const int64_t[]){0}), three = add_list(n, 1, (const int64_t[]){3});
+  (void)NODE(n, "Slice", 13, a, starts, ends, axes, steps);
+  (void)NODE(n, "Slice", 13, a, zero, three);
+  (void)NODE(n, "Slice", 13, a, zero, three, add_list(n, 1, (const int64_t[]){1}));
+  (void)NODE(n, "Expand", 13, b, add_list(n, 3, cube));
+  (void)NODE(n, "Reshape", 14, a, add_list(n, 3, cube));
+  const uint32_t second = add_list(n, 1, (const int64_t[]){1});
+  (void)NODE(n, "Squeeze", 13, NODE(n, "Unsqueeze", 13, a, second), second);
+  (void)NODE(n, "Identity", 16, a);
+  (void)NODE(n, "Flatten", 13, a);
+  (void)NODE(n, "ReduceProd", 13, a);
+  set_attribute(n, &keep, &list[0]);
+  check_evaluation(&p, n);
+  close_place(&p);
+}
+
+/* A head split as exporters write it: sizes are taken from a shape, computed with, put together and reshaped to. */
+static void shapes_are_computed_on_the_host(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  static const int64_t open[] = {-1, 8}, none[] = {0};
+  static int64_t given[] = {6, 8};
+  const uint32_t x = add_input(n, 2, given);
+  n->infos[x].shape = open;
+  const uint32_t index = add_list(n, 1, none), two = add_list(n, 1, (const int64_t[]){2});
+  const uint32_t rest = add_list(n, 1, (const int64_t[]){-1});
+  const uint32_t rows = NODE(n, "Gather", 13, NODE(n, "Shape", 15, NODE(n, "Tanh", 13, x)), index);
+  const uint32_t half = NODE(n, "Div", 14, rows, two), shape = NODE(n, "Concat", 13, half, two, rest);
+  static const leat_attribute axis = {.struct_size = sizeof(axis), .type = LEAT_ATTRIBUTE_INT, .name = "axis"};
+  const leat_attribute *list;
+  set_attribute(n, &axis, &list);
+  add_output(n, NODE(n, "Reshape", 14, NODE(n, "Neg", 13, x), shape));
+  add_output(n, half);
+  leat_graph *const graph = build(&p, n);
+  for (int64_t count = 2; count <= 12; count += 2) {
+    static results found;
+    n->shapes[x][0] = count;
+    for (uint32_t host = 0; host < 8; ++host) {
+      run_graph(&p, graph, n, host, &found);
+      assert_int_equal(found.shapes[0].ndim, 3);
+      assert_int_equal(found.shapes[0].dims[0], count / 2);
+      assert_int_equal(found.shapes[0].dims[2], 8);
+      int64_t answer;
+      memcpy(&answer, found.floats[1], sizeof(answer));
+      assert_int_equal(answer, count / 2);
+      for (int64_t i = 0; i < count * 8 && computes(); ++i) {
+        assert_true(found.floats[0][i] == -n->floats[x][i]);
+      }
+      /* Only Neg runs. */
+      assert_int_equal(info_of(&p, graph).dispatch_count, 1);
+    }
+  }
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+/* Elements on the host from which no shape follows may be others at each launch. */
+static void elements_that_decide_nothing_are_not_remembered(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  static const int64_t four[] = {4};
+  const uint32_t x = add_ints(n, 1, four, four);
+  add_output(n, NODE(n, "Neg", 13, x));
+  leat_graph *const graph = build(&p, n);
+  for (int64_t i = 0; i < 4; ++i) {
+    static results found;
+    const int64_t expected[] = {-i, -2 * i, 5, 6};
+    memcpy(n->ints[x], (const int64_t[]){i, 2 * i, -5, -6}, sizeof(expected));
+    run_graph(&p, graph, n, 3, &found);
+    assert_true(!computes() || memcmp(found.floats[0], expected, sizeof(expected)) == 0);
+  }
+  assert_int_equal(info_of(&p, graph).plan_count, 2);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* ---- What is refused ----------------------------------------------------------------------------------------------
  */
 
@@ -1066,13 +1248,13 @@ static void nodes_that_are_wrong_are_refused(void **state) {
   close_place(&p);
 }
 
-/* What must be known on the host and is made on the device cannot be had. */
+/* What must be known on the host and is only made on the device cannot be had. */
 static void shapes_from_the_device_are_refused(void **state) {
   const place p = open_place(state);
   spoiled s = make_spoiled();
   const uint32_t list = add_value(s.n, int_type, 1, (const int64_t[]){1});
   s.n->inputs[s.n->desc.input_count++] = list;
-  add_output(s.n, NODE(s.n, "Reshape", 14, s.sum, NODE(s.n, "Abs", 13, list)));
+  add_output(s.n, NODE(s.n, "Reshape", 14, s.sum, NODE(s.n, "ReduceMax", 18, list)));
   refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "must be known on the host");
   free(s.n);
   close_place(&p);
@@ -1171,15 +1353,27 @@ static void launches_that_are_wrong_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_graph_gives_the_bits_of_its_nodes),  cmocka_unit_test(chains_run_side_by_side),
-      cmocka_unit_test(what_is_not_needed_is_not_run),        cmocka_unit_test(parts_of_the_arena_do_not_meet),
-      cmocka_unit_test(barriers_are_as_many_as_levels),       cmocka_unit_test(constants_are_shared_by_content),
-      cmocka_unit_test(a_graph_goes_while_it_runs),           cmocka_unit_test(threads_launch_one_graph_at_once),
-      cmocka_unit_test(shapes_without_end_are_launched),      cmocka_unit_test(threads_replace_each_others_plans),
-      cmocka_unit_test(tensors_lie_where_they_like),          cmocka_unit_test(a_plan_in_use_is_not_freed),
-      cmocka_unit_test(constants_of_one_hash_are_told_apart), cmocka_unit_test(lists_that_are_wrong_are_refused),
-      cmocka_unit_test(values_that_are_wrong_are_refused),    cmocka_unit_test(nodes_that_are_wrong_are_refused),
-      cmocka_unit_test(shapes_from_the_device_are_refused),   cmocka_unit_test(launches_that_are_wrong_are_refused),
+      cmocka_unit_test(a_graph_gives_the_bits_of_its_nodes),
+      cmocka_unit_test(chains_run_side_by_side),
+      cmocka_unit_test(what_is_not_needed_is_not_run),
+      cmocka_unit_test(parts_of_the_arena_do_not_meet),
+      cmocka_unit_test(barriers_are_as_many_as_levels),
+      cmocka_unit_test(constants_are_shared_by_content),
+      cmocka_unit_test(a_graph_goes_while_it_runs),
+      cmocka_unit_test(threads_launch_one_graph_at_once),
+      cmocka_unit_test(shapes_without_end_are_launched),
+      cmocka_unit_test(threads_replace_each_others_plans),
+      cmocka_unit_test(tensors_lie_where_they_like),
+      cmocka_unit_test(a_plan_in_use_is_not_freed),
+      cmocka_unit_test(constants_of_one_hash_are_told_apart),
+      cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
+      cmocka_unit_test(shapes_are_computed_on_the_host),
+      cmocka_unit_test(elements_that_decide_nothing_are_not_remembered),
+      cmocka_unit_test(lists_that_are_wrong_are_refused),
+      cmocka_unit_test(values_that_are_wrong_are_refused),
+      cmocka_unit_test(nodes_that_are_wrong_are_refused),
+      cmocka_unit_test(shapes_from_the_device_are_refused),
+      cmocka_unit_test(launches_that_are_wrong_are_refused),
   };
   return cmocka_run_group_tests_name("graph", tests, fixture_open, fixture_close);
 }

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/evaluate.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "ops/op_state.h"
+
+/* ---- Elements --------------------------------------------------------------------------------------------------- */
+
+static int64_t get(const leati_elements *from, uint64_t i) {
+  if (from->view->type == LEAT_TYPE_INT64) {
+    return ((const int64_t *)from->bytes)[i];
+  }
+  return from->view->type == LEAT_TYPE_INT32 ? ((const int32_t *)from->bytes)[i]
+                                             : ((const unsigned char *)from->bytes)[i] != 0;
+}
+
+/* What does not fit into int32 wraps, as on the device. */
+static void put(uint64_t type, void *bytes, uint64_t i, int64_t value) {
+  if (type == LEAT_TYPE_INT64) {
+    ((int64_t *)bytes)[i] = value;
+  } else if (type == LEAT_TYPE_INT32) {
+    ((uint32_t *)bytes)[i] = (uint32_t)value;
+  } else {
+    ((unsigned char *)bytes)[i] = value != 0;
+  }
+}
+
+/* Which element of an input stands, by broadcasting, for the one at `position` of the output. */
+static uint64_t element_at(const leati_view *input, const leati_view *out, const int64_t *position) {
+  uint64_t index = 0;
+  for (int32_t d = 0; d < input->ndim; ++d) {
+    const int64_t at = input->shape[d] == 1 ? 0 : position[out->ndim - input->ndim + d];
+    index = index * (uint64_t)input->shape[d] + (uint64_t)at;
+  }
+  return index;
+}
+
+/* Moves on to the next position in row-major order. */
+static void advance(const leati_view *out, int64_t *position) {
+  int32_t d = out->ndim - 1;
+  while (d >= 0 && ++position[d] == out->shape[d]) {
+    position[d--] = 0;
+  }
+}
+
+/* ---- Operators -------------------------------------------------------------------------------------------------- */
+
+/* Each gives one element from those of up to three operands. Sums and products wrap. */
+static int64_t do_add(const int64_t *x) {
+  return (int64_t)((uint64_t)x[0] + (uint64_t)x[1]);
+}
+static int64_t do_sub(const int64_t *x) {
+  return (int64_t)((uint64_t)x[0] - (uint64_t)x[1]);
+}
+static int64_t do_mul(const int64_t *x) {
+  return (int64_t)((uint64_t)x[0] * (uint64_t)x[1]);
+}
+static int64_t do_neg(const int64_t *x) {
+  return (int64_t)(0 - (uint64_t)x[0]);
+}
+static int64_t do_abs(const int64_t *x) {
+  return x[0] < 0 ? do_neg(x) : x[0];
+}
+/* The most negative number by -1 is itself, and what is divided by 0 is 0. */
+static int64_t do_div(const int64_t *x) {
+  return x[1] == 0 ? 0 : x[1] == -1 ? do_neg(x) : x[0] / x[1];
+}
+/* With the sign of the divisor. */
+static int64_t do_mod(const int64_t *x) {
+  const int64_t rest = x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1];
+  return rest != 0 && (rest < 0) != (x[1] < 0) ? rest + x[1] : rest;
+}
+static int64_t do_min(const int64_t *x) {
+  return x[0] < x[1] ? x[0] : x[1];
+}
+static int64_t do_max(const int64_t *x) {
+  return x[0] > x[1] ? x[0] : x[1];
+}
+static int64_t do_equal(const int64_t *x) {
+  return x[0] == x[1];
+}
+static int64_t do_less(const int64_t *x) {
+  return x[0] < x[1];
+}
+static int64_t do_greater(const int64_t *x) {
+  return x[0] > x[1];
+}
+static int64_t do_not(const int64_t *x) {
+  return x[0] == 0;
+}
+static int64_t do_and(const int64_t *x) {
+  return x[0] != 0 && x[1] != 0;
+}
+static int64_t do_or(const int64_t *x) {
+  return x[0] != 0 || x[1] != 0;
+}
+static int64_t do_where(const int64_t *x) {
+  return x[0] != 0 ? x[1] : x[2];
+}
+static int64_t do_take(const int64_t *x) {
+  return x[0];
+}
+
+static void gather(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  const leati_view *const data = in[0].view;
+  const int64_t axis = node->axis < 0 ? node->axis + data->ndim : node->axis;
+  const int64_t size = data->shape[axis];
+  uint64_t inner = 1;
+  for (int32_t d = (int32_t)axis + 1; d < data->ndim; ++d) {
+    inner *= (uint64_t)data->shape[d];
+  }
+  for (uint64_t i = 0; i < out->count; ++i) {
+    const uint64_t outer = i / inner / in[1].view->count;
+    int64_t index = get(&in[1], i / inner % in[1].view->count);
+    index = index < 0 ? index + size : index;
+    /* What is out of range reads 0. */
+    const bool within = index >= 0 && index < size;
+    put(out->type, bytes, i, within ? get(&in[0], (outer * (uint64_t)size + (uint64_t)index) * inner + i % inner) : 0);
+  }
+}
+
+static void concat(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  const int64_t axis = node->axis < 0 ? node->axis + out->ndim : node->axis;
+  uint64_t row = 1, begin = 0; /* elements of the output from one step along the dimension before the axis */
+  for (int32_t d = (int32_t)axis; d < out->ndim; ++d) {
+    row *= (uint64_t)out->shape[d];
+  }
+  for (uint32_t k = 0; k < node->input_count; ++k) {
+    const uint64_t part =
+        out->shape[axis] == 0 ? 0 : row / (uint64_t)out->shape[axis] * (uint64_t)in[k].view->shape[axis];
+    for (uint64_t i = 0; i < in[k].view->count; ++i) {
+      put(out->type, bytes, i / part * row + begin + i % part, get(&in[k], i));
+    }
+    begin += part;
+  }
+}
+
+static void slice(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  const leati_view *const data = in[0].view;
+  const bool has_axes = node->input_count > 3 && in[3].view != NULL,
+             has_steps = node->input_count > 4 && in[4].view != NULL;
+  int64_t start[LEAT_MAX_RANK] = {0}, step[LEAT_MAX_RANK], position[LEAT_MAX_RANK] = {0};
+  for (int32_t d = 0; d < LEAT_MAX_RANK; ++d) {
+    step[d] = 1;
+  }
+  for (uint64_t k = 0; k < in[1].view->count; ++k) {
+    int64_t axis = has_axes ? get(&in[3], k) : (int64_t)k;
+    axis = axis < 0 ? axis + data->ndim : axis;
+    const int64_t size = data->shape[axis];
+    int64_t first = get(&in[1], k);
+    step[axis] = has_steps ? get(&in[4], k) : 1;
+    const int64_t last = step[axis] < 0 ? size - 1 : size;
+    first = first < 0 ? first + size : first;
+    start[axis] = first < 0 ? 0 : first > last ? last : first;
+  }
+  for (uint64_t i = 0; i < out->count; ++i) {
+    uint64_t index = 0;
+    for (int32_t d = 0; d < data->ndim; ++d) {
+      index = index * (uint64_t)data->shape[d] + (uint64_t)(start[d] + position[d] * step[d]);
+    }
+    put(out->type, bytes, i, get(&in[0], index));
+    advance(out, position);
+  }
+}
+
+static void range(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  (void)node;
+  const uint64_t start = (uint64_t)get(&in[0], 0), delta = (uint64_t)get(&in[2], 0);
+  for (uint64_t i = 0; i < out->count; ++i) {
+    put(out->type, bytes, i, (int64_t)(start + i * delta));
+  }
+}
+
+static void fill(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  (void)in;
+  for (uint64_t i = 0; i < out->count; ++i) {
+    put(out->type, bytes, i, node->fill);
+  }
+}
+
+static void product(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  (void)node;
+  int64_t x[2] = {1, 0};
+  for (uint64_t i = 0; i < in[0].view->count; ++i) {
+    x[1] = get(&in[0], i);
+    x[0] = do_mul(x);
+  }
+  put(out->type, bytes, 0, x[0]);
+}
+
+/* ---- The table -------------------------------------------------------------------------------------------------- */
+
+typedef struct sum {
+  const char *name;
+  uint32_t operands;                 /* of `each` */
+  int64_t (*each)(const int64_t *x); /* element by element; or */
+  void (*all)(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes);
+} sum;
+
+static const sum sums[] = {
+    {"Add", 2, do_add, NULL},           {"Sub", 2, do_sub, NULL},         {"Mul", 2, do_mul, NULL},
+    {"Div", 2, do_div, NULL},           {"Mod", 2, do_mod, NULL},         {"Neg", 1, do_neg, NULL},
+    {"Abs", 1, do_abs, NULL},           {"Min", 2, do_min, NULL},         {"Max", 2, do_max, NULL},
+    {"Equal", 2, do_equal, NULL},       {"Less", 2, do_less, NULL},       {"Greater", 2, do_greater, NULL},
+    {"Not", 1, do_not, NULL},           {"And", 2, do_and, NULL},         {"Or", 2, do_or, NULL},
+    {"Where", 3, do_where, NULL},       {"Cast", 1, do_take, NULL},       {"Expand", 1, do_take, NULL},
+    {"Identity", 1, NULL, NULL},        {"Reshape", 1, NULL, NULL},       {"Flatten", 1, NULL, NULL},
+    {"Squeeze", 1, NULL, NULL},         {"Unsqueeze", 1, NULL, NULL},     {"Gather", 2, NULL, gather},
+    {"Concat", 0, NULL, concat},        {"Slice", 3, NULL, slice},        {"Range", 3, NULL, range},
+    {"ConstantOfShape", 1, NULL, fill}, {"ReduceProd", 1, NULL, product},
+};
+
+static const sum *find(const leat_op *op) {
+  const leat_op_info *const info = &op->def->info;
+  for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); ++i) {
+    if (strcmp(sums[i].name, info->name) == 0 && info->domain[0] == '\0') {
+      return &sums[i];
+    }
+  }
+  return NULL;
+}
+
+static bool has_name(const leat_attribute *attribute, const char *name, uint32_t type) {
+  return attribute->type == type && strcmp(attribute->name, name) == 0;
+}
+
+void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const leat_graph_node *from) {
+  const sum *const it = find(node->op);
+  node->evaluates = it != NULL && node->output_count == 1;
+  /* Min and Max take any number of operands. */
+  if (node->evaluates && it->each != NULL && it->operands > 1) {
+    node->evaluates = it->operands == node->input_count;
+  }
+  for (uint32_t i = 0; i < from->attribute_count; ++i) {
+    const leat_attribute *const attribute = from->attributes[i];
+    leati_view view;
+    if (has_name(attribute, "axis", LEAT_ATTRIBUTE_INT)) {
+      node->axis = attribute->i;
+    } else if (has_name(attribute, "value", LEAT_ATTRIBUTE_TENSOR) &&
+               leati_view_import_host(attribute->tensor, "", &view, NULL) == LEAT_OK && view.count == 1 &&
+               (view.type & LEATI_EVALUATED_TYPES) != 0) {
+      node->fill = get(&(leati_elements){.view = &view, .bytes = view.data}, 0);
+    } else if (has_name(attribute, "fmod", LEAT_ATTRIBUTE_INT) ||
+               has_name(attribute, "noop_with_empty_axes", LEAT_ATTRIBUTE_INT)) {
+      node->evaluates = node->evaluates && attribute->i == 0;
+    }
+  }
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    const uint32_t v = node->inputs[i];
+    const bool known = v == LEAT_GRAPH_NO_VALUE || (graph->values[v].type & LEATI_EVALUATED_TYPES) != 0;
+    node->evaluates = node->evaluates && known;
+  }
+}
+
+int32_t leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes,
+                       leat_error *err) {
+  const sum *const it = find(node->op);
+  if (it->all == product && out->count != 1) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "%s: only the product of all elements is computed on the host, where shapes follow from it",
+                      it->name);
+  }
+  if (it->all != NULL) {
+    it->all(node, inputs, out, out_bytes);
+    return LEAT_OK;
+  }
+  if (it->each == NULL) {
+    memcpy(out_bytes, inputs[0].bytes, out->count * out->item_size);
+    return LEAT_OK;
+  }
+  int64_t position[LEAT_MAX_RANK] = {0}, operands[3] = {0};
+  for (uint64_t i = 0; i < out->count; ++i) {
+    for (uint32_t k = 0; k < it->operands; ++k) {
+      operands[k] = get(&inputs[k], element_at(inputs[k].view, out, position));
+    }
+    put(out->type, out_bytes, i, it->each(operands));
+    advance(out, position);
+  }
+  return LEAT_OK;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Shape arithmetic: nodes on small integers of which shapes follow are computed on the host, where shapes are needed.
+ * The results are those of the operators on the device.
+ */
+#ifndef LEAT_PLUGIN_GRAPH_EVALUATE_H_
+#define LEAT_PLUGIN_GRAPH_EVALUATE_H_
+
+#include "graph/graph.h"
+#include "memory/tensor.h"
+
+/** Types that such nodes work on. */
+#define LEATI_EVALUATED_TYPES (LEAT_TYPE_INT64 | LEAT_TYPE_INT32 | LEAT_TYPE_BOOL)
+
+/** Reads what evaluating a node takes of its attributes, and notes in leati_node::evaluates whether it can be, by them
+ * and the types of its inputs. */
+void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const leat_graph_node *from);
+
+/** The elements of a tensor on the host, compact. */
+typedef struct leati_elements {
+  const leati_view *view; /**< type and shape; NULL: an absent input */
+  const void *bytes;
+} leati_elements;
+
+/** Computes output 0, of the type and shape of `out`, from inputs that the operator has inferred it from.
+ * @errors NOT_SUPPORTED */
+int32_t leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes,
+                       leat_error *err);
+
+#endif /* LEAT_PLUGIN_GRAPH_EVALUATE_H_ */
