@@ -7,6 +7,7 @@
 #include "core/sync.h"
 #include "graph/description.h"
 #include "graph/evaluate.h"
+#include "graph/fold.h"
 #include "graph/graph_plan.h"
 #include "graph/inference.h"
 #include "ops/op_state.h"
@@ -200,15 +201,6 @@ static int32_t add_node(leat_graph *graph, uint32_t n, const leat_graph_node *fr
   return note_outputs(graph, node, inference, err);
 }
 
-/* Whether the shape of a value is known before any launch. */
-static bool is_known(const leati_value *value) {
-  bool known = value->ndim >= 0;
-  for (int32_t d = 0; known && d < value->ndim; ++d) {
-    known = value->shape[d] != -1;
-  }
-  return known;
-}
-
 /* Makes the operators, each with what is known of its inputs by then. */
 static int32_t add_nodes(leat_graph *graph, const leat_graph_node *nodes, leat_error *err) {
   leati_inference inference;
@@ -216,7 +208,7 @@ static int32_t add_nodes(leat_graph *graph, const leat_graph_node *nodes, leat_e
   for (uint32_t i = 0; status == LEAT_OK && i < graph->input_count; ++i) {
     const leati_value *const value = &graph->values[graph->inputs[i]];
     leati_known_value *const known = &inference.values[graph->inputs[i]];
-    known->known = is_known(value);
+    known->known = leati_value_is_known(value);
     if (known->known) {
       const DLTensor tensor = {
           .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
@@ -235,12 +227,10 @@ static int32_t add_nodes(leat_graph *graph, const leat_graph_node *nodes, leat_e
 
 /* ---- Constants -------------------------------------------------------------------------------------------------- */
 
-static uint64_t size_of(const leati_value *value) {
-  uint64_t size = leati_type_size(value->type);
-  for (int32_t d = 0; d < value->ndim; ++d) {
-    size *= (uint64_t)value->shape[d];
-  }
-  return size;
+/* A constant whose elements are to be brought to the device, or copied. */
+static bool is_new(const leati_value *value) {
+  return value->kind == LEATI_VALUE_CONSTANT && value->bytes != NULL && value->constant == NULL &&
+         leati_value_size(value) != 0;
 }
 
 /* Copies the elements of constants that decide, and brings those that nodes take on the device there. */
@@ -253,11 +243,11 @@ static int32_t keep_constants(leat_graph *graph, leat_error *err) {
   uint32_t count = 0;
   for (uint32_t v = 0; v < graph->value_count && status == LEAT_OK; ++v) {
     leati_value *const value = &graph->values[v];
-    const uint64_t size = value->kind == LEATI_VALUE_CONSTANT ? size_of(value) : 0;
-    if (size != 0 && value->on_device) {
+    const uint64_t size = leati_value_size(value);
+    if (is_new(value) && value->on_device) {
       requests[count++] = (leati_constant_request){.bytes = value->bytes, .size = size};
     }
-    if (size != 0 && value->decides) {
+    if (is_new(value) && value->decides && value->copy == NULL) {
       value->copy = leati_calloc(1, size);
       if (value->copy == NULL) {
         status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a constant of %llu bytes",
@@ -273,17 +263,31 @@ static int32_t keep_constants(leat_graph *graph, leat_error *err) {
   count = 0;
   for (uint32_t v = 0; v < graph->value_count && status == LEAT_OK; ++v) {
     leati_value *const value = &graph->values[v];
-    const uint64_t size = value->kind == LEATI_VALUE_CONSTANT ? size_of(value) : 0;
-    if (size != 0) {
-      value->bytes = value->copy;
+    if (!is_new(value)) {
+      continue;
     }
-    if (size != 0 && value->on_device) {
+    if (value->on_device) {
       value->constant = requests[count++].out;
-      graph->constant_bytes += size;
     }
+    if (!value->decides) {
+      leati_free(value->copy);
+      value->copy = NULL;
+    }
+    value->bytes = value->copy;
   }
   leati_free(requests);
   return status;
+}
+
+/* Keeps the constants of the description, and then those that are made of them. */
+static int32_t keep_and_fold(leat_graph *graph, leat_error *err) {
+  LEATI_TRY(keep_constants(graph, err));
+  LEATI_TRY(leati_graph_fold(graph, err));
+  LEATI_TRY(keep_constants(graph, err));
+  for (uint32_t v = 0; v < graph->value_count; ++v) {
+    graph->constant_bytes += graph->values[v].constant != NULL ? leati_value_size(&graph->values[v]) : 0;
+  }
+  return LEAT_OK;
 }
 
 /* ---- The graph --------------------------------------------------------------------------------------------------- */
@@ -294,7 +298,8 @@ static int32_t plan_ahead(leat_graph *graph, leat_error *err) {
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     const leati_value *const value = &graph->values[v];
     if ((value->kind == LEATI_VALUE_INPUT && value->decides) ||
-        (value->kind == LEATI_VALUE_INPUT && !is_known(value)) || (value->is_output && !is_known(value))) {
+        (value->kind == LEATI_VALUE_INPUT && !leati_value_is_known(value)) ||
+        (value->is_output && !leati_value_is_known(value))) {
       return LEAT_OK;
     }
   }
@@ -357,7 +362,7 @@ int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat
   }
   leati_free(nodes);
   if (status == LEAT_OK) {
-    status = keep_constants(graph, err);
+    status = keep_and_fold(graph, err);
   }
   if (status == LEAT_OK) {
     status = plan_ahead(graph, err);

@@ -10,6 +10,22 @@ int32_t leati_graph_check(const leat_graph *graph, leat_error *err) {
                           graph == NULL ? "NULL" : "the handle is destroyed or of another kind");
 }
 
+bool leati_value_is_known(const leati_value *value) {
+  bool known = value->ndim >= 0;
+  for (int32_t d = 0; known && d < value->ndim; ++d) {
+    known = value->shape[d] != -1;
+  }
+  return known;
+}
+
+uint64_t leati_value_size(const leati_value *value) {
+  uint64_t size = leati_type_size(value->type);
+  for (int32_t d = 0; d < value->ndim; ++d) {
+    size *= (uint64_t)value->shape[d];
+  }
+  return size;
+}
+
 int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const leat_error *found, leat_error *err) {
   const char *const name = graph->nodes[node].name;
   return leati_fail(err, found->code, "node %u%s%s%s: %s", node, name != NULL ? " '" : "", name != NULL ? name : "",

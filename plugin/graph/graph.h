@@ -36,7 +36,7 @@ typedef struct leati_value {
   bool on_device;               /**< a node takes it on the device */
   bool is_output;               /**< of the graph */
   const void *bytes;            /**< elements of a constant: the caller's while the graph is built, `copy` then */
-  void *copy;                   /**< of the elements of a constant that decides */
+  void *copy;                   /**< of the elements of a constant that decides, or NULL */
   leati_constant *constant;     /**< those on the device; NULL: no node takes them there */
 } leati_value;
 
@@ -45,6 +45,7 @@ typedef struct leati_node {
   char *name; /**< for messages; NULL: it has none */
   uint32_t input_count, output_count;
   const uint32_t *inputs, *outputs; /**< values */
+  bool folded;                      /**< what it gives is constant: it never runs again */
   bool evaluates;                   /**< it can be computed on the host (graph/evaluate.h), which takes */
   int64_t axis, fill;               /**< these attributes */
 } leati_node;
@@ -64,6 +65,10 @@ struct leat_graph {
 
 /** Fails unless `graph` is a live graph. */
 int32_t leati_graph_check(const leat_graph *graph, leat_error *err);
+
+/** Whether the shape of a value is known before any launch; and the bytes of its elements then. */
+bool leati_value_is_known(const leati_value *value);
+uint64_t leati_value_size(const leati_value *value);
 
 /** Fails with what `found` says, and the node that it is about. */
 int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const leat_error *found, leat_error *err);

@@ -119,7 +119,7 @@ static void find_needed(planning *p) {
     const leati_node *const node = &graph->nodes[n];
     for (uint32_t o = 0; o < node->output_count; ++o) {
       const uint32_t v = node->outputs[o];
-      p->live[n] = p->live[n] || (v != LEAT_GRAPH_NO_VALUE && p->needed[v] && !is_answered(p, v));
+      p->live[n] = p->live[n] || (!node->folded && v != LEAT_GRAPH_NO_VALUE && p->needed[v] && !is_answered(p, v));
     }
     for (uint32_t i = 0; i < node->input_count && p->live[n]; ++i) {
       if (node->inputs[i] != LEAT_GRAPH_NO_VALUE && !leati_op_is_host(node->op->def->info.host_inputs, i)) {

@@ -201,7 +201,7 @@ int32_t leati_inference_all(leati_inference *inference, leat_error *err) {
   leat_error found = {.struct_size = sizeof(found)};
   for (uint32_t n = 0; n < graph->node_count; ++n) {
     bool known;
-    if (leati_inference_node(inference, &graph->nodes[n], &known, &found) != LEAT_OK) {
+    if (!graph->nodes[n].folded && leati_inference_node(inference, &graph->nodes[n], &known, &found) != LEAT_OK) {
       return leati_graph_fail(graph, n, &found, err);
     }
   }

@@ -39,7 +39,7 @@ int32_t leati_inference_open_node(const leati_inference *inference, const leati_
                                   bool *out_known, leat_error *err);
 /** Infers what a node gives, and asks it for what it gives on the host. `*out_known` as above. */
 int32_t leati_inference_node(leati_inference *inference, const leati_node *node, bool *out_known, leat_error *err);
-/** Infers all nodes; the inputs are known.
+/** Infers all nodes of which enough is known: all, if the inputs are.
  * @errors a message names the node */
 int32_t leati_inference_all(leati_inference *inference, leat_error *err);
 

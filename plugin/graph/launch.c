@@ -207,9 +207,8 @@ static int32_t record_launch(leati_recorder *recorder, const void *what, leat_er
   return LEAT_OK;
 }
 
-/* Records a plan for tensors that it fits, and counts the launch. */
-static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_graph_plan *plan,
-                      const leati_view *views, leati_graph_counter *counter, leat_error *err) {
+int32_t leati_graph_record(const leat_graph *graph, leat_stream *stream, const leati_graph_plan *plan,
+                           const leati_view *views, leat_error *err) {
   const uint32_t tensors = graph->input_count + graph->output_count, count = plan->plan.binding_count;
   leati_binding inline_bindings[INLINE_BINDINGS], *bindings = inline_bindings;
   if (count > INLINE_BINDINGS) {
@@ -227,9 +226,6 @@ static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_
   }
   const launch it = {.graph = graph, .plan = plan, .views = views, .bindings = bindings};
   const int32_t status = leati_record(stream, record_launch, &it, err);
-  if (status == LEAT_OK) {
-    (void)atomic_fetch_add_explicit(&counter->launches, 1, memory_order_relaxed);
-  }
   if (bindings != inline_bindings) {
     leati_free(bindings);
   }
@@ -237,6 +233,14 @@ static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_
 }
 
 /* ---- Launching -------------------------------------------------------------------------------------------------- */
+
+/* Records a plan and counts the launch. */
+static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_graph_plan *plan,
+                      const leati_view *views, leati_graph_counter *counter, leat_error *err) {
+  LEATI_TRY(leati_graph_record(graph, stream, plan, views, err));
+  (void)atomic_fetch_add_explicit(&counter->launches, 1, memory_order_relaxed);
+  return LEAT_OK;
+}
 
 /* Records the plan that is kept for such tensors; `*out_found` is false if there is none. */
 static int32_t launch_kept(leati_kept_plans *plans, const leat_graph *graph, leat_stream *stream,

@@ -6,6 +6,7 @@
 #define LEAT_PLUGIN_GRAPH_LAUNCH_H_
 
 #include "graph/graph.h"
+#include "graph/graph_plan.h"
 
 /** leat_graph_api::infer, of a live graph with as many tensors as it has. */
 int32_t leati_graph_infer(const leat_graph *graph, const DLTensor *const *inputs, leat_shape *const *out,
@@ -13,5 +14,9 @@ int32_t leati_graph_infer(const leat_graph *graph, const DLTensor *const *inputs
 /** leat_graph_api::launch, likewise, in a live stream of its device. */
 int32_t leati_graph_launch(const leat_graph *graph, leat_stream *stream, const DLTensor *const *inputs,
                            const DLTensor *const *outputs, leat_error *err);
+
+/** Records a plan for tensors that it fits. */
+int32_t leati_graph_record(const leat_graph *graph, leat_stream *stream, const leati_graph_plan *plan,
+                           const leati_view *views, leat_error *err);
 
 #endif /* LEAT_PLUGIN_GRAPH_LAUNCH_H_ */

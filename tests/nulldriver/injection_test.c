@@ -193,7 +193,7 @@ static void *use_pool(void *status) {
   return NULL;
 }
 
-/* A graph with a constant and a temporary, from the host to the host, for more shapes than its plans are for. */
+/* A graph with a constant and a temporary, from the host to the host, for two shapes. */
 static void use_graph(leat_stream *stream) {
   static float in[COUNT], out[COUNT], weights[4] = {1, 2, 3, 4};
   static const int64_t open[] = {-1, 4}, list[] = {-1};
@@ -237,7 +237,7 @@ static void use_graph(leat_stream *stream) {
   if (!POOR(h.api->graph->build(h.device, &desc, &graph, NULL))) {
     return;
   }
-  for (int64_t rows = 1; rows <= 10; ++rows) {
+  for (int64_t rows = 1; rows <= 2; ++rows) {
     int64_t both[] = {rows, 4}, all[] = {4 * rows}, answer[1] = {0};
     DLTensor x = host_tensor(in, both), y = host_tensor(out, all);
     x.ndim = 2;

@@ -619,6 +619,48 @@ static void constants_are_shared_by_content(void **state) {
   close_place(&p);
 }
 
+/* What follows from constants alone is computed once, and the constants that it was made of go. */
+static void nodes_on_constants_run_once(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 2, square), w = add_constant(n, 2, square);
+  const uint32_t turned = NODE(n, "Transpose", 13, NODE(n, "Neg", 13, w));
+  add_output(n, NODE(n, "MatMul", 13, x, turned));
+  add_output(n, NODE(n, "Tanh", 13, turned));
+  static results direct, graphed;
+  run_nodes(&p, n, &direct);
+  const uint64_t before = stats_of(&p).live_block_count;
+  leat_graph *const graph = build(&p, n), *const again = build(&p, n);
+  const leat_graph_info info = info_of(&p, graph);
+  assert_int_equal(info.dispatch_count, 1);
+  assert_int_equal(info.copy_count, 1);
+  assert_int_equal(info.level_count, 1);
+  assert_int_equal(info.constant_bytes, 2 * 256);
+  if (computes()) {
+    assert_int_equal(stats_of(&p).live_block_count, before + 2);
+  }
+  for (uint32_t host = 0; host < 8; ++host) {
+    run_graph(&p, host % 2 == 0 ? graph : again, n, host, &graphed);
+    compare(n, &direct, &graphed);
+  }
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  assert_ok(p.f->api->graph->destroy(again, &err));
+  assert_int_equal(stats_of(&p).live_block_count, before);
+  free(n);
+  /* What would be much larger than its constants is made at each launch. */
+  network *const m = make_network();
+  const uint32_t row = add_constant(m, 1, flat), y = add_input(m, 1, flat);
+  static int64_t shape[] = {1024, 64};
+  const uint32_t sizes = add_list(m, 2, shape), first = NODE(m, "ReduceMax", 18, NODE(m, "Expand", 13, row, sizes));
+  add_output(m, NODE(m, "Add", 14, y, first));
+  leat_graph *const lean = build(&p, m);
+  assert_int_equal(info_of(&p, lean).constant_bytes, 256);
+  assert_true(info_of(&p, lean).dispatch_count >= 3);
+  assert_ok(p.f->api->graph->destroy(lean, &err));
+  free(m);
+  close_place(&p);
+}
+
 /* ---- Launches -----------------------------------------------------------------------------------------------------
  */
 
@@ -1369,6 +1411,7 @@ int main(void) {
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
       cmocka_unit_test(shapes_are_computed_on_the_host),
       cmocka_unit_test(elements_that_decide_nothing_are_not_remembered),
+      cmocka_unit_test(nodes_on_constants_run_once),
       cmocka_unit_test(lists_that_are_wrong_are_refused),
       cmocka_unit_test(values_that_are_wrong_are_refused),
       cmocka_unit_test(nodes_that_are_wrong_are_refused),
