@@ -1102,8 +1102,8 @@ static void shapes_are_computed_on_the_host(void **state) {
 static void elements_that_decide_nothing_are_not_remembered(void **state) {
   const place p = open_place(state);
   network *const n = make_network();
-  static const int64_t four[] = {4};
-  const uint32_t x = add_ints(n, 1, four, four);
+  static const int64_t four[] = {4}, zeros[4];
+  const uint32_t x = add_ints(n, 1, four, zeros);
   add_output(n, NODE(n, "Neg", 13, x));
   leat_graph *const graph = build(&p, n);
   for (int64_t i = 0; i < 4; ++i) {
