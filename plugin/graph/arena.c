@@ -7,6 +7,9 @@
 #include "core/status.h"
 #include "core/sync.h"
 
+/* Bytes of all parts together at most: no device has so many, and no sum of offsets wraps. */
+#define BYTES_MAX (UINT64_C(1) << 56)
+
 static uint64_t room_of(const leati_lifetime *lifetime) {
   return (lifetime->size + LEATI_ARENA_ALIGNMENT - 1) & ~(LEATI_ARENA_ALIGNMENT - 1);
 }
@@ -46,6 +49,13 @@ static void place(leati_lifetime **live, uint32_t *inout_count, leati_lifetime *
 int32_t leati_arena_place(leati_lifetime *lifetimes, uint32_t count, uint64_t *out_size, uint64_t *out_naive,
                           leat_error *err) {
   *out_size = *out_naive = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (lifetimes[i].size > BYTES_MAX || *out_naive > BYTES_MAX) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY,
+                        "what nodes leave to other nodes has more bytes than any device");
+    }
+    *out_naive += room_of(&lifetimes[i]);
+  }
   if (count == 0) {
     return LEAT_OK;
   }
@@ -63,7 +73,6 @@ int32_t leati_arena_place(leati_lifetime *lifetimes, uint32_t count, uint64_t *o
     place(live, &live_count, sorted[i]);
     const uint64_t end = sorted[i]->offset + room_of(sorted[i]);
     *out_size = end > *out_size ? end : *out_size;
-    *out_naive += room_of(sorted[i]);
   }
   leati_free(sorted);
   return LEAT_OK;

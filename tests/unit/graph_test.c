@@ -543,6 +543,19 @@ static void parts_of_the_arena_do_not_meet(void **state) {
   }
 }
 
+/* Sizes whose sum would wrap leave no arena that is too small. */
+static void an_arena_beyond_any_device_is_refused(void **state) {
+  (void)state;
+  leati_lifetime lives[64];
+  uint64_t size, naive;
+  for (int i = 0; i < 64; ++i) {
+    lives[i] = (leati_lifetime){.size = UINT64_C(1) << 58, .last = 1};
+  }
+  assert_int_equal(leati_arena_place(lives, 64, &size, &naive, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  lives[0].size = UINT64_MAX - 100;
+  assert_int_equal(leati_arena_place(lives, 2, &size, &naive, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+}
+
 /* Steps lie in the order of levels, and a recorder puts a barrier before a step that conflicts with one since the last
  * barrier: that makes a barrier between two levels, and no other. */
 static void check_levels(const leati_graph_plan *plan) {
@@ -936,6 +949,21 @@ static void constants_of_one_hash_are_told_apart(void **state) {
   assert_ok(p.f->api->graph->destroy(third, &err));
   free(n);
   close_place(&p);
+}
+
+/* What is left when the device is closed goes with it. */
+static void graphs_that_are_left_go_with_the_device(void **state) {
+  const place p = open_place(state);
+  network *const n = make_random(21, true), *const m = make_rows();
+  static results found;
+  leat_graph *const graph = build(&p, n);
+  run_graph(&p, graph, n, 0, &found);
+  (void)build(&p, m);
+  run_graph(&p, build(&p, m), m, 0, &found);
+  close_place(&p);
+  reopen(p.f, "LEAT_LANES", NULL);
+  free(n);
+  free(m);
 }
 
 /* ---- Shape arithmetic ---------------------------------------------------------------------------------------------
@@ -1412,6 +1440,8 @@ int main(void) {
       cmocka_unit_test(shapes_are_computed_on_the_host),
       cmocka_unit_test(elements_that_decide_nothing_are_not_remembered),
       cmocka_unit_test(nodes_on_constants_run_once),
+      cmocka_unit_test(an_arena_beyond_any_device_is_refused),
+      cmocka_unit_test(graphs_that_are_left_go_with_the_device),
       cmocka_unit_test(lists_that_are_wrong_are_refused),
       cmocka_unit_test(values_that_are_wrong_are_refused),
       cmocka_unit_test(nodes_that_are_wrong_are_refused),
