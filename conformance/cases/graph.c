@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cases/graph_net.h"
+#include "cases/limit.h"
 #include "cases/network.h"
 #include "cases/sources.h"
 
@@ -1091,6 +1092,62 @@ static void sticky(leat_case_context *ctx, const void *data) {
   g_free(m);
 }
 
+/* A launch that finds no memory for what its nodes leave to each other leaves nothing behind, and succeeds once there
+ * is some. A backend that needs none, or has kept some, may succeed at once. */
+static void out_of_memory(leat_case_context *ctx, const void *data) {
+  enum { SIZE = 4 << 20, FILLER = 1 << 20, MOST = 256 };
+  leat_device *device;
+  uint64_t fillers[MOST];
+  uint32_t count = 0;
+  (void)data;
+  leati_graph_require(ctx);
+  leati_limit_memory(ctx, UINT64_C(192) << 20, leati_limit_none(ctx, 0, 0));
+  device = leati_fixture_device(ctx);
+  leati_net *few = leati_net_new(ctx, LEATI_NET_DEEP, true);
+  require_rows(few);
+  const leati_net net = leati_net_of_rows(few, SIZE / (int64_t)(few->size / (uint64_t)few->form.dims[0]));
+  leat_graph *graph = leati_graph_new(ctx, net.model);
+  leat_stream *stream = leati_stream_new(ctx);
+  uint8_t *expected = leati_net_expected(&net, ctx->seed);
+  uint8_t *untouched = g_malloc(net.size);
+  uint8_t *got = g_malloc0(net.size);
+  uint64_t block = leati_alloc(ctx, 3 * net.size, stream);
+  leat_case_tensor inputs[2];
+  leat_case_tensor output;
+  const leat_case_tensor *outputs[1] = {&output};
+  leati_pattern(untouched, net.size, 5);
+  for (uint32_t i = 0; i < 2; ++i) {
+    uint8_t *bytes = leati_net_input(&net, i, ctx->seed);
+    leati_net_device(&net, &inputs[i], block + i * net.size);
+    leati_upload(ctx, stream, block + i * net.size, bytes, net.size);
+    g_free(bytes);
+  }
+  leati_net_device(&net, &output, block + 2 * net.size);
+  leati_upload(ctx, stream, block + 2 * net.size, untouched, net.size);
+  leati_synchronize(ctx, stream);
+  while (count < MOST && ctx->memory->alloc(device, FILLER, NULL, &fillers[count], NULL) == LEAT_OK)
+    ++count;
+  LEAT_CHECK_MESSAGE(ctx, count < MOST, "%u blocks of 1 MiB could be had below a limit of 192 MiB", count);
+  const int32_t status = leati_net_launch(&net, graph, stream, inputs, outputs, LEAT_ERR);
+  LEAT_CHECK_EITHER(ctx, LEAT_OK, LEAT_ERROR_OUT_OF_MEMORY, status);
+  while (count > 0)
+    leati_free(ctx, fillers[--count]);
+  leati_download(ctx, stream, block + 2 * net.size, got, net.size);
+  leati_synchronize(ctx, stream);
+  LEAT_CHECK_BYTES(ctx, status == LEAT_OK ? expected : untouched, got, net.size);
+  LEAT_CHECK_OK(ctx, leati_net_launch(&net, graph, stream, inputs, outputs, LEAT_ERR));
+  leati_download(ctx, stream, block + 2 * net.size, got, net.size);
+  leati_synchronize(ctx, stream);
+  LEAT_CHECK_BYTES(ctx, expected, got, net.size);
+  leati_free(ctx, block);
+  leati_stream_destroy(ctx, stream);
+  leati_graph_destroy(ctx, graph);
+  g_free(got);
+  g_free(untouched);
+  g_free(expected);
+  leati_net_free(few);
+}
+
 /* ---- What is told ---- */
 
 static void info_plausible(leat_case_context *ctx, const void *data) {
@@ -1290,6 +1347,10 @@ static const leat_case cases[] = {
      .summary = "A stream that a launch has failed refuses launches until it is cleared; others take them.",
      .flags = LEAT_CASE_ALONE,
      .run = sticky},
+    {.name = "graph.error.out_of_memory_leaves_no_trace",
+     .summary = "A launch for which memory is short changes nothing, and succeeds once there is some.",
+     .flags = LEAT_CASE_ALONE,
+     .run = out_of_memory},
     {.name = "graph.info.figures_are_plausible",
      .summary = "The figures of a graph agree with its description, its launches and each other.",
      .run = info_plausible},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cases/limit.h"
 #include "cases/sources.h"
 #include "fixture.h"
 
@@ -424,49 +425,6 @@ static void trim_in_flight(leat_case_context *ctx, const void *data) {
 
 /* ---- The limit ---- */
 
-static void set_limit_ratio(leat_case_context *ctx, double ratio) {
-  char text[32];
-  int32_t status;
-  (void)snprintf(text, sizeof text, "%.9f", ratio);
-  /* Devices have been counted; settings are taken until the next time. */
-  LEAT_CHECK_OK(ctx, ctx->api->shutdown(LEAT_ERR));
-  status = ctx->api->configure("LEAT_HIGH_WATERMARK_RATIO", text, LEAT_ERR);
-  if (status == LEAT_ERROR_NOT_SUPPORTED)
-    leati_case_skip(ctx, "there is no setting LEAT_HIGH_WATERMARK_RATIO");
-  LEAT_CHECK_OK(ctx, status);
-}
-
-/* The figures of a device at its highest limit, while so many blocks of a size are held. Call before the device is
- * opened. */
-static leat_memory_stats unlimited_stats(leat_case_context *ctx, uint32_t count, uint64_t size) {
-  leat_memory_stats stats = {.struct_size = sizeof stats};
-  leat_device *device = NULL;
-  uint64_t *blocks = g_new0(uint64_t, count);
-  set_limit_ratio(ctx, 1.0);
-  LEAT_CHECK_OK(ctx, ctx->device->open(ctx->device_index, &device, LEAT_ERR));
-  for (uint32_t i = 0; i < count; ++i)
-    LEAT_CHECK_OK(ctx, ctx->memory->alloc(device, size, NULL, &blocks[i], LEAT_ERR));
-  LEAT_CHECK_OK(ctx, ctx->memory->stats(device, &stats, LEAT_ERR));
-  for (uint32_t i = 0; i < count; ++i)
-    LEAT_CHECK_OK(ctx, ctx->memory->free(device, blocks[i], LEAT_ERR));
-  g_free(blocks);
-  LEAT_CHECK_OK(ctx, ctx->device->close(device, LEAT_ERR));
-  LEAT_CHECK(ctx, stats.limit_bytes > 0);
-  return stats;
-}
-
-/* Lowers the limit to so many bytes, so that running out of memory does not take the machine's. `unlimited`: from
- * unlimited_stats(). */
-static void limit_memory(leat_case_context *ctx, uint64_t bytes, leat_memory_stats unlimited) {
-  double ratio = (double)bytes / (double)unlimited.limit_bytes;
-  set_limit_ratio(ctx, MIN(ratio, 1.0));
-  /* What the driver offers may have changed a little meanwhile. */
-  bytes += bytes / 10;
-  LEAT_CHECK_MESSAGE(ctx, stats_of(ctx).limit_bytes <= bytes,
-                     "the limit is %" G_GUINT64_FORMAT " with a ratio of %.9f, which is at most %" G_GUINT64_FORMAT,
-                     stats_of(ctx).limit_bytes, ratio, bytes);
-}
-
 static void check_limit(leat_case_context *ctx) {
   leat_memory_stats stats = stats_of(ctx);
   LEAT_CHECK_MESSAGE(ctx, stats.reserved_bytes <= stats.limit_bytes,
@@ -484,7 +442,7 @@ static void limit_recovers(leat_case_context *ctx, const void *data) {
   uint8_t out[SEEN];
   uint32_t count = 0;
   (void)data;
-  limit_memory(ctx, UINT64_C(256) << 20, unlimited_stats(ctx, 0, 0));
+  leati_limit_memory(ctx, UINT64_C(256) << 20, leati_limit_none(ctx, 0, 0));
   device = leati_fixture_device(ctx);
   stream = leati_stream_new(ctx);
   for (int round = 0; round < 3; ++round) {
@@ -536,8 +494,8 @@ static void limit_reclaims(leat_case_context *ctx, const void *data) {
   gboolean cached = FALSE;
   (void)data;
   /* The blocks of the largest size fit, with a third more for what else the backend keeps. */
-  unlimited = unlimited_stats(ctx, BLOCKS, LARGEST);
-  limit_memory(ctx, unlimited.reserved_bytes + unlimited.reserved_bytes / 3, unlimited);
+  unlimited = leati_limit_none(ctx, BLOCKS, LARGEST);
+  leati_limit_memory(ctx, unlimited.reserved_bytes + unlimited.reserved_bytes / 3, unlimited);
   stream = leati_stream_new(ctx);
   begin = stats_of(ctx).reclaim_count;
   /* Each size leaves its blocks behind in the cache. Where a block takes about what was asked for, all of them together
@@ -622,7 +580,7 @@ static void limit_threads_work(leat_case_context *ctx, uint32_t index, void *dat
 static void limit_threads(leat_case_context *ctx, const void *data) {
   limit_outcome got = {0};
   (void)data;
-  limit_memory(ctx, UINT64_C(48) << 20, unlimited_stats(ctx, 0, 0));
+  leati_limit_memory(ctx, UINT64_C(48) << 20, leati_limit_none(ctx, 0, 0));
   leati_threads_run(ctx, 8, limit_threads_work, &got);
   LEAT_CHECK_MESSAGE(ctx, got.blocks > 0, "of 320 allocations none succeeded");
   LEAT_CHECK_MESSAGE(ctx, got.refusals > 0, "of 320 allocations, held up to several times the limit, none was refused");

@@ -1169,6 +1169,21 @@ static void graph_forked_child_may_ask(void) {
   graph_api.info = info_in_any_process;
 }
 
+/* A launch that memory is short for has put a part of itself into the stream. */
+static int32_t launch_halves(const leat_graph *graph, leat_stream *stream, uint32_t input_count,
+                             const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
+                             leat_error *err) {
+  int32_t status = base_graph->launch(graph, stream, input_count, inputs, output_count, outputs, err);
+  if (status == LEAT_ERROR_OUT_OF_MEMORY)
+    base->memory->copy(stream, inputs[0], outputs[0], NULL);
+  return status;
+}
+
+static void graph_shortage_leaves_commands(void) {
+  graph_plain();
+  graph_api.launch = launch_halves;
+}
+
 /* A stream that failed is put right by the next launch. */
 static int32_t launch_cleared(const leat_graph *graph, leat_stream *stream, uint32_t input_count,
                               const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
@@ -1279,6 +1294,7 @@ static const struct {
                {"graph_fusions_overrun", graph_fusions_overrun},
                {"graph_error_swallowed", graph_error_swallowed},
                {"graph_forked_child_may_ask", graph_forked_child_may_ask},
+               {"graph_shortage_leaves_commands", graph_shortage_leaves_commands},
                {"graph_clears_errors", graph_clears_errors}};
 
 /* Ends the process if the mutant cannot be made: a wrong set-up must not look like a mutant that was caught. */
