@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "callee.h"
+
+#include <stdlib.h>
+
+#include "arena.h"
+#include "element.h"
+#include "gate.h"
+#include "place.h"
+
+/* Inputs, and outputs, up to which a call takes its tensors from the stack. Nodes with more (a wide Concat) pay for an
+ * allocation per call. */
+#define STACK_TENSORS 16u
+
+/* Room for one call's tensors. */
+typedef struct call {
+  DLTensor *inputs;
+  DLTensor *outputs;
+  const DLTensor **input_views;
+  const DLTensor **output_views;
+  leat_shape *shapes; /* of outputs, where they must be inferred */
+  leat_shape **wanted_shapes;
+} call;
+
+static bool bit(uint64_t bits, uint32_t index) {
+  return index < 64 && (bits >> index & 1) != 0;
+}
+
+/* Fills in a view of one of ONNX Runtime's tensors. `dims` must outlive the view. */
+static OrtStatus *input_view(const leati_callee *self, OrtKernelContext *context, uint32_t index, call *here) {
+  const OrtApi *ort = self->runtime->ort;
+  const OrtValue *value = NULL;
+  OrtStatus *status = ort->KernelContext_GetInput(context, index, &value);
+  if (status || !value) {
+    here->input_views[index] = NULL;
+    return status;
+  }
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  const int64_t *dims = NULL;
+  size_t rank = 0;
+  const void *data = NULL;
+  status = ort->GetTensorElementTypeAndShapeDataReference(value, &element, &dims, &rank);
+  if (!status) {
+    status = ort->GetTensorData(value, &data);
+  }
+  if (status) {
+    return status;
+  }
+  DLTensor *view = &here->inputs[index];
+  *view = (DLTensor){
+      /* DLPack has no word for constant; the backend only reads inputs and their shapes. */
+      .data = (void *)(uintptr_t)data,
+      .device = bit(self->host_inputs, index) ? (DLDevice){kDLCPU, 0}
+                                              : (DLDevice){kDLVulkan, (int32_t)self->device->info.index},
+      .ndim = (int32_t)rank,
+      .shape = (int64_t *)(uintptr_t)dims,
+  };
+  if (!leati_element_dtype(element, &view->dtype)) {
+    return leati_status(self->runtime, ORT_NOT_IMPLEMENTED, "input %u has elements that Leat does not know", index);
+  }
+  here->input_views[index] = view;
+  return NULL;
+}
+
+static bool is_empty(const leat_shape *shape) {
+  for (int32_t i = 0; i < shape->ndim; i++) {
+    if (shape->dims[i] == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Has ONNX Runtime allocate an output of a shape, which must outlive the view. */
+static OrtStatus *output_view(const leati_callee *self, OrtKernelContext *context, uint32_t index,
+                              const leat_shape *shape, call *here) {
+  const OrtApi *ort = self->runtime->ort;
+  here->output_views[index] = NULL;
+  if (!self->wanted[index]) {
+    return NULL;
+  }
+  OrtValue *value = NULL;
+  void *data = NULL;
+  OrtStatus *status = ort->KernelContext_GetOutput(context, index, shape->dims, (size_t)shape->ndim, &value);
+  if (!status && value) {
+    status = ort->GetTensorMutableData(value, &data);
+  }
+  if (status || !value) {
+    return status;
+  }
+  if (!data && !is_empty(shape)) {
+    return leati_status(self->runtime, ORT_FAIL, "output %u could not be allocated", index);
+  }
+  DLTensor *view = &here->outputs[index];
+  *view = (DLTensor){
+      .data = data,
+      .device = bit(self->host_outputs, index) ? (DLDevice){kDLCPU, 0}
+                                               : (DLDevice){kDLVulkan, (int32_t)self->device->info.index},
+      .ndim = shape->ndim,
+      .dtype = shape->dtype,
+      .shape = (int64_t *)(uintptr_t)shape->dims,
+  };
+  here->output_views[index] = view;
+  return NULL;
+}
+
+/* Has the backend infer the shapes of the outputs, for inputs that no case is kept for. */
+static OrtStatus *infer(leati_callee *self, call *here) {
+  for (uint32_t i = 0; i < self->output_count; i++) {
+    here->shapes[i] = (leat_shape){.struct_size = sizeof(leat_shape)};
+    here->wanted_shapes[i] = self->wanted[i] ? &here->shapes[i] : NULL;
+  }
+  const leat_backend_api *leat = self->runtime->leat;
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = self->op ? leat->op->infer(self->op, self->input_count, here->input_views, self->output_count,
+                                            here->wanted_shapes, &error)
+                          : leat->graph->infer(self->graph, self->input_count, here->input_views, self->output_count,
+                                               here->wanted_shapes, &error);
+  if (code == LEAT_OK) {
+    leati_shape_cache_keep(&self->shapes, self->input_count, here->input_views, self->output_count, here->shapes);
+  }
+  return leati_status_from(self->runtime, code, &error, "shapes");
+}
+
+static OrtStatus *compute_on(leati_callee *self, OrtKernelContext *context, leat_stream *stream, call *here) {
+  for (uint32_t i = 0; i < self->input_count; i++) {
+    OrtStatus *status = input_view(self, context, i, here);
+    if (status) {
+      return status;
+    }
+  }
+  const leat_shape *shapes = leati_shape_cache_find(&self->shapes, self->input_count, here->input_views);
+  if (!shapes) {
+    OrtStatus *status = infer(self, here);
+    if (status) {
+      return status;
+    }
+    shapes = here->shapes;
+  }
+  for (uint32_t i = 0; i < self->output_count; i++) {
+    OrtStatus *status = output_view(self, context, i, &shapes[i], here);
+    if (status) {
+      return status;
+    }
+  }
+  const leat_backend_api *leat = self->runtime->leat;
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = self->op ? leat->op->invoke(self->op, stream, self->input_count, here->input_views, self->output_count,
+                                             here->output_views, &error)
+                          : leat->graph->launch(self->graph, stream, self->input_count, here->input_views,
+                                                self->output_count, here->output_views, &error);
+  return code == LEAT_OK ? NULL : leati_status_from(self->runtime, code, &error, "running");
+}
+
+static OrtStatus *compute(leati_callee *self, OrtKernelContext *context, leat_stream *stream) {
+  if (self->input_count <= STACK_TENSORS && self->output_count <= STACK_TENSORS) {
+    /* Left as they are: what is used is written first. */
+    DLTensor inputs[STACK_TENSORS];
+    DLTensor outputs[STACK_TENSORS];
+    const DLTensor *input_views[STACK_TENSORS];
+    const DLTensor *output_views[STACK_TENSORS];
+    leat_shape shapes[STACK_TENSORS];
+    leat_shape *wanted_shapes[STACK_TENSORS];
+    return compute_on(self, context, stream,
+                      &(call){inputs, outputs, input_views, output_views, shapes, wanted_shapes});
+  }
+  leati_arena arena = {0};
+  call here = {
+      .inputs = leati_arena_alloc(&arena, self->input_count, sizeof(*here.inputs)),
+      .outputs = leati_arena_alloc(&arena, self->output_count, sizeof(*here.outputs)),
+      .input_views = leati_arena_alloc(&arena, self->input_count, sizeof(*here.input_views)),
+      .output_views = leati_arena_alloc(&arena, self->output_count, sizeof(*here.output_views)),
+      .shapes = leati_arena_alloc(&arena, self->output_count, sizeof(*here.shapes)),
+      .wanted_shapes = leati_arena_alloc(&arena, self->output_count, sizeof(*here.wanted_shapes)),
+  };
+  OrtStatus *status =
+      here.inputs && here.outputs && here.input_views && here.output_views && here.shapes && here.wanted_shapes
+          ? compute_on(self, context, stream, &here)
+          : leati_status(self->runtime, ORT_FAIL, "out of memory for its arguments");
+  leati_arena_clear(&arena);
+  return status;
+}
+
+OrtStatus *leati_callee_compute(leati_callee *callee, OrtKernelContext *context) {
+  OrtStatus *status = leati_gate_enter_or_fail(callee->runtime, callee->label);
+  if (status) {
+    return status;
+  }
+  leati_place where = {0};
+  status = leati_place_find(callee->device, context, &where);
+  if (!status) {
+    status = compute(callee, context, where.handle);
+  }
+  status = leati_place_leave(callee->device, &where, callee->label, status);
+  leati_gate_leave();
+  return status;
+}
+
+void leati_callee_clear(leati_callee *callee) {
+  const leat_backend_api *leat = callee->runtime->leat;
+  if (callee->op) {
+    leat->op->destroy(callee->op, NULL);
+  }
+  if (callee->graph) {
+    leat->graph->destroy(callee->graph, NULL);
+  }
+  leati_shape_cache_clear(&callee->shapes);
+  free(callee->wanted);
+  free(callee->label);
+}

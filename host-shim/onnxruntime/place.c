@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "place.h"
+
+#include "memory.h"
+#include "run.h"
+
+OrtStatus *leati_place_find(leati_device *device, OrtKernelContext *context, leati_place *out) {
+  const leati_runtime *runtime = device->runtime;
+  void *handle = NULL;
+  OrtStatus *status = runtime->ort->KernelContext_GetGPUComputeStream(context, &handle);
+  *out = (leati_place){.handle = handle};
+  if (status || handle) {
+    if (handle) {
+      (void)leati_run_note(handle, false);
+    }
+    return status;
+  }
+  leat_error error = {.struct_size = sizeof(error)};
+  status = leati_status_from(runtime, leati_device_borrow_stream(device, &out->handle, &error), &error,
+                             "a stream to run on");
+  out->borrowed = !status;
+  return status;
+}
+
+OrtStatus *leati_place_leave(leati_device *device, const leati_place *where, const char *label, OrtStatus *status) {
+  if (!status && !where->borrowed) {
+    return NULL;
+  }
+  const leati_runtime *runtime = device->runtime;
+  const leat_stream_api *api = runtime->leat->stream;
+  if (where->handle) {
+    leat_error error = {.struct_size = sizeof(error)};
+    int32_t code = api->synchronize(where->handle, &error);
+    if (code != LEAT_OK) {
+      api->clear_error(where->handle, NULL);
+      if (!status) {
+        status = leati_status_from(runtime, code, &error, "its work failed");
+      }
+    }
+  }
+  if (where->borrowed) {
+    leati_device_return_stream(device, where->handle);
+  }
+  /* ONNX Runtime goes on after an allocation that failed, and meets NULL only later; this says why. */
+  const char *reason = status ? leati_memory_take_failure() : NULL;
+  status = reason ? leati_status_prefix(runtime, status, "device memory is exhausted (%s)", reason) : status;
+  return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": %s", label);
+}
