@@ -121,46 +121,34 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
   return status;
 }
 
-static OrtStatus *claim(const asking *self, const leati_chain_node *nodes, size_t count) {
+static OrtStatus *claim(const asking *self, const leati_node_list *list) {
   OrtStatus *status = NULL;
   size_t claimed = 0;
   size_t chained = 0;
-  for (size_t i = 0; i < count && !status; i++) {
-    if (nodes[i].info && !nodes[i].on_host) {
-      status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, nodes[i].node);
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->nodes[i].info && !list->nodes[i].on_host) {
+      status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, list->nodes[i].node);
       claimed++;
     }
-    chained += nodes[i].on_host;
+    chained += list->nodes[i].on_host;
   }
-  if (!status && count != 0) {
+  if (!status && list->count != 0) {
     leati_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
               LEATI_PROVIDER_NAME ": %zu of %zu nodes run on Leat, %zu of shape arithmetic stay on the host", claimed,
-              count, chained);
+              list->count, chained);
   }
   return status;
 }
 
-static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_arena *arena, bool whole) {
-  const OrtApi *ort = self->runtime->ort;
-  size_t count = 0;
-  OrtStatus *status = ort->Graph_GetNumNodes(graph, &count);
-  if (status || count == 0) {
-    return status;
-  }
-  const OrtNode **handles = leati_arena_alloc(arena, count, sizeof(*handles));
-  leati_chain_node *nodes = leati_arena_alloc(arena, count, sizeof(*nodes));
-  if (!handles || !nodes) {
-    return leati_status(self->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory while choosing nodes");
-  }
-  status = ort->Graph_GetNodes(graph, handles, count);
-  for (size_t i = 0; i < count && !status; i++) {
-    nodes[i].node = handles[i];
-    status = ask_node(self, handles[i], &nodes[i].info);
+static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_list *list, bool whole) {
+  OrtStatus *status = leati_node_list_read(list, self->runtime, graph);
+  for (size_t i = 0; i < list->count && !status; i++) {
+    status = ask_node(self, list->nodes[i].node, &list->nodes[i].info);
   }
   if (!status && !whole) {
-    status = leati_chain_find(self->runtime, nodes, count);
+    status = leati_chain_find(list);
   }
-  return status ? status : claim(self, nodes, count);
+  return status ? status : claim(self, list);
 }
 
 OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
@@ -184,8 +172,8 @@ OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry,
   if (code != LEAT_OK) {
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": opening %s", device->info.name);
   }
-  leati_arena arena = {0};
-  status = ask_all(&self, graph, &arena, whole);
-  leati_arena_clear(&arena);
+  leati_node_list list = {0};
+  status = ask_all(&self, graph, &list, whole);
+  leati_node_list_clear(&list);
   return status;
 }

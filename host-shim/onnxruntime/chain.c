@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "arena.h"
-
 /* Elements up to which a constant, or an output of known shape, counts as small. A shape has 8 at most, and tables that
  * shapes are looked up in a few hundred. */
 #define SMALL_ELEMENTS 512
@@ -97,27 +95,13 @@ typedef struct vertex {
 
 typedef struct graph {
   const leati_runtime *runtime;
-  leati_chain_node *nodes;
-  vertex *vertices;
-  size_t count;
-  int64_t *index_of; /* by node id */
-  size_t id_count;
+  const leati_node_list *list;
+  vertex *vertices; /* one for each node of the list */
   leati_arena arena;
 } graph;
 
-static OrtStatus *no_memory(const leati_runtime *runtime) {
-  return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory while choosing nodes");
-}
-
 /* ---- Reading the graph --------------------------------------------------------------------------------------------
  */
-
-static OrtStatus *index_of(const graph *self, const OrtNode *node, int64_t *out) {
-  size_t id = 0;
-  OrtStatus *status = self->runtime->ort->Node_GetId(node, &id);
-  *out = !status && id < self->id_count ? self->index_of[id] : -1;
-  return status;
-}
 
 /* Element types in which every operator of the table exists on the host. */
 static bool is_plain(ONNXTensorElementDataType type) {
@@ -177,7 +161,7 @@ static OrtStatus *read_origin(graph *self, const OrtValueInfo *value, origin *ou
     status = ort->ValueInfo_GetValueProducer(value, &producer, &out->output);
   }
   if (!status && producer) {
-    status = index_of(self, producer, &out->producer);
+    status = leati_node_list_find(self->list, producer, &out->producer);
   }
   return status;
 }
@@ -202,18 +186,18 @@ static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *ou
   int64_t *inputs = leati_arena_alloc(&self->arena, out->use_count, sizeof(*inputs));
   out->uses = leati_arena_alloc(&self->arena, out->use_count, sizeof(*out->uses));
   if (!consumers || !inputs || !out->uses) {
-    return no_memory(self->runtime);
+    return leati_node_list_no_memory(self->runtime);
   }
   status = ort->ValueInfo_GetValueConsumers(value, consumers, inputs, out->use_count);
   for (size_t i = 0; i < out->use_count && !status; i++) {
     out->uses[i].input = inputs[i];
-    status = index_of(self, consumers[i], &out->uses[i].consumer);
+    status = leati_node_list_find(self->list, consumers[i], &out->uses[i].consumer);
   }
   return status;
 }
 
 /* Looks the operator up in the table, for nodes that could run on the device. */
-static OrtStatus *read_operator(const graph *self, const leati_chain_node *node, vertex *out) {
+static OrtStatus *read_operator(const graph *self, const leati_listed_node *node, vertex *out) {
   const char *domain = NULL;
   const char *name = NULL;
   OrtStatus *status = self->runtime->ort->Node_GetDomain(node->node, &domain);
@@ -233,7 +217,7 @@ static OrtStatus *read_operator(const graph *self, const leati_chain_node *node,
   return NULL;
 }
 
-static OrtStatus *read_vertex(graph *self, const leati_chain_node *node, vertex *out) {
+static OrtStatus *read_vertex(graph *self, const leati_listed_node *node, vertex *out) {
   const OrtApi *ort = self->runtime->ort;
   OrtStatus *status = read_operator(self, node, out);
   if (!status) {
@@ -250,7 +234,7 @@ static OrtStatus *read_vertex(graph *self, const leati_chain_node *node, vertex 
   const OrtValueInfo **inputs = leati_arena_alloc(&self->arena, out->origin_count, sizeof(*inputs));
   const OrtValueInfo **outputs = leati_arena_alloc(&self->arena, out->result_count, sizeof(*outputs));
   if (!out->origins || !out->results || !inputs || !outputs) {
-    return no_memory(self->runtime);
+    return leati_node_list_no_memory(self->runtime);
   }
   status = out->origin_count ? ort->Node_GetInputs(node->node, inputs, out->origin_count) : NULL;
   for (size_t i = 0; i < out->origin_count && !status; i++) {
@@ -266,31 +250,10 @@ static OrtStatus *read_vertex(graph *self, const leati_chain_node *node, vertex 
 }
 
 static OrtStatus *read_graph(graph *self) {
-  const OrtApi *ort = self->runtime->ort;
-  OrtStatus *status = NULL;
-  for (size_t i = 0; i < self->count && !status; i++) {
-    size_t id = 0;
-    status = ort->Node_GetId(self->nodes[i].node, &id);
-    self->id_count = !status && id >= self->id_count ? id + 1 : self->id_count;
-  }
-  if (status) {
-    return status;
-  }
-  self->index_of = leati_arena_alloc(&self->arena, self->id_count, sizeof(*self->index_of));
-  self->vertices = leati_arena_alloc(&self->arena, self->count, sizeof(*self->vertices));
-  if (!self->index_of || !self->vertices) {
-    return no_memory(self->runtime);
-  }
-  memset(self->index_of, 0xff, self->id_count * sizeof(*self->index_of));
-  for (size_t i = 0; i < self->count && !status; i++) {
-    size_t id = 0;
-    status = ort->Node_GetId(self->nodes[i].node, &id);
-    if (!status) {
-      self->index_of[id] = (int64_t)i;
-    }
-  }
-  for (size_t i = 0; i < self->count && !status; i++) {
-    status = read_vertex(self, &self->nodes[i], &self->vertices[i]);
+  self->vertices = leati_arena_alloc(&self->arena, self->list->count, sizeof(*self->vertices));
+  OrtStatus *status = self->vertices ? NULL : leati_node_list_no_memory(self->runtime);
+  for (size_t i = 0; i < self->list->count && !status; i++) {
+    status = read_vertex(self, &self->list->nodes[i], &self->vertices[i]);
   }
   return status;
 }
@@ -303,7 +266,7 @@ static bool used_on_host(const graph *self, const use *where) {
   if (where->consumer < 0) {
     return false;
   }
-  const leat_op_info *info = self->nodes[where->consumer].info;
+  const leat_op_info *info = self->list->nodes[where->consumer].info;
   if (!info || where->input < 0) {
     return true;
   }
@@ -336,7 +299,7 @@ static bool comes_from_host(const graph *self, const vertex *at, const origin *f
      * for other nodes. */
     return at->feeds_host && !at->gives_host;
   }
-  const leati_chain_node *producer = &self->nodes[from->producer];
+  const leati_listed_node *producer = &self->list->nodes[from->producer];
   if (!producer->info) {
     return at->feeds_host;
   }
@@ -366,16 +329,16 @@ static bool belongs_on_host(const graph *self, const vertex *at) {
   return fed;
 }
 
-OrtStatus *leati_chain_find(const leati_runtime *runtime, leati_chain_node *nodes, size_t count) {
-  graph self = {.runtime = runtime, .nodes = nodes, .count = count};
+OrtStatus *leati_chain_find(leati_node_list *list) {
+  graph self = {.runtime = list->runtime, .list = list};
   OrtStatus *status = read_graph(&self);
   if (!status) {
     /* The nodes are in topological order: what a node's answer depends on is known when its turn comes. */
-    for (size_t i = count; i-- > 0;) {
+    for (size_t i = list->count; i-- > 0;) {
       self.vertices[i].feeds_host = feeds_host_alone(&self, &self.vertices[i]);
     }
-    for (size_t i = 0; i < count; i++) {
-      nodes[i].on_host = belongs_on_host(&self, &self.vertices[i]);
+    for (size_t i = 0; i < list->count; i++) {
+      list->nodes[i].on_host = belongs_on_host(&self, &self.vertices[i]);
     }
   }
   leati_arena_clear(&self.arena);

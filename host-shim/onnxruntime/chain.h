@@ -7,14 +7,7 @@
 #ifndef LEAT_ONNXRUNTIME_CHAIN_H_
 #define LEAT_ONNXRUNTIME_CHAIN_H_
 
-#include "runtime.h"
-
-/** A node of the graph, in topological order. */
-typedef struct leati_chain_node {
-  const OrtNode *node;      /**< the node */
-  const leat_op_info *info; /**< its operator, if it could run on the device; NULL: it stays on the host anyway */
-  bool on_host;             /**< out: it is part of a chain, better left to the host */
-} leati_chain_node;
+#include "node_list.h"
 
 /** Finds the nodes that are better left to the host, and sets their `on_host`.
  *
@@ -25,10 +18,8 @@ typedef struct leati_chain_node {
  *   from there too, where now also inputs of the graph count, which users have on the host.
  *
  * @threads any
- * @param runtime [in] the tables
- * @param nodes [inout] all nodes of a graph
- * @param count elements of `nodes`
+ * @param list [inout] the nodes of a graph, with their operators
  * @return NULL, or what went wrong */
-OrtStatus *leati_chain_find(const leati_runtime *runtime, leati_chain_node *nodes, size_t count);
+OrtStatus *leati_chain_find(leati_node_list *list);
 
 #endif /* LEAT_ONNXRUNTIME_CHAIN_H_ */

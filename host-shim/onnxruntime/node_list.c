@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "node_list.h"
+
+#include <string.h>
+
+OrtStatus *leati_node_list_no_memory(const leati_runtime *runtime) {
+  return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory while choosing nodes");
+}
+
+/* Fills in the table of indices by id. */
+static OrtStatus *read_ids(leati_node_list *list) {
+  const OrtApi *ort = list->runtime->ort;
+  OrtStatus *status = NULL;
+  size_t id = 0;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    status = ort->Node_GetId(list->nodes[i].node, &id);
+    list->id_count = !status && id >= list->id_count ? id + 1 : list->id_count;
+  }
+  list->index_of = leati_arena_alloc(&list->arena, list->id_count, sizeof(*list->index_of));
+  if (status || !list->index_of) {
+    return status ? status : leati_node_list_no_memory(list->runtime);
+  }
+  memset(list->index_of, 0xff, list->id_count * sizeof(*list->index_of));
+  for (size_t i = 0; i < list->count && !status; i++) {
+    status = ort->Node_GetId(list->nodes[i].node, &id);
+    if (!status) {
+      list->index_of[id] = (int64_t)i;
+    }
+  }
+  return status;
+}
+
+OrtStatus *leati_node_list_read(leati_node_list *list, const leati_runtime *runtime, const OrtGraph *graph) {
+  *list = (leati_node_list){.runtime = runtime};
+  OrtStatus *status = runtime->ort->Graph_GetNumNodes(graph, &list->count);
+  if (status || list->count == 0) {
+    return status;
+  }
+  const OrtNode **handles = leati_arena_alloc(&list->arena, list->count, sizeof(*handles));
+  list->nodes = leati_arena_alloc(&list->arena, list->count, sizeof(*list->nodes));
+  if (!handles || !list->nodes) {
+    return leati_node_list_no_memory(runtime);
+  }
+  status = runtime->ort->Graph_GetNodes(graph, handles, list->count);
+  for (size_t i = 0; i < list->count && !status; i++) {
+    list->nodes[i].node = handles[i];
+  }
+  return status ? status : read_ids(list);
+}
+
+OrtStatus *leati_node_list_find(const leati_node_list *list, const OrtNode *node, int64_t *out) {
+  size_t id = 0;
+  OrtStatus *status = list->runtime->ort->Node_GetId(node, &id);
+  *out = !status && id < list->id_count ? list->index_of[id] : -1;
+  return status;
+}
+
+void leati_node_list_clear(leati_node_list *list) {
+  leati_arena_clear(&list->arena);
+}
