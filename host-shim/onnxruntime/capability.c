@@ -5,6 +5,7 @@
 
 #include "chain.h"
 #include "description.h"
+#include "islands.h"
 
 typedef struct asking {
   const leati_runtime *runtime;
@@ -121,38 +122,79 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
   return status;
 }
 
-static OrtStatus *claim(const asking *self, const leati_node_list *list) {
+/* Claims the nodes of an island, which become one. */
+static OrtStatus *claim_island(const asking *self, const leati_node_list *list, uint32_t island,
+                               const OrtNode **members) {
+  size_t count = 0;
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->nodes[i].island == island) {
+      members[count++] = list->nodes[i].node;
+    }
+  }
+  /* The graph has copies of its constants. */
+  const OrtNodeFusionOptions options = {.ort_version_supported = self->runtime->version,
+                                        .drop_constant_initializers = true};
+  return self->runtime->ep->EpGraphSupportInfo_AddNodesToFuse(self->support, members, count, &options);
+}
+
+static OrtStatus *claim_islands(const asking *self, const leati_node_list *list, uint32_t count) {
+  leati_arena arena = {0};
+  const OrtNode **members = leati_arena_alloc(&arena, list->count, sizeof(*members));
+  OrtStatus *status = members ? NULL : leati_node_list_no_memory(self->runtime);
+  for (uint32_t island = 1; island <= count && !status; island++) {
+    status = claim_island(self, list, island, members);
+  }
+  leati_arena_clear(&arena);
+  return status;
+}
+
+/* Claims the nodes that are in no island, each for a kernel of its own. */
+static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, uint32_t islands) {
   OrtStatus *status = NULL;
   size_t claimed = 0;
   size_t chained = 0;
+  size_t joined = 0;
   for (size_t i = 0; i < list->count && !status; i++) {
-    if (list->nodes[i].info && !list->nodes[i].on_host) {
-      status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, list->nodes[i].node);
-      claimed++;
+    const leati_listed_node *node = &list->nodes[i];
+    const bool mine = node->info && !node->on_host;
+    if (mine && node->island == 0) {
+      status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, node->node);
     }
-    chained += list->nodes[i].on_host;
+    claimed += mine;
+    chained += node->on_host;
+    joined += node->island != 0;
   }
   if (!status && list->count != 0) {
     leati_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
-              LEATI_PROVIDER_NAME ": %zu of %zu nodes run on Leat, %zu of shape arithmetic stay on the host", claimed,
-              list->count, chained);
+              LEATI_PROVIDER_NAME
+              ": %zu of %zu nodes run on Leat, %zu of them in %u islands; %zu of shape arithmetic stay on the host",
+              claimed, list->count, joined, islands, chained);
   }
   return status;
 }
 
-static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_list *list, bool whole) {
+static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_list *list,
+                          const leati_capability_wishes *wishes) {
   OrtStatus *status = leati_node_list_read(list, self->runtime, graph);
   for (size_t i = 0; i < list->count && !status; i++) {
     status = ask_node(self, list->nodes[i].node, &list->nodes[i].info);
   }
-  if (!status && !whole) {
+  if (!status && !wishes->whole) {
     status = leati_chain_find(list);
   }
-  return status ? status : claim(self, list);
+  uint32_t islands = 0;
+  if (!status && wishes->islands) {
+    status = leati_islands_find(list, &islands);
+  }
+  if (!status) {
+    status = claim_islands(self, list, islands);
+  }
+  return status ? status : claim_nodes(self, list, islands);
 }
 
 OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
-                                 OrtEpGraphSupportInfo *support, const OrtLogger *logger, bool whole) {
+                                 OrtEpGraphSupportInfo *support, const OrtLogger *logger,
+                                 const leati_capability_wishes *wishes) {
   const leati_runtime *runtime = device->runtime;
   const OrtNode *parent = NULL;
   OrtStatus *status = runtime->ort->Graph_GetParentNode(graph, &parent);
@@ -173,7 +215,7 @@ OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry,
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": opening %s", device->info.name);
   }
   leati_node_list list = {0};
-  status = ask_all(&self, graph, &list, whole);
+  status = ask_all(&self, graph, &list, wishes);
   leati_node_list_clear(&list);
   return status;
 }

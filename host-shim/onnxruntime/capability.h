@@ -8,6 +8,12 @@
 #include "device.h"
 #include "registry.h"
 
+/** What a session wants. */
+typedef struct leati_capability_wishes {
+  bool whole;   /**< it must not use the CPU provider, so even shape arithmetic goes to the device */
+  bool islands; /**< nodes that can run as one do */
+} leati_capability_wishes;
+
 /** Tells ONNX Runtime which nodes of a graph run on Leat: those that the backend supports on the device and that no
  * better stay on the host. The reasons why others do not are logged in detail.
  * @threads any
@@ -16,9 +22,10 @@
  * @param graph [in] the graph
  * @param support [inout] where ONNX Runtime takes the answer
  * @param logger [in] the session's logger
- * @param whole true: the session must not use the CPU provider, so even shape arithmetic goes to the device
+ * @param wishes [in] what the session wants
  * @return NULL, or what went wrong */
 OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
-                                 OrtEpGraphSupportInfo *support, const OrtLogger *logger, bool whole);
+                                 OrtEpGraphSupportInfo *support, const OrtLogger *logger,
+                                 const leati_capability_wishes *wishes);
 
 #endif /* LEAT_ONNXRUNTIME_CAPABILITY_H_ */

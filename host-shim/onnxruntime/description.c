@@ -242,11 +242,11 @@ static void list_input(leati_description *out, size_t index, const leat_value_in
 /* ---- Nodes of a graph ---------------------------------------------------------------------------------------------
  */
 
-static OrtStatus *describe_node_input(leati_description *out, const leati_runtime *runtime, const OrtValueInfo *from,
-                                      bool host, leat_value_info *to, bool *present, bool *sayable) {
+OrtStatus *leati_description_of_value(leati_description *out, const leati_runtime *runtime, const OrtValueInfo *from,
+                                      bool constants, leat_value_info *to, bool *out_present, bool *out_sayable) {
   const OrtApi *ort = runtime->ort;
   const char *name = NULL;
-  *present = false;
+  *out_present = false;
   if (!from) {
     return NULL;
   }
@@ -254,19 +254,19 @@ static OrtStatus *describe_node_input(leati_description *out, const leati_runtim
   if (status || !name || !*name) {
     return status;
   }
-  *present = true;
+  *out_present = true;
   const OrtTypeInfo *type = NULL;
   status = ort->GetValueInfoTypeInfo(from, &type);
   if (status) {
     return status;
   }
   if (!type || !describe_type(out, runtime, type, to)) {
-    *sayable = false;
+    *out_sayable = false;
     return NULL;
   }
   bool constant = false;
   const OrtValue *value = NULL;
-  if (host && leati_status_drop(runtime, ort->ValueInfo_IsConstantInitializer(from, &constant)) && constant &&
+  if (constants && leati_status_drop(runtime, ort->ValueInfo_IsConstantInitializer(from, &constant)) && constant &&
       leati_status_drop(runtime, ort->ValueInfo_GetInitializerValue(from, &value)) && value) {
     to->value = describe_value(out, runtime, value);
   }
@@ -301,12 +301,18 @@ OrtStatus *leati_description_of_node(leati_description *out, const leati_runtime
   status = input_count ? ort->Node_GetInputs(node, values, input_count) : NULL;
   for (size_t i = 0; i < input_count && !status; i++) {
     bool present = false;
-    status = describe_node_input(out, runtime, values[i], is_host_input(info, i), &inputs[i], &present, out_sayable);
+    status =
+        leati_description_of_value(out, runtime, values[i], is_host_input(info, i), &inputs[i], &present, out_sayable);
     if (present) {
       list_input(out, i, &inputs[i]);
     }
   }
   return status ? status : describe_attributes(out, runtime, (source){.node = node}, info);
+}
+
+OrtStatus *leati_description_of_attributes(leati_description *out, const leati_runtime *runtime, const OrtNode *node,
+                                           const leat_op_info *info) {
+  return describe_attributes(out, runtime, (source){.node = node}, info);
 }
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------------

@@ -29,6 +29,29 @@ typedef struct leati_description {
 OrtStatus *leati_description_of_node(leati_description *out, const leati_runtime *runtime, const OrtNode *node,
                                      const leat_op_info *info, bool *out_sayable);
 
+/** Describes no more than the attributes of a node of a graph.
+ * @threads one at a time per description
+ * @param out [inout] an empty description; clear it also on failure
+ * @param runtime [in] the tables
+ * @param node [in] the node, whose names the description borrows
+ * @param info [in] the operator, which says which attributes to read
+ * @return NULL, or what went wrong */
+OrtStatus *leati_description_of_attributes(leati_description *out, const leati_runtime *runtime, const OrtNode *node,
+                                           const leat_op_info *info);
+
+/** Describes a value of a graph: its element type, and its shape as far as ONNX Runtime knows it.
+ * @threads one at a time per description
+ * @param out [inout] what the result points to lies in here
+ * @param runtime [in] the tables
+ * @param from [in] the value; NULL: an optional one that is absent
+ * @param constants whether to give the elements, too, if it is a constant whose elements the host has
+ * @param to [out] the value
+ * @param out_present [out] false: it is absent, and nothing else is filled in
+ * @param out_sayable [out] set to false if Leat has no words for it, and left alone otherwise
+ * @return NULL, or what went wrong */
+OrtStatus *leati_description_of_value(leati_description *out, const leati_runtime *runtime, const OrtValueInfo *from,
+                                      bool constants, leat_value_info *to, bool *out_present, bool *out_sayable);
+
 /** Describes a node whose kernel is being made.
  * @threads one at a time per description
  * @param out [inout] an empty description; clear it also on failure

@@ -6,6 +6,7 @@
 
 #include "capability.h"
 #include "gate.h"
+#include "island.h"
 #include "memory.h"
 #include "run.h"
 #include "stream.h"
@@ -26,11 +27,48 @@ static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *gr
   provider *self = (provider *)base;
   OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "GetCapability");
   if (!status) {
-    status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger,
-                                   self->options.fallback_bans);
+    const leati_capability_wishes wishes = {.whole = self->options.fallback_bans, .islands = self->options.graph_path};
+    status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes);
     leati_gate_leave();
   }
   return status;
+}
+
+static void release_islands(OrtNodeComputeInfo **infos, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    leati_island_destroy(infos[i]);
+    infos[i] = NULL;
+  }
+}
+
+/* Builds the graphs of the islands that ep_get_capability() named: all of them or, on failure, none. */
+static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, const OrtNode **fused_nodes,
+                                          size_t count, OrtNodeComputeInfo **out, OrtNode **ep_context_nodes) {
+  (void)ep_context_nodes;
+  provider *self = (provider *)base;
+  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "Compile");
+  if (status) {
+    return status;
+  }
+  size_t made = 0;
+  while (made < count && !status) {
+    status = leati_island_create(self->head.device, self->registry, graphs[made], fused_nodes[made], self->logger,
+                                 &out[made]);
+    made += !status;
+  }
+  if (status) {
+    release_islands(out, made);
+  }
+  leati_gate_leave();
+  return status;
+}
+
+static void ORT_API_CALL ep_release_node_compute_infos(OrtEp *self, OrtNodeComputeInfo **infos, size_t count) {
+  (void)self;
+  if (leati_gate_enter() == LEATI_GATE_OPEN) {
+    release_islands(infos, count);
+    leati_gate_leave();
+  }
 }
 
 static OrtStatus *ORT_API_CALL ep_get_kernel_registry(OrtEp *base, const OrtKernelRegistry **out) {
@@ -154,6 +192,8 @@ OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati
   base->ort_version_supported = device->runtime->version;
   base->GetName = ep_get_name;
   base->GetCapability = ep_get_capability;
+  base->Compile = ep_compile;
+  base->ReleaseNodeComputeInfos = ep_release_node_compute_infos;
   base->OnRunStart = ep_on_run_start;
   base->OnRunEnd = ep_on_run_end;
   base->CreateSyncStreamForDevice = ep_create_sync_stream;

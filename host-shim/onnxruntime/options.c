@@ -16,8 +16,7 @@
 typedef enum effect {
   EFFECT_DEVICE,  /* names the device */
   EFFECT_TIMEOUT, /* how long a Run waits to be admitted */
-  EFFECT_NONE,    /* asks for what is done anyway */
-  EFFECT_MISSING, /* 1 asks for what there is not yet */
+  EFFECT_PATH,    /* whether islands of nodes run as graphs */
   EFFECT_PROCESS, /* sets the backend's setting, for the whole process */
 } effect;
 
@@ -30,8 +29,8 @@ typedef struct setting {
 static const setting settings[] = {
     {"device", "LEAT_VULKAN_DEVICE", EFFECT_DEVICE},
     {"stream_pool_wait_timeout_ms", "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", EFFECT_TIMEOUT},
-    {"force_graph_path", "LEAT_FORCE_GRAPH_PATH", EFFECT_MISSING},
-    {"force_direct_path", "LEAT_FORCE_DIRECT_PATH", EFFECT_NONE},
+    {"force_graph_path", "LEAT_FORCE_GRAPH_PATH", EFFECT_PATH},
+    {"force_direct_path", "LEAT_FORCE_DIRECT_PATH", EFFECT_PATH},
     {"stream_policy", "LEAT_STREAM_POLICY", EFFECT_PROCESS},
     {"lanes", "LEAT_LANES", EFFECT_PROCESS},
     {"wait_spin_us", "LEAT_WAIT_SPIN_US", EFFECT_PROCESS},
@@ -61,8 +60,7 @@ static bool has_form(effect wanted, const char *value, const char **allowed) {
     case EFFECT_TIMEOUT:
       *allowed = "-1 (wait for ever), 0 (do not wait) or a number of milliseconds up to 2147483647";
       return is_timeout(value);
-    case EFFECT_NONE:
-    case EFFECT_MISSING:
+    case EFFECT_PATH:
       *allowed = "0 or 1";
       return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
     default:
@@ -279,6 +277,33 @@ static OrtStatus *check_together(const leati_runtime *runtime, const char *const
   return NULL;
 }
 
+/* Whether one of the two paths is forced: by the session, or else for the process. */
+static bool is_forced(const char *key, const in_effect now[SETTING_COUNT], const char *const given[SETTING_COUNT]) {
+  const size_t i = (size_t)(setting_of(key) - settings);
+  return is_one(given[i] ? given[i] : now[i].value);
+}
+
+/* Whether the session takes the graph path. Left to itself it does not: that path has to be shown to be the faster one
+ * before. */
+static bool wants_graphs(const leati_runtime *runtime, const OrtLogger *logger, const in_effect now[SETTING_COUNT],
+                         const char *const given[SETTING_COUNT]) {
+  const size_t graph = (size_t)(setting_of("force_graph_path") - settings);
+  if (!is_forced("force_graph_path", now, given)) {
+    return false;
+  }
+  if (!given[graph] && is_forced("force_direct_path", now, given)) {
+    /* A variable asks for the one and the session for the other, which counts. */
+    return false;
+  }
+  /* Destroying no graph fails only where there are none: what stands in for the table says so. */
+  const bool possible = runtime->leat->graph->destroy(NULL, NULL) == LEAT_OK;
+  if (!possible) {
+    leati_log(runtime, logger, ORT_LOGGING_LEVEL_WARNING,
+              LEATI_PROVIDER_NAME ": the graph path is forced, but this backend has none: nodes run one by one");
+  }
+  return possible;
+}
+
 /* Brings the options into effect, and says what was asked for in vain. */
 static OrtStatus *apply_options(leati_options *out, const leati_runtime *runtime, const OrtLogger *logger,
                                 const char *const given[SETTING_COUNT]) {
@@ -295,12 +320,9 @@ static OrtStatus *apply_options(leati_options *out, const leati_runtime *runtime
       out->pool_timeout_ms = given[i]                             ? strtoll(given[i], NULL, 10)
                              : now[i].text[0] && !now[i].standard ? LEAT_POOL_TIMEOUT_CONFIGURED
                                                                   : -1;
-    } else if (settings[i].effect == EFFECT_MISSING && is_one(given[i])) {
-      leati_log(runtime, logger, ORT_LOGGING_LEVEL_WARNING,
-                LEATI_PROVIDER_NAME ": option %s=1 has no effect in this version, which works as with 0",
-                settings[i].key);
     }
   }
+  out->graph_path = !status && wants_graphs(runtime, logger, now, given);
   return status;
 }
 

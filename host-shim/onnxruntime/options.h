@@ -13,6 +13,7 @@ typedef struct leati_options {
   char *device;            /**< number, UUID or part of the name of the device it expects; NULL: any; owned */
   int64_t pool_timeout_ms; /**< how long a Run waits to be admitted: milliseconds, 0: not at all, -1: for ever, or
                               LEAT_POOL_TIMEOUT_CONFIGURED */
+  bool graph_path;         /**< nodes that can run as one do, as a graph of the backend */
   bool fallback_bans;      /**< it must not use the CPU provider at all (session.disable_cpu_ep_fallback) */
 } leati_options;
 

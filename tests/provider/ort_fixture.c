@@ -119,12 +119,12 @@ void ort_model_constant(ort_model *model, const char *name, ONNXTensorElementDat
                     name);
 }
 
-/* Cuts a list of names at its blanks; `text` is changed. */
+/* Cuts a list of names at its blanks; `text` is changed. ONNX's name of what is absent is empty. */
 static size_t split_names(char *text, const char *out[NAMES_MAX]) {
   size_t count = 0;
   char *rest = NULL;
   for (char *name = strtok_r(text, " ", &rest); name && count < NAMES_MAX; name = strtok_r(NULL, " ", &rest)) {
-    out[count++] = name;
+    out[count++] = strcmp(name, "-") == 0 ? "" : name;
   }
   return count;
 }
@@ -239,4 +239,28 @@ size_t ort_fixture_nodes_on(const ort_fixture *fixture, const OrtSession *sessio
     total += !provider || strcmp(name, provider) == 0 ? count : 0;
   }
   return total;
+}
+
+size_t ort_fixture_islands(const ort_fixture *fixture, const OrtSession *session, size_t *out_nodes) {
+  const OrtApi *ort = fixture->ort;
+  const OrtEpAssignedSubgraph *const *graphs = NULL;
+  size_t graph_count = 0;
+  size_t islands = 0;
+  size_t nodes = 0;
+  ort_fixture_check(fixture, ort->Session_GetEpGraphAssignmentInfo(session, &graphs, &graph_count), "assignment");
+  for (size_t i = 0; i < graph_count; i++) {
+    const char *name = NULL;
+    const OrtEpAssignedNode *const *members = NULL;
+    size_t count = 0;
+    ort_fixture_check(fixture, ort->EpAssignedSubgraph_GetEpName(graphs[i], &name), "assignment");
+    ort_fixture_check(fixture, ort->EpAssignedSubgraph_GetNodes(graphs[i], &members, &count), "assignment");
+    if (strcmp(name, ORT_FIXTURE_PROVIDER) == 0 && count > 1) {
+      islands++;
+      nodes += count;
+    }
+  }
+  if (out_nodes) {
+    *out_nodes = nodes;
+  }
+  return islands;
 }

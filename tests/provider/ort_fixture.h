@@ -57,7 +57,7 @@ void ort_model_output(ort_model *model, const char *name, ONNXTensorElementDataT
 /** A constant of the model. */
 void ort_model_constant(ort_model *model, const char *name, ONNXTensorElementDataType type, const int64_t *dims,
                         size_t rank, const void *data);
-/** A node. Names are separated by blanks; `attribute` is one integer attribute, or NULL. */
+/** A node. Names are separated by blanks, "-" is an absent input; `attribute` is one integer attribute, or NULL. */
 void ort_model_node(ort_model *model, const char *type, const char *name, const char *inputs, const char *outputs,
                     const char *attribute, int64_t value);
 
@@ -82,5 +82,9 @@ OrtStatus *ort_fixture_run(const ort_fixture *fixture, OrtSession *session, cons
 
 /** Counts the nodes of a session that run on a provider; NULL: on any. */
 size_t ort_fixture_nodes_on(const ort_fixture *fixture, const OrtSession *session, const char *provider);
+
+/** Counts the islands of a session: groups of nodes that Leat runs as one.
+ * @param out_nodes the nodes in them, may be NULL */
+size_t ort_fixture_islands(const ort_fixture *fixture, const OrtSession *session, size_t *out_nodes);
 
 #endif /* LEAT_TESTS_PROVIDER_ORT_FIXTURE_H_ */

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph_description.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A value that some node takes or gives, by its name. */
+typedef struct named {
+  const char *name;
+  const OrtValueInfo *info;
+} named;
+
+/* Inputs and outputs of a node. */
+typedef struct ends {
+  const OrtValueInfo **inputs;
+  const OrtValueInfo **outputs;
+  size_t input_count;
+  size_t output_count;
+} ends;
+
+typedef struct reader {
+  leati_graph_description *out;
+  const leati_registry *registry;
+  const leati_runtime *runtime;
+  leati_arena *arena; /* of the description */
+  ends *ends;         /* of each node, and then of the one in their place */
+  const OrtNode **nodes;
+  size_t node_count;
+  named *names; /* by rising name, each once; their indices are the numbers of values */
+  size_t name_count;
+  leat_value_info *values;
+} reader;
+
+static OrtStatus *no_memory(const reader *self) {
+  return leati_status(self->runtime, ORT_FAIL, "out of memory for the description of its graph");
+}
+
+/* ---- Nodes and names ----------------------------------------------------------------------------------------------
+ */
+
+static OrtStatus *read_ends(const reader *self, const OrtNode *node, ends *out) {
+  const OrtApi *ort = self->runtime->ort;
+  OrtStatus *status = ort->Node_GetNumInputs(node, &out->input_count);
+  if (!status) {
+    status = ort->Node_GetNumOutputs(node, &out->output_count);
+  }
+  if (status) {
+    return status;
+  }
+  out->inputs = leati_arena_alloc(self->arena, out->input_count, sizeof(*out->inputs));
+  out->outputs = leati_arena_alloc(self->arena, out->output_count, sizeof(*out->outputs));
+  if (!out->inputs || !out->outputs) {
+    return no_memory(self);
+  }
+  status = out->input_count != 0 ? ort->Node_GetInputs(node, out->inputs, out->input_count) : NULL;
+  if (!status && out->output_count != 0) {
+    status = ort->Node_GetOutputs(node, out->outputs, out->output_count);
+  }
+  return status;
+}
+
+/* Adds the values that are there to the names. */
+static OrtStatus *add_names(reader *self, const OrtValueInfo *const *values, size_t count) {
+  OrtStatus *status = NULL;
+  for (size_t i = 0; i < count && !status; i++) {
+    named *entry = &self->names[self->name_count];
+    *entry = (named){.info = values[i]};
+    status = values[i] ? self->runtime->ort->GetValueInfoName(values[i], &entry->name) : NULL;
+    self->name_count += !status && entry->name && *entry->name;
+  }
+  return status;
+}
+
+static int compare_names(const void *left, const void *right) {
+  return strcmp(((const named *)left)->name, ((const named *)right)->name);
+}
+
+static OrtStatus *read_names(reader *self) {
+  size_t most = 0;
+  for (size_t i = 0; i < self->node_count; i++) {
+    most += self->ends[i].input_count + self->ends[i].output_count;
+  }
+  self->names = leati_arena_alloc(self->arena, most + 1, sizeof(*self->names));
+  OrtStatus *status = self->names ? NULL : no_memory(self);
+  for (size_t i = 0; i < self->node_count && !status; i++) {
+    status = add_names(self, self->ends[i].inputs, self->ends[i].input_count);
+    if (!status) {
+      status = add_names(self, self->ends[i].outputs, self->ends[i].output_count);
+    }
+  }
+  if (status) {
+    return status;
+  }
+  qsort(self->names, self->name_count, sizeof(*self->names), compare_names);
+  size_t kept = 0;
+  for (size_t i = 0; i < self->name_count; i++) {
+    if (kept == 0 || strcmp(self->names[kept - 1].name, self->names[i].name) != 0) {
+      self->names[kept++] = self->names[i];
+    }
+  }
+  self->name_count = kept;
+  return NULL;
+}
+
+/* Gives the numbers of values, of those that are absent LEAT_GRAPH_NO_VALUE. */
+static OrtStatus *number_values(const reader *self, const OrtValueInfo *const *values, size_t count,
+                                const uint32_t **out) {
+  uint32_t *numbers = leati_arena_alloc(self->arena, count, sizeof(*numbers));
+  OrtStatus *status = numbers ? NULL : no_memory(self);
+  for (size_t i = 0; i < count && !status; i++) {
+    named wanted = {0};
+    status = values[i] ? self->runtime->ort->GetValueInfoName(values[i], &wanted.name) : NULL;
+    const named *found = wanted.name && *wanted.name
+                             ? bsearch(&wanted, self->names, self->name_count, sizeof(*self->names), compare_names)
+                             : NULL;
+    numbers[i] = found ? (uint32_t)(found - self->names) : LEAT_GRAPH_NO_VALUE;
+  }
+  *out = numbers;
+  return status;
+}
+
+/* ---- Values -------------------------------------------------------------------------------------------------------
+ */
+
+/* Describes all values as if nothing in the graph made them. */
+static OrtStatus *describe_values(reader *self) {
+  self->values = leati_arena_alloc(self->arena, self->name_count, sizeof(*self->values));
+  const leat_value_info **list = leati_arena_alloc(self->arena, self->name_count, sizeof(*list));
+  OrtStatus *status = self->values && list ? NULL : no_memory(self);
+  for (size_t i = 0; i < self->name_count && !status; i++) {
+    bool present = false;
+    bool sayable = true;
+    list[i] = &self->values[i];
+    status = leati_description_of_value(&self->out->values, self->runtime, self->names[i].info, true, &self->values[i],
+                                        &present, &sayable);
+    if (!status && !sayable) {
+      status = leati_status(self->runtime, ORT_NOT_IMPLEMENTED, "value '%s' is no tensor that Leat knows",
+                            self->names[i].name);
+    }
+  }
+  self->out->graph.values = list;
+  self->out->graph.value_count = (uint32_t)self->name_count;
+  return status;
+}
+
+/* Says of what nodes give no more than its element type. Its shape follows from that of the inputs, and a model may
+ * declare another one, which ONNX Runtime only warns of. */
+static void forget_shapes(const reader *self, const leat_graph_node *node) {
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    if (node->outputs[i] != LEAT_GRAPH_NO_VALUE) {
+      leat_value_info *value = &self->values[node->outputs[i]];
+      value->ndim = -1;
+      value->shape = NULL;
+    }
+  }
+}
+
+/* The graph's inputs are given at each launch, whatever is known of them. */
+static OrtStatus *describe_border(reader *self) {
+  leat_graph_desc *graph = &self->out->graph;
+  const ends *border = &self->ends[self->node_count];
+  OrtStatus *status = number_values(self, border->inputs, border->input_count, &graph->inputs);
+  if (!status) {
+    status = number_values(self, border->outputs, border->output_count, &graph->outputs);
+  }
+  graph->input_count = (uint32_t)border->input_count;
+  graph->output_count = (uint32_t)border->output_count;
+  for (size_t i = 0; i < border->input_count && !status; i++) {
+    if (graph->inputs[i] == LEAT_GRAPH_NO_VALUE) {
+      status = leati_status(self->runtime, ORT_FAIL, "input %zu of it is taken by none of its nodes", i);
+    } else {
+      self->values[graph->inputs[i]].value = NULL;
+    }
+  }
+  for (size_t i = 0; i < border->output_count && !status; i++) {
+    if (graph->outputs[i] == LEAT_GRAPH_NO_VALUE) {
+      status = leati_status(self->runtime, ORT_FAIL, "output %zu of it is given by none of its nodes", i);
+    }
+  }
+  return status;
+}
+
+/* ---- The description ----------------------------------------------------------------------------------------------
+ */
+
+static OrtStatus *describe_node(const reader *self, size_t index, leat_graph_node *out) {
+  const OrtApi *ort = self->runtime->ort;
+  const OrtNode *node = self->nodes[index];
+  const char *domain = NULL;
+  const char *type = NULL;
+  int since = 0;
+  OrtStatus *status = ort->Node_GetName(node, &out->name);
+  if (!status) {
+    status = ort->Node_GetDomain(node, &domain);
+  }
+  if (!status) {
+    status = ort->Node_GetOperatorType(node, &type);
+  }
+  if (!status) {
+    status = ort->Node_GetSinceVersion(node, &since);
+  }
+  if (status) {
+    return status;
+  }
+  const leat_op_info *info = leati_registry_find(self->registry, domain, type, since);
+  if (!info) {
+    return leati_status(self->runtime, ORT_FAIL, "%s node '%s' is not in the backend's list", type, out->name);
+  }
+  leati_description *description = &self->out->nodes[index];
+  status = leati_description_of_attributes(description, self->runtime, node, info);
+  if (!status) {
+    status = number_values(self, self->ends[index].inputs, self->ends[index].input_count, &out->inputs);
+  }
+  if (!status) {
+    status = number_values(self, self->ends[index].outputs, self->ends[index].output_count, &out->outputs);
+  }
+  out->struct_size = sizeof(*out);
+  out->since_version = (uint32_t)since;
+  out->op = info->name;
+  out->domain = info->domain;
+  out->attribute_count = description->op.attribute_count;
+  out->attributes = description->op.attributes;
+  out->input_count = (uint32_t)self->ends[index].input_count;
+  out->output_count = (uint32_t)self->ends[index].output_count;
+  return status;
+}
+
+static OrtStatus *describe_nodes(reader *self) {
+  leat_graph_node *nodes = leati_arena_alloc(self->arena, self->node_count, sizeof(*nodes));
+  const leat_graph_node **list = leati_arena_alloc(self->arena, self->node_count, sizeof(*list));
+  leati_description *descriptions = leati_arena_alloc(self->arena, self->node_count, sizeof(*descriptions));
+  if (!nodes || !list || !descriptions) {
+    return no_memory(self);
+  }
+  self->out->nodes = descriptions;
+  self->out->graph.nodes = list;
+  self->out->graph.node_count = (uint32_t)self->node_count;
+  OrtStatus *status = NULL;
+  for (size_t i = 0; i < self->node_count && !status; i++) {
+    list[i] = &nodes[i];
+    status = describe_node(self, i, &nodes[i]);
+    if (!status) {
+      forget_shapes(self, &nodes[i]);
+    }
+  }
+  return status;
+}
+
+static OrtStatus *read_nodes(reader *self, const OrtGraph *graph, const OrtNode *fused) {
+  const OrtApi *ort = self->runtime->ort;
+  OrtStatus *status = ort->Graph_GetNumNodes(graph, &self->node_count);
+  if (status) {
+    return status;
+  }
+  self->nodes = leati_arena_alloc(self->arena, self->node_count, sizeof(*self->nodes));
+  self->ends = leati_arena_alloc(self->arena, self->node_count + 1, sizeof(*self->ends));
+  if (!self->nodes || !self->ends) {
+    return no_memory(self);
+  }
+  status = ort->Graph_GetNodes(graph, self->nodes, self->node_count);
+  for (size_t i = 0; i < self->node_count && !status; i++) {
+    status = read_ends(self, self->nodes[i], &self->ends[i]);
+  }
+  return status ? status : read_ends(self, fused, &self->ends[self->node_count]);
+}
+
+OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_registry *registry,
+                                        const OrtGraph *graph, const OrtNode *fused) {
+  reader self = {.out = out, .registry = registry, .runtime = registry->runtime, .arena = &out->values.arena};
+  out->graph.struct_size = sizeof(out->graph);
+  OrtStatus *status = read_nodes(&self, graph, fused);
+  if (!status) {
+    status = read_names(&self);
+  }
+  if (!status) {
+    status = describe_values(&self);
+  }
+  if (!status) {
+    status = describe_border(&self);
+  }
+  return status ? status : describe_nodes(&self);
+}
+
+void leati_graph_description_clear(leati_graph_description *description, const leati_runtime *runtime) {
+  for (uint32_t i = 0; description->nodes && i < description->graph.node_count; i++) {
+    leati_description_clear(&description->nodes[i], runtime);
+  }
+  leati_description_clear(&description->values, runtime);
+  *description = (leati_graph_description){0};
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "island.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "callee.h"
+#include "graph_description.h"
+
+typedef struct island {
+  OrtNodeComputeInfo base;
+  leati_callee callee;
+} island;
+
+/* There is nothing to keep for a session beside the island itself, which belongs to one. */
+static OrtStatus *ORT_API_CALL island_create_state(OrtNodeComputeInfo *self, OrtNodeComputeContext *context,
+                                                   void **state) {
+  (void)context;
+  *state = self;
+  return NULL;
+}
+
+static OrtStatus *ORT_API_CALL island_compute(OrtNodeComputeInfo *self, void *state, OrtKernelContext *context) {
+  (void)state;
+  return leati_callee_compute(&((island *)self)->callee, context);
+}
+
+static void ORT_API_CALL island_release_state(OrtNodeComputeInfo *self, void *state) {
+  (void)self;
+  (void)state;
+}
+
+/* "island of 3 nodes, from MatMul 'a' to Relu 'c'" */
+static char *make_label(const leat_graph_desc *graph) {
+  const leat_graph_node *first = graph->nodes[0];
+  const leat_graph_node *last = graph->nodes[graph->node_count - 1];
+  char *label = NULL;
+  const int length = asprintf(&label, "island of %u nodes, from %s node '%s' to %s node '%s'", graph->node_count,
+                              first->op, first->name, last->op, last->name);
+  return length < 0 ? NULL : label;
+}
+
+static void log_nodes(const leati_callee *callee, const OrtLogger *logger, const leat_graph_desc *graph) {
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    leati_log(callee->runtime, logger, ORT_LOGGING_LEVEL_VERBOSE, LEATI_PROVIDER_NAME ": %s node '%s' is in the %s",
+              graph->nodes[i]->op, graph->nodes[i]->name, callee->label);
+  }
+}
+
+static void log_graph(const leati_callee *callee, const OrtLogger *logger) {
+  const leati_runtime *runtime = callee->runtime;
+  leat_graph_info info = {.struct_size = sizeof(info)};
+  if (leati_log_wanted(runtime, logger, ORT_LOGGING_LEVEL_INFO) &&
+      runtime->leat->graph->info(callee->graph, &info, NULL) == LEAT_OK) {
+    leati_log(runtime, logger, ORT_LOGGING_LEVEL_INFO,
+              LEATI_PROVIDER_NAME ": %s: %u dispatches in %u levels, %llu bytes of constants", callee->label,
+              info.dispatch_count, info.level_count, (unsigned long long)info.constant_bytes);
+  }
+}
+
+/* Builds the graph, of which the description says everything. */
+static OrtStatus *build(leati_callee *callee, const leat_graph_desc *graph) {
+  const leati_runtime *runtime = callee->runtime;
+  callee->input_count = graph->input_count;
+  callee->output_count = graph->output_count;
+  callee->label = make_label(graph);
+  callee->wanted = calloc(graph->output_count + 1u, sizeof(*callee->wanted));
+  if (!callee->label || !callee->wanted) {
+    return leati_status(runtime, ORT_FAIL, "out of memory for an island");
+  }
+  for (uint32_t i = 0; i < graph->output_count; i++) {
+    callee->wanted[i] = true;
+  }
+  leat_device *device = NULL;
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = leati_device_open(callee->device, &device, &error);
+  if (code == LEAT_OK) {
+    code = runtime->leat->graph->build(device, graph, &callee->graph, &error);
+  }
+  return leati_status_from(runtime, code, &error, "building its graph");
+}
+
+OrtStatus *leati_island_create(leati_device *device, const leati_registry *registry, const OrtGraph *graph,
+                               const OrtNode *fused, const OrtLogger *logger, OrtNodeComputeInfo **out) {
+  const leati_runtime *runtime = device->runtime;
+  island *self = calloc(1, sizeof(*self));
+  if (!self) {
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an island");
+  }
+  self->base = (OrtNodeComputeInfo){.ort_version_supported = runtime->version,
+                                    .CreateState = island_create_state,
+                                    .Compute = island_compute,
+                                    .ReleaseState = island_release_state};
+  self->callee = (leati_callee){.runtime = runtime, .device = device};
+  leati_graph_description description = {0};
+  OrtStatus *status = leati_graph_description_read(&description, registry, graph, fused);
+  if (!status) {
+    status = build(&self->callee, &description.graph);
+  }
+  if (!status) {
+    log_nodes(&self->callee, logger, &description.graph);
+  }
+  leati_graph_description_clear(&description, runtime);
+  if (status) {
+    status = leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": %s",
+                                 self->callee.label ? self->callee.label : "an island of nodes");
+    leati_island_destroy(&self->base);
+    return status;
+  }
+  log_graph(&self->callee, logger);
+  *out = &self->base;
+  return NULL;
+}
+
+void leati_island_destroy(OrtNodeComputeInfo *info) {
+  if (info) {
+    leati_callee_clear(&((island *)info)->callee);
+    free(info);
+  }
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "islands.h"
+
+#include "partition.h"
+
+typedef struct search {
+  const leati_node_list *list;
+  leati_partition_node *nodes; /* one for each node of the list */
+  leati_partition_edge *edges; /* one for each input at most */
+  size_t edge_count;
+} search;
+
+static bool bit(uint64_t bits, size_t index) {
+  return index < 64 && (bits >> index & 1) != 0;
+}
+
+/* Inputs of a node, and what graphs inside of it take from around it. */
+typedef struct taken {
+  size_t input_count;
+  size_t count;
+  const OrtValueInfo **values; /* inputs first; an absent one is NULL or has no name */
+} taken;
+
+static OrtStatus *count_taken(const leati_node_list *list, const OrtNode *node, taken *out) {
+  const OrtApi *ort = list->runtime->ort;
+  size_t implicit = 0;
+  OrtStatus *status = ort->Node_GetNumInputs(node, &out->input_count);
+  if (!status) {
+    status = ort->Node_GetNumImplicitInputs(node, &implicit);
+  }
+  out->count = out->input_count + implicit;
+  return status;
+}
+
+static OrtStatus *read_taken(const leati_node_list *list, const OrtNode *node, leati_arena *arena, taken *out) {
+  const OrtApi *ort = list->runtime->ort;
+  OrtStatus *status = count_taken(list, node, out);
+  out->values = leati_arena_alloc(arena, out->count, sizeof(*out->values));
+  if (!status && !out->values) {
+    return leati_node_list_no_memory(list->runtime);
+  }
+  if (!status && out->input_count != 0) {
+    status = ort->Node_GetInputs(node, out->values, out->input_count);
+  }
+  if (!status && out->count != out->input_count) {
+    status = ort->Node_GetImplicitInputs(node, out->values + out->input_count, out->count - out->input_count);
+  }
+  return status;
+}
+
+/* Notes what a node takes as its input `input`, or what a graph inside of it takes. */
+static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValueInfo *value) {
+  const OrtApi *ort = self->list->runtime->ort;
+  const leati_listed_node *taker = &self->list->nodes[to];
+  const bool on_host = taker->info && bit(taker->info->host_inputs, input);
+  const char *name = NULL;
+  bool constant = false;
+  OrtStatus *status = value ? ort->GetValueInfoName(value, &name) : NULL;
+  if (status || !name || !*name) {
+    return status;
+  }
+  status = ort->ValueInfo_IsConstantInitializer(value, &constant);
+  if (status || constant) {
+    return status;
+  }
+  const OrtNode *producer = NULL;
+  size_t output = 0;
+  int64_t from = -1;
+  status = ort->ValueInfo_GetValueProducer(value, &producer, &output);
+  if (!status && producer) {
+    status = leati_node_list_find(self->list, producer, &from);
+  }
+  if (status) {
+    return status;
+  }
+  const leat_op_info *giver = from >= 0 ? self->list->nodes[from].info : NULL;
+  const bool given_on_host = giver && bit(giver->host_outputs, output);
+  if (on_host && !given_on_host) {
+    self->nodes[to].wanted = false;
+  }
+  if (given_on_host && !on_host) {
+    self->nodes[from].wanted = false;
+  }
+  if (from >= 0) {
+    self->edges[self->edge_count++] =
+        (leati_partition_edge){.from = (uint32_t)from, .to = (uint32_t)to, .host = given_on_host && on_host};
+  }
+  return NULL;
+}
+
+/* Whether nothing that a node gives has to leave its island on the host. */
+static OrtStatus *gives_inside(const search *self, const leati_listed_node *node, leati_arena *arena, bool *out) {
+  const OrtApi *ort = self->list->runtime->ort;
+  *out = true;
+  size_t count = 0;
+  OrtStatus *status = node->info->host_outputs != 0 ? ort->Node_GetNumOutputs(node->node, &count) : NULL;
+  const OrtValueInfo **values = leati_arena_alloc(arena, count, sizeof(*values));
+  if (!status && !values) {
+    return leati_node_list_no_memory(self->list->runtime);
+  }
+  if (!status && count != 0) {
+    status = ort->Node_GetOutputs(node->node, values, count);
+  }
+  for (size_t i = 0; i < count && !status; i++) {
+    bool given_out = false;
+    status = values[i] ? ort->ValueInfo_IsGraphOutput(values[i], &given_out) : NULL;
+    *out = *out && !given_out && bit(node->info->host_outputs, i);
+  }
+  return status;
+}
+
+static OrtStatus *read_node(search *self, size_t index, leati_arena *arena) {
+  const leati_listed_node *node = &self->list->nodes[index];
+  taken inputs = {0};
+  OrtStatus *status = read_taken(self->list, node->node, arena, &inputs);
+  for (size_t i = 0; i < inputs.count && !status; i++) {
+    /* What graphs inside take is no input of any number. */
+    status = read_edge(self, index, i < inputs.input_count ? i : SIZE_MAX, inputs.values[i]);
+  }
+  bool inside = true;
+  if (!status && node->info) {
+    status = gives_inside(self, node, arena, &inside);
+  }
+  self->nodes[index].wanted = self->nodes[index].wanted && inside;
+  return status;
+}
+
+static OrtStatus *search_read(search *self, leati_arena *arena) {
+  const leati_node_list *list = self->list;
+  size_t most = 0;
+  OrtStatus *status = NULL;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    taken inputs = {0};
+    status = count_taken(list, list->nodes[i].node, &inputs);
+    most += inputs.count;
+  }
+  self->nodes = leati_arena_alloc(arena, list->count, sizeof(*self->nodes));
+  self->edges = leati_arena_alloc(arena, most, sizeof(*self->edges));
+  if (!status && (!self->nodes || !self->edges)) {
+    status = leati_node_list_no_memory(list->runtime);
+  }
+  for (size_t i = 0; i < list->count && !status; i++) {
+    self->nodes[i].wanted = list->nodes[i].info && !list->nodes[i].on_host;
+  }
+  for (size_t i = 0; i < list->count && !status; i++) {
+    status = read_node(self, i, arena);
+  }
+  return status;
+}
+
+OrtStatus *leati_islands_find(leati_node_list *list, uint32_t *out_count) {
+  leati_arena arena = {0};
+  search self = {.list = list};
+  OrtStatus *status = search_read(&self, &arena);
+  *out_count = status ? 0 : leati_partition_find(self.nodes, (uint32_t)list->count, self.edges, self.edge_count);
+  for (size_t i = 0; i < list->count && !status; i++) {
+    list->nodes[i].island = self.nodes[i].island;
+  }
+  leati_arena_clear(&arena);
+  return status;
+}
