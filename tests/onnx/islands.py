@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs random models whose nodes are Leat's and other providers' in every mixture, as islands, node by node and on the
+CPU provider.
+
+usage: islands.py LIBRARY [--models N] [--seed S] [--keep DIR]
+
+LIBRARY is libleat_onnxruntime.so. Islands must give the bits that single nodes give, and the CPU provider's values but
+for rounding. Exit status: 0, or 1 if a model is wrong, 77 if there is no device.
+"""
+import argparse
+import os
+import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper
+
+NO_DEVICE = 77
+WIDTH = 6
+THREADS = 4
+OPSET, IR_VERSION = 17, 8
+# As leat-run's for float32, which says where it comes from.
+TOLERANCE = 2.0**-10
+
+
+class Model:
+    """A graph that grows; every value is of N rows of WIDTH floats."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.nodes, self.constants, self.values = [], [], ["x", "z"]
+        self.used = set()
+        numbers = np.random.default_rng(seed)
+        self.constant("weight", numbers.uniform(-0.5, 0.5, (WIDTH, WIDTH)).astype(np.float32))
+        self.constant("scale", np.ones(WIDTH, np.float32))
+        self.constant("bias", numbers.uniform(-1, 1, WIDTH).astype(np.float32))
+        self.constant("keep", np.ones(WIDTH, np.bool_))
+        self.constant("halves", np.array([-1, 2, WIDTH // 2], np.int64))
+        self.constant("rows", np.array([-1, WIDTH], np.int64))
+        self.constant("one", np.array([[1]], np.float32))
+        self.constant("three", np.array(3, np.float32))
+
+    def constant(self, name, value):
+        self.constants.append(onnx.numpy_helper.from_array(value, name))
+
+    def value(self):
+        name = self.random.choice(self.values[-5:])
+        self.used.add(name)
+        return name
+
+    def node(self, kind, inputs, **attributes):
+        name = f"{kind.lower()}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
+        return name
+
+    def branch(self, name, kind, inputs):
+        """A body of If that takes values of the graph around it."""
+        node = helper.make_node(kind, inputs, [name], name)
+        given = helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, None])
+        return helper.make_graph([node], name, [], [given])
+
+    def grow(self, others):
+        """Adds a step; `others` is the share of steps that Leat leaves to other providers."""
+        at = self.value()
+        if self.random.random() < others:
+            if self.random.random() < 0.5:
+                made = self.node("Compress", [at, "keep"], axis=1)
+            else:
+                made = self.node("If", ["flag"],
+                                 then_branch=self.branch(f"then{len(self.nodes)}", "Neg", [at]),
+                                 else_branch=self.branch(f"else{len(self.nodes)}", "Add", [at, self.value()]))
+        else:
+            made = self.random.choice((
+                lambda: self.node(self.random.choice(("Relu", "Neg", "Tanh", "Sigmoid")), [at]),
+                lambda: self.node(self.random.choice(("Add", "Sub", "Max")), [at, self.value()]),
+                lambda: self.node("MatMul", [at, "weight"]),
+                lambda: self.node("Softmax", [at], axis=-1),
+                lambda: self.node("LayerNormalization", [at, "scale", "bias"], axis=-1, epsilon=0.1),
+                lambda: self.node("Clip", [at, "", "three"]),
+                lambda: self.node("Transpose", [self.node("Transpose", [at], perm=[1, 0])], perm=[1, 0]),
+                lambda: self.node("Reshape", [self.node("Relu", [self.node("Reshape", [at, "halves"])]), "rows"]),
+                lambda: self.node("Add", [at, self.node("Expand", ["one", self.node("Shape", [at])])]),
+            ))()
+        self.values.append(made)
+
+    def finish(self):
+        """Gives what no node took, and a value in the middle."""
+        outputs = [v for v in self.values[2:] if v not in self.used]
+        outputs += [v for v in self.values[2 + len(self.values) // 2:][:1] if v not in outputs]
+        float_rows = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", WIDTH]) for n in ("x", "z")]
+        graph = helper.make_graph(
+            self.nodes, "mixture", float_rows + [helper.make_tensor_value_info("flag", TensorProto.BOOL, [])],
+            [helper.make_tensor_value_info(v, TensorProto.FLOAT, [None, None]) for v in outputs], self.constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        onnx.checker.check_model(model)
+        return model.SerializeToString()
+
+
+def session(model, devices, option):
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    if devices:
+        options.add_provider_for_devices(devices, {option: "1"})
+        return ort.InferenceSession(model, options, enable_fallback=0)
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def is_near(got, want):
+    """Values are about 1, and may cancel each other."""
+    scale = max(np.abs(want).max(initial=0), 1)
+    return got.shape == want.shape and bool((np.abs(got - want) <= TOLERANCE * scale).all())
+
+
+def complaint(model, devices, seed):
+    """What is wrong with a model, or None; and its number of islands."""
+    islands, direct, cpu = (session(model, d, o) for d, o in
+                            ((devices, "force_graph_path"), (devices, "force_direct_path"), (None, None)))
+    count = sum(len(part.get_nodes()) > 1 for part in islands.get_provider_graph_assignment_info()
+                if part.ep_name == "LeatExecutionProvider")
+
+    def run(number):
+        numbers = np.random.default_rng(seed * 1000 + number)
+        put = {n: numbers.uniform(-2, 2, (number % 4, WIDTH)).astype(np.float32) for n in ("x", "z")}
+        put["flag"] = np.array(number % 3 == 0)
+        got, same, want = (each.run(None, put) for each in (islands, direct, cpu))
+        if any(g.tobytes() != s.tobytes() for g, s in zip(got, same)):
+            return f"run {number}: islands give other bits than single nodes"
+        if not all(map(is_near, got, want)):
+            return f"run {number}: other values than the CPU provider's"
+        return None
+
+    with ThreadPoolExecutor(max_workers=THREADS) as pool:
+        return next(filter(None, pool.map(run, range(3 * THREADS))), None), count
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("library")
+    parser.add_argument("--models", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", help="folder for the models that are wrong")
+    wanted = parser.parse_args()
+    ort.set_default_logger_severity(3)
+    ort.register_execution_provider_library("leat", os.path.abspath(wanted.library))
+    devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"][:1]
+    if not devices:
+        return NO_DEVICE
+    wrong = islands = 0
+    for seed in range(wanted.seed, wanted.seed + wanted.models):
+        made = Model(seed)
+        for _ in range(made.random.randrange(2, 25)):
+            made.grow(made.random.choice((0, 0.1, 0.3, 0.6)))
+        model = made.finish()
+        try:
+            why, count = complaint(model, devices, seed)
+        except Exception as error:  # whatever ONNX Runtime raises
+            why, count = str(error), 0
+        islands += count
+        if why:
+            wrong += 1
+            print(f"model {seed} of {len(made.nodes)} nodes: {why}")
+            if wanted.keep:
+                with open(os.path.join(wanted.keep, f"mixture{seed}.onnx"), "wb") as file:
+                    file.write(model)
+    print(f"{wanted.models} models, {islands} islands, {wrong} models wrong")
+    return 1 if wrong or islands < wanted.models / 2 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
