@@ -23,6 +23,7 @@ typedef struct leati_node {
   char *name;
   char *op;       /**< operator, with its domain before it where that is not ONNX's own */
   char *provider; /**< such as "CPUExecutionProvider" */
+  guint island;   /**< number of the group of nodes that the provider runs as one, from 1; 0: it runs by itself */
 } leati_node;
 
 /** A model. Constant while threads run its sessions. */

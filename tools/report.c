@@ -75,7 +75,9 @@ gboolean leati_findings_right(const leati_findings *findings) {
 typedef struct share {
   const char *provider; /* borrowed from a node */
   guint count;
-  GHashTable *ops; /* char * borrowed from a node -> count */
+  guint joined, islands; /* those of them that run as one with others, and in how many groups */
+  guint last_island;     /* of the nodes so far; each island's come one after the other */
+  GHashTable *ops;       /* char * borrowed from a node -> count */
 } share;
 
 static void free_share(gpointer data) {
@@ -109,6 +111,9 @@ static GPtrArray *shares_of(const GPtrArray *nodes) {
       g_ptr_array_add(shares, mine);
     }
     ++mine->count;
+    mine->joined += node->island != 0;
+    mine->islands += node->island != 0 && node->island != mine->last_island;
+    mine->last_island = node->island != 0 ? node->island : mine->last_island;
     const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(mine->ops, node->op));
     g_hash_table_insert(mine->ops, node->op, GUINT_TO_POINTER(before + 1));
   }
@@ -241,7 +246,12 @@ static void append_nodes(const leati_findings *findings, const leati_model *mode
   g_string_append_printf(text, "nodes of %s (%u)\n", model->label, model->nodes->len);
   for (guint i = 0; i < shares->len; ++i) {
     const share *one = g_ptr_array_index(shares, i);
-    g_string_append_printf(text, "  %s %u:", one->provider, one->count);
+    g_string_append_printf(text, "  %s %u", one->provider, one->count);
+    if (one->islands != 0) {
+      g_string_append_printf(text, ", %u of them in %u %s", one->joined, one->islands,
+                             one->islands == 1 ? "island" : "islands");
+    }
+    g_string_append_c(text, ':');
     GList *ops = op_names(one);
     for (GList *op = ops; op != NULL; op = op->next) {
       g_string_append_printf(text, "%s %s %u", op == ops ? "" : ",", (const char *)op->data,
@@ -252,7 +262,11 @@ static void append_nodes(const leati_findings *findings, const leati_model *mode
     for (guint n = 0; findings->options->verbose && n < model->nodes->len; ++n) {
       const leati_node *node = g_ptr_array_index(model->nodes, n);
       if (strcmp(node->provider, one->provider) == 0) {
-        g_string_append_printf(text, "    %s %s\n", node->op, node->name);
+        g_string_append_printf(text, "    %s %s", node->op, node->name);
+        if (node->island != 0) {
+          g_string_append_printf(text, ", island %u", node->island);
+        }
+        g_string_append_c(text, '\n');
       }
     }
   }
@@ -420,6 +434,8 @@ static void add_nodes(JsonBuilder *json, const leati_options *options, const lea
     const share *one = g_ptr_array_index(shares, i);
     begin(json, one->provider, FALSE);
     add_int(json, "count", one->count);
+    add_int(json, "in_islands", one->joined);
+    add_int(json, "islands", one->islands);
     begin(json, "operators", FALSE);
     GList *ops = op_names(one);
     for (GList *op = ops; op != NULL; op = op->next) {

@@ -77,6 +77,10 @@ expect 2 'dice.onnx' "$models/dice.onnx" --no-fallback
 expect 2 'there are:' "$models/mlp.onnx" --device nonsense
 expect 2 'there are:' "$models/mlp.onnx" --device 99
 expect 2 'nonsense' "$models/mlp.onnx" --option nonsense=1
+expect 0 'LeatExecutionProvider 3, 3 of them in 1 island: Gemm 2, Relu 1' "$models/mlp.onnx" \
+  --option force_graph_path=1
+expect 0 ', island 1' "$models/mlp.onnx" --option force_graph_path=1 --verbose
+expect 0 '"in_islands" : 3' "$models/mlp.onnx" --option force_graph_path=1 --json
 
 echo "$checks checks, $failures failures"
 [ "$failures" -eq 0 ]
