@@ -198,9 +198,11 @@ static void build_values(leat_case_context *ctx, const void *data) {
   BUILD_INVALID();
   m->outputs[0] = constant;
   BUILD_INVALID();
-  /* Made by nobody: an input less, a node less. */
-  m->desc.input_count = 1;
-  BUILD_INVALID();
+  /* Made by nobody: an input less, which a node takes as its second one, or a node less. */
+  if (b.net->form.inputs > 1) {
+    m->desc.input_count = 1;
+    BUILD_INVALID();
+  }
   m->desc.node_count -= 1;
   BUILD_INVALID();
   /* Taken before it is made: a node takes its own output, a later one's, or two stand in the wrong order. */
