@@ -147,7 +147,7 @@ static int32_t find_deciding(leat_graph *graph, leat_error *err) {
                                       "shapes follow from what it makes, which "
                                       "must be known on the host; it is "
                                       "computed on the device alone"};
-        return leati_graph_fail(graph, n, &found, err);
+        return leati_graph_fail(graph, n, info->name, &found, err);
       }
       for (uint32_t i = 0; i < node->input_count; ++i) {
         if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
@@ -218,7 +218,7 @@ static int32_t add_nodes(leat_graph *graph, const leat_graph_node *nodes, leat_e
   leat_error found = {.struct_size = sizeof(found)};
   for (uint32_t n = 0; status == LEAT_OK && n < graph->node_count; ++n) {
     if (add_node(graph, n, &nodes[n], &inference, &found) != LEAT_OK) {
-      status = leati_graph_fail(graph, n, &found, err);
+      status = leati_graph_fail(graph, n, nodes[n].op, &found, err);
     }
   }
   leati_inference_end(&inference);

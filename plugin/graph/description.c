@@ -44,12 +44,10 @@ static int32_t import_constant(const leat_value_info *info, uint32_t v, leati_va
 }
 
 static int32_t import_value(const leat_value_info *from, uint32_t v, leati_value *value, leat_error *err) {
-  value->ndim = -1;
-  if (from == NULL) {
-    return LEAT_OK;
-  }
   leat_value_info info;
-  LEATI_TRY(leati_import(&info, sizeof(info), LEAT_SIZE_THROUGH(leat_value_info, value), from, "leat_value_info", err));
+  char what[48];
+  (void)snprintf(what, sizeof(what), "leat_graph_desc::values[%u]", v);
+  LEATI_TRY(leati_import(&info, sizeof(info), LEAT_SIZE_THROUGH(leat_value_info, value), from, what, err));
   if (info.reserved != 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_value_info::reserved of value %u is not zero", v);
   }
@@ -62,7 +60,8 @@ static int32_t import_value(const leat_value_info *from, uint32_t v, leati_value
                       LEAT_MAX_RANK);
   }
   value->type = leati_type_of(info.dtype);
-  if (value->type == 0 && !leati_dtype_same(info.dtype, (DLDataType){0})) {
+  /* An element type of 0 bits is not known. */
+  if (value->type == 0 && info.dtype.bits != 0) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "value %u has an element type that Leat does not know", v);
   }
   value->ndim = info.ndim;

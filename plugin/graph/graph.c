@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "graph/graph.h"
 
+#include <string.h>
+
 #include "core/status.h"
 
 int32_t leati_graph_check(const leat_graph *graph, leat_error *err) {
@@ -26,8 +28,12 @@ uint64_t leati_value_size(const leati_value *value) {
   return size;
 }
 
-int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const leat_error *found, leat_error *err) {
-  const char *const name = graph->nodes[node].name;
-  return leati_fail(err, found->code, "node %u%s%s%s: %s", node, name != NULL ? " '" : "", name != NULL ? name : "",
-                    name != NULL ? "'" : "", found->message);
+int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const char *op, const leat_error *found,
+                         leat_error *err) {
+  const char *const name = graph->nodes[node].name != NULL ? graph->nodes[node].name : "";
+  const char *const quote = name[0] != '\0' ? "'" : "";
+  /* Most of what operators say names them. */
+  const bool named = strstr(found->message, op) != NULL;
+  return leati_fail(err, found->code, "node %u%s%s%s%s: %s%s%s", node, name[0] != '\0' ? " " : "", quote, name, quote,
+                    named ? "" : op, named ? "" : ": ", found->message);
 }

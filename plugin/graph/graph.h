@@ -70,7 +70,8 @@ int32_t leati_graph_check(const leat_graph *graph, leat_error *err);
 bool leati_value_is_known(const leati_value *value);
 uint64_t leati_value_size(const leati_value *value);
 
-/** Fails with what `found` says, and the node that it is about. */
-int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const leat_error *found, leat_error *err);
+/** Fails with what `found` says, and the node that it is about, with its operator. */
+int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const char *op, const leat_error *found,
+                         leat_error *err);
 
 #endif /* LEAT_PLUGIN_GRAPH_GRAPH_H_ */

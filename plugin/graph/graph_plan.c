@@ -305,7 +305,7 @@ static int32_t plan_nodes(planning *p, leat_error *err) {
   leat_error found = {.struct_size = sizeof(found)};
   for (uint32_t n = 0; n < p->graph->node_count; ++n) {
     if (p->live[n] && plan_node(p, &p->graph->nodes[n], &found) != LEAT_OK) {
-      return leati_graph_fail(p->graph, n, &found, err);
+      return leati_graph_fail(p->graph, n, p->graph->nodes[n].op->def->info.name, &found, err);
     }
   }
   return LEAT_OK;

@@ -202,7 +202,7 @@ int32_t leati_inference_all(leati_inference *inference, leat_error *err) {
   for (uint32_t n = 0; n < graph->node_count; ++n) {
     bool known;
     if (!graph->nodes[n].folded && leati_inference_node(inference, &graph->nodes[n], &known, &found) != LEAT_OK) {
-      return leati_graph_fail(graph, n, &found, err);
+      return leati_graph_fail(graph, n, graph->nodes[n].op->def->info.name, &found, err);
     }
   }
   return LEAT_OK;

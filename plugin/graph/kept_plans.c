@@ -67,14 +67,18 @@ static uint32_t find_place(leati_kept_plans *plans) {
   if (plans->retired_count >= RETIRED_MAX) {
     return LEATI_GRAPH_PLANS_MAX;
   }
-  for (;;) {
-    const uint32_t k = plans->hand;
+  /* Two rounds: in the second only what was launched since the first is left alone, and other threads may launch all.
+   */
+  uint32_t k = plans->hand;
+  for (uint32_t looks = 0; looks < 2 * LEATI_GRAPH_PLANS_MAX; ++looks) {
     leati_graph_plan *const plan = atomic_load_explicit(&plans->at[k], memory_order_relaxed);
-    plans->hand = (k + 1) % LEATI_GRAPH_PLANS_MAX;
     if (!atomic_exchange_explicit(&plan->launched, false, memory_order_relaxed)) {
-      return k;
+      break;
     }
+    k = (k + 1) % LEATI_GRAPH_PLANS_MAX;
   }
+  plans->hand = (k + 1) % LEATI_GRAPH_PLANS_MAX;
+  return k;
 }
 
 void leati_kept_plans_sweep(leati_kept_plans *plans, leat_device *device) {

@@ -205,8 +205,9 @@ static void use_graph(leat_stream *stream) {
   const leat_value_info infos[] = {
       {.struct_size = sizeof(infos[0]), .ndim = 2, .dtype = type, .shape = open},
       {.struct_size = sizeof(infos[0]), .ndim = 1, .dtype = type, .shape = four, .value = &weight},
-      {.struct_size = sizeof(infos[0]), .ndim = 1, .dtype = sizes.dtype, .shape = one, .value = &sizes}};
-  const leat_value_info *const values[] = {&infos[0], &infos[1], &infos[2], NULL, NULL, NULL, NULL};
+      {.struct_size = sizeof(infos[0]), .ndim = 1, .dtype = sizes.dtype, .shape = one, .value = &sizes},
+      {.struct_size = sizeof(infos[0]), .ndim = -1}};
+  const leat_value_info *const values[] = {&infos[0], &infos[1], &infos[2], &infos[3], &infos[3], &infos[3], &infos[3]};
   static const uint32_t sum_in[] = {0, 1}, sum[] = {3}, flat_in[] = {3, 2}, flat[] = {4}, shape[] = {5}, last[] = {6};
   const leat_graph_node nodes[] = {
 #define NODE(op_, version, count, in_, out_) \

@@ -92,7 +92,7 @@ static uint32_t add_node(network *n, const char *op, uint32_t since_version, uin
   assert_true(k < NODES && input_count <= ARGUMENTS);
   const uint32_t v = n->desc.value_count++;
   assert_true(v < VALUES);
-  n->infos[v] = (leat_value_info){.struct_size = sizeof(n->infos[v]), .ndim = -1};
+  n->infos[v] = (leat_value_info){.struct_size = sizeof(n->infos[v]), .ndim = -1, .dtype = {kDLFloat, 0, 1}};
   n->info_list[v] = &n->infos[v];
   memcpy(n->arguments[k][0], inputs, input_count * sizeof(*inputs));
   n->arguments[k][1][0] = v;
@@ -1238,9 +1238,9 @@ static void values_that_are_wrong_are_refused(void **state) {
   leat_graph_desc *d = &s.n->desc;
   static const int64_t negative[] = {-2, 8}, other[] = {8, 9};
   s.n->info_list[s.x] = NULL;
-  REFUSE("value 0, has no element type");
+  REFUSE("leat_graph_desc::values[0] is NULL");
   s.n->infos[s.x].struct_size = 4;
-  REFUSE("leat_value_info.struct_size is 4");
+  REFUSE("leat_graph_desc::values[0].struct_size is 4");
   s.n->infos[s.x].reserved = 1;
   REFUSE("leat_value_info::reserved of value 0");
   s.n->infos[s.x].shape = NULL;
@@ -1325,7 +1325,7 @@ static void shapes_from_the_device_are_refused(void **state) {
   const uint32_t list = add_value(s.n, int_type, 1, (const int64_t[]){1});
   s.n->inputs[s.n->desc.input_count++] = list;
   add_output(s.n, NODE(s.n, "Reshape", 14, s.sum, NODE(s.n, "ReduceMax", 18, list)));
-  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "must be known on the host");
+  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "node 2: ReduceMax: shapes follow from what it makes");
   free(s.n);
   close_place(&p);
 }
