@@ -746,6 +746,53 @@ static void threads_launch_one_graph_at_once(void **state) {
   close_place(&p);
 }
 
+typedef struct builder {
+  fixture *f;
+  const network *n;
+  pthread_barrier_t *start;
+  leat_graph *graph;
+} builder;
+
+static void *build_at_once(void *argument) {
+  builder *const b = argument;
+  (void)pthread_barrier_wait(b->start);
+  if (b->f->api->graph->build(b->f->device, &b->n->desc, &b->graph, NULL) != LEAT_OK) {
+    b->graph = NULL;
+  }
+  return NULL;
+}
+
+/* Threads that build the same graph at once bring its constants to the device once. */
+static void threads_build_the_same_graph_at_once(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 2, square), w = add_constant(n, 2, square), v = add_constant(n, 2, square);
+  add_output(n, NODE(n, "Add", 14, NODE(n, "MatMul", 13, x, w), v));
+  const uint64_t before = stats_of(&p).live_block_count;
+  for (int round = 0; round < 30; ++round) {
+    builder builders[THREADS];
+    pthread_t threads[THREADS];
+    pthread_barrier_t start;
+    assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
+    for (int i = 0; i < THREADS; ++i) {
+      builders[i] = (builder){.f = p.f, .n = n, .start = &start};
+      assert_int_equal(pthread_create(&threads[i], NULL, build_at_once, &builders[i]), 0);
+    }
+    for (int i = 0; i < THREADS; ++i) {
+      assert_int_equal(pthread_join(threads[i], NULL), 0);
+      assert_non_null(builders[i].graph);
+    }
+    assert_int_equal(pthread_barrier_destroy(&start), 0);
+    assert_int_equal(stats_of(&p).live_block_count, before + 2);
+    for (int i = 0; i < THREADS; ++i) {
+      assert_ok(p.f->api->graph->destroy(builders[i].graph, &err));
+    }
+    assert_int_equal(stats_of(&p).live_block_count, before);
+  }
+  free(n);
+  close_place(&p);
+}
+
 /* A graph for rows of any number, with a Shape and a constant. */
 static network *make_rows(void) {
   network *const n = make_network();
@@ -1442,6 +1489,7 @@ int main(void) {
       cmocka_unit_test(nodes_on_constants_run_once),
       cmocka_unit_test(an_arena_beyond_any_device_is_refused),
       cmocka_unit_test(graphs_that_are_left_go_with_the_device),
+      cmocka_unit_test(threads_build_the_same_graph_at_once),
       cmocka_unit_test(lists_that_are_wrong_are_refused),
       cmocka_unit_test(values_that_are_wrong_are_refused),
       cmocka_unit_test(nodes_that_are_wrong_are_refused),
