@@ -42,7 +42,7 @@ typedef struct {
   char *format;
   char *output;
   char *mustpass;
-  char *waivers;
+  char **waivers;
   char *fail_on_output;
   char *device;
   char *seed;
@@ -148,15 +148,14 @@ static gboolean check_filters(uint32_t profiles, char *const *filters) {
   return TRUE;
 }
 
-/* Reads a file of waivers: lines of a name or glob, white space, and a reason. */
-static char **read_waivers(const char *path) {
-  GPtrArray *waivers = g_ptr_array_new_with_free_func(g_free);
+/* Appends the waivers of a file: lines of a name or glob, white space, and a reason. False: the file is not right. */
+static bool read_waivers(const char *path, GPtrArray *waivers) {
   GError *error = NULL;
   char **lines = leati_file_lines(path, &error);
   if (lines == NULL) {
     bad_use("--waivers: %s", error->message);
     g_error_free(error);
-    return NULL;
+    return false;
   }
   for (guint i = 0; lines[i] != NULL; ++i) {
     char *line = g_strstrip(lines[i]);
@@ -166,19 +165,18 @@ static char **read_waivers(const char *path) {
       continue;
     if (line[name] == '\0') {
       bad_use("--waivers %s: line %u: a waiver needs a name and then a reason: %s", path, i + 1, line);
-      return NULL;
+      return false;
     }
     glob = g_strndup(line, name);
     if (!matches_a_case(LEAT_PROFILE_ALL, glob)) {
       bad_use("--waivers %s: line %u: no case is named %s", path, i + 1, glob);
-      return NULL;
+      return false;
     }
     g_ptr_array_add(waivers, glob);
     g_ptr_array_add(waivers, g_strdup(g_strchug(line + name)));
   }
   g_strfreev(lines);
-  g_ptr_array_add(waivers, NULL);
-  return (char **)g_ptr_array_free(waivers, FALSE);
+  return true;
 }
 
 /* --list: names, what each checks, and profiles. */
@@ -318,8 +316,13 @@ static int run(const arguments *args, leat_run_options *options) {
     return bad_use("--format: '%s' is none of text, tap, junit and json", args->format);
   if (args->output != NULL && !check_output(args->output, &stream))
     return EXIT_BAD_USE;
-  if (args->waivers != NULL && (options->waivers = read_waivers(args->waivers)) == NULL)
-    return EXIT_BAD_USE;
+  GPtrArray *waivers = g_ptr_array_new_with_free_func(g_free);
+  for (char **path = args->waivers; path != NULL && *path != NULL; ++path) {
+    if (!read_waivers(*path, waivers))
+      return EXIT_BAD_USE;
+  }
+  g_ptr_array_add(waivers, NULL);
+  options->waivers = (char **)g_ptr_array_free(waivers, FALSE);
   if (args->fail_on_output != NULL) {
     options->forbidden = g_regex_new(args->fail_on_output, 0, 0, &error);
     if (options->forbidden == NULL)
@@ -387,7 +390,8 @@ int main(int argc, char **argv) {
       {"format", 0, 0, G_OPTION_ARG_STRING, &args.format, "text (default), tap, junit or json", "FORMAT"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &args.output, "Write the report there, and text to stdout", "FILE"},
       {"quiet", 'q', 0, G_OPTION_ARG_NONE, &args.quiet, "No lines for cases that passed (default on a terminal)", NULL},
-      {"waivers", 0, 0, G_OPTION_ARG_FILENAME, &args.waivers, "Cases allowed to fail: lines of GLOB REASON", "FILE"},
+      {"waivers", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &args.waivers,
+       "Cases allowed to fail: lines of GLOB REASON (may be repeated)", "FILE"},
       {"mustpass", 0, 0, G_OPTION_ARG_FILENAME, &args.mustpass,
        "List of cases that make a plugin conformant (default: that of ABI 1.0)", "FILE"},
       {"fail-on-output", 0, 0, G_OPTION_ARG_STRING, &args.fail_on_output,

@@ -13,12 +13,11 @@
   {                                                                                                                \
     .name = "Conv", .label = named, .since_version = 11, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
-#define TRANSPOSE(named, attributes_given, ...)                                                                     \
-  {                                                                                                                 \
-    .name = "ConvTranspose", .label = named, .since_version = 11, .optional = true, .attributes = attributes_given, \
-    .inputs = {                                                                                                     \
-      __VA_ARGS__                                                                                                   \
-    }                                                                                                               \
+#define TRANSPOSE(named, attributes_given, ...)                                                               \
+  {                                                                                                           \
+    .name = "ConvTranspose", .label = named, .since_version = 11, .attributes = attributes_given, .inputs = { \
+      __VA_ARGS__                                                                                             \
+    }                                                                                                         \
   }
 #define MAX_POOL(named, attributes_given, ...)                                                                        \
   {                                                                                                                   \
@@ -54,13 +53,11 @@ static const leati_op_spec specs[] = {
      .label = "inner_split",
      .since_version = 11,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {A_INTS("pads", 1, 1, 1, 1)},
      .inputs = {F32(2, 160, 5, 7), F32(33, 160, 3, 3), F32(33)}},
     {.name = "Conv",
      .label = "inner_split_groups",
      .since_version = 11,
-     .optional = true,
      .attributes = {A_INT("group", 2)},
      .inputs = {F32(1, 256, 6, 6), F32(40, 128, 3, 3), F32(40)}},
     TRANSPOSE("inner_split", ATTRIBUTES(A_INTS("strides", 2, 2)), F32(1, 160, 4, 5), F32(160, 9, 3, 3), F32(9)),
@@ -98,25 +95,16 @@ static const leati_op_spec specs[] = {
     CONV("valid", ATTRIBUTES(A_STRING("auto_pad", "VALID")), F32(1, 3, 8, 7), F32(4, 3, 3, 3), F32(4)),
     CONV("no_images", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(0, 3, 8, 7), F32(4, 3, 3, 3), F32(4)),
     CONV("special", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32_SPECIAL(3, 1, 3, 4, 4), F32(4, 3, 3, 3)),
-    {.name = "Conv",
-     .label = "3d",
-     .since_version = 11,
-     .optional = true,
-     .inputs = {F32(1, 3, 5, 5, 5), F32(4, 3, 3, 3, 3), F32(4)}},
+    {.name = "Conv", .label = "3d", .since_version = 11, .inputs = {F32(1, 3, 5, 5, 5), F32(4, 3, 3, 3, 3), F32(4)}},
 
     {.name = "ConvTranspose",
      .label = "float32",
      .since_version = 11,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
      .inputs = {F32(2, 5, 6, 7), F32(5, 6, 3, 3), F32(6)}},
-    {.name = "ConvTranspose",
-     .label = "version22",
-     .since_version = 22,
-     .optional = true,
-     .inputs = {F32(1, 3, 6, 6), F32(3, 4, 3, 3)}},
+    {.name = "ConvTranspose", .label = "version22", .since_version = 22, .inputs = {F32(1, 3, 6, 6), F32(3, 4, 3, 3)}},
     TRANSPOSE("absent_bias", ATTRIBUTES(A_INTS("strides", 3, 2)), F32(1, 3, 5, 5), F32(3, 4, 3, 3), ABSENT),
     TRANSPOSE("pointwise", ATTRIBUTES(A_INTS("kernel_shape", 1, 1)), F32(2, 33, 5, 7), F32(33, 17, 1, 1), F32(17)),
     TRANSPOSE("larger_twice", ATTRIBUTES(A_INTS("strides", 2, 2)), F32(1, 9, 7, 5), F32(9, 6, 2, 2), F32(6)),
@@ -142,7 +130,6 @@ static const leati_op_spec specs[] = {
      .label = "groups",
      .since_version = 11,
      .variants = VIEW_TRANSPOSED,
-     .optional = true,
      .attributes = {A_INT("group", 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
      .inputs = {F32(2, 6, 5, 5), F32(6, 3, 3, 3), F32(9)}},
     TRANSPOSE("depthwise", ATTRIBUTES(A_INT("group", 7), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)),
@@ -152,7 +139,6 @@ static const leati_op_spec specs[] = {
      .label = "1d",
      .since_version = 11,
      .variants = VIEW_TRANSPOSED,
-     .optional = true,
      .attributes = {A_INTS("strides", 2), A_INTS("pads", 1, 0)},
      .inputs = {F32(2, 5, 17), F32(5, 7, 4), F32(7)}},
     TRANSPOSE("no_images", ATTRIBUTES(A_INTS("strides", 2, 2)), F32(0, 3, 5, 4), F32(3, 4, 3, 3), F32(4)),
@@ -160,7 +146,6 @@ static const leati_op_spec specs[] = {
     {.name = "ConvTranspose",
      .label = "3d",
      .since_version = 11,
-     .optional = true,
      .attributes = {A_INTS("strides", 2, 1, 2)},
      .inputs = {F32(1, 3, 3, 4, 3), F32(3, 4, 3, 3, 2), F32(4)}},
 
@@ -200,13 +185,11 @@ static const leati_op_spec specs[] = {
      .label = "indices",
      .since_version = 12,
      .outputs = 2,
-     .optional = true,
      .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
      .inputs = {F32(2, 3, 7, 9)}},
     {.name = "MaxPool",
      .label = "uint8",
      .since_version = 12,
-     .optional = true,
      .attributes = {A_INTS("kernel_shape", 2, 2)},
      .inputs = {U8_RANGE(0, 255, 1, 3, 7, 7)}},
 
@@ -265,34 +248,20 @@ static const leati_op_spec specs[] = {
      .since_version = 22,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(2, 5, 7, 9)}},
-    {.name = "GlobalMaxPool", .label = "version1", .since_version = 1, .optional = true, .inputs = {F32(2, 3, 5, 5)}},
-    {.name = "GlobalMaxPool", .label = "1d", .since_version = 22, .optional = true, .inputs = {F32(2, 5, 33)}},
-    {.name = "GlobalMaxPool", .label = "3d", .since_version = 22, .optional = true, .inputs = {F32(2, 3, 4, 5, 3)}},
-    {.name = "GlobalMaxPool", .label = "long", .since_version = 22, .optional = true, .inputs = {F32(1, 2, 53, 41)}},
-    {.name = "GlobalMaxPool",
-     .label = "one_element",
-     .since_version = 22,
-     .optional = true,
-     .inputs = {F32(2, 5, 1, 1)}},
-    {.name = "GlobalMaxPool",
-     .label = "negative",
-     .since_version = 22,
-     .optional = true,
-     .inputs = {F32_RANGE(-9, -1, 1, 2, 5, 5)}},
-    {.name = "GlobalMaxPool",
-     .label = "denormal",
-     .since_version = 22,
-     .optional = true,
-     .inputs = {F32_DENORMAL(1, 2, 5, 5)}},
+    {.name = "GlobalMaxPool", .label = "version1", .since_version = 1, .inputs = {F32(2, 3, 5, 5)}},
+    {.name = "GlobalMaxPool", .label = "1d", .since_version = 22, .inputs = {F32(2, 5, 33)}},
+    {.name = "GlobalMaxPool", .label = "3d", .since_version = 22, .inputs = {F32(2, 3, 4, 5, 3)}},
+    {.name = "GlobalMaxPool", .label = "long", .since_version = 22, .inputs = {F32(1, 2, 53, 41)}},
+    {.name = "GlobalMaxPool", .label = "one_element", .since_version = 22, .inputs = {F32(2, 5, 1, 1)}},
+    {.name = "GlobalMaxPool", .label = "negative", .since_version = 22, .inputs = {F32_RANGE(-9, -1, 1, 2, 5, 5)}},
+    {.name = "GlobalMaxPool", .label = "denormal", .since_version = 22, .inputs = {F32_DENORMAL(1, 2, 5, 5)}},
     {.name = "GlobalMaxPool",
      .label = "special",
      .since_version = 22,
-     .optional = true,
      .inputs = {F32_IS(DIMS(1, 4, 4), -INFINITY, -INFINITY, -INFINITY, -INFINITY, 1, NAN, INFINITY, 2, -INFINITY,
                        -1e38f, -INFINITY, -2e38f, 1, INFINITY, 3, -INFINITY)}},
-    {.name = "GlobalMaxPool", .label = "no_images", .since_version = 22, .optional = true, .inputs = {F32(0, 5, 3, 3)}},
+    {.name = "GlobalMaxPool", .label = "no_images", .since_version = 22, .inputs = {F32(0, 5, 3, 3)}},
 };
 
 void leati_cases_op_conv(leat_case_list *list) {

@@ -53,16 +53,13 @@
   }
 
 /* The rows below are of what ABI 1.0 does not demand. */
-#define OPTIONAL(op, type_label, version, ...)                                                             \
-  {                                                                                                        \
-    .name = op, .label = type_label, .since_version = version, .optional = true, .inputs = { __VA_ARGS__ } \
+#define OPTIONAL(op, type_label, version, ...)                                           \
+  {                                                                                      \
+    .name = op, .label = type_label, .since_version = version, .inputs = { __VA_ARGS__ } \
   }
-#define WITH(op, type_label, version, attribute, ...)                                                       \
-  {                                                                                                         \
-    .name = op, .label = type_label, .since_version = version, .optional = true, .attributes = {attribute}, \
-    .inputs = {                                                                                             \
-      __VA_ARGS__                                                                                           \
-    }                                                                                                       \
+#define WITH(op, type_label, version, attribute, ...)                                                               \
+  {                                                                                                                 \
+    .name = op, .label = type_label, .since_version = version, .attributes = {attribute}, .inputs = { __VA_ARGS__ } \
   }
 
 /* A function of one float. */
@@ -72,7 +69,6 @@
    .since_version = version,                  \
    .variants = VIEW_SLICED | VIEW_OFFSET,     \
    .threads = THREADS_8 | THREADS_16,         \
-   .optional = true,                          \
    .inputs = {F32_RANGE(from, to, 7, 5, 9)}}, \
       OPTIONAL(op, "special", version, F32_SPECIAL(1, SPECIAL_COUNT))
 
@@ -109,14 +105,13 @@
   OPTIONAL("Clip", type_label, 13, input, INTS_OF(t, NO_DIMS, low), INTS_OF(t, NO_DIMS, high))
 
 /* Elements of two other tensors of a type, which is only moved. */
-#define WHERE(type_label, t)                                                                          \
-  {                                                                                                   \
-    .name = "Where", .label = type_label, .since_version = 16, .variants = VIEW_SLICED | VIEW_OFFSET, \
-    .optional = true, .inputs = {                                                                     \
-      BOOLS(5, 7),                                                                                    \
-      RANGE_OF(t, 0, 100, 5, 7),                                                                      \
-      RANGE_OF(t, 0, 100, 7)                                                                          \
-    }                                                                                                 \
+#define WHERE(type_label, t)                                                                                      \
+  {                                                                                                               \
+    .name = "Where", .label = type_label, .since_version = 16, .variants = VIEW_SLICED | VIEW_OFFSET, .inputs = { \
+      BOOLS(5, 7),                                                                                                \
+      RANGE_OF(t, 0, 100, 5, 7),                                                                                  \
+      RANGE_OF(t, 0, 100, 7)                                                                                      \
+    }                                                                                                             \
   }
 
 /* Cast to a type from float32, and from it to float32. */
@@ -124,7 +119,7 @@
   WITH("Cast", "beyond_" type_label, 13, A_INT("to", number), BEYOND),                                             \
       WITH("Cast", "float32_to_" type_label, 13, A_INT("to", number), F32_RANGE(0, 100, 5, 7)), {                  \
     .name = "Cast", .label = type_label "_to_float32", .since_version = 13, .variants = VIEW_SLICED | VIEW_OFFSET, \
-    .optional = true, .attributes = {A_INT("to", 1)}, .inputs = {                                                  \
+    .attributes = {A_INT("to", 1)}, .inputs = {                                                                    \
       input                                                                                                        \
     }                                                                                                              \
   }
@@ -134,12 +129,12 @@
       OPTIONAL("CastLike", type_label "_to_float32", 19, RANGE_OF(t, 0, 1, 5, 7), F32(2, 2))
 
 /* Numbers of all kinds through a function with a parameter. */
-#define ALPHA(op, version, alpha_label, alpha)                                             \
-  {                                                                                        \
-    .name = op, .label = "alpha_" alpha_label, .since_version = version, .optional = true, \
-    .attributes = {A_FLOAT("alpha", alpha)}, .inputs = {                                   \
-      F32_IS(DIMS(16), ALPHA_INPUTS)                                                       \
-    }                                                                                      \
+#define ALPHA(op, version, alpha_label, alpha)                                                                    \
+  {                                                                                                               \
+    .name = op, .label = "alpha_" alpha_label, .since_version = version, .attributes = {A_FLOAT("alpha", alpha)}, \
+    .inputs = {                                                                                                   \
+      F32_IS(DIMS(16), ALPHA_INPUTS)                                                                              \
+    }                                                                                                             \
   }
 #define ALPHA_INPUTS                                                                                                  \
   -INFINITY, -1e30f, -100.0f, -20.0f, -1.0f, -0.5f, -0.01f, -1e-6f, -0.0f, 0.0f, 1e-6f, 1.0f, 20.0f, 1e30f, INFINITY, \
@@ -190,7 +185,7 @@ static const leati_op_spec specs[] = {
      .inputs = {F32_IS(DIMS(8), -500.0f, -100.0f, -89.0f, -87.0f, 87.0f, 89.0f, 100.0f, 500.0f)}},
     UNARY("Relu", 14, VIEW_IN_PLACE, -10, 10),
     {.name = "Relu", .label = "version13", .since_version = 13, .inputs = {F32(4, 33)}},
-    {.name = "Relu", .label = "int32", .since_version = 14, .optional = true, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
+    {.name = "Relu", .label = "int32", .since_version = 14, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
     OPTIONAL("Relu", "int64", 14, I64_IS(DIMS(6), INT64_MIN, -1, 0, 1, 4294967296, INT64_MAX)),
     OPTIONAL("Relu", "int16", 14, I16_ENDS),
     OPTIONAL("Relu", "int8", 14, SOME_INT8(9, 33)),
@@ -234,7 +229,6 @@ static const leati_op_spec specs[] = {
     {.name = "Selu",
      .label = "alpha_gamma",
      .since_version = 6,
-     .optional = true,
      .attributes = {A_FLOAT("alpha", -2.0f), A_FLOAT("gamma", 0.5f)},
      .inputs = {F32(5, 33)}},
     FUNCTION("ThresholdedRelu", 22, -3, 3),
@@ -243,7 +237,6 @@ static const leati_op_spec specs[] = {
     {.name = "Shrink",
      .label = "lambd_bias",
      .since_version = 9,
-     .optional = true,
      .attributes = {A_FLOAT("lambd", 1.5f), A_FLOAT("bias", 0.25f)},
      .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
     FUNCTION("Softplus", 22, -20, 20),
@@ -259,13 +252,11 @@ static const leati_op_spec specs[] = {
      .domain = "com.microsoft",
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32_RANGE(-10, 10, 7, 5, 9)}},
     {.name = "QuickGelu",
      .label = "alpha",
      .since_version = 1,
      .domain = "com.microsoft",
-     .optional = true,
      .attributes = {A_FLOAT("alpha", 0.5f)},
      .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
     UNARY("HardSwish", 14, 0, -5, 5),
@@ -281,13 +272,11 @@ static const leati_op_spec specs[] = {
      .domain = "com.microsoft",
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32_RANGE(-5, 5, 7, 5, 9)}},
     {.name = "Gelu",
      .label = "microsoft_special",
      .since_version = 1,
      .domain = "com.microsoft",
-     .optional = true,
      .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
     UNARY("Sin", 7, 0, -3.14, 3.14),
     {.name = "Sin", .label = "wide", .since_version = 22, .inputs = {F32_RANGE(-500, 500, 129)}},
@@ -320,7 +309,6 @@ static const leati_op_spec specs[] = {
      .since_version = 20,
      .variants = VIEW_SLICED | VIEW_OFFSET | VIEW_TRANSPOSED,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32_SPECIAL(1, 5, 7, 3)}},
     OPTIONAL("IsNaN", "version9", 9, F32_SPECIAL(1, 67)),
     {.name = "IsInf",
@@ -328,7 +316,6 @@ static const leati_op_spec specs[] = {
      .since_version = 20,
      .variants = VIEW_SLICED | VIEW_OFFSET | VIEW_TRANSPOSED,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32_SPECIAL(1, 5, 7, 3)}},
     WITH("IsInf", "positive", 10, A_INT("detect_negative", 0), F32_SPECIAL(1, 67)),
     WITH("IsInf", "negative", 10, A_INT("detect_positive", 0), F32_SPECIAL(1, 67)),
@@ -450,7 +437,6 @@ static const leati_op_spec specs[] = {
      .since_version = 25,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32_RANGE(-1000, 1000, 5, 7, 3), I64_RANGE(0, 1, 2, 2)}},
     CAST_LIKE("float16", LEATI_REF_FLOAT16),
     CAST_LIKE("bfloat16", LEATI_REF_BFLOAT16),
@@ -516,7 +502,6 @@ static const leati_op_spec specs[] = {
     {.name = "Clip",
      .label = "int32",
      .since_version = 13,
-     .optional = true,
      .inputs = {I32_RANGE(-99, 99, 5, 7), I32_IS(NO_DIMS, -10), I32_IS(NO_DIMS, 20)}},
     LIMITS("int16", LEATI_REF_INT16, SOME_INT16(5, 7), -1000, 32766),
     LIMITS("int8", LEATI_REF_INT8, SOME_INT8(9, 33), -100, 50),
@@ -592,7 +577,6 @@ static const leati_op_spec specs[] = {
      .since_version = 13,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {A_INT("fmod", 1)},
      .inputs = {F32_RANGE(-10, 10, 5, 7, 9), F32_RANGE(0.5, 3, 7, 1)}},
     WITH("Mod", "special", 13, A_INT("fmod", 1), F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
@@ -611,7 +595,6 @@ static const leati_op_spec specs[] = {
      .since_version = 16,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(5, 7, 9), F32(7, 1)}},
     OPTIONAL("PRelu", "special", 16, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
              F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
@@ -629,24 +612,17 @@ static const leati_op_spec specs[] = {
     {.name = "Pow",
      .label = "int64_exponent",
      .since_version = 15,
-     .optional = true,
      .inputs = {F32_RANGE(-3, 3, 6, 7), I64_RANGE(-3, 4, 7)}},
-    {.name = "Pow",
-     .label = "int64",
-     .since_version = 15,
-     .optional = true,
-     .inputs = {I64_RANGE(-9, 9, 6, 7), I64_RANGE(0, 9, 7)}},
+    {.name = "Pow", .label = "int64", .since_version = 15, .inputs = {I64_RANGE(-9, 9, 6, 7), I64_RANGE(0, 9, 7)}},
 
     {.name = "Pow",
      .label = "int64_fractional",
      .since_version = 15,
-     .optional = true,
      .inputs = {I64_IS(DIMS(12, 1), 36, 2, 3, -8, 9, 10, 100, 7, 0, 1, 4294967296, 4611686018427387904),
                 F32_IS(DIMS(8), 2.5f, 0.5f, 1.5f, 0.25f, -0.5f, 3.75f, 0.000001f, 0.1f)}},
     {.name = "Pow",
      .label = "int32_fractional",
      .since_version = 15,
-     .optional = true,
      .inputs = {I32_IS(DIMS(11, 1), 36, 2, 3, -8, 9, 10, 100, 7, 1, 1073741824, 2147483647),
                 F32_IS(DIMS(9), 2.5f, 0.5f, 1.5f, 8.5f, -0.5f, 0.999999f, NAN, INFINITY, -INFINITY)}},
     OPTIONAL("Pow", "int16_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_INT16, -5, 5, 7)),
@@ -686,7 +662,6 @@ static const leati_op_spec specs[] = {
      .since_version = 13,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
     OPTIONAL("Sum", "special", 8, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
              F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
@@ -697,7 +672,6 @@ static const leati_op_spec specs[] = {
      .since_version = 13,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
     OPTIONAL("Mean", "special", 8, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
              F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
@@ -759,7 +733,6 @@ static const leati_op_spec specs[] = {
      .since_version = 7,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {BOOLS(5, 7, 3), BOOLS(7, 1)}},
     OPTIONAL("Xor", "empty", 7, BOOLS(0, 3), BOOLS(3)),
     {.name = "Where",

@@ -254,7 +254,7 @@ static bool is_for(const leati_op_spec *spec, const leat_op_info *info) {
 /* Ends the case: the plugin lacks the operator, or this form of it. */
 #define LACK(ctx, spec, ...)                         \
   do {                                               \
-    if ((ctx)->all_operators && !(spec)->optional)   \
+    if ((ctx)->all_operators)                        \
       LEAT_FAIL(ctx, __VA_ARGS__);                   \
     leati_case_lack(ctx, (spec)->name, __VA_ARGS__); \
   } while (0)
@@ -267,8 +267,8 @@ static const leat_op_info *find_info(leat_case_context *ctx, const leati_op_spec
     const leat_op_info *info = NULL;
     LEAT_CHECK_OK(ctx, ctx->op->info(k, &info, LEAT_ERR));
     if (is_for(spec, info)) {
-      if (spec->optional && spec_outputs(spec) > info->max_outputs) {
-        leati_case_lack(ctx, spec->name, "the operator list gives it %" PRIu32 " outputs at most", info->max_outputs);
+      if (spec_outputs(spec) > info->max_outputs) {
+        LACK(ctx, spec, "the operator list gives it %" PRIu32 " outputs at most", info->max_outputs);
       }
       return info;
     }

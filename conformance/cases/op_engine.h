@@ -72,7 +72,6 @@ typedef struct leati_op_spec {
   uint32_t unwanted;                                  /**< bit k: output k is not wanted, though a later one is */
   uint32_t variants;                                  /**< VIEW_* */
   uint32_t threads;                                   /**< THREADS_* */
-  bool optional;                                      /**< may be lacking also with `--all-operators` */
   leat_attribute attributes[LEATI_OP_MAX_ATTRIBUTES]; /**< up to the first without a name */
   leati_op_input inputs[LEATI_OP_MAX_INPUTS];         /**< up to the first that is LEATI_FILL_END */
 } leati_op_spec;

@@ -15,12 +15,9 @@
     .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 /* Of an operator or a form of it that ABI 1.0 does not demand. */
-#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                            \
-  {                                                                                                         \
-    .name = op, .label = named, .since_version = version, .optional = true, .attributes = attributes_given, \
-    .inputs = {                                                                                             \
-      __VA_ARGS__                                                                                           \
-    }                                                                                                       \
+#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                                    \
+  {                                                                                                                 \
+    .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 #define NO_ATTRIBUTES \
   {                   \
@@ -28,11 +25,9 @@
   }
 
 /* Rows of a type that ABI 1.0 does not demand; what picks elements looks at nothing but their size. */
-#define OF_TYPE(op, named, version, views, ...)                                                            \
-  {                                                                                                        \
-    .name = op, .label = named, .since_version = version, .variants = views, .optional = true, .inputs = { \
-      __VA_ARGS__                                                                                          \
-    }                                                                                                      \
+#define OF_TYPE(op, named, version, views, ...)                                                        \
+  {                                                                                                    \
+    .name = op, .label = named, .since_version = version, .variants = views, .inputs = { __VA_ARGS__ } \
   }
 #define GATHER_OF(named, t, most, views) OF_TYPE("Gather", named, 13, views, RANGE_OF(t, 0, most, 7, 3), LIST(1, -1, 0))
 #define GATHER_ELEMENTS_OF(named, t, most, views) \
@@ -80,7 +75,6 @@ static const leati_op_spec specs[] = {
      .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {A_INT("axis", 1)},
      .inputs = {F32(5, 9, 7), I64_RANGE(-9, 8, 5, 4, 7)}},
     OPTIONAL_CASE("GatherElements", "smaller_indices", 13, ATTRIBUTES(A_INT("axis", -1)), F32(5, 9, 7),
@@ -110,7 +104,6 @@ static const leati_op_spec specs[] = {
      .since_version = 18,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {A_INT("axis", 1)},
      .inputs = {F32(2, 9, 3), I64_IS(DIMS(2, 3, 3), 0, 8, -1, 4, 3, 5, -2, -8, 0, -9, 1, 2, 3, 4, 5, 6, 7, 8),
                 F32(2, 3, 3)}},
@@ -146,7 +139,6 @@ static const leati_op_spec specs[] = {
      .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(5, 9, 7), I64_RANGE(-5, 4, 4, 3, 2)}},
     OPTIONAL_CASE("GatherND", "elements", 13, NO_ATTRIBUTES, F32(5, 7), I64_RANGE(-5, 4, 17, 2)),
     OPTIONAL_CASE("GatherND", "one_tuple", 11, NO_ATTRIBUTES, F32(5, 7, 3), LIST(-2, 6)),
@@ -154,7 +146,6 @@ static const leati_op_spec specs[] = {
      .label = "batch",
      .since_version = 13,
      .variants = VIEW_TRANSPOSED,
-     .optional = true,
      .attributes = {A_INT("batch_dims", 1)},
      .inputs = {F32(3, 5, 7), I64_RANGE(-5, 4, 3, 4, 1)}},
     OPTIONAL_CASE("GatherND", "two_batches", 12, ATTRIBUTES(A_INT("batch_dims", 2)), F32(2, 3, 5, 7, 2),
@@ -180,7 +171,6 @@ static const leati_op_spec specs[] = {
      .since_version = 18,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(5, 9, 7), I64_IS(DIMS(2, 2, 2), 0, 0, -1, 8, 3, -2, 2, 5), F32(2, 2, 7)}},
     OPTIONAL_CASE("ScatterND", "elements", 13, NO_ATTRIBUTES, F32(5, 7), I64_IS(DIMS(3, 2), 4, 6, -5, 1, 2, -7),
                   F32(3)),
@@ -211,7 +201,6 @@ static const leati_op_spec specs[] = {
      .since_version = 14,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(5, 33, 7), I64_IS(NO_DIMS, 1)}},
     OPTIONAL_CASE("CumSum", "first_axis", 11, NO_ATTRIBUTES, F32(33, 5), I64_IS(NO_DIMS, 0)),
     OPTIONAL_CASE("CumSum", "last_axis", 14, NO_ATTRIBUTES, F32(5, 129), I64_IS(NO_DIMS, -1)),
@@ -273,7 +262,6 @@ static const leati_op_spec specs[] = {
     {.name = "Resize",
      .label = "nearest_uint8",
      .since_version = 19,
-     .optional = true,
      .attributes = {A_STRING("mode", "nearest")},
      .inputs = {U8_RANGE(0, 255, 1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2)}},
     {.name = "Resize",
@@ -308,13 +296,11 @@ static const leati_op_spec specs[] = {
     {.name = "Resize",
      .label = "linear_half_pixel_symmetric",
      .since_version = 19,
-     .optional = true,
      .attributes = {A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "half_pixel_symmetric")},
      .inputs = {F32(1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 1.9f, 2.3f)}},
     {.name = "Resize",
      .label = "linear_not_larger",
      .since_version = 18,
-     .optional = true,
      .attributes = {A_STRING("mode", "linear"), A_STRING("keep_aspect_ratio_policy", "not_larger"),
                     A_INTS("axes", 2, 3)},
      .inputs = {F32(1, 2, 5, 10), ABSENT, ABSENT, LIST(8, 8)}},

@@ -13,13 +13,13 @@
 /* Attributes are given with their parentheses, to pass through macro arguments. */
 #define ATTRIBUTES(...) \
   { __VA_ARGS__ }
-#define FUSED(named, attributes_given, a, b)                                                                \
-  {                                                                                                         \
-    .name = "FusedMatMul", .label = named, .since_version = 1, .domain = "com.microsoft", .optional = true, \
-    .attributes = attributes_given, .inputs = {                                                             \
-      a,                                                                                                    \
-      b                                                                                                     \
-    }                                                                                                       \
+#define FUSED(named, attributes_given, a, b)                                              \
+  {                                                                                       \
+    .name = "FusedMatMul", .label = named, .since_version = 1, .domain = "com.microsoft", \
+    .attributes = attributes_given, .inputs = {                                           \
+      a,                                                                                  \
+      b                                                                                   \
+    }                                                                                     \
   }
 
 static const leati_op_spec specs[] = {
@@ -47,31 +47,23 @@ static const leati_op_spec specs[] = {
      .since_version = 13,
      .variants = VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(33, 1541), F32(1541, 70)}},
     {.name = "MatMul",
      .label = "inner_split_batched",
      .since_version = 13,
      .threads = THREADS_8,
-     .optional = true,
      .inputs = {F32(2, 40, 1024), F32(2, 1024, 36)}},
     {.name = "MatMul",
      .label = "inner_split_one_row",
      .since_version = 13,
      .variants = VIEW_TRANSPOSED,
      .threads = THREADS_8,
-     .optional = true,
      .inputs = {F32(1, 4099), F32(4099, 37)}},
-    {.name = "MatMul",
-     .label = "inner_split_wide_row",
-     .since_version = 13,
-     .optional = true,
-     .inputs = {F32(3, 2048), F32(2048, 1028)}},
+    {.name = "MatMul", .label = "inner_split_wide_row", .since_version = 13, .inputs = {F32(3, 2048), F32(2048, 1028)}},
     {.name = "Gemm",
      .label = "inner_split",
      .since_version = 13,
      .threads = THREADS_8,
-     .optional = true,
      .attributes = {A_INT("transB", 1), A_FLOAT("alpha", 0.5f), A_FLOAT("beta", -2.0f)},
      .inputs = {F32(65, 1536), F32(68, 1536), F32(68)}},
     PRODUCT("vector_matrix", F32(33), F32(33, 7)),
@@ -101,12 +93,10 @@ static const leati_op_spec specs[] = {
     {.name = "MatMul",
      .label = "int32",
      .since_version = 13,
-     .optional = true,
      .inputs = {I32_RANGE(-99, 99, 5, 33), I32_RANGE(-99, 99, 33, 7)}},
     {.name = "MatMul",
      .label = "int64",
      .since_version = 13,
-     .optional = true,
      .inputs = {I64_RANGE(-99, 99, 5, 33), I64_RANGE(-99, 99, 33, 7)}},
 
     {.name = "FusedMatMul",
@@ -115,14 +105,12 @@ static const leati_op_spec specs[] = {
      .domain = "com.microsoft",
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {A_FLOAT("alpha", 0.125f), A_INT("transB", 1)},
      .inputs = {F32(2, 3, 9, 11), F32(2, 3, 13, 11)}},
     {.name = "FusedMatMul",
      .label = "plain",
      .since_version = 1,
      .domain = "com.microsoft",
-     .optional = true,
      .inputs = {F32(17, 19), F32(19, 23)}},
     FUSED("trans_a", ATTRIBUTES(A_INT("transA", 1)), F32(19, 17), F32(19, 23)),
     FUSED("trans_both", ATTRIBUTES(A_INT("transA", 1), A_INT("transB", 1), A_FLOAT("alpha", -2.5f)), F32(33, 65),

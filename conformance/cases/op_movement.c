@@ -17,12 +17,9 @@
     .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 /* Of an operator or a form of it that ABI 1.0 does not demand. */
-#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                            \
-  {                                                                                                         \
-    .name = op, .label = named, .since_version = version, .optional = true, .attributes = attributes_given, \
-    .inputs = {                                                                                             \
-      __VA_ARGS__                                                                                           \
-    }                                                                                                       \
+#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                                    \
+  {                                                                                                                 \
+    .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 #define VIEWED(op, named, version, views, used_threads, attributes_given, ...)                        \
   {                                                                                                   \
@@ -34,19 +31,19 @@
 #define OPTIONAL_VIEWED(op, named, version, views, used_threads, attributes_given, ...)               \
   {                                                                                                   \
     .name = op, .label = named, .since_version = version, .variants = views, .threads = used_threads, \
-    .optional = true, .attributes = attributes_given, .inputs = {                                     \
+    .attributes = attributes_given, .inputs = {                                                       \
       __VA_ARGS__                                                                                     \
     }                                                                                                 \
   }
 
 /* Rows of the element types that ABI 1.0 does not demand, for operators without attributes: the type's bytes are all
  * that counts. NO_MORE stands for the inputs behind the first. */
-#define MOVED(op, type_label, t, most, version, views, ...)                                                     \
-  {                                                                                                             \
-    .name = op, .label = type_label, .since_version = version, .variants = views, .optional = true, .inputs = { \
-      RANGE_OF(t, 0, most, 3, 1, 5),                                                                            \
-      __VA_ARGS__                                                                                               \
-    }                                                                                                           \
+#define MOVED(op, type_label, t, most, version, views, ...)                                   \
+  {                                                                                           \
+    .name = op, .label = type_label, .since_version = version, .variants = views, .inputs = { \
+      RANGE_OF(t, 0, most, 3, 1, 5),                                                          \
+      __VA_ARGS__                                                                             \
+    }                                                                                         \
   }
 #define MOVED_TYPES(op, version, views, ...)                                          \
   MOVED(op, "float16", LEATI_REF_FLOAT16, 1000, version, views, __VA_ARGS__),         \
@@ -60,21 +57,21 @@
       MOVED(op, "uint16", LEATI_REF_UINT16, 65000, version, views, __VA_ARGS__)
 #define RATIO(t) \
   { .fill = LEATI_FILL_UNIFORM, .type = t, .low = 0.5, .high = 0.5, NO_DIMS }
-#define FILLED(type_label, value)                                                         \
-  {                                                                                       \
-    .name = "ConstantOfShape", .label = type_label, .since_version = 9, .optional = true, \
-    .attributes = {A_TENSOR("value", value)}, .inputs = {                                 \
-      LIST(3, 5, 7)                                                                       \
-    }                                                                                     \
+#define FILLED(type_label, value)                                                                                 \
+  {                                                                                                               \
+    .name = "ConstantOfShape", .label = type_label, .since_version = 9, .attributes = {A_TENSOR("value", value)}, \
+    .inputs = {                                                                                                   \
+      LIST(3, 5, 7)                                                                                               \
+    }                                                                                                             \
   }
 
 /* Rows of a type that ABI 1.0 does not demand; what moves elements looks at nothing but their size. */
-#define OF_TYPE(op, named, version, wanted, views, attributes_given, ...)                                         \
-  {                                                                                                               \
-    .name = op, .label = named, .since_version = version, .outputs = wanted, .variants = views, .optional = true, \
-    .attributes = attributes_given, .inputs = {                                                                   \
-      __VA_ARGS__                                                                                                 \
-    }                                                                                                             \
+#define OF_TYPE(op, named, version, wanted, views, attributes_given, ...)                       \
+  {                                                                                             \
+    .name = op, .label = named, .since_version = version, .outputs = wanted, .variants = views, \
+    .attributes = attributes_given, .inputs = {                                                 \
+      __VA_ARGS__                                                                               \
+    }                                                                                           \
   }
 #define CONCAT_OF(named, t, most, views)                                                           \
   OF_TYPE("Concat", named, 13, 1, views, ATTRIBUTES(A_INT("axis", 1)), RANGE_OF(t, 0, most, 3, 5), \
@@ -148,7 +145,6 @@ static const leati_op_spec specs[] = {
      .label = "training_false",
      .since_version = 13,
      .variants = VIEW_DYNAMIC,
-     .optional = true,
      .inputs = {F32(5, 7), F32_IS(NO_DIMS, 0.5f), BOOLS_ARE(NO_DIMS, 0)}},
     {.name = "Dropout", .label = "mask", .since_version = 13, .outputs = 2, .inputs = {F32(5, 7)}},
     MOVED("Dropout", "float16", LEATI_REF_FLOAT16, 1000, 13, 0, RATIO(LEATI_REF_FLOAT16)),
@@ -302,14 +298,12 @@ static const leati_op_spec specs[] = {
     {.name = "Pad",
      .label = "wrap",
      .since_version = 19,
-     .optional = true,
      .attributes = {A_STRING("mode", "wrap")},
      .inputs = {F32(5, 7), LIST(2, 3, 1, 4)}},
     {.name = "Pad",
      .label = "wrap_crop",
      .since_version = 19,
      .variants = VIEW_SLICED | VIEW_REVERSED,
-     .optional = true,
      .attributes = {A_STRING("mode", "wrap")},
      .inputs = {F32(6, 9), LIST(-1, 7, 2, -2)}},
     CASE("Pad", "edge_crop", 25, ATTRIBUTES(A_STRING("mode", "edge")), F32(6, 9), LIST(-4, 3, 3, -5)),
@@ -418,10 +412,9 @@ static const leati_op_spec specs[] = {
      .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(3, 5, 7)}},
-    {.name = "Size", .label = "scalar", .since_version = 1, .optional = true, .inputs = {F32_SCALAR}},
-    {.name = "Size", .label = "empty", .since_version = 25, .optional = true, .inputs = {F32(3, 0, 7)}},
+    {.name = "Size", .label = "scalar", .since_version = 1, .inputs = {F32_SCALAR}},
+    {.name = "Size", .label = "empty", .since_version = 25, .inputs = {F32(3, 0, 7)}},
     MOVED_TYPES("Size", 25, 0, NO_MORE),
     MOVED("Size", "int64", LEATI_REF_INT64, 2000000000, 13, 0, NO_MORE),
     MOVED("Size", "uint8", LEATI_REF_UINT8, 255, 13, 0, NO_MORE),

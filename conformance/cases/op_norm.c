@@ -14,18 +14,15 @@
     { 0 }             \
   }
 /* Of an operator or a form of it that ABI 1.0 does not demand. */
-#define CASE(op, named, version, attributes_given, ...)                                                     \
-  {                                                                                                         \
-    .name = op, .label = named, .since_version = version, .optional = true, .attributes = attributes_given, \
-    .inputs = {                                                                                             \
-      __VA_ARGS__                                                                                           \
-    }                                                                                                       \
+#define CASE(op, named, version, attributes_given, ...)                                                             \
+  {                                                                                                                 \
+    .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 /* Operators that ONNX's specification does not have. ONNX Runtime keeps one of them in the domain of ONNX. */
 #define OWN(set, op, named, wanted, left_out, attributes_given, ...)                                        \
   {                                                                                                         \
     .name = op, .label = named, .since_version = 1, .domain = set, .outputs = wanted, .unwanted = left_out, \
-    .optional = true, .attributes = attributes_given, .inputs = {                                           \
+    .attributes = attributes_given, .inputs = {                                                             \
       __VA_ARGS__                                                                                           \
     }                                                                                                       \
   }
@@ -43,7 +40,7 @@
 #define LINE_OF(op, set, version, length, attributes_given, ...)                                               \
   {                                                                                                            \
     .name = op, .label = "line_of_" #length, .since_version = version, .domain = set, .variants = VIEW_OFFSET, \
-    .optional = true, .attributes = attributes_given, .inputs = {                                              \
+    .attributes = attributes_given, .inputs = {                                                                \
       F32(3, length),                                                                                          \
       __VA_ARGS__                                                                                              \
     }                                                                                                          \
@@ -110,13 +107,11 @@ static const leati_op_spec specs[] = {
      .since_version = 13,
      .variants = ALL_VIEWS | VIEW_IN_PLACE,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(3, 5, 65)}},
     {.name = "LogSoftmax",
      .label = "middle_axis",
      .since_version = 13,
      .variants = VIEW_TRANSPOSED | VIEW_IN_PLACE,
-     .optional = true,
      .attributes = {A_INT("axis", 1)},
      .inputs = {F32(3, 33, 7)}},
     CASE("LogSoftmax", "first_axis", 13, ATTRIBUTES(A_INT("axis", -2)), F32(9, 33)),
@@ -191,13 +186,11 @@ static const leati_op_spec specs[] = {
      .label = "of_nothing",
      .since_version = 17,
      .outputs = 3,
-     .optional = true,
      .inputs = {F32(3, 0), F32(0), F32(0)}},
     {.name = "LayerNormalization",
      .label = "statistics",
      .since_version = 17,
      .outputs = 3,
-     .optional = true,
      .inputs = {F32(3, 5, 33), F32(33), F32(33)}},
 
     {.name = "RMSNormalization",
@@ -205,7 +198,6 @@ static const leati_op_spec specs[] = {
      .since_version = 23,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(3, 5, 65), F32(65)}},
     CASE("RMSNormalization", "two_axes", 23, ATTRIBUTES(A_INT("axis", -2), A_FLOAT("epsilon", 1e-3f)), F32(3, 5, 17),
          F32(5, 17)),
@@ -226,7 +218,6 @@ static const leati_op_spec specs[] = {
      .since_version = 1,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(3, 5, 65), F32(65)}},
     OWN("", "SimplifiedLayerNormalization", "statistics", 2, 0, NO_ATTRIBUTES, F32(3, 5, 33), F32(33)),
     OWN("", "SimplifiedLayerNormalization", "two_axes", 2, 0, ATTRIBUTES(A_INT("axis", -2), A_FLOAT("epsilon", 1e-3f)),
@@ -240,7 +231,6 @@ static const leati_op_spec specs[] = {
      .domain = MICROSOFT,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {EPSILON},
      .inputs = {F32(3, 5, 65), F32(3, 5, 65), F32(65), F32(65), F32(65)}},
     OWN(MICROSOFT, "SkipLayerNormalization", "no_bias", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17), F32(3, 5, 17),
@@ -272,7 +262,6 @@ static const leati_op_spec specs[] = {
      .domain = MICROSOFT,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {EPSILON},
      .inputs = {F32(3, 5, 65), F32(3, 5, 65), F32(65), F32(65)}},
     OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "no_bias", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
@@ -299,7 +288,6 @@ static const leati_op_spec specs[] = {
      .since_version = 22,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .inputs = {F32(2, 5, 7, 9), F32(5), F32(5)}},
     CASE("InstanceNormalization", "version6", 6, ATTRIBUTES(A_FLOAT("epsilon", 1e-3f)), F32(2, 3, 5, 5), F32(3),
          F32(3)),
@@ -318,7 +306,6 @@ static const leati_op_spec specs[] = {
      .since_version = 21,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {A_INT("num_groups", 2)},
      .inputs = {F32(2, 6, 7, 9), F32(6), F32(6)}},
     CASE("GroupNormalization", "version18", 18, ATTRIBUTES(A_INT("num_groups", 3), A_FLOAT("epsilon", 1e-3f)),

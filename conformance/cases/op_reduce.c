@@ -45,63 +45,53 @@
 
 /* What is tried of the reductions that ABI 1.0 does not demand: the same, and what belongs to the formula. The elements
  * are from a range in which no result is close to 0, where a logarithm would have nothing to be close to. */
-#define FURTHER(op, from, to)                                                                                        \
-  {.name = op,                                                                                                       \
-   .label = "last_axis",                                                                                             \
-   .since_version = 18,                                                                                              \
-   .variants = VIEW_SLICED | VIEW_TRANSPOSED | VIEW_OFFSET | VIEW_DYNAMIC,                                           \
-   .threads = THREADS_8 | THREADS_16,                                                                                \
-   .optional = true,                                                                                                 \
-   .inputs = {F32_RANGE(from, to, 5, 3, 65), LIST(-1)}},                                                             \
-      {.name = op,                                                                                                   \
-       .label = "middle_axis",                                                                                       \
-       .since_version = 18,                                                                                          \
-       .optional = true,                                                                                             \
-       .attributes = {A_INT("keepdims", 0)},                                                                         \
-       .inputs = {F32_RANGE(from, to, 5, 33, 7), LIST(1)}},                                                          \
-      {.name = op,                                                                                                   \
-       .label = "two_axes",                                                                                          \
-       .since_version = 18,                                                                                          \
-       .optional = true,                                                                                             \
-       .inputs = {F32_RANGE(from, to, 5, 6, 7, 8), LIST(-3, 3)}},                                                    \
-      {.name = op, .label = "all", .since_version = 18, .optional = true, .inputs = {F32_RANGE(from, to, 3, 5, 7)}}, \
-      {.name = op,                                                                                                   \
-       .label = "long",                                                                                              \
-       .since_version = 18,                                                                                          \
-       .optional = true,                                                                                             \
-       .inputs = {F32_RANGE(from, to, 3, 4099), LIST(1)}},                                                           \
-      {.name = op, .label = "of_nothing", .since_version = 18, .optional = true, .inputs = {F32(3, 0, 2), LIST(1)}}, \
-      {.name = op,                                                                                                   \
-       .label = "noop",                                                                                              \
-       .since_version = 18,                                                                                          \
-       .optional = true,                                                                                             \
-       .attributes = {A_INT("noop_with_empty_axes", 1)},                                                             \
-       .inputs = {F32_SPECIAL(1, SPECIAL_COUNT), EMPTY_LIST}},                                                       \
-      {.name = op,                                                                                                   \
-       .label = "special",                                                                                           \
-       .since_version = 18,                                                                                          \
-       .optional = true,                                                                                             \
-       .inputs = {F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT), LIST(1)}},                               \
-  {                                                                                                                  \
-    .name = op, .label = "axes_attribute", .since_version = 13, .optional = true,                                    \
-    .attributes = {A_INTS("axes", -1, 0), A_INT("keepdims", 0)}, .inputs = {                                         \
-      F32_RANGE(from, to, 5, 6, 7)                                                                                   \
-    }                                                                                                                \
+#define FURTHER(op, from, to)                                                                                \
+  {.name = op,                                                                                               \
+   .label = "last_axis",                                                                                     \
+   .since_version = 18,                                                                                      \
+   .variants = VIEW_SLICED | VIEW_TRANSPOSED | VIEW_OFFSET | VIEW_DYNAMIC,                                   \
+   .threads = THREADS_8 | THREADS_16,                                                                        \
+   .inputs = {F32_RANGE(from, to, 5, 3, 65), LIST(-1)}},                                                     \
+      {.name = op,                                                                                           \
+       .label = "middle_axis",                                                                               \
+       .since_version = 18,                                                                                  \
+       .attributes = {A_INT("keepdims", 0)},                                                                 \
+       .inputs = {F32_RANGE(from, to, 5, 33, 7), LIST(1)}},                                                  \
+      {.name = op,                                                                                           \
+       .label = "two_axes",                                                                                  \
+       .since_version = 18,                                                                                  \
+       .inputs = {F32_RANGE(from, to, 5, 6, 7, 8), LIST(-3, 3)}},                                            \
+      {.name = op, .label = "all", .since_version = 18, .inputs = {F32_RANGE(from, to, 3, 5, 7)}},           \
+      {.name = op, .label = "long", .since_version = 18, .inputs = {F32_RANGE(from, to, 3, 4099), LIST(1)}}, \
+      {.name = op, .label = "of_nothing", .since_version = 18, .inputs = {F32(3, 0, 2), LIST(1)}},           \
+      {.name = op,                                                                                           \
+       .label = "noop",                                                                                      \
+       .since_version = 18,                                                                                  \
+       .attributes = {A_INT("noop_with_empty_axes", 1)},                                                     \
+       .inputs = {F32_SPECIAL(1, SPECIAL_COUNT), EMPTY_LIST}},                                               \
+      {.name = op,                                                                                           \
+       .label = "special",                                                                                   \
+       .since_version = 18,                                                                                  \
+       .inputs = {F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT), LIST(1)}},                       \
+  {                                                                                                          \
+    .name = op, .label = "axes_attribute", .since_version = 13,                                              \
+    .attributes = {A_INTS("axes", -1, 0), A_INT("keepdims", 0)}, .inputs = {                                 \
+      F32_RANGE(from, to, 5, 6, 7)                                                                           \
+    }                                                                                                        \
   }
 
 /* Integers along an axis that an attribute gives, with those of which a sum does not fit. */
-#define INTEGERS_ATTRIBUTED(op, version)                                                     \
-  {.name = op,                                                                               \
-   .label = "int64_axes_attribute",                                                          \
-   .since_version = version,                                                                 \
-   .optional = true,                                                                         \
-   .attributes = {A_INTS("axes", 1)},                                                        \
-   .inputs = {I64_IS(DIMS(3, 3), INT64_MAX, 1, 2, INT64_MIN, -1, -7, 5, -3, 4294967296)}},   \
-  {                                                                                          \
-    .name = op, .label = "int32_axes_attribute", .since_version = version, .optional = true, \
-    .attributes = {A_INTS("axes", 1)}, .inputs = {                                           \
-      I32_IS(DIMS(3, 3), INT32_MAX, 1, 2, INT32_MIN, -1, -7, 5, -3, 65536)                   \
-    }                                                                                        \
+#define INTEGERS_ATTRIBUTED(op, version)                                                                      \
+  {.name = op,                                                                                                \
+   .label = "int64_axes_attribute",                                                                           \
+   .since_version = version,                                                                                  \
+   .attributes = {A_INTS("axes", 1)},                                                                         \
+   .inputs = {I64_IS(DIMS(3, 3), INT64_MAX, 1, 2, INT64_MIN, -1, -7, 5, -3, 4294967296)}},                    \
+  {                                                                                                           \
+    .name = op, .label = "int32_axes_attribute", .since_version = version, .attributes = {A_INTS("axes", 1)}, \
+    .inputs = {                                                                                               \
+      I32_IS(DIMS(3, 3), INT32_MAX, 1, 2, INT32_MIN, -1, -7, 5, -3, 65536)                                    \
+    }                                                                                                         \
   }
 
 static const leati_op_spec specs[] = {
@@ -141,7 +131,6 @@ static const leati_op_spec specs[] = {
     {.name = "ReduceSum",
      .label = "axes_attribute",
      .since_version = 11,
-     .optional = true,
      .attributes = {A_INTS("axes", -1, 0), A_INT("keepdims", 0)},
      .inputs = {F32(5, 6, 7)}},
     INTEGERS_ATTRIBUTED("ReduceSum", 11),
@@ -197,12 +186,8 @@ static const leati_op_spec specs[] = {
     {.name = "ReduceMax", .label = "of_nothing", .since_version = 18, .inputs = {F32(3, 0, 2), LIST(1)}},
     {.name = "ReduceMax", .label = "int64", .since_version = 18, .inputs = {I64_RANGE(-99, 99, 5, 33), LIST(1)}},
     {.name = "ReduceMax", .label = "int32", .since_version = 20, .inputs = {I32_RANGE(-99, 99, 5, 33), LIST(1)}},
-    {.name = "ReduceMax",
-     .label = "uint8",
-     .since_version = 20,
-     .optional = true,
-     .inputs = {U8_RANGE(0, 255, 5, 33), LIST(1)}},
-    {.name = "ReduceMax", .label = "bool", .since_version = 20, .optional = true, .inputs = {BOOLS(9, 3), LIST(1)}},
+    {.name = "ReduceMax", .label = "uint8", .since_version = 20, .inputs = {U8_RANGE(0, 255, 5, 33), LIST(1)}},
+    {.name = "ReduceMax", .label = "bool", .since_version = 20, .inputs = {BOOLS(9, 3), LIST(1)}},
     BASE("ReduceMin", 18, VIEW_DYNAMIC, THREADS_8),
     ATTRIBUTED("ReduceMin", 13),
     INTEGERS_ATTRIBUTED("ReduceMin", 12),
@@ -211,16 +196,8 @@ static const leati_op_spec specs[] = {
     {.name = "ReduceMin", .label = "int32", .since_version = 20, .inputs = {I32_RANGE(-99, 99, 5, 33), LIST(1)}},
     FURTHER("ReduceProd", 0.98, 1.02),
     INTEGERS_ATTRIBUTED("ReduceProd", 11),
-    {.name = "ReduceProd",
-     .label = "int64",
-     .since_version = 18,
-     .optional = true,
-     .inputs = {I64_RANGE(-9, 9, 5, 33), LIST(1)}},
-    {.name = "ReduceProd",
-     .label = "int32",
-     .since_version = 18,
-     .optional = true,
-     .inputs = {I32_RANGE(-9, 9, 33, 5), LIST(0)}},
+    {.name = "ReduceProd", .label = "int64", .since_version = 18, .inputs = {I64_RANGE(-9, 9, 5, 33), LIST(1)}},
+    {.name = "ReduceProd", .label = "int32", .since_version = 18, .inputs = {I32_RANGE(-9, 9, 33, 5), LIST(0)}},
     FURTHER("ReduceL1", -3, 3),
     FURTHER("ReduceL2", -3, 3),
     FURTHER("ReduceSumSquare", -3, 3),
@@ -229,7 +206,6 @@ static const leati_op_spec specs[] = {
     {.name = "ReduceLogSumExp",
      .label = "far_apart",
      .since_version = 18,
-     .optional = true,
      .inputs = {F32_IS(DIMS(4, 3), 1000, 999, -1000, -1000, -1001, -2000, 0, 90, -90, -INFINITY, 5, -INFINITY),
                 LIST(1)}},
 
@@ -289,7 +265,6 @@ static const leati_op_spec specs[] = {
     {.name = "ArgMax",
      .label = "int64",
      .since_version = 13,
-     .optional = true,
      .attributes = {A_INT("axis", 1)},
      .inputs = {I64_RANGE(-9, 9, 5, 33)}},
     {.name = "ArgMax",
@@ -305,7 +280,6 @@ static const leati_op_spec specs[] = {
     {.name = "ArgMax",
      .label = "int32",
      .since_version = 11,
-     .optional = true,
      .attributes = {A_INT("axis", 1)},
      .inputs = {I32_RANGE(-9, 9, 5, 33)}},
     {.name = "ArgMin",
@@ -313,43 +287,36 @@ static const leati_op_spec specs[] = {
      .since_version = 13,
      .variants = VIEW_SLICED | VIEW_TRANSPOSED | VIEW_OFFSET | VIEW_DYNAMIC,
      .threads = THREADS_8 | THREADS_16,
-     .optional = true,
      .attributes = {A_INT("axis", -1)},
      .inputs = {F32(5, 3, 65)}},
     {.name = "ArgMin",
      .label = "middle_axis",
      .since_version = 11,
-     .optional = true,
      .attributes = {A_INT("axis", 1), A_INT("keepdims", 0)},
      .inputs = {F32(5, 33, 7)}},
     {.name = "ArgMin",
      .label = "ties_first",
      .since_version = 13,
-     .optional = true,
      .attributes = {A_INT("axis", 1)},
      .inputs = {F32_IS(DIMS(3, 4), 1, -2, -2, 0, 3, 3, 3, 3, -1, -2, -1, -2)}},
     {.name = "ArgMin",
      .label = "ties_last",
      .since_version = 13,
-     .optional = true,
      .attributes = {A_INT("axis", 1), A_INT("select_last_index", 1)},
      .inputs = {F32_IS(DIMS(3, 4), 1, -2, -2, 0, 3, 3, 3, 3, -1, -2, -1, -2)}},
     {.name = "ArgMin",
      .label = "nan_among_many",
      .since_version = 13,
-     .optional = true,
      .attributes = {A_INT("axis", 1), A_INT("select_last_index", 1)},
      .inputs = {F32_SPECIAL(1, 2, 20011)}},
     {.name = "ArgMin",
      .label = "int64",
      .since_version = 13,
-     .optional = true,
      .attributes = {A_INT("axis", 1)},
      .inputs = {I64_RANGE(-9, 9, 5, 33)}},
     {.name = "ArgMin",
      .label = "int32",
      .since_version = 13,
-     .optional = true,
      .attributes = {A_INT("axis", 1)},
      .inputs = {I32_RANGE(-9, 9, 5, 33)}},
 };
