@@ -30,8 +30,8 @@ layout(buffer_reference, std430, buffer_reference_align = 2) buffer U16 { uint16
 layout(buffer_reference, std430, buffer_reference_align = 2) buffer I16 { int16_t v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 2) buffer F16 { float16_t v[]; };
 
-// A specialisation constant. leat_kernel() of plugin/ops/CMakeLists.txt lists those of a kernel by name, and so numbers
-// them: one that is not listed does not compile.
+// A specialisation constant. leat_kernel() (plugin/ops/leat_kernel.cmake) lists those of a kernel by name, and so
+// numbers them: one that is not listed does not compile.
 #define LEAT_CONSTANT(type, name, otherwise) layout(constant_id = CONSTANT_##name) const type name = otherwise
 
 // Number of this workgroup in a dispatch made by leati_groups_linear().
