@@ -274,9 +274,9 @@ static const leati_draw_entry *find_entry(const leat_op_info *info) {
   return NULL;
 }
 
-bool leati_draw_knows(const leat_op_info *info, const char *family) {
+bool leati_draw_knows(const leat_op_info *info, const char *kind) {
   const leati_draw_entry *entry = find_entry(info);
-  return entry != NULL && (family == NULL || strcmp(entry->family, family) == 0);
+  return entry != NULL && (kind == NULL || strcmp(entry->kind, kind) == 0);
 }
 
 void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults) {
@@ -287,7 +287,7 @@ void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, 
   draw->since_version =
       (uint32_t)(leati_draw_chance(draw, 60) ? last : leati_draw_int(draw, info->since_version_min, last));
   const leati_draw_entry *entry = find_entry(info);
-  draw->summed = strcmp(entry->family, "elementwise") != 0 && strcmp(entry->family, "movement") != 0;
+  draw->summed = strcmp(entry->kind, "elementwise") != 0 && strcmp(entry->kind, "movement") != 0;
   entry->recipe(draw);
   for (uint32_t k = 0; k < draw->input_count; k++) {
     leati_draw_tensor *tensor = &draw->inputs[k];

@@ -50,8 +50,8 @@ typedef struct leati_draw {
   GRand *rand;
 } leati_draw;
 
-/** Whether there is a recipe for the operator, and it belongs to the family (NULL: to any). */
-bool leati_draw_knows(const leat_op_info *info, const char *family);
+/** Whether there is a recipe for the operator, and it is of the kind (NULL: of any). */
+bool leati_draw_knows(const leat_op_info *info, const char *kind);
 
 /** Draws a call.
  * @param draw [out] holds nothing before; release with leati_draw_clear()
@@ -84,7 +84,7 @@ typedef void (*leati_draw_recipe)(leati_draw *draw);
 
 /** An operator that can be drawn. */
 typedef struct leati_draw_entry {
-  const char *family;
+  const char *kind; /**< which case of random.c calls it */
   const char *domain;
   const char *name;
   leati_draw_recipe recipe;
