@@ -791,7 +791,7 @@ typedef struct leat_op_info {
   uint32_t type_count;                        /**< elements of `types` */
   uint32_t attribute_count;                   /**< elements of `attributes` */
   uint32_t reserved;                          /**< zero */
-  uint64_t host_inputs;                       /**< bit i: input i is a host tensor (its values decide shapes) */
+  uint64_t host_inputs;                       /**< bit i: input i is a host tensor, whose values planning needs */
   uint64_t host_outputs;                      /**< bit i: output i is a host tensor, written when invoke() returns */
   uint64_t flags;                             /**< LEAT_OP_* */
   const char *name;                           /**< operator */
