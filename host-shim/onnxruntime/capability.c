@@ -9,6 +9,7 @@
 
 typedef struct asking {
   const leati_runtime *runtime;
+  leati_device *provider_device;
   leat_device *device;
   const leati_registry *registry;
   OrtEpGraphSupportInfo *support;
@@ -184,7 +185,7 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   }
   uint32_t islands = 0;
   if (!status && wishes->islands) {
-    status = leati_islands_find(list, &islands);
+    status = leati_islands_find(list, self->provider_device, self->registry, self->logger, &islands);
   }
   if (!status) {
     status = claim_islands(self, list, islands);
@@ -203,7 +204,8 @@ OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry,
      * iteration wait for copies at each border, for bodies that are mostly arithmetic on counters. */
     return status;
   }
-  asking self = {.runtime = runtime, .registry = registry, .support = support, .logger = logger};
+  asking self = {
+      .runtime = runtime, .provider_device = device, .registry = registry, .support = support, .logger = logger};
   const OrtKernelRegistry *kernels = NULL;
   status = leati_registry_kernels(registry, &kernels);
   if (status) {

@@ -23,8 +23,8 @@ typedef struct reader {
   const leati_registry *registry;
   const leati_runtime *runtime;
   leati_arena *arena; /* of the description */
-  ends *ends;         /* of each node, and then of the one in their place */
-  const OrtNode **nodes;
+  ends *ends;         /* of each node */
+  const OrtNode *const *nodes;
   size_t node_count;
   named *names; /* by rising name, each once; their indices are the numbers of values */
   size_t name_count;
@@ -155,11 +155,15 @@ static void forget_shapes(const reader *self, const leat_graph_node *node) {
   }
 }
 
-/* The graph's inputs are given at each launch, whatever is known of them. */
-static OrtStatus *describe_border(reader *self) {
+/* Takes inputs and outputs from the node in the place of all. What it is given at each launch is no constant, whatever
+ * is known of it. */
+static OrtStatus *describe_border(reader *self, const OrtNode *fused) {
   leat_graph_desc *graph = &self->out->graph;
-  const ends *border = &self->ends[self->node_count];
-  OrtStatus *status = number_values(self, border->inputs, border->input_count, &graph->inputs);
+  ends border[1] = {{0}};
+  OrtStatus *status = read_ends(self, fused, border);
+  if (!status) {
+    status = number_values(self, border->inputs, border->input_count, &graph->inputs);
+  }
   if (!status) {
     status = number_values(self, border->outputs, border->output_count, &graph->outputs);
   }
@@ -246,39 +250,85 @@ static OrtStatus *describe_nodes(reader *self) {
   return status;
 }
 
-static OrtStatus *read_nodes(reader *self, const OrtGraph *graph, const OrtNode *fused) {
-  const OrtApi *ort = self->runtime->ort;
-  OrtStatus *status = ort->Graph_GetNumNodes(graph, &self->node_count);
-  if (status) {
-    return status;
-  }
-  self->nodes = leati_arena_alloc(self->arena, self->node_count, sizeof(*self->nodes));
-  self->ends = leati_arena_alloc(self->arena, self->node_count + 1, sizeof(*self->ends));
-  if (!self->nodes || !self->ends) {
+/* Takes for inputs what no node gives and is no constant, and for outputs those of the last node. */
+static OrtStatus *derive_border(reader *self) {
+  leat_graph_desc *graph = &self->out->graph;
+  const leat_graph_node *last = graph->nodes[graph->node_count - 1];
+  bool *given = leati_arena_alloc(self->arena, self->name_count, sizeof(*given));
+  uint32_t *inputs = leati_arena_alloc(self->arena, self->name_count, sizeof(*inputs));
+  uint32_t *outputs = leati_arena_alloc(self->arena, last->output_count, sizeof(*outputs));
+  if (!given || !inputs || !outputs) {
     return no_memory(self);
   }
-  status = ort->Graph_GetNodes(graph, self->nodes, self->node_count);
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    for (uint32_t k = 0; k < graph->nodes[i]->output_count; k++) {
+      if (graph->nodes[i]->outputs[k] != LEAT_GRAPH_NO_VALUE) {
+        given[graph->nodes[i]->outputs[k]] = true;
+      }
+    }
+  }
+  for (uint32_t i = 0; i < graph->value_count; i++) {
+    if (!given[i] && !self->values[i].value) {
+      inputs[graph->input_count++] = i;
+    }
+  }
+  for (uint32_t k = 0; k < last->output_count; k++) {
+    if (last->outputs[k] != LEAT_GRAPH_NO_VALUE) {
+      outputs[graph->output_count++] = last->outputs[k];
+    }
+  }
+  graph->inputs = inputs;
+  graph->outputs = outputs;
+  return NULL;
+}
+
+/* Describes the nodes, their values, and the border, which `fused` has unless it is NULL. */
+static OrtStatus *read_all(reader *self, const OrtNode *fused) {
+  self->ends = leati_arena_alloc(self->arena, self->node_count, sizeof(*self->ends));
+  OrtStatus *status = self->ends ? NULL : no_memory(self);
+  self->out->graph.struct_size = sizeof(self->out->graph);
   for (size_t i = 0; i < self->node_count && !status; i++) {
     status = read_ends(self, self->nodes[i], &self->ends[i]);
   }
-  return status ? status : read_ends(self, fused, &self->ends[self->node_count]);
+  if (!status) {
+    status = read_names(self);
+  }
+  if (!status) {
+    status = describe_values(self);
+  }
+  if (!status && fused) {
+    status = describe_border(self, fused);
+  }
+  if (!status) {
+    status = describe_nodes(self);
+  }
+  return status || fused ? status : derive_border(self);
 }
 
 OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_registry *registry,
                                         const OrtGraph *graph, const OrtNode *fused) {
   reader self = {.out = out, .registry = registry, .runtime = registry->runtime, .arena = &out->values.arena};
-  out->graph.struct_size = sizeof(out->graph);
-  OrtStatus *status = read_nodes(&self, graph, fused);
-  if (!status) {
-    status = read_names(&self);
+  OrtStatus *status = self.runtime->ort->Graph_GetNumNodes(graph, &self.node_count);
+  const OrtNode **nodes = leati_arena_alloc(self.arena, self.node_count, sizeof(*nodes));
+  if (!status && !nodes) {
+    status = no_memory(&self);
   }
   if (!status) {
-    status = describe_values(&self);
+    status = self.runtime->ort->Graph_GetNodes(graph, nodes, self.node_count);
   }
-  if (!status) {
-    status = describe_border(&self);
-  }
-  return status ? status : describe_nodes(&self);
+  self.nodes = nodes;
+  return status ? status : read_all(&self, fused);
+}
+
+OrtStatus *leati_graph_description_of_nodes(leati_graph_description *out, const leati_registry *registry,
+                                            const OrtNode *const *nodes, size_t count) {
+  reader self = {.out = out,
+                 .registry = registry,
+                 .runtime = registry->runtime,
+                 .arena = &out->values.arena,
+                 .nodes = nodes,
+                 .node_count = count};
+  return read_all(&self, NULL);
 }
 
 void leati_graph_description_clear(leati_graph_description *description, const leati_runtime *runtime) {

@@ -26,6 +26,17 @@ typedef struct leati_graph_description {
 OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_registry *registry,
                                         const OrtGraph *graph, const OrtNode *fused);
 
+/** Describes some nodes of a graph as a graph of their own. Its inputs are what none of them gives and is no constant,
+ * its outputs those of the last one.
+ * @threads one at a time per description
+ * @param out [inout] an empty description; clear it also on failure
+ * @param registry [in] the operators
+ * @param nodes [in] the nodes in topological order, whose names and initializers the description borrows
+ * @param count elements of `nodes`; not 0
+ * @return NULL, or what went wrong */
+OrtStatus *leati_graph_description_of_nodes(leati_graph_description *out, const leati_registry *registry,
+                                            const OrtNode *const *nodes, size_t count);
+
 /** Frees what a description holds; it is empty then.
  * @threads one at a time per description
  * @param description [inout] the description

@@ -112,6 +112,31 @@ OrtStatus *leati_island_create(leati_device *device, const leati_registry *regis
   return NULL;
 }
 
+OrtStatus *leati_island_try(leati_device *device, const leati_registry *registry, const OrtNode *const *nodes,
+                            size_t count, bool *out_possible, leat_error *why) {
+  const leati_runtime *runtime = device->runtime;
+  leat_device *opened = NULL;
+  leat_graph *graph = NULL;
+  leati_graph_description description = {0};
+  *out_possible = false;
+  OrtStatus *status = leati_graph_description_of_nodes(&description, registry, nodes, count);
+  if (!status) {
+    int32_t code = leati_device_open(device, &opened, why);
+    if (code == LEAT_OK) {
+      code = runtime->leat->graph->build(opened, &description.graph, &graph, why);
+    }
+    *out_possible = code == LEAT_OK;
+    if (code != LEAT_ERROR_NOT_SUPPORTED && code != LEAT_ERROR_INVALID_ARGUMENT) {
+      status = leati_status_from(runtime, code, why, LEATI_PROVIDER_NAME ": trying a graph of %zu nodes", count);
+    }
+  }
+  leati_graph_description_clear(&description, runtime);
+  if (graph) {
+    runtime->leat->graph->destroy(graph, NULL);
+  }
+  return status;
+}
+
 void leati_island_destroy(OrtNodeComputeInfo *info) {
   if (info) {
     leati_callee_clear(&((island *)info)->callee);

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "islands.h"
 
+#include <string.h>
+
+#include "island.h"
 #include "partition.h"
 
 typedef struct search {
   const leati_node_list *list;
+  leati_device *device;
+  const leati_registry *registry;
+  const OrtLogger *logger;
   leati_partition_node *nodes; /* one for each node of the list */
   leati_partition_edge *edges; /* one for each input at most */
   size_t edge_count;
@@ -12,6 +18,17 @@ typedef struct search {
 
 static bool bit(uint64_t bits, size_t index) {
   return index < 64 && (bits >> index & 1) != 0;
+}
+
+/* Whether a node, in an island, gives an output on the host. */
+static bool gives_on_host(const leati_listed_node *node, size_t output) {
+  return node->info && (node->on_host || bit(node->info->host_outputs, output));
+}
+
+/* Whether a node, in an island, takes an input on the host. Of shape arithmetic all operators do, but those that take
+ * no more of an input than its shape. */
+static bool takes_on_host(const leati_listed_node *node, size_t input) {
+  return node->info && (bit(node->info->host_inputs, input) || (node->on_host && node->info->host_outputs == 0));
 }
 
 /* Inputs of a node, and what graphs inside of it take from around it. */
@@ -51,8 +68,7 @@ static OrtStatus *read_taken(const leati_node_list *list, const OrtNode *node, l
 /* Notes what a node takes as its input `input`, or what a graph inside of it takes. */
 static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValueInfo *value) {
   const OrtApi *ort = self->list->runtime->ort;
-  const leati_listed_node *taker = &self->list->nodes[to];
-  const bool on_host = taker->info && bit(taker->info->host_inputs, input);
+  const bool on_host = takes_on_host(&self->list->nodes[to], input);
   const char *name = NULL;
   bool constant = false;
   OrtStatus *status = value ? ort->GetValueInfoName(value, &name) : NULL;
@@ -73,8 +89,7 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
   if (status) {
     return status;
   }
-  const leat_op_info *giver = from >= 0 ? self->list->nodes[from].info : NULL;
-  const bool given_on_host = giver && bit(giver->host_outputs, output);
+  const bool given_on_host = from >= 0 && gives_on_host(&self->list->nodes[from], output);
   if (on_host && !given_on_host) {
     self->nodes[to].wanted = false;
   }
@@ -93,7 +108,8 @@ static OrtStatus *gives_inside(const search *self, const leati_listed_node *node
   const OrtApi *ort = self->list->runtime->ort;
   *out = true;
   size_t count = 0;
-  OrtStatus *status = node->info->host_outputs != 0 ? ort->Node_GetNumOutputs(node->node, &count) : NULL;
+  OrtStatus *status =
+      node->on_host || node->info->host_outputs != 0 ? ort->Node_GetNumOutputs(node->node, &count) : NULL;
   const OrtValueInfo **values = leati_arena_alloc(arena, count, sizeof(*values));
   if (!status && !values) {
     return leati_node_list_no_memory(self->list->runtime);
@@ -104,7 +120,7 @@ static OrtStatus *gives_inside(const search *self, const leati_listed_node *node
   for (size_t i = 0; i < count && !status; i++) {
     bool given_out = false;
     status = values[i] ? ort->ValueInfo_IsGraphOutput(values[i], &given_out) : NULL;
-    *out = *out && !given_out && bit(node->info->host_outputs, i);
+    *out = *out && !given_out && gives_on_host(node, i);
   }
   return status;
 }
@@ -140,7 +156,7 @@ static OrtStatus *search_read(search *self, leati_arena *arena) {
     status = leati_node_list_no_memory(list->runtime);
   }
   for (size_t i = 0; i < list->count && !status; i++) {
-    self->nodes[i].wanted = list->nodes[i].info && !list->nodes[i].on_host;
+    self->nodes[i].wanted = list->nodes[i].info != NULL;
   }
   for (size_t i = 0; i < list->count && !status; i++) {
     status = read_node(self, i, arena);
@@ -148,13 +164,77 @@ static OrtStatus *search_read(search *self, leati_arena *arena) {
   return status;
 }
 
-OrtStatus *leati_islands_find(leati_node_list *list, uint32_t *out_count) {
+/* Marks a node and those that what it takes on the host comes from. False: one of them can be in no island, so that it
+ * cannot, either. */
+static bool mark_sources(const search *self, uint32_t node, bool *marks, size_t *out_count) {
+  memset(marks, 0, self->list->count * sizeof(*marks));
+  marks[node] = true;
+  *out_count = 1;
+  for (size_t e = self->edge_count; e-- > 0;) {
+    const leati_partition_edge *edge = &self->edges[e];
+    if (edge->host && marks[edge->to] && !marks[edge->from]) {
+      if (!self->nodes[edge->from].wanted) {
+        return false;
+      }
+      marks[edge->from] = true;
+      ++*out_count;
+    }
+  }
+  return true;
+}
+
+/* Tries whether the backend computes what a node takes on the host. */
+static OrtStatus *try_sources(search *self, uint32_t node, bool *marks, const OrtNode **members) {
+  size_t count = 0;
+  bool possible = mark_sources(self, node, marks, &count);
+  OrtStatus *status = NULL;
+  if (possible && count > 1) {
+    leat_error why = {.struct_size = sizeof(why)};
+    size_t member = 0;
+    for (uint32_t i = 0; i <= node; i++) {
+      if (marks[i]) {
+        members[member++] = self->list->nodes[i].node;
+      }
+    }
+    status = leati_island_try(self->device, self->registry, members, count, &possible, &why);
+    if (!status && !possible) {
+      leati_log(self->list->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
+                LEATI_PROVIDER_NAME ": a node is in no island: %s", why.message);
+    }
+  }
+  self->nodes[node].wanted = possible;
+  return status;
+}
+
+/* Leaves out nodes that take something on the host which the backend computes on the device alone. */
+static OrtStatus *try_all(search *self, leati_arena *arena) {
+  const size_t count = self->list->count;
+  bool *marks = leati_arena_alloc(arena, count, sizeof(*marks));
+  const OrtNode **members = leati_arena_alloc(arena, count, sizeof(*members));
+  if (!marks || !members) {
+    return leati_node_list_no_memory(self->list->runtime);
+  }
+  OrtStatus *status = NULL;
+  for (uint32_t i = 0; i < count && !status; i++) {
+    if (self->nodes[i].wanted && !self->list->nodes[i].on_host) {
+      status = try_sources(self, i, marks, members);
+    }
+  }
+  return status;
+}
+
+OrtStatus *leati_islands_find(leati_node_list *list, leati_device *device, const leati_registry *registry,
+                              const OrtLogger *logger, uint32_t *out_count) {
   leati_arena arena = {0};
-  search self = {.list = list};
+  search self = {.list = list, .device = device, .registry = registry, .logger = logger};
   OrtStatus *status = search_read(&self, &arena);
+  if (!status) {
+    status = try_all(&self, &arena);
+  }
   *out_count = status ? 0 : leati_partition_find(self.nodes, (uint32_t)list->count, self.edges, self.edge_count);
   for (size_t i = 0; i < list->count && !status; i++) {
     list->nodes[i].island = self.nodes[i].island;
+    list->nodes[i].on_host = list->nodes[i].on_host && self.nodes[i].island == 0;
   }
   leati_arena_clear(&arena);
   return status;

@@ -5,18 +5,25 @@
 #ifndef LEAT_ONNXRUNTIME_ISLANDS_H_
 #define LEAT_ONNXRUNTIME_ISLANDS_H_
 
+#include "device.h"
 #include "node_list.h"
+#include "registry.h"
 
 /** Finds the islands among the nodes that run on the device, as few and as large as can be, and sets their `island`.
  *
  * ONNX Runtime hands an island all its inputs on the device, and takes all its outputs there. So a node that takes an
- * input on the host is in an island only if that is a constant or made on the host by another node of the island, and
- * one that gives outputs on the host only if other nodes of the island take all of them there.
+ * input on the host is in an island only if that is a constant or follows from shapes by other nodes of the island. Of
+ * those nodes all that they give is taken on the host within the island; shape arithmetic among them stays on the host
+ * no longer (`on_host`). What of it the backend computes there is found by trying.
  *
  * @threads any
  * @param list [inout] the nodes of a graph, with their operators, and those that stay on the host
+ * @param device [inout] the device, which is opened if need be
+ * @param registry [in] the operators
+ * @param logger [in] the session's logger
  * @param out_count [out] number of islands
  * @return NULL, or what went wrong */
-OrtStatus *leati_islands_find(leati_node_list *list, uint32_t *out_count);
+OrtStatus *leati_islands_find(leati_node_list *list, leati_device *device, const leati_registry *registry,
+                              const OrtLogger *logger, uint32_t *out_count);
 
 #endif /* LEAT_ONNXRUNTIME_ISLANDS_H_ */
