@@ -36,8 +36,8 @@ typedef struct sharing {
 
 /* `along`: the elements of a row are neighbours in memory; else the rows are. */
 static sharing share_rows(const leat_device *device, bool along, uint64_t rows, uint64_t count) {
-  const leati_line_share share =
-      leati_line_share_of(&device->traits, device->physical->subgroup_size, along, rows, count);
+  const leati_row_share share =
+      leati_row_share_of(&device->traits, device->physical->subgroup_size, along, rows, count);
   return (sharing){.spec = leati_rows_spec(along, share.parts),
                    .group = share.group,
                    .parts = share.parts,
@@ -192,7 +192,7 @@ static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) 
                                               : args->skip_rows == args->rows ? 1
                                                                               : 2,
                                       .sets = sets,
-                                      .early = (uint64_t)args->rows * share.parts <= LEATI_LINE_EARLY_MAX}},
+                                      .early = (uint64_t)args->rows * share.parts <= LEATI_ROW_EARLY_MAX}},
       .args = args,
       .args_size = sizeof(*args),
       LEATI_READS({job->x, &args->x}, {job->scale, &args->scale}, {job->bias, &args->bias}, {job->skip, &args->skip},

@@ -16,8 +16,8 @@ uint32_t leati_rows_spec(bool along, uint32_t parts) {
 }
 
 leati_rows leati_rows_choose(bool along, uint64_t rows, uint64_t count) {
-  const uint32_t parts = leati_line_parts(along, rows, count);
-  return (leati_rows){.spec = leati_rows_spec(along, parts), .parts = parts, .per_group = LEATI_LINE_THREADS / parts};
+  const uint32_t parts = leati_row_parts(along, rows, count);
+  return (leati_rows){.spec = leati_rows_spec(along, parts), .parts = parts, .per_group = LEATI_ROW_THREADS / parts};
 }
 
 /* Dimensions of a tensor, those of size 1 left out and those joined that are walked through in one stride. */

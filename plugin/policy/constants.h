@@ -292,36 +292,36 @@
 #define LEATI_REDUCE_FILL 4u
 /** Times what it wants that a cut reduction gets workgroups. Larger: likewise. From: an H200. Measure: the same. */
 #define LEATI_REDUCE_SPLIT_FILL 2u
-/** Elements of a chunk for each thread of a line at least. Larger: fewer chunks. From: an H200. Measure: the same. */
+/** Elements of a chunk for each thread of a row at least. Larger: fewer chunks. From: an H200. Measure: the same. */
 #define LEATI_REDUCE_CHUNK_MIN 16u
-/** Elements of a line that lies along memory up to which 1, 8 and 32 threads share it; beyond, all 256 of a workgroup.
- * Larger: fewer threads to a line, more lines at once. From: an H200. Measure: minilm (softmax, norms). */
-#define LEATI_LINE_1_MAX 4u
-#define LEATI_LINE_8_MAX 64u
-#define LEATI_LINE_32_MAX 256u
-/** The same for 32 threads where there are so many lines that the device is full anyhow, and how many those are.
- * Larger: fewer threads to a line; the second, in fewer cases. From: an H200. Measure: minilm with batches. */
-#define LEATI_LINE_32_MANY_MAX 512u
-#define LEATI_LINES_MANY 1024u
-/** Lines that lie across memory: elements up to which one thread has a line and below which 8 do, and the lines from
- * which on (one) and above which (8) that holds for longer ones too. Larger: fewer threads to a line. From: an H200.
+/** Elements of a row that lies along memory up to which 1, 8 and 32 threads share it; beyond, all 256 of a workgroup.
+ * Larger: fewer threads to a row, more rows at once. From: an H200. Measure: minilm (softmax, norms). */
+#define LEATI_ROW_1_MAX 4u
+#define LEATI_ROW_8_MAX 64u
+#define LEATI_ROW_32_MAX 256u
+/** The same for 32 threads where there are so many rows that the device is full anyhow, and how many those are.
+ * Larger: fewer threads to a row; the second, in fewer cases. From: an H200. Measure: minilm with batches. */
+#define LEATI_ROW_32_MANY_MAX 512u
+#define LEATI_ROWS_MANY 1024u
+/** Rows that lie across memory: elements up to which one thread has a row and below which 8 do, and the rows from
+ * which on (one) and above which (8) that holds for longer ones too. Larger: fewer threads to a row. From: an H200.
  * Measure: reductions of leading axes (mobilenet_v3_small's pooling). */
 #define LEATI_ACROSS_1_MAX 8u
-#define LEATI_ACROSS_1_LINES 16384u
+#define LEATI_ACROSS_1_ROWS 16384u
 #define LEATI_ACROSS_8_BELOW 64u
-#define LEATI_ACROSS_8_LINES 1024u
-/** Threads that a line of a norm gets before they take more than four elements each: the most usual size of subgroups,
+#define LEATI_ACROSS_8_ROWS 1024u
+/** Threads that a row of a norm gets before they take more than four elements each: the most usual size of subgroups,
  * within which they add up without a barrier; also the smallest workgroup. Larger: more of them meet at barriers. From:
  * reasoning. Measure: leat-bench --only kernels (norms and softmax); minilm, vit_s_16. */
-#define LEATI_LINE_TOGETHER 32u
-/** Fours of a line that a thread keeps in registers; with more a line gets more threads while there are any, and then
+#define LEATI_ROW_TOGETHER 32u
+/** Fours of a row that a thread keeps in registers; with more a row gets more threads while there are any, and then
  * is read three times. At most the HELD_MOST of the kernels. Larger: fewer barriers, fewer workgroups at once on a
  * processor. From: reasoning. Measure: the same. */
-#define LEATI_LINE_FOURS_MAX 4u
-/** Threads of a norm up to which scale and bias are kept in registers beside a line: so many run at once on a large
- * GPU, and what counts is how long each takes. Larger: fewer workgroups beside each other where there are many lines.
+#define LEATI_ROW_FOURS_MAX 4u
+/** Threads of a norm up to which scale and bias are kept in registers beside a row: so many run at once on a large
+ * GPU, and what counts is how long each takes. Larger: fewer workgroups beside each other where there are many rows.
  * From: an H200 (64x384, 4096x1024 and 65536x4096). Measure: the same. */
-#define LEATI_LINE_EARLY_MAX (UINT64_C(1) << 18)
+#define LEATI_ROW_EARLY_MAX (UINT64_C(1) << 18)
 /** Items that a thread of a strided copy moves at once, and items from which on it does; with fewer items more threads
  * share them. Larger: fewer workgroups, each with more loads in flight. From: reasoning. Measure: the same
  * (transposes). */

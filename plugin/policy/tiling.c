@@ -63,49 +63,49 @@ uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, uint32_t columns, in
   return b_k <= b_column ? LEATI_ALONG_K : LEATI_ALONG_COLUMNS;
 }
 
-/* ---- Lines --------------------------------------------------------------------------------------------------------
+/* ---- Rows --------------------------------------------------------------------------------------------------------
  */
 
-/* Threads to a line whose elements are neighbours. */
-static uint32_t parts_along(uint64_t lines, uint64_t count) {
-  if (count <= LEATI_LINE_1_MAX) {
+/* Threads to a row whose elements are neighbours. */
+static uint32_t parts_along(uint64_t rows, uint64_t count) {
+  if (count <= LEATI_ROW_1_MAX) {
     return 1;
   }
-  if (count <= LEATI_LINE_8_MAX) {
+  if (count <= LEATI_ROW_8_MAX) {
     return 8;
   }
-  const uint64_t most = lines >= LEATI_LINES_MANY ? LEATI_LINE_32_MANY_MAX : LEATI_LINE_32_MAX;
-  return count <= most ? 32 : LEATI_LINE_THREADS;
+  const uint64_t most = rows >= LEATI_ROWS_MANY ? LEATI_ROW_32_MANY_MAX : LEATI_ROW_32_MAX;
+  return count <= most ? 32 : LEATI_ROW_THREADS;
 }
 
-/* Threads to a line where the lines are neighbours. */
-static uint32_t parts_across(uint64_t lines, uint64_t count) {
-  if (count <= LEATI_ACROSS_1_MAX || lines >= LEATI_ACROSS_1_LINES) {
+/* Threads to a row where the rows are neighbours. */
+static uint32_t parts_across(uint64_t rows, uint64_t count) {
+  if (count <= LEATI_ACROSS_1_MAX || rows >= LEATI_ACROSS_1_ROWS) {
     return 1;
   }
-  return count < LEATI_ACROSS_8_BELOW || lines > LEATI_ACROSS_8_LINES ? 8 : 32;
+  return count < LEATI_ACROSS_8_BELOW || rows > LEATI_ACROSS_8_ROWS ? 8 : 32;
 }
 
-uint32_t leati_line_parts(bool along, uint64_t lines, uint64_t count) {
-  return along ? parts_along(lines, count) : parts_across(lines, count);
+uint32_t leati_row_parts(bool along, uint64_t rows, uint64_t count) {
+  return along ? parts_along(rows, count) : parts_across(rows, count);
 }
 
-leati_line_share leati_line_share_of(const leati_traits *traits, uint32_t subgroup, bool along, uint64_t lines,
-                                     uint64_t count) {
+leati_row_share leati_row_share_of(const leati_traits *traits, uint32_t subgroup, bool along, uint64_t rows,
+                                   uint64_t count) {
   const uint64_t fours = count > 0 ? div_up(count, 4) : 1;
-  uint32_t parts = along ? 1 : parts_across(lines, count), group = LEATI_LINE_THREADS;
+  uint32_t parts = along ? 1 : parts_across(rows, count), group = LEATI_ROW_THREADS;
   if (along) {
-    while ((parts < fours && parts < LEATI_LINE_TOGETHER) ||
-           (parts < LEATI_LINE_THREADS && fours > (uint64_t)parts * LEATI_LINE_FOURS_MAX)) {
+    while ((parts < fours && parts < LEATI_ROW_TOGETHER) ||
+           (parts < LEATI_ROW_THREADS && fours > (uint64_t)parts * LEATI_ROW_FOURS_MAX)) {
       parts *= 2;
     }
-    const uint32_t least = subgroup > LEATI_LINE_TOGETHER ? subgroup : LEATI_LINE_TOGETHER;
-    while (group > parts && group > least && lines * parts < (uint64_t)group * traits->processors) {
+    const uint32_t least = subgroup > LEATI_ROW_TOGETHER ? subgroup : LEATI_ROW_TOGETHER;
+    while (group > parts && group > least && rows * parts < (uint64_t)group * traits->processors) {
       group /= 2;
     }
   }
   const uint64_t each = div_up(fours, parts);
-  return (leati_line_share){.parts = parts, .group = group, .held = each <= LEATI_LINE_FOURS_MAX ? (uint32_t)each : 0};
+  return (leati_row_share){.parts = parts, .group = group, .held = each <= LEATI_ROW_FOURS_MAX ? (uint32_t)each : 0};
 }
 
 uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count) {

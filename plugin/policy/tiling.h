@@ -64,28 +64,28 @@ static inline bool leati_conv_is_product(int64_t images, int64_t pixels) {
   return images == 1 || pixels >= LEATI_POINTWISE_PIXELS;
 }
 
-/* ---- Lines --------------------------------------------------------------------------------------------------------
+/* ---- Rows --------------------------------------------------------------------------------------------------------
  */
 
-/** Threads of a workgroup that works on lines. */
-#define LEATI_LINE_THREADS 256u
+/** Threads of a workgroup that works on rows. */
+#define LEATI_ROW_THREADS 256u
 
-/** Threads to a line of a reduction, a power of two up to LEATI_LINE_THREADS, of `lines` lines of `count` elements.
- * `along`: the elements of a line are neighbours in memory; else the lines are. */
-uint32_t leati_line_parts(bool along, uint64_t lines, uint64_t count);
+/** Threads to a row of a reduction, a power of two up to LEATI_ROW_THREADS, of `rows` rows of `count` elements.
+ * `along`: the elements of a row are neighbours in memory; else the rows are. */
+uint32_t leati_row_parts(bool along, uint64_t rows, uint64_t count);
 
-/** How lines are shared out over workgroups that keep them in registers, in fours of elements. */
-typedef struct leati_line_share {
-  uint32_t parts; /**< threads to a line, a power of two up to LEATI_LINE_THREADS */
-  uint32_t group; /**< threads to a workgroup, a power of two up to LEATI_LINE_THREADS */
-  uint32_t held;  /**< fours that a thread keeps to have its part of the line there; 0: the part is longer */
-} leati_line_share;
+/** How rows are shared out over workgroups that keep them in registers, in fours of elements. */
+typedef struct leati_row_share {
+  uint32_t parts; /**< threads to a row, a power of two up to LEATI_ROW_THREADS */
+  uint32_t group; /**< threads to a workgroup, a power of two up to LEATI_ROW_THREADS */
+  uint32_t held;  /**< fours that a thread keeps to have its part of the row there; 0: the part is longer */
+} leati_row_share;
 
-/** Shares out likewise the lines of a norm or softmax, on a device with subgroups of `subgroup` invocations. */
-leati_line_share leati_line_share_of(const leati_traits *traits, uint32_t subgroup, bool along, uint64_t lines,
-                                     uint64_t count);
-/** Elements of a chunk when lines of `count`, each of which has `parts` threads, are cut so that they fill the device;
- * `count` if they are left whole. `groups` workgroups, at least one, have the whole lines. */
+/** Shares out likewise the rows of a norm or softmax, on a device with subgroups of `subgroup` invocations. */
+leati_row_share leati_row_share_of(const leati_traits *traits, uint32_t subgroup, bool along, uint64_t rows,
+                                   uint64_t count);
+/** Elements of a chunk when rows of `count`, each of which has `parts` threads, are cut so that they fill the device;
+ * `count` if they are left whole. `groups` workgroups, at least one, have the whole rows. */
 uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count);
 
 #endif /* LEAT_PLUGIN_POLICY_TILING_H_ */

@@ -409,35 +409,35 @@ static void one_tap_is_a_product_unless_images_are_many_and_small(void **state) 
   assert_false(leati_conv_is_product(2, LEATI_POINTWISE_PIXELS - 1));
 }
 
-static uint32_t parts(bool along, uint64_t lines, uint64_t count) {
-  return leati_line_parts(along, lines, count);
+static uint32_t parts(bool along, uint64_t rows, uint64_t count) {
+  return leati_row_parts(along, rows, count);
 }
 
-static void lines_have_as_many_threads_as_they_are_long(void **state) {
+static void rows_have_as_many_threads_as_they_are_long(void **state) {
   (void)state;
-  assert_int_equal(parts(true, 1, LEATI_LINE_1_MAX), 1);
-  assert_int_equal(parts(true, 1, LEATI_LINE_1_MAX + 1), 8);
-  assert_int_equal(parts(true, 1, LEATI_LINE_8_MAX), 8);
-  assert_int_equal(parts(true, 1, LEATI_LINE_8_MAX + 1), 32);
-  assert_int_equal(parts(true, 1, LEATI_LINE_32_MAX), 32);
-  assert_int_equal(parts(true, LEATI_LINES_MANY - 1, LEATI_LINE_32_MAX + 1), LEATI_LINE_THREADS);
-  assert_int_equal(parts(true, LEATI_LINES_MANY, LEATI_LINE_32_MAX + 1), 32);
-  assert_int_equal(parts(true, LEATI_LINES_MANY, LEATI_LINE_32_MANY_MAX), 32);
-  assert_int_equal(parts(true, LEATI_LINES_MANY, LEATI_LINE_32_MANY_MAX + 1), LEATI_LINE_THREADS);
+  assert_int_equal(parts(true, 1, LEATI_ROW_1_MAX), 1);
+  assert_int_equal(parts(true, 1, LEATI_ROW_1_MAX + 1), 8);
+  assert_int_equal(parts(true, 1, LEATI_ROW_8_MAX), 8);
+  assert_int_equal(parts(true, 1, LEATI_ROW_8_MAX + 1), 32);
+  assert_int_equal(parts(true, 1, LEATI_ROW_32_MAX), 32);
+  assert_int_equal(parts(true, LEATI_ROWS_MANY - 1, LEATI_ROW_32_MAX + 1), LEATI_ROW_THREADS);
+  assert_int_equal(parts(true, LEATI_ROWS_MANY, LEATI_ROW_32_MAX + 1), 32);
+  assert_int_equal(parts(true, LEATI_ROWS_MANY, LEATI_ROW_32_MANY_MAX), 32);
+  assert_int_equal(parts(true, LEATI_ROWS_MANY, LEATI_ROW_32_MANY_MAX + 1), LEATI_ROW_THREADS);
   assert_int_equal(parts(false, 1, LEATI_ACROSS_1_MAX), 1);
   assert_int_equal(parts(false, 1, LEATI_ACROSS_1_MAX + 1), 8);
   assert_int_equal(parts(false, 1, LEATI_ACROSS_8_BELOW - 1), 8);
   assert_int_equal(parts(false, 1, LEATI_ACROSS_8_BELOW), 32);
-  assert_int_equal(parts(false, LEATI_ACROSS_8_LINES, LEATI_ACROSS_8_BELOW), 32);
-  assert_int_equal(parts(false, LEATI_ACROSS_8_LINES + 1, LEATI_ACROSS_8_BELOW), 8);
-  assert_int_equal(parts(false, LEATI_ACROSS_1_LINES - 1, 1 << 20), 8);
-  assert_int_equal(parts(false, LEATI_ACROSS_1_LINES, 1 << 20), 1);
+  assert_int_equal(parts(false, LEATI_ACROSS_8_ROWS, LEATI_ACROSS_8_BELOW), 32);
+  assert_int_equal(parts(false, LEATI_ACROSS_8_ROWS + 1, LEATI_ACROSS_8_BELOW), 8);
+  assert_int_equal(parts(false, LEATI_ACROSS_1_ROWS - 1, 1 << 20), 8);
+  assert_int_equal(parts(false, LEATI_ACROSS_1_ROWS, 1 << 20), 1);
 }
 
 static void a_thread_holds_up_to_four_fours(void **state) {
   (void)state;
   static const struct {
-    uint64_t lines, count;
+    uint64_t rows, count;
     uint32_t parts, group, held;
   } shares[] = {
       {1, 0, 1, 32, 1},          {1, 5, 2, 32, 1},          {768, 64, 16, 64, 1},     {64, 384, 32, 32, 3},
@@ -445,31 +445,31 @@ static void a_thread_holds_up_to_four_fours(void **state) {
       {4096, 4096, 256, 256, 4}, {4096, 4097, 256, 256, 0},
   };
   for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); ++i) {
-    const leati_line_share share = leati_line_share_of(&large, 32, true, shares[i].lines, shares[i].count);
+    const leati_row_share share = leati_row_share_of(&large, 32, true, shares[i].rows, shares[i].count);
     assert_int_equal(share.parts, shares[i].parts);
     assert_int_equal(share.group, shares[i].group);
     assert_int_equal(share.held, shares[i].held);
   }
   /* A workgroup has whole subgroups. */
-  assert_int_equal(leati_line_share_of(&large, 128, true, 1, 4).group, 128);
-  /* Where the lines are neighbours, threads have whole lines or large parts. */
-  assert_int_equal(leati_line_share_of(&large, 32, false, 16384, 16).held, 4);
-  assert_int_equal(leati_line_share_of(&large, 32, false, 16384, 17).held, 0);
+  assert_int_equal(leati_row_share_of(&large, 128, true, 1, 4).group, 128);
+  /* Where the rows are neighbours, threads have whole rows or large parts. */
+  assert_int_equal(leati_row_share_of(&large, 32, false, 16384, 16).held, 4);
+  assert_int_equal(leati_row_share_of(&large, 32, false, 16384, 17).held, 0);
 }
 
 static void reductions_are_cut_until_the_device_is_full(void **state) {
   (void)state;
   const uint64_t wanted = (uint64_t)128 * LEATI_REDUCE_FILL, million = 1 << 20;
-  const uint32_t least = LEATI_REDUCE_CHUNK_MIN * LEATI_LINE_THREADS;
-  assert_int_equal(leati_reduce_chunk(&large, wanted, LEATI_LINE_THREADS, million), million);
-  assert_int_equal(leati_reduce_chunk(&large, wanted - 1, LEATI_LINE_THREADS, million), million / 2);
-  assert_int_equal(leati_reduce_chunk(&large, 1, LEATI_LINE_THREADS, 2 * least - 1), 2 * least - 1);
-  assert_int_equal(leati_reduce_chunk(&large, 1, LEATI_LINE_THREADS, 2 * least), least);
+  const uint32_t least = LEATI_REDUCE_CHUNK_MIN * LEATI_ROW_THREADS;
+  assert_int_equal(leati_reduce_chunk(&large, wanted, LEATI_ROW_THREADS, million), million);
+  assert_int_equal(leati_reduce_chunk(&large, wanted - 1, LEATI_ROW_THREADS, million), million / 2);
+  assert_int_equal(leati_reduce_chunk(&large, 1, LEATI_ROW_THREADS, 2 * least - 1), 2 * least - 1);
+  assert_int_equal(leati_reduce_chunk(&large, 1, LEATI_ROW_THREADS, 2 * least), least);
   assert_int_equal(leati_reduce_chunk(&large, 1, 32, million), div_up(million, wanted * LEATI_REDUCE_SPLIT_FILL));
-  assert_int_equal(leati_reduce_chunk(&large, 1, LEATI_LINE_THREADS, 0), 0);
+  assert_int_equal(leati_reduce_chunk(&large, 1, LEATI_ROW_THREADS, 0), 0);
   /* One processor wants few workgroups. */
-  assert_int_equal(leati_reduce_chunk(&tiny, LEATI_REDUCE_FILL, LEATI_LINE_THREADS, million), million);
-  assert_int_equal(leati_reduce_chunk(&tiny, 1, LEATI_LINE_THREADS, million),
+  assert_int_equal(leati_reduce_chunk(&tiny, LEATI_REDUCE_FILL, LEATI_ROW_THREADS, million), million);
+  assert_int_equal(leati_reduce_chunk(&tiny, 1, LEATI_ROW_THREADS, million),
                    million / (LEATI_REDUCE_FILL * LEATI_REDUCE_SPLIT_FILL));
 }
 
@@ -502,7 +502,7 @@ int main(void) {
       cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),
       cmocka_unit_test(operands_are_read_as_widely_as_they_lie),
       cmocka_unit_test(one_tap_is_a_product_unless_images_are_many_and_small),
-      cmocka_unit_test(lines_have_as_many_threads_as_they_are_long),
+      cmocka_unit_test(rows_have_as_many_threads_as_they_are_long),
       cmocka_unit_test(a_thread_holds_up_to_four_fours),
       cmocka_unit_test(reductions_are_cut_until_the_device_is_full),
   };
