@@ -451,7 +451,7 @@ static int32_t group_plan(const leat_op *op, leati_planner *planner, const leati
     return LEAT_OK;
   }
   LEATI_TRY(check_size(y, err));
-  int64_t groups;
+  int64_t groups = 0;
   LEATI_TRY(group_check(op, call, &groups, err));
   leati_view x, scale, bias;
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));

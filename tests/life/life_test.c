@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -67,7 +68,7 @@ static pid_t start(const char *path, const char *scene, int output) {
 
 /* Writes what Linux tells of a thread: one line of a file of its folder. */
 static void tell_file(FILE *output, const char *thread, const char *name) {
-  char path[256];
+  char path[PATH_MAX];
   char line[256] = "-";
   (void)snprintf(path, sizeof(path), "%s/%s", thread, name);
   FILE *const file = fopen(path, "r");
