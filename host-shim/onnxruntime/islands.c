@@ -89,16 +89,19 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
   if (status) {
     return status;
   }
-  const bool given_on_host = from >= 0 && gives_on_host(&self->list->nodes[from], output);
+  const leati_listed_node *giver = from >= 0 ? &self->list->nodes[from] : NULL;
+  const bool given_on_host = giver && gives_on_host(giver, output);
+  /* What shape arithmetic gives is taken on the device too, by nodes of its island. */
+  const bool joined = given_on_host && (on_host || (giver->on_host && self->list->nodes[to].info));
   if (on_host && !given_on_host) {
     self->nodes[to].wanted = false;
   }
-  if (given_on_host && !on_host) {
+  if (given_on_host && !joined) {
     self->nodes[from].wanted = false;
   }
-  if (from >= 0) {
+  if (giver) {
     self->edges[self->edge_count++] =
-        (leati_partition_edge){.from = (uint32_t)from, .to = (uint32_t)to, .host = given_on_host && on_host};
+        (leati_partition_edge){.from = (uint32_t)from, .to = (uint32_t)to, .joined = joined};
   }
   return NULL;
 }
@@ -164,7 +167,7 @@ static OrtStatus *search_read(search *self, leati_arena *arena) {
   return status;
 }
 
-/* Marks a node and those that what it takes on the host comes from. False: one of them can be in no island, so that it
+/* Marks a node and those it is joined to behind it. False: one of them can be in no island, so that it
  * cannot, either. */
 static bool mark_sources(const search *self, uint32_t node, bool *marks, size_t *out_count) {
   memset(marks, 0, self->list->count * sizeof(*marks));
@@ -172,7 +175,7 @@ static bool mark_sources(const search *self, uint32_t node, bool *marks, size_t 
   *out_count = 1;
   for (size_t e = self->edge_count; e-- > 0;) {
     const leati_partition_edge *edge = &self->edges[e];
-    if (edge->host && marks[edge->to] && !marks[edge->from]) {
+    if (edge->joined && marks[edge->to] && !marks[edge->from]) {
       if (!self->nodes[edge->from].wanted) {
         return false;
       }
@@ -216,7 +219,7 @@ static OrtStatus *try_all(search *self, leati_arena *arena) {
   }
   OrtStatus *status = NULL;
   for (uint32_t i = 0; i < count && !status; i++) {
-    if (self->nodes[i].wanted && !self->list->nodes[i].on_host) {
+    if (self->nodes[i].wanted && self->list->nodes[i].info->host_inputs != 0) {
       status = try_sources(self, i, marks, members);
     }
   }

@@ -12,9 +12,9 @@
 /** Finds the islands among the nodes that run on the device, as few and as large as can be, and sets their `island`.
  *
  * ONNX Runtime hands an island all its inputs on the device, and takes all its outputs there. So a node that takes an
- * input on the host is in an island only if that is a constant or follows from shapes by other nodes of the island. Of
- * those nodes all that they give is taken on the host within the island; shape arithmetic among them stays on the host
- * no longer (`on_host`). What of it the backend computes there is found by trying.
+ * input on the host is in an island only if that is a constant or follows from shapes by other nodes of the island, and
+ * those are in it only if nobody outside takes what they give; shape arithmetic among them stays on the host no longer
+ * (`on_host`). What of it the backend computes is found by trying.
  *
  * @threads any
  * @param list [inout] the nodes of a graph, with their operators, and those that stay on the host

@@ -32,18 +32,18 @@ static void count_members(leati_partition_node *nodes, uint32_t count) {
   }
 }
 
-/* Moves nodes to the first level in which somebody takes what they give, where that helps: those that give on the host
- * have to be there, and one that would be alone finds company. */
+/* Moves nodes to the first level in which somebody takes what they give, where that helps: those with joined edges have
+ * to be there, and one that would be alone finds company. */
 static void raise_nodes(leati_partition_node *nodes, uint32_t count, const leati_partition_edge *edges,
                         size_t edge_count) {
   for (uint32_t i = 0; i < count; i++) {
     nodes[i].latest = INT64_MAX;
-    nodes[i].gives_host = false;
+    nodes[i].joined = false;
   }
   size_t e = edge_count;
   for (uint32_t i = count; i-- > 0;) {
     leati_partition_node *node = &nodes[i];
-    if (node->wanted && node->latest != INT64_MAX && (node->gives_host || nodes[node->level].members == 1)) {
+    if (node->wanted && node->latest != INT64_MAX && (node->joined || nodes[node->level].members == 1)) {
       nodes[node->level].members--;
       node->level = node->latest;
       nodes[node->level].members++;
@@ -51,19 +51,19 @@ static void raise_nodes(leati_partition_node *nodes, uint32_t count, const leati
     for (; e > 0 && edges[e - 1].to == i; e--) {
       leati_partition_node *from = &nodes[edges[e - 1].from];
       from->latest = node->level < from->latest ? node->level : from->latest;
-      from->gives_host = from->gives_host || edges[e - 1].host;
+      from->joined = from->joined || edges[e - 1].joined;
     }
   }
 }
 
-/* Stops wanting nodes that have a host edge to one outside of their island; false: there were none. */
+/* Stops wanting nodes with a joined edge that leads out of their island; false: there were none. */
 static bool drop_torn(leati_partition_node *nodes, const leati_partition_edge *edges, size_t edge_count) {
   bool dropped = false;
   for (size_t e = 0; e < edge_count; e++) {
     leati_partition_node *from = &nodes[edges[e].from];
     leati_partition_node *to = &nodes[edges[e].to];
-    const bool joined = from->wanted && to->wanted && from->level == to->level;
-    if (edges[e].host && !joined && (from->wanted || to->wanted)) {
+    const bool together = from->wanted && to->wanted && from->level == to->level;
+    if (edges[e].joined && !together && (from->wanted || to->wanted)) {
       from->wanted = false;
       to->wanted = false;
       dropped = true;

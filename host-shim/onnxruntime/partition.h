@@ -13,18 +13,17 @@
 /** A node takes what another one gives. */
 typedef struct leati_partition_edge {
   uint32_t from, to; /**< indices of nodes; `from` is the lower one */
-  bool host;         /**< on the host: both are in one island, or both in none. A node that gives on the host gives
-                        nothing else */
+  bool joined;       /**< both are in one island, or both in none. All edges from a node are joined, or none is */
 } leati_partition_edge;
 
 /** A node. */
 typedef struct leati_partition_node {
-  bool wanted;     /**< it may be in an island; cleared where a host edge forbids it */
+  bool wanted;     /**< it may be in an island; cleared where a joined edge forbids it */
   uint32_t island; /**< out: number of its island, from 1; 0: it is in none */
   int64_t level;   /**< scratch, and so is what follows */
   int64_t latest;
   uint32_t members, number; /**< of the level that has this node's index */
-  bool gives_host;
+  bool joined;
 } leati_partition_node;
 
 /** Finds the islands. No way from a node of an island to another one of it leads through a node outside, and islands

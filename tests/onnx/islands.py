@@ -43,6 +43,11 @@ class Model:
         self.constant("rows", np.array([-1, WIDTH], np.int64))
         self.constant("one", np.array([[1]], np.float32))
         self.constant("three", np.array(3, np.float32))
+        self.constant("step", np.array(1, np.int64))
+        self.constant("first", np.array(0, np.int64))
+        self.constant("begin", np.array([0], np.int64))
+        self.constant("last", np.array([1], np.int64))
+        self.constant("width", np.array([WIDTH], np.int64))
 
     def constant(self, name, value):
         self.constants.append(onnx.numpy_helper.from_array(value, name))
@@ -62,6 +67,25 @@ class Model:
         node = helper.make_node(kind, inputs, [name], name)
         given = helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, None])
         return helper.make_graph([node], name, [], [given])
+
+    def sized(self, at):
+        """A Reshape to what nodes make of the value's own dimensions."""
+        rows = self.node("Gather", [self.node("Shape", [at]), "begin"])
+        twice = self.node("Add", [rows, rows])
+        sizes = self.node("Concat", [self.node("Sub", [twice, rows]), "width"], axis=0)
+        return self.node("Reshape", [self.node("Relu", [self.node("Reshape", [at, "halves"])]), sizes])
+
+    def counted(self, at):
+        """Adds the number of its row to each, which is made of a dimension and becomes data."""
+        rows = self.node("Gather", [self.node("Shape", [at]), "first"])
+        column = self.node("Unsqueeze", [self.node("Range", ["first", rows, "step"]), "last"])
+        return self.node("Add", [at, self.node("Cast", [column], to=TensorProto.FLOAT)])
+
+    def floated(self, at):
+        """A shape by way of floats."""
+        floats = self.node("Cast", [self.node("Shape", [at])], to=TensorProto.FLOAT)
+        sizes = self.node("Cast", [self.node("Floor", [floats])], to=TensorProto.INT64)
+        return self.node("Sub", [at, self.node("Expand", ["one", sizes])])
 
     def grow(self, others):
         """Adds a step; `others` is the share of steps that Leat leaves to other providers."""
@@ -84,6 +108,9 @@ class Model:
                 lambda: self.node("Transpose", [self.node("Transpose", [at], perm=[1, 0])], perm=[1, 0]),
                 lambda: self.node("Reshape", [self.node("Relu", [self.node("Reshape", [at, "halves"])]), "rows"]),
                 lambda: self.node("Add", [at, self.node("Expand", ["one", self.node("Shape", [at])])]),
+                lambda: self.sized(at),
+                lambda: self.counted(at),
+                lambda: self.floated(at),
             ))()
         self.values.append(made)
 
@@ -141,7 +168,7 @@ def complaint(model, devices, seed):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
-    parser.add_argument("--models", type=int, default=60)
+    parser.add_argument("--models", type=int, default=120)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", help="folder for the models that are wrong")
     wanted = parser.parse_args()

@@ -15,7 +15,7 @@
 #define EDGES_MAX (NODES_MAX * NODES_MAX)
 #define GRAPHS 20000
 
-/* A graph in letters: of nodes, those in small letters are not wanted; edges are "ab", on the host "a:b". */
+/* A graph in letters: of nodes, those in small letters are not wanted; edges are "ab", joined ones "a:b". */
 typedef struct graph {
   leati_partition_node nodes[NODES_MAX];
   leati_partition_edge edges[EDGES_MAX];
@@ -37,10 +37,10 @@ static void cut(graph *out, const char *nodes, const char *edges) {
     out->nodes[i].wanted = nodes[i] < 'a';
   }
   while (*edges) {
-    const bool host = edges[1] == ':';
+    const bool joined = edges[1] == ':';
     out->edges[out->edge_count++] = (leati_partition_edge){
-        .from = index_of(nodes, edges[0]), .to = index_of(nodes, edges[host ? 2 : 1]), .host = host};
-    edges += host ? 3 : 2;
+        .from = index_of(nodes, edges[0]), .to = index_of(nodes, edges[joined ? 2 : 1]), .joined = joined};
+    edges += joined ? 3 : 2;
     edges += strspn(edges, " ");
   }
   out->islands = leati_partition_find(out->nodes, out->count, out->edges, out->edge_count);
@@ -102,7 +102,7 @@ static void test_a_node_that_would_be_alone_joins_those_that_take_from_it(void *
   expect("ABcHdEF", "AB Bc cH Hd dE HE EF", "1100022");
 }
 
-static void test_what_is_given_on_the_host_stays_inside(void **state) {
+static void test_joined_nodes_are_in_one_island(void **state) {
   (void)state;
   expect("ASR", "AS S:R AR", "111");
   /* R is cut off from S by c, but S may wait. */
@@ -123,13 +123,13 @@ static uint32_t next_random(uint64_t *state) {
 static void make_random(graph *out, uint64_t *random) {
   *out = (graph){.count = 1 + next_random(random) % NODES_MAX};
   const uint32_t wanted = next_random(random) % 10, dense = 1 + next_random(random) % 6;
-  bool gives_host[NODES_MAX];
+  bool joins[NODES_MAX];
   for (uint32_t i = 0; i < out->count; i++) {
     out->nodes[i].wanted = next_random(random) % 10 <= wanted;
-    gives_host[i] = next_random(random) % 8 == 0;
+    joins[i] = next_random(random) % 8 == 0;
     for (uint32_t from = 0; from < i; from++) {
       if (next_random(random) % 8 < dense / (1 + (i - from) / 4)) {
-        out->edges[out->edge_count++] = (leati_partition_edge){.from = from, .to = i, .host = gives_host[from]};
+        out->edges[out->edge_count++] = (leati_partition_edge){.from = from, .to = i, .joined = joins[from]};
       }
     }
   }
@@ -185,7 +185,7 @@ static void test_any_graph_can_be_contracted(void **state) {
     }
     for (size_t e = 0; e < made.edge_count; e++) {
       const leati_partition_edge *edge = &made.edges[e];
-      assert_true(!edge->host || made.nodes[edge->from].island == made.nodes[edge->to].island);
+      assert_true(!edge->joined || made.nodes[edge->from].island == made.nodes[edge->to].island);
     }
     assert_true(has_order(&made));
   }
@@ -199,7 +199,7 @@ int main(void) {
       cmocka_unit_test(test_a_node_outside_cuts),
       cmocka_unit_test(test_a_node_outside_does_not_cut_at_the_ends),
       cmocka_unit_test(test_a_node_that_would_be_alone_joins_those_that_take_from_it),
-      cmocka_unit_test(test_what_is_given_on_the_host_stays_inside),
+      cmocka_unit_test(test_joined_nodes_are_in_one_island),
       cmocka_unit_test(test_any_graph_can_be_contracted),
   };
   return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
