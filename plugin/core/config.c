@@ -156,7 +156,6 @@ static const variable variables[] = {
      .plain = "FORCE_GRAPH_PATH",
      .standard = "0",
      .allowed = "0 or 1",
-     .missing = "there is no graph path",
      .parse = parse_word,
      .field = FIELD(force_graph_path),
      .words = {"0", "1"}},

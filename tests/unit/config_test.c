@@ -524,13 +524,11 @@ static int not_warned(const void *context) {
 
 static void what_has_no_effect_yet_is_warned_of_once(void **state) {
   (void)state;
-  const setting vain[] = {{"LEAT_FORCE_GRAPH_PATH", "1", NULL},
-                          {"FORCE_GRAPH_PATH", "1", NULL},
-                          {"LEAT_PROFILE", "/nowhere/trace.json", NULL}};
+  const setting vain[] = {{"LEAT_PROFILE", "/nowhere/trace.json", NULL}};
   /* The third word is the level. */
-  const setting quiet[] = {{"LEAT_FORCE_GRAPH_PATH", "0", "warn"},
+  const setting quiet[] = {{"LEAT_FORCE_GRAPH_PATH", "1", "debug"},
                            {"LEAT_FORCE_DIRECT_PATH", "1", "debug"},
-                           {"LEAT_FORCE_GRAPH_PATH", "1", "error"},
+                           {"LEAT_PROFILE", "/nowhere/trace.json", "error"},
                            {"LEAT_PROFILE", "", "debug"},
                            {"LEAT_LANES", "1", "debug"}};
   for (size_t i = 0; i < sizeof(vain) / sizeof(*vain); ++i) {
