@@ -74,30 +74,19 @@ static OrtStatus *wants_both(const asking *self, const OrtNode *node, const leat
 /* Gives the operator of a node that can run on the device, or NULL in `*out`. */
 static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_op_info **out) {
   const OrtApi *ort = self->runtime->ort;
-  const char *name = NULL;
-  const char *domain = NULL;
-  const char *type = NULL;
   const char *taken_by = NULL;
-  int since = 0;
   *out = NULL;
   OrtStatus *status = ort->Node_GetEpName(node, &taken_by);
   if (status || (taken_by && *taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) != 0)) {
     return status;
   }
-  status = ort->Node_GetName(node, &name);
-  if (!status) {
-    status = ort->Node_GetDomain(node, &domain);
-  }
-  if (!status) {
-    status = ort->Node_GetOperatorType(node, &type);
-  }
-  if (!status) {
-    status = ort->Node_GetSinceVersion(node, &since);
-  }
+  leati_node_form form;
+  status = leati_registry_find(self->registry, node, &form);
   if (status) {
     return status;
   }
-  const leat_op_info *info = leati_registry_find(self->registry, domain, type, since);
+  const char *const name = form.name, *const type = form.type;
+  const leat_op_info *const info = form.info;
   if (!info) {
     log_refusal(self, type, name, "its operator, in this version, is not in the backend's list");
     return NULL;

@@ -188,27 +188,15 @@ static OrtStatus *describe_border(reader *self, const OrtNode *fused) {
  */
 
 static OrtStatus *describe_node(const reader *self, size_t index, leat_graph_node *out) {
-  const OrtApi *ort = self->runtime->ort;
   const OrtNode *node = self->nodes[index];
-  const char *domain = NULL;
-  const char *type = NULL;
-  int since = 0;
-  OrtStatus *status = ort->Node_GetName(node, &out->name);
-  if (!status) {
-    status = ort->Node_GetDomain(node, &domain);
-  }
-  if (!status) {
-    status = ort->Node_GetOperatorType(node, &type);
-  }
-  if (!status) {
-    status = ort->Node_GetSinceVersion(node, &since);
-  }
+  leati_node_form form;
+  OrtStatus *status = leati_registry_find(self->registry, node, &form);
   if (status) {
     return status;
   }
-  const leat_op_info *info = leati_registry_find(self->registry, domain, type, since);
+  const leat_op_info *const info = form.info;
   if (!info) {
-    return leati_status(self->runtime, ORT_FAIL, "%s node '%s' is not in the backend's list", type, out->name);
+    return leati_status(self->runtime, ORT_FAIL, "%s node '%s' is not in the backend's list", form.type, form.name);
   }
   leati_description *description = &self->out->nodes[index];
   status = leati_description_of_attributes(description, self->runtime, node, info);
@@ -219,7 +207,8 @@ static OrtStatus *describe_node(const reader *self, size_t index, leat_graph_nod
     status = number_values(self, self->ends[index].outputs, self->ends[index].output_count, &out->outputs);
   }
   out->struct_size = sizeof(*out);
-  out->since_version = (uint32_t)since;
+  out->since_version = (uint32_t)form.since;
+  out->name = form.name;
   out->op = info->name;
   out->domain = info->domain;
   out->attribute_count = description->op.attribute_count;

@@ -280,16 +280,32 @@ OrtStatus *leati_registry_kernels(leati_registry *registry, const OrtKernelRegis
   return status;
 }
 
-const leat_op_info *leati_registry_find(const leati_registry *registry, const char *domain, const char *name,
-                                        int since) {
+OrtStatus *leati_registry_find(const leati_registry *registry, const OrtNode *node, leati_node_form *out) {
+  const OrtApi *ort = registry->runtime->ort;
+  const char *domain = NULL;
+  *out = (leati_node_form){.since = 0};
+  OrtStatus *status = ort->Node_GetName(node, &out->name);
+  if (!status) {
+    status = ort->Node_GetDomain(node, &domain);
+  }
+  if (!status) {
+    status = ort->Node_GetOperatorType(node, &out->type);
+  }
+  if (!status) {
+    status = ort->Node_GetSinceVersion(node, &out->since);
+  }
+  if (status) {
+    return status;
+  }
   if (strcmp(domain, "ai.onnx") == 0) {
     domain = "";
   }
-  for (uint32_t i = 0; i < registry->source_count; i++) {
+  for (uint32_t i = 0; i < registry->source_count && !out->info && out->since >= 0; i++) {
     const leat_op_info *info = registry->sources[i].info;
-    if (since >= 0 && (uint32_t)since >= info->since_version_min && (uint32_t)since <= info->since_version_max &&
-        strcmp(info->name, name) == 0 && strcmp(info->domain, domain) == 0) {
-      return info;
+    const uint32_t since = (uint32_t)out->since;
+    if (since >= info->since_version_min && since <= info->since_version_max && strcmp(info->name, out->type) == 0 &&
+        strcmp(info->domain, domain) == 0) {
+      out->info = info;
     }
   }
   return NULL;

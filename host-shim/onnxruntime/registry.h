@@ -38,14 +38,20 @@ void leati_registry_clear(leati_registry *registry);
  * @return NULL, or what went wrong */
 OrtStatus *leati_registry_kernels(leati_registry *registry, const OrtKernelRegistry **out);
 
-/** Finds an operator in the list.
+/** What a node asks for. Strings are ONNX Runtime's and live as long as the node. */
+typedef struct leati_node_form {
+  const char *name;         /**< of the node */
+  const char *type;         /**< operator */
+  int since;                /**< its "since version" */
+  const leat_op_info *info; /**< its entry in the list; NULL: there is none */
+} leati_node_form;
+
+/** Finds the operator of a node in the list.
  * @threads any, after leati_registry_kernels()
  * @param registry [in] the registry
- * @param domain [in] of the operator; "ai.onnx" is another name of ""
- * @param name [in] operator
- * @param since its "since version"
- * @return the entry, or NULL */
-const leat_op_info *leati_registry_find(const leati_registry *registry, const char *domain, const char *name,
-                                        int since);
+ * @param node [in] the node; domain "ai.onnx" is another name of ""
+ * @param out [out] what it asks for
+ * @return NULL, or what went wrong */
+OrtStatus *leati_registry_find(const leati_registry *registry, const OrtNode *node, leati_node_form *out);
 
 #endif /* LEAT_ONNXRUNTIME_REGISTRY_H_ */
