@@ -255,10 +255,14 @@ void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const lea
   }
 }
 
+bool leati_can_evaluate(const leati_node *node, const leati_view *out) {
+  return find(node->op)->all != product || out->count == 1;
+}
+
 int32_t leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes,
                        leat_error *err) {
   const sum *const it = find(node->op);
-  if (it->all == product && out->count != 1) {
+  if (!leati_can_evaluate(node, out)) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "%s: only the product of all elements is computed on the host, where shapes follow from it",
                       it->name);

@@ -22,6 +22,9 @@ typedef struct leati_elements {
   const void *bytes;
 } leati_elements;
 
+/** Whether output 0 can be computed for its shape; an operand that decides shapes must be. */
+bool leati_can_evaluate(const leati_node *node, const leati_view *out);
+
 /** Computes output 0, of the type and shape of `out`, from inputs that the operator has inferred it from.
  * @errors NOT_SUPPORTED */
 int32_t leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes,

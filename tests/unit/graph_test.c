@@ -1132,6 +1132,35 @@ static void shape_arithmetic_is_what_operators_compute(void **state) {
   close_place(&p);
 }
 
+/* Products along one axis are the device's, though all that they take is known on the host. */
+static void what_the_host_does_not_compute_runs_on_the_device(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  static const int64_t along = 1;
+  static const leat_attribute axes = {.struct_size = sizeof(axes),
+                                      .type = LEAT_ATTRIBUTE_INTS,
+                                      .name = "axes",
+                                      .count = 1,
+                                      .ints = &along},
+                              keep = {.struct_size = sizeof(keep), .type = LEAT_ATTRIBUTE_INT, .name = "keepdims"};
+  const uint32_t six = add_list(n, 6, (const int64_t[]){1, 2, 3, 4, 5, 6});
+  const uint32_t matrix = NODE(n, "Reshape", 14, six, add_list(n, 2, (const int64_t[]){2, 3}));
+  add_output(n, NODE(n, "ReduceProd", 13, matrix));
+  const leat_attribute *const list[] = {&axes, &keep};
+  n->nodes[n->desc.node_count - 1].attribute_count = 2;
+  n->nodes[n->desc.node_count - 1].attributes = list;
+  leat_graph *const graph = build(&p, n);
+  static results found;
+  run_graph(&p, graph, n, 0, &found);
+  int64_t products[2];
+  memcpy(products, found.floats[0], sizeof(products));
+  assert_int_equal(found.shapes[0].dims[0], 2);
+  assert_true(!computes() || (products[0] == 6 && products[1] == 120));
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* A head split as exporters write it: sizes are taken from a shape, computed with, put together and reshaped to. */
 static void shapes_are_computed_on_the_host(void **state) {
   const place p = open_place(state);
@@ -1484,6 +1513,7 @@ int main(void) {
       cmocka_unit_test(a_plan_in_use_is_not_freed),
       cmocka_unit_test(constants_of_one_hash_are_told_apart),
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
+      cmocka_unit_test(what_the_host_does_not_compute_runs_on_the_device),
       cmocka_unit_test(shapes_are_computed_on_the_host),
       cmocka_unit_test(elements_that_decide_nothing_are_not_remembered),
       cmocka_unit_test(nodes_on_constants_run_once),
