@@ -292,12 +292,8 @@ int32_t leati_command_buffer_write(leat_device *device, leati_command_buffer *co
   }
   strand strands[LEATI_COMMAND_BUFFER_LISTS_MAX];
   write_levels(device, command_buffer->commands, strands, make_strands(lists, count, strands));
-  if (leati_memory_guarded(device)) {
-    write_barrier(device, command_buffer->commands, ANY_STAGE, VK_PIPELINE_STAGE_HOST_BIT,
-                  VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
-  } else {
-    write_barrier(device, command_buffer->commands, to_host, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-  }
+  write_barrier(device, command_buffer->commands, leati_memory_guarded(device) ? ANY_STAGE : to_host,
+                VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
   result = vk->EndCommandBuffer(command_buffer->commands);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkEndCommandBuffer", err);

@@ -445,6 +445,8 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
     const leati_chunk *const chunk = recorder->stream->current[LEATI_CHUNK_ARGUMENTS];
     const uint64_t address = chunk->address + command->dispatch.offset + step->counters;
     memcpy(record + step->counters_field, &address, sizeof(address));
+    /* The host writes the next record over counters that the device has written. */
+    recorder->stream->open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
   }
   if (step->tells) {
     memcpy(record + step->finding_field, &finding, sizeof(finding));
