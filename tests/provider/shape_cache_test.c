@@ -56,7 +56,7 @@ static int64_t find(const leati_shape_cache *cache, const inputs *in) {
 
 static void test_same_inputs_are_answered(void **state) {
   (void)state;
-  leati_shape_cache cache = {0};
+  leati_shape_cache cache = {.at = {NULL}};
   inputs first, second;
   inputs_make(&first);
   inputs_make(&second);
@@ -79,7 +79,7 @@ static void test_same_inputs_are_answered(void **state) {
 
 static void test_any_difference_is_noticed(void **state) {
   (void)state;
-  leati_shape_cache cache = {0};
+  leati_shape_cache cache = {.at = {NULL}};
   inputs in;
   inputs_make(&in);
   keep(&cache, &in, 8);
@@ -119,7 +119,7 @@ static void test_any_difference_is_noticed(void **state) {
 
 static void test_cases_are_bounded(void **state) {
   (void)state;
-  leati_shape_cache cache = {0};
+  leati_shape_cache cache = {.at = {NULL}};
   inputs in;
   inputs_make(&in);
   for (int64_t i = 0; i < LEATI_SHAPE_CASES_MAX + 1; i++) {
@@ -145,7 +145,7 @@ static void test_values_are_bounded(void **state) {
     bool kept;
   } cases[] = {{most, 0, true}, {most + 1, 0, false}, {most - 1, 1, true}, {most, 1, false}, {INT64_MAX, 0, false}};
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    leati_shape_cache cache = {0};
+    leati_shape_cache cache = {.at = {NULL}};
     inputs in;
     inputs_make(&in);
     int64_t second_dims[] = {cases[i].second};
@@ -181,7 +181,7 @@ static void *use(void *shared) {
 
 static void test_threads(void **state) {
   (void)state;
-  leati_shape_cache cache = {0};
+  leati_shape_cache cache = {.at = {NULL}};
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; i++) {
     assert_int_equal(pthread_create(&threads[i], NULL, use, &cache), 0);
