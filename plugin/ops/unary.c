@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of one number, IsNaN, IsInf and Not. */
-#include <float.h>
-#include <math.h>
-
 #include "core/status.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/elementwise.h"
+#include "ops/function.h"
 
 static LEATI_TYPE(type_signed, "T", LEAT_TYPE_FLOAT32 | LEATI_TYPES_SIGNED);
 static LEATI_TYPE(type_float_in, "T1", LEAT_TYPE_FLOAT32);
@@ -18,27 +16,6 @@ static LEATI_ATTRIBUTE(attribute_approximate, "approximate", STRING);
 static LEATI_ATTRIBUTE(attribute_detect_negative, "detect_negative", INT);
 static LEATI_ATTRIBUTE(attribute_detect_positive, "detect_positive", INT);
 
-/* What an operator keeps of its attributes. */
-typedef struct unary_state {
-  uint32_t operation;
-  float parameters[2];
-} unary_state;
-
-/* Attributes of the operators of one number, and their defaults. */
-static const struct {
-  uint32_t operation;
-  const char *names[2];
-  float otherwise[2];
-} parameters_by_operation[] = {
-    {LEAT_EW_LEAKY_RELU, {"alpha", NULL}, {0.01f, 0.0f}},
-    {LEAT_EW_HARD_SIGMOID, {"alpha", "beta"}, {0.2f, 0.5f}},
-    {LEAT_EW_ELU, {"alpha", NULL}, {1.0f, 0.0f}},
-    {LEAT_EW_SELU, {"alpha", "gamma"}, {1.67326319217681884765625f, 1.05070102214813232421875f}},
-    {LEAT_EW_CELU, {"alpha", NULL}, {1.0f, 0.0f}},
-    {LEAT_EW_THRESHOLDED_RELU, {"alpha", NULL}, {1.0f, 0.0f}},
-    {LEAT_EW_SHRINK, {"lambd", "bias"}, {0.5f, 0.0f}},
-};
-
 /* The result is bool; nothing among the inputs says so. */
 static int32_t bool_same_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   out->dtype = leati_dtype_of(LEAT_TYPE_BOOL);
@@ -47,29 +24,13 @@ static int32_t bool_same_infer(const leat_op *op, const leati_call *call, leat_s
 
 static int32_t unary_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
-  unary_state *const state = leati_op_state(op);
-  state->operation = leati_op_def_of(op)->param;
-  for (size_t i = 0; i < sizeof(parameters_by_operation) / sizeof(parameters_by_operation[0]); ++i) {
-    if (parameters_by_operation[i].operation != state->operation) {
-      continue;
-    }
-    for (uint32_t k = 0; k < 2; ++k) {
-      const char *const name = parameters_by_operation[i].names[k];
-      const float otherwise = parameters_by_operation[i].otherwise[k];
-      state->parameters[k] = name == NULL ? otherwise : leati_attr_float(desc, name, otherwise);
-    }
-  }
-  /* A device may take a subnormal divisor for 0, with which Celu is another function. */
-  float *const alpha = &state->parameters[0];
-  if (state->operation == LEAT_EW_CELU && *alpha != 0.0f && fabsf(*alpha) < FLT_MIN) {
-    *alpha = copysignf(FLT_MIN, *alpha);
-  }
+  leati_function_read(desc, leati_op_def_of(op)->param, leati_op_state(op));
   return LEAT_OK;
 }
 
 static int32_t swish_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
-  unary_state *const state = leati_op_state(op);
+  leati_function *const state = leati_op_state(op);
   state->operation = LEAT_EW_SWISH;
   /* QuickGelu is Swish with another default. */
   state->parameters[0] = leati_attr_float(desc, "alpha", leati_op_def_of(op)->info.domain[0] == '\0' ? 1.0f : 1.702f);
@@ -87,14 +48,14 @@ static int32_t gelu_supports(const leati_op_def *def, leat_device *device, const
 
 static int32_t gelu_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
-  unary_state *const state = leati_op_state(op);
+  leati_function *const state = leati_op_state(op);
   state->operation = leati_attr_is(desc, "approximate", "tanh") ? LEAT_EW_GELU_TANH : LEAT_EW_GELU;
   return LEAT_OK;
 }
 
 static int32_t isinf_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
-  unary_state *const state = leati_op_state(op);
+  leati_function *const state = leati_op_state(op);
   state->operation = LEAT_EW_ISINF;
   state->parameters[0] = leati_attr_int(desc, "detect_negative", 1) != 0 ? 1.0f : 0.0f;
   state->parameters[1] = leati_attr_int(desc, "detect_positive", 1) != 0 ? 1.0f : 0.0f;
@@ -109,7 +70,7 @@ static leati_kernel unary_kernel(uint64_t type, uint32_t operation) {
 }
 
 static int32_t unary_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const unary_state *const state = leati_op_state_const(op);
+  const leati_function *const state = leati_op_state_const(op);
   const leati_view *const x = &call->inputs[0];
   const leati_elementwise e = {
       .kernel = unary_kernel(x->type, state->operation),
@@ -122,7 +83,7 @@ static int32_t unary_plan(const leat_op *op, leati_planner *planner, const leati
 }
 
 static int32_t classify_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const unary_state *const state = leati_op_state_const(op);
+  const leati_function *const state = leati_op_state_const(op);
   const leati_elementwise e = {
       .kernel = leati_kernel_find(LEATI_KERNELS_CLASSIFY, call->inputs[0].type),
       .operation = state->operation,
@@ -149,7 +110,7 @@ static int32_t not_plan(const leat_op *op, leati_planner *planner, const leati_c
 /* An operator of one number; the rest are designated initialisers. */
 #define UNARY_WITH(name, domain, versions, types_, operation, ...)                                       \
   LEATI_OP(name, domain, versions, (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_), \
-           .state_size = sizeof(unary_state), .param = (operation), .infer = leati_infer_same,           \
+           .state_size = sizeof(leati_function), .param = (operation), .infer = leati_infer_same,        \
            LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),   \
            .plan = unary_plan, __VA_ARGS__)
 #define UNARY(name, versions, types_, operation) \
@@ -207,11 +168,11 @@ static const leati_op_def ops[] = {
                .supports = gelu_supports, .create = gelu_create),
     UNARY_WITH("Gelu", "com.microsoft", (1, 1), leati_type_float, LEAT_EW_GELU, .create = gelu_create),
     LEATI_OP("IsNaN", "", (9, 20), (1, 1), (1, 1), LEATI_TYPES(&type_float_in, &type_class_out), LEATI_OUTPUT_TYPES(1),
-             .state_size = sizeof(unary_state), .param = LEAT_EW_ISNAN, .create = unary_create,
+             .state_size = sizeof(leati_function), .param = LEAT_EW_ISNAN, .create = unary_create,
              .infer = bool_same_infer, LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan),
     LEATI_OP("IsInf", "", (10, 20), (1, 1), (1, 1), LEATI_TYPES(&type_float_in, &type_class_out),
              LEATI_ATTRIBUTES(&attribute_detect_negative, &attribute_detect_positive), LEATI_OUTPUT_TYPES(1),
-             .state_size = sizeof(unary_state), .create = isinf_create, .infer = bool_same_infer,
+             .state_size = sizeof(leati_function), .create = isinf_create, .infer = bool_same_infer,
              LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan),
     LEATI_OP("Not", "", (1, 1), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_bool_in),
              .infer = leati_infer_same, LEATI_KERNELS(LEATI_KERNELS_LOGIC_NOT), .plan = not_plan),

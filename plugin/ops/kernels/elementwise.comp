@@ -12,7 +12,7 @@
 #include "any.glsl"
 #include "elementwise_codes.glsl"
 #include "finding.glsl"
-#include "math.glsl"
+#include "functions.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(int, operation, 0);
@@ -69,114 +69,14 @@ void store4_result(uint64_t p, Any x[4]) {
 Any apply(Any a) { return a; }
 
 #elif defined(ARITHMETIC) && defined(REAL) && ARITY == 1
-float gelu(float x) { return 0.5 * x * (1.0 + leat_erf(x * 0.707106781)); }
-// max(0, x) + min(0, p (e^(x / p) - 1)). Where the formula has a product of 0 and infinity it is NaN, which min() need
-// not keep; where x / p is tiny, and may be subnormal, p (e^(x / p) - 1) is x and a little.
-float celu(float x, float p) {
-  // Of a divisor above 2^126 a device need not know the reciprocal.
-  float scale = abs(p) > 1.0e37 ? 9.765625e-4 : 1.0;
-  float t = x * scale / (p * scale);
-  float bend = p * leat_expm1(t);
-  if (leat_isnan(p) || leat_isinf(p) || leat_isnan(bend)) return leat_nan();
-  if (abs(t) < 1.0e-4) bend = x + 0.5 * x * t;
-  return max(x, 0.0) + min(bend, 0.0);
-}
-float softplus(float x) { return max(x, 0.0) + leat_log1p(leat_exp(-abs(x))); }
-float apply(float x) {
-  float p = args.parameters[0];
-  float q = args.parameters[1];
-  // Comparisons let NaN through only by chance. Every operation keeps it but those two, which choose 0 where no
-  // comparison holds.
-  if (leat_isnan(x)) return operation == LEAT_EW_THRESHOLDED_RELU || operation == LEAT_EW_SHRINK ? 0.0 : x;
-  switch (operation) {
 #if defined(EXPONENTIAL)
-    case LEAT_EW_EXP:
-      return leat_exp(x);
-    case LEAT_EW_LOG:
-      return leat_log(x);
-    case LEAT_EW_ERF:
-      return leat_erf(x);
-    case LEAT_EW_TANH:
-      return leat_tanh(x);
-    case LEAT_EW_SIGMOID:
-      return leat_sigmoid(x);
-    case LEAT_EW_GELU:
-      return gelu(x);
-    case LEAT_EW_GELU_TANH:
-      return 0.5 * x * (1.0 + leat_tanh(0.797884561 * (x + 0.044715 * x * x * x)));
-    case LEAT_EW_SOFTPLUS:
-      return softplus(x);
-    case LEAT_EW_ELU:
-      return x < 0.0 ? p * leat_expm1(x) : x;
-    case LEAT_EW_SELU:
-      return q * (x > 0.0 ? x : p * leat_expm1(x));
-    case LEAT_EW_CELU:
-      return celu(x, p);
-    case LEAT_EW_MISH:
-      return x * leat_tanh(softplus(x));
-    case LEAT_EW_SWISH:
-      return x * leat_sigmoid(p * x);
+#define FUNCTION function_exponential
 #elif defined(TRIGONOMETRIC)
-    case LEAT_EW_SIN:
-      return leat_sin(x, 0u);
-    case LEAT_EW_COS:
-      return leat_sin(x, 1u);
-    case LEAT_EW_TAN:
-      return leat_sin(x, 0u) / leat_sin(x, 1u);
-    case LEAT_EW_ASIN:
-      return leat_asin(x);
-    case LEAT_EW_ACOS:
-      return leat_acos(x);
-    case LEAT_EW_ATAN:
-      return leat_atan(x);
-    case LEAT_EW_SINH:
-      return leat_sinh(x);
-    case LEAT_EW_COSH:
-      return leat_cosh(x);
-    case LEAT_EW_ASINH:
-      return leat_asinh(x);
-    case LEAT_EW_ACOSH:
-      return leat_acosh(x);
-    case LEAT_EW_ATANH:
-      return leat_atanh(x);
+#define FUNCTION function_trigonometric
 #else
-    case LEAT_EW_NEG:
-      return -x;
-    case LEAT_EW_ABS:
-      return abs(x);
-    case LEAT_EW_SIGN:
-      return sign(x);
-    case LEAT_EW_SQRT:
-      return leat_sqrt(x);
-    case LEAT_EW_RECIPROCAL:
-      return 1.0 / x;
-    case LEAT_EW_RELU:
-      return max(x, 0.0);
-    case LEAT_EW_LEAKY_RELU:
-      return x >= 0.0 ? x : p * x;
-    case LEAT_EW_HARD_SIGMOID: {
-      float line = p * x + q;
-      return leat_isnan(line) ? line : clamp(line, 0.0, 1.0);
-    }
-    case LEAT_EW_HARD_SWISH:
-      return x * clamp(x * (1.0 / 6.0) + 0.5, 0.0, 1.0);
-    case LEAT_EW_FLOOR:
-      return floor(x);
-    case LEAT_EW_CEIL:
-      return ceil(x);
-    case LEAT_EW_ROUND:
-      return roundEven(x);
-    case LEAT_EW_SOFTSIGN:
-      return leat_isinf(x) ? leat_nan() : x / (1.0 + abs(x));
-    case LEAT_EW_THRESHOLDED_RELU:
-      return x > p ? x : 0.0;
-    case LEAT_EW_SHRINK:
-      return x < -p ? x + q : x > p ? x - q : 0.0;
+#define FUNCTION function_plain
 #endif
-    default:
-      return x;
-  }
-}
+float apply(float x) { return FUNCTION(operation, x, args.parameters[0], args.parameters[1]); }
 
 #elif defined(ARITHMETIC) && ARITY == 1
 TA apply(TA x) {
@@ -355,8 +255,7 @@ float apply(float x, float low, float high) {
   // A bound that is not there is the lowest or the largest finite number, so that no infinity is left.
   if ((type_in & 1u) == 0u) low = -LEAT_LARGEST;
   if ((type_in & 2u) == 0u) high = LEAT_LARGEST;
-  if (leat_isnan(x) || leat_isnan(low) || leat_isnan(high)) return leat_nan();
-  return min(max(x, low), high);
+  return function_clip(x, low, high);
 }
 
 #elif defined(CLIP)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * A function of one number with its parameters: what an operator of the unary family is, and the activation of a fused
+ * operator. kernels/functions.glsl computes both.
+ */
+#ifndef LEAT_PLUGIN_OPS_FUNCTION_H_
+#define LEAT_PLUGIN_OPS_FUNCTION_H_
+
+#include "ops/kernels/elementwise_codes.glsl"
+#include "ops/op.h"
+
+/** As kernels are told of it. All zero: the number itself. */
+typedef struct leati_function {
+  uint32_t operation; /**< LEAT_EW_*: of one number, or LEAT_EW_CLIP between two parameters */
+  float parameters[2];
+} leati_function;
+
+/** Reads the parameters of a function from the attributes that its own operator has for them. */
+void leati_function_read(const leati_op_desc *desc, uint32_t operation, leati_function *out);
+
+/** The attributes of fused operators. A parameter that is not given is what the activation's own operator has then. */
+extern const leat_op_attribute leati_attribute_activation;        /**< the operator's name; empty: none */
+extern const leat_op_attribute leati_attribute_activation_params; /**< its parameters in the order of its attributes */
+extern const leat_op_attribute leati_attribute_activation_alpha, leati_attribute_activation_beta; /**< or one by one */
+extern const leat_op_attribute leati_attribute_activation_gamma;
+
+/** Reads an activation from those of them that the operator `def` has.
+ * @errors NOT_SUPPORTED: no such activation; INVALID_ARGUMENT: it has fewer parameters than are given */
+int32_t leati_function_read_activation(const leati_op_def *def, const leati_op_desc *desc, leati_function *out,
+                                       leat_error *err);
+
+#endif /* LEAT_PLUGIN_OPS_FUNCTION_H_ */
