@@ -712,7 +712,16 @@ typedef struct leat_event_api {
  * - ReduceMean of integers is rounded towards zero, whatever their sum is; ReduceSum and ReduceProd wrap.
  * - Pad takes off what negative pads say before it adds anything, in all modes.
  * - A pool's window may reach beyond image and padding by less than a stride; what lies there does not count.
- * - Axes of Slice, Squeeze, Unsqueeze, Pad and Resize that are named twice are refused. */
+ * - Axes of Slice, Squeeze, Unsqueeze, Pad and Resize that are named twice are refused.
+ *
+ * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
+ * - FusedMatMul(A, B, bias?, residual?) is activation(alpha A' B' + bias + residual), or with residual_first = 0
+ *   activation(alpha A' B' + bias) + residual. A and B as MatMul has them, their last two dimensions swapped by transA
+ *   and transB; the bias has one element for each column, the residual broadcasts to the result's shape.
+ * - FusedConv(X, W, bias?, residual?) likewise, with the attributes of Conv; the residual has the result's shape.
+ * Their attribute `activation` names an operator of one number, and `activation_params` lists its attributes (of Clip:
+ * min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate = "tanh". "" is none.
+ * FusedGemm and FusedConv of "com.microsoft" know the same activations. */
 
 #define LEAT_MAX_RANK 8 /**< dimensions of a tensor at most */
 

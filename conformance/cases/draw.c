@@ -258,6 +258,17 @@ void leati_draw_attribute_ints(leati_draw *draw, const char *name, int32_t count
   }
 }
 
+void leati_draw_attribute_floats(leati_draw *draw, const char *name, int32_t count, const double *values) {
+  leat_attribute *added = add_attribute(draw, name, LEAT_ATTRIBUTE_FLOATS);
+  if (added != NULL) {
+    float *copy = draw->floats[added - draw->attributes];
+    for (int32_t k = 0; k < count; k++)
+      copy[k] = (float)values[k];
+    added->floats = copy;
+    added->count = (uint64_t)count;
+  }
+}
+
 void leati_draw_attribute_tensor(leati_draw *draw, const char *name, const DLTensor *value) {
   leat_attribute *added = add_attribute(draw, name, LEAT_ATTRIBUTE_TENSOR);
   if (added != NULL)
@@ -343,6 +354,15 @@ static void spoil_attribute(leati_draw *draw) {
       attribute->ints = draw->ints[at];
       if (attribute->count > 0 && leati_draw_chance(draw, 60)) {
         draw->ints[at][leati_draw_int(draw, 0, (int64_t)attribute->count - 1)] = extreme(draw);
+      } else {
+        attribute->count = (uint64_t)leati_draw_int(draw, 0, LEAT_DRAW_RANK);
+      }
+      break;
+    case LEAT_ATTRIBUTE_FLOATS:
+      attribute->floats = draw->floats[at];
+      if (attribute->count > 0 && leati_draw_chance(draw, 60)) {
+        draw->floats[at][leati_draw_int(draw, 0, (int64_t)attribute->count - 1)] =
+            (float)floats[leati_draw_int(draw, 0, G_N_ELEMENTS(floats) - 1)];
       } else {
         attribute->count = (uint64_t)leati_draw_int(draw, 0, LEAT_DRAW_RANK);
       }
@@ -494,6 +514,11 @@ static void add_attribute_text(GString *out, const leat_attribute *attribute) {
     case LEAT_ATTRIBUTE_INTS:
       for (uint64_t k = 0; k < attribute->count; k++)
         g_string_append_printf(out, "%s%" PRId64, k == 0 ? "(" : ",", attribute->ints[k]);
+      g_string_append(out, attribute->count == 0 ? "()" : ")");
+      break;
+    case LEAT_ATTRIBUTE_FLOATS:
+      for (uint64_t k = 0; k < attribute->count; k++)
+        g_string_append_printf(out, "%s%g", k == 0 ? "(" : ",", (double)attribute->floats[k]);
       g_string_append(out, attribute->count == 0 ? "()" : ")");
       break;
     default:

@@ -39,6 +39,7 @@ typedef struct leati_draw {
   uint32_t output_count;
   leat_attribute attributes[LEAT_DRAW_ATTRIBUTES];
   int64_t ints[LEAT_DRAW_ATTRIBUTES][LEAT_DRAW_RANK]; /**< what INTS attributes point to */
+  float floats[LEAT_DRAW_ATTRIBUTES][LEAT_DRAW_RANK]; /**< what FLOATS attributes point to */
   leati_draw_tensor value;                            /**< what a TENSOR attribute points to */
   DLTensor value_view;
   leati_draw_tensor inputs[LEAT_DRAW_INPUTS];
@@ -122,6 +123,7 @@ void leati_draw_attribute_int(leati_draw *draw, const char *name, int64_t value)
 void leati_draw_attribute_float(leati_draw *draw, const char *name, double value);
 void leati_draw_attribute_string(leati_draw *draw, const char *name, const char *value);
 void leati_draw_attribute_ints(leati_draw *draw, const char *name, int32_t count, const int64_t *values);
+void leati_draw_attribute_floats(leati_draw *draw, const char *name, int32_t count, const double *values);
 void leati_draw_attribute_tensor(leati_draw *draw, const char *name, const DLTensor *value);
 
 /** Elements in all. */

@@ -200,6 +200,13 @@ void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_ten
       __VA_ARGS__                                                                  \
     }                                                                              \
   }
+#define A_FLOATS(n, ...)                                                             \
+  {                                                                                  \
+    .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_FLOATS, .name = n, \
+    .count = COUNT_OF(float, __VA_ARGS__), .floats = (const float[]) {               \
+      __VA_ARGS__                                                                    \
+    }                                                                                \
+  }
 #define A_TENSOR(n, t) \
   { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_TENSOR, .name = n, .tensor = t }
 

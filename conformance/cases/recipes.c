@@ -762,6 +762,29 @@ static void channel_norm(leati_draw *d) {
 /* ---- Products --------------------------------------------------------------------------------------------------- */
 
 /* The shapes of two matrices, or stacks of them, that can be multiplied. */
+/* The activation of a fused operator, with none, some or all of its parameters. */
+static void activation(leati_draw *d) {
+  static const struct {
+    const char *name;
+    int32_t parameters;
+  } choices[] = {{"", 0},          {"Relu", 0},    {"Clip", 2}, {"LeakyRelu", 1}, {"HardSigmoid", 2},
+                 {"HardSwish", 0}, {"Sigmoid", 0}, {"Tanh", 0}, {"Gelu", 0},      {"FastGelu", 0},
+                 {"QuickGelu", 1}, {"Swish", 1},   {"Mish", 0}, {"Softplus", 0},  {"Softsign", 0},
+                 {"Elu", 1},       {"Selu", 2},    {"Celu", 1}, {"Shrink", 2},    {"ThresholdedRelu", 1}};
+  static const char *const alone[] = {"activation_alpha", "activation_beta", "activation_gamma"};
+  const int64_t choice = leati_draw_int(d, 0, G_N_ELEMENTS(choices) - 1);
+  const double values[2] = {g_rand_double_range(d->rand, 0.1, 2), g_rand_double_range(d->rand, 0.1, 2)};
+  leati_draw_attribute_string(d, "activation", choices[choice].name);
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_floats(d, "activation_params", (int32_t)leati_draw_int(d, 0, choices[choice].parameters),
+                                values);
+  for (size_t k = 0; k < G_N_ELEMENTS(alone); k++) {
+    if (leati_draw_chance(d, 50))
+      leati_draw_attribute_float(d, alone[k], g_rand_double_range(d->rand, 0.1, 2));
+  }
+  leati_draw_attribute_int(d, "residual_first", leati_draw_int(d, 0, 1));
+}
+
 static void matmul(leati_draw *d) {
   const bool fused = strcmp(d->info->name, "FusedMatMul") == 0;
   const uint64_t type = leati_draw_type(d, "T");
@@ -792,6 +815,32 @@ static void matmul(leati_draw *d) {
   leati_draw_attribute_int(d, "transB", turn_b);
   if (leati_draw_chance(d, 50))
     leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
+  if (d->info->max_inputs < 4)
+    return;
+  if (leati_draw_chance(d, 70)) {
+    leati_draw_input(d, type, 1, &columns);
+  } else {
+    leati_draw_absent(d);
+  }
+  /* Both operands may have had fewer of the batch dimensions: what fits is asked of their shapes. */
+  if (leati_draw_chance(d, 60)) {
+    int64_t result[RANK] = {0};
+    int32_t most = 2;
+    for (int side = 0; side < 2; side++)
+      most = d->inputs[side].rank > most ? d->inputs[side].rank : most;
+    for (int32_t k = 0; k < most - 2; k++) {
+      result[k] = 1;
+      for (int side = 0; side < 2; side++) {
+        const int32_t at = k - (most - d->inputs[side].rank);
+        if (at >= 0 && d->inputs[side].dims[at] != 1)
+          result[k] = d->inputs[side].dims[at];
+      }
+    }
+    result[most - 2] = rows;
+    result[most - 1] = columns;
+    narrowed_input(d, type, most, result);
+  }
+  activation(d);
 }
 
 static void gemm(leati_draw *d) {
@@ -811,6 +860,7 @@ static void gemm(leati_draw *d) {
     leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
   if (leati_draw_chance(d, 50))
     leati_draw_attribute_float(d, "beta", g_rand_double_range(d->rand, -2, 2));
+  activation(d);
 }
 
 /* ---- Windows ---------------------------------------------------------------------------------------------------- */
@@ -837,6 +887,28 @@ static void draw_windows(leati_draw *d, int32_t spatial, int64_t *image, int64_t
     leati_draw_attribute_ints(d, "dilations", spatial, dilations);
 }
 
+/* An input of the shape that a convolution with the attributes drawn so far gives. */
+static void draw_image(leati_draw *d, uint64_t type, int32_t spatial, const int64_t *x, int64_t channels,
+                       const int64_t *kernel) {
+  int64_t dims[5] = {x[0], channels};
+  for (int32_t k = 0; k < spatial; k++) {
+    int64_t stride = 1;
+    int64_t dilation = 1;
+    int64_t room = x[2 + k];
+    for (uint32_t a = 0; a < d->attribute_count; a++) {
+      const int64_t *values = d->attributes[a].ints;
+      if (strcmp(d->attributes[a].name, "strides") == 0)
+        stride = values[k];
+      if (strcmp(d->attributes[a].name, "dilations") == 0)
+        dilation = values[k];
+      if (strcmp(d->attributes[a].name, "pads") == 0)
+        room += values[k] + values[spatial + k];
+    }
+    dims[2 + k] = (room - (kernel[2 + k] - 1) * dilation - 1) / stride + 1;
+  }
+  leati_draw_input(d, type, spatial + 2, dims);
+}
+
 static void conv(leati_draw *d) {
   const bool transposed = strcmp(d->info->name, "ConvTranspose") == 0;
   const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
@@ -851,9 +923,16 @@ static void conv(leati_draw *d) {
   leati_draw_input(d, type, spatial + 2, x);
   /* Padding may count as zeros, which a weight that is not finite makes NaN, or as nothing. */
   leati_draw_input(d, type, spatial + 2, w)->plain = true;
-  if (leati_draw_chance(d, 50))
+  const bool residual = d->info->max_inputs > 3 && leati_draw_chance(d, 60);
+  if (leati_draw_chance(d, 50)) {
     leati_draw_input(d, type, 1, channels);
+  } else if (residual) {
+    leati_draw_absent(d);
+  }
   leati_draw_attribute_int(d, "group", group);
+  if (residual)
+    draw_image(d, type, spatial, x, channels[0], w);
+  activation(d);
 }
 
 static void pool(leati_draw *d) {
@@ -1025,8 +1104,12 @@ const leati_draw_entry leati_draw_entries[] = {
     {"norm", "", "BatchNormalization", channel_norm},
     {"matmul", "", "MatMul", matmul},
     {"matmul", MICROSOFT, "FusedMatMul", matmul},
+    {"matmul", "leat", "FusedMatMul", matmul},
     {"matmul", "", "Gemm", gemm},
+    {"matmul", MICROSOFT, "FusedGemm", gemm},
     {"conv", "", "Conv", conv},
+    {"conv", MICROSOFT, "FusedConv", conv},
+    {"conv", "leat", "FusedConv", conv},
     {"conv", "", "ConvTranspose", conv},
     {"conv", "", "MaxPool", pool},
     {"conv", "", "AveragePool", pool},

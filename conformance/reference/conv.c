@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reference/bound.h"
+#include "reference/epilogue.h"
 #include "reference/node.h"
 
 #define MAX_SPATIAL (LEAT_MAX_RANK - 2)
@@ -114,6 +115,7 @@ static void store_sum(leati_ref_tensor *out, int64_t k, const leati_ref_tensor *
   out->bound[k] = leati_ref_bound_sum(products + 1, magnitude + fabs(added));
 }
 
+/* Fused forms have an epilogue, and what it adds has the shape of the result. */
 static bool run_conv(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const leati_ref_tensor *weights = node->inputs[1];
@@ -153,7 +155,7 @@ static bool run_conv(leati_ref_node *node) {
     }
     store_sum(&node->outputs[0], k, bias, map, sum, magnitude, depth * w.taps);
   }
-  return true;
+  return leati_ref_epilogue(node, leati_ref_input(node, 3));
 }
 
 /* Sizes of ConvTranspose: of the window that a Conv would have to get from the output to the input. */
@@ -341,6 +343,7 @@ static bool run_average_pool(leati_ref_node *node) {
 
 const leati_ref_entry leati_ref_conv[] = {
     {"Conv", run_conv},
+    {"FusedConv", run_conv},
     {"ConvTranspose", run_conv_transpose},
     {"MaxPool", run_max_pool},
     {"AveragePool", run_average_pool},

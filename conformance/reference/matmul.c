@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reference/bound.h"
+#include "reference/epilogue.h"
 #include "reference/node.h"
 
 /* numpy.matmul: a vector on the left gets a 1 in front, one on the right a 1 behind, and both 1s leave the result. */
@@ -112,7 +113,7 @@ static void turned(const leati_ref_tensor *x, bool swap, leati_ref_tensor *out) 
   }
 }
 
-/* alpha A' B', com.microsoft's. */
+/* alpha A' B', com.microsoft's; ours adds a bias along the last dimension and has an epilogue. */
 static bool run_fused_matmul(leati_ref_node *node) {
   const double alpha = leati_ref_float(node, "alpha", 1);
   const bool ta = leati_ref_int(node, "transA", 0) != 0;
@@ -130,7 +131,7 @@ static bool run_fused_matmul(leati_ref_node *node) {
   const leati_ref_tensor *const inputs[2] = {&a, &b};
   const leati_ref_tensor *const *given = node->inputs;
   node->inputs = inputs;
-  const bool ok = run_matmul(node);
+  bool ok = run_matmul(node);
   node->inputs = given;
   leati_ref_tensor *y = &node->outputs[0];
   for (int64_t k = 0; ok && k < y->count; k++) {
@@ -138,12 +139,18 @@ static bool run_fused_matmul(leati_ref_node *node) {
     y->bound[k] = fabs(alpha) * y->bound[k] + leati_ref_bound_ulps(alpha * (fabs(y->f[k]) + y->bound[k]), 1);
     y->f[k] *= alpha;
   }
+  leati_ref_tensor bias = {0};
+  if (leati_ref_input(node, 2) != NULL) {
+    bias = *node->inputs[2];
+    bias.rank = b.rank < 2 ? 0 : bias.rank; /* of the one column that a vector is */
+  }
+  ok = ok && (bias.f == NULL || leati_ref_add(node, &bias)) && leati_ref_epilogue(node, leati_ref_input(node, 3));
   leati_ref_tensor_clear(&a);
   leati_ref_tensor_clear(&b);
   return ok;
 }
 
-/* alpha A' B' + beta C, where C broadcasts one way to the result. */
+/* alpha A' B' + beta C, where C broadcasts one way to the result; com.microsoft's has an activation. */
 static bool run_gemm(leati_ref_node *node) {
   const leati_ref_tensor *a = node->inputs[0];
   const leati_ref_tensor *b = node->inputs[1];
@@ -182,8 +189,11 @@ static bool run_gemm(leati_ref_node *node) {
       node->outputs[0].bound[r * n + col] = bound;
     }
   }
-  return true;
+  return leati_ref_epilogue(node, NULL);
 }
 
-const leati_ref_entry leati_ref_matmul[] = {
-    {"MatMul", run_matmul}, {"FusedMatMul", run_fused_matmul}, {"Gemm", run_gemm}, {NULL, NULL}};
+const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
+                                            {"FusedMatMul", run_fused_matmul},
+                                            {"Gemm", run_gemm},
+                                            {"FusedGemm", run_gemm},
+                                            {NULL, NULL}};

@@ -9,6 +9,7 @@ enum { CONV, CONV_TRANSPOSE };
 
 typedef struct conv_state {
   leati_window window;
+  leati_epilogue epilogue;
   int64_t group;
   /* ConvTranspose only */
   uint32_t output_padding_count, output_shape_count;
@@ -34,6 +35,7 @@ typedef struct conv_args {
 /* Argument record of kernels/conv_depthwise.comp. */
 typedef struct depthwise_args {
   uint64_t x, weights, y, bias;
+  leati_epilogue_args epilogue;
   uint32_t count, strips;
   uint32_t channels, multiplier;
   uint32_t out_depth, out_height, out_width;
@@ -154,8 +156,22 @@ static int32_t conv_infer(const leat_op *op, const leati_call *call, leat_shape 
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "the bias of a convolution to %lld channels must have that shape", (long long)out[0].dims[1]);
   }
-  return LEAT_OK;
+  const leati_view *const residual = leati_input(call, 3);
+  bool same = residual == NULL || residual->ndim == out[0].ndim;
+  for (int32_t d = 0; residual != NULL && same && d < residual->ndim; ++d) {
+    same = residual->shape[d] == out[0].dims[d];
+  }
+  return same ? LEAT_OK
+              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                           "%s: input 3, which is added, must have the result's shape", leati_op_def_of(op)->info.name);
 }
+
+/* The tensors of a convolution, all compact, and what is done with a sum before it is stored. */
+typedef struct conv_job {
+  const leati_view *x, *w, *y;
+  const leati_view *bias, *residual; /* NULL: none */
+  const leati_epilogue *epilogue;
+} conv_job;
 
 static void copy3(int32_t *to, const int64_t *from) {
   for (int32_t d = 0; d < 3; ++d) {
@@ -174,8 +190,9 @@ static bool fits_depthwise(const leat_device *device, const leati_window_fit *fi
   return leati_check_rounds(device, rounds, "Conv", NULL) == LEAT_OK;
 }
 
-static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit, const leati_view *x,
-                             const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
+static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit, const conv_job *job,
+                             leat_error *err) {
+  const leati_view *const x = job->x, *const y = job->y;
   depthwise_args args = {.strips = (uint32_t)((fit->out[2] + 3) / 4),
                          .channels = (uint32_t)y->shape[1],
                          .multiplier = (uint32_t)(y->shape[1] / x->shape[1]),
@@ -191,24 +208,32 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
   const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1;
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CONV_DEPTHWISE, y->type),
-                                               .constants.conv_depthwise = {.sliding = sliding}},
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({x, &args.x}, {w, &args.weights}, {bias, &args.bias}),
-                                  LEATI_WRITES({y, &args.y})};
+  const uint32_t residual = leati_epilogue_fill(job->epilogue, job->residual, &args.epilogue);
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CONV_DEPTHWISE, y->type),
+                   .constants.conv_depthwise = {.sliding = sliding,
+                                                .activation = job->epilogue->activation.operation,
+                                                .residual = residual}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({x, &args.x}, {job->w, &args.weights}, {job->bias, &args.bias},
+                  {job->residual, &args.epilogue.residual}),
+      LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, args.count, 256, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* A kernel of one tap that moves by one is a plain product of weights and image. */
-static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixels, const leati_view *x,
-                             const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
+static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixels, const conv_job *job,
+                             leat_error *err) {
+  const leati_view *const x = job->x, *const y = job->y;
   const int64_t images = x->shape[0], channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
-  leati_gemm gemm = {.a = w,
+  leati_gemm gemm = {.a = job->w,
                      .b = x,
                      .c = y,
-                     .bias = bias,
+                     .bias = job->bias,
+                     .residual = job->residual,
+                     .epilogue = *job->epilogue,
                      .m = channels_out,
                      .n = pixels,
                      .k = channels_in,
@@ -219,23 +244,27 @@ static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixe
                      .bias_row = 1,
                      .bias_batch = channels_out,
                      .bias_period = group,
+                     .residual_row = job->residual != NULL ? pixels : 0,
+                     .residual_column = job->residual != NULL ? 1 : 0,
                      .alpha = 1,
                      .beta = 1};
   if (images > 1) {
     gemm.batch_shape[gemm.batch_rank] = images;
+    gemm.residual_batch[gemm.batch_rank] = job->residual != NULL ? y->shape[1] * pixels : 0;
     gemm.b_batch[gemm.batch_rank++] = x->shape[1] * pixels;
   }
   if (group > 1) {
     gemm.batch_shape[gemm.batch_rank] = group;
     gemm.a_batch[gemm.batch_rank] = channels_out * channels_in;
+    gemm.residual_batch[gemm.batch_rank] = job->residual != NULL ? channels_out * pixels : 0;
     gemm.b_batch[gemm.batch_rank++] = channels_in * pixels;
   }
   return leati_plan_gemm(planner, &gemm, err);
 }
 
 static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group, const leati_window_fit *fit,
-                         const leati_view *x, const leati_view *w, const leati_view *bias, const leati_view *y,
-                         leat_error *err) {
+                         const conv_job *job, leat_error *err) {
+  const leati_view *const x = job->x, *const w = job->w, *const y = job->y;
   const int64_t taps = product3(fit->kernel), pixels = product3(fit->out), plane = product3(fit->in);
   const int64_t channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
   conv_args args = {.gemm = {.m = (uint32_t)channels_out,
@@ -267,15 +296,21 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   const leati_tile tile = leati_gemm_choose_tile(planner->device, &args.gemm);
   const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1;
   const bool quads = !transposed && args.gemm.k % 4 == 0 && w->address % 16 == 0;
-  args.gemm.vector_store = pixels % 4 == 0 && y->address % 16 == 0;
+  const bool whole = pixels % 4 == 0; /* groups of four pixels are of one image */
+  args.gemm.vector = (whole && y->address % 16 == 0 ? LEATI_VECTOR_C : 0) |
+                     (whole && job->residual != NULL && job->residual->address % 16 == 0 ? LEATI_VECTOR_RESIDUAL : 0);
+  const uint32_t residual = leati_epilogue_fill(job->epilogue, job->residual, &args.gemm.epilogue);
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(tile_kernels[tile], y->type),
                    .constants.conv = {.mode_a = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,
                                       .transposed = transposed,
-                                      .volume = volume}},
+                                      .volume = volume,
+                                      .activation = job->epilogue->activation.operation,
+                                      .residual = residual}},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {bias, &args.gemm.bias})};
+      LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {job->bias, &args.gemm.bias},
+                  {job->residual, &args.gemm.epilogue.residual})};
   return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_gemm_tile_size(tile), y, err);
 }
 
@@ -288,8 +323,8 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
   }
   leati_window_fit fit;
   LEATI_TRY(lay(op, &call->inputs[0], &call->inputs[1], &fit, err));
-  leati_view x, w, b;
-  const leati_view *bias = NULL;
+  leati_view x, w, b, z;
+  conv_job job = {.x = &x, .w = &w, .y = y, .epilogue = &state->epilogue};
   for (int32_t i = 0; i < 2; ++i) {
     if (call->inputs[i].count > INT32_MAX || y->count > INT32_MAX) {
       return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
@@ -300,7 +335,11 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &w, err));
   if (leati_input(call, 2) != NULL) {
     LEATI_TRY(leati_plan_compact(planner, &call->inputs[2], &b, err));
-    bias = &b;
+    job.bias = &b;
+  }
+  if (leati_input(call, 3) != NULL) {
+    LEATI_TRY(leati_plan_compact(planner, &call->inputs[3], &z, err));
+    job.residual = &z;
   }
   if (!transposed) {
     bool one = true;
@@ -309,17 +348,18 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
     }
     const int64_t pixels = product3(fit.out);
     if (one && leati_conv_is_product(x.shape[0], pixels)) {
-      return add_pointwise(planner, state->group, pixels, &x, &w, bias, y, err);
+      return add_pointwise(planner, state->group, pixels, &job, err);
     }
     if (state->group > 1 && w.shape[1] == 1 && fits_depthwise(planner->device, &fit)) {
-      return add_depthwise(planner, &fit, &x, &w, bias, y, err);
+      return add_depthwise(planner, &fit, &job, err);
     }
   }
-  return add_tiled(planner, transposed, state->group, &fit, &x, &w, bias, y, err);
+  return add_tiled(planner, transposed, state->group, &fit, &job, err);
 }
 
 static int32_t read_state(const leati_op_def *def, const leati_op_desc *desc, conv_state *state, leat_error *err) {
   LEATI_TRY(leati_window_read(desc, &state->window, err));
+  LEATI_TRY(leati_epilogue_read(def, desc, &state->epilogue, err));
   state->group = leati_attr_int(desc, "group", 1);
   if (state->group < 1 || state->group > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute group is %lld; it must be at least 1",
@@ -363,24 +403,25 @@ static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
+/* A convolution; the rest are attributes beside those that all have. */
+#define CONVOLUTION(name, domain, versions, inputs, which, ...)                                                     \
+  LEATI_OP(name, domain, versions, inputs, (1, 1), LEATI_TYPES(&leati_type_float),                                  \
+           LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &attribute_group,                \
+                            &leati_attribute_kernel_shape, &leati_attribute_pads, __VA_ARGS__),                     \
+           .state_size = sizeof(conv_state), .param = (which), .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK, \
+           .supports = conv_supports, .create = conv_create, .infer = conv_infer,                                   \
+           LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,                      \
+                         LEATI_KERNELS_CONV_DEPTHWISE),                                                             \
+           .plan = conv_plan)
+
 static const leati_op_def ops[] = {
-    LEATI_OP("Conv", "", (11, 22), (2, 3), (1, 1), LEATI_TYPES(&leati_type_float),
-             LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &attribute_group,
-                              &leati_attribute_kernel_shape, &leati_attribute_pads, &leati_attribute_strides),
-             .state_size = sizeof(conv_state), .param = CONV, .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK,
-             .supports = conv_supports, .create = conv_create, .infer = conv_infer,
-             LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,
-                           LEATI_KERNELS_CONV_DEPTHWISE),
-             .plan = conv_plan),
-    LEATI_OP("ConvTranspose", "", (11, 22), (2, 3), (1, 1), LEATI_TYPES(&leati_type_float),
-             LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &attribute_group,
-                              &leati_attribute_kernel_shape, &attribute_output_padding, &attribute_output_shape,
-                              &leati_attribute_pads, &leati_attribute_strides),
-             .state_size = sizeof(conv_state), .param = CONV_TRANSPOSE, .least_rank = 3,
-             .most_rank = 2 + LEATI_WINDOW_RANK, .supports = conv_supports, .create = conv_create, .infer = conv_infer,
-             LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,
-                           LEATI_KERNELS_CONV_DEPTHWISE),
-             .plan = conv_plan),
+    CONVOLUTION("Conv", "", (11, 22), (2, 3), CONV, &leati_attribute_strides),
+    CONVOLUTION("ConvTranspose", "", (11, 22), (2, 3), CONV_TRANSPOSE, &leati_attribute_strides,
+                &attribute_output_padding, &attribute_output_shape),
+    CONVOLUTION("FusedConv", "com.microsoft", (1, 1), (2, 4), CONV, &leati_attribute_strides,
+                &leati_attribute_activation, &leati_attribute_activation_params),
+    CONVOLUTION("FusedConv", "leat", (1, 1), (2, 4), CONV, &leati_attribute_strides, &leati_attribute_activation,
+                &leati_attribute_activation_params, &leati_attribute_residual_first),
 };
 
 const leati_op_family leati_conv_family = LEATI_FAMILY(ops);

@@ -2,6 +2,8 @@
 /* MatMul, Gemm and com.microsoft's FusedMatMul, and the matrix product that convolutions use too. */
 #include "ops/matmul.h"
 
+#include <string.h>
+
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attribute.h"
@@ -40,6 +42,33 @@ int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leat
     return LEAT_OK;
   }
   return leati_plan_compact(planner, view, out, err);
+}
+
+/* ---- Epilogues ----------------------------------------------------------------------------------------------------
+ */
+
+LEATI_ATTRIBUTE(leati_attribute_residual_first, "residual_first", INT);
+
+uint32_t leati_epilogue_fill(const leati_epilogue *epilogue, const leati_view *residual, leati_epilogue_args *args) {
+  memcpy(args->activation, epilogue->activation.parameters, sizeof(args->activation));
+  return residual == NULL ? LEAT_RESIDUAL_NONE : epilogue->residual_last ? LEAT_RESIDUAL_LAST : LEAT_RESIDUAL_FIRST;
+}
+
+int32_t leati_epilogue_read(const leati_op_def *def, const leati_op_desc *desc, leati_epilogue *out, leat_error *err) {
+  out->residual_last = leati_attr_int(desc, leati_attribute_residual_first.name, 1) == 0;
+  return leati_function_read_activation(def, desc, &out->activation, err);
+}
+
+int32_t leati_epilogue_check(const leati_op_def *def, const leati_view *residual, const leat_shape *result,
+                             leat_error *err) {
+  bool fits = residual->ndim <= result->ndim;
+  for (int32_t d = 1; fits && d <= residual->ndim; ++d) {
+    const int64_t size = residual->shape[residual->ndim - d];
+    fits = size == 1 || size == result->dims[result->ndim - d];
+  }
+  return fits ? LEAT_OK
+              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                           "%s: the residual does not broadcast to the result's shape", def->info.name);
 }
 
 /* ---- The product --------------------------------------------------------------------------------------------------
@@ -132,19 +161,23 @@ static void transpose(leati_gemm *gemm) {
     t.a_batch[d] = gemm->b_batch[d];
     t.b_batch[d] = gemm->a_batch[d];
   }
+  t.residual_row = gemm->residual_column;
+  t.residual_column = gemm->residual_row;
   t.bias_row = gemm->bias_column;
   t.bias_column = gemm->bias_row;
   *gemm = t;
 }
 
-/* A batch that walks through a's rows in one stride while b stays is more rows. */
+/* A batch that walks through a's rows, and the residual's, in one stride while b and bias stay is more rows. */
 static void join_batch(leati_gemm *gemm) {
-  if (gemm->batch_rank != 1 || gemm->b_batch[0] != 0 || gemm->bias != NULL) {
+  const bool bias_stays = gemm->bias == NULL || (gemm->bias_row == 0 && gemm->bias_batch == 0);
+  if (gemm->batch_rank != 1 || gemm->b_batch[0] != 0 || !bias_stays) {
     return;
   }
   if (gemm->m == 1) {
     gemm->a_row = gemm->a_batch[0];
-  } else if (gemm->a_batch[0] != gemm->m * gemm->a_row) {
+    gemm->residual_row = gemm->residual_batch[0];
+  } else if (gemm->a_batch[0] != gemm->m * gemm->a_row || gemm->residual_batch[0] != gemm->m * gemm->residual_row) {
     return;
   }
   gemm->m *= gemm->batch_shape[0];
@@ -170,12 +203,15 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
                           .bias_period = gemm->bias_period > 0 ? (uint32_t)gemm->bias_period : 1,
                           .alpha = gemm->alpha,
                           .beta = gemm->beta,
+                          .residual_row = (int32_t)gemm->residual_row,
+                          .residual_column = (int32_t)gemm->residual_column,
                           .batch_rank = (uint32_t)gemm->batch_rank};
   for (int32_t d = 0; d < gemm->batch_rank; ++d) {
     args.batch *= (uint32_t)gemm->batch_shape[d];
     args.batch_shape[d] = (uint32_t)gemm->batch_shape[d];
     args.a_batch[d] = (int32_t)gemm->a_batch[d];
     args.b_batch[d] = (int32_t)gemm->b_batch[d];
+    args.residual_batch[d] = (int32_t)gemm->residual_batch[d];
   }
   return args;
 }
@@ -183,6 +219,8 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
 /* Chooses the kernel of a product, and tiles and splits in its argument record. */
 static leati_pipeline_key choose_kernel(const leat_device *device, const leati_gemm *gemm, bool skinny,
                                         leati_gemm_args *args, uint32_t *out_tile_size) {
+  const uint32_t activation = gemm->epilogue.activation.operation;
+  const uint32_t residual = leati_epilogue_fill(&gemm->epilogue, gemm->residual, &args->epilogue);
   const uint32_t mode_b =
       operand_mode(gemm->b->address, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
   const uint32_t mode_a =
@@ -197,13 +235,15 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
     while (rows < args->m) {
       rows *= 2;
     }
-    return (leati_pipeline_key){.kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
-                                .constants.gemv = {.rows = rows, .along_k = along}};
+    return (leati_pipeline_key){
+        .kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
+        .constants.gemv = {.rows = rows, .along_k = along, .activation = activation, .residual = residual}};
   }
   const leati_tile tile = leati_gemm_choose_tile(device, args);
   *out_tile_size = leati_gemm_tile_size(tile);
-  return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
-                              .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b}};
+  return (leati_pipeline_key){
+      .kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
+      .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b, .activation = activation, .residual = residual}};
 }
 
 int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_error *err) {
@@ -224,18 +264,25 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_er
   leati_gemm_args args = fill_args(&gemm, transposed, columns);
   uint32_t tile_size;
   const leati_pipeline_key pipeline = choose_kernel(planner->device, &gemm, skinny, &args, &tile_size);
-  args.vector_store = args.n % 4 == 0 && gemm.c->address % 16 == 0;
+  args.vector = args.n % 4 == 0 && gemm.c->address % 16 == 0 ? LEATI_VECTOR_C : 0;
+  if (gemm.residual != NULL && gemm.residual_column == 1 &&
+      quads_fit(gemm.residual->address, gemm.residual_row, gemm.m, gemm.n, gemm.batch_rank, gemm.residual_batch)) {
+    args.vector |= LEATI_VECTOR_RESIDUAL;
+  }
   leati_dispatch_desc dispatch = {.pipeline = pipeline,
                                   .args = &args,
                                   .args_size = sizeof(args),
-                                  LEATI_READS({gemm.a, &args.a}, {gemm.b, &args.b}, {gemm.bias, &args.bias})};
+                                  LEATI_READS({gemm.a, &args.a}, {gemm.b, &args.b}, {gemm.bias, &args.bias},
+                                              {gemm.residual, &args.epilogue.residual})};
   return leati_plan_tiles(planner, &dispatch, &args, tile_size, gemm.c, err);
 }
 
-/* ---- MatMul and FusedMatMul ---------------------------------------------------------------------------------------
+/* ---- MatMul and the two FusedMatMul
+ * -----------------------------------------------------------------------------------
  */
 
 typedef struct matmul_state {
+  leati_epilogue epilogue;
   float alpha, beta;
   bool trans_a, trans_b;
 } matmul_state;
@@ -294,7 +341,13 @@ static int32_t matmul_infer(const leat_op *op, const leati_call *call, leat_shap
   if (b->ndim > 1) {
     out[0].dims[out[0].ndim++] = mb.columns;
   }
-  return LEAT_OK;
+  const leati_view *const bias = leati_input(call, 2), *const residual = leati_input(call, 3);
+  if (bias != NULL && (bias->ndim != 1 || bias->shape[0] != mb.columns)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: the bias of a product with %lld columns must have that shape",
+                      leati_op_def_of(op)->info.name, (long long)mb.columns);
+  }
+  return residual == NULL ? LEAT_OK : leati_epilogue_check(leati_op_def_of(op), residual, &out[0], err);
 }
 
 static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -303,7 +356,7 @@ static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leat
   if (c->count == 0) {
     return LEAT_OK;
   }
-  leati_view a, b;
+  leati_view a, b, bias, residual;
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[1], &b, err));
   const matrix ma = as_matrix(&a, state->trans_a, true), mb = as_matrix(&b, state->trans_b, false);
@@ -317,20 +370,35 @@ static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leat
                      .a_k = ma.column_stride,
                      .b_k = mb.row_stride,
                      .b_column = mb.column_stride,
-                     .alpha = state->alpha};
+                     .alpha = state->alpha,
+                     .beta = 1,
+                     .epilogue = state->epilogue};
   int64_t dims[LEAT_MAX_RANK];
-  int64_t strides[2][LEAT_MAX_RANK];
+  int64_t strides[3][LEAT_MAX_RANK] = {{0}};
   const int32_t rank = c->ndim - (a.ndim > 1) - (b.ndim > 1);
   for (int32_t d = 0; d < rank; ++d) {
     dims[d] = c->shape[d];
   }
   leati_broadcast_strides(&ma.batch, rank, dims, strides[0]);
   leati_broadcast_strides(&mb.batch, rank, dims, strides[1]);
-  gemm.batch_rank = rank > 0 ? leati_collapse(rank, dims, 2, strides) : 0;
+  if (leati_input(call, 2) != NULL) {
+    LEATI_TRY(leati_plan_walkable(planner, &call->inputs[2], &bias, err));
+    gemm.bias = &bias;
+    gemm.bias_column = bias.strides[0];
+  }
+  if (leati_input(call, 3) != NULL) {
+    LEATI_TRY(leati_plan_walkable(planner, &call->inputs[3], &residual, err));
+    leati_broadcast_strides(&residual, c->ndim, c->shape, strides[2]);
+    gemm.residual = &residual;
+    gemm.residual_row = a.ndim > 1 ? strides[2][rank] : 0;
+    gemm.residual_column = b.ndim > 1 ? strides[2][c->ndim - 1] : 0;
+  }
+  gemm.batch_rank = rank > 0 ? leati_collapse(rank, dims, 3, strides) : 0;
   for (int32_t d = 0; d < gemm.batch_rank; ++d) {
     gemm.batch_shape[d] = dims[d];
     gemm.a_batch[d] = strides[0][d];
     gemm.b_batch[d] = strides[1][d];
+    gemm.residual_batch[d] = strides[2][d];
   }
   return leati_plan_gemm(planner, &gemm, err);
 }
@@ -348,17 +416,17 @@ static int32_t matmul_supports(const leati_op_def *def, leat_device *device, con
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with transBatchA or transBatchB is not supported",
                       def->info.name);
   }
-  return LEAT_OK;
+  leati_epilogue epilogue;
+  return leati_epilogue_read(def, desc, &epilogue, err);
 }
 
 static int32_t matmul_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
-  (void)err;
   matmul_state *state = leati_op_state(op);
   state->alpha = leati_attr_float(desc, "alpha", 1.0f);
   state->beta = leati_attr_float(desc, "beta", 1.0f);
   state->trans_a = leati_attr_int(desc, "transA", 0) != 0;
   state->trans_b = leati_attr_int(desc, "transB", 0) != 0;
-  return LEAT_OK;
+  return leati_epilogue_read(leati_op_def_of(op), desc, &state->epilogue, err);
 }
 
 static LEATI_ATTRIBUTE(attribute_trans_a, "transA", INT);
@@ -415,7 +483,8 @@ static int32_t gemm_plan(const leat_op *op, leati_planner *planner, const leati_
                      .b_k = mb.row_stride,
                      .b_column = mb.column_stride,
                      .alpha = state->alpha,
-                     .beta = state->beta};
+                     .beta = state->beta,
+                     .epilogue = state->epilogue};
   const leati_view *addend = leati_input(call, 2);
   if (addend != NULL && state->beta != 0.0f) {
     LEATI_TRY(leati_plan_walkable(planner, addend, &bias, err));
@@ -437,7 +506,6 @@ static int32_t gemm_plan(const leat_op *op, leati_planner *planner, const leati_
 }
 
 static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
-  (void)def;
   (void)device;
   for (uint32_t i = 0; i < 2; ++i) {
     if (desc->inputs[i].ndim >= 0 && desc->inputs[i].ndim != 2) {
@@ -445,29 +513,34 @@ static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const
                         desc->inputs[i].ndim);
     }
   }
-  return LEAT_OK;
+  leati_epilogue epilogue;
+  return leati_epilogue_read(def, desc, &epilogue, err);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
+/* A product; the rest are its type and attributes. */
+#define PRODUCT(name, domain, versions, inputs, kind, ...)                                                          \
+  LEATI_OP(name, domain, versions, inputs, (1, 1), __VA_ARGS__, .state_size = sizeof(matmul_state),                 \
+           .supports = kind##_supports, .create = matmul_create, .infer = kind##_infer,                             \
+           LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV), \
+           .plan = kind##_plan)
+
 static const leati_op_def ops[] = {
-    LEATI_OP("MatMul", "", (9, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_float), .state_size = sizeof(matmul_state),
-             .supports = matmul_supports, .create = matmul_create, .infer = matmul_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV),
-             .plan = matmul_plan),
-    LEATI_OP("FusedMatMul", "com.microsoft", (1, 1), (2, 2), (1, 1), LEATI_TYPES(&leati_type_float),
-             LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &attribute_trans_batch_a,
-                              &attribute_trans_batch_b),
-             .state_size = sizeof(matmul_state), .supports = matmul_supports, .create = matmul_create,
-             .infer = matmul_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV),
-             .plan = matmul_plan),
-    LEATI_OP("Gemm", "", (11, 13), (2, 3), (1, 1), LEATI_TYPES(&leati_type_float),
-             LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &attribute_trans_a, &attribute_trans_b),
-             .state_size = sizeof(matmul_state), .supports = gemm_supports, .create = matmul_create,
-             .infer = gemm_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV),
-             .plan = gemm_plan),
+    PRODUCT("MatMul", "", (9, 13), (2, 2), matmul, LEATI_TYPES(&leati_type_float)),
+    PRODUCT("FusedMatMul", "com.microsoft", (1, 1), (2, 2), matmul, LEATI_TYPES(&leati_type_float),
+            LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &attribute_trans_batch_a,
+                             &attribute_trans_batch_b)),
+    PRODUCT(
+        "FusedMatMul", "leat", (1, 1), (2, 4), matmul, LEATI_TYPES(&leati_type_float),
+        LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &leati_attribute_activation,
+                         &leati_attribute_activation_params, &leati_attribute_residual_first)),
+    PRODUCT("Gemm", "", (11, 13), (2, 3), gemm, LEATI_TYPES(&leati_type_float),
+            LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &attribute_trans_a, &attribute_trans_b)),
+    PRODUCT("FusedGemm", "com.microsoft", (1, 1), (2, 3), gemm, LEATI_TYPES(&leati_type_float),
+            LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &attribute_trans_a, &attribute_trans_b,
+                             &leati_attribute_activation, &leati_attribute_activation_alpha,
+                             &leati_attribute_activation_beta, &leati_attribute_activation_gamma)),
 };
 
 const leati_op_family leati_matmul_family = LEATI_FAMILY(ops);

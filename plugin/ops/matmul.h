@@ -5,15 +5,29 @@
 #ifndef LEAT_PLUGIN_OPS_MATMUL_H_
 #define LEAT_PLUGIN_OPS_MATMUL_H_
 
+#include "ops/function.h"
 #include "ops/op.h"
 #include "policy/tiling.h"
 
 #define LEATI_GEMM_BATCH_MAX 6 /**< dimensions of the batch at most */
 
+/** What is done with a sum, its bias included, before it is stored. All zero: nothing. */
+typedef struct leati_epilogue {
+  leati_function activation;
+  bool residual_last; /**< a residual is added behind the activation; else before it */
+} leati_epilogue;
+
+/** In argument records; EPILOGUE_ARGS in kernels/epilogue.glsl. */
+typedef struct leati_epilogue_args {
+  uint64_t residual;
+  float activation[2];
+} leati_epilogue_args;
+
 /** Argument record of the tiled kernels; GEMM_ARGS in kernels/gemm_args.glsl. Counts and strides in elements. */
 typedef struct leati_gemm_args {
   uint64_t a, b, c, bias;
   uint64_t pieces, counters;
+  leati_epilogue_args epilogue;
   uint32_t m, n, k;
   uint32_t tiles_m, tiles_n;
   uint32_t batch, tiles;
@@ -24,27 +38,49 @@ typedef struct leati_gemm_args {
   int32_t bias_row, bias_column, bias_batch;
   uint32_t bias_period;
   float alpha, beta;
-  uint32_t vector_store;
+  uint32_t vector;
+  int32_t residual_row, residual_column;
   uint32_t batch_rank;
   uint32_t batch_shape[LEATI_GEMM_BATCH_MAX];
-  int32_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX];
+  int32_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX], residual_batch[LEATI_GEMM_BATCH_MAX];
 } leati_gemm_args;
+_Static_assert(offsetof(leati_gemm_args, residual_batch) + LEATI_GEMM_BATCH_MAX * sizeof(int32_t) ==
+                   sizeof(leati_gemm_args),
+               "a kernel's own arguments follow without a gap");
 
-/** c[batch][m][n] = alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n], float32, c
- * compact. */
+/** Bits of leati_gemm_args::vector: what may be moved four columns at a time. */
+#define LEATI_VECTOR_C 1u
+#define LEATI_VECTOR_RESIDUAL 2u
+
+/** c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
+ * residual[batch][m][n]), float32, c compact. */
 typedef struct leati_gemm {
-  const leati_view *a, *b; /**< what is read; strides below count from their first element */
-  const leati_view *c;     /**< batch * m * n elements */
-  const leati_view *bias;  /**< NULL: none */
+  const leati_view *a, *b;    /**< what is read; strides below count from their first element */
+  const leati_view *c;        /**< batch * m * n elements */
+  const leati_view *bias;     /**< NULL: none */
+  const leati_view *residual; /**< NULL: none */
+  leati_epilogue epilogue;
   int64_t m, n, k;
   int64_t a_row, a_k, b_k, b_column; /**< not negative */
   int32_t batch_rank;                /**< at most LEATI_GEMM_BATCH_MAX */
   int64_t batch_shape[LEATI_GEMM_BATCH_MAX];
-  int64_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX]; /**< strides, not negative */
-  int64_t bias_row, bias_column, bias_batch;                            /**< strides */
-  int64_t bias_period;                                                  /**< the bias repeats after so many batches */
+  int64_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX];        /**< strides, not negative */
+  int64_t bias_row, bias_column, bias_batch;                                   /**< strides */
+  int64_t residual_row, residual_column, residual_batch[LEATI_GEMM_BATCH_MAX]; /**< strides, not negative */
+  int64_t bias_period; /**< the bias repeats after so many batches */
   float alpha, beta;
 } leati_gemm;
+
+/** Fills in an epilogue's argument record, but for the address of the residual, and gives its LEAT_RESIDUAL_*. */
+uint32_t leati_epilogue_fill(const leati_epilogue *epilogue, const leati_view *residual, leati_epilogue_args *args);
+/** Reads an epilogue from the attributes `activation`, `activation_...` and `residual_first`. */
+int32_t leati_epilogue_read(const leati_op_def *def, const leati_op_desc *desc, leati_epilogue *out, leat_error *err);
+/** Fails unless a residual broadcasts to a result of this shape and leaves it as it is.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_epilogue_check(const leati_op_def *def, const leati_view *residual, const leat_shape *result,
+                             leat_error *err);
+/** Attribute: 0, a residual is added behind the activation; else, and where it is absent, before it. */
+extern const leat_op_attribute leati_attribute_residual_first;
 
 /** Plans a matrix product. Nothing is done when c has no elements; k may be 0.
  * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */

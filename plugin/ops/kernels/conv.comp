@@ -92,6 +92,23 @@ float fetch_b(uint i, uint k) {
 
 #include "gemm_tile.glsl"
 
+// Where the element of a column in row 0 of the group lies in the result, and in the residual.
+uint place_of(uint column) {
+  const uint image = column / args.pixels;
+  return image * args.image_out + (column - image * args.pixels);
+}
+// Four columns of a row. Where they may be moved together they are of one image, and `at` is the place of the first.
+vec4 fetch_residual(uint64_t base, uint at, uint row, uint column) {
+  if ((args.vector & VECTOR_RESIDUAL) != 0) {
+    return F32x4(base).v[(at + row * args.pixels) >> 2];
+  }
+  vec4 x;
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    x[j] = F32(base).v[place_of(min(column + j, args.n - 1)) + row * args.pixels];
+  }
+  return x;
+}
+
 void main() {
   const uint group = leat_linear_group();
   if (group >= args.tiles * args.splits) {
@@ -126,30 +143,45 @@ void main() {
     return;
   }
   const uint64_t c_base = args.c + uint64_t(tile.batch) * args.group_out * 4;
+  const uint64_t residual_base = args.residual + uint64_t(tile.batch) * args.group_out * 4;
   [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
     const uint column = tile.column * BN + tile_column(t % (BN / TN), q);
     if (column >= args.n) {
       continue;
     }
-    // Four columns that may be written together are of one image.
-    const uint first_image = column / args.pixels;
-    const uint at = first_image * args.image_out + (column - first_image * args.pixels);
+    const uint at = place_of(column);
+    [[unroll]] for (uint i = 0; i < TM; ++i) {
+      const uint row = tile.row * BM + tile_row(t / (BN / TN), i);
+      if (row < args.m) {
+        if (args.bias != 0) {
+          sums[i][q] += F32(args.bias).v[tile.batch * args.group_rows + row];
+        }
+        if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
+          sums[i][q] += fetch_residual(residual_base, at, row, column);
+        }
+      }
+    }
+  }
+  tile_activate();
+  [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
+    const uint column = tile.column * BN + tile_column(t % (BN / TN), q);
+    if (column >= args.n) {
+      continue;
+    }
+    const uint at = place_of(column);
     [[unroll]] for (uint i = 0; i < TM; ++i) {
       const uint row = tile.row * BM + tile_row(t / (BN / TN), i);
       if (row < args.m) {
         vec4 value = sums[i][q];
-        if (args.bias != 0) {
-          value += F32(args.bias).v[tile.batch * args.group_rows + row];
+        if (RESIDUAL == LEAT_RESIDUAL_LAST) {
+          value += fetch_residual(residual_base, at, row, column);
         }
-        if (args.vector_store != 0) {
+        if ((args.vector & VECTOR_C) != 0) {
           F32x4(c_base).v[(at + row * args.pixels) >> 2] = value;
         } else {
           [[unroll]] for (uint j = 0; j < 4; ++j) {
             if (column + j < args.n) {
-              const uint its_image = (column + j) / args.pixels;
-              const uint place =
-                  its_image * args.image_out + (column + j - its_image * args.pixels) + row * args.pixels;
-              F32(c_base).v[place] = value[j];
+              F32(c_base).v[place_of(column + j) + row * args.pixels] = value[j];
             }
           }
         }

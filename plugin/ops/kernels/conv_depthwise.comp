@@ -3,11 +3,13 @@
 // Convolution with one input channel per group. A thread computes four neighbouring outputs of a row, so that a weight
 // is read once for four products; where the window moves by one, an input too is read once for all outputs that use it.
 #include "leat.glsl"
+#include "epilogue.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, SLIDING, 0); // 1: stride and dilation along the row are 1
 layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t x, weights, y, bias; // bias: 0 for none
+  EPILOGUE_ARGS
   uint count;                   // threads' worth: images * channels * out_depth * out_height * strips
   uint strips;                  // groups of four outputs in a row
   uint channels, multiplier;    // output channels; of one input channel
@@ -71,6 +73,19 @@ void main() {
     sum += F32(args.bias).v[channel];
   }
   const uint at = ((next * args.out_depth + out_z) * args.out_height + out_y) * args.out_width + x0;
+  vec4 added = vec4(0);
+  if (RESIDUAL != LEAT_RESIDUAL_NONE) {
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      added[j] = F32(args.residual).v[at + min(j, args.out_width - 1 - x0)];
+    }
+  }
+  if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
+    sum += added;
+  }
+  sum = activated4(sum, args.activation[0], args.activation[1]);
+  if (RESIDUAL == LEAT_RESIDUAL_LAST) {
+    sum += added;
+  }
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     if (x0 + j < args.out_width) {
       F32(args.y).v[at + j] = sum[j];

@@ -77,6 +77,12 @@
 #define LEAT_EW_WHERE 96
 #define LEAT_EW_CLIP 97 /* bound 1 is there if bit 0 of type_in is set, bound 2 if bit 1 is */
 
+/* The specialisation constant `residual` of kernels whose sums go through one of the operations above: what is added
+ * before or behind it. */
+#define LEAT_RESIDUAL_NONE 0
+#define LEAT_RESIDUAL_FIRST 1
+#define LEAT_RESIDUAL_LAST 2
+
 /* The specialisation constant `access`: how elements are found. */
 #define LEAT_EW_STRIDED 0 /* one by one, any strides */
 #define LEAT_EW_VECTOR 1  /* four side by side in the innermost dimension, which is compact or repeated */

@@ -11,6 +11,7 @@ layout(set = 0, binding = 0, std430) uniform Args {
 } args;
 
 uint64_t a_base, b_base;
+int residual_offset;
 uint k_end;
 
 vec4 fetch_a4(uint i, uint k) {
@@ -28,6 +29,18 @@ float fetch_b(uint i, uint k) {
 
 #include "gemm_tile.glsl"
 
+vec4 fetch_residual(uint row, uint column) {
+  const int at = residual_offset + int(row) * args.residual_row;
+  if ((args.vector & VECTOR_RESIDUAL) != 0) {
+    return F32x4(args.residual).v[(at + int(column)) >> 2];
+  }
+  vec4 x;
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    x[j] = F32(args.residual).v[at + int(min(column + j, args.n - 1)) * args.residual_column];
+  }
+  return x;
+}
+
 void main() {
   const uint group = leat_linear_group();
   if (group >= args.tiles * args.splits) {
@@ -35,12 +48,16 @@ void main() {
   }
   const TileNumber tile = tile_number(group);
   int a_offset = 0, b_offset = 0;
+  residual_offset = 0;
   uint rest = tile.batch;
   for (int d = int(args.batch_rank) - 1; d >= 0; --d) {
     const uint next = rest / args.batch_shape[d];
     const int index = int(rest - next * args.batch_shape[d]);
     a_offset += index * args.a_batch[d];
     b_offset += index * args.b_batch[d];
+    if (RESIDUAL != LEAT_RESIDUAL_NONE) {
+      residual_offset += index * args.residual_batch[d];
+    }
     rest = next;
   }
   a_base = args.a + uint64_t(a_offset) * 4;
@@ -67,8 +84,25 @@ void main() {
             value[j] = fma(args.beta, F32(args.bias).v[bias_offset + at], value[j]);
           }
         }
+        if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
+          value += fetch_residual(row, column);
+        }
+        sums[i][q] = value;
+      }
+    }
+  }
+  tile_activate();
+  [[unroll]] for (uint i = 0; i < TM; ++i) {
+    const uint row = tile.row * BM + tile_row(t / (BN / TN), i);
+    [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
+      const uint column = tile.column * BN + tile_column(t % (BN / TN), q);
+      if (row < args.m && column < args.n) {
+        vec4 value = sums[i][q];
+        if (RESIDUAL == LEAT_RESIDUAL_LAST) {
+          value += fetch_residual(row, column);
+        }
         const uint at = row * args.c_row + column;
-        if (args.vector_store != 0) {
+        if ((args.vector & VECTOR_C) != 0) {
           F32x4(c_base).v[at >> 2] = value;
         } else {
           [[unroll]] for (uint j = 0; j < 4; ++j) {

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arguments that all matrix products share; the C struct is leati_gemm_args in ops/matmul.h.
 //
-// c[batch][m][n] = alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n]. Strides and counts
-// are in elements.
+// c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
+// residual[batch][m][n]), see epilogue.glsl. Strides and counts are in elements.
 #ifndef LEAT_GEMM_ARGS_GLSL_
 #define LEAT_GEMM_ARGS_GLSL_
+
+#include "epilogue.glsl"
+
+#define VECTOR_C 1
+#define VECTOR_RESIDUAL 2
 
 #define GEMM_ARGS                                                                             \
   uint64_t a, b, c, bias;     /* bias: 0 for none */                                            \
   uint64_t pieces, counters;  /* where k is split, see split.glsl */                            \
+  EPILOGUE_ARGS                                                                                 \
   uint m, n, k;                                                                               \
   uint tiles_m, tiles_n;         /* of the kernel's tile */                                   \
   uint batch, tiles;             /* tiles of all batches */                                   \
@@ -19,9 +25,10 @@
   int bias_row, bias_column, bias_batch;                                                      \
   uint bias_period; /* bias repeats after so many batches */                                  \
   float alpha, beta;                                                                          \
-  uint vector_store; /* c may be written four columns at a time */                            \
+  uint vector; /* VECTOR_...: what may be moved four columns at a time */                     \
+  int residual_row, residual_column;                                                            \
   uint batch_rank;                                                                            \
   uint batch_shape[6];                                                                        \
-  int a_batch[6], b_batch[6];
+  int a_batch[6], b_batch[6], residual_batch[6];
 
 #endif

@@ -169,6 +169,28 @@ void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
 #endif
 }
 
+// Applies the activation to all sums of a thread. Those that a loop goes through by number are a copy, so that the sums
+// themselves stay in registers.
+void tile_activate() {
+  if (ACTIVATION == LEAT_EW_IDENTITY) {
+    return;
+  }
+  vec4 held[TM * TN / 4];
+  [[unroll]] for (uint i = 0; i < TM; ++i) {
+    [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
+      held[i * (TN / 4) + q] = sums[i][q];
+    }
+  }
+  for (uint e = 0; e < TM * TN / 4; ++e) {
+    held[e] = activated4(held[e], args.activation[0], args.activation[1]);
+  }
+  [[unroll]] for (uint i = 0; i < TM; ++i) {
+    [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
+      sums[i][q] = held[i * (TN / 4) + q];
+    }
+  }
+}
+
 // Which tile, batch and split a workgroup has, and the number of its tile among those of all batches. Tiles go in bands of 8 tile rows, so that workgroups that run together
 // share operands in the cache.
 struct TileNumber {

@@ -29,13 +29,16 @@ void main() {
   const uint outer = group / args.tiles_n;
   const uint split = outer / args.batch;
   const uint batch = outer - split * args.batch;
-  int a_offset = 0, b_offset = 0;
+  int a_offset = 0, b_offset = 0, residual_offset = 0;
   uint rest = batch;
   for (int d = int(args.batch_rank) - 1; d >= 0; --d) {
     const uint next = rest / args.batch_shape[d];
     const int index = int(rest - next * args.batch_shape[d]);
     a_offset += index * args.a_batch[d];
     b_offset += index * args.b_batch[d];
+    if (RESIDUAL != LEAT_RESIDUAL_NONE) {
+      residual_offset += index * args.residual_batch[d];
+    }
     rest = next;
   }
   const uint column0 = (group - outer * args.tiles_n) * COLUMNS * WIDTH;
@@ -138,17 +141,38 @@ void main() {
       totals += Pieces(args.pieces).v[(s * args.tiles + number) * 256 + t];
     }
   }
+  vec4 added = vec4(0);
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    const uint column = column0 + t % COLUMNS * WIDTH + j;
+    if (j < WIDTH && row < args.m && column < args.n) {
+      totals[j] *= args.alpha;
+      if (args.bias != 0) {
+        const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row +
+                       int(column) * args.bias_column;
+        totals[j] = fma(args.beta, F32(args.bias).v[at], totals[j]);
+      }
+      if (RESIDUAL != LEAT_RESIDUAL_NONE) {
+        added[j] = F32(args.residual)
+                       .v[residual_offset + int(row) * args.residual_row + int(column) * args.residual_column];
+      }
+    }
+  }
+  if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
+    totals += added;
+  }
+  if (ACTIVATION != LEAT_EW_IDENTITY) {
+    for (uint j = 0; j < WIDTH; ++j) {
+      totals[j] = activated(totals[j], args.activation[0], args.activation[1]);
+    }
+  }
+  if (RESIDUAL == LEAT_RESIDUAL_LAST) {
+    totals += added;
+  }
   const uint64_t c_base = args.c + uint64_t(batch) * args.c_batch * 4;
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     const uint column = column0 + t % COLUMNS * WIDTH + j;
     if (j < WIDTH && row < args.m && column < args.n) {
-      float total = totals[j] * args.alpha;
-      if (args.bias != 0) {
-        const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row +
-                       int(column) * args.bias_column;
-        total = fma(args.beta, F32(args.bias).v[at], total);
-      }
-      F32(c_base).v[row * args.c_row + column * args.c_column] = total;
+      F32(c_base).v[row * args.c_row + column * args.c_column] = totals[j];
     }
   }
 }

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cases of products and convolutions with a bias, an activation and a residual. */
+#include "cases/op_engine.h"
+#include "cases/sources.h"
+
+#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
+/* Attributes are given with their parentheses, to pass through macro arguments. */
+#define ATTRIBUTES(...) \
+  { __VA_ARGS__ }
+#define FUSED(operator_name, of, named) .name = operator_name, .label = named, .since_version = 1, .domain = of
+#define PRODUCT(named, attributes_given, ...)                                                              \
+  {                                                                                                        \
+    FUSED("FusedMatMul", "leat", "leat_" named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define CONV(named, attributes_given, ...)                                                               \
+  {                                                                                                      \
+    FUSED("FusedConv", "leat", "leat_" named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define GEMM(named, attributes_given, ...)                                                                \
+  {                                                                                                       \
+    FUSED("FusedGemm", "com.microsoft", named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define ORT_CONV(named, attributes_given, ...)                                                            \
+  {                                                                                                       \
+    FUSED("FusedConv", "com.microsoft", named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+
+/* An activation behind the tiles of a product and of a convolution, behind a product of one row, and behind a depthwise
+ * convolution. */
+#define ACTIVATION(named, ...)                                                                         \
+  PRODUCT("activation_" named, ATTRIBUTES(__VA_ARGS__), F32(17, 9), F32(9, 23), F32(23)),              \
+      PRODUCT("activation_row_" named, ATTRIBUTES(__VA_ARGS__), F32(1, 9), F32(9, 68), F32(68)),       \
+      CONV("activation_" named, ATTRIBUTES(__VA_ARGS__), F32(1, 3, 6, 6), F32(4, 3, 3, 3), F32(4)),    \
+      CONV("activation_depthwise_" named, ATTRIBUTES(__VA_ARGS__, A_INT("group", 5)), F32(1, 5, 6, 7), \
+           F32(5, 1, 3, 3), F32(5))
+#define NAMED(activation) A_STRING("activation", activation)
+
+static const leati_op_spec specs[] = {
+    ACTIVATION("relu", NAMED("Relu")),
+    ACTIVATION("clip", NAMED("Clip"), A_FLOATS("activation_params", 0, 6)),
+    ACTIVATION("leaky_relu", NAMED("LeakyRelu"), A_FLOATS("activation_params", 0.25f)),
+    ACTIVATION("leaky_relu_default", NAMED("LeakyRelu")),
+    ACTIVATION("thresholded_relu", NAMED("ThresholdedRelu"), A_FLOATS("activation_params", 0.5f)),
+    ACTIVATION("hard_sigmoid", NAMED("HardSigmoid"), A_FLOATS("activation_params", 0.3f, 0.4f)),
+    ACTIVATION("hard_sigmoid_default", NAMED("HardSigmoid")),
+    ACTIVATION("hard_swish", NAMED("HardSwish")),
+    ACTIVATION("softsign", NAMED("Softsign")),
+    ACTIVATION("shrink", NAMED("Shrink"), A_FLOATS("activation_params", 1, 0.5f)),
+    ACTIVATION("sigmoid", NAMED("Sigmoid")),
+    ACTIVATION("tanh", NAMED("Tanh")),
+    ACTIVATION("swish", NAMED("Swish")),
+    ACTIVATION("swish_alpha", NAMED("Swish"), A_FLOATS("activation_params", 0.5f)),
+    ACTIVATION("quick_gelu", NAMED("QuickGelu")),
+    ACTIVATION("gelu", NAMED("Gelu")),
+    ACTIVATION("fast_gelu", NAMED("FastGelu")),
+    ACTIVATION("mish", NAMED("Mish")),
+    ACTIVATION("softplus", NAMED("Softplus")),
+    ACTIVATION("elu", NAMED("Elu"), A_FLOATS("activation_params", 1.5f)),
+    ACTIVATION("selu", NAMED("Selu")),
+    ACTIVATION("celu", NAMED("Celu"), A_FLOATS("activation_params", 0.5f)),
+
+    {.name = "FusedMatMul",
+     .label = "leat_float32",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_FLOAT("alpha", 0.125f), A_INT("transB", 1), NAMED("Relu")},
+     .inputs = {F32(2, 3, 9, 11), F32(2, 3, 13, 11), F32(13), F32(2, 3, 9, 13)}},
+    /* So few results of so long sums that a backend may share out a sum over workgroups: an activation of a part would
+     * be wrong. */
+    {.name = "FusedMatMul",
+     .label = "leat_inner_split",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = VIEW_OFFSET | VIEW_TRANSPOSED,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {NAMED("Gelu"), A_INT("residual_first", 0)},
+     .inputs = {F32(33, 1541), F32(1541, 72), F32(72), F32(33, 72)}},
+    {.name = "FusedMatMul",
+     .label = "leat_inner_split_one_row",
+     .since_version = 1,
+     .domain = "leat",
+     .threads = THREADS_8,
+     .attributes = {NAMED("Swish"), A_INT("residual_first", 0)},
+     .inputs = {F32(1, 4099), F32(4099, 37), F32(37), F32(1, 37)}},
+    PRODUCT("plain", ATTRIBUTES(NAMED("")), F32(17, 19), F32(19, 23)),
+    PRODUCT("bias", ATTRIBUTES(A_INT("transA", 1)), F32(19, 17), F32(19, 23), F32(23)),
+    PRODUCT("residual", ATTRIBUTES(A_INT("transB", 1)), F32(17, 19), F32(23, 19), ABSENT, F32(17, 23)),
+    PRODUCT("residual_last", ATTRIBUTES(NAMED("Tanh"), A_INT("residual_first", 0)), F32(17, 19), F32(19, 24), F32(24),
+            F32(17, 24)),
+    PRODUCT("residual_leading", ATTRIBUTES(NAMED("Sigmoid")), F32(3, 17, 9), F32(9, 24), F32(24), F32(17, 24)),
+    PRODUCT("residual_of_rows", ATTRIBUTES(A_INT("residual_first", 0)), F32(3, 17, 9), F32(9, 24), F32(24), F32(17, 1)),
+    PRODUCT("residual_scalar", ATTRIBUTES(A_INT("residual_first", 0)), F32(3, 17, 9), F32(9, 24), ABSENT, F32_SCALAR),
+    PRODUCT("stacked_rows", ATTRIBUTES(NAMED("Gelu")), F32(3, 17, 9), F32(9, 24), F32(24), F32(3, 17, 24)),
+    PRODUCT("stacked_single_rows", ATTRIBUTES(NAMED("Relu")), F32(13, 1, 9), F32(9, 24), F32(24), F32(13, 1, 24)),
+    PRODUCT("batch_broadcast", ATTRIBUTES(NAMED("Relu")), F32(5, 1, 9, 11), F32(3, 11, 12), F32(12), F32(5, 1, 9, 12)),
+    PRODUCT("rank8", ATTRIBUTES(NAMED("Relu")), F32(1, 2, 1, 2, 1, 2, 3, 5), F32(2, 1, 2, 1, 2, 1, 5, 4), F32(4),
+            F32(2, 1, 1, 2, 2, 3, 4)),
+    PRODUCT("tile_exact", ATTRIBUTES(NAMED("Gelu")), F32(128, 64), F32(64, 128), F32(128), F32(128, 128)),
+    PRODUCT("tile_edges", ATTRIBUTES(NAMED("HardSwish"), A_INT("residual_first", 0)), F32(65, 67), F32(67, 129),
+            F32(129), F32(65, 129)),
+    PRODUCT("one_column", ATTRIBUTES(NAMED("Relu")), F32(129, 67), F32(67, 1), F32(1), F32(129, 1)),
+    PRODUCT("few_columns", ATTRIBUTES(NAMED("Relu"), A_INT("residual_first", 0)), F32(2, 33, 67), F32(2, 67, 5), F32(5),
+            F32(33, 5)),
+    PRODUCT("wide_row", ATTRIBUTES(NAMED("Relu")), F32(3, 20), F32(20, 1028), F32(1028), F32(3, 1028)),
+    PRODUCT("vector_matrix", ATTRIBUTES(NAMED("Relu")), F32(33), F32(33, 7), F32(7), F32(7)),
+    PRODUCT("matrix_vector", ATTRIBUTES(NAMED("Relu")), F32(7, 33), F32(33), F32(1), F32(7)),
+    PRODUCT("vector_vector", ATTRIBUTES(NAMED("Relu")), F32(33), F32(33), F32(1), F32_SCALAR),
+    PRODUCT("inner_empty", ATTRIBUTES(NAMED("Sigmoid")), F32(3, 0), F32(0, 5), F32(5), F32(3, 5)),
+    PRODUCT("no_rows", ATTRIBUTES(NAMED("Relu")), F32(0, 4), F32(4, 5), F32(5), F32(0, 5)),
+    PRODUCT("special", ATTRIBUTES(NAMED("Relu")), F32_SPECIAL(1, 16, 3), F32(3, 5), F32(5)),
+    PRODUCT("special_residual", ATTRIBUTES(NAMED("Relu")), F32(16, 3), F32(3, 5), F32(5), F32_SPECIAL(5, 16, 5)),
+
+    {.name = "FusedGemm",
+     .label = "float32",
+     .since_version = 1,
+     .domain = "com.microsoft",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("transB", 1), NAMED("Relu")},
+     .inputs = {F32(17, 19), F32(23, 19), F32(23)}},
+    GEMM("plain", ATTRIBUTES(A_FLOAT("alpha", 0.5f)), F32(17, 19), F32(19, 23)),
+    GEMM("trans_both_alpha_beta",
+         ATTRIBUTES(A_INT("transA", 1), A_INT("transB", 1), A_FLOAT("alpha", 0.5f), A_FLOAT("beta", -2.0f),
+                    NAMED("Tanh")),
+         F32(33, 65), F32(17, 33), F32(65, 1)),
+    GEMM("leaky_relu", ATTRIBUTES(NAMED("LeakyRelu"), A_FLOAT("activation_alpha", 0.25f)), F32(5, 7), F32(7, 9),
+         F32(9)),
+    GEMM("hard_sigmoid",
+         ATTRIBUTES(NAMED("HardSigmoid"), A_FLOAT("activation_alpha", 0.3f), A_FLOAT("activation_beta", 0.4f)),
+         F32(17, 7), F32(7, 19), F32(19)),
+    GEMM("selu", ATTRIBUTES(NAMED("Selu"), A_FLOAT("activation_alpha", 1.5f), A_FLOAT("activation_gamma", 1.25f)),
+         F32(17, 7), F32(7, 19), F32_SCALAR),
+    GEMM("one_row", ATTRIBUTES(NAMED("Sigmoid")), F32(1, 67), F32(67, 129), F32(129)),
+    GEMM("inner_split", ATTRIBUTES(A_INT("transB", 1), NAMED("Elu")), F32(65, 1536), F32(68, 1536), F32(68)),
+    GEMM("no_rows", ATTRIBUTES(NAMED("Relu")), F32(0, 4), F32(4, 5), F32(5)),
+
+    {.name = "FusedConv",
+     .label = "float32",
+     .since_version = 1,
+     .domain = "com.microsoft",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("pads", 1, 1, 1, 1), NAMED("Relu")},
+     .inputs = {F32(2, 5, 9, 7), F32(6, 5, 3, 3), F32(6), F32(2, 6, 9, 7)}},
+    ORT_CONV("plain", ATTRIBUTES(A_INTS("strides", 2, 2)), F32(1, 3, 9, 9), F32(4, 3, 3, 3)),
+    ORT_CONV("clip", ATTRIBUTES(NAMED("Clip"), A_FLOATS("activation_params", -1, 1)), F32(1, 3, 9, 9), F32(4, 3, 3, 3),
+             F32(4)),
+    ORT_CONV("absent_bias", ATTRIBUTES(NAMED("Relu")), F32(1, 3, 10, 10), F32(4, 3, 3, 3), ABSENT, F32(1, 4, 8, 8)),
+    ORT_CONV("pointwise", ATTRIBUTES(NAMED("Relu")), F32(2, 33, 5, 7), F32(17, 33, 1, 1), F32(17), F32(2, 17, 5, 7)),
+    ORT_CONV("no_images", ATTRIBUTES(NAMED("Relu")), F32(0, 3, 8, 7), F32(4, 3, 1, 1), F32(4), F32(0, 4, 8, 7)),
+    ORT_CONV("special", ATTRIBUTES(NAMED("Relu"), A_INTS("pads", 1, 1, 1, 1)), F32_SPECIAL(3, 1, 3, 4, 4),
+             F32(4, 3, 3, 3)),
+
+    {.name = "FusedConv",
+     .label = "leat_float32",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INTS("pads", 1, 1, 1, 1), NAMED("Swish"), A_INT("residual_first", 0)},
+     .inputs = {F32(2, 5, 9, 7), F32(6, 5, 3, 3), F32(6), F32(2, 6, 9, 7)}},
+    {.name = "FusedConv",
+     .label = "leat_inner_split",
+     .since_version = 1,
+     .domain = "leat",
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INTS("pads", 1, 1, 1, 1), NAMED("HardSwish"), A_INT("residual_first", 0)},
+     .inputs = {F32(2, 160, 5, 7), F32(33, 160, 3, 3), F32(33), F32(2, 33, 5, 7)}},
+    CONV("quads", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1), NAMED("Relu"), A_INT("residual_first", 0)), F32(2, 4, 8, 8),
+         F32(6, 4, 3, 3), F32(6), F32(2, 6, 8, 8)),
+    CONV("residual_alone", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(1, 17, 9, 9), F32(65, 17, 3, 3), ABSENT,
+         F32(1, 65, 9, 9)),
+    CONV("pointwise", ATTRIBUTES(NAMED("Swish"), A_INT("residual_first", 0)), F32(1, 33, 6, 6), F32(17, 33, 1, 1),
+         F32(17), F32(1, 17, 6, 6)),
+    CONV("pointwise_few_pixels", ATTRIBUTES(NAMED("Relu")), F32(1, 33, 2, 3), F32(17, 33, 1, 1), F32(17),
+         F32(1, 17, 2, 3)),
+    CONV("pointwise_groups", ATTRIBUTES(A_INT("group", 3), NAMED("Relu")), F32(2, 12, 16, 16), F32(24, 4, 1, 1),
+         F32(24), F32(2, 24, 16, 16)),
+    CONV("groups", ATTRIBUTES(A_INT("group", 3), A_INTS("pads", 1, 1, 1, 1), NAMED("Relu")), F32(2, 6, 7, 7),
+         F32(9, 2, 3, 3), F32(9), F32(2, 9, 7, 7)),
+    CONV("depthwise", ATTRIBUTES(A_INT("group", 7), A_INTS("pads", 1, 1, 1, 1), NAMED("HardSwish")), F32(2, 7, 9, 9),
+         F32(7, 1, 3, 3), F32(7), F32(2, 7, 9, 9)),
+    CONV("depthwise_stride",
+         ATTRIBUTES(A_INT("group", 4), A_INTS("strides", 2, 2), NAMED("Relu"), A_INT("residual_first", 0)),
+         F32(1, 4, 9, 9), F32(8, 1, 3, 3), F32(8), F32(1, 8, 4, 4)),
+    CONV("1d", ATTRIBUTES(A_INTS("pads", 1, 1), NAMED("Gelu")), F32(2, 5, 33), F32(7, 5, 3), F32(7), F32(2, 7, 33)),
+    CONV("3d", ATTRIBUTES(NAMED("Relu")), F32(1, 3, 5, 5, 5), F32(4, 3, 3, 3, 3), F32(4), F32(1, 4, 3, 3, 3)),
+    CONV("same_upper", ATTRIBUTES(A_STRING("auto_pad", "SAME_UPPER"), NAMED("Relu")), F32(1, 3, 8, 7), F32(4, 3, 3, 3),
+         F32(4), F32(1, 4, 8, 7)),
+};
+
+void leati_cases_op_fused(leat_case_list *list) {
+  leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+}
