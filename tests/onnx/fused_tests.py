@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares ONNX Runtime's fused operators (domain com.microsoft) on Leat with its CPU provider.
+
+usage: fused_tests.py LIBRARY
+
+The models are what the runtime's own schemas accept; none may leave a node to the CPU provider. Exit status: 0, or 1 if
+an answer is wrong, 77 if there is no device.
+"""
+import sys
+
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper
+
+NO_DEVICE = 77
+# A sum has up to 29 terms (27 products, bias and residual) of numbers from -1 to 1, so each provider is off by up to
+# 31 * 2^-24 * 29 = 5.4e-5 (conformance/reference/bound.h), which Selu's slope of 1.5 * 1.25 makes 1e-4, and the
+# activation itself by less than 4e-6.
+TOLERANCE = 2.2e-4
+
+CONV = {"x": [1, 3, 8, 8], "w": [4, 3, 3, 3], "b": [4]}
+GEMM = {"a": [5, 7], "b": [9, 7], "c": [9]}
+# Operator, shapes of the inputs, attributes.
+CASES = [
+    ("FusedConv", {**CONV, "z": [1, 4, 8, 8]}, {"activation": "Relu", "pads": [1, 1, 1, 1]}),
+    ("FusedConv", CONV, {"activation": "Clip", "activation_params": [-1.0, 1.0]}),
+    ("FusedConv", CONV, {"activation": "LeakyRelu", "activation_params": [0.2]}),
+    ("FusedConv", CONV, {"activation": "HardSigmoid", "activation_params": [0.3, 0.4]}),
+    ("FusedConv", CONV, {"activation": "Tanh", "strides": [2, 2]}),
+    ("FusedConv", CONV, {"activation": "Sigmoid"}),
+    ("FusedGemm", GEMM, {"activation": "Relu", "transB": 1, "alpha": 0.5, "beta": -2.0}),
+    ("FusedGemm", GEMM, {"activation": "LeakyRelu", "activation_alpha": 0.3, "transB": 1}),
+    ("FusedGemm", GEMM, {"activation": "Elu", "activation_alpha": 1.5, "transB": 1}),
+    ("FusedGemm", GEMM, {"activation": "HardSigmoid", "activation_alpha": 0.3, "activation_beta": 0.4, "transB": 1}),
+    ("FusedGemm", GEMM, {"activation": "Selu", "activation_alpha": 1.5, "activation_gamma": 1.25, "transB": 1}),
+    ("FusedGemm", GEMM, {"activation": "Softplus", "transB": 1}),
+    ("FusedGemm", GEMM, {"activation": "Softsign", "transB": 1}),
+    ("FusedGemm", GEMM, {"activation": "Tanh", "transB": 1}),
+    ("FusedGemm", GEMM, {"activation": "Sigmoid", "transB": 1}),
+]
+
+
+def make_model(operator, shapes, attributes):
+    node = helper.make_node(operator, list(shapes), ["y"], domain="com.microsoft", **attributes)
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+    rank = 4 if operator == "FusedConv" else 2
+    graph = helper.make_graph(
+        [node], "fused", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * rank)]
+    )
+    domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=domains, ir_version=9).SerializeToString()
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__.splitlines()[2], file=sys.stderr)
+        return 2
+    ort.register_execution_provider_library("leat", sys.argv[1])
+    devices = [d for d in ort.get_ep_devices() if d.ep_name == "LeatExecutionProvider"][:1]
+    if not devices:
+        print("fused_tests.py: no Leat device", file=sys.stderr)
+        return NO_DEVICE
+    rng = np.random.default_rng(1)
+    wrong = 0
+    for operator, shapes, attributes in CASES:
+        model = make_model(operator, shapes, attributes)
+        feeds = {name: rng.uniform(-1, 1, shape).astype(np.float32) for name, shape in shapes.items()}
+        options = ort.SessionOptions()
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+        options.add_provider_for_devices(devices, {})
+        got = ort.InferenceSession(model, options).run(None, feeds)[0]
+        wanted = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)[0]
+        off = float(np.abs(got - wanted).max())
+        if not off <= TOLERANCE:
+            wrong += 1
+            print(f"{operator} {attributes}: off by {off:.3g}, more than {TOLERANCE}")
+    print(f"{len(CASES)} models, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
