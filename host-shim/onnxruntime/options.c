@@ -37,6 +37,7 @@ static const setting settings[] = {
     {"high_watermark_ratio", "LEAT_HIGH_WATERMARK_RATIO", EFFECT_PROCESS},
     {"low_watermark_ratio", "LEAT_LOW_WATERMARK_RATIO", EFFECT_PROCESS},
     {"memory_guard", "LEAT_MEMORY_GUARD", EFFECT_PROCESS},
+    {"fusions_off", "LEAT_FUSIONS_OFF", EFFECT_PROCESS},
     {"log", "LEAT_LOG", EFFECT_PROCESS},
     {"profile", "LEAT_PROFILE", EFFECT_PROCESS},
 };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fusions.h"
 #include "core/status.h"
 
 /* Room for a value of any setting; the longest are paths. */
@@ -95,7 +96,41 @@ static bool parse_word(const variable *self, const char *text, void *field) {
   return false;
 }
 
+const char *const leati_fusion_names[LEATI_FUSION_COUNT] = {
+#define FUSION_NAME(number, name) [LEATI_FUSION_##number] = (name),
+    LEATI_FUSIONS(FUSION_NAME)
+#undef FUSION_NAME
+};
+
+/* Names with commas between them, or "all". */
+static bool parse_fusions(const variable *self, const char *text, void *field) {
+  (void)self;
+  uint64_t bits = 0;
+  if (strcmp(text, "all") == 0) {
+    bits = (UINT64_C(1) << LEATI_FUSION_COUNT) - 1;
+  } else if (text[0] != '\0') {
+    const char *name = text;
+    do {
+      const size_t length = strcspn(name, ",");
+      unsigned i = 0;
+      while (i < LEATI_FUSION_COUNT &&
+             (strlen(leati_fusion_names[i]) != length || memcmp(name, leati_fusion_names[i], length) != 0)) {
+        ++i;
+      }
+      if (i == LEATI_FUSION_COUNT) {
+        return false;
+      }
+      bits |= UINT64_C(1) << i;
+      name += length;
+    } while (*name++ == ',');
+  }
+  *(uint64_t *)field = bits;
+  return true;
+}
+
 #define FIELD(name) offsetof(leati_config, name)
+
+#define FUSION_LIST(number, name) " " name
 
 static const variable variables[] = {
     {.name = "LEAT_VULKAN_DEVICE",
@@ -165,6 +200,12 @@ static const variable variables[] = {
      .parse = parse_word,
      .field = FIELD(force_direct_path),
      .words = {"0", "1"}},
+    {.name = "LEAT_FUSIONS_OFF",
+     .standard = "",
+     .shown = "none",
+     .allowed = "all, or names with commas between them:" LEATI_FUSIONS(FUSION_LIST),
+     .parse = parse_fusions,
+     .field = FIELD(fusions_off)},
     {.name = "LEAT_LOG",
      .standard = "warn",
      .allowed = "none, error, warn, info, debug",

@@ -37,6 +37,7 @@ typedef struct leati_config {
   int64_t memory_guard;        /**< LEAT_MEMORY_GUARD: a leati_guard_mode */
   int64_t force_graph_path;    /**< LEAT_FORCE_GRAPH_PATH, FORCE_GRAPH_PATH: 0 or 1 */
   int64_t force_direct_path;   /**< LEAT_FORCE_DIRECT_PATH: 0 or 1 */
+  uint64_t fusions_off;        /**< LEAT_FUSIONS_OFF: bits 1 << leati_fusion_number of what is not to be done */
   int64_t log;                 /**< LEAT_LOG: a leati_log_level */
   char profile[1024];          /**< LEAT_PROFILE: path of a trace; empty: none */
 } leati_config;

@@ -5,13 +5,17 @@
 
 #include "core/status.h"
 #include "core/sync.h"
+#include "graph/attributes.h"
 #include "graph/description.h"
 #include "graph/evaluate.h"
 #include "graph/fold.h"
 #include "graph/graph_plan.h"
 #include "graph/inference.h"
+#include "graph/make_op.h"
 #include "ops/op_state.h"
 #include "ops/op_table.h"
+
+#define SMALL_CONSTANT_BYTES 64
 
 /* ---- Types ------------------------------------------------------------------------------------------------------ */
 
@@ -56,67 +60,6 @@ static int32_t type_of_output(const leat_graph *graph, const leati_node *node, u
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------ */
-
-/* What an operator is told of a value. */
-typedef struct told {
-  leat_value_info info;
-  DLTensor tensor;
-} told;
-
-static void tell(const leati_value *value, const leati_known_value *known, told *out) {
-  out->info = (leat_value_info){.struct_size = sizeof(out->info),
-                                .ndim = known->known ? known->view.ndim : value->ndim,
-                                .dtype = leati_dtype_of(value->type),
-                                .shape = known->known ? known->view.shape : value->shape};
-  if (known->bytes != NULL) {
-    out->tensor = (DLTensor){.data = (void *)known->bytes,
-                             .device = {kDLCPU, 0},
-                             .ndim = known->view.ndim,
-                             .dtype = known->view.dtype,
-                             .shape = (int64_t *)known->view.shape};
-    out->info.value = &out->tensor;
-  }
-}
-
-static int32_t make_op(leat_graph *graph, uint32_t n, const leat_graph_node *from, const leati_inference *inference,
-                       leat_error *err) {
-  leati_node *const node = &graph->nodes[n];
-  const size_t each = sizeof(told) + sizeof(leat_value_info *);
-  told *const all = leati_calloc((size_t)node->input_count + 1, each);
-  if (all == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u inputs", node->input_count);
-  }
-  const leat_value_info **const infos = (const leat_value_info **)(void *)(all + node->input_count + 1);
-  int32_t status = LEAT_OK;
-  for (uint32_t i = 0; i < node->input_count && status == LEAT_OK; ++i) {
-    const uint32_t v = node->inputs[i];
-    if (v == LEAT_GRAPH_NO_VALUE) {
-      continue;
-    }
-    if (graph->values[v].type == 0) {
-      status = leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                          "input %u is value %u, whose element type follows from shapes that are not known; "
-                          "leat_graph_desc::values must say it",
-                          i, v);
-    }
-    tell(&graph->values[v], &inference->values[v], &all[i]);
-    infos[i] = &all[i].info;
-  }
-  const leat_op_desc desc = {.struct_size = sizeof(desc),
-                             .since_version = from->since_version,
-                             .name = from->op,
-                             .domain = from->domain,
-                             .attribute_count = from->attribute_count,
-                             .attributes = from->attributes,
-                             .input_count = node->input_count,
-                             .inputs = infos,
-                             .output_count = node->output_count};
-  if (status == LEAT_OK) {
-    status = leati_op_make(graph->device, &desc, &node->op, err);
-  }
-  leati_free(all);
-  return status;
-}
 
 /* Notes where a node takes its inputs. */
 static void note_uses(leat_graph *graph, const leati_node *node) {
@@ -194,7 +137,9 @@ static int32_t add_node(leat_graph *graph, uint32_t n, const leat_graph_node *fr
                         leat_error *err) {
   leati_node *const node = &graph->nodes[n];
   bool known;
-  LEATI_TRY(make_op(graph, n, from, inference, err));
+  LEATI_TRY(leati_graph_make_op(graph, inference, from, &node->op, err));
+  LEATI_TRY(
+      leati_attributes_keep(&node->op->def->info, from->attribute_count, from->attributes, &node->attributes, err));
   leati_evaluate_prepare(graph, node, from);
   note_uses(graph, node);
   LEATI_TRY(leati_inference_node(inference, node, &known, err));
@@ -233,7 +178,12 @@ static bool is_new(const leati_value *value) {
          leati_value_size(value) != 0;
 }
 
-/* Copies the elements of constants that decide, and brings those that nodes take on the device there. */
+/* One whose elements are copied too: rules of fusion look at them. */
+static bool is_small(const leati_value *value) {
+  return leati_value_size(value) <= SMALL_CONSTANT_BYTES;
+}
+
+/* Copies the elements of constants that decide or are small, and brings those that nodes take on the device there. */
 static int32_t keep_constants(leat_graph *graph, leat_error *err) {
   leati_constant_request *const requests = leati_calloc((size_t)graph->value_count + 1, sizeof(*requests));
   if (requests == NULL) {
@@ -247,7 +197,7 @@ static int32_t keep_constants(leat_graph *graph, leat_error *err) {
     if (is_new(value) && value->on_device) {
       requests[count++] = (leati_constant_request){.bytes = value->bytes, .size = size};
     }
-    if (is_new(value) && value->decides && value->copy == NULL) {
+    if (is_new(value) && (value->decides || is_small(value)) && value->copy == NULL) {
       value->copy = leati_calloc(1, size);
       if (value->copy == NULL) {
         status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a constant of %llu bytes",
@@ -269,7 +219,7 @@ static int32_t keep_constants(leat_graph *graph, leat_error *err) {
     if (value->on_device) {
       value->constant = requests[count++].out;
     }
-    if (!value->decides) {
+    if (!value->decides && !is_small(value)) {
       leati_free(value->copy);
       value->copy = NULL;
     }
@@ -334,6 +284,7 @@ void leati_graph_free(leat_graph *graph) {
   for (uint32_t n = 0; graph->nodes != NULL && n < graph->node_count; ++n) {
     leati_op_free(graph->nodes[n].op);
     leati_free(graph->nodes[n].name);
+    leati_free((void *)graph->nodes[n].attributes.list);
   }
   for (uint32_t v = 0; graph->values != NULL && v < graph->value_count; ++v) {
     leati_constant_release(graph->device, graph->values[v].constant);

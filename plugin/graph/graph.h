@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "device/device.h"
+#include "graph/attributes.h"
 #include "graph/constants.h"
 #include "graph/kept_plans.h"
 #include "ops/op.h"
@@ -36,7 +37,7 @@ typedef struct leati_value {
   bool on_device;               /**< a node takes it on the device */
   bool is_output;               /**< of the graph */
   const void *bytes;            /**< elements of a constant: the caller's while the graph is built, `copy` then */
-  void *copy;                   /**< of the elements of a constant that decides, or NULL */
+  void *copy;                   /**< of the elements of a constant that decides or is small, or NULL */
   leati_constant *constant;     /**< those on the device; NULL: no node takes them there */
 } leati_value;
 
@@ -45,9 +46,10 @@ typedef struct leati_node {
   char *name; /**< for messages; NULL: it has none */
   uint32_t input_count, output_count;
   const uint32_t *inputs, *outputs; /**< values */
-  bool folded;                      /**< what it gives is constant: it never runs again */
-  bool evaluates;                   /**< it can be computed on the host (graph/evaluate.h), which takes */
-  int64_t axis, fill;               /**< these attributes */
+  leati_kept_attributes attributes;
+  bool folded;        /**< what it gives is constant: it never runs again */
+  bool evaluates;     /**< it can be computed on the host (graph/evaluate.h), which takes */
+  int64_t axis, fill; /**< these attributes */
 } leati_node;
 
 struct leat_graph {

@@ -7,6 +7,7 @@
 #include "core/array.h"
 #include "core/status.h"
 #include "core/sync.h"
+#include "graph/fusion_rules.h"
 #include "graph/inference.h"
 #include "graph/joint.h"
 #include "ops/op_state.h"
@@ -18,6 +19,8 @@ typedef struct planning {
   const leat_graph *graph;
   const leati_view *views; /* of inputs, then of outputs */
   leati_inference inference;
+  leati_fusion fusion;
+  const leati_node *nodes; /* those of the graph, and once they are rewritten those of `fusion` */
   leati_joint joint;
   leati_graph_plan *plan;
   bool *needed;        /* by value: on the device */
@@ -37,6 +40,7 @@ typedef struct planning {
 /* ---- Begin ------------------------------------------------------------------------------------------------------ */
 
 static void end(planning *p) {
+  leati_fusion_end(&p->fusion);
   leati_inference_end(&p->inference);
   leati_joint_end(&p->joint);
   leati_free(p->needed);
@@ -116,7 +120,7 @@ static void find_needed(planning *p) {
     }
   }
   for (uint32_t n = graph->node_count; n-- > 0;) {
-    const leati_node *const node = &graph->nodes[n];
+    const leati_node *const node = &p->nodes[n];
     for (uint32_t o = 0; o < node->output_count; ++o) {
       const uint32_t v = node->outputs[o];
       p->live[n] = p->live[n] || (!node->folded && v != LEAT_GRAPH_NO_VALUE && p->needed[v] && !is_answered(p, v));
@@ -139,7 +143,7 @@ static bool is_view(const planning *p, const leati_node *node) {
 static void find_targets(planning *p) {
   const leat_graph *const graph = p->graph;
   for (uint32_t n = 0; n < graph->node_count; ++n) {
-    const leati_node *const node = &graph->nodes[n];
+    const leati_node *const node = &p->nodes[n];
     if (p->live[n] && is_view(p, node)) {
       p->roots[node->outputs[0]] = p->roots[node->inputs[0]];
     }
@@ -304,8 +308,8 @@ static int32_t plan_node(planning *p, const leati_node *node, leat_error *err) {
 static int32_t plan_nodes(planning *p, leat_error *err) {
   leat_error found = {.struct_size = sizeof(found)};
   for (uint32_t n = 0; n < p->graph->node_count; ++n) {
-    if (p->live[n] && plan_node(p, &p->graph->nodes[n], &found) != LEAT_OK) {
-      return leati_graph_fail(p->graph, n, p->graph->nodes[n].op->def->info.name, &found, err);
+    if (p->live[n] && plan_node(p, &p->nodes[n], &found) != LEAT_OK) {
+      return leati_graph_fail(p->graph, n, p->nodes[n].op->def->info.name, &found, err);
     }
   }
   return LEAT_OK;
@@ -452,7 +456,12 @@ static int32_t make(planning *p, leat_error *err) {
   for (uint32_t i = 0; i < graph->input_count + graph->output_count; ++i) {
     LEATI_TRY(know_tensor(graph, &p->views[i], i, &p->plan->tensors[i], err));
   }
+  p->nodes = graph->nodes;
   find_needed(p);
+  LEATI_TRY(leati_fusion_begin(graph, &p->inference, p->live, &p->fusion, err));
+  LEATI_TRY(leati_fusion_apply(&p->fusion, graph->device->fusions_off, err));
+  p->nodes = p->fusion.nodes;
+  memcpy(p->live, p->fusion.live, (size_t)graph->node_count * sizeof(*p->live));
   find_targets(p);
   LEATI_TRY(plan_nodes(p, err));
   for (uint32_t o = 0; o < graph->output_count; ++o) {
@@ -475,6 +484,7 @@ static int32_t make(planning *p, leat_error *err) {
                                            .level_count = joined.level_count,
                                            .arena_bytes = joined.arena_bytes,
                                            .naive_bytes = joined.naive_bytes};
+  memcpy(p->plan->figures.fusion_counts, p->fusion.counts, sizeof(p->fusion.counts));
   return LEAT_OK;
 }
 

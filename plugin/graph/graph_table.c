@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "graph/graph_table.h"
 
+#include <stdio.h>
+
 #include "core/status.h"
 #include "core/sync.h"
 #include "device/device.h"
@@ -125,13 +127,20 @@ static int32_t graph_launch(const leat_graph *graph, leat_stream *stream, uint32
 
 /* ---- Telling ---------------------------------------------------------------------------------------------------- */
 
-static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_error *err) {
-  LEATI_ENTER(err);
-  LEATI_TRY(leati_graph_check(graph, err));
+/* Figures of the plan that was made last. */
+static leati_graph_figures figures_of(const leat_graph *graph) {
   leati_kept_plans *const plans = (leati_kept_plans *)&graph->plans;
   leati_mutex_lock(&plans->lock);
   const leati_graph_figures figures = plans->figures;
   leati_mutex_unlock(&plans->lock);
+  return figures;
+}
+
+static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_graph_check(graph, err));
+  const leati_kept_plans *const plans = &graph->plans;
+  const leati_graph_figures figures = figures_of(graph);
   leat_graph_info info = {.struct_size = sizeof(info),
                           .node_count = graph->node_count,
                           .dispatch_count = figures.dispatch_count,
@@ -150,7 +159,6 @@ static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_er
                       err);
 }
 
-/* No rewriting is known. */
 static int32_t graph_fusions(const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_graph_check(graph, err));
@@ -158,7 +166,14 @@ static int32_t graph_fusions(const leat_graph *graph, uint32_t *inout_count, lea
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       inout_count == NULL ? "inout_count is NULL" : "out is NULL with a capacity");
   }
-  *inout_count = 0;
+  const leati_graph_figures figures = figures_of(graph);
+  for (uint32_t i = 0; i < LEATI_FUSION_COUNT && i < *inout_count; ++i) {
+    leat_graph_fusion fusion = {.struct_size = sizeof(fusion), .count = figures.fusion_counts[i]};
+    (void)snprintf(fusion.name, sizeof(fusion.name), "%s", leati_fusion_names[i]);
+    LEATI_TRY(leati_export(&out[i], &fusion, sizeof(fusion), LEAT_SIZE_THROUGH(leat_graph_fusion, name),
+                           "leat_graph_fusion", err));
+  }
+  *inout_count = LEATI_FUSION_COUNT;
   return LEAT_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <leat/backend.h>
 #include <stdatomic.h>
 
+#include "core/fusions.h"
 #include "core/sync.h"
 
 #define LEATI_GRAPH_PLANS_MAX 8
@@ -24,6 +25,7 @@ struct leati_graph_plan;
 typedef struct leati_graph_figures {
   uint32_t dispatch_count, copy_count, level_count;
   uint64_t arena_bytes, naive_bytes;
+  uint32_t fusion_counts[LEATI_FUSION_COUNT]; /**< how often nodes were rewritten */
 } leati_graph_figures;
 
 /** Threads that look or record, and launches. */

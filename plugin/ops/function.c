@@ -68,6 +68,16 @@ void leati_function_read(const leati_op_desc *desc, uint32_t operation, leati_fu
   settle(out);
 }
 
+const char *leati_function_activation(const leati_function *function, uint32_t *out_count) {
+  for (const definition *d = definitions; d < definitions + DEFINITION_COUNT; ++d) {
+    if (d->operation == function->operation) {
+      *out_count = d->count;
+      return d->name;
+    }
+  }
+  return NULL;
+}
+
 /* The function that the attribute names, or NULL; what is not known is told. */
 static int32_t find_activation(const leati_op_def *def, const leat_attribute *name, const definition **out,
                                leat_error *err) {

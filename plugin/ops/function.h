@@ -18,6 +18,11 @@ typedef struct leati_function {
 /** Reads the parameters of a function from the attributes that its own operator has for them. */
 void leati_function_read(const leati_op_desc *desc, uint32_t operation, leati_function *out);
 
+/** The function that an operator of the unary family computes; NULL: the operator is another one. (unary.c) */
+const leati_function *leati_function_of(const leat_op *op);
+/** The name of a function as an activation, and how many parameters it has; NULL: it is none. */
+const char *leati_function_activation(const leati_function *function, uint32_t *out_count);
+
 /** The attributes of fused operators. A parameter that is not given is what the activation's own operator has then. */
 extern const leat_op_attribute leati_attribute_activation;        /**< the operator's name; empty: none */
 extern const leat_op_attribute leati_attribute_activation_params; /**< its parameters in the order of its attributes */

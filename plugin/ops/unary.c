@@ -82,6 +82,10 @@ static int32_t unary_plan(const leat_op *op, leati_planner *planner, const leati
   return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
 }
 
+const leati_function *leati_function_of(const leat_op *op) {
+  return leati_op_def_of(op)->plan == unary_plan ? leati_op_state_const(op) : NULL;
+}
+
 static int32_t classify_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_function *const state = leati_op_state_const(op);
   const leati_elementwise e = {

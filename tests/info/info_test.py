@@ -10,7 +10,7 @@ import unittest
 INFO, PLUGIN, FAKE = (os.path.abspath(p) for p in sys.argv.pop(1).split(':'))
 SETTINGS = {'LEAT_VULKAN_DEVICE', 'LEAT_LANES', 'LEAT_WAIT_SPIN_US', 'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS',
             'LEAT_STREAM_POLICY', 'LEAT_HIGH_WATERMARK_RATIO', 'LEAT_LOW_WATERMARK_RATIO', 'LEAT_MEMORY_GUARD',
-            'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_LOG', 'LEAT_PROFILE'}
+            'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_FUSIONS_OFF', 'LEAT_LOG', 'LEAT_PROFILE'}
 
 
 def info(*arguments, **variables):
@@ -70,7 +70,8 @@ class Usable(unittest.TestCase):
         values = {'LEAT_VULKAN_DEVICE': '0', 'LEAT_LOG': 'error', 'LEAT_LANES': '1', 'LEAT_WAIT_SPIN_US': '7',
                   'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS': '-1', 'LEAT_STREAM_POLICY': 'round-robin',
                   'LEAT_HIGH_WATERMARK_RATIO': '0.9', 'LEAT_LOW_WATERMARK_RATIO': '.5', 'LEAT_MEMORY_GUARD': '1',
-                  'LEAT_PROFILE': '/tmp/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1'}
+                  'LEAT_PROFILE': '/tmp/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1',
+                  'LEAT_FUSIONS_OFF': 'bias,gelu'}
         code, other, stderr = report(LEAT_PLUGIN_PATH=PLUGIN, **values)
         self.assertEqual((code, stderr), (0, ''))
         self.assertEqual(other['settings'].pop('LEAT_PLUGIN_PATH'),

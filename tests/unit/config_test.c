@@ -109,7 +109,8 @@ static void good_values_are_taken(void **state) {
                {"LEAT_MEMORY_GUARD", "1", NULL}, {"LEAT_MEMORY_GUARD", "pages", NULL},
                {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_LOG", "none", NULL},
                {"LEAT_LOG", "debug", NULL}, {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL},
-               {"LEAT_PROFILE", "/tmp/a b.json", NULL});
+               {"LEAT_FUSIONS_OFF", "all", NULL}, {"LEAT_FUSIONS_OFF", "bias", NULL},
+               {"LEAT_FUSIONS_OFF", "residual,bias,bias", NULL}, {"LEAT_PROFILE", "/tmp/a b.json", NULL});
 }
 
 static void nothing_counts_as_unset(void **state) {
@@ -141,6 +142,10 @@ static void nonsense_is_named(void **state) {
     CHECK_VALUES({"LEAT_MEMORY_GUARD", words[i], "0, 1 or pages"}, {"LEAT_FORCE_GRAPH_PATH", words[i], "0 or 1"},
                  {"LEAT_FORCE_DIRECT_PATH", words[i], "0 or 1"}, {"LEAT_LOG", words[i], "warn"},
                  {"LEAT_STREAM_POLICY", words[i], "round-robin"});
+  }
+  static const char *const names[] = {"none", "bias,", ",bias", "bias, scale", "bia", "biass", "all,bias", "Bias", ","};
+  for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+    CHECK_VALUES({"LEAT_FUSIONS_OFF", names[i], "all, or names with commas between them: flatten"});
   }
   CHECK_VALUES({"LEAT_LANES", "9", "1 to 8"}, {"LEAT_LANES", "0", "1 to 8"}, {"LEAT_LANES", "-1", "1 to 8"},
                {"LEAT_WAIT_SPIN_US", "-1", "0 to"}, {"LEAT_WAIT_SPIN_US", "1000001", "0 to"},

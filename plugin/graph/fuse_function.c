@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/fuse_function.h"
+
+#include <math.h>
+
+#include "core/status.h"
+#include "ops/op_state.h"
+
+#define FACTORS_MAX 4
+
+/* ---- Parts of an expression -------------------------------------------------------------------------------------- */
+
+/* The two operands of a node of two inputs that makes value `v` for one input alone. */
+static bool operands(const leati_fusion *f, uint32_t v, const char *op, uint32_t out[2]) {
+  const leati_node *const node = leati_fusion_private_maker(f, v);
+  const bool is = leati_fusion_is(node, "", op);
+  for (uint32_t i = 0; i < 2 && is; ++i) {
+    out[i] = node->inputs[i];
+  }
+  return is;
+}
+
+/* The operand beside a constant near `expected`, in either order. */
+static bool beside(const leati_fusion *f, uint32_t v, const char *op, double expected, uint32_t *out) {
+  uint32_t both[2];
+  if (!operands(f, v, op, both)) {
+    return false;
+  }
+  const int constant = leati_fusion_is_scalar(f, both[0], expected) ? 0 : 1;
+  *out = both[1 - constant];
+  return leati_fusion_is_scalar(f, both[constant], expected);
+}
+
+/* The operand of a function of one number. */
+static bool inside(const leati_fusion *f, uint32_t v, const char *op, uint32_t *out) {
+  const leati_node *const node = leati_fusion_private_maker(f, v);
+  const bool is = leati_fusion_is(node, "", op);
+  *out = is ? node->inputs[0] : LEAT_GRAPH_NO_VALUE;
+  return is;
+}
+
+/* A product as its factors, whatever the order in which they were multiplied: those of node `n`, and of its inputs that
+ * are products for it alone. A quotient by a constant has the factor `divisor`, if that is what it is divided by. */
+typedef struct factors {
+  uint32_t at[FACTORS_MAX];
+  uint32_t count;
+} factors;
+
+static void add_factors(const leati_fusion *f, uint32_t v, int depth, factors *out) {
+  uint32_t both[2];
+  if (depth > 0 && out->count + 2 <= FACTORS_MAX && operands(f, v, "Mul", both)) {
+    add_factors(f, both[0], depth - 1, out);
+    add_factors(f, both[1], depth - 1, out);
+  } else if (out->count < FACTORS_MAX) {
+    out->at[out->count++] = v;
+  }
+}
+
+static factors factors_of(const leati_fusion *f, const leati_node *node) {
+  factors all = {.count = 0};
+  add_factors(f, node->inputs[0], 1, &all);
+  add_factors(f, node->inputs[1], 1, &all);
+  return all;
+}
+
+/* Takes a factor that is a constant near `expected` away. */
+static bool take_constant(const leati_fusion *f, factors *all, double expected) {
+  for (uint32_t i = 0; i < all->count; ++i) {
+    if (leati_fusion_is_scalar(f, all->at[i], expected)) {
+      all->at[i] = all->at[--all->count];
+      return true;
+    }
+  }
+  return false;
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------ */
+
+static int32_t write_function(leati_fusion *f, uint32_t n, uint32_t x, leat_graph_node with,
+                              const leat_attribute *attribute, bool *out_done, leat_error *err) {
+  with.struct_size = sizeof(with);
+  with.attribute_count = attribute != NULL ? 1 : 0;
+  with.attributes = &attribute;
+  with.input_count = with.output_count = 1;
+  with.inputs = &x;
+  with.outputs = f->nodes[n].outputs;
+  return leati_fusion_replace(f, n, &with, out_done, err);
+}
+
+/* Whether `v` is 1 + erf(x / sqrt(2)). */
+static bool is_erf_part(const leati_fusion *f, uint32_t v, uint32_t x) {
+  uint32_t erf, scaled, inner;
+  if (!beside(f, v, "Add", 1.0, &erf) || !inside(f, erf, "Erf", &scaled)) {
+    return false;
+  }
+  uint32_t both[2];
+  const bool divided =
+      operands(f, scaled, "Div", both) && both[0] == x && leati_fusion_is_scalar(f, both[1], sqrt(2.0));
+  return divided || (beside(f, scaled, "Mul", sqrt(0.5), &inner) && inner == x);
+}
+
+/* Whether `v` is x * x * x, or x to the power of three. */
+static bool is_cube(const leati_fusion *f, uint32_t v, uint32_t x) {
+  uint32_t both[2];
+  if (operands(f, v, "Pow", both)) {
+    return both[0] == x && leati_fusion_is_scalar(f, both[1], 3.0);
+  }
+  if (!operands(f, v, "Mul", both) || (both[0] != x && both[1] != x)) {
+    return false;
+  }
+  const uint32_t square = both[0] == x ? both[1] : both[0];
+  return operands(f, square, "Mul", both) && both[0] == x && both[1] == x;
+}
+
+/* Whether `v` is 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)). */
+static bool is_tanh_part(const leati_fusion *f, uint32_t v, uint32_t x) {
+  uint32_t tanh_of, scaled, sum, both[2], cube;
+  if (!beside(f, v, "Add", 1.0, &tanh_of) || !inside(f, tanh_of, "Tanh", &scaled) ||
+      !beside(f, scaled, "Mul", sqrt(2.0 / acos(-1.0)), &sum) || !operands(f, sum, "Add", both) ||
+      (both[0] != x && both[1] != x)) {
+    return false;
+  }
+  return beside(f, both[0] == x ? both[1] : both[0], "Mul", 0.044715, &cube) && is_cube(f, cube, x);
+}
+
+int32_t leati_fuse_gelu(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  if (!leati_fusion_is(node, "", "Mul")) {
+    return LEAT_OK;
+  }
+  factors all = factors_of(f, node);
+  if (all.count != 3 || !take_constant(f, &all, 0.5)) {
+    return LEAT_OK;
+  }
+  for (int side = 0; side < 2 && !*out_done; ++side) {
+    const uint32_t x = all.at[side], part = all.at[1 - side];
+    const bool by_erf = is_erf_part(f, part, x);
+    if (!by_erf && !is_tanh_part(f, part, x)) {
+      continue;
+    }
+    const char *const approximate = by_erf ? "none" : "tanh";
+    const leat_attribute attribute = {.struct_size = sizeof(attribute),
+                                      .type = LEAT_ATTRIBUTE_STRING,
+                                      .name = "approximate",
+                                      .string = approximate,
+                                      .count = 4};
+    LEATI_TRY(write_function(f, n, x, (leat_graph_node){.op = "Gelu", .domain = "", .since_version = 20}, &attribute,
+                             out_done, err));
+  }
+  return LEAT_OK;
+}
+
+/* x sigmoid(x), x sigmoid(alpha x), and x hard_sigmoid(x) with the numbers of HardSwish. */
+int32_t leati_fuse_swish(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Mul"); ++side) {
+    const uint32_t x = node->inputs[side], gate = node->inputs[1 - side];
+    const leati_node *const sigmoid = leati_fusion_private_maker(f, gate);
+    uint32_t inner, both[2];
+    leat_attribute alpha = {.struct_size = sizeof(alpha), .type = LEAT_ATTRIBUTE_FLOAT, .name = "alpha", .f = 1.0f};
+    if (inside(f, gate, "Sigmoid", &inner)) {
+      const bool scaled = inner != x && operands(f, inner, "Mul", both) && (both[0] == x || both[1] == x) &&
+                          leati_fusion_scalar(f, both[0] == x ? both[1] : both[0], &alpha.f);
+      if (inner == x || scaled) {
+        LEATI_TRY(write_function(f, n, x,
+                                 (leat_graph_node){.op = "QuickGelu", .domain = "com.microsoft", .since_version = 1},
+                                 &alpha, out_done, err));
+      }
+    } else if (inside(f, gate, "HardSigmoid", &inner) && inner == x) {
+      const leat_attribute *const slope = leati_attributes_find(&sigmoid->attributes, "alpha");
+      const leat_attribute *const offset = leati_attributes_find(&sigmoid->attributes, "beta");
+      const bool fits =
+          slope != NULL && fabs((double)slope->f * 6.0 - 1.0) <= 1e-6 && (offset == NULL || (double)offset->f == 0.5);
+      if (fits) {
+        LEATI_TRY(write_function(f, n, x, (leat_graph_node){.op = "HardSwish", .domain = "", .since_version = 14}, NULL,
+                                 out_done, err));
+      }
+    }
+  }
+  return LEAT_OK;
+}

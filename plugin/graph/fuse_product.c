@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/fuse_product.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "ops/function.h"
+#include "ops/op_state.h"
+
+#define ATTRIBUTES_MAX 12
+
+/* A product or convolution as FusedMatMul or FusedConv has it: inputs A, B, bias, residual. */
+typedef struct product {
+  bool conv;
+  uint32_t inputs[4];                         /* LEAT_GRAPH_NO_VALUE: absent */
+  const leat_attribute *kept[ATTRIBUTES_MAX]; /* those of the node that stay */
+  uint32_t kept_count;
+  float alpha; /* of a matrix product */
+  bool residual_first;
+  char activation[32]; /* empty: none */
+  float parameters[2];
+  uint32_t parameter_count;
+} product;
+
+/* ---- Reading ---------------------------------------------------------------------------------------------------- */
+
+/* Attributes that are written anew, or that say nothing of a FusedMatMul. */
+static bool is_rewritten(const char *name) {
+  static const char *const names[] = {"alpha",          "beta",        "activation", "activation_params",
+                                      "residual_first", "transBatchA", "transBatchB"};
+  bool found = false;
+  for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !found; ++i) {
+    found = strcmp(name, names[i]) == 0;
+  }
+  return found;
+}
+
+static float number_of(const leati_node *node, const char *name, float otherwise) {
+  const leat_attribute *const attribute = leati_attributes_find(&node->attributes, name);
+  return attribute != NULL ? attribute->f : otherwise;
+}
+
+static bool flag_of(const leati_node *node, const char *name, bool otherwise) {
+  const leat_attribute *const attribute = leati_attributes_find(&node->attributes, name);
+  return attribute != NULL ? attribute->i != 0 : otherwise;
+}
+
+static uint32_t input_of(const leati_node *node, uint32_t i) {
+  return i < node->input_count ? node->inputs[i] : LEAT_GRAPH_NO_VALUE;
+}
+
+/* Gemm's third input is a bias if it is a row, else a residual. */
+static bool read_gemm(const leati_fusion *f, const leati_node *node, product *out) {
+  const uint32_t c = input_of(node, 2);
+  if (c != LEAT_GRAPH_NO_VALUE && number_of(node, "beta", 1.0f) != 1.0f) {
+    return false;
+  }
+  const leati_view *const y = leati_fusion_view(f, node->outputs[0]);
+  const leati_view *const view = c != LEAT_GRAPH_NO_VALUE ? leati_fusion_view(f, c) : NULL;
+  const bool row = view != NULL && view->ndim == 1 && view->shape[0] == y->shape[1];
+  out->inputs[row ? 2 : 3] = c;
+  return true;
+}
+
+static void read_activation(const leati_node *node, product *out) {
+  const leat_attribute *const name = leati_attributes_find(&node->attributes, "activation");
+  const leat_attribute *const list = leati_attributes_find(&node->attributes, "activation_params");
+  if (name != NULL && name->count < sizeof(out->activation)) {
+    memcpy(out->activation, name->string, (size_t)name->count);
+  }
+  out->parameter_count = list != NULL ? (uint32_t)list->count : 0;
+  memcpy(out->parameters, list != NULL ? list->floats : out->parameters, out->parameter_count * sizeof(float));
+}
+
+/* Reads a node as a product; false: it is none, or NULL. */
+static bool read_product(const leati_fusion *f, const leati_node *node, product *out) {
+  const bool gemm = leati_fusion_is(node, "", "Gemm");
+  const bool fused = leati_fusion_is(node, "leat", "FusedMatMul") || leati_fusion_is(node, "leat", "FusedConv");
+  *out = (product){.conv = leati_fusion_is(node, "", "Conv") || leati_fusion_is(node, "leat", "FusedConv"),
+                   .inputs = {0, 0, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE}};
+  if (!gemm && !fused && !out->conv && !leati_fusion_is(node, "", "MatMul") &&
+      !leati_fusion_is(node, "com.microsoft", "FusedMatMul")) {
+    return false;
+  }
+  const uint32_t count = gemm ? 2 : node->input_count;
+  for (uint32_t i = 0; i < count && i < 4; ++i) {
+    out->inputs[i] = node->inputs[i];
+  }
+  if (gemm && !read_gemm(f, node, out)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < node->attributes.count; ++i) {
+    if (!is_rewritten(node->attributes.list[i]->name) && out->kept_count < ATTRIBUTES_MAX) {
+      out->kept[out->kept_count++] = node->attributes.list[i];
+    }
+  }
+  out->alpha = number_of(node, "alpha", 1.0f);
+  out->residual_first = flag_of(node, "residual_first", true);
+  if (fused) {
+    read_activation(node, out);
+  }
+  return true;
+}
+
+/* Reads the node that makes value `v` for one input alone. */
+static bool read_maker(const leati_fusion *f, uint32_t v, product *out) {
+  return read_product(f, leati_fusion_private_maker(f, v), out);
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------------------------- */
+
+static leat_attribute attribute(const char *name, uint32_t type) {
+  return (leat_attribute){.struct_size = sizeof(leat_attribute), .type = type, .name = name};
+}
+
+/* Puts a product in the place of node `n`, which gives what it gives. */
+static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool *out_done, leat_error *err) {
+  const leat_attribute *attributes[ATTRIBUTES_MAX + 4];
+  leat_attribute alpha = attribute("alpha", LEAT_ATTRIBUTE_FLOAT);
+  leat_attribute activation = attribute("activation", LEAT_ATTRIBUTE_STRING);
+  leat_attribute parameters = attribute("activation_params", LEAT_ATTRIBUTE_FLOATS);
+  leat_attribute first = attribute("residual_first", LEAT_ATTRIBUTE_INT);
+  uint32_t count = p->kept_count;
+  memcpy(attributes, p->kept, count * sizeof(attributes[0]));
+  alpha.f = p->alpha;
+  activation.string = p->activation;
+  activation.count = strlen(p->activation);
+  parameters.floats = p->parameters;
+  parameters.count = p->parameter_count;
+  first.i = p->residual_first;
+  if (!p->conv) {
+    attributes[count++] = &alpha;
+  }
+  attributes[count++] = &activation;
+  attributes[count++] = &parameters;
+  attributes[count++] = &first;
+  const leat_graph_node with = {.struct_size = sizeof(with),
+                                .since_version = 1,
+                                .op = p->conv ? "FusedConv" : "FusedMatMul",
+                                .domain = "leat",
+                                .attribute_count = count,
+                                .attributes = attributes,
+                                .input_count = 4,
+                                .inputs = p->inputs,
+                                .output_count = 1,
+                                .outputs = f->nodes[n].outputs};
+  return leati_fusion_replace(f, n, &with, out_done, err);
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------ */
+
+/* ONNX Runtime writes MatMul and Add so. If the product of what was not reshaped has the shape of the result, the rows
+ * are the same ones. */
+int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  product p;
+  if (!leati_fusion_is(node, "", "Reshape") || !read_maker(f, node->inputs[0], &p) || p.conv ||
+      p.inputs[3] != LEAT_GRAPH_NO_VALUE) {
+    return LEAT_OK;
+  }
+  const leati_node *const before = leati_fusion_maker(f, p.inputs[0]);
+  if (!leati_fusion_is(before, "", "Reshape") || flag_of(leati_fusion_maker(f, node->inputs[0]), "transA", false)) {
+    return LEAT_OK;
+  }
+  p.inputs[0] = before->inputs[0];
+  return write_product(f, n, &p, out_done, err);
+}
+
+/* Calls `take` for each of the two inputs of a node that a product makes, with the other input, until one is taken. */
+static int32_t take_sides(leati_fusion *f, uint32_t n, const char *op, bool both,
+                          bool (*take)(const leati_fusion *f, product *p, uint32_t from, uint32_t other),
+                          bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  const uint32_t inputs[2] = {input_of(node, 0), input_of(node, 1)};
+  for (int side = 0; side < (both ? 2 : 1) && !*out_done && leati_fusion_is(&f->nodes[n], "", op); ++side) {
+    product p;
+    if (inputs[0] != inputs[1] && read_maker(f, inputs[side], &p) && take(f, &p, inputs[side], inputs[1 - side])) {
+      LEATI_TRY(write_product(f, n, &p, out_done, err));
+    }
+  }
+  return LEAT_OK;
+}
+
+static bool is_plain(const product *p) {
+  return p->inputs[2] == LEAT_GRAPH_NO_VALUE && p->inputs[3] == LEAT_GRAPH_NO_VALUE && p->activation[0] == '\0';
+}
+
+static bool take_bias(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
+  const leati_view *const row = leati_fusion_view(f, other), *const y = leati_fusion_view(f, from);
+  const bool plain = is_plain(p);
+  p->inputs[2] = other;
+  return !p->conv && plain && row->ndim == 1 && y->ndim > 1;
+}
+
+int32_t leati_fuse_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  return take_sides(f, n, "Add", true, take_bias, out_done, err);
+}
+
+static bool take_factor(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
+  (void)from;
+  return !p->conv && is_plain(p) && p->alpha == 1.0f && leati_fusion_scalar(f, other, &p->alpha);
+}
+
+/* A division by a power of two is a multiplication. */
+static bool take_divisor(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
+  float divisor;
+  int exponent;
+  (void)from;
+  if (p->conv || !is_plain(p) || p->alpha != 1.0f || !leati_fusion_scalar(f, other, &divisor) ||
+      fabsf(frexpf(divisor, &exponent)) != 0.5f || fabsf(1.0f / divisor) < FLT_MIN || fabsf(divisor) < FLT_MIN) {
+    return false;
+  }
+  p->alpha = 1.0f / divisor;
+  return true;
+}
+
+int32_t leati_fuse_scale(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  LEATI_TRY(take_sides(f, n, "Mul", true, take_factor, out_done, err));
+  return *out_done ? LEAT_OK : take_sides(f, n, "Div", false, take_divisor, out_done, err);
+}
+
+static bool take_residual(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
+  if (p->inputs[3] != LEAT_GRAPH_NO_VALUE || !leati_fusion_same_shape(f, from, other)) {
+    return false;
+  }
+  p->inputs[3] = other;
+  p->residual_first = p->activation[0] == '\0';
+  return true;
+}
+
+int32_t leati_fuse_residual(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  return take_sides(f, n, "Add", true, take_residual, out_done, err);
+}
+
+/* The bounds of a Clip that are constants, or not there. */
+static bool read_clip(const leati_fusion *f, const leati_node *node, float *parameters) {
+  const float otherwise[2] = {-FLT_MAX, FLT_MAX};
+  bool known = leati_fusion_is(node, "", "Clip");
+  for (uint32_t i = 0; i < 2 && known; ++i) {
+    const uint32_t v = input_of(node, i + 1);
+    parameters[i] = otherwise[i];
+    known = v == LEAT_GRAPH_NO_VALUE || leati_fusion_scalar(f, v, &parameters[i]);
+  }
+  return known;
+}
+
+/* Takes over the activation that a node is; false: it is none. */
+static bool read_function(const leati_fusion *f, const leati_node *node, product *p) {
+  leati_function function = {.operation = LEAT_EW_CLIP};
+  const leati_function *const given = leati_function_of(node->op);
+  if (given != NULL) {
+    function = *given;
+  } else if (!read_clip(f, node, function.parameters)) {
+    return false;
+  }
+  const char *const name = leati_function_activation(&function, &p->parameter_count);
+  if (name == NULL || strlen(name) >= sizeof(p->activation)) {
+    return false;
+  }
+  memcpy(p->activation, name, strlen(name) + 1);
+  memcpy(p->parameters, function.parameters, sizeof(p->parameters));
+  return true;
+}
+
+int32_t leati_fuse_activation(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  product p;
+  if (!read_maker(f, input_of(node, 0), &p) || p.activation[0] != '\0' || !read_function(f, node, &p)) {
+    return LEAT_OK;
+  }
+  p.residual_first = true;
+  return write_product(f, n, &p, out_done, err);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Rules about what stands around a matrix product or a convolution: it becomes the end of leat's FusedMatMul and
+ * FusedConv, which round as the single operators do, one after the other.
+ */
+#ifndef LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_
+#define LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_
+
+#include "graph/fusion.h"
+
+/** Reshape to a matrix, product, and the Reshape back: a product of tensors with more dimensions. */
+leati_fusion_rule leati_fuse_flatten;
+/** Product + row. */
+leati_fusion_rule leati_fuse_bias;
+/** Product times a constant, or divided by a power of two. */
+leati_fusion_rule leati_fuse_scale;
+/** Function of one number of a product or convolution. */
+leati_fusion_rule leati_fuse_activation;
+/** Product or convolution + tensor. */
+leati_fusion_rule leati_fuse_residual;
+
+#endif /* LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_ */

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/fusion.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "core/sync.h"
+#include "graph/make_op.h"
+#include "ops/op_state.h"
+
+#define NONE UINT32_MAX
+
+/* An operator that a rule made, and the arguments of its node. */
+struct leati_fused_op {
+  struct leati_fused_op *next;
+  leat_op *op;
+  leati_kept_attributes attributes;
+  uint32_t arguments[]; /* inputs, then outputs */
+};
+
+/* ---- Begin and end ---------------------------------------------------------------------------------------------- */
+
+int32_t leati_fusion_begin(const leat_graph *graph, const leati_inference *inference, const bool *live, leati_fusion *f,
+                           leat_error *err) {
+  *f = (leati_fusion){.graph = graph, .inference = inference};
+  f->nodes = leati_calloc((size_t)graph->node_count + 1, sizeof(*f->nodes));
+  f->live = leati_calloc((size_t)graph->node_count + 1, sizeof(*f->live));
+  f->makers = leati_calloc((size_t)graph->value_count + 1, sizeof(*f->makers));
+  f->uses = leati_calloc((size_t)graph->value_count + 1, sizeof(*f->uses));
+  if (f->nodes == NULL || f->live == NULL || f->makers == NULL || f->uses == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to rewrite %u nodes", graph->node_count);
+  }
+  memcpy(f->nodes, graph->nodes, (size_t)graph->node_count * sizeof(*f->nodes));
+  memcpy(f->live, live, (size_t)graph->node_count * sizeof(*live));
+  for (uint32_t v = 0; v < graph->value_count; ++v) {
+    const leati_value *const value = &graph->values[v];
+    const bool made = value->kind == LEATI_VALUE_RESULT && live[value->source] && f->inference->values[v].bytes == NULL;
+    f->makers[v] = made ? value->source : NONE;
+    f->uses[v] = value->is_output;
+  }
+  for (uint32_t n = 0; n < graph->node_count; ++n) {
+    for (uint32_t i = 0; f->live[n] && i < f->nodes[n].input_count; ++i) {
+      if (f->nodes[n].inputs[i] != LEAT_GRAPH_NO_VALUE) {
+        ++f->uses[f->nodes[n].inputs[i]];
+      }
+    }
+  }
+  return LEAT_OK;
+}
+
+void leati_fusion_end(leati_fusion *fusion) {
+  while (fusion->made != NULL) {
+    struct leati_fused_op *const made = fusion->made;
+    fusion->made = made->next;
+    leati_op_free(made->op);
+    leati_free((void *)made->attributes.list);
+    leati_free(made);
+  }
+  leati_free(fusion->nodes);
+  leati_free(fusion->live);
+  leati_free(fusion->makers);
+  leati_free(fusion->uses);
+}
+
+/* ---- Looking ---------------------------------------------------------------------------------------------------- */
+
+bool leati_fusion_is(const leati_node *node, const char *domain, const char *name) {
+  return node != NULL && strcmp(node->op->def->info.name, name) == 0 && strcmp(node->op->def->info.domain, domain) == 0;
+}
+
+const leati_node *leati_fusion_maker(const leati_fusion *f, uint32_t v) {
+  return v != LEAT_GRAPH_NO_VALUE && f->makers[v] != NONE ? &f->nodes[f->makers[v]] : NULL;
+}
+
+const leati_node *leati_fusion_private_maker(const leati_fusion *f, uint32_t v) {
+  return v != LEAT_GRAPH_NO_VALUE && f->uses[v] == 1 ? leati_fusion_maker(f, v) : NULL;
+}
+
+const leati_view *leati_fusion_view(const leati_fusion *f, uint32_t v) {
+  return &f->inference->values[v].view;
+}
+
+bool leati_fusion_same_shape(const leati_fusion *f, uint32_t v, uint32_t w) {
+  const leati_view *const a = leati_fusion_view(f, v), *const b = leati_fusion_view(f, w);
+  return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof(a->shape[0])) == 0;
+}
+
+bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out) {
+  if (v == LEAT_GRAPH_NO_VALUE || f->graph->values[v].kind != LEATI_VALUE_CONSTANT) {
+    return false;
+  }
+  const leati_known_value *const value = &f->inference->values[v];
+  if (value->bytes == NULL || value->view.count != 1 || value->view.type != LEAT_TYPE_FLOAT32) {
+    return false;
+  }
+  memcpy(out, value->bytes, sizeof(*out));
+  return true;
+}
+
+bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected) {
+  float found;
+  /* Exporters print such numbers with six digits and more. */
+  return leati_fusion_scalar(f, v, &found) && fabs((double)found - expected) <= 1e-6 * fabs(expected);
+}
+
+/* ---- Rewriting -------------------------------------------------------------------------------------------------- */
+
+static void take_value(leati_fusion *f, uint32_t v) {
+  if (v != LEAT_GRAPH_NO_VALUE) {
+    ++f->uses[v];
+  }
+}
+
+/* Whether some output of a node is used. */
+static bool is_used(const leati_fusion *f, const leati_node *node) {
+  bool used = false;
+  for (uint32_t o = 0; o < node->output_count && !used; ++o) {
+    used = node->outputs[o] != LEAT_GRAPH_NO_VALUE && f->uses[node->outputs[o]] != 0;
+  }
+  return used;
+}
+
+/* Ends the use of values by a node, and the life of nodes that nobody needs then. Nodes are looked at from the last to
+ * the first, so that each is looked at once. */
+static void drop_values(leati_fusion *f, uint32_t n, const uint32_t *values, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (values[i] != LEAT_GRAPH_NO_VALUE) {
+      --f->uses[values[i]];
+    }
+  }
+  while (n-- > 0) {
+    const leati_node *const node = &f->nodes[n];
+    if (!f->live[n] || is_used(f, node)) {
+      continue;
+    }
+    f->live[n] = false;
+    for (uint32_t i = 0; i < node->input_count; ++i) {
+      if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
+        --f->uses[node->inputs[i]];
+      }
+    }
+  }
+}
+
+/* Fails unless a node gives what its outputs are known to be. */
+static int32_t check_outputs(const leati_fusion *f, const leati_node *node, leat_error *err) {
+  leati_arguments a;
+  bool known;
+  int32_t status = leati_inference_open_node(f->inference, node, &a, &known, err);
+  for (uint32_t o = 0; status == LEAT_OK && o < node->output_count; ++o) {
+    const leati_view *const view =
+        node->outputs[o] != LEAT_GRAPH_NO_VALUE ? leati_fusion_view(f, node->outputs[o]) : NULL;
+    const bool same =
+        view == NULL || (known && a.shapes[o].ndim == view->ndim && leati_type_of(a.shapes[o].dtype) == view->type &&
+                         memcmp(a.shapes[o].dims, view->shape, (size_t)view->ndim * sizeof(view->shape[0])) == 0);
+    status = same ? LEAT_OK : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "output %u differs", o);
+  }
+  leati_arguments_end(&a);
+  return status;
+}
+
+/* Makes the operator and its node, in room that is there. */
+static int32_t make_node(const leati_fusion *f, const leat_graph_node *with, struct leati_fused_op *made,
+                         leati_node *out, leat_error *err) {
+  memcpy(made->arguments, with->inputs, (size_t)with->input_count * sizeof(made->arguments[0]));
+  memcpy(made->arguments + with->input_count, with->outputs, (size_t)with->output_count * sizeof(made->arguments[0]));
+  LEATI_TRY(leati_graph_make_op(f->graph, f->inference, with, &made->op, err));
+  LEATI_TRY(
+      leati_attributes_keep(&made->op->def->info, with->attribute_count, with->attributes, &made->attributes, err));
+  *out = (leati_node){.op = made->op,
+                      .input_count = with->input_count,
+                      .output_count = with->output_count,
+                      .inputs = made->arguments,
+                      .outputs = made->arguments + with->input_count,
+                      .attributes = made->attributes};
+  return check_outputs(f, out, err);
+}
+
+int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leat_graph_node *with, bool *out_done,
+                             leat_error *err) {
+  const size_t count = (size_t)with->input_count + with->output_count;
+  struct leati_fused_op *const made = leati_calloc(1, sizeof(*made) + count * sizeof(made->arguments[0]));
+  *out_done = false;
+  if (made == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to rewrite a node");
+  }
+  made->next = f->made;
+  f->made = made;
+  leat_error found = {.struct_size = sizeof(found)};
+  leati_node node;
+  const int32_t status = make_node(f, with, made, &node, &found);
+  if (status == LEAT_ERROR_NOT_SUPPORTED || status == LEAT_ERROR_INVALID_ARGUMENT) {
+    return LEAT_OK;
+  }
+  if (status != LEAT_OK) {
+    return leati_fail(err, status, "%s", found.message);
+  }
+  const leati_node before = f->nodes[n];
+  node.name = before.name;
+  f->nodes[n] = node;
+  for (uint32_t i = 0; i < node.input_count; ++i) {
+    take_value(f, node.inputs[i]);
+  }
+  for (uint32_t o = 0; o < node.output_count; ++o) {
+    if (node.outputs[o] != LEAT_GRAPH_NO_VALUE) {
+      f->makers[node.outputs[o]] = n;
+    }
+  }
+  drop_values(f, n, before.inputs, before.input_count);
+  *out_done = true;
+  return LEAT_OK;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Rewriting nodes into fewer, once the shapes of a graph's inputs are known. A rule looks at one node and at those that
+ * made its inputs, and may put another operator in its place that does all of it; nodes whose results nobody needs then
+ * are left out. Rules (graph/fusion_rules.h) work on a copy of the nodes that belongs to one plan on its way. Belongs
+ * to one thread.
+ *
+ * A rule changes no result beyond rounding, and is at least as exact as the nodes that it replaces.
+ */
+#ifndef LEAT_PLUGIN_GRAPH_FUSION_H_
+#define LEAT_PLUGIN_GRAPH_FUSION_H_
+
+#include "core/fusions.h"
+#include "graph/inference.h"
+
+struct leati_fused_op;
+
+typedef struct leati_fusion {
+  const leat_graph *graph;
+  const leati_inference *inference; /**< of all values */
+  leati_node *nodes;                /**< as many as the graph has */
+  bool *live;                       /**< by node: it is needed */
+  uint32_t *makers;            /**< by value: the node that makes it; UINT32_MAX: none, or it need not run for it */
+  uint32_t *uses;              /**< by value: inputs of live nodes that take it, and outputs of the graph */
+  struct leati_fused_op *made; /**< operators that rules made */
+  uint32_t counts[LEATI_FUSION_COUNT];
+} leati_fusion;
+
+/** Begins with the nodes of a graph. `live`: by node, whether it is needed. leati_fusion_end() must follow, also when
+ * it fails.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_fusion_begin(const leat_graph *graph, const leati_inference *inference, const bool *live,
+                           leati_fusion *out, leat_error *err);
+void leati_fusion_end(leati_fusion *fusion);
+
+/** A rule: tries to rewrite node `n`, the last of those that it is about, whose outputs stay. `*out_done` is false at
+ * first.
+ * @errors OUT_OF_MEMORY */
+typedef int32_t leati_fusion_rule(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err);
+
+/* ---- What rules are made of ------------------------------------------------------------------------------------- */
+
+/** Whether a node is this operator; NULL is none. */
+bool leati_fusion_is(const leati_node *node, const char *domain, const char *name);
+/** The node that runs to make value `v`, which may be LEAT_GRAPH_NO_VALUE; NULL: there is none. */
+const leati_node *leati_fusion_maker(const leati_fusion *f, uint32_t v);
+/** The same if the value is for one input alone, so that nobody else needs it. */
+const leati_node *leati_fusion_private_maker(const leati_fusion *f, uint32_t v);
+/** Type and shape of a value. */
+const leati_view *leati_fusion_view(const leati_fusion *f, uint32_t v);
+/** Whether two values have one shape. */
+bool leati_fusion_same_shape(const leati_fusion *f, uint32_t v, uint32_t w);
+/** Whether a value is a constant of one element, float32, and what that is. */
+bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out);
+/** Whether it is one that is `expected`, as far as float32 can tell two roundings of the same number apart. */
+bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected);
+
+/** Makes the operator that `with` describes and puts it in the place of node `n`; its inputs are made by earlier nodes,
+ * its outputs are among those of the nodes that it replaces. Where the operator refuses these inputs, or infers
+ * something else than the outputs are, nothing happens and `*out_done` is false.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leat_graph_node *with, bool *out_done, leat_error *err);
+
+#endif /* LEAT_PLUGIN_GRAPH_FUSION_H_ */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/fusion_rules.h"
+
+#include "core/status.h"
+#include "graph/fuse_function.h"
+#include "graph/fuse_product.h"
+
+static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
+    [LEATI_FUSION_FLATTEN] = leati_fuse_flatten, /* Reshape, product of matrices, Reshape: one of more dimensions */
+    [LEATI_FUSION_GELU] = leati_fuse_gelu,       /* Gelu by erf or tanh, written out */
+    [LEATI_FUSION_SWISH] = leati_fuse_swish,     /* x sigmoid(alpha x) and x hard_sigmoid(x), written out */
+    [LEATI_FUSION_BIAS] = leati_fuse_bias,       /* product + row */
+    [LEATI_FUSION_SCALE] = leati_fuse_scale,     /* product * constant */
+    [LEATI_FUSION_ACTIVATION] = leati_fuse_activation, /* function of one number of a product or convolution */
+    [LEATI_FUSION_RESIDUAL] = leati_fuse_residual,     /* product or convolution + tensor */
+};
+
+/* Applies one rule to all nodes; `*out_any` is set if it did anything. */
+static int32_t apply(leati_fusion *f, uint32_t r, bool *out_any, leat_error *err) {
+  for (uint32_t n = 0; n < f->graph->node_count; ++n) {
+    bool done = false;
+    if (f->live[n]) {
+      LEATI_TRY(rules[r](f, n, &done, err));
+    }
+    f->counts[r] += done;
+    *out_any = *out_any || done;
+  }
+  return LEAT_OK;
+}
+
+/* What one rule wrote another may go on with. Each time some node is left out, so this ends. */
+int32_t leati_fusion_apply(leati_fusion *f, uint64_t off, leat_error *err) {
+  bool any = true;
+  while (any) {
+    any = false;
+    for (uint32_t r = 0; r < LEATI_FUSION_COUNT; ++r) {
+      if ((off >> r & 1u) == 0) {
+        LEATI_TRY(apply(f, r, &any, err));
+      }
+    }
+  }
+  return LEAT_OK;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is rewritten in a graph and what is not: how often each rule did, how many dispatches are left, and that the
+ * results are those of the nodes one by one. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/fusions.h"
+#include "network.h"
+
+/* ---- Parts of networks --------------------------------------------------------------------------------------------
+ */
+
+static uint32_t scalar(network *n, float value) {
+  const uint32_t v = add_constant(n, 0, NULL);
+  n->floats[v][0] = value;
+  return v;
+}
+
+static uint32_t constant(network *n, int32_t ndim, const int64_t *shape) {
+  return add_constant(n, ndim, shape);
+}
+
+#define SHAPE(...)                                                                \
+  (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { \
+    __VA_ARGS__                                                                   \
+  }
+
+/* A node's attributes are borrowed. */
+static void give(network *n, const leat_attribute *const *attributes, uint32_t count) {
+  leat_graph_node *const node = &n->nodes[n->desc.node_count - 1];
+  node->attributes = attributes;
+  node->attribute_count = count;
+}
+
+#define ATTRIBUTE(kind, ...) \
+  { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_##kind, __VA_ARGS__ }
+
+/* x[2, 3, 8] times a matrix of 8 columns. */
+static uint32_t product(network *n) {
+  return NODE(n, "MatMul", 13, add_input(n, SHAPE(2, 3, 8)), constant(n, SHAPE(8, 8)));
+}
+
+static uint32_t convolution(network *n, uint32_t x) {
+  return NODE(n, "Conv", 11, x, constant(n, SHAPE(4, 4, 1, 1)), constant(n, SHAPE(4)));
+}
+
+static uint32_t image(network *n) {
+  return add_input(n, SHAPE(1, 4, 5, 5));
+}
+
+static uint32_t with_bias(network *n) {
+  return NODE(n, "Add", 14, product(n), constant(n, SHAPE(8)));
+}
+
+/* 0.5 x (1 + erf(x / sqrt 2)) in one of the orders that exporters write. */
+static uint32_t gelu(network *n, uint32_t x, double half, int order) {
+  const uint32_t scaled = order == 0 ? NODE(n, "Div", 14, x, scalar(n, (float)sqrt(2.0)))
+                                     : NODE(n, "Mul", 14, scalar(n, (float)sqrt(0.5)), x);
+  const uint32_t part = NODE(n, "Add", 14, NODE(n, "Erf", 13, scaled), scalar(n, 1.0f)), h = scalar(n, (float)half);
+  return order == 0   ? NODE(n, "Mul", 14, NODE(n, "Mul", 14, x, part), h)
+         : order == 1 ? NODE(n, "Mul", 14, NODE(n, "Mul", 14, x, h), part)
+                      : NODE(n, "Mul", 14, x, NODE(n, "Mul", 14, part, h));
+}
+
+static uint32_t gelu_tanh(network *n, uint32_t x, bool power) {
+  const uint32_t cube =
+      power ? NODE(n, "Pow", 15, x, scalar(n, 3.0f)) : NODE(n, "Mul", 14, NODE(n, "Mul", 14, x, x), x);
+  const uint32_t inner = NODE(n, "Add", 14, x, NODE(n, "Mul", 14, cube, scalar(n, 0.044715f)));
+  const uint32_t scaled = NODE(n, "Mul", 14, inner, scalar(n, 0.7978845608f));
+  const uint32_t part = NODE(n, "Add", 14, NODE(n, "Tanh", 13, scaled), scalar(n, 1.0f));
+  return NODE(n, "Mul", 14, NODE(n, "Mul", 14, x, scalar(n, 0.5f)), part);
+}
+
+static const leat_attribute sixth = ATTRIBUTE(FLOAT, .name = "alpha", .f = 1.0f / 6.0f);
+static const leat_attribute half = ATTRIBUTE(FLOAT, .name = "beta", .f = 0.5f);
+static const leat_attribute *const hard_sigmoid[] = {&sixth, &half};
+
+static uint32_t hard_swish(network *n, uint32_t x, uint32_t attribute_count) {
+  const uint32_t gate = NODE(n, "HardSigmoid", 6, x);
+  give(n, hard_sigmoid, attribute_count);
+  return NODE(n, "Mul", 14, gate, x);
+}
+
+/* Reshape, Gemm, Reshape to `columns` columns. */
+static uint32_t flattened(network *n, uint32_t x, int64_t columns, const int64_t *back) {
+  const uint32_t flat = NODE(n, "Reshape", 14, x, add_list(n, 2, (const int64_t[]){-1, 8}));
+  const uint32_t y = NODE(n, "Gemm", 13, flat, constant(n, SHAPE(8, columns)), constant(n, SHAPE(columns)));
+  return NODE(n, "Reshape", 14, y, add_list(n, 3, back));
+}
+
+/* ---- Scenes: what is done -------------------------------------------------------------------------------------------
+ */
+
+static uint32_t bias(network *n) {
+  return with_bias(n);
+}
+static uint32_t bias_first(network *n) {
+  const uint32_t y = product(n);
+  return NODE(n, "Add", 14, constant(n, SHAPE(8)), y);
+}
+static uint32_t bias_relu(network *n) {
+  return NODE(n, "Relu", 14, with_bias(n));
+}
+static uint32_t bias_gelu_residual(network *n) {
+  const uint32_t y = gelu(n, with_bias(n), 0.5, 0);
+  return NODE(n, "Add", 14, y, add_input(n, SHAPE(2, 3, 8)));
+}
+static uint32_t residual_then_relu(network *n) {
+  return NODE(n, "Relu", 14, NODE(n, "Add", 14, with_bias(n), add_input(n, SHAPE(2, 3, 8))));
+}
+static uint32_t gemm_clip(network *n) {
+  const uint32_t y = NODE(n, "Gemm", 13, add_input(n, SHAPE(3, 8)), constant(n, SHAPE(8, 5)), constant(n, SHAPE(5)));
+  return NODE(n, "Clip", 13, y, scalar(n, 0.0f), scalar(n, 6.0f));
+}
+static uint32_t gemm_of_a_matrix(network *n) {
+  const uint32_t y = NODE(n, "Gemm", 13, add_input(n, SHAPE(3, 8)), constant(n, SHAPE(8, 5)), constant(n, SHAPE(3, 1)));
+  return NODE(n, "Tanh", 13, y);
+}
+static uint32_t two_layers(network *n) {
+  const int64_t wide[] = {2, 3, 16}, narrow[] = {2, 3, 8};
+  const uint32_t x = add_input(n, SHAPE(2, 3, 8));
+  const uint32_t y = NODE(n, "Sigmoid", 13, flattened(n, x, 16, wide));
+  const uint32_t flat = NODE(n, "Reshape", 14, y, add_list(n, 2, (const int64_t[]){-1, 16}));
+  const uint32_t z = NODE(n, "Gemm", 13, flat, constant(n, SHAPE(16, 8)), constant(n, SHAPE(8)));
+  return NODE(n, "Add", 14, NODE(n, "Reshape", 14, z, add_list(n, 3, narrow)), x);
+}
+static uint32_t scaled(network *n) {
+  return NODE(n, "Mul", 14, product(n), scalar(n, 0.3f));
+}
+static uint32_t divided(network *n) {
+  return NODE(n, "Div", 14, product(n), scalar(n, 8.0f));
+}
+static uint32_t conv_relu(network *n) {
+  return NODE(n, "Relu", 14, convolution(n, image(n)));
+}
+static uint32_t conv_add_relu(network *n) {
+  const uint32_t x = image(n), y = NODE(n, "Relu", 14, convolution(n, x));
+  return NODE(n, "Relu", 14, NODE(n, "Add", 14, convolution(n, y), x));
+}
+static uint32_t conv_hard_swish(network *n) {
+  return hard_swish(n, convolution(n, image(n)), 2);
+}
+static uint32_t conv_silu(network *n) {
+  const uint32_t x = convolution(n, image(n));
+  return NODE(n, "Mul", 14, x, NODE(n, "Sigmoid", 13, x));
+}
+static uint32_t quick_gelu(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8));
+  return NODE(n, "Mul", 14, NODE(n, "Sigmoid", 13, NODE(n, "Mul", 14, x, scalar(n, 1.702f))), x);
+}
+static uint32_t gelu_order_0(network *n) {
+  return gelu(n, add_input(n, SHAPE(8, 8)), 0.5, 0);
+}
+static uint32_t gelu_order_1(network *n) {
+  return gelu(n, add_input(n, SHAPE(8, 8)), 0.5, 1);
+}
+static uint32_t gelu_order_2(network *n) {
+  return gelu(n, add_input(n, SHAPE(8, 8)), 0.5, 2);
+}
+static uint32_t gelu_tanh_pow(network *n) {
+  return gelu_tanh(n, add_input(n, SHAPE(8, 8)), true);
+}
+static uint32_t gelu_tanh_mul(network *n) {
+  return gelu_tanh(n, with_bias(n), false);
+}
+
+/* ---- Scenes: what is not ----------------------------------------------------------------------------------------- */
+
+static uint32_t used_twice(network *n) {
+  const uint32_t y = product(n);
+  return NODE(n, "Mul", 14, NODE(n, "Relu", 14, y), NODE(n, "Abs", 13, y));
+}
+static uint32_t is_an_output(network *n) {
+  const uint32_t y = product(n);
+  add_output(n, y);
+  return NODE(n, "Add", 14, y, constant(n, SHAPE(8)));
+}
+static uint32_t not_a_row(network *n) {
+  return NODE(n, "Add", 14, product(n), constant(n, SHAPE(3, 1)));
+}
+static uint32_t larger_than_the_product(network *n) {
+  return NODE(n, "Add", 14, product(n), constant(n, SHAPE(2, 2, 3, 8)));
+}
+static uint32_t scale_that_is_given(network *n) {
+  return NODE(n, "Mul", 14, product(n), add_input(n, 0, NULL));
+}
+static uint32_t divided_by_three(network *n) {
+  return NODE(n, "Div", 14, product(n), scalar(n, 3.0f));
+}
+static uint32_t divides(network *n) {
+  return NODE(n, "Div", 14, scalar(n, 8.0f), product(n));
+}
+static uint32_t bounds_that_are_given(network *n) {
+  return NODE(n, "Clip", 13, product(n), add_input(n, 0, NULL), scalar(n, 6.0f));
+}
+static uint32_t added_to_itself(network *n) {
+  const uint32_t y = product(n);
+  return NODE(n, "Add", 14, y, y);
+}
+static uint32_t conv_with_a_row(network *n) {
+  return NODE(n, "Add", 14, convolution(n, image(n)), constant(n, SHAPE(5)));
+}
+static uint32_t gemm_with_beta(network *n) {
+  static const leat_attribute beta = ATTRIBUTE(FLOAT, .name = "beta", .f = 0.5f);
+  static const leat_attribute *const list[] = {&beta};
+  const uint32_t y = NODE(n, "Gemm", 13, add_input(n, SHAPE(3, 8)), constant(n, SHAPE(8, 5)), constant(n, SHAPE(5)));
+  give(n, list, 1);
+  return NODE(n, "Relu", 14, y);
+}
+static uint32_t reshaped_to_something_else(network *n) {
+  const int64_t other[] = {3, 2, 8};
+  return flattened(n, add_input(n, SHAPE(2, 3, 8)), 8, other);
+}
+static uint32_t gelu_with_another_half(network *n) {
+  return gelu(n, add_input(n, SHAPE(8, 8)), 0.4, 0);
+}
+static uint32_t gelu_times_another(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), y = NODE(n, "Mul", 14, x, add_input(n, SHAPE(8, 8)));
+  const uint32_t part =
+      NODE(n, "Add", 14, NODE(n, "Erf", 13, NODE(n, "Div", 14, x, scalar(n, (float)sqrt(2.0)))), scalar(n, 1.0f));
+  return NODE(n, "Mul", 14, y, NODE(n, "Mul", 14, part, scalar(n, 0.5f)));
+}
+static uint32_t another_slope(network *n) {
+  return hard_swish(n, add_input(n, SHAPE(8, 8)), 0);
+}
+static uint32_t another_offset(network *n) {
+  static const leat_attribute third = ATTRIBUTE(FLOAT, .name = "beta", .f = 1.0f / 3.0f);
+  static const leat_attribute *const list[] = {&sixth, &third};
+  const uint32_t x = add_input(n, SHAPE(8, 8)), gate = NODE(n, "HardSigmoid", 6, x);
+  give(n, list, 2);
+  return NODE(n, "Mul", 14, gate, x);
+}
+static uint32_t gate_of_another(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8));
+  return NODE(n, "Mul", 14, x, NODE(n, "Sigmoid", 13, NODE(n, "Mul", 14, NODE(n, "Abs", 13, x), scalar(n, 2.0f))));
+}
+static uint32_t transposed_and_flattened(network *n) {
+  static const leat_attribute transposed = ATTRIBUTE(INT, .name = "transA", .i = 1);
+  static const leat_attribute *const list[] = {&transposed};
+  const int64_t back[] = {1, 8, 8};
+  const uint32_t flat = NODE(n, "Reshape", 14, add_input(n, SHAPE(1, 8, 8)), add_list(n, 2, (const int64_t[]){8, 8}));
+  const uint32_t y = NODE(n, "Gemm", 13, flat, constant(n, SHAPE(8, 8)), constant(n, SHAPE(8)));
+  give(n, list, 1);
+  return NODE(n, "Reshape", 14, y, add_list(n, 3, back));
+}
+static uint32_t gate_of_something_else(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8));
+  return NODE(n, "Mul", 14, NODE(n, "Abs", 13, x), NODE(n, "Sigmoid", 13, x));
+}
+
+/* ---- Running them ------------------------------------------------------------------------------------------------ */
+
+typedef struct scene {
+  const char *name;
+  uint32_t (*make)(network *n);
+  uint32_t counts[LEATI_FUSION_COUNT];
+  uint32_t dispatches;
+  /* Of the largest result: where fewer roundings are made, each of the results is off by some units in the last place
+   * of what it was computed from, at most 1 + |x| here. 0: the same bits. */
+  double tolerance;
+} scene;
+
+#define WRITTEN_OUT (8 * 0x1p-23)
+#define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
+
+static const scene scenes[] = {
+    {"bias", bias, {DONE(BIAS, 1)}, 1, 0},
+    {"bias first", bias_first, {DONE(BIAS, 1)}, 1, 0},
+    {"bias, Relu", bias_relu, {DONE(BIAS, 1), DONE(ACTIVATION, 1)}, 1, 0},
+    {"bias, Gelu, residual",
+     bias_gelu_residual,
+     {DONE(GELU, 1), DONE(BIAS, 1), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1)},
+     1,
+     WRITTEN_OUT},
+    {"bias, residual, Relu", residual_then_relu, {DONE(BIAS, 1), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1)}, 1, 0},
+    {"Gemm, Clip", gemm_clip, {DONE(ACTIVATION, 1)}, 1, 0},
+    {"Gemm with a matrix, Tanh", gemm_of_a_matrix, {DONE(ACTIVATION, 1)}, 1, 0},
+    {"two layers", two_layers, {DONE(FLATTEN, 2), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1)}, 2, 0},
+    {"scale", scaled, {DONE(SCALE, 1)}, 1, 0},
+    {"division by 8", divided, {DONE(SCALE, 1)}, 1, 0},
+    {"Conv, Relu", conv_relu, {DONE(ACTIVATION, 1)}, 1, 0},
+    {"Conv, Relu, Conv, residual, Relu", conv_add_relu, {DONE(ACTIVATION, 2), DONE(RESIDUAL, 1)}, 2, 0},
+    {"Conv, HardSwish", conv_hard_swish, {DONE(SWISH, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
+    {"Conv, SiLU", conv_silu, {DONE(SWISH, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
+    {"QuickGelu", quick_gelu, {DONE(SWISH, 1)}, 1, WRITTEN_OUT},
+    {"Gelu, first order", gelu_order_0, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
+    {"Gelu, second order", gelu_order_1, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
+    {"Gelu, third order", gelu_order_2, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
+    {"Gelu by tanh and Pow", gelu_tanh_pow, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
+    {"Gelu by tanh and Mul", gelu_tanh_mul, {DONE(GELU, 1), DONE(BIAS, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
+    {"product used twice", used_twice, {0}, 4, 0},
+    {"product that is an output", is_an_output, {0}, 2, 0},
+    {"column in place of a row", not_a_row, {0}, 2, 0},
+    {"sum larger than the product", larger_than_the_product, {0}, 2, 0},
+    {"scale that is no constant", scale_that_is_given, {0}, 2, 0},
+    {"division by 3", divided_by_three, {0}, 2, 0},
+    {"division of 8", divides, {0}, 2, 0},
+    {"bounds that are no constants", bounds_that_are_given, {0}, 2, 0},
+    {"product added to itself", added_to_itself, {0}, 2, 0},
+    {"Conv and a row", conv_with_a_row, {0}, 2, 0},
+    {"Gemm with beta", gemm_with_beta, {0}, 2, 0},
+    {"Reshape to another shape", reshaped_to_something_else, {0}, 1, 0},
+    {"another Gelu", gelu_with_another_half, {0}, 5, 0},
+    {"Gelu times something else", gelu_times_another, {0}, 6, 0},
+    {"another slope", another_slope, {0}, 2, 0},
+    {"another offset", another_offset, {0}, 2, 0},
+    {"gate of something else", gate_of_another, {0}, 4, 0},
+    {"Reshape, transposed product", transposed_and_flattened, {0}, 1, 0},
+    {"another gate", gate_of_something_else, {0}, 3, 0},
+};
+#define SCENE_COUNT (sizeof(scenes) / sizeof(scenes[0]))
+
+/* Whether LEAT_FUSIONS_OFF, of which this test knows "all" and single names, names a rule. */
+static bool is_off(uint32_t rule) {
+  const char *const off = getenv("LEAT_FUSIONS_OFF");
+  return off != NULL && (strcmp(off, "all") == 0 || strcmp(off, leati_fusion_names[rule]) == 0);
+}
+
+static bool any_off(void) {
+  const char *const off = getenv("LEAT_FUSIONS_OFF");
+  return off != NULL && off[0] != '\0';
+}
+
+static void check_counts(const place *p, const scene *s, const leat_graph *graph) {
+  leat_graph_fusion list[LEATI_FUSION_COUNT + 1];
+  uint32_t count = LEATI_FUSION_COUNT + 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    list[i].struct_size = sizeof(list[i]);
+  }
+  assert_ok(p->f->api->graph->fusions(graph, &count, list, &err));
+  assert_int_equal(count, LEATI_FUSION_COUNT);
+  for (uint32_t i = 0; i < count; ++i) {
+    assert_string_equal(list[i].name, leati_fusion_names[i]);
+    if (is_off(i) ? list[i].count != 0 : !any_off() && list[i].count != s->counts[i]) {
+      fail_msg("%s: %s was done %u times; expected: %u", s->name, list[i].name, list[i].count,
+               is_off(i) ? 0 : s->counts[i]);
+    }
+  }
+  const leat_graph_info info = info_of(p, graph);
+  if (!any_off() && info.dispatch_count != s->dispatches) {
+    fail_msg("%s: %u dispatches; expected: %u", s->name, info.dispatch_count, s->dispatches);
+  }
+}
+
+static void check_results(const scene *s, const network *n, const results *nodes, const results *graph) {
+  if (s->tolerance == 0) {
+    compare(n, nodes, graph);
+    return;
+  }
+  for (uint32_t i = 0; computes() && i < ELEMENTS; ++i) {
+    const double expected = (double)nodes->floats[0][i], found = (double)graph->floats[0][i];
+    if (!(fabs(expected - found) <= s->tolerance * (1 + fabs(expected)))) {
+      fail_msg("%s: element %u is %.9g; the nodes one by one give %.9g", s->name, i, found, expected);
+    }
+  }
+}
+
+/* With shapes that are known when the graph is built, and with shapes that are known at the first launch. */
+static void check_scene(const place *p, const scene *s, bool known) {
+  static const int64_t open[RANK] = {-1, -1, -1, -1};
+  static results direct, graphed;
+  network *const n = make_network();
+  add_output(n, s->make(n));
+  for (uint32_t i = 0; !known && i < n->desc.input_count; ++i) {
+    n->infos[n->inputs[i]].shape = open;
+  }
+  leat_graph *const graph = build(p, n);
+  run_nodes(p, n, &direct);
+  for (uint32_t host = 0; host < 2; ++host) {
+    run_graph(p, graph, n, host == 0 ? 0 : UINT32_MAX, &graphed);
+    check_results(s, n, &direct, &graphed);
+  }
+  check_counts(p, s, graph);
+  assert_ok(p->f->api->graph->destroy(graph, &err));
+  free(n);
+}
+
+static void scenes_are_rewritten(void **state) {
+  const place p = open_place(state);
+  for (size_t i = 0; i < SCENE_COUNT; ++i) {
+    check_scene(&p, &scenes[i], true);
+    check_scene(&p, &scenes[i], false);
+  }
+  close_place(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(scenes_are_rewritten, fixture_open, fixture_close),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
