@@ -7,6 +7,9 @@
 #include "callee.h"
 #include "graph_description.h"
 
+/* Rewritings that a message lists at most. */
+#define FUSIONS_MAX 32
+
 typedef struct island {
   OrtNodeComputeInfo base;
   leati_callee callee;
@@ -47,15 +50,43 @@ static void log_nodes(const leati_callee *callee, const OrtLogger *logger, const
   }
 }
 
+/* "; rewritten: bias 12, activation 6", or nothing. */
+static void describe_fusions(const leati_callee *callee, char *text, size_t size) {
+  const leat_graph_api *const api = callee->runtime->leat->graph;
+  leat_graph_fusion list[FUSIONS_MAX];
+  uint32_t count = FUSIONS_MAX;
+  size_t used = 0;
+  text[0] = '\0';
+  for (uint32_t i = 0; i < FUSIONS_MAX; i++) {
+    list[i] = (leat_graph_fusion){.struct_size = sizeof(list[i])};
+  }
+  if (api->fusions(callee->graph, &count, list, NULL) != LEAT_OK) {
+    return;
+  }
+  for (uint32_t i = 0; i < count && i < FUSIONS_MAX && used < size; i++) {
+    if (list[i].count) {
+      used += (size_t)snprintf(text + used, size - used, "%s %s %u", used ? "," : "; rewritten:", list[i].name,
+                               list[i].count);
+    }
+  }
+}
+
+/* Says what a launch takes, once the shapes of some launch are known. */
 static void log_graph(const leati_callee *callee, const OrtLogger *logger) {
   const leati_runtime *runtime = callee->runtime;
   leat_graph_info info = {.struct_size = sizeof(info)};
-  if (leati_log_wanted(runtime, logger, ORT_LOGGING_LEVEL_INFO) &&
-      runtime->leat->graph->info(callee->graph, &info, NULL) == LEAT_OK) {
-    leati_log(runtime, logger, ORT_LOGGING_LEVEL_INFO,
-              LEATI_PROVIDER_NAME ": %s: %u dispatches in %u levels, %llu bytes of constants", callee->label,
-              info.dispatch_count, info.level_count, (unsigned long long)info.constant_bytes);
+  char fusions[512];
+  if (!callee->graph || !leati_log_wanted(runtime, logger, ORT_LOGGING_LEVEL_INFO) ||
+      runtime->leat->graph->info(callee->graph, &info, NULL) != LEAT_OK || !info.plan_count) {
+    return;
   }
+  describe_fusions(callee, fusions, sizeof(fusions));
+  leati_log(runtime, logger, ORT_LOGGING_LEVEL_INFO,
+            LEATI_PROVIDER_NAME
+            ": %s: %llu launches, of %u dispatches in %u levels and %u copies; %llu bytes of "
+            "constants, %llu of arena%s",
+            callee->label, (unsigned long long)info.launch_count, info.dispatch_count, info.level_count,
+            info.copy_count, (unsigned long long)info.constant_bytes, (unsigned long long)info.arena_bytes, fusions);
 }
 
 /* Builds the graph, of which the description says everything. */
@@ -139,6 +170,7 @@ OrtStatus *leati_island_try(leati_device *device, const leati_registry *registry
 
 void leati_island_destroy(OrtNodeComputeInfo *info) {
   if (info) {
+    log_graph(&((island *)info)->callee, NULL);
     leati_callee_clear(&((island *)info)->callee);
     free(info);
   }
