@@ -14,6 +14,7 @@ typedef struct asking {
   const leati_registry *registry;
   OrtEpGraphSupportInfo *support;
   const OrtLogger *logger;
+  bool is_body; /* of If, Loop or Scan */
 } asking;
 
 static void log_refusal(const asking *self, const char *operator_name, const char *node_name, const char *reason) {
@@ -163,17 +164,39 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
   return status;
 }
 
+/* Whether a body of If, Loop or Scan has work for a device: its nodes run where If and its kind do, on the host, and
+ * each value that crosses the border is copied and waited for in every iteration. Counting and comparing is not worth
+ * that; a product or a convolution is. */
+static bool has_work(const leati_node_list *list) {
+  static const char *const operators[] = {"Attention", "Conv",   "ConvTranspose",      "FusedConv",  "FusedGemm",
+                                          "Gemm",      "MatMul", "MultiHeadAttention", "FusedMatMul"};
+  for (size_t i = 0; i < list->count; i++) {
+    for (size_t k = 0; k < sizeof(operators) / sizeof(operators[0]) && list->nodes[i].info; k++) {
+      if (strcmp(list->nodes[i].info->name, operators[k]) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_list *list,
-                          const leati_capability_wishes *wishes) {
+                          const leati_capability_wishes *wishes, bool *has_bodies) {
   OrtStatus *status = leati_node_list_read(list, self->runtime, graph);
   for (size_t i = 0; i < list->count && !status; i++) {
     status = ask_node(self, list->nodes[i].node, &list->nodes[i].info);
   }
+  if (!status && self->is_body && !has_work(list)) {
+    return NULL;
+  }
+  *has_bodies = *has_bodies || self->is_body;
   if (!status && !wishes->whole) {
     status = leati_chain_find(list);
   }
   uint32_t islands = 0;
-  if (!status && wishes->islands) {
+  /* Release 1.24 counts the islands of each graph from 0 and names them by that alone, so that those of a body and of
+   * the graph around it meet. */
+  if (!status && wishes->islands && (!self->is_body || self->runtime->version > 24)) {
     status = leati_islands_find(list, self->provider_device, self->registry, self->logger, &islands);
   }
   if (!status) {
@@ -184,17 +207,19 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
 
 OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
                                  OrtEpGraphSupportInfo *support, const OrtLogger *logger,
-                                 const leati_capability_wishes *wishes) {
+                                 const leati_capability_wishes *wishes, bool *has_bodies) {
   const leati_runtime *runtime = device->runtime;
   const OrtNode *parent = NULL;
   OrtStatus *status = runtime->ort->Graph_GetParentNode(graph, &parent);
-  if (status || parent) {
-    /* The body of a Loop or an If runs where its node runs, on the host. Claiming parts of it would have every
-     * iteration wait for copies at each border, for bodies that are mostly arithmetic on counters. */
+  if (status) {
     return status;
   }
-  asking self = {
-      .runtime = runtime, .provider_device = device, .registry = registry, .support = support, .logger = logger};
+  asking self = {.runtime = runtime,
+                 .provider_device = device,
+                 .registry = registry,
+                 .support = support,
+                 .logger = logger,
+                 .is_body = parent != NULL};
   const OrtKernelRegistry *kernels = NULL;
   status = leati_registry_kernels(registry, &kernels);
   if (status) {
@@ -206,7 +231,7 @@ OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry,
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": opening %s", device->info.name);
   }
   leati_node_list list = {0};
-  status = ask_all(&self, graph, &list, wishes);
+  status = ask_all(&self, graph, &list, wishes, has_bodies);
   leati_node_list_clear(&list);
   return status;
 }

@@ -23,9 +23,10 @@ typedef struct leati_capability_wishes {
  * @param support [inout] where ONNX Runtime takes the answer
  * @param logger [in] the session's logger
  * @param wishes [in] what the session wants
+ * @param has_bodies [inout] set to true if the graph is the body of a node and some of its nodes run on Leat
  * @return NULL, or what went wrong */
 OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
                                  OrtEpGraphSupportInfo *support, const OrtLogger *logger,
-                                 const leati_capability_wishes *wishes);
+                                 const leati_capability_wishes *wishes, bool *has_bodies);
 
 #endif /* LEAT_ONNXRUNTIME_CAPABILITY_H_ */

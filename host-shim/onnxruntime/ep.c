@@ -16,6 +16,9 @@ typedef struct provider {
   leati_registry *registry;
   const OrtLogger *logger;
   leati_options options;
+  /* Nodes in bodies of If, Loop or Scan are ours. Those operators read what a body gives, on the host, without waiting
+   * for anything. Written while the session is made. */
+  bool has_bodies;
 } provider;
 
 static const char *ORT_API_CALL ep_get_name(const OrtEp *self) {
@@ -28,7 +31,8 @@ static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *gr
   OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "GetCapability");
   if (!status) {
     const leati_capability_wishes wishes = {.whole = self->options.fallback_bans, .islands = self->options.graph_path};
-    status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes);
+    status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes,
+                                   &self->has_bodies);
     leati_gate_leave();
   }
   return status;
@@ -142,7 +146,7 @@ static OrtStatus *ORT_API_CALL ep_create_sync_stream(OrtEp *base, const OrtMemor
   leati_device *device = ((provider *)base)->head.device;
   OrtStatus *status = leati_gate_enter_or_fail(device->runtime, "CreateSyncStreamForDevice");
   if (!status) {
-    status = leati_stream_create(device, out);
+    status = leati_stream_create(device, ((provider *)base)->has_bodies, out);
     leati_gate_leave();
   }
   return status;

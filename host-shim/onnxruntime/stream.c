@@ -162,7 +162,7 @@ static OrtStatus *ORT_API_CALL stream_on_session_run_end(OrtSyncStreamImpl *self
   return NULL;
 }
 
-OrtStatus *leati_stream_create(leati_device *device, OrtSyncStreamImpl **out) {
+OrtStatus *leati_stream_create(leati_device *device, bool waits, OrtSyncStreamImpl **out) {
   const leati_runtime *runtime = device->runtime;
   leat_error error = {.struct_size = sizeof(error)};
   *out = NULL;
@@ -181,6 +181,7 @@ OrtStatus *leati_stream_create(leati_device *device, OrtSyncStreamImpl **out) {
       .OnSessionRunEnd = stream_on_session_run_end,
   };
   stream->device = device;
+  stream->waits = waits;
   *out = &stream->base;
   return NULL;
 }

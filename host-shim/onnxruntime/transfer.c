@@ -186,7 +186,7 @@ static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *
   leati_device *device = from.device ? from.device : to.device;
   const leati_stream *ours = leati_stream_of(runtime, stream);
   if (ours && ours->device == device) {
-    const bool at_end = leati_run_note(ours->handle, !to.device);
+    const bool at_end = leati_run_note(ours->handle, !to.device) && !ours->waits;
     status = copy_bytes(runtime, ours->handle, &from, &to);
     if (status) {
       /* The caller frees its buffers now; downloads before this one must not arrive in them later. */

@@ -3,10 +3,11 @@
 """Runs random models whose nodes are Leat's and other providers' in every mixture, as islands, node by node and on the
 CPU provider.
 
-usage: islands.py LIBRARY [--models N] [--seed S] [--keep DIR]
+usage: islands.py LIBRARY [--models N] [--seed S] [--keep DIR] [--oldest]
 
 LIBRARY is libleat_onnxruntime.so. Islands must give the bits that single nodes give, and the CPU provider's values but
-for rounding. Exit status: 0, or 1 if a model is wrong, 77 if there is no device.
+for rounding. With --oldest, ONNX Runtime is the one in the folder of packages that LEAT_TEST_OLDEST names. Exit status:
+0, or 1 if a model is wrong, 77 if there is no device or no such folder.
 """
 import argparse
 import os
@@ -45,6 +46,7 @@ class Model:
         self.constant("three", np.array(3, np.float32))
         self.constant("step", np.array(1, np.int64))
         self.constant("first", np.array(0, np.int64))
+        self.constant("times", np.array(3, np.int64))
         self.constant("begin", np.array([0], np.int64))
         self.constant("last", np.array([1], np.int64))
         self.constant("width", np.array([WIDTH], np.int64))
@@ -64,9 +66,38 @@ class Model:
 
     def branch(self, name, kind, inputs):
         """A body of If that takes values of the graph around it."""
-        node = helper.make_node(kind, inputs, [name], name)
+        nodes = [helper.make_node(kind, inputs, [name + "_"], name + "_")]
+        if self.random.random() < 0.7:
+            nodes.append(helper.make_node("MatMul", [name + "_", "weight"], [name + "_product"], name + "_product"))
+        nodes.append(helper.make_node("Tanh", [nodes[-1].output[0]], [name], name))
         given = helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, None])
-        return helper.make_graph([node], name, [], [given])
+        return helper.make_graph(nodes, name, [], [given])
+
+    def condition(self, at):
+        """An If that takes values of the graph around it."""
+        return self.node("If", ["flag"], then_branch=self.branch(f"then{len(self.nodes)}", "Neg", [at]),
+                         else_branch=self.branch(f"else{len(self.nodes)}", "Add", [at, self.value()]))
+
+    def loop(self, at):
+        """A Loop with a state, a result of each iteration, and a value of the graph around it."""
+        name = f"body{len(self.nodes)}"
+        state, result, on, going, number = (f"{name}_{part}" for part in ("state", "result", "on", "going", "number"))
+        inner = [
+            helper.make_node("MatMul", [state, "weight"], [name + "_product"], name + "_product"),
+            helper.make_node("Add", [name + "_product", self.value()], [name + "_sum"], name + "_sum"),
+            helper.make_node("Tanh", [name + "_sum"], [result], result),
+            helper.make_node("Identity", [result], [name + "_last"], name + "_last"),
+            helper.make_node("Identity", [on], [going], going),
+        ]
+        floats = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [None, None])
+                  for n in (state, result, name + "_last")}
+        bools = {n: helper.make_tensor_value_info(n, TensorProto.BOOL, []) for n in (on, going)}
+        count = helper.make_tensor_value_info(number, TensorProto.INT64, [])
+        body = helper.make_graph(inner, name, [count, bools[on], floats[state]],
+                                 [bools[going], floats[result], floats[name + "_last"]])
+        loop = helper.make_node("Loop", ["times", "", at], [name + "_end", name + "_all"], name + "_end", body=body)
+        self.nodes.append(loop)
+        return self.node("Add", [name + "_end", self.node("ReduceSum", [name + "_all", "begin"], keepdims=0)])
 
     def sized(self, at):
         """A Reshape to what nodes make of the value's own dimensions."""
@@ -91,12 +122,11 @@ class Model:
         """Adds a step; `others` is the share of steps that Leat leaves to other providers."""
         at = self.value()
         if self.random.random() < others:
-            if self.random.random() < 0.5:
-                made = self.node("Compress", [at, "keep"], axis=1)
-            else:
-                made = self.node("If", ["flag"],
-                                 then_branch=self.branch(f"then{len(self.nodes)}", "Neg", [at]),
-                                 else_branch=self.branch(f"else{len(self.nodes)}", "Add", [at, self.value()]))
+            made = self.random.choice((
+                lambda: self.node("Compress", [at, "keep"], axis=1),
+                lambda: self.condition(at),
+                lambda: self.loop(at),
+            ))()
         else:
             made = self.random.choice((
                 lambda: self.node(self.random.choice(("Relu", "Neg", "Tanh", "Sigmoid")), [at]),
@@ -171,7 +201,14 @@ def main():
     parser.add_argument("--models", type=int, default=120)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", help="folder for the models that are wrong")
+    parser.add_argument("--oldest", action="store_true")
     wanted = parser.parse_args()
+    oldest = os.environ.get("LEAT_TEST_OLDEST")
+    if wanted.oldest and not oldest:
+        print("LEAT_TEST_OLDEST names no folder")
+        return NO_DEVICE
+    if wanted.oldest and os.path.dirname(os.path.dirname(ort.__file__)) != os.path.abspath(oldest):
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONPATH": oldest})
     ort.set_default_logger_severity(3)
     ort.register_execution_provider_library("leat", os.path.abspath(wanted.library))
     devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"][:1]
