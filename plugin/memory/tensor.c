@@ -160,6 +160,20 @@ static bool extent_of(const leati_view *view, int64_t *out_low, int64_t *out_hig
          !__builtin_mul_overflow(high, (int64_t)view->item_size, out_high);
 }
 
+void leati_view_measure(leati_view *view) {
+  int64_t low = 0, high = 0;
+  view->count = 1;
+  for (int32_t i = 0; i < view->ndim; ++i) {
+    view->count *= (uint64_t)view->shape[i];
+  }
+  view->compact = view->count < 2 || is_compact(view);
+  if (view->count != 0) {
+    (void)extent_of(view, &low, &high); /* nothing overflows: all of it lies within what was checked */
+  }
+  view->begin = view->address + (uint64_t)low;
+  view->end = view->address + (uint64_t)high;
+}
+
 /* Finds where the elements lie in the host's or the device's address space. */
 static int32_t lay_out(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
   int64_t low = 0, high = (int64_t)(out->count * out->item_size);

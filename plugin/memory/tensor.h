@@ -20,7 +20,7 @@ typedef struct leati_view {
   uint32_t item_size;        /**< bytes of an element */
   DLDataType dtype;          /**< the same as DLPack says it */
   uint64_t count;            /**< elements in all */
-  void *data;                /**< host: element [0, 0, ...] */
+  void *data;                /**< host: element [0, 0, ...]. In a graph also elsewhere: compact elements, if known */
   uint64_t address;          /**< address of element [0, 0, ...] */
   uint64_t begin, end;       /**< bytes that the elements touch, [begin, end) */
   struct leati_block *block; /**< device: the block they lie in; NULL when count is 0 */
@@ -63,5 +63,8 @@ int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_
 
 /** Sets compact strides, `count` and `compact` from type, rank and shape. */
 void leati_view_make_compact(leati_view *view);
+/** Sets `count`, `compact` and the bytes that are touched from address, rank, shape and strides, of a view that reaches
+ * no further than one that was checked. */
+void leati_view_measure(leati_view *view);
 
 #endif /* LEAT_PLUGIN_MEMORY_TENSOR_H_ */

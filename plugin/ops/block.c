@@ -92,11 +92,13 @@ static const leati_op_def ops[] = {
     LEATI_OP("DepthToSpace", "", (1, 28), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved),
              LEATI_ATTRIBUTES(&attribute_blocksize, &leati_attribute_mode), .state_size = sizeof(block_state),
              .param = DEPTH_TO_SPACE, .any_size = true, .least_rank = 4, .most_rank = 4, .create = block_create,
-             .infer = block_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = block_plan),
+             .infer = block_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = block_plan,
+             .reads_view = leati_reads_first_view),
     LEATI_OP("SpaceToDepth", "", (1, 28), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved),
              LEATI_ATTRIBUTES(&attribute_blocksize, &leati_attribute_mode), .state_size = sizeof(block_state),
              .param = SPACE_TO_DEPTH, .any_size = true, .least_rank = 4, .most_rank = 4, .create = block_create,
-             .infer = block_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = block_plan),
+             .infer = block_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = block_plan,
+             .reads_view = leati_reads_first_view),
 };
 
 const leati_op_family leati_block_family = LEATI_FAMILY(ops);

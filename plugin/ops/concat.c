@@ -215,10 +215,27 @@ static int32_t split_infer(const leat_op *op, const leati_call *call, leat_shape
                                    sum, total);
 }
 
+static int32_t split_view(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const src = &call->inputs[0];
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, src->ndim, &axis, err));
+  int64_t first = 0;
+  for (uint32_t i = 0; i < o; ++i) {
+    first += split_size(call, src->shape[axis], i);
+  }
+  *out = slice_along(src, axis, first, call->outputs[o].shape);
+  return LEAT_OK;
+}
+
+/* A compact input is taken apart by one dispatch, whatever the number of parts. */
 static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const src = &call->inputs[0];
   int32_t axis;
+  if (!src->compact) {
+    return leati_plan_views(op, planner, call, err);
+  }
   LEATI_TRY(leati_axis(state->axis, src->ndim, &axis, err));
   const uint64_t rows = leati_product(src->shape, 0, axis);
   const uint64_t inner = leati_product(src->shape, axis + 1, src->ndim) * src->item_size;
@@ -231,11 +248,6 @@ static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati
     const int64_t first = position;
     position += size;
     if (dst == NULL || dst->count == 0) {
-      continue;
-    }
-    if (!src->compact) {
-      const leati_view part = slice_along(src, axis, first, dst->shape);
-      LEATI_TRY(leati_plan_strided_copy(planner, &part, dst, err));
       continue;
     }
     s.src[s.count] = *src;
@@ -258,12 +270,14 @@ static const leati_op_def ops[] = {
     LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&leati_type_moved),
              LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state), .any_size = true,
              .least_rank = 1, .supports = concat_supports, .create = axis_create, .infer = concat_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan),
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan,
+             .reads_view = leati_reads_any_view),
     LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC), .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_num_outputs), LEATI_INPUT_TYPES(0, 1),
              .state_size = sizeof(axis_state), .any_size = true, .least_rank = 1, .create = axis_create,
-             .infer = split_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = split_plan),
+             .infer = split_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = split_plan,
+             .view = split_view),
 };
 
 const leati_op_family leati_concat_family = LEATI_FAMILY(ops);

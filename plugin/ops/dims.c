@@ -143,6 +143,36 @@ int32_t leati_collapse(int32_t ndim, int64_t *dims, uint32_t operands, int64_t (
   return rank;
 }
 
+bool leati_reshape_strides(const leati_view *view, int32_t ndim, const int64_t *shape, int64_t *out) {
+  if (view->count == 0) {
+    leati_view empty = {.ndim = ndim};
+    memcpy(empty.shape, shape, (size_t)ndim * sizeof(shape[0]));
+    leati_view_make_compact(&empty);
+    memcpy(out, empty.strides, (size_t)ndim * sizeof(out[0]));
+    return true;
+  }
+  int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
+  memcpy(dims, view->shape, sizeof(dims));
+  memcpy(strides[0], view->strides, sizeof(strides[0]));
+  /* From the last dimension on each of the collapsed ones is cut into whole ones of the new shape. */
+  int32_t from = leati_collapse(view->ndim, dims, 1, strides) - 1;
+  int64_t left = dims[from], stride = strides[0][from];
+  for (int32_t d = ndim - 1; d >= 0; --d) {
+    if (left == 1 && shape[d] != 1) {
+      --from;
+      left = dims[from];
+      stride = strides[0][from];
+    }
+    if (left % shape[d] != 0) {
+      return false;
+    }
+    out[d] = stride;
+    stride *= shape[d];
+    left /= shape[d];
+  }
+  return true;
+}
+
 int32_t leati_infer_same(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   (void)err;

@@ -21,6 +21,8 @@ int32_t leati_read_ints(const leati_view *view, const char *what, uint32_t capac
                         leat_error *err);
 /** Strides of `view` when it is broadcast to `ndim` dimensions `dims`: 0 where it is repeated. */
 void leati_broadcast_strides(const leati_view *view, int32_t ndim, const int64_t *dims, int64_t *out);
+/** Strides of `view` with another shape of as many elements; false: no strides give it. */
+bool leati_reshape_strides(const leati_view *view, int32_t ndim, const int64_t *shape, int64_t *out);
 /** Drops dimensions of size 1 and joins dimensions that all `operands` walk through in one stride, so that kernels see
  * few of them. `strides[i]` are the strides of operand i. Rank 0 comes out as one dimension of size 1. Returns the new
  * rank. */

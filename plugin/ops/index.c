@@ -87,6 +87,27 @@ static int32_t gather_infer(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
+/* One index that is known and lies within the axis picks a slice. */
+static int32_t gather_view(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err) {
+  const index_state *const state = leati_op_state_const(op);
+  const leati_view *const indices = &call->inputs[1], *const result = &call->outputs[o];
+  int64_t strides[LEAT_MAX_RANK] = {0};
+  int32_t axis;
+  *out = call->inputs[0];
+  LEATI_TRY(leati_axis(state->axis, out->ndim, &axis, err));
+  int64_t index = indices->count == 1 && indices->data != NULL ? leati_host_int(indices, 0) : INT64_MAX;
+  index = index < 0 ? index + out->shape[axis] : index;
+  out->present = index >= 0 && index < out->shape[axis];
+  if (out->present) {
+    memcpy(strides, out->strides, (size_t)axis * sizeof(strides[0]));
+    memcpy(&strides[axis + indices->ndim], &out->strides[axis + 1],
+           (size_t)(out->ndim - axis - 1) * sizeof(strides[0]));
+    out->address += (uint64_t)(index * out->strides[axis] * (int64_t)out->item_size);
+    leati_view_reshape(out, result->ndim, result->shape, strides);
+  }
+  return LEAT_OK;
+}
+
 static int32_t gather_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const index_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
@@ -95,6 +116,10 @@ static int32_t gather_plan(const leat_op *op, leati_planner *planner, const leat
   }
   leati_view data, indices;
   int32_t axis;
+  LEATI_TRY(gather_view(op, call, 0, &data, err));
+  if (data.present) {
+    return leati_plan_strided_copy(planner, &data, dst, err);
+  }
   LEATI_TRY(leati_axis(state->axis, call->inputs[0].ndim, &axis, err));
   LEATI_TRY(check_all(call, err));
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &data, err));
@@ -449,16 +474,17 @@ static const leati_op_def ops[] = {
     LEATI_OP("Gather", "", (1, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
              LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
              .least_rank = 1, .supports = gather_supports, .create = index_create, .infer = gather_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GATHER), .plan = gather_plan),
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_GATHER), .plan = gather_plan, .view = gather_view),
     LEATI_OP("GatherElements", "", (11, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
              LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
              .least_rank = 1, .create = index_create, .infer = gather_elements_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GATHER_ELEMENTS), .plan = gather_elements_plan),
+             LEATI_KERNELS(LEATI_KERNELS_GATHER_ELEMENTS), .plan = gather_elements_plan,
+             .reads_view = leati_reads_first_view),
     LEATI_OP("ScatterElements", "", (11, 18), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_reduction), LEATI_INPUT_TYPES(0, 1, 0),
              .state_size = sizeof(index_state), .least_rank = 1, .supports = scatter_supports, .create = index_create,
              .infer = scatter_elements_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ELEMENTS),
-             .plan = scatter_elements_plan),
+             .plan = scatter_elements_plan, .reads_view = leati_reads_first_view),
     LEATI_OP("GatherND", "", (11, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_batch_dims), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
              .least_rank = 1, .supports = gather_nd_supports, .create = index_create, .infer = gather_nd_infer,
@@ -466,7 +492,8 @@ static const leati_op_def ops[] = {
     LEATI_OP("ScatterND", "", (11, 18), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_reduction), LEATI_INPUT_TYPES(0, 1, 0), .state_size = sizeof(index_state),
              .least_rank = 1, .supports = scatter_supports, .create = index_create, .infer = scatter_nd_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ND), .plan = scatter_nd_plan),
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ND), .plan = scatter_nd_plan,
+             .reads_view = leati_reads_first_view),
     LEATI_OP("CumSum", "", (11, 14), (2, 2), (1, 1), .info.host_inputs = 1u << 1,
              LEATI_TYPES(&type_sum, &type_sum_axis), LEATI_ATTRIBUTES(&attribute_exclusive, &attribute_reverse),
              LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state), .least_rank = 1, .create = index_create,

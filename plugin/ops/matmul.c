@@ -517,6 +517,73 @@ static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const
   return leati_epilogue_read(def, desc, &epilogue, err);
 }
 
+/* ---- Operands in place ------------------------------------------------------------------------------------------- */
+
+/* The fewest dimensions of the batch and so many rows of each matrix. */
+static int32_t collapse_rows(const matrix *m, int64_t rows, int64_t *dims, int64_t (*strides)[LEAT_MAX_RANK]) {
+  const int32_t rank = m->batch.ndim;
+  for (int32_t d = 0; d < rank; ++d) {
+    dims[d] = m->batch.shape[d];
+    strides[0][d] = m->batch.strides[d];
+  }
+  dims[rank] = rows;
+  strides[0][rank] = m->row_stride;
+  return leati_collapse(rank + 1, dims, 1, strides);
+}
+
+/* How an operand may be read four elements at a time; with few rows the order of the sums follows from that. */
+static uint32_t quads_of(const matrix *m, uint64_t address, bool first) {
+  int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
+  const int32_t rank = collapse_rows(m, 1, dims, strides);
+  const uint32_t mode =
+      first ? operand_mode(address, m->row_stride, m->rows, m->column_stride, m->columns, rank, strides[0])
+            : operand_mode(address, m->column_stride, m->columns, m->row_stride, m->rows, rank, strides[0]);
+  return mode < LEATI_MODE_SINGLES_K ? mode : LEATI_MODE_SINGLES_K;
+}
+
+/* Whether the rows of all matrices of an operand follow each other in one stride: with one matrix for b they are then
+ * the rows of one product. */
+static bool rows_in_one(const matrix *m) {
+  int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
+  return collapse_rows(m, m->rows, dims, strides) == 1;
+}
+
+static bool repeats(const leati_view *batch) {
+  bool found = false;
+  for (int32_t d = 0; d < batch->ndim; ++d) {
+    found = found || (batch->shape[d] > 1 && batch->strides[d] == 0);
+  }
+  return found;
+}
+
+/* A view is read in place if the sums are added up in the order in which those of a copy would be: products are cut in
+ * the same way, and with few rows the same elements are read at once. */
+static bool product_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  const matmul_state *state = leati_op_state_const(op);
+  const leati_view *const view = &call->inputs[i], *const c = &call->outputs[0];
+  if (i > 1) {
+    return leati_view_walkable(view) && view->ndim <= 2;
+  }
+  const bool transposed = i == 0 ? state->trans_a : state->trans_b;
+  leati_view copy = *view;
+  leati_view_make_compact(&copy);
+  const matrix lies = as_matrix(view, transposed, i == 0), would = as_matrix(&copy, transposed, i == 0);
+  const bool neighbours = lies.row_stride == 1 || lies.column_stride == 1 || lies.rows == 1 || lies.columns == 1;
+  if (!leati_view_walkable(view) || (!neighbours && view->count * view->item_size > LEATI_SCATTERED_MAX)) {
+    return false;
+  }
+  const leati_view *const a = &call->inputs[0], *const b = &call->inputs[1];
+  const matrix ma = as_matrix(a, state->trans_a, true), mb = as_matrix(b, state->trans_b, false);
+  const bool one = (int64_t)b->count == mb.rows * mb.columns;
+  if (i == 0 ? one && rows_in_one(&lies) != rows_in_one(&would) : !one && repeats(&lies.batch)) {
+    return false;
+  }
+  const bool joined = one && rows_in_one(&ma);
+  const int64_t rows = joined && mb.columns != 0 ? (int64_t)c->count / mb.columns : ma.rows;
+  return !leati_gemm_is_skinny(rows, mb.columns) ||
+         quads_of(&lies, view->address, i == 0) == quads_of(&would, 0, i == 0);
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* A product; the rest are its type and attributes. */
@@ -524,7 +591,7 @@ static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const
   LEATI_OP(name, domain, versions, inputs, (1, 1), __VA_ARGS__, .state_size = sizeof(matmul_state),                 \
            .supports = kind##_supports, .create = matmul_create, .infer = kind##_infer,                             \
            LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV), \
-           .plan = kind##_plan)
+           .plan = kind##_plan, .reads_view = product_reads_view)
 
 static const leati_op_def ops[] = {
     PRODUCT("MatMul", "", (9, 13), (2, 2), matmul, LEATI_TYPES(&leati_type_float)),

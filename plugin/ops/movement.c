@@ -200,15 +200,44 @@ int32_t leati_plan_compact(leati_planner *planner, const leati_view *view, leati
   return leati_plan_strided_copy(planner, view, out, err);
 }
 
+int32_t leati_plan_views(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  for (uint32_t o = 0; o < call->output_count; ++o) {
+    const leati_view *const dst = leati_output(call, o);
+    leati_view src;
+    if (dst != NULL) {
+      LEATI_TRY(leati_op_def_of(op)->view(op, call, o, &src, err));
+      LEATI_TRY(leati_plan_strided_copy(planner, &src, dst, err));
+    }
+  }
+  return LEAT_OK;
+}
+
+bool leati_reads_first_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  (void)op;
+  return i == 0 || call->inputs[i].compact;
+}
+
+bool leati_reads_any_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  (void)op;
+  (void)call;
+  (void)i;
+  return true;
+}
+
+bool leati_view_has_rows(const leati_view *view) {
+  int32_t last = view->ndim - 1;
+  while (last >= 0 && view->shape[last] == 1) {
+    --last;
+  }
+  return last < 0 || view->strides[last] == 1 || view->strides[last] == 0 ||
+         view->count * view->item_size <= LEATI_SCATTERED_MAX;
+}
+
 void leati_view_reshape(leati_view *view, int32_t ndim, const int64_t *shape, const int64_t *strides) {
   view->ndim = ndim;
-  view->count = 1;
-  for (int32_t d = 0; d < ndim; ++d) {
-    view->shape[d] = shape[d];
-    view->strides[d] = strides[d];
-    view->count *= (uint64_t)shape[d];
-  }
-  view->compact = false;
+  memcpy(view->shape, shape, (size_t)ndim * sizeof(shape[0]));
+  memcpy(view->strides, strides, (size_t)ndim * sizeof(strides[0]));
+  leati_view_measure(view);
 }
 
 leati_view leati_view_slice(const leati_view *view, const int64_t *start, const int64_t *step, const int64_t *size) {

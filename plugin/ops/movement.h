@@ -34,10 +34,10 @@ static inline uint64_t leati_product(const int64_t *shape, int32_t from, int32_t
   return result;
 }
 
-/** Gives a view another shape and strides over the same bytes. */
+/** Gives a view another shape and strides, which reach no further than it does. */
 void leati_view_reshape(leati_view *view, int32_t ndim, const int64_t *shape, const int64_t *strides);
 
-/** The part of `view` from `start` on by `step`, of shape `size`. Bytes touched are taken to be those of the whole. */
+/** The part of `view` from `start` on by `step`, of shape `size`. */
 leati_view leati_view_slice(const leati_view *view, const int64_t *start, const int64_t *step, const int64_t *size);
 
 /** Element `i` of a host tensor of int64 or int32 with rank 0 or 1. */

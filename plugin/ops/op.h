@@ -3,7 +3,7 @@
  * What an operator is made of. What families share beside it: attribute.h, dims.h, planner.h, movement.h,
  * elementwise.h, reduce.h, matmul.h, window.h.
  *
- * An operator is one leati_op_def: the constant that the ABI shows plus four functions. A family (one .c file) lists
+ * An operator is one leati_op_def: the constant that the ABI shows plus its functions. A family (one .c file) lists
  * its operators, each an entry LEATI_OP(), and exports them as one leati_op_family. docs/adding-an-operator.md walks
  * through a new operator.
  */
@@ -71,8 +71,15 @@ typedef struct leati_op_def {
   /** Plans the operator for these shapes and values of host inputs: a pure function of them, of `op` and of the device.
    * Counts, types, host or device were checked, that required inputs and outputs are there, that the outputs have the
    * shapes and types that infer() gives and are compact, and that no output overlaps an input (but for exact aliases
-   * where info.flags allows them). */
+   * where info.flags allows them). An output that view() gives may be absent: a graph has it where it lies. */
   int32_t (*plan)(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
+  /** For an operator that only picks elements of input 0: output `o` as a view of that input, whose strides may be zero
+   * or negative; `out->present` is false if it is none. Of outputs only type and shape are there. A graph lays such an
+   * output into its input where those that take it read it so. NULL: no output is a view. */
+  int32_t (*view)(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err);
+  /** Whether the kernels read input `i` of a call, a part of another tensor, where it lies: as fast as a copy of it,
+   * and with the same bits. Inputs behind it are compact. NULL: only a compact one. */
+  bool (*reads_view)(const leat_op *op, const leati_call *call, uint32_t i);
 } leati_op_def;
 
 /** The operators of one .c file. */
@@ -229,5 +236,14 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
 /** Gives a compact view of the same contents: `view` itself if it is compact, else a temporary that is filled by a
  * copy. */
 int32_t leati_plan_compact(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
+/** leati_op_def::plan of an operator whose outputs are all views: a copy of each. */
+int32_t leati_plan_views(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
+
+/** leati_op_def::reads_view of kernels that walk through input 0, or through any, by strides of any sign. */
+bool leati_reads_first_view(const leat_op *op, const leati_call *call, uint32_t i);
+bool leati_reads_any_view(const leat_op *op, const leati_call *call, uint32_t i);
+/** Whether neighbours in the last dimension are neighbours in memory, or one element, so that reading the view in order
+ * is fast; a small tensor always counts (LEATI_SCATTERED_MAX). */
+bool leati_view_has_rows(const leati_view *view);
 
 #endif /* LEAT_PLUGIN_OPS_OP_H_ */

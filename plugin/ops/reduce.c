@@ -52,6 +52,11 @@ static int64_t last_stride(const dims *d) {
   return d->rank > 0 ? d->stride[d->rank - 1] : INT64_MAX;
 }
 
+/* Whether the elements of a row are neighbours in memory; else the rows are. */
+static bool runs_along(const dims *kept, const dims *reduced) {
+  return kept->rank == 0 || last_stride(reduced) < last_stride(kept);
+}
+
 /* How a reduction is cut so that it fills the device. */
 static void choose_chunks(const leat_device *device, const leati_rows *rows, uint64_t results, uint64_t count,
                           uint32_t *out_chunks, uint32_t *out_chunk) {
@@ -137,7 +142,7 @@ static int32_t add_recipe(leati_planner *planner, uint32_t recipe, const leati_v
     reduced.rank = 1;
     reduced.shape[0] = reduced.count;
   }
-  const bool along = kept.rank == 0 || last_stride(&reduced) < last_stride(&kept);
+  const bool along = runs_along(&kept, &reduced);
   const uint64_t results = (uint64_t)kept.count, count = (uint64_t)reduced.count;
   const leati_rows rows = leati_rows_choose(along, results, count);
   reduce_args args = {.results = (uint32_t)results,
@@ -271,6 +276,21 @@ static int32_t reduce_plan(const leat_op *op, leati_planner *planner, const leat
                               &call->outputs[0], err);
 }
 
+/* A view is read in place if its rows are shared out as those of a copy: else sums would be added up in another order.
+ */
+static bool reduce_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  const leati_view *const view = &call->inputs[i];
+  leati_view copy = *view;
+  uint32_t axes;
+  leati_view_make_compact(&copy);
+  if (!leati_view_walkable(view) || !leati_view_has_rows(view) || reduced_axes(op, call, &axes, NULL) != LEAT_OK) {
+    return false;
+  }
+  const dims kept = pick_dims(view, ~axes), reduced = pick_dims(view, axes);
+  const dims kept_copy = pick_dims(&copy, ~axes), reduced_copy = pick_dims(&copy, axes);
+  return runs_along(&kept, &reduced) == runs_along(&kept_copy, &reduced_copy);
+}
+
 static int32_t reduce_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   reduce_state *state = leati_op_state(op);
   state->keep = leati_attr_int(desc, "keepdims", 1) != 0;
@@ -381,6 +401,11 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
+static bool arg_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  (void)op;
+  return leati_view_walkable(&call->inputs[i]) && leati_view_has_rows(&call->inputs[i]);
+}
+
 static int32_t arg_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   arg_state *state = leati_op_state(op);
@@ -401,19 +426,20 @@ static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
            LEATI_ATTRIBUTES(&attribute_axes, &attribute_keepdims), .state_size = sizeof(reduce_state),   \
            .param = (reduction), .create = reduce_create, .infer = reduce_infer,                         \
            LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW), \
-           .plan = reduce_plan)
+           .plan = reduce_plan, .reads_view = reduce_reads_view)
 /* The form with an input on the host. */
 #define REDUCE_BY_INPUT(name, versions, types_, reduction)                                                           \
   LEATI_OP(name, "", versions, (1, 2), (1, 1), .info.host_inputs = 1u << 1, LEATI_TYPES(&types_, &type_axes),        \
            LEATI_ATTRIBUTES(&attribute_keepdims, &attribute_noop), LEATI_INPUT_TYPES(0, 1),                          \
            .state_size = sizeof(reduce_state), .param = (reduction), .create = reduce_create, .infer = reduce_infer, \
            LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW),             \
-           .plan = reduce_plan)
+           .plan = reduce_plan, .reads_view = reduce_reads_view)
 #define ARG_REDUCE(name, which)                                                                                  \
   LEATI_OP(name, "", (11, 13), (1, 1), (1, 1), LEATI_TYPES(&type_numbers, &type_index),                          \
            LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_keepdims, &attribute_last), LEATI_OUTPUT_TYPES(1), \
            .state_size = sizeof(arg_state), .param = (which), .least_rank = 1, .create = arg_create,             \
-           .infer = arg_infer, LEATI_KERNELS(LEATI_KERNELS_ARG_REDUCE), .plan = arg_plan)
+           .infer = arg_infer, LEATI_KERNELS(LEATI_KERNELS_ARG_REDUCE), .plan = arg_plan,                        \
+           .reads_view = arg_reads_view)
 
 static const leati_op_def ops[] = {
     REDUCE_BY_ATTRIBUTE("ReduceSum", (11, 11), type_numbers, LEATI_REDUCE_SUM),

@@ -302,6 +302,11 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
+static bool resize_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  (void)op;
+  return i == INPUT_X && leati_view_walkable(&call->inputs[i]);
+}
+
 /* Finds the attribute's value among `names`; absent: the first. */
 static int32_t read_choice(const leati_op_desc *desc, const char *attribute, const char *const *names, uint32_t count,
                            uint32_t *out, leat_error *err) {
@@ -383,7 +388,8 @@ static const leati_op_def ops[] = {
              LEATI_ATTRIBUTES(&attribute_antialias, &attribute_axes, &attribute_aspect, &attribute_extrapolation,
                               &leati_attribute_mode, &attribute_nearest, &attribute_transformation),
              LEATI_INPUT_TYPES(0, 1, 2, 3), .state_size = sizeof(resize_state), .supports = resize_supports,
-             .create = resize_create, .infer = resize_infer, LEATI_KERNELS(LEATI_KERNELS_RESIZE), .plan = resize_plan),
+             .create = resize_create, .infer = resize_infer, LEATI_KERNELS(LEATI_KERNELS_RESIZE), .plan = resize_plan,
+             .reads_view = resize_reads_view),
 };
 
 const leati_op_family leati_resize_family = LEATI_FAMILY(ops);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transpose, Expand and Slice: copies of the input with other strides. */
+/* Transpose, Expand and Slice: the input with other strides. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -56,16 +56,16 @@ static int32_t transpose_infer(const leat_op *op, const leati_call *call, leat_s
   return LEAT_OK;
 }
 
-static int32_t transpose_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t transpose_view(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err) {
   int32_t perm[LEAT_MAX_RANK];
   int64_t strides[LEAT_MAX_RANK];
-  leati_view src = call->inputs[0];
-  LEATI_TRY(permutation(op, &src, perm, err));
-  for (int32_t d = 0; d < src.ndim; ++d) {
+  *out = call->inputs[0];
+  LEATI_TRY(permutation(op, out, perm, err));
+  for (int32_t d = 0; d < out->ndim; ++d) {
     strides[d] = call->inputs[0].strides[perm[d]];
   }
-  leati_view_reshape(&src, src.ndim, call->outputs[0].shape, strides);
-  return leati_plan_strided_copy(planner, &src, &call->outputs[0], err);
+  leati_view_reshape(out, out->ndim, call->outputs[o].shape, strides);
+  return LEAT_OK;
 }
 
 /* ---- Expand ----------------------------------------------------------------------------------------------------- */
@@ -94,14 +94,15 @@ static int32_t expand_infer(const leat_op *op, const leati_call *call, leat_shap
   return leati_broadcast(&out->ndim, out->dims, (int32_t)rank, shape, err);
 }
 
-static int32_t expand_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t expand_view(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err) {
   (void)op;
-  const leati_view *const dst = &call->outputs[0];
+  (void)err;
+  const leati_view *const result = &call->outputs[o];
   int64_t strides[LEAT_MAX_RANK];
-  leati_view src = call->inputs[0];
-  leati_broadcast_strides(&call->inputs[0], dst->ndim, dst->shape, strides);
-  leati_view_reshape(&src, dst->ndim, dst->shape, strides);
-  return leati_plan_strided_copy(planner, &src, dst, err);
+  *out = call->inputs[0];
+  leati_broadcast_strides(&call->inputs[0], result->ndim, result->shape, strides);
+  leati_view_reshape(out, result->ndim, result->shape, strides);
+  return LEAT_OK;
 }
 
 /* ---- Slice ------------------------------------------------------------------------------------------------------ */
@@ -182,28 +183,29 @@ static int32_t slice_infer(const leat_op *op, const leati_call *call, leat_shape
   return LEAT_OK;
 }
 
-static int32_t slice_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+static int32_t slice_view(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err) {
   (void)op;
-  slice_part plan;
-  LEATI_TRY(lay_slice(call, &plan, err));
-  const leati_view src = leati_view_slice(&call->inputs[0], plan.start, plan.step, plan.size);
-  return leati_plan_strided_copy(planner, &src, &call->outputs[0], err);
+  (void)o;
+  slice_part part;
+  LEATI_TRY(lay_slice(call, &part, err));
+  *out = leati_view_slice(&call->inputs[0], part.start, part.step, part.size);
+  return LEAT_OK;
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Transpose", "", (1, 25), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved),
-             LEATI_ATTRIBUTES(&attribute_perm), .state_size = sizeof(transpose_state), .any_size = true,
-             .create = transpose_create, .infer = transpose_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_TRANSPOSE), .plan = transpose_plan),
+    LEATI_OP(
+        "Transpose", "", (1, 25), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved), LEATI_ATTRIBUTES(&attribute_perm),
+        .state_size = sizeof(transpose_state), .any_size = true, .create = transpose_create, .infer = transpose_infer,
+        LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_TRANSPOSE), .plan = leati_plan_views, .view = transpose_view),
     LEATI_OP("Expand", "", (8, 13), (2, 2), (1, 1), .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
              .supports = expand_supports, .infer = expand_infer, LEATI_KERNELS(LEATI_KERNELS_COPY),
-             .plan = expand_plan),
+             .plan = leati_plan_views, .view = expand_view),
     LEATI_OP("Slice", "", (10, 13), (3, 5), (1, 1), .info.host_inputs = 0x1e,
              LEATI_TYPES(&leati_type_moved, &leati_type_index), LEATI_INPUT_TYPES(0, 1, 1, 1, 1), .any_size = true,
-             .infer = slice_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = slice_plan),
+             .infer = slice_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views, .view = slice_view),
 };
 
 const leati_op_family leati_restride_family = LEATI_FAMILY(ops);

@@ -51,12 +51,26 @@ static int32_t sizes_supports(const leati_op_def *def, leat_device *device, cons
   return leati_check_rank(def->info.name, leati_list_length(desc, desc->input_count - 1), err);
 }
 
+/* Output 0 as input 0 with another shape, if strides give that. */
+static int32_t alias_view(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err) {
+  (void)op;
+  (void)err;
+  const leati_view *const result = &call->outputs[o];
+  int64_t strides[LEAT_MAX_RANK];
+  *out = call->inputs[0];
+  out->present = o == 0 && leati_reshape_strides(out, result->ndim, result->shape, strides);
+  if (out->present) {
+    leati_view_reshape(out, result->ndim, result->shape, strides);
+  }
+  return LEAT_OK;
+}
+
 /* Copies input 0 to output 0, which has another shape, unless they are the same memory. */
 static int32_t alias_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   (void)op;
   const leati_view *const src = &call->inputs[0];
   leati_view dst = call->outputs[0];
-  if (src->compact && src->address == dst.address) {
+  if (!dst.present || (src->compact && src->address == dst.address)) {
     return LEAT_OK;
   }
   dst.ndim = src->ndim;
@@ -431,23 +445,24 @@ static int32_t range_plan(const leat_op *op, leati_planner *planner, const leati
 
 static const leati_op_def ops[] = {
     LEATI_OP("Identity", "", (1, 25), (1, 1), (1, 1), .info.flags = LEAT_OP_ALIAS, LEATI_TYPES(&leati_type_moved),
-             .any_size = true, .infer = leati_infer_same, .plan = alias_plan),
+             .any_size = true, .infer = leati_infer_same, .plan = alias_plan, .view = alias_view),
     LEATI_OP("Dropout", "", (12, 22), (1, 3), (1, 2), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 0x6,
              LEATI_TYPES(&type_dropout, &type_ratio, &type_mask), LEATI_INPUT_TYPES(0, 1, 2), LEATI_OUTPUT_TYPES(0, 2),
-             .any_size = true, .supports = dropout_supports, .infer = dropout_infer, .plan = dropout_plan),
+             .any_size = true, .supports = dropout_supports, .infer = dropout_infer, .plan = dropout_plan,
+             .view = alias_view),
     LEATI_OP("Reshape", "", (5, 25), (2, 2), (1, 1), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_ATTRIBUTES(&attribute_allowzero),
              LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(shape_state), .any_size = true, .supports = sizes_supports,
-             .create = shape_create, .infer = reshape_infer, .plan = alias_plan),
+             .create = shape_create, .infer = reshape_infer, .plan = alias_plan, .view = alias_view),
     LEATI_OP("Flatten", "", (1, 25), (1, 1), (1, 1), .info.flags = LEAT_OP_ALIAS, LEATI_TYPES(&leati_type_moved),
              LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(shape_state), .any_size = true,
-             .create = shape_create, .infer = flatten_infer, .plan = alias_plan),
+             .create = shape_create, .infer = flatten_infer, .plan = alias_plan, .view = alias_view),
     LEATI_OP("Squeeze", "", (13, 25), (1, 2), (1, 1), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
-             .infer = squeeze_infer, .plan = alias_plan),
+             .infer = squeeze_infer, .plan = alias_plan, .view = alias_view),
     LEATI_OP("Unsqueeze", "", (13, 25), (2, 2), (1, 1), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
-             .supports = unsqueeze_supports, .infer = unsqueeze_infer, .plan = alias_plan),
+             .supports = unsqueeze_supports, .infer = unsqueeze_infer, .plan = alias_plan, .view = alias_view),
     LEATI_OP("Shape", "", (1, 25), (1, 1), (1, 1), .info.host_outputs = 1,
              LEATI_TYPES(&leati_type_moved, &type_shape_out), LEATI_ATTRIBUTES(&attribute_start, &attribute_end),
              LEATI_OUTPUT_TYPES(1), .state_size = sizeof(shape_state), .any_size = true, .create = shape_create,

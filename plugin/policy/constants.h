@@ -327,6 +327,10 @@
  * (transposes). */
 #define LEATI_COPY_EACH 4u
 #define LEATI_COPY_ITEMS_MANY (UINT64_C(1) << 18)
+/** Bytes of a tensor up to which a graph has its elements read one by one from where they lie apart, rather than copied
+ * so that they are neighbours. Larger: fewer dispatches; each element that is read costs a whole sector of memory.
+ * From: reasoning (eight times the bytes out of a cache take less than a level of a graph). Measure: whole models. */
+#define LEATI_SCATTERED_MAX (UINT64_C(1) << 20)
 /** Length of both dimensions from which on a transpose goes through tiles in shared memory, and tiles from which on
  * these are large. Larger: more transposes item by item; more small tiles, which fill the device better and read
  * shorter rows. From: reasoning. Measure: the same. */
