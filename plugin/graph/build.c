@@ -178,7 +178,7 @@ static bool is_new(const leati_value *value) {
          leati_value_size(value) != 0;
 }
 
-/* One whose elements are copied too: rules of fusion look at them. */
+/* One whose elements are copied too: rules of fusion look at them, and views follow from indices. */
 static bool is_small(const leati_value *value) {
   return leati_value_size(value) <= SMALL_CONSTANT_BYTES;
 }

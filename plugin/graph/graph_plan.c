@@ -10,6 +10,7 @@
 #include "graph/fusion_rules.h"
 #include "graph/inference.h"
 #include "graph/joint.h"
+#include "graph/placing.h"
 #include "ops/op_state.h"
 
 #define NONE UINT32_MAX
@@ -23,11 +24,11 @@ typedef struct planning {
   const leati_node *nodes; /* those of the graph, and once they are rewritten those of `fusion` */
   leati_joint joint;
   leati_graph_plan *plan;
-  bool *needed;        /* by value: on the device */
-  bool *live;          /* by node: it makes something that is needed */
-  leati_place *places; /* by value; storage NONE: it has none yet */
-  uint32_t *roots;     /* by value: the value whose memory it has, itself or one that came before */
-  uint32_t *targets;   /* by value: the output of the graph that it is written to, or NONE */
+  bool *needed;          /* by value: on the device */
+  bool *live;            /* by node: it makes something that is needed */
+  leati_place *places;   /* by value; storage NONE: it has none yet */
+  leati_placing placing; /* which of them lie in others */
+  uint32_t *targets;     /* by value: the output of the graph that it is written to, or NONE */
   uint32_t constant_capacity, own_capacity, upload_capacity, download_capacity, answer_capacity;
   leati_constant_request *requests; /* as many as leati_graph_plan::own */
   uint32_t request_capacity;
@@ -46,7 +47,7 @@ static void end(planning *p) {
   leati_free(p->needed);
   leati_free(p->live);
   leati_free(p->places);
-  leati_free(p->roots);
+  leati_free(p->placing.at);
   leati_free(p->targets);
   leati_free(p->requests);
   leati_free(p->own_bindings);
@@ -58,14 +59,13 @@ static int32_t begin(planning *p, leat_error *err) {
   p->needed = leati_calloc((size_t)values + 1, sizeof(*p->needed));
   p->live = leati_calloc((size_t)nodes + 1, sizeof(*p->live));
   p->places = leati_calloc((size_t)values + 1, sizeof(*p->places));
-  p->roots = leati_calloc((size_t)values + 1, sizeof(*p->roots));
+  p->placing.at = leati_calloc((size_t)values + 1, sizeof(*p->placing.at));
   p->targets = leati_calloc((size_t)values + 1, sizeof(*p->targets));
-  if (p->needed == NULL || p->live == NULL || p->places == NULL || p->roots == NULL || p->targets == NULL) {
+  if (p->needed == NULL || p->live == NULL || p->places == NULL || p->placing.at == NULL || p->targets == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to plan a graph of %u values", values);
   }
   for (uint32_t v = 0; v < values; ++v) {
     p->places[v].storage = p->targets[v] = NONE;
-    p->roots[v] = v;
   }
   return LEAT_OK;
 }
@@ -133,28 +133,23 @@ static void find_needed(planning *p) {
   }
 }
 
-/* Whether output 0 of a node is the memory of its input 0: nothing is moved. */
-static bool is_view(const planning *p, const leati_node *node) {
-  return (node->op->def->info.flags & LEAT_OP_ALIAS) != 0 && node->inputs[0] != LEAT_GRAPH_NO_VALUE &&
-         node->outputs[0] != LEAT_GRAPH_NO_VALUE && p->inference.values[node->inputs[0]].view.compact;
-}
-
 /* Finds which values share memory, and which are written straight to an output on the device. */
-static void find_targets(planning *p) {
+static int32_t find_targets(planning *p, leat_error *err) {
   const leat_graph *const graph = p->graph;
-  for (uint32_t n = 0; n < graph->node_count; ++n) {
-    const leati_node *const node = &p->nodes[n];
-    if (p->live[n] && is_view(p, node)) {
-      p->roots[node->outputs[0]] = p->roots[node->inputs[0]];
-    }
-  }
+  p->placing.graph = graph;
+  p->placing.nodes = p->nodes;
+  p->placing.live = p->live;
+  p->placing.outputs = p->views + graph->input_count;
+  p->placing.inference = &p->inference;
+  LEATI_TRY(leati_placing_run(&p->placing, err));
   for (uint32_t o = 0; o < graph->output_count; ++o) {
-    const uint32_t root = p->roots[graph->outputs[o]];
+    const uint32_t root = p->placing.at[graph->outputs[o]].root;
     if (output_view(p, o)->present && !output_view(p, o)->host && graph->values[root].kind == LEATI_VALUE_RESULT &&
         !is_answered(p, root) && p->targets[root] == NONE) {
       p->targets[root] = o;
     }
   }
+  return LEAT_OK;
 }
 
 /* The next binding of a constant. */
@@ -190,8 +185,8 @@ static int32_t bind_answer(planning *p, const leati_known_value *value, uint32_t
   return bind_constant(p, NULL, out_storage, err);
 }
 
-/* Finds a place for a value that no node writes in this plan, or that one is about to write. */
-static int32_t place_value(planning *p, uint32_t v, leat_error *err) {
+/* Finds a place for a value that has memory of its own and that no node writes in this plan, or one is about to. */
+static int32_t place_root(planning *p, uint32_t v, leat_error *err) {
   const leati_value *const value = &p->graph->values[v];
   const leati_known_value *const known = &p->inference.values[v];
   leati_place *const place = &p->places[v];
@@ -227,13 +222,21 @@ static int32_t place_value(planning *p, uint32_t v, leat_error *err) {
   return LEAT_OK;
 }
 
+static int32_t place_value(planning *p, uint32_t v, leat_error *err) {
+  const leati_whereabouts *const at = &p->placing.at[v];
+  LEATI_TRY(place_root(p, at->root, err));
+  p->places[v] =
+      (leati_place){.storage = p->places[at->root].storage, .offset = p->places[at->root].offset + at->offset};
+  return LEAT_OK;
+}
+
 /* ---- Nodes ------------------------------------------------------------------------------------------------------ */
 
 /* Gives a view of a node the address that stands for those to come, as binding `binding` of the node. */
 static int32_t place_view(planning *p, uint32_t v, leati_view *view, uint32_t binding, leat_error *err) {
   LEATI_TRY(place_value(p, v, err));
   const leati_place *const place = &p->places[v];
-  /* Inputs that have strides know what they touch; all else is compact. */
+  /* What has strides knows what it touches; all else is compact. */
   const uint64_t low = view->compact ? 0 : view->begin - view->address;
   const uint64_t high = view->compact ? view->count * view->item_size : view->end - view->address;
   view->address = (uint64_t)p->joint.storages[place->storage].residue + (uint64_t)place->offset;
@@ -243,22 +246,24 @@ static int32_t place_view(planning *p, uint32_t v, leati_view *view, uint32_t bi
   return LEAT_OK;
 }
 
+/* Whether a node writes its output `o`: it is wanted, and does not lie in what the node takes. */
+static bool is_written(const planning *p, const leati_node *node, uint32_t o) {
+  const uint32_t v = node->outputs[o];
+  return v != LEAT_GRAPH_NO_VALUE && p->placing.at[v].root == v &&
+         (o < node->op->def->info.min_outputs || p->needed[v]);
+}
+
 /* Makes the views of a node's outputs. */
 static int32_t place_outputs(planning *p, const leati_node *node, leati_arguments *a, leat_error *err) {
-  const leat_op_info *const info = &node->op->def->info;
-  const bool same = is_view(p, node);
   for (uint32_t o = 0; o < node->output_count; ++o) {
     const uint32_t v = node->outputs[o];
     leati_view *const view = &a->outputs[o];
-    if (v == LEAT_GRAPH_NO_VALUE || (o >= info->min_outputs && !p->needed[v])) {
+    if (!is_written(p, node, o)) {
       memset(view, 0, sizeof(*view));
       continue;
     }
     *view = p->inference.values[v].view;
-    if (same && o == 0) {
-      p->places[v] = p->places[node->inputs[0]];
-    }
-    LEATI_TRY(place_view(p, v, view, same && o == 0 ? 0 : node->input_count + o, err));
+    LEATI_TRY(place_view(p, v, view, node->input_count + o, err));
   }
   return LEAT_OK;
 }
@@ -291,7 +296,13 @@ static int32_t join_node(planning *p, const leati_node *node, leati_arguments *a
 
 static int32_t plan_node(planning *p, const leati_node *node, leat_error *err) {
   leati_arguments a;
-  bool known;
+  bool known, writes = false;
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    writes = writes || is_written(p, node, o);
+  }
+  if (!writes) {
+    return LEAT_OK;
+  }
   int32_t status = leati_inference_open_node(&p->inference, node, &a, &known, err);
   leati_place *const places = leati_calloc((size_t)node->input_count + node->output_count, sizeof(*places));
   if (status == LEAT_OK && places == NULL) {
@@ -462,7 +473,7 @@ static int32_t make(planning *p, leat_error *err) {
   LEATI_TRY(leati_fusion_apply(&p->fusion, graph->device->fusions_off, err));
   p->nodes = p->fusion.nodes;
   memcpy(p->live, p->fusion.live, (size_t)graph->node_count * sizeof(*p->live));
-  find_targets(p);
+  LEATI_TRY(find_targets(p, err));
   LEATI_TRY(plan_nodes(p, err));
   for (uint32_t o = 0; o < graph->output_count; ++o) {
     if (output_view(p, o)->present) {

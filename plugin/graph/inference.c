@@ -54,6 +54,11 @@ void leati_inference_inputs(leati_inference *inference, const leati_view *views)
     value->view = views[i];
     value->view.host = false;
     value->view.data = NULL;
+    if (views[i].host) {
+      /* Its bytes will be brought to the device, and lie there at an address of their own. */
+      value->view.address = 0;
+      leati_view_measure(&value->view);
+    }
     /* What decides no shape is not part of what a plan is for. */
     if (inference->graph->values[inference->graph->inputs[i]].decides) {
       value->bytes = views[i].count != 0 ? views[i].data : nothing;
@@ -99,6 +104,7 @@ int32_t leati_inference_open_node(const leati_inference *inference, const leati_
       view_on_host(value, view);
     } else {
       *view = value->view;
+      view->data = (void *)value->bytes;
     }
     LEATI_TRY(leati_op_bind_type(def, i, view->type, bound, err));
   }

@@ -13,6 +13,51 @@
 #include "graph/graph_plan.h"
 #include "network.h"
 
+/* ---- Nodes that move elements -------------------------------------------------------------------------------------
+ */
+
+static const leat_attribute axis_1 = {.struct_size = sizeof(axis_1),
+                                      .type = LEAT_ATTRIBUTE_INT,
+                                      .name = "axis",
+                                      .i = 1},
+                            axis_0 = {.struct_size = sizeof(axis_0), .type = LEAT_ATTRIBUTE_INT, .name = "axis"};
+static const leat_attribute *const along_1[] = {&axis_1}, *const along_0[] = {&axis_0};
+static const int64_t swap_rows[] = {1, 0, 2}, deep_first[] = {2, 0, 1};
+static const leat_attribute rows_first = {.struct_size = sizeof(rows_first),
+                                          .type = LEAT_ATTRIBUTE_INTS,
+                                          .name = "perm",
+                                          .count = 3,
+                                          .ints = swap_rows},
+                            last_first = {.struct_size = sizeof(last_first),
+                                          .type = LEAT_ATTRIBUTE_INTS,
+                                          .name = "perm",
+                                          .count = 3,
+                                          .ints = deep_first};
+static const leat_attribute *const swapped[] = {&rows_first}, *const turned_3[] = {&last_first};
+
+/* The last node gets one of these lists; gives its first output. */
+static uint32_t with(network *n, const leat_attribute *const *list, uint32_t v) {
+  n->nodes[n->desc.node_count - 1].attributes = list;
+  n->nodes[n->desc.node_count - 1].attribute_count = 1;
+  return v;
+}
+
+#define SHAPE(...)                                                                \
+  (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { \
+    __VA_ARGS__                                                                   \
+  }
+
+static uint32_t add_index(network *n, int64_t index) {
+  const uint32_t v = add_list(n, 1, &index);
+  n->infos[v].ndim = n->tensors[v].ndim = 0;
+  return v;
+}
+
+static uint32_t slice(network *n, uint32_t x, int64_t begin, int64_t end, int64_t axis, int64_t step) {
+  return NODE(n, "Slice", 13, x, add_list(n, 1, &begin), add_list(n, 1, &end), add_list(n, 1, &axis),
+              add_list(n, 1, &step));
+}
+
 /* ---- The same bits ------------------------------------------------------------------------------------------------
  */
 
@@ -37,11 +82,14 @@ static network *make_random(uint32_t seed, bool known) {
   squares[count++] = add_constant(n, 2, square);
   const uint32_t to_flat = add_list(n, 1, flat), to_square = add_list(n, 2, square);
   const uint32_t zero = add_list(n, 1, (const int64_t[]){0}), eight = add_list(n, 1, (const int64_t[]){8});
+  const uint32_t both = add_list(n, SHAPE(0, 1)), last = add_list(n, SHAPE(-1, -1)),
+                 before = add_list(n, SHAPE(-9, -9));
+  const uint32_t cube = add_list(n, SHAPE(2, 4, 8)), row = add_index(n, 1 + next_random(&seed) % 7);
   const uint32_t nodes = 4 + next_random(&seed) % 20;
   while (n->desc.node_count < nodes) {
     const uint32_t a = squares[next_random(&seed) % count], b = squares[next_random(&seed) % count];
     uint32_t v;
-    switch (next_random(&seed) % 10) {
+    switch (next_random(&seed) % 15) {
       case 0:
         v = NODE(n, "Add", 14, a, b);
         break;
@@ -69,6 +117,27 @@ static network *make_random(uint32_t seed, bool known) {
       case 8:
         v = NODE(n, "Identity", 16, a);
         break;
+      case 9:
+        v = NODE(n, "Slice", 13, a, last, before, both, last);
+        break;
+      case 10:
+        v = with(n, swapped, NODE(n, "Transpose", 13, NODE(n, "Reshape", 14, a, cube)));
+        v = NODE(n, "Reshape", 14, v, to_square);
+        break;
+      case 11:
+        v = NODE(n, "Expand", 13,
+                 with(n, next_random(&seed) % 2 == 0 ? along_0 : along_1, NODE(n, "Gather", 13, a, row)), to_square);
+        break;
+      case 12: {
+        const uint32_t left = with(n, along_1, NODE(n, "Split", 13, a)), right = add_part(n);
+        v = with(n, along_1, NODE(n, "Concat", 13, right, left));
+        break;
+      }
+      case 13: {
+        const uint32_t upper = with(n, along_0, NODE(n, "Split", 13, a)), lower = add_part(n);
+        v = with(n, along_0, NODE(n, "Concat", 13, NODE(n, "Tanh", 13, lower), NODE(n, "Neg", 13, upper)));
+        break;
+      }
       default:
         v = NODE(n, "Slice", 13, NODE(n, "MatMul", 13, a, b), zero, eight);
         v = NODE(n, "Sub", 14, v, a);
@@ -249,6 +318,294 @@ static void barriers_are_as_many_as_levels(void **state) {
   close_place(&p);
 }
 
+/* ---- Views --------------------------------------------------------------------------------------------------------
+ */
+
+static void transpose_into_product(network *n) {
+  const uint32_t x = add_input(n, SHAPE(10, 12)), y = add_input(n, SHAPE(12, 10));
+  add_output(n, NODE(n, "MatMul", 13, NODE(n, "Transpose", 13, x), NODE(n, "Transpose", 13, y)));
+}
+
+static void split_into_products(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 30)), y = add_input(n, SHAPE(10, 12));
+  const uint32_t first = with(n, along_1, NODE(n, "Split", 13, NODE(n, "Neg", 13, x)));
+  const uint32_t parts[] = {first, add_part(n), add_part(n)};
+  for (int i = 0; i < 3; ++i) {
+    add_output(n, NODE(n, "MatMul", 13, parts[i], y));
+  }
+}
+
+static void slice_into_sum(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), y = add_input(n, SHAPE(4, 4));
+  add_output(n, NODE(n, "Add", 14, slice(n, slice(n, x, 2, 6, 0, 1), 4, 8, 1, 1), y));
+}
+
+static void slice_by_steps(network *n) {
+  const uint32_t x = add_input(n, SHAPE(9, 8)), y = add_input(n, SHAPE(4, 3));
+  add_output(n, NODE(n, "Sub", 14, slice(n, slice(n, x, -1, 0, 0, -2), 1, 99, 1, 3), y));
+}
+
+static void backwards_into_product(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 10)), y = add_input(n, SHAPE(10, 12));
+  add_output(n, NODE(n, "MatMul", 13, slice(n, x, -1, -99, 0, -1), y));
+}
+
+/* Backwards twice is forwards. */
+static void twice_backwards(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 10)), y = add_input(n, SHAPE(10, 12));
+  add_output(n, NODE(n, "MatMul", 13, slice(n, slice(n, x, -1, -99, 0, -1), -1, -99, 0, -1), y));
+}
+
+static void expand_into_product(network *n) {
+  const uint32_t x = add_input(n, SHAPE(3, 1, 4)), y = add_input(n, SHAPE(3, 5, 4));
+  const uint32_t sizes = add_list(n, SHAPE(3, 5, 4));
+  add_output(n, NODE(n, "Mul", 14, NODE(n, "Expand", 13, x, sizes), y));
+}
+
+static void class_token(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 4, 9)), w = add_constant(n, SHAPE(9, 12)), b = add_constant(n, SHAPE(12));
+  const uint32_t token = with(n, along_1, NODE(n, "Gather", 13, NODE(n, "Tanh", 13, x), add_index(n, 0)));
+  add_output(n, NODE(n, "Gemm", 13, token, w, b));
+}
+
+static void last_token(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 4, 9)), w = add_constant(n, SHAPE(9, 12));
+  const uint32_t token = with(n, along_1, NODE(n, "Gather", 13, x, add_list(n, SHAPE(-1))));
+  add_output(n, NODE(n, "MatMul", 13, token, w));
+}
+
+/* An index out of range is the kernel's to tell of; it reads 0. */
+static void no_token(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 4, 9)), y = add_input(n, SHAPE(12, 9));
+  add_output(n, NODE(n, "Add", 14, with(n, along_1, NODE(n, "Gather", 13, x, add_index(n, 4))), y));
+}
+
+/* Heads as exporters split them off: queries, keys and values of one product. */
+static void attention(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 27)), three = add_list(n, SHAPE(12, 3, 9));
+  const uint32_t heads =
+      with(n, swapped, NODE(n, "Transpose", 13, NODE(n, "Reshape", 14, NODE(n, "Neg", 13, x), three)));
+  const uint32_t q = with(n, along_0, NODE(n, "Gather", 13, heads, add_index(n, 0)));
+  const uint32_t k = with(n, along_0, NODE(n, "Gather", 13, heads, add_index(n, 1)));
+  const uint32_t v = with(n, along_0, NODE(n, "Gather", 13, heads, add_index(n, 2)));
+  const uint32_t scores = NODE(n, "Softmax", 13, NODE(n, "MatMul", 13, q, NODE(n, "Transpose", 13, k)));
+  add_output(n, NODE(n, "MatMul", 13, scores, v));
+}
+
+/* [S, H, D] as [H, S, D] into a product of H matrices, and back. */
+static void heads_into_products(network *n) {
+  const uint32_t x = add_input(n, SHAPE(10, 3, 9)), y = add_input(n, SHAPE(3, 9, 12));
+  const uint32_t product = NODE(n, "MatMul", 13, with(n, swapped, NODE(n, "Transpose", 13, x)), y);
+  const uint32_t back = with(n, swapped, NODE(n, "Transpose", 13, product));
+  add_output(n, NODE(n, "Reshape", 14, back, add_list(n, SHAPE(10, 36))));
+}
+
+static void compact_is_copied_once(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 10)), turned = NODE(n, "Transpose", 13, x);
+  add_output(n, NODE(n, "Softmax", 13, turned));
+  add_output(n, with(n, along_0, NODE(n, "Softmax", 13, NODE(n, "Unsqueeze", 13, turned, add_list(n, SHAPE(0))))));
+}
+
+static void outputs_are_copied(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 10)), turned = NODE(n, "Transpose", 13, x);
+  add_output(n, turned);
+  add_output(n, NODE(n, "Unsqueeze", 13, turned, add_list(n, SHAPE(1))));
+  add_output(n, NODE(n, "Neg", 13, turned));
+}
+
+/* Parts that are outputs come from one dispatch. */
+static void split_into_outputs(network *n) {
+  const uint32_t x = add_input(n, SHAPE(12, 6)), first = with(n, along_0, NODE(n, "Split", 13, NODE(n, "Neg", 13, x)));
+  const uint32_t second = add_part(n), third = add_part(n);
+  add_output(n, first);
+  add_output(n, NODE(n, "Softmax", 13, second));
+  add_output(n, third);
+}
+
+static void output_is_viewed(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), y = NODE(n, "Neg", 13, x), turned = NODE(n, "Transpose", 13, y);
+  add_output(n, y);
+  add_output(n, NODE(n, "Add", 14, turned, turned));
+  add_output(n, NODE(n, "Mul", 14, y, turned));
+}
+
+static void no_strides_reshape_it(network *n) {
+  const uint32_t x = add_input(n, SHAPE(6, 4)), turned = NODE(n, "Transpose", 13, x);
+  add_output(n, NODE(n, "Tanh", 13, NODE(n, "Reshape", 14, turned, add_list(n, SHAPE(24)))));
+  add_output(n, NODE(n, "Tanh", 13, NODE(n, "Reshape", 14, turned, add_list(n, SHAPE(2, 12)))));
+}
+
+static void strides_reshape_it(network *n) {
+  const uint32_t x = add_input(n, SHAPE(6, 4, 5)), turned = with(n, turned_3, NODE(n, "Transpose", 13, x));
+  const uint32_t y = add_input(n, SHAPE(5, 24));
+  const uint32_t cut = NODE(n, "Reshape", 14, turned, add_list(n, SHAPE(5, 3, 2, 4)));
+  add_output(n, NODE(n, "Sub", 14, NODE(n, "Reshape", 14, cut, add_list(n, SHAPE(5, 24))), y));
+}
+
+static void nothing_and_one(network *n) {
+  const uint32_t x = add_input(n, SHAPE(1, 6, 1)), y = add_input(n, SHAPE(1, 6));
+  const uint32_t turned = with(n, turned_3, NODE(n, "Transpose", 13, x)), front = add_list(n, SHAPE(0));
+  add_output(n, NODE(n, "Add", 14, NODE(n, "Squeeze", 13, slice(n, turned, 0, -99, 0, -1), front), y));
+  add_output(n, NODE(n, "ReduceSum", 13, slice(n, turned, 3, 3, 2, 1), add_list(n, SHAPE(2))));
+}
+
+/* What is added up in another order is copied: columns of few rows, and sums along what is no row in memory. */
+static void other_orders_are_copied(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), y = add_input(n, SHAPE(8, 8));
+  add_output(n, NODE(n, "MatMul", 13, x, NODE(n, "Transpose", 13, y)));
+  add_output(n, NODE(n, "ReduceSum", 13, NODE(n, "Transpose", 13, y), add_list(n, SHAPE(1))));
+}
+
+static void rows_are_reduced_in_place(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), y = slice(n, slice(n, x, 1, 7, 0, 1), 3, 7, 1, 1);
+  add_output(n, NODE(n, "ReduceMean", 18, y, add_list(n, SHAPE(1))));
+  add_output(n, NODE(n, "ReduceMax", 18, y, add_list(n, SHAPE(0))));
+}
+
+static void masks(network *n) {
+  const uint32_t x = add_input(n, SHAPE(1, 1, 9, 9)), y = add_input(n, SHAPE(2, 4, 5)), z = add_input(n, SHAPE(4, 5));
+  const uint32_t cut = slice(n, slice(n, x, 3, 7, 2, 1), 0, 5, 3, 1);
+  add_output(n, NODE(n, "Add", 14, y, NODE(n, "Squeeze", 13, cut, add_list(n, SHAPE(0, 1)))));
+  add_output(n, NODE(n, "Where", 16, NODE(n, "Less", 13, cut, z), z, cut));
+}
+
+static void padded_and_tiled(network *n) {
+  const uint32_t x = add_input(n, SHAPE(4, 6)), turned = NODE(n, "Transpose", 13, x);
+  const uint32_t back = slice(n, turned, -1, -99, 0, -1);
+  add_output(n, NODE(n, "Pad", 13, back, add_list(n, SHAPE(1, 0, 2, 1))));
+  add_output(n, NODE(n, "Tile", 13, turned, add_list(n, SHAPE(2, 2))));
+}
+
+/* What each takes of the device, however its inputs and outputs lie. */
+static const struct {
+  const char *name;
+  void (*make)(network *n);
+  uint32_t dispatches, copies;
+} scenes[] = {
+    {"transpose_into_product", transpose_into_product, 1, 0},
+    {"split_into_products", split_into_products, 4, 0},
+    {"slice_into_sum", slice_into_sum, 1, 0},
+    {"slice_by_steps", slice_by_steps, 1, 0},
+    {"backwards_into_product", backwards_into_product, 2, 0},
+    {"twice_backwards", twice_backwards, 1, 0},
+    {"expand_into_product", expand_into_product, 1, 0},
+    {"class_token", class_token, 2, 0},
+    {"last_token", last_token, 1, 0},
+    {"no_token", no_token, 2, 0},
+    {"attention", attention, 4, 0},
+    {"heads_into_products", heads_into_products, 2, 0},
+    {"compact_is_copied_once", compact_is_copied_once, 3, 0},
+    {"outputs_are_copied", outputs_are_copied, 2, 1},
+    {"split_into_outputs", split_into_outputs, 3, 0},
+    {"output_is_viewed", output_is_viewed, 3, 0},
+    {"no_strides_reshape_it", no_strides_reshape_it, 3, 0},
+    {"strides_reshape_it", strides_reshape_it, 1, 0},
+    {"nothing_and_one", nothing_and_one, 2, 0},
+    {"other_orders_are_copied", other_orders_are_copied, 4, 0},
+    {"rows_are_reduced_in_place", rows_are_reduced_in_place, 2, 0},
+    {"masks", masks, 3, 0},
+    {"padded_and_tiled", padded_and_tiled, 2, 0},
+};
+
+/* What an operator only picks from its input is read where it lies, by those that can; others are given a copy. */
+static void views_are_read_where_they_lie(void **state) {
+  const place p = open_place(state);
+  static results direct, graphed;
+  for (size_t s = 0; s < sizeof(scenes) / sizeof(scenes[0]); ++s) {
+    network *const n = make_network();
+    scenes[s].make(n);
+    leat_graph *const graph = build(&p, n);
+    const leat_graph_info info = info_of(&p, graph);
+    if (info.dispatch_count != scenes[s].dispatches || info.copy_count != scenes[s].copies) {
+      fail_msg("%s: %u dispatches and %u copies instead of %u and %u", scenes[s].name, info.dispatch_count,
+               info.copy_count, scenes[s].dispatches, scenes[s].copies);
+    }
+    check_levels(graph->plans.at[0]);
+    run_nodes(&p, n, &direct);
+    for (uint32_t host = 0; host < 1u << (n->desc.input_count + n->desc.output_count); ++host) {
+      run_graph(&p, graph, n, host, &graphed);
+      compare(n, &direct, &graphed);
+    }
+    assert_ok(p.f->api->graph->destroy(graph, &err));
+    free(n);
+  }
+  close_place(&p);
+}
+
+/* A plan for tensors on the device whose first input has such an address. */
+static leati_graph_plan *plan_at(const leat_graph *graph, uint64_t address) {
+  const uint32_t count = graph->input_count + graph->output_count;
+  leati_view views[8];
+  leati_graph_plan *plan;
+  assert_true(count <= 8);
+  for (uint32_t i = 0; i < count; ++i) {
+    const leati_value *const value =
+        &graph->values[i < graph->input_count ? graph->inputs[i] : graph->outputs[i - graph->input_count]];
+    const DLTensor tensor = {
+        .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
+    assert_ok(leati_view_import_shape(&tensor, "a tensor", &views[i], &err));
+    views[i].address = i == 0 ? address : 0;
+    leati_view_measure(&views[i]);
+  }
+  assert_ok(leati_graph_plan_make(graph, views, &plan, &err));
+  return plan;
+}
+
+static VkPipeline pipeline_at(const leat_graph *graph, uint64_t address) {
+  leati_graph_plan *const plan = plan_at(graph, address);
+  assert_int_equal(plan->plan.step_count, 1);
+  const VkPipeline pipeline = plan->plan.steps[0].pipeline;
+  leati_graph_plan_free(graph->device, plan);
+  return pipeline;
+}
+
+/* Which kernel runs follows from where a part begins, not the tensor that it is a part of. */
+static void parts_promise_their_own_alignment(void **state) {
+  const place p = open_place(state);
+  network *const plain = make_network();
+  const uint32_t a = add_input(plain, SHAPE(12)), b = add_input(plain, SHAPE(12));
+  add_output(plain, NODE(plain, "Add", 14, a, b));
+  leat_graph *const alone = build(&p, plain);
+  assert_ptr_not_equal(pipeline_at(alone, 0), pipeline_at(alone, 4));
+  for (uint32_t first = 0; first < 5; ++first) {
+    network *const n = make_network();
+    const uint32_t x = add_input(n, SHAPE(16)), y = add_input(n, SHAPE(12));
+    add_output(n, NODE(n, "Add", 14, slice(n, x, first, first + 12, 0, 1), y));
+    leat_graph *const graph = build(&p, n);
+    for (uint64_t address = 0; address < 16; address += 4) {
+      assert_ptr_equal(pipeline_at(graph, address), pipeline_at(alone, (address + 4 * first) % 16));
+    }
+    assert_ok(p.f->api->graph->destroy(graph, &err));
+    free(n);
+  }
+  assert_ok(p.f->api->graph->destroy(alone, &err));
+  free(plain);
+  close_place(&p);
+}
+
+/* What a step reads of a view are the bytes from its lowest element to its highest, wherever the first one lies. */
+static void parts_touch_what_lies_between(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 2, square), y = add_input(n, SHAPE(2, 4));
+  add_output(n, NODE(n, "Sub", 14, slice(n, slice(n, x, 6, 3, 0, -2), 1, 5, 1, 1), y));
+  leat_graph *const graph = build(&p, n);
+  leati_graph_plan *const plan = plan_at(graph, 0);
+  const leati_plan *const it = &plan->plan;
+  assert_int_equal(it->step_count, 1);
+  for (uint32_t i = 0; i < it->access_count; ++i) {
+    if (it->accesses[i].binding == 0) {
+      assert_int_equal(it->accesses[i].offset, (6 * 8 + 1) * 4);
+      assert_int_equal(it->accesses[i].begin, (4 * 8 + 1) * 4);
+      assert_int_equal(it->accesses[i].end, (6 * 8 + 5) * 4);
+    }
+  }
+  leati_graph_plan_free(graph->device, plan);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* ---- Constants ----------------------------------------------------------------------------------------------------
  */
 
@@ -377,25 +734,34 @@ static void *work(void *argument) {
   return NULL;
 }
 
-static void threads_launch_one_graph_at_once(void **state) {
-  const place p = open_place(state);
-  network *const n = make_random(12, false);
+/* Frees the network. */
+static void launch_from_threads(const place *p, network *n) {
   static results direct;
-  run_nodes(&p, n, &direct);
-  leat_graph *const graph = build(&p, n);
+  run_nodes(p, n, &direct);
+  leat_graph *const graph = build(p, n);
   worker workers[THREADS];
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; ++i) {
-    workers[i] = (worker){.f = p.f, .graph = graph, .n = n, .expected = &direct};
+    workers[i] = (worker){.f = p->f, .graph = graph, .n = n, .expected = &direct};
     assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
   }
   for (int i = 0; i < THREADS; ++i) {
     assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_false(workers[i].failed);
   }
-  assert_int_equal(info_of(&p, graph).launch_count, THREADS * LAUNCHES);
-  assert_ok(p.f->api->graph->destroy(graph, &err));
+  assert_int_equal(info_of(p, graph).launch_count, THREADS * LAUNCHES);
+  assert_ok(p->f->api->graph->destroy(graph, &err));
   free(n);
+}
+
+static void threads_launch_one_graph_at_once(void **state) {
+  const place p = open_place(state);
+  launch_from_threads(&p, make_random(12, false));
+  for (size_t s = 0; s < sizeof(scenes) / sizeof(scenes[0]); s += 5) {
+    network *const n = make_network();
+    scenes[s].make(n);
+    launch_from_threads(&p, n);
+  }
   close_place(&p);
 }
 
@@ -674,13 +1040,6 @@ static uint32_t add_ints(network *n, int32_t ndim, const int64_t *shape, const i
   memcpy(n->ints[v], values, bytes_of(&n->tensors[v]));
   n->inputs[n->desc.input_count++] = v;
   return v;
-}
-
-/* The last node gets an attribute. */
-static void set_attribute(network *n, const leat_attribute *attribute, const leat_attribute **list) {
-  *list = attribute;
-  n->nodes[n->desc.node_count - 1].attributes = list;
-  n->nodes[n->desc.node_count - 1].attribute_count = 1;
 }
 
 /* Builds a network of nodes on integers, computes each by hand from what the ones before gave on the device, and
@@ -1157,6 +1516,9 @@ int main(void) {
       cmocka_unit_test(what_is_not_needed_is_not_run),
       cmocka_unit_test(parts_of_the_arena_do_not_meet),
       cmocka_unit_test(barriers_are_as_many_as_levels),
+      cmocka_unit_test(views_are_read_where_they_lie),
+      cmocka_unit_test(parts_promise_their_own_alignment),
+      cmocka_unit_test(parts_touch_what_lies_between),
       cmocka_unit_test(constants_are_shared_by_content),
       cmocka_unit_test(a_graph_goes_while_it_runs),
       cmocka_unit_test(threads_launch_one_graph_at_once),

@@ -78,6 +78,21 @@ uint32_t add_node(network *n, const char *op, uint32_t since_version, uint32_t i
   return v;
 }
 
+uint32_t add_part(network *n) {
+  const uint32_t k = n->desc.node_count - 1, v = n->desc.value_count++;
+  assert_true(v < VALUES && n->nodes[k].output_count < ARGUMENTS);
+  n->infos[v] = n->infos[n->arguments[k][1][0]];
+  n->info_list[v] = &n->infos[v];
+  n->arguments[k][1][n->nodes[k].output_count++] = v;
+  return v;
+}
+
+void set_attribute(network *n, const leat_attribute *attribute, const leat_attribute **list) {
+  *list = attribute;
+  n->nodes[n->desc.node_count - 1].attributes = list;
+  n->nodes[n->desc.node_count - 1].attribute_count = 1;
+}
+
 void add_output(network *n, uint32_t v) {
   n->outputs[n->desc.output_count++] = v;
 }
@@ -171,18 +186,28 @@ void run_nodes(const place *p, const network *n, results *out) {
                                .attributes = node->attributes,
                                .input_count = node->input_count,
                                .inputs = list,
-                               .output_count = 1};
+                               .output_count = node->output_count};
     assert_ok(api->create(p->f->device, &desc, &ops[k], &err));
+    leat_shape *given[ARGUMENTS];
+    const DLTensor *made[ARGUMENTS];
+    for (uint32_t o = 0; o < node->output_count; ++o) {
+      given[o] = &shapes[node->outputs[o]];
+      *given[o] = (leat_shape){.struct_size = sizeof(*given[o])};
+    }
+    assert_ok(api->infer(ops[k], node->input_count, in, node->output_count, given, &err));
+    for (uint32_t o = 0; o < node->output_count; ++o) {
+      const uint32_t v = node->outputs[o];
+      host[v] = (DLTensor){.data = answers[v],
+                           .device = {kDLCPU, 0},
+                           .ndim = given[o]->ndim,
+                           .dtype = given[o]->dtype,
+                           .shape = given[o]->dims};
+      device[v] = on_device(p, &host[v]);
+      is_host[v] = (host_outputs & 1) != 0;
+      made[o] = is_host[v] ? &host[v] : &device[v];
+    }
+    assert_ok(api->invoke(ops[k], p->stream, node->input_count, in, node->output_count, made, &err));
     const uint32_t v = node->outputs[0];
-    shapes[v] = (leat_shape){.struct_size = sizeof(shapes[v])};
-    leat_shape *const shape = &shapes[v];
-    assert_ok(api->infer(ops[k], node->input_count, in, 1, &shape, &err));
-    host[v] = (DLTensor){
-        .data = answers[v], .device = {kDLCPU, 0}, .ndim = shape->ndim, .dtype = shape->dtype, .shape = shape->dims};
-    device[v] = on_device(p, &host[v]);
-    is_host[v] = (host_outputs & 1) != 0;
-    const DLTensor *const made[] = {is_host[v] ? &host[v] : &device[v]};
-    assert_ok(api->invoke(ops[k], p->stream, node->input_count, in, 1, made, &err));
     if (is_host[v] && bytes_of(&host[v]) != 0) {
       copy(p, &host[v], &device[v]);
     }

@@ -9,7 +9,7 @@
 
 #include "fixture.h"
 
-enum { VALUES = 128, NODES = 64, ARGUMENTS = 6, ELEMENTS = 256, RANK = 4 };
+enum { VALUES = 192, NODES = 96, ARGUMENTS = 6, ELEMENTS = 512, RANK = 4 };
 
 typedef struct network {
   leat_graph_desc desc;
@@ -37,11 +37,15 @@ uint32_t add_input(network *n, int32_t ndim, const int64_t *shape);
 uint32_t add_constant(network *n, int32_t ndim, const int64_t *shape);
 uint32_t add_list(network *n, int64_t count, const int64_t *values);
 
-/** A node with one output, of which nothing is known. */
+/** A node with one output, of which nothing is known; and one more output of the last node. */
 uint32_t add_node(network *n, const char *op, uint32_t since_version, uint32_t input_count, const uint32_t *inputs);
+uint32_t add_part(network *n);
 #define NODE(n, op, version, ...)                                                            \
   add_node((n), (op), (version), sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), \
            (const uint32_t[]){__VA_ARGS__})
+
+/** Gives the last node an attribute, for which there is room at `list`. */
+void set_attribute(network *n, const leat_attribute *attribute, const leat_attribute **list);
 
 /** Makes a value an output of the graph. */
 void add_output(network *n, uint32_t v);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/placing.h"
+
+#include <string.h>
+
+#include "core/status.h"
+#include "core/sync.h"
+#include "ops/op_state.h"
+
+/* Rounds in which it is found what must be copied; if that is not all by then, whatever is not compact is copied. */
+#define ROUNDS_MAX 8
+
+/* What is to be known of values and nodes while they are placed. */
+typedef struct work {
+  const leati_placing *placing;
+  leati_known_value *values;
+  leati_whereabouts *at;
+  bool *given;  /* by value: the graph gives it on the device, compact and in memory of its own */
+  bool *copied; /* by value: something takes it as a copy alone would be: compact, and aligned */
+  bool changed; /* `copied`, in this round */
+} work;
+
+/* Whether a view looks like a copy. */
+static bool like_copy(const leati_view *view) {
+  return view->compact && view->address % LEATI_PROMISED == 0;
+}
+
+/* Makes a view what a copy of it would be. */
+static void make_copy(leati_view *view) {
+  view->address = 0;
+  leati_view_make_compact(view);
+  leati_view_measure(view);
+}
+
+bool leati_placing_is_whole(const leati_placing *placing, uint32_t v) {
+  const uint32_t root = placing->at[v].root;
+  const leati_view *const view = &placing->inference->values[v].view;
+  const leati_view *const all = &placing->inference->values[root].view;
+  return view->compact && all->compact && placing->at[v].offset == 0 && view->count == all->count;
+}
+
+/* Whether a node may leave output `o` in its input: it is made on the device, by this node. */
+static bool may_be_view(const work *w, const leati_node *node, uint32_t o) {
+  const uint32_t v = node->outputs[o];
+  return node->op->def->view != NULL && node->inputs[0] != LEAT_GRAPH_NO_VALUE && v != LEAT_GRAPH_NO_VALUE &&
+         w->values[v].bytes == NULL && w->values[v].view.count != 0;
+}
+
+/* Opens a node with its inputs as they lie, and outputs of which shape and type count. leati_arguments_end() must
+ * follow. */
+static int32_t open_node(const work *w, const leati_node *node, leati_arguments *a, leat_error *err) {
+  bool known;
+  LEATI_TRY(leati_inference_open_node(w->placing->inference, node, a, &known, err));
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    if (node->outputs[o] == LEAT_GRAPH_NO_VALUE) {
+      memset(&a->outputs[o], 0, sizeof(a->outputs[o]));
+    } else {
+      a->outputs[o] = w->values[node->outputs[o]].view;
+    }
+  }
+  return LEAT_OK;
+}
+
+/* ---- Where values lie -------------------------------------------------------------------------------------------- */
+
+/* Gives a value memory of its own. */
+static void lay_alone(const work *w, uint32_t v) {
+  w->at[v] = (leati_whereabouts){.root = v};
+  make_copy(&w->values[v].view);
+}
+
+/* Lays output `o` of a node into its input, if it is a view of that and none needs it copied. */
+static int32_t lay_output(const work *w, const leati_node *node, const leati_arguments *a, uint32_t o,
+                          leat_error *err) {
+  const uint32_t v = node->outputs[o];
+  leati_view view;
+  LEATI_TRY(node->op->def->view(node->op, &a->call, o, &view, err));
+  lay_alone(w, v);
+  if (!view.present) {
+    return LEAT_OK;
+  }
+  const uint32_t root = w->at[node->inputs[0]].root;
+  view.data = NULL;
+  w->values[v].view = view;
+  w->at[v] = (leati_whereabouts){.root = root, .offset = (int64_t)(view.address - w->values[root].view.address)};
+  if (!leati_placing_is_whole(w->placing, v) && (w->given[v] || (w->copied[v] && !like_copy(&view)))) {
+    lay_alone(w, v);
+  }
+  return LEAT_OK;
+}
+
+/* Lays all values, those of later nodes into those of earlier ones. */
+static int32_t lay_out(const work *w, leat_error *err) {
+  for (uint32_t n = 0; n < w->placing->graph->node_count; ++n) {
+    const leati_node *const node = &w->placing->nodes[n];
+    if (!w->placing->live[n] || node->op->def->view == NULL) {
+      continue;
+    }
+    leati_arguments a;
+    int32_t status = open_node(w, node, &a, err);
+    for (uint32_t o = 0; o < node->output_count && status == LEAT_OK; ++o) {
+      if (may_be_view(w, node, o)) {
+        status = lay_output(w, node, &a, o, err);
+      }
+    }
+    leati_arguments_end(&a);
+    LEATI_TRY(status);
+  }
+  return LEAT_OK;
+}
+
+/* ---- What must be copied ------------------------------------------------------------------------------------------
+ */
+
+/* Whether a node takes input `i` on the device from within another value, which is not always as good as a copy. */
+static bool is_part(const work *w, const leati_node *node, uint32_t i) {
+  const uint32_t v = node->inputs[i];
+  return v != LEAT_GRAPH_NO_VALUE && !leati_op_is_host(node->op->def->info.host_inputs, i) && w->at[v].root != v &&
+         !like_copy(&w->values[v].view) && !leati_placing_is_whole(w->placing, v);
+}
+
+/* Asks for a value that is a view to be copied. */
+static void ask_copy(work *w, uint32_t v) {
+  w->changed = w->changed || !w->copied[v];
+  w->copied[v] = true;
+}
+
+/* Asks for copies of those inputs of a node that it does not read where they lie. */
+static void ask_inputs(work *w, const leati_node *node, leati_arguments *a) {
+  const leati_op_def *const def = node->op->def;
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    if (is_part(w, node, i)) {
+      make_copy(&a->inputs[i]);
+    }
+  }
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    if (is_part(w, node, i)) {
+      const leati_view copy = a->inputs[i];
+      a->inputs[i] = w->values[node->inputs[i]].view;
+      if (def->reads_view != NULL ? !def->reads_view(node->op, &a->call, i) : !a->inputs[i].compact) {
+        ask_copy(w, node->inputs[i]);
+        a->inputs[i] = copy;
+      }
+    }
+  }
+}
+
+/* A node whose outputs are views of its input has those copied that are asked for. If they are all of the input and
+ * would lie in a copy of that as they should, it is copied: one copy is enough for all of them. */
+static int32_t ask_viewed(work *w, const leati_node *node, leati_arguments *a, leat_error *err) {
+  const leati_view lies = a->inputs[0];
+  leati_view copy = lies, view;
+  uint64_t count = 0;
+  bool viewed = true;
+  make_copy(&copy);
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    if (!may_be_view(w, node, o)) {
+      continue;
+    }
+    a->inputs[0] = lies;
+    LEATI_TRY(node->op->def->view(node->op, &a->call, o, &view, err));
+    viewed = viewed && view.present;
+    if (w->copied[node->outputs[o]] && !like_copy(&view)) {
+      a->inputs[0] = copy;
+      LEATI_TRY(node->op->def->view(node->op, &a->call, o, &view, err));
+      count += view.present && like_copy(&view) ? view.count : 0;
+    }
+  }
+  a->inputs[0] = lies;
+  if (!viewed) {
+    ask_inputs(w, node, a);
+  } else if (is_part(w, node, 0) && count == copy.count) {
+    ask_copy(w, node->inputs[0]);
+  }
+  return LEAT_OK;
+}
+
+/* Asks for all that is needed as a copy, from the last node to the first: what a node asks for decides what it asks
+ * for itself. */
+static int32_t ask(work *w, leat_error *err) {
+  for (uint32_t n = w->placing->graph->node_count; n-- > 0;) {
+    const leati_node *const node = &w->placing->nodes[n];
+    bool parts = false;
+    for (uint32_t i = 0; w->placing->live[n] && i < node->input_count; ++i) {
+      parts = parts || is_part(w, node, i);
+    }
+    if (!parts) {
+      continue;
+    }
+    leati_arguments a;
+    int32_t status = open_node(w, node, &a, err);
+    if (status == LEAT_OK) {
+      if (node->op->def->view != NULL) {
+        status = ask_viewed(w, node, &a, err);
+      } else {
+        ask_inputs(w, node, &a);
+      }
+    }
+    leati_arguments_end(&a);
+    LEATI_TRY(status);
+  }
+  return LEAT_OK;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static int32_t place(work *w, leat_error *err) {
+  const leat_graph *const graph = w->placing->graph;
+  for (uint32_t v = 0; v < graph->value_count; ++v) {
+    w->at[v] = (leati_whereabouts){.root = v};
+  }
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    const leati_view *const output = &w->placing->outputs[o];
+    w->given[graph->outputs[o]] = output->present && !output->host;
+    w->copied[graph->outputs[o]] = output->present;
+  }
+  for (uint32_t round = 0; round < ROUNDS_MAX; ++round) {
+    w->changed = false;
+    LEATI_TRY(lay_out(w, err));
+    LEATI_TRY(ask(w, err));
+    if (!w->changed) {
+      return LEAT_OK;
+    }
+  }
+  memset(w->copied, true, graph->value_count * sizeof(*w->copied));
+  return lay_out(w, err);
+}
+
+int32_t leati_placing_run(const leati_placing *placing, leat_error *err) {
+  const size_t count = (size_t)placing->graph->value_count + 1;
+  work w = {.placing = placing, .values = placing->inference->values, .at = placing->at};
+  w.given = leati_calloc(count, sizeof(*w.given));
+  w.copied = leati_calloc(count, sizeof(*w.copied));
+  const int32_t status =
+      w.given != NULL && w.copied != NULL
+          ? place(&w, err)
+          : leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to place %u values", placing->graph->value_count);
+  leati_free(w.given);
+  leati_free(w.copied);
+  return status;
+}

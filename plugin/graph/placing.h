@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Which values of a graph lie in the memory of others: what an operator only picks from its input (leati_op_def::view)
+ * stays there, where all that take it read it so. Belongs to one thread.
+ */
+#ifndef LEAT_PLUGIN_GRAPH_PLACING_H_
+#define LEAT_PLUGIN_GRAPH_PLACING_H_
+
+#include "graph/graph.h"
+#include "graph/inference.h"
+
+/** The value in whose memory another lies, or that value itself, and how many bytes behind its first element. */
+typedef struct leati_whereabouts {
+  uint32_t root;
+  int64_t offset;
+} leati_whereabouts;
+
+/** What is placed. */
+typedef struct leati_placing {
+  const leat_graph *graph;
+  const leati_node *nodes; /**< as many as the graph has; those that are `live` run */
+  const bool *live;
+  const leati_view *outputs;  /**< of the graph */
+  leati_whereabouts *at;      /**< by value; filled in */
+  leati_inference *inference; /**< of all values; their views get the strides by which they lie, and addresses that
+                                   agree with those of their roots modulo LEATI_PROMISED */
+} leati_placing;
+
+/** Places all values.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_placing_run(const leati_placing *placing, leat_error *err);
+
+/** Whether a value is all of its root, element by element. */
+bool leati_placing_is_whole(const leati_placing *placing, uint32_t v);
+
+#endif /* LEAT_PLUGIN_GRAPH_PLACING_H_ */
