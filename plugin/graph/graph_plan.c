@@ -246,11 +246,10 @@ static int32_t place_view(planning *p, uint32_t v, leati_view *view, uint32_t bi
   return LEAT_OK;
 }
 
-/* Whether a node writes its output `o`: it is wanted, and does not lie in what the node takes. */
+/* Whether a node writes its output `o`: it is wanted, and not there without that. */
 static bool is_written(const planning *p, const leati_node *node, uint32_t o) {
   const uint32_t v = node->outputs[o];
-  return v != LEAT_GRAPH_NO_VALUE && p->placing.at[v].root == v &&
-         (o < node->op->def->info.min_outputs || p->needed[v]);
+  return v != LEAT_GRAPH_NO_VALUE && !p->placing.at[v].there && (o < node->op->def->info.min_outputs || p->needed[v]);
 }
 
 /* Makes the views of a node's outputs. */

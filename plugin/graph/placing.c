@@ -17,6 +17,7 @@ typedef struct work {
   leati_whereabouts *at;
   bool *given;  /* by value: the graph gives it on the device, compact and in memory of its own */
   bool *copied; /* by value: something takes it as a copy alone would be: compact, and aligned */
+  bool *kept;   /* by value: has memory that the graph gives on the device, or was found as a part just now */
   bool changed; /* `copied`, in this round */
 } work;
 
@@ -32,11 +33,10 @@ static void make_copy(leati_view *view) {
   leati_view_measure(view);
 }
 
-bool leati_placing_is_whole(const leati_placing *placing, uint32_t v) {
-  const uint32_t root = placing->at[v].root;
-  const leati_view *const view = &placing->inference->values[v].view;
-  const leati_view *const all = &placing->inference->values[root].view;
-  return view->compact && all->compact && placing->at[v].offset == 0 && view->count == all->count;
+/* Whether a value is all of its root, element by element. */
+static bool is_whole(const work *w, uint32_t v) {
+  const leati_view *const view = &w->values[v].view, *const root = &w->values[w->at[v].root].view;
+  return view->compact && root->compact && w->at[v].offset == 0 && view->count == root->count;
 }
 
 /* Whether a node may leave output `o` in its input: it is made on the device, by this node. */
@@ -82,8 +82,9 @@ static int32_t lay_output(const work *w, const leati_node *node, const leati_arg
   const uint32_t root = w->at[node->inputs[0]].root;
   view.data = NULL;
   w->values[v].view = view;
-  w->at[v] = (leati_whereabouts){.root = root, .offset = (int64_t)(view.address - w->values[root].view.address)};
-  if (!leati_placing_is_whole(w->placing, v) && (w->given[v] || (w->copied[v] && !like_copy(&view)))) {
+  w->at[v] = (leati_whereabouts){
+      .root = root, .offset = (int64_t)(view.address - w->values[root].view.address), .there = true};
+  if (!is_whole(w, v) && (w->given[v] || (w->copied[v] && !like_copy(&view)))) {
     lay_alone(w, v);
   }
   return LEAT_OK;
@@ -116,7 +117,7 @@ static int32_t lay_out(const work *w, leat_error *err) {
 static bool is_part(const work *w, const leati_node *node, uint32_t i) {
   const uint32_t v = node->inputs[i];
   return v != LEAT_GRAPH_NO_VALUE && !leati_op_is_host(node->op->def->info.host_inputs, i) && w->at[v].root != v &&
-         !like_copy(&w->values[v].view) && !leati_placing_is_whole(w->placing, v);
+         !like_copy(&w->values[v].view) && !is_whole(w, v);
 }
 
 /* Asks for a value that is a view to be copied. */
@@ -202,6 +203,90 @@ static int32_t ask(work *w, leat_error *err) {
   return LEAT_OK;
 }
 
+/* ---- What is put side by side ------------------------------------------------------------------------------------ */
+
+/* Whether the value that holds input `i` of a node can be made within what the node gives, which `out` says: nobody
+ * else has a say in where it lies, and whoever writes it does so as fast there. */
+static int32_t find_part(const work *w, const leati_node *node, const leati_arguments *a, uint32_t i, bool *out_found,
+                         leati_whereabouts *out, leat_error *err) {
+  const uint32_t v = node->inputs[i], root = w->at[v].root;
+  leati_view part;
+  if (a->inputs[i].count == 0) {
+    *out = w->at[root];
+    *out_found = true;
+    return LEAT_OK;
+  }
+  LEATI_TRY(node->op->def->part(node->op, &a->call, i, &part, err));
+  *out = w->at[node->outputs[0]];
+  out->offset += (int64_t)(part.address - a->outputs[0].address);
+  out->there = w->at[root].there;
+  *out_found = w->placing->graph->values[root].kind == LEATI_VALUE_RESULT && w->values[root].bytes == NULL &&
+               w->at[root].root == root && !w->kept[root] && is_whole(w, v) && part.compact &&
+               (w->values[out->root].view.address + (uint64_t)out->offset) % LEATI_PROMISED == 0;
+  return LEAT_OK;
+}
+
+/* Has all inputs of a node made within what it gives, or none. `found`: room for so many. */
+static int32_t join_parts(const work *w, const leati_node *node, const leati_arguments *a, leati_whereabouts *found,
+                          leat_error *err) {
+  bool all = true;
+  uint32_t count = 0;
+  while (count < node->input_count && all) {
+    LEATI_TRY(find_part(w, node, a, count, &all, &found[count], err));
+    /* What is taken twice is not found again. */
+    w->kept[w->at[node->inputs[count]].root] |= all;
+    count += all;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t root = w->at[node->inputs[i]].root;
+    w->kept[root] = false;
+    if (all) {
+      w->at[root] = found[i];
+    }
+  }
+  w->at[node->outputs[0]].there = all;
+  return LEAT_OK;
+}
+
+/* Has what is put side by side made there, from the last node to the first, so that what lies in something that lies in
+ * something else is found at once. */
+static int32_t join(const work *w, leat_error *err) {
+  const leat_graph *const graph = w->placing->graph;
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    const uint32_t root = w->at[graph->outputs[o]].root;
+    if (w->given[graph->outputs[o]] && graph->values[root].kind == LEATI_VALUE_RESULT && !w->kept[root]) {
+      w->kept[root] = true;
+      w->values[root].view.address = w->placing->outputs[o].address % LEATI_PROMISED;
+    }
+  }
+  for (uint32_t n = graph->node_count; n-- > 0;) {
+    const leati_node *const node = &w->placing->nodes[n];
+    if (!w->placing->live[n] || node->op->def->part == NULL || w->values[node->outputs[0]].view.count == 0) {
+      continue;
+    }
+    leati_arguments a;
+    int32_t status = open_node(w, node, &a, err);
+    leati_whereabouts *const found = leati_calloc((size_t)node->input_count + 1, sizeof(*found));
+    if (status == LEAT_OK && found == NULL) {
+      status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the arguments of a node");
+    }
+    if (status == LEAT_OK) {
+      status = join_parts(w, node, &a, found, err);
+    }
+    leati_free(found);
+    leati_arguments_end(&a);
+    LEATI_TRY(status);
+  }
+  for (uint32_t v = 0; v < graph->value_count; ++v) {
+    const leati_whereabouts *const root = &w->at[w->at[v].root];
+    if (w->at[v].root != v && root->root != w->at[v].root) {
+      w->at[v].offset += root->offset;
+      w->at[v].root = root->root;
+    }
+  }
+  return LEAT_OK;
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static int32_t place(work *w, leat_error *err) {
@@ -219,23 +304,27 @@ static int32_t place(work *w, leat_error *err) {
     LEATI_TRY(lay_out(w, err));
     LEATI_TRY(ask(w, err));
     if (!w->changed) {
-      return LEAT_OK;
+      return join(w, err);
     }
   }
   memset(w->copied, true, graph->value_count * sizeof(*w->copied));
-  return lay_out(w, err);
+  LEATI_TRY(lay_out(w, err));
+  return join(w, err);
 }
 
 int32_t leati_placing_run(const leati_placing *placing, leat_error *err) {
   const size_t count = (size_t)placing->graph->value_count + 1;
-  work w = {.placing = placing, .values = placing->inference->values, .at = placing->at};
-  w.given = leati_calloc(count, sizeof(*w.given));
-  w.copied = leati_calloc(count, sizeof(*w.copied));
-  const int32_t status =
-      w.given != NULL && w.copied != NULL
-          ? place(&w, err)
-          : leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to place %u values", placing->graph->value_count);
-  leati_free(w.given);
-  leati_free(w.copied);
+  bool *const flags = leati_calloc(3 * count, sizeof(*flags));
+  if (flags == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to place %u values", placing->graph->value_count);
+  }
+  work w = {.placing = placing,
+            .values = placing->inference->values,
+            .at = placing->at,
+            .given = flags,
+            .copied = flags + count,
+            .kept = flags + 2 * count};
+  const int32_t status = place(&w, err);
+  leati_free(flags);
   return status;
 }

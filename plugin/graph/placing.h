@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Which values of a graph lie in the memory of others: what an operator only picks from its input (leati_op_def::view)
- * stays there, where all that take it read it so. Belongs to one thread.
+ * stays there, where all that take it read it so, and what an operator only puts side by side (leati_op_def::part) is
+ * made there. Belongs to one thread.
  */
 #ifndef LEAT_PLUGIN_GRAPH_PLACING_H_
 #define LEAT_PLUGIN_GRAPH_PLACING_H_
@@ -9,10 +10,11 @@
 #include "graph/graph.h"
 #include "graph/inference.h"
 
-/** The value in whose memory another lies, or that value itself, and how many bytes behind its first element. */
+/** Where a value lies. */
 typedef struct leati_whereabouts {
-  uint32_t root;
-  int64_t offset;
+  uint32_t root;  /**< in the memory of this value, maybe itself */
+  int64_t offset; /**< bytes from the first element of that to its own */
+  bool there;     /**< its elements come to lie there when others are made: its own node writes nothing */
 } leati_whereabouts;
 
 /** What is placed. */
@@ -29,8 +31,5 @@ typedef struct leati_placing {
 /** Places all values.
  * @errors OUT_OF_MEMORY */
 int32_t leati_placing_run(const leati_placing *placing, leat_error *err);
-
-/** Whether a value is all of its root, element by element. */
-bool leati_placing_is_whole(const leati_placing *placing, uint32_t v);
 
 #endif /* LEAT_PLUGIN_GRAPH_PLACING_H_ */

@@ -134,6 +134,18 @@ static leati_view slice_along(const leati_view *view, int32_t axis, int64_t firs
   return leati_view_slice(view, start, step, shape);
 }
 
+static int32_t concat_part(const leat_op *op, const leati_call *call, uint32_t i, leati_view *out, leat_error *err) {
+  const axis_state *const state = leati_op_state_const(op);
+  int32_t axis;
+  LEATI_TRY(leati_axis(state->axis, call->outputs[0].ndim, &axis, err));
+  int64_t position = 0;
+  for (uint32_t k = 0; k < i; ++k) {
+    position += call->inputs[k].shape[axis];
+  }
+  *out = slice_along(&call->outputs[0], axis, position, call->inputs[i].shape);
+  return LEAT_OK;
+}
+
 static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
@@ -270,7 +282,7 @@ static const leati_op_def ops[] = {
     LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&leati_type_moved),
              LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state), .any_size = true,
              .least_rank = 1, .supports = concat_supports, .create = axis_create, .infer = concat_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan, .part = concat_part,
              .reads_view = leati_reads_any_view),
     LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC), .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64),

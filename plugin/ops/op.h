@@ -77,6 +77,9 @@ typedef struct leati_op_def {
    * or negative; `out->present` is false if it is none. Of outputs only type and shape are there. A graph lays such an
    * output into its input where those that take it read it so. NULL: no output is a view. */
   int32_t (*view)(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err);
+  /** For an operator that only puts its inputs side by side: the part of output 0 that input `i` becomes, as a view of
+   * it. A graph has inputs made there. NULL: it does more. */
+  int32_t (*part)(const leat_op *op, const leati_call *call, uint32_t i, leati_view *out, leat_error *err);
   /** Whether the kernels read input `i` of a call, a part of another tensor, where it lies: as fast as a copy of it,
    * and with the same bits. Inputs behind it are compact. NULL: only a compact one. */
   bool (*reads_view)(const leat_op *op, const leati_call *call, uint32_t i);

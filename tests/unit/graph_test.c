@@ -476,6 +476,53 @@ static void padded_and_tiled(network *n) {
   add_output(n, NODE(n, "Tile", 13, turned, add_list(n, SHAPE(2, 2))));
 }
 
+/* What is put side by side is made there. */
+static void parts_into_one(network *n) {
+  const uint32_t x = add_input(n, SHAPE(3, 8)), y = add_input(n, SHAPE(2, 8)), a = NODE(n, "Neg", 13, x);
+  const uint32_t b = NODE(n, "Reshape", 14, NODE(n, "Tanh", 13, NODE(n, "Reshape", 14, y, add_list(n, SHAPE(16)))),
+                          add_list(n, SHAPE(2, 8)));
+  const uint32_t inner = with(n, along_0, NODE(n, "Concat", 13, a, b));
+  const uint32_t c = NODE(n, "Add", 14, y, b), d = with(n, along_0, NODE(n, "Concat", 13, c, inner));
+  add_output(n, NODE(n, "Softmax", 13, d));
+  add_output(n, NODE(n, "Mul", 14, NODE(n, "Transpose", 13, a), NODE(n, "Transpose", 13, x)));
+}
+
+/* Into what the graph gives too, and of dimensions of size 1 in front of the axis. */
+static void parts_into_output(network *n) {
+  const uint32_t x = add_input(n, SHAPE(1, 2, 8)), y = add_input(n, SHAPE(1, 3, 8));
+  const uint32_t a = NODE(n, "Neg", 13, x), b = NODE(n, "Tanh", 13, y);
+  add_output(n, with(n, along_1, NODE(n, "Concat", 13, a, b)));
+  add_output(n, NODE(n, "Add", 14, a, a));
+}
+
+/* Backwards through what two nodes made: both must be done. */
+static void backwards_through_parts(network *n) {
+  const uint32_t x = add_input(n, SHAPE(4, 8)), a = NODE(n, "Neg", 13, x);
+  const uint32_t b = NODE(n, "Tanh", 13, NODE(n, "Exp", 13, NODE(n, "Tanh", 13, x)));
+  const uint32_t whole = with(n, along_0, NODE(n, "Concat", 13, b, a));
+  add_output(n, NODE(n, "Add", 14, slice(n, whole, 5, 1, 0, -1), x));
+}
+
+static void parts_that_are_not_made_there(network *n) {
+  const uint32_t x = add_input(n, SHAPE(2, 8)), y = add_input(n, SHAPE(1, 3)), a = NODE(n, "Neg", 13, x);
+  /* An input of the graph; what is there twice; columns; an offset that vector paths would not like; an output. */
+  add_output(n, with(n, along_0, NODE(n, "Concat", 13, a, x)));
+  add_output(n, with(n, along_0, NODE(n, "Concat", 13, a, a)));
+  add_output(n, with(n, along_1, NODE(n, "Concat", 13, a, NODE(n, "Tanh", 13, x))));
+  add_output(n, with(n, along_1, NODE(n, "Concat", 13, NODE(n, "Neg", 13, y), NODE(n, "Tanh", 13, y))));
+  const uint32_t b = NODE(n, "Exp", 13, x);
+  add_output(n, b);
+  add_output(n, with(n, along_0, NODE(n, "Concat", 13, b, NODE(n, "Sqrt", 13, b))));
+}
+
+/* A part that is a view of something else is copied to its place from there. */
+static void views_side_by_side(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 4)), y = add_input(n, SHAPE(1, 8));
+  const uint32_t turned = NODE(n, "Transpose", 13, x), none = slice(n, turned, 2, 2, 0, 1);
+  const uint32_t parts = with(n, along_0, NODE(n, "Concat", 13, turned, NODE(n, "Neg", 13, y), none));
+  add_output(n, NODE(n, "Softmax", 13, parts));
+}
+
 /* What each takes of the device, however its inputs and outputs lie. */
 static const struct {
   const char *name;
@@ -505,6 +552,11 @@ static const struct {
     {"rows_are_reduced_in_place", rows_are_reduced_in_place, 2, 0},
     {"masks", masks, 3, 0},
     {"padded_and_tiled", padded_and_tiled, 2, 0},
+    {"parts_into_one", parts_into_one, 5, 0},
+    {"parts_into_output", parts_into_output, 3, 0},
+    {"backwards_through_parts", backwards_through_parts, 5, 0},
+    {"parts_that_are_not_made_there", parts_that_are_not_made_there, 11, 0},
+    {"views_side_by_side", views_side_by_side, 4, 0},
 };
 
 /* What an operator only picks from its input is read where it lies, by those that can; others are given a copy. */
@@ -532,8 +584,8 @@ static void views_are_read_where_they_lie(void **state) {
   close_place(&p);
 }
 
-/* A plan for tensors on the device whose first input has such an address. */
-static leati_graph_plan *plan_at(const leat_graph *graph, uint64_t address) {
+/* A plan for tensors on the device, of which that with this number, inputs first, has such an address. */
+static leati_graph_plan *plan_at(const leat_graph *graph, uint32_t which, uint64_t address) {
   const uint32_t count = graph->input_count + graph->output_count;
   leati_view views[8];
   leati_graph_plan *plan;
@@ -544,7 +596,7 @@ static leati_graph_plan *plan_at(const leat_graph *graph, uint64_t address) {
     const DLTensor tensor = {
         .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
     assert_ok(leati_view_import_shape(&tensor, "a tensor", &views[i], &err));
-    views[i].address = i == 0 ? address : 0;
+    views[i].address = i == which ? address : 0;
     leati_view_measure(&views[i]);
   }
   assert_ok(leati_graph_plan_make(graph, views, &plan, &err));
@@ -552,7 +604,7 @@ static leati_graph_plan *plan_at(const leat_graph *graph, uint64_t address) {
 }
 
 static VkPipeline pipeline_at(const leat_graph *graph, uint64_t address) {
-  leati_graph_plan *const plan = plan_at(graph, address);
+  leati_graph_plan *const plan = plan_at(graph, 0, address);
   assert_int_equal(plan->plan.step_count, 1);
   const VkPipeline pipeline = plan->plan.steps[0].pipeline;
   leati_graph_plan_free(graph->device, plan);
@@ -583,6 +635,22 @@ static void parts_promise_their_own_alignment(void **state) {
   close_place(&p);
 }
 
+/* Parts are made where vector paths fit, or beside. */
+static void parts_are_made_where_they_are_aligned(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  parts_into_output(n);
+  leat_graph *const graph = build(&p, n);
+  for (uint64_t address = 0; address < 32; address += 4) {
+    leati_graph_plan *const plan = plan_at(graph, 2, address);
+    assert_int_equal(plan->plan.step_count, address % 16 == 0 ? 3 : 4);
+    leati_graph_plan_free(graph->device, plan);
+  }
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* What a step reads of a view are the bytes from its lowest element to its highest, wherever the first one lies. */
 static void parts_touch_what_lies_between(void **state) {
   const place p = open_place(state);
@@ -590,7 +658,7 @@ static void parts_touch_what_lies_between(void **state) {
   const uint32_t x = add_input(n, 2, square), y = add_input(n, SHAPE(2, 4));
   add_output(n, NODE(n, "Sub", 14, slice(n, slice(n, x, 6, 3, 0, -2), 1, 5, 1, 1), y));
   leat_graph *const graph = build(&p, n);
-  leati_graph_plan *const plan = plan_at(graph, 0);
+  leati_graph_plan *const plan = plan_at(graph, 0, 0);
   const leati_plan *const it = &plan->plan;
   assert_int_equal(it->step_count, 1);
   for (uint32_t i = 0; i < it->access_count; ++i) {
@@ -1518,6 +1586,7 @@ int main(void) {
       cmocka_unit_test(barriers_are_as_many_as_levels),
       cmocka_unit_test(views_are_read_where_they_lie),
       cmocka_unit_test(parts_promise_their_own_alignment),
+      cmocka_unit_test(parts_are_made_where_they_are_aligned),
       cmocka_unit_test(parts_touch_what_lies_between),
       cmocka_unit_test(constants_are_shared_by_content),
       cmocka_unit_test(a_graph_goes_while_it_runs),
