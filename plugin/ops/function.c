@@ -2,7 +2,6 @@
 #include "ops/function.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,14 +47,6 @@ static const definition definitions[] = {
 };
 #define DEFINITION_COUNT (sizeof(definitions) / sizeof(definitions[0]))
 
-/* A device may take a subnormal divisor for 0, with which Celu is another function. */
-static void settle(leati_function *function) {
-  float *const alpha = &function->parameters[0];
-  if (function->operation == LEAT_EW_CELU && *alpha != 0.0f && fabsf(*alpha) < FLT_MIN) {
-    *alpha = copysignf(FLT_MIN, *alpha);
-  }
-}
-
 void leati_function_read(const leati_op_desc *desc, uint32_t operation, leati_function *out) {
   *out = (leati_function){.operation = operation};
   const definition *d = definitions;
@@ -65,7 +56,6 @@ void leati_function_read(const leati_op_desc *desc, uint32_t operation, leati_fu
   for (uint32_t k = 0; d < definitions + DEFINITION_COUNT && k < d->count; ++k) {
     out->parameters[k] = leati_attr_float(desc, d->attributes[k], d->otherwise[k]);
   }
-  settle(out);
 }
 
 const char *leati_function_activation(const leati_function *function, uint32_t *out_count) {
@@ -116,6 +106,5 @@ int32_t leati_function_read_activation(const leati_op_def *def, const leati_op_d
     out->parameters[k] =
         list != NULL && k < list->count ? list->floats[k] : leati_attr_float(desc, by_name, found->otherwise[k]);
   }
-  settle(out);
   return LEAT_OK;
 }

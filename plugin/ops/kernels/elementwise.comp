@@ -123,31 +123,9 @@ bool apply(bool a, bool b) {
 
 #elif defined(ARITHMETIC) && defined(REAL)
 float apply(float a, float b) {
-  switch (operation) {
-    case LEAT_EW_ADD:
-      return a + b;
-    case LEAT_EW_SUB:
-      return a - b;
-    case LEAT_EW_MUL:
-      return a * b;
-    case LEAT_EW_DIV:
-      return a / b;
-    case LEAT_EW_MIN:
-      return leat_isnan(a) ? a : leat_isnan(b) ? b : min(a, b);
-    case LEAT_EW_MAX:
-      return leat_isnan(a) ? a : leat_isnan(b) ? b : max(a, b);
-    case LEAT_EW_PRELU:
-      return leat_isnan(a) ? a : a < 0.0 ? a * b : a;
-    case LEAT_EW_ADD_SCALED:
-      return (a + b) / args.parameters[0];
-    default: {
-      float rest = leat_fmod(a, b);
-      if (operation == LEAT_EW_FMOD || leat_isnan(rest)) return rest;
-      // MOD: the sign of the divisor, also for zero.
-      if (rest == 0.0) return b < 0.0 ? -0.0 : 0.0;
-      return (rest < 0.0) != (b < 0.0) ? rest + b : rest;
-    }
-  }
+  return operation == LEAT_EW_MOD || operation == LEAT_EW_FMOD
+             ? function_remainder(operation, a, b)
+             : function_binary(operation, a, b, args.parameters[0]);
 }
 
 #elif defined(ARITHMETIC)
@@ -189,11 +167,11 @@ TA apply(TA a, TA b) {
   }
 }
 
+#elif defined(COMPARE) && defined(REAL)
+bool apply(float a, float b) { return function_compare(operation, a, b); }
+
 #elif defined(COMPARE)
 bool apply(TA a, TA b) {
-#if defined(REAL)
-  if (leat_isnan(a) || leat_isnan(b)) return false;
-#endif
   switch (operation) {
     case LEAT_EW_EQUAL:
       return a == b;

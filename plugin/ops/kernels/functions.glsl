@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operators of one number, for the kernels that compute them alone and for those that end with one: the same code,
-// so the same numbers. `operation` is one of elementwise_codes.glsl, of the range that a function is for; p and q are
-// its parameters.
+// The operators of one number and of two, for the kernels that compute them alone and for those that do more: the same
+// code, so the same numbers. `operation` is one of elementwise_codes.glsl, of the range that a function is for; p and q
+// are its parameters.
 #ifndef LEAT_FUNCTIONS_GLSL_
 #define LEAT_FUNCTIONS_GLSL_
 
@@ -12,6 +12,9 @@ float function_gelu(float x) { return 0.5 * x * (1.0 + leat_erf(x * 0.707106781)
 // max(0, x) + min(0, p (e^(x / p) - 1)). Where the formula has a product of 0 and infinity it is NaN, which min() need
 // not keep; where x / p is tiny, and may be subnormal, p (e^(x / p) - 1) is x and a little.
 float function_celu(float x, float p) {
+  // A device may take a subnormal divisor for 0, with which this is another function.
+  uint bits = floatBitsToUint(p);
+  if ((bits & 0x7fffffffu) - 1u < 0x007fffffu) p = uintBitsToFloat((bits & 0x80000000u) | 0x00800000u);
   // Of a divisor above 2^126 a device need not know the reciprocal.
   float scale = abs(p) > 1.0e37 ? 9.765625e-4 : 1.0;
   float t = x * scale / (p * scale);
@@ -129,6 +132,52 @@ float function_plain(int operation, float x, float p, float q) {
       return x < -p ? x + q : x > p ? x - q : 0.0;
     default:
       return x;
+  }
+}
+
+// `precise`, so that no device contracts it with what the caller does next.
+precise float function_binary(int operation, float a, float b, float p) {
+  switch (operation) {
+    case LEAT_EW_ADD:
+      return a + b;
+    case LEAT_EW_SUB:
+      return a - b;
+    case LEAT_EW_MUL:
+      return a * b;
+    case LEAT_EW_DIV:
+      return a / b;
+    case LEAT_EW_MIN:
+      return leat_isnan(a) ? a : leat_isnan(b) ? b : min(a, b);
+    case LEAT_EW_MAX:
+      return leat_isnan(a) ? a : leat_isnan(b) ? b : max(a, b);
+    case LEAT_EW_PRELU:
+      return leat_isnan(a) ? a : a < 0.0 ? a * b : a;
+    default: // ADD_SCALED
+      return (a + b) / p;
+  }
+}
+
+float function_remainder(int operation, float a, float b) {
+  float rest = leat_fmod(a, b);
+  if (operation == LEAT_EW_FMOD || leat_isnan(rest)) return rest;
+  // MOD: the sign of the divisor, also for zero.
+  if (rest == 0.0) return b < 0.0 ? -0.0 : 0.0;
+  return (rest < 0.0) != (b < 0.0) ? rest + b : rest;
+}
+
+bool function_compare(int operation, float a, float b) {
+  if (leat_isnan(a) || leat_isnan(b)) return false;
+  switch (operation) {
+    case LEAT_EW_EQUAL:
+      return a == b;
+    case LEAT_EW_LESS:
+      return a < b;
+    case LEAT_EW_GREATER:
+      return a > b;
+    case LEAT_EW_LESS_OR_EQUAL:
+      return a <= b;
+    default:
+      return a >= b;
   }
 }
 
