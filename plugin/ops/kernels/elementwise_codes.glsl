@@ -88,6 +88,13 @@
 #define LEAT_EW_VECTOR 1  /* four side by side in the innermost dimension, which is compact or repeated */
 #define LEAT_EW_FLAT 2    /* four side by side, and all tensors are compact and of one shape */
 
+/* Pointwise: how long a program can be. Its steps name values by number: first the inputs, then the results of steps,
+ * then constants. */
+#define LEAT_POINTWISE_INPUTS 8
+#define LEAT_POINTWISE_STEPS 16
+#define LEAT_POINTWISE_FIRST_CONSTANT 24
+#define LEAT_POINTWISE_CONSTANTS 32
+
 /* Types, as the specialisation constants type_in and type_out: the bits of LEAT_TYPE_..., so that those up to
  * LEAT_ANY_BF16 are floating-point. */
 #define LEAT_ANY_F32 0u
