@@ -2,13 +2,16 @@
 #include "device/kernel.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "core/status.h"
+#include "core/sync.h"
 
 /* Numbers of the SPIR-V specification. */
 #define HEADER_WORDS 5
 #define STORAGE_WORKGROUP 4
 enum {
+  OP_NAME = 5,
   OP_CAPABILITY = 17,
   OP_TYPE_INT = 21,
   OP_TYPE_FLOAT = 22,
@@ -18,6 +21,7 @@ enum {
   OP_TYPE_POINTER = 32,
   OP_CONSTANT = 43,
   OP_FUNCTION = 54,
+  OP_FUNCTION_CALL = 57,
   OP_VARIABLE = 59,
 };
 
@@ -124,4 +128,47 @@ int32_t leati_kernel_check(const leati_physical *physical, const leati_kernel_co
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                           "%s: kernel %s is for subgroups of %u invocations; %s has them of %u", operator_name,
                           code->name, code->subgroup_size, device, physical->subgroup_size);
+}
+
+#define LINKS 4
+
+/* The ids of the functions link_<number>, by number. */
+static void find_links(const leati_kernel_code *code, uint32_t ids[LINKS]) {
+  for (const uint32_t *at = next(code, NULL); at != NULL; at = next(code, at)) {
+    const char *const name = (const char *)(at + 2);
+    if ((at[0] & 0xffffu) == OP_NAME && strncmp(name, "link_", 5) == 0 && name[5] >= '0' && name[5] < '0' + LINKS) {
+      ids[name[5] - '0'] = at[1];
+    }
+  }
+}
+
+/* Whether one of them is `id`. */
+static bool is_link(const uint32_t ids[LINKS], uint32_t id) {
+  return id == ids[0] || id == ids[1] || id == ids[2] || id == ids[3];
+}
+
+/* The first constant step_<number> from `constant` on. */
+static uint32_t find_step(const leati_kernel_code *code, uint32_t constant) {
+  while (strncmp(code->constants[constant], "step_", 5) != 0) {
+    ++constant;
+  }
+  return constant;
+}
+
+uint32_t *leati_kernel_link(const leati_kernel_code *code, const leati_constants *constants) {
+  uint32_t *const words = leati_calloc(1, code->size);
+  uint32_t ids[LINKS] = {0};
+  uint32_t constant = 0;
+  if (words == NULL) {
+    return NULL;
+  }
+  memcpy(words, code->words, code->size);
+  find_links(code, ids);
+  for (uint32_t *at = words + HEADER_WORDS; at < words + code->size / 4; at += at[0] >> 16) {
+    if ((at[0] & 0xffffu) == OP_FUNCTION_CALL && is_link(ids, at[3])) {
+      constant = find_step(code, constant);
+      at[3] = ids[constants->by_id[constant++] % LINKS];
+    }
+  }
+  return words;
 }

@@ -9,6 +9,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "device/device.h"
+#include "device/kernel.h"
 #include "policy/constants.h"
 
 #define FULL_SUBGROUPS VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT
@@ -35,12 +36,9 @@ struct leati_pipelines {
 };
 
 static uint32_t hash_key(const leati_pipeline_key *key) {
-  /* A prime for each constant, so that no product waits for another one. */
-  static const uint32_t factors[LEATI_CONSTANTS_MAX] = {2246822519u, 3266489917u, 668265263u,  374761393u,
-                                                        2654435769u, 2147483647u, 1431655781u, 4294967291u};
   uint32_t hash = (uint32_t)key->kernel;
   for (int i = 0; i < LEATI_CONSTANTS_MAX; ++i) {
-    hash += key->constants.by_id[i] * factors[i];
+    hash = hash * 2246822519u + key->constants.by_id[i];
   }
   hash = (hash ^ hash >> 15) * 2654435761u;
   return hash ^ hash >> 15;
@@ -58,16 +56,25 @@ static pipeline *find(shard *s, uint32_t bucket, const leati_pipeline_key *key) 
   return at;
 }
 
+static int32_t make_module(leat_device *device, const leati_pipeline_key *key, VkShaderModule *out, leat_error *err) {
+  const leati_kernel_code *const code = &leati_kernel_codes[key->kernel];
+  uint32_t *const linked = code->links != 0 ? leati_kernel_link(code, &key->constants) : NULL;
+  if (code->links != 0 && linked == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for kernel %s", code->name);
+  }
+  const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                         .codeSize = code->size,
+                                         .pCode = linked != NULL ? linked : code->words};
+  const VkResult result = device->vk.CreateShaderModule(device->vk.handle, &info, NULL, out);
+  leati_free(linked);
+  return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkCreateShaderModule", err);
+}
+
 static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
   const leati_kernel_code *const code = &leati_kernel_codes[key->kernel];
-  const VkShaderModuleCreateInfo module_info = {
-      .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code->size, .pCode = code->words};
   VkShaderModule module;
-  VkResult result = vk->CreateShaderModule(vk->handle, &module_info, NULL, &module);
-  if (result != VK_SUCCESS) {
-    return leati_device_fail(device, result, "vkCreateShaderModule", err);
-  }
+  LEATI_TRY(make_module(device, key, &module, err));
   VkSpecializationMapEntry entries[LEATI_CONSTANTS_MAX];
   for (uint32_t i = 0; i < LEATI_CONSTANTS_MAX; ++i) {
     entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = i * 4u, .size = 4};
@@ -84,7 +91,7 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPip
                                                       .pName = "main",
                                                       .pSpecializationInfo = &constants},
                                             .layout = device->pipeline_layout};
-  result = vk->CreateComputePipelines(vk->handle, device->pipelines->cache, 1, &info, NULL, out);
+  const VkResult result = vk->CreateComputePipelines(vk->handle, device->pipelines->cache, 1, &info, NULL, out);
   vk->DestroyShaderModule(vk->handle, module, NULL);
   if (result != VK_SUCCESS) {
     char what[128];

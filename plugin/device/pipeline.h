@@ -5,7 +5,8 @@
  *
  * Every kernel has one calling convention: set 0, binding 0 is a uniform buffer with a dynamic offset that holds the
  * kernel's argument record in std430 layout (at most LEATI_ARGS_MAX bytes); buffers come as device addresses in it.
- * What is constant per pipeline (operation, tile) comes as specialisation constants, by name: leat_kernels.h.
+ * What is constant per pipeline (operation, tile) comes as specialisation constants, by name: leat_kernels.h. They also
+ * say which functions a kernel calls that links: leati_kernel_link().
  */
 #ifndef LEAT_PLUGIN_DEVICE_PIPELINE_H_
 #define LEAT_PLUGIN_DEVICE_PIPELINE_H_

@@ -16,6 +16,9 @@ set(LEAT_TYPE_U32 UINT32 U32 INTEGER)
 set(LEAT_TYPE_U64 UINT64 U64 INTEGER)
 set(LEAT_TYPE_BOOL BOOL BOOL BOOLEAN)
 
+# Specialisation constants of a kernel at most.
+set(LEAT_CONSTANTS_MAX 20)
+
 # Collected from all calls.
 set(LEAT_KERNEL_WORDS "") # compiled files
 set(enumerators "")
@@ -28,14 +31,18 @@ set(constant_structs "")
 set(constant_members "")
 
 # Compiles one variant; `storage` and `accumulator` are types from above, or empty. Reads `source`, `constant_names`,
-# `kernel_SUBGROUP` and `kernel_SHUFFLES` of leat_kernel().
+# `kernel_SUBGROUP`, `kernel_SHUFFLES` and `kernel_LINKS` of leat_kernel().
 function(leat_kernel_variant name storage accumulator)
   set(words ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}.inc)
+  set(optimise -O)
+  if(kernel_LINKS)
+    set(optimise -O0)
+  endif()
   set(defines ${ARGN})
   list(TRANSFORM defines PREPEND -D)
   # What the source includes is told by glslc, so that a change there compiles its users alone.
   add_custom_command(OUTPUT ${words}
-    COMMAND ${Vulkan_GLSLC_EXECUTABLE} -fshader-stage=compute --target-env=vulkan1.2 -O -Werror -mfmt=num
+    COMMAND ${Vulkan_GLSLC_EXECUTABLE} -fshader-stage=compute --target-env=vulkan1.2 ${optimise} -Werror -mfmt=num
       -I${CMAKE_CURRENT_SOURCE_DIR}/kernels ${defines} -MD -MF ${words}.d -o ${words}
       ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
@@ -62,12 +69,15 @@ function(leat_kernel_variant name storage accumulator)
   if(kernel_SHUFFLES)
     string(APPEND entries ", .shuffles = 1")
   endif()
+  if(kernel_LINKS)
+    string(APPEND entries ", .links = 1")
+  endif()
   string(APPEND entries "},\n")
   return(PROPAGATE LEAT_KERNEL_WORDS enumerators arrays entries)
 endfunction()
 
 # leat_kernel(NAME SOURCE [TYPES TYPE...] [ITEMS BITS...] [ACCUMULATOR TYPE] [CONSTANTS CONSTANT...] [DEFINES DEFINE...]
-#   [SUBGROUP INVOCATIONS] [SHUFFLES])
+#   [SUBGROUP INVOCATIONS] [SHUFFLES] [LINKS])
 #
 # Compiles kernels/SOURCE, with the preprocessor definitions DEFINES (A=1 or A):
 # - for each element type of TYPES, as NAME_<type>, with TYPE defined as its name, ACCUMULATOR as that of the type to
@@ -83,9 +93,11 @@ endfunction()
 # source list the same ones.
 #
 # SUBGROUP: the kernel is written for subgroups of so many invocations; else it works with any.
+# LINKS: the nth call of a function named link_<number> is made one of link_<m>, when a pipeline is made, where m is in
+# the two lowest bits of the nth constant named step_<number>. So a driver reads no more functions than are needed.
 # SHUFFLES: SHUFFLES is defined, and the kernel's subgroups are full; leati_physical::shuffles says which devices run it.
 function(leat_kernel name source)
-  cmake_parse_arguments(PARSE_ARGV 2 kernel "SHUFFLES" "ACCUMULATOR;SUBGROUP" "TYPES;ITEMS;CONSTANTS;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 2 kernel "SHUFFLES;LINKS" "ACCUMULATOR;SUBGROUP" "TYPES;ITEMS;CONSTANTS;DEFINES")
   if(kernel_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "leat_kernel(${name}): what is ${kernel_UNPARSED_ARGUMENTS}?")
   endif()
@@ -108,8 +120,8 @@ function(leat_kernel name source)
     set(constants_of_${stem} "${fields}" PARENT_SCOPE)
     if(fields)
       # Every struct has all words of the key, so that none is left undefined when one of them is set.
-      foreach(rest RANGE ${number} 8)
-        if(rest LESS 8)
+      foreach(rest RANGE ${number} ${LEAT_CONSTANTS_MAX})
+        if(rest LESS LEAT_CONSTANTS_MAX)
           list(APPEND fields unused_${rest})
         endif()
       endforeach()
