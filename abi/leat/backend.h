@@ -721,7 +721,14 @@ typedef struct leat_event_api {
  * - FusedConv(X, W, bias?, residual?) likewise, with the attributes of Conv; the residual has the result's shape.
  * Their attribute `activation` names an operator of one number, and `activation_params` lists its attributes (of Clip:
  * min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate = "tanh". "" is none.
- * FusedGemm and FusedConv of "com.microsoft" know the same activations. */
+ * FusedGemm and FusedConv of "com.microsoft" know the same activations.
+ * - Pointwise(inputs...), 1 to 8 of them, is a program of up to 16 steps on each element of what they broadcast to; its
+ *   result is that of the last step. `functions` names the steps, with a space in between: operators of one number,
+ *   Add, Sub, Mul, Div, Pow, Min, Max, PRelu, Mod, Where and Clip; FastGelu, as above; Fmod is Mod with fmod = 1;
+ * Equal, Less, Greater, LessOrEqual and GreaterOrEqual give 1 or 0, and the condition of Where is any number but 0.
+ *   `operands` lists those of all steps, one after the other: of each its operator's inputs, then its attributes
+ * (alpha, beta, gamma; of Shrink lambd, bias). An operand is the number of an input; behind these the results of steps
+ * count on; -1, -2... are the elements of `constants`, up to 32. */
 
 #define LEAT_MAX_RANK 8 /**< dimensions of a tensor at most */
 

@@ -190,6 +190,30 @@ static void where(leati_draw *d) {
   narrowed_input(d, type, rank, dims);
 }
 
+/* Programs of functions that move by little more than their operands do, so that the reference's bounds stay small. */
+static void pointwise(leati_draw *d) {
+  static const struct {
+    const char *functions;
+    const char *operands; /* how many each has */
+  } programs[] = {{"Relu", "1"},           {"Sigmoid Mul", "12"},       {"Add Relu", "21"},     {"Mul Add Tanh", "221"},
+                  {"Gelu Sub Min", "122"}, {"Neg Abs Max Erf", "1121"}, {"Mul Add Clip", "223"}};
+  static const double constants[] = {0.5, -1, 2};
+  const int32_t rank = draw_rank(d, 0, RANK);
+  const int64_t inputs = leati_draw_int(d, 1, 4), which = leati_draw_int(d, 0, G_N_ELEMENTS(programs) - 1);
+  int64_t dims[RANK], operands[LEAT_DRAW_RANK];
+  int32_t count = 0;
+  leati_draw_dims(d, rank, dims);
+  for (int64_t k = 0; k < inputs; k++)
+    narrowed_input(d, LEAT_TYPE_FLOAT32, rank, dims);
+  for (int64_t k = 0; programs[which].operands[k] != '\0'; k++) {
+    for (int n = 0; n < programs[which].operands[k] - '0'; n++)
+      operands[count++] = leati_draw_int(d, -(int64_t)G_N_ELEMENTS(constants), inputs + k - 1);
+  }
+  leati_draw_attribute_string(d, "functions", programs[which].functions);
+  leati_draw_attribute_ints(d, "operands", count, operands);
+  leati_draw_attribute_floats(d, "constants", G_N_ELEMENTS(constants), constants);
+}
+
 /* ---- Movement --------------------------------------------------------------------------------------------------- */
 
 static void transpose(leati_draw *d) {
@@ -1051,6 +1075,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"elementwise", "", "Sum", variadic},
     {"elementwise", "", "Mean", variadic},
     {"elementwise", "", "Clip", clip},
+    {"elementwise", "leat", "Pointwise", pointwise},
     {"elementwise", "", "Where", where},
     {"elementwise", "", "Cast", cast},
     {"elementwise", "", "CastLike", cast_like},

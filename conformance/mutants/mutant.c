@@ -560,6 +560,31 @@ static void op_supports_anything(void) {
   op_api.supports = supports_anything;
 }
 
+/* Programs get zeros for their constants. */
+static int32_t create_without_constants(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
+  static const float zeros[64];
+  leat_attribute copies[8];
+  const leat_attribute *attributes[8];
+  if (desc == NULL || desc->attributes == NULL || desc->attribute_count > G_N_ELEMENTS(copies))
+    return base->op->create(device, desc, out, err);
+  for (uint32_t k = 0; k < desc->attribute_count; ++k) {
+    attributes[k] = desc->attributes[k];
+    if (attributes[k] != NULL && g_strcmp0(attributes[k]->name, "constants") == 0 &&
+        attributes[k]->count <= G_N_ELEMENTS(zeros)) {
+      copies[k] = *attributes[k];
+      copies[k].floats = zeros;
+      attributes[k] = &copies[k];
+    }
+  }
+  leat_op_desc copy = *desc;
+  copy.attributes = attributes;
+  return base->op->create(device, &copy, out, err);
+}
+
+static void op_program_without_constants(void) {
+  op_api.create = create_without_constants;
+}
+
 /* A right plugin that has other operators than the suite has cases for: of the list those alone whose names
  * LEAT_MUTANT_OPERATORS holds, between commas. */
 static char **few_names;
@@ -1238,6 +1263,7 @@ static const struct {
                {"event_wait_hangs", event_wait_hangs},
                {"event_destroy_crashes", event_destroy_crashes},
                {"op_skips_last_element", op_skips_last_element},
+               {"op_program_without_constants", op_program_without_constants},
                {"op_supports_anything", op_supports_anything},
                {"op_refused_late", op_refused_late},
                {"few_operators", few_operators},

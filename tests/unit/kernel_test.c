@@ -10,6 +10,7 @@
 #include <leat/backend.h>
 #include <string.h>
 
+#include "core/sync.h"
 #include "device/kernel.h"
 
 /* Numbers of the SPIR-V specification. */
@@ -217,6 +218,49 @@ static void an_unknown_capability_is_refused(void **state) {
   assert_false(runs(&able, &code, "6022"));
 }
 
+/* The names of the functions that a linking kernel calls, of which those that constants decide are link_<number>. */
+static uint32_t read_links(const leati_kernel_code *code, const uint32_t *words, char out[LEATI_CONSTANTS_MAX]) {
+  enum { OP_NAME = 5, OP_FUNCTION_CALL = 57, IDS = 4096 };
+  static char names[IDS];
+  uint32_t count = 0;
+  memset(names, 0, sizeof(names));
+  for (const uint32_t *at = words + HEADER_WORDS; at < words + code->size / 4; at += at[0] >> 16) {
+    const char *const name = (const char *)(at + 2);
+    if ((at[0] & 0xffffu) == OP_NAME && strncmp(name, "link_", 5) == 0) {
+      assert_true(at[1] < IDS);
+      names[at[1]] = name[5];
+    } else if ((at[0] & 0xffffu) == OP_FUNCTION_CALL && names[at[3]] != '\0') {
+      assert_true(count < LEATI_CONSTANTS_MAX);
+      out[count++] = names[at[3]];
+    }
+  }
+  return count;
+}
+
+/* Each call of a linking kernel goes where its constant says, and nothing else is changed. */
+static void calls_are_linked_by_constants(void **state) {
+  (void)state;
+  const leati_kernel_code *const code = &leati_kernel_codes[LEATI_KERNEL_POINTWISE_F32];
+  const uint32_t first = offsetof(leati_pointwise_constants, step_0) / sizeof(uint32_t);
+  leati_constants constants = {{0}};
+  char found[LEATI_CONSTANTS_MAX];
+  for (uint32_t i = first; i < LEATI_CONSTANTS_MAX; ++i) {
+    constants.by_id[i] = (i * 7 >> 1) % 4 | 0xfffcu;
+  }
+  uint32_t *const words = leati_kernel_link(code, &constants);
+  assert_non_null(words);
+  assert_int_equal(read_links(code, words, found), LEATI_CONSTANTS_MAX - first);
+  for (uint32_t i = first; i < LEATI_CONSTANTS_MAX; ++i) {
+    assert_int_equal(found[i - first], '0' + (i * 7 >> 1) % 4);
+  }
+  uint32_t changed = 0;
+  for (size_t i = 0; i < code->size / 4; ++i) {
+    changed += words[i] != code->words[i];
+  }
+  assert_true(changed > 0 && changed <= LEATI_CONSTANTS_MAX - first);
+  leati_free(words);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(constants_are_those_of_the_module),
@@ -227,6 +271,7 @@ int main(void) {
       cmocka_unit_test(shared_memory_is_counted),
       cmocka_unit_test(subgroups_are_those_that_it_is_written_for),
       cmocka_unit_test(an_unknown_capability_is_refused),
+      cmocka_unit_test(calls_are_linked_by_constants),
   };
   return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
 }

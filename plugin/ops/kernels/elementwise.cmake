@@ -27,3 +27,10 @@ leat_kernel(where elementwise.comp ITEMS 8 16 32 64 ${constants}
   DEFINES SELECT ARITY=3 A=BOOL B=ITEM C=ITEM R=ITEM)
 leat_kernel(cast elementwise.comp ${constants}
   DEFINES CAST ARITY=1 A=ANY R=ANY)
+
+# A chain of operations in one dispatch. See pointwise.comp for the definitions.
+set(constants CONSTANTS access rank inputs steps)
+foreach(step RANGE 15)
+  list(APPEND constants step_${step})
+endforeach()
+leat_kernel(pointwise pointwise.comp TYPES F32 ${constants} LINKS)

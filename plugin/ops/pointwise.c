@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pointwise: a program of elementwise functions in one dispatch. Its functions and operands become specialisation
+ * constants of kernels/pointwise.comp, so that a pipeline is made for each program; its constants do not. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
+#include "ops/elementwise.h"
+#include "ops/pointwise.h"
+#include "ops/walk.h"
+
+static LEATI_ATTRIBUTE(attribute_functions, "functions", STRING);
+static LEATI_ATTRIBUTE(attribute_operands, "operands", INTS);
+static LEATI_ATTRIBUTE(attribute_constants, "constants", FLOATS);
+
+/* Operands of one function at most. */
+#define OPERANDS_MAX 3
+
+/* A program. The numbers of values that its steps name are those of the kernel. */
+typedef struct program {
+  uint32_t input_count, step_count, constant_count;
+  uint32_t steps[LEAT_POINTWISE_STEPS]; /* two bits for the kind of function, seven for LEAT_EW_*, six for each value */
+  float constants[LEAT_POINTWISE_CONSTANTS];
+} program;
+
+/* The kernel's argument record; of `dims` only as many as it has. */
+typedef struct pointwise_args {
+  uint64_t operands[LEAT_POINTWISE_INPUTS];
+  uint64_t result;
+  uint32_t count;
+  uint32_t zero;
+  float constants[LEAT_POINTWISE_CONSTANTS];
+  struct {
+    uint32_t size;
+    int32_t result, operands[LEAT_POINTWISE_INPUTS];
+  } dims[LEAT_MAX_RANK];
+} pointwise_args;
+
+_Static_assert(sizeof(pointwise_args) <= LEATI_ARGS_MAX, "the argument record fits");
+_Static_assert(LEAT_POINTWISE_FIRST_CONSTANT == LEAT_POINTWISE_INPUTS + LEAT_POINTWISE_STEPS &&
+                   LEAT_POINTWISE_FIRST_CONSTANT + LEAT_POINTWISE_CONSTANTS <= 64,
+               "the number of a value has six bits");
+_Static_assert(sizeof(((pointwise_args *)0)->dims) == sizeof(((leati_walk *)0)->dims), "dims are those of a walk");
+
+/* ---- Functions -------------------------------------------------------------------------------------------------- */
+
+/* A function has the name of its operator, and takes the operator's inputs, then its attributes in their order. */
+typedef struct function {
+  const char *name;
+  uint32_t operation, operands;
+} function;
+
+static const function functions[] = {
+    {"Neg", LEAT_EW_NEG, 1},
+    {"Abs", LEAT_EW_ABS, 1},
+    {"Sign", LEAT_EW_SIGN, 1},
+    {"Sqrt", LEAT_EW_SQRT, 1},
+    {"Reciprocal", LEAT_EW_RECIPROCAL, 1},
+    {"Relu", LEAT_EW_RELU, 1},
+    {"LeakyRelu", LEAT_EW_LEAKY_RELU, 2},
+    {"HardSigmoid", LEAT_EW_HARD_SIGMOID, 3},
+    {"HardSwish", LEAT_EW_HARD_SWISH, 1},
+    {"Floor", LEAT_EW_FLOOR, 1},
+    {"Ceil", LEAT_EW_CEIL, 1},
+    {"Round", LEAT_EW_ROUND, 1},
+    {"Softsign", LEAT_EW_SOFTSIGN, 1},
+    {"ThresholdedRelu", LEAT_EW_THRESHOLDED_RELU, 2},
+    {"Shrink", LEAT_EW_SHRINK, 3},
+    {"Exp", LEAT_EW_EXP, 1},
+    {"Log", LEAT_EW_LOG, 1},
+    {"Erf", LEAT_EW_ERF, 1},
+    {"Tanh", LEAT_EW_TANH, 1},
+    {"Sigmoid", LEAT_EW_SIGMOID, 1},
+    {"Gelu", LEAT_EW_GELU, 1},
+    {"FastGelu", LEAT_EW_GELU_TANH, 1},
+    {"Softplus", LEAT_EW_SOFTPLUS, 1},
+    {"Elu", LEAT_EW_ELU, 2},
+    {"Selu", LEAT_EW_SELU, 3},
+    {"Celu", LEAT_EW_CELU, 2},
+    {"Mish", LEAT_EW_MISH, 1},
+    {"Swish", LEAT_EW_SWISH, 2},
+    {"Sin", LEAT_EW_SIN, 1},
+    {"Cos", LEAT_EW_COS, 1},
+    {"Tan", LEAT_EW_TAN, 1},
+    {"Asin", LEAT_EW_ASIN, 1},
+    {"Acos", LEAT_EW_ACOS, 1},
+    {"Atan", LEAT_EW_ATAN, 1},
+    {"Sinh", LEAT_EW_SINH, 1},
+    {"Cosh", LEAT_EW_COSH, 1},
+    {"Asinh", LEAT_EW_ASINH, 1},
+    {"Acosh", LEAT_EW_ACOSH, 1},
+    {"Atanh", LEAT_EW_ATANH, 1},
+    {"Add", LEAT_EW_ADD, 2},
+    {"Sub", LEAT_EW_SUB, 2},
+    {"Mul", LEAT_EW_MUL, 2},
+    {"Div", LEAT_EW_DIV, 2},
+    {"Pow", LEAT_EW_POW, 2},
+    {"Min", LEAT_EW_MIN, 2},
+    {"Max", LEAT_EW_MAX, 2},
+    {"PRelu", LEAT_EW_PRELU, 2},
+    {"Mod", LEAT_EW_MOD, 2},
+    {"Fmod", LEAT_EW_FMOD, 2},
+    {"Equal", LEAT_EW_EQUAL, 2},
+    {"Less", LEAT_EW_LESS, 2},
+    {"Greater", LEAT_EW_GREATER, 2},
+    {"LessOrEqual", LEAT_EW_LESS_OR_EQUAL, 2},
+    {"GreaterOrEqual", LEAT_EW_GREATER_OR_EQUAL, 2},
+    {"Where", LEAT_EW_WHERE, 3},
+    {"Clip", LEAT_EW_CLIP, 3},
+};
+#define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
+
+static const function *find_function(const char *name, size_t size) {
+  for (const function *f = functions; f < functions + FUNCTION_COUNT; ++f) {
+    if (strlen(f->name) == size && memcmp(f->name, name, size) == 0) {
+      return f;
+    }
+  }
+  return NULL;
+}
+
+uint32_t leati_pointwise_operands(const char *name, size_t size) {
+  const function *const f = find_function(name, size);
+  return f != NULL ? f->operands : 0;
+}
+
+static int32_t fail_function(uint32_t step, const char *name, size_t size, leat_error *err) {
+  char known[768];
+  size_t used = 0;
+  for (const function *f = functions; f < functions + FUNCTION_COUNT; ++f) {
+    used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used == 0 ? "" : " ", f->name);
+  }
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Pointwise: step %u is '%.*s', which is no function; those are: %s",
+                    step, size < 64 ? (int)size : 64, name, known);
+}
+
+/* Which of the functions link_1 to link_3 of the kernel has the operation. */
+static uint32_t kind_of(uint32_t operation) {
+  if (operation >= LEAT_EW_FIRST_EXPONENTIAL && operation < LEAT_EW_FIRST_TRIGONOMETRIC) {
+    return 2;
+  }
+  return operation == LEAT_EW_POW || operation == LEAT_EW_MOD || operation == LEAT_EW_FMOD ||
+                 (operation >= LEAT_EW_FIRST_TRIGONOMETRIC && operation < LEAT_EW_ADD)
+             ? 3
+             : 1;
+}
+
+/* ---- Programs --------------------------------------------------------------------------------------------------- */
+
+/* In the attribute inputs come first, then the results of steps; negative numbers count constants from -1 on. */
+static int32_t check_operand(const program *p, const function *f, int64_t operand, leat_error *err) {
+  const int64_t made = (int64_t)p->input_count + p->step_count;
+  return operand < made && operand >= -(int64_t)p->constant_count
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "Pointwise: step %u, %s, has operand %" PRId64
+                          "; there are %u inputs and results of %u steps from 0 up, and %u constants from -1 down",
+                          p->step_count, f->name, operand, p->input_count, p->step_count, p->constant_count);
+}
+
+/* The kernel's number of a value. */
+static uint32_t number_of(const program *p, int64_t operand) {
+  return operand < 0                ? LEAT_POINTWISE_FIRST_CONSTANT + (uint32_t)(-1 - operand)
+         : operand < p->input_count ? (uint32_t)operand
+                                    : LEAT_POINTWISE_INPUTS + (uint32_t)operand - p->input_count;
+}
+
+/* Appends a step with its operands. */
+static int32_t add_step(program *p, const function *f, const int64_t *operands, leat_error *err) {
+  uint32_t step = kind_of(f->operation) | f->operation << 2;
+  for (uint32_t k = 0; k < f->operands; ++k) {
+    LEATI_TRY(check_operand(p, f, operands[k], err));
+    step |= number_of(p, operands[k]) << (9 + 6 * k);
+  }
+  p->steps[p->step_count++] = step;
+  return LEAT_OK;
+}
+
+static int32_t read_constants(program *p, const leati_op_desc *desc, leat_error *err) {
+  const leat_attribute *const given = leati_attr(desc, attribute_constants.name);
+  if (given == NULL || given->count == 0) {
+    return LEAT_OK;
+  }
+  if (given->count > LEAT_POINTWISE_CONSTANTS) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Pointwise: %" PRIu64 " constants; supported: up to %d",
+                      given->count, LEAT_POINTWISE_CONSTANTS);
+  }
+  p->constant_count = (uint32_t)given->count;
+  memcpy(p->constants, given->floats, p->constant_count * sizeof(float));
+  return LEAT_OK;
+}
+
+static int32_t read_steps(program *p, const leati_op_desc *desc, leat_error *err) {
+  const leat_attribute *const names = leati_attr(desc, attribute_functions.name);
+  const char *at = names != NULL && names->count != 0 ? names->string : "";
+  const char *const end = at + (names != NULL ? names->count : 0);
+  int64_t operands[LEAT_POINTWISE_STEPS * OPERANDS_MAX];
+  uint32_t count, used = 0;
+  LEATI_TRY(leati_attr_ints(desc, attribute_operands.name, LEAT_POINTWISE_STEPS * OPERANDS_MAX, operands, &count, err));
+  while (at < end) {
+    const char *const space = memchr(at, ' ', (size_t)(end - at));
+    const size_t size = (size_t)((space != NULL ? space : end) - at);
+    const function *const f = find_function(at, size);
+    if (f == NULL) {
+      return fail_function(p->step_count, at, size, err);
+    }
+    if (p->step_count == LEAT_POINTWISE_STEPS) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Pointwise: 'functions' has more than %d steps",
+                        LEAT_POINTWISE_STEPS);
+    }
+    if (count - used < f->operands) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "Pointwise: 'operands' has %u elements, of which %u are left for step %u; %s takes %u", count,
+                        count - used, p->step_count, f->name, f->operands);
+    }
+    LEATI_TRY(add_step(p, f, operands + used, err));
+    used += f->operands;
+    at += size + (space != NULL);
+  }
+  return p->step_count != 0 && used == count
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "Pointwise: 'functions' has %u steps that take %u operands; 'operands' has %u", p->step_count,
+                          used, count);
+}
+
+/* ---- The operator ----------------------------------------------------------------------------------------------- */
+
+static int32_t pointwise_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  program *const p = leati_op_state(op);
+  p->input_count = desc->input_count;
+  LEATI_TRY(read_constants(p, desc, err));
+  return read_steps(p, desc, err);
+}
+
+static int32_t pointwise_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const program *const p = leati_op_state_const(op);
+  for (uint32_t i = 0; i < p->input_count; ++i) {
+    if (call->input_count != p->input_count || leati_input(call, i) == NULL) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Pointwise: its program is for %u inputs, all of them there",
+                        p->input_count);
+    }
+  }
+  return leati_infer_broadcast(op, call, out, err);
+}
+
+static int32_t pointwise_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const program *const p = leati_op_state_const(op);
+  const leati_view *const result = &call->outputs[0];
+  if (result->count == 0) {
+    return LEAT_OK;
+  }
+  pointwise_args args = {.count = (uint32_t)result->count};
+  const leati_view *operands[LEAT_POINTWISE_INPUTS];
+  leati_access reads[LEAT_POINTWISE_INPUTS];
+  for (uint32_t i = 0; i < p->input_count; ++i) {
+    operands[i] = &call->inputs[i];
+    reads[i] = (leati_access){.view = operands[i], .field = &args.operands[i]};
+  }
+  leati_walk way;
+  LEATI_TRY(leati_walk_find(operands, p->input_count, result, &way, err));
+  memcpy(args.constants, p->constants, sizeof(args.constants));
+  memcpy(args.dims, way.dims, sizeof(args.dims));
+  const uint32_t rank = way.access == LEAT_EW_FLAT ? 0 : way.rank;
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_POINTWISE, LEAT_TYPE_FLOAT32),
+                   .constants.pointwise =
+                       {.access = way.access, .rank = way.rank, .inputs = p->input_count, .steps = p->step_count}},
+      .args = &args,
+      .args_size = (uint32_t)(offsetof(pointwise_args, dims) + rank * sizeof(args.dims[0])),
+      .read_count = p->input_count,
+      .reads = reads,
+      LEATI_WRITES({result, &args.result}),
+  };
+  memcpy(dispatch.pipeline.constants.by_id + offsetof(leati_pointwise_constants, step_0) / sizeof(uint32_t), p->steps,
+         p->step_count * sizeof(p->steps[0]));
+  leati_groups_linear(planner->device, result->count, LEATI_WALK_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+/* ---- The list --------------------------------------------------------------------------------------------------- */
+
+static const leati_op_def ops[] = {
+    LEATI_OP("Pointwise", "leat", (1, 1), (1, LEAT_POINTWISE_INPUTS), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
+             LEATI_TYPES(&leati_type_float),
+             LEATI_ATTRIBUTES(&attribute_functions, &attribute_operands, &attribute_constants),
+             .state_size = sizeof(program), .create = pointwise_create, .infer = pointwise_infer,
+             LEATI_KERNELS(LEATI_KERNELS_POINTWISE), .plan = pointwise_plan),
+};
+
+const leati_op_family leati_pointwise_family = LEATI_FAMILY(ops);
