@@ -16,7 +16,7 @@ void leati_graph_require(const leat_case_context *ctx);
 enum {
   LEATI_MODEL_VALUES = 96,
   LEATI_MODEL_NODES = 48,
-  LEATI_MODEL_INPUTS = 4,    /**< of the graph and of a node */
+  LEATI_MODEL_INPUTS = 5,    /**< of the graph and of a node */
   LEATI_MODEL_OUTPUTS = 2,   /**< of a node */
   LEATI_MODEL_ATTRIBUTES = 2 /**< of a node */
 };

@@ -1119,6 +1119,8 @@ PLAIN_GRAPH(graph_refused_too_late, LEATI_PLAIN_REFUSED_TOO_LATE)
 PLAIN_GRAPH(graph_shapes_of_first_launch, LEATI_PLAIN_SHAPES_OF_FIRST_LAUNCH)
 PLAIN_GRAPH(graph_unwanted_outputs_refused, LEATI_PLAIN_UNWANTED_OUTPUTS_REFUSED)
 PLAIN_GRAPH(graph_node_unnamed, LEATI_PLAIN_NODE_UNNAMED)
+PLAIN_GRAPH(graph_transposes_dropped, LEATI_PLAIN_TRANSPOSES_DROPPED)
+PLAIN_GRAPH(graph_parts_swapped, LEATI_PLAIN_PARTS_SWAPPED)
 
 static void graph_slot_missing(void) {
   graph_plain();
@@ -1314,6 +1316,8 @@ static const struct {
                {"graph_shapes_of_first_launch", graph_shapes_of_first_launch},
                {"graph_unwanted_outputs_refused", graph_unwanted_outputs_refused},
                {"graph_node_unnamed", graph_node_unnamed},
+               {"graph_transposes_dropped", graph_transposes_dropped},
+               {"graph_parts_swapped", graph_parts_swapped},
                {"graph_slot_missing", graph_slot_missing},
                {"graph_infer_lies", graph_infer_lies},
                {"graph_launches_uncounted", graph_launches_uncounted},

@@ -30,7 +30,9 @@ typedef enum leati_plain_fault {
   LEATI_PLAIN_REFUSED_TOO_LATE,         /**< outputs are checked when inputs were already copied into them */
   LEATI_PLAIN_SHAPES_OF_FIRST_LAUNCH,   /**< all launches are taken for ones of the first one's shapes */
   LEATI_PLAIN_UNWANTED_OUTPUTS_REFUSED, /**< a launch wants all outputs */
-  LEATI_PLAIN_NODE_UNNAMED              /**< a message does not name the node */
+  LEATI_PLAIN_NODE_UNNAMED,             /**< a message does not name the node */
+  LEATI_PLAIN_TRANSPOSES_DROPPED,       /**< a Transpose leaves the elements in their order */
+  LEATI_PLAIN_PARTS_SWAPPED             /**< a Concat takes its inputs last one first */
 } leati_plain_fault;
 
 /** The table. Call once, before it is used.
