@@ -13,7 +13,8 @@
   X(BIAS, "bias")             \
   X(SCALE, "scale")           \
   X(ACTIVATION, "activation") \
-  X(RESIDUAL, "residual")
+  X(RESIDUAL, "residual")     \
+  X(CHAIN, "chain")
 
 typedef enum leati_fusion_number {
 #define LEATI_FUSION_NUMBER(number, name) LEATI_FUSION_##number,

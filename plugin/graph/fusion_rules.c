@@ -2,6 +2,7 @@
 #include "graph/fusion_rules.h"
 
 #include "core/status.h"
+#include "graph/fuse_chain.h"
 #include "graph/fuse_function.h"
 #include "graph/fuse_product.h"
 
@@ -13,31 +14,38 @@ static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
     [LEATI_FUSION_SCALE] = leati_fuse_scale,     /* product * constant */
     [LEATI_FUSION_ACTIVATION] = leati_fuse_activation, /* function of one number of a product or convolution */
     [LEATI_FUSION_RESIDUAL] = leati_fuse_residual,     /* product or convolution + tensor */
+    [LEATI_FUSION_CHAIN] = leati_fuse_chain,           /* elementwise operators, one after the other */
 };
 
-/* Applies one rule to all nodes; `*out_any` is set if it did anything. */
-static int32_t apply(leati_fusion *f, uint32_t r, bool *out_any, leat_error *err) {
-  for (uint32_t n = 0; n < f->graph->node_count; ++n) {
-    bool done = false;
-    if (f->live[n]) {
-      LEATI_TRY(rules[r](f, n, &done, err));
-    }
-    f->counts[r] += done;
-    *out_any = *out_any || done;
+/* Applies a rule to a node; `*out_any` is set if it did anything. */
+static int32_t apply(leati_fusion *f, uint32_t r, uint32_t n, bool *out_any, leat_error *err) {
+  bool done = false;
+  if (f->live[n]) {
+    LEATI_TRY(rules[r](f, n, &done, err));
   }
+  f->counts[r] += done;
+  *out_any = *out_any || done;
   return LEAT_OK;
 }
 
-/* What one rule wrote another may go on with. Each time some node is left out, so this ends. */
+static bool is_on(uint64_t off, uint32_t r) {
+  return (off >> r & 1u) == 0;
+}
+
+/* What one rule wrote another may go on with. Each time some node is left out, so this ends. Chains take what is left
+ * then, and each is gathered from its last node. */
 int32_t leati_fusion_apply(leati_fusion *f, uint64_t off, leat_error *err) {
   bool any = true;
   while (any) {
     any = false;
-    for (uint32_t r = 0; r < LEATI_FUSION_COUNT; ++r) {
-      if ((off >> r & 1u) == 0) {
-        LEATI_TRY(apply(f, r, &any, err));
+    for (uint32_t r = 0; r < LEATI_FUSION_CHAIN; ++r) {
+      for (uint32_t n = 0; n < f->graph->node_count && is_on(off, r); ++n) {
+        LEATI_TRY(apply(f, r, n, &any, err));
       }
     }
+  }
+  for (uint32_t n = f->graph->node_count; n-- > 0 && is_on(off, LEATI_FUSION_CHAIN);) {
+    LEATI_TRY(apply(f, LEATI_FUSION_CHAIN, n, &any, err));
   }
   return LEAT_OK;
 }

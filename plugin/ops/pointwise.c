@@ -122,9 +122,14 @@ static const function *find_function(const char *name, size_t size) {
   return NULL;
 }
 
-uint32_t leati_pointwise_operands(const char *name, size_t size) {
-  const function *const f = find_function(name, size);
-  return f != NULL ? f->operands : 0;
+const char *leati_pointwise_name(uint32_t operation, uint32_t *out_operands) {
+  for (const function *f = functions; f < functions + FUNCTION_COUNT; ++f) {
+    if (f->operation == operation) {
+      *out_operands = f->operands;
+      return f->name;
+    }
+  }
+  return NULL;
 }
 
 static int32_t fail_function(uint32_t step, const char *name, size_t size, leat_error *err) {

@@ -5,9 +5,10 @@
 #ifndef LEAT_PLUGIN_OPS_POINTWISE_H_
 #define LEAT_PLUGIN_OPS_POINTWISE_H_
 
+#include "ops/kernels/elementwise_codes.glsl"
 #include "ops/op.h"
 
-/** The number of operands of the function `name[size]` of programs; 0: there is none of that name. */
-uint32_t leati_pointwise_operands(const char *name, size_t size);
+/** The name that the function of an operation (LEAT_EW_*) has in programs, and how many operands; NULL: it has none. */
+const char *leati_pointwise_name(uint32_t operation, uint32_t *out_operands);
 
 #endif /* LEAT_PLUGIN_OPS_POINTWISE_H_ */

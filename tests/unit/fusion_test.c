@@ -165,6 +165,99 @@ static uint32_t gelu_tanh_mul(network *n) {
   return gelu_tanh(n, with_bias(n), false);
 }
 
+/* ---- Scenes: elementwise operators, one after the other ------------------------------------------------------------
+ */
+
+static uint32_t hard_swish_by_clip(network *n) {
+  const uint32_t x = add_input(n, SHAPE(5, 7)), six = scalar(n, 6.0f);
+  const uint32_t gate = NODE(n, "Clip", 13, NODE(n, "Add", 14, x, scalar(n, 3.0f)), scalar(n, 0.0f), six);
+  return NODE(n, "Div", 14, NODE(n, "Mul", 14, x, gate), six);
+}
+static uint32_t normalised(network *n) {
+  const uint32_t x = add_input(n, SHAPE(4, 3, 8)), mean = add_input(n, SHAPE(3, 1)), factor = add_input(n, SHAPE(8));
+  const uint32_t y = NODE(n, "Mul", 14, NODE(n, "Sub", 14, x, mean), factor);
+  return NODE(n, "Relu", 14, NODE(n, "Add", 14, constant(n, SHAPE(3, 1)), y));
+}
+/* SiLU of a sum: what is between is taken twice, by nodes of the chain alone. */
+static uint32_t taken_twice_inside(network *n) {
+  const uint32_t x = NODE(n, "Add", 14, add_input(n, SHAPE(6, 8)), add_input(n, SHAPE(8)));
+  return NODE(n, "Add", 14, NODE(n, "Abs", 13, x), NODE(n, "Exp", 13, NODE(n, "Neg", 13, x)));
+}
+static uint32_t silu_of_a_sum(network *n) {
+  const uint32_t x = NODE(n, "Add", 14, add_input(n, SHAPE(6, 8)), add_input(n, SHAPE(8)));
+  return NODE(n, "Mul", 14, x, NODE(n, "Sigmoid", 13, x));
+}
+static uint32_t all_kinds(network *n) {
+  const uint32_t x = add_input(n, SHAPE(5, 7)), y = constant(n, SHAPE(5, 7)), row = constant(n, SHAPE(7));
+  const uint32_t most = NODE(n, "Max", 13, NODE(n, "Mean", 13, x, y, row), x, row);
+  const uint32_t least = NODE(n, "Min", 13, NODE(n, "PRelu", 16, most, row), scalar(n, 0.7f));
+  const uint32_t sum = NODE(n, "Sum", 13, least, y, x);
+  const uint32_t clipped = NODE(n, "Clip", 13, sum, add_input(n, 0, NULL));
+  const uint32_t leaky = NODE(n, "LeakyRelu", 6, clipped);
+  give(n, hard_sigmoid, 1);
+  return NODE(n, "Pow", 15, NODE(n, "Selu", 6, leaky), scalar(n, 2.0f));
+}
+static uint32_t functions_of(network *n, uint32_t x, int count) {
+  for (int i = 0; i < count; ++i) {
+    x = NODE(n, i % 3 == 0 ? "Tanh" : "Neg", 13, x);
+  }
+  return x;
+}
+static uint32_t sixteen_steps(network *n) {
+  return functions_of(n, add_input(n, SHAPE(9, 5)), 16);
+}
+static uint32_t seventeen_steps(network *n) {
+  return functions_of(n, add_input(n, SHAPE(9, 5)), 17);
+}
+static uint32_t forty_steps(network *n) {
+  return functions_of(n, add_input(n, SHAPE(9, 5)), 40);
+}
+static uint32_t sum_of_ten(network *n) {
+  uint32_t x = add_input(n, SHAPE(9, 5));
+  for (int i = 0; i < 9; ++i) {
+    x = NODE(n, "Add", 14, x, constant(n, SHAPE(9, 5)));
+  }
+  return x;
+}
+static uint32_t behind_a_product(network *n) {
+  const uint32_t y = NODE(n, "Relu", 14, with_bias(n));
+  return NODE(n, "Tanh", 13, NODE(n, "Mul", 14, y, constant(n, SHAPE(3, 1))));
+}
+static uint32_t of_nothing(network *n) {
+  const uint32_t x = add_input(n, SHAPE(0, 8));
+  return NODE(n, "Neg", 13, NODE(n, "Add", 14, x, constant(n, SHAPE(8))));
+}
+
+static uint32_t inner_output(network *n) {
+  const uint32_t y = NODE(n, "Tanh", 13, add_input(n, SHAPE(6, 8)));
+  add_output(n, y);
+  return NODE(n, "Add", 14, y, constant(n, SHAPE(8)));
+}
+static uint32_t inner_needed_elsewhere(network *n) {
+  const uint32_t y = NODE(n, "Tanh", 13, add_input(n, SHAPE(8, 8)));
+  const uint32_t product_of_it = NODE(n, "Transpose", 13, y);
+  return NODE(n, "Sub", 14, y, product_of_it);
+}
+static uint32_t smaller_part(network *n) {
+  const uint32_t row = NODE(n, "Tanh", 13, add_input(n, SHAPE(8)));
+  return NODE(n, "Add", 14, add_input(n, SHAPE(6, 8)), row);
+}
+static uint32_t of_integers(network *n) {
+  static const leat_attribute to_int64 = ATTRIBUTE(INT, .name = "to", .i = 7);
+  static const leat_attribute to_float = ATTRIBUTE(INT, .name = "to", .i = 1);
+  static const leat_attribute *const there[] = {&to_int64}, *const back[] = {&to_float};
+  const int64_t numbers[] = {3, 5, 7};
+  const uint32_t x = NODE(n, "Cast", 13, add_input(n, SHAPE(4, 3)));
+  give(n, there, 1);
+  const uint32_t y = NODE(n, "Mul", 14, NODE(n, "Add", 14, x, add_list(n, 3, numbers)), x);
+  const uint32_t result = NODE(n, "Cast", 13, y);
+  give(n, back, 1);
+  return result;
+}
+static uint32_t constant_of_higher_rank(network *n) {
+  return NODE(n, "Neg", 13, NODE(n, "Add", 14, add_input(n, SHAPE(8)), constant(n, SHAPE(1, 1))));
+}
+
 /* ---- Scenes: what is not ----------------------------------------------------------------------------------------- */
 
 static uint32_t used_twice(network *n) {
@@ -289,7 +382,23 @@ static const scene scenes[] = {
     {"Gelu, third order", gelu_order_2, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
     {"Gelu by tanh and Pow", gelu_tanh_pow, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
     {"Gelu by tanh and Mul", gelu_tanh_mul, {DONE(GELU, 1), DONE(BIAS, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
-    {"product used twice", used_twice, {0}, 4, 0},
+    {"HardSwish by Clip", hard_swish_by_clip, {DONE(CHAIN, 1)}, 1, 0},
+    {"normalisation, Relu", normalised, {DONE(CHAIN, 1)}, 1, 0},
+    {"sum taken twice", taken_twice_inside, {DONE(CHAIN, 1)}, 1, 0},
+    {"sum, SiLU", silu_of_a_sum, {DONE(SWISH, 1), DONE(CHAIN, 1)}, 1, WRITTEN_OUT},
+    {"all kinds", all_kinds, {DONE(CHAIN, 1)}, 1, 0},
+    {"16 steps", sixteen_steps, {DONE(CHAIN, 1)}, 1, 0},
+    {"17 steps", seventeen_steps, {DONE(CHAIN, 1)}, 2, 0},
+    {"40 steps", forty_steps, {DONE(CHAIN, 3)}, 3, 0},
+    {"sum of ten", sum_of_ten, {DONE(CHAIN, 2)}, 2, 0},
+    {"bias, Relu, more", behind_a_product, {DONE(BIAS, 1), DONE(ACTIVATION, 1), DONE(CHAIN, 1)}, 2, 0},
+    {"no elements", of_nothing, {DONE(CHAIN, 1)}, 0, 0},
+    {"inner output", inner_output, {0}, 2, 0},
+    {"inner value needed elsewhere", inner_needed_elsewhere, {0}, 3, 0},
+    {"smaller part", smaller_part, {0}, 2, 0},
+    {"integers", of_integers, {0}, 4, 0},
+    {"constant of higher rank", constant_of_higher_rank, {0}, 2, 0},
+    {"product used twice", used_twice, {DONE(CHAIN, 1)}, 2, 0},
     {"product that is an output", is_an_output, {0}, 2, 0},
     {"column in place of a row", not_a_row, {0}, 2, 0},
     {"sum larger than the product", larger_than_the_product, {0}, 2, 0},
@@ -301,13 +410,13 @@ static const scene scenes[] = {
     {"Conv and a row", conv_with_a_row, {0}, 2, 0},
     {"Gemm with beta", gemm_with_beta, {0}, 2, 0},
     {"Reshape to another shape", reshaped_to_something_else, {0}, 1, 0},
-    {"another Gelu", gelu_with_another_half, {0}, 5, 0},
-    {"Gelu times something else", gelu_times_another, {0}, 6, 0},
-    {"another slope", another_slope, {0}, 2, 0},
-    {"another offset", another_offset, {0}, 2, 0},
-    {"gate of something else", gate_of_another, {0}, 4, 0},
+    {"another Gelu", gelu_with_another_half, {DONE(CHAIN, 1)}, 1, 0},
+    {"Gelu times something else", gelu_times_another, {DONE(CHAIN, 1)}, 1, 0},
+    {"another slope", another_slope, {DONE(CHAIN, 1)}, 1, 0},
+    {"another offset", another_offset, {DONE(CHAIN, 1)}, 1, 0},
+    {"gate of something else", gate_of_another, {DONE(CHAIN, 1)}, 1, 0},
     {"Reshape, transposed product", transposed_and_flattened, {0}, 1, 0},
-    {"another gate", gate_of_something_else, {0}, 3, 0},
+    {"another gate", gate_of_something_else, {DONE(CHAIN, 1)}, 1, 0},
 };
 #define SCENE_COUNT (sizeof(scenes) / sizeof(scenes[0]))
 

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/fuse_chain.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "ops/function.h"
+#include "ops/op_state.h"
+#include "ops/pointwise.h"
+
+enum {
+  STEPS = LEAT_POINTWISE_STEPS,
+  INPUTS = LEAT_POINTWISE_INPUTS,
+  CONSTANTS = LEAT_POINTWISE_CONSTANTS,
+  OPERANDS = 3,       /* of a step at most */
+  NAME_SIZE = 16,     /* of a function, with what ends it */
+  FIRST_STEP = INPUTS /* operands of a program that is being written: inputs, then steps; negative ones are constants */
+};
+
+/* Nodes whose work becomes one program, from the first to the last. */
+typedef struct chain {
+  uint32_t nodes[STEPS];
+  uint32_t count;
+} chain;
+
+typedef struct program {
+  char functions[STEPS * NAME_SIZE];
+  uint32_t length; /* of `functions` */
+  uint32_t input_count, step_count, constant_count, operand_count;
+  uint32_t inputs[INPUTS]; /* values */
+  uint32_t made[STEPS];    /* by step: the value that it makes, or LEAT_GRAPH_NO_VALUE */
+  float constants[CONSTANTS];
+  int64_t operands[STEPS * OPERANDS];
+  bool full; /* there was no room for something */
+} program;
+
+/* ---- Which nodes ------------------------------------------------------------------------------------------------ */
+
+/* What an operator of several inputs is in a program. */
+typedef struct fold {
+  const char *op, *function;
+  uint32_t least, most; /* inputs; more than two: the function takes two at a time from the left */
+} fold;
+
+static const fold folds[] = {
+    {"Add", "Add", 2, 2},           {"Sub", "Sub", 2, 2},          {"Mul", "Mul", 2, 2},
+    {"Div", "Div", 2, 2},           {"Pow", "Pow", 2, 2},          {"PRelu", "PRelu", 2, 2},
+    {"Min", "Min", 2, UINT32_MAX},  {"Max", "Max", 2, UINT32_MAX}, {"Sum", "Add", 2, UINT32_MAX},
+    {"Mean", "Add", 2, UINT32_MAX},
+};
+
+static const fold *fold_of(const leati_node *node) {
+  for (size_t i = 0; i < sizeof(folds) / sizeof(folds[0]); ++i) {
+    if (leati_fusion_is(node, "", folds[i].op)) {
+      return node->input_count >= folds[i].least && node->input_count <= folds[i].most ? &folds[i] : NULL;
+    }
+  }
+  return NULL;
+}
+
+/* The name in programs of the function of one number that a node computes; NULL: it computes none. */
+static const char *function_of(const leati_node *node, uint32_t *out_operands) {
+  const leati_function *const function = leati_function_of(node->op);
+  return function != NULL ? leati_pointwise_name(function->operation, out_operands) : NULL;
+}
+
+static bool is_float(const leati_fusion *f, uint32_t v) {
+  return v == LEAT_GRAPH_NO_VALUE || leati_fusion_view(f, v)->type == LEAT_TYPE_FLOAT32;
+}
+
+/* Whether a node can be part of a program. */
+static bool fits(const leati_fusion *f, const leati_node *node) {
+  uint32_t operands;
+  bool can = node->output_count == 1 && is_float(f, node->outputs[0]) &&
+             (leati_fusion_is(node, "", "Clip") || fold_of(node) != NULL || function_of(node, &operands) != NULL);
+  for (uint32_t i = 0; i < node->input_count && can; ++i) {
+    can = is_float(f, node->inputs[i]);
+  }
+  return can;
+}
+
+/* ---- Writing a program ------------------------------------------------------------------------------------------ */
+
+static int64_t constant_operand(program *p, float value) {
+  uint32_t i = 0;
+  /* By its bits: there are two zeros, and a NaN equals nothing. */
+  while (i < p->constant_count && memcmp(&p->constants[i], &value, sizeof(value)) != 0) {
+    ++i;
+  }
+  p->full = p->full || i == CONSTANTS;
+  if (i == p->constant_count && i < CONSTANTS) {
+    p->constants[p->constant_count++] = value;
+  }
+  return -1 - (int64_t)i;
+}
+
+/* The operand that a value is: the result of a step, a constant, or an input. */
+static int64_t operand_of(const leati_fusion *f, program *p, uint32_t v) {
+  float value;
+  for (uint32_t s = 0; s < p->step_count; ++s) {
+    if (p->made[s] == v) {
+      return FIRST_STEP + s;
+    }
+  }
+  if (leati_fusion_scalar(f, v, &value)) {
+    return constant_operand(p, value);
+  }
+  uint32_t i = 0;
+  while (i < p->input_count && p->inputs[i] != v) {
+    ++i;
+  }
+  p->full = p->full || i == INPUTS;
+  if (i == p->input_count && i < INPUTS) {
+    p->inputs[p->input_count++] = v;
+  }
+  return i;
+}
+
+/* Appends a step, which makes value `v`; gives its result as an operand. */
+static int64_t add_step(program *p, const char *function, uint32_t count, const int64_t *operands, uint32_t v) {
+  const size_t size = strlen(function);
+  if (p->step_count == STEPS) {
+    p->full = true;
+    return 0;
+  }
+  if (p->step_count != 0) {
+    p->functions[p->length++] = ' ';
+  }
+  memcpy(p->functions + p->length, function, size);
+  p->length += (uint32_t)size;
+  memcpy(p->operands + p->operand_count, operands, count * sizeof(operands[0]));
+  p->operand_count += count;
+  p->made[p->step_count] = v;
+  return FIRST_STEP + p->step_count++;
+}
+
+static void add_clip(const leati_fusion *f, program *p, const leati_node *node) {
+  const float otherwise[2] = {-FLT_MAX, FLT_MAX};
+  int64_t operands[3] = {operand_of(f, p, node->inputs[0])};
+  for (uint32_t i = 1; i < 3; ++i) {
+    const bool given = i < node->input_count && node->inputs[i] != LEAT_GRAPH_NO_VALUE;
+    operands[i] = given ? operand_of(f, p, node->inputs[i]) : constant_operand(p, otherwise[i - 1]);
+  }
+  add_step(p, "Clip", 3, operands, node->outputs[0]);
+}
+
+static void add_function(const leati_fusion *f, program *p, const leati_node *node) {
+  const leati_function *const function = leati_function_of(node->op);
+  uint32_t count;
+  const char *const name = function_of(node, &count);
+  int64_t operands[OPERANDS] = {operand_of(f, p, node->inputs[0])};
+  for (uint32_t i = 1; i < count; ++i) {
+    operands[i] = constant_operand(p, function->parameters[i - 1]);
+  }
+  add_step(p, name, count, operands, node->outputs[0]);
+}
+
+static void add_fold(const leati_fusion *f, program *p, const leati_node *node, const fold *as) {
+  const bool mean = strcmp(as->op, "Mean") == 0;
+  int64_t operands[2] = {operand_of(f, p, node->inputs[0]), 0};
+  for (uint32_t i = 1; i < node->input_count; ++i) {
+    const bool last = i + 1 == node->input_count && !mean;
+    operands[1] = operand_of(f, p, node->inputs[i]);
+    operands[0] = add_step(p, as->function, 2, operands, last ? node->outputs[0] : LEAT_GRAPH_NO_VALUE);
+  }
+  if (mean) {
+    operands[1] = constant_operand(p, (float)node->input_count);
+    add_step(p, "Div", 2, operands, node->outputs[0]);
+  }
+}
+
+/* Writes the program of a chain; false: it has too many steps, inputs or constants. */
+static bool write_program(const leati_fusion *f, const chain *c, program *out) {
+  *out = (program){.length = 0};
+  for (uint32_t i = 0; i < c->count && !out->full; ++i) {
+    const leati_node *const node = &f->nodes[c->nodes[i]];
+    const fold *const as = fold_of(node);
+    if (as != NULL) {
+      add_fold(f, out, node, as);
+    } else if (leati_fusion_is(node, "", "Clip")) {
+      add_clip(f, out, node);
+    } else {
+      add_function(f, out, node);
+    }
+  }
+  return !out->full;
+}
+
+/* ---- Gathering -------------------------------------------------------------------------------------------------- */
+
+static bool holds(const chain *c, uint32_t n) {
+  bool found = false;
+  for (uint32_t i = 0; i < c->count && !found; ++i) {
+    found = c->nodes[i] == n;
+  }
+  return found;
+}
+
+/* Whether nobody but nodes of the chain takes a value. */
+static bool is_inner(const leati_fusion *f, const chain *c, uint32_t v) {
+  uint32_t uses = 0;
+  for (uint32_t k = 0; k < c->count; ++k) {
+    const leati_node *const node = &f->nodes[c->nodes[k]];
+    for (uint32_t i = 0; i < node->input_count; ++i) {
+      uses += node->inputs[i] == v;
+    }
+  }
+  return uses == f->uses[v];
+}
+
+/* The chain with a node more, in order, if a program can hold it. */
+static bool extend(const leati_fusion *f, chain *c, uint32_t n) {
+  program p;
+  chain longer = *c;
+  uint32_t at = c->count;
+  if (c->count == STEPS) {
+    return false;
+  }
+  for (; at > 0 && longer.nodes[at - 1] > n; --at) {
+    longer.nodes[at] = longer.nodes[at - 1];
+  }
+  longer.nodes[at] = n;
+  ++longer.count;
+  if (!write_program(f, &longer, &p)) {
+    return false;
+  }
+  *c = longer;
+  return true;
+}
+
+/* Takes one more node into the chain, of those that make inputs for it alone; false: there is none. A value of another
+ * shape stays an input: it would be computed more often than before. */
+static bool gather_one(const leati_fusion *f, chain *c) {
+  const uint32_t result = f->nodes[c->nodes[c->count - 1]].outputs[0];
+  for (uint32_t k = c->count; k-- > 0;) {
+    const leati_node *const node = &f->nodes[c->nodes[k]];
+    for (uint32_t i = 0; i < node->input_count; ++i) {
+      const uint32_t v = node->inputs[i];
+      const leati_node *const maker = leati_fusion_maker(f, v);
+      if (maker != NULL && !holds(c, f->makers[v]) && leati_fusion_same_shape(f, v, result) && fits(f, maker) &&
+          is_inner(f, c, v) && extend(f, c, f->makers[v])) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+int32_t leati_fuse_chain(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  chain c = {.nodes = {n}, .count = 1};
+  program p;
+  if (!fits(f, &f->nodes[n])) {
+    return LEAT_OK;
+  }
+  while (gather_one(f, &c)) {
+  }
+  if (c.count < 2 || !write_program(f, &c, &p)) {
+    return LEAT_OK;
+  }
+  /* In the attribute the results of steps follow the inputs that there are. */
+  for (uint32_t i = 0; i < p.operand_count; ++i) {
+    p.operands[i] -= p.operands[i] >= FIRST_STEP ? FIRST_STEP - (int64_t)p.input_count : 0;
+  }
+  const leat_attribute functions = {.struct_size = sizeof(functions),
+                                    .type = LEAT_ATTRIBUTE_STRING,
+                                    .name = "functions",
+                                    .string = p.functions,
+                                    .count = p.length};
+  const leat_attribute operands = {.struct_size = sizeof(operands),
+                                   .type = LEAT_ATTRIBUTE_INTS,
+                                   .name = "operands",
+                                   .ints = p.operands,
+                                   .count = p.operand_count};
+  const leat_attribute constants = {.struct_size = sizeof(constants),
+                                    .type = LEAT_ATTRIBUTE_FLOATS,
+                                    .name = "constants",
+                                    .floats = p.constants,
+                                    .count = p.constant_count};
+  const leat_attribute *const attributes[] = {&functions, &operands, &constants};
+  const leat_graph_node with = {.struct_size = sizeof(with),
+                                .since_version = 1,
+                                .op = "Pointwise",
+                                .domain = "leat",
+                                .attribute_count = 3,
+                                .attributes = attributes,
+                                .input_count = p.input_count,
+                                .inputs = p.inputs,
+                                .output_count = 1,
+                                .outputs = f->nodes[n].outputs};
+  return leati_fusion_replace(f, n, &with, out_done, err);
+}
