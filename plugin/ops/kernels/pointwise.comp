@@ -50,8 +50,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
 float values[LEAT_POINTWISE_FIRST_CONSTANT];
 
 float value(uint number) {
-  return number < uint(LEAT_POINTWISE_FIRST_CONSTANT) ? values[min(number, LEAT_POINTWISE_FIRST_CONSTANT - 1u)]
-                                                : args.constants[number - LEAT_POINTWISE_FIRST_CONSTANT];
+  if (number < LEAT_POINTWISE_FIRST_CONSTANT) return values[number];
+  return args.constants[number - LEAT_POINTWISE_FIRST_CONSTANT];
 }
 
 // The number as it is. Compilers may contract operations of a function; this keeps them from doing so across two of
@@ -119,13 +119,13 @@ uint64_t at(uint64_t base, int offset) { return base + uint64_t(int64_t(offset) 
 void find(uint index, out int operands[LEAT_POINTWISE_INPUTS], out int result) {
   bool compact = access == LEAT_EW_FLAT;
   result = compact ? int(index) * 4 : 0;
-  for (uint k = 0u; k < inputs; ++k) operands[k] = result;
-  for (uint d = rank; !compact && d > 0u; --d) {
+  [[unroll]] for (uint k = 0u; k < inputs; ++k) operands[k] = result;
+  [[unroll]] for (uint d = rank; !compact && d > 0u; --d) {
     uint rest = d > 1u ? index / args.dims[d - 1u].size : 0u;
     int i = int(index - rest * args.dims[d - 1u].size);
     index = rest;
     result += i * args.dims[d - 1u].result;
-    for (uint k = 0u; k < inputs; ++k) operands[k] += i * args.dims[d - 1u].operands[k];
+    [[unroll]] for (uint k = 0u; k < inputs; ++k) operands[k] += i * args.dims[d - 1u].operands[k];
   }
 }
 
@@ -149,11 +149,11 @@ void main() {
     valid = min(args.count - index * 4u, 4u);
     whole = valid == 4u;
     to = int[4](r, r + 1, r + 2, r + 3);
-    for (uint k = 0u; k < inputs; ++k) {
+    [[unroll]] for (uint k = 0u; k < inputs; ++k) {
       if (whole && step_of(k) != 0) {
         load4_F32(at(args.operands[k], from[k]), x[k]);
       } else {
-        for (uint i = 0u; i < 4u; ++i) {
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
           x[k][i] = load_F32(at(args.operands[k], from[k] + int(min(i, valid - 1u)) * step_of(k)));
         }
       }
@@ -162,14 +162,14 @@ void main() {
     uint index = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
     if (index >= args.count) return;
     valid = min((args.count - index + 255u) / 256u, 4u);
-    for (uint i = 0u; i < 4u; ++i) {
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
       // Past the end the last element again, which is not stored.
       find(index + min(i, valid - 1u) * 256u, from, to[i]);
-      for (uint k = 0u; k < inputs; ++k) x[k][i] = load_F32(at(args.operands[k], from[k]));
+      [[unroll]] for (uint k = 0u; k < inputs; ++k) x[k][i] = load_F32(at(args.operands[k], from[k]));
     }
   }
-  for (uint i = 0u; i < 4u; ++i) {
-    for (uint k = 0u; k < inputs; ++k) values[k] = x[k][i];
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    [[unroll]] for (uint k = 0u; k < inputs; ++k) values[k] = x[k][i];
     run();
     y[i] = values[LEAT_POINTWISE_INPUTS + steps - 1u];
   }
