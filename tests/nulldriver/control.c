@@ -10,6 +10,7 @@
 
 #include "nulldriver/driver.h"
 #include "nulldriver/objects.h"
+#include "nulldriver/pipeline_caches.h"
 #include "nulldriver/queue.h"
 #include "nulldriver/races.h"
 
@@ -44,6 +45,10 @@ static const nulldriver_shape default_shape = {
     .device_heap = UINT64_C(1) << 30,
     .host_heap = UINT64_C(1) << 30,
     .max_allocations = 4096,
+    .vendor = 0x10000,
+    .device = 1,
+    .driver_version = 1,
+    .cache_uuid = "pipelines of nd",
 };
 
 nd_settings nd_set;
@@ -211,6 +216,7 @@ void nulldriver_reset(void) {
   nd_set = loaded;
   memset(calls, 0, sizeof(calls));
   memset(faults, 0, sizeof(faults));
+  nd_pipelines_reset();
   holding = HOLD_NONE;
   strict = loaded_strict;
   violation_count = 0;

@@ -64,6 +64,8 @@ typedef struct nulldriver_shape {
   bool no_host_query_reset;      /**< the feature hostQueryReset is missing */
   bool no_calibrated_timestamps; /**< VK_EXT_calibrated_timestamps is missing */
   bool no_sync_fd;               /**< VK_KHR_external_semaphore_fd is there, but makes no sync files */
+  uint32_t vendor, device, driver_version;
+  uint8_t cache_uuid[VK_UUID_SIZE]; /**< pipelineCacheUUID */
 } nulldriver_shape;
 
 /** A dispatch that the device reaches. */
@@ -118,6 +120,10 @@ NULLDRIVER_EXPORT bool nulldriver_hold(const char *function);
 NULLDRIVER_EXPORT void nulldriver_wait_held(void);
 /** Lets the held call go on, or takes back a hold that caught nobody yet. */
 NULLDRIVER_EXPORT void nulldriver_release(void);
+
+/** Pipelines since the reset that the cache given for them knew already: they were compiled with it, or with the one
+ * that its data is of. */
+NULLDRIVER_EXPORT uint32_t nulldriver_pipelines_known(void);
 
 /** Objects of a kind that are alive. */
 NULLDRIVER_EXPORT uint32_t nulldriver_live(nulldriver_kind kind);

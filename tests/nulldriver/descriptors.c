@@ -4,21 +4,7 @@
 
 #include "nulldriver/instance.h"
 #include "nulldriver/objects.h"
-
-/* Begins a vkCreate call and makes its object. NULL with a result when there is none; the call is over then. */
-static void *create(nd_call *call, nd_function function, VkDevice device, nulldriver_kind kind, size_t size,
-                    VkResult *out_result) {
-  *out_result = nd_enter(call, function, 0, 0);
-  if (*out_result != VK_SUCCESS) {
-    return NULL;
-  }
-  nd_device *const d = nd_object_find(call->name, NULLDRIVER_DEVICE, ND_NUMBER(device));
-  void *const object = d == NULL ? NULL : nd_object_create(kind, size, d);
-  if (object == NULL) {
-    *out_result = nd_leave(call, VK_ERROR_OUT_OF_HOST_MEMORY);
-  }
-  return object;
-}
+#include "nulldriver/pipeline_caches.h"
 
 /* ---- Shader modules, layouts, pipelines ----------------------------------------------------------------------------
  */
@@ -29,7 +15,7 @@ VkResult nd_CreateShaderModule(VkDevice device, const VkShaderModuleCreateInfo *
   nd_call call;
   VkResult result;
   nd_shader_module *const module =
-      create(&call, ND_CreateShaderModule, device, NULLDRIVER_SHADER_MODULE, sizeof(*module), &result);
+      nd_create(&call, ND_CreateShaderModule, device, NULLDRIVER_SHADER_MODULE, sizeof(*module), &result);
   if (module == NULL) {
     return result;
   }
@@ -37,6 +23,7 @@ VkResult nd_CreateShaderModule(VkDevice device, const VkShaderModuleCreateInfo *
     nd_violation(call.name, "the code is no SPIR-V");
   }
   module->code = info->pCode;
+  module->hash = nd_hash(0, info->pCode, info->codeSize);
   *out = ND_HANDLE(VkShaderModule, module);
   return nd_leave(&call, VK_SUCCESS);
 }
@@ -52,7 +39,7 @@ VkResult nd_CreateDescriptorSetLayout(VkDevice device, const VkDescriptorSetLayo
   nd_call call;
   VkResult result;
   nd_layout *const layout =
-      create(&call, ND_CreateDescriptorSetLayout, device, NULLDRIVER_SET_LAYOUT, sizeof(*layout), &result);
+      nd_create(&call, ND_CreateDescriptorSetLayout, device, NULLDRIVER_SET_LAYOUT, sizeof(*layout), &result);
   if (layout == NULL) {
     return result;
   }
@@ -79,7 +66,7 @@ VkResult nd_CreatePipelineLayout(VkDevice device, const VkPipelineLayoutCreateIn
   nd_call call;
   VkResult result;
   nd_layout *const layout =
-      create(&call, ND_CreatePipelineLayout, device, NULLDRIVER_PIPELINE_LAYOUT, sizeof(*layout), &result);
+      nd_create(&call, ND_CreatePipelineLayout, device, NULLDRIVER_PIPELINE_LAYOUT, sizeof(*layout), &result);
   if (layout == NULL) {
     return result;
   }
@@ -97,31 +84,8 @@ void nd_DestroyPipelineLayout(VkDevice device, VkPipelineLayout layout, const Vk
   nd_destroy(ND_DestroyPipelineLayout, device, NULLDRIVER_PIPELINE_LAYOUT, ND_NUMBER(layout));
 }
 
-VkResult nd_CreatePipelineCache(VkDevice device, const VkPipelineCacheCreateInfo *info,
-                                const VkAllocationCallbacks *host, VkPipelineCache *out) {
-  (void)host;
-  nd_call call;
-  VkResult result;
-  nd_pipeline_cache *const cache =
-      create(&call, ND_CreatePipelineCache, device, NULLDRIVER_PIPELINE_CACHE, sizeof(*cache), &result);
-  if (cache == NULL) {
-    return result;
-  }
-  if (info->flags != 0) {
-    nd_violation(call.name, "flags 0x%x need pipelineCreationCacheControl, which is no feature of this driver",
-                 info->flags);
-  }
-  *out = ND_HANDLE(VkPipelineCache, cache);
-  return nd_leave(&call, VK_SUCCESS);
-}
-
-void nd_DestroyPipelineCache(VkDevice device, VkPipelineCache cache, const VkAllocationCallbacks *host) {
-  (void)host;
-  nd_destroy(ND_DestroyPipelineCache, device, NULLDRIVER_PIPELINE_CACHE, ND_NUMBER(cache));
-}
-
 static VkResult create_pipeline(const char *function, nd_device *device, const VkComputePipelineCreateInfo *info,
-                                bool cached, VkPipeline *out) {
+                                nd_pipeline_cache *cache, VkPipeline *out) {
   const nd_shader_module *const module =
       nd_object_find(function, NULLDRIVER_SHADER_MODULE, ND_NUMBER(info->stage.module));
   const void *const layout = nd_object_find(function, NULLDRIVER_PIPELINE_LAYOUT, ND_NUMBER(info->layout));
@@ -132,12 +96,15 @@ static VkResult create_pipeline(const char *function, nd_device *device, const V
   if (pipeline == NULL) {
     return VK_ERROR_OUT_OF_HOST_MEMORY;
   }
-  pipeline->cached = cached;
+  pipeline->cached = cache != NULL;
   pipeline->code = module->code;
   const VkSpecializationInfo *const constants = info->stage.pSpecializationInfo;
   if (constants != NULL && constants->dataSize <= sizeof(pipeline->constants)) {
     pipeline->constants_size = (uint32_t)constants->dataSize;
     memcpy(pipeline->constants, constants->pData, constants->dataSize);
+  }
+  if (cache != NULL) {
+    nd_pipeline_cache_note(cache, nd_hash(module->hash, pipeline->constants, pipeline->constants_size));
   }
   *out = ND_HANDLE(VkPipeline, pipeline);
   return VK_SUCCESS;
@@ -154,13 +121,13 @@ VkResult nd_CreateComputePipelines(VkDevice device, VkPipelineCache cache, uint3
   }
   nd_device *const d = nd_object_find(call.name, NULLDRIVER_DEVICE, ND_NUMBER(device));
   /* Threads may use one cache at a time: it synchronises itself, as no flag says otherwise. */
-  const bool cached =
-      cache != VK_NULL_HANDLE && nd_object_find(call.name, NULLDRIVER_PIPELINE_CACHE, ND_NUMBER(cache)) != NULL;
+  nd_pipeline_cache *const with =
+      cache == VK_NULL_HANDLE ? NULL : nd_object_find(call.name, NULLDRIVER_PIPELINE_CACHE, ND_NUMBER(cache));
   VkResult result = d == NULL ? VK_ERROR_UNKNOWN : VK_SUCCESS;
   for (uint32_t i = 0; i < count; ++i) {
     out[i] = VK_NULL_HANDLE;
     if (result == VK_SUCCESS) {
-      result = create_pipeline(call.name, d, &infos[i], cached, &out[i]);
+      result = create_pipeline(call.name, d, &infos[i], with, &out[i]);
     }
   }
   return nd_leave(&call, result);
@@ -180,7 +147,7 @@ VkResult nd_CreateDescriptorPool(VkDevice device, const VkDescriptorPoolCreateIn
   nd_call call;
   VkResult result;
   nd_descriptor_pool *const pool =
-      create(&call, ND_CreateDescriptorPool, device, NULLDRIVER_DESCRIPTOR_POOL, sizeof(*pool), &result);
+      nd_create(&call, ND_CreateDescriptorPool, device, NULLDRIVER_DESCRIPTOR_POOL, sizeof(*pool), &result);
   if (pool == NULL) {
     return result;
   }

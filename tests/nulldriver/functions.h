@@ -35,11 +35,13 @@
   X(FlushMappedMemoryRanges)                      \
   X(GetCalibratedTimestampsEXT)                   \
   X(GetPhysicalDeviceCalibrateableTimeDomainsEXT) \
+  X(GetPipelineCacheData)                         \
   X(GetQueryPoolResults)                          \
   X(GetSemaphoreCounterValue)                     \
   X(GetSemaphoreFdKHR)                            \
   X(InvalidateMappedMemoryRanges)                 \
   X(MapMemory)                                    \
+  X(MergePipelineCaches)                          \
   X(QueueSubmit)                                  \
   X(QueueWaitIdle)                                \
   X(ResetCommandBuffer)                           \

@@ -177,13 +177,14 @@ void nd_GetPhysicalDeviceProperties2(VkPhysicalDevice physical, VkPhysicalDevice
   nd_call call;
   const nulldriver_shape shape = enter_and_read_shape(&call, ND_GetPhysicalDeviceProperties2, physical);
   out->properties = (VkPhysicalDeviceProperties){.apiVersion = API_VERSION,
-                                                 .driverVersion = 1,
-                                                 .vendorID = 0x10000,
-                                                 .deviceID = 1,
+                                                 .driverVersion = shape.driver_version,
+                                                 .vendorID = shape.vendor,
+                                                 .deviceID = shape.device,
                                                  .deviceType = shape.type,
                                                  .deviceName = "Leat null driver",
                                                  .limits = limits};
   out->properties.limits.maxMemoryAllocationCount = shape.max_allocations;
+  memcpy(out->properties.pipelineCacheUUID, shape.cache_uuid, VK_UUID_SIZE);
   for (VkBaseOutStructure *next = out->pNext; next != NULL; next = next->pNext) {
     if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES) {
       memcpy(((VkPhysicalDeviceIDProperties *)next)->deviceUUID, "leat-nulldriver", 16);
@@ -385,6 +386,20 @@ void nd_GetDeviceQueue(VkDevice device, uint32_t family, uint32_t index, VkQueue
     *out = ND_HANDLE(VkQueue, d->queues[index]);
   }
   (void)nd_leave(&call, VK_SUCCESS);
+}
+
+void *nd_create(nd_call *call, nd_function function, VkDevice device, nulldriver_kind kind, size_t size,
+                VkResult *out_result) {
+  *out_result = nd_enter(call, function, 0, 0);
+  if (*out_result != VK_SUCCESS) {
+    return NULL;
+  }
+  nd_device *const d = nd_object_find(call->name, NULLDRIVER_DEVICE, ND_NUMBER(device));
+  void *const object = d == NULL ? NULL : nd_object_create(kind, size, d);
+  if (object == NULL) {
+    *out_result = nd_leave(call, VK_ERROR_OUT_OF_HOST_MEMORY);
+  }
+  return object;
 }
 
 void nd_destroy(nd_function function, VkDevice device, nulldriver_kind kind, uint64_t handle) {

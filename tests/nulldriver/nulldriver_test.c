@@ -477,6 +477,73 @@ static void pipeline_caches_keep_their_rules(void **state) {
   assert_violation("where a live VkPipelineCache is due");
 }
 
+static VkPipelineCache make_cache(const void *data, size_t size) {
+  const VkPipelineCacheCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = size, .pInitialData = data};
+  VkPipelineCache cache;
+  assert_int_equal(vk.CreatePipelineCache(d.device, &info, NULL, &cache), VK_SUCCESS);
+  return cache;
+}
+
+/* Compiles the same kernel with a constant. */
+static void compile_with(VkPipelineCache cache, uint32_t constant) {
+  static const uint32_t code[5] = {0x07230203};
+  const VkShaderModuleCreateInfo module_info = {
+      .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = sizeof(code), .pCode = code};
+  const VkSpecializationInfo constants = {.dataSize = sizeof(constant), .pData = &constant};
+  VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                      .stage.pSpecializationInfo = &constants,
+                                      .layout = d.layout};
+  VkPipeline pipeline;
+  assert_int_equal(vk.CreateShaderModule(d.device, &module_info, NULL, &info.stage.module), VK_SUCCESS);
+  assert_int_equal(vk.CreateComputePipelines(d.device, cache, 1, &info, NULL, &pipeline), VK_SUCCESS);
+  vk.DestroyPipeline(d.device, pipeline, NULL);
+  vk.DestroyShaderModule(d.device, info.stage.module, NULL);
+}
+
+static void pipeline_caches_give_and_take_what_they_know(void **state) {
+  (void)state;
+  unsigned char data[512];
+  size_t size = 0, part = 100;
+  const VkPipelineCache first = make_cache(NULL, 0), second = make_cache(NULL, 0);
+  compile_with(first, 1);
+  compile_with(first, 2);
+  compile_with(second, 2);
+  compile_with(second, 3);
+  assert_int_equal(nulldriver_pipelines_known(), 0);
+  compile_with(second, 3);
+  assert_int_equal(nulldriver_pipelines_known(), 1);
+  assert_int_equal(vk.MergePipelineCaches(d.device, first, 1, &second), VK_SUCCESS);
+  assert_int_equal(vk.GetPipelineCacheData(d.device, first, &size, NULL), VK_SUCCESS);
+  assert_int_equal(size, 32 + 3 * 16);
+  assert_int_equal(vk.GetPipelineCacheData(d.device, first, &size, data), VK_SUCCESS);
+  const VkPipelineCache third = make_cache(data, size);
+  for (uint32_t i = 1; i <= 4; ++i) {
+    compile_with(third, i);
+  }
+  assert_int_equal(nulldriver_pipelines_known(), 4);
+  /* What there is room for is whole. */
+  part = 32 + 16 + 15;
+  assert_int_equal(vk.GetPipelineCacheData(d.device, first, &part, data), VK_INCOMPLETE);
+  assert_int_equal(part, 32 + 16);
+  vk.DestroyPipelineCache(d.device, make_cache(data, part), NULL);
+  part = 31;
+  assert_int_equal(vk.GetPipelineCacheData(d.device, first, &part, data), VK_INCOMPLETE);
+  assert_int_equal(part, 0);
+  assert_int_equal(nulldriver_violations(), 0);
+  data[40] ^= 1;
+  vk.DestroyPipelineCache(d.device, make_cache(data, 48), NULL);
+  assert_violation("byte 32 of the initial data or one of the next 15 is damaged");
+  data[20] ^= 1;
+  vk.DestroyPipelineCache(d.device, make_cache(data, 48), NULL);
+  assert_violation("48 bytes of initial data are no other cache's of this device");
+  assert_int_equal(vk.MergePipelineCaches(d.device, first, 1, &first), VK_SUCCESS);
+  assert_violation("a cache is merged into itself");
+  vk.DestroyPipelineCache(d.device, first, NULL);
+  vk.DestroyPipelineCache(d.device, second, NULL);
+  vk.DestroyPipelineCache(d.device, third, NULL);
+}
+
 static void queries_in_flight_stay(void **state) {
   (void)state;
   nulldriver_set_mode(NULLDRIVER_HELD, 0);
@@ -694,6 +761,7 @@ int main(void) {
       CASE(semaphores_in_flight_stay),
       CASE(pipelines_and_descriptors_in_flight_stay),
       CASE(pipeline_caches_keep_their_rules),
+      CASE(pipeline_caches_give_and_take_what_they_know),
       CASE(queries_in_flight_stay),
       CASE(copies_of_queries_keep_their_rules),
       CASE(copied_queries_are_written_and_stay),

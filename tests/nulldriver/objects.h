@@ -72,7 +72,8 @@ typedef struct nd_buffer {
 
 typedef struct nd_shader_module {
   nd_object object;
-  const uint32_t *code; /**< as given: told to kernels, never read */
+  const uint32_t *code; /**< as given: told to kernels, never read after the creation */
+  uint64_t hash;        /**< of the code */
 } nd_shader_module;
 
 typedef struct nd_layout {
@@ -84,6 +85,8 @@ typedef struct nd_layout {
 
 typedef struct nd_pipeline_cache {
   nd_object object;
+  uint64_t *known; /**< hashes of code and constants of the pipelines that it knows */
+  uint32_t count, capacity;
 } nd_pipeline_cache;
 
 typedef struct nd_pipeline {
@@ -212,6 +215,7 @@ void nd_memory_finish(nd_memory *memory);
 void nd_buffer_finish(nd_buffer *buffer);
 void nd_command_buffer_finish(nd_command_buffer *commands);
 void nd_query_pool_finish(nd_query_pool *pool);
+void nd_pipeline_cache_finish(nd_pipeline_cache *cache);
 
 /** A handle of the API as a number and back. */
 #define ND_NUMBER(handle) ((uint64_t)(uintptr_t)(handle))
