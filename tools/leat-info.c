@@ -133,8 +133,8 @@ static char *text_report(const leati_inventory *inventory) {
   g_string_append(out, api || inventory->devices->len ? "\nSettings\n" : "Settings\n");
   for (guint i = 0; i < inventory->settings->len; ++i) {
     const leati_setting *setting = inventory->settings->pdata[i];
-    g_string_append_printf(out, "  %-34s %s (%s; read by the %s)\n", setting->name, setting->value, setting->origin,
-                           setting->reader);
+    g_string_append_printf(out, "  %-34s %s (%s; read by the %s)\n", setting->name,
+                           *setting->value ? setting->value : "none", setting->origin, setting->reader);
   }
   g_string_append_c(out, '\n');
   return g_string_free(out, FALSE);

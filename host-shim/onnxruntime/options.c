@@ -24,22 +24,24 @@ typedef struct setting {
   const char *key;
   const char *variable; /* the backend's name of it */
   effect effect;
+  bool empty; /* nothing is a value, too; else it is as good as unset, as with the variables */
 } setting;
 
 static const setting settings[] = {
-    {"device", "LEAT_VULKAN_DEVICE", EFFECT_DEVICE},
-    {"stream_pool_wait_timeout_ms", "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", EFFECT_TIMEOUT},
-    {"force_graph_path", "LEAT_FORCE_GRAPH_PATH", EFFECT_PATH},
-    {"force_direct_path", "LEAT_FORCE_DIRECT_PATH", EFFECT_PATH},
-    {"stream_policy", "LEAT_STREAM_POLICY", EFFECT_PROCESS},
-    {"lanes", "LEAT_LANES", EFFECT_PROCESS},
-    {"wait_spin_us", "LEAT_WAIT_SPIN_US", EFFECT_PROCESS},
-    {"high_watermark_ratio", "LEAT_HIGH_WATERMARK_RATIO", EFFECT_PROCESS},
-    {"low_watermark_ratio", "LEAT_LOW_WATERMARK_RATIO", EFFECT_PROCESS},
-    {"memory_guard", "LEAT_MEMORY_GUARD", EFFECT_PROCESS},
-    {"fusions_off", "LEAT_FUSIONS_OFF", EFFECT_PROCESS},
-    {"log", "LEAT_LOG", EFFECT_PROCESS},
-    {"profile", "LEAT_PROFILE", EFFECT_PROCESS},
+    {"device", "LEAT_VULKAN_DEVICE", EFFECT_DEVICE, false},
+    {"stream_pool_wait_timeout_ms", "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", EFFECT_TIMEOUT, false},
+    {"force_graph_path", "LEAT_FORCE_GRAPH_PATH", EFFECT_PATH, false},
+    {"force_direct_path", "LEAT_FORCE_DIRECT_PATH", EFFECT_PATH, false},
+    {"stream_policy", "LEAT_STREAM_POLICY", EFFECT_PROCESS, false},
+    {"lanes", "LEAT_LANES", EFFECT_PROCESS, false},
+    {"wait_spin_us", "LEAT_WAIT_SPIN_US", EFFECT_PROCESS, false},
+    {"high_watermark_ratio", "LEAT_HIGH_WATERMARK_RATIO", EFFECT_PROCESS, false},
+    {"low_watermark_ratio", "LEAT_LOW_WATERMARK_RATIO", EFFECT_PROCESS, false},
+    {"memory_guard", "LEAT_MEMORY_GUARD", EFFECT_PROCESS, false},
+    {"fusions_off", "LEAT_FUSIONS_OFF", EFFECT_PROCESS, false},
+    {"log", "LEAT_LOG", EFFECT_PROCESS, false},
+    {"cache_dir", "LEAT_CACHE_DIR", EFFECT_PROCESS, true},
+    {"profile", "LEAT_PROFILE", EFFECT_PROCESS, false},
 };
 
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
@@ -250,8 +252,7 @@ static OrtStatus *read_option(leati_options *out, const leati_runtime *runtime, 
                         LEATI_PROVIDER_NAME ": option '%s' is '%s', which cannot be understood; it must be %s", key,
                         value, allowed);
   }
-  /* Nothing is as good as unset, as with the variables. */
-  given[row - settings] = *value ? value : NULL;
+  given[row - settings] = *value || row->empty ? value : NULL;
   if (row->effect == EFFECT_DEVICE) {
     free(out->device);
     out->device = strdup(value);

@@ -13,7 +13,7 @@
 #include "core/fusions.h"
 #include "core/status.h"
 
-/* Room for a value of any setting; the longest are paths. */
+/* Room for a value of any setting; the longest is a path. */
 #define VALUE_MAX 1024
 /* Bytes of a value that a message shows. */
 #define QUOTE_MAX 200u
@@ -32,6 +32,7 @@ struct variable {
   double least, most;   /* of a number; `most` also of the length of a text */
   const char *shown;    /* what describe() says of the default, where its value says little; or NULL */
   const char *missing;  /* why any value but the default has no effect, or NULL */
+  bool empty;           /* nothing is a value, too; else it is as good as unset */
   const char *words[6]; /* of a word, by value */
 };
 
@@ -41,6 +42,18 @@ static bool parse_text(const variable *self, const char *text, void *field) {
     return false;
   }
   memcpy(field, text, length + 1);
+  return true;
+}
+
+/* A path that names the same folder wherever the process happens to stand, or nothing. */
+static bool parse_folder(const variable *self, const char *text, void *field) {
+  if ((text[0] != '/' && text[0] != '\0') || !parse_text(self, text, field)) {
+    return false;
+  }
+  char *const path = field;
+  for (size_t length = strlen(path); length > 1 && path[length - 1] == '/'; --length) {
+    path[length - 1] = '\0';
+  }
   return true;
 }
 
@@ -132,6 +145,10 @@ static bool parse_fusions(const variable *self, const char *text, void *field) {
 
 #define FUSION_LIST(number, name) " " name
 
+/* The default of LEAT_CACHE_DIR: empty where the environment names no folder for it. Written under `once`, with the
+ * environment. */
+static char standard_cache_dir[LEATI_PATH_MAX + 1];
+
 static const variable variables[] = {
     {.name = "LEAT_VULKAN_DEVICE",
      .standard = "",
@@ -212,6 +229,13 @@ static const variable variables[] = {
      .parse = parse_word,
      .field = FIELD(log),
      .words = {"none", "error", "warn", "info", "debug"}},
+    {.name = "LEAT_CACHE_DIR",
+     .standard = standard_cache_dir,
+     .allowed = "an absolute path of at most 200 characters, or nothing to keep no pipelines on disk",
+     .parse = parse_folder,
+     .field = FIELD(cache_dir),
+     .most = LEATI_PATH_MAX,
+     .empty = true},
     {.name = "LEAT_PROFILE",
      .standard = "",
      .shown = "unset",
@@ -247,12 +271,25 @@ static void take(value *out, const char *name, const char *text, const char *ori
   (void)snprintf(out->text, sizeof(out->text), "%s", text);
 }
 
+/* Where the user keeps what can be made again. */
+static void find_standard_cache_dir(void) {
+  static const char *const places[][2] = {{"XDG_CACHE_HOME", "/leat"}, {"HOME", "/.cache/leat"}};
+  for (size_t i = 0; i < 2 && standard_cache_dir[0] == '\0'; ++i) {
+    const char *const home = secure_getenv(places[i][0]);
+    if (home != NULL && home[0] == '/' &&
+        snprintf(standard_cache_dir, sizeof(standard_cache_dir), "%s%s", home, places[i][1]) > LEATI_PATH_MAX) {
+      standard_cache_dir[0] = '\0';
+    }
+  }
+}
+
 static void read_environment(void) {
+  find_standard_cache_dir();
   for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
     const char *const names[] = {variables[i].plain, variables[i].name};
     for (int j = 0; j < 2; ++j) {
       const char *const text = names[j] != NULL ? secure_getenv(names[j]) : NULL;
-      if (text != NULL && text[0] != '\0') {
+      if (text != NULL && (text[0] != '\0' || variables[i].empty)) {
         take(&environment[i], names[j], text, "environment");
       }
     }
@@ -373,7 +410,7 @@ static int32_t import_value(const char *name, const char *text, unsigned *out_in
     if (strcmp(name, variables[i].name) == 0) {
       *out_index = i;
       out->origin = NULL;
-      if (text == NULL || text[0] == '\0') {
+      if (text == NULL || (text[0] == '\0' && !variables[i].empty)) {
         return LEAT_OK;
       }
       leati_config ignored;

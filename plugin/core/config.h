@@ -25,6 +25,9 @@ typedef enum leati_guard_mode {
   LEATI_GUARD_PAGES, /**< these, and pages that nobody may touch (core/pages.h) */
 } leati_guard_mode;
 
+/** Characters of a path that is a setting of its own to keep, at most: the report shows it whole. */
+#define LEATI_PATH_MAX 200
+
 /** Effective settings. */
 typedef struct leati_config {
   char vulkan_device[128];     /**< LEAT_VULKAN_DEVICE: index, UUID or part of a name; empty: all, best first */
@@ -39,7 +42,9 @@ typedef struct leati_config {
   int64_t force_direct_path;   /**< LEAT_FORCE_DIRECT_PATH: 0 or 1 */
   uint64_t fusions_off;        /**< LEAT_FUSIONS_OFF: bits 1 << leati_fusion_number of what is not to be done */
   int64_t log;                 /**< LEAT_LOG: a leati_log_level */
-  char profile[1024];          /**< LEAT_PROFILE: path of a trace; empty: none */
+  char cache_dir[LEATI_PATH_MAX + 1]; /**< LEAT_CACHE_DIR: absolute path of a folder for compiled pipelines, without a
+                                         slash at its end; empty: nothing is kept on disk */
+  char profile[1024];                 /**< LEAT_PROFILE: path of a trace; empty: none */
 } leati_config;
 
 /** Takes the environment over, on the first call in the process. Later changes of it have no effect. Libraries of Leat

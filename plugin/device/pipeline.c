@@ -10,6 +10,7 @@
 #include "core/sync.h"
 #include "device/device.h"
 #include "device/kernel.h"
+#include "device/pipeline_cache.h"
 #include "policy/constants.h"
 
 #define FULL_SUBGROUPS VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT
@@ -29,9 +30,8 @@ typedef struct shard {
 LEATI_OWN_LINE(shard);
 
 struct leati_pipelines {
-  /* The driver's: what it compiled for one pipeline may serve another. It synchronises itself. VK_NULL_HANDLE: the
-   * driver made none, and all is compiled without. */
-  VkPipelineCache cache;
+  /* Stands behind all of them: what was compiled for one may serve another. */
+  leati_pipeline_cache cache;
   shard shards[LEATI_PIPELINE_SHARDS];
 };
 
@@ -91,7 +91,7 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPip
                                                       .pName = "main",
                                                       .pSpecializationInfo = &constants},
                                             .layout = device->pipeline_layout};
-  const VkResult result = vk->CreateComputePipelines(vk->handle, device->pipelines->cache, 1, &info, NULL, out);
+  const VkResult result = vk->CreateComputePipelines(vk->handle, device->pipelines->cache.handle, 1, &info, NULL, out);
   vk->DestroyShaderModule(vk->handle, module, NULL);
   if (result != VK_SUCCESS) {
     char what[128];
@@ -117,7 +117,9 @@ int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *ke
   shard *const s = &device->pipelines->shards[hash % LEATI_PIPELINE_SHARDS];
   const uint32_t bucket = hash / LEATI_PIPELINE_SHARDS % LEATI_PIPELINE_BUCKETS;
   VkPipeline handle;
+  const uint64_t begin = leati_now_ns();
   LEATI_TRY(compile(device, key, &handle, err));
+  const uint64_t took_ns = leati_now_ns() - begin;
   pipeline *const added = leati_calloc(1, sizeof(*added));
   if (added == NULL) {
     device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
@@ -137,6 +139,8 @@ int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *ke
     device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
     leati_free(added);
   }
+  /* Those who wait for this pipeline have it already. */
+  leati_pipeline_cache_compiled(device, &device->pipelines->cache, took_ns);
   return LEAT_OK;
 }
 
@@ -145,11 +149,7 @@ int32_t leati_pipelines_create(leat_device *device, leat_error *err) {
   if (device->pipelines == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the pipeline cache");
   }
-  const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-  VkPipelineCache cache;
-  if (device->vk.CreatePipelineCache(device->vk.handle, &info, NULL, &cache) == VK_SUCCESS) {
-    device->pipelines->cache = cache;
-  }
+  leati_pipeline_cache_open(device, &device->pipelines->cache);
   for (int i = 0; i < LEATI_PIPELINE_SHARDS; ++i) {
     leati_mutex_init(&device->pipelines->shards[i].lock, LEATI_RANK_PIPELINE);
   }
@@ -173,7 +173,7 @@ void leati_pipelines_destroy(leat_device *device) {
     }
     leati_mutex_destroy(&s->lock);
   }
-  device->vk.DestroyPipelineCache(device->vk.handle, device->pipelines->cache, NULL);
+  leati_pipeline_cache_close(device, &device->pipelines->cache);
   leati_free(device->pipelines);
   device->pipelines = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Compute pipelines, compiled before their first use and kept as long as the device. One VkPipelineCache, in memory,
- * stands behind all that are compiled for a device.
+ * Compute pipelines, compiled before their first use and kept as long as the device. One VkPipelineCache
+ * (device/pipeline_cache.h) stands behind all that are compiled for a device.
  *
  * Every kernel has one calling convention: set 0, binding 0 is a uniform buffer with a dynamic offset that holds the
  * kernel's argument record in std430 layout (at most LEATI_ARGS_MAX bytes); buffers come as device addresses in it.
@@ -33,8 +33,7 @@ bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, VkP
  * @errors OUT_OF_MEMORY, INTERNAL */
 int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err);
 
-/** Makes the device's empty set of pipelines, and its VkPipelineCache where the driver has one to give: without it,
- * compiling takes longer at most.
+/** Makes the device's empty set of pipelines, and its VkPipelineCache.
  * @errors OUT_OF_MEMORY */
 int32_t leati_pipelines_create(leat_device *device, leat_error *err);
 void leati_pipelines_destroy(leat_device *device);

@@ -110,7 +110,7 @@ void leati_report_write(uint32_t *inout_count, leat_property *out) {
         config->vulkan_device[0] != '\0' ? "first device named by LEAT_VULKAN_DEVICE"
                                          : "best kind first: discrete, integrated, virtual, software");
   }
-  char name[64], value[200];
+  char name[64], value[sizeof(((leat_property *)NULL)->value)];
   for (unsigned i = 0; leati_config_describe(i, name, sizeof(name), value, sizeof(value)); ++i) {
     add(&r, -1, name, "%s", value);
   }

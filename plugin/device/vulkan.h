@@ -60,8 +60,10 @@
   X(GetBufferDeviceAddress)          \
   X(GetBufferMemoryRequirements)     \
   X(GetDeviceQueue)                  \
+  X(GetPipelineCacheData)            \
   X(GetSemaphoreCounterValue)        \
   X(MapMemory)                       \
+  X(MergePipelineCaches)             \
   X(QueueSubmit)                     \
   X(ResetCommandPool)                \
   X(ResetQueryPool)                  \

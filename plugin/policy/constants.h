@@ -248,6 +248,13 @@
  * meet less; more memory. From: reasoning (some hundred pipelines). Measure: tools/bench/instructions.py. */
 #define LEATI_PIPELINE_SHARDS 16
 #define LEATI_PIPELINE_BUCKETS 32
+/** Files of compiled pipelines that a folder keeps, for devices, drivers and builds that were used last. Larger: going
+ * back to an older one compiles less; more of the disk. From: reasoning. Measure: du on LEAT_CACHE_DIR. */
+#define LEATI_CACHE_FILES_KEPT 16u
+/** Compiling takes so many times what saving its results to disk may take. Larger: a process that ends without closing
+ * its device loses more pipelines; first runs are slower by less. From: reasoning. Measure: the first run of a model
+ * with an empty LEAT_CACHE_DIR. */
+#define LEATI_COMPILE_PER_SAVE 8u
 /** Plans that an operator keeps. Larger: operators that are called with more shapes plan less; each call that none fits
  * compares more. From: reasoning. Measure: tools/bench/instructions.py; models with dynamic shapes. */
 #define LEATI_PLANS_MAX 8

@@ -5,12 +5,14 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 INFO, PLUGIN, FAKE = (os.path.abspath(p) for p in sys.argv.pop(1).split(':'))
 SETTINGS = {'LEAT_VULKAN_DEVICE', 'LEAT_LANES', 'LEAT_WAIT_SPIN_US', 'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS',
             'LEAT_STREAM_POLICY', 'LEAT_HIGH_WATERMARK_RATIO', 'LEAT_LOW_WATERMARK_RATIO', 'LEAT_MEMORY_GUARD',
-            'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_FUSIONS_OFF', 'LEAT_LOG', 'LEAT_PROFILE'}
+            'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_FUSIONS_OFF', 'LEAT_LOG',
+            'LEAT_CACHE_DIR', 'LEAT_PROFILE'}
 
 
 def info(*arguments, **variables):
@@ -71,7 +73,7 @@ class Usable(unittest.TestCase):
                   'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS': '-1', 'LEAT_STREAM_POLICY': 'round-robin',
                   'LEAT_HIGH_WATERMARK_RATIO': '0.9', 'LEAT_LOW_WATERMARK_RATIO': '.5', 'LEAT_MEMORY_GUARD': '1',
                   'LEAT_PROFILE': '/tmp/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1',
-                  'LEAT_FUSIONS_OFF': 'bias,gelu'}
+                  'LEAT_FUSIONS_OFF': 'bias,gelu', 'LEAT_CACHE_DIR': '/tmp/no (such)/folder'}
         code, other, stderr = report(LEAT_PLUGIN_PATH=PLUGIN, **values)
         self.assertEqual((code, stderr), (0, ''))
         self.assertEqual(other['settings'].pop('LEAT_PLUGIN_PATH'),
@@ -110,6 +112,19 @@ class Usable(unittest.TestCase):
             _, other, _ = report('--plugin', PLUGIN, **variables)
             self.assertEqual(other['settings']['LEAT_FORCE_GRAPH_PATH'],
                              {'value': value, 'origin': origin, 'reader': 'backend'}, variables)
+
+    def test_folder_for_pipelines(self):
+        # Drivers have caches of their own there.
+        with tempfile.TemporaryDirectory() as home:
+            for variables, value, origin in [
+                    ({'HOME': home, 'XDG_CACHE_HOME': ''}, home + '/.cache/leat', 'default'),
+                    ({'HOME': home, 'XDG_CACHE_HOME': home + '/caches'}, home + '/caches/leat', 'default'),
+                    ({'HOME': home, 'LEAT_CACHE_DIR': ''}, '', 'environment')]:
+                _, other, _ = report('--plugin', PLUGIN, **variables)
+                self.assertEqual(other['settings']['LEAT_CACHE_DIR'],
+                                 {'value': value, 'origin': origin, 'reader': 'backend'}, variables)
+                self.assertRegex(info('--plugin', PLUGIN, **variables).stdout,
+                                 rf'(?m)^  LEAT_CACHE_DIR +{value or "none"} \({origin}; read by the backend\)$')
 
     def test_what_has_no_effect_is_warned_of_once(self):
         _, _, stderr = report('--plugin', PLUGIN, LEAT_PROFILE='/x')
@@ -165,6 +180,7 @@ class Unusable(unittest.TestCase):
                                          ('LEAT_WAIT_SPIN_US', '-3', '0'), ('LEAT_LOG', 'loud', 'debug'),
                                          ('LEAT_LOW_WATERMARK_RATIO', '0,5', '0.8'),
                                          ('FORCE_GRAPH_PATH', '2', '0 or 1'),
+                                         ('LEAT_CACHE_DIR', 'cache', 'an absolute path'),
                                          ('LEAT_STREAM_POLICY', 'both', 'round-robin')]:
             done = info('--check', '--plugin', PLUGIN, **{variable: value})
             self.assertEqual(done.returncode, 2, done.stdout)

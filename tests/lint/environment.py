@@ -7,9 +7,9 @@
 - Libraries read it by secure_getenv() alone: a set-user-ID program would else let its user name files and code.
 - leat-info knows what else is read, by ./dev and the tests: what tests/README.md names and the table does not.
 - A row names each word that its variable takes, and the highest number, as plugin/core/config.c has them.
-- With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set. A row of several
-  variables has a default for each, with commas, or one for all. What follows a semicolon says where another counts. The
-  variable of the loader is left out: it has a place, not a value.
+- With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set but $XDG_CACHE_HOME,
+  which a default may name. A row of several variables has a default for each, with commas, or one for all. What follows
+  a semicolon says where another counts. The variable of the loader is left out: it has a place, not a value.
 """
 import json
 import os
@@ -27,6 +27,7 @@ INFO = 'tools/leat-info.c'
 TESTS = 'tests/README.md'
 # Canaries have this file in place of leat-info's answer.
 ANSWER = 'leat-info.json'
+CACHE = {'XDG_CACHE_HOME': '/dev/null'}
 
 
 def read_by_code(tree):
@@ -101,8 +102,8 @@ def answer_of(tree, program):
     if not program:
         return None
     environment = {n: v for n, v in os.environ.items() if not re.fullmatch(VARIABLE, n)}
-    done = subprocess.run([program[0], '--json', '--plugin', program[1]], env=environment, capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run([program[0], '--json', '--plugin', program[1]], env={**environment, **CACHE},
+                          capture_output=True, text=True, check=False)
     return json.loads(done.stdout)
 
 
@@ -110,8 +111,10 @@ def check_defaults(listed, settings):
     for name, setting in sorted(settings.items()):
         if setting['reader'] != 'loader' and setting['origin'] != 'default':
             yield f'leat-info: {name} is from "{setting["origin"]}" though it is not set'
-        elif setting['reader'] != 'loader' and name in listed and listed[name] != setting['value']:
-            yield f'README.md: the default of {name} is "{listed[name]}"; leat-info says "{setting["value"]}"'
+        elif setting['reader'] != 'loader' and name in listed:
+            expected = listed[name].replace('$XDG_CACHE_HOME', CACHE['XDG_CACHE_HOME'])
+            if expected != setting['value']:
+                yield f'README.md: the default of {name} is "{expected}"; leat-info says "{setting["value"]}"'
     for name in sorted(set(listed) - set(settings)):
         # A name without prefix is one more way to set the variable with it.
         if 'LEAT_' + name not in settings:
@@ -178,6 +181,10 @@ CANARIES = [
     ({'plugin/core/config.c': 'secure_getenv("LEAT_A")'}, 'README.md: is not there'),
     (case(VALUES, READS, **RIGHT), None),
     (case(VALUES, READS, **{**RIGHT, 'LEAT_A': '-1 default backend'}), 'the default of LEAT_A is "0"'),
+    (case(VALUES.replace('`0`; -1', '`$XDG_CACHE_HOME/a`; -1'), READS,
+          **{**RIGHT, 'LEAT_A': '/dev/null/a default backend'}), None),
+    (case(VALUES.replace('`0`; -1', '`$XDG_CACHE_HOME/a`; -1'), READS,
+          **{**RIGHT, 'LEAT_A': '/dev/null/b default backend'}), 'the default of LEAT_A is "/dev/null/a"'),
     (case(VALUES, READS, **{**RIGHT, 'LEAT_C': '1.0 default backend'}), 'the default of LEAT_C is "0.8"'),
     (case(VALUES, READS, **{**RIGHT, 'LEAT_FORCE_GRAPH_PATH': '1 default backend'}), 'says "1"'),
     (case(VALUES, READS, **{**RIGHT, 'LEAT_B': '1.0 environment backend'}), 'LEAT_B is from "environment"'),

@@ -632,6 +632,7 @@ static void check_bad_values(void) {
   EXPECT_REFUSAL("log", "loud", "'log'", "loud", "debug");
   EXPECT_REFUSAL("stream_policy", "both", "'stream_policy'", "both", "round-robin");
   EXPECT_REFUSAL("memory_guard", "yes", "'memory_guard'", "yes", "0, 1 or pages");
+  EXPECT_REFUSAL("cache_dir", "cache", "'cache_dir'", "cache", "an absolute path");
 }
 
 static void test_first_session_decides_for_the_process(void **state) {
@@ -648,6 +649,9 @@ static void test_first_session_decides_for_the_process(void **state) {
   EXPECT_REFUSAL("stream_policy", "exclusive", "'stream_policy'", "'exclusive'", "round-robin (host)",
                  "LEAT_STREAM_POLICY=exclusive");
   EXPECT_REFUSAL("lanes", "1", "'lanes'", "'1'", "(default)", "LEAT_LANES=1");
+  /* Nothing is a folder to ask for, too. */
+  EXPECT_REFUSAL("cache_dir", "", "'cache_dir'", "''", "/dev/null/leat (environment)");
+  check_layer("cache_dir", "/dev/null/leat");
   /* The same is no contradiction, however it is written. */
   check_layer("stream_policy", "round-robin");
   check_layer("high_watermark_ratio", "1");
@@ -685,6 +689,15 @@ static void test_an_option_beats_its_variable(void **state) {
   expect_setting("LEAT_LOW_WATERMARK_RATIO", "0.5 (host)");
 }
 
+static void test_an_empty_option_beats_its_variable(void **state) {
+  (void)state;
+  ort_fixture_check(&fixture, fixture.ort->UnregisterExecutionProviderLibrary(fixture.env, "leat"), "Unregister");
+  ort_fixture_check(&fixture, ort_fixture_register(&fixture), "Register");
+  expect_setting("LEAT_CACHE_DIR", "/dev/null/leat (environment)");
+  check_layer("cache_dir", "");
+  expect_setting("LEAT_CACHE_DIR", " (host)");
+}
+
 /* ---- Program -------------------------------------------------------------------------------------------------------
  */
 
@@ -694,6 +707,7 @@ static int run_options(void) {
       cmocka_unit_test(test_sharing_by_option),
       cmocka_unit_test(test_after_the_last_device_another_may_decide),
       cmocka_unit_test(test_an_option_beats_its_variable),
+      cmocka_unit_test(test_an_empty_option_beats_its_variable),
   };
   return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }
@@ -738,6 +752,7 @@ int main(int count, char **arguments) {
     }
     setenv(settings[i].variable, settings[i].value, 1);
     setenv("LEAT_LOW_WATERMARK_RATIO", "0.75", 1);
+    setenv("LEAT_CACHE_DIR", "/dev/null/leat", 1);
     ort_fixture_open(&fixture);
     ort_fixture_check(&fixture, ort_fixture_register(&fixture), "registering the provider");
     leat_error error = {.struct_size = sizeof(error)};

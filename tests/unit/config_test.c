@@ -110,7 +110,8 @@ static void good_values_are_taken(void **state) {
                {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_LOG", "none", NULL},
                {"LEAT_LOG", "debug", NULL}, {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL},
                {"LEAT_FUSIONS_OFF", "all", NULL}, {"LEAT_FUSIONS_OFF", "bias", NULL},
-               {"LEAT_FUSIONS_OFF", "residual,bias,bias", NULL}, {"LEAT_PROFILE", "/tmp/a b.json", NULL});
+               {"LEAT_FUSIONS_OFF", "residual,bias,bias", NULL}, {"LEAT_PROFILE", "/tmp/a b.json", NULL},
+               {"LEAT_CACHE_DIR", "/tmp/a b", NULL}, {"LEAT_CACHE_DIR", "/", NULL}, {"LEAT_CACHE_DIR", "", NULL});
 }
 
 static void nothing_counts_as_unset(void **state) {
@@ -153,7 +154,9 @@ static void nonsense_is_named(void **state) {
                {"LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", "2147483648", "2147483647"},
                {"LEAT_LOG", "loud", "none, error, warn, info, debug"}, {"LEAT_LOG", "WARN", "warn"},
                {"LEAT_STREAM_POLICY", "round robin", "exclusive or round-robin"},
-               {"LEAT_LOW_WATERMARK_RATIO", "0.333333333333333333", "17 digits"});
+               {"LEAT_LOW_WATERMARK_RATIO", "0.333333333333333333", "17 digits"},
+               {"LEAT_CACHE_DIR", "cache", "an absolute path"}, {"LEAT_CACHE_DIR", "~/cache", "an absolute path"},
+               {"LEAT_CACHE_DIR", " /tmp", "an absolute path"});
 }
 
 /* What a variable without prefix holds is named by its own name. */
@@ -171,9 +174,10 @@ static int long_values(const void *context) {
   const struct {
     const char *name;
     size_t most;
-  } limits[] = {{"LEAT_VULKAN_DEVICE", 127}, {"LEAT_PROFILE", 1000}};
-  for (size_t i = 0; i < 2; ++i) {
+  } limits[] = {{"LEAT_VULKAN_DEVICE", 127}, {"LEAT_PROFILE", 1000}, {"LEAT_CACHE_DIR", 200}};
+  for (size_t i = 0; i < 3; ++i) {
     memset(text, 'x', sizeof(text));
+    text[0] = i == 2 ? '/' : 'x';
     text[limits[i].most] = '\0';
     EXPECT(leati_config_set(limits[i].name, text, &err) == LEAT_OK);
     text[limits[i].most] = 'x';
@@ -289,9 +293,12 @@ static void contradictions_are_named(void **state) {
 /* ---- Precedence and origin ----------------------------------------------------------------------------------------
  */
 
+/* Bytes that the report has for a value. */
+enum { SHOWN = sizeof(((leat_property *)NULL)->value) };
+
 /* What the report says of a setting. */
 static const char *described(const char *variable) {
-  static char value[200];
+  static char value[SHOWN];
   char name[64];
   for (unsigned i = 0; leati_config_describe(i, name, sizeof(name), value, sizeof(value)); ++i) {
     if (strcmp(name + strlen("config."), variable) == 0) {
@@ -375,7 +382,7 @@ static int long_value_keeps_its_origin(const void *context) {
   text[sizeof(text) - 1] = '\0';
   EXPECT(leati_config_set("LEAT_PROFILE", text, NULL) == LEAT_OK);
   const char *const given = described("LEAT_PROFILE");
-  EXPECT(strlen(given) == 199 && strcmp(given + 199 - strlen("y... (host)"), "y... (host)") == 0);
+  EXPECT(strlen(given) == SHOWN - 1 && strcmp(given + SHOWN - 1 - strlen("y... (host)"), "y... (host)") == 0);
   return 0;
 }
 
@@ -387,6 +394,69 @@ static void the_right_one_wins(void **state) {
   assert_int_equal(in_child(empty_prefixed, NULL), 0);
   assert_int_equal(in_child(host_beats_nonsense, NULL), 0);
   assert_int_equal(in_child(long_value_keeps_its_origin, NULL), 0);
+}
+
+/* What the environment says of the user's folders, and what follows: the folder for pipelines, and what is shown. */
+typedef struct homes {
+  const char *xdg, *home, *expected;
+} homes;
+
+static int standard_folder(const void *context) {
+  const homes *const given = context;
+  const leati_config *config;
+  char shown[300];
+  EXPECT(given->xdg == NULL ? unsetenv("XDG_CACHE_HOME") == 0 : setenv("XDG_CACHE_HOME", given->xdg, 1) == 0);
+  EXPECT(given->home == NULL ? unsetenv("HOME") == 0 : setenv("HOME", given->home, 1) == 0);
+  EXPECT(leati_config_get(&config, NULL) == LEAT_OK);
+  EXPECT(strcmp(config->cache_dir, given->expected) == 0);
+  (void)snprintf(shown, sizeof(shown), "%s (default)", given->expected);
+  EXPECT(strcmp(described("LEAT_CACHE_DIR"), shown) == 0);
+  /* Nothing is a value of this one, and NULL takes it back. */
+  EXPECT(leati_config_set("LEAT_CACHE_DIR", "", NULL) == LEAT_OK);
+  EXPECT(leati_config_get(&config, NULL) == LEAT_OK && config->cache_dir[0] == '\0');
+  EXPECT(strcmp(described("LEAT_CACHE_DIR"), " (host)") == 0);
+  EXPECT(leati_config_set("LEAT_CACHE_DIR", "/over/there//", NULL) == LEAT_OK);
+  EXPECT(leati_config_get(&config, NULL) == LEAT_OK && strcmp(config->cache_dir, "/over/there") == 0);
+  EXPECT(leati_config_set("LEAT_CACHE_DIR", NULL, NULL) == LEAT_OK);
+  EXPECT(leati_config_get(&config, NULL) == LEAT_OK && strcmp(config->cache_dir, given->expected) == 0);
+  return 0;
+}
+
+static int no_folder(const void *context) {
+  (void)context;
+  const leati_config *config;
+  EXPECT(setenv("LEAT_CACHE_DIR", "", 1) == 0 && setenv("HOME", "/home/me", 1) == 0);
+  EXPECT(leati_config_get(&config, NULL) == LEAT_OK && config->cache_dir[0] == '\0');
+  EXPECT(strcmp(described("LEAT_CACHE_DIR"), " (environment)") == 0);
+  return 0;
+}
+
+static void pipelines_are_kept_in_the_users_folder(void **state) {
+  (void)state;
+  /* With what comes behind it one has 200 characters, and the other one more. */
+  char longest[190], longer[190];
+  char expected[220];
+  memset(longest, 'x', sizeof(longest));
+  memset(longer, 'x', sizeof(longer));
+  longest[0] = longer[0] = '/';
+  longest[200 - strlen("/.cache/leat")] = longer[201 - strlen("/.cache/leat")] = '\0';
+  (void)snprintf(expected, sizeof(expected), "%s/.cache/leat", longest);
+  const homes cases[] = {{NULL, "/home/me", "/home/me/.cache/leat"},
+                         {"", "/home/me", "/home/me/.cache/leat"},
+                         {"/caches", "/home/me", "/caches/leat"},
+                         {"/caches", NULL, "/caches/leat"},
+                         {"caches", "/home/me", "/home/me/.cache/leat"},
+                         {"caches", "home/me", ""},
+                         {NULL, NULL, ""},
+                         {"", "", ""},
+                         {NULL, longest, expected},
+                         {NULL, longer, ""}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    if (in_child(standard_folder, &cases[i]) != 0) {
+      fail_msg("case %zu", i);
+    }
+  }
+  assert_int_equal(in_child(no_folder, NULL), 0);
 }
 
 /* ---- When ---------------------------------------------------------------------------------------------------------
@@ -557,6 +627,7 @@ int main(void) {
                                           "FORCE_GRAPH_PATH",
                                           "LEAT_FORCE_DIRECT_PATH",
                                           "LEAT_LOG",
+                                          "LEAT_CACHE_DIR",
                                           "LEAT_PROFILE"};
   for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); ++i) {
     (void)unsetenv(variables[i]);
@@ -571,6 +642,7 @@ int main(void) {
       cmocka_unit_test(ratios_are_read_exactly),
       cmocka_unit_test(contradictions_are_named),
       cmocka_unit_test(the_right_one_wins),
+      cmocka_unit_test(pipelines_are_kept_in_the_users_folder),
       cmocka_unit_test(the_environment_is_read_at_the_query),
       cmocka_unit_test(configure_counts_until_devices_are_known),
       cmocka_unit_test(an_open_device_keeps_its_settings),

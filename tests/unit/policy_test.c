@@ -10,6 +10,7 @@
 
 #include "policy/allocation.h"
 #include "policy/lane_tuner.h"
+#include "policy/saving.h"
 #include "policy/submitting.h"
 #include "policy/tiling.h"
 #include "policy/waiting.h"
@@ -473,6 +474,18 @@ static void reductions_are_cut_until_the_device_is_full(void **state) {
                    million / (LEATI_REDUCE_FILL * LEATI_REDUCE_SPLIT_FILL));
 }
 
+/* ---- Saving -------------------------------------------------------------------------------------------------------
+ */
+
+static void saving_takes_a_part_of_what_compiling_does(void **state) {
+  (void)state;
+  assert_false(leati_save_is_due(0, 0));
+  assert_true(leati_save_is_due(1, 0));
+  assert_false(leati_save_is_due(1000 * LEATI_COMPILE_PER_SAVE - 1, 1000));
+  assert_true(leati_save_is_due(1000 * LEATI_COMPILE_PER_SAVE, 1000));
+  assert_false(leati_save_is_due(UINT64_MAX, LEATI_SAVE_NEVER));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(short_waits_spin_and_long_ones_sleep_first),
@@ -505,6 +518,7 @@ int main(void) {
       cmocka_unit_test(rows_have_as_many_threads_as_they_are_long),
       cmocka_unit_test(a_thread_holds_up_to_four_fours),
       cmocka_unit_test(reductions_are_cut_until_the_device_is_full),
+      cmocka_unit_test(saving_takes_a_part_of_what_compiling_does),
   };
   return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
 }
