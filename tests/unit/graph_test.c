@@ -187,7 +187,7 @@ static network *make_chains(uint32_t length) {
   uint32_t a = add_input(n, 2, square), b = a;
   for (uint32_t i = 0; i < length; ++i) {
     a = NODE(n, "Softmax", 13, a);
-    b = NODE(n, "Transpose", 13, b);
+    b = NODE(n, "LogSoftmax", 13, b);
   }
   add_output(n, NODE(n, "Add", 14, a, b));
   return n;
@@ -498,7 +498,7 @@ static void parts_into_output(network *n) {
 /* Backwards through what two nodes made: both must be done. */
 static void backwards_through_parts(network *n) {
   const uint32_t x = add_input(n, SHAPE(4, 8)), a = NODE(n, "Neg", 13, x);
-  const uint32_t b = NODE(n, "Tanh", 13, NODE(n, "Exp", 13, NODE(n, "Tanh", 13, x)));
+  const uint32_t b = NODE(n, "Softmax", 13, NODE(n, "LogSoftmax", 13, NODE(n, "Softmax", 13, x)));
   const uint32_t whole = with(n, along_0, NODE(n, "Concat", 13, b, a));
   add_output(n, NODE(n, "Add", 14, slice(n, whole, 5, 1, 0, -1), x));
 }
