@@ -7,9 +7,6 @@
 #include "core/sync.h"
 #include "ops/op_state.h"
 
-/* Rounds in which it is found what must be copied; if that is not all by then, whatever is not compact is copied. */
-#define ROUNDS_MAX 8
-
 /* What is to be known of values and nodes while they are placed. */
 typedef struct work {
   const leati_placing *placing;
@@ -299,16 +296,12 @@ static int32_t place(work *w, leat_error *err) {
     w->given[graph->outputs[o]] = output->present && !output->host;
     w->copied[graph->outputs[o]] = output->present;
   }
-  for (uint32_t round = 0; round < ROUNDS_MAX; ++round) {
+  /* What is copied lies otherwise then, which others may not read as it is: until nothing more is asked for. */
+  do {
     w->changed = false;
     LEATI_TRY(lay_out(w, err));
     LEATI_TRY(ask(w, err));
-    if (!w->changed) {
-      return join(w, err);
-    }
-  }
-  memset(w->copied, true, graph->value_count * sizeof(*w->copied));
-  LEATI_TRY(lay_out(w, err));
+  } while (w->changed);
   return join(w, err);
 }
 

@@ -130,16 +130,16 @@ static int32_t pow_plan(const leat_op *op, leati_planner *planner, const leati_c
 #define BINARY(name, versions, types_, operation, infer_, plan_)                                              \
   LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),          \
            .param = (operation), .infer = (infer_), LEATI_KERNELS(LEATI_KERNELS_BINARY, LEATI_KERNELS_LOGIC), \
-           .plan = (plan_), .reads_view = leati_elementwise_reads_view)
+           .plan = (plan_), .reads_view = leati_reads_rows)
 #define COMPARE(name, versions, types_, operation)                                                          \
   LEATI_OP(name, "", versions, (2, 2), (1, 1), LEATI_TYPES(&types_, &type_bool_out), LEATI_OUTPUT_TYPES(1), \
            .param = (operation), .infer = bool_broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_COMPARE),       \
-           .plan = compare_plan, .reads_view = leati_elementwise_reads_view)
+           .plan = compare_plan, .reads_view = leati_reads_rows)
 /* Not in place: an operand that comes later would be overwritten before it is read. */
 #define VARIADIC(name, types_, operation)                                                              \
   LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&types_), .param = (operation),  \
            .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = variadic_plan, \
-           .reads_view = leati_elementwise_reads_view)
+           .reads_view = leati_reads_rows)
 
 static const leati_op_def ops[] = {
     BINARY("Add", (7, 14), leati_type_number, LEAT_EW_ADD, leati_infer_broadcast, binary_plan),
@@ -153,10 +153,10 @@ static const leati_op_def ops[] = {
     LEATI_OP("Mod", "", (10, 28), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_number),
              LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(mod_state), .supports = mod_supports,
              .create = mod_create, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY),
-             .plan = binary_plan, .reads_view = leati_elementwise_reads_view),
+             .plan = binary_plan, .reads_view = leati_reads_rows),
     LEATI_OP("Pow", "", (7, 15), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
              LEATI_TYPES(&type_pow, &type_pow_exponent), LEATI_INPUT_TYPES(0, 1), .infer = leati_infer_broadcast,
-             LEATI_KERNELS(LEATI_KERNELS_POW), .plan = pow_plan, .reads_view = leati_elementwise_reads_view),
+             LEATI_KERNELS(LEATI_KERNELS_POW), .plan = pow_plan, .reads_view = leati_reads_rows),
     COMPARE("Equal", (7, 19), type_equal, LEAT_EW_EQUAL),
     COMPARE("Less", (7, 13), leati_type_number, LEAT_EW_LESS),
     COMPARE("Greater", (7, 13), leati_type_number, LEAT_EW_GREATER),

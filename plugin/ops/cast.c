@@ -96,10 +96,10 @@ static const leati_op_def ops[] = {
     LEATI_OP("Cast", "", (6, 28), (1, 1), (1, 1), LEATI_TYPES(&type_cast_in, &type_cast_out),
              LEATI_ATTRIBUTES(&attribute_to, &attribute_saturate), LEATI_OUTPUT_TYPES(1),
              .state_size = sizeof(cast_state), .supports = cast_supports, .create = cast_create, .infer = cast_infer,
-             .plan = cast_plan, .reads_view = leati_elementwise_reads_view),
+             .plan = cast_plan, .reads_view = leati_reads_rows),
     LEATI_OP("CastLike", "", (15, 25), (2, 2), (1, 1), LEATI_TYPES(&type_cast_in, &type_cast_out),
              LEATI_ATTRIBUTES(&attribute_saturate), LEATI_INPUT_TYPES(0, 1), LEATI_OUTPUT_TYPES(1),
-             .infer = leati_infer_same, .plan = cast_plan, .reads_view = leati_elementwise_reads_view),
+             .infer = leati_infer_same, .plan = cast_plan, .reads_view = leati_reads_rows),
 };
 
 const leati_op_family leati_cast_family = LEATI_FAMILY(ops);

@@ -69,11 +69,6 @@ int32_t leati_plan_elementwise(leati_planner *planner, const leati_elementwise *
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-bool leati_elementwise_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
-  (void)op;
-  return leati_view_has_rows(&call->inputs[i]);
-}
-
 int32_t leati_infer_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   for (uint32_t i = 0; i < call->input_count; ++i) {

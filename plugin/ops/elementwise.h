@@ -35,9 +35,6 @@ typedef struct leati_elementwise {
 int32_t leati_plan_elementwise(leati_planner *planner, const leati_elementwise *e, const leati_view *result,
                                leat_error *err);
 
-/** leati_op_def::reads_view of these families: operands that have rows. */
-bool leati_elementwise_reads_view(const leat_op *op, const leati_call *call, uint32_t i);
-
 /** A LEAT_TYPE_* as the kernels of Cast and Pow are told of it. */
 static inline uint32_t leati_type_code(uint64_t type) {
   return (uint32_t)__builtin_ctzll(type);

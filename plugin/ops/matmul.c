@@ -569,7 +569,7 @@ static bool product_reads_view(const leat_op *op, const leati_call *call, uint32
   leati_view_make_compact(&copy);
   const matrix lies = as_matrix(view, transposed, i == 0), would = as_matrix(&copy, transposed, i == 0);
   const bool neighbours = lies.row_stride == 1 || lies.column_stride == 1 || lies.rows == 1 || lies.columns == 1;
-  if (!leati_view_walkable(view) || (!neighbours && view->count * view->item_size > LEATI_SCATTERED_MAX)) {
+  if (!leati_view_walkable(view) || (!neighbours && !leati_reads_scattered(view->count * view->item_size))) {
     return false;
   }
   const leati_view *const a = &call->inputs[0], *const b = &call->inputs[1];

@@ -7,6 +7,7 @@
 #include "core/status.h"
 #include "ops/dims.h"
 #include "policy/constants.h"
+#include "policy/tiling.h"
 
 /* Threads of a workgroup of kernels/copy.comp. */
 #define COPY_THREADS 256u
@@ -212,6 +213,20 @@ int32_t leati_plan_views(const leat_op *op, leati_planner *planner, const leati_
   return LEAT_OK;
 }
 
+bool leati_view_has_rows(const leati_view *view) {
+  int32_t last = view->ndim - 1;
+  while (last >= 0 && view->shape[last] == 1) {
+    --last;
+  }
+  return last < 0 || view->strides[last] == 1 || view->strides[last] == 0 ||
+         leati_reads_scattered(view->count * view->item_size);
+}
+
+bool leati_reads_rows(const leat_op *op, const leati_call *call, uint32_t i) {
+  (void)op;
+  return leati_view_has_rows(&call->inputs[i]);
+}
+
 bool leati_reads_first_view(const leat_op *op, const leati_call *call, uint32_t i) {
   (void)op;
   return i == 0 || call->inputs[i].compact;
@@ -222,15 +237,6 @@ bool leati_reads_any_view(const leat_op *op, const leati_call *call, uint32_t i)
   (void)call;
   (void)i;
   return true;
-}
-
-bool leati_view_has_rows(const leati_view *view) {
-  int32_t last = view->ndim - 1;
-  while (last >= 0 && view->shape[last] == 1) {
-    --last;
-  }
-  return last < 0 || view->strides[last] == 1 || view->strides[last] == 0 ||
-         view->count * view->item_size <= LEATI_SCATTERED_MAX;
 }
 
 void leati_view_reshape(leati_view *view, int32_t ndim, const int64_t *shape, const int64_t *strides) {

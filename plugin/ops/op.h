@@ -243,11 +243,14 @@ int32_t leati_plan_compact(leati_planner *planner, const leati_view *view, leati
 /** leati_op_def::plan of an operator whose outputs are all views: a copy of each. */
 int32_t leati_plan_views(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
 
-/** leati_op_def::reads_view of kernels that walk through input 0, or through any, by strides of any sign. */
-bool leati_reads_first_view(const leat_op *op, const leati_call *call, uint32_t i);
-bool leati_reads_any_view(const leat_op *op, const leati_call *call, uint32_t i);
 /** Whether neighbours in the last dimension are neighbours in memory, or one element, so that reading the view in order
  * is fast; a small tensor always counts (LEATI_SCATTERED_MAX). */
 bool leati_view_has_rows(const leati_view *view);
+/** leati_op_def::reads_view of operators that read inputs in order, by strides of any sign; */
+bool leati_reads_rows(const leat_op *op, const leati_call *call, uint32_t i);
+/** that copy input 0 by leati_plan_strided_copy() or read it at random, and take the others compact; */
+bool leati_reads_first_view(const leat_op *op, const leati_call *call, uint32_t i);
+/** that copy all inputs so. */
+bool leati_reads_any_view(const leat_op *op, const leati_call *call, uint32_t i);
 
 #endif /* LEAT_PLUGIN_OPS_OP_H_ */

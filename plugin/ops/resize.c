@@ -304,7 +304,8 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
 
 static bool resize_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
   (void)op;
-  return i == INPUT_X && leati_view_walkable(&call->inputs[i]);
+  (void)i;
+  return leati_view_walkable(&call->inputs[i]) && leati_view_has_rows(&call->inputs[i]);
 }
 
 /* Finds the attribute's value among `names`; absent: the first. */

@@ -116,7 +116,7 @@ static int32_t not_plan(const leat_op *op, leati_planner *planner, const leati_c
   LEATI_OP(name, domain, versions, (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_), \
            .state_size = sizeof(leati_function), .param = (operation), .infer = leati_infer_same,        \
            LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),   \
-           .plan = unary_plan, .reads_view = leati_elementwise_reads_view, __VA_ARGS__)
+           .plan = unary_plan, .reads_view = leati_reads_rows, __VA_ARGS__)
 #define UNARY(name, versions, types_, operation) \
   UNARY_WITH(name, "", versions, types_, operation, .create = unary_create)
 
@@ -174,14 +174,14 @@ static const leati_op_def ops[] = {
     LEATI_OP("IsNaN", "", (9, 20), (1, 1), (1, 1), LEATI_TYPES(&type_float_in, &type_class_out), LEATI_OUTPUT_TYPES(1),
              .state_size = sizeof(leati_function), .param = LEAT_EW_ISNAN, .create = unary_create,
              .infer = bool_same_infer, LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan,
-             .reads_view = leati_elementwise_reads_view),
+             .reads_view = leati_reads_rows),
     LEATI_OP("IsInf", "", (10, 20), (1, 1), (1, 1), LEATI_TYPES(&type_float_in, &type_class_out),
              LEATI_ATTRIBUTES(&attribute_detect_negative, &attribute_detect_positive), LEATI_OUTPUT_TYPES(1),
              .state_size = sizeof(leati_function), .create = isinf_create, .infer = bool_same_infer,
-             LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan, .reads_view = leati_elementwise_reads_view),
+             LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan, .reads_view = leati_reads_rows),
     LEATI_OP("Not", "", (1, 1), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_bool_in),
              .infer = leati_infer_same, LEATI_KERNELS(LEATI_KERNELS_LOGIC_NOT), .plan = not_plan,
-             .reads_view = leati_elementwise_reads_view),
+             .reads_view = leati_reads_rows),
 };
 
 const leati_op_family leati_unary_family = LEATI_FAMILY(ops);

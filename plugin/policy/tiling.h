@@ -59,6 +59,11 @@ static inline uint32_t leati_gemm_mode(bool quads_k, bool quads_i, int64_t strid
 /** The way through b, with so many columns and these strides, for operands of these modes. */
 uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, uint32_t columns, int64_t b_k, int64_t b_column);
 
+/** Whether so many bytes are read one by one from where they lie apart, rather than copied first. */
+static inline bool leati_reads_scattered(uint64_t bytes) {
+  return bytes <= LEATI_SCATTERED_MAX;
+}
+
 /** Whether a convolution of one tap is planned as a product for each image. */
 static inline bool leati_conv_is_product(int64_t images, int64_t pixels) {
   return images == 1 || pixels >= LEATI_POINTWISE_PIXELS;

@@ -410,6 +410,12 @@ static void one_tap_is_a_product_unless_images_are_many_and_small(void **state) 
   assert_false(leati_conv_is_product(2, LEATI_POINTWISE_PIXELS - 1));
 }
 
+static void little_is_read_from_where_it_lies_apart(void **state) {
+  (void)state;
+  assert_true(leati_reads_scattered(LEATI_SCATTERED_MAX));
+  assert_false(leati_reads_scattered(LEATI_SCATTERED_MAX + 1));
+}
+
 static uint32_t parts(bool along, uint64_t rows, uint64_t count) {
   return leati_row_parts(along, rows, count);
 }
@@ -515,6 +521,7 @@ int main(void) {
       cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),
       cmocka_unit_test(operands_are_read_as_widely_as_they_lie),
       cmocka_unit_test(one_tap_is_a_product_unless_images_are_many_and_small),
+      cmocka_unit_test(little_is_read_from_where_it_lies_apart),
       cmocka_unit_test(rows_have_as_many_threads_as_they_are_long),
       cmocka_unit_test(a_thread_holds_up_to_four_fours),
       cmocka_unit_test(reductions_are_cut_until_the_device_is_full),
