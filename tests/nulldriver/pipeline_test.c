@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pipelines on the null driver: one VkPipelineCache behind all of a device's, without which it can do, and operators
- * whose kernels it cannot run. */
+/* Pipelines on the null driver: one VkPipelineCache behind all of a device's, without which it can do, operators whose
+ * kernels it cannot run, and programs, which have a pipeline each. */
 #include "fixture.h"
 
 #include <string.h>
@@ -94,12 +94,80 @@ static void an_operator_is_refused_where_its_kernel_cannot_run(void **state) {
   close_device();
 }
 
+/* Runs a program of two steps on a vector, and gives how many pipelines the driver has compiled by then. */
+static uint64_t run_program(leat_stream *stream, const char *functions, float constant, int64_t size) {
+  const int64_t operands[] = {0, -1, 1, -1};
+  const leat_attribute attributes[] = {
+      {.struct_size = sizeof(leat_attribute),
+       .type = LEAT_ATTRIBUTE_STRING,
+       .name = "functions",
+       .string = functions,
+       .count = strlen(functions)},
+      {.struct_size = sizeof(leat_attribute),
+       .type = LEAT_ATTRIBUTE_INTS,
+       .name = "operands",
+       .ints = operands,
+       .count = 4},
+      {.struct_size = sizeof(leat_attribute),
+       .type = LEAT_ATTRIBUTE_FLOATS,
+       .name = "constants",
+       .floats = &constant,
+       .count = 1},
+  };
+  const leat_attribute *const given[] = {&attributes[0], &attributes[1], &attributes[2]};
+  const DLDataType f32 = {.code = kDLFloat, .bits = 32, .lanes = 1};
+  const leat_value_info vector = {.struct_size = sizeof(vector), .ndim = 1, .dtype = f32, .shape = &size};
+  const leat_value_info *const inputs[1] = {&vector};
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .since_version = 1,
+                             .name = "Pointwise",
+                             .domain = "leat",
+                             .attribute_count = 3,
+                             .attributes = given,
+                             .input_count = 1,
+                             .output_count = 1,
+                             .inputs = inputs};
+  uint64_t blocks_of[2];
+  DLTensor tensors[2];
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->memory->alloc(h.device, (uint64_t)size * 4, stream, &blocks_of[i], &err));
+    tensors[i] = (DLTensor){.data = (void *)(uintptr_t)blocks_of[i],
+                            .device = {kDLVulkan, (int)h.device->index},
+                            .ndim = 1,
+                            .dtype = f32,
+                            .shape = &size};
+  }
+  const DLTensor *const in[1] = {&tensors[0]}, *const out[1] = {&tensors[1]};
+  leat_op *op;
+  assert_ok(h.api->op->create(h.device, &desc, &op, &err));
+  assert_ok(h.api->op->invoke(op, stream, 1, in, 1, out, &err));
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  assert_ok(h.api->op->destroy(op, &err));
+  for (int i = 0; i < 2; ++i) {
+    assert_ok(h.api->memory->free(h.device, blocks_of[i], &err));
+  }
+  return nulldriver_calls("vkCreateComputePipelines");
+}
+
+static void a_program_is_compiled_once(void **state) {
+  (void)state;
+  open_device();
+  leat_stream *const stream = make_stream();
+  assert_int_equal(run_program(stream, "Mul Add", 2.0f, 12), 1);
+  assert_int_equal(run_program(stream, "Mul Add", 3.0f, 5000), 1);
+  assert_int_equal(run_program(stream, "Add Mul", 2.0f, 12), 2);
+  assert_int_equal(run_program(stream, "Mul Add", 2.0f, 1), 2);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
       CASE(a_device_compiles_all_with_one_cache),
       CASE(a_device_without_a_cache_computes),
       CASE(an_operator_is_refused_where_its_kernel_cannot_run),
+      CASE(a_program_is_compiled_once),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.pipeline", tests, NULL, NULL);
