@@ -65,7 +65,8 @@ int32_t leati_config_check(const char *name, const char *value, leat_error *err)
 int32_t leati_config_set(const char *name, const char *value, leat_error *err);
 
 /** Setting number `i` as leat-info shows it: name, effective value and where that came from, as "VALUE (ORIGIN)";
- * a long value is cut. 128 bytes for each text are enough. False when there is none. The backend's lock is held. */
+ * a value that does not fit is cut. 128 bytes are enough for a name. False when there is none. The backend's lock is
+ * held. */
 bool leati_config_describe(unsigned i, char *name, size_t name_size, char *value, size_t value_size);
 
 /** Writes one line to stderr if LEAT_LOG admits it. Any thread, with or without locks. */

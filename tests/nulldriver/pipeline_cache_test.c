@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/cache_file.h"
+#include "core/status.h"
 #include "core/sync.h"
 #include "device/pipeline.h"
 #include "device/pipeline_cache.h"
@@ -179,12 +180,17 @@ static void store(const char *path, const content *from) {
   assert_int_equal(close(fd), 0);
 }
 
-/* Pipelines in the only file. */
-static uint32_t saved(void) {
+/* Pipelines in a file. */
+static uint32_t saved_in(const char *path) {
   static content c;
-  load(only_file(), &c);
+  load(path, &c);
   assert_true(c.size >= DATA_AT + VULKAN_HEADER);
   return (uint32_t)((c.size - DATA_AT - VULKAN_HEADER) / ENTRY);
+}
+
+/* Pipelines in the only file. */
+static uint32_t saved(void) {
+  return saved_in(only_file());
 }
 
 static uint64_t fnv(uint64_t hash, const unsigned char *bytes, size_t size) {
@@ -278,22 +284,30 @@ typedef struct share {
   uint32_t first, end;
 } share;
 
+/* Through the gate, as calls of the host go. */
 static void *compile_share(void *argument) {
   const share *const s = argument;
   for (uint32_t i = s->first; i < s->end; i += THREADS) {
     const leati_pipeline_key key = {.kernel = LEATI_KERNEL_UNARY_F32, .constants.by_id = {i}};
+    leati_pass pass;
+    HOST_NEED(leati_enter(&pass, false, &err));
     HOST_NEED(leati_pipeline_compile(h.device, &key, &err));
+    leati_gate_leave(&pass);
   }
   return NULL;
 }
 
-static void compile_beside(uint32_t first, uint32_t count_) {
-  pthread_t threads[THREADS];
-  share shares[THREADS];
+static void start_threads(pthread_t threads[THREADS], uint32_t first, uint32_t count_) {
+  static share shares[THREADS];
   for (uint32_t i = 0; i < THREADS; ++i) {
     shares[i] = (share){.first = first + i, .end = first + count_};
     start_thread(&threads[i], compile_share, &shares[i]);
   }
+}
+
+static void compile_beside(uint32_t first, uint32_t count_) {
+  pthread_t threads[THREADS];
+  start_threads(threads, first, count_);
   for (uint32_t i = 0; i < THREADS; ++i) {
     join_thread(threads[i]);
   }
@@ -740,6 +754,20 @@ static void a_process_that_exits_leaves_what_it_saved(void **state) {
   assert_int_equal(saved(), 1);
 }
 
+static void a_process_that_exits_beside_saving_threads_leaves_a_whole_file(void **state) {
+  (void)state;
+  char path[256];
+  for (uint32_t round = 0; round < 5; ++round) {
+    end_process(begin_process(0, 1000, "beside"));
+    assert_int_equal(files(path, NULL), 1);
+    const uint32_t kept = saved_in(path);
+    assert_true(kept > 0);
+    assert_int_equal(live(0, 1000), kept);
+    assert_int_equal(saved_in(path), 1000);
+    assert_int_equal(unlink(path), 0);
+  }
+}
+
 static void a_child_of_fork_writes_nothing(void **state) {
   (void)state;
   (void)live(0, 1);
@@ -830,9 +858,22 @@ static void reading_counts_as_use(void **state) {
 static int run_process(char **arguments) {
   (void)snprintf(folder, sizeof(folder), "%s", arguments[1]);
   real_clock = true;
+  const uint32_t first = (uint32_t)atoi(arguments[2]), count_ = (uint32_t)atoi(arguments[3]);
+  pthread_t threads[THREADS];
+  char path[256];
   open_here();
-  compile_beside((uint32_t)atoi(arguments[2]), (uint32_t)atoi(arguments[3]));
-  if (strcmp(arguments[4], "exit") != 0) {
+  if (strcmp(arguments[4], "beside") == 0) {
+    start_threads(threads, first, count_);
+    for (uint32_t i = 0; i < THREADS; ++i) {
+      (void)pthread_detach(threads[i]);
+    }
+    while (files(path, NULL) == 0) {
+      leati_yield();
+    }
+  } else {
+    compile_beside(first, count_);
+  }
+  if (strcmp(arguments[4], "close") == 0) {
     close_here();
   }
   return host_report_violations() == 0 ? 0 : 1;
@@ -869,6 +910,7 @@ int main(int argc, char **argv) {
       CASE(processes_and_threads_write_at_once),
       CASE(threads_save_what_they_compile),
       CASE(a_process_that_exits_leaves_what_it_saved),
+      CASE(a_process_that_exits_beside_saving_threads_leaves_a_whole_file),
       CASE(a_child_of_fork_writes_nothing),
       CASE(the_files_that_were_used_last_are_kept),
       CASE(reading_counts_as_use),
