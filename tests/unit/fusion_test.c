@@ -238,6 +238,10 @@ static uint32_t inner_needed_elsewhere(network *n) {
   const uint32_t of_all = NODE(n, "Softmax", 13, y);
   return NODE(n, "Sub", 14, y, of_all);
 }
+static uint32_t of_a_view(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8));
+  return NODE(n, "Tanh", 13, NODE(n, "Add", 14, NODE(n, "Transpose", 13, x), x));
+}
 static uint32_t smaller_part(network *n) {
   const uint32_t row = NODE(n, "Tanh", 13, add_input(n, SHAPE(8)));
   return NODE(n, "Add", 14, add_input(n, SHAPE(6, 8)), row);
@@ -392,6 +396,7 @@ static const scene scenes[] = {
     {"40 steps", forty_steps, {DONE(CHAIN, 3)}, 3, 0},
     {"sum of ten", sum_of_ten, {DONE(CHAIN, 2)}, 2, 0},
     {"bias, Relu, more", behind_a_product, {DONE(BIAS, 1), DONE(ACTIVATION, 1), DONE(CHAIN, 1)}, 2, 0},
+    {"of a view", of_a_view, {DONE(CHAIN, 1)}, 1, 0},
     {"no elements", of_nothing, {DONE(CHAIN, 1)}, 0, 0},
     {"inner output", inner_output, {0}, 2, 0},
     {"inner value needed elsewhere", inner_needed_elsewhere, {0}, 3, 0},
