@@ -66,6 +66,11 @@ static void lay_alone(const work *w, uint32_t v) {
   make_copy(&w->values[v].view);
 }
 
+/* Whether a view reaches over more elements than most kernels count, which a copy that goes by larger pieces may do. */
+static bool reaches_far(const leati_view *view) {
+  return (view->end - view->begin) / view->item_size > INT32_MAX;
+}
+
 /* Lays output `o` of a node into its input, if it is a view of that and none needs it copied. */
 static int32_t lay_output(const work *w, const leati_node *node, const leati_arguments *a, uint32_t o,
                           leat_error *err) {
@@ -81,7 +86,7 @@ static int32_t lay_output(const work *w, const leati_node *node, const leati_arg
   w->values[v].view = view;
   w->at[v] = (leati_whereabouts){
       .root = root, .offset = (int64_t)(view.address - w->values[root].view.address), .there = true};
-  if (!is_whole(w, v) && (w->given[v] || (w->copied[v] && !like_copy(&view)))) {
+  if (!is_whole(w, v) && (w->given[v] || (w->copied[v] && !like_copy(&view)) || reaches_far(&view))) {
     lay_alone(w, v);
   }
   return LEAT_OK;
@@ -123,9 +128,14 @@ static void ask_copy(work *w, uint32_t v) {
   w->copied[v] = true;
 }
 
+/* Whether a node reads input `i` where it lies. */
+static bool reads(const leati_node *node, const leati_arguments *a, uint32_t i) {
+  const leati_op_def *const def = node->op->def;
+  return def->reads_view == NULL ? a->inputs[i].compact : def->reads_view(node->op, &a->call, i);
+}
+
 /* Asks for copies of those inputs of a node that it does not read where they lie. */
 static void ask_inputs(work *w, const leati_node *node, leati_arguments *a) {
-  const leati_op_def *const def = node->op->def;
   for (uint32_t i = 0; i < node->input_count; ++i) {
     if (is_part(w, node, i)) {
       make_copy(&a->inputs[i]);
@@ -135,7 +145,7 @@ static void ask_inputs(work *w, const leati_node *node, leati_arguments *a) {
     if (is_part(w, node, i)) {
       const leati_view copy = a->inputs[i];
       a->inputs[i] = w->values[node->inputs[i]].view;
-      if (def->reads_view != NULL ? !def->reads_view(node->op, &a->call, i) : !a->inputs[i].compact) {
+      if (!reads(node, a, i)) {
         ask_copy(w, node->inputs[i]);
         a->inputs[i] = copy;
       }

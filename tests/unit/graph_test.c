@@ -651,6 +651,21 @@ static void parts_are_made_where_they_are_aligned(void **state) {
   close_place(&p);
 }
 
+/* A part that reaches over more elements than kernels count is copied, by pieces of more than one element. */
+static void parts_that_reach_far_are_copied(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, SHAPE(4, INT64_C(1) << 30));
+  const uint32_t part = slice(n, x, 0, 64, 1, 1);
+  add_output(n, NODE(n, "Neg", 13, part));
+  add_output(n, NODE(n, "Softmax", 13, NODE(n, "Transpose", 13, part)));
+  leat_graph *const graph = build(&p, n);
+  assert_int_equal(info_of(&p, graph).dispatch_count, 4);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* What a step reads of a view are the bytes from its lowest element to its highest, wherever the first one lies. */
 static void parts_touch_what_lies_between(void **state) {
   const place p = open_place(state);
@@ -1587,6 +1602,7 @@ int main(void) {
       cmocka_unit_test(views_are_read_where_they_lie),
       cmocka_unit_test(parts_promise_their_own_alignment),
       cmocka_unit_test(parts_are_made_where_they_are_aligned),
+      cmocka_unit_test(parts_that_reach_far_are_copied),
       cmocka_unit_test(parts_touch_what_lies_between),
       cmocka_unit_test(constants_are_shared_by_content),
       cmocka_unit_test(a_graph_goes_while_it_runs),
