@@ -30,28 +30,31 @@ set(rows "")
 set(constant_structs "")
 set(constant_members "")
 
-# Compiles one variant; `storage` and `accumulator` are types from above, or empty. Reads `source`, `constant_names`,
-# `kernel_SUBGROUP`, `kernel_SHUFFLES` and `kernel_LINKS` of leat_kernel().
+# Compiles one variant into `kernels`, the folder of compiled files, or takes it from there if LEAT_KERNELS_DIR is set;
+# `storage` and `accumulator` are types from above, or empty. Reads `source`, `constant_names`, `kernel_SUBGROUP`,
+# `kernel_SHUFFLES` and `kernel_LINKS` of leat_kernel().
 function(leat_kernel_variant name storage accumulator)
-  set(words ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}.inc)
-  set(optimise -O)
-  if(kernel_LINKS)
-    set(optimise -O0)
+  set(words ${kernels}/${name}.inc)
+  if(NOT LEAT_KERNELS_DIR)
+    set(optimise -O)
+    if(kernel_LINKS)
+      set(optimise -O0)
+    endif()
+    set(defines ${ARGN})
+    list(TRANSFORM defines PREPEND -D)
+    # What the source includes is told by glslc, so that a change there compiles its users alone.
+    add_custom_command(OUTPUT ${words}
+      COMMAND ${Vulkan_GLSLC_EXECUTABLE} -fshader-stage=compute --target-env=vulkan1.2 ${optimise} -Werror -mfmt=num
+        -I${CMAKE_CURRENT_SOURCE_DIR}/kernels ${defines} -MD -MF ${words}.d -o ${words}
+        ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
+      DEPFILE ${words}.d
+      COMMENT "Compiling kernel ${name}" VERBATIM)
+    list(APPEND LEAT_KERNEL_WORDS ${words})
   endif()
-  set(defines ${ARGN})
-  list(TRANSFORM defines PREPEND -D)
-  # What the source includes is told by glslc, so that a change there compiles its users alone.
-  add_custom_command(OUTPUT ${words}
-    COMMAND ${Vulkan_GLSLC_EXECUTABLE} -fshader-stage=compute --target-env=vulkan1.2 ${optimise} -Werror -mfmt=num
-      -I${CMAKE_CURRENT_SOURCE_DIR}/kernels ${defines} -MD -MF ${words}.d -o ${words}
-      ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
-    DEPFILE ${words}.d
-    COMMENT "Compiling kernel ${name}" VERBATIM)
-  list(APPEND LEAT_KERNEL_WORDS ${words})
   string(TOUPPER ${name} upper)
   string(APPEND enumerators "  LEATI_KERNEL_${upper},\n")
-  string(APPEND arrays "static const uint32_t ${name}[] = {\n#include \"kernels/${name}.inc\"\n};\n")
+  string(APPEND arrays "static const uint32_t ${name}[] = {\n#include \"${words}\"\n};\n")
   string(APPEND entries "  [LEATI_KERNEL_${upper}] = {.name = \"${name}\", .source = \"${source}\", .words = ${name},"
     " .size = sizeof(${name})")
   if(constant_names)
