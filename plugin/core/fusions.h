@@ -10,6 +10,8 @@
   X(FLATTEN, "flatten")       \
   X(GELU, "gelu")             \
   X(SWISH, "swish")           \
+  X(LAYER_NORM, "layer_norm") \
+  X(RMS_NORM, "rms_norm")     \
   X(BIAS, "bias")             \
   X(SCALE, "scale")           \
   X(ACTIVATION, "activation") \

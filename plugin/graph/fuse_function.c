@@ -4,40 +4,12 @@
 #include <math.h>
 
 #include "core/status.h"
+#include "graph/expression.h"
 #include "ops/op_state.h"
 
 #define FACTORS_MAX 4
 
-/* ---- Parts of an expression -------------------------------------------------------------------------------------- */
-
-/* The two operands of a node of two inputs that makes value `v` for one input alone. */
-static bool operands(const leati_fusion *f, uint32_t v, const char *op, uint32_t out[2]) {
-  const leati_node *const node = leati_fusion_private_maker(f, v);
-  const bool is = leati_fusion_is(node, "", op);
-  for (uint32_t i = 0; i < 2 && is; ++i) {
-    out[i] = node->inputs[i];
-  }
-  return is;
-}
-
-/* The operand beside a constant near `expected`, in either order. */
-static bool beside(const leati_fusion *f, uint32_t v, const char *op, double expected, uint32_t *out) {
-  uint32_t both[2];
-  if (!operands(f, v, op, both)) {
-    return false;
-  }
-  const int constant = leati_fusion_is_scalar(f, both[0], expected) ? 0 : 1;
-  *out = both[1 - constant];
-  return leati_fusion_is_scalar(f, both[constant], expected);
-}
-
-/* The operand of a function of one number. */
-static bool inside(const leati_fusion *f, uint32_t v, const char *op, uint32_t *out) {
-  const leati_node *const node = leati_fusion_private_maker(f, v);
-  const bool is = leati_fusion_is(node, "", op);
-  *out = is ? node->inputs[0] : LEAT_GRAPH_NO_VALUE;
-  return is;
-}
+/* ---- Factors ----------------------------------------------------------------------------------------------------- */
 
 /* A product as its factors, whatever the order in which they were multiplied: those of node `n`, and of its inputs that
  * are products for it alone. A quotient by a constant has the factor `divisor`, if that is what it is divided by. */
@@ -48,7 +20,7 @@ typedef struct factors {
 
 static void add_factors(const leati_fusion *f, uint32_t v, int depth, factors *out) {
   uint32_t both[2];
-  if (depth > 0 && out->count + 2 <= FACTORS_MAX && operands(f, v, "Mul", both)) {
+  if (depth > 0 && out->count + 2 <= FACTORS_MAX && leati_expression_operands(f, v, "Mul", both)) {
     add_factors(f, both[0], depth - 1, out);
     add_factors(f, both[1], depth - 1, out);
   } else if (out->count < FACTORS_MAX) {
@@ -90,37 +62,37 @@ static int32_t write_function(leati_fusion *f, uint32_t n, uint32_t x, leat_grap
 /* Whether `v` is 1 + erf(x / sqrt(2)). */
 static bool is_erf_part(const leati_fusion *f, uint32_t v, uint32_t x) {
   uint32_t erf, scaled, inner;
-  if (!beside(f, v, "Add", 1.0, &erf) || !inside(f, erf, "Erf", &scaled)) {
+  if (!leati_expression_beside(f, v, "Add", 1.0, &erf) || !leati_expression_inside(f, erf, "Erf", &scaled)) {
     return false;
   }
   uint32_t both[2];
-  const bool divided =
-      operands(f, scaled, "Div", both) && both[0] == x && leati_fusion_is_scalar(f, both[1], sqrt(2.0));
-  return divided || (beside(f, scaled, "Mul", sqrt(0.5), &inner) && inner == x);
+  const bool divided = leati_expression_operands(f, scaled, "Div", both) && both[0] == x &&
+                       leati_fusion_is_scalar(f, both[1], sqrt(2.0));
+  return divided || (leati_expression_beside(f, scaled, "Mul", sqrt(0.5), &inner) && inner == x);
 }
 
 /* Whether `v` is x * x * x, or x to the power of three. */
 static bool is_cube(const leati_fusion *f, uint32_t v, uint32_t x) {
   uint32_t both[2];
-  if (operands(f, v, "Pow", both)) {
+  if (leati_expression_operands(f, v, "Pow", both)) {
     return both[0] == x && leati_fusion_is_scalar(f, both[1], 3.0);
   }
-  if (!operands(f, v, "Mul", both) || (both[0] != x && both[1] != x)) {
+  if (!leati_expression_operands(f, v, "Mul", both) || (both[0] != x && both[1] != x)) {
     return false;
   }
   const uint32_t square = both[0] == x ? both[1] : both[0];
-  return operands(f, square, "Mul", both) && both[0] == x && both[1] == x;
+  return leati_expression_operands(f, square, "Mul", both) && both[0] == x && both[1] == x;
 }
 
 /* Whether `v` is 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)). */
 static bool is_tanh_part(const leati_fusion *f, uint32_t v, uint32_t x) {
   uint32_t tanh_of, scaled, sum, both[2], cube;
-  if (!beside(f, v, "Add", 1.0, &tanh_of) || !inside(f, tanh_of, "Tanh", &scaled) ||
-      !beside(f, scaled, "Mul", sqrt(2.0 / acos(-1.0)), &sum) || !operands(f, sum, "Add", both) ||
-      (both[0] != x && both[1] != x)) {
+  if (!leati_expression_beside(f, v, "Add", 1.0, &tanh_of) || !leati_expression_inside(f, tanh_of, "Tanh", &scaled) ||
+      !leati_expression_beside(f, scaled, "Mul", sqrt(2.0 / acos(-1.0)), &sum) ||
+      !leati_expression_operands(f, sum, "Add", both) || (both[0] != x && both[1] != x)) {
     return false;
   }
-  return beside(f, both[0] == x ? both[1] : both[0], "Mul", 0.044715, &cube) && is_cube(f, cube, x);
+  return leati_expression_beside(f, both[0] == x ? both[1] : both[0], "Mul", 0.044715, &cube) && is_cube(f, cube, x);
 }
 
 int32_t leati_fuse_gelu(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
@@ -158,15 +130,16 @@ int32_t leati_fuse_swish(leati_fusion *f, uint32_t n, bool *out_done, leat_error
     const leati_node *const sigmoid = leati_fusion_private_maker(f, gate);
     uint32_t inner, both[2];
     leat_attribute alpha = {.struct_size = sizeof(alpha), .type = LEAT_ATTRIBUTE_FLOAT, .name = "alpha", .f = 1.0f};
-    if (inside(f, gate, "Sigmoid", &inner)) {
-      const bool scaled = inner != x && operands(f, inner, "Mul", both) && (both[0] == x || both[1] == x) &&
+    if (leati_expression_inside(f, gate, "Sigmoid", &inner)) {
+      const bool scaled = inner != x && leati_expression_operands(f, inner, "Mul", both) &&
+                          (both[0] == x || both[1] == x) &&
                           leati_fusion_scalar(f, both[0] == x ? both[1] : both[0], &alpha.f);
       if (inner == x || scaled) {
         LEATI_TRY(write_function(f, n, x,
                                  (leat_graph_node){.op = "QuickGelu", .domain = "com.microsoft", .since_version = 1},
                                  &alpha, out_done, err));
       }
-    } else if (inside(f, gate, "HardSigmoid", &inner) && inner == x) {
+    } else if (leati_expression_inside(f, gate, "HardSigmoid", &inner) && inner == x) {
       const leat_attribute *const slope = leati_attributes_find(&sigmoid->attributes, "alpha");
       const leat_attribute *const offset = leati_attributes_find(&sigmoid->attributes, "beta");
       const bool fits =

@@ -4,14 +4,17 @@
 #include "core/status.h"
 #include "graph/fuse_chain.h"
 #include "graph/fuse_function.h"
+#include "graph/fuse_norm.h"
 #include "graph/fuse_product.h"
 
 static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
     [LEATI_FUSION_FLATTEN] = leati_fuse_flatten, /* Reshape, product of matrices, Reshape: one of more dimensions */
     [LEATI_FUSION_GELU] = leati_fuse_gelu,       /* Gelu by erf or tanh, written out */
     [LEATI_FUSION_SWISH] = leati_fuse_swish,     /* x sigmoid(alpha x) and x hard_sigmoid(x), written out */
-    [LEATI_FUSION_BIAS] = leati_fuse_bias,       /* product + row */
-    [LEATI_FUSION_SCALE] = leati_fuse_scale,     /* product * constant */
+    [LEATI_FUSION_LAYER_NORM] = leati_fuse_layer_norm, /* layer norm, written out */
+    [LEATI_FUSION_RMS_NORM] = leati_fuse_rms_norm,     /* norm by the root of the mean square, written out */
+    [LEATI_FUSION_BIAS] = leati_fuse_bias,             /* product + row */
+    [LEATI_FUSION_SCALE] = leati_fuse_scale,           /* product * constant */
     [LEATI_FUSION_ACTIVATION] = leati_fuse_activation, /* function of one number of a product or convolution */
     [LEATI_FUSION_RESIDUAL] = leati_fuse_residual,     /* product or convolution + tensor */
     [LEATI_FUSION_CHAIN] = leati_fuse_chain,           /* elementwise operators, one after the other */

@@ -262,6 +262,52 @@ static uint32_t constant_of_higher_rank(network *n) {
   return NODE(n, "Neg", 13, NODE(n, "Add", 14, add_input(n, SHAPE(8)), constant(n, SHAPE(1, 1))));
 }
 
+static const int64_t last[] = {-1}, first[] = {0};
+static const leat_attribute along_last = ATTRIBUTE(INTS, .name = "axes", .ints = last, .count = 1);
+static const leat_attribute along_first = ATTRIBUTE(INTS, .name = "axes", .ints = first, .count = 1);
+static const leat_attribute *const last_axis[] = {&along_last}, *const first_axis[] = {&along_first};
+
+static uint32_t mean(network *n, uint32_t x, const leat_attribute *const *axes) {
+  const uint32_t y = NODE(n, "ReduceMean", 13, x);
+  give(n, axes, 1);
+  return y;
+}
+
+static uint32_t root_of_mean_square(network *n, uint32_t x, double power, const leat_attribute *const *axes) {
+  const uint32_t square = power == 2 ? NODE(n, "Mul", 14, x, x) : NODE(n, "Pow", 15, x, scalar(n, (float)power));
+  return NODE(n, "Sqrt", 13, NODE(n, "Add", 14, mean(n, square, axes), scalar(n, 0.5f)));
+}
+
+static uint32_t layer_norm(network *n, double power, const leat_attribute *const *axes, const uint32_t *bias) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), d = NODE(n, "Sub", 14, x, mean(n, x, axes));
+  const uint32_t y = NODE(n, "Div", 14, d, root_of_mean_square(n, d, power, axes));
+  return NODE(n, "Add", 14, NODE(n, "Mul", 14, y, constant(n, SHAPE(8))), bias != NULL ? *bias : constant(n, SHAPE(8)));
+}
+static uint32_t layer_norm_by_mul(network *n) {
+  return layer_norm(n, 2, last_axis, NULL);
+}
+static uint32_t layer_norm_by_pow(network *n) {
+  /* An exponent that only rounding tells from 2. */
+  return layer_norm(n, 2 + 1e-7, last_axis, NULL);
+}
+static uint32_t layer_norm_turned_round(network *n) {
+  const uint32_t axes = add_list(n, 1, last), x = add_input(n, SHAPE(4, 2, 8));
+  const uint32_t d = NODE(n, "Sub", 14, x, NODE(n, "ReduceMean", 18, x, axes));
+  const uint32_t variance = NODE(n, "ReduceMean", 18, NODE(n, "Mul", 14, d, d), axes);
+  const uint32_t root = NODE(n, "Sqrt", 13, NODE(n, "Add", 14, scalar(n, 1.0f), variance));
+  const uint32_t y = NODE(n, "Mul", 14, NODE(n, "Reciprocal", 13, root), d);
+  return NODE(n, "Add", 14, constant(n, SHAPE(8)), NODE(n, "Mul", 14, constant(n, SHAPE(8)), y));
+}
+static uint32_t rms_norm(network *n) {
+  const uint32_t x = add_input(n, SHAPE(4, 2, 8)), root = root_of_mean_square(n, x, 2 + 1e-7, last_axis);
+  const uint32_t y = NODE(n, "Mul", 14, x, NODE(n, "Div", 14, scalar(n, 1.0f), root));
+  return NODE(n, "Mul", 14, constant(n, SHAPE(8)), y);
+}
+static uint32_t rms_norm_by_division(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8));
+  return NODE(n, "Mul", 14, NODE(n, "Div", 14, x, root_of_mean_square(n, x, 2, last_axis)), constant(n, SHAPE(8)));
+}
+
 /* ---- Scenes: what is not ----------------------------------------------------------------------------------------- */
 
 static uint32_t used_twice(network *n) {
@@ -346,6 +392,34 @@ static uint32_t gate_of_something_else(network *n) {
   return NODE(n, "Mul", 14, NODE(n, "Abs", 13, x), NODE(n, "Sigmoid", 13, x));
 }
 
+static uint32_t norm_of_columns(network *n) {
+  return layer_norm(n, 2, first_axis, NULL);
+}
+static uint32_t norm_with_another_power(network *n) {
+  return layer_norm(n, 4, last_axis, NULL);
+}
+static uint32_t norm_with_a_column(network *n) {
+  const uint32_t column = constant(n, SHAPE(8, 1));
+  return layer_norm(n, 2, last_axis, &column);
+}
+/* What lies about the mean is given too. */
+static uint32_t norm_and_difference(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), d = NODE(n, "Sub", 14, x, mean(n, x, last_axis));
+  const uint32_t y = NODE(n, "Div", 14, d, root_of_mean_square(n, d, 2, last_axis));
+  add_output(n, d);
+  return NODE(n, "Add", 14, NODE(n, "Mul", 14, y, constant(n, SHAPE(8))), constant(n, SHAPE(8)));
+}
+static uint32_t norm_about_another(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), z = add_input(n, SHAPE(8, 8));
+  const uint32_t d = NODE(n, "Sub", 14, x, mean(n, z, last_axis));
+  const uint32_t y = NODE(n, "Div", 14, d, root_of_mean_square(n, d, 2, last_axis));
+  return NODE(n, "Add", 14, NODE(n, "Mul", 14, y, constant(n, SHAPE(8))), constant(n, SHAPE(8)));
+}
+static uint32_t norm_of_another(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), z = add_input(n, SHAPE(8, 8));
+  return NODE(n, "Mul", 14, NODE(n, "Div", 14, z, root_of_mean_square(n, x, 2, last_axis)), constant(n, SHAPE(8)));
+}
+
 /* ---- Running them ------------------------------------------------------------------------------------------------ */
 
 typedef struct scene {
@@ -359,6 +433,8 @@ typedef struct scene {
 } scene;
 
 #define WRITTEN_OUT (8 * 0x1p-23)
+/* Means of 8 numbers up to 2 are off by 8 roundings; dividing by a root of 0.7 and more makes that twice as much. */
+#define NORM (32 * 0x1p-23)
 #define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
 
 static const scene scenes[] = {
@@ -403,6 +479,17 @@ static const scene scenes[] = {
     {"smaller part", smaller_part, {0}, 2, 0},
     {"integers", of_integers, {0}, 4, 0},
     {"constant of higher rank", constant_of_higher_rank, {0}, 2, 0},
+    {"layer norm by Mul", layer_norm_by_mul, {DONE(LAYER_NORM, 1)}, 1, NORM},
+    {"layer norm by Pow", layer_norm_by_pow, {DONE(LAYER_NORM, 1)}, 1, NORM},
+    {"layer norm turned round", layer_norm_turned_round, {DONE(LAYER_NORM, 1)}, 1, NORM},
+    {"RMS norm", rms_norm, {DONE(RMS_NORM, 1)}, 1, NORM},
+    {"RMS norm by division", rms_norm_by_division, {DONE(RMS_NORM, 1)}, 1, NORM},
+    {"norm of columns", norm_of_columns, {DONE(CHAIN, 2)}, 6, 0},
+    {"norm with another power", norm_with_another_power, {DONE(CHAIN, 2)}, 6, 0},
+    {"norm with a column", norm_with_a_column, {DONE(RMS_NORM, 1)}, 4, NORM},
+    {"norm and difference", norm_and_difference, {DONE(RMS_NORM, 1)}, 4, NORM},
+    {"norm about another mean", norm_about_another, {DONE(RMS_NORM, 1)}, 4, NORM},
+    {"norm of another", norm_of_another, {DONE(CHAIN, 2)}, 4, 0},
     {"product used twice", used_twice, {DONE(CHAIN, 1)}, 2, 0},
     {"product that is an output", is_an_output, {0}, 2, 0},
     {"column in place of a row", not_a_row, {0}, 2, 0},

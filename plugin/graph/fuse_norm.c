@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/fuse_norm.h"
+
+#include <string.h>
+
+#include "core/status.h"
+#include "graph/expression.h"
+#include "ops/op_state.h"
+
+/* ---- Parts ------------------------------------------------------------------------------------------------------ */
+
+/* The axes of a ReduceMean, which is an attribute or, from version 18 on, an input; false: there is not one. */
+static bool one_axis(const leati_fusion *f, const leati_node *node, int64_t *out) {
+  const leat_attribute *const list = leati_attributes_find(&node->attributes, "axes");
+  if (list != NULL && list->count == 1) {
+    *out = list->ints[0];
+    return true;
+  }
+  const uint32_t v = node->input_count > 1 ? node->inputs[1] : LEAT_GRAPH_NO_VALUE;
+  const leati_known_value *const value = v != LEAT_GRAPH_NO_VALUE ? &f->inference->values[v] : NULL;
+  if (value == NULL || value->bytes == NULL || value->view.count != 1) {
+    return false;
+  }
+  memcpy(out, value->bytes, sizeof(*out));
+  return true;
+}
+
+/* Whether a value is the mean along the last dimension, which stays, of `*out`. */
+static bool is_mean(const leati_fusion *f, uint32_t v, uint32_t *out) {
+  const leati_node *const node = leati_fusion_private_maker(f, v);
+  if (!leati_fusion_is(node, "", "ReduceMean")) {
+    return false;
+  }
+  const leat_attribute *const keeps = leati_attributes_find(&node->attributes, "keepdims");
+  int64_t axis;
+  *out = node->inputs[0];
+  return one_axis(f, node, &axis) && (axis == -1 || axis == leati_fusion_view(f, *out)->ndim - 1) &&
+         (keeps == NULL || keeps->i != 0);
+}
+
+/* Whether a value is a square, of `*out`, which that takes so often. */
+static bool is_square(const leati_fusion *f, uint32_t v, uint32_t *out, uint32_t *out_uses) {
+  uint32_t both[2];
+  const bool power = leati_expression_operands(f, v, "Pow", both) && leati_fusion_is_scalar(f, both[1], 2.0);
+  const bool product = !power && leati_expression_operands(f, v, "Mul", both) && both[0] == both[1];
+  *out = power || product ? both[0] : LEAT_GRAPH_NO_VALUE;
+  *out_uses = power ? 1 : 2;
+  return power || product;
+}
+
+/* Whether a value is sqrt(mean(x^2) + epsilon), for an x of its own rows. */
+static bool is_root(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32_t *out_uses, float *out_epsilon) {
+  uint32_t sum, mean, square;
+  return leati_expression_inside(f, v, "Sqrt", &sum) &&
+         leati_expression_beside_scalar(f, sum, "Add", &mean, out_epsilon) && is_mean(f, mean, &square) &&
+         is_square(f, square, out_x, out_uses);
+}
+
+/* Whether a value is x / sqrt(mean(x^2) + epsilon), as a quotient or a product. `*out_uses`: how often it takes x. */
+static bool is_scaled(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32_t *out_uses, float *out_epsilon) {
+  uint32_t both[2], inverse[2], root, x;
+  if (leati_expression_operands(f, v, "Div", both)) {
+    *out_x = both[0];
+    const bool is = is_root(f, both[1], &x, out_uses, out_epsilon) && x == both[0];
+    ++*out_uses;
+    return is;
+  }
+  if (!leati_expression_operands(f, v, "Mul", both)) {
+    return false;
+  }
+  bool is = false;
+  for (int side = 0; side < 2 && !is; ++side) {
+    const bool one =
+        leati_expression_operands(f, both[side], "Div", inverse) && leati_fusion_is_scalar(f, inverse[0], 1.0);
+    root = one ? inverse[1] : LEAT_GRAPH_NO_VALUE;
+    *out_x = both[1 - side];
+    is = (one || leati_expression_inside(f, both[side], "Reciprocal", &root)) &&
+         is_root(f, root, &x, out_uses, out_epsilon) && x == *out_x;
+  }
+  ++*out_uses;
+  return is;
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------ */
+
+static int32_t write_norm(leati_fusion *f, uint32_t n, leat_graph_node with, const uint32_t *inputs, float epsilon,
+                          bool *out_done, leat_error *err) {
+  const leat_attribute axis = {.struct_size = sizeof(axis), .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = -1};
+  const leat_attribute added = {
+      .struct_size = sizeof(added), .type = LEAT_ATTRIBUTE_FLOAT, .name = "epsilon", .f = epsilon};
+  const leat_attribute *const attributes[] = {&axis, &added};
+  with.struct_size = sizeof(with);
+  with.domain = "";
+  with.attribute_count = 2;
+  with.attributes = attributes;
+  with.inputs = inputs;
+  with.output_count = 1;
+  with.outputs = f->nodes[n].outputs;
+  return leati_fusion_replace(f, n, &with, out_done, err);
+}
+
+/* Whether a value has one element for each of the last dimension of `x`. */
+static bool is_row(const leati_fusion *f, uint32_t v, uint32_t x) {
+  const leati_view *const row = leati_fusion_view(f, v), *const of = leati_fusion_view(f, x);
+  return row->ndim == 1 && of->ndim >= 1 && row->shape[0] == of->shape[of->ndim - 1];
+}
+
+int32_t leati_fuse_layer_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  for (uint32_t side = 0; side < 4 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Add"); ++side) {
+    const leati_node *const node = &f->nodes[n];
+    const uint32_t product = node->inputs[side & 1], bias = node->inputs[1 - (side & 1)];
+    uint32_t factors[2], centred, uses, means[2], x;
+    float epsilon;
+    if (!leati_expression_operands(f, product, "Mul", factors) ||
+        !is_scaled(f, factors[side >> 1], &centred, &uses, &epsilon) || f->uses[centred] != uses) {
+      continue;
+    }
+    const leati_node *const difference = leati_fusion_maker(f, centred);
+    const uint32_t scale = factors[1 - (side >> 1)];
+    if (leati_fusion_is(difference, "", "Sub")) {
+      memcpy(means, difference->inputs, sizeof(means));
+      if (is_mean(f, means[1], &x) && x == means[0] && is_row(f, scale, x) && is_row(f, bias, x)) {
+        LEATI_TRY(write_norm(f, n, (leat_graph_node){.op = "LayerNormalization", .since_version = 17, .input_count = 3},
+                             (const uint32_t[]){x, scale, bias}, epsilon, out_done, err));
+      }
+    }
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_fuse_rms_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Mul"); ++side) {
+    const leati_node *const node = &f->nodes[n];
+    const uint32_t scale = node->inputs[1 - side];
+    uint32_t x, uses;
+    float epsilon;
+    if (is_scaled(f, node->inputs[side], &x, &uses, &epsilon) && is_row(f, scale, x)) {
+      LEATI_TRY(write_norm(f, n, (leat_graph_node){.op = "RMSNormalization", .since_version = 23, .input_count = 2},
+                           (const uint32_t[]){x, scale}, epsilon, out_done, err));
+    }
+  }
+  return LEAT_OK;
+}

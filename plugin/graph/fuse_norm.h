@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Rules about norms over the last dimension that are written out: they become one operator, which rounds less often.
+ */
+#ifndef LEAT_PLUGIN_GRAPH_FUSE_NORM_H_
+#define LEAT_PLUGIN_GRAPH_FUSE_NORM_H_
+
+#include "graph/fusion.h"
+
+/** (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale + bias. */
+leati_fusion_rule leati_fuse_layer_norm;
+/** x / sqrt(mean(x^2) + epsilon) * scale. */
+leati_fusion_rule leati_fuse_rms_norm;
+
+#endif /* LEAT_PLUGIN_GRAPH_FUSE_NORM_H_ */
