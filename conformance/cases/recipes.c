@@ -887,6 +887,47 @@ static void gemm(leati_draw *d) {
   activation(d);
 }
 
+/* Queries, keys and values, and perhaps a mask. */
+static void attention(leati_draw *d) {
+  const bool multi_head = strcmp(d->info->name, "MultiHeadAttention") == 0;
+  const bool flat = multi_head || leati_draw_chance(d, 50);
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t least = d->empty ? 0 : 1;
+  const int64_t batch = leati_draw_int(d, least, 3);
+  const int64_t shared = leati_draw_int(d, 1, 3);
+  const int64_t queries = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 6);
+  const int64_t keys = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 80 : 6);
+  const int64_t heads = multi_head ? shared : shared * leati_draw_int(d, 1, 3);
+  const int64_t depth = leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 150 : 9);
+  const int64_t width = leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 150 : 9);
+  const int64_t counts[3] = {heads, shared, shared}, sizes[3] = {depth, depth, width};
+  for (int k = 0; k < 3; k++) {
+    const int64_t positions = k == 0 ? queries : keys;
+    const int64_t side_by_side[3] = {batch, positions, counts[k] * sizes[k]};
+    const int64_t apart[4] = {batch, counts[k], positions, sizes[k]};
+    /* What a key that is not taken has for a value is not told. */
+    leati_draw_input(d, type, flat ? 3 : 4, flat ? side_by_side : apart)->plain = true;
+  }
+  if (leati_draw_chance(d, 60)) {
+    const int64_t scores[4] = {batch, heads, queries, keys};
+    if (multi_head) {
+      leati_draw_absent(d);
+      leati_draw_absent(d);
+    }
+    narrowed_input(d, multi_head ? type : leati_draw_type(d, "U"), 4, scores);
+  }
+  if (flat) {
+    leati_draw_attribute_int(d, "num_heads", heads);
+    leati_draw_attribute_int(d, "q_num_heads", heads);
+    leati_draw_attribute_int(d, "kv_num_heads", shared);
+  }
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
+  if (leati_draw_chance(d, 20))
+    leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
+  leati_draw_attribute_int(d, leati_draw_chance(d, 50) ? "is_causal" : "unidirectional", leati_draw_int(d, 0, 1));
+}
+
 /* ---- Windows ---------------------------------------------------------------------------------------------------- */
 
 /* Where windows of `spatial` dimensions go, as attributes; `image` grows until a window fits. */
@@ -1132,6 +1173,8 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", "leat", "FusedMatMul", matmul},
     {"matmul", "", "Gemm", gemm},
     {"matmul", MICROSOFT, "FusedGemm", gemm},
+    {"matmul", "", "Attention", attention},
+    {"matmul", MICROSOFT, "MultiHeadAttention", attention},
     {"conv", "", "Conv", conv},
     {"conv", MICROSOFT, "FusedConv", conv},
     {"conv", "leat", "FusedConv", conv},

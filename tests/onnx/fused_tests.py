@@ -17,11 +17,16 @@ NO_DEVICE = 77
 # A sum has up to 29 terms (27 products, bias and residual) of numbers from -1 to 1, so each provider is off by up to
 # 31 * 2^-24 * 29 = 5.4e-5 (conformance/reference/bound.h), which Selu's slope of 1.5 * 1.25 makes 1e-4, and the
 # activation itself by less than 4e-6.
+# In attention a score is off by less than 4e-6 (a sum of 16 products of numbers from -1 to 1), and so are the weights,
+# which add up to 1; a sum of 40 products with them is off by 42 * 2^-24.
 TOLERANCE = 2.2e-4
 
 CONV = {"x": [1, 3, 8, 8], "w": [4, 3, 3, 3], "b": [4]}
 GEMM = {"a": [5, 7], "b": [9, 7], "c": [9]}
-# Operator, shapes of the inputs, attributes.
+HEADS = {"q": [2, 9, 48], "k": [2, 40, 48], "v": [2, 40, 30]}
+SQUARE = {"q": [2, 40, 48], "k": [2, 40, 48], "v": [2, 40, 48]}
+RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3}
+# Operator, shapes of the inputs (those without one are absent), attributes.
 CASES = [
     ("FusedConv", {**CONV, "z": [1, 4, 8, 8]}, {"activation": "Relu", "pads": [1, 1, 1, 1]}),
     ("FusedConv", CONV, {"activation": "Clip", "activation_params": [-1.0, 1.0]}),
@@ -38,13 +43,19 @@ CASES = [
     ("FusedGemm", GEMM, {"activation": "Softsign", "transB": 1}),
     ("FusedGemm", GEMM, {"activation": "Tanh", "transB": 1}),
     ("FusedGemm", GEMM, {"activation": "Sigmoid", "transB": 1}),
+    ("MultiHeadAttention", HEADS, {"num_heads": 3}),
+    ("MultiHeadAttention", HEADS, {"num_heads": 3, "scale": 0.3}),
+    ("MultiHeadAttention", HEADS | {"": None, " ": None, "bias": [2, 3, 9, 40]}, {"num_heads": 3}),
+    ("MultiHeadAttention", HEADS | {"": None, " ": None, "bias": [1, 1, 9, 40]}, {"num_heads": 3}),
+    ("MultiHeadAttention", SQUARE, {"num_heads": 3, "unidirectional": 1}),
 ]
 
 
 def make_model(operator, shapes, attributes):
-    node = helper.make_node(operator, list(shapes), ["y"], domain="com.microsoft", **attributes)
-    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
-    rank = 4 if operator == "FusedConv" else 2
+    names = [name.strip() for name in shapes]
+    node = helper.make_node(operator, names, ["y"], domain="com.microsoft", **attributes)
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items() if shape]
+    rank = RANKS[operator]
     graph = helper.make_graph(
         [node], "fused", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * rank)]
     )
@@ -65,7 +76,7 @@ def main():
     wrong = 0
     for operator, shapes, attributes in CASES:
         model = make_model(operator, shapes, attributes)
-        feeds = {name: rng.uniform(-1, 1, shape).astype(np.float32) for name, shape in shapes.items()}
+        feeds = {name: rng.uniform(-1, 1, shape).astype(np.float32) for name, shape in shapes.items() if shape}
         options = ort.SessionOptions()
         options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
         options.add_provider_for_devices(devices, {})

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cases of attention. */
+#include <math.h>
+
+#include "cases/op_engine.h"
+#include "cases/sources.h"
+
+#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
+#define MICROSOFT "com.microsoft"
+
+/* Attributes are given with their parentheses, to pass through macro arguments. */
+#define ATTRIBUTES(...) \
+  { __VA_ARGS__ }
+#define NO_ATTRIBUTES \
+  {                   \
+    { 0 }             \
+  }
+#define ATTENTION(version, named, views, attributes_given, ...)                                                       \
+  {                                                                                                                   \
+    .name = "Attention", .label = named, .since_version = version, .variants = views, .attributes = attributes_given, \
+    .inputs = {                                                                                                       \
+      __VA_ARGS__                                                                                                     \
+    }                                                                                                                 \
+  }
+#define MULTI_HEAD(named, views, attributes_given, ...)                                                       \
+  {                                                                                                           \
+    .name = "MultiHeadAttention", .label = named, .since_version = 1, .domain = MICROSOFT, .variants = views, \
+    .attributes = attributes_given, .inputs = {                                                               \
+      __VA_ARGS__                                                                                             \
+    }                                                                                                         \
+  }
+/* One head of so many elements, longer than one tile of queries and of keys. */
+#define HEAD(size)                                                                                      \
+  ATTENTION(23, "head_of_" #size, VIEW_OFFSET, NO_ATTRIBUTES, F32(1, 2, 19, size), F32(1, 2, 35, size), \
+            F32(1, 2, 35, size))
+#define HEADS(q, kv) ATTRIBUTES(A_INT("q_num_heads", q), A_INT("kv_num_heads", kv))
+
+static const leati_op_spec specs[] = {
+    {.name = "Attention",
+     .label = "float32",
+     .since_version = 23,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_ALL,
+     .inputs = {F32(2, 3, 17, 32), F32(2, 3, 33, 32), F32(2, 3, 33, 32), F32(17, 33)}},
+    {.name = "Attention",
+     .label = "flat",
+     .since_version = 23,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("q_num_heads", 3), A_INT("kv_num_heads", 3)},
+     .inputs = {F32(2, 17, 96), F32(2, 33, 96), F32(2, 33, 96)}},
+    HEAD(1),
+    HEAD(3),
+    HEAD(5),
+    HEAD(8),
+    HEAD(16),
+    HEAD(32),
+    HEAD(36),
+    HEAD(64),
+    HEAD(65),
+    HEAD(80),
+    HEAD(128),
+    HEAD(130),
+    HEAD(192),
+    HEAD(255),
+    HEAD(256),
+    ATTENTION(23, "values_narrower", VIEW_TRANSPOSED, NO_ATTRIBUTES, F32(1, 2, 7, 80), F32(1, 2, 9, 80),
+              F32(1, 2, 9, 20)),
+    ATTENTION(23, "values_wider", VIEW_TRANSPOSED, NO_ATTRIBUTES, F32(1, 2, 7, 5), F32(1, 2, 9, 5), F32(1, 2, 9, 200)),
+    ATTENTION(23, "values_of_another_kernel", 0, NO_ATTRIBUTES, F32(1, 2, 7, 16), F32(1, 2, 9, 16), F32(1, 2, 9, 68)),
+    ATTENTION(23, "one_query", VIEW_SLICED, NO_ATTRIBUTES, F32(2, 4, 1, 64), F32(2, 4, 77, 64), F32(2, 4, 77, 64)),
+    ATTENTION(23, "one_key", 0, NO_ATTRIBUTES, F32(2, 4, 5, 64), F32(2, 4, 1, 64), F32(2, 4, 1, 64)),
+    ATTENTION(23, "many_keys", VIEW_TRANSPOSED, NO_ATTRIBUTES, F32(1, 2, 5, 32), F32(1, 2, 600, 32), F32(1, 2, 600, 32),
+              F32(1, 1, 600)),
+    ATTENTION(23, "many_queries", 0, NO_ATTRIBUTES, F32(1, 2, 129, 32), F32(1, 2, 64, 32), F32(1, 2, 64, 32)),
+    ATTENTION(23, "whole_tiles", VIEW_TRANSPOSED, NO_ATTRIBUTES, F32(1, 2, 64, 64), F32(1, 2, 128, 64),
+              F32(1, 2, 128, 64)),
+    ATTENTION(23, "scale", 0, ATTRIBUTES(A_FLOAT("scale", 0.7f)), F32(1, 2, 9, 16), F32(1, 2, 9, 16), F32(1, 2, 9, 16)),
+    ATTENTION(23, "scale_zero", 0, ATTRIBUTES(A_FLOAT("scale", 0.0f)), F32(1, 2, 9, 16), F32(1, 2, 9, 16),
+              F32(1, 2, 9, 16)),
+    ATTENTION(23, "softcap", 0, ATTRIBUTES(A_FLOAT("softcap", 2.0f)), F32(1, 2, 9, 16), F32(1, 2, 40, 16),
+              F32(1, 2, 40, 16)),
+    ATTENTION(23, "softcap_and_mask", 0, ATTRIBUTES(A_FLOAT("softcap", 0.5f)), F32(1, 2, 9, 16), F32(1, 2, 40, 16),
+              F32(1, 2, 40, 16), BOOLS(9, 40)),
+    ATTENTION(23, "large_scores", VIEW_OFFSET, ATTRIBUTES(A_FLOAT("scale", 1.0f)), F32_RANGE(-30, 30, 1, 2, 19, 16),
+              F32_RANGE(-30, 30, 1, 2, 100, 16), F32(1, 2, 100, 16)),
+    /* Each score is larger than all before, or smaller: what was summed up is scaled down with every tile, or never. */
+    ATTENTION(23, "rising_scores", 0, ATTRIBUTES(A_FLOAT("scale", 100.0f)), F32_IS(DIMS(1, 1, 2, 1), 1, -1),
+              F32_RANGE(1, 2, 1, 1, 130, 1), F32(1, 1, 130, 7)),
+    ATTENTION(23, "causal", ALL_VIEWS, ATTRIBUTES(A_INT("is_causal", 1)), F32(2, 2, 70, 32), F32(2, 2, 70, 32),
+              F32(2, 2, 70, 32)),
+    ATTENTION(23, "causal_more_keys", 0, ATTRIBUTES(A_INT("is_causal", 1)), F32(1, 2, 20, 32), F32(1, 2, 70, 32),
+              F32(1, 2, 70, 32)),
+    ATTENTION(23, "causal_more_queries", 0, ATTRIBUTES(A_INT("is_causal", 1)), F32(1, 2, 70, 32), F32(1, 2, 20, 32),
+              F32(1, 2, 20, 32)),
+    ATTENTION(23, "causal_and_mask", 0, ATTRIBUTES(A_INT("is_causal", 1)), F32(2, 2, 40, 32), F32(2, 2, 40, 32),
+              F32(2, 2, 40, 32), BOOLS(2, 1, 1, 40)),
+    ATTENTION(23, "grouped", ALL_VIEWS, NO_ATTRIBUTES, F32(2, 6, 7, 16), F32(2, 2, 9, 16), F32(2, 2, 9, 16)),
+    ATTENTION(23, "grouped_flat", VIEW_TRANSPOSED, HEADS(6, 3), F32(2, 7, 48), F32(2, 9, 24), F32(2, 9, 30)),
+    ATTENTION(23, "one_head_of_keys", 0, HEADS(4, 1), F32(2, 7, 48), F32(2, 9, 12), F32(2, 9, 12)),
+    ATTENTION(23, "added_mask", ALL_VIEWS, NO_ATTRIBUTES, F32(2, 3, 9, 16), F32(2, 3, 40, 16), F32(2, 3, 40, 16),
+              F32(2, 3, 9, 40)),
+    ATTENTION(23, "added_mask_by_batch", 0, NO_ATTRIBUTES, F32(2, 3, 9, 16), F32(2, 3, 40, 16), F32(2, 3, 40, 16),
+              F32(2, 1, 1, 40)),
+    ATTENTION(23, "added_mask_by_head", 0, NO_ATTRIBUTES, F32(2, 3, 9, 16), F32(2, 3, 40, 16), F32(2, 3, 40, 16),
+              F32(3, 9, 1)),
+    ATTENTION(23, "added_mask_scalar", 0, NO_ATTRIBUTES, F32(2, 3, 9, 16), F32(2, 3, 40, 16), F32(2, 3, 40, 16),
+              F32_SCALAR),
+    ATTENTION(23, "bool_mask", ALL_VIEWS, NO_ATTRIBUTES, F32(2, 3, 9, 16), F32(2, 3, 40, 16), F32(2, 3, 40, 16),
+              BOOLS(2, 3, 9, 40)),
+    ATTENTION(23, "bool_mask_of_keys", 0, NO_ATTRIBUTES, F32(2, 3, 9, 16), F32(2, 3, 40, 16), F32(2, 3, 40, 16),
+              BOOLS(40)),
+    /* The second query has no key by the mask, the third one far below zero by all of its keys. */
+    ATTENTION(23, "masked_rows", 0, NO_ATTRIBUTES, F32(1, 1, 3, 4), F32(1, 1, 4, 4), F32(1, 1, 4, 4),
+              F32_IS(DIMS(3, 4), 0, -INFINITY, 1, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -3e38f, -3e38f,
+                     -3e38f, -3e38f)),
+    ATTENTION(23, "no_key_by_bool", 0, NO_ATTRIBUTES, F32(1, 1, 2, 4), F32(1, 1, 3, 4), F32(1, 1, 3, 4),
+              BOOLS_ARE(DIMS(2, 3), 0, 0, 0, 0, 1, 0)),
+    ATTENTION(23, "special", 0, NO_ATTRIBUTES, F32_IS(DIMS(1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2),
+              F32_RANGE(1, 2, 1, 1, 3, 2), F32(1, 1, 3, 2)),
+    ATTENTION(23, "no_batch", 0, NO_ATTRIBUTES, F32(0, 2, 7, 16), F32(0, 2, 9, 16), F32(0, 2, 9, 16)),
+    ATTENTION(23, "no_queries", 0, NO_ATTRIBUTES, F32(1, 2, 0, 16), F32(1, 2, 9, 16), F32(1, 2, 9, 16)),
+    ATTENTION(23, "no_keys", 0, NO_ATTRIBUTES, F32(1, 2, 7, 16), F32(1, 2, 0, 16), F32(1, 2, 0, 16)),
+    ATTENTION(24, "later", VIEW_DYNAMIC, HEADS(3, 3), F32(2, 17, 96), F32(2, 33, 96), F32(2, 33, 96), ABSENT),
+    ATTENTION(24, "short_mask", VIEW_TRANSPOSED, NO_ATTRIBUTES, F32(2, 3, 9, 16), F32(2, 3, 40, 16), F32(2, 3, 40, 16),
+              F32(9, 21)),
+    ATTENTION(24, "short_bool_mask", 0, NO_ATTRIBUTES, F32(2, 3, 9, 16), F32(2, 3, 40, 16), F32(2, 3, 40, 16),
+              BOOLS(2, 1, 9, 1)),
+
+    {.name = "MultiHeadAttention",
+     .label = "float32",
+     .since_version = 1,
+     .domain = MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("num_heads", 3)},
+     .inputs = {F32(2, 17, 96), F32(2, 33, 96), F32(2, 33, 60)}},
+    MULTI_HEAD("bias", VIEW_BROADCAST, ATTRIBUTES(A_INT("num_heads", 2), A_FLOAT("scale", 0.3f)), F32(2, 9, 32),
+               F32(2, 40, 32), F32(2, 40, 32), ABSENT, ABSENT, F32(2, 2, 9, 40)),
+    MULTI_HEAD("unidirectional", 0, ATTRIBUTES(A_INT("num_heads", 2), A_INT("unidirectional", 1)), F32(2, 40, 32),
+               F32(2, 40, 32), F32(2, 40, 32), ABSENT, ABSENT, F32(1, 1, 40, 40)),
+};
+
+void leati_cases_op_attention(leat_case_list *list) {
+  leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Attention, and com.microsoft's MultiHeadAttention. */
+#include <math.h>
+
+#include "core/status.h"
+#include "ops/attribute.h"
+#include "ops/dims.h"
+#include "ops/matmul.h"
+
+static LEATI_ATTRIBUTE(attribute_scale, "scale", FLOAT);
+static LEATI_ATTRIBUTE(attribute_softcap, "softcap", FLOAT);
+static LEATI_ATTRIBUTE(attribute_is_causal, "is_causal", INT);
+static LEATI_ATTRIBUTE(attribute_q_num_heads, "q_num_heads", INT);
+static LEATI_ATTRIBUTE(attribute_kv_num_heads, "kv_num_heads", INT);
+static LEATI_ATTRIBUTE(attribute_softmax_precision, "softmax_precision", INT);
+static LEATI_ATTRIBUTE(attribute_qk_matmul_output_mode, "qk_matmul_output_mode", INT);
+static LEATI_ATTRIBUTE(attribute_num_heads, "num_heads", INT);
+static LEATI_ATTRIBUTE(attribute_unidirectional, "unidirectional", INT);
+static LEATI_ATTRIBUTE(attribute_mask_filter_value, "mask_filter_value", FLOAT);
+
+static LEATI_TYPE(type_mask, "U", LEAT_TYPE_FLOAT32 | LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
+
+#define FLOAT_NUMBER 1 /* TensorProto.FLOAT */
+
+/* What kernels/attention.comp is written for. */
+#define HEAD_MOST 256
+#define HEAD_SMALL 64
+#define ROWS 16
+#define KEYS 32
+#define CHUNK_LEAST 8
+#define CHUNK_MOST 16
+enum { ACROSS_Q = 1, ACROSS_K = 2, ACROSS_V = 4 };
+enum { MASK_NONE, MASK_ADDED, MASK_BOOL };
+
+enum { ATTENTION, MULTI_HEAD };
+
+/* Which input is the mask. */
+static const uint32_t mask_places[] = {[ATTENTION] = 3, [MULTI_HEAD] = 5};
+
+typedef struct attention_state {
+  int64_t q_heads, kv_heads; /* of operands of three dimensions; 0: not said */
+  float scale;
+  float cap; /* 0: none */
+  bool scaled;
+  bool causal;
+} attention_state;
+
+/* An operand as heads: sizes and strides of batch, head, position and element of the head. */
+typedef struct heads {
+  int64_t shape[4], strides[4];
+} heads;
+
+static const leati_view *mask_of(const leat_op *op, const leati_call *call) {
+  return leati_input(call, mask_places[leati_op_def_of(op)->param]);
+}
+
+/* Of three dimensions the last one has the heads side by side. */
+static int32_t as_heads(const leat_op *op, const leati_view *view, const char *what, int64_t count, heads *out,
+                        leat_error *err) {
+  const char *const name = leati_op_def_of(op)->info.name;
+  if (view->ndim == 4) {
+    for (int32_t d = 0; d < 4; ++d) {
+      out->shape[d] = view->shape[d];
+      out->strides[d] = view->strides[d];
+    }
+  } else {
+    if (count <= 0 || view->shape[2] % count != 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s of %lld elements cannot be shared out to %lld heads",
+                        name, what, (long long)view->shape[2], (long long)count);
+    }
+    const int64_t size = view->shape[2] / count;
+    *out = (heads){.shape = {view->shape[0], count, view->shape[1], size},
+                   .strides = {view->strides[0], size * view->strides[2], view->strides[1], view->strides[2]}};
+  }
+  if (out->shape[1] < 1 || out->shape[3] < 1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s without heads, or with heads of no elements", name,
+                      what);
+  }
+  return out->shape[3] <= HEAD_MOST
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: heads of %lld elements are not supported; at most %d are",
+                          name, (long long)out->shape[3], HEAD_MOST);
+}
+
+typedef struct operands {
+  heads q, k, v;
+} operands;
+
+/* `views`: queries, keys and values. */
+static int32_t read_operands(const leat_op *op, const leati_view *const *views, operands *out, leat_error *err) {
+  const attention_state *const state = leati_op_state_const(op);
+  const char *const name = leati_op_def_of(op)->info.name;
+  const int32_t rank = views[0]->ndim;
+  if ((rank != 3 && rank != 4) || views[1]->ndim != rank || views[2]->ndim != rank) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: queries, keys and values need 3 or 4 dimensions, as many "
+                      "each; they have %d, %d and %d",
+                      name, rank, views[1]->ndim, views[2]->ndim);
+  }
+  LEATI_TRY(as_heads(op, views[0], "queries", state->q_heads, &out->q, err));
+  LEATI_TRY(as_heads(op, views[1], "keys", state->kv_heads, &out->k, err));
+  LEATI_TRY(as_heads(op, views[2], "values", state->kv_heads, &out->v, err));
+  const int64_t *const q = out->q.shape, *const k = out->k.shape, *const v = out->v.shape;
+  if (k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || q[1] % k[1] != 0 || v[2] != k[2] || k[3] != q[3]) {
+    return leati_fail(
+        err, LEAT_ERROR_INVALID_ARGUMENT,
+        "%s: queries, keys and values do not go together: batches %lld, %lld, %lld; heads %lld, %lld, "
+        "%lld; positions of keys and values %lld, %lld; elements of a head of queries and keys %lld, %lld",
+        name, (long long)q[0], (long long)k[0], (long long)v[0], (long long)q[1], (long long)k[1], (long long)v[1],
+        (long long)k[2], (long long)v[2], (long long)q[3], (long long)k[3]);
+  }
+  return LEAT_OK;
+}
+
+/* Keys that the mask has. In version 24 it may have fewer than there are, and takes the others out. */
+static int64_t masked_keys(const leat_op *op, const leati_view *mask, int64_t keys) {
+  const bool may_be_short = leati_op_since_version(op) >= 24;
+  return mask != NULL && mask->ndim > 0 && may_be_short ? mask->shape[mask->ndim - 1] : keys;
+}
+
+static int32_t check_mask(const leat_op *op, const leati_view *mask, const operands *in, leat_error *err) {
+  const int64_t *const q = in->q.shape, keys = in->k.shape[2];
+  const int64_t shape[4] = {q[0], q[1], q[2], masked_keys(op, mask, keys)};
+  bool fits = mask->ndim <= 4 && shape[3] <= keys;
+  for (int32_t d = 1; fits && d <= mask->ndim; ++d) {
+    const int64_t size = mask->shape[mask->ndim - d];
+    fits = size == 1 || size == shape[4 - d];
+  }
+  return fits ? LEAT_OK
+              : leati_fail(
+                    err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the mask does not broadcast to [%lld, %lld, %lld, %lld]",
+                    leati_op_def_of(op)->info.name, (long long)q[0], (long long)q[1], (long long)q[2], (long long)keys);
+}
+
+static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const views[] = {&call->inputs[0], &call->inputs[1], &call->inputs[2]};
+  const leati_view *const mask = mask_of(op, call);
+  operands in;
+  LEATI_TRY(read_operands(op, views, &in, err));
+  if (mask != NULL) {
+    LEATI_TRY(check_mask(op, mask, &in, err));
+  }
+  const int64_t *const q = in.q.shape, width = in.v.shape[3];
+  /* A tile of keys takes a round for each four of its keys and of the elements of a head, and some more. */
+  const uint64_t tiles = ((uint64_t)in.k.shape[2] + KEYS - 1) / KEYS;
+  LEATI_TRY(leati_check_rounds(leati_op_device(op), tiles * (uint64_t)(q[3] / 4 + width / 8 + 24),
+                               leati_op_def_of(op)->info.name, err));
+  const bool flat = views[0]->ndim == 3;
+  out->ndim = views[0]->ndim;
+  out->dims[0] = q[0];
+  out->dims[1] = flat ? q[2] : q[1];
+  out->dims[2] = flat ? q[1] * width : q[2];
+  out->dims[3] = width;
+  return LEAT_OK;
+}
+
+/* ---- The plan --------------------------------------------------------------------------------------------------- */
+
+/* Argument record of kernels/attention.comp. */
+typedef struct attention_args {
+  uint64_t q, k, v, mask, y;
+  int32_t q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
+  uint32_t groups, blocks;
+  uint32_t heads, share;
+  uint32_t queries, keys, masked_keys;
+  uint32_t depth, width;
+  float scale, cap;
+  uint32_t mask_kind, causal, across;
+} attention_args;
+
+static void fill_strides(const heads *from, int32_t *out) {
+  for (int32_t d = 0; d < 4; ++d) {
+    /* That of a dimension of one element may be anything. */
+    out[d] = from->shape[d] > 1 ? (int32_t)from->strides[d] : 0;
+  }
+}
+
+/* Whether rows can be moved four elements at a time. */
+static bool in_fours(const leati_view *view, const heads *given, const int32_t *strides) {
+  const bool rows = strides[0] % 4 == 0 && strides[1] % 4 == 0 && strides[2] % 4 == 0;
+  return rows && strides[3] == 1 && given->shape[3] % 4 == 0 && view->address % 16 == 0;
+}
+
+/* Fours of a chunk of heads of so many elements. */
+static uint32_t chunk_of(int64_t size) {
+  return size <= CHUNK_LEAST * 4 ? CHUNK_LEAST : CHUNK_MOST;
+}
+
+static void fill_mask(const leati_view *mask, const operands *in, attention_args *args) {
+  const int64_t *const q = in->q.shape;
+  const int64_t shape[4] = {q[0], q[1], q[2], args->masked_keys};
+  int64_t strides[LEAT_MAX_RANK];
+  leati_broadcast_strides(mask, 4, shape, strides);
+  for (int32_t d = 0; d < 4; ++d) {
+    args->mask_strides[d] = shape[d] > 1 ? (int32_t)strides[d] : 0;
+  }
+}
+
+static int32_t attention_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const attention_state *const state = leati_op_state_const(op);
+  const leati_view *const y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  leati_view views[3], mask = {.present = false};
+  for (uint32_t i = 0; i < 3; ++i) {
+    LEATI_TRY(leati_plan_walkable(planner, &call->inputs[i], &views[i], err));
+  }
+  const bool masked = mask_of(op, call) != NULL;
+  if (masked) {
+    LEATI_TRY(leati_plan_walkable(planner, mask_of(op, call), &mask, err));
+  }
+  operands in;
+  LEATI_TRY(read_operands(op, (const leati_view *[]){&views[0], &views[1], &views[2]}, &in, err));
+  const int64_t *const q = in.q.shape, keys = in.k.shape[2], width = in.v.shape[3];
+  const bool flat = y->ndim == 3;
+  const heads result = {.shape = {q[0], q[1], q[2], width},
+                        .strides = {q[1] * q[2] * width, flat ? width : q[2] * width, flat ? q[1] * width : width, 1}};
+  const uint32_t blocks = (uint32_t)((q[2] + ROWS - 1) / ROWS);
+  attention_args args = {.groups = (uint32_t)(q[0] * q[1]) * blocks,
+                         .blocks = blocks,
+                         .heads = (uint32_t)q[1],
+                         .share = (uint32_t)(q[1] / in.k.shape[1]),
+                         .queries = (uint32_t)q[2],
+                         .keys = (uint32_t)keys,
+                         .masked_keys = (uint32_t)masked_keys(op, masked ? &mask : NULL, keys),
+                         .depth = (uint32_t)q[3],
+                         .width = (uint32_t)width,
+                         .scale = state->scaled ? state->scale : (float)(1.0 / sqrt((double)q[3])),
+                         .cap = state->cap,
+                         .causal = state->causal};
+  fill_strides(&in.q, args.q_strides);
+  fill_strides(&in.k, args.k_strides);
+  fill_strides(&in.v, args.v_strides);
+  fill_strides(&result, args.y_strides);
+  if (masked) {
+    fill_mask(&mask, &in, &args);
+  }
+  const bool quads = in_fours(&views[0], &in.q, args.q_strides) && in_fours(&views[1], &in.k, args.k_strides) &&
+                     in_fours(&views[2], &in.v, args.v_strides) && in_fours(y, &result, args.y_strides);
+  args.across = (in.q.strides[2] < in.q.strides[3] ? ACROSS_Q : 0) |
+                (in.k.strides[2] < in.k.strides[3] ? ACROSS_K : 0) | (in.v.strides[2] < in.v.strides[3] ? ACROSS_V : 0);
+  args.mask_kind = !masked ? MASK_NONE : mask.type == LEAT_TYPE_BOOL ? MASK_BOOL : MASK_ADDED;
+  const bool small = q[3] <= HEAD_SMALL && width <= HEAD_SMALL;
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel =
+                       leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_64 : LEATI_KERNELS_ATTENTION_256, y->type),
+                   .constants.attention = {.quads = quads,
+                                           .depth_chunk = small ? chunk_of(q[3]) : CHUNK_MOST,
+                                           .width_chunk = small ? chunk_of(width) : CHUNK_MOST}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&views[0], &args.q}, {&views[1], &args.k}, {&views[2], &args.v},
+                  {masked ? &mask : NULL, &args.mask}),
+      LEATI_WRITES({y, &args.y})};
+  leati_groups_linear(planner->device, args.groups, 1, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+/* ---- What is supported ------------------------------------------------------------------------------------------ */
+
+/* Fails if an input is given that is not known here. */
+static int32_t refuse_input(const leati_op_def *def, const leati_op_desc *desc, uint32_t i, const char *what,
+                            leat_error *err) {
+  return leati_is_given(desc, i)
+             ? leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with %s is not supported", def->info.name, what)
+             : LEAT_OK;
+}
+
+static int32_t attention_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                  leat_error *err) {
+  static const struct {
+    uint32_t input;
+    const char *what;
+  } unknown[2][6] = {
+      [ATTENTION] = {{4, "past_key"}, {5, "past_value"}, {6, "nonpad_kv_seqlen"}},
+      [MULTI_HEAD] = {{3, "bias"},
+                      {4, "key_padding_mask"},
+                      {6, "past_key"},
+                      {7, "past_value"},
+                      {8, "past_sequence_length"},
+                      {9, "cache_indirection"}},
+  };
+  (void)device;
+  for (uint32_t i = 0; i < 6 && unknown[def->param][i].what != NULL; ++i) {
+    LEATI_TRY(refuse_input(def, desc, unknown[def->param][i].input, unknown[def->param][i].what, err));
+  }
+  const int64_t precision = leati_attr_int(desc, "softmax_precision", FLOAT_NUMBER);
+  if (precision != FLOAT_NUMBER) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with softmax_precision %lld is not supported; only float32 is",
+                      def->info.name, (long long)precision);
+  }
+  for (uint32_t i = 0; i < 3; ++i) {
+    const int32_t rank = desc->inputs[i].ndim;
+    if (rank >= 0 && rank != 3 && (def->param == MULTI_HEAD || rank != 4)) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u with %d dimensions is not supported",
+                        def->info.name, i, rank);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t attention_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  attention_state *const state = leati_op_state(op);
+  *state = (attention_state){.q_heads = leati_attr_int(desc, "q_num_heads", 0),
+                             .kv_heads = leati_attr_int(desc, "kv_num_heads", 0),
+                             .scale = leati_attr_float(desc, "scale", 0.0f),
+                             .cap = leati_attr_float(desc, "softcap", 0.0f),
+                             .scaled = leati_attr(desc, "scale") != NULL,
+                             .causal = leati_attr_int(desc, "is_causal", 0) != 0};
+  return LEAT_OK;
+}
+
+static int32_t multi_head_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  attention_state *const state = leati_op_state(op);
+  const int64_t count = leati_attr_int(desc, "num_heads", 0);
+  const float scale = leati_attr_float(desc, "scale", 0.0f);
+  *state = (attention_state){.q_heads = count,
+                             .kv_heads = count,
+                             .scale = scale,
+                             .scaled = scale != 0.0f, /* as ONNX Runtime reads it */
+                             .causal = leati_attr_int(desc, "unidirectional", 0) != 0};
+  return LEAT_OK;
+}
+
+static bool attention_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  (void)op;
+  return leati_view_walkable(&call->inputs[i]);
+}
+
+/* ---- The list --------------------------------------------------------------------------------------------------- */
+
+static const leati_op_def ops[] = {
+    LEATI_OP("Attention", "", (23, 24), (3, 7), (1, 1), LEATI_TYPES(&leati_type_float, &type_mask, &leati_type_int64),
+             LEATI_ATTRIBUTES(&attribute_scale, &attribute_softcap, &attribute_is_causal, &attribute_q_num_heads,
+                              &attribute_kv_num_heads, &attribute_softmax_precision, &attribute_qk_matmul_output_mode),
+             LEATI_INPUT_TYPES(0, 0, 0, 1, 0, 0, 2), .state_size = sizeof(attention_state),
+             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = ATTENTION,
+             .supports = attention_supports, .create = attention_create, .infer = attention_infer,
+             .plan = attention_plan, .reads_view = attention_reads_view),
+    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (3, 10), (1, 1),
+             LEATI_TYPES(&leati_type_float, &type_int32),
+             LEATI_ATTRIBUTES(&attribute_num_heads, &attribute_scale, &attribute_unidirectional,
+                              &attribute_mask_filter_value),
+             LEATI_INPUT_TYPES(0, 0, 0, 0, 1, 0, 0, 0, 1, 1), .state_size = sizeof(attention_state),
+             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = MULTI_HEAD,
+             .supports = attention_supports, .create = multi_head_create, .infer = attention_infer,
+             .plan = attention_plan, .reads_view = attention_reads_view),
+};
+
+const leati_op_family leati_attention_family = LEATI_FAMILY(ops);

@@ -1,0 +1,268 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Attention: softmax(scale Q K' + mask) V of one head, without the matrix of scores in memory.
+//
+// A workgroup has ROWS queries of one head, LANES threads each, and goes through the keys KEYS at a time: scores of its
+// queries with these keys, their weights relative to the largest score so far, and the weighted sum of the values,
+// which is scaled down whenever a larger score turns up. Keys and values come through one tile in shared memory, in
+// chunks of up to 64 elements of their heads; each chunk is on its way while the one before it is used. All sums are
+// made in one order, whatever the strides of the operands.
+//
+// HEAD: elements of a head, of queries and keys and of values, that the kernel has room for.
+#include "types.glsl"
+#include "math.glsl"
+
+#define ROWS 16
+#define LANES 8
+#define KEYS 32
+#define THREADS (ROWS * LANES)
+layout(local_size_x = THREADS) in;
+
+LEAT_CONSTANT(uint, QUADS, 0);       // 1: all operands and the result are moved four elements at a time
+LEAT_CONSTANT(uint, DEPTH_CHUNK, 8); // fours of a chunk of queries and keys: LANES or CHUNK_MOST
+LEAT_CONSTANT(uint, WIDTH_CHUNK, 8); // of values
+
+#define ACROSS_Q 1
+#define ACROSS_K 2
+#define ACROSS_V 4
+#define MASK_NONE 0
+#define MASK_ADDED 1
+#define MASK_BOOL 2
+
+// Strides in elements, of batch, head, position and element of the head.
+layout(set = 0, binding = 0, std430) uniform Args {
+  uint64_t q, k, v, mask, y;
+  int q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
+  uint groups, blocks; // workgroups in all, and for each head
+  uint heads, share;   // heads of queries, and how many of them share one of keys and values
+  uint queries, keys;
+  uint masked_keys; // keys that the mask has; it takes the others out
+  uint depth, width; // elements of a head of queries and keys, and of values
+  float scale;
+  float cap;    // 0: there is none
+  uint mask_kind; // MASK_...
+  uint causal;    // 1: query i has the keys up to i
+  uint across;    // ACROSS_...: where not QUADS, neighbouring threads go across rows, for these lie closer
+} args;
+
+#define CHUNK_MOST 16
+#define CHUNKS (HEAD / 4 / CHUNK_MOST)
+#define HELD (KEYS * CHUNK_MOST / THREADS)
+// Fours from one row to the next in shared memory: one more than needed, so that rows begin in different banks.
+#define TILE_PITCH (CHUNK_MOST + 1)
+#define QUERY_PITCH (HEAD / 4 + 1)
+#define SCORE_PITCH (KEYS / 4 + 1)
+shared vec4 tile[KEYS * TILE_PITCH];
+shared vec4 queries[ROWS * QUERY_PITCH];
+shared vec4 scores[ROWS * SCORE_PITCH];
+shared vec4 weights[ROWS * SCORE_PITCH];
+
+vec4 held[HELD];
+
+// Four elements of a row from `element` on; those past the end are 0.
+vec4 fetch(uint64_t base, uint row, uint element, int row_stride, int stride, uint count) {
+  const int at = int(row) * row_stride;
+  if (QUADS != 0) {
+    return F32x4(base).v[(at + int(element)) >> 2];
+  }
+  vec4 values = vec4(0);
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    if (element + j < count) {
+      values[j] = F32(base).v[at + int(element + j) * stride];
+    }
+  }
+  return values;
+}
+
+bool goes_across(uint operand) { return QUADS == 0 && (args.across & operand) != 0; }
+
+// The row and the four of a tile that a thread moves as its number `i`.
+uvec2 place(uint i, uint chunk, bool across) {
+  const uint at = gl_LocalInvocationIndex + i * THREADS;
+  return across ? uvec2(at % KEYS, at / KEYS) : uvec2(at / chunk, at % chunk);
+}
+
+void fetch_keys(uint64_t base, uint key0, uint first) {
+  [[unroll]] for (uint i = 0; i < HELD; ++i) {
+    const uvec2 at = place(i, DEPTH_CHUNK, goes_across(ACROSS_K));
+    const uint element = (first + at.y) * 4;
+    held[i] = vec4(0);
+    if (at.x < KEYS && at.y < DEPTH_CHUNK && key0 + at.x < args.keys && element < args.depth) {
+      held[i] = fetch(base, key0 + at.x, element, args.k_strides[2], args.k_strides[3], args.depth);
+    }
+  }
+}
+void fetch_values(uint64_t base, uint key0, uint first) {
+  [[unroll]] for (uint i = 0; i < HELD; ++i) {
+    const uvec2 at = place(i, WIDTH_CHUNK, goes_across(ACROSS_V));
+    const uint element = (first + at.y) * 4;
+    held[i] = vec4(0);
+    if (at.x < KEYS && at.y < WIDTH_CHUNK && key0 + at.x < args.keys && element < args.width) {
+      held[i] = fetch(base, key0 + at.x, element, args.v_strides[2], args.v_strides[3], args.width);
+    }
+  }
+}
+// Puts what was fetched into the tile.
+void keep(uint chunk, bool across) {
+  [[unroll]] for (uint i = 0; i < HELD; ++i) {
+    const uvec2 at = place(i, chunk, across);
+    if (at.x < KEYS && at.y < chunk) {
+      tile[at.x * TILE_PITCH + at.y] = held[i];
+    }
+  }
+}
+
+uint64_t moved(uint64_t address, const int strides[4], uint batch, uint head) {
+  return address + uint64_t(int(batch) * strides[0] + int(head) * strides[1]) * 4;
+}
+
+float top_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
+float sum_of(vec4 x) { return (x.x + x.y) + (x.z + x.w); }
+
+void main() {
+  const uint group = leat_linear_group();
+  if (group >= args.groups) {
+    return;
+  }
+  const uint outer = group / args.blocks;
+  const uint batch = outer / args.heads, head = outer - batch * args.heads;
+  const uint query0 = (group - outer * args.blocks) * ROWS;
+  const uint row = gl_LocalInvocationIndex / LANES, lane = gl_LocalInvocationIndex % LANES;
+  const uint query = query0 + row;
+  const uint64_t q = moved(args.q, args.q_strides, batch, head);
+  const uint64_t k = moved(args.k, args.k_strides, batch, head / args.share);
+  const uint64_t v = moved(args.v, args.v_strides, batch, head / args.share);
+  const int mask = int(batch) * args.mask_strides[0] + int(head) * args.mask_strides[1] +
+                   int(min(query, args.queries - 1)) * args.mask_strides[2];
+  // Keys that some query of the workgroup has.
+  const uint keys = args.causal != 0 ? min(args.keys, query0 + ROWS) : args.keys;
+  const uint depth_fours = (args.depth + 3) / 4, width_fours = (args.width + 3) / 4;
+
+  fetch_keys(k, 0, 0);
+  for (uint at = gl_LocalInvocationIndex; at < ROWS * depth_fours; at += THREADS) {
+    const bool across = goes_across(ACROSS_Q);
+    const uint r = across ? at % ROWS : at / depth_fours, four = across ? at / ROWS : at % depth_fours;
+    queries[r * QUERY_PITCH + four] =
+        query0 + r < args.queries ? fetch(q, query0 + r, four * 4, args.q_strides[2], args.q_strides[3], args.depth)
+                                  : vec4(0);
+  }
+
+  float top = -LEAT_INFINITY, sum = 0;
+  vec4 results[2 * CHUNKS];
+  [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
+    results[i] = vec4(0);
+  }
+  for (uint key0 = 0; key0 < keys; key0 += KEYS) {
+    // A thread has four scores, of its query and every eighth key.
+    float added[4];
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      const uint key = key0 + lane + j * LANES;
+      const bool taken = key < args.masked_keys && (args.causal == 0 || key <= query);
+      added[j] = taken ? 0 : -LEAT_INFINITY;
+      if (taken && args.mask_kind == MASK_ADDED) {
+        added[j] = F32(args.mask).v[mask + int(key) * args.mask_strides[3]];
+      } else if (taken && args.mask_kind == MASK_BOOL) {
+        added[j] = uint(U8(args.mask).v[mask + int(key) * args.mask_strides[3]]) != 0u ? 0 : -LEAT_INFINITY;
+      }
+    }
+    vec4 parts[4] = vec4[4](vec4(0), vec4(0), vec4(0), vec4(0));
+    for (uint first = 0; first < depth_fours; first += DEPTH_CHUNK) {
+      barrier(); // nobody reads the tile any more
+      keep(DEPTH_CHUNK, goes_across(ACROSS_K));
+      barrier();
+      if (first + DEPTH_CHUNK < depth_fours) {
+        fetch_keys(k, key0, first + DEPTH_CHUNK);
+      } else {
+        fetch_values(v, key0, 0);
+      }
+      const uint fours = min(DEPTH_CHUNK, depth_fours - first);
+      for (uint i = 0; i < fours; ++i) {
+        const vec4 a = queries[row * QUERY_PITCH + first + i];
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+          parts[j] = fma(a, tile[(lane + j * LANES) * TILE_PITCH + i], parts[j]);
+        }
+      }
+    }
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      const uint key = lane + j * LANES;
+      float score = args.scale * sum_of(parts[j]);
+      if (args.cap > 0) {
+        score = args.cap * leat_tanh(score / args.cap);
+      }
+      // A key that is not taken counts for nothing, whatever its score.
+      scores[row * SCORE_PITCH + key / 4][key % 4] = added[j] == -LEAT_INFINITY ? added[j] : score + added[j];
+    }
+    barrier();
+
+    keep(WIDTH_CHUNK, goes_across(ACROSS_V));
+    float higher = top;
+    [[unroll]] for (uint i = 0; i < KEYS / 4; ++i) {
+      higher = max(higher, top_of(scores[row * SCORE_PITCH + i]));
+    }
+    // As long as no key is taken, there is nothing to be relative to.
+    const float base = higher == -LEAT_INFINITY ? 0 : higher;
+    const float smaller = leat_exp(top - base);
+    top = higher;
+    const vec4 own = scores[row * SCORE_PITCH + lane];
+    weights[row * SCORE_PITCH + lane] =
+        vec4(leat_exp(own.x - base), leat_exp(own.y - base), leat_exp(own.z - base), leat_exp(own.w - base));
+    barrier();
+
+    float own_sum = 0;
+    for (uint first = 0; first < width_fours; first += WIDTH_CHUNK) {
+      if (first > 0) {
+        barrier();
+        keep(WIDTH_CHUNK, goes_across(ACROSS_V));
+        barrier();
+      }
+      if (first + WIDTH_CHUNK < width_fours) {
+        fetch_values(v, key0, first + WIDTH_CHUNK);
+      } else {
+        fetch_keys(k, key0 + KEYS, 0);
+      }
+      own_sum = 0;
+      vec4 near = vec4(0), far = vec4(0);
+      for (uint i = 0; i < KEYS / 4; ++i) {
+        const vec4 weight = weights[row * SCORE_PITCH + i];
+        own_sum += sum_of(weight);
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+          const uint at = (4 * i + j) * TILE_PITCH + lane;
+          near = fma(vec4(weight[j]), tile[at], near);
+          if (WIDTH_CHUNK > LANES) {
+            far = fma(vec4(weight[j]), tile[at + LANES], far);
+          }
+        }
+      }
+      // Not by number, so that results stay in registers.
+      [[unroll]] for (uint i = 0; i < CHUNKS; ++i) {
+        if (first == i * WIDTH_CHUNK) {
+          results[2 * i] = fma(results[2 * i], vec4(smaller), near);
+          results[2 * i + 1] = fma(results[2 * i + 1], vec4(smaller), far);
+        }
+      }
+    }
+    sum = fma(sum, smaller, own_sum);
+  }
+
+  if (query >= args.queries) {
+    return;
+  }
+  const uint64_t y = moved(args.y, args.y_strides, batch, head);
+  const float over = sum == 0 ? 0 : 1.0 / sum;
+  [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
+    const uint four = (i / 2) * WIDTH_CHUNK + (i % 2) * LANES + lane;
+    if ((i % 2) * LANES + lane < WIDTH_CHUNK && four < width_fours) {
+      const vec4 values = sum == 0 ? vec4(0) : results[i] * over;
+      const int at = int(query) * args.y_strides[2] + int(four) * 4;
+      if (QUADS != 0) {
+        F32x4(y).v[at >> 2] = values;
+      } else {
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+          if (four * 4 + j < args.width) {
+            F32(y).v[at + int(j)] = values[j];
+          }
+        }
+      }
+    }
+  }
+}
