@@ -60,6 +60,13 @@ static const required_slot graph_slots[] = {
     SLOT(leat_graph_api, launch), SLOT(leat_graph_api, info),    SLOT(leat_graph_api, fusions),
 };
 
+static const required_slot profiler_slots[] = {
+    SLOT(leat_profiler_api, start),
+    SLOT(leat_profiler_api, stop),
+    SLOT(leat_profiler_api, read),
+    SLOT(leat_profiler_api, info),
+};
+
 static char *table_defect(const char *name, const void *table, size_t size, const required_slot *slots, size_t count) {
   uint32_t struct_size;
   if (table == NULL)
@@ -116,6 +123,10 @@ char *leati_plugin_defect(const leat_backend_api *api) {
   if (defect == NULL && api->graph != NULL) {
     defect = table_defect("graph", api->graph, LEAT_SIZE_THROUGH(leat_graph_api, fusions), graph_slots,
                           G_N_ELEMENTS(graph_slots));
+  }
+  if (defect == NULL && api->profiler != NULL) {
+    defect = table_defect("profiler", api->profiler, LEAT_SIZE_THROUGH(leat_profiler_api, info), profiler_slots,
+                          G_N_ELEMENTS(profiler_slots));
   }
   return defect;
 }

@@ -36,6 +36,7 @@ static const leat_event_api event_stubs = {.elapsed = stub_event_elapsed, .expor
   }
 #define POOL_STUB(slot, ...) TABLE_STUB(pool, "pool of streams", slot, __VA_ARGS__)
 #define GRAPH_STUB(slot, ...) TABLE_STUB(graph, "graphs", slot, __VA_ARGS__)
+#define PROFILER_STUB(slot, ...) TABLE_STUB(profiler, "profiler", slot, __VA_ARGS__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 POOL_STUB(acquire, leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket)
@@ -53,6 +54,10 @@ GRAPH_STUB(launch, const leat_graph *graph, leat_stream *stream, uint32_t input_
            uint32_t output_count, const DLTensor *const *outputs)
 GRAPH_STUB(info, const leat_graph *graph, leat_graph_info *out)
 GRAPH_STUB(fusions, const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out)
+PROFILER_STUB(start, leat_device *device, uint32_t capacity, uint64_t flags)
+PROFILER_STUB(stop, leat_device *device)
+PROFILER_STUB(read, leat_device *device, uint32_t *inout_count, leat_profile_record *out)
+PROFILER_STUB(info, leat_device *device, leat_profiler_info *out)
 #pragma GCC diagnostic pop
 
 static const leat_pool_api pool_stubs = {
@@ -74,6 +79,14 @@ static const leat_graph_api graph_stubs = {
     .launch = stub_graph_launch,
     .info = stub_graph_info,
     .fusions = stub_graph_fusions,
+};
+
+static const leat_profiler_api profiler_stubs = {
+    .struct_size = sizeof(leat_profiler_api),
+    .start = stub_profiler_start,
+    .stop = stub_profiler_stop,
+    .read = stub_profiler_read,
+    .info = stub_profiler_info,
 };
 
 /* ---- The tables and their slots ---------------------------------------------------------------------------------- */
@@ -129,6 +142,8 @@ static const table_slot pool_slots[] = {SLOT(pool, acquire), SLOT(pool, release)
                                         SLOT(pool, info)};
 static const table_slot graph_slots[] = {SLOT(graph, build),  SLOT(graph, destroy), SLOT(graph, infer),
                                          SLOT(graph, launch), SLOT(graph, info),    SLOT(graph, fusions)};
+static const table_slot profiler_slots[] = {SLOT(profiler, start), SLOT(profiler, stop), SLOT(profiler, read),
+                                            SLOT(profiler, info)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -144,6 +159,7 @@ ASSERT_ALL_LISTED(event);
 ASSERT_ALL_LISTED(op);
 ASSERT_ALL_LISTED(pool);
 ASSERT_ALL_LISTED(graph);
+ASSERT_ALL_LISTED(profiler);
 
 #define KIND(table, last_1_0, stubs, optional)                                                               \
   {                                                                                                          \
@@ -152,11 +168,14 @@ ASSERT_ALL_LISTED(graph);
         offsetof(leati_tables, table)                                                                        \
   }
 
-static const table_kind kinds[] = {
-    KIND(device, synchronize, NULL, false),  KIND(memory, import_dlpack_unversioned, NULL, false),
-    KIND(stream, info, NULL, false),         KIND(event, export_sync_fd, &event_stubs, false),
-    KIND(op, invoke, NULL, false),           KIND(pool, info, &pool_stubs, true),
-    KIND(graph, fusions, &graph_stubs, true)};
+static const table_kind kinds[] = {KIND(device, synchronize, NULL, false),
+                                   KIND(memory, import_dlpack_unversioned, NULL, false),
+                                   KIND(stream, info, NULL, false),
+                                   KIND(event, export_sync_fd, &event_stubs, false),
+                                   KIND(op, invoke, NULL, false),
+                                   KIND(pool, info, &pool_stubs, true),
+                                   KIND(graph, fusions, &graph_stubs, true),
+                                   KIND(profiler, info, &profiler_stubs, true)};
 
 #define BACKEND_SIZE_1_0 LEAT_SIZE_THROUGH(leat_backend_api, configure)
 
@@ -341,8 +360,6 @@ int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *give
                            "%s: it claims LEAT_CAPABILITY_EVENT_TIMING, but its slot leat_event_api::elapsed is NULL",
                            path);
   }
-  /* ABI 1.0 does not say what this table holds, so nobody could use it. */
-  backend->profiler = NULL;
   backend->struct_size = sizeof(*backend);
   return LEAT_OK;
 }

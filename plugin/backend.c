@@ -22,6 +22,7 @@
 #include "streams/free_streams.h"
 #include "streams/memory_table.h"
 #include "streams/pool.h"
+#include "streams/profiler_table.h"
 #include "streams/stream_table.h"
 
 /* Guards the list of physical devices, and opening and closing. */
@@ -259,6 +260,7 @@ static const leat_backend_api backend_table = {
     .op = &leati_op_table,
     .graph = &leati_graph_table,
     .pool = &leati_pool_table,
+    .profiler = &leati_profiler_table,
     .shutdown = backend_shutdown,
     .configure = backend_configure,
 };

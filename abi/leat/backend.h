@@ -31,8 +31,7 @@
  * are zero and are checked. A slot (a function of a table) or a table that is marked optional may be NULL, no other.
  *
  * A table that comes with a later version is optional. It gets the next place at the end of leat_backend_api; a host
- * looks there only if leat_backend_api::struct_size reaches so far and `abi_version` is at least that later one. The
- * profiler table has its place already, and is NULL while `abi_version` does not define it.
+ * looks there only if leat_backend_api::struct_size reaches so far and `abi_version` is at least that later one.
  *
  * New numbers may come at any time: bits of a set (element types, capabilities), attribute types, status codes. To a
  * reader that does not know one it is something that cannot be used: a bit that is told is ignored, a flag that is
@@ -160,7 +159,7 @@ typedef struct leat_backend_api {
   const struct leat_op_api *op;             /**< required */
   const struct leat_pool_api *pool;         /**< optional */
   const struct leat_graph_api *graph;       /**< optional */
-  const struct leat_profiler_api *profiler; /**< optional; NULL while `abi_version` does not define it */
+  const struct leat_profiler_api *profiler; /**< optional */
   /** Frees what the backend holds while no device is open. A later call of any slot starts it again.
    * @threads any
    * @param err [out] what went wrong, may be NULL
@@ -1077,6 +1076,109 @@ typedef struct leat_graph_api {
   int32_t (*fusions)(const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out, leat_error *err);
 } leat_graph_api;
 
+/* ---- Profiles --------------------------------------------------------------------------------------------------- */
+
+/* What a device did, and when: one record for each step (a kernel or a copy) that ran on it, one for each call that put
+ * steps there, and what threads of the host spent on it.
+ *
+ * Times are nanoseconds of the host's CLOCK_MONOTONIC. A device has a clock of its own: where its driver relates the
+ * two (LEAT_PROFILER_CALIBRATED) they agree to some microseconds; else device times are such that nothing begins before
+ * it was submitted, which may be early by what a submission takes. Times of one lane are of one clock and exact to a
+ * step of it in either case.
+ *
+ * Steps between which nothing stands, of one launch or of several streams, run side by side, so their times overlap.
+ * The device tells when a step and all that was given to its lane before it are done: that is `end_ns`. `begin_ns` is
+ * when the last step before its level (what must be done before it may begin) was, and `busy_ns` is by how much
+ * `end_ns` is later than that of the step given to the lane before it. So `end_ns - begin_ns` is never less than what
+ * the step took, and `busy_ns` never more than what the lane spent: the latter of all steps of a lane add up to the
+ * time in which it had something to do, the former do not. Between two batches that a lane is given nothing is counted.
+ * Measuring takes time of its own, and where a device stops for it steps run one after the other. */
+
+#define LEAT_PROFILE_LAUNCH 1 /**< on the device: all steps of one call (invoke(), launch() or copy()) */
+#define LEAT_PROFILE_KERNEL 2 /**< on the device: a step that computes */
+#define LEAT_PROFILE_COPY 3   /**< on the device: a step that copies bytes */
+#define LEAT_PROFILE_RECORD 4 /**< on the host: a thread in such a call, while it puts the steps into the stream */
+#define LEAT_PROFILE_SUBMIT 5 /**< on the host: a thread gives what was recorded to the device */
+#define LEAT_PROFILE_WAIT 6   /**< on the host: a thread waits for the device */
+
+/** leat_profile_record::node of what is of no node. */
+#define LEAT_PROFILE_NO_NODE UINT32_MAX
+
+/** One thing that was done. What does not apply is zero or empty. */
+typedef struct leat_profile_record {
+  uint32_t struct_size;  /**< sizeof(leat_profile_record) */
+  uint32_t kind;         /**< LEAT_PROFILE_*; a reader leaves out what it does not know */
+  uint64_t launch;       /**< number of the call that recorded it, from 1 on, of this device; the same in all of its
+                              records */
+  uint64_t begin_ns;     /**< when it began */
+  uint64_t end_ns;       /**< when it ended, not before it began */
+  uint64_t busy_ns;      /**< on the device: see above; of a launch the sum of its steps; at most end_ns - begin_ns */
+  uint64_t recorded_ns;  /**< on the device: when the call that recorded it began */
+  uint64_t submitted_ns; /**< on the device: when it was given to the device */
+  uint64_t stream;       /**< handle of the stream, as a number: it may be gone, or another's by now; 0: of none */
+  uint32_t lane;         /**< number of the hardware queue */
+  uint32_t thread;       /**< on the host, and of a launch: kernel's number of the thread that did it, or recorded it */
+  uint32_t step;         /**< of a step: its number in the launch; of LAUNCH and RECORD: how many steps it has */
+  uint32_t node;         /**< number in leat_graph_desc::nodes, or LEAT_PROFILE_NO_NODE. Where one operator takes the
+                              place of several nodes, that of the last */
+  char op[64];           /**< operator, "upload", "download" or "copy"; of a LAUNCH or RECORD of a graph "graph" */
+  char name[128];        /**< leat_graph_node::name, cut if too long: whole characters of UTF-8 */
+} leat_profile_record;
+
+#define LEAT_PROFILER_RUNNING (UINT64_C(1) << 0)    /**< started, and not stopped */
+#define LEAT_PROFILER_CALIBRATED (UINT64_C(1) << 1) /**< the driver relates the device's clock to the host's */
+
+/** What the profiler of a device is doing. */
+typedef struct leat_profiler_info {
+  uint32_t struct_size;   /**< sizeof(leat_profiler_info) */
+  uint32_t capacity;      /**< records that are kept at most; 0: it was never started */
+  uint64_t flags;         /**< LEAT_PROFILER_* */
+  uint64_t pending_count; /**< records that can be read */
+  uint64_t lost_count;    /**< records that there was no room or no memory for since start() */
+} leat_profiler_info;
+
+/** Records of what a device does, kept until they are read. Nothing is recorded, and next to nothing is spent, until
+ * somebody asks for it. */
+typedef struct leat_profiler_api {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  /** Starts: calls that begin after this one returned are recorded. Flushes all streams. Records that were not read are
+   * dropped.
+   * @threads any
+   * @param device [in] an open device
+   * @param capacity records that are kept at most, up to 2^22; 0: 2^16. A record that finds no room is dropped, and
+   *   counted in leat_profiler_info::lost_count
+   * @param flags zero
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED: the device has no clock that can be read; LEAT_ERROR_BUSY: it is running;
+   *   LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*start)(leat_device *device, uint32_t capacity, uint64_t flags, leat_error *err);
+  /** Stops: calls that begin after this one returned are not recorded. Flushes all streams. Records stay to be read,
+   * and what was recorded and runs later still gets its own. Does nothing if it is not running.
+   * @threads any
+   * @param device [in] an open device
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*stop)(leat_device *device, leat_error *err);
+  /** Takes records out, about in the order in which what they tell of ended. Those of work that a wait has covered are
+   * there. Does not wait for the device.
+   * @threads any
+   * @param device [in] an open device
+   * @param inout_count [inout] capacity of `out` in, number of records that were taken out; fewer than the capacity:
+   *   there are no more by now
+   * @param out [out] elements with `struct_size` set by the caller; may be NULL when the capacity is 0
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*read)(leat_device *device, uint32_t *inout_count, leat_profile_record *out, leat_error *err);
+  /** Tells what the profiler is doing.
+   * @threads any
+   * @param device [in] an open device
+   * @param out [inout] `struct_size` in, the rest out
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*info)(leat_device *device, leat_profiler_info *out, leat_error *err);
+} leat_profiler_api;
+
 /* ---- Layout ----------------------------------------------------------------------------------------------------- */
 
 /** Bytes of struct `type` up to the end of `last`: its size when nothing is padded. */
@@ -1118,6 +1220,9 @@ LEAT_ASSERT_NO_TAIL(leat_graph_desc, captured);
 LEAT_ASSERT_NO_TAIL(leat_graph_info, launch_count);
 LEAT_ASSERT_NO_TAIL(leat_graph_fusion, name);
 LEAT_ASSERT_NO_TAIL(leat_graph_api, fusions);
+LEAT_ASSERT_NO_TAIL(leat_profile_record, name);
+LEAT_ASSERT_NO_TAIL(leat_profiler_info, lost_count);
+LEAT_ASSERT_NO_TAIL(leat_profiler_api, info);
 
 #ifdef __cplusplus
 }

@@ -262,7 +262,7 @@ static void query_threads(leat_case_context *ctx, const void *data) {
 static void later_tables(leat_case_context *ctx, const void *data) {
   (void)data;
   LEAT_CHECK_U64(ctx, LEAT_ABI_1_0, ctx->api->abi_version);
-  LEAT_CHECK(ctx, ctx->api->profiler == NULL);
+  LEAT_CHECK_U64(ctx, LEAT_SIZE_THROUGH(leat_backend_api, configure), ctx->api->struct_size);
 }
 
 static const leat_case cases[] = {

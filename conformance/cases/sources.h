@@ -24,6 +24,7 @@ void leati_cases_pool(leat_case_list *list);
 void leati_cases_graph(leat_case_list *list);
 void leati_cases_graph_arguments(leat_case_list *list);
 void leati_cases_graph_views(leat_case_list *list);
+void leati_cases_profiler(leat_case_list *list);
 void leati_cases_op_elementwise(leat_case_list *list);
 void leati_cases_op_reduce(leat_case_list *list);
 void leati_cases_op_matmul(leat_case_list *list);

@@ -24,8 +24,9 @@ static leat_memory_api memory_api;
 static leat_stream_api stream_api;
 static leat_event_api event_api;
 static leat_op_api op_api;
-static leat_pool_api pool_api;   /* handed out only where the right plugin has one */
-static leat_graph_api graph_api; /* handed out by the mutants of graphs alone */
+static leat_pool_api pool_api;         /* handed out only where the right plugin has one, */
+static leat_profiler_api profiler_api; /* and so is this */
+static leat_graph_api graph_api;       /* handed out by the mutants of graphs alone */
 static leat_backend_api backend_api;
 
 /* ---- Query ---- */
@@ -671,8 +672,8 @@ static void body_ignored(void) {
   op_api.supports = supports_graphless;
 }
 
-static void profiler_claimed(void) {
-  backend_api.profiler = (const struct leat_profiler_api *)(const void *)&op_api;
+static void later_table_claimed(void) {
+  backend_api.struct_size += (uint32_t)sizeof(void *);
 }
 
 /* Inputs after `change`; a description that is odd in another way is left as it is. */
@@ -1086,6 +1087,62 @@ static void pool_shared_is_left_open(void) {
   pool_api.release = keep_shared;
 }
 
+/* ---- The profiler ---- */
+
+static int32_t never_stop(leat_device *device, leat_error *err) {
+  leat_profiler_info info = {.struct_size = sizeof info};
+  return base->profiler->info(device, &info, err);
+}
+
+static void profiler_never_stops(void) {
+  profiler_api.stop = never_stop;
+}
+
+static int32_t info_without_loss(leat_device *device, leat_profiler_info *out, leat_error *err) {
+  int32_t status = base->profiler->info(device, out, err);
+  if (status == LEAT_OK)
+    out->lost_count = 0;
+  return status;
+}
+
+static void profiler_loss_untold(void) {
+  profiler_api.info = info_without_loss;
+}
+
+/* Every step seems to have kept its lane busy for as long as its level took. */
+static int32_t read_overlapping(leat_device *device, uint32_t *inout_count, leat_profile_record *out, leat_error *err) {
+  int32_t status = base->profiler->read(device, inout_count, out, err);
+  for (uint32_t i = 0; status == LEAT_OK && i < *inout_count; ++i)
+    out[i].busy_ns = out[i].kind == LEAT_PROFILE_LAUNCH ? out[i].busy_ns : out[i].end_ns - out[i].begin_ns;
+  return status;
+}
+
+static void profiler_busy_overlaps(void) {
+  profiler_api.read = read_overlapping;
+}
+
+/* Names of one byte, which may be the first of a character. */
+static int32_t read_nameless(leat_device *device, uint32_t *inout_count, leat_profile_record *out, leat_error *err) {
+  int32_t status = base->profiler->read(device, inout_count, out, err);
+  for (uint32_t i = 0; status == LEAT_OK && i < *inout_count; ++i)
+    out[i].name[1] = '\0';
+  return status;
+}
+
+static void profiler_names_cut(void) {
+  profiler_api.read = read_nameless;
+}
+
+static int32_t read_in_any_process(leat_device *device, uint32_t *inout_count, leat_profile_record *out,
+                                   leat_error *err) {
+  int32_t status = base->profiler->read(device, inout_count, out, err);
+  return status == LEAT_ERROR_FORKED ? LEAT_OK : status;
+}
+
+static void profiler_forked_child_may_read(void) {
+  profiler_api.read = read_in_any_process;
+}
+
 /* ---- Graphs ---- */
 
 /* A right graph table out of the other tables; the mutants of the table are this one with something wrong. */
@@ -1270,7 +1327,7 @@ static const struct {
                {"op_refused_late", op_refused_late},
                {"few_operators", few_operators},
                {"body_ignored", body_ignored},
-               {"profiler_claimed", profiler_claimed},
+               {"later_table_claimed", later_table_claimed},
                {"constants_unread", constants_unread},
                {"small_types_misread", small_types_misread},
                {"free_sometimes_forgotten", free_sometimes_forgotten},
@@ -1298,6 +1355,11 @@ static const struct {
                {"pool_turn_is_skipped", pool_turn_is_skipped},
                {"pool_bound_by_address", pool_bound_by_address},
                {"pool_shared_is_left_open", pool_shared_is_left_open},
+               {"profiler_never_stops", profiler_never_stops},
+               {"profiler_loss_untold", profiler_loss_untold},
+               {"profiler_busy_overlaps", profiler_busy_overlaps},
+               {"profiler_names_cut", profiler_names_cut},
+               {"profiler_forked_child_may_read", profiler_forked_child_may_read},
                {"graph_plain", graph_plain},
                {"graph_last_node_dropped", graph_last_node_dropped},
                {"graph_unwanted_nodes_dropped", graph_unwanted_nodes_dropped},
@@ -1357,6 +1419,10 @@ static void load(void) {
   if (base->pool != NULL) {
     pool_api = *base->pool;
     backend_api.pool = &pool_api;
+  }
+  if (base->profiler != NULL) {
+    profiler_api = *base->profiler;
+    backend_api.profiler = &profiler_api;
   }
   for (size_t i = 0; i < G_N_ELEMENTS(mutants); ++i) {
     if (g_strcmp0(mutants[i].name, name) != 0)

@@ -77,13 +77,16 @@ static int32_t create_handle(const leati_physical *physical, uint32_t queues, bo
   f.v12.hostQueryReset = physical->has_query_reset ? VK_TRUE : VK_FALSE;
   VkPhysicalDeviceSubgroupSizeControlFeaturesEXT control = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT, .computeFullSubgroups = VK_TRUE};
-  const char *extension_names[3];
+  const char *extension_names[4];
   uint32_t extension_count = 0;
   if (pages) {
     extension_names[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
   }
   if (physical->has_sync_fd) {
     extension_names[extension_count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
+  }
+  if (physical->calibrates) {
+    extension_names[extension_count++] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
   }
   if (physical->shuffles) {
     extension_names[extension_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;

@@ -45,6 +45,7 @@ struct leati_timeline;
 struct leati_semaphore;
 struct leati_lanes;
 struct leati_timestamps;
+struct leati_profiler;
 struct leati_pool;
 
 /** An open device. Fields without a word are immutable while it is open. */
@@ -72,6 +73,9 @@ struct leat_device {
   /** Buffers and descriptor sets that were destroyed. Raised before they are (release), so that whoever is handed an
    * object that came after, and may have its handle, sees it (acquire). */
   _Atomic uint32_t destroyed;
+  /** Who asks for records of what is done (streams/profiler.h); 0: nobody. Relaxed: whoever has to see a change was
+   * told of it by the call that made it. */
+  _Atomic uint32_t profiling;
   /** All timelines, linked by `next`, in use or not. They are added at the head (release) and stay, so the
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;
@@ -82,6 +86,7 @@ struct leat_device {
   struct leati_pipelines *pipelines;                   /**< device/pipeline.c */
   struct leati_lanes *lanes;                           /**< streams/lane.c */
   struct leati_timestamps *timestamps;                 /**< streams/timestamp.c; NULL: no timestamps */
+  struct leati_profiler *profiler;                     /**< streams/profiler.c */
   struct leati_streams *streams;                       /**< streams/free_streams.c */
   struct leati_pool *pool;                             /**< streams/pool.c */
   struct leati_ops *ops;                               /**< ops/op_table.c */

@@ -114,21 +114,22 @@ uint64_t leati_physical_heap_budget(const leati_physical *physical, uint32_t hea
   return budget.heapBudget[heap] < size ? budget.heapBudget[heap] : size;
 }
 
-/* Whether the timestamps of different queues are of one clock: the driver can relate that clock to others. */
-static bool has_common_clock(const leati_physical *physical, const extensions *has) {
+/* Finds out whether the timestamps of different queues are of one clock, which is so if the driver can relate that
+ * clock to others, and whether the host's is one of these. */
+static void read_clocks(leati_physical *physical, const extensions *has) {
   VkTimeDomainEXT domains[16];
   uint32_t count = 16;
   if (physical->instance->GetPhysicalDeviceCalibrateableTimeDomainsEXT == NULL ||
       !has_extension(has, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
       physical->instance->GetPhysicalDeviceCalibrateableTimeDomainsEXT(physical->handle, &count, domains) < 0) {
-    return false;
+    return;
   }
+  bool monotonic = false;
   for (uint32_t i = 0; i < count; ++i) {
-    if (domains[i] == VK_TIME_DOMAIN_DEVICE_EXT) {
-      return true;
-    }
+    physical->common_clock = physical->common_clock || domains[i] == VK_TIME_DOMAIN_DEVICE_EXT;
+    monotonic = monotonic || domains[i] == VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT;
   }
-  return false;
+  physical->calibrates = physical->common_clock && monotonic;
 }
 
 /* Whether a device imports any page of the host. */
@@ -275,7 +276,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   physical->shuffles = has_shuffles(physical, has, &subgroup);
   read_features(physical);
   physical->has_sync_fd = makes_sync_files(physical, has);
-  physical->common_clock = has_common_clock(physical, has);
+  read_clocks(physical, has);
   read_memory(physical);
   choose_queue_family(physical);
   if (physical->reason[0] == '\0') {

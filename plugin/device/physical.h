@@ -36,6 +36,7 @@ typedef struct leati_physical {
   uint32_t timestamp_bits; /**< of the queue family; 0: no timestamps */
   float timestamp_period;  /**< nanoseconds of one step */
   bool common_clock;       /**< all queues have one clock */
+  bool calibrates;         /**< and the driver relates it to CLOCK_MONOTONIC (VK_EXT_calibrated_timestamps) */
   uint32_t uniform_alignment;
   VkPhysicalDeviceMemoryProperties memory;
 } leati_physical;

@@ -94,6 +94,7 @@ typedef struct leati_vk_device {
   LEATI_VK_DEVICE_FUNCTIONS(LEATI_VK_MEMBER)
   PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT; /**< or NULL */
   PFN_vkGetSemaphoreFdKHR GetSemaphoreFdKHR;                                 /**< or NULL */
+  PFN_vkGetCalibratedTimestampsEXT GetCalibratedTimestampsEXT;               /**< or NULL */
 } leati_vk_device;
 
 /** Opens libvulkan.so.1 and makes an instance.

@@ -287,7 +287,7 @@ static int32_t join_node(planning *p, const leati_node *node, leati_arguments *a
   int32_t status = node->op->def->plan(node->op, &planner, &a->call, err);
   if (status == LEAT_OK) {
     const leati_plan plan = leati_planner_plan(&planner);
-    status = leati_joint_append(&p->joint, &plan, places, err);
+    status = leati_joint_append(&p->joint, &plan, (uint32_t)(node - p->nodes), places, err);
   }
   leati_planner_end(&planner);
   return status;
@@ -368,7 +368,7 @@ static int32_t give(planning *p, uint32_t o, leat_error *err) {
   }
   leati_place to = {0};
   LEATI_TRY(leati_joint_storage(&p->joint, binding, size, &to.storage, err));
-  return leati_joint_copy(&p->joint, from, to, size, err);
+  return leati_joint_copy(&p->joint, p->graph->node_count, from, to, size, err);
 }
 
 /* Turns the storages that transfers name into bindings. */
@@ -456,6 +456,23 @@ static int32_t take_own(planning *p, leat_error *err) {
   return LEAT_OK;
 }
 
+/* Notes what the steps are of: the nodes as they are after rewriting, by their names, which live as long as the graph;
+ * and behind them those of no node, which copy a result to another place. */
+static int32_t name_steps(planning *p, leat_error *err) {
+  const uint32_t count = p->graph->node_count;
+  leati_plan_node *const nodes = leati_calloc((size_t)count + 1, sizeof(*nodes));
+  if (nodes == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the names of %u nodes", count);
+  }
+  for (uint32_t n = 0; n < count; ++n) {
+    const char *const name = p->graph->nodes[n].name;
+    nodes[n] = (leati_plan_node){.op = p->nodes[n].op->def->info.name, .name = name != NULL ? name : "", .number = n};
+  }
+  nodes[count] = (leati_plan_node){.op = "copy", .name = "", .number = LEAT_PROFILE_NO_NODE};
+  p->plan->of = (leati_plan_source){.op = "graph", .nodes = nodes};
+  return LEAT_OK;
+}
+
 static int32_t make(planning *p, leat_error *err) {
   const leat_graph *const graph = p->graph;
   LEATI_TRY(begin(p, err));
@@ -473,6 +490,7 @@ static int32_t make(planning *p, leat_error *err) {
   p->nodes = p->fusion.nodes;
   memcpy(p->live, p->fusion.live, (size_t)graph->node_count * sizeof(*p->live));
   LEATI_TRY(find_targets(p, err));
+  LEATI_TRY(name_steps(p, err));
   LEATI_TRY(plan_nodes(p, err));
   for (uint32_t o = 0; o < graph->output_count; ++o) {
     if (output_view(p, o)->present) {
@@ -539,6 +557,7 @@ void leati_graph_plan_free(leat_device *device, leati_graph_plan *plan) {
   leati_free((void *)plan->plan.accesses);
   leati_free((void *)plan->plan.answers);
   leati_free((void *)plan->plan.args);
+  leati_free((void *)plan->of.nodes);
   leati_free(plan->tensors);
   leati_free(plan->shapes);
   leati_free(plan->constants);

@@ -74,10 +74,11 @@ static void find_level(leati_joint *joint) {
 }
 
 /* Appends a step without accesses. */
-static int32_t add_step(leati_joint *joint, const leati_plan_step *step, leat_error *err) {
+static int32_t add_step(leati_joint *joint, const leati_plan_step *step, uint32_t node, leat_error *err) {
   LEATI_TRY(leati_array_room(&joint->steps, joint->step_count, &joint->step_capacity, sizeof(*joint->steps), 64,
                              "the steps of a graph", err));
   joint->steps[joint->step_count] = (leati_joint_step){.it = *step};
+  joint->steps[joint->step_count].it.node = node;
   joint->steps[joint->step_count++].it.first_access = joint->access_count;
   return LEAT_OK;
 }
@@ -107,7 +108,8 @@ int32_t leati_joint_bytes(leati_joint *joint, const void *bytes, uint32_t size, 
   return LEAT_OK;
 }
 
-int32_t leati_joint_append(leati_joint *joint, const leati_plan *plan, const leati_place *places, leat_error *err) {
+int32_t leati_joint_append(leati_joint *joint, const leati_plan *plan, uint32_t node, const leati_place *places,
+                           leat_error *err) {
   const uint32_t first = plan->binding_count - plan->temporary_count;
   leati_place temporaries[LEATI_TEMP_MAX];
   for (uint32_t i = 0; i < plan->temporary_count; ++i) {
@@ -116,7 +118,7 @@ int32_t leati_joint_append(leati_joint *joint, const leati_plan *plan, const lea
   }
   for (uint32_t s = 0; s < plan->step_count; ++s) {
     const leati_plan_step *const step = &plan->steps[s];
-    LEATI_TRY(add_step(joint, step, err));
+    LEATI_TRY(add_step(joint, step, node, err));
     for (uint32_t i = 0; i < step->read_count + step->write_count; ++i) {
       const leati_plan_access *const access = &plan->accesses[step->first_access + i];
       LEATI_TRY(add_access(joint, access,
@@ -130,10 +132,11 @@ int32_t leati_joint_append(leati_joint *joint, const leati_plan *plan, const lea
   return LEAT_OK;
 }
 
-int32_t leati_joint_copy(leati_joint *joint, leati_place from, leati_place to, uint64_t size, leat_error *err) {
+int32_t leati_joint_copy(leati_joint *joint, uint32_t node, leati_place from, leati_place to, uint64_t size,
+                         leat_error *err) {
   const leati_plan_access access = {.field = LEATI_FIELD_NONE, .end = (int64_t)size};
   const leati_plan_step step = {.copies = true, .read_count = 1, .write_count = 1};
-  LEATI_TRY(add_step(joint, &step, err));
+  LEATI_TRY(add_step(joint, &step, node, err));
   LEATI_TRY(add_access(joint, &access, from, err));
   LEATI_TRY(add_access(joint, &access, to, err));
   find_level(joint);

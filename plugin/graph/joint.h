@@ -58,12 +58,15 @@ void leati_joint_end(leati_joint *joint);
 /** Adds a storage and tells its number. `size` counts in the arena, whose addresses are multiples of LEATI_PROMISED.
  * @errors OUT_OF_MEMORY */
 int32_t leati_joint_storage(leati_joint *joint, uint32_t binding, uint64_t size, uint32_t *out, leat_error *err);
-/** Appends the steps of a plan whose inputs and outputs lie at `places`, by binding; its temporaries get storages.
+/** Appends the steps of a plan of node number `node`, whose inputs and outputs lie at `places`, by binding; its
+ * temporaries get storages.
  * @errors OUT_OF_MEMORY */
-int32_t leati_joint_append(leati_joint *joint, const leati_plan *plan, const leati_place *places, leat_error *err);
-/** Appends a copy of `size` bytes.
+int32_t leati_joint_append(leati_joint *joint, const leati_plan *plan, uint32_t node, const leati_place *places,
+                           leat_error *err);
+/** Appends a copy of `size` bytes, as a step of node number `node`.
  * @errors OUT_OF_MEMORY */
-int32_t leati_joint_copy(leati_joint *joint, leati_place from, leati_place to, uint64_t size, leat_error *err);
+int32_t leati_joint_copy(leati_joint *joint, uint32_t node, leati_place from, leati_place to, uint64_t size,
+                         leat_error *err);
 /** Appends bytes to the argument records; `*out_at` says where in leati_plan::args they will be.
  * @errors OUT_OF_MEMORY */
 int32_t leati_joint_bytes(leati_joint *joint, const void *bytes, uint32_t size, uint32_t *out_at, leat_error *err);

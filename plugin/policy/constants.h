@@ -265,6 +265,14 @@
  * reasoning. Measure: depth. */
 #define LEATI_EVENTS_PER_BLOCK 64
 #define LEATI_TIMESTAMPS_PER_BLOCK 256
+/** Records of a profile that are kept where the host does not say. Larger: a longer run before it is read; memory (272
+ * bytes each). From: reasoning (a second of a model of 500 kernels at 50 runs/s, twice). Measure: nothing, it is a
+ * default. */
+#define LEATI_PROFILE_CAPACITY (UINT32_C(1) << 16)
+/** Nanoseconds after which the clocks of device and host are compared again. Larger: fewer calls of the driver; they
+ * may lie further apart (1 us in 100 ms, if one is off by 10 ppm). From: reasoning. Measure: a profile of a long run
+ * beside the host's own times. */
+#define LEATI_CLOCKS_COMPARED_NS UINT64_C(100000000)
 
 /* ---- Kernels (policy/tiling.h) ------------------------------------------------------------------------------------
  */

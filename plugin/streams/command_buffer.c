@@ -41,6 +41,7 @@ void leati_command_buffers_destroy(leat_device *device, leati_command_buffer *co
   while (command_buffers != NULL) {
     leati_command_buffer *const next = command_buffers->next;
     device->vk.DestroyCommandPool(device->vk.handle, command_buffers->pool, NULL);
+    leati_profile_destroy(device, command_buffers->profile);
     leati_free(command_buffers->cached);
     leati_free(command_buffers);
     command_buffers = next;
@@ -170,8 +171,10 @@ static void write_command(const leat_device *device, VkCommandBuffer commands, c
 }
 
 /* Writes all strands level by level. The barrier before a level orders the stages of the one before against its own:
- * naming only what occurs keeps it cheap, and what came earlier was ordered before that one. */
-static void write_levels(const leat_device *device, VkCommandBuffer commands, strand *strands, uint32_t count) {
+ * naming only what occurs keeps it cheap, and what came earlier was ordered before that one. With `profile` a query
+ * follows each command. */
+static inline void write_levels(const leat_device *device, VkCommandBuffer commands, strand *strands, uint32_t count,
+                                leati_profile_batch *profile) {
   VkPipelineStageFlags seen = 0;
   VkPipeline bound = VK_NULL_HANDLE;
   while (count != 0) {
@@ -181,10 +184,16 @@ static void write_levels(const leat_device *device, VkCommandBuffer commands, st
     }
     write_barrier(device, commands, seen, stages, any_access(stages));
     seen = stages != 0 ? stages : seen;
+    if (profile != NULL) {
+      leati_profile_level(profile);
+    }
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; ++i) {
       for (uint32_t j = strands[i].begin; j < strands[i].end; ++j) {
         write_command(device, commands, &strands[i].list->commands[j], &bound);
+        if (profile != NULL) {
+          leati_profile_written(device, profile, commands, strands[i].list, j);
+        }
       }
       if (go_on(&strands[i])) {
         strands[left++] = strands[i];
@@ -267,6 +276,9 @@ int32_t leati_command_buffer_write(leat_device *device, leati_command_buffer *co
   const bool lasting = hold && count == 1 && is_lasting(lists[0]);
   const uint32_t destroyed = atomic_load_explicit(&device->destroyed, memory_order_acquire);
   command_buffer->cached_count = 0;
+  if (command_buffer->profile != NULL) {
+    command_buffer->profile->query_count = 0;
+  }
   VkResult result = vk->ResetCommandPool(device->vk.handle, command_buffer->pool, 0);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkResetCommandPool", err);
@@ -277,12 +289,19 @@ int32_t leati_command_buffer_write(leat_device *device, leati_command_buffer *co
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkBeginCommandBuffer", err);
   }
-  bool after = false;
+  bool after = false, profiled = false;
   VkPipelineStageFlags to_host = 0;
+  uint32_t command_count = 0;
   for (uint32_t i = 0; i < count; ++i) {
     after = after || lists[i]->after;
     to_host |= lists[i]->to_host;
+    profiled = profiled || lists[i]->profile != NULL;
+    command_count += lists[i]->command_count;
   }
+  leati_profile_batch *const profile =
+      profiled
+          ? leati_profile_begin(device, &command_buffer->profile, command_buffer->commands, lists, count, command_count)
+          : NULL;
   if (after) {
     VkPipelineStageFlags all = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -291,7 +310,15 @@ int32_t leati_command_buffer_write(leat_device *device, leati_command_buffer *co
     write_barrier(device, command_buffer->commands, ANY_STAGE, all, any_access(all));
   }
   strand strands[LEATI_COMMAND_BUFFER_LISTS_MAX];
-  write_levels(device, command_buffer->commands, strands, make_strands(lists, count, strands));
+  const uint32_t strand_count = make_strands(lists, count, strands);
+  if (profile == NULL) {
+    /* Two copies of the function, of which this one has no word of profiles in its loops. */
+    write_levels(device, command_buffer->commands, strands, strand_count, NULL);
+  } else {
+    write_levels(device, command_buffer->commands, strands, strand_count, profile);
+    leati_profile_end(device, profile, command_buffer->commands);
+    to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
+  }
   write_barrier(device, command_buffer->commands, leati_memory_guarded(device) ? ANY_STAGE : to_host,
                 VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
   result = vk->EndCommandBuffer(command_buffer->commands);

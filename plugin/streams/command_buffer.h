@@ -17,6 +17,7 @@
 
 #include "device/device.h"
 #include "policy/constants.h"
+#include "streams/profile.h"
 #include "streams/timestamp.h"
 #include "timeline/timeline.h"
 
@@ -26,10 +27,18 @@ typedef enum leati_command_kind {
   LEATI_COMMAND_TIMESTAMP, /**< a timestamp, when everything before it has run */
 } leati_command_kind;
 
+/** What a command that is of no operator moves, for a profile. */
+typedef enum leati_transfer {
+  LEATI_TRANSFER_COPY, /**< on the device, or nothing */
+  LEATI_TRANSFER_UPLOAD,
+  LEATI_TRANSFER_DOWNLOAD,
+} leati_transfer;
+
 /** A command, before it is recorded into a command buffer. */
 typedef struct leati_command {
   leati_command_kind kind;
-  bool barrier; /**< everything before it in its list must be visible to it */
+  bool barrier;     /**< everything before it in its list must be visible to it */
+  uint8_t transfer; /**< a leati_transfer */
   union {
     struct {
       VkPipeline pipeline;
@@ -56,7 +65,8 @@ typedef struct leati_command_buffer {
   uint32_t cached_count, cached_capacity; /**< commands; a count of 0: there is none */
   bool cached_after;
   VkPipelineStageFlags cached_to_host;
-  uint32_t cached_destroyed; /**< leat_device::destroyed when it was written */
+  uint32_t cached_destroyed;    /**< leat_device::destroyed when it was written */
+  leati_profile_batch *profile; /**< of what is on it; NULL: there was none yet */
 } leati_command_buffer;
 
 /** @errors OUT_OF_MEMORY, DEVICE_LOST */

@@ -108,11 +108,18 @@ static void note_in_flight(leati_lane *lane, leati_command_buffer *command_buffe
   lane->last_in_flight = command_buffer;
 }
 
-/* Releases the command buffers that have finished, as far as is known. The leader's. */
-static void release_finished(leati_lane *lane) {
+/* Whether the device writes queries behind what is on a command buffer. */
+static bool is_profiled(const leati_command_buffer *command_buffer) {
+  return command_buffer->profile != NULL && command_buffer->profile->query_count != 0;
+}
+
+void leati_commit_group_collect(leati_lane *lane) {
   while (lane->in_flight != NULL && leati_semaphore_has(&lane->semaphore, lane->in_flight->value)) {
     leati_command_buffer *const finished = lane->in_flight;
     lane->in_flight = finished->next;
+    if (is_profiled(finished)) {
+      leati_profile_collect(lane->device, finished->profile, lane->index, &lane->clock);
+    }
     release_command_buffer(lane, finished);
   }
 }
@@ -148,7 +155,7 @@ static int32_t take_command_buffer(leati_lane *lane, leati_command_buffer **out,
     while (lane->command_buffers == NULL) {
       leati_gate_check();
       LEATI_TRY(leati_semaphore_wait(lane->device, &lane->semaphore, lane->in_flight->value, LEATI_GATE_LOOK_NS, err));
-      release_finished(lane);
+      leati_commit_group_collect(lane);
     }
   }
   *out = *at;
@@ -181,7 +188,14 @@ static VkResult submit_batches(leati_lane *lane, const commit_group *g, uint32_t
 static void note_submitted(leati_lane *lane, commit_group *g, uint32_t end, uint64_t begun) {
   const uint64_t now = leati_now_ns();
   leati_batching_wrote(&lane->batching, now - begun);
+  uint32_t first = g->sent_lists;
+  bool told = false;
   for (uint32_t i = g->sent; i < end; ++i) {
+    if (is_profiled(g->command_buffers[i])) {
+      leati_profile_sent(lane->device, g->command_buffers[i]->profile, &g->lists[first], g->sizes[i], begun, !told);
+      told = true;
+    }
+    first += g->sizes[i];
     note_in_flight(lane, g->command_buffers[i], g->signals[i]);
     leati_batching_submitted(&lane->batching, g->signals[i], g->sizes[i], now);
   }
@@ -197,8 +211,8 @@ static void note_submitted(leati_lane *lane, commit_group *g, uint32_t end, uint
 /* Writes the lists of batch `n`, which begin at `first`, into a command buffer, unless one holds them. The leader's. */
 static int32_t write_batch(leati_lane *lane, commit_group *g, uint32_t n, uint32_t first, leat_error *err) {
   leati_command_buffer **const command_buffer = &g->command_buffers[n];
-  release_finished(lane);
-  const bool alone = leati_batch_is_held(g->sizes[n], leati_lane_attendants(lane));
+  leati_commit_group_collect(lane);
+  const bool alone = leati_batch_is_held(g->sizes[n], leati_lane_attendants(lane)) && g->lists[first]->profile == NULL;
   *command_buffer = alone ? take_cached(lane, g->lists[first]) : NULL;
   if (*command_buffer == NULL) {
     LEATI_TRY(take_command_buffer(lane, command_buffer, err));

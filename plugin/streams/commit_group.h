@@ -15,6 +15,9 @@
 /** Submits lists that are linked by `queued`, oldest first. Those that the queue refuses fail their timelines, and are
  * dropped with what came after them there. */
 void leati_commit_group_submit(leati_lane *lane, leati_submission *oldest);
+/** Releases the command buffers that have finished, as far as is known, and hands out what was noted of them for
+ * profiles. */
+void leati_commit_group_collect(leati_lane *lane);
 /** Submits a batch that runs nothing and signals a sync file behind everything that the queue was given.
  * @errors OUT_OF_MEMORY, DEVICE_LOST, INTERNAL */
 int32_t leati_commit_group_signal(leati_lane *lane, leati_syncfile *file, leat_error *err);

@@ -7,6 +7,7 @@
 #include "policy/constants.h"
 #include "streams/event.h"
 #include "streams/lane.h"
+#include "streams/profiler.h"
 #include "streams/stream_state.h"
 #include "streams/timestamp.h"
 #include "streams/wait.h"
@@ -36,6 +37,7 @@ int32_t leati_streams_create(leat_device *device, leat_error *err) {
   if (device->physical->timestamp_bits != 0 && device->physical->has_query_reset) {
     LEATI_TRY(leati_timestamps_create(device, err));
   }
+  LEATI_TRY(leati_profiler_create(device, err));
   return leati_lanes_create(device, err);
 }
 
@@ -61,6 +63,7 @@ void leati_streams_destroy(leat_device *device) {
   }
   leati_lanes_destroy(device);
   leati_timestamps_destroy(device);
+  leati_profiler_destroy(device);
   leati_mutex_destroy(&streams->lock);
   leati_free(streams);
   device->streams = NULL;
@@ -147,6 +150,10 @@ static int32_t for_all(leat_device *device, int32_t (*call)(leat_stream *, leat_
   return status;
 }
 
+void leati_streams_flush(leat_device *device) {
+  (void)for_all(device, leati_stream_flush_if_live, NULL);
+}
+
 int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
   leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
   int32_t status = for_all(device, leati_stream_flush_if_live, err);
@@ -166,8 +173,7 @@ int32_t leati_streams_synchronize(leat_device *device, leat_error *err) {
 
 /* Waits for what may come free. False: there was nothing to wait for. */
 static bool await_uses(leat_device *device) {
-  /* A failure here is for those to hear who use that stream. */
-  (void)for_all(device, leati_stream_flush_if_live, NULL);
+  leati_streams_flush(device);
   leati_timeline *const newest = atomic_load_explicit(&device->timelines, memory_order_acquire);
   uint32_t count = 0;
   for (const leati_timeline *at = newest; at != NULL; at = at->next) {

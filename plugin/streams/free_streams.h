@@ -14,6 +14,8 @@
 int32_t leati_streams_create(leat_device *device, leat_error *err);
 /** Frees all streams, events and timelines. The device must be idle. */
 void leati_streams_destroy(leat_device *device);
+/** Flushes all streams. A failure is for those to hear who use that stream. */
+void leati_streams_flush(leat_device *device);
 /** leat_device_api::synchronize. */
 int32_t leati_streams_synchronize(leat_device *device, leat_error *err);
 

@@ -257,6 +257,20 @@ bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *ou
   return false;
 }
 
+void leati_lanes_collect(leat_device *device) {
+  leati_assert_unlocked();
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    leati_lane *const lane = &device->lanes->lanes[i];
+    while (!lead_after(lane, LEATI_GATE_LOOK_NS)) {
+      leati_gate_check();
+    }
+    (void)leati_semaphore_poll(device, &lane->semaphore, NULL);
+    leati_commit_group_collect(lane);
+    leati_role_leave(&lane->leader);
+    leati_lane_help(lane);
+  }
+}
+
 int32_t leati_lane_export(leati_lane *lane, int32_t *out_fd, leat_error *err) {
   leati_assert_unlocked();
   leati_syncfile *file;

@@ -39,6 +39,7 @@ typedef struct leati_lane {
   leati_command_buffer
       *command_buffers;          /**< the others, used last first: see take_command_buffer() of commit_group.c */
   uint32_t command_buffer_count; /**< of both */
+  leati_profile_clock clock;
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
@@ -53,7 +54,7 @@ typedef struct leati_lane {
 LEATI_APART(leati_lane, semaphore, leader);
 LEATI_APART(leati_lane, led_by, batching);
 LEATI_APART(leati_lane, batching, in_flight);
-LEATI_APART(leati_lane, command_buffer_count, queued);
+LEATI_APART(leati_lane, clock, queued);
 LEATI_APART(leati_lane, continues, attendants);
 
 /** The lanes of a device. */

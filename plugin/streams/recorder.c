@@ -29,6 +29,8 @@ static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, le
   recorder->stream = stream;
   recorder->lack = LEATI_LACK_NOTHING;
   recorder->command_mark = leati_stream_open_count(stream);
+  recorder->plan = NULL;
+  recorder->begun_ns = stream->open != NULL && stream->open->profile != NULL ? leati_now_ns() : 0;
   recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
   recorder->check_mark = stream->open != NULL ? stream->open->check_count : 0;
   for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
@@ -54,6 +56,25 @@ static bool should_submit(const leat_stream *stream) {
          (leati_list_goes_if_done(open->command_count) && leati_timeline_passed(stream->timeline, pushed));
 }
 
+/* What a command of no plan does. */
+static const char *transfer_name(const leati_submission *list, uint32_t command) {
+  static const char *const names[] = {
+      [LEATI_TRANSFER_COPY] = "copy", [LEATI_TRANSFER_UPLOAD] = "upload", [LEATI_TRANSFER_DOWNLOAD] = "download"};
+  return names[list->commands[command].transfer];
+}
+
+/* Notes an operation that was recorded in the profile of its list. */
+static void note_profile(const leati_recorder *recorder) {
+  const leati_profile_call call = {.stream = recorder->stream,
+                                   .begun_ns = recorder->begun_ns,
+                                   .first_command = recorder->command_mark,
+                                   .plan = recorder->plan,
+                                   .of = recorder->of,
+                                   .first_of_plan = recorder->plan_mark,
+                                   .name_of = transfer_name};
+  leati_profile_note(recorder->device, recorder->stream->open, &call);
+}
+
 /* Keeps the commands or takes them back, frees the temporaries, releases the lock, returns `status`. */
 static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   leat_stream *const stream = recorder->stream;
@@ -73,6 +94,9 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
         chunk->used = chunk == recorder->chunk_mark[i] ? recorder->used_mark[i] : 0;
       }
     }
+  }
+  if (status == LEAT_OK && stream->open != NULL && stream->open->profile != NULL) {
+    note_profile(recorder);
   }
   for (uint32_t i = 0; i < recorder->temp_count; ++i) {
     (void)leati_memory_free(recorder->device, recorder->temps[i], NULL);
@@ -284,12 +308,14 @@ static int32_t stage_finding(leati_recorder *recorder, const char *name, leati_f
 /* ---- Copies -------------------------------------------------------------------------------------------------------
  */
 
-static int32_t append_copy(leat_stream *stream, VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset,
-                           uint64_t size, const span *read, const span *write, leat_error *err) {
+static int32_t append_copy(leat_stream *stream, leati_transfer transfer, VkBuffer from, uint64_t from_offset,
+                           VkBuffer to, uint64_t to_offset, uint64_t size, const span *read, const span *write,
+                           leat_error *err) {
   leati_command *command = NULL;
   LEATI_TRY(leati_stream_append(stream, &command, err));
   *command = (leati_command){
       .kind = LEATI_COMMAND_COPY,
+      .transfer = (uint8_t)transfer,
       .copy = {.from = from, .to = to, .region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size}}};
   put_command(stream, command, read, read != NULL ? 1 : 0, write, write != NULL ? 1 : 0);
   return LEAT_OK;
@@ -307,8 +333,8 @@ static int32_t append_device_copy(leat_stream *stream, const span *from, const s
   uint64_t from_offset, to_offset;
   const VkBuffer from_buffer = buffer_of(from, &from_offset);
   const VkBuffer to_buffer = buffer_of(to, &to_offset);
-  return append_copy(stream, from_buffer, from_offset, to_buffer, to_offset, from->range.end - from->range.begin, from,
-                     to, err);
+  return append_copy(stream, LEATI_TRANSFER_COPY, from_buffer, from_offset, to_buffer, to_offset,
+                     from->range.end - from->range.begin, from, to, err);
 }
 
 static int32_t record_upload(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t size,
@@ -319,7 +345,7 @@ static int32_t record_upload(leati_recorder *recorder, const leati_view *src, co
   memcpy(chunk->mapped + from, src->data, size);
   const span bytes = span_of(dst);
   const VkBuffer buffer = buffer_of(&bytes, &to);
-  return append_copy(recorder->stream, chunk->buffer, from, buffer, to, size, NULL, &bytes, err);
+  return append_copy(recorder->stream, LEATI_TRANSFER_UPLOAD, chunk->buffer, from, buffer, to, size, NULL, &bytes, err);
 }
 
 /* The argument record of kernels/download.comp. */
@@ -346,7 +372,9 @@ static int32_t append_download_kernel(leati_recorder *recorder, const leati_view
   };
   leati_groups_linear(recorder->device, count, DOWNLOAD_GROUP, dispatch.groups);
   LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
-  recorder->stream->open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  leati_submission *const open = recorder->stream->open;
+  open->commands[open->command_count - 1].transfer = LEATI_TRANSFER_DOWNLOAD;
+  open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
   return LEAT_OK;
 }
 
@@ -362,7 +390,7 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
   }
   const span bytes = span_of(src);
   const VkBuffer buffer = buffer_of(&bytes, &from);
-  LEATI_TRY(append_copy(stream, buffer, from, chunk->buffer, to, size, &bytes, NULL, err));
+  LEATI_TRY(append_copy(stream, LEATI_TRANSFER_DOWNLOAD, buffer, from, chunk->buffer, to, size, &bytes, NULL, err));
   stream->open->to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
   return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
 }
@@ -455,11 +483,15 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
   return LEAT_OK;
 }
 
-int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leati_binding *bindings, leat_error *err) {
+int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, const leati_plan_source *of,
+                          leati_binding *bindings, leat_error *err) {
   leati_binding *const temporaries = bindings + (plan->binding_count - plan->temporary_count);
   for (uint32_t i = 0; i < plan->temporary_count; ++i) {
     LEATI_TRY(leati_record_temporary(recorder, plan->temporaries[i].size, &temporaries[i], err));
   }
+  recorder->plan = plan;
+  recorder->of = of;
+  recorder->plan_mark = leati_stream_open_count(recorder->stream);
   for (uint32_t i = 0; i < plan->step_count; ++i) {
     LEATI_TRY(record_step(recorder, plan, &plan->steps[i], bindings, err));
   }

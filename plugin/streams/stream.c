@@ -91,6 +91,16 @@ void leati_stream_forget(leat_stream *stream) {
   start_list(stream);
 }
 
+int32_t leati_stream_open_list(leat_stream *stream, leat_error *err) {
+  LEATI_TRY(leati_timeline_open(stream->timeline, &stream->open, err));
+  stream->open->value = leati_stream_open_value(stream);
+  const uint32_t run = atomic_load_explicit(&stream->device->profiling, memory_order_relaxed);
+  if (run != 0) {
+    leati_profile_open(stream->open, run);
+  }
+  return LEAT_OK;
+}
+
 /* As leati_stream_need_open(), for a list that must go: without memory for it the timeline fails. `lock` held. */
 static int32_t open_to_go(leat_stream *stream, leat_error *err) {
   leat_error failure = {.struct_size = sizeof(failure)};

@@ -13,6 +13,7 @@
 #include "policy/constants.h"
 #include "streams/command_buffer.h"
 #include "streams/lane.h"
+#include "streams/profile.h"
 #include "timeline/timeline.h"
 
 /** Bytes [begin, end) of device memory. */
@@ -86,14 +87,12 @@ static inline void leati_stream_add_wait(leat_stream *stream, leati_point point)
   stream->waiting = true;
 }
 
+/** Makes the submission that the open list goes into, of which there is none. `lock` held. */
+int32_t leati_stream_open_list(leat_stream *stream, leat_error *err);
+
 /** The submission that the open list goes into, made at need. `lock` held. */
 static inline int32_t leati_stream_need_open(leat_stream *stream, leat_error *err) {
-  if (stream->open != NULL) {
-    return LEAT_OK;
-  }
-  LEATI_TRY(leati_timeline_open(stream->timeline, &stream->open, err));
-  stream->open->value = leati_stream_open_value(stream);
-  return LEAT_OK;
+  return stream->open != NULL ? LEAT_OK : leati_stream_open_list(stream, err);
 }
 
 /** A new command at the end of the list, which counts once `command_count` is raised. `lock` held. */

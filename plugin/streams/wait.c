@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "policy/waiting.h"
 #include "streams/lane.h"
+#include "streams/profile.h"
 
 /* A wait on its way. */
 typedef struct wait {
@@ -164,6 +165,7 @@ int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns,
                         ? spin(&w, (uint64_t)device->spin_ns, &status) || block(&w, UINT64_MAX, &status)
                         : wait_as_usual(&w, &usual, &status);
   leati_lane_leave(lane, !w.blocked);
+  leati_profile_waited(device, w.start);
   if (!over) {
     return leati_fail(err, LEAT_ERROR_TIMEOUT, "the work has not finished after %llu ms",
                       (unsigned long long)(elapsed(&w) / 1000000u));

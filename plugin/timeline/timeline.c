@@ -57,6 +57,7 @@ static void destroy_list(leat_device *device, leati_submission *list) {
     leati_free(list->commands);
     leati_free(list->deliveries);
     leati_free(list->checks);
+    leati_free(list->profile);
     leati_free(list);
     list = next;
   }
@@ -132,6 +133,11 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) {
   submission->to_host = 0;
   submission->delivery_count = 0;
   submission->check_count = 0;
+  if (submission->profile != NULL) {
+    /* It never ran. */
+    leati_free(submission->profile);
+    submission->profile = NULL;
+  }
   submission->next = timeline->free;
   timeline->free = submission;
 }

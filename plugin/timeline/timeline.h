@@ -60,8 +60,9 @@ typedef struct leati_submission {
   uint32_t delivery_count, delivery_capacity;
   leati_check *checks; /**< looked at when it has run */
   uint32_t check_count, check_capacity;
-  uint64_t owner; /**< leati_timeline::owner when it was pushed */
-  bool waited;    /**< it waits for other timelines on the device, so the downloads behind those come before its end */
+  struct leati_profile_list *profile; /**< streams/profile.h; NULL: it is not profiled. leati_free() frees it */
+  uint64_t owner;                     /**< leati_timeline::owner when it was pushed */
+  bool waited; /**< it waits for other timelines on the device, so the downloads behind those come before its end */
 } leati_submission;
 
 /** A point that an event stands for, or that somebody waits for because an event stood for it. Written with the event's

@@ -94,6 +94,10 @@ int main(int argc, char **argv) {
   CALL(graph, launch, NULL, NULL, 0, NULL, 0, NULL);
   CALL(graph, info, NULL, NULL);
   CALL(graph, fusions, NULL, NULL, NULL);
+  CALL(profiler, start, NULL, 0, 0);
+  CALL(profiler, stop, NULL);
+  CALL(profiler, read, NULL, NULL, NULL);
+  CALL(profiler, info, NULL, NULL);
   printf("%d slots called, %d went wrong\n", called, wrong);
   return wrong ? 1 : 0;
 }

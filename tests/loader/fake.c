@@ -111,6 +111,11 @@ SLOT(graph, launch, const leat_graph *graph, leat_stream *stream, uint32_t input
 SLOT(graph, info, const leat_graph *graph, leat_graph_info *out)
 SLOT(graph, fusions, const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out)
 
+SLOT(profiler, start, leat_device *device, uint32_t capacity, uint64_t flags)
+SLOT(profiler, stop, leat_device *device)
+SLOT(profiler, read, leat_device *device, uint32_t *inout_count, leat_profile_record *out)
+SLOT(profiler, info, leat_device *device, leat_profiler_info *out)
+
 /* The device table can be longer than the host knows, with something or nothing in the part beyond. */
 typedef struct long_device_api {
   leat_device_api known;
@@ -172,6 +177,12 @@ static leat_pool_api pool = {.struct_size = sizeof(pool),
                              .set_current = pool_set_current,
                              .release_current = pool_release_current,
                              .info = pool_info};
+static leat_profiler_api profiler = {.struct_size = sizeof(profiler),
+                                     .start = profiler_start,
+                                     .stop = profiler_stop,
+                                     .read = profiler_read,
+                                     .info = profiler_info};
+
 static leat_graph_api graph = {.struct_size = sizeof(graph),
                                .build = graph_build,
                                .destroy = graph_destroy,
@@ -192,6 +203,7 @@ static leat_backend_api api = {.struct_size = sizeof(api),
                                .op = &op,
                                .pool = &pool,
                                .graph = &graph,
+                               .profiler = &profiler,
                                .shutdown = backend_shutdown,
                                .configure = backend_configure};
 
@@ -242,6 +254,14 @@ static void break_tables(void) {
   graph.struct_size -= (uint32_t)sizeof(void *);
 #elif defined(FAULT_WILD_GRAPH)
   api.graph = (const leat_graph_api *)(uintptr_t)0x10;
+#elif defined(FAULT_NO_PROFILER)
+  api.profiler = NULL;
+#elif defined(FAULT_NULL_PROFILER_SLOT)
+  profiler.read = NULL;
+#elif defined(FAULT_SHORT_PROFILER)
+  profiler.struct_size -= (uint32_t)sizeof(void *);
+#elif defined(FAULT_WILD_PROFILER)
+  api.profiler = (const leat_profiler_api *)(uintptr_t)0x10;
 #elif defined(FAULT_SHORT_TABLE)
   device.known.struct_size -= (uint32_t)sizeof(void *);
 #elif defined(FAULT_SHORT_BACKEND)

@@ -81,6 +81,8 @@ static const fault faults[] = {
     {"wild_pool", LEAT_ERROR_INTERNAL, {"leat_pool_api", "0x10"}},
     {"short_graph", LEAT_ERROR_INTERNAL, {"leat_graph_api", "struct_size 48", "56 bytes"}},
     {"wild_graph", LEAT_ERROR_INTERNAL, {"leat_graph_api", "0x10"}},
+    {"short_profiler", LEAT_ERROR_INTERNAL, {"leat_profiler_api", "struct_size 32", "40 bytes"}},
+    {"wild_profiler", LEAT_ERROR_INTERNAL, {"leat_profiler_api", "0x10"}},
     {"short_table", LEAT_ERROR_INTERNAL, {"leat_device_api", "struct_size 48", "56 bytes"}},
     {"short_backend", LEAT_ERROR_INTERNAL, {"leat_backend_api", "struct_size 8"}},
     {"huge_size", LEAT_ERROR_INTERNAL, {"leat_op_api", "4294967280"}},
@@ -177,6 +179,21 @@ static int32_t graph_call(const leat_backend_api *api, size_t which, leat_error 
   }
 }
 
+/* Calls slot number `which` of the profiler table. */
+static int32_t profiler_call(const leat_backend_api *api, size_t which, leat_error *err) {
+  const leat_profiler_api *profiler = api->profiler;
+  switch (which) {
+    case 0:
+      return profiler->start(NULL, 0, 0, err);
+    case 1:
+      return profiler->stop(NULL, err);
+    case 2:
+      return profiler->read(NULL, NULL, NULL, err);
+    default:
+      return profiler->info(NULL, NULL, err);
+  }
+}
+
 /* A table that may be left out. */
 typedef struct optional_table {
   const char *name;
@@ -192,10 +209,13 @@ typedef struct optional_table {
 static const char *const pool_slots[] = {"acquire",     "release",         "stream", "current",
                                          "set_current", "release_current", "info"};
 static const char *const graph_slots[] = {"build", "destroy", "infer", "launch", "info", "fusions"};
+static const char *const profiler_slots[] = {"start", "stop", "read", "info"};
 static const optional_table optional_tables[] = {
     {"pool", "no_pool", "null_pool_slot", "set_current", "no pool", G_N_ELEMENTS(pool_slots), pool_slots, pool_call},
     {"graph", "no_graph", "null_graph_slot", "fusions", "no graphs", G_N_ELEMENTS(graph_slots), graph_slots,
-     graph_call}};
+     graph_call},
+    {"profiler", "no_profiler", "null_profiler_slot", "read", "no profiler", G_N_ELEMENTS(profiler_slots),
+     profiler_slots, profiler_call}};
 
 static void expect_stubs(const optional_table *table) {
   g_autofree char *path = plugin_path(table->without);
@@ -205,6 +225,8 @@ static void expect_stubs(const optional_table *table) {
   assert_int_equal(api->pool->reserved, 0);
   assert_int_equal(api->graph->struct_size, sizeof(leat_graph_api));
   assert_int_equal(api->graph->reserved, 0);
+  assert_int_equal(api->profiler->struct_size, sizeof(leat_profiler_api));
+  assert_int_equal(api->profiler->reserved, 0);
   for (size_t i = 0; i < table->slot_count; ++i) {
     g_autofree char *name = g_strdup_printf("leat_%s_api::%s)", table->name, table->slots[i]);
     assert_int_equal(table->call(api, i, &err), LEAT_ERROR_NOT_SUPPORTED);
@@ -261,7 +283,6 @@ static void test_table_is_complete(void **state) {
   assert_string_equal(api->name, "fake");
   assert_string_equal(api->version, "1.0.0");
   assert_string_equal(api->build_id, "fake");
-  assert_null(api->profiler);
   leat_error err = {.struct_size = sizeof(err)};
   assert_int_equal(api->shutdown(&err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "backend.shutdown");
@@ -271,6 +292,8 @@ static void test_table_is_complete(void **state) {
   assert_string_equal(err.message, "pool.info");
   assert_int_equal(api->graph->build(NULL, NULL, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "graph.build");
+  assert_int_equal(api->profiler->stop(NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_string_equal(err.message, "profiler.stop");
   assert_int_equal(api->op->invoke(NULL, NULL, 0, NULL, 0, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "op.invoke");
 }

@@ -134,5 +134,5 @@ int32_t record_to_temporary(leati_recorder *recorder, const leati_view *from, ui
                            .accesses = accesses,
                            .temporaries = temporaries};
   leati_binding bindings[3] = {{.address = from->address, .block = from->block}};
-  return leati_record_plan(recorder, &plan, bindings, err);
+  return leati_record_plan(recorder, &plan, &(leati_plan_source){.op = "test"}, bindings, err);
 }

@@ -132,7 +132,8 @@ static int32_t record_finding(leati_recorder *recorder, const void *name, leat_e
   leati_binding none;
   const int32_t status = leati_pipeline_compile(h.device, &key, err);
   assert_true(leati_pipeline_find(h.device, &key, &step.pipeline));
-  return status == LEAT_OK ? leati_record_plan(recorder, &plan, &none, err) : status;
+  return status == LEAT_OK ? leati_record_plan(recorder, &plan, &(leati_plan_source){.op = "test"}, &none, err)
+                           : status;
 }
 
 static void find_or_compute(const nulldriver_dispatch *dispatch, void *user) {

@@ -299,6 +299,7 @@ static void use_everything(void) {
     if (POOR(h.api->memory->export_dlpack(stream, &tensor, NULL, &exported, NULL))) {
       exported->deleter(exported);
     }
+    const bool profiled = POOR(h.api->profiler->start(h.device, 0, 0, NULL));
     use_graph(stream);
     const bool event_good = event != NULL && POOR(h.api->event->record(event, stream, NULL));
     /* More stamps on a block than it has room for. */
@@ -313,6 +314,11 @@ static void use_everything(void) {
       (void)POOR(h.api->event->wait(timed, -1, NULL));
     }
     good = POOR(h.api->stream->synchronize(stream, NULL)) && good;
+    if (profiled) {
+      uint32_t none = 0;
+      assert_ok(h.api->profiler->read(h.device, &none, NULL, &err));
+      assert_ok(h.api->profiler->stop(h.device, &err));
+    }
     for (int i = 0; good && i < POOR_DOWNLOADS; ++i) {
       assert_int_equal(host_compare(more[i], COUNT, (host_content){.seed = 3, .rectified = true}), -1);
     }

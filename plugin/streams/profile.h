@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Profiles: what is noted of a list of commands while it is recorded, and of a command buffer while it runs, when
+ * somebody asked for it (streams/profiler.h).
+ *
+ * A list that is opened while nobody asks has no profile, and all that its commands cost for that are looks at a NULL.
+ * The profile of a list belongs to its submission until the queue has taken it, and then to its command buffer, in
+ * which a query behind each command says when that was done. Such a command buffer is never one that holds its list for
+ * the next time: the queries are reset by the host.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_PROFILE_H_
+#define LEAT_PLUGIN_STREAMS_PROFILE_H_
+
+#include <leat/backend.h>
+
+#include "device/chunk.h"
+#include "device/device.h"
+#include "policy/constants.h"
+#include "streams/plan.h"
+#include "timeline/timeline.h"
+
+/** A record on its way. */
+typedef struct leati_profile_entry {
+  leat_profile_record record;
+  uint32_t command;      /**< of its list; not of a record of the host */
+  uint32_t query, level; /**< whose times are its end, and the end of what must come before it */
+} leati_profile_entry;
+
+/** The profile of a list: one allocation, which leati_free() frees. */
+typedef struct leati_profile_list {
+  uint32_t run;       /**< leat_device::profiling when the list was opened */
+  uint64_t opened_ns; /**< when that was */
+  uint32_t count, capacity;
+  uint32_t written; /**< entries whose commands are in the command buffer */
+  leati_profile_entry entries[];
+} leati_profile_list;
+
+/** A call that has put commands into the open list of a stream. */
+typedef struct leati_profile_call {
+  const leat_stream *stream;
+  uint64_t begun_ns;           /**< 0: when the list was opened */
+  uint32_t first_command;      /**< of those in the list; the last is the list's */
+  const leati_plan *plan;      /**< NULL: it copies */
+  const leati_plan_source *of; /**< what the plan is of, if there is one */
+  uint32_t first_of_plan;      /**< command of the plan's first step; the others follow */
+  const char *(*name_of)(const leati_submission *list, uint32_t command); /**< of a command that is of no plan */
+} leati_profile_call;
+
+/** The profile of a command buffer. Belongs to the leader of the lane. */
+typedef struct leati_profile_batch {
+  VkQueryPool pool;
+  uint32_t capacity;    /**< queries */
+  leati_chunk *chunk;   /**< what the device copies them to */
+  uint32_t query_count; /**< written into the command buffer; 0: it is not profiled */
+  uint32_t level;       /**< the query behind the level before the one that is being written */
+  uint64_t submitted_ns;
+  uint32_t list_count;
+  leati_profile_list *lists[LEATI_COMMAND_BUFFER_LISTS_MAX];
+} leati_profile_batch;
+
+/** How the clock of a queue is related to the host's. The leader's of its lane. */
+typedef struct leati_profile_clock {
+  bool known;
+  uint64_t steps, ns; /**< one moment on both */
+  uint64_t asked_ns;  /**< when the driver was asked last */
+  uint64_t last_ns;   /**< the last moment that was told */
+} leati_profile_clock;
+
+/* ---- Recording: the lock of the stream is held ------------------------------------------------------------------ */
+
+/** Gives a list that was just opened a profile; without memory for it the list is not profiled. `run` is not 0. */
+void leati_profile_open(leati_submission *list, uint32_t run);
+/** Notes what a call has put into a list that has a profile. */
+void leati_profile_note(leat_device *device, leati_submission *list, const leati_profile_call *call);
+
+/* ---- Writing and submitting: the leader's ----------------------------------------------------------------------- */
+
+/** Begins the profile of a command buffer, and gives it; NULL: there is no memory, and the profiles of the lists are
+ * gone. `commands`: of all lists. */
+leati_profile_batch *leati_profile_begin(leat_device *device, leati_profile_batch **inout_kept,
+                                         VkCommandBuffer commands, leati_submission *const *lists, uint32_t count,
+                                         uint32_t command_count);
+/** Says that what was written so far comes before what follows. */
+static inline void leati_profile_level(leati_profile_batch *batch) {
+  batch->level = batch->query_count - 1;
+}
+/** Writes the query of command `i` of a list, which was just written. */
+void leati_profile_written(const leat_device *device, leati_profile_batch *batch, VkCommandBuffer commands,
+                           const leati_submission *list, uint32_t i);
+/** Has the queries copied to where the host reads them; a barrier from transfers to the host must follow. */
+void leati_profile_end(const leat_device *device, const leati_profile_batch *batch, VkCommandBuffer commands);
+/** Notes that the queue has taken the lists: their profiles go to the command buffer's. The lists may still be looked
+ * at. `begun_ns`: of the submission; `first`: the batch is the first one of it that the caller tells of. */
+void leati_profile_sent(leat_device *device, leati_profile_batch *batch, leati_submission *const *lists, uint32_t count,
+                        uint64_t begun_ns, bool first);
+/** Hands out the records of a command buffer that has run. */
+void leati_profile_collect(leat_device *device, leati_profile_batch *batch, uint32_t lane, leati_profile_clock *clock);
+/** Frees a profile of which nothing is in flight, with what was not collected; NULL does nothing. */
+void leati_profile_destroy(leat_device *device, leati_profile_batch *batch);
+
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+
+/** Notes that this thread has waited since `begun_ns`, if anybody asks. */
+void leati_profile_waited(leat_device *device, uint64_t begun_ns);
+
+#endif /* LEAT_PLUGIN_STREAMS_PROFILE_H_ */

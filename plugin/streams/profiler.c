@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "streams/profiler.h"
+
+#include "core/status.h"
+#include "core/sync.h"
+#include "policy/constants.h"
+
+/* Records that start() can be asked for at most. */
+#define CAPACITY_MAX (UINT32_C(1) << 22)
+
+struct leati_profiler {
+  leati_mutex lock; /* guards the ring and the runs, and changes of leat_device::profiling */
+  leat_profile_record *ring;
+  uint32_t capacity, first, count;
+  uint32_t run; /* number of the last one */
+  bool running;
+  uint64_t lost;
+  _Atomic uint64_t launches; /* calls that were numbered; relaxed: only that no two are alike */
+};
+
+int32_t leati_profiler_create(leat_device *device, leat_error *err) {
+  device->profiler = leati_calloc(1, sizeof(*device->profiler));
+  if (device->profiler == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a profiler");
+  }
+  leati_mutex_init(&device->profiler->lock, LEATI_RANK_PROFILER);
+  return LEAT_OK;
+}
+
+void leati_profiler_destroy(leat_device *device) {
+  if (device->profiler != NULL) {
+    leati_mutex_destroy(&device->profiler->lock);
+    leati_free(device->profiler->ring);
+    leati_free(device->profiler);
+    device->profiler = NULL;
+  }
+}
+
+bool leati_profiler_possible(const leat_device *device) {
+  return device->timestamps != NULL;
+}
+
+/* Says who asks. `lock` held. Lists that are opened later see it: relaxed, because whoever called start() or stop() has
+ * ordered what it means to be recorded behind that call. */
+static void set_mode(leat_device *device, uint32_t run) {
+  atomic_store_explicit(&device->profiling, run, memory_order_relaxed);
+}
+
+int32_t leati_profiler_start(leat_device *device, uint32_t capacity, leat_error *err) {
+  struct leati_profiler *const profiler = device->profiler;
+  if (!leati_profiler_possible(device)) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "this device cannot be profiled: its queues have no timestamps, or the host cannot reset them "
+                      "(hostQueryReset)");
+  }
+  if (capacity > CAPACITY_MAX) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "a capacity of %u records; allowed: up to %u, or 0 for %u",
+                      capacity, CAPACITY_MAX, LEATI_PROFILE_CAPACITY);
+  }
+  capacity = capacity != 0 ? capacity : LEATI_PROFILE_CAPACITY;
+  leat_profile_record *const ring = leati_calloc(capacity, sizeof(*ring));
+  if (ring == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u records of a profile", capacity);
+  }
+  leati_mutex_lock(&profiler->lock);
+  leat_profile_record *const unused = profiler->running ? ring : profiler->ring;
+  const int32_t status =
+      profiler->running
+          ? leati_fail(err, LEAT_ERROR_BUSY, "the profiler of device %u is running; stop it first", device->index)
+          : LEAT_OK;
+  if (status == LEAT_OK) {
+    profiler->ring = ring;
+    profiler->capacity = capacity;
+    profiler->first = profiler->count = 0;
+    profiler->lost = 0;
+    profiler->running = true;
+    /* Never 0. */
+    profiler->run = profiler->run == UINT32_MAX ? 1 : profiler->run + 1;
+    set_mode(device, profiler->run);
+  }
+  leati_mutex_unlock(&profiler->lock);
+  leati_free(unused);
+  return status;
+}
+
+bool leati_profiler_stop(leat_device *device) {
+  struct leati_profiler *const profiler = device->profiler;
+  leati_mutex_lock(&profiler->lock);
+  const bool was = profiler->running;
+  profiler->running = false;
+  set_mode(device, 0);
+  leati_mutex_unlock(&profiler->lock);
+  return was;
+}
+
+bool leati_profiler_take(leat_device *device, leat_profile_record *out) {
+  struct leati_profiler *const profiler = device->profiler;
+  leati_mutex_lock(&profiler->lock);
+  const bool found = profiler->count != 0;
+  if (found) {
+    *out = profiler->ring[profiler->first];
+    profiler->first = profiler->first + 1 == profiler->capacity ? 0 : profiler->first + 1;
+    --profiler->count;
+  }
+  leati_mutex_unlock(&profiler->lock);
+  return found;
+}
+
+leat_profiler_info leati_profiler_get(leat_device *device) {
+  struct leati_profiler *const profiler = device->profiler;
+  leati_mutex_lock(&profiler->lock);
+  const leat_profiler_info info = {
+      .struct_size = sizeof(info),
+      .capacity = profiler->capacity,
+      .flags = (profiler->running ? LEAT_PROFILER_RUNNING : 0) |
+               (leati_profiler_possible(device) && device->physical->calibrates ? LEAT_PROFILER_CALIBRATED : 0),
+      .pending_count = profiler->count,
+      .lost_count = profiler->lost};
+  leati_mutex_unlock(&profiler->lock);
+  return info;
+}
+
+uint64_t leati_profiler_launch(leat_device *device) {
+  return atomic_fetch_add_explicit(&device->profiler->launches, 1, memory_order_relaxed) + 1;
+}
+
+/* Whether what was recorded then is of the last run. `lock` held. */
+static bool is_last(const struct leati_profiler *profiler, uint32_t run) {
+  return run == profiler->run;
+}
+
+void leati_profiler_put(leat_device *device, uint32_t run, const leat_profile_record *record) {
+  struct leati_profiler *const profiler = device->profiler;
+  leati_mutex_lock(&profiler->lock);
+  if (is_last(profiler, run) && profiler->count < profiler->capacity) {
+    const uint32_t left = profiler->capacity - profiler->first;
+    profiler->ring[profiler->count < left ? profiler->first + profiler->count : profiler->count - left] = *record;
+    ++profiler->count;
+  } else if (is_last(profiler, run)) {
+    ++profiler->lost;
+  }
+  leati_mutex_unlock(&profiler->lock);
+}
+
+void leati_profiler_lose(leat_device *device, uint32_t run, uint32_t count) {
+  struct leati_profiler *const profiler = device->profiler;
+  leati_mutex_lock(&profiler->lock);
+  profiler->lost += is_last(profiler, run) ? count : 0;
+  leati_mutex_unlock(&profiler->lock);
+}
