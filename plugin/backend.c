@@ -142,6 +142,9 @@ static int32_t open_device(const leati_physical *physical, leat_device *device, 
   if (status == LEAT_OK) {
     status = leati_graphs_create(device, err);
   }
+  if (status == LEAT_OK && config->profile[0] != '\0') {
+    leati_profiler_attach(device, config->profile);
+  }
   if (status != LEAT_OK) {
     leati_ops_destroy(device);
     leati_pool_destroy(device);
@@ -185,6 +188,7 @@ static int32_t device_close(leat_device *device, leat_error *err) {
     leati_dlpack_close(device);
     leati_pool_destroy(device);
     (void)device->vk.DeviceWaitIdle(device->vk.handle);
+    leati_profiler_detach(device);
     leati_graphs_destroy(device);
     leati_ops_destroy(device);
     leati_streams_destroy(device);

@@ -1108,8 +1108,7 @@ typedef struct leat_graph_api {
 typedef struct leat_profile_record {
   uint32_t struct_size;  /**< sizeof(leat_profile_record) */
   uint32_t kind;         /**< LEAT_PROFILE_*; a reader leaves out what it does not know */
-  uint64_t launch;       /**< number of the call that recorded it, from 1 on, of this device; the same in all of its
-                              records */
+  uint64_t launch;       /**< number of the call that recorded it, which no other call in the process has */
   uint64_t begin_ns;     /**< when it began */
   uint64_t end_ns;       /**< when it ended, not before it began */
   uint64_t busy_ns;      /**< on the device: see above; of a launch the sum of its steps; at most end_ns - begin_ns */

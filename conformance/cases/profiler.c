@@ -246,8 +246,10 @@ static void copies(leat_case_context *ctx, const void *data) {
 /* Names that a careless writer would trip over; the last is longer than a record holds, in characters of three bytes.
  */
 static char *node_name(guint i) {
-  static const char *const names[] = {"quote \" and \\ backslash", "line\nbreak\tand\x01control", "Ünï\xe2\x82\xac",
-                                      ""};
+  static const char *const names[] = {"quote \" and \\ backslash",
+                                      "line\nbreak\tand\x01"
+                                      "control",
+                                      "Ünï\xe2\x82\xac", ""};
   if (i < G_N_ELEMENTS(names)) {
     return g_strdup(names[i]);
   }

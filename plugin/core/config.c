@@ -31,7 +31,6 @@ struct variable {
   size_t field;         /* offset in leati_config */
   double least, most;   /* of a number; `most` also of the length of a text */
   const char *shown;    /* what describe() says of the default, where its value says little; or NULL */
-  const char *missing;  /* why any value but the default has no effect, or NULL */
   bool empty;           /* nothing is a value, too; else it is as good as unset */
   const char *words[6]; /* of a word, by value */
 };
@@ -240,7 +239,6 @@ static const variable variables[] = {
      .standard = "",
      .shown = "unset",
      .allowed = "a path of at most 1000 characters",
-     .missing = "no trace is written",
      .parse = parse_text,
      .field = FIELD(profile),
      .most = 1000},
@@ -259,7 +257,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static value environment[VARIABLE_COUNT];
 /* Guarded by the backend's lock, but for reading `config` while devices are known. */
 static value configured[VARIABLE_COUNT];
-static bool warned[VARIABLE_COUNT];
 static leati_config config;
 /* Copy of config.log for leati_log(), which any thread calls. Relaxed: nothing hangs on it. */
 static _Atomic int64_t log_level = LEATI_LOG_WARN;
@@ -359,19 +356,6 @@ static int32_t check_together(const leati_config *c, leat_error *err) {
   return LEAT_OK;
 }
 
-/* Says once in a process what was asked for in vain. */
-static void warn_missing(void) {
-  for (unsigned i = 0; i < VARIABLE_COUNT; ++i) {
-    const value *const given = effective(i);
-    if (variables[i].missing != NULL && given != NULL && !warned[i] &&
-        strcmp(given->text, variables[i].standard) != 0) {
-      warned[i] = true;
-      leati_log(LEATI_LOG_WARN, "%s is \"%.*s\", which has no effect in this version: %s", given->name,
-                shown_length(given->text, QUOTE_MAX), given->text, variables[i].missing);
-    }
-  }
-}
-
 static int32_t parse_all(leat_error *err) {
   leati_config fresh;
   memset(&fresh, 0, sizeof(fresh));
@@ -394,7 +378,6 @@ static int32_t parse_all(leat_error *err) {
     config = fresh;
   }
   atomic_store_explicit(&log_level, config.log, memory_order_relaxed);
-  warn_missing();
   return LEAT_OK;
 }
 

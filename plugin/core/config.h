@@ -51,8 +51,7 @@ typedef struct leati_config {
  * read it by secure_getenv(): in a set-user-ID program nobody may name files or code by it, so nothing is set there. */
 void leati_config_read_environment(void);
 
-/** Gives the settings. The backend's lock is held; what was given stays as it is while devices are known. Settings that
- * have no effect yet are warned of, once in a process.
+/** Gives the settings. The backend's lock is held; what was given stays as it is while devices are known.
  * @errors INVALID_ARGUMENT: one that cannot be parsed; the message names it, its value and what is allowed */
 int32_t leati_config_get(const leati_config **out, leat_error *err);
 

@@ -29,6 +29,9 @@ void leati_gate_leave(leati_pass *pass) {
   }
 }
 
+/* What is called behind the closed gate, or NULL. Set by release, taken by acquire. */
+static void (*_Atomic at_exit)(void);
+
 static void close_at_exit(int status, void *unused) {
   (void)unused;
   if (leati_forked() && atomic_load_explicit(&registered[LEATI_GATE_LOADED], memory_order_relaxed)) {
@@ -36,6 +39,14 @@ static void close_at_exit(int status, void *unused) {
     _exit(status);
   }
   leati_inside_close(0);
+  void (*const last)(void) = leati_forked() ? NULL : atomic_exchange_explicit(&at_exit, NULL, memory_order_acquire);
+  if (last != NULL) {
+    last();
+  }
+}
+
+void leati_gate_at_exit(void (*last)(void)) {
+  atomic_store_explicit(&at_exit, last, memory_order_release);
 }
 
 void leati_gate_register(leati_gate_moment moment) {

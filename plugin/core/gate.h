@@ -53,4 +53,8 @@ typedef enum leati_gate_moment {
 /** Registers the exit handler anew, the first time that `moment` comes: handlers run last registered first. */
 void leati_gate_register(leati_gate_moment moment);
 
+/** Has a function called when the process exits, once the gate is closed and threads have stopped: it may wait for
+ * none of them, and finds drivers whole if it was set before the last moment came. One at a time. Any thread. */
+void leati_gate_at_exit(void (*last)(void));
+
 #endif /* LEAT_PLUGIN_CORE_GATE_H_ */

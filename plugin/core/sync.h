@@ -41,6 +41,7 @@ typedef enum leati_rank {
   LEATI_RANK_FIRST,          /**< the first submission to each queue (streams/commit_group.c) */
   LEATI_RANK_FINDING,        /**< what guarding found and nobody was told yet (device/finding.c) */
   LEATI_RANK_PROFILER,       /**< records that nobody has read yet (streams/profiler.c) */
+  LEATI_RANK_TRACE,          /**< the trace of LEAT_PROFILE (streams/trace.c) */
 } leati_rank;
 
 /** A mutex with a rank. */

@@ -257,16 +257,27 @@ bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *ou
   return false;
 }
 
-void leati_lanes_collect(leat_device *device) {
+/* Hands out what was noted of lists that have run, and gives up the role. */
+static void collect(leati_lane *lane) {
+  (void)leati_semaphore_poll(lane->device, &lane->semaphore, NULL);
+  leati_commit_group_collect(lane);
+  leati_role_leave(&lane->leader);
+}
+
+void leati_lanes_collect(leat_device *device, bool wait) {
   leati_assert_unlocked();
   for (uint32_t i = 0; i < device->queue_count; ++i) {
     leati_lane *const lane = &device->lanes->lanes[i];
+    if (!wait) {
+      if (lead(lane, false)) {
+        collect(lane);
+      }
+      continue;
+    }
     while (!lead_after(lane, LEATI_GATE_LOOK_NS)) {
       leati_gate_check();
     }
-    (void)leati_semaphore_poll(device, &lane->semaphore, NULL);
-    leati_commit_group_collect(lane);
-    leati_role_leave(&lane->leader);
+    collect(lane);
     leati_lane_help(lane);
   }
 }

@@ -44,8 +44,9 @@ uint64_t leati_lane_room(leati_lane *lane);
 /** Sees to it that the queue has taken what covers a pushed value, and tells where it is. False: it has passed or
  * failed. */
 bool leati_lane_ensure(leati_timeline *timeline, uint64_t value, leati_point *out);
-/** Hands out, for profiles, what was noted of lists that have run on any lane. Waits for the leaders. */
-void leati_lanes_collect(leat_device *device);
+/** Hands out, for profiles, what was noted of lists that have run on any lane. Waits for the leaders, or without `wait`
+ * leaves out the lanes that have one. */
+void leati_lanes_collect(leat_device *device, bool wait);
 /** Gives the caller a sync file for everything that the queue has taken by now; -1: it has run. Waits for the leader.
  * The device must have sync files.
  * @errors OUT_OF_MEMORY, DEVICE_LOST, INTERNAL */

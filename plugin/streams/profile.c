@@ -12,10 +12,10 @@
 
 /* ---- Recording --------------------------------------------------------------------------------------------------- */
 
-void leati_profile_open(leati_submission *list, uint32_t run) {
+void leati_profile_open(leati_submission *list, uint32_t modes) {
   leati_profile_list *const profile = leati_calloc(1, sizeof(*profile));
   if (profile != NULL) {
-    profile->run = run;
+    profile->modes = modes;
     profile->opened_ns = leati_now_ns();
   }
   list->profile = profile;
@@ -92,12 +92,12 @@ void leati_profile_note(leat_device *device, leati_submission *list, const leati
   }
   if (!reserve(list, steps + 1)) {
     /* The record of the launch and that of the recording are two. */
-    leati_profiler_lose(device, list->profile->run, steps + 2);
+    leati_profiler_lose(device, list->profile->modes, steps + 2);
     return;
   }
   leati_profile_call it = *call;
   it.begun_ns = call->begun_ns != 0 ? call->begun_ns : list->profile->opened_ns;
-  const uint64_t launch = leati_profiler_launch(device);
+  const uint64_t launch = leati_profiler_launch();
   for (uint32_t i = 0; i < steps; ++i) {
     note_step(list, &it, launch, it.first_command + i);
   }
@@ -159,7 +159,7 @@ static void write_query(const leat_device *device, leati_profile_batch *batch, V
 static void lose_lists(leat_device *device, leati_submission *const *lists, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     if (lists[i]->profile != NULL) {
-      leati_profiler_lose(device, lists[i]->profile->run, lists[i]->profile->count);
+      leati_profiler_lose(device, lists[i]->profile->modes, lists[i]->profile->count);
       leati_free(lists[i]->profile);
       lists[i]->profile = NULL;
     }
@@ -216,16 +216,16 @@ void leati_profile_sent(leat_device *device, leati_profile_batch *batch, leati_s
                         uint64_t begun_ns, bool first) {
   batch->submitted_ns = begun_ns;
   batch->list_count = 0;
-  uint32_t run = 0;
+  uint32_t modes = 0;
   for (uint32_t i = 0; i < count; ++i) {
     if (lists[i]->profile != NULL) {
-      run = lists[i]->profile->run;
+      modes = lists[i]->profile->modes;
       batch->lists[batch->list_count++] = lists[i]->profile;
       lists[i]->profile = NULL;
     }
   }
   if (first) {
-    leati_profiler_put(device, run,
+    leati_profiler_put(device, modes,
                        &(leat_profile_record){.struct_size = sizeof(leat_profile_record),
                                               .kind = LEAT_PROFILE_SUBMIT,
                                               .begin_ns = begun_ns,
@@ -314,10 +314,10 @@ static void collect_list(leat_device *device, const leati_profile_batch *batch, 
       whole.recorded_ns = record->begin_ns;
       whole.submitted_ns = batch->submitted_ns;
       whole.lane = lane;
-      leati_profiler_put(device, list->run, &whole);
+      leati_profiler_put(device, list->modes, &whole);
       launch = (leat_profile_record){.begin_ns = UINT64_MAX};
     }
-    leati_profiler_put(device, list->run, record);
+    leati_profiler_put(device, list->modes, record);
   }
 }
 
@@ -350,9 +350,9 @@ void leati_profile_destroy(leat_device *device, leati_profile_batch *batch) {
 /* ---- Waiting ----------------------------------------------------------------------------------------------------- */
 
 void leati_profile_waited(leat_device *device, uint64_t begun_ns) {
-  const uint32_t run = atomic_load_explicit(&device->profiling, memory_order_relaxed);
-  if (run != 0) {
-    leati_profiler_put(device, run,
+  const uint32_t modes = atomic_load_explicit(&device->profiling, memory_order_relaxed);
+  if (modes != 0) {
+    leati_profiler_put(device, modes,
                        &(leat_profile_record){.struct_size = sizeof(leat_profile_record),
                                               .kind = LEAT_PROFILE_WAIT,
                                               .begin_ns = begun_ns,

@@ -28,7 +28,7 @@ typedef struct leati_profile_entry {
 
 /** The profile of a list: one allocation, which leati_free() frees. */
 typedef struct leati_profile_list {
-  uint32_t run;       /**< leat_device::profiling when the list was opened */
+  uint32_t modes;     /**< leat_device::profiling when the list was opened */
   uint64_t opened_ns; /**< when that was */
   uint32_t count, capacity;
   uint32_t written; /**< entries whose commands are in the command buffer */
@@ -68,8 +68,8 @@ typedef struct leati_profile_clock {
 
 /* ---- Recording: the lock of the stream is held ------------------------------------------------------------------ */
 
-/** Gives a list that was just opened a profile; without memory for it the list is not profiled. `run` is not 0. */
-void leati_profile_open(leati_submission *list, uint32_t run);
+/** Gives a list that was just opened a profile; without memory for it the list is not profiled. `modes` is not 0. */
+void leati_profile_open(leati_submission *list, uint32_t modes);
 /** Notes what a call has put into a list that has a profile. */
 void leati_profile_note(leat_device *device, leati_submission *list, const leati_profile_call *call);
 

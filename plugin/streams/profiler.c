@@ -4,9 +4,13 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "policy/constants.h"
+#include "streams/trace.h"
 
 /* Records that start() can be asked for at most. */
 #define CAPACITY_MAX (UINT32_C(1) << 22)
+/* Bits of leat_device::profiling: the trace asks; and where the number of the run begins. */
+#define TRACE 1u
+#define RUN_SHIFT 1u
 
 struct leati_profiler {
   leati_mutex lock; /* guards the ring and the runs, and changes of leat_device::profiling */
@@ -15,8 +19,10 @@ struct leati_profiler {
   uint32_t run; /* number of the last one */
   bool running;
   uint64_t lost;
-  _Atomic uint64_t launches; /* calls that were numbered; relaxed: only that no two are alike */
 };
+
+/* Calls that were numbered, of all devices: no two of a trace are alike. Relaxed: nothing else hangs on it. */
+static _Atomic uint64_t launches;
 
 int32_t leati_profiler_create(leat_device *device, leat_error *err) {
   device->profiler = leati_calloc(1, sizeof(*device->profiler));
@@ -42,8 +48,13 @@ bool leati_profiler_possible(const leat_device *device) {
 
 /* Says who asks. `lock` held. Lists that are opened later see it: relaxed, because whoever called start() or stop() has
  * ordered what it means to be recorded behind that call. */
-static void set_mode(leat_device *device, uint32_t run) {
-  atomic_store_explicit(&device->profiling, run, memory_order_relaxed);
+static void set_modes(leat_device *device, uint32_t run, bool trace) {
+  atomic_store_explicit(&device->profiling, run << RUN_SHIFT | (trace ? TRACE : 0), memory_order_relaxed);
+}
+
+/* Whether the trace asks. `lock` held. */
+static bool is_traced(const leat_device *device) {
+  return (atomic_load_explicit(&device->profiling, memory_order_relaxed) & TRACE) != 0;
 }
 
 int32_t leati_profiler_start(leat_device *device, uint32_t capacity, leat_error *err) {
@@ -74,9 +85,9 @@ int32_t leati_profiler_start(leat_device *device, uint32_t capacity, leat_error 
     profiler->first = profiler->count = 0;
     profiler->lost = 0;
     profiler->running = true;
-    /* Never 0. */
-    profiler->run = profiler->run == UINT32_MAX ? 1 : profiler->run + 1;
-    set_mode(device, profiler->run);
+    /* Never 0, and so that it fits beside the other bit. */
+    profiler->run = profiler->run == UINT32_MAX >> RUN_SHIFT ? 1 : profiler->run + 1;
+    set_modes(device, profiler->run, is_traced(device));
   }
   leati_mutex_unlock(&profiler->lock);
   leati_free(unused);
@@ -88,9 +99,16 @@ bool leati_profiler_stop(leat_device *device) {
   leati_mutex_lock(&profiler->lock);
   const bool was = profiler->running;
   profiler->running = false;
-  set_mode(device, 0);
+  set_modes(device, 0, is_traced(device));
   leati_mutex_unlock(&profiler->lock);
   return was;
+}
+
+void leati_profiler_trace(leat_device *device, bool on) {
+  struct leati_profiler *const profiler = device->profiler;
+  leati_mutex_lock(&profiler->lock);
+  set_modes(device, profiler->running ? profiler->run : 0, on);
+  leati_mutex_unlock(&profiler->lock);
 }
 
 bool leati_profiler_take(leat_device *device, leat_profile_record *out) {
@@ -120,31 +138,40 @@ leat_profiler_info leati_profiler_get(leat_device *device) {
   return info;
 }
 
-uint64_t leati_profiler_launch(leat_device *device) {
-  return atomic_fetch_add_explicit(&device->profiler->launches, 1, memory_order_relaxed) + 1;
+uint64_t leati_profiler_launch(void) {
+  return atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
 }
 
 /* Whether what was recorded then is of the last run. `lock` held. */
-static bool is_last(const struct leati_profiler *profiler, uint32_t run) {
-  return run == profiler->run;
+static bool is_last(const struct leati_profiler *profiler, uint32_t modes) {
+  return modes >> RUN_SHIFT == profiler->run;
 }
 
-void leati_profiler_put(leat_device *device, uint32_t run, const leat_profile_record *record) {
-  struct leati_profiler *const profiler = device->profiler;
+/* Puts a record into the ring, if it is of the last run. */
+static void keep(struct leati_profiler *profiler, uint32_t modes, const leat_profile_record *record) {
   leati_mutex_lock(&profiler->lock);
-  if (is_last(profiler, run) && profiler->count < profiler->capacity) {
+  if (is_last(profiler, modes) && profiler->count < profiler->capacity) {
     const uint32_t left = profiler->capacity - profiler->first;
     profiler->ring[profiler->count < left ? profiler->first + profiler->count : profiler->count - left] = *record;
     ++profiler->count;
-  } else if (is_last(profiler, run)) {
+  } else if (is_last(profiler, modes)) {
     ++profiler->lost;
   }
   leati_mutex_unlock(&profiler->lock);
 }
 
-void leati_profiler_lose(leat_device *device, uint32_t run, uint32_t count) {
+void leati_profiler_put(leat_device *device, uint32_t modes, const leat_profile_record *record) {
+  if (modes >> RUN_SHIFT != 0) {
+    keep(device->profiler, modes, record);
+  }
+  if ((modes & TRACE) != 0) {
+    leati_trace_put(device->index, record);
+  }
+}
+
+void leati_profiler_lose(leat_device *device, uint32_t modes, uint32_t count) {
   struct leati_profiler *const profiler = device->profiler;
   leati_mutex_lock(&profiler->lock);
-  profiler->lost += is_last(profiler, run) ? count : 0;
+  profiler->lost += modes >> RUN_SHIFT != 0 && is_last(profiler, modes) ? count : 0;
   leati_mutex_unlock(&profiler->lock);
 }

@@ -10,4 +10,10 @@
 
 extern const leat_profiler_api leati_profiler_table;
 
+/** Has all that a device does, which was just opened, written to the trace at `path`. What is in the way is told by the
+ * log, and the device works without. The backend's lock is held, here and below. */
+void leati_profiler_attach(leat_device *device, const char *path);
+/** Writes the rest of an idle device that is about to be closed, if it is traced. */
+void leati_profiler_detach(leat_device *device);
+
 #endif /* LEAT_PLUGIN_STREAMS_PROFILER_TABLE_H_ */

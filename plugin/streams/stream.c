@@ -94,9 +94,9 @@ void leati_stream_forget(leat_stream *stream) {
 int32_t leati_stream_open_list(leat_stream *stream, leat_error *err) {
   LEATI_TRY(leati_timeline_open(stream->timeline, &stream->open, err));
   stream->open->value = leati_stream_open_value(stream);
-  const uint32_t run = atomic_load_explicit(&stream->device->profiling, memory_order_relaxed);
-  if (run != 0) {
-    leati_profile_open(stream->open, run);
+  const uint32_t modes = atomic_load_explicit(&stream->device->profiling, memory_order_relaxed);
+  if (modes != 0) {
+    leati_profile_open(stream->open, modes);
   }
   return LEAT_OK;
 }

@@ -72,7 +72,7 @@ class Usable(unittest.TestCase):
         values = {'LEAT_VULKAN_DEVICE': '0', 'LEAT_LOG': 'error', 'LEAT_LANES': '1', 'LEAT_WAIT_SPIN_US': '7',
                   'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS': '-1', 'LEAT_STREAM_POLICY': 'round-robin',
                   'LEAT_HIGH_WATERMARK_RATIO': '0.9', 'LEAT_LOW_WATERMARK_RATIO': '.5', 'LEAT_MEMORY_GUARD': '1',
-                  'LEAT_PROFILE': '/tmp/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1',
+                  'LEAT_PROFILE': '/nowhere/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1',
                   'LEAT_FUSIONS_OFF': 'bias,gelu', 'LEAT_CACHE_DIR': '/tmp/no (such)/folder'}
         code, other, stderr = report(LEAT_PLUGIN_PATH=PLUGIN, **values)
         self.assertEqual((code, stderr), (0, ''))
@@ -126,11 +126,23 @@ class Usable(unittest.TestCase):
                 self.assertRegex(info('--plugin', PLUGIN, **variables).stdout,
                                  rf'(?m)^  LEAT_CACHE_DIR +{value or "none"} \({origin}; read by the backend\)$')
 
-    def test_what_has_no_effect_is_warned_of_once(self):
-        _, _, stderr = report('--plugin', PLUGIN, LEAT_PROFILE='/x')
-        self.assertRegex(stderr, r'\Aleat: warn: LEAT_PROFILE is "/x", which has no effect[^\n]+\n\Z')
-        _, _, stderr = report('--plugin', PLUGIN, LEAT_LOG='error', LEAT_PROFILE='/x')
+    def test_a_trace_that_cannot_be_written_is_told_once(self):
+        _, _, stderr = report('--plugin', PLUGIN, LEAT_PROFILE='/nowhere/trace.json')
+        self.assertRegex(stderr, r'\Aleat: warn: LEAT_PROFILE is "/nowhere/trace.json": [^\n]+\n\Z')
+        _, _, stderr = report('--plugin', PLUGIN, LEAT_LOG='error', LEAT_PROFILE='/nowhere/trace.json')
         self.assertEqual(stderr, '')
+
+    def test_who_only_asks_leaves_a_trace_as_it_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'trace.json')
+            report('--plugin', PLUGIN, LEAT_PROFILE=path)
+            with open(path, encoding='utf-8') as file:
+                self.assertEqual(json.load(file), {'traceEvents': []})
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write('a trace of before')
+            report('--plugin', PLUGIN, LEAT_PROFILE=path)
+            with open(path, encoding='utf-8') as file:
+                self.assertEqual(file.read(), 'a trace of before')
 
     def test_text_has_the_same(self):
         done = info('--plugin', PLUGIN)

@@ -27,6 +27,10 @@ void leati_gate_register(leati_gate_moment moment) {
   (void)moment;
 }
 
+void leati_gate_at_exit(void (*last)(void)) {
+  (void)last;
+}
+
 int32_t leat_host_load(const char *path, const leat_backend_api **out, leat_error *err) {
   (void)path;
   const leat_host_info host = {.struct_size = sizeof(host),

@@ -3,8 +3,10 @@
 #include "fixture.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nulldriver/blocks.h"
 #include "nulldriver/host.h"
@@ -371,6 +373,65 @@ static void every_launch_of_every_thread_is_told(void **state) {
   close_device();
 }
 
+/* The trace of many threads: whole JSON at its end, with each launch once (tests/profile/ looks closer). */
+static void threads_write_one_trace(void **state) {
+  (void)state;
+  static submitter runners[RUNNERS];
+  char path[] = "/tmp/leat-trace-XXXXXX", *line = NULL, last[8] = "";
+  size_t room = 0;
+  uint32_t begins = 0, ends = 0;
+  const int made = mkstemp(path);
+  assert_true(made >= 0);
+  assert_int_equal(close(made), 0);
+  open_configured("LEAT_PROFILE", path);
+  nulldriver_set_mode(NULLDRIVER_THREADED, 3);
+  for (int i = 0; i < RUNNERS; ++i) {
+    runners[i] = (submitter){.stream = make_stream()};
+    take_blocks(&runners[i].t, runners[i].stream);
+    start_thread(&runners[i].thread, run, &runners[i]);
+  }
+  for (int i = 0; i < RUNNERS; ++i) {
+    join_thread(runners[i].thread);
+    assert_int_equal(runners[i].failures, 0);
+    give_blocks(&runners[i].t);
+    assert_ok(h.api->stream->destroy(runners[i].stream, &err));
+  }
+  close_configured("LEAT_PROFILE");
+  FILE *const file = fopen(path, "r");
+  assert_non_null(file);
+  while (getline(&line, &room, file) >= 0) {
+    const bool relu = strstr(line, "\"name\":\"Relu\"") != NULL;
+    begins += relu && strstr(line, "\"ph\":\"b\"") != NULL;
+    ends += relu && strstr(line, "\"ph\":\"e\"") != NULL;
+    (void)snprintf(last, sizeof(last), "%.7s", line);
+  }
+  assert_int_equal(begins, RUNNERS * (RUNS + RUNS / 16));
+  assert_int_equal(ends, begins);
+  assert_string_equal(last, "]}\n");
+  free(line);
+  assert_int_equal(fclose(file), 0);
+  assert_int_equal(unlink(path), 0);
+}
+
+/* A device that is opened again and again without a record leaves the file alone. */
+static void names_alone_do_not_fill_the_trace(void **state) {
+  (void)state;
+  char path[] = "/tmp/leat-trace-XXXXXX", text[64] = "";
+  const int made = mkstemp(path);
+  assert_true(made >= 0);
+  open_configured("LEAT_PROFILE", path);
+  close_device();
+  for (int i = 0; i < 400; ++i) {
+    open_device();
+    close_device();
+  }
+  assert_ok(h.api->configure("LEAT_PROFILE", NULL, &err));
+  assert_true(read(made, text, sizeof(text) - 1) > 0);
+  assert_string_equal(text, "{\"traceEvents\":[]}\n");
+  assert_int_equal(close(made), 0);
+  assert_int_equal(unlink(path), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
@@ -385,6 +446,8 @@ int main(void) {
       CASE(work_in_flight_closes_with_its_profile),
       CASE(threads_run_while_others_start_and_stop),
       CASE(every_launch_of_every_thread_is_told),
+      CASE(threads_write_one_trace),
+      CASE(names_alone_do_not_fill_the_trace),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.profiler", tests, NULL, NULL);
