@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "npy.h"
 #include "output.h"
+#include "profile.h"
 #include "report.h"
 #include "stage.h"
 
@@ -288,6 +289,8 @@ int main(int argc, char **argv) {
   leati_output_guard("leat-run", EXIT_UNUSABLE);
   if (!leati_options_parse(argv, &options, &error)) {
     g_prefix_error(&error, "bad use (see --help): ");
+  } else if (!options.version && options.profile != NULL && !leati_profile_begin(options.profile, &error)) {
+    status = EXIT_UNUSABLE;
   } else if (options.version) {
     puts("leat-run " LEAT_VERSION " (" LEAT_BUILD_ID ")");
     status = EXIT_RIGHT;
@@ -302,6 +305,12 @@ int main(int argc, char **argv) {
     g_free(jobs);
   }
   leati_ort_close(&ort);
+  if (options.profile != NULL && error == NULL && !options.json && !options.version) {
+    /* The provider has closed its device, and the trace is whole. */
+    char *const text = leati_profile_text(options.profile, &error);
+    status = text != NULL ? status : EXIT_UNUSABLE;
+    print_and_free(text != NULL ? text : g_strdup(""));
+  }
   leati_options_clear(&options);
   if (error != NULL) {
     g_printerr("leat-run: %s\n", error->message);

@@ -46,6 +46,8 @@ static const char kDescription[] =
     "Files written\n"
     "  --save-outputs DIR writes what thread 0 got in its first run as DIR/OUTPUT.npy, with several models as\n"
     "  DIR/MODEL/OUTPUT.npy. A slash or a backslash in a name becomes an underscore.\n"
+    "  --profile FILE writes what the device and the threads did as a trace that https://ui.perfetto.dev shows, and\n"
+    "  sums up, without --json, device time by operator and the nodes of graphs that took longest.\n"
     "\n"
     "Figures\n"
     "  runs/s is timed runs by the time from the common start to the end of the last, checks included; p50 and p99 are "
@@ -122,6 +124,7 @@ static gboolean check_values(const leati_options *options, GError **error) {
     return FALSE;
   }
   const char *leat_only = options->device != NULL              ? "--device"
+                          : options->profile != NULL           ? "--profile"
                           : options->provider_library != NULL  ? "--provider-library"
                           : options->provider_options->len > 0 ? "--option"
                           : options->no_fallback               ? "--no-fallback"
@@ -205,6 +208,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
       {"fill", 0, TEXTS(&bindings[4].texts), "Fill an input with one value", "INPUT=VALUE"},
       {"seed", 0, TEXT(&wholes[6].text), "Seed of the random inputs (0)", "SEED"},
       {"same-inputs", 0, FLAG(&out->same_inputs), "The same inputs for every thread", NULL},
+      {"profile", 0, TEXT(&out->profile), "Write a trace for Perfetto, and sum up device time", "FILE"},
       {"save-outputs", 0, TEXT(&out->save_outputs), "Write the outputs of the first run as .npy files", "DIR"},
       {"cpu-threads", 0, TEXT(&wholes[4].text),
        "Threads inside one run on the CPU, 0 for one a core (1: the callers are the parallel part)", "N"},
@@ -243,6 +247,11 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
     right = right && read_bindings(&bindings[i], error);
     g_strfreev(bindings[i].texts);
   }
+  if (right && out->profile != NULL) {
+    char *option = g_strconcat("profile=", out->profile, NULL);
+    g_ptr_array_add(out->provider_options, leati_binding_parse(option, NULL));
+    g_free(option);
+  }
   right = right && choose("provider", provider, "leat", "cpu", &out->leat, error) &&
           choose("compare", compare, "cpu", "none", &out->compare, error);
   if (right && tolerance != NULL && !leati_parse_number(tolerance, 0.0, &out->tolerance, error)) {
@@ -274,4 +283,5 @@ void leati_options_clear(leati_options *options) {
   g_free(options->provider_library);
   g_free(options->device);
   g_free(options->save_outputs);
+  g_free(options->profile);
 }

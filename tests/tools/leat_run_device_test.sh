@@ -73,6 +73,10 @@ expect 0 '0 wrong' "$models/quotient.onnx" --fill x=nan
 expect 0 '0 wrong' "$models/quotient.onnx" --fill x=-inf
 expect 0 '0 wrong' "$models/mlp.onnx" --dim batch=0
 expect 0 'OK' "$models/mlp.onnx" --no-fallback
+expect 0 'device time by operator' "$models/mlp.onnx" --profile "$work/trace.json" --threads 3
+expect 0 'nodes of graphs that took longest' "$models/mlp.onnx" --profile "$work/trace.json" \
+  --option force_graph_path=1
+expect 0 '"ok" : true' "$models/mlp.onnx" --profile "$work/trace.json" --json
 expect 2 'dice.onnx' "$models/dice.onnx" --no-fallback
 expect 2 'there are:' "$models/mlp.onnx" --device nonsense
 expect 2 'there are:' "$models/mlp.onnx" --device 99

@@ -138,6 +138,8 @@ expect 2 "dimension 'batch' is 2 here and 3" "$models/mlp.onnx" -p cpu --shape x
 expect 2 'than the' "$models/mlp.onnx" -p cpu --dim batch=2000000000 --threads 64
 expect 2 'cannot be made' "$models/mlp.onnx" -p cpu --save-outputs /dev/null/outputs
 expect 2 'the folder that it is to be in does not exist' "$models/mlp.onnx" -p cpu --save-outputs "$work/no/outputs"
+expect 2 '--profile /dev/null/trace: cannot be written' "$models/mlp.onnx" --profile /dev/null/trace
+expect 2 '--profile is for --provider leat' "$models/mlp.onnx" -p cpu --profile "$work/trace.json"
 checks=$((checks + 1))
 [ ! -e "$work/no" ] || {
   failures=$((failures + 1))
