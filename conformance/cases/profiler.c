@@ -502,6 +502,7 @@ static const leat_case profiler_cases[] = {
      .run = overflow},
     {.name = "profiler.close.with_records_unread",
      .summary = "A device is closed while its profiler runs, with records that nobody read.",
+     .flags = LEAT_CASE_ALONE,
      .run = closed_unread},
     {.name = "profiler.fork.child_is_refused",
      .summary = "Every call of the table in a forked child gives LEAT_ERROR_FORKED; the parent's profile goes on.",
