@@ -1083,8 +1083,8 @@ typedef struct leat_graph_api {
  *
  * Times are nanoseconds of the host's CLOCK_MONOTONIC. A device has a clock of its own: where its driver relates the
  * two (LEAT_PROFILER_CALIBRATED) they agree to some microseconds; else device times are such that nothing begins before
- * it was submitted, which may be early by what a submission takes. Times of one lane are of one clock and exact to a
- * step of it in either case.
+ * it was submitted or ends after it was seen to have, which may be early by what a submission takes. Times of one lane
+ * are of one clock and exact to a step of it in either case.
  *
  * Steps between which nothing stands, of one launch or of several streams, run side by side, so their times overlap.
  * The device tells when a step and all that was given to its lane before it are done: that is `end_ns`. `begin_ns` is

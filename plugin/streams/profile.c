@@ -246,10 +246,11 @@ static uint64_t host_ns(const leat_device *device, const leati_profile_clock *cl
 }
 
 /* Relates the clocks anew: by the driver, which must be asked now and then because no two clocks run alike; or so that
- * a batch which began at `steps` did not begin before it was submitted. */
-static void relate(const leat_device *device, leati_profile_clock *clock, uint64_t steps, uint64_t submitted_ns) {
+ * a batch which began at `steps` did not begin before it was submitted, and has ended by now. */
+static void relate(const leat_device *device, leati_profile_clock *clock, uint64_t steps, uint64_t end_steps,
+                   uint64_t submitted_ns) {
+  const uint64_t now = leati_now_ns();
   if (device->physical->calibrates) {
-    const uint64_t now = leati_now_ns();
     const VkCalibratedTimestampInfoEXT clocks[2] = {
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT}};
@@ -267,6 +268,8 @@ static void relate(const leat_device *device, leati_profile_clock *clock, uint64
   clock->known = true;
   clock->steps = steps;
   clock->ns = begun > submitted_ns ? begun : submitted_ns;
+  const uint64_t ended = host_ns(device, clock, end_steps);
+  clock->ns -= ended > now ? ended - now : 0;
 }
 
 /* The moments of a batch on the host's clock. */
@@ -323,7 +326,7 @@ static void collect_list(leat_device *device, const leati_profile_batch *batch, 
 
 void leati_profile_collect(leat_device *device, leati_profile_batch *batch, uint32_t lane, leati_profile_clock *clock) {
   const uint64_t *const steps = (const uint64_t *)(const void *)batch->chunk->mapped;
-  relate(device, clock, steps[0], batch->submitted_ns);
+  relate(device, clock, steps[0], steps[batch->query_count - 1], batch->submitted_ns);
   moments m = {.device = device, .clock = clock, .steps = steps};
   const uint64_t begun = moment(&m, 0);
   m.late = begun < clock->last_ns ? clock->last_ns - begun : 0;
