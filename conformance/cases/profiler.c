@@ -246,9 +246,7 @@ static void copies(leat_case_context *ctx, const void *data) {
 /* Names that a careless writer would trip over; the last is longer than a record holds, in characters of three bytes.
  */
 static char *node_name(guint i) {
-  static const char *const names[] = {"quote \" and \\ backslash",
-                                      "line\nbreak\tand\x01"
-                                      "control",
+  static const char *const names[] = {"quote \" and \\ backslash", "line\nbreak\tand\001control", "control",
                                       "Ünï\xe2\x82\xac", ""};
   if (i < G_N_ELEMENTS(names)) {
     return g_strdup(names[i]);
