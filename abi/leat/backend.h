@@ -721,9 +721,13 @@ typedef struct leat_event_api {
  *   activation(alpha A' B' + bias) + residual. A and B as MatMul has them, their last two dimensions swapped by transA
  *   and transB; the bias has one element for each column, the residual broadcasts to the result's shape.
  * - FusedConv(X, W, bias?, residual?) likewise, with the attributes of Conv; the residual has the result's shape.
- * Their attribute `activation` names an operator of one number, and `activation_params` lists its attributes (of Clip:
- * min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate = "tanh". "" is none.
- * FusedGemm and FusedConv of "com.microsoft" know the same activations.
+ * - FusedAttention(Q, K, V, mask?) is Attention with the attributes scale, q_num_heads and kv_num_heads, and with
+ *   q_layout, k_layout, v_layout and y_layout, which are "bhsd" where absent: a letter for each dimension of an operand
+ *   and of the result, b batch, h head, s position, d element of a head, x the heads side by side. Where b or h is
+ *   missing there is one; the mask broadcasts to queries and keys, behind those of b and h that Q has.
+ * The attribute `activation` of the first two names an operator of one number, and `activation_params` lists its
+ * attributes (of Clip: min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate =
+ * "tanh". "" is none. FusedGemm and FusedConv of "com.microsoft" know the same activations.
  * - Pointwise(inputs...), 1 to 8 of them, is a program of up to 16 steps on each element of what they broadcast to; its
  *   result is that of the last step. `functions` names the steps, with a space in between: operators of one number,
  *   Add, Sub, Mul, Div, Pow, Min, Max, PRelu, Mod, Where and Clip; FastGelu, as above; Fmod is Mod with fmod = 1;

@@ -29,6 +29,15 @@
       __VA_ARGS__                                                                                             \
     }                                                                                                         \
   }
+#define FUSED(named, views, attributes_given, ...)                                                     \
+  {                                                                                                    \
+    .name = "FusedAttention", .label = named, .since_version = 1, .domain = "leat", .variants = views, \
+    .attributes = attributes_given, .inputs = {                                                        \
+      __VA_ARGS__                                                                                      \
+    }                                                                                                  \
+  }
+#define LAYOUTS(q, k, v, y) \
+  A_STRING("q_layout", q), A_STRING("k_layout", k), A_STRING("v_layout", v), A_STRING("y_layout", y)
 /* One head of so many elements, longer than one tile of queries and of keys. */
 #define HEAD(size)                                                                                      \
   ATTENTION(23, "head_of_" #size, VIEW_OFFSET, NO_ATTRIBUTES, F32(1, 2, 19, size), F32(1, 2, 35, size), \
@@ -139,6 +148,23 @@ static const leati_op_spec specs[] = {
                F32(2, 40, 32), F32(2, 40, 32), ABSENT, ABSENT, F32(2, 2, 9, 40)),
     MULTI_HEAD("unidirectional", 0, ATTRIBUTES(A_INT("num_heads", 2), A_INT("unidirectional", 1)), F32(2, 40, 32),
                F32(2, 40, 32), F32(2, 40, 32), ABSENT, ABSENT, F32(1, 1, 40, 40)),
+
+    {.name = "FusedAttention",
+     .label = "float32",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {LAYOUTS("bsx", "bshd", "bhsd", "bsx"), A_INT("q_num_heads", 3), A_INT("kv_num_heads", 3)},
+     .inputs = {F32(2, 17, 96), F32(2, 33, 3, 32), F32(2, 3, 33, 20), F32(2, 1, 1, 33)}},
+    FUSED("plain", VIEW_DYNAMIC, NO_ATTRIBUTES, F32(2, 3, 7, 16), F32(2, 3, 9, 16), F32(2, 3, 9, 16)),
+    FUSED("columns", VIEW_TRANSPOSED, ATTRIBUTES(LAYOUTS("bhsd", "bhds", "hdbs", "bshd"), A_FLOAT("scale", 0.3f)),
+          F32(2, 3, 17, 32), F32(2, 3, 32, 40), F32(3, 20, 2, 40), F32(17, 40)),
+    FUSED("one_head", VIEW_BROADCAST, ATTRIBUTES(LAYOUTS("bsd", "bds", "bsd", "bsd")), F32(3, 7, 16), F32(3, 16, 9),
+          F32(3, 9, 8), F32(3, 1, 9)),
+    FUSED("matrices", 0, ATTRIBUTES(LAYOUTS("sd", "sd", "sd", "ds")), F32(7, 16), F32(9, 16), F32(9, 8), BOOLS(7, 9)),
+    FUSED("one_batch", 0, ATTRIBUTES(LAYOUTS("hsd", "shd", "sx", "sx"), A_INT("kv_num_heads", 2)), F32(4, 7, 16),
+          F32(9, 2, 16), F32(9, 10), F32(4, 1, 9)),
 };
 
 void leati_cases_op_attention(leat_case_list *list) {

@@ -928,6 +928,49 @@ static void attention(leati_draw *d) {
   leati_draw_attribute_int(d, leati_draw_chance(d, 50) ? "is_causal" : "unidirectional", leati_draw_int(d, 0, 1));
 }
 
+/* Layouts of queries, keys, values and result that go together, and whether heads lie side by side in one. */
+static void fused_attention(leati_draw *d) {
+  static const char *const layouts[][4] = {{"bhsd", "bhsd", "bhsd", "bhsd"}, {"bshd", "bhds", "shbd", "bsx"},
+                                           {"bsx", "bsx", "bsx", "bsx"},     {"sbx", "bxs", "hdsb", "bshd"},
+                                           {"bsd", "bds", "bsd", "bds"},     {"sd", "ds", "sd", "sd"}};
+  static const char letters[] = "bhsd";
+  static const char *const names[4] = {"q_layout", "k_layout", "v_layout", "y_layout"};
+  const int64_t which = leati_draw_int(d, 0, G_N_ELEMENTS(layouts) - 1);
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t kv_heads = which < 4 ? leati_draw_int(d, 1, 3) : 1;
+  const int64_t heads = which < 4 ? kv_heads * leati_draw_int(d, 1, 2) : 1;
+  const int64_t sizes[4] = {which < 5 ? leati_draw_int(d, least, 3) : 1, heads, leati_draw_int(d, least, 20),
+                            leati_draw_int(d, 1, 40)};
+  const int64_t keys = leati_draw_int(d, least, 40);
+  const int64_t width = leati_draw_int(d, 1, 40);
+  for (int k = 0; k < 4; k++) {
+    const int64_t own[4] = {sizes[0], k == 0 ? heads : kv_heads, k == 0 ? sizes[2] : keys, k == 2 ? width : sizes[3]};
+    int64_t dims[4];
+    int32_t rank = 0;
+    for (const char *letter = layouts[which][k]; *letter != '\0'; letter++)
+      dims[rank++] = *letter == 'x' ? own[1] * own[3] : own[strchr(letters, *letter) - letters];
+    leati_draw_attribute_string(d, names[k], layouts[which][k]);
+    if (k < 3)
+      leati_draw_input(d, type, rank, dims)->plain = true;
+  }
+  if (leati_draw_chance(d, 60)) {
+    const int64_t scores[4] = {sizes[0], heads, sizes[2], keys};
+    const int64_t three[3] = {sizes[0], sizes[2], keys};
+    narrowed_input(d, leati_draw_type(d, "U"),
+                   which < 4    ? 4
+                   : which == 4 ? 3
+                                : 2,
+                   which < 4    ? scores
+                   : which == 4 ? three
+                                : scores + 2);
+  }
+  leati_draw_attribute_int(d, "q_num_heads", heads);
+  leati_draw_attribute_int(d, "kv_num_heads", kv_heads);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
+}
+
 /* ---- Windows ---------------------------------------------------------------------------------------------------- */
 
 /* Where windows of `spatial` dimensions go, as attributes; `image` grows until a window fits. */
@@ -1175,6 +1218,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", MICROSOFT, "FusedGemm", gemm},
     {"matmul", "", "Attention", attention},
     {"matmul", MICROSOFT, "MultiHeadAttention", attention},
+    {"matmul", "leat", "FusedAttention", fused_attention},
     {"conv", "", "Conv", conv},
     {"conv", MICROSOFT, "FusedConv", conv},
     {"conv", "leat", "FusedConv", conv},

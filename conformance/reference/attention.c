@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attention. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "reference/bound.h"
 #include "reference/node.h"
@@ -8,36 +9,68 @@
 /* Keys that an implementation takes at a time at least, if it does not take all at once. */
 #define KEYS_AT_ONCE 16
 
-/* An operand: heads of its own dimension, or side by side in the last one. */
+/* A tensor by its layout, a letter for each dimension: b batch, h head, s position, d element of the head, x heads side
+ * by side. */
 typedef struct operand {
   const double *f;
+  const char *layout;
   int64_t batch;
   int64_t heads;
   int64_t positions;
-  int64_t size; /* elements of a head */
-  bool flat;
+  int64_t size;       /* elements of a head */
+  int64_t strides[4]; /* by batch, head, position, element */
 } operand;
 
-static bool read_operand(leati_ref_node *node, uint32_t at, int64_t heads, operand *out) {
+/* Where each letter but x stands. */
+static const char letters[] = "bhsd";
+
+/* Says how far elements lie apart, when all sizes are known. */
+static void walk(operand *x) {
+  const int64_t sizes[4] = {x->batch, x->heads, x->positions, x->size};
+  int64_t step = 1;
+  for (size_t at = strlen(x->layout); at-- > 0;) {
+    if (x->layout[at] == 'x') {
+      x->strides[3] = step;
+      x->strides[1] = step * x->size;
+      step *= x->size * x->heads;
+    } else {
+      const ptrdiff_t letter = strchr(letters, x->layout[at]) - letters;
+      x->strides[letter] = step;
+      step *= sizes[letter];
+    }
+  }
+}
+
+static const char *layout_of(const leati_ref_node *node, const char *name, const leati_ref_tensor *x) {
+  const leat_attribute *given = leati_ref_attribute(node, name);
+  return given != NULL ? given->string : strcmp(node->name, "FusedAttention") != 0 && x->rank == 3 ? "bsx" : "bhsd";
+}
+
+static bool read_operand(leati_ref_node *node, uint32_t at, const char *name, int64_t heads, operand *out) {
   const leati_ref_tensor *x = leati_ref_input(node, at);
-  if (x == NULL || (x->rank != 3 && x->rank != 4)) {
-    return leati_ref_fail(node, "%s: operands have 3 or 4 dimensions", node->name);
+  *out = (operand){.f = x->f, .layout = layout_of(node, name, x), .batch = 1, .heads = 1};
+  if (x->rank != (int32_t)strlen(out->layout)) {
+    return leati_ref_fail(node, "%s: input %u is not \"%s\"", node->name, at, out->layout);
   }
-  *out = (operand){.f = x->f, .batch = x->dims[0], .flat = x->rank == 3};
-  if (out->flat && (heads < 1 || x->dims[2] % heads != 0)) {
-    return leati_ref_fail(node, "%s: heads do not divide the last dimension", node->name);
+  for (int32_t d = 0; d < x->rank; d++) {
+    if (out->layout[d] == 'x') {
+      if (heads < 1 || x->dims[d] % heads != 0) {
+        return leati_ref_fail(node, "%s: heads do not divide a dimension", node->name);
+      }
+      out->heads = heads;
+      out->size = x->dims[d] / heads;
+    } else {
+      int64_t *const sizes[4] = {&out->batch, &out->heads, &out->positions, &out->size};
+      *sizes[strchr(letters, out->layout[d]) - letters] = x->dims[d];
+    }
   }
-  out->heads = out->flat ? heads : x->dims[1];
-  out->positions = out->flat ? x->dims[1] : x->dims[2];
-  out->size = out->flat ? x->dims[2] / heads : x->dims[3];
+  walk(out);
   return out->heads > 0 && out->size > 0 ? true : leati_ref_fail(node, "%s: heads of nothing", node->name);
 }
 
-/* The first element of a head at a position. */
-static int64_t begin_of(const operand *x, int64_t batch, int64_t head, int64_t position) {
-  const int64_t row = x->flat ? (batch * x->positions + position) * x->heads + head
-                              : (batch * x->heads + head) * x->positions + position;
-  return row * x->size;
+/* An element of a head at a position. */
+static int64_t place_of(const operand *x, int64_t batch, int64_t head, int64_t position, int64_t element) {
+  return batch * x->strides[0] + head * x->strides[1] + position * x->strides[2] + element * x->strides[3];
 }
 
 typedef struct attention {
@@ -51,6 +84,19 @@ typedef struct attention {
   double cap;
 } attention;
 
+/* Queries without batches or heads have a mask without them. */
+static int64_t mask_place(const attention *a, const int64_t at[4]) {
+  const char *layout = a->q.layout;
+  int64_t index[4];
+  int32_t rank = 0;
+  for (int32_t d = 0; d < 4; d++) {
+    if (d > 1 || strchr(layout, 'x') != NULL || strchr(layout, letters[d]) != NULL) {
+      index[rank++] = at[d];
+    }
+  }
+  return leati_ref_broadcast_at(a->mask, rank, index);
+}
+
 /* The score of a query with a key, which may be off by `*off`; false: the key is not taken. */
 static bool score_of(const attention *a, const int64_t at[4], double *score, double *off) {
   if (a->causal && at[3] > at[2]) {
@@ -63,20 +109,20 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
     if (a->padded && mask->rank > 0 && at[3] >= own) {
       return false;
     }
-    const int64_t element = leati_ref_broadcast_at(mask, 4, at);
+    const int64_t element = mask_place(a, at);
     added = mask->f != NULL ? mask->f[element] : mask->i[element] != 0 ? 0 : -INFINITY;
     if (added == -INFINITY) {
       return false;
     }
   }
   const int64_t share = a->q.heads / a->k.heads;
-  const double *q = a->q.f + begin_of(&a->q, at[0], at[1], at[2]);
-  const double *k = a->k.f + begin_of(&a->k, at[0], at[1] / share, at[3]);
   double sum = 0;
   double magnitude = 0;
   for (int64_t e = 0; e < a->q.size; e++) {
-    sum += q[e] * k[e];
-    magnitude += fabs(q[e] * k[e]);
+    const double product =
+        a->q.f[place_of(&a->q, at[0], at[1], at[2], e)] * a->k.f[place_of(&a->k, at[0], at[1] / share, at[3], e)];
+    sum += product;
+    magnitude += fabs(product);
   }
   double value = a->scale * sum;
   /* The scale may be applied in two parts, each rounded, to queries and keys. */
@@ -95,8 +141,8 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
 /* One query of one head: softmax of its scores times the values. A weight e^(score - top) is off by what its score is
  * off by, by the exponential and the rounding of its argument; where scores come in tiles, the distance to the top is
  * gone in as many steps, with an exponential and a product each. Numbers below FLT_MIN may be lost. */
-static void attend(const attention *a, const int64_t at[4], double *scores, double *offs, leati_ref_tensor *y,
-                   int64_t out) {
+static void attend(const attention *a, const int64_t at[4], double *scores, double *offs, const operand *result,
+                   leati_ref_tensor *y) {
   const int64_t keys = a->k.positions;
   const int64_t share = a->q.heads / a->k.heads;
   const double tiles = (double)((keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE);
@@ -123,18 +169,19 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
     double magnitude = 0;
     double off = 0;
     for (int64_t j = 0; j < keys; j++) {
-      const double v = a->v.f[begin_of(&a->v, at[0], at[1] / share, j) + e];
+      const double v = a->v.f[place_of(&a->v, at[0], at[1] / share, j, e)];
       sum += scores[j] != 0 ? scores[j] * v : 0;
       magnitude += scores[j] != 0 ? scores[j] * fabs(v) : 0;
       off += offs[j] * fabs(v);
     }
+    const int64_t out = place_of(result, at[0], at[1], at[2], e);
     const double value = total == 0 ? 0 : sum / total;
     const double sums = (double)(keys + 2) * 0x1p-24;
-    y->f[out + e] = value;
-    y->bound[out + e] = total == 0 ? 0
-                                   : (off + sums * magnitude) / total +
-                                         fabs(value) * (total_off / total + sums + 3.5 * LEATI_REF_ULP) +
-                                         (double)(keys + 2) * FLT_MIN;
+    y->f[out] = value;
+    y->bound[out] = total == 0 ? 0
+                               : (off + sums * magnitude) / total +
+                                     fabs(value) * (total_off / total + sums + 3.5 * LEATI_REF_ULP) +
+                                     (double)(keys + 2) * FLT_MIN;
   }
 }
 
@@ -143,21 +190,29 @@ static bool attend_all(leati_ref_node *node, const attention *a) {
   const operand *k = &a->k;
   const operand *v = &a->v;
   if (k->batch != q->batch || v->batch != q->batch || v->heads != k->heads || q->heads % k->heads != 0 ||
-      v->positions != k->positions || k->size != q->size || k->flat != q->flat || v->flat != q->flat) {
+      v->positions != k->positions || k->size != q->size) {
     return leati_ref_fail(node, "%s: operands do not go together", node->name);
   }
-  const int64_t flat[3] = {q->batch, q->positions, q->heads * v->size};
-  const int64_t full[4] = {q->batch, q->heads, q->positions, v->size};
+  operand result = {.layout = layout_of(node, "y_layout", node->inputs[0]),
+                    .batch = q->batch,
+                    .heads = q->heads,
+                    .positions = q->positions,
+                    .size = v->size};
+  walk(&result);
+  const int64_t sizes[4] = {q->batch, q->heads, q->positions, v->size};
+  int64_t dims[4];
+  int32_t rank = 0;
+  for (const char *letter = result.layout; *letter != '\0'; letter++) {
+    dims[rank++] = *letter == 'x' ? q->heads * v->size : sizes[strchr(letters, *letter) - letters];
+  }
   leati_ref_tensor *y = &node->outputs[0];
-  leati_ref_tensor_init(y, node->inputs[0]->type, q->flat ? 3 : 4, q->flat ? flat : full);
-  const operand result = {
-      .batch = q->batch, .heads = q->heads, .positions = q->positions, .size = v->size, .flat = q->flat};
+  leati_ref_tensor_init(y, node->inputs[0]->type, rank, dims);
   double *scores = leati_ref_alloc(k->positions + 1, sizeof *scores);
   double *offs = leati_ref_alloc(k->positions + 1, sizeof *offs);
   for (int64_t b = 0; b < q->batch; b++) {
     for (int64_t h = 0; h < q->heads; h++) {
       for (int64_t s = 0; s < q->positions; s++) {
-        attend(a, (const int64_t[4]){b, h, s, 0}, scores, offs, y, begin_of(&result, b, h, s));
+        attend(a, (const int64_t[4]){b, h, s, 0}, scores, offs, &result, y);
       }
     }
   }
@@ -166,15 +221,16 @@ static bool attend_all(leati_ref_node *node, const attention *a) {
   return true;
 }
 
-/* softmax(cap(scale Q K') + mask) V. A query none of whose keys is taken gives 0. */
+/* softmax(cap(scale Q K') + mask) V, with operands of any layout if the operator is ours. A query none of whose keys is
+ * taken gives 0. */
 static bool run_attention(leati_ref_node *node) {
   attention a = {.mask = leati_ref_input(node, 3),
                  .padded = node->since_version >= 24,
                  .causal = leati_ref_int(node, "is_causal", 0) != 0,
                  .cap = (double)leati_ref_float(node, "softcap", 0)};
   const int64_t kv_heads = leati_ref_int(node, "kv_num_heads", 0);
-  if (!read_operand(node, 0, leati_ref_int(node, "q_num_heads", 0), &a.q) || !read_operand(node, 1, kv_heads, &a.k) ||
-      !read_operand(node, 2, kv_heads, &a.v)) {
+  if (!read_operand(node, 0, "q_layout", leati_ref_int(node, "q_num_heads", 0), &a.q) ||
+      !read_operand(node, 1, "k_layout", kv_heads, &a.k) || !read_operand(node, 2, "v_layout", kv_heads, &a.v)) {
     return false;
   }
   a.scale = leati_ref_attribute(node, "scale") != NULL ? (double)leati_ref_float(node, "scale", 1)
@@ -186,8 +242,8 @@ static bool run_attention(leati_ref_node *node) {
 static bool run_multi_head(leati_ref_node *node) {
   attention a = {.mask = leati_ref_input(node, 5), .causal = leati_ref_int(node, "unidirectional", 0) != 0};
   const int64_t heads = leati_ref_int(node, "num_heads", 0);
-  if (!read_operand(node, 0, heads, &a.q) || !read_operand(node, 1, heads, &a.k) ||
-      !read_operand(node, 2, heads, &a.v)) {
+  if (!read_operand(node, 0, "", heads, &a.q) || !read_operand(node, 1, "", heads, &a.k) ||
+      !read_operand(node, 2, "", heads, &a.v)) {
     return false;
   }
   a.scale = (double)leati_ref_float(node, "scale", 0);
@@ -195,5 +251,7 @@ static bool run_multi_head(leati_ref_node *node) {
   return attend_all(node, &a);
 }
 
-const leati_ref_entry leati_ref_attention[] = {
-    {"Attention", run_attention}, {"MultiHeadAttention", run_multi_head}, {NULL, NULL}};
+const leati_ref_entry leati_ref_attention[] = {{"Attention", run_attention},
+                                               {"FusedAttention", run_attention},
+                                               {"MultiHeadAttention", run_multi_head},
+                                               {NULL, NULL}};

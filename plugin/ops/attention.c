@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attention, and com.microsoft's MultiHeadAttention. */
+/* Attention, com.microsoft's MultiHeadAttention, and FusedAttention, whose operands have any layout. */
 #include <math.h>
+#include <string.h>
 
 #include "core/status.h"
 #include "ops/attribute.h"
@@ -33,18 +34,31 @@ static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
 enum { ACROSS_Q = 1, ACROSS_K = 2, ACROSS_V = 4 };
 enum { MASK_NONE, MASK_ADDED, MASK_BOOL };
 
-enum { ATTENTION, MULTI_HEAD };
+enum { ATTENTION, MULTI_HEAD, FUSED };
 
 /* Which input is the mask. */
-static const uint32_t mask_places[] = {[ATTENTION] = 3, [MULTI_HEAD] = 5};
+static const uint32_t mask_places[] = {[ATTENTION] = 3, [MULTI_HEAD] = 5, [FUSED] = 3};
+
+/* A layout has a letter for each dimension: b batch, h head, s position, d element of the head; x: the heads side by
+ * side, each with its elements. Without b or h there is one batch, or one head. */
+#define LAYOUT_MOST 4
+static const char letters[] = "bhsd";
+
+enum { Q, K, V, Y, LAYOUTS };
 
 typedef struct attention_state {
-  int64_t q_heads, kv_heads; /* of operands of three dimensions; 0: not said */
+  char layouts[LAYOUTS][LAYOUT_MOST + 1]; /* empty: of Attention, which has "bhsd" or "bsx" */
+  int64_t q_heads, kv_heads;              /* of operands of three dimensions; 0: not said */
   float scale;
   float cap; /* 0: none */
   bool scaled;
   bool causal;
 } attention_state;
+
+static const char *layout_of(const attention_state *state, uint32_t which, int32_t rank) {
+  const char *const own = state->layouts[which];
+  return own[0] != '\0' ? own : rank == 3 ? "bsx" : "bhsd";
+}
 
 /* An operand as heads: sizes and strides of batch, head, position and element of the head. */
 typedef struct heads {
@@ -55,23 +69,30 @@ static const leati_view *mask_of(const leat_op *op, const leati_call *call) {
   return leati_input(call, mask_places[leati_op_def_of(op)->param]);
 }
 
-/* Of three dimensions the last one has the heads side by side. */
-static int32_t as_heads(const leat_op *op, const leati_view *view, const char *what, int64_t count, heads *out,
-                        leat_error *err) {
+/* An operand of so many heads, which count if they lie side by side. */
+static int32_t as_heads(const leat_op *op, const leati_view *view, const char *what, const char *layout, int64_t count,
+                        heads *out, leat_error *err) {
   const char *const name = leati_op_def_of(op)->info.name;
-  if (view->ndim == 4) {
-    for (int32_t d = 0; d < 4; ++d) {
-      out->shape[d] = view->shape[d];
-      out->strides[d] = view->strides[d];
-    }
-  } else {
-    if (count <= 0 || view->shape[2] % count != 0) {
+  *out = (heads){.shape = {1, 1, 1, 1}};
+  if (view->ndim != (int32_t)strlen(layout)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s have %d dimensions, not those of \"%s\"", name, what,
+                      view->ndim, layout);
+  }
+  for (int32_t d = 0; d < view->ndim; ++d) {
+    const int64_t size = view->shape[d], stride = view->strides[d];
+    if (layout[d] != 'x') {
+      const ptrdiff_t at = strchr(letters, layout[d]) - letters;
+      out->shape[at] = size;
+      out->strides[at] = stride;
+    } else if (count <= 0 || size % count != 0) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s of %lld elements cannot be shared out to %lld heads",
-                        name, what, (long long)view->shape[2], (long long)count);
+                        name, what, (long long)size, (long long)count);
+    } else {
+      out->shape[1] = count;
+      out->strides[1] = size / count * stride;
+      out->shape[3] = size / count;
+      out->strides[3] = stride;
     }
-    const int64_t size = view->shape[2] / count;
-    *out = (heads){.shape = {view->shape[0], count, view->shape[1], size},
-                   .strides = {view->strides[0], size * view->strides[2], view->strides[1], view->strides[2]}};
   }
   if (out->shape[1] < 1 || out->shape[3] < 1) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s without heads, or with heads of no elements", name,
@@ -92,15 +113,15 @@ static int32_t read_operands(const leat_op *op, const leati_view *const *views, 
   const attention_state *const state = leati_op_state_const(op);
   const char *const name = leati_op_def_of(op)->info.name;
   const int32_t rank = views[0]->ndim;
-  if ((rank != 3 && rank != 4) || views[1]->ndim != rank || views[2]->ndim != rank) {
+  if (state->layouts[Q][0] == '\0' && ((rank != 3 && rank != 4) || views[1]->ndim != rank || views[2]->ndim != rank)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: queries, keys and values need 3 or 4 dimensions, as many "
                       "each; they have %d, %d and %d",
                       name, rank, views[1]->ndim, views[2]->ndim);
   }
-  LEATI_TRY(as_heads(op, views[0], "queries", state->q_heads, &out->q, err));
-  LEATI_TRY(as_heads(op, views[1], "keys", state->kv_heads, &out->k, err));
-  LEATI_TRY(as_heads(op, views[2], "values", state->kv_heads, &out->v, err));
+  LEATI_TRY(as_heads(op, views[0], "queries", layout_of(state, Q, rank), state->q_heads, &out->q, err));
+  LEATI_TRY(as_heads(op, views[1], "keys", layout_of(state, K, rank), state->kv_heads, &out->k, err));
+  LEATI_TRY(as_heads(op, views[2], "values", layout_of(state, V, rank), state->kv_heads, &out->v, err));
   const int64_t *const q = out->q.shape, *const k = out->k.shape, *const v = out->v.shape;
   if (k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || q[1] % k[1] != 0 || v[2] != k[2] || k[3] != q[3]) {
     return leati_fail(
@@ -119,18 +140,65 @@ static int64_t masked_keys(const leat_op *op, const leati_view *mask, int64_t ke
   return mask != NULL && mask->ndim > 0 && may_be_short ? mask->shape[mask->ndim - 1] : keys;
 }
 
+/* The shape that the mask broadcasts to: batches and heads, if the queries have such dimensions, queries, keys. `at`
+ * says which of the four each dimension is. */
+static int32_t score_shape(const leat_op *op, const leati_view *mask, const operands *in, int64_t *shape,
+                           uint32_t *at) {
+  const attention_state *const state = leati_op_state_const(op);
+  const char *const layout = state->layouts[Q];
+  const int64_t all[4] = {in->q.shape[0], in->q.shape[1], in->q.shape[2], masked_keys(op, mask, in->k.shape[2])};
+  const bool any = layout[0] == '\0' || strchr(layout, 'x') != NULL;
+  const bool has[4] = {any || strchr(layout, 'b') != NULL, any || strchr(layout, 'h') != NULL, true, true};
+  int32_t rank = 0;
+  for (uint32_t d = 0; d < 4; ++d) {
+    if (has[d]) {
+      shape[rank] = all[d];
+      at[rank++] = d;
+    }
+  }
+  return rank;
+}
+
 static int32_t check_mask(const leat_op *op, const leati_view *mask, const operands *in, leat_error *err) {
-  const int64_t *const q = in->q.shape, keys = in->k.shape[2];
-  const int64_t shape[4] = {q[0], q[1], q[2], masked_keys(op, mask, keys)};
-  bool fits = mask->ndim <= 4 && shape[3] <= keys;
+  int64_t shape[4];
+  uint32_t at[4];
+  const int32_t rank = score_shape(op, mask, in, shape, at);
+  bool fits = mask->ndim <= rank && shape[rank - 1] <= in->k.shape[2];
   for (int32_t d = 1; fits && d <= mask->ndim; ++d) {
     const int64_t size = mask->shape[mask->ndim - d];
-    fits = size == 1 || size == shape[4 - d];
+    fits = size == 1 || size == shape[rank - d];
   }
   return fits ? LEAT_OK
-              : leati_fail(
-                    err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the mask does not broadcast to [%lld, %lld, %lld, %lld]",
-                    leati_op_def_of(op)->info.name, (long long)q[0], (long long)q[1], (long long)q[2], (long long)keys);
+              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                           "%s: the mask does not broadcast to %lld batches, %lld heads, %lld queries and %lld keys",
+                           leati_op_def_of(op)->info.name, (long long)in->q.shape[0], (long long)in->q.shape[1],
+                           (long long)in->q.shape[2], (long long)in->k.shape[2]);
+}
+
+/* The result as heads: its shape by its layout, and where elements lie when it is compact. */
+static int32_t as_result(const leat_op *op, const operands *in, int32_t rank, heads *out, leat_shape *shape,
+                         leat_error *err) {
+  const char *const layout = layout_of(leati_op_state_const(op), Y, rank);
+  *out = (heads){.shape = {in->q.shape[0], in->q.shape[1], in->q.shape[2], in->v.shape[3]}};
+  int64_t step = 1, count = 1;
+  shape->ndim = (int32_t)strlen(layout);
+  for (int32_t d = shape->ndim - 1; d >= 0; --d) {
+    const ptrdiff_t at = layout[d] == 'x' ? 3 : strchr(letters, layout[d]) - letters;
+    out->strides[at] = step;
+    shape->dims[d] = out->shape[at];
+    step *= out->shape[at];
+    if (layout[d] == 'x') {
+      out->strides[1] = step;
+      shape->dims[d] *= out->shape[1];
+      step *= out->shape[1];
+    }
+  }
+  for (int32_t d = 0; d < 4; ++d) {
+    count *= out->shape[d];
+  }
+  return step == count ? LEAT_OK
+                       : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the result \"%s\" lacks batches or heads",
+                                    leati_op_def_of(op)->info.name, layout);
 }
 
 static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -146,13 +214,8 @@ static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_s
   const uint64_t tiles = ((uint64_t)in.k.shape[2] + KEYS - 1) / KEYS;
   LEATI_TRY(leati_check_rounds(leati_op_device(op), tiles * (uint64_t)(q[3] / 4 + width / 8 + 24),
                                leati_op_def_of(op)->info.name, err));
-  const bool flat = views[0]->ndim == 3;
-  out->ndim = views[0]->ndim;
-  out->dims[0] = q[0];
-  out->dims[1] = flat ? q[2] : q[1];
-  out->dims[2] = flat ? q[1] * width : q[2];
-  out->dims[3] = width;
-  return LEAT_OK;
+  heads result;
+  return as_result(op, &in, views[0]->ndim, &result, out, err);
 }
 
 /* ---- The plan --------------------------------------------------------------------------------------------------- */
@@ -187,13 +250,13 @@ static uint32_t chunk_of(int64_t size) {
   return size <= CHUNK_LEAST * 4 ? CHUNK_LEAST : CHUNK_MOST;
 }
 
-static void fill_mask(const leati_view *mask, const operands *in, attention_args *args) {
-  const int64_t *const q = in->q.shape;
-  const int64_t shape[4] = {q[0], q[1], q[2], args->masked_keys};
-  int64_t strides[LEAT_MAX_RANK];
-  leati_broadcast_strides(mask, 4, shape, strides);
-  for (int32_t d = 0; d < 4; ++d) {
-    args->mask_strides[d] = shape[d] > 1 ? (int32_t)strides[d] : 0;
+static void fill_mask(const leat_op *op, const leati_view *mask, const operands *in, attention_args *args) {
+  int64_t shape[4], strides[LEAT_MAX_RANK];
+  uint32_t at[4];
+  const int32_t rank = score_shape(op, mask, in, shape, at);
+  leati_broadcast_strides(mask, rank, shape, strides);
+  for (int32_t d = 0; d < rank; ++d) {
+    args->mask_strides[at[d]] = shape[d] > 1 ? (int32_t)strides[d] : 0;
   }
 }
 
@@ -214,9 +277,9 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
   operands in;
   LEATI_TRY(read_operands(op, (const leati_view *[]){&views[0], &views[1], &views[2]}, &in, err));
   const int64_t *const q = in.q.shape, keys = in.k.shape[2], width = in.v.shape[3];
-  const bool flat = y->ndim == 3;
-  const heads result = {.shape = {q[0], q[1], q[2], width},
-                        .strides = {q[1] * q[2] * width, flat ? width : q[2] * width, flat ? q[1] * width : width, 1}};
+  leat_shape shape;
+  heads result;
+  LEATI_TRY(as_result(op, &in, views[0].ndim, &result, &shape, err));
   const uint32_t blocks = (uint32_t)((q[2] + ROWS - 1) / ROWS);
   attention_args args = {.groups = (uint32_t)(q[0] * q[1]) * blocks,
                          .blocks = blocks,
@@ -235,7 +298,7 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
   fill_strides(&in.v, args.v_strides);
   fill_strides(&result, args.y_strides);
   if (masked) {
-    fill_mask(&mask, &in, &args);
+    fill_mask(op, &mask, &in, &args);
   }
   const bool quads = in_fours(&views[0], &in.q, args.q_strides) && in_fours(&views[1], &in.k, args.k_strides) &&
                      in_fours(&views[2], &in.v, args.v_strides) && in_fours(y, &result, args.y_strides);
@@ -326,6 +389,55 @@ static int32_t multi_head_create(leat_op *op, const leati_op_desc *desc, leat_er
   return LEAT_OK;
 }
 
+/* ---- FusedAttention ----------------------------------------------------------------------------------------------
+ */
+
+static LEATI_ATTRIBUTE(attribute_q_layout, "q_layout", STRING);
+static LEATI_ATTRIBUTE(attribute_k_layout, "k_layout", STRING);
+static LEATI_ATTRIBUTE(attribute_v_layout, "v_layout", STRING);
+static LEATI_ATTRIBUTE(attribute_y_layout, "y_layout", STRING);
+static const leat_op_attribute *const layout_attributes[LAYOUTS] = {&attribute_q_layout, &attribute_k_layout,
+                                                                    &attribute_v_layout, &attribute_y_layout};
+
+/* Whether each letter is known and stands there once, and nothing is missing that there must be. */
+static bool is_layout(const char *text, uint64_t size) {
+  uint32_t seen[5] = {0};
+  for (uint64_t i = 0; i < size && size <= LAYOUT_MOST; ++i) {
+    static const char known[] = "bhsdx";
+    const char *const at = text[i] == '\0' ? NULL : strchr(known, text[i]);
+    if (at == NULL) {
+      return false;
+    }
+    ++seen[at - known];
+  }
+  return seen[0] <= 1 && seen[1] + seen[4] <= 1 && seen[2] == 1 && seen[3] + seen[4] == 1;
+}
+
+static int32_t fused_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                              leat_error *err) {
+  (void)device;
+  for (uint32_t i = 0; i < LAYOUTS; ++i) {
+    const leat_attribute *const layout = leati_attr(desc, layout_attributes[i]->name);
+    if (layout != NULL && !is_layout(layout->string, layout->count)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "%s: \"%.*s\" of %s is no layout: up to four of the letters b, h, s, d, or b, s, x",
+                        def->info.name, layout->count <= 16 ? (int)layout->count : 16, layout->string,
+                        layout_attributes[i]->name);
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t fused_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  LEATI_TRY(attention_create(op, desc, err));
+  attention_state *const state = leati_op_state(op);
+  for (uint32_t i = 0; i < LAYOUTS; ++i) {
+    const leat_attribute *const layout = leati_attr(desc, layout_attributes[i]->name);
+    memcpy(state->layouts[i], layout != NULL ? layout->string : letters, layout != NULL ? layout->count : LAYOUT_MOST);
+  }
+  return LEAT_OK;
+}
+
 static bool attention_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
   (void)op;
   return leati_view_walkable(&call->inputs[i]);
@@ -349,6 +461,13 @@ static const leati_op_def ops[] = {
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = MULTI_HEAD,
              .supports = attention_supports, .create = multi_head_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
+    LEATI_OP("FusedAttention", "leat", (1, 1), (3, 4), (1, 1), LEATI_TYPES(&leati_type_float, &type_mask),
+             LEATI_ATTRIBUTES(&attribute_q_layout, &attribute_k_layout, &attribute_v_layout, &attribute_y_layout,
+                              &attribute_q_num_heads, &attribute_kv_num_heads, &attribute_scale),
+             LEATI_INPUT_TYPES(0, 0, 0, 1), .state_size = sizeof(attention_state),
+             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = FUSED,
+             .supports = fused_supports, .create = fused_create, .infer = attention_infer, .plan = attention_plan,
+             .reads_view = attention_reads_view),
 };
 
 const leati_op_family leati_attention_family = LEATI_FAMILY(ops);

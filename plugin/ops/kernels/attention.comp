@@ -253,13 +253,13 @@ void main() {
     const uint four = (i / 2) * WIDTH_CHUNK + (i % 2) * LANES + lane;
     if ((i % 2) * LANES + lane < WIDTH_CHUNK && four < width_fours) {
       const vec4 values = sum == 0 ? vec4(0) : results[i] * over;
-      const int at = int(query) * args.y_strides[2] + int(four) * 4;
+      const int at = int(query) * args.y_strides[2] + int(four) * 4 * args.y_strides[3];
       if (QUADS != 0) {
         F32x4(y).v[at >> 2] = values;
       } else {
         [[unroll]] for (uint j = 0; j < 4; ++j) {
           if (four * 4 + j < args.width) {
-            F32(y).v[at + int(j)] = values[j];
+            F32(y).v[at + int(j) * args.y_strides[3]] = values[j];
           }
         }
       }
