@@ -7,6 +7,7 @@
 #define LEAT_PLUGIN_CORE_FUSIONS_H_
 
 #define LEATI_FUSIONS(X)      \
+  X(ATTENTION, "attention")   \
   X(FLATTEN, "flatten")       \
   X(GELU, "gelu")             \
   X(SWISH, "swish")           \

@@ -2,15 +2,17 @@
 #include "graph/fusion_rules.h"
 
 #include "core/status.h"
+#include "graph/fuse_attention.h"
 #include "graph/fuse_chain.h"
 #include "graph/fuse_function.h"
 #include "graph/fuse_norm.h"
 #include "graph/fuse_product.h"
 
 static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
-    [LEATI_FUSION_FLATTEN] = leati_fuse_flatten, /* Reshape, product of matrices, Reshape: one of more dimensions */
-    [LEATI_FUSION_GELU] = leati_fuse_gelu,       /* Gelu by erf or tanh, written out */
-    [LEATI_FUSION_SWISH] = leati_fuse_swish,     /* x sigmoid(alpha x) and x hard_sigmoid(x), written out */
+    [LEATI_FUSION_ATTENTION] = leati_fuse_attention, /* two products, softmax between them, and movements around */
+    [LEATI_FUSION_FLATTEN] = leati_fuse_flatten,     /* Reshape, product of matrices, Reshape: one of more dimensions */
+    [LEATI_FUSION_GELU] = leati_fuse_gelu,           /* Gelu by erf or tanh, written out */
+    [LEATI_FUSION_SWISH] = leati_fuse_swish,         /* x sigmoid(alpha x) and x hard_sigmoid(x), written out */
     [LEATI_FUSION_LAYER_NORM] = leati_fuse_layer_norm, /* layer norm, written out */
     [LEATI_FUSION_RMS_NORM] = leati_fuse_rms_norm,     /* norm by the root of the mean square, written out */
     [LEATI_FUSION_BIAS] = leati_fuse_bias,             /* product + row */

@@ -265,7 +265,7 @@ static uint32_t constant_of_higher_rank(network *n) {
 static const int64_t last[] = {-1}, first[] = {0};
 static const leat_attribute along_last = ATTRIBUTE(INTS, .name = "axes", .ints = last, .count = 1);
 static const leat_attribute along_first = ATTRIBUTE(INTS, .name = "axes", .ints = first, .count = 1);
-static const leat_attribute *const last_axis[] = {&along_last}, *const first_axis[] = {&along_first};
+static const leat_attribute *const over_last[] = {&along_last}, *const over_first[] = {&along_first};
 
 static uint32_t mean(network *n, uint32_t x, const leat_attribute *const *axes) {
   const uint32_t y = NODE(n, "ReduceMean", 13, x);
@@ -284,11 +284,11 @@ static uint32_t layer_norm(network *n, double power, const leat_attribute *const
   return NODE(n, "Add", 14, NODE(n, "Mul", 14, y, constant(n, SHAPE(8))), bias != NULL ? *bias : constant(n, SHAPE(8)));
 }
 static uint32_t layer_norm_by_mul(network *n) {
-  return layer_norm(n, 2, last_axis, NULL);
+  return layer_norm(n, 2, over_last, NULL);
 }
 static uint32_t layer_norm_by_pow(network *n) {
   /* An exponent that only rounding tells from 2. */
-  return layer_norm(n, 2 + 1e-7, last_axis, NULL);
+  return layer_norm(n, 2 + 1e-7, over_last, NULL);
 }
 static uint32_t layer_norm_turned_round(network *n) {
   const uint32_t axes = add_list(n, 1, last), x = add_input(n, SHAPE(4, 2, 8));
@@ -299,16 +299,131 @@ static uint32_t layer_norm_turned_round(network *n) {
   return NODE(n, "Add", 14, constant(n, SHAPE(8)), NODE(n, "Mul", 14, constant(n, SHAPE(8)), y));
 }
 static uint32_t rms_norm(network *n) {
-  const uint32_t x = add_input(n, SHAPE(4, 2, 8)), root = root_of_mean_square(n, x, 2 + 1e-7, last_axis);
+  const uint32_t x = add_input(n, SHAPE(4, 2, 8)), root = root_of_mean_square(n, x, 2 + 1e-7, over_last);
   const uint32_t y = NODE(n, "Mul", 14, x, NODE(n, "Div", 14, scalar(n, 1.0f), root));
   return NODE(n, "Mul", 14, constant(n, SHAPE(8)), y);
 }
 static uint32_t rms_norm_by_division(network *n) {
   const uint32_t x = add_input(n, SHAPE(8, 8));
-  return NODE(n, "Mul", 14, NODE(n, "Div", 14, x, root_of_mean_square(n, x, 2, last_axis)), constant(n, SHAPE(8)));
+  return NODE(n, "Mul", 14, NODE(n, "Div", 14, x, root_of_mean_square(n, x, 2, over_last)), constant(n, SHAPE(8)));
 }
 
-/* ---- Scenes: what is not ----------------------------------------------------------------------------------------- */
+/* ---- Scenes: attention -------------------------------------------------------------------------------------------
+ */
+
+static uint32_t transpose(network *n, uint32_t x, const leat_attribute *const *order) {
+  const uint32_t y = NODE(n, "Transpose", 13, x);
+  give(n, order, 1);
+  return y;
+}
+
+#define ORDER(list_of, ...)                                                                                         \
+  static const int64_t list_of##_order[] = {__VA_ARGS__};                                                           \
+  static const leat_attribute list_of##_perm =                                                                      \
+      ATTRIBUTE(INTS, .name = "perm", .ints = list_of##_order, .count = sizeof(list_of##_order) / sizeof(int64_t)); \
+  static const leat_attribute *const list_of[] = {&list_of##_perm}
+ORDER(to_heads, 0, 2, 1, 3);
+ORDER(to_columns, 0, 2, 3, 1);
+ORDER(swap_last, 0, 1, 3, 2);
+ORDER(swap_last_of_three, 0, 2, 1);
+
+/* Two heads of four elements at four positions, brought to the front. */
+static uint32_t heads_of(network *n, const leat_attribute *const *order) {
+  const int64_t apart[] = {2, 4, 2, 4};
+  return transpose(n, NODE(n, "Reshape", 14, add_input(n, SHAPE(2, 4, 8)), add_list(n, 4, apart)), order);
+}
+
+static uint32_t softmax_of(network *n, uint32_t scores, const leat_attribute *const *axis) {
+  const uint32_t y = NODE(n, "Softmax", 13, scores);
+  give(n, axis, 1);
+  return y;
+}
+
+static const leat_attribute last_axis = ATTRIBUTE(INT, .name = "axis", .i = -1);
+static const leat_attribute third_axis = ATTRIBUTE(INT, .name = "axis", .i = 2);
+static const leat_attribute *const along_keys[] = {&last_axis};
+static const leat_attribute *const along_queries[] = {&third_axis};
+
+static uint32_t back_together(network *n, uint32_t y) {
+  const int64_t together[] = {2, 4, 8};
+  return NODE(n, "Reshape", 14, transpose(n, y, to_heads), add_list(n, 3, together));
+}
+
+/* As PyTorch's older exporter writes BERT. */
+static uint32_t attention_divided(network *n) {
+  const uint32_t q = heads_of(n, to_heads), k = heads_of(n, to_columns), v = heads_of(n, to_heads);
+  const uint32_t scores = NODE(n, "Div", 14, NODE(n, "MatMul", 13, q, k), scalar(n, 2.0f));
+  const uint32_t masked = NODE(n, "Add", 14, scores, add_input(n, SHAPE(2, 1, 1, 4)));
+  return back_together(n, NODE(n, "MatMul", 13, softmax_of(n, masked, along_keys), v));
+}
+/* As its newer one does. */
+static uint32_t attention_scaled_before(network *n) {
+  const uint32_t q = heads_of(n, to_heads), k = transpose(n, heads_of(n, to_heads), swap_last),
+                 v = heads_of(n, to_heads), root = scalar(n, 0.7071068f);
+  const uint32_t scores = NODE(n, "MatMul", 13, NODE(n, "Mul", 14, q, root), NODE(n, "Mul", 14, root, k));
+  const uint32_t masked = NODE(n, "Add", 14, add_constant(n, SHAPE(4, 4)), scores);
+  return back_together(n, NODE(n, "MatMul", 13, softmax_of(n, masked, along_keys), v));
+}
+static uint32_t attention_plain(network *n) {
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 5, 8)),
+                 v = add_input(n, SHAPE(1, 2, 5, 3));
+  return NODE(n, "MatMul", 13, softmax_of(n, NODE(n, "MatMul", 13, q, transpose(n, k, swap_last)), along_keys), v);
+}
+static uint32_t attention_of_three(network *n) {
+  const uint32_t q = add_input(n, SHAPE(3, 4, 8)), k = add_input(n, SHAPE(3, 5, 8)), v = add_input(n, SHAPE(3, 5, 3));
+  const uint32_t scores = NODE(n, "MatMul", 13, q, transpose(n, k, swap_last_of_three));
+  const uint32_t masked = NODE(n, "Add", 14, NODE(n, "Mul", 14, scores, scalar(n, 0.3f)), add_input(n, SHAPE(3, 4, 5)));
+  return NODE(n, "MatMul", 13, softmax_of(n, masked, along_keys), v);
+}
+static uint32_t attention_of_one_operand(network *n) {
+  const uint32_t x = add_input(n, SHAPE(1, 2, 4, 8));
+  return NODE(n, "MatMul", 13, softmax_of(n, NODE(n, "MatMul", 13, x, transpose(n, x, swap_last)), along_keys), x);
+}
+static uint32_t attention_along_queries(network *n) {
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 4)),
+                 v = add_input(n, SHAPE(1, 2, 4, 8));
+  return NODE(n, "MatMul", 13, softmax_of(n, NODE(n, "MatMul", 13, q, k), along_queries), v);
+}
+static uint32_t weights_used_twice(network *n) {
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 4)),
+                 v = add_input(n, SHAPE(1, 2, 4, 8));
+  const uint32_t weights = softmax_of(n, NODE(n, "MatMul", 13, q, k), along_keys);
+  add_output(n, weights);
+  return NODE(n, "MatMul", 13, weights, v);
+}
+static uint32_t scores_used_twice(network *n) {
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 4)),
+                 v = add_input(n, SHAPE(1, 2, 4, 8));
+  const uint32_t scores = NODE(n, "MatMul", 13, q, k);
+  add_output(n, scores);
+  return NODE(n, "MatMul", 13, softmax_of(n, scores, along_keys), v);
+}
+static uint32_t attention_scaled_by_input(network *n) {
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 4)),
+                 v = add_input(n, SHAPE(1, 2, 4, 8));
+  const uint32_t scores = NODE(n, "Mul", 14, NODE(n, "MatMul", 13, q, k), add_input(n, 0, NULL));
+  return NODE(n, "MatMul", 13, softmax_of(n, scores, along_keys), v);
+}
+static uint32_t attention_with_larger_mask(network *n) {
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 4)),
+                 v = add_input(n, SHAPE(1, 2, 4, 8));
+  const uint32_t scores = NODE(n, "Add", 14, NODE(n, "MatMul", 13, q, k), add_input(n, SHAPE(3, 1, 4, 4)));
+  return NODE(n, "MatMul", 13, softmax_of(n, scores, along_keys), v);
+}
+static uint32_t attention_of_shared_keys(network *n) {
+  const uint32_t q = add_input(n, SHAPE(2, 2, 4, 4)), k = add_input(n, SHAPE(1, 2, 4, 4)),
+                 v = add_input(n, SHAPE(2, 2, 4, 4));
+  return NODE(n, "MatMul", 13, softmax_of(n, NODE(n, "MatMul", 13, q, k), along_keys), v);
+}
+static uint32_t attention_cut_differently(network *n) {
+  const int64_t other[] = {2, 2, 16};
+  const uint32_t q = heads_of(n, to_heads), k = heads_of(n, to_columns), v = heads_of(n, to_heads);
+  const uint32_t y = NODE(n, "MatMul", 13, softmax_of(n, NODE(n, "MatMul", 13, q, k), along_keys), v);
+  return NODE(n, "Reshape", 14, y, add_list(n, 3, other));
+}
+
+/* ---- Scenes: what is not -----------------------------------------------------------------------------------------
+ */
 
 static uint32_t used_twice(network *n) {
   const uint32_t y = product(n);
@@ -393,34 +508,35 @@ static uint32_t gate_of_something_else(network *n) {
 }
 
 static uint32_t norm_of_columns(network *n) {
-  return layer_norm(n, 2, first_axis, NULL);
+  return layer_norm(n, 2, over_first, NULL);
 }
 static uint32_t norm_with_another_power(network *n) {
-  return layer_norm(n, 4, last_axis, NULL);
+  return layer_norm(n, 4, over_last, NULL);
 }
 static uint32_t norm_with_a_column(network *n) {
   const uint32_t column = constant(n, SHAPE(8, 1));
-  return layer_norm(n, 2, last_axis, &column);
+  return layer_norm(n, 2, over_last, &column);
 }
 /* What lies about the mean is given too. */
 static uint32_t norm_and_difference(network *n) {
-  const uint32_t x = add_input(n, SHAPE(8, 8)), d = NODE(n, "Sub", 14, x, mean(n, x, last_axis));
-  const uint32_t y = NODE(n, "Div", 14, d, root_of_mean_square(n, d, 2, last_axis));
+  const uint32_t x = add_input(n, SHAPE(8, 8)), d = NODE(n, "Sub", 14, x, mean(n, x, over_last));
+  const uint32_t y = NODE(n, "Div", 14, d, root_of_mean_square(n, d, 2, over_last));
   add_output(n, d);
   return NODE(n, "Add", 14, NODE(n, "Mul", 14, y, constant(n, SHAPE(8))), constant(n, SHAPE(8)));
 }
 static uint32_t norm_about_another(network *n) {
   const uint32_t x = add_input(n, SHAPE(8, 8)), z = add_input(n, SHAPE(8, 8));
-  const uint32_t d = NODE(n, "Sub", 14, x, mean(n, z, last_axis));
-  const uint32_t y = NODE(n, "Div", 14, d, root_of_mean_square(n, d, 2, last_axis));
+  const uint32_t d = NODE(n, "Sub", 14, x, mean(n, z, over_last));
+  const uint32_t y = NODE(n, "Div", 14, d, root_of_mean_square(n, d, 2, over_last));
   return NODE(n, "Add", 14, NODE(n, "Mul", 14, y, constant(n, SHAPE(8))), constant(n, SHAPE(8)));
 }
 static uint32_t norm_of_another(network *n) {
   const uint32_t x = add_input(n, SHAPE(8, 8)), z = add_input(n, SHAPE(8, 8));
-  return NODE(n, "Mul", 14, NODE(n, "Div", 14, z, root_of_mean_square(n, x, 2, last_axis)), constant(n, SHAPE(8)));
+  return NODE(n, "Mul", 14, NODE(n, "Div", 14, z, root_of_mean_square(n, x, 2, over_last)), constant(n, SHAPE(8)));
 }
 
-/* ---- Running them ------------------------------------------------------------------------------------------------ */
+/* ---- Running them ------------------------------------------------------------------------------------------------
+ */
 
 typedef struct scene {
   const char *name;
@@ -435,6 +551,9 @@ typedef struct scene {
 #define WRITTEN_OUT (8 * 0x1p-23)
 /* Means of 8 numbers up to 2 are off by 8 roundings; dividing by a root of 0.7 and more makes that twice as much. */
 #define NORM (32 * 0x1p-23)
+/* A score is a sum of up to 8 products of numbers up to 4, so that both ways are off by 10 * 2^-24 * 128 each; a weight
+ * is off by that part of itself, twice, for the sum of weights is too, and so is what is summed with the weights. */
+#define ATTENDED (8 * 10 * 0x1p-24 * 128)
 #define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
 
 static const scene scenes[] = {
@@ -491,6 +610,19 @@ static const scene scenes[] = {
     {"norm about another mean", norm_about_another, {DONE(RMS_NORM, 1)}, 4, NORM},
     {"norm of another", norm_of_another, {DONE(CHAIN, 2)}, 4, 0},
     {"product used twice", used_twice, {DONE(CHAIN, 1)}, 2, 0},
+    {"attention, divided", attention_divided, {DONE(ATTENTION, 3)}, 1, ATTENDED},
+    {"attention, scaled before", attention_scaled_before, {DONE(ATTENTION, 3)}, 1, ATTENDED},
+    {"attention, plain", attention_plain, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention of three dimensions", attention_of_three, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention of one operand", attention_of_one_operand, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention and another Reshape", attention_cut_differently, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"softmax along queries", attention_along_queries, {0}, 3, 0},
+    {"weights used twice", weights_used_twice, {0}, 3, 0},
+    {"scores used twice", scores_used_twice, {0}, 3, 0},
+    {"attention scaled by an input", attention_scaled_by_input, {0}, 4, 0},
+    {"attention with a larger mask", attention_with_larger_mask, {0}, 4, 0},
+    {"keys shared by batches", attention_of_shared_keys, {0}, 3, 0},
+    {"product used twice", used_twice, {0}, 4, 0},
     {"product that is an output", is_an_output, {0}, 2, 0},
     {"column in place of a row", not_a_row, {0}, 2, 0},
     {"sum larger than the product", larger_than_the_product, {0}, 2, 0},

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/fuse_attention.h"
+
+#include <string.h>
+
+#include "core/status.h"
+#include "ops/op_state.h"
+
+enum { Q, K, V, Y, LAYOUTS };
+
+#define LAYOUT_MOST 4
+
+static const char *const layout_names[LAYOUTS] = {"q_layout", "k_layout", "v_layout", "y_layout"};
+
+/* An attention as FusedAttention has it. */
+typedef struct attention {
+  uint32_t inputs[4];                     /* queries, keys, values, mask; LEAT_GRAPH_NO_VALUE: absent */
+  char layouts[LAYOUTS][LAYOUT_MOST + 1]; /* a letter for each dimension */
+  int64_t heads[LAYOUTS];                 /* of operands whose heads lie side by side; 0: not known */
+  float scale;
+} attention;
+
+/* ---- Writing ---------------------------------------------------------------------------------------------------- */
+
+static leat_attribute attribute(const char *name, uint32_t type) {
+  return (leat_attribute){.struct_size = sizeof(leat_attribute), .type = type, .name = name};
+}
+
+/* Puts an attention in the place of node `n`, which gives what it gives. */
+static int32_t write_attention(leati_fusion *f, uint32_t n, const attention *a, bool *out_done, leat_error *err) {
+  leat_attribute list[LAYOUTS + 3];
+  const leat_attribute *attributes[LAYOUTS + 3];
+  for (uint32_t i = 0; i < LAYOUTS; ++i) {
+    list[i] = attribute(layout_names[i], LEAT_ATTRIBUTE_STRING);
+    list[i].string = a->layouts[i];
+    list[i].count = strlen(a->layouts[i]);
+  }
+  list[LAYOUTS] = attribute("scale", LEAT_ATTRIBUTE_FLOAT);
+  list[LAYOUTS].f = a->scale;
+  list[LAYOUTS + 1] = attribute("q_num_heads", LEAT_ATTRIBUTE_INT);
+  list[LAYOUTS + 1].i = a->heads[Q];
+  list[LAYOUTS + 2] = attribute("kv_num_heads", LEAT_ATTRIBUTE_INT);
+  list[LAYOUTS + 2].i = a->heads[K] != 0 ? a->heads[K] : a->heads[V];
+  for (uint32_t i = 0; i < LAYOUTS + 3; ++i) {
+    attributes[i] = &list[i];
+  }
+  const leat_graph_node with = {.struct_size = sizeof(with),
+                                .since_version = 1,
+                                .op = "FusedAttention",
+                                .domain = "leat",
+                                .attribute_count = LAYOUTS + 3,
+                                .attributes = attributes,
+                                .input_count = 4,
+                                .inputs = a->inputs,
+                                .output_count = 1,
+                                .outputs = f->nodes[n].outputs};
+  return leati_fusion_replace(f, n, &with, out_done, err);
+}
+
+/* ---- Movements -------------------------------------------------------------------------------------------------- */
+
+/* The order of a Transpose's dimensions, `rank` of them: result dimension d is the input's `order[d]`. */
+static void read_order(const leati_node *node, int32_t rank, int64_t *order) {
+  const leat_attribute *const perm = leati_attributes_find(&node->attributes, "perm");
+  for (int32_t d = 0; d < rank; ++d) {
+    const int64_t at = perm != NULL && (uint64_t)d < perm->count ? perm->ints[d] : rank - 1 - d;
+    order[d] = at < 0 ? at + rank : at;
+  }
+}
+
+/* Looks through a Transpose that makes operand `i`. */
+static bool through_transpose(const leati_fusion *f, attention *a, uint32_t i, const leati_node *node) {
+  const size_t rank = strlen(a->layouts[i]);
+  int64_t order[LAYOUT_MOST];
+  char before[LAYOUT_MOST + 1] = "";
+  if (!leati_fusion_is(node, "", "Transpose") || leati_fusion_view(f, node->inputs[0])->ndim != (int32_t)rank) {
+    return false;
+  }
+  read_order(node, (int32_t)rank, order);
+  for (size_t d = 0; d < rank; ++d) {
+    before[order[d]] = a->layouts[i][d];
+  }
+  memcpy(a->layouts[i], before, sizeof(before));
+  a->inputs[i] = node->inputs[0];
+  return true;
+}
+
+/* Whether the heads of `apart`, of layout "bshd", lie side by side in `together`. */
+static bool lie_side_by_side(const leati_view *together, const leati_view *apart) {
+  return together->ndim == 3 && apart->ndim == 4 && together->shape[0] == apart->shape[0] &&
+         together->shape[1] == apart->shape[1] && together->shape[2] == apart->shape[2] * apart->shape[3];
+}
+
+/* Looks through a Reshape that cuts the last dimension into heads. */
+static bool through_reshape(const leati_fusion *f, attention *a, uint32_t i, const leati_node *node) {
+  if (!leati_fusion_is(node, "", "Reshape") || strcmp(a->layouts[i], "bshd") != 0) {
+    return false;
+  }
+  const leati_view *const apart = leati_fusion_view(f, a->inputs[i]);
+  const int64_t heads = apart->shape[2], other = i == Q ? 0 : a->heads[K + V - i];
+  if (!lie_side_by_side(leati_fusion_view(f, node->inputs[0]), apart) || (other != 0 && other != heads)) {
+    return false;
+  }
+  memcpy(a->layouts[i], "bsx", sizeof("bsx"));
+  a->heads[i] = heads;
+  a->inputs[i] = node->inputs[0];
+  return true;
+}
+
+/* The value that is scaled by a node that multiplies or divides by a constant; the factor goes into `*scale`. */
+static bool read_scale(const leati_fusion *f, const leati_node *node, uint32_t *out, float *scale) {
+  float factor;
+  const bool product = leati_fusion_is(node, "", "Mul");
+  if (!product && !leati_fusion_is(node, "", "Div")) {
+    return false;
+  }
+  const uint32_t constant = product && leati_fusion_scalar(f, node->inputs[0], &factor) ? 0 : 1;
+  if (!leati_fusion_scalar(f, node->inputs[constant], &factor) || (!product && factor == 0.0f) ||
+      leati_fusion_view(f, node->inputs[1 - constant])->ndim != leati_fusion_view(f, node->outputs[0])->ndim) {
+    return false;
+  }
+  *scale = product ? *scale * factor : *scale / factor;
+  *out = node->inputs[1 - constant];
+  return true;
+}
+
+/* Looks for where operand `i` comes from: through movements, and of queries and keys scales. */
+static void look_through(const leati_fusion *f, attention *a, uint32_t i) {
+  bool further = true;
+  while (further) {
+    const leati_node *const node = leati_fusion_maker(f, a->inputs[i]);
+    further = through_transpose(f, a, i, node) || through_reshape(f, a, i, node) ||
+              (i != V && read_scale(f, node, &a->inputs[i], &a->scale));
+  }
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------ */
+
+static bool flag_of(const leati_node *node, const char *name) {
+  const leat_attribute *const found = leati_attributes_find(&node->attributes, name);
+  return found != NULL && found->i != 0;
+}
+
+/* Whether a node is a product of two operands and no more, perhaps scaled or with its second one transposed. */
+static bool read_product(const leati_node *node, bool *transposed, float *scale) {
+  const bool fused = leati_fusion_is(node, "com.microsoft", "FusedMatMul");
+  if ((!fused && !leati_fusion_is(node, "", "MatMul")) || flag_of(node, "transA")) {
+    return false;
+  }
+  const leat_attribute *const alpha = leati_attributes_find(&node->attributes, "alpha");
+  *transposed = flag_of(node, "transB");
+  *scale = alpha != NULL ? *scale * alpha->f : *scale;
+  return true;
+}
+
+/* Reads the scores, which are for the softmax alone: scale and mask in this order, or without one of them. */
+static bool read_scores(const leati_fusion *f, uint32_t v, attention *a) {
+  const leati_node *node = leati_fusion_private_maker(f, v);
+  uint32_t inner = v;
+  bool transposed;
+  for (uint32_t i = 0; i < 2 && leati_fusion_is(node, "", "Add"); ++i) {
+    /* Of two operands the mask is the one that is not a product. */
+    attention other = *a;
+    other.inputs[3] = node->inputs[1 - i];
+    if (node->inputs[0] != node->inputs[1] && leati_fusion_same_shape(f, node->inputs[i], v) &&
+        a->inputs[3] == LEAT_GRAPH_NO_VALUE && read_scores(f, node->inputs[i], &other)) {
+      *a = other;
+      return true;
+    }
+  }
+  if (read_scale(f, node, &inner, &a->scale)) {
+    node = leati_fusion_private_maker(f, inner);
+  }
+  if (!read_product(node, &transposed, &a->scale)) {
+    return false;
+  }
+  const int32_t rank = leati_fusion_view(f, v)->ndim;
+  if ((rank != 3 && rank != 4) || leati_fusion_view(f, node->inputs[0])->ndim != rank ||
+      leati_fusion_view(f, node->inputs[1])->ndim != rank) {
+    return false;
+  }
+  a->inputs[Q] = node->inputs[0];
+  a->inputs[K] = node->inputs[1];
+  memcpy(a->layouts[Q], rank == 4 ? "bhsd" : "bsd", (size_t)rank + 1);
+  memcpy(a->layouts[K], rank == 4 ? (transposed ? "bhsd" : "bhds") : (transposed ? "bsd" : "bds"), (size_t)rank + 1);
+  return true;
+}
+
+/* Softmax over the last dimension. */
+static bool is_softmax(const leati_fusion *f, const leati_node *node) {
+  if (!leati_fusion_is(node, "", "Softmax")) {
+    return false;
+  }
+  const leat_attribute *const axis = leati_attributes_find(&node->attributes, "axis");
+  return axis == NULL || axis->i == -1 || axis->i == leati_fusion_view(f, node->outputs[0])->ndim - 1;
+}
+
+/* Two products with a softmax between them. */
+static int32_t fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  attention a = {.inputs = {0, 0, 0, LEAT_GRAPH_NO_VALUE}, .scale = 1.0f};
+  const leati_node *const node = &f->nodes[n];
+  bool transposed;
+  float scale = 1.0f;
+  if (!read_product(node, &transposed, &scale) || scale != 1.0f) {
+    return LEAT_OK;
+  }
+  const leati_node *const softmax = leati_fusion_private_maker(f, node->inputs[0]);
+  if (!is_softmax(f, softmax) || !read_scores(f, softmax->inputs[0], &a)) {
+    return LEAT_OK;
+  }
+  const int32_t rank = leati_fusion_view(f, node->outputs[0])->ndim;
+  if (leati_fusion_view(f, node->inputs[1])->ndim != rank || leati_fusion_view(f, node->inputs[0])->ndim != rank) {
+    return LEAT_OK;
+  }
+  a.inputs[V] = node->inputs[1];
+  memcpy(a.layouts[V], rank == 4 ? (transposed ? "bhds" : "bhsd") : (transposed ? "bds" : "bsd"), (size_t)rank + 1);
+  memcpy(a.layouts[Y], rank == 4 ? "bhsd" : "bsd", (size_t)rank + 1);
+  for (uint32_t i = 0; i < Y; ++i) {
+    look_through(f, &a, i);
+  }
+  return write_attention(f, n, &a, out_done, err);
+}
+
+/* Reads a FusedAttention. */
+static bool read_attention(const leati_node *node, attention *a) {
+  if (!leati_fusion_is(node, "leat", "FusedAttention") || node->input_count != 4) {
+    return false;
+  }
+  memcpy(a->inputs, node->inputs, sizeof(a->inputs));
+  for (uint32_t i = 0; i < LAYOUTS; ++i) {
+    const leat_attribute *const layout = leati_attributes_find(&node->attributes, layout_names[i]);
+    if (layout == NULL) {
+      return false;
+    }
+    memcpy(a->layouts[i], layout->string, (size_t)layout->count);
+  }
+  const leat_attribute *const scale = leati_attributes_find(&node->attributes, "scale");
+  const leat_attribute *const heads = leati_attributes_find(&node->attributes, "q_num_heads");
+  const leat_attribute *const kv_heads = leati_attributes_find(&node->attributes, "kv_num_heads");
+  if (scale == NULL || heads == NULL || kv_heads == NULL) {
+    return false;
+  }
+  a->scale = scale->f;
+  a->heads[Q] = heads->i;
+  a->heads[K] = kv_heads->i;
+  return true;
+}
+
+/* A movement of what an attention gives for it alone. */
+static int32_t fuse_movement(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  attention a = {.scale = 1.0f};
+  const leati_node *const node = &f->nodes[n];
+  if (!read_attention(leati_fusion_private_maker(f, node->inputs[0]), &a)) {
+    return LEAT_OK;
+  }
+  const leati_view *const before = leati_fusion_view(f, node->inputs[0]);
+  if (leati_fusion_is(node, "", "Transpose")) {
+    int64_t order[LAYOUT_MOST];
+    char after[LAYOUT_MOST + 1] = "";
+    read_order(node, before->ndim, order);
+    for (int32_t d = 0; d < before->ndim; ++d) {
+      after[d] = a.layouts[Y][order[d]];
+    }
+    memcpy(a.layouts[Y], after, sizeof(after));
+  } else if (strcmp(a.layouts[Y], "bshd") == 0 && lie_side_by_side(leati_fusion_view(f, node->outputs[0]), before)) {
+    memcpy(a.layouts[Y], "bsx", sizeof("bsx"));
+  } else {
+    return LEAT_OK;
+  }
+  return write_attention(f, n, &a, out_done, err);
+}
+
+int32_t leati_fuse_attention(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  const bool moves = leati_fusion_is(node, "", "Transpose") || leati_fusion_is(node, "", "Reshape");
+  return moves ? fuse_movement(f, n, out_done, err) : fuse_products(f, n, out_done, err);
+}
