@@ -141,6 +141,16 @@ static bool flag_of(const leati_node *node, const char *name) {
   return found != NULL && found->i != 0;
 }
 
+/* The node that makes value `v` for one input alone, behind casts to the type that it has. */
+static const leati_node *behind_casts(const leati_fusion *f, uint32_t v) {
+  const leati_node *node = leati_fusion_private_maker(f, v);
+  while (leati_fusion_is(node, "", "Cast") &&
+         leati_fusion_view(f, node->inputs[0])->type == leati_fusion_view(f, v)->type) {
+    node = leati_fusion_private_maker(f, node->inputs[0]);
+  }
+  return node;
+}
+
 /* Whether a node is a product of two operands and no more, perhaps scaled or with its second one transposed. */
 static bool read_product(const leati_node *node, bool *transposed, float *scale) {
   const bool fused = leati_fusion_is(node, "com.microsoft", "FusedMatMul");
@@ -204,7 +214,7 @@ static int32_t fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   if (!read_product(node, &transposed, &scale) || scale != 1.0f) {
     return LEAT_OK;
   }
-  const leati_node *const softmax = leati_fusion_private_maker(f, node->inputs[0]);
+  const leati_node *const softmax = behind_casts(f, node->inputs[0]);
   if (!is_softmax(f, softmax) || !read_scores(f, softmax->inputs[0], &a)) {
     return LEAT_OK;
   }

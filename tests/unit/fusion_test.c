@@ -369,6 +369,15 @@ static uint32_t attention_plain(network *n) {
                  v = add_input(n, SHAPE(1, 2, 5, 3));
   return NODE(n, "MatMul", 13, softmax_of(n, NODE(n, "MatMul", 13, q, transpose(n, k, swap_last)), along_keys), v);
 }
+static uint32_t attention_cast(network *n) {
+  static const leat_attribute to_float = ATTRIBUTE(INT, .name = "to", .i = 1);
+  static const leat_attribute *const list[] = {&to_float};
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 5)),
+                 v = add_input(n, SHAPE(1, 2, 5, 3));
+  const uint32_t weights = NODE(n, "Cast", 13, softmax_of(n, NODE(n, "MatMul", 13, q, k), along_keys));
+  give(n, list, 1);
+  return NODE(n, "MatMul", 13, weights, v);
+}
 static uint32_t attention_of_three(network *n) {
   const uint32_t q = add_input(n, SHAPE(3, 4, 8)), k = add_input(n, SHAPE(3, 5, 8)), v = add_input(n, SHAPE(3, 5, 3));
   const uint32_t scores = NODE(n, "MatMul", 13, q, transpose(n, k, swap_last_of_three));
@@ -613,6 +622,7 @@ static const scene scenes[] = {
     {"attention, divided", attention_divided, {DONE(ATTENTION, 3)}, 1, ATTENDED},
     {"attention, scaled before", attention_scaled_before, {DONE(ATTENTION, 3)}, 1, ATTENDED},
     {"attention, plain", attention_plain, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention with a Cast", attention_cast, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention of three dimensions", attention_of_three, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention of one operand", attention_of_one_operand, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention and another Reshape", attention_cut_differently, {DONE(ATTENTION, 1)}, 1, ATTENDED},
