@@ -19,6 +19,8 @@ static LEATI_ATTRIBUTE(attribute_num_heads, "num_heads", INT);
 static LEATI_ATTRIBUTE(attribute_unidirectional, "unidirectional", INT);
 static LEATI_ATTRIBUTE(attribute_mask_filter_value, "mask_filter_value", FLOAT);
 
+static LEATI_TYPE(type_keys, "T1", LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_values, "T2", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_mask, "U", LEAT_TYPE_FLOAT32 | LEAT_TYPE_BOOL);
 static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
 
@@ -446,10 +448,11 @@ static bool attention_reads_view(const leat_op *op, const leati_call *call, uint
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Attention", "", (23, 24), (3, 7), (1, 1), LEATI_TYPES(&leati_type_float, &type_mask, &leati_type_int64),
+    LEATI_OP("Attention", "", (23, 24), (3, 7), (1, 1),
+             LEATI_TYPES(&type_keys, &type_values, &type_mask, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_scale, &attribute_softcap, &attribute_is_causal, &attribute_q_num_heads,
                               &attribute_kv_num_heads, &attribute_softmax_precision, &attribute_qk_matmul_output_mode),
-             LEATI_INPUT_TYPES(0, 0, 0, 1, 0, 0, 2), .state_size = sizeof(attention_state),
+             LEATI_INPUT_TYPES(0, 0, 1, 2, 0, 1, 3), .state_size = sizeof(attention_state),
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = ATTENTION,
              .supports = attention_supports, .create = attention_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),

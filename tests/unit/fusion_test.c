@@ -632,7 +632,6 @@ static const scene scenes[] = {
     {"attention scaled by an input", attention_scaled_by_input, {0}, 4, 0},
     {"attention with a larger mask", attention_with_larger_mask, {0}, 4, 0},
     {"keys shared by batches", attention_of_shared_keys, {0}, 3, 0},
-    {"product used twice", used_twice, {0}, 4, 0},
     {"product that is an output", is_an_output, {0}, 2, 0},
     {"column in place of a row", not_a_row, {0}, 2, 0},
     {"sum larger than the product", larger_than_the_product, {0}, 2, 0},
