@@ -8,7 +8,8 @@
 
 #include "graph/fusion.h"
 
-/** softmax(scale Q K' + mask) V; and a movement of its result. */
+/** softmax(scale Q K' + mask) V; and a movement of its result. A query whose mask is -infinity throughout gives 0,
+ * where the nodes give NaN. */
 leati_fusion_rule leati_fuse_attention;
 
 #endif /* LEAT_PLUGIN_GRAPH_FUSE_ATTENTION_H_ */
