@@ -14,6 +14,7 @@ typedef struct asking {
   const leati_registry *registry;
   OrtEpGraphSupportInfo *support;
   const OrtLogger *logger;
+  leati_trials *trials;
   bool is_body; /* of If, Loop or Scan */
 } asking;
 
@@ -113,14 +114,36 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
   return status;
 }
 
-/* Claims the nodes of an island, which become one. */
-static OrtStatus *claim_island(const asking *self, const leati_node_list *list, uint32_t island,
-                               const OrtNode **members) {
+/* Takes the nodes of an island apart. */
+static void dissolve(leati_node_list *list, uint32_t island) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->nodes[i].island == island) {
+      list->nodes[i].island = 0;
+    }
+  }
+}
+
+/* Claims the nodes of an island, which become one, if the backend can build their graph: once they are claimed, there
+ * is no session without it. */
+static OrtStatus *claim_island(const asking *self, leati_node_list *list, uint32_t island, const OrtNode **members,
+                               bool *claimed) {
+  leat_error why = {.struct_size = sizeof(why)};
   size_t count = 0;
   for (size_t i = 0; i < list->count; i++) {
     if (list->nodes[i].island == island) {
       members[count++] = list->nodes[i].node;
     }
+  }
+  OrtStatus *status =
+      leati_island_try(self->provider_device, self->registry, members, count, self->trials, claimed, &why);
+  if (!status && !*claimed) {
+    dissolve(list, island);
+    leati_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
+              LEATI_PROVIDER_NAME ": %zu nodes run one by one, because no graph could be built of them: %s", count,
+              why.message);
+  }
+  if (status || !*claimed) {
+    return status;
   }
   /* The graph has copies of its constants. */
   const OrtNodeFusionOptions options = {.ort_version_supported = self->runtime->version,
@@ -128,12 +151,15 @@ static OrtStatus *claim_island(const asking *self, const leati_node_list *list, 
   return self->runtime->ep->EpGraphSupportInfo_AddNodesToFuse(self->support, members, count, &options);
 }
 
-static OrtStatus *claim_islands(const asking *self, const leati_node_list *list, uint32_t count) {
+/* Claims the islands, and gives the number of those that could be. */
+static OrtStatus *claim_islands(const asking *self, leati_node_list *list, uint32_t count, uint32_t *out_count) {
   leati_arena arena = {0};
   const OrtNode **members = leati_arena_alloc(&arena, list->count, sizeof(*members));
   OrtStatus *status = members ? NULL : leati_node_list_no_memory(self->runtime);
   for (uint32_t island = 1; island <= count && !status; island++) {
-    status = claim_island(self, list, island, members);
+    bool claimed = false;
+    status = claim_island(self, list, island, members, &claimed);
+    *out_count += claimed;
   }
   leati_arena_clear(&arena);
   return status;
@@ -147,12 +173,13 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
   size_t joined = 0;
   for (size_t i = 0; i < list->count && !status; i++) {
     const leati_listed_node *node = &list->nodes[i];
-    const bool mine = node->info && !node->on_host;
+    const bool on_host = node->on_host && node->island == 0;
+    const bool mine = node->info && !on_host;
     if (mine && node->island == 0) {
       status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, node->node);
     }
     claimed += mine;
-    chained += node->on_host;
+    chained += on_host;
     joined += node->island != 0;
   }
   if (!status && list->count != 0) {
@@ -193,21 +220,21 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   if (!status && !wishes->whole) {
     status = leati_chain_find(list);
   }
-  uint32_t islands = 0;
+  uint32_t found = 0, islands = 0;
   /* Release 1.24 counts the islands of each graph from 0 and names them by that alone, so that those of a body and of
    * the graph around it meet. */
   if (!status && wishes->islands && (!self->is_body || self->runtime->version > 24)) {
-    status = leati_islands_find(list, self->provider_device, self->registry, self->logger, &islands);
+    status = leati_islands_find(list, self->provider_device, self->registry, self->logger, &found);
   }
   if (!status) {
-    status = claim_islands(self, list, islands);
+    status = claim_islands(self, list, found, &islands);
   }
   return status ? status : claim_nodes(self, list, islands);
 }
 
 OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
                                  OrtEpGraphSupportInfo *support, const OrtLogger *logger,
-                                 const leati_capability_wishes *wishes, bool *has_bodies) {
+                                 const leati_capability_wishes *wishes, leati_trials *trials, bool *has_bodies) {
   const leati_runtime *runtime = device->runtime;
   const OrtNode *parent = NULL;
   OrtStatus *status = runtime->ort->Graph_GetParentNode(graph, &parent);
@@ -219,6 +246,7 @@ OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry,
                  .registry = registry,
                  .support = support,
                  .logger = logger,
+                 .trials = trials,
                  .is_body = parent != NULL};
   const OrtKernelRegistry *kernels = NULL;
   status = leati_registry_kernels(registry, &kernels);

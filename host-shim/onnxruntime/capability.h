@@ -6,6 +6,7 @@
 #define LEAT_ONNXRUNTIME_CAPABILITY_H_
 
 #include "device.h"
+#include "island.h"
 #include "registry.h"
 
 /** What a session wants. */
@@ -15,7 +16,8 @@ typedef struct leati_capability_wishes {
 } leati_capability_wishes;
 
 /** Tells ONNX Runtime which nodes of a graph run on Leat: those that the backend supports on the device and that no
- * better stay on the host. The reasons why others do not are logged in detail.
+ * better stay on the host. The reasons why others do not are logged in detail. An island is told of once its graph
+ * could be built; its nodes run one by one if not.
  * @threads any
  * @param device [inout] the device, which is opened if need be
  * @param registry [inout] the operators
@@ -23,10 +25,11 @@ typedef struct leati_capability_wishes {
  * @param support [inout] where ONNX Runtime takes the answer
  * @param logger [in] the session's logger
  * @param wishes [in] what the session wants
+ * @param trials [inout] keeps the graphs of the islands, until they are built for good
  * @param has_bodies [inout] set to true if the graph is the body of a node and some of its nodes run on Leat
  * @return NULL, or what went wrong */
 OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
                                  OrtEpGraphSupportInfo *support, const OrtLogger *logger,
-                                 const leati_capability_wishes *wishes, bool *has_bodies);
+                                 const leati_capability_wishes *wishes, leati_trials *trials, bool *has_bodies);
 
 #endif /* LEAT_ONNXRUNTIME_CAPABILITY_H_ */

@@ -16,6 +16,7 @@ typedef struct provider {
   leati_registry *registry;
   const OrtLogger *logger;
   leati_options options;
+  leati_trials trials; /* while the session is made */
   /* Nodes in bodies of If, Loop or Scan are ours. Those operators read what a body gives, on the host, without waiting
    * for anything. Written while the session is made. */
   bool has_bodies;
@@ -32,7 +33,7 @@ static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *gr
   if (!status) {
     const leati_capability_wishes wishes = {.whole = self->options.fallback_bans, .islands = self->options.graph_path};
     status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes,
-                                   &self->has_bodies);
+                                   &self->trials, &self->has_bodies);
     leati_gate_leave();
   }
   return status;
@@ -63,6 +64,7 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
   if (status) {
     release_islands(out, made);
   }
+  leati_trials_clear(&self->trials, self->head.device->runtime);
   leati_gate_leave();
   return status;
 }
@@ -220,6 +222,7 @@ OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati
 
 void leati_ep_destroy(OrtEp *base) {
   provider *self = (provider *)base;
+  leati_trials_clear(&self->trials, self->head.device->runtime);
   leati_options_clear(&self->options);
   free(self);
 }

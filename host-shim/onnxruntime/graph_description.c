@@ -239,31 +239,35 @@ static OrtStatus *describe_nodes(reader *self) {
   return status;
 }
 
-/* Takes for inputs what no node gives and is no constant, and for outputs those of the last node. */
+/* Marks values by their numbers. */
+static void mark(bool *marks, const uint32_t *values, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (values[i] != LEAT_GRAPH_NO_VALUE) {
+      marks[values[i]] = true;
+    }
+  }
+}
+
+/* Takes for inputs what no node gives and is no constant, and for outputs what some node gives and none takes. */
 static OrtStatus *derive_border(reader *self) {
   leat_graph_desc *graph = &self->out->graph;
-  const leat_graph_node *last = graph->nodes[graph->node_count - 1];
   bool *given = leati_arena_alloc(self->arena, self->name_count, sizeof(*given));
+  bool *taken = leati_arena_alloc(self->arena, self->name_count, sizeof(*taken));
   uint32_t *inputs = leati_arena_alloc(self->arena, self->name_count, sizeof(*inputs));
-  uint32_t *outputs = leati_arena_alloc(self->arena, last->output_count, sizeof(*outputs));
-  if (!given || !inputs || !outputs) {
+  uint32_t *outputs = leati_arena_alloc(self->arena, self->name_count, sizeof(*outputs));
+  if (!given || !taken || !inputs || !outputs) {
     return no_memory(self);
   }
   for (uint32_t i = 0; i < graph->node_count; i++) {
-    for (uint32_t k = 0; k < graph->nodes[i]->output_count; k++) {
-      if (graph->nodes[i]->outputs[k] != LEAT_GRAPH_NO_VALUE) {
-        given[graph->nodes[i]->outputs[k]] = true;
-      }
-    }
+    mark(given, graph->nodes[i]->outputs, graph->nodes[i]->output_count);
+    mark(taken, graph->nodes[i]->inputs, graph->nodes[i]->input_count);
   }
   for (uint32_t i = 0; i < graph->value_count; i++) {
     if (!given[i] && !self->values[i].value) {
       inputs[graph->input_count++] = i;
     }
-  }
-  for (uint32_t k = 0; k < last->output_count; k++) {
-    if (last->outputs[k] != LEAT_GRAPH_NO_VALUE) {
-      outputs[graph->output_count++] = last->outputs[k];
+    if (given[i] && !taken[i]) {
+      outputs[graph->output_count++] = i;
     }
   }
   graph->inputs = inputs;

@@ -27,7 +27,7 @@ OrtStatus *leati_graph_description_read(leati_graph_description *out, const leat
                                         const OrtGraph *graph, const OrtNode *fused);
 
 /** Describes some nodes of a graph as a graph of their own. Its inputs are what none of them gives and is no constant,
- * its outputs those of the last one.
+ * its outputs what some of them give and none takes.
  * @threads one at a time per description
  * @param out [inout] an empty description; clear it also on failure
  * @param registry [in] the operators

@@ -143,8 +143,27 @@ OrtStatus *leati_island_create(leati_device *device, const leati_registry *regis
   return NULL;
 }
 
+/* Puts a graph among those that are kept, which takes it over. */
+static bool keep(leati_trials *trials, leat_graph *graph) {
+  leat_graph **graphs = realloc(trials->graphs, (trials->count + 1) * sizeof(leat_graph *));
+  if (!graphs) {
+    return false;
+  }
+  graphs[trials->count++] = graph;
+  trials->graphs = graphs;
+  return true;
+}
+
+void leati_trials_clear(leati_trials *trials, const leati_runtime *runtime) {
+  for (size_t i = 0; i < trials->count; i++) {
+    runtime->leat->graph->destroy(trials->graphs[i], NULL);
+  }
+  free(trials->graphs);
+  *trials = (leati_trials){0};
+}
+
 OrtStatus *leati_island_try(leati_device *device, const leati_registry *registry, const OrtNode *const *nodes,
-                            size_t count, bool *out_possible, leat_error *why) {
+                            size_t count, leati_trials *trials, bool *out_possible, leat_error *why) {
   const leati_runtime *runtime = device->runtime;
   leat_device *opened = NULL;
   leat_graph *graph = NULL;
@@ -162,7 +181,7 @@ OrtStatus *leati_island_try(leati_device *device, const leati_registry *registry
     }
   }
   leati_graph_description_clear(&description, runtime);
-  if (graph) {
+  if (graph && !(trials && keep(trials, graph))) {
     runtime->leat->graph->destroy(graph, NULL);
   }
   return status;

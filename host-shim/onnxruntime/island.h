@@ -20,17 +20,31 @@
 OrtStatus *leati_island_create(leati_device *device, const leati_registry *registry, const OrtGraph *graph,
                                const OrtNode *fused, const OrtLogger *logger, OrtNodeComputeInfo **out);
 
-/** Tries whether the backend could build a graph of some nodes, whose inputs are all given on the device.
+/** Graphs that were built to see whether they can be. While they are there, a graph of the same nodes finds its
+ * constants on the device. */
+typedef struct leati_trials {
+  leat_graph **graphs; /**< owned */
+  size_t count;
+} leati_trials;
+
+/** Tries whether the backend can build a graph of some nodes, whose inputs are all given on the device.
  * @threads any
  * @param device [inout] the device, which is opened if need be
  * @param registry [in] the operators
  * @param nodes [in] the nodes in topological order
  * @param count elements of `nodes`; not 0
+ * @param trials [inout] keeps the graph; NULL: nobody does
  * @param out_possible [out] whether it can
  * @param why [out] why not, if it cannot
  * @return NULL, or what went wrong */
 OrtStatus *leati_island_try(leati_device *device, const leati_registry *registry, const OrtNode *const *nodes,
-                            size_t count, bool *out_possible, leat_error *why);
+                            size_t count, leati_trials *trials, bool *out_possible, leat_error *why);
+
+/** Destroys the graphs.
+ * @threads owner, inside of the gate
+ * @param trials [inout] the graphs; none afterwards
+ * @param runtime [in] the tables */
+void leati_trials_clear(leati_trials *trials, const leati_runtime *runtime);
 
 /** Destroys an island that no Run is in.
  * @threads owner, inside of the gate

@@ -199,7 +199,7 @@ static OrtStatus *try_sources(search *self, uint32_t node, bool *marks, const Or
         members[member++] = self->list->nodes[i].node;
       }
     }
-    status = leati_island_try(self->device, self->registry, members, count, &possible, &why);
+    status = leati_island_try(self->device, self->registry, members, count, NULL, &possible, &why);
     if (!status && !possible) {
       leati_log(self->list->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
                 LEATI_PROVIDER_NAME ": a node is in no island: %s", why.message);
@@ -237,7 +237,6 @@ OrtStatus *leati_islands_find(leati_node_list *list, leati_device *device, const
   *out_count = status ? 0 : leati_partition_find(self.nodes, (uint32_t)list->count, self.edges, self.edge_count);
   for (size_t i = 0; i < list->count && !status; i++) {
     list->nodes[i].island = self.nodes[i].island;
-    list->nodes[i].on_host = list->nodes[i].on_host && self.nodes[i].island == 0;
   }
   leati_arena_clear(&arena);
   return status;

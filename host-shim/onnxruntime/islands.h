@@ -13,7 +13,7 @@
  *
  * ONNX Runtime hands an island all its inputs on the device, and takes all its outputs there. So a node that takes an
  * input on the host is in an island only if that is a constant or follows from shapes by other nodes of the island, and
- * those are in it only if nobody outside takes what they give; shape arithmetic among them stays on the host no longer
+ * those are in it only if nobody outside takes what they give, also if they would be better left to the host without it
  * (`on_host`). What of it the backend computes is found by trying.
  *
  * @threads any

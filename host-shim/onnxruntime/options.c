@@ -285,21 +285,17 @@ static bool is_forced(const char *key, const in_effect now[SETTING_COUNT], const
   return is_one(given[i] ? given[i] : now[i].value);
 }
 
-/* Whether the session takes the graph path. Left to itself it does not: that path has to be shown to be the faster one
- * before. */
+/* Whether the session takes the graph path, which is the faster one (docs/benchmarks.md): always, unless somebody
+ * forces the other one. */
 static bool wants_graphs(const leati_runtime *runtime, const OrtLogger *logger, const in_effect now[SETTING_COUNT],
                          const char *const given[SETTING_COUNT]) {
-  const size_t graph = (size_t)(setting_of("force_graph_path") - settings);
-  if (!is_forced("force_graph_path", now, given)) {
-    return false;
-  }
-  if (!given[graph] && is_forced("force_direct_path", now, given)) {
-    /* A variable asks for the one and the session for the other, which counts. */
+  const bool asked = is_one(given[setting_of("force_graph_path") - settings]);
+  if (!asked && is_forced("force_direct_path", now, given)) {
     return false;
   }
   /* Destroying no graph fails only where there are none: what stands in for the table says so. */
   const bool possible = runtime->leat->graph->destroy(NULL, NULL) == LEAT_OK;
-  if (!possible) {
+  if (!possible && is_forced("force_graph_path", now, given)) {
     leati_log(runtime, logger, ORT_LOGGING_LEVEL_WARNING,
               LEATI_PROVIDER_NAME ": the graph path is forced, but this backend has none: nodes run one by one");
   }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * provider_islands_test: nodes that run as one graph, in sessions that force the graph path.
+ * provider_islands_test: nodes that run as one graph.
  *
- * provider_islands_test graph | direct: whether a session takes the graph path, which the environment forces or not,
+ * provider_islands_test graph | direct: whether a session takes the graph path, which the environment forbids or not,
  * and that its options beat that.
+ *
+ * provider_islands_test picky: sessions with a backend that builds no graphs of many nodes (picky_backend.c).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -25,8 +27,8 @@
 
 static ort_fixture fixture;
 
-/* Whether the environment forces the graph path, in the tests of that. */
-static bool environment_forces;
+/* Whether the environment leaves the graph path to sessions, in the tests of that. */
+static bool environment_allows;
 
 /* ---- Helpers ------------------------------------------------------------------------------------------------------
  */
@@ -473,11 +475,27 @@ static void expect_path(const char *option, const char *value, bool graph) {
 
 static void test_options_beat_the_environment(void **state) {
   (void)state;
-  expect_path(NULL, NULL, environment_forces);
+  expect_path(NULL, NULL, environment_allows);
   expect_path("force_graph_path", "1", true);
-  expect_path("force_graph_path", "0", false);
+  expect_path("force_graph_path", "0", environment_allows);
   expect_path("force_direct_path", "1", false);
-  expect_path("force_direct_path", "0", environment_forces);
+  expect_path("force_direct_path", "0", true);
+}
+
+/* ---- Graphs that cannot be built ----------------------------------------------------------------------------------
+ */
+
+static void test_nodes_of_a_refused_graph_run_one_by_one(void **state) {
+  (void)state;
+  ort_model model;
+  layer_build(&model, &fixture);
+  OrtSession *session = session_of(&model);
+  expect_islands(session, 0, 0);
+  assert_true(ort_fixture_nodes_on(&fixture, session, NULL) > 1);
+  for (int64_t rows = 0; rows < 70; rows += 17) {
+    assert_int_equal(layer_run(&fixture, session, NULL, rows, (unsigned)rows), 0);
+  }
+  fixture.ort->ReleaseSession(session);
 }
 
 int main(int count, char **arguments) {
@@ -498,15 +516,20 @@ int main(int count, char **arguments) {
   const struct CMUnitTest paths[] = {
       cmocka_unit_test(test_options_beat_the_environment),
   };
+  const struct CMUnitTest picky[] = {
+      cmocka_unit_test(test_nodes_of_a_refused_graph_run_one_by_one),
+  };
   ort_fixture_open(&fixture);
   ort_fixture_check(&fixture, ort_fixture_register(&fixture), "registering the provider");
   if (!fixture.device) {
     fprintf(stderr, "Leat finds no device; LEAT_TEST_ORT_LOG=2 shows why\n");
     return ORT_FIXTURE_SKIPPED;
   }
-  environment_forces = count > 1 && strcmp(arguments[1], "graph") == 0;
-  const int failed = count > 1 ? cmocka_run_group_tests_name("paths", paths, NULL, NULL)
-                               : cmocka_run_group_tests_name("islands", islands, NULL, NULL);
+  const char *const which = count > 1 ? arguments[1] : "";
+  environment_allows = strcmp(which, "graph") == 0;
+  const int failed = strcmp(which, "picky") == 0 ? cmocka_run_group_tests_name("picky", picky, NULL, NULL)
+                     : *which                    ? cmocka_run_group_tests_name("paths", paths, NULL, NULL)
+                                                 : cmocka_run_group_tests_name("islands", islands, NULL, NULL);
   ort_fixture_close(&fixture);
   return failed;
 }

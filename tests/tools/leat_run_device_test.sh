@@ -59,7 +59,8 @@ if "$info" --json 2>/dev/null | grep -q '"software" : true'; then
 fi
 
 for threads in 1 2 8 16; do
-  expect 0 'LeatExecutionProvider 3: Gemm 2, Relu 1' "$models/mlp.onnx" --dim batch=5 --threads "$threads" --runs 20
+  expect 0 'LeatExecutionProvider 3, 3 of them in 1 island: Gemm 2, Relu 1' "$models/mlp.onnx" --dim batch=5 \
+    --threads "$threads" --runs 20
   expect 0 '0 wrong' "$models/words.onnx" --dim length=7 --range ids=0:99 --threads "$threads" --runs 20
 done
 expect 0 '0 wrong' "$models/mlp.onnx" --threads 8 --sessions 4 --runs 20
@@ -73,18 +74,16 @@ expect 0 '0 wrong' "$models/quotient.onnx" --fill x=nan
 expect 0 '0 wrong' "$models/quotient.onnx" --fill x=-inf
 expect 0 '0 wrong' "$models/mlp.onnx" --dim batch=0
 expect 0 'OK' "$models/mlp.onnx" --no-fallback
-expect 0 'device time by operator' "$models/mlp.onnx" --profile "$work/trace.json" --threads 3
-expect 0 'nodes of graphs that took longest' "$models/mlp.onnx" --profile "$work/trace.json" \
-  --option force_graph_path=1
+expect 0 'nodes of graphs that took longest' "$models/mlp.onnx" --profile "$work/trace.json" --threads 3
+expect 0 'device time by operator' "$models/mlp.onnx" --profile "$work/trace.json" --option force_direct_path=1
 expect 0 '"ok" : true' "$models/mlp.onnx" --profile "$work/trace.json" --json
 expect 2 'dice.onnx' "$models/dice.onnx" --no-fallback
 expect 2 'there are:' "$models/mlp.onnx" --device nonsense
 expect 2 'there are:' "$models/mlp.onnx" --device 99
 expect 2 'nonsense' "$models/mlp.onnx" --option nonsense=1
-expect 0 'LeatExecutionProvider 3, 3 of them in 1 island: Gemm 2, Relu 1' "$models/mlp.onnx" \
-  --option force_graph_path=1
-expect 0 ', island 1' "$models/mlp.onnx" --option force_graph_path=1 --verbose
-expect 0 '"in_islands" : 3' "$models/mlp.onnx" --option force_graph_path=1 --json
+expect 0 'LeatExecutionProvider 3: Gemm 2, Relu 1' "$models/mlp.onnx" --option force_direct_path=1
+expect 0 ', island 1' "$models/mlp.onnx" --verbose
+expect 0 '"in_islands" : 3' "$models/mlp.onnx" --json
 
 echo "$checks checks, $failures failures"
 [ "$failures" -eq 0 ]

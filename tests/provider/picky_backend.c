@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * The backend that LEAT_TEST_PICKY_BASE names, but for graphs of more than one node, which it refuses to build.
+ */
+#include <dlfcn.h>
+#include <leat/backend.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What is handed out: copies, of which one slot differs. Constant after the first query, which one thread makes. */
+static leat_backend_api picky;
+static leat_graph_api picky_graph;
+static const leat_graph_api *base_graph;
+
+static int32_t build(leat_device *device, const leat_graph_desc *desc, leat_graph **out, leat_error *err) {
+  if (desc->node_count > 1) {
+    err->code = LEAT_ERROR_NOT_SUPPORTED;
+    (void)snprintf(err->message, sizeof(err->message), "graphs have one node at most here");
+    return LEAT_ERROR_NOT_SUPPORTED;
+  }
+  return base_graph->build(device, desc, out, err);
+}
+
+int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err) {
+  const char *const path = getenv("LEAT_TEST_PICKY_BASE");
+  void *const library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  leat_backend_query_fn query = NULL;
+  if (library) {
+    *(void **)&query = dlsym(library, "leat_backend_query");
+  }
+  if (!query) {
+    err->code = LEAT_ERROR_INTERNAL;
+    (void)snprintf(err->message, sizeof(err->message), "LEAT_TEST_PICKY_BASE names no backend");
+    return LEAT_ERROR_INTERNAL;
+  }
+  const leat_backend_api *base = NULL;
+  const int32_t status = query(host, &base, err);
+  if (status == LEAT_OK) {
+    picky = *base;
+    base_graph = base->graph;
+    picky_graph = *base_graph;
+    picky_graph.build = build;
+    picky.graph = &picky_graph;
+    *out = &picky;
+  }
+  return status;
+}
