@@ -280,16 +280,22 @@
 /** Processors that a device is taken to have, because Vulkan does not tell. Larger: smaller tiles and more splits,
  * which a small device loses by. From: an H200 has 132. Measure: whole models with 1 thread. */
 #define LEATI_PROCESSORS_ASSUMED 128u
-/** Quarters of the processors that a matrix product wants workgroups for: below, smaller tiles or a split of k pay.
- * Larger: smaller tiles, each of which loads more for what it computes. From: an H200. Measure: resnet18, vit_s_16,
- * minilm with 1 thread. */
-#define LEATI_GEMM_FILL_QUARTERS 3u
-/** Times what it wants that a split product gets workgroups. Larger: shorter tails; more pieces to add up. From: an
- * H200. Measure: the same. */
-#define LEATI_GEMM_SPLIT_FILL 2u
-/** Elements of k of one split at least, in the tiled kernels and in those for few rows. Larger: fewer pieces to add up;
- * fewer workgroups. From: an H200. Measure: the same; linear. */
+/** Quarters of the processors that tiles of 128, and of 64, must give workgroups for: below, smaller ones pay. Larger:
+ * smaller tiles, each of which loads more for what it computes. From: an H200, where one of the largest tiles fills a
+ * processor. Measure: leat-bench --only kernels --rows 'model-*,large-matmul*'. */
+#define LEATI_GEMM_FILL_128_QUARTERS 3u
+#define LEATI_GEMM_FILL_64_QUARTERS 6u
+/** Workgroups for each processor that a product of smaller tiles is split for. Larger: shorter tails, and more loads on
+ * the way; more pieces to add up. From: an H200. Measure: the same. */
+#define LEATI_GEMM_SPLIT_FILL 4u
+/** Elements of k of one split at least; and where workgroups without a split are so few quarters of the processors.
+ * Larger: fewer pieces to add up; fewer workgroups. From: an H200. Measure: the same. */
 #define LEATI_GEMM_SPLIT_MIN 256u
+#define LEATI_GEMM_FEW_QUARTERS 1u
+#define LEATI_GEMM_SPLIT_MIN_FEW 128u
+/** Quarters of the processors below which workgroups of the kernels for few rows are split, for twice as many; and
+ * elements of k of one split at least. Larger: as above. From: an H200. Measure: rows 'model-matmul-?x*'; linear. */
+#define LEATI_GEMV_FILL_QUARTERS 3u
 #define LEATI_GEMV_SPLIT_MIN 512u
 /** Rows or columns up to which a product goes to the kernels for few rows; at most the 8 that those are written for.
  * Larger: tiles would be emptier than this. From: an H200. Measure: linear; gpt2. */

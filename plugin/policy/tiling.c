@@ -11,16 +11,16 @@ static uint64_t div_up(uint64_t a, uint64_t b) {
 /* Rows and columns of the tiles of the kernels. */
 static const uint32_t tile_extent[LEATI_TILE_COUNT] = {128, 64, 32};
 
-/* Workgroups below which the device is not full. */
-static uint64_t gemm_groups_wanted(const leati_traits *traits) {
-  return (uint64_t)traits->processors * LEATI_GEMM_FILL_QUARTERS / 4;
+/* So many workgroups as quarters of the processors. */
+static uint64_t quarters(const leati_traits *traits, uint32_t count) {
+  return (uint64_t)traits->processors * count / 4;
 }
 
-/* Splits k when there are few workgroups and each has much to do. */
-static void split(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t least, leati_gemm_cut *cut) {
-  const uint64_t groups = (uint64_t)cut->tiles_m * cut->tiles_n * shape->batch;
-  const uint64_t wanted = gemm_groups_wanted(traits), most = shape->k / least;
-  uint64_t splits = groups > 0 && groups < wanted ? LEATI_GEMM_SPLIT_FILL * wanted / groups : 1;
+/* Splits k into pieces of `least` elements or more, for `wanted` workgroups. */
+static void split(const leati_gemm_shape *shape, uint64_t groups, uint64_t wanted, uint32_t least,
+                  leati_gemm_cut *cut) {
+  const uint64_t most = shape->k / least;
+  uint64_t splits = groups > 0 && groups < wanted ? wanted / groups : 1;
   splits = splits < most ? splits : most;
   cut->splits = 1;
   cut->k_chunk = shape->k;
@@ -32,24 +32,30 @@ static void split(const leati_traits *traits, const leati_gemm_shape *shape, uin
 
 leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
   /* The largest tile that fills the device and is itself more than half full. */
+  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, LEATI_GEMM_FILL_128_QUARTERS),
+                                             quarters(traits, LEATI_GEMM_FILL_64_QUARTERS), 0};
   leati_tile tile = LEATI_TILE_128;
-  for (; tile < LEATI_TILE_32; ++tile) {
+  uint64_t groups = 0;
+  for (;; ++tile) {
     const uint32_t extent = tile_extent[tile];
-    const uint64_t groups = div_up(shape->m, extent) * div_up(shape->n, extent) * shape->batch;
-    if (groups >= gemm_groups_wanted(traits) && shape->m > extent / 2 && shape->n > extent / 2) {
+    groups = div_up(shape->m, extent) * div_up(shape->n, extent) * shape->batch;
+    if (tile == LEATI_TILE_32 || (groups >= enough[tile] && shape->m > extent / 2 && shape->n > extent / 2)) {
       break;
     }
   }
   out->tiles_m = (uint32_t)div_up(shape->m, tile_extent[tile]);
   out->tiles_n = (uint32_t)div_up(shape->n, tile_extent[tile]);
-  split(traits, shape, LEATI_GEMM_SPLIT_MIN, out);
+  const bool few = groups <= quarters(traits, LEATI_GEMM_FEW_QUARTERS);
+  split(shape, groups, tile == LEATI_TILE_128 ? 0 : (uint64_t)traits->processors * LEATI_GEMM_SPLIT_FILL,
+        few ? LEATI_GEMM_SPLIT_MIN_FEW : LEATI_GEMM_SPLIT_MIN, out);
   return tile;
 }
 
 leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
   const uint32_t columns = along == LEATI_ALONG_COLUMNS_QUADS ? 4 * LEATI_GEMV_COLUMNS : LEATI_GEMV_COLUMNS;
   leati_gemm_cut cut = {.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, columns)};
-  split(traits, shape, LEATI_GEMV_SPLIT_MIN, &cut);
+  const uint64_t groups = cut.tiles_n * (uint64_t)shape->batch, enough = quarters(traits, LEATI_GEMV_FILL_QUARTERS);
+  split(shape, groups, groups < enough ? 2 * enough : 0, LEATI_GEMV_SPLIT_MIN, &cut);
   return cut;
 }
 

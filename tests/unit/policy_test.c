@@ -317,7 +317,7 @@ static void products_are_cut_wholly_on_any_device(void **state) {
                                 .batch = i < count * count * count * 7 ? 1 : 12};
     leati_gemm_cut cut;
     const leati_tile tile = leati_gemm_cut_tiled(&device, &s, &cut);
-    check_cut(&s, &cut, extent[tile], extent[tile], LEATI_GEMM_SPLIT_MIN);
+    check_cut(&s, &cut, extent[tile], extent[tile], LEATI_GEMM_SPLIT_MIN_FEW);
     for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_QUADS; ++along) {
       cut = leati_gemm_cut_skinny(&device, &s, along);
       const uint32_t columns = (along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1) * LEATI_GEMV_COLUMNS;
@@ -341,38 +341,41 @@ static uint32_t splits_of(const leati_traits *device, uint32_t m, uint32_t n, ui
 
 static void tiles_are_the_largest_that_fill_the_device(void **state) {
   (void)state;
-  const uint32_t wanted = 128 * LEATI_GEMM_FILL_QUARTERS / 4;
+  const uint32_t wanted = 128 * LEATI_GEMM_FILL_128_QUARTERS / 4, wanted_64 = 128 * LEATI_GEMM_FILL_64_QUARTERS / 4;
   assert_int_equal(tile_of(&large, 128, 128 * wanted, 1), LEATI_TILE_128);
-  assert_int_equal(tile_of(&large, 128, 128 * (wanted - 1), 1), LEATI_TILE_64);
+  assert_true(tile_of(&large, 128, 128 * (wanted - 1), 1) > LEATI_TILE_128);
   assert_int_equal(tile_of(&large, 128, 128, wanted), LEATI_TILE_128);
-  assert_int_equal(tile_of(&large, 64, 64 * wanted, 1), LEATI_TILE_64);
-  assert_int_equal(tile_of(&large, 64, 64 * (wanted - 1), 1), LEATI_TILE_32);
+  assert_int_equal(tile_of(&large, 64, 64 * wanted_64, 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&large, 64, 64 * (wanted_64 - 1), 1), LEATI_TILE_32);
   /* A tile that is at most half full is none, whatever there is of them. */
-  assert_int_equal(tile_of(&large, 64, 128 * wanted, 1), LEATI_TILE_64);
-  assert_int_equal(tile_of(&large, 65, 128 * wanted, 1), LEATI_TILE_128);
-  assert_int_equal(tile_of(&large, 128 * wanted, 64, 1), LEATI_TILE_64);
-  assert_int_equal(tile_of(&large, 32, 64 * wanted, 1), LEATI_TILE_32);
-  assert_int_equal(tile_of(&large, 64 * wanted, 32, 1), LEATI_TILE_32);
+  assert_int_equal(tile_of(&large, 64, 128 * wanted_64, 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&large, 65, 128 * wanted_64, 1), LEATI_TILE_128);
+  assert_int_equal(tile_of(&large, 128 * wanted_64, 64, 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&large, 32, 64 * wanted_64, 1), LEATI_TILE_32);
+  assert_int_equal(tile_of(&large, 64 * wanted_64, 32, 1), LEATI_TILE_32);
   /* One processor is full with one workgroup. */
   assert_int_equal(tile_of(&tiny, 65, 65, 1), LEATI_TILE_128);
   assert_int_equal(tile_of(&tiny, 33, 33, 1), LEATI_TILE_64);
   assert_int_equal(tile_of(&tiny, 32, 33, 1), LEATI_TILE_32);
-  assert_int_equal(splits_of(&tiny, 32, 32, 1 << 20), 1);
+  assert_int_equal(splits_of(&tiny, 65, 65, 1 << 20), 1);
 }
 
 static void long_products_are_split_where_workgroups_are_few(void **state) {
   (void)state;
-  const uint32_t wanted = 128 * LEATI_GEMM_FILL_QUARTERS / 4;
-  assert_int_equal(splits_of(&large, 32, 32, 2 * LEATI_GEMM_SPLIT_MIN - 1), 1);
-  assert_int_equal(splits_of(&large, 32, 32, 2 * LEATI_GEMM_SPLIT_MIN), 2);
-  const uint32_t filling = LEATI_GEMM_SPLIT_FILL * wanted;
+  const uint32_t filling = 128 * LEATI_GEMM_SPLIT_FILL, few = 128 * LEATI_GEMM_FEW_QUARTERS / 4;
+  assert_int_equal(splits_of(&large, 32, 32 * few, 2 * LEATI_GEMM_SPLIT_MIN_FEW - 1), 1);
+  assert_int_equal(splits_of(&large, 32, 32 * few, 2 * LEATI_GEMM_SPLIT_MIN_FEW), 2);
+  assert_int_equal(splits_of(&large, 32, 32 * (few + 1), 2 * LEATI_GEMM_SPLIT_MIN - 1), 1);
+  assert_int_equal(splits_of(&large, 32, 32 * (few + 1), 2 * LEATI_GEMM_SPLIT_MIN), 2);
   assert_int_equal(splits_of(&large, 32, 32, filling * LEATI_GEMM_SPLIT_MIN), filling);
   assert_int_equal(splits_of(&large, 32, 32, 16 * filling * LEATI_GEMM_SPLIT_MIN), filling);
-  assert_int_equal(splits_of(&large, 32, 32 * wanted, 1 << 20), 1);
-  assert_int_equal(splits_of(&large, 32, 32 * (wanted - 1), 1 << 20), 2);
-  /* On four processors, three workgroups are enough; two are split. */
-  assert_int_equal(splits_of(&software, 32, 96, 4096), 1);
-  assert_int_equal(splits_of(&software, 32, 64, 4096), 3);
+  assert_int_equal(splits_of(&large, 32, 32 * (filling / 2 + 1), 1 << 20), 1);
+  assert_int_equal(splits_of(&large, 32, 32 * (filling / 2), 1 << 20), 2);
+  /* The largest tiles are many enough, or are not taken. */
+  assert_int_equal(splits_of(&large, 128, 128 * 128, 1 << 20), 1);
+  /* Four processors. */
+  assert_int_equal(splits_of(&software, 32, 32 * 9, 1 << 20), 1);
+  assert_int_equal(splits_of(&software, 32, 32 * 8, 1 << 20), 2);
   const leati_gemm_shape row = {.m = 1, .n = 16, .k = 2 * LEATI_GEMV_SPLIT_MIN - 1, .batch = 1};
   assert_int_equal(leati_gemm_cut_skinny(&large, &row, LEATI_ALONG_K).splits, 1);
   const leati_gemm_shape longer = {.m = 1, .n = 16, .k = 2 * LEATI_GEMV_SPLIT_MIN, .batch = 1};

@@ -145,13 +145,13 @@ void main() {
   const uint64_t c_base = args.c + uint64_t(tile.batch) * args.group_out * 4;
   const uint64_t residual_base = args.residual + uint64_t(tile.batch) * args.group_out * 4;
   [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-    const uint column = tile.column * BN + tile_column(t % (BN / TN), q);
+    const uint column = tile.column * BN + tile_column(thread_column(t), q);
     if (column >= args.n) {
       continue;
     }
     const uint at = place_of(column);
     [[unroll]] for (uint i = 0; i < TM; ++i) {
-      const uint row = tile.row * BM + tile_row(t / (BN / TN), i);
+      const uint row = tile.row * BM + tile_row(thread_row(t), i);
       if (row < args.m) {
         if (args.bias != 0) {
           sums[i][q] += F32(args.bias).v[tile.batch * args.group_rows + row];
@@ -164,13 +164,13 @@ void main() {
   }
   tile_activate();
   [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-    const uint column = tile.column * BN + tile_column(t % (BN / TN), q);
+    const uint column = tile.column * BN + tile_column(thread_column(t), q);
     if (column >= args.n) {
       continue;
     }
     const uint at = place_of(column);
     [[unroll]] for (uint i = 0; i < TM; ++i) {
-      const uint row = tile.row * BM + tile_row(t / (BN / TN), i);
+      const uint row = tile.row * BM + tile_row(thread_row(t), i);
       if (row < args.m) {
         vec4 value = sums[i][q];
         if (RESIDUAL == LEAT_RESIDUAL_LAST) {

@@ -73,9 +73,9 @@ void main() {
   const uint64_t c_base = args.c + uint64_t(tile.batch) * args.c_batch * 4;
   const int bias_offset = int(tile.batch % args.bias_period) * args.bias_batch;
   [[unroll]] for (uint i = 0; i < TM; ++i) {
-    const uint row = tile.row * BM + tile_row(t / (BN / TN), i);
+    const uint row = tile.row * BM + tile_row(thread_row(t), i);
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = tile.column * BN + tile_column(t % (BN / TN), q);
+      const uint column = tile.column * BN + tile_column(thread_column(t), q);
       if (row < args.m && column < args.n) {
         vec4 value = args.alpha * sums[i][q];
         if (args.bias != 0) {
@@ -93,9 +93,9 @@ void main() {
   }
   tile_activate();
   [[unroll]] for (uint i = 0; i < TM; ++i) {
-    const uint row = tile.row * BM + tile_row(t / (BN / TN), i);
+    const uint row = tile.row * BM + tile_row(thread_row(t), i);
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = tile.column * BN + tile_column(t % (BN / TN), q);
+      const uint column = tile.column * BN + tile_column(thread_column(t), q);
       if (row < args.m && column < args.n) {
         vec4 value = sums[i][q];
         if (RESIDUAL == LEAT_RESIDUAL_LAST) {
