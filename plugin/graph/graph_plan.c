@@ -469,7 +469,8 @@ static int32_t name_steps(planning *p, leat_error *err) {
     nodes[n] = (leati_plan_node){.op = p->nodes[n].op->def->info.name, .name = name != NULL ? name : "", .number = n};
   }
   nodes[count] = (leati_plan_node){.op = "copy", .name = "", .number = LEAT_PROFILE_NO_NODE};
-  p->plan->of = (leati_plan_source){.op = "graph", .nodes = nodes};
+  p->plan->plan.op = "graph";
+  p->plan->plan.nodes = nodes;
   return LEAT_OK;
 }
 
@@ -490,7 +491,6 @@ static int32_t make(planning *p, leat_error *err) {
   p->nodes = p->fusion.nodes;
   memcpy(p->live, p->fusion.live, (size_t)graph->node_count * sizeof(*p->live));
   LEATI_TRY(find_targets(p, err));
-  LEATI_TRY(name_steps(p, err));
   LEATI_TRY(plan_nodes(p, err));
   for (uint32_t o = 0; o < graph->output_count; ++o) {
     if (output_view(p, o)->present) {
@@ -513,7 +513,7 @@ static int32_t make(planning *p, leat_error *err) {
                                            .arena_bytes = joined.arena_bytes,
                                            .naive_bytes = joined.naive_bytes};
   memcpy(p->plan->figures.fusion_counts, p->fusion.counts, sizeof(p->fusion.counts));
-  return LEAT_OK;
+  return name_steps(p, err);
 }
 
 int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, leati_graph_plan **out,
@@ -557,7 +557,7 @@ void leati_graph_plan_free(leat_device *device, leati_graph_plan *plan) {
   leati_free((void *)plan->plan.accesses);
   leati_free((void *)plan->plan.answers);
   leati_free((void *)plan->plan.args);
-  leati_free((void *)plan->of.nodes);
+  leati_free((void *)plan->plan.nodes);
   leati_free(plan->tensors);
   leati_free(plan->shapes);
   leati_free(plan->constants);

@@ -29,8 +29,7 @@ typedef struct leati_graph_transfer {
 } leati_graph_transfer;
 
 typedef struct leati_graph_plan {
-  leati_plan plan;      /**< bindings: inputs, outputs, constants, the arena */
-  leati_plan_source of; /**< `nodes` are leati_free()d */
+  leati_plan plan; /**< bindings: inputs, outputs, constants, the arena; its arrays are leati_free()d one by one */
   leati_graph_figures figures;
   uint32_t tensor_count;
   leati_known_tensor *tensors; /**< inputs, then outputs */

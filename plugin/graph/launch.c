@@ -199,7 +199,7 @@ static int32_t record_launch(leati_recorder *recorder, const void *what, leat_er
     const leati_view to = device_side(it, &plan->uploads[i]);
     LEATI_TRY(leati_record_copy(recorder, &it->views[plan->uploads[i].tensor], &to, err));
   }
-  LEATI_TRY(leati_record_plan(recorder, &plan->plan, &plan->of, it->bindings, err));
+  LEATI_TRY(leati_record_plan(recorder, &plan->plan, it->bindings, err));
   for (uint32_t i = 0; i < plan->download_count; ++i) {
     const leati_view from = device_side(it, &plan->downloads[i]);
     LEATI_TRY(leati_record_copy(recorder, &from, &it->views[it->graph->input_count + plan->downloads[i].tensor], err));

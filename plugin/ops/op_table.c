@@ -317,18 +317,16 @@ static int32_t op_infer(const leat_op *op, uint32_t input_count, const DLTensor 
 /* A plan with what it is recorded for. */
 typedef struct operation {
   const leati_plan *plan;
-  leati_plan_source of;
   leati_binding *bindings;
 } operation;
 
 static int32_t record_operation(leati_recorder *recorder, const void *what, leat_error *err) {
   const operation *const it = what;
-  return leati_record_plan(recorder, it->plan, &it->of, it->bindings, err);
+  return leati_record_plan(recorder, it->plan, it->bindings, err);
 }
 
-static int32_t record(const leat_op *op, leat_stream *stream, const leati_plan *plan, leati_binding *bindings,
-                      leat_error *err) {
-  const operation it = {.plan = plan, .of = {.op = op->def->info.name}, .bindings = bindings};
+static int32_t record(leat_stream *stream, const leati_plan *plan, leati_binding *bindings, leat_error *err) {
+  const operation it = {.plan = plan, .bindings = bindings};
   return leati_record(stream, record_operation, &it, err);
 }
 
@@ -347,13 +345,14 @@ static int32_t plan_and_record(const leat_op *op, leat_stream *stream, leati_arg
   leati_planner planner;
   leati_arguments_place(op, a, bindings);
   leati_planner_begin(&planner, op->device, a->call.input_count, a->call.output_count);
+  planner.op = op->def->info.name;
   int32_t status = op->def->plan(op, &planner, &a->call, err);
   if (status == LEAT_OK) {
     /* The caches of an operator are its only part that changes. */
     leati_plan_cache *const cache = (leati_plan_cache *)&op->plans;
     leati_plan_cache_keep(cache, &planner, &op->def->info, &a->call, inputs, outputs, a->shapes);
     const leati_plan plan = leati_planner_plan(&planner);
-    status = record(op, stream, &plan, bindings, err);
+    status = record(stream, &plan, bindings, err);
   }
   leati_planner_end(&planner);
   if (bindings != inline_bindings) {
@@ -395,7 +394,7 @@ static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_
   leati_binding bindings[LEATI_BINDINGS_MAX];
   const leati_plan *const plan =
       leati_plan_cache_find(&op->plans, op->device, input_count, inputs, output_count, outputs, bindings);
-  return plan != NULL ? record(op, stream, plan, bindings, err)
+  return plan != NULL ? record(stream, plan, bindings, err)
                       : invoke_anew(op, stream, input_count, inputs, output_count, outputs, err);
 }
 

@@ -17,6 +17,7 @@ static uint64_t origin_of(uint32_t binding, uint64_t address) {
 
 void leati_planner_begin(leati_planner *planner, leat_device *device, uint32_t input_count, uint32_t output_count) {
   planner->device = device;
+  planner->op = NULL;
   planner->guarded = leati_memory_guarded(device);
   planner->binding_count = input_count + output_count;
   planner->step_count = planner->access_count = planner->args_size = 0;
@@ -62,7 +63,8 @@ leati_plan leati_planner_plan(const leati_planner *planner) {
                       .accesses = planner->accesses,
                       .answers = planner->answers,
                       .temporaries = planner->temporaries,
-                      .args = planner->args};
+                      .args = planner->args,
+                      .op = planner->op};
 }
 
 /* Copies `size` bytes to `*inout_at`, which moves on to the next multiple of 8. */

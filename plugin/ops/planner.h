@@ -29,7 +29,8 @@
 
 typedef struct leati_planner {
   leat_device *device;
-  bool guarded; /**< kernels that can shall tell of faults: LEAT_MEMORY_GUARD is on */
+  const char *op; /**< leati_plan::op of the plan; NULL at first: steps of a graph are of its nodes */
+  bool guarded;   /**< kernels that can shall tell of faults: LEAT_MEMORY_GUARD is on */
   uint32_t binding_count;
   uint32_t step_count, step_capacity;
   uint32_t access_count, access_capacity;

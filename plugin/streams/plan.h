@@ -48,7 +48,7 @@ typedef struct leati_plan_step {
   uint32_t counters_field;  /**< where in the record their address goes, if there are any */
   uint32_t finding_field;   /**< where in the record the address of a finding goes, if it tells */
   leati_fault fault;
-  uint32_t node;    /**< of leati_plan_source::nodes, if the plan has some */
+  uint32_t node;    /**< of leati_plan::nodes, if the plan has some */
   const char *name; /**< of the operator, constant */
 } leati_plan_step;
 
@@ -64,6 +64,13 @@ typedef struct leati_temporary {
   uint32_t first_step, last_step;
 } leati_temporary;
 
+/** A node of a graph, for those who want to know what a step is of. */
+typedef struct leati_plan_node {
+  const char *op;   /**< operator, constant */
+  const char *name; /**< of the node, or "" */
+  uint32_t number;  /**< in leat_graph_desc::nodes, or LEAT_PROFILE_NO_NODE */
+} leati_plan_node;
+
 typedef struct leati_plan {
   uint32_t binding_count; /**< inputs, outputs and temporaries, in this order */
   uint32_t step_count, access_count, answer_count, temporary_count;
@@ -72,20 +79,9 @@ typedef struct leati_plan {
   const leati_plan_answer *answers;
   const leati_temporary *temporaries; /**< those of the last bindings */
   const unsigned char *args;          /**< argument records, with zeros where addresses go */
+  const char *op;                     /**< for a profile: the operator, constant; "graph" */
+  const leati_plan_node *nodes;       /**< likewise: of a graph; else NULL */
 } leati_plan;
-
-/** A node of a graph, for those who want to know what a step is of. */
-typedef struct leati_plan_node {
-  const char *op;   /**< operator, constant */
-  const char *name; /**< of the node, or "" */
-  uint32_t number;  /**< in leat_graph_desc::nodes, or LEAT_PROFILE_NO_NODE */
-} leati_plan_node;
-
-/** What a plan is of, for the same. */
-typedef struct leati_plan_source {
-  const char *op;               /**< operator, constant; "graph" */
-  const leati_plan_node *nodes; /**< of a graph; else NULL */
-} leati_plan_source;
 
 /** What a call gives a binding. */
 typedef struct leati_binding {

@@ -16,7 +16,6 @@ void leati_profile_open(leati_submission *list, uint32_t modes) {
   leati_profile_list *const profile = leati_calloc(1, sizeof(*profile));
   if (profile != NULL) {
     profile->modes = modes;
-    profile->opened_ns = leati_now_ns();
   }
   list->profile = profile;
 }
@@ -75,10 +74,10 @@ static void note_step(const leati_submission *list, const leati_profile_call *ca
   record->step = command - call->first_command;
   if (!planned) {
     copy_text(record->op, sizeof(record->op), call->name_of(list, command));
-  } else if (call->of->nodes == NULL) {
-    copy_text(record->op, sizeof(record->op), call->of->op);
+  } else if (plan->nodes == NULL) {
+    copy_text(record->op, sizeof(record->op), plan->op);
   } else {
-    const leati_plan_node *const node = &call->of->nodes[step->node];
+    const leati_plan_node *const node = &plan->nodes[step->node];
     copy_text(record->op, sizeof(record->op), node->op);
     copy_text(record->name, sizeof(record->name), node->name);
     record->node = node->number;
@@ -95,20 +94,19 @@ void leati_profile_note(leat_device *device, leati_submission *list, const leati
     leati_profiler_lose(device, list->profile->modes, steps + 2);
     return;
   }
-  leati_profile_call it = *call;
-  it.begun_ns = call->begun_ns != 0 ? call->begun_ns : list->profile->opened_ns;
   const uint64_t launch = leati_profiler_launch();
   for (uint32_t i = 0; i < steps; ++i) {
-    note_step(list, &it, launch, it.first_command + i);
+    note_step(list, call, launch, call->first_command + i);
   }
   /* Behind its steps: whoever goes through them has then seen all. */
-  leat_profile_record *const record = &append(list->profile, LEAT_PROFILE_RECORD, launch, &it)->record;
-  record->begin_ns = it.begun_ns;
+  leat_profile_record *const record = &append(list->profile, LEAT_PROFILE_RECORD, launch, call)->record;
+  record->begin_ns = call->begun_ns;
   record->end_ns = leati_now_ns();
   record->recorded_ns = 0;
   record->thread = leati_thread_id();
   record->step = steps;
-  copy_text(record->op, sizeof(record->op), it.plan != NULL ? it.of->op : it.name_of(list, it.first_command));
+  copy_text(record->op, sizeof(record->op),
+            call->plan != NULL ? call->plan->op : call->name_of(list, call->first_command));
 }
 
 /* ---- Queries ----------------------------------------------------------------------------------------------------- */

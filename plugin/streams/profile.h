@@ -3,7 +3,8 @@
  * Profiles: what is noted of a list of commands while it is recorded, and of a command buffer while it runs, when
  * somebody asked for it (streams/profiler.h).
  *
- * A list that is opened while nobody asks has no profile, and all that its commands cost for that are looks at a NULL.
+ * A list that is opened while nobody asks has no profile, and all that a call costs for that is a look at
+ * leat_device::profiling.
  * The profile of a list belongs to its submission until the queue has taken it, and then to its command buffer, in
  * which a query behind each command says when that was done. Such a command buffer is never one that holds its list for
  * the next time: the queries are reset by the host.
@@ -28,8 +29,7 @@ typedef struct leati_profile_entry {
 
 /** The profile of a list: one allocation, which leati_free() frees. */
 typedef struct leati_profile_list {
-  uint32_t modes;     /**< leat_device::profiling when the list was opened */
-  uint64_t opened_ns; /**< when that was */
+  uint32_t modes; /**< leat_device::profiling when the list was opened */
   uint32_t count, capacity;
   uint32_t written; /**< entries whose commands are in the command buffer */
   leati_profile_entry entries[];
@@ -38,11 +38,10 @@ typedef struct leati_profile_list {
 /** A call that has put commands into the open list of a stream. */
 typedef struct leati_profile_call {
   const leat_stream *stream;
-  uint64_t begun_ns;           /**< 0: when the list was opened */
-  uint32_t first_command;      /**< of those in the list; the last is the list's */
-  const leati_plan *plan;      /**< NULL: it copies */
-  const leati_plan_source *of; /**< what the plan is of, if there is one */
-  uint32_t first_of_plan;      /**< command of the plan's first step; the others follow */
+  uint64_t begun_ns;
+  uint32_t first_command; /**< of those in the list; the last is the list's */
+  const leati_plan *plan; /**< NULL: it copies */
+  uint32_t first_of_plan; /**< command of the plan's first step; the others follow */
   const char *(*name_of)(const leati_submission *list, uint32_t command); /**< of a command that is of no plan */
 } leati_profile_call;
 

@@ -30,7 +30,6 @@ static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, le
   recorder->lack = LEATI_LACK_NOTHING;
   recorder->command_mark = leati_stream_open_count(stream);
   recorder->plan = NULL;
-  recorder->begun_ns = stream->open != NULL && stream->open->profile != NULL ? leati_now_ns() : 0;
   recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
   recorder->check_mark = stream->open != NULL ? stream->open->check_count : 0;
   for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
@@ -56,25 +55,6 @@ static bool should_submit(const leat_stream *stream) {
          (leati_list_goes_if_done(open->command_count) && leati_timeline_passed(stream->timeline, pushed));
 }
 
-/* What a command of no plan does. */
-static const char *transfer_name(const leati_submission *list, uint32_t command) {
-  static const char *const names[] = {
-      [LEATI_TRANSFER_COPY] = "copy", [LEATI_TRANSFER_UPLOAD] = "upload", [LEATI_TRANSFER_DOWNLOAD] = "download"};
-  return names[list->commands[command].transfer];
-}
-
-/* Notes an operation that was recorded in the profile of its list. */
-static void note_profile(const leati_recorder *recorder) {
-  const leati_profile_call call = {.stream = recorder->stream,
-                                   .begun_ns = recorder->begun_ns,
-                                   .first_command = recorder->command_mark,
-                                   .plan = recorder->plan,
-                                   .of = recorder->of,
-                                   .first_of_plan = recorder->plan_mark,
-                                   .name_of = transfer_name};
-  leati_profile_note(recorder->device, recorder->stream->open, &call);
-}
-
 /* Keeps the commands or takes them back, frees the temporaries, releases the lock, returns `status`. */
 static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   leat_stream *const stream = recorder->stream;
@@ -95,9 +75,6 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
       }
     }
   }
-  if (status == LEAT_OK && stream->open != NULL && stream->open->profile != NULL) {
-    note_profile(recorder);
-  }
   for (uint32_t i = 0; i < recorder->temp_count; ++i) {
     (void)leati_memory_free(recorder->device, recorder->temps[i], NULL);
   }
@@ -111,7 +88,8 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   return status;
 }
 
-int32_t leati_record(leat_stream *stream, leati_record_function *record, const void *operation, leat_error *err) {
+static int32_t record_operation(leat_stream *stream, leati_record_function *record, const void *operation,
+                                leat_error *err) {
   uint32_t tries = 0;
   for (;;) {
     leati_recorder recorder;
@@ -126,6 +104,46 @@ int32_t leati_record(leat_stream *stream, leati_record_function *record, const v
       return status;
     }
   }
+}
+
+/* What a command of no plan does. */
+static const char *transfer_name(const leati_submission *list, uint32_t command) {
+  static const char *const names[] = {
+      [LEATI_TRANSFER_COPY] = "copy", [LEATI_TRANSFER_UPLOAD] = "upload", [LEATI_TRANSFER_DOWNLOAD] = "download"};
+  return names[list->commands[command].transfer];
+}
+
+/* An operation that is noted in the profile of its list. */
+typedef struct noted_operation {
+  leati_record_function *record;
+  const void *operation;
+} noted_operation;
+
+static int32_t record_noted(leati_recorder *recorder, const void *what, leat_error *err) {
+  const noted_operation *const it = what;
+  const uint64_t begun = leati_now_ns();
+  LEATI_TRY(it->record(recorder, it->operation, err));
+  leati_submission *const open = recorder->stream->open;
+  /* A list that was opened before anybody asked has none. */
+  if (open != NULL && open->profile != NULL) {
+    const leati_profile_call call = {.stream = recorder->stream,
+                                     .begun_ns = begun,
+                                     .first_command = recorder->command_mark,
+                                     .plan = recorder->plan,
+                                     .first_of_plan = recorder->plan_mark,
+                                     .name_of = transfer_name};
+    leati_profile_note(recorder->device, open, &call);
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_record(leat_stream *stream, leati_record_function *record, const void *operation, leat_error *err) {
+  /* The only look at the profiler of a call that nobody asks about. */
+  if (atomic_load_explicit(&stream->device->profiling, memory_order_relaxed) == 0) {
+    return record_operation(stream, record, operation, err);
+  }
+  const noted_operation noted = {.record = record, .operation = operation};
+  return record_operation(stream, record_noted, &noted, err);
 }
 
 /* Notes that memory could not be had, if waiting for some may help. Returns `status`. */
@@ -483,14 +501,12 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
   return LEAT_OK;
 }
 
-int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, const leati_plan_source *of,
-                          leati_binding *bindings, leat_error *err) {
+int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leati_binding *bindings, leat_error *err) {
   leati_binding *const temporaries = bindings + (plan->binding_count - plan->temporary_count);
   for (uint32_t i = 0; i < plan->temporary_count; ++i) {
     LEATI_TRY(leati_record_temporary(recorder, plan->temporaries[i].size, &temporaries[i], err));
   }
   recorder->plan = plan;
-  recorder->of = of;
   recorder->plan_mark = leati_stream_open_count(recorder->stream);
   for (uint32_t i = 0; i < plan->step_count; ++i) {
     LEATI_TRY(record_step(recorder, plan, &plan->steps[i], bindings, err));

@@ -36,9 +36,7 @@ typedef struct leati_recorder {
   uint32_t check_mark;                        /**< and its checks */
   leati_chunk *chunk_mark[LEATI_CHUNK_KINDS]; /**< likewise the chunks that were being filled, */
   uint64_t used_mark[LEATI_CHUNK_KINDS];      /**< and how far */
-  uint64_t begun_ns;                          /**< for a profile: when the call began; 0: when the list was opened */
-  const leati_plan *plan;                     /**< likewise: what was recorded of a plan, or NULL, */
-  const leati_plan_source *of;                /**< what it is of, */
+  const leati_plan *plan;                     /**< for a profile: the plan that was recorded, or NULL, */
   uint32_t plan_mark;                         /**< and where the list was then */
   uint32_t temp_count;
   uint64_t temps[LEATI_TEMP_MAX]; /**< blocks that are freed at the end, in stream order */
@@ -75,10 +73,9 @@ int32_t leati_record_temporary(leati_recorder *recorder, uint64_t size, leati_bi
 /** Appends the steps of a plan, each with a barrier before it if it conflicts with a command since the last barrier,
  * and stamps the blocks. `bindings`: of inputs and outputs as the call has them; those of temporaries, which live until
  * the steps have run, are filled in. Steps that tell of faults have the stream fail when they have run and met one,
- * with a message that names the operator. Once for one operation at most. `of` is
- * looked at until leati_record() returns. */
-int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, const leati_plan_source *of,
-                          leati_binding *bindings, leat_error *err);
+ * with a message that names the operator. Once for one operation at most. The plan is looked at until leati_record()
+ * returns. */
+int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leati_binding *bindings, leat_error *err);
 
 /** Appends a copy of `src` to `dst`, both compact and of the same number of bytes. The host side of a copy is staged:
  * see leat_memory_api::copy. */

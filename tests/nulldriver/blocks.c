@@ -132,7 +132,8 @@ int32_t record_to_temporary(leati_recorder *recorder, const leati_view *from, ui
                            .temporary_count = more == 0 ? 1 : 2,
                            .steps = &step,
                            .accesses = accesses,
-                           .temporaries = temporaries};
+                           .temporaries = temporaries,
+                           .op = "test"};
   leati_binding bindings[3] = {{.address = from->address, .block = from->block}};
-  return leati_record_plan(recorder, &plan, &(leati_plan_source){.op = "test"}, bindings, err);
+  return leati_record_plan(recorder, &plan, bindings, err);
 }

@@ -128,12 +128,11 @@ static int32_t record_finding(leati_recorder *recorder, const void *name, leat_e
   const leati_pipeline_key key = {.kernel = LEATI_KERNEL_DOWNLOAD_8};
   leati_plan_step step = {
       .tells = true, .groups = {1, 1, 1}, .args_size = sizeof(args), .fault = LEATI_FAULT_DIVISOR, .name = name};
-  const leati_plan plan = {.step_count = 1, .steps = &step, .args = args};
+  const leati_plan plan = {.step_count = 1, .steps = &step, .args = args, .op = "test"};
   leati_binding none;
   const int32_t status = leati_pipeline_compile(h.device, &key, err);
   assert_true(leati_pipeline_find(h.device, &key, &step.pipeline));
-  return status == LEAT_OK ? leati_record_plan(recorder, &plan, &(leati_plan_source){.op = "test"}, &none, err)
-                           : status;
+  return status == LEAT_OK ? leati_record_plan(recorder, &plan, &none, err) : status;
 }
 
 static void find_or_compute(const nulldriver_dispatch *dispatch, void *user) {
