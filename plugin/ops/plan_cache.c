@@ -105,27 +105,38 @@ static inline bool fits_device(const known_argument *known, const DLTensor *tens
   return leati_block_holds(block, out->address, known->before, known->after);
 }
 
-/* Whether an argument has what a plan knows of it, but for where it lies on the device. */
-static inline bool fits_description(const known_argument *known, const DLTensor *tensor, leati_binding *out) {
-  return fits_shape(known, tensor) &&
-         (tensor == NULL || (fits_strides(known, tensor) && (!known->host || fits_host(known, tensor, out))));
+/* Whether an argument whose shape fits has the strides and the value that a plan knows. */
+static inline bool fits_contents(const known_argument *known, const DLTensor *tensor, leati_binding *out) {
+  return tensor == NULL || (fits_strides(known, tensor) && (!known->host || fits_host(known, tensor, out)));
+}
+
+/* Argument `i` of a call: inputs, then outputs. */
+static inline const DLTensor *argument(const kept_plan *kept, const DLTensor *const *inputs,
+                                       const DLTensor *const *outputs, uint32_t i) {
+  return i < kept->input_count ? inputs[i] : outputs[i - kept->input_count];
 }
 
 /* Whether arguments fit, but for where they lie on the device. */
-static inline bool fit_descriptions(const known_argument *known, const DLTensor *const *tensors, uint32_t count,
-                                    leati_binding *out) {
-  uint32_t i = 0;
-  while (i < count && fits_description(&known[i], tensors[i], &out[i])) {
-    ++i;
+static inline bool fit_descriptions(const kept_plan *kept, const DLTensor *const *inputs,
+                                    const DLTensor *const *outputs, leati_binding *out) {
+  const uint32_t count = kept->input_count + kept->output_count;
+  bool fit = true;
+  for (uint32_t i = 0; i < count && fit; ++i) {
+    const known_argument *const known = &kept->arguments[i];
+    const DLTensor *const tensor = argument(kept, inputs, outputs, i);
+    fit = fits_shape(known, tensor) && fits_contents(known, tensor, &out[i]);
   }
-  return i == count;
+  return fit;
 }
 
 /* Whether those on the device, which fit otherwise, lie there in live blocks and as aligned as the plan relies on. */
-static inline bool fit_device(const known_argument *known, const DLTensor *const *tensors, uint32_t count,
-                              leat_device *device, leati_binding *out) {
+static inline bool fit_device(const kept_plan *kept, leat_device *device, const DLTensor *const *inputs,
+                              const DLTensor *const *outputs, leati_binding *out) {
+  const known_argument *const known = kept->arguments;
+  const uint32_t count = kept->input_count + kept->output_count;
   uint32_t i = 0;
-  while (i < count && (!known[i].on_device || fits_device(&known[i], tensors[i], device, &out[i]))) {
+  while (i < count &&
+         (!known[i].on_device || fits_device(&known[i], argument(kept, inputs, outputs, i), device, &out[i]))) {
     ++i;
   }
   return i == count;
@@ -165,15 +176,9 @@ const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, leat_devi
     if (kept == NULL) {
       return NULL;
     }
-    if (kept->input_count != input_count || kept->output_count != output_count) {
-      continue;
-    }
-    const known_argument *const known = kept->arguments;
     /* Looking for blocks takes longest: only for the one plan whose shapes fit. */
-    if (fit_descriptions(known, inputs, input_count, bindings) &&
-        fit_descriptions(known + input_count, outputs, output_count, bindings + input_count) &&
-        fit_device(known, inputs, input_count, device, bindings) &&
-        fit_device(known + input_count, outputs, output_count, device, bindings + input_count) &&
+    if (kept->input_count == input_count && kept->output_count == output_count &&
+        fit_descriptions(kept, inputs, outputs, bindings) && fit_device(kept, device, inputs, outputs, bindings) &&
         fits_sharing(kept, bindings)) {
       return &kept->plan;
     }
@@ -193,7 +198,7 @@ const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, uint32_
       const known_argument *const known = &kept->arguments[i];
       leati_binding binding;
       /* Of what lies on the device the shape alone was ever asked for. */
-      found = known->host ? fits_description(known, inputs[i], &binding) : fits_shape(known, inputs[i]);
+      found = fits_shape(known, inputs[i]) && (!known->host || fits_contents(known, inputs[i], &binding));
     }
     if (found) {
       return kept->shapes;

@@ -461,8 +461,10 @@ static inline span bind(const leati_plan_access *access, const leati_binding *bi
       .block = binding->block};
 }
 
+/* Records a step. `spans` has room for what the longest one touches: an array of its own would keep compilers from
+ * making this part of its only caller. */
 static inline int32_t record_step(leati_recorder *recorder, const leati_plan *plan, const leati_plan_step *step,
-                                  const leati_binding *bindings, leat_error *err) {
+                                  const leati_binding *bindings, span spans[2 * LEATI_ACCESS_MAX], leat_error *err) {
   const leati_plan_access *const accesses = &plan->accesses[step->first_access];
   if (step->copies) {
     const span from = bind(&accesses[0], &bindings[accesses[0].binding]);
@@ -477,7 +479,6 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
   unsigned char *record;
   LEATI_TRY(append_dispatch(recorder, step->pipeline, step->groups, step->args_size, &command, &record, err));
   memcpy(record, plan->args + step->args, step->args_size);
-  span spans[2 * LEATI_ACCESS_MAX];
   const uint32_t count = step->read_count + step->write_count;
   for (uint32_t i = 0; i < count; ++i) {
     const leati_binding *const binding = &bindings[accesses[i].binding];
@@ -508,8 +509,9 @@ int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leat
   }
   recorder->plan = plan;
   recorder->plan_mark = leati_stream_open_count(recorder->stream);
+  span spans[2 * LEATI_ACCESS_MAX];
   for (uint32_t i = 0; i < plan->step_count; ++i) {
-    LEATI_TRY(record_step(recorder, plan, &plan->steps[i], bindings, err));
+    LEATI_TRY(record_step(recorder, plan, &plan->steps[i], bindings, spans, err));
   }
   for (uint32_t i = 0; i < plan->answer_count; ++i) {
     const leati_plan_answer *const answer = &plan->answers[i];
