@@ -103,3 +103,13 @@ const leat_attribute *leati_attributes_find(const leati_kept_attributes *attribu
   }
   return NULL;
 }
+
+int64_t leati_attributes_int(const leati_kept_attributes *attributes, const char *name, int64_t otherwise) {
+  const leat_attribute *const found = leati_attributes_find(attributes, name);
+  return found != NULL ? found->i : otherwise;
+}
+
+float leati_attributes_float(const leati_kept_attributes *attributes, const char *name, float otherwise) {
+  const leat_attribute *const found = leati_attributes_find(attributes, name);
+  return found != NULL ? found->f : otherwise;
+}

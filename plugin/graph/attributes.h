@@ -23,5 +23,8 @@ int32_t leati_attributes_keep(const leat_op_info *info, uint32_t count, const le
 
 /** The attribute of that name; NULL: none is kept. */
 const leat_attribute *leati_attributes_find(const leati_kept_attributes *attributes, const char *name);
+/** Its number; `otherwise` if none is kept. */
+int64_t leati_attributes_int(const leati_kept_attributes *attributes, const char *name, int64_t otherwise);
+float leati_attributes_float(const leati_kept_attributes *attributes, const char *name, float otherwise);
 
 #endif /* LEAT_PLUGIN_GRAPH_ATTRIBUTES_H_ */

@@ -22,38 +22,24 @@ typedef struct attention {
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
 
-static leat_attribute attribute(const char *name, uint32_t type) {
-  return (leat_attribute){.struct_size = sizeof(leat_attribute), .type = type, .name = name};
-}
-
 /* Puts an attention in the place of node `n`, which gives what it gives. */
 static int32_t write_attention(leati_fusion *f, uint32_t n, const attention *a, bool *out_done, leat_error *err) {
-  leat_attribute list[LAYOUTS + 3];
-  const leat_attribute *attributes[LAYOUTS + 3];
-  for (uint32_t i = 0; i < LAYOUTS; ++i) {
-    list[i] = attribute(layout_names[i], LEAT_ATTRIBUTE_STRING);
-    list[i].string = a->layouts[i];
-    list[i].count = strlen(a->layouts[i]);
-  }
-  list[LAYOUTS] = attribute("scale", LEAT_ATTRIBUTE_FLOAT);
-  list[LAYOUTS].f = a->scale;
-  list[LAYOUTS + 1] = attribute("q_num_heads", LEAT_ATTRIBUTE_INT);
-  list[LAYOUTS + 1].i = a->heads[Q];
-  list[LAYOUTS + 2] = attribute("kv_num_heads", LEAT_ATTRIBUTE_INT);
-  list[LAYOUTS + 2].i = a->heads[K] != 0 ? a->heads[K] : a->heads[V];
-  for (uint32_t i = 0; i < LAYOUTS + 3; ++i) {
-    attributes[i] = &list[i];
-  }
-  const leat_graph_node with = {.struct_size = sizeof(with),
-                                .since_version = 1,
-                                .op = "FusedAttention",
-                                .domain = "leat",
-                                .attribute_count = LAYOUTS + 3,
-                                .attributes = attributes,
-                                .input_count = 4,
-                                .inputs = a->inputs,
-                                .output_count = 1,
-                                .outputs = f->nodes[n].outputs};
+  const leat_attribute attributes[] = {
+      leati_fusion_string(layout_names[Q], a->layouts[Q]),
+      leati_fusion_string(layout_names[K], a->layouts[K]),
+      leati_fusion_string(layout_names[V], a->layouts[V]),
+      leati_fusion_string(layout_names[Y], a->layouts[Y]),
+      leati_fusion_float("scale", a->scale),
+      leati_fusion_int("q_num_heads", a->heads[Q]),
+      leati_fusion_int("kv_num_heads", a->heads[K] != 0 ? a->heads[K] : a->heads[V]),
+  };
+  const leati_fusion_node with = {.domain = "leat",
+                                  .op = "FusedAttention",
+                                  .since_version = 1,
+                                  .input_count = 4,
+                                  .inputs = a->inputs,
+                                  .attribute_count = sizeof(attributes) / sizeof(attributes[0]),
+                                  .attributes = attributes};
   return leati_fusion_replace(f, n, &with, out_done, err);
 }
 
@@ -136,11 +122,6 @@ static void look_through(const leati_fusion *f, attention *a, uint32_t i) {
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
-static bool flag_of(const leati_node *node, const char *name) {
-  const leat_attribute *const found = leati_attributes_find(&node->attributes, name);
-  return found != NULL && found->i != 0;
-}
-
 /* The node that makes value `v` for one input alone, behind casts to the type that it has. */
 static const leati_node *behind_casts(const leati_fusion *f, uint32_t v) {
   const leati_node *node = leati_fusion_private_maker(f, v);
@@ -154,12 +135,11 @@ static const leati_node *behind_casts(const leati_fusion *f, uint32_t v) {
 /* Whether a node is a product of two operands and no more, perhaps scaled or with its second one transposed. */
 static bool read_product(const leati_node *node, bool *transposed, float *scale) {
   const bool fused = leati_fusion_is(node, "com.microsoft", "FusedMatMul");
-  if ((!fused && !leati_fusion_is(node, "", "MatMul")) || flag_of(node, "transA")) {
+  if ((!fused && !leati_fusion_is(node, "", "MatMul")) || leati_attributes_int(&node->attributes, "transA", 0) != 0) {
     return false;
   }
-  const leat_attribute *const alpha = leati_attributes_find(&node->attributes, "alpha");
-  *transposed = flag_of(node, "transB");
-  *scale = alpha != NULL ? *scale * alpha->f : *scale;
+  *transposed = leati_attributes_int(&node->attributes, "transB", 0) != 0;
+  *scale *= leati_attributes_float(&node->attributes, "alpha", 1.0f);
   return true;
 }
 
@@ -201,8 +181,8 @@ static bool is_softmax(const leati_fusion *f, const leati_node *node) {
   if (!leati_fusion_is(node, "", "Softmax")) {
     return false;
   }
-  const leat_attribute *const axis = leati_attributes_find(&node->attributes, "axis");
-  return axis == NULL || axis->i == -1 || axis->i == leati_fusion_view(f, node->outputs[0])->ndim - 1;
+  const int64_t axis = leati_attributes_int(&node->attributes, "axis", -1);
+  return axis == -1 || axis == leati_fusion_view(f, node->outputs[0])->ndim - 1;
 }
 
 /* Two products with a softmax between them. */
@@ -244,15 +224,14 @@ static bool read_attention(const leati_node *node, attention *a) {
     }
     memcpy(a->layouts[i], layout->string, (size_t)layout->count);
   }
+  /* Without one it follows from the queries. */
   const leat_attribute *const scale = leati_attributes_find(&node->attributes, "scale");
-  const leat_attribute *const heads = leati_attributes_find(&node->attributes, "q_num_heads");
-  const leat_attribute *const kv_heads = leati_attributes_find(&node->attributes, "kv_num_heads");
-  if (scale == NULL || heads == NULL || kv_heads == NULL) {
+  if (scale == NULL) {
     return false;
   }
   a->scale = scale->f;
-  a->heads[Q] = heads->i;
-  a->heads[K] = kv_heads->i;
+  a->heads[Q] = leati_attributes_int(&node->attributes, "q_num_heads", 0);
+  a->heads[K] = leati_attributes_int(&node->attributes, "kv_num_heads", 0);
   return true;
 }
 

@@ -25,8 +25,8 @@ typedef struct chain {
 } chain;
 
 typedef struct program {
-  char functions[STEPS * NAME_SIZE];
-  uint32_t length; /* of `functions` */
+  char functions[STEPS * NAME_SIZE]; /* a text */
+  uint32_t length;                   /* of `functions` */
   uint32_t input_count, step_count, constant_count, operand_count;
   uint32_t inputs[INPUTS]; /* values */
   uint32_t made[STEPS];    /* by step: the value that it makes, or LEAT_GRAPH_NO_VALUE */
@@ -139,8 +139,8 @@ static void add_clip(const leati_fusion *f, program *p, const leati_node *node) 
   const float otherwise[2] = {-FLT_MAX, FLT_MAX};
   int64_t operands[3] = {operand_of(f, p, node->inputs[0])};
   for (uint32_t i = 1; i < 3; ++i) {
-    const bool given = i < node->input_count && node->inputs[i] != LEAT_GRAPH_NO_VALUE;
-    operands[i] = given ? operand_of(f, p, node->inputs[i]) : constant_operand(p, otherwise[i - 1]);
+    const uint32_t v = leati_fusion_input(node, i);
+    operands[i] = v != LEAT_GRAPH_NO_VALUE ? operand_of(f, p, v) : constant_operand(p, otherwise[i - 1]);
   }
   add_step(p, "Clip", 3, operands, node->outputs[0]);
 }
@@ -262,31 +262,15 @@ int32_t leati_fuse_chain(leati_fusion *f, uint32_t n, bool *out_done, leat_error
   for (uint32_t i = 0; i < p.operand_count; ++i) {
     p.operands[i] -= p.operands[i] >= FIRST_STEP ? FIRST_STEP - (int64_t)p.input_count : 0;
   }
-  const leat_attribute functions = {.struct_size = sizeof(functions),
-                                    .type = LEAT_ATTRIBUTE_STRING,
-                                    .name = "functions",
-                                    .string = p.functions,
-                                    .count = p.length};
-  const leat_attribute operands = {.struct_size = sizeof(operands),
-                                   .type = LEAT_ATTRIBUTE_INTS,
-                                   .name = "operands",
-                                   .ints = p.operands,
-                                   .count = p.operand_count};
-  const leat_attribute constants = {.struct_size = sizeof(constants),
-                                    .type = LEAT_ATTRIBUTE_FLOATS,
-                                    .name = "constants",
-                                    .floats = p.constants,
-                                    .count = p.constant_count};
-  const leat_attribute *const attributes[] = {&functions, &operands, &constants};
-  const leat_graph_node with = {.struct_size = sizeof(with),
-                                .since_version = 1,
-                                .op = "Pointwise",
-                                .domain = "leat",
-                                .attribute_count = 3,
-                                .attributes = attributes,
-                                .input_count = p.input_count,
-                                .inputs = p.inputs,
-                                .output_count = 1,
-                                .outputs = f->nodes[n].outputs};
+  const leat_attribute attributes[] = {leati_fusion_string("functions", p.functions),
+                                       leati_fusion_ints("operands", p.operands, p.operand_count),
+                                       leati_fusion_floats("constants", p.constants, p.constant_count)};
+  const leati_fusion_node with = {.domain = "leat",
+                                  .op = "Pointwise",
+                                  .since_version = 1,
+                                  .input_count = p.input_count,
+                                  .inputs = p.inputs,
+                                  .attribute_count = 3,
+                                  .attributes = attributes};
   return leati_fusion_replace(f, n, &with, out_done, err);
 }

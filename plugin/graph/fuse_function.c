@@ -48,14 +48,13 @@ static bool take_constant(const leati_fusion *f, factors *all, double expected) 
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
-static int32_t write_function(leati_fusion *f, uint32_t n, uint32_t x, leat_graph_node with,
+/* Puts a function of `x`, with one attribute or none, in the place of node `n`. */
+static int32_t write_function(leati_fusion *f, uint32_t n, uint32_t x, leati_fusion_node with,
                               const leat_attribute *attribute, bool *out_done, leat_error *err) {
-  with.struct_size = sizeof(with);
-  with.attribute_count = attribute != NULL ? 1 : 0;
-  with.attributes = &attribute;
-  with.input_count = with.output_count = 1;
+  with.input_count = 1;
   with.inputs = &x;
-  with.outputs = f->nodes[n].outputs;
+  with.attribute_count = attribute != NULL ? 1 : 0;
+  with.attributes = attribute;
   return leati_fusion_replace(f, n, &with, out_done, err);
 }
 
@@ -110,14 +109,9 @@ int32_t leati_fuse_gelu(leati_fusion *f, uint32_t n, bool *out_done, leat_error 
     if (!by_erf && !is_tanh_part(f, part, x)) {
       continue;
     }
-    const char *const approximate = by_erf ? "none" : "tanh";
-    const leat_attribute attribute = {.struct_size = sizeof(attribute),
-                                      .type = LEAT_ATTRIBUTE_STRING,
-                                      .name = "approximate",
-                                      .string = approximate,
-                                      .count = 4};
-    LEATI_TRY(write_function(f, n, x, (leat_graph_node){.op = "Gelu", .domain = "", .since_version = 20}, &attribute,
-                             out_done, err));
+    const leat_attribute approximate = leati_fusion_string("approximate", by_erf ? "none" : "tanh");
+    LEATI_TRY(write_function(f, n, x, (leati_fusion_node){.domain = "", .op = "Gelu", .since_version = 20},
+                             &approximate, out_done, err));
   }
   return LEAT_OK;
 }
@@ -129,24 +123,22 @@ int32_t leati_fuse_swish(leati_fusion *f, uint32_t n, bool *out_done, leat_error
     const uint32_t x = node->inputs[side], gate = node->inputs[1 - side];
     const leati_node *const sigmoid = leati_fusion_private_maker(f, gate);
     uint32_t inner, both[2];
-    leat_attribute alpha = {.struct_size = sizeof(alpha), .type = LEAT_ATTRIBUTE_FLOAT, .name = "alpha", .f = 1.0f};
+    leat_attribute alpha = leati_fusion_float("alpha", 1.0f);
     if (leati_expression_inside(f, gate, "Sigmoid", &inner)) {
       const bool scaled = inner != x && leati_expression_operands(f, inner, "Mul", both) &&
                           (both[0] == x || both[1] == x) &&
                           leati_fusion_scalar(f, both[0] == x ? both[1] : both[0], &alpha.f);
       if (inner == x || scaled) {
         LEATI_TRY(write_function(f, n, x,
-                                 (leat_graph_node){.op = "QuickGelu", .domain = "com.microsoft", .since_version = 1},
+                                 (leati_fusion_node){.domain = "com.microsoft", .op = "QuickGelu", .since_version = 1},
                                  &alpha, out_done, err));
       }
     } else if (leati_expression_inside(f, gate, "HardSigmoid", &inner) && inner == x) {
-      const leat_attribute *const slope = leati_attributes_find(&sigmoid->attributes, "alpha");
-      const leat_attribute *const offset = leati_attributes_find(&sigmoid->attributes, "beta");
-      const bool fits =
-          slope != NULL && fabs((double)slope->f * 6.0 - 1.0) <= 1e-6 && (offset == NULL || (double)offset->f == 0.5);
-      if (fits) {
-        LEATI_TRY(write_function(f, n, x, (leat_graph_node){.op = "HardSwish", .domain = "", .since_version = 14}, NULL,
-                                 out_done, err));
+      const double slope = leati_attributes_float(&sigmoid->attributes, "alpha", 0.2f);
+      const double offset = leati_attributes_float(&sigmoid->attributes, "beta", 0.5f);
+      if (fabs(slope * 6.0 - 1.0) <= 1e-6 && offset == 0.5) {
+        LEATI_TRY(write_function(f, n, x, (leati_fusion_node){.domain = "", .op = "HardSwish", .since_version = 14},
+                                 NULL, out_done, err));
       }
     }
   }

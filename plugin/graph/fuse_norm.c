@@ -16,7 +16,7 @@ static bool one_axis(const leati_fusion *f, const leati_node *node, int64_t *out
     *out = list->ints[0];
     return true;
   }
-  const uint32_t v = node->input_count > 1 ? node->inputs[1] : LEAT_GRAPH_NO_VALUE;
+  const uint32_t v = leati_fusion_input(node, 1);
   const leati_known_value *const value = v != LEAT_GRAPH_NO_VALUE ? &f->inference->values[v] : NULL;
   if (value == NULL || value->bytes == NULL || value->view.count != 1) {
     return false;
@@ -31,11 +31,10 @@ static bool is_mean(const leati_fusion *f, uint32_t v, uint32_t *out) {
   if (!leati_fusion_is(node, "", "ReduceMean")) {
     return false;
   }
-  const leat_attribute *const keeps = leati_attributes_find(&node->attributes, "keepdims");
   int64_t axis;
   *out = node->inputs[0];
   return one_axis(f, node, &axis) && (axis == -1 || axis == leati_fusion_view(f, *out)->ndim - 1) &&
-         (keeps == NULL || keeps->i != 0);
+         leati_attributes_int(&node->attributes, "keepdims", 1) != 0;
 }
 
 /* Whether a value is a square, of `*out`, which that takes so often. */
@@ -83,19 +82,13 @@ static bool is_scaled(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
-static int32_t write_norm(leati_fusion *f, uint32_t n, leat_graph_node with, const uint32_t *inputs, float epsilon,
-                          bool *out_done, leat_error *err) {
-  const leat_attribute axis = {.struct_size = sizeof(axis), .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = -1};
-  const leat_attribute added = {
-      .struct_size = sizeof(added), .type = LEAT_ATTRIBUTE_FLOAT, .name = "epsilon", .f = epsilon};
-  const leat_attribute *const attributes[] = {&axis, &added};
-  with.struct_size = sizeof(with);
+/* Puts a norm of the last dimension in the place of node `n`. */
+static int32_t write_norm(leati_fusion *f, uint32_t n, leati_fusion_node with, float epsilon, bool *out_done,
+                          leat_error *err) {
+  const leat_attribute attributes[] = {leati_fusion_int("axis", -1), leati_fusion_float("epsilon", epsilon)};
   with.domain = "";
   with.attribute_count = 2;
   with.attributes = attributes;
-  with.inputs = inputs;
-  with.output_count = 1;
-  with.outputs = f->nodes[n].outputs;
   return leati_fusion_replace(f, n, &with, out_done, err);
 }
 
@@ -120,8 +113,10 @@ int32_t leati_fuse_layer_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_
     if (leati_fusion_is(difference, "", "Sub")) {
       memcpy(means, difference->inputs, sizeof(means));
       if (is_mean(f, means[1], &x) && x == means[0] && is_row(f, scale, x) && is_row(f, bias, x)) {
-        LEATI_TRY(write_norm(f, n, (leat_graph_node){.op = "LayerNormalization", .since_version = 17, .input_count = 3},
-                             (const uint32_t[]){x, scale, bias}, epsilon, out_done, err));
+        const uint32_t inputs[] = {x, scale, bias};
+        const leati_fusion_node norm = {
+            .op = "LayerNormalization", .since_version = 17, .input_count = 3, .inputs = inputs};
+        LEATI_TRY(write_norm(f, n, norm, epsilon, out_done, err));
       }
     }
   }
@@ -135,8 +130,10 @@ int32_t leati_fuse_rms_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_er
     uint32_t x, uses;
     float epsilon;
     if (is_scaled(f, node->inputs[side], &x, &uses, &epsilon) && is_row(f, scale, x)) {
-      LEATI_TRY(write_norm(f, n, (leat_graph_node){.op = "RMSNormalization", .since_version = 23, .input_count = 2},
-                           (const uint32_t[]){x, scale}, epsilon, out_done, err));
+      const uint32_t inputs[] = {x, scale};
+      const leati_fusion_node norm = {
+          .op = "RMSNormalization", .since_version = 23, .input_count = 2, .inputs = inputs};
+      LEATI_TRY(write_norm(f, n, norm, epsilon, out_done, err));
     }
   }
   return LEAT_OK;

@@ -9,13 +9,14 @@
 #include "ops/function.h"
 #include "ops/op_state.h"
 
-#define ATTRIBUTES_MAX 12
+/* Attributes of a node that stay, at most; four are written beside them. */
+#define KEPT_MAX (LEATI_FUSION_ATTRIBUTES_MAX - 4)
 
 /* A product or convolution as FusedMatMul or FusedConv has it: inputs A, B, bias, residual. */
 typedef struct product {
   bool conv;
-  uint32_t inputs[4];                         /* LEAT_GRAPH_NO_VALUE: absent */
-  const leat_attribute *kept[ATTRIBUTES_MAX]; /* those of the node that stay */
+  uint32_t inputs[4]; /* LEAT_GRAPH_NO_VALUE: absent */
+  leat_attribute kept[KEPT_MAX];
   uint32_t kept_count;
   float alpha; /* of a matrix product */
   bool residual_first;
@@ -37,24 +38,10 @@ static bool is_rewritten(const char *name) {
   return found;
 }
 
-static float number_of(const leati_node *node, const char *name, float otherwise) {
-  const leat_attribute *const attribute = leati_attributes_find(&node->attributes, name);
-  return attribute != NULL ? attribute->f : otherwise;
-}
-
-static bool flag_of(const leati_node *node, const char *name, bool otherwise) {
-  const leat_attribute *const attribute = leati_attributes_find(&node->attributes, name);
-  return attribute != NULL ? attribute->i != 0 : otherwise;
-}
-
-static uint32_t input_of(const leati_node *node, uint32_t i) {
-  return i < node->input_count ? node->inputs[i] : LEAT_GRAPH_NO_VALUE;
-}
-
 /* Gemm's third input is a bias if it is a row, else a residual. */
 static bool read_gemm(const leati_fusion *f, const leati_node *node, product *out) {
-  const uint32_t c = input_of(node, 2);
-  if (c != LEAT_GRAPH_NO_VALUE && number_of(node, "beta", 1.0f) != 1.0f) {
+  const uint32_t c = leati_fusion_input(node, 2);
+  if (c != LEAT_GRAPH_NO_VALUE && leati_attributes_float(&node->attributes, "beta", 1.0f) != 1.0f) {
     return false;
   }
   const leati_view *const y = leati_fusion_view(f, node->outputs[0]);
@@ -92,12 +79,12 @@ static bool read_product(const leati_fusion *f, const leati_node *node, product 
     return false;
   }
   for (uint32_t i = 0; i < node->attributes.count; ++i) {
-    if (!is_rewritten(node->attributes.list[i]->name) && out->kept_count < ATTRIBUTES_MAX) {
-      out->kept[out->kept_count++] = node->attributes.list[i];
+    if (!is_rewritten(node->attributes.list[i]->name) && out->kept_count < KEPT_MAX) {
+      out->kept[out->kept_count++] = *node->attributes.list[i];
     }
   }
-  out->alpha = number_of(node, "alpha", 1.0f);
-  out->residual_first = flag_of(node, "residual_first", true);
+  out->alpha = leati_attributes_float(&node->attributes, "alpha", 1.0f);
+  out->residual_first = leati_attributes_int(&node->attributes, "residual_first", 1) != 0;
   if (fused) {
     read_activation(node, out);
   }
@@ -111,41 +98,24 @@ static bool read_maker(const leati_fusion *f, uint32_t v, product *out) {
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
 
-static leat_attribute attribute(const char *name, uint32_t type) {
-  return (leat_attribute){.struct_size = sizeof(leat_attribute), .type = type, .name = name};
-}
-
 /* Puts a product in the place of node `n`, which gives what it gives. */
 static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool *out_done, leat_error *err) {
-  const leat_attribute *attributes[ATTRIBUTES_MAX + 4];
-  leat_attribute alpha = attribute("alpha", LEAT_ATTRIBUTE_FLOAT);
-  leat_attribute activation = attribute("activation", LEAT_ATTRIBUTE_STRING);
-  leat_attribute parameters = attribute("activation_params", LEAT_ATTRIBUTE_FLOATS);
-  leat_attribute first = attribute("residual_first", LEAT_ATTRIBUTE_INT);
+  leat_attribute attributes[LEATI_FUSION_ATTRIBUTES_MAX];
   uint32_t count = p->kept_count;
   memcpy(attributes, p->kept, count * sizeof(attributes[0]));
-  alpha.f = p->alpha;
-  activation.string = p->activation;
-  activation.count = strlen(p->activation);
-  parameters.floats = p->parameters;
-  parameters.count = p->parameter_count;
-  first.i = p->residual_first;
   if (!p->conv) {
-    attributes[count++] = &alpha;
+    attributes[count++] = leati_fusion_float("alpha", p->alpha);
   }
-  attributes[count++] = &activation;
-  attributes[count++] = &parameters;
-  attributes[count++] = &first;
-  const leat_graph_node with = {.struct_size = sizeof(with),
-                                .since_version = 1,
-                                .op = p->conv ? "FusedConv" : "FusedMatMul",
-                                .domain = "leat",
-                                .attribute_count = count,
-                                .attributes = attributes,
-                                .input_count = 4,
-                                .inputs = p->inputs,
-                                .output_count = 1,
-                                .outputs = f->nodes[n].outputs};
+  attributes[count++] = leati_fusion_string("activation", p->activation);
+  attributes[count++] = leati_fusion_floats("activation_params", p->parameters, p->parameter_count);
+  attributes[count++] = leati_fusion_int("residual_first", p->residual_first);
+  const leati_fusion_node with = {.domain = "leat",
+                                  .op = p->conv ? "FusedConv" : "FusedMatMul",
+                                  .since_version = 1,
+                                  .input_count = 4,
+                                  .inputs = p->inputs,
+                                  .attribute_count = count,
+                                  .attributes = attributes};
   return leati_fusion_replace(f, n, &with, out_done, err);
 }
 
@@ -161,7 +131,8 @@ int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_err
     return LEAT_OK;
   }
   const leati_node *const before = leati_fusion_maker(f, p.inputs[0]);
-  if (!leati_fusion_is(before, "", "Reshape") || flag_of(leati_fusion_maker(f, node->inputs[0]), "transA", false)) {
+  if (!leati_fusion_is(before, "", "Reshape") ||
+      leati_attributes_int(&leati_fusion_maker(f, node->inputs[0])->attributes, "transA", 0) != 0) {
     return LEAT_OK;
   }
   p.inputs[0] = before->inputs[0];
@@ -173,7 +144,7 @@ static int32_t take_sides(leati_fusion *f, uint32_t n, const char *op, bool both
                           bool (*take)(const leati_fusion *f, product *p, uint32_t from, uint32_t other),
                           bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
-  const uint32_t inputs[2] = {input_of(node, 0), input_of(node, 1)};
+  const uint32_t inputs[2] = {leati_fusion_input(node, 0), leati_fusion_input(node, 1)};
   for (int side = 0; side < (both ? 2 : 1) && !*out_done && leati_fusion_is(&f->nodes[n], "", op); ++side) {
     product p;
     if (inputs[0] != inputs[1] && read_maker(f, inputs[side], &p) && take(f, &p, inputs[side], inputs[1 - side])) {
@@ -239,7 +210,7 @@ static bool read_clip(const leati_fusion *f, const leati_node *node, float *para
   const float otherwise[2] = {-FLT_MAX, FLT_MAX};
   bool known = leati_fusion_is(node, "", "Clip");
   for (uint32_t i = 0; i < 2 && known; ++i) {
-    const uint32_t v = input_of(node, i + 1);
+    const uint32_t v = leati_fusion_input(node, i + 1);
     parameters[i] = otherwise[i];
     known = v == LEAT_GRAPH_NO_VALUE || leati_fusion_scalar(f, v, &parameters[i]);
   }
@@ -267,7 +238,7 @@ static bool read_function(const leati_fusion *f, const leati_node *node, product
 int32_t leati_fuse_activation(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   product p;
-  if (!read_maker(f, input_of(node, 0), &p) || p.activation[0] != '\0' || !read_function(f, node, &p)) {
+  if (!read_maker(f, leati_fusion_input(node, 0), &p) || p.activation[0] != '\0' || !read_function(f, node, &p)) {
     return LEAT_OK;
   }
   p.residual_first = true;

@@ -77,6 +77,10 @@ const leati_node *leati_fusion_private_maker(const leati_fusion *f, uint32_t v) 
   return v != LEAT_GRAPH_NO_VALUE && f->uses[v] == 1 ? leati_fusion_maker(f, v) : NULL;
 }
 
+uint32_t leati_fusion_input(const leati_node *node, uint32_t i) {
+  return i < node->input_count ? node->inputs[i] : LEAT_GRAPH_NO_VALUE;
+}
+
 const leati_view *leati_fusion_view(const leati_fusion *f, uint32_t v) {
   return &f->inference->values[v].view;
 }
@@ -102,6 +106,42 @@ bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected) 
   float found;
   /* Exporters print such numbers with six digits and more. */
   return leati_fusion_scalar(f, v, &found) && fabs((double)found - expected) <= 1e-6 * fabs(expected);
+}
+
+/* ---- Attributes ------------------------------------------------------------------------------------------------- */
+
+static leat_attribute attribute(const char *name, uint32_t type, uint64_t count) {
+  return (leat_attribute){.struct_size = sizeof(leat_attribute), .type = type, .name = name, .count = count};
+}
+
+leat_attribute leati_fusion_int(const char *name, int64_t value) {
+  leat_attribute it = attribute(name, LEAT_ATTRIBUTE_INT, 0);
+  it.i = value;
+  return it;
+}
+
+leat_attribute leati_fusion_float(const char *name, float value) {
+  leat_attribute it = attribute(name, LEAT_ATTRIBUTE_FLOAT, 0);
+  it.f = value;
+  return it;
+}
+
+leat_attribute leati_fusion_string(const char *name, const char *value) {
+  leat_attribute it = attribute(name, LEAT_ATTRIBUTE_STRING, strlen(value));
+  it.string = value;
+  return it;
+}
+
+leat_attribute leati_fusion_ints(const char *name, const int64_t *values, uint32_t count) {
+  leat_attribute it = attribute(name, LEAT_ATTRIBUTE_INTS, count);
+  it.ints = values;
+  return it;
+}
+
+leat_attribute leati_fusion_floats(const char *name, const float *values, uint32_t count) {
+  leat_attribute it = attribute(name, LEAT_ATTRIBUTE_FLOATS, count);
+  it.floats = values;
+  return it;
 }
 
 /* ---- Rewriting -------------------------------------------------------------------------------------------------- */
@@ -177,9 +217,24 @@ static int32_t make_node(const leati_fusion *f, const leat_graph_node *with, str
   return check_outputs(f, out, err);
 }
 
-int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leat_graph_node *with, bool *out_done,
+int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_node *with, bool *out_done,
                              leat_error *err) {
-  const size_t count = (size_t)with->input_count + with->output_count;
+  const leati_node before = f->nodes[n];
+  const leat_attribute *attributes[LEATI_FUSION_ATTRIBUTES_MAX];
+  for (uint32_t i = 0; i < with->attribute_count; ++i) {
+    attributes[i] = &with->attributes[i];
+  }
+  const leat_graph_node described = {.struct_size = sizeof(described),
+                                     .since_version = with->since_version,
+                                     .op = with->op,
+                                     .domain = with->domain,
+                                     .attribute_count = with->attribute_count,
+                                     .attributes = attributes,
+                                     .input_count = with->input_count,
+                                     .inputs = with->inputs,
+                                     .output_count = before.output_count,
+                                     .outputs = before.outputs};
+  const size_t count = (size_t)described.input_count + described.output_count;
   struct leati_fused_op *const made = leati_calloc(1, sizeof(*made) + count * sizeof(made->arguments[0]));
   *out_done = false;
   if (made == NULL) {
@@ -189,14 +244,13 @@ int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leat_graph_node 
   f->made = made;
   leat_error found = {.struct_size = sizeof(found)};
   leati_node node;
-  const int32_t status = make_node(f, with, made, &node, &found);
+  const int32_t status = make_node(f, &described, made, &node, &found);
   if (status == LEAT_ERROR_NOT_SUPPORTED || status == LEAT_ERROR_INVALID_ARGUMENT) {
     return LEAT_OK;
   }
   if (status != LEAT_OK) {
     return leati_fail(err, status, "%s", found.message);
   }
-  const leati_node before = f->nodes[n];
   node.name = before.name;
   f->nodes[n] = node;
   for (uint32_t i = 0; i < node.input_count; ++i) {

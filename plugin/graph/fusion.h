@@ -46,6 +46,8 @@ bool leati_fusion_is(const leati_node *node, const char *domain, const char *nam
 const leati_node *leati_fusion_maker(const leati_fusion *f, uint32_t v);
 /** The same if the value is for one input alone, so that nobody else needs it. */
 const leati_node *leati_fusion_private_maker(const leati_fusion *f, uint32_t v);
+/** Input `i` of a node; LEAT_GRAPH_NO_VALUE: it has none. */
+uint32_t leati_fusion_input(const leati_node *node, uint32_t i);
 /** Type and shape of a value. */
 const leati_view *leati_fusion_view(const leati_fusion *f, uint32_t v);
 /** Whether two values have one shape. */
@@ -55,10 +57,29 @@ bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out);
 /** Whether it is one that is `expected`, as far as float32 can tell two roundings of the same number apart. */
 bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected);
 
-/** Makes the operator that `with` describes and puts it in the place of node `n`; its inputs are made by earlier nodes,
- * its outputs are among those of the nodes that it replaces. Where the operator refuses these inputs, or infers
- * something else than the outputs are, nothing happens and `*out_done` is false.
+/** Attributes of an operator that a rule writes at most. */
+#define LEATI_FUSION_ATTRIBUTES_MAX 16
+
+/** Attributes that a rule writes. They point to what they are made of. */
+leat_attribute leati_fusion_int(const char *name, int64_t value);
+leat_attribute leati_fusion_float(const char *name, float value);
+leat_attribute leati_fusion_string(const char *name, const char *value);
+leat_attribute leati_fusion_ints(const char *name, const int64_t *values, uint32_t count);
+leat_attribute leati_fusion_floats(const char *name, const float *values, uint32_t count);
+
+/** An operator that a rule puts in the place of a node, and whose outputs are those of that node. */
+typedef struct leati_fusion_node {
+  const char *domain, *op;
+  uint32_t since_version;
+  uint32_t input_count, attribute_count; /**< at most LEATI_FUSION_ATTRIBUTES_MAX */
+  const uint32_t *inputs;                /**< values; LEAT_GRAPH_NO_VALUE: absent */
+  const leat_attribute *attributes;
+} leati_fusion_node;
+
+/** Makes an operator and puts it in the place of node `n`; its inputs are made by earlier nodes. Where the operator
+ * refuses them, or infers something else than the outputs are, nothing happens and `*out_done` is false.
  * @errors OUT_OF_MEMORY */
-int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leat_graph_node *with, bool *out_done, leat_error *err);
+int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_node *with, bool *out_done,
+                             leat_error *err);
 
 #endif /* LEAT_PLUGIN_GRAPH_FUSION_H_ */
