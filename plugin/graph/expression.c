@@ -20,15 +20,16 @@ bool leati_expression_beside(const leati_fusion *f, uint32_t v, const char *op, 
   return leati_fusion_is_scalar(f, both[constant], expected);
 }
 
+bool leati_expression_beside_input(const leati_fusion *f, const leati_node *node, uint32_t *out, float *out_scalar) {
+  const int constant = leati_fusion_scalar(f, node->inputs[0], out_scalar) ? 0 : 1;
+  *out = node->inputs[1 - constant];
+  return leati_fusion_scalar(f, node->inputs[constant], out_scalar);
+}
+
 bool leati_expression_beside_scalar(const leati_fusion *f, uint32_t v, const char *op, uint32_t *out,
                                     float *out_scalar) {
-  uint32_t both[2];
-  if (!leati_expression_operands(f, v, op, both)) {
-    return false;
-  }
-  const int constant = leati_fusion_scalar(f, both[0], out_scalar) ? 0 : 1;
-  *out = both[1 - constant];
-  return leati_fusion_scalar(f, both[constant], out_scalar);
+  const leati_node *const node = leati_fusion_private_maker(f, v);
+  return leati_fusion_is(node, "", op) && leati_expression_beside_input(f, node, out, out_scalar);
 }
 
 bool leati_expression_inside(const leati_fusion *f, uint32_t v, const char *op, uint32_t *out) {

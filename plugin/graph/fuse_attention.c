@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "graph/expression.h"
 #include "ops/op_state.h"
 
 enum { Q, K, V, Y, LAYOUTS };
@@ -95,18 +96,21 @@ static bool through_reshape(const leati_fusion *f, attention *a, uint32_t i, con
 
 /* The value that is scaled by a node that multiplies or divides by a constant; the factor goes into `*scale`. */
 static bool read_scale(const leati_fusion *f, const leati_node *node, uint32_t *out, float *scale) {
+  uint32_t scaled;
   float factor;
-  const bool product = leati_fusion_is(node, "", "Mul");
-  if (!product && !leati_fusion_is(node, "", "Div")) {
+  if (leati_fusion_is(node, "", "Mul") && leati_expression_beside_input(f, node, &scaled, &factor)) {
+    factor *= *scale;
+  } else if (leati_fusion_is(node, "", "Div") && leati_fusion_scalar(f, node->inputs[1], &factor) && factor != 0.0f) {
+    scaled = node->inputs[0];
+    factor = *scale / factor;
+  } else {
     return false;
   }
-  const uint32_t constant = product && leati_fusion_scalar(f, node->inputs[0], &factor) ? 0 : 1;
-  if (!leati_fusion_scalar(f, node->inputs[constant], &factor) || (!product && factor == 0.0f) ||
-      leati_fusion_view(f, node->inputs[1 - constant])->ndim != leati_fusion_view(f, node->outputs[0])->ndim) {
+  if (leati_fusion_view(f, scaled)->ndim != leati_fusion_view(f, node->outputs[0])->ndim) {
     return false;
   }
-  *scale = product ? *scale * factor : *scale / factor;
-  *out = node->inputs[1 - constant];
+  *scale = factor;
+  *out = scaled;
   return true;
 }
 

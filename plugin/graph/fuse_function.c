@@ -11,8 +11,8 @@
 
 /* ---- Factors ----------------------------------------------------------------------------------------------------- */
 
-/* A product as its factors, whatever the order in which they were multiplied: those of node `n`, and of its inputs that
- * are products for it alone. A quotient by a constant has the factor `divisor`, if that is what it is divided by. */
+/* A product as its factors, whatever the order in which they were multiplied: the inputs of a node, and in place of
+ * those that are products for it alone the inputs of these. */
 typedef struct factors {
   uint32_t at[FACTORS_MAX];
   uint32_t count;
@@ -122,13 +122,11 @@ int32_t leati_fuse_swish(leati_fusion *f, uint32_t n, bool *out_done, leat_error
   for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Mul"); ++side) {
     const uint32_t x = node->inputs[side], gate = node->inputs[1 - side];
     const leati_node *const sigmoid = leati_fusion_private_maker(f, gate);
-    uint32_t inner, both[2];
-    leat_attribute alpha = leati_fusion_float("alpha", 1.0f);
+    uint32_t inner, scaled;
+    float factor = 1.0f;
     if (leati_expression_inside(f, gate, "Sigmoid", &inner)) {
-      const bool scaled = inner != x && leati_expression_operands(f, inner, "Mul", both) &&
-                          (both[0] == x || both[1] == x) &&
-                          leati_fusion_scalar(f, both[0] == x ? both[1] : both[0], &alpha.f);
-      if (inner == x || scaled) {
+      if (inner == x || (leati_expression_beside_scalar(f, inner, "Mul", &scaled, &factor) && scaled == x)) {
+        const leat_attribute alpha = leati_fusion_float("alpha", factor);
         LEATI_TRY(write_function(f, n, x,
                                  (leati_fusion_node){.domain = "com.microsoft", .op = "QuickGelu", .since_version = 1},
                                  &alpha, out_done, err));
