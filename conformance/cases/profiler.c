@@ -144,6 +144,28 @@ static void check_all(leat_case_context *ctx, const GArray *all) {
   }
 }
 
+/* Stops, and gives the records, each of which is checked. Free the array with g_array_unref(). */
+static GArray *stop_and_read(leat_case_context *ctx) {
+  stop(ctx);
+  GArray *all = read_all(ctx);
+  check_all(ctx, all);
+  return all;
+}
+
+/* Checks what was computed, and frees it and its stream. */
+static void end_sum(leat_case_context *ctx, leat_case_sum *sum, leat_stream *stream) {
+  leati_sum_check(ctx, sum, stream);
+  leati_sum_end(ctx, sum);
+  leati_stream_destroy(ctx, stream);
+}
+
+/* Ends the profile and the work of a case whose profile holds one call. */
+static void end_with_one_launch(leat_case_context *ctx, leat_case_sum *sum, leat_stream *stream) {
+  g_autoptr(GArray) all = stop_and_read(ctx);
+  LEAT_CHECK_U64(ctx, 1, count_kind(all, LEAT_PROFILE_LAUNCH));
+  end_sum(ctx, sum, stream);
+}
+
 /* ---- Cases ------------------------------------------------------------------------------------------------------- */
 
 static void bad_arguments(leat_case_context *ctx, const void *data) {
@@ -218,9 +240,7 @@ static void operators_between(leat_case_context *ctx, const void *data) {
   LEAT_CHECK(ctx, busy <= last - first);
   LEAT_CHECK_U64(ctx, 0, info_of(ctx).pending_count);
   LEAT_CHECK_U64(ctx, 0, info_of(ctx).lost_count);
-  leati_sum_check(ctx, &sum, stream);
-  leati_sum_end(ctx, &sum);
-  leati_stream_destroy(ctx, stream);
+  end_sum(ctx, &sum, stream);
 }
 
 static void copies(leat_case_context *ctx, const void *data) {
@@ -232,9 +252,7 @@ static void copies(leat_case_context *ctx, const void *data) {
   leati_trip_put(ctx, &trip, 1);
   leati_synchronize(ctx, trip.stream);
   leati_trip_check(ctx, &trip);
-  stop(ctx);
-  g_autoptr(GArray) all = read_all(ctx);
-  check_all(ctx, all);
+  g_autoptr(GArray) all = stop_and_read(ctx);
   guint downloads = 0;
   for (guint i = 0; i < all->len; ++i) {
     downloads += record_at(all, i)->kind == LEAT_PROFILE_COPY && g_str_equal(record_at(all, i)->op, "download");
@@ -322,9 +340,7 @@ static void overflow(leat_case_context *ctx, const void *data) {
   LEAT_CHECK(ctx, more->len >= 3);
   LEAT_CHECK(ctx, info_of(ctx).lost_count >= lost);
   stop(ctx);
-  leati_sum_check(ctx, &sum, stream);
-  leati_sum_end(ctx, &sum);
-  leati_stream_destroy(ctx, stream);
+  end_sum(ctx, &sum, stream);
 }
 
 static void fresh_start(leat_case_context *ctx, const void *data) {
@@ -341,13 +357,7 @@ static void fresh_start(leat_case_context *ctx, const void *data) {
   start(ctx, CAPACITY);
   leati_sum_step(ctx, &sum, stream);
   leati_synchronize(ctx, stream);
-  stop(ctx);
-  g_autoptr(GArray) all = read_all(ctx);
-  check_all(ctx, all);
-  LEAT_CHECK_U64(ctx, 1, count_kind(all, LEAT_PROFILE_LAUNCH));
-  leati_sum_check(ctx, &sum, stream);
-  leati_sum_end(ctx, &sum);
-  leati_stream_destroy(ctx, stream);
+  end_with_one_launch(ctx, &sum, stream);
 }
 
 static void streams_that_go(leat_case_context *ctx, const void *data) {
@@ -361,13 +371,7 @@ static void streams_that_go(leat_case_context *ctx, const void *data) {
   leati_sum_step(ctx, &sum, goes);
   leati_stream_destroy(ctx, goes);
   LEAT_CHECK_OK(ctx, ctx->device->synchronize(leati_fixture_device(ctx), LEAT_ERR));
-  stop(ctx);
-  g_autoptr(GArray) all = read_all(ctx);
-  check_all(ctx, all);
-  LEAT_CHECK_U64(ctx, 1, count_kind(all, LEAT_PROFILE_LAUNCH));
-  leati_sum_check(ctx, &sum, stays);
-  leati_sum_end(ctx, &sum);
-  leati_stream_destroy(ctx, stays);
+  end_with_one_launch(ctx, &sum, stays);
 }
 
 /* A device of the case's own is closed with records that nobody reads, and while the profiler runs. */
@@ -380,9 +384,7 @@ static void closed_unread(leat_case_context *ctx, const void *data) {
   for (uint32_t i = 0; i < STEPS; ++i) {
     leati_sum_step(ctx, &sum, stream);
   }
-  leati_sum_check(ctx, &sum, stream);
-  leati_sum_end(ctx, &sum);
-  leati_stream_destroy(ctx, stream);
+  end_sum(ctx, &sum, stream);
   /* The runner closes the device. */
 }
 
@@ -410,9 +412,7 @@ static void toggle_thread(leat_case_context *ctx, uint32_t index, void *data) {
       leati_synchronize(ctx, stream);
     }
   }
-  leati_sum_check(ctx, &sum, stream);
-  leati_sum_end(ctx, &sum);
-  leati_stream_destroy(ctx, stream);
+  end_sum(ctx, &sum, stream);
 }
 
 static void toggled(leat_case_context *ctx, const void *data) {
@@ -466,9 +466,7 @@ static void forked(leat_case_context *ctx, const void *data) {
                      calls[(WEXITSTATUS(status) - 1) % 4]);
   /* The parent is unharmed. */
   leati_sum_check(ctx, &sum, stream);
-  stop(ctx);
-  g_autoptr(GArray) all = read_all(ctx);
-  check_all(ctx, all);
+  g_autoptr(GArray) all = stop_and_read(ctx);
   LEAT_CHECK(ctx, count_kind(all, LEAT_PROFILE_LAUNCH) != 0);
   leati_sum_end(ctx, &sum);
   leati_stream_destroy(ctx, stream);
