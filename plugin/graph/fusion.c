@@ -7,6 +7,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/make_op.h"
+#include "ops/dims.h"
 #include "ops/op_state.h"
 
 #define NONE UINT32_MAX
@@ -87,7 +88,7 @@ const leati_view *leati_fusion_view(const leati_fusion *f, uint32_t v) {
 
 bool leati_fusion_same_shape(const leati_fusion *f, uint32_t v, uint32_t w) {
   const leati_view *const a = leati_fusion_view(f, v), *const b = leati_fusion_view(f, w);
-  return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof(a->shape[0])) == 0;
+  return a->ndim == b->ndim && leati_same_numbers(a->shape, b->shape, a->ndim);
 }
 
 bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out) {
@@ -193,7 +194,7 @@ static int32_t check_outputs(const leati_fusion *f, const leati_node *node, leat
         node->outputs[o] != LEAT_GRAPH_NO_VALUE ? leati_fusion_view(f, node->outputs[o]) : NULL;
     const bool same =
         view == NULL || (known && a.shapes[o].ndim == view->ndim && leati_type_of(a.shapes[o].dtype) == view->type &&
-                         memcmp(a.shapes[o].dims, view->shape, (size_t)view->ndim * sizeof(view->shape[0])) == 0);
+                         leati_same_numbers(a.shapes[o].dims, view->shape, view->ndim));
     status = same ? LEAT_OK : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "output %u differs", o);
   }
   leati_arguments_end(&a);

@@ -11,6 +11,7 @@
 #include "graph/inference.h"
 #include "graph/joint.h"
 #include "graph/placing.h"
+#include "ops/dims.h"
 #include "ops/op_state.h"
 
 #define NONE UINT32_MAX
@@ -410,14 +411,10 @@ static int32_t know_tensor(const leat_graph *graph, const leati_view *view, uint
   return LEAT_OK;
 }
 
-static bool same_numbers(const int64_t *a, const int64_t *b, int32_t count) {
-  return memcmp(a, b, (size_t)count * sizeof(*a)) == 0;
-}
-
 /* Whether a tensor has the type, shape and, if those decide anything, elements that a plan is for. */
 static bool fits_shape(const leati_known_tensor *known, const leati_view *view) {
   return known->type == view->type && known->ndim == view->ndim &&
-         same_numbers(known->shape, view->shape, view->ndim) &&
+         leati_same_numbers(known->shape, view->shape, view->ndim) &&
          (known->bytes == NULL || memcmp(known->bytes, view->data, view->count * view->item_size) == 0);
 }
 
@@ -435,9 +432,9 @@ bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan
     const leati_known_tensor *const known = &plan->tensors[i];
     const leati_view *const view = &views[i];
     fits = known->present == view->present &&
-           (!known->present ||
-            (known->host == view->host && known->compact == view->compact && known->residue == residue_of(view) &&
-             fits_shape(known, view) && (view->compact || same_numbers(known->strides, view->strides, view->ndim))));
+           (!known->present || (known->host == view->host && known->compact == view->compact &&
+                                known->residue == residue_of(view) && fits_shape(known, view) &&
+                                (view->compact || leati_same_numbers(known->strides, view->strides, view->ndim))));
   }
   return fits;
 }

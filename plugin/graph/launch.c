@@ -8,6 +8,7 @@
 #include "core/sync.h"
 #include "graph/graph_plan.h"
 #include "graph/inference.h"
+#include "ops/arguments.h"
 #include "streams/recorder.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
@@ -102,17 +103,6 @@ static int32_t import_outputs(const leat_graph *graph, const DLTensor *const *ou
 
 /* ---- Inferring -------------------------------------------------------------------------------------------------- */
 
-static int32_t export_shapes(const leat_graph *graph, const leat_shape *shapes, leat_shape *const *out,
-                             leat_error *err) {
-  for (uint32_t o = 0; o < graph->output_count; ++o) {
-    if (out[o] != NULL) {
-      LEATI_TRY(
-          leati_export(out[o], &shapes[o], sizeof(shapes[o]), LEAT_SIZE_THROUGH(leat_shape, dims), "leat_shape", err));
-    }
-  }
-  return LEAT_OK;
-}
-
 /* Infers what no plan is kept for. */
 static int32_t infer_anew(const leat_graph *graph, const leati_view *views, leat_shape *const *out, leat_error *err) {
   leat_shape *const shapes = leati_calloc((size_t)graph->output_count + 1, sizeof(*shapes));
@@ -127,7 +117,7 @@ static int32_t infer_anew(const leat_graph *graph, const leati_view *views, leat
   }
   if (status == LEAT_OK) {
     leati_inference_outputs(&inference, shapes);
-    status = export_shapes(graph, shapes, out, err);
+    status = leati_arguments_export_shapes(shapes, graph->output_count, out, err);
   }
   leati_inference_end(&inference);
   leati_free(shapes);
@@ -153,7 +143,7 @@ int32_t leati_graph_infer(const leat_graph *graph, const DLTensor *const *inputs
       const leati_graph_plan *const plan = atomic_load_explicit(&plans->at[k], memory_order_seq_cst);
       found = plan != NULL && leati_graph_plan_fits_shapes(graph, plan, views) ? plan : NULL;
     }
-    status = found != NULL ? export_shapes(graph, found->shapes, out, err) : LEAT_OK;
+    status = found != NULL ? leati_arguments_export_shapes(found->shapes, graph->output_count, out, err) : LEAT_OK;
     leati_kept_plans_leave(counter);
     if (found == NULL) {
       status = infer_anew(graph, views, out, err);

@@ -117,6 +117,17 @@ int32_t leati_arguments_result(const leat_op *op, const leati_arguments *a, uint
   return import_shape(op, &tensor, "output", o, out, err);
 }
 
+int32_t leati_arguments_export_shapes(const leat_shape *shapes, uint32_t count, leat_shape *const *out,
+                                      leat_error *err) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (out[i] != NULL) {
+      LEATI_TRY(
+          leati_export(out[i], &shapes[i], sizeof(shapes[i]), LEAT_SIZE_THROUGH(leat_shape, dims), "leat_shape", err));
+    }
+  }
+  return LEAT_OK;
+}
+
 static bool overlap(const leati_view *a, const leati_view *b) {
   return a->begin < b->end && b->begin < a->end;
 }

@@ -40,6 +40,10 @@ int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, const uint6
 /** Fails if output `o` has more elements than can be counted, and gives its shape as a view. */
 int32_t leati_arguments_result(const leat_op *op, const leati_arguments *a, uint32_t o, leati_view *out,
                                leat_error *err);
+/** Writes shapes of outputs to those of the caller's structs that are not NULL.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_arguments_export_shapes(const leat_shape *shapes, uint32_t count, leat_shape *const *out,
+                                      leat_error *err);
 /** Notes where the arguments are, in `bindings` of as many, and gives their views the addresses that stand for those:
  * see leati_planner_place(). An output that is the memory of input 0 stands for the same. */
 void leati_arguments_place(const leat_op *op, leati_arguments *a, leati_binding *bindings);

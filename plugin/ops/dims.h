@@ -7,6 +7,15 @@
 
 #include "ops/op.h"
 
+/** Whether two lists of numbers are the same. A loop, because most are short: a call would take longer. */
+static inline bool leati_same_numbers(const int64_t *a, const int64_t *b, int32_t count) {
+  int32_t i = 0;
+  while (i < count && a[i] == b[i]) {
+    ++i;
+  }
+  return i == count;
+}
+
 /** Turns an axis that may be negative into [0, rank). */
 int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err);
 /** The same for `count` axes, of which no two may be the same. `what` names them in messages. */

@@ -270,16 +270,6 @@ static inline int32_t check_call(const leat_op *op, uint32_t input_count, const 
                           op->def->info.name, input_count);
 }
 
-static int32_t export_shapes(const leat_shape *shapes, uint32_t count, leat_shape *const *out, leat_error *err) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (out[i] != NULL) {
-      LEATI_TRY(
-          leati_export(out[i], &shapes[i], sizeof(shapes[i]), LEAT_SIZE_THROUGH(leat_shape, dims), "leat_shape", err));
-    }
-  }
-  return LEAT_OK;
-}
-
 /* Infers what no plan is kept for. */
 static int32_t infer_anew(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
                           leat_shape *const *out, leat_error *err) {
@@ -293,7 +283,7 @@ static int32_t infer_anew(const leat_op *op, uint32_t input_count, const DLTenso
     status = leati_arguments_result(op, &a, i, &result, err);
   }
   if (status == LEAT_OK) {
-    status = export_shapes(a.shapes, output_count, out, err);
+    status = leati_arguments_export_shapes(a.shapes, output_count, out, err);
   }
   leati_arguments_end(&a);
   return status;
@@ -308,7 +298,7 @@ static int32_t op_infer(const leat_op *op, uint32_t input_count, const DLTensor 
   }
   LEATI_TRY(check_call(op, input_count, inputs, output_count, err));
   const leat_shape *const known = leati_plan_cache_shapes(&op->plans, input_count, inputs, output_count);
-  return known != NULL ? export_shapes(known, output_count, out, err)
+  return known != NULL ? leati_arguments_export_shapes(known, output_count, out, err)
                        : infer_anew(op, input_count, inputs, output_count, out, err);
 }
 

@@ -6,6 +6,7 @@
 #include "core/sync.h"
 #include "device/device.h"
 #include "memory/memory.h"
+#include "ops/dims.h"
 
 /* Where a tensor lies and what it holds: members of DLTensor that follow each other, compared in one go. */
 typedef struct tensor_kind {
@@ -51,18 +52,10 @@ bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *inp
     return true;
   }
   return (info->flags & LEAT_OP_IN_PLACE) != 0 && input->type == output->type && input->ndim == output->ndim &&
-         memcmp(input->shape, output->shape, (size_t)output->ndim * sizeof(output->shape[0])) == 0;
+         leati_same_numbers(input->shape, output->shape, output->ndim);
 }
 
 /* ---- Finding ---------------------------------------------------------------------------------------------------- */
-
-static inline bool same_numbers(const int64_t *a, const int64_t *b, int32_t count) {
-  int32_t i = 0;
-  while (i < count && a[i] == b[i]) {
-    ++i;
-  }
-  return i == count;
-}
 
 static inline bool fits_shape(const known_argument *known, const DLTensor *tensor) {
   if (tensor == NULL || !known->present) {
@@ -70,14 +63,14 @@ static inline bool fits_shape(const known_argument *known, const DLTensor *tenso
   }
   const int32_t ndim = known->kind.ndim;
   return memcmp(&tensor->device, &known->kind, sizeof(known->kind)) == 0 && (ndim == 0 || tensor->shape != NULL) &&
-         same_numbers(tensor->shape, known->shape, ndim);
+         leati_same_numbers(tensor->shape, known->shape, ndim);
 }
 
 /* Without elements strides mean nothing, and may point anywhere. */
 static inline bool fits_strides(const known_argument *known, const DLTensor *tensor) {
   return !known->has_elements ||
          ((tensor->strides != NULL) == known->has_strides &&
-          (!known->has_strides || same_numbers(tensor->strides, known->strides, known->kind.ndim)));
+          (!known->has_strides || leati_same_numbers(tensor->strides, known->strides, known->kind.ndim)));
 }
 
 static bool fits_host(const known_argument *known, const DLTensor *tensor, leati_binding *out) {

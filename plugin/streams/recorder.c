@@ -88,8 +88,8 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   return status;
 }
 
-static int32_t record_operation(leat_stream *stream, leati_record_function *record, const void *operation,
-                                leat_error *err) {
+static int32_t record_or_wait(leat_stream *stream, leati_record_function *record, const void *operation,
+                              leat_error *err) {
   uint32_t tries = 0;
   for (;;) {
     leati_recorder recorder;
@@ -140,10 +140,10 @@ static int32_t record_noted(leati_recorder *recorder, const void *what, leat_err
 int32_t leati_record(leat_stream *stream, leati_record_function *record, const void *operation, leat_error *err) {
   /* The only look at the profiler of a call that nobody asks about. */
   if (atomic_load_explicit(&stream->device->profiling, memory_order_relaxed) == 0) {
-    return record_operation(stream, record, operation, err);
+    return record_or_wait(stream, record, operation, err);
   }
   const noted_operation noted = {.record = record, .operation = operation};
-  return record_operation(stream, record_noted, &noted, err);
+  return record_or_wait(stream, record_noted, &noted, err);
 }
 
 /* Notes that memory could not be had, if waiting for some may help. Returns `status`. */
