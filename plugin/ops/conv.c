@@ -347,7 +347,7 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
       one = one && fit.kernel[d] == 1 && fit.stride[d] == 1 && fit.pad_begin[d] == 0 && fit.pad_end[d] == 0;
     }
     const int64_t pixels = product3(fit.out);
-    if (one && leati_conv_is_product(x.shape[0], pixels)) {
+    if (one) {
       return add_pointwise(planner, state->group, pixels, &job, err);
     }
     if (state->group > 1 && w.shape[1] == 1 && fits_depthwise(planner->device, &fit)) {

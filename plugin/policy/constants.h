@@ -96,9 +96,6 @@
  * more to write before any of it runs. From: reasoning (more than the threads that were measured). Measure: op, depth
  * with 31 threads. */
 #define LEATI_COMMAND_BUFFER_LISTS_MAX 64
-/** Commands after which a group takes no more lists: while the leader writes them, some 0.3 us each, none of them runs.
- * Larger: fewer submissions; a longer gap. From: reasoning. Measure: whole models. */
-#define LEATI_GROUP_COMMANDS 2048
 /** Command buffers that a lane has without need, so that they hold lists that may come again. Larger: more of them are
  * found; each is memory of the driver, and each list is compared with all. From: reasoning. Measure: op, linear, with
  * one thread. */
@@ -303,10 +300,6 @@
 /** Columns from which on such a kernel reads four of b at once along its columns. Larger: more workgroups for narrow
  * products, each with narrower loads. From: an H200. Measure: minilm and gpt2 with 1 thread. */
 #define LEATI_GEMV_QUADS_COLUMNS 1024u
-/** Pixels of each of several images from which on a convolution of one tap is a plain product per image: many small
- * ones fill tiles better when their pixels are taken together. Larger: fewer plain products. From: an H200. Measure:
- * resnet18 and mobilenet_v3_small with batches. */
-#define LEATI_POINTWISE_PIXELS 256
 /** Workgroups for each processor that a reduction wants, so that enough loads are in flight; with fewer it is cut into
  * chunks. Larger: more pieces for the second dispatch. From: an H200. Measure: minilm, mobilenet_v3_small with 1
  * thread. */

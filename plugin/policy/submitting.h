@@ -27,9 +27,9 @@ static inline bool leati_list_goes_if_alone(uint32_t commands, uint32_t barriers
 /* ---- Groups and command buffers -----------------------------------------------------------------------------------
  */
 
-/** Whether a group of so many lists and commands takes one more list. One always finds a place. */
-static inline bool leati_group_takes(uint32_t lists, uint32_t commands, uint32_t more) {
-  return lists < LEATI_COMMAND_BUFFER_LISTS_MAX && (lists == 0 || commands + more <= LEATI_GROUP_COMMANDS);
+/** Whether a group of so many lists takes one more. */
+static inline bool leati_group_takes(uint32_t lists) {
+  return lists < LEATI_COMMAND_BUFFER_LISTS_MAX;
 }
 /** Whether a command buffer with so many lists may be one that is held, or is to be held. Where several threads attend
  * the lane, they meet while the leader writes, and would meet less if it did not. */

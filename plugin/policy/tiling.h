@@ -64,11 +64,6 @@ static inline bool leati_reads_scattered(uint64_t bytes) {
   return bytes <= LEATI_SCATTERED_MAX;
 }
 
-/** Whether a convolution of one tap is planned as a product for each image. */
-static inline bool leati_conv_is_product(int64_t images, int64_t pixels) {
-  return images == 1 || pixels >= LEATI_POINTWISE_PIXELS;
-}
-
 /* ---- Rows --------------------------------------------------------------------------------------------------------
  */
 

@@ -14,7 +14,7 @@
 /* One call of vkQueueSubmit under construction: batches of lists, each with a command buffer and raising the timeline
  * semaphore by one. A list that waits for something begins a batch, so that those before it do not wait with it. */
 typedef struct commit_group {
-  uint32_t count, batch_count, command_count;
+  uint32_t count, batch_count;
   uint32_t sent, sent_lists; /* batches that the queue has taken, and the lists in them */
   leati_submission *lists[GROUP_MAX];
   uint32_t sizes[GROUP_MAX]; /* lists of each batch; they lie in its order */
@@ -74,14 +74,13 @@ static bool waits_for_any(const leati_submission *list) {
 
 /* Puts a list into the group. False: it is full. */
 static bool add_list(commit_group *g, leati_lane *lane, leati_submission *list) {
-  if (!leati_group_takes(g->count, g->command_count, list->command_count)) {
+  if (!leati_group_takes(g->count)) {
     return false;
   }
   if ((g->batch_count == 0 || waits_for_any(list)) && !begin_batch(g, lane, list)) {
     return false;
   }
   g->lists[g->count++] = list;
-  g->command_count += list->command_count;
   ++g->sizes[g->batch_count - 1];
   return true;
 }
@@ -276,7 +275,7 @@ static void submit_all(leati_lane *lane, commit_group *g) {
 void leati_commit_group_submit(leati_lane *lane, leati_submission *oldest) {
   while (oldest != NULL) {
     commit_group g;
-    g.count = g.batch_count = g.command_count = g.sent = g.sent_lists = g.wait_count = 0;
+    g.count = g.batch_count = g.sent = g.sent_lists = g.wait_count = 0;
     while (oldest != NULL) {
       leati_submission *const next = oldest->queued;
       if (leati_timeline_fails(oldest->timeline, oldest->value)) {

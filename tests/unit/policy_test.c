@@ -99,13 +99,10 @@ static void a_list_goes_by_its_commands_and_barriers(void **state) {
   assert_false(leati_list_goes_if_alone(commands + 1, LEATI_BARRIERS_WORTH_SUBMITTING));
 }
 
-static void a_group_takes_one_list_whatever_its_length(void **state) {
+static void a_group_takes_so_many_lists(void **state) {
   (void)state;
-  assert_true(leati_group_takes(0, 0, LEATI_GROUP_COMMANDS + 1));
-  assert_true(leati_group_takes(1, LEATI_GROUP_COMMANDS - 5, 5));
-  assert_false(leati_group_takes(1, LEATI_GROUP_COMMANDS - 5, 6));
-  assert_true(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX - 1, 0, 1));
-  assert_false(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX, 0, 0));
+  assert_true(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX - 1));
+  assert_false(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX));
 }
 
 static void short_lists_by_themselves_are_held(void **state) {
@@ -406,13 +403,6 @@ static void operands_are_read_as_widely_as_they_lie(void **state) {
   assert_int_equal(leati_gemv_along(quads_k, quads_i, many - 1, 1, 1), LEATI_ALONG_K);
 }
 
-static void one_tap_is_a_product_unless_images_are_many_and_small(void **state) {
-  (void)state;
-  assert_true(leati_conv_is_product(1, 1));
-  assert_true(leati_conv_is_product(2, LEATI_POINTWISE_PIXELS));
-  assert_false(leati_conv_is_product(2, LEATI_POINTWISE_PIXELS - 1));
-}
-
 static void little_is_read_from_where_it_lies_apart(void **state) {
   (void)state;
   assert_true(leati_reads_scattered(LEATI_SCATTERED_MAX));
@@ -503,7 +493,7 @@ int main(void) {
       cmocka_unit_test(spinning_threads_count_when_they_are_many_or_spin_for_long),
       cmocka_unit_test(attendants_take_turns_at_asking_the_driver),
       cmocka_unit_test(a_list_goes_by_its_commands_and_barriers),
-      cmocka_unit_test(a_group_takes_one_list_whatever_its_length),
+      cmocka_unit_test(a_group_takes_so_many_lists),
       cmocka_unit_test(short_lists_by_themselves_are_held),
       cmocka_unit_test(one_batch_in_flight_where_batches_take_longer_than_what_that_loses),
       cmocka_unit_test(lists_that_never_meet_are_left_alone_for_a_while),
@@ -523,7 +513,6 @@ int main(void) {
       cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
       cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),
       cmocka_unit_test(operands_are_read_as_widely_as_they_lie),
-      cmocka_unit_test(one_tap_is_a_product_unless_images_are_many_and_small),
       cmocka_unit_test(little_is_read_from_where_it_lies_apart),
       cmocka_unit_test(rows_have_as_many_threads_as_they_are_long),
       cmocka_unit_test(a_thread_holds_up_to_four_fours),
