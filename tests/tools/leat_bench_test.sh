@@ -227,7 +227,9 @@ assert {'model-matmul-64x384x384', 'small-relu-64x384', 'small-transpose-512x512
 for name, point in points.items():
     facts = point['facts']
     if 'skipped' in facts:
-        assert name.startswith('large') and facts['skipped'] and point['samples'] == [] and 'median' not in point, point
+        # On a busy machine a small one may take long, too.
+        assert name.startswith('large') or facts['skipped'].startswith('a run takes '), point
+        assert facts['skipped'] and point['samples'] == [] and 'median' not in point, point
         continue
     assert point['unit'] == 'us/run' and len(point['samples']) == 2 and point['lowest'] > 0, point
     assert point['setting'] in ('reads the last', 'rewrites') and point['threads'] == 1
@@ -238,6 +240,7 @@ for name, point in points.items():
         assert name == 'device copy' or (point['ratio_to'] == 'device copy' and point['ratio'] > 0), point
     else:
         assert facts['TFLOP/s'] > 0 and point['ratio_to'] == 'device FMA rate' and point['ratio'] > 0, point
+assert [name for name, point in points.items() if name.startswith('small') and point['samples']], points
 print('as it should be')
 END
 ran 0 'as it should be' "$python" "$work/kernels.py" "$work/kernels.json"
