@@ -18,6 +18,7 @@
 #include "stubs.h"
 
 #define PLUGIN_FILE "libleat_vulkan.so"
+#define PLUGIN_SUBFOLDER "leat"
 #define PLUGIN_VARIABLE "LEAT_PLUGIN_PATH"
 
 #ifndef LEAT_PLUGIN_INSTALL_DIR
@@ -70,9 +71,10 @@ static bool folder_is(const char *path) {
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Writes "FOLDER/libleat_vulkan.so"; false when that is too long for a path. */
-static bool plugin_in(char out[PATH_MAX], const char *folder) {
-  return snprintf(out, PATH_MAX, "%s/" PLUGIN_FILE, folder) < PATH_MAX;
+/* Writes "FOLDER/libleat_vulkan.so", or "FOLDER/leat/libleat_vulkan.so" where below is "/leat"; false when that is too
+ * long for a path. */
+static bool plugin_in(char out[PATH_MAX], const char *folder, const char *below) {
+  return snprintf(out, PATH_MAX, "%s%s/" PLUGIN_FILE, folder, below) < PATH_MAX;
 }
 
 /* Writes the folder of the library (or program) that this code is in; false when it cannot be told. */
@@ -93,7 +95,7 @@ static bool own_folder(char out[PATH_MAX]) {
 static int32_t plugin_default(char out[PATH_MAX], leat_error *err) {
   const char *variable = secure_getenv(PLUGIN_VARIABLE);
   if (variable && *variable) {
-    bool fits = folder_is(variable) ? plugin_in(out, variable) : snprintf(out, PATH_MAX, "%s", variable) < PATH_MAX;
+    bool fits = folder_is(variable) ? plugin_in(out, variable, "") : snprintf(out, PATH_MAX, "%s", variable) < PATH_MAX;
     if (!fits) {
       return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, ENAMETOOLONG,
                              PLUGIN_VARIABLE " is too long for a path (%zu bytes, at most %d)", strlen(variable),
@@ -110,14 +112,20 @@ static int32_t plugin_default(char out[PATH_MAX], leat_error *err) {
   }
   char folder[PATH_MAX];
   bool folder_known = own_folder(folder);
-  if (folder_known && plugin_in(out, folder) && access(out, F_OK) == 0) {
+  /* A backend lies beside the provider that loads it, and in a folder beside a library that programs are linked with.
+   */
+  if (folder_known && plugin_in(out, folder, "") && access(out, F_OK) == 0) {
     return LEAT_OK;
   }
-  if (plugin_in(out, LEAT_PLUGIN_INSTALL_DIR) && access(out, F_OK) == 0) {
+  if (folder_known && plugin_in(out, folder, "/" PLUGIN_SUBFOLDER) && access(out, F_OK) == 0) {
+    return LEAT_OK;
+  }
+  if (plugin_in(out, LEAT_PLUGIN_INSTALL_DIR, "") && access(out, F_OK) == 0) {
     return LEAT_OK;
   }
   return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, ENOENT,
-                         "there is no " PLUGIN_FILE " in %s or in " LEAT_PLUGIN_INSTALL_DIR "; set " PLUGIN_VARIABLE
+                         "there is no " PLUGIN_FILE " in %s, in " PLUGIN_SUBFOLDER
+                         "/ there, or in " LEAT_PLUGIN_INSTALL_DIR "; set " PLUGIN_VARIABLE
                          " to it or to the folder that holds it",
                          folder_known ? folder : "the folder of the program");
 }

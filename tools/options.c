@@ -195,7 +195,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
       {"warmup", 'w', TEXT(&wholes[3].text), "Runs a thread before the clock starts (1)", "W"},
       {"provider", 'p', TEXT(&provider), "Who runs the model: leat or cpu (leat)", "WHO"},
       {"provider-library", 0, TEXT(&out->provider_library),
-       "libleat_onnxruntime.so, if not beside this program or in ../lib", "PATH"},
+       "libleat_onnxruntime.so, if not beside this program or where it was installed", "PATH"},
       {"device", 0, TEXT(&out->device), "Leat device by its number, or by part of its description (0)", "WHICH"},
       {"option", 0, TEXTS(&bindings[5].texts), "Option for the Leat provider; may be repeated", "KEY=VALUE"},
       {"no-fallback", 0, FLAG(&out->no_fallback), "Refuse models of which a node would run on the CPU", NULL},

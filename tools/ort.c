@@ -14,10 +14,6 @@
 #define REGISTRATION "leat"
 #define RUNTIME_FILE "libonnxruntime.so.1"
 
-#ifndef LEAT_TOOLS_LIBDIR
-#define LEAT_TOOLS_LIBDIR "/usr/local/lib"
-#endif
-
 gboolean leati_ort_ok(const leati_ort *ort, OrtStatus *status, GError **error) {
   if (status == NULL) {
     return TRUE;
@@ -107,13 +103,13 @@ static char *find_file(const char *file, const char *const *places, size_t count
 
 /* The provider's library. */
 static char *find_provider(GError **error) {
-  static const char *const places[] = {".", "../lib", LEAT_TOOLS_LIBDIR};
+  static const char *const places[] = {".", LEAT_TOOLS_RELATIVE_LIBDIR "/leat", LEAT_TOOLS_LIBDIR "/leat"};
   char *found = find_file(PROVIDER_FILE, places, G_N_ELEMENTS(places));
   if (found == NULL) {
     char *folder = own_folder();
     LEATI_FAULT_SET(error,
-                    "%s is neither in %s nor in its ../lib nor in " LEAT_TOOLS_LIBDIR
-                    "; say where it is with --provider-library PATH",
+                    "%s is neither in %s nor in its " LEAT_TOOLS_RELATIVE_LIBDIR "/leat nor in " LEAT_TOOLS_LIBDIR
+                    "/leat; say where it is with --provider-library PATH",
                     PROVIDER_FILE, folder);
     g_free(folder);
   }
@@ -134,7 +130,7 @@ static gboolean check_library(const char *path, const char *name, GError **error
 /* Opens ONNX Runtime, for good: its threads may run until the process ends. A copy beside this program comes before the
  * dynamic loader's own. NULL on failure. */
 static const OrtApiBase *open_runtime(GError **error) {
-  static const char *const places[] = {"onnxruntime", ".", "../lib", LEAT_TOOLS_LIBDIR};
+  static const char *const places[] = {"onnxruntime", ".", LEAT_TOOLS_RELATIVE_LIBDIR, LEAT_TOOLS_LIBDIR};
   char *path = find_file(RUNTIME_FILE, places, G_N_ELEMENTS(places));
   if (path != NULL && !check_library(path, RUNTIME_FILE, error)) {
     g_free(path);

@@ -15,7 +15,7 @@ extern "C" {
 /** Loads a backend and gives its table, complete. Loading the same file again gives the same table. Never unloads.
  * @threads any
  * @param path [in] the library; NULL: $LEAT_PLUGIN_PATH (a file, or a folder that holds libleat_vulkan.so), else the
- * folder of the library that holds this function, else the folder it was installed to
+ * folder of the library that holds this function, else leat/ in that folder, else the folder it was installed to
  * @param out [out] the table, a constant that lives as long as the process; NULL on failure
  * @param err [out] what went wrong, may be NULL
  * @errors LEAT_ERROR_UNAVAILABLE: no such file, or not a backend; LEAT_ERROR_VERSION: no ABI version in common */

@@ -507,14 +507,25 @@ static void test_default_is_beside_the_loader(void **state) {
     assert_non_null(strstr(err.message, in->path));
     assert_non_null(strstr(err.message, "LEAT_PLUGIN_PATH"));
   }
+  /* Installed, a backend is in a folder below; one beside the loader comes before it. */
   g_autofree char *from = plugin_path("none");
+  g_autofree char *below = g_build_filename(in->path, "leat", NULL);
+  assert_int_equal(g_mkdir(below, 0700), 0);
+  g_autofree char *installed = file_copy(in, "leat/libleat_vulkan.so", from);
+  const leat_backend_api *first;
+  assert_int_equal(load(NULL, &first, &err), LEAT_OK);
+  assert_string_equal(first->name, "fake");
+  assert_int_equal(load(installed, &api, &err), LEAT_OK);
+  assert_ptr_equal(api, first);
   g_autofree char *copied = file_copy(in, "libleat_vulkan.so", from);
   assert_int_equal(load(NULL, &api, &err), LEAT_OK);
-  assert_string_equal(api->name, "fake");
+  assert_ptr_not_equal(api, first);
   /* The loader itself stays, too. */
   assert_int_equal(dlclose(library), 0);
   assert_non_null(dlopen(host, RTLD_NOW | RTLD_NOLOAD));
-  assert_int_equal(load(copied, &api, &err), LEAT_OK);
+  assert_int_equal(load(copied, &first, &err), LEAT_OK);
+  assert_ptr_equal(first, api);
+  assert_int_equal(g_remove(installed), 0);
 }
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is installed beside what each folder builds: how other projects find Leat (CMake's package and pkg-config's
+# files), and the licence, which goes with each part because any of them may be installed alone.
+include(CMakePackageConfigHelpers)
+
+foreach(part IN LISTS LEAT_PARTS ITEMS development)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT ${part})
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT development)
+
+# CMake: find_package(Leat CONFIG). Before 1.0.0 any minor version may differ from the one before.
+set(config ${CMAKE_CURRENT_BINARY_DIR}/cmake)
+set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Leat)
+configure_package_config_file(cmake/LeatConfig.cmake.in ${config}/LeatConfig.cmake INSTALL_DESTINATION ${config_folder}
+  PATH_VARS LEAT_MODULE_DIR)
+write_basic_package_version_file(${config}/LeatConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${config}/LeatConfig.cmake ${config}/LeatConfigVersion.cmake DESTINATION ${config_folder}
+  COMPONENT development)
+install(EXPORT leat NAMESPACE Leat:: FILE LeatTargets.cmake DESTINATION ${config_folder} COMPONENT development)
+
+# pkg-config: a file for the headers and one for each library. A compiler that has DLPack's header by itself is told of
+# no folder.
+set(dlpack_flags "")
+if(NOT DLPACK_INCLUDE_DIR IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(dlpack_flags " -I${DLPACK_INCLUDE_DIR}")
+endif()
+# In these files paths are relative to their ${prefix} where they can be, so that a person can set that.
+cmake_path(APPEND includedir "\${prefix}" ${CMAKE_INSTALL_INCLUDEDIR})
+cmake_path(APPEND libdir "\${prefix}" ${CMAKE_INSTALL_LIBDIR})
+set(pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/leat.pc.in ${config}/leat.pc @ONLY)
+install(FILES ${config}/leat.pc DESTINATION ${pkgconfig} COMPONENT development)
+if("host" IN_LIST LEAT_PARTS)
+  set(description_host "Loader of Leat's compute backends")
+  set(description_batch "Queue that makes batches of the single requests of many threads")
+  foreach(library host batch)
+    set(description ${description_${library}})
+    configure_file(cmake/leat-library.pc.in ${config}/leat-${library}.pc @ONLY)
+    install(FILES ${config}/leat-${library}.pc DESTINATION ${pkgconfig} COMPONENT development)
+  endforeach()
+endif()
