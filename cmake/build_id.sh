@@ -6,7 +6,9 @@
 set -eu
 tree=$1
 id=unknown
-if commit=$(git -C "$tree" rev-parse --short=12 HEAD 2>/dev/null); then
+# A tree that was unpacked somewhere inside of another project's is none of git's, and its id is not that project's.
+if above=$(git -C "$tree" rev-parse --show-cdup 2>/dev/null) && [ -z "$above" ] &&
+  commit=$(git -C "$tree" rev-parse --short=12 HEAD 2>/dev/null); then
   id=$commit
   changes=$( (cd "$tree" && git diff HEAD --no-ext-diff && git ls-files --others --exclude-standard -z |
     sort -z | xargs -0 -r sha256sum) | sha256sum | cut -c1-12)
