@@ -9,6 +9,12 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT development)
 
+install(FILES ${PROJECT_SOURCE_DIR}/examples/add.c ${PROJECT_SOURCE_DIR}/examples/graph.c
+  ${PROJECT_SOURCE_DIR}/conformance/template/template.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+  COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/consumer DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+  COMPONENT development)
+
 # CMake: find_package(Leat CONFIG). Before 1.0.0 any minor version may differ from the one before.
 set(config ${CMAKE_CURRENT_BINARY_DIR}/cmake)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Leat)
