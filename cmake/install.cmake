@@ -15,6 +15,33 @@ install(FILES ${PROJECT_SOURCE_DIR}/examples/add.c ${PROJECT_SOURCE_DIR}/example
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/consumer DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
   COMPONENT development)
 
+# A page of the manual for each program, and its options for shells, which ask the program.
+set(summary_leat-bench "measure a compute backend of Leat")
+set(summary_leat-conformance "test a compute backend that speaks Leat's ABI")
+set(summary_leat-info "show the devices that Leat can use")
+set(summary_leat-run "run ONNX models on Leat from many threads, and check them")
+foreach(program leat-bench leat-conformance leat-info leat-run)
+  # A sanitizer's report has no place in a page.
+  if(NOT TARGET ${program} OR LEAT_SANITIZE)
+    continue()
+  endif()
+  set(page ${CMAKE_CURRENT_BINARY_DIR}/man/${program}.1)
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${CMAKE_BINARY_DIR} sh ${PROJECT_SOURCE_DIR}/cmake/man.sh
+      $<TARGET_FILE:${program}> ${PROJECT_VERSION} ${summary_${program}} ${page} ${CMAKE_CROSSCOMPILING_EMULATOR}
+    DEPENDS ${program} cmake/man.sh COMMENT "Writing the manual page of ${program}" VERBATIM)
+  add_custom_target(${program}-page ALL DEPENDS ${page})
+  set(component tools)
+  if(program STREQUAL leat-conformance)
+    set(component conformance)
+  endif()
+  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
+  install(FILES cmake/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME ${program} COMPONENT ${component})
+  install(FILES cmake/completion.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _${program}
+    COMPONENT ${component})
+endforeach()
+
 # CMake: find_package(Leat CONFIG). Before 1.0.0 any minor version may differ from the one before.
 set(config ${CMAKE_CURRENT_BINARY_DIR}/cmake)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Leat)
