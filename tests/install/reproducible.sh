@@ -9,6 +9,8 @@ work=$2
 parts=$3
 shift 3
 
+# A cache of compiled files may hold what was compiled in another folder.
+unset CMAKE_C_COMPILER_LAUNCHER
 rm -rf "$work"
 mkdir -p "$work/here/tree" "$work/somewhere/quite/else/tree"
 
