@@ -46,7 +46,7 @@ typedef struct header {
 } header;
 _Static_assert(sizeof(header) == 32, "a file has no bytes that no checksum covers");
 
-#define MAGIC "leatpipe"
+static const char magic[8] = {'l', 'e', 'a', 't', 'p', 'i', 'p', 'e'};
 #define FORMAT 1u
 
 /* FNV-1a with 64 bits, begun with FNV_BASIS. No change within one byte leaves it as it was, and any other one does so
@@ -106,7 +106,7 @@ static const char *refuse_content(const leati_cache_file *file, const unsigned c
   header head;
   memcpy(&head, bytes, sizeof(head));
   const unsigned char *const key = bytes + sizeof(head), *const data = key + file->key_size;
-  if (memcmp(head.magic, MAGIC, sizeof(head.magic)) != 0 || head.format != FORMAT) {
+  if (memcmp(head.magic, magic, sizeof(head.magic)) != 0 || head.format != FORMAT) {
     return "it has another format";
   }
   if (head.key_size != file->key_size || memcmp(key, file->key, file->key_size) != 0) {
@@ -272,7 +272,8 @@ static void tidy(const char *folder) {
 
 bool leati_cache_file_write(const leati_cache_file *file, const void *data, size_t size) {
   paths p = paths_of(file);
-  header head = {.magic = MAGIC, .format = FORMAT, .key_size = (uint32_t)file->key_size, .data_size = size};
+  header head = {.format = FORMAT, .key_size = (uint32_t)file->key_size, .data_size = size};
+  memcpy(head.magic, magic, sizeof(magic));
   head.checksum = checksum_of(&head, file->key, data);
   const size_t whole = sizeof(head) + file->key_size + size;
   if (whole > FILE_MAX || !is_allowed(whole)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/pool.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/gate.h"
@@ -338,7 +339,7 @@ static int32_t binding_of(leat_device *device, bindings **out_thread, binding **
       leati_free(thread);
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no thread-local storage for the current stream");
     }
-    thread->main_thread = gettid() == getpid();
+    thread->main_thread = syscall(SYS_gettid) == getpid();
   }
   binding *const b = &thread->by_device[device->index];
   if (b->session != device->session) {
