@@ -165,6 +165,15 @@ static OrtStatus *claim_islands(const asking *self, leati_node_list *list, uint3
   return status;
 }
 
+static OrtStatus *tell_chained(const asking *self, const OrtNode *node) {
+  leati_node_form form;
+  OrtStatus *status = leati_registry_find(self->registry, node, &form);
+  if (!status) {
+    log_refusal(self, form.type, form.name, "it computes shapes from shapes, which costs less on the host");
+  }
+  return status;
+}
+
 /* Claims the nodes that are in no island, each for a kernel of its own. */
 static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, uint32_t islands) {
   OrtStatus *status = NULL;
@@ -177,6 +186,8 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
     const bool mine = node->info && !on_host;
     if (mine && node->island == 0) {
       status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, node->node);
+    } else if (node->on_host) {
+      status = tell_chained(self, node->node);
     }
     claimed += mine;
     chained += on_host;
