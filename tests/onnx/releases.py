@@ -130,10 +130,15 @@ def pip(*arguments):
                           stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
+def every_release():
+    """All releases from the oldest that Leat claims on."""
+    listed = re.search(r"^Available versions: (.*)$", pip("index", "versions", "onnxruntime"), re.M).group(1)
+    return sorted((r for r in listed.split(", ") if number(r)[:2] >= OLDEST), key=number)
+
+
 def claimed_releases():
     """The oldest release that Leat claims, and the newest patch of each minor release."""
-    listed = re.search(r"^Available versions: (.*)$", pip("index", "versions", "onnxruntime"), re.M).group(1)
-    releases = sorted((r for r in listed.split(", ") if number(r)[:2] >= OLDEST), key=number)
+    releases = every_release()
     newest = {number(r)[:2]: r for r in releases}
     return sorted({releases[0], *newest.values()}, key=number)
 
@@ -159,8 +164,7 @@ def try_release(build, folder):
     return told.stdout.strip(), words
 
 
-def table(rows):
-    lines = [["release", *STEPS]] + [[release, *words] for release, words in rows]
+def print_columns(lines):
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     for line in lines:
         print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths)).rstrip())
@@ -187,7 +191,7 @@ def main():
     else:
         sys.exit(__doc__)
     rows = [try_release(build, folder) for folder in folders]
-    table(rows)
+    print_columns([["release", *STEPS]] + [[release, *words] for release, words in rows])
     if mode == "--oldest" and number(rows[0][0])[:2] != OLDEST:
         sys.exit(f"{folders[0]} holds ONNX Runtime {rows[0][0]}, which is not the oldest that Leat claims, {OLDEST}")
     return any(word != "right" for _, words in rows for word in words)

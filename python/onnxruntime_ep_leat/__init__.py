@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Leat, an execution provider of ONNX Runtime for any Vulkan GPU, made for many threads.
+
+>>> import onnxruntime as ort
+>>> import onnxruntime_ep_leat as leat
+>>> options = ort.SessionOptions()
+>>> options.add_provider_for_devices(leat.register()[:1], {})  # the best device comes first
+>>> session = ort.InferenceSession("model.onnx", options)
+
+The package brings no ONNX Runtime; 1.24 or newer must be there for register(), explain() and check(). Every function
+may be called from any thread, and raises LeatError with a message that says what would help.
+
+``python -m onnxruntime_ep_leat --help`` lists what the command line has.
+"""
+from ._backend import Device, LeatError, devices, why_no_device
+from ._build import BUILD_ID as build_id
+from ._build import VERSION as __version__
+from ._check import Verdict, check
+from ._explain import Node, explain
+from ._register import EP_NAME, get_ep_name, get_ep_names, get_library_path, register
+
+__all__ = ["EP_NAME", "Device", "LeatError", "Node", "Verdict", "__version__", "build_id", "check", "devices",
+           "explain", "get_ep_name", "get_ep_names", "get_library_path", "register", "why_no_device"]

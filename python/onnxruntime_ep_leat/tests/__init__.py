@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the installed package: python -m pytest --pyargs onnxruntime_ep_leat."""
