@@ -9,13 +9,18 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT development)
 
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development
+  FILES_MATCHING PATTERN "*.md")
 install(FILES ${PROJECT_SOURCE_DIR}/examples/add.c ${PROJECT_SOURCE_DIR}/examples/graph.c
   ${PROJECT_SOURCE_DIR}/conformance/template/template.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
   COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/consumer DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
   COMPONENT development)
 
-# A page of the manual for each program, and its options for shells, which ask the program.
+# A page of the manual for each program, which has to run for that, and its options for shells, which ask it.
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+  message(STATUS "No manual pages: programs cannot run here; CMAKE_CROSSCOMPILING_EMULATOR names what runs them")
+endif()
 set(summary_leat-bench "measure a compute backend of Leat")
 set(summary_leat-conformance "test a compute backend that speaks Leat's ABI")
 set(summary_leat-info "show the devices that Leat can use")
@@ -25,21 +30,24 @@ foreach(program leat-bench leat-conformance leat-info leat-run)
   if(NOT TARGET ${program} OR LEAT_SANITIZE)
     continue()
   endif()
+  set(component tools)
+  if(program STREQUAL leat-conformance)
+    set(component conformance)
+  endif()
+  install(FILES cmake/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME ${program} COMPONENT ${component})
+  install(FILES cmake/completion.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _${program}
+    COMPONENT ${component})
+  if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    continue()
+  endif()
   set(page ${CMAKE_CURRENT_BINARY_DIR}/man/${program}.1)
   add_custom_command(OUTPUT ${page}
     COMMAND ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${CMAKE_BINARY_DIR} sh ${PROJECT_SOURCE_DIR}/cmake/man.sh
       $<TARGET_FILE:${program}> ${PROJECT_VERSION} ${summary_${program}} ${page} ${CMAKE_CROSSCOMPILING_EMULATOR}
     DEPENDS ${program} cmake/man.sh COMMENT "Writing the manual page of ${program}" VERBATIM)
   add_custom_target(${program}-page ALL DEPENDS ${page})
-  set(component tools)
-  if(program STREQUAL leat-conformance)
-    set(component conformance)
-  endif()
   install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
-  install(FILES cmake/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-    RENAME ${program} COMPONENT ${component})
-  install(FILES cmake/completion.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _${program}
-    COMPONENT ${component})
 endforeach()
 
 # CMake: find_package(Leat CONFIG). Before 1.0.0 any minor version may differ from the one before.
