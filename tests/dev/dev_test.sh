@@ -33,7 +33,7 @@ refused() {
 
 refused "there is no command 'nonsense'; ./dev help lists them" "$dev" nonsense
 refused "there is no command '-x'" "$dev" -x
-for command in setup test validation clang tsan; do
+for command in setup test dist validation clang tsan; do
   refused "$command takes no arguments ('extra')" "$dev" $command extra
 done
 refused "'extra' is not known" "$dev" format extra
