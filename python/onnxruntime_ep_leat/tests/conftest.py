@@ -7,11 +7,15 @@ import sys
 import pytest
 
 import onnxruntime_ep_leat as leat
+from onnxruntime_ep_leat._register import onnxruntime
 
 
 @pytest.fixture(scope="session")
 def ort():
-    module = pytest.importorskip("onnxruntime")
+    try:
+        module = onnxruntime()
+    except leat.LeatError as error:
+        pytest.skip(str(error))
     module.set_default_logger_severity(3)
     return module
 

@@ -23,7 +23,7 @@ def test_again_gives_the_same_devices(ort, devices):
     assert [device.ep_name for device in ort.get_ep_devices()].count(leat.EP_NAME) == len(devices)
 
 
-def test_threads_register_once(run):
+def test_threads_register_once(run, ort):
     done = run("-c", SCENE + "from concurrent.futures import ThreadPoolExecutor\n"
                "with ThreadPoolExecutor(8) as pool:\n"
                "    told = list(pool.map(lambda _: len(leat.register()), range(8)))\n"
@@ -51,7 +51,7 @@ def test_another_library_of_the_provider_is_told(run, devices, tmp_path):
     assert "another LeatExecutionProvider is registered already" in done.stdout, done
 
 
-def test_a_name_that_is_taken_is_told(run, tmp_path):
+def test_a_name_that_is_taken_is_told(run, ort, tmp_path):
     # With no device nothing but the name tells that there is another library.
     for name in "libleat_onnxruntime.so", "libleat_vulkan.so":
         shutil.copy(leat.get_library_path().replace("libleat_onnxruntime.so", name), tmp_path)
@@ -61,7 +61,7 @@ def test_a_name_that_is_taken_is_told(run, tmp_path):
     assert "another library is registered with ONNX Runtime as 'mine'" in done.stdout, done
 
 
-def test_without_a_device_nothing_fails(run):
+def test_without_a_device_nothing_fails(run, ort):
     done = run("-c", SCENE + "assert leat.register() == [] == leat.register()",
                VK_DRIVER_FILES="/nowhere.json", VK_ICD_FILENAMES="/nowhere.json")
     assert done.returncode == 0, done.stderr
