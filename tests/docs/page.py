@@ -42,7 +42,8 @@ def same(tree):
 def links(tree):
     broken = []
     for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md", "docs/verification.md",
-                 "docs/benchmarks.md", "docs/internals.md", "docs/concurrency.md", "docs/adding-an-operator.md"):
+                 "docs/benchmarks.md", "docs/internals.md", "docs/concurrency.md", "docs/adding-an-operator.md",
+                 "docs/python.md"):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(tree, page)):
             if not os.path.exists(os.path.join(tree, os.path.dirname(page), target)):
                 broken.append(f"{page}: {target}")
