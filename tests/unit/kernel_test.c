@@ -190,7 +190,7 @@ static void shared_memory_is_counted(void **state) {
       {LEATI_KERNEL_REDUCE_I64, 512 * 8},
       {LEATI_KERNEL_ARG_REDUCE_I64, 512 * (8 + 4)},
       {LEATI_KERNEL_GEMM_128_F32, 16 * (33 + 33) * 16 + 4},
-      {LEATI_KERNEL_GEMM_32_F32, 4 * 16 * (9 + 9) * 16 + 4},
+      {LEATI_KERNEL_GEMM_32_F32, 2 * 16 * (9 + 9) * 16 + 4},
   };
   for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); ++i) {
     leati_physical tight = able;
