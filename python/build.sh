@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # build.sh BUILD PLATFORM FOLDER: builds the wheel for a platform tag such as manylinux_2_28_x86_64 of what is in BUILD, a
-# build folder with libleat_vulkan.so and libleat_onnxruntime.so, and prints its path. FOLDER is made anew and gets the
-# wheel and, in project/, what hatchling builds it of: this folder, and what the wheel holds of the rest of the tree.
+# build folder with libleat_vulkan.so, libleat_onnxruntime.so and libleat_batch.so, and prints its path. FOLDER is made
+# anew and gets the wheel and, in project/, what hatchling builds it of: this folder, and what the wheel holds of the rest of the tree.
 # PYTHON is an interpreter with hatchling. The same tree gives the same bytes: dates are those of the commit.
 set -eu
 build=$1
@@ -20,7 +20,8 @@ mkdir -p "$package/tests"
 cp "$here/pyproject.toml" "$here/tag.py" "$here/README.md" "$tree/LICENSE" "$project"
 cp "$here"/onnxruntime_ep_leat/*.py "$here/onnxruntime_ep_leat/py.typed" "$package"
 cp "$here"/onnxruntime_ep_leat/tests/*.py "$package/tests"
-cp "$build/libleat_vulkan.so" "$build/libleat_onnxruntime.so" "$tree/examples/demo/digits.onnx" "$package"
+cp "$build/libleat_vulkan.so" "$build/libleat_onnxruntime.so" "$build/libleat_batch.so" "$package"
+cp "$tree/examples/demo/digits.onnx" "$package"
 cat >"$package/_build.py" <<END
 # SPDX-License-Identifier: BSD-3-Clause
 """What exactly this package was built from."""

@@ -47,7 +47,9 @@ class Device:
 # ---- The structs of the ABI that are needed here ---------------------------------------------------------------------
 
 
-class _Error(ctypes.Structure):
+class Error(ctypes.Structure):
+    """leat_error, in which every function says what went wrong."""
+
     _fields_ = [("struct_size", ctypes.c_uint32), ("code", ctypes.c_int32), ("native_code", ctypes.c_int32),
                 ("reserved", ctypes.c_uint32), ("message", ctypes.c_char * 1008)]
 
@@ -69,7 +71,7 @@ class _Property(ctypes.Structure):
                 ("value", ctypes.c_char * 256)]
 
 
-_ERROR = ctypes.POINTER(_Error)
+_ERROR = ctypes.POINTER(Error)
 _COUNT = ctypes.POINTER(ctypes.c_uint32)
 _SHUTDOWN = ctypes.CFUNCTYPE(ctypes.c_int32, _ERROR)
 
@@ -108,14 +110,14 @@ def _backend_path() -> str:
     return os.path.join(given, _NAME) if os.path.isdir(given) else given
 
 
-def _check(code: int, error: _Error) -> None:
+def _check(code: int, error: Error) -> None:
     if code:
         raise LeatError(error.message.decode(errors="replace") or f"the backend failed with code {code}")
 
 
 def _load() -> _BackendApi:
     path = _backend_path()
-    error = _Error(struct_size=ctypes.sizeof(_Error))
+    error = Error(struct_size=ctypes.sizeof(Error))
     host = _HostInfo(struct_size=ctypes.sizeof(_HostInfo), abi_min=_ABI_1_0, abi_max=_ABI_1_0, header_version=_ABI_1_0,
                      name=b"onnxruntime_ep_leat")
     api = ctypes.POINTER(_BackendApi)()
@@ -129,7 +131,7 @@ def _load() -> _BackendApi:
 
 def _report(api: _DeviceApi) -> dict[int, dict[str, str]]:
     """What the backend reports, by the ABI's number of a device (-1: the system, -2 and below: unusable devices)."""
-    error = _Error(struct_size=ctypes.sizeof(_Error))
+    error = Error(struct_size=ctypes.sizeof(Error))
     capacity = 256
     while True:
         lines = (_Property * capacity)()
@@ -163,7 +165,7 @@ def _inventory() -> tuple[list[Device], str]:
     """All devices, and why none of them is usable (empty where one is)."""
     backend = _load()
     api = backend.device.contents
-    error = _Error(struct_size=ctypes.sizeof(_Error))
+    error = Error(struct_size=ctypes.sizeof(Error))
     count = ctypes.c_uint32()
     _check(api.count(ctypes.byref(count), ctypes.byref(error)), error)
     why = "" if count.value else error.message.decode(errors="replace")

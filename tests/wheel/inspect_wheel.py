@@ -21,8 +21,11 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PACKAGE = "onnxruntime_ep_leat"
 SIZE_MAX = 8_000_000
 GLIBC_MAX = (2, 28)
+BATCH = ("cancel", "outputs", "queue_configure", "queue_create", "queue_destroy", "queue_shutdown", "queue_stats",
+         "release", "run", "submit", "wait")
 EXPORTS = {"libleat_vulkan.so": {"leat_backend_query"},
-           "libleat_onnxruntime.so": {"CreateEpFactories", "ReleaseEpFactory"}}
+           "libleat_onnxruntime.so": {"CreateEpFactories", "ReleaseEpFactory"},
+           "libleat_batch.so": {"leat_batch_" + name for name in BATCH}}
 LINKED = re.compile(r"lib(c|m|pthread|dl)\.so\.\d+|ld-linux[a-z0-9_.-]*\.so\.\d+")
 
 

@@ -14,7 +14,7 @@ def test_library_is_in_the_package():
     path = leat.get_library_path()
     assert os.path.isabs(path)
     assert sorted(name for name in os.listdir(os.path.dirname(path)) if name.endswith(".so")) == [
-        "libleat_onnxruntime.so", "libleat_vulkan.so"]
+        "libleat_batch.so", "libleat_onnxruntime.so", "libleat_vulkan.so"]
     assert leat.get_ep_names() == [leat.get_ep_name()] == ["LeatExecutionProvider"]
 
 

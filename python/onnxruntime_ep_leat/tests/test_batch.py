@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""BatchQueue, which needs no ONNX Runtime and no device."""
+import asyncio
+import gc
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import onnxruntime_ep_leat as leat
+
+np = pytest.importorskip("numpy")
+
+
+def double(arrays):
+    return [array * 2 for array in arrays]
+
+
+def test_each_thread_gets_its_own_rows():
+    sizes = []
+
+    def run(arrays):
+        sizes.append(len(arrays[0]))
+        return [arrays[0] + arrays[1], arrays[0].sum(axis=1)]
+
+    def ask(number):
+        rows = np.full((1 + number % 3, 4), number, np.float32)
+        added, summed = queue.run(rows, np.ones_like(rows))
+        return np.array_equal(added, rows + 1) and np.array_equal(summed, rows.sum(axis=1))
+
+    with leat.BatchQueue(run, 2, 2, max_rows=16, max_delay=0.01) as queue, ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(64)))
+    assert sum(sizes) == sum(1 + number % 3 for number in range(64)) and max(sizes) > 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int8", "uint8", "bool"])
+def test_types_layouts_and_sizes(dtype):
+    with leat.BatchQueue(lambda arrays: arrays, 1, 1, max_rows=8, max_delay=0) as queue:
+        for array in (np.arange(24).reshape(2, 3, 4).astype(dtype), np.arange(24).reshape(4, 6).astype(dtype).T,
+                      np.zeros((0, 3), dtype), np.zeros((2, 0), dtype)):
+            got, = queue.run(array)
+            assert got.dtype == array.dtype and np.array_equal(got, array)
+            assert got.flags.owndata or got.base.flags.owndata
+
+
+def test_coroutines():
+    async def ask(queue):
+        return await asyncio.gather(*(queue.run_async(np.full((1, 2), number)) for number in range(32)))
+
+    with leat.BatchQueue(double, 1, 1, max_rows=8) as queue:
+        told = asyncio.run(ask(queue))
+    assert [int(got[0, 0]) for got, in told] == [2 * number for number in range(32)]
+
+
+def test_a_function_that_raises_fails_its_batch_alone():
+    def run(arrays):
+        if arrays[0][0] < 0:
+            raise ValueError("no negative numbers")
+        return arrays
+
+    with leat.BatchQueue(run, 1, 1, max_rows=1) as queue:
+        good, bad, other = (queue.submit(np.array([number])) for number in (1, -1, 2))
+        assert good.result()[0] == [1] and other.result()[0] == [2]
+        with pytest.raises(leat.LeatError, match="ValueError: no negative numbers"):
+            bad.result()
+
+
+def test_outputs_of_a_wrong_number_or_size_are_told():
+    with leat.BatchQueue(lambda arrays: arrays * 2, 1, 1, max_rows=4) as queue:
+        with pytest.raises(leat.LeatError, match="the function gave 2 outputs, and the queue has 1"):
+            queue.run(np.zeros(2))
+    with leat.BatchQueue(lambda arrays: [arrays[0][1:]], 1, 1, max_rows=4) as queue:
+        with pytest.raises(leat.LeatError, match="rows"):
+            queue.run(np.zeros(2))
+
+
+def test_a_full_queue_refuses_or_waits_and_requests_can_be_withdrawn():
+    go, inside = threading.Event(), threading.Event()
+
+    def run(arrays):
+        inside.set()
+        go.wait()
+        return arrays
+
+    with leat.BatchQueue(run, 1, 1, max_rows=1, capacity=1) as queue:
+        one = np.zeros(1)
+        first = queue.submit(one)
+        inside.wait()
+        second = queue.submit(one)
+        with pytest.raises(leat.LeatError):
+            queue.submit(one, timeout=0)
+        with pytest.raises(TimeoutError):
+            queue.submit(one, timeout=0.01)
+        with pytest.raises(TimeoutError):
+            first.result(timeout=0.01)
+        assert second.cancel() and not first.cancel()
+        with pytest.raises(leat.LeatError):
+            second.result()
+        go.set()
+        assert first.result()[0] == [0]
+
+
+def test_a_closed_queue_has_run_what_waited():
+    queue = leat.BatchQueue(double, 1, 1, max_rows=8, max_delay=None)
+    waiting = [queue.submit(np.array([number])) for number in range(3)]
+    queue.close()
+    queue.close()
+    assert [int(request.result()[0][0]) for request in waiting] == [0, 2, 4]
+    with pytest.raises(leat.LeatError):
+        queue.run(np.zeros(1))
+
+
+def test_bad_arguments_are_told():
+    with pytest.raises(leat.LeatError, match="max_rows"):
+        leat.BatchQueue(double, 1, 1, max_rows=0)
+    with leat.BatchQueue(double, 2, 2, max_rows=4) as queue:
+        for inputs in ([np.zeros(1)], [np.zeros(1), np.zeros(2)], [np.zeros(5), np.zeros(5)], [np.array(1)] * 2,
+                       [np.array(["text"]), np.array(["text"])]):
+            with pytest.raises(leat.LeatError):
+                queue.run(*inputs)
+
+
+def test_a_queue_that_is_dropped_leaves_nothing():
+    queue = leat.BatchQueue(double, 1, 1, max_rows=8, max_delay=None)
+    request, gone = queue.submit(np.zeros(1)), weakref.ref(queue)
+    del queue
+    gc.collect()
+    assert gone() is None
+    with pytest.raises(leat.LeatError):
+        request.result()
+
+
+def test_a_process_may_end_with_a_queue_at_work(run):
+    done = run("-c", "import time, threading, numpy as np, onnxruntime_ep_leat as leat\n"
+               "def work(arrays):\n    time.sleep(0.001)\n    return arrays\n"
+               "queue = leat.BatchQueue(work, 1, 1, max_rows=1, workers=2)\n"
+               "requests = [queue.submit(np.zeros(1)) for _ in range(100)]\nprint('end')")
+    assert done.returncode == 0 and done.stdout == "end\n" and not done.stderr, done
+
+
+def test_a_process_may_end_while_a_coroutine_waits(run):
+    done = run("-c", "import asyncio, numpy as np, onnxruntime_ep_leat as leat\n"
+               "queue = leat.BatchQueue(lambda arrays: arrays, 1, 1, max_rows=8, max_delay=None)\n"
+               "async def ask():\n"
+               "    try:\n        await asyncio.wait_for(queue.run_async(np.zeros(1)), 0.05)\n"
+               "    except asyncio.TimeoutError:\n        print('end')\n"
+               "asyncio.run(ask())")
+    assert done.returncode == 0 and done.stdout == "end\n" and not done.stderr, done
+
+
+def test_a_session_in_batches(ort, devices, model):
+    options = ort.SessionOptions()
+    options.add_provider_for_devices(devices[:1], {})
+    session = ort.InferenceSession(model, options)
+    images = np.random.default_rng(1).random((12, 1, 8, 8), dtype=np.float32)
+    want = session.run(None, {"image": images})[0]
+    with leat.BatchQueue.for_session(session, max_rows=4, workers=2) as queue, ThreadPoolExecutor(6) as pool:
+        got = list(pool.map(lambda i: queue.run(images[i:i + 1])[0][0], range(12)))
+    assert np.abs(np.array(got) - want).max() <= 2.0**-10 * np.abs(want).max()
