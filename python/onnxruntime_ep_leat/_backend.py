@@ -176,7 +176,7 @@ def _inventory() -> tuple[list[Device], str]:
         _check(api.info(number, ctypes.byref(info), ctypes.byref(error)), error)
         found.append(_device(number, report.get(number, {}), info))
     found += [_device(number, report[number], None) for number in sorted(report, reverse=True) if number < -1]
-    # Settings can be made again and the driver is let go; while a session has the device open, this does nothing.
+    # Lets the drivers go. While a session has a device open, it does nothing.
     backend.shutdown(None)
     return found, why
 

@@ -131,12 +131,32 @@ def test_a_queue_that_is_dropped_leaves_nothing():
         request.result()
 
 
+def test_outputs_live_until_they_are_copied_and_no_longer():
+    made = []
+
+    def run(arrays):
+        output = arrays[0] * 2
+        made.append(weakref.ref(output))
+        return [output]
+
+    with leat.BatchQueue(run, 1, 1, max_rows=1, workers=4) as queue, ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(lambda number: queue.run(np.full((1, 1000), number))[0][0, 999] == 2 * number, range(200)))
+    gc.collect()
+    assert len(made) == 200 and not any(output() is not None for output in made)
+
+
 def test_a_process_may_end_with_a_queue_at_work(run):
-    done = run("-c", "import time, threading, numpy as np, onnxruntime_ep_leat as leat\n"
+    # What was registered first runs last: the queue has ended by then.
+    done = run("-c", "import atexit, time\n"
+               "def ended(request):\n"
+               "    try:\n        request.result(timeout=0)\n    except leat.LeatError:\n        pass\n"
+               "    return 1\n"
+               "atexit.register(lambda: print(sum(map(ended, requests)), 'ended'))\n"
+               "import numpy as np, onnxruntime_ep_leat as leat\n"
                "def work(arrays):\n    time.sleep(0.001)\n    return arrays\n"
                "queue = leat.BatchQueue(work, 1, 1, max_rows=1, workers=2)\n"
-               "requests = [queue.submit(np.zeros(1)) for _ in range(100)]\nprint('end')")
-    assert done.returncode == 0 and done.stdout == "end\n" and not done.stderr, done
+               "requests = [queue.submit(np.zeros(1)) for _ in range(1000)]")
+    assert done.returncode == 0 and done.stdout == "1000 ended\n" and not done.stderr, done
 
 
 def test_a_process_may_end_while_a_coroutine_waits(run):
