@@ -57,7 +57,8 @@ def library_findings(name, data, release):
         yield "is not stripped"
     if TREE.encode() in data:
         yield f"holds the path {TREE}"
-    for version in elf.get_section_by_name(".gnu.version_r").iter_versions():
+    asked = elf.get_section_by_name(".gnu.version_r")
+    for version in asked.iter_versions() if asked else ():
         for entry in version[1]:
             number = re.fullmatch(r"GLIBC_(\d+)\.(\d+)(\.\d+)?", entry.name)
             if not number or (int(number[1]), int(number[2])) > GLIBC_MAX:
