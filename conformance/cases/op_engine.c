@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cases/graph_net.h"
 #include "fixture.h"
 #include "reference/node.h"
 
@@ -25,6 +26,7 @@ typedef struct op_case {
   const leati_op_spec *spec;
   uint32_t view;    /* one VIEW_* bit, or 0 */
   uint32_t threads; /* 0: the thread of the case alone */
+  bool graph;       /* launched as a graph of one node, instead of invoked */
 } op_case;
 
 /* What all threads of a case share. */
@@ -383,6 +385,60 @@ static void check_output(leat_case_context *ctx, uint32_t output, const leati_re
                      output, message);
 }
 
+/* Launches a graph of the operator alone, of whose inputs the types are known and nothing else. */
+static void launch_graph(leat_case_context *ctx, const leati_op_spec *spec, leat_stream *stream, uint32_t count,
+                         const DLTensor *const *in, uint32_t out_count, const DLTensor *const *out) {
+  enum { VALUES = LEATI_OP_MAX_INPUTS + LEATI_REF_MAX_OUTPUTS };
+  leat_value_info infos[VALUES];
+  const leat_value_info *values[VALUES];
+  uint32_t takes[LEATI_OP_MAX_INPUTS], gives[LEATI_REF_MAX_OUTPUTS];
+  uint32_t inputs[LEATI_OP_MAX_INPUTS], outputs[LEATI_REF_MAX_OUTPUTS];
+  const DLTensor *given[LEATI_OP_MAX_INPUTS], *wanted[LEATI_REF_MAX_OUTPUTS];
+  const leat_attribute *attributes[LEATI_OP_MAX_ATTRIBUTES];
+  leat_graph_node node = {.struct_size = sizeof node,
+                          .since_version = spec->since_version,
+                          .op = spec->name,
+                          .domain = spec_domain(spec),
+                          .attribute_count = spec_attributes(spec, attributes),
+                          .input_count = count,
+                          .output_count = out_count,
+                          .attributes = attributes,
+                          .inputs = takes,
+                          .outputs = gives};
+  const leat_graph_node *nodes[] = {&node};
+  leat_graph_desc desc = {.struct_size = sizeof desc,
+                          .node_count = 1,
+                          .values = values,
+                          .nodes = nodes,
+                          .inputs = inputs,
+                          .outputs = outputs};
+  for (uint32_t k = 0; k < count; k++) {
+    takes[k] = in[k] != NULL ? desc.value_count : LEAT_GRAPH_NO_VALUE;
+    if (in[k] != NULL) {
+      infos[desc.value_count] = (leat_value_info){.ndim = -1, .dtype = in[k]->dtype};
+      given[desc.input_count] = in[k];
+      inputs[desc.input_count++] = desc.value_count++;
+    }
+  }
+  for (uint32_t k = 0; k < out_count; k++) {
+    gives[k] = out[k] != NULL ? desc.value_count : LEAT_GRAPH_NO_VALUE;
+    if (out[k] != NULL) {
+      infos[desc.value_count] = (leat_value_info){.ndim = -1};
+      wanted[desc.output_count] = out[k];
+      outputs[desc.output_count++] = desc.value_count++;
+    }
+  }
+  for (uint32_t v = 0; v < desc.value_count; v++) {
+    infos[v].struct_size = sizeof infos[v];
+    values[v] = &infos[v];
+  }
+  leat_graph *graph = NULL;
+  LEAT_CHECK_OK(ctx, ctx->api->graph->build(leati_fixture_device(ctx), &desc, &graph, LEAT_ERR));
+  LEAT_CHECK_OK(ctx,
+                ctx->api->graph->launch(graph, stream, desc.input_count, given, desc.output_count, wanted, LEAT_ERR));
+  LEAT_CHECK_OK(ctx, ctx->api->graph->destroy(graph, LEAT_ERR));
+}
+
 /* One run with inputs that depend on the seed alone. */
 static void run_once(leat_case_context *ctx, const op_shared *shared, leat_stream *stream, uint32_t view,
                      uint32_t seed) {
@@ -455,7 +511,11 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
     }
     out[k] = &outputs[k].view.tensor;
   }
-  LEAT_CHECK_OK(ctx, ctx->op->invoke(shared->op, stream, count, in, node.output_count, out, LEAT_ERR));
+  if (c->graph) {
+    launch_graph(ctx, spec, stream, count, in, node.output_count, out);
+  } else {
+    LEAT_CHECK_OK(ctx, ctx->op->invoke(shared->op, stream, count, in, node.output_count, out, LEAT_ERR));
+  }
   for (uint32_t k = 0; k < node.output_count; k++) {
     if (!outputs[k].host && !is_unwanted(spec, k)) {
       uint64_t from = outputs[k].address != 0 ? outputs[k].address : inputs[0].address;
@@ -490,6 +550,9 @@ static void run_thread(leat_case_context *ctx, uint32_t index, void *data) {
 static void run_case(leat_case_context *ctx, const void *data) {
   const op_case *c = data;
   op_shared shared = {.c = c, .info = find_info(ctx, c->spec)};
+  if (c->graph) {
+    leati_graph_require(ctx);
+  }
   if (c->view == VIEW_IN_PLACE && (shared.info->flags & (LEAT_OP_IN_PLACE | LEAT_OP_ALIAS)) == 0) {
     leati_case_skip(ctx, "the operator list allows neither LEAT_OP_IN_PLACE nor LEAT_OP_ALIAS for %s", c->spec->name);
   }
@@ -508,11 +571,10 @@ static void run_case(leat_case_context *ctx, const void *data) {
 
 /* ---- Cases ------------------------------------------------------------------------------------------------------ */
 
-static void add_case(leat_case_list *list, const leati_op_spec *spec, uint32_t view, uint32_t threads,
-                     const char *suffix, const char *how) {
+static void add_case(leat_case_list *list, op_case what, const char *suffix, const char *how) {
+  const leati_op_spec *spec = what.spec;
   /* Both live as long as the process, as the list asks. */
-  op_case *data = g_new0(op_case, 1);
-  *data = (op_case){.spec = spec, .view = view, .threads = threads};
+  op_case *data = g_memdup2(&what, sizeof what);
   leat_case added = {
       .name = g_strdup_printf("op.%s.%s%s", spec->name, spec->label, suffix),
       .summary = g_strdup_printf("%s (version %" PRIu32 ", %s) agrees with the CPU reference%s.", spec->name,
@@ -539,17 +601,20 @@ void leati_op_cases_add(leat_case_list *list, const leati_op_spec *specs, size_t
   };
   for (size_t s = 0; s < count; s++) {
     const leati_op_spec *spec = &specs[s];
-    add_case(list, spec, 0, 0, "", "");
+    add_case(list, (op_case){.spec = spec}, "", "");
+    if (s == 0 || strcmp(spec->name, specs[s - 1].name) != 0) {
+      add_case(list, (op_case){.spec = spec, .graph = true}, ".graph", " as a graph of one node");
+    }
     for (size_t v = 0; v < G_N_ELEMENTS(views); v++) {
       if ((spec->variants & views[v].view) != 0) {
-        add_case(list, spec, views[v].view, 0, views[v].suffix, views[v].how);
+        add_case(list, (op_case){.spec = spec, .view = views[v].view}, views[v].suffix, views[v].how);
       }
     }
     for (uint32_t bit = 1; bit <= 4; bit++) {
       if ((spec->threads >> bit & 1) != 0) {
         g_autofree char *suffix = g_strdup_printf(".threads_%u", 1u << bit);
         g_autofree char *how = g_strdup_printf(" from %u threads at once, with inputs of all layouts", 1u << bit);
-        add_case(list, spec, 0, 1u << bit, suffix, how);
+        add_case(list, (op_case){.spec = spec, .threads = 1u << bit}, suffix, how);
       }
     }
   }
