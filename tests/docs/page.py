@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check README.md against the tree, and run the programs that it shows, as a reader would who copies them.
+"""Check the pages against the tree, and run the programs that they show, as a reader would who copies them.
 
-Usage: page.py TREE same                   the programs on the page are the files in examples/
+Usage: page.py TREE same                   the programs of docs/c.md and docs/python.md are the files in examples/
        page.py TREE links                  what the pages link to is there
-       page.py TREE run c BUILD CC         compile the page's C program against BUILD and run it, without and with the
+       page.py TREE run c BUILD CC         compile docs/c.md's program against BUILD and run it, without and with the
                                        page's other lines of C before its end
-       page.py TREE run python BUILD       run the page's Python program on BUILD's provider
+       page.py TREE run python BUILD       run docs/python.md's program on BUILD's provider
+       page.py TREE run package BUILD      run README.md's Python on the package, put together of TREE and BUILD
 
 Exit status: 0 right, 1 not, 77 no Vulkan device to run on.
 """
+import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 NO_DEVICE = 77
-EXAMPLES = {"c": ("examples/add.c", "11 22 33 44"), "python": ("examples/threads.py", "446 of 450 digits read rightly")}
+EXAMPLES = {"c": ("docs/c.md", "examples/add.c", "11 22 33 44"),
+            "python": ("docs/python.md", "examples/threads.py", "446 of 450 digits read rightly")}
+LIBRARIES = "libleat_vulkan.so", "libleat_onnxruntime.so", "libleat_batch.so"
 
 
 def read(tree, name):
@@ -24,26 +29,30 @@ def read(tree, name):
         return file.read()
 
 
+def fences(tree, page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", read(tree, page), re.M | re.S)
+
+
 def blocks(tree, language):
-    """The program of that language on the page, which has a licence line, and the fragments, which have none."""
-    found = re.findall(rf"^```{language}\n(.*?)^```$", read(tree, "README.md"), re.M | re.S)
+    """The program of that language on its page, which has a licence line, and the fragments, which have none."""
+    page = EXAMPLES[language][0]
+    found = fences(tree, page, language)
     programs = [block for block in found if "SPDX-License-Identifier" in block]
     if len(programs) != 1:
-        sys.exit(f"README.md has {len(programs)} programs in {language}; there must be one")
+        sys.exit(f"{page} has {len(programs)} programs in {language}; there must be one")
     return programs[0], [block for block in found if block not in programs]
 
 
 def same(tree):
-    for language, (name, _) in EXAMPLES.items():
+    for language, (page, name, _) in EXAMPLES.items():
         if blocks(tree, language)[0] != read(tree, name):
-            sys.exit(f"README.md's {language} program is not {name}; put the file's text into the page")
+            sys.exit(f"{page}'s {language} program is not {name}; put the file's text into the page")
 
 
 def links(tree):
     broken = []
-    for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md", "docs/verification.md",
-                 "docs/benchmarks.md", "docs/internals.md", "docs/concurrency.md", "docs/adding-an-operator.md",
-                 "docs/python.md"):
+    for page in ["tests/README.md", *(os.path.relpath(path, tree) for folder in (".", "docs")
+                                      for path in sorted(glob.glob(os.path.join(tree, folder, "*.md"))))]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(tree, page)):
             if not os.path.exists(os.path.join(tree, os.path.dirname(page), target)):
                 broken.append(f"{page}: {target}")
@@ -58,31 +67,56 @@ def with_fragments(program, fragments):
 
 
 def run(tree, language, build, compiler=None):
+    if subprocess.run([os.path.join(build, "leat-info"), "--check"], stdout=subprocess.DEVNULL,
+                      check=False).returncode == 1:
+        sys.exit(NO_DEVICE)
+    if language == "package":
+        run_package(tree, build)
+        return
     program, fragments = blocks(tree, language)
     run_program(tree, language, build, compiler, program)
-    if fragments:
+    # In Python the other lines are about a model of the reader's.
+    if language == "c" and fragments:
         run_program(tree, language, build, compiler, with_fragments(program, fragments))
 
 
 def run_program(tree, language, build, compiler, text):
-    if subprocess.run([os.path.join(build, "leat-info"), "--check"], stdout=subprocess.DEVNULL,
-                      check=False).returncode == 1:
-        sys.exit(NO_DEVICE)
+    _, name, promised = EXAMPLES[language]
     folder = os.path.join(build, "page")
     os.makedirs(folder, exist_ok=True)
-    program = os.path.join(folder, os.path.basename(EXAMPLES[language][0]))
+    program = os.path.join(folder, os.path.basename(name))
     with open(program, "w", encoding="utf-8") as file:
         file.write(text)
     if language == "c":
         subprocess.run([compiler, "-std=c11", "-Iabi", "-Ihost-shim", program, "-L" + build, "-lleat_host",
                         "-Wl,-rpath," + build, "-o", os.path.join(folder, "add")], cwd=tree, check=True)
-        command = [os.path.join(folder, "add")]
+        expect([os.path.join(folder, "add")], tree, promised)
     else:
-        command = [sys.executable, program, os.path.join(build, "libleat_onnxruntime.so")]
-    told = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, text=True, check=False)
+        expect([sys.executable, program, os.path.join(build, "libleat_onnxruntime.so")], tree, promised)
+
+
+def run_package(tree, build):
+    """README's lines want the installed package; this is one without the name of a build, which they do not ask."""
+    lines = fences(tree, "README.md", "python")
+    promised = re.findall(r"^It prints `(.*?)`\.", read(tree, "README.md"), re.M)
+    if len(lines) != 1 or len(promised) != 1:
+        sys.exit("README.md must have one block of Python, and one line that begins with: It prints `...`.")
+    folder = os.path.join(build, "page", "package")
+    package = os.path.join(folder, "onnxruntime_ep_leat")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(os.path.join(tree, "python", "onnxruntime_ep_leat"), package)
+    for library in LIBRARIES:
+        shutil.copy(os.path.join(build, library), package)
+    with open(os.path.join(package, "_build.py"), "w", encoding="utf-8") as file:
+        file.write('VERSION = BUILD_ID = "page"\n')
+    expect([sys.executable, "-c", lines[0]], tree, promised[0], {**os.environ, "PYTHONPATH": folder})
+
+
+def expect(command, tree, promised, environment=None):
+    told = subprocess.run(command, cwd=tree, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     print(told.stdout, end="")
-    if told.returncode != 0 or told.stdout.strip() != EXAMPLES[language][1]:
-        sys.exit(f"exit status {told.returncode}; wanted 0 and: {EXAMPLES[language][1]}")
+    if told.returncode != 0 or told.stdout.strip() != promised:
+        sys.exit(f"exit status {told.returncode}; wanted 0 and: {promised}")
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run README's program and whole models on releases of ONNX Runtime, and print a table.
+"""Run the program of docs/python.md and whole models on releases of ONNX Runtime, and print a table.
 
 Usage: releases.py BUILD --here                   the release that this Python imports
        releases.py BUILD --oldest                 the oldest that Leat claims, in the folder that LEAT_TEST_OLDEST names
@@ -69,12 +69,12 @@ def is_right(got, want):
 
 
 def step_readme(build):
-    with open(os.path.join(TREE, "README.md"), encoding="utf-8") as file:
+    with open(os.path.join(TREE, "docs", "python.md"), encoding="utf-8") as file:
         promised = re.search(r"^It prints `(.*)`\.$", file.read(), re.M).group(1)
     command = [sys.executable, "examples/threads.py", os.path.join(build, "libleat_onnxruntime.so")]
     told = subprocess.run(command, cwd=TREE, stdout=subprocess.PIPE, text=True, check=False)
     if told.returncode or told.stdout.strip() != promised:
-        sys.exit(f"the program {ending(told.returncode)}, and said '{told.stdout.strip()}'; README says '{promised}'")
+        sys.exit(f"the program {ending(told.returncode)}, and said '{told.stdout.strip()}'; the page says '{promised}'")
 
 
 def step_models(build):
