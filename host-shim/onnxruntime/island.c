@@ -176,7 +176,7 @@ OrtStatus *leati_island_try(leati_device *device, const leati_registry *registry
       code = runtime->leat->graph->build(opened, &description.graph, &graph, why);
     }
     *out_possible = code == LEAT_OK;
-    if (code != LEAT_ERROR_NOT_SUPPORTED && code != LEAT_ERROR_INVALID_ARGUMENT) {
+    if (code != LEAT_ERROR_NOT_SUPPORTED && code != LEAT_ERROR_INVALID_ARGUMENT && code != LEAT_ERROR_OUT_OF_MEMORY) {
       status = leati_status_from(runtime, code, why, LEATI_PROVIDER_NAME ": trying a graph of %zu nodes", count);
     }
   }

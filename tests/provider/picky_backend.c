@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The backend that LEAT_TEST_PICKY_BASE names, but for graphs of more than one node, which it refuses to build.
+ * The backend that LEAT_TEST_PICKY_BASE names, but for graphs of more than one node, which it refuses to build with the
+ * LEAT_ERROR_* code in LEAT_TEST_PICKY_CODE.
  */
 #include <dlfcn.h>
 #include <leat/backend.h>
@@ -13,10 +14,11 @@ static leat_graph_api picky_graph;
 static const leat_graph_api *base_graph;
 
 static int32_t build(leat_device *device, const leat_graph_desc *desc, leat_graph **out, leat_error *err) {
-  if (desc->node_count > 1) {
-    err->code = LEAT_ERROR_NOT_SUPPORTED;
+  const char *const code = getenv("LEAT_TEST_PICKY_CODE");
+  if (desc->node_count > 1 && code) {
+    err->code = (int32_t)strtol(code, NULL, 10);
     (void)snprintf(err->message, sizeof(err->message), "graphs have one node at most here");
-    return LEAT_ERROR_NOT_SUPPORTED;
+    return err->code;
   }
   return base_graph->build(device, desc, out, err);
 }
