@@ -10,7 +10,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
   COMPONENT development)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development
-  FILES_MATCHING PATTERN "*.md")
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.json")
 install(FILES ${PROJECT_SOURCE_DIR}/examples/add.c ${PROJECT_SOURCE_DIR}/examples/graph.c
   ${PROJECT_SOURCE_DIR}/conformance/template/template.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
   COMPONENT development)

@@ -81,7 +81,7 @@ class Demo:
         if not usable:
             what = "no usable Vulkan device" if told.returncode == 1 else "cannot look for a Vulkan device"
             sys.exit(f"demo.py: {what}: {info['reason']}\n"
-                     f"{program} says more; README.md says what to do")
+                     f"{program} says more; docs/installing.md says what to do")
         self.software = usable[0]["software"]
         print(f"device    {usable[0]['name']} ({info['system']['chosen_reason']})")
         if self.software:
