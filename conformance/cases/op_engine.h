@@ -4,9 +4,9 @@
  * the CPU reference.
  *
  * A spec names an operator, its attributes and its inputs. For each spec there is the case `op.<Operator>.<label>`, and
- * one more for each bit of `variants` (inputs laid out differently, nothing else changed) and of `threads`; of the first
- * spec of an operator also `.graph`, a graph of one node where the plugin has the graph table. Each case
- * asks supports(), creates, infers and compares the shapes, invokes, and compares the elements with the bounds that the
+ * one more for each bit of `variants` (inputs laid out differently, nothing else changed) and of `threads`; of the
+ * first spec of an operator also `.graph`, a graph of one node where the plugin has the graph table. Each case asks
+ * supports(), creates, infers and compares the shapes, invokes, and compares the elements with the bounds that the
  * reference gives. Gaps in inputs are filled with bytes that are NaN or -1; outputs stand between guard bytes and are
  * poisoned before. An input is on the host if the plugin's operator list says so, else on the device. A case is not
  * supported if the plugin's list lacks its operator, or supports() says so of this form.
