@@ -28,10 +28,14 @@ layout(set = 0, binding = 0, std430) uniform Args {
 uint64_t a_base;
 uint k_end;
 
-// What a thread needs to know of the one output pixel that it gathers for.
-bool pixel_live;
-uint pixel_base; // where its image and group begin
-int pixel_d, pixel_h, pixel_w; // input coordinates of tap 0 (transposed: output coordinates plus padding)
+// What a thread needs to know of the one output pixel that it gathers for: where its image and group begin and, unless
+// TRANSPOSED, where the pixel under tap 0 would be from there; input coordinates of tap 0 (transposed: output coordinates
+// plus padding).
+uint pixel_base;
+int pixel_d, pixel_h, pixel_w;
+
+// A coordinate that is outside of any image, also when another one is added to it.
+#define OUTSIDE 0x7fffffff
 
 // n / d for n < 2^31; the host has made the two numbers from d.
 uint divide(uint n, uint magic, uint shift) {
@@ -57,37 +61,54 @@ vec4 fetch_b4(uint i, uint k) {
   return vec4(0);
 }
 
-// From an output coordinate to the input coordinate under a tap; -1 if there is none.
-int source(int at, int tap, const uint d) {
-  if (TRANSPOSED != 0) {
-    const int n = at - tap * args.dilation[d];
-    return n >= 0 && n % args.stride[d] == 0 ? n / args.stride[d] : -1;
-  }
-  return at + tap * args.dilation[d];
-}
+// What channel and tap of each k that is fetched next add to the place of a pixel, and the tap to its coordinates
+// (depth, height, width). All threads that gather at one k share the two divisions.
+shared ivec4 steps[BK * SLICES];
+uint steps_begin;
 
-float fetch_b(uint i, uint k) {
-  if (!pixel_live || k >= k_end) {
-    return 0;
+#define PREPARES
+void prepare(uint k0) {
+  steps_begin = k0;
+  if (gl_LocalInvocationIndex >= BK * SLICES) {
+    return;
   }
+  const uint k = k0 + gl_LocalInvocationIndex;
   const uint channel = divide(k, args.per_taps[0], args.per_taps[1]);
   uint tap = k - channel * args.taps;
-  int z = 0;
+  ivec4 step = ivec4(channel * args.plane, 0, 0, 0);
   if (VOLUME != 0) {
     const uint tap_d = divide(tap, args.per_area[0], args.per_area[1]);
     tap -= tap_d * args.kernel_area;
-    z = source(pixel_d, int(tap_d), 0);
-    if (uint(z) >= uint(args.depth)) {
-      return 0;
-    }
+    step.y = int(tap_d) * args.dilation[0];
   }
   const uint tap_h = divide(tap, args.per_width[0], args.per_width[1]);
-  const int y = source(pixel_h, int(tap_h), 1);
-  const int x = source(pixel_w, int(tap - tap_h * args.kernel_width), 2);
-  if (uint(y) >= uint(args.height) || uint(x) >= uint(args.width)) {
+  step.z = k < k_end ? int(tap_h) * args.dilation[1] : OUTSIDE;
+  step.w = int(tap - tap_h * args.kernel_width) * args.dilation[2];
+  if (TRANSPOSED == 0) {
+    step.x += (step.y * args.height + step.z) * args.width + step.w;
+  }
+  steps[gl_LocalInvocationIndex] = step;
+}
+
+// From an output coordinate to the input coordinate under a tap, of a transposed convolution; -1 if there is none.
+int source(int at, int step, const uint d) {
+  const int n = at - step;
+  return n >= 0 && n % args.stride[d] == 0 ? n / args.stride[d] : -1;
+}
+
+float fetch_b(uint i, uint k) {
+  const ivec4 step = steps[k - steps_begin];
+  const int z = VOLUME == 0 ? 0 : TRANSPOSED != 0 ? source(pixel_d, step.y, 0) : pixel_d + step.y;
+  const int y = TRANSPOSED != 0 ? source(pixel_h, step.z, 1) : pixel_h + step.z;
+  const int x = TRANSPOSED != 0 ? source(pixel_w, step.w, 2) : pixel_w + step.w;
+  if ((VOLUME != 0 && uint(z) >= uint(args.depth)) || uint(y) >= uint(args.height) || uint(x) >= uint(args.width)) {
     return 0;
   }
-  return F32(args.b).v[pixel_base + channel * args.plane + uint((z * args.height + y) * args.width + x)];
+  uint at = pixel_base + uint(step.x);
+  if (TRANSPOSED != 0) {
+    at += uint((z * args.height + y) * args.width + x);
+  }
+  return F32(args.b).v[at];
 }
 
 #include "gemm_tile.glsl"
@@ -121,7 +142,6 @@ void main() {
 
   const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
   const uint own = tile.column * BN + t % BN;
-  pixel_live = own < args.n;
   const uint image = own / args.pixels;
   uint pixel = own - image * args.pixels;
   pixel_base = image * args.image_in + tile.batch * args.group_in;
@@ -136,6 +156,12 @@ void main() {
   const uint x = pixel - y * args.out_width;
   pixel_h = TRANSPOSED != 0 ? int(y) + args.pad[1] : int(y) * args.stride[1] - args.pad[1];
   pixel_w = TRANSPOSED != 0 ? int(x) + args.pad[2] : int(x) * args.stride[2] - args.pad[2];
+  if (TRANSPOSED == 0) {
+    pixel_base += uint((pixel_d * args.height + pixel_h) * args.width + pixel_w);
+  }
+  if (own >= args.n) {
+    pixel_h = TRANSPOSED != 0 ? -1 : OUTSIDE;
+  }
 
   tile_product(tile.row * BM, tile.column * BN, k_begin, k_end);
 
