@@ -20,6 +20,8 @@ typedef struct segment {
 
 typedef struct segments_args {
   segment segments[SEGMENTS_MAX];
+  uint32_t used;   /* segments that there are */
+  uint32_t groups; /* workgroups of each */
 } segments_args;
 
 /* Blocks that are collected for one dispatch. */
@@ -68,8 +70,9 @@ static int32_t add_segments(leati_planner *planner, segments *s, leat_error *err
       .reads = reads,
       .writes = writes,
   };
-  leati_groups_linear(planner->device, most, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  dispatch.groups[2] = s->count;
+  args.used = s->count;
+  args.groups = (uint32_t)((most + LEATI_ITEMS_PER_GROUP - 1) / LEATI_ITEMS_PER_GROUP);
+  leati_groups_linear(planner->device, (uint64_t)args.used * args.groups, 1, dispatch.groups);
   s->count = 0;
   return leati_plan_dispatch(planner, &dispatch, err);
 }

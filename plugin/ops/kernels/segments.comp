@@ -1,7 +1,6 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies up to twelve blocks of rows at once, so that Concat and Split are one dispatch. The workgroup's z is the
-// block.
+// Copies up to twelve blocks of rows at once, so that Concat and Split are one dispatch.
 #extension GL_GOOGLE_include_directive : require
 #include "item.glsl"
 
@@ -15,11 +14,17 @@ struct Segment {
   uint src_pitch;  // items from row to row
   uint dst_pitch;
 };
-layout(set = 0, binding = 0, std430) uniform Args { Segment segments[12]; } args;
+layout(set = 0, binding = 0, std430) uniform Args {
+  Segment segments[12];
+  uint used;    // segments that there are
+  uint groups;  // workgroups of each
+} args;
 
 void main() {
-  uint s = gl_WorkGroupID.z;
-  uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
+  uint group = leat_linear_group();
+  uint s = group / args.groups;
+  if (s >= args.used) return;
+  uint item = (group - s * args.groups) * 1024u + gl_LocalInvocationIndex;
   uint count = args.segments[s].count;
   uint row = args.segments[s].row;
   for (uint n = 0u; n < 4u && item < count; ++n, item += 256u) {
