@@ -31,7 +31,8 @@ typedef struct leati_chunk {
   uint64_t driver_size;             /**< bytes taken from the driver */
   uint64_t address;                 /**< but for UPLOAD: what the device knows it by */
   VkDescriptorPool descriptor_pool; /**< ARGUMENTS only */
-  VkDescriptorSet set;              /**< ARGUMENTS only: binding 0 is the whole window at the dynamic offset */
+  VkDescriptorSet set;         /**< ARGUMENTS only: binding 0 is LEATI_ARGS_MAX bytes from the dynamic offset on; */
+  VkDescriptorSet records_set; /**< the same for LEATI_RECORDS_WINDOW bytes */
 } leati_chunk;
 
 int32_t leati_chunks_create(leat_device *device, leat_error *err);

@@ -144,6 +144,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   device->kernel_download_max = leati_kernel_download_max(&device->traits);
   device->lanes_fixed = config->lanes > 0;
   device->fusions_off = config->fusions_off;
+  device->merges = config->merge != 0;
   leati_mutex_init(&device->finding_lock, LEATI_RANK_FINDING);
   const int32_t status = create_layouts(device, err);
   if (status != LEAT_OK) {

@@ -9,7 +9,9 @@
 
 /* Numbers of the SPIR-V specification. */
 #define HEADER_WORDS 5
+#define STORAGE_UNIFORM 2
 #define STORAGE_WORKGROUP 4
+#define ARRAY_STRIDE 6
 enum {
   OP_NAME = 5,
   OP_CAPABILITY = 17,
@@ -23,6 +25,7 @@ enum {
   OP_FUNCTION = 54,
   OP_FUNCTION_CALL = 57,
   OP_VARIABLE = 59,
+  OP_DECORATE = 71,
 };
 
 /* The instruction behind `at`, or the first one for NULL; NULL where the functions begin, which declare nothing. */
@@ -128,6 +131,22 @@ int32_t leati_kernel_check(const leati_physical *physical, const leati_kernel_co
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                           "%s: kernel %s is for subgroups of %u invocations; %s has them of %u", operator_name,
                           code->name, code->subgroup_size, device, physical->subgroup_size);
+}
+
+/* A kernel's only uniform block has one member, the array of its records. */
+uint32_t leati_kernel_record_size(const leati_kernel_code *code) {
+  uint32_t records = 0, stride = 0;
+  for (const uint32_t *at = next(code, NULL); at != NULL; at = next(code, at)) {
+    if ((at[0] & 0xffffu) == OP_VARIABLE && at[3] == STORAGE_UNIFORM) {
+      records = type_of(code, type_of(code, at[1])[3])[2];
+    }
+  }
+  for (const uint32_t *at = next(code, NULL); at != NULL; at = next(code, at)) {
+    if ((at[0] & 0xffffu) == OP_DECORATE && at[1] == records && at[2] == ARRAY_STRIDE) {
+      stride = at[3];
+    }
+  }
+  return stride;
 }
 
 #define LINKS 4

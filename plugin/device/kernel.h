@@ -34,6 +34,9 @@ enum {
 int32_t leati_kernel_check(const leati_physical *physical, const leati_kernel_code *code, const char *operator_name,
                            leat_error *err);
 
+/** Bytes from one argument record of a kernel to the next, where it takes several. */
+uint32_t leati_kernel_record_size(const leati_kernel_code *code);
+
 /** A copy of the module of a kernel that links: the nth call of a function link_<number> calls link_<m>, with m in the
  * two lowest bits of the nth constant step_<number>. leati_free() it; NULL: there is no host memory. */
 uint32_t *leati_kernel_link(const leati_kernel_code *code, const leati_constants *constants);

@@ -15,17 +15,11 @@
 
 #define FULL_SUBGROUPS VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT
 
-typedef struct pipeline {
-  struct pipeline *_Atomic next; /* set before the entry is published */
-  leati_pipeline_key key;
-  VkPipeline handle;
-} pipeline;
-
 /* Entries are only ever added at the head of a bucket, so lookups walk without a lock: they acquire the head that the
  * adding thread released. */
 typedef struct shard {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* serialises adding */
-  pipeline *_Atomic buckets[LEATI_PIPELINE_BUCKETS];
+  leati_pipeline *_Atomic buckets[LEATI_PIPELINE_BUCKETS];
 } shard;
 LEATI_OWN_LINE(shard);
 
@@ -48,8 +42,9 @@ static bool same_key(const leati_pipeline_key *a, const leati_pipeline_key *b) {
   return a->kernel == b->kernel && memcmp(&a->constants, &b->constants, sizeof(a->constants)) == 0;
 }
 
-static pipeline *find(shard *s, uint32_t bucket, const leati_pipeline_key *key) {
-  pipeline *at = atomic_load_explicit(&s->buckets[bucket], memory_order_acquire);
+static leati_pipeline *find(shard *s, uint32_t bucket, const leati_pipeline_key *key) {
+  /* An entry's `next` is set before the entry is published. */
+  leati_pipeline *at = atomic_load_explicit(&s->buckets[bucket], memory_order_acquire);
   while (at != NULL && !same_key(&at->key, key)) {
     at = atomic_load_explicit(&at->next, memory_order_relaxed);
   }
@@ -70,19 +65,30 @@ static int32_t make_module(leat_device *device, const leati_pipeline_key *key, V
   return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkCreateShaderModule", err);
 }
 
-static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err) {
+/* The specialisation constants as a driver gets them. */
+typedef struct specialisation {
+  leati_constants constants;
+  uint32_t merged; /* LEAT_MERGED of kernels/leat.glsl */
+} specialisation;
+
+#define SPECIALISED (LEATI_CONSTANTS_MAX + 1u)
+_Static_assert(sizeof(specialisation) == SPECIALISED * sizeof(uint32_t), "constants lie one behind the other");
+/* The least that Vulkan allows for maxUniformBufferRange. */
+_Static_assert(LEATI_RECORDS_WINDOW <= 16384, "as many records as possible fit a uniform buffer");
+
+static int32_t compile(leat_device *device, const leati_pipeline_key *key, bool merged, VkPipeline *out,
+                       leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
   const leati_kernel_code *const code = &leati_kernel_codes[key->kernel];
   VkShaderModule module;
   LEATI_TRY(make_module(device, key, &module, err));
-  VkSpecializationMapEntry entries[LEATI_CONSTANTS_MAX];
-  for (uint32_t i = 0; i < LEATI_CONSTANTS_MAX; ++i) {
+  VkSpecializationMapEntry entries[SPECIALISED];
+  for (uint32_t i = 0; i < SPECIALISED; ++i) {
     entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = i * 4u, .size = 4};
   }
-  const VkSpecializationInfo constants = {.mapEntryCount = LEATI_CONSTANTS_MAX,
-                                          .pMapEntries = entries,
-                                          .dataSize = sizeof(key->constants),
-                                          .pData = &key->constants};
+  const specialisation values = {.constants = key->constants, .merged = merged ? 1 : 0};
+  const VkSpecializationInfo constants = {
+      .mapEntryCount = SPECIALISED, .pMapEntries = entries, .dataSize = sizeof(values), .pData = &values};
   const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                             .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                       .flags = code->shuffles != 0 ? FULL_SUBGROUPS : 0,
@@ -101,14 +107,14 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPip
   return LEAT_OK;
 }
 
-bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, VkPipeline *out) {
+bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out) {
   const uint32_t hash = hash_key(key);
-  const pipeline *const known = find(&device->pipelines->shards[hash % LEATI_PIPELINE_SHARDS],
+  leati_pipeline *const known = find(&device->pipelines->shards[hash % LEATI_PIPELINE_SHARDS],
                                      hash / LEATI_PIPELINE_SHARDS % LEATI_PIPELINE_BUCKETS, key);
   if (known == NULL) {
     return false;
   }
-  *out = known->handle;
+  *out = known;
   return true;
 }
 
@@ -118,9 +124,9 @@ int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *ke
   const uint32_t bucket = hash / LEATI_PIPELINE_SHARDS % LEATI_PIPELINE_BUCKETS;
   VkPipeline handle;
   const uint64_t begin = leati_now_ns();
-  LEATI_TRY(compile(device, key, &handle, err));
+  LEATI_TRY(compile(device, key, false, &handle, err));
   const uint64_t took_ns = leati_now_ns() - begin;
-  pipeline *const added = leati_calloc(1, sizeof(*added));
+  leati_pipeline *const added = leati_calloc(1, sizeof(*added));
   if (added == NULL) {
     device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a pipeline");
@@ -144,6 +150,21 @@ int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *ke
   return LEAT_OK;
 }
 
+void leati_pipeline_compile_merged(leat_device *device, leati_pipeline *pipeline) {
+  uint32_t wanted = LEATI_MERGED_WANTED;
+  if (!atomic_compare_exchange_strong_explicit(&pipeline->merged_state, &wanted, LEATI_MERGED_CLAIMED,
+                                               memory_order_relaxed, memory_order_relaxed)) {
+    return;
+  }
+  VkPipeline handle;
+  const uint64_t begin = leati_now_ns();
+  if (compile(device, &pipeline->key, true, &handle, NULL) == LEAT_OK) {
+    pipeline->record_size = leati_kernel_record_size(&leati_kernel_codes[pipeline->key.kernel]);
+    atomic_store_explicit(&pipeline->merged, handle, memory_order_release);
+    leati_pipeline_cache_compiled(device, &device->pipelines->cache, leati_now_ns() - begin);
+  }
+}
+
 int32_t leati_pipelines_create(leat_device *device, leat_error *err) {
   device->pipelines = leati_calloc_line(sizeof(*device->pipelines));
   if (device->pipelines == NULL) {
@@ -163,9 +184,13 @@ void leati_pipelines_destroy(leat_device *device) {
   for (int i = 0; i < LEATI_PIPELINE_SHARDS; ++i) {
     shard *const s = &device->pipelines->shards[i];
     for (int j = 0; j < LEATI_PIPELINE_BUCKETS; ++j) {
-      pipeline *at = atomic_load_explicit(&s->buckets[j], memory_order_relaxed);
+      leati_pipeline *at = atomic_load_explicit(&s->buckets[j], memory_order_relaxed);
       while (at != NULL) {
-        pipeline *const next = atomic_load_explicit(&at->next, memory_order_relaxed);
+        leati_pipeline *const next = atomic_load_explicit(&at->next, memory_order_relaxed);
+        const VkPipeline merged = atomic_load_explicit(&at->merged, memory_order_relaxed);
+        if (merged != VK_NULL_HANDLE) {
+          device->vk.DestroyPipeline(device->vk.handle, merged, NULL);
+        }
         device->vk.DestroyPipeline(device->vk.handle, at->handle, NULL);
         leati_free(at);
         at = next;

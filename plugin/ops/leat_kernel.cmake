@@ -16,8 +16,11 @@ set(LEAT_TYPE_U32 UINT32 U32 INTEGER)
 set(LEAT_TYPE_U64 UINT64 U64 INTEGER)
 set(LEAT_TYPE_BOOL BOOL BOOL BOOLEAN)
 
-# Specialisation constants of a kernel at most.
+# Specialisation constants of a kernel at most; the one behind them is every kernel's, LEAT_MERGED of leat.glsl.
 set(LEAT_CONSTANTS_MAX 20)
+# Argument records that a dispatch may have at most: records of LEATI_ARGS_MAX bytes fit the smallest
+# maxUniformBufferRange of Vulkan.
+set(LEAT_RECORDS_MAX 16)
 
 # Collected from all calls.
 set(LEAT_KERNEL_WORDS "") # compiled files
@@ -40,7 +43,7 @@ function(leat_kernel_variant name storage accumulator)
     if(kernel_LINKS)
       set(optimise -O0)
     endif()
-    set(defines ${ARGN})
+    set(defines ${ARGN} LEAT_MERGED_ID=${LEAT_CONSTANTS_MAX} LEAT_RECORDS_MAX=${LEAT_RECORDS_MAX})
     list(TRANSFORM defines PREPEND -D)
     # What the source includes is told by glslc, so that a change there compiles its users alone.
     add_custom_command(OUTPUT ${words}

@@ -179,7 +179,8 @@ static int32_t reserve_step(leati_planner *planner, uint32_t accesses, leat_erro
 }
 
 /* The pipeline of a key, compiled if nobody has yet. */
-static int32_t need_pipeline(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err) {
+static int32_t need_pipeline(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out,
+                             leat_error *err) {
   while (!leati_pipeline_find(device, key, out)) {
     LEATI_TRY(leati_pipeline_compile(device, key, err));
   }

@@ -41,6 +41,7 @@ void leati_command_buffers_destroy(leat_device *device, leati_command_buffer *co
   while (command_buffers != NULL) {
     leati_command_buffer *const next = command_buffers->next;
     device->vk.DestroyCommandPool(device->vk.handle, command_buffers->pool, NULL);
+    leati_merger_clear(device, &command_buffers->merger);
     leati_profile_destroy(device, command_buffers->profile);
     leati_free(command_buffers->cached);
     leati_free(command_buffers);
@@ -96,9 +97,19 @@ static void write_barrier(const leat_device *device, VkCommandBuffer commands, V
 /* The lists of one stream that are not written yet, linked by `queued`. */
 typedef struct strand {
   leati_submission *list, *last;
+  struct strand *peer;         /* another strand whose list is like this one's, and which goes with it; NULL: none */
+  uint32_t peer_count;         /* of the one that leads them */
   uint32_t begin, end;         /* commands of `list` that go next; those that need no barrier between them */
   VkPipelineStageFlags stages; /* that they run in */
 } strand;
+
+/* All strands of a command buffer. */
+typedef struct strands {
+  bool merges; /* lists that are alike and begin together go together */
+  uint32_t count;
+  strand *at[LEATI_COMMAND_BUFFER_LISTS_MAX]; /* those that lead, or go by themselves */
+  strand all[LEATI_COMMAND_BUFFER_LISTS_MAX];
+} strands;
 
 /* Finds what of a strand goes next, from `begin` on. */
 static void find_end(strand *s) {
@@ -109,8 +120,25 @@ static void find_end(strand *s) {
   }
 }
 
-/* Sorts lists into strands; lists without commands have nothing to write. Returns how many there are. */
-static uint32_t make_strands(leati_submission *const *lists, uint32_t count, strand *strands) {
+/* Lets a strand begin its list: with another one that begins one like it, or by itself. */
+static void begin_list(strands *all, strand *s) {
+  for (uint32_t i = 0; i < all->count && all->merges; ++i) {
+    strand *const other = all->at[i];
+    if (other->begin == 0 && leati_merge_takes(other->peer_count + 1) && leati_merger_alike(other->list, s->list)) {
+      s->peer = other->peer;
+      other->peer = s;
+      ++other->peer_count;
+      return;
+    }
+  }
+  s->peer = NULL;
+  s->begin = s->peer_count = 0;
+  find_end(s);
+  all->at[all->count++] = s;
+}
+
+/* Sorts lists into strands; lists without commands have nothing to write. */
+static void make_strands(leati_submission *const *lists, uint32_t count, bool merges, strands *out) {
   uint32_t strand_count = 0;
   for (uint32_t i = 0; i < count; ++i) {
     leati_submission *const list = lists[i];
@@ -119,32 +147,49 @@ static uint32_t make_strands(leati_submission *const *lists, uint32_t count, str
     }
     list->queued = NULL;
     uint32_t at = 0;
-    while (at < strand_count && strands[at].list->stream != list->stream) {
+    while (at < strand_count && out->all[at].list->stream != list->stream) {
       ++at;
     }
     if (at < strand_count) {
-      strands[at].last->queued = list;
-      strands[at].last = list;
+      out->all[at].last->queued = list;
+      out->all[at].last = list;
     } else {
-      strands[strand_count] = (strand){.list = list, .last = list};
-      find_end(&strands[strand_count++]);
+      out->all[strand_count].list = out->all[strand_count].last = list;
+      ++strand_count;
     }
   }
-  return strand_count;
+  out->merges = merges;
+  out->count = 0;
+  for (uint32_t i = 0; i < strand_count; ++i) {
+    begin_list(out, &out->all[i]);
+  }
 }
 
-/* Takes what was written off a strand. False: nothing is left of it. */
-static bool go_on(strand *s) {
-  s->begin = s->end;
-  if (s->begin == s->list->command_count) {
+/* Takes what was written off all strands. */
+static void go_on(strands *all) {
+  strand *ended = NULL, **last = &ended;
+  const uint32_t count = all->count;
+  all->count = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    strand *const s = all->at[i];
+    s->begin = s->end;
+    if (s->begin != s->list->command_count) {
+      find_end(s);
+      all->at[all->count++] = s;
+      continue;
+    }
+    /* Those that went with it have come to the same end. */
+    for (*last = s; *last != NULL; last = &(*last)->peer) {
+    }
+  }
+  while (ended != NULL) {
+    strand *const s = ended;
+    ended = s->peer;
     s->list = s->list->queued;
-    s->begin = 0;
+    if (s->list != NULL) {
+      begin_list(all, s);
+    }
   }
-  if (s->list == NULL) {
-    return false;
-  }
-  find_end(s);
-  return true;
 }
 
 /* Writes one command. `*inout_bound` is the pipeline that is bound. */
@@ -159,8 +204,8 @@ static void write_command(const leat_device *device, VkCommandBuffer commands, c
       leati_timestamp_record(device, commands, command->timestamp);
       break;
     case LEATI_COMMAND_DISPATCH:
-      if (command->dispatch.pipeline != *inout_bound) {
-        *inout_bound = command->dispatch.pipeline;
+      if (command->dispatch.pipeline->handle != *inout_bound) {
+        *inout_bound = command->dispatch.pipeline->handle;
         vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, *inout_bound);
       }
       vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device->pipeline_layout, 0, 1,
@@ -170,36 +215,61 @@ static void write_command(const leat_device *device, VkCommandBuffer commands, c
   }
 }
 
+/* What write_levels() writes to. */
+typedef struct target {
+  leat_device *device;
+  VkCommandBuffer commands;
+  VkPipeline bound;
+  leati_merger *merger;
+} target;
+
+/* Writes what goes next of strands whose lists are alike: dispatches as one, where that can be. */
+static void write_peers(target *to, const strand *leader) {
+  const leati_submission *lists[LEATI_MERGE_MAX];
+  uint32_t count = 0;
+  for (const strand *s = leader; s != NULL; s = s->peer) {
+    lists[count++] = s->list;
+  }
+  for (uint32_t j = leader->begin; j < leader->end; ++j) {
+    if (leader->list->commands[j].kind == LEATI_COMMAND_DISPATCH &&
+        leati_merger_write(to->device, to->merger, lists, count, j, to->commands, &to->bound)) {
+      continue;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      write_command(to->device, to->commands, &lists[i]->commands[j], &to->bound);
+    }
+  }
+}
+
 /* Writes all strands level by level. The barrier before a level orders the stages of the one before against its own:
  * naming only what occurs keeps it cheap, and what came earlier was ordered before that one. With `profile` a query
  * follows each command. */
-static inline void write_levels(const leat_device *device, VkCommandBuffer commands, strand *strands, uint32_t count,
-                                leati_profile_batch *profile) {
+static inline void write_levels(target *to, strands *all, leati_profile_batch *profile) {
   VkPipelineStageFlags seen = 0;
-  VkPipeline bound = VK_NULL_HANDLE;
-  while (count != 0) {
+  while (all->count != 0) {
     VkPipelineStageFlags stages = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-      stages |= strands[i].stages;
+    for (uint32_t i = 0; i < all->count; ++i) {
+      stages |= all->at[i]->stages;
     }
-    write_barrier(device, commands, seen, stages, any_access(stages));
+    write_barrier(to->device, to->commands, seen, stages, any_access(stages));
     seen = stages != 0 ? stages : seen;
     if (profile != NULL) {
       leati_profile_level(profile);
     }
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-      for (uint32_t j = strands[i].begin; j < strands[i].end; ++j) {
-        write_command(device, commands, &strands[i].list->commands[j], &bound);
+    for (uint32_t i = 0; i < all->count; ++i) {
+      const strand *const s = all->at[i];
+      if (s->peer != NULL) {
+        write_peers(to, s);
+        continue;
+      }
+      for (uint32_t j = s->begin; j < s->end; ++j) {
+        write_command(to->device, to->commands, &s->list->commands[j], &to->bound);
         if (profile != NULL) {
-          leati_profile_written(device, profile, commands, strands[i].list, j);
+          leati_profile_written(to->device, profile, to->commands, s->list, j);
         }
       }
-      if (go_on(&strands[i])) {
-        strands[left++] = strands[i];
-      }
     }
-    count = left;
+    go_on(all);
   }
 }
 
@@ -309,13 +379,16 @@ int32_t leati_command_buffer_write(leat_device *device, leati_command_buffer *co
     }
     write_barrier(device, command_buffer->commands, ANY_STAGE, all, any_access(all));
   }
-  strand strands[LEATI_COMMAND_BUFFER_LISTS_MAX];
-  const uint32_t strand_count = make_strands(lists, count, strands);
+  strands all;
+  /* A profile has a time for each command of each list. */
+  make_strands(lists, count, device->merges && profile == NULL, &all);
+  target to = {.device = device, .commands = command_buffer->commands, .merger = &command_buffer->merger};
   if (profile == NULL) {
     /* Two copies of the function, of which this one has no word of profiles in its loops. */
-    write_levels(device, command_buffer->commands, strands, strand_count, NULL);
+    write_levels(&to, &all, NULL);
+    leati_merger_send(&command_buffer->merger);
   } else {
-    write_levels(device, command_buffer->commands, strands, strand_count, profile);
+    write_levels(&to, &all, profile);
     leati_profile_end(device, profile, command_buffer->commands);
     to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
   }

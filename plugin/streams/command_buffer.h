@@ -5,7 +5,7 @@
  * A list is plain data until the leader of its lane submits it. Lists that go together are written into one command
  * buffer in lockstep: the first commands of all, up to where each would need a barrier; one barrier; the next commands
  * of all; and so on. Barriers are queue-wide, so lists one behind the other would wait for each other's; and a command
- * buffer costs a GPU more than a dispatch does.
+ * buffer costs a GPU more than a dispatch does. What lists that are alike dispatch is merged (streams/merger.h).
  *
  * A list that goes by itself may be in a command buffer already: a thread that runs the same operators again hands over
  * the same commands, because all that differs is in the argument records. Then nothing is written.
@@ -17,42 +17,10 @@
 
 #include "device/device.h"
 #include "policy/constants.h"
+#include "streams/command.h"
+#include "streams/merger.h"
 #include "streams/profile.h"
-#include "streams/timestamp.h"
 #include "timeline/timeline.h"
-
-typedef enum leati_command_kind {
-  LEATI_COMMAND_DISPATCH,
-  LEATI_COMMAND_COPY,
-  LEATI_COMMAND_TIMESTAMP, /**< a timestamp, when everything before it has run */
-} leati_command_kind;
-
-/** What a command that is of no operator moves, for a profile. */
-typedef enum leati_transfer {
-  LEATI_TRANSFER_COPY, /**< on the device, or nothing */
-  LEATI_TRANSFER_UPLOAD,
-  LEATI_TRANSFER_DOWNLOAD,
-} leati_transfer;
-
-/** A command, before it is recorded into a command buffer. */
-typedef struct leati_command {
-  leati_command_kind kind;
-  bool barrier;     /**< everything before it in its list must be visible to it */
-  uint8_t transfer; /**< a leati_transfer */
-  union {
-    struct {
-      VkPipeline pipeline;
-      VkDescriptorSet set;
-      uint32_t offset; /**< of the argument record in the set's buffer */
-      uint32_t groups[3];
-    } dispatch;
-    struct {
-      VkBuffer from, to;
-      VkBufferCopy region;
-    } copy;
-    leati_timestamp *timestamp;
-  };
-} leati_command;
 
 /** A command buffer with a pool of its own. Belongs to the leader of a lane. */
 typedef struct leati_command_buffer {
@@ -65,7 +33,8 @@ typedef struct leati_command_buffer {
   uint32_t cached_count, cached_capacity; /**< commands; a count of 0: there is none */
   bool cached_after;
   VkPipelineStageFlags cached_to_host;
-  uint32_t cached_destroyed;    /**< leat_device::destroyed when it was written */
+  uint32_t cached_destroyed; /**< leat_device::destroyed when it was written */
+  leati_merger merger;
   leati_profile_batch *profile; /**< of what is on it; NULL: there was none yet */
 } leati_command_buffer;
 

@@ -91,6 +91,7 @@ static bool add_list(commit_group *g, leati_lane *lane, leati_submission *list) 
 
 /* Puts a command buffer where those are of which nothing is in flight. The leader's. */
 static void release_command_buffer(leati_lane *lane, leati_command_buffer *command_buffer) {
+  leati_merger_clear(lane->device, &command_buffer->merger);
   command_buffer->next = lane->command_buffers;
   lane->command_buffers = command_buffer;
 }

@@ -41,7 +41,7 @@ typedef struct leati_plan_step {
   bool tells;            /**< its kernel may tell of a fault, see device/finding.h */
   uint32_t first_access; /**< reads first, then writes (what is read and written stands there alone) */
   uint32_t read_count, write_count;
-  VkPipeline pipeline;
+  leati_pipeline *pipeline;
   uint32_t groups[3];       /**< workgroups */
   uint32_t args, args_size; /**< argument record: where in leati_plan::args, and its bytes */
   uint32_t counters;        /**< where in the record counters of its kernel lie, which are 0; 0: there are none */

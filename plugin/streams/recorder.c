@@ -28,6 +28,7 @@ static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, le
   recorder->device = stream->device;
   recorder->stream = stream;
   recorder->lack = LEATI_LACK_NOTHING;
+  recorder->wanted = NULL;
   recorder->command_mark = leati_stream_open_count(stream);
   recorder->plan = NULL;
   recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
@@ -95,6 +96,9 @@ static int32_t record_or_wait(leat_stream *stream, leati_record_function *record
     leati_recorder recorder;
     LEATI_TRY(begin_recording(&recorder, stream, err));
     const int32_t status = end_recording(&recorder, record(&recorder, operation, err));
+    if (status == LEAT_OK && recorder.wanted != NULL) {
+      leati_pipeline_compile_merged(recorder.device, recorder.wanted);
+    }
     if (status == LEAT_OK || recorder.lack == LEATI_LACK_NOTHING) {
       return status;
     }
@@ -253,7 +257,7 @@ static inline int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uin
 
 /* Appends a dispatch whose argument record, of `size` bytes, is to be written to `*out_record`: the caller has until
  * the stream's lock is released. */
-static inline int32_t append_dispatch(leati_recorder *recorder, VkPipeline pipeline, const uint32_t groups[3],
+static inline int32_t append_dispatch(leati_recorder *recorder, leati_pipeline *pipeline, const uint32_t groups[3],
                                       uint32_t size, leati_command **out, unsigned char **out_record, leat_error *err) {
   LEATI_TRY(leati_stream_append(recorder->stream, out, err));
   leati_chunk *chunk;
@@ -261,11 +265,15 @@ static inline int32_t append_dispatch(leati_recorder *recorder, VkPipeline pipel
   LEATI_TRY(stage(recorder, LEATI_CHUNK_ARGUMENTS, size, recorder->device->physical->uniform_alignment, LEATI_ARGS_MAX,
                   &chunk, &offset, err));
   *out_record = chunk->draft + offset;
+  if (leati_pipeline_wants_merged(pipeline)) {
+    recorder->wanted = pipeline;
+  }
   **out = (leati_command){.kind = LEATI_COMMAND_DISPATCH,
                           .dispatch = {.pipeline = pipeline,
                                        .set = chunk->set,
                                        .offset = (uint32_t)offset,
-                                       .groups = {groups[0], groups[1], groups[2]}}};
+                                       .groups = {groups[0], groups[1], groups[2]},
+                                       .record = *out_record}};
   return LEAT_OK;
 }
 
@@ -289,7 +297,7 @@ static uint32_t spans_of(const leati_view *const *views, uint32_t count, span *o
 }
 
 int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *dispatch, leat_error *err) {
-  VkPipeline pipeline;
+  leati_pipeline *pipeline;
   if (!leati_pipeline_find(recorder->device, &dispatch->pipeline, &pipeline)) {
     /* Without a message: leati_record() compiles it, and nobody is told. */
     recorder->lack = LEATI_LACK_PIPELINE;

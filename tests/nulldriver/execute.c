@@ -7,7 +7,7 @@
 #include "nulldriver/races.h"
 
 /* Bytes of an argument record that the device reads at most. */
-#define RECORD_MAX 4096
+#define RECORD_MAX 16384
 
 /* The bytes of a buffer, which is bound and in use. */
 static unsigned char *bytes_of(const nd_buffer *buffer, uint64_t offset) {

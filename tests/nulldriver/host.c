@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "leat_kernels.h"
+#include "device/kernel.h"
 
 /* The beginning of the argument record of plugin/ops/kernels/elementwise.comp. */
 typedef struct relu_arguments {
@@ -14,19 +14,31 @@ typedef struct relu_arguments {
   uint32_t count;
 } relu_arguments;
 
-void host_compute(const nulldriver_dispatch *dispatch, void *user) {
-  (void)user;
+/* Runs it for one argument record. */
+static void compute_record(const unsigned char *record) {
   relu_arguments arguments;
-  if (dispatch->code != leati_kernel_codes[LEATI_KERNEL_UNARY_F32].words ||
-      dispatch->arguments_size < sizeof(arguments)) {
-    return;
-  }
-  memcpy(&arguments, dispatch->arguments, sizeof(arguments));
+  memcpy(&arguments, record, sizeof(arguments));
   const uint64_t size = (uint64_t)arguments.count * sizeof(float);
   const float *const in = nulldriver_at(arguments.operands[0], size);
   float *const out = nulldriver_at(arguments.result, size);
   for (uint32_t i = 0; i < arguments.count && in != NULL && out != NULL; ++i) {
     out[i] = in[i] > 0.0f ? in[i] : 0.0f;
+  }
+}
+
+uint32_t host_records(const nulldriver_dispatch *dispatch) {
+  return dispatch->constants[LEATI_CONSTANTS_MAX] != 0 ? dispatch->groups[2] : 1;
+}
+
+void host_compute(const nulldriver_dispatch *dispatch, void *user) {
+  (void)user;
+  const leati_kernel_code *const code = &leati_kernel_codes[LEATI_KERNEL_UNARY_F32];
+  const uint32_t count = host_records(dispatch), size = leati_kernel_record_size(code);
+  if (dispatch->code != code->words || dispatch->arguments_size < sizeof(relu_arguments) + (count - 1) * size) {
+    return;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    compute_record(dispatch->arguments + (size_t)i * size);
   }
 }
 

@@ -216,7 +216,7 @@ static void seal(content *c) {
 static void compile(uint32_t first, uint32_t count_) {
   for (uint32_t i = first; i < first + count_; ++i) {
     const leati_pipeline_key key = {.kernel = LEATI_KERNEL_UNARY_F32, .constants.by_id = {i}};
-    VkPipeline found;
+    leati_pipeline *found;
     assert_ok(leati_pipeline_compile(h.device, &key, &err));
     assert_true(leati_pipeline_find(h.device, &key, &found));
   }

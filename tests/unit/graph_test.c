@@ -12,6 +12,8 @@
 #include "graph/graph.h"
 #include "graph/graph_plan.h"
 #include "network.h"
+#include "streams/lane.h"
+#include "streams/lane_state.h"
 
 /* ---- Nodes that move elements -------------------------------------------------------------------------------------
  */
@@ -603,10 +605,10 @@ static leati_graph_plan *plan_at(const leat_graph *graph, uint32_t which, uint64
   return plan;
 }
 
-static VkPipeline pipeline_at(const leat_graph *graph, uint64_t address) {
+static const leati_pipeline *pipeline_at(const leat_graph *graph, uint64_t address) {
   leati_graph_plan *const plan = plan_at(graph, 0, address);
   assert_int_equal(plan->plan.step_count, 1);
-  const VkPipeline pipeline = plan->plan.steps[0].pipeline;
+  const leati_pipeline *const pipeline = plan->plan.steps[0].pipeline;
   leati_graph_plan_free(graph->device, plan);
   return pipeline;
 }
@@ -788,6 +790,70 @@ static void a_graph_goes_while_it_runs(void **state) {
   }
   free(n);
   close_place(&p);
+}
+
+static leati_vk_device driver;
+static uint32_t dispatches;
+
+static void count_dispatches(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
+  ++dispatches;
+  driver.CmdDispatch(commands, x, y, z);
+}
+
+enum { MET = 5 };
+
+/* Launches a graph once in each of several streams, so that all lists are in one command buffer: they gather while this
+ * thread keeps the leader's role to itself. Gives the dispatches that they took. */
+static uint32_t launch_together(const place places[MET], const leat_graph *graph, const network *n,
+                                const results *expected) {
+  static results found[MET];
+  leat_device *const device = places[0].f->device;
+  leati_lane *const lane = leati_lane_of(device->semaphores[0]);
+  launched l[MET];
+  assert_true(leati_role_try(&lane->leader));
+  for (int i = 0; i < MET; ++i) {
+    launch(&places[i], graph, n, 0, &found[i], &l[i]);
+    assert_ok(places[i].f->api->stream->flush(places[i].stream, &err));
+  }
+  driver = device->vk;
+  dispatches = 0;
+  device->vk.CmdDispatch = count_dispatches;
+  leati_role_leave(&lane->leader);
+  leati_lane_help(lane);
+  assert_ok(places[0].f->api->device->synchronize(device, &err));
+  device->vk = driver;
+  for (int i = 0; i < MET; ++i) {
+    finish(&places[i], 0, &found[i], &l[i]);
+    compare(n, expected, &found[i]);
+  }
+  return dispatches;
+}
+
+/* What they dispatch is merged, once there are pipelines for that: a launch makes one at most. */
+static void launches_that_meet_give_the_same_bits(void **state) {
+  enum { ROUNDS = 6 };
+  static results direct;
+  reopen(fixture_of(state), "LEAT_LANES", "1");
+  place places[MET];
+  for (int i = 0; i < MET; ++i) {
+    places[i] = open_place(state);
+  }
+  for (uint32_t seed = 200; seed < 215; ++seed) {
+    network *const n = make_random(seed, true);
+    leat_graph *const graph = build(&places[0], n);
+    uint32_t took = 0;
+    run_nodes(&places[0], n, &direct);
+    for (int round = 0; round < ROUNDS; ++round) {
+      took = launch_together(places, graph, n, &direct);
+    }
+    assert_int_equal(took, info_of(&places[0], graph).dispatch_count);
+    assert_ok(places[0].f->api->graph->destroy(graph, &err));
+    free(n);
+  }
+  for (int i = 0; i < MET; ++i) {
+    close_place(&places[i]);
+  }
+  reopen(fixture_of(state), "LEAT_LANES", NULL);
 }
 
 enum { THREADS = 8, LAUNCHES = 40 };
@@ -1606,6 +1672,7 @@ int main(void) {
       cmocka_unit_test(parts_touch_what_lies_between),
       cmocka_unit_test(constants_are_shared_by_content),
       cmocka_unit_test(a_graph_goes_while_it_runs),
+      cmocka_unit_test(launches_that_meet_give_the_same_bits),
       cmocka_unit_test(threads_launch_one_graph_at_once),
       cmocka_unit_test(shapes_without_end_are_launched),
       cmocka_unit_test(threads_replace_each_others_plans),

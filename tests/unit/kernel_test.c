@@ -12,6 +12,7 @@
 
 #include "core/sync.h"
 #include "device/kernel.h"
+#include "device/pipeline.h"
 
 /* Numbers of the SPIR-V specification. */
 enum { HEADER_WORDS = 5, OP_TYPE_BOOL = 20, OP_TYPE_INT = 21, OP_TYPE_FLOAT = 22, OP_DECORATE = 71, SPEC_ID = 1 };
@@ -41,7 +42,7 @@ static declared read_module(const leati_kernel_code *code) {
   for (const uint32_t *at = code->words + HEADER_WORDS; at < end; at += at[0] >> 16) {
     switch (at[0] & 0xffffu) {
       case OP_DECORATE:
-        if (at[2] == SPEC_ID) {
+        if (at[2] == SPEC_ID && at[3] != LEATI_CONSTANTS_MAX) { /* the one that all kernels have */
           assert_true(at[3] < LEATI_CONSTANTS_MAX);
           found.constants |= 1u << at[3];
         }
@@ -95,6 +96,20 @@ static void types_are_in_the_module(void **state) {
                (unsigned long long)stored, (unsigned long long)code->accumulator, (unsigned long long)types);
     }
   }
+}
+
+/* Where records lie one behind the other, each has room. */
+static void records_have_a_size(void **state) {
+  (void)state;
+  for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
+    const uint32_t size = leati_kernel_record_size(&leati_kernel_codes[i]);
+    if (size == 0 || size > LEATI_ARGS_MAX || size % sizeof(uint32_t) != 0) {
+      fail_msg("a record of %s is said to have %u bytes", leati_kernel_codes[i].name, size);
+    }
+  }
+  /* Four addresses, a count, two parameters, eight dimensions of five numbers; and addresses lie on 8 bytes. */
+  assert_int_equal(leati_kernel_record_size(&leati_kernel_codes[LEATI_KERNEL_UNARY_F32]),
+                   4 * 8 + 4 + 2 * 4 + 8 * 5 * 4 + 4);
 }
 
 /* Every variant is found by what it is for, and stands nowhere else. */
@@ -265,6 +280,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(constants_are_those_of_the_module),
       cmocka_unit_test(types_are_in_the_module),
+      cmocka_unit_test(records_have_a_size),
       cmocka_unit_test(variants_are_found_by_type_and_size),
       cmocka_unit_test(every_kernel_runs_on_every_usable_device),
       cmocka_unit_test(what_a_device_lacks_is_named),

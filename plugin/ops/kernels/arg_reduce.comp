@@ -9,7 +9,7 @@
 LEAT_CONSTANT(uint, SMALLEST, 0); // 1: ArgMin
 LEAT_CONSTANT(uint, LAST, 0);     // 1: of equal elements the last
 LEAT_CONSTANT(uint, STAGE, 0);    // 0 all at once, 1 chunks, 2 the chunks' results
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t x, y;          // y: int64; in stage 1 uint32[results][chunks]
   uint64_t values;        // stage 1 writes, stage 2 reads: TYPE[results][chunks]
   uint64_t places;        // stage 2 reads: y of stage 1
@@ -19,7 +19,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint kept_rank;
   uint kept_shape[8];
   int kept_stride[8];
-} args;
+};
+LEAT_ARGS
 
 #define NONE 0xffffffffu
 #define T LEAT_JOIN(T_, ACCUMULATOR)

@@ -30,7 +30,7 @@ LEAT_CONSTANT(uint, WIDTH_CHUNK, 8); // of values
 #define MASK_BOOL 2
 
 // Strides in elements, of batch, head, position and element of the head.
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t q, k, v, mask, y;
   int q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
   uint groups, blocks; // workgroups in all, and for each head
@@ -43,7 +43,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint mask_kind; // MASK_...
   uint causal;    // 1: query i has the keys up to i
   uint across;    // ACROSS_...: where not QUADS, neighbouring threads go across rows, for these lie closer
-} args;
+};
+LEAT_ARGS
 
 #define CHUNK_MOST 16
 #define CHUNKS (HEAD / 4 / CHUNK_MOST)

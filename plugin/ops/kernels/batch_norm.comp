@@ -5,12 +5,13 @@
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, QUADS, 0); // 1: four elements are of one channel and aligned
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t x, y, scale, bias, mean, variance;
   uint count;
   uint channels, inner; // element i is of channel i / inner % channels
   float epsilon;
-} args;
+};
+LEAT_ARGS
 
 // The factor and the addend that a channel comes down to.
 vec2 channel_of(uint i) {

@@ -10,7 +10,7 @@ LEAT_CONSTANT(uint, MODE_A, 2);
 #define MODE_B 3
 LEAT_CONSTANT(uint, TRANSPOSED, 0);
 LEAT_CONSTANT(uint, VOLUME, 0); // 1: the depth of kernel, input or output is not 1
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   GEMM_ARGS
   uint pixels;             // of one output image
   uint out_height, out_width;
@@ -23,7 +23,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint kernel_area, kernel_width;
   uint per_taps[2], per_area[2], per_width[2];
   int stride[3], dilation[3], pad[3];
-} args;
+};
+LEAT_ARGS
 
 uint64_t a_base;
 uint k_end;

@@ -7,7 +7,7 @@
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, SLIDING, 0); // 1: stride and dilation along the row are 1
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t x, weights, y, bias; // bias: 0 for none
   EPILOGUE_ARGS
   uint count;                   // threads' worth: images * channels * out_depth * out_height * strips
@@ -16,7 +16,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint out_depth, out_height, out_width;
   int depth, height, width;
   int kernel[3], stride[3], dilation[3], pad[3];
-} args;
+};
+LEAT_ARGS
 
 void main() {
   const uint i = leat_linear_group() * 256 + gl_LocalInvocationIndex;

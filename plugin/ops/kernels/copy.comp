@@ -13,11 +13,12 @@ struct Dimension {
   uint size;
   int src_stride, dst_stride; // items
 };
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t src, dst;
   uint count; // items
   Dimension dims[8];
-} args;
+};
+LEAT_ARGS
 
 void main() {
   const uint first = leat_linear_group() * (EACH * 256) + gl_LocalInvocationIndex;

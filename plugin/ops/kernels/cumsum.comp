@@ -6,7 +6,7 @@
 
 layout(local_size_x = 64) in;
 
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t src;  // compact
   uint64_t dst;
   uint rows;
@@ -16,7 +16,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint inner;  // elements from one of a row to the next
   uint exclusive;
   uint reverse;
-} args;
+};
+LEAT_ARGS
 
 void main() {
   uint row = leat_linear_group() * 64u + gl_LocalInvocationIndex;

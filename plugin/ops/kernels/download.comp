@@ -7,11 +7,12 @@
 
 layout(local_size_x = 64) in;
 
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t src;
   uint64_t dst;
   uint count;  // items
-} args;
+};
+LEAT_ARGS
 
 void main() {
   uint item = leat_linear_group() * 64u + gl_LocalInvocationIndex;

@@ -26,13 +26,14 @@ struct Dimension {
   int operands[3];  // strides in elements; VECTOR: of the innermost one 4 or 0
   int result;
 };
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t operands[3];  // ARITHMETIC of two integers: the third is where a zero divisor is told
   uint64_t result;
   uint count;  // elements
   float parameters[2];
   Dimension dims[8];
-} args;
+};
+LEAT_ARGS
 
 #define ITEM LEAT_JOIN(U, BITS)
 

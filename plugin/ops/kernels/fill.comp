@@ -6,11 +6,12 @@
 
 layout(local_size_x = 256) in;
 
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t dst;
   uint64_t value;
   uint count;
-} args;
+};
+LEAT_ARGS
 
 void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;

@@ -7,7 +7,7 @@
 
 layout(local_size_x = 256) in;
 
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t data;  // compact, as are the others
   uint64_t indices;
   uint64_t dst;
@@ -16,7 +16,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint axis_size;
   uint index_count;
   uint64_t finding;
-} args;
+};
+LEAT_ARGS
 
 void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;

@@ -6,9 +6,10 @@
 
 LEAT_CONSTANT(uint, MODE_A, 2);
 LEAT_CONSTANT(uint, MODE_B, 3);
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   GEMM_ARGS
-} args;
+};
+LEAT_ARGS
 
 uint64_t a_base, b_base;
 int residual_offset;

@@ -11,9 +11,10 @@ layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, ROWS, 1);    // 1, 2, 4, 8: not less than args.m
 LEAT_CONSTANT(uint, ALONG_K, 0); // neighbouring threads: 0 along columns, 1 along k,
                                                 // 2 along k by quads, 3 along columns by quads
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   GEMM_ARGS
-} args;
+};
+LEAT_ARGS
 
 #define COLUMNS 16
 #define PARTS (256 / COLUMNS)

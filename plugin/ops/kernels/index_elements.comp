@@ -8,7 +8,7 @@
 
 layout(local_size_x = 256) in;
 
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t data;     // the tensor that indices point into
   uint64_t indices;  // compact
   uint64_t other;    // compact, of the shape of the indices: result of GatherElements, updates of ScatterElements
@@ -19,7 +19,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint dims[8];    // of the indices
   int strides[8];  // of the data
   uint64_t finding;
-} args;
+};
+LEAT_ARGS
 
 void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every kernel includes first: extensions, buffer types, and the number of a workgroup.
+// What every kernel includes first: extensions, buffer types, its arguments, and the number of a workgroup.
 //
-// Arguments come as `layout(set = 0, binding = 0, std430) uniform Args { ... } args;` with buffers as references,
-// declared in the same order as the C struct that fills them in (std430: scalars are packed, 8-byte members lie on 8
-// bytes).
+// Arguments come as a record `args`: a kernel declares `struct Args { ... };` with buffers as addresses, in the same
+// order as the C struct that fills them in (std430: scalars are packed, 8-byte members lie on 8 bytes), and then says
+// LEAT_ARGS.
 #ifndef LEAT_GLSL_
 #define LEAT_GLSL_
 
@@ -33,6 +33,13 @@ layout(buffer_reference, std430, buffer_reference_align = 2) buffer F16 { float1
 // A specialisation constant. leat_kernel() (plugin/ops/leat_kernel.cmake) lists those of a kernel by name, and so
 // numbers them: one that is not listed does not compile.
 #define LEAT_CONSTANT(type, name, otherwise) layout(constant_id = CONSTANT_##name) const type name = otherwise
+
+// A dispatch that stands for several (plugin/streams/merger.h) has a record for each, and a workgroup's z says whose it
+// is. A pipeline for one record is compiled with LEAT_MERGED as 0: its record is at a place that is known then, and finding
+// it costs nothing. So no kernel may use z for anything else.
+layout(constant_id = LEAT_MERGED_ID) const uint LEAT_MERGED = 0;
+#define LEAT_ARGS layout(set = 0, binding = 0, std430) uniform Records { Args leat_records[LEAT_RECORDS_MAX]; };
+#define args leat_records[LEAT_MERGED * gl_WorkGroupID.z]
 
 // Number of this workgroup in a dispatch made by leati_groups_linear().
 uint leat_linear_group() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }

@@ -13,7 +13,7 @@ LEAT_CONSTANT(uint, SKIP, 0);  // the row is x + skip + addend; 1: skip has as m
 LEAT_CONSTANT(uint, SETS, 0);  // 0: element i of every row takes scale and bias number i; 1: as the record says
 // 1: scale and bias are loaded beside x, not behind the sums: a short wait, which takes registers.
 LEAT_CONSTANT(uint, EARLY, 0);
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t x, y;
   uint64_t scale, bias;         // 0 for none
   uint rows, count;            // count elements in each row
@@ -23,7 +23,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint64_t mean, deviation;     // outputs of one element per row, 0 for none; deviation holds its inverse
   // addend: one per element of a row, 0 for none; total: output of what was normalised, 0 for none.
   uint64_t skip, addend, total;
-} args;
+};
+LEAT_ARGS
 
 #define HELD_MOST 4
 shared float space[LEAT_ROW_SPACE];

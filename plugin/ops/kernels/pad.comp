@@ -7,7 +7,7 @@
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, mode, 0u);  // 0 constant, 1 reflect, 2 edge, 3 wrap
 
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t src;
   uint64_t dst;
   uint64_t value;  // what CONSTANT writes, in the low bits
@@ -17,7 +17,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   int src_dims[8];
   int begins[8];  // position of the source in the result
   int strides[8];
-} args;
+};
+LEAT_ARGS
 
 // The remainder in [0, n). GLSL leaves % undefined for negative operands.
 int modulo(int a, int n) { return a >= 0 ? a % n : n - 1 - (-1 - a) % n; }

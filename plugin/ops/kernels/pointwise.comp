@@ -37,14 +37,15 @@ struct Dimension {
   int result;                           // strides in elements
   int operands[LEAT_POINTWISE_INPUTS];  // VECTOR: of the innermost one 4 or 0
 };
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t operands[LEAT_POINTWISE_INPUTS];
   uint64_t result;
   uint count;  // elements
   uint zero;   // 0, which no compiler knows
   float constants[LEAT_POINTWISE_CONSTANTS];
   Dimension dims[8];
-} args;
+};
+LEAT_ARGS
 
 // Inputs and results of steps for one element; constants follow by number.
 float values[LEAT_POINTWISE_FIRST_CONSTANT];

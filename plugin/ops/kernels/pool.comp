@@ -7,14 +7,15 @@
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, AVERAGE, 0);
 LEAT_CONSTANT(uint, COUNT_PADDING, 0); // 1: the average is over padding too
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t x, y;
   uint count; // elements of y
   uint out_depth, out_height, out_width;
   int size[3];   // of the input
   int padded[3]; // where padding ends; what a window reaches beyond it does not count
   int kernel[3], stride[3], dilation[3], pad[3];
-} args;
+};
+LEAT_ARGS
 
 // Taps that lie before `end` when the first is at `start`.
 int taps_before(int start, int end, int kernel, int dilation) {

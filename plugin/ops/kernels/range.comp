@@ -6,12 +6,13 @@
 
 layout(local_size_x = 256) in;
 
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t dst;
   int64_t start;  // float: its bits
   int64_t delta;
   uint count;
-} args;
+};
+LEAT_ARGS
 
 #if defined(REAL)
 float number(int64_t bits) { return intBitsToFloat(int(bits)); }

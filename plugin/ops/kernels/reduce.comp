@@ -14,7 +14,7 @@ LEAT_CONSTANT(uint, COMBINE, 0); // 0 sum, 1 product, 2 maximum, 3 minimum
 // After: 0 nothing, 1 divide by count, 2 square root, 3 log, 4 log plus shift, 5 mean of a sum of remainders and the
 // sum of quotients, which is shift.
 LEAT_CONSTANT(uint, AFTER, 0);
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t x, y, shift;   // shift: one per result
   uint results, count;    // elements that each result is reduced from
   uint chunks, chunk;     // y[result * chunks + chunk number]
@@ -24,7 +24,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   int kept_stride[8];
   uint reduced_shape[8];
   int reduced_stride[8];
-} args;
+};
+LEAT_ARGS
 
 #define T LEAT_JOIN(T_, ACCUMULATOR)
 #define LOWEST LEAT_JOIN(LOWEST_, ACCUMULATOR)

@@ -7,7 +7,7 @@ layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, LINEAR_AXES, 0);  // 0 to 3; all other dimensions take the nearest element
 LEAT_CONSTANT(uint, NEAREST, 0);      // 0 half down, 1 half up, 2 floor, 3 ceil
 LEAT_CONSTANT(uint, EXTRAPOLATE, 0);  // 1: outside the input is args.outside
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t x, y;
   uint count;
   uint rank;
@@ -19,7 +19,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   // The input coordinate of output index i is offset + (i + shift) * span * factor / divisor - less; with a divisor of
   // 0 it is i.
   float shift[8], span[8], factor[8], divisor[8], offset[8], less[8];
-} args;
+};
+LEAT_ARGS
 
 // Upper half of a float's digits.
 float upper(float a) {

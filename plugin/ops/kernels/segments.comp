@@ -14,11 +14,12 @@ struct Segment {
   uint src_pitch;  // items from row to row
   uint dst_pitch;
 };
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   Segment segments[12];
   uint used;    // segments that there are
   uint groups;  // workgroups of each
-} args;
+};
+LEAT_ARGS
 
 void main() {
   uint group = leat_linear_group();

@@ -9,11 +9,12 @@
 LEAT_CONSTANT(uint, HELD, 0);  // fours of a row that a thread keeps, up to HELD_MOST; 0: the row is read three times
 LEAT_CONSTANT(uint, QUADS, 0); // 1: fours are neighbours, whole and aligned
 LEAT_CONSTANT(uint, LOGARITHM, 0);
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t x, y;
   uint rows, count; // count elements in each row
   uint inner;        // from one element of a row to the next; also so many rows begin side by side
-} args;
+};
+LEAT_ARGS
 
 #define HELD_MOST 4
 shared float space[LEAT_ROW_SPACE];

@@ -16,14 +16,15 @@ struct Dimension {
   uint size;
   int src_stride, dst_stride; // items
 };
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t src, dst;
   uint across, down;             // sizes of the two dimensions
   int src_stride, dst_stride;    // items: of `down` in src, of `across` in dst
   uint tiles_across, tiles_down;
   uint tiles;                    // of all
   Dimension outer[6];
-} args;
+};
+LEAT_ARGS
 
 #if BITS == 64
 #define SIDE_MOST 32

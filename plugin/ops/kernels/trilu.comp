@@ -6,7 +6,7 @@
 
 layout(local_size_x = 256) in;
 
-layout(set = 0, binding = 0, std430) uniform Args {
+struct Args {
   uint64_t src;  // compact
   uint64_t dst;
   uint count;
@@ -14,7 +14,8 @@ layout(set = 0, binding = 0, std430) uniform Args {
   uint columns;
   int diagonal;
   uint upper;
-} args;
+};
+LEAT_ARGS
 
 void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
