@@ -1016,6 +1016,49 @@ static void check_network(leat_case_context *ctx, leati_network_shape shape, uin
   leati_network_free(ctx, network);
 }
 
+enum { SAME_SEED = 7 };
+
+typedef struct {
+  network_graph shared;
+  const void *want;
+} same_graph;
+
+static void same_thread(leat_case_context *ctx, uint32_t index, void *data) {
+  const same_graph *same = data;
+  leat_stream *stream = leati_stream_new(ctx);
+  for (uint32_t i = 0; i < LAUNCHES; ++i) {
+    /* Between two launches of the same input one of another, so that nothing left over looks right. */
+    const gboolean other = i % 2 == 1;
+    leati_network_run *run = leati_network_launch(ctx, same->shared.network, same->shared.graph, false, stream,
+                                                  other ? ctx->seed + LAUNCHES * index + i : SAME_SEED);
+    size_t size;
+    const void *have = leati_network_result(run, &size);
+    leati_synchronize(ctx, stream);
+    if (!other)
+      LEAT_CHECK_BYTES(ctx, same->want, have, size);
+    leati_network_end(run);
+  }
+  leati_stream_destroy(ctx, stream);
+}
+
+/* What launches of several threads do at once may be done together; that must not change a bit. */
+static void same_bits(leat_case_context *ctx, const void *data) {
+  leati_graph_require(ctx);
+  leati_network *network = leati_network_new(ctx, *(const leati_network_shape *)data);
+  same_graph same = {.shared = {.network = network, .graph = leati_network_graph(ctx, network, false)}};
+  leat_stream *stream = leati_stream_new(ctx);
+  leati_network_run *run = leati_network_launch(ctx, network, same.shared.graph, false, stream, SAME_SEED);
+  size_t size;
+  leati_synchronize(ctx, stream);
+  leati_network_check_last(ctx, run);
+  same.want = leati_network_result(run, &size);
+  leati_threads_run(ctx, THREADS, same_thread, &same);
+  leati_network_end(run);
+  leati_stream_destroy(ctx, stream);
+  leati_graph_destroy(ctx, same.shared.graph);
+  leati_network_free(ctx, network);
+}
+
 static void run_network(leat_case_context *ctx, const void *data) {
   leati_graph_require(ctx);
   check_network(ctx, *(const leati_network_shape *)data, THREADS);
@@ -1324,6 +1367,10 @@ static const leat_case cases[] = {
     {.name = "graph.threads.build_and_destroy",
      .summary = "Eight threads build, launch and destroy graphs of their own, every output right.",
      .run = build_in_threads},
+    {.name = "graph.threads.same_bits",
+     .summary = "Launches of one graph from eight threads at once give the bits that one alone gives.",
+     .run = same_bits,
+     .data = NETWORK(.kind = LEATI_NETWORK_TRANSFORMER, .rows = 10, .width = 24, .hidden = 48, .heads = 3)},
     {.name = "graph.networks.mlp",
      .summary = "An MLP as one graph is right in every operator, and from eight threads in its result.",
      .run = run_network,
