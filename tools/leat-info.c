@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "inventory.h"
+#include "operators.h"
 #include "output.h"
+#include "words.h"
 
-#define WIDTH 110    /* columns of a line */
 #define KEY_WIDTH 18 /* columns of the part before the value */
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
@@ -34,21 +35,8 @@ static const char *group_title(const char *group) {
 static void line_add(GString *out, guint indent, const char *key, const char *value) {
   const guint start = indent + KEY_WIDTH;
   g_string_append_printf(out, "%*s%-*s", (int)indent, "", KEY_WIDTH - 1, key);
-  glong column = (glong)indent + MAX(KEY_WIDTH - 1, g_utf8_strlen(key, -1));
-  g_auto(GStrv) words = g_strsplit(value, " ", -1);
-  for (char **word = words; *word; ++word) {
-    const glong length = g_utf8_strlen(*word, -1);
-    if (word != words && column + 1 + length > WIDTH) {
-      g_string_append_printf(out, "\n%*s", (int)start, "");
-      column = (glong)start;
-    } else {
-      g_string_append_c(out, ' ');
-      ++column;
-    }
-    g_string_append(out, *word);
-    column += length;
-  }
-  g_string_append_c(out, '\n');
+  const glong column = (glong)indent + MAX(KEY_WIDTH - 1, g_utf8_strlen(key, -1));
+  leati_words_append(out, column, start, value);
 }
 
 /* A number of bytes as people read it; other text as it is. */
@@ -213,6 +201,18 @@ static void json_device(JsonBuilder *json, const leati_device_entry *device) {
   json_builder_end_object(json);
 }
 
+/* Members that say which backend it is. */
+static void json_identity(JsonBuilder *json, const leat_backend_api *api) {
+  g_autofree char *abi = g_strdup_printf("%u.%u", LEAT_ABI_MAJOR(api->abi_version), LEAT_ABI_MINOR(api->abi_version));
+  g_autofree char *header =
+      g_strdup_printf("%u.%u", LEAT_ABI_MAJOR(api->header_version), LEAT_ABI_MINOR(api->header_version));
+  member_string(json, "name", api->name);
+  member_string(json, "version", api->version);
+  member_string(json, "build_id", api->build_id);
+  member_string(json, "abi_version", abi);
+  member_string(json, "header_version", header);
+}
+
 static void json_backend(JsonBuilder *json, const leati_inventory *inventory) {
   json_builder_set_member_name(json, "backend");
   const leat_backend_api *api = inventory->api;
@@ -220,19 +220,18 @@ static void json_backend(JsonBuilder *json, const leati_inventory *inventory) {
     json_builder_add_null_value(json);
     return;
   }
-  g_autofree char *abi = g_strdup_printf("%u.%u", LEAT_ABI_MAJOR(api->abi_version), LEAT_ABI_MINOR(api->abi_version));
-  g_autofree char *header =
-      g_strdup_printf("%u.%u", LEAT_ABI_MAJOR(api->header_version), LEAT_ABI_MINOR(api->header_version));
   json_builder_begin_object(json);
   member_string(json, "file", inventory->plugin_file);
-  member_string(json, "name", api->name);
-  member_string(json, "version", api->version);
-  member_string(json, "build_id", api->build_id);
-  member_string(json, "abi_version", abi);
-  member_string(json, "header_version", header);
+  json_identity(json, api);
   member_flag(json, "event_timing", (api->capabilities & LEAT_CAPABILITY_EVENT_TIMING) != 0);
   member_number(json, "operator_count", inventory->operator_count);
   json_builder_end_object(json);
+}
+
+/* The root of what was built, as text. */
+static char *json_text(JsonBuilder *json) {
+  g_autoptr(JsonNode) root = json_builder_get_root(json);
+  return json_to_string(root, TRUE);
 }
 
 static char *json_report(const leati_inventory *inventory, const GPtrArray *unread) {
@@ -274,8 +273,7 @@ static char *json_report(const leati_inventory *inventory, const GPtrArray *unre
   }
   json_builder_end_array(json);
   json_builder_end_object(json);
-  g_autoptr(JsonNode) root = json_builder_get_root(json);
-  return json_to_string(root, TRUE);
+  return json_text(json);
 }
 
 /* ---- Variables that nobody reads --------------------------------------------------------------------------------- */
@@ -312,7 +310,7 @@ static GPtrArray *unread_new(const leati_inventory *inventory, char **environmen
 /* ---- Program ----------------------------------------------------------------------------------------------------- */
 
 typedef struct options {
-  gboolean check, json, version;
+  gboolean check, json, operators, version;
   char *plugin;
 } options;
 
@@ -321,6 +319,8 @@ static gboolean options_parse(options *out, int *argc, char ***argv) {
   const GOptionEntry entries[] = {
       {"check", 0, 0, G_OPTION_ARG_NONE, &out->check, "Print one line only", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &out->json, "Print JSON", NULL},
+      {"operators", 0, 0, G_OPTION_ARG_NONE, &out->operators,
+       "List the backend's operators instead, which takes no device", NULL},
       {"plugin", 0, 0, G_OPTION_ARG_FILENAME, &out->plugin, "Ask this backend instead of the installed one", "PATH"},
       {"version", 0, 0, G_OPTION_ARG_NONE, &out->version, "Print version and build, and leave", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
@@ -331,8 +331,12 @@ static gboolean options_parse(options *out, int *argc, char ***argv) {
       "the settings in effect.");
   g_option_context_set_description(
       context,
-      "Exit status: 0 a device is usable, 1 none is, 2 it cannot be told (a bad option or setting, a backend that "
-      "does not load, a report that cannot be written).\n");
+      "Of an operator --operators prints the versions of ONNX's definition that it is for (the specification's \"since "
+      "version\", not a model's operator set), its element types by the specification's type constraints, and which "
+      "inputs and outputs lie on the host: such an input has to be a constant, or computed there. With --json also "
+      "how many inputs and outputs there are (null: as many as one likes), and the attributes that are read.\n\n"
+      "Exit status: 0 a device is usable, or operators are listed, 1 none is, 2 it cannot be told (a bad option or "
+      "setting, a backend that does not load, a report that cannot be written).\n");
   g_option_context_add_main_entries(context, entries, NULL);
   g_autoptr(GError) error = NULL;
   if (!g_option_context_parse(context, argc, argv, &error)) {
@@ -347,7 +351,41 @@ static gboolean options_parse(options *out, int *argc, char ***argv) {
     g_printerr("leat-info: --check and --json do not go together: the JSON report has the verdict, too\n");
     return FALSE;
   }
+  if (out->check && out->operators) {
+    g_printerr("leat-info: --check and --operators do not go together: the list has no verdict\n");
+    return FALSE;
+  }
   return TRUE;
+}
+
+/* What --operators prints; the exit status. */
+static int operators_print(const options *given) {
+  const leat_backend_api *api;
+  leat_error err = {.struct_size = sizeof(err)};
+  if (leat_host_load(given->plugin, &api, &err)) {
+    g_printerr("leat-info: cannot tell: %s\n", err.message);
+    return LEATI_VERDICT_UNKNOWN;
+  }
+  g_autoptr(GPtrArray) operators = leati_operators_new(api, &err);
+  if (!operators) {
+    g_printerr("leat-info: the operator list cannot be read: %s\n", err.message);
+  } else if (given->json) {
+    g_autoptr(JsonBuilder) json = json_builder_new();
+    json_builder_begin_object(json);
+    json_builder_set_member_name(json, "backend");
+    json_builder_begin_object(json);
+    json_identity(json, api);
+    json_builder_end_object(json);
+    leati_operators_json(operators, json);
+    json_builder_end_object(json);
+    g_autofree char *report = json_text(json);
+    g_print("%s\n", report);
+  } else {
+    g_autofree char *report = leati_operators_text(operators);
+    g_print("%s", report);
+  }
+  (void)api->shutdown(NULL);
+  return operators ? 0 : LEATI_VERDICT_UNKNOWN;
 }
 
 int main(int argc, char **argv) {
@@ -362,6 +400,11 @@ int main(int argc, char **argv) {
             LEAT_ABI_MINOR(LEAT_ABI_CURRENT));
     g_free(given.plugin);
     return 0;
+  }
+  if (given.operators) {
+    const int status = operators_print(&given);
+    g_free(given.plugin);
+    return status;
   }
   leati_inventory *inventory = leati_inventory_new(given.plugin);
   g_free(given.plugin);

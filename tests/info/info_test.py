@@ -215,10 +215,72 @@ class Unusable(unittest.TestCase):
             self.assertEqual((code, given['verdict'], given['backend']), (2, 'unknown', None))
 
 
+class Operators(unittest.TestCase):
+    """The list needs no device, nor a driver."""
+    NOTHING = {'VK_DRIVER_FILES': '/nonexistent.json', 'VK_ICD_FILENAMES': '/nonexistent.json'}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.code, cls.report, cls.stderr = report('--operators', '--plugin', PLUGIN, **cls.NOTHING)
+        cls.text = info('--operators', '--plugin', PLUGIN, **cls.NOTHING)
+
+    def find(self, name, domain=''):
+        return [o for o in self.report['operators'] if (o['name'], o['domain']) == (name, domain)]
+
+    def test_list_is_complete_and_in_order(self):
+        self.assertEqual((self.code, self.stderr), (0, ''))
+        self.assertEqual((self.report['backend']['name'], self.report['backend']['abi_version']), ('vulkan', '1.0'))
+        _, other, _ = report('--plugin', PLUGIN, **self.NOTHING)
+        operators = self.report['operators']
+        self.assertEqual(len(operators), other['backend']['operator_count'])
+        keys = [(o['domain'], o['name'], o['since_version_min']) for o in operators]
+        self.assertEqual(keys, sorted(set(keys)))
+
+    def test_an_entry_has_what_the_backend_says(self):
+        self.assertEqual(self.find('Shape'), [{
+            'name': 'Shape', 'domain': '', 'since_version_min': 1, 'since_version_max': 25, 'min_inputs': 1,
+            'max_inputs': 1, 'min_outputs': 1, 'max_outputs': 1,
+            'types': {'T': ['float32', 'float16', 'bfloat16', 'float64', 'int8', 'int16', 'int32', 'int64', 'uint8',
+                            'uint16', 'uint32', 'uint64', 'bool'], 'T1': ['int64']},
+            'host_inputs': [], 'host_outputs': [0], 'attributes': ['start', 'end']}])
+        slices, = self.find('Slice')
+        self.assertEqual(slices['host_inputs'], [1, 2, 3, 4])
+        concat, = self.find('Concat')
+        self.assertEqual((concat['min_inputs'], concat['max_inputs']), (1, None))
+        self.assertEqual([o['since_version_min'] for o in self.find('ReduceSum')], [11, 13])
+        self.assertEqual(self.find('FusedMatMul', 'leat')[0]['types'], {'T': ['float32']})
+
+    def test_text_has_the_same(self):
+        self.assertEqual((self.text.returncode, self.text.stderr), (0, ''))
+        lines = self.text.stdout.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 110)
+        listed, domain = [], None
+        for line in lines:
+            if line.startswith('Domain '):
+                domain = line.removeprefix('Domain ').replace('"" (ONNX)', '')
+            elif line.startswith('  ') and line[2] != ' ':
+                listed.append((domain, line.split()[0]))
+        self.assertEqual(listed, [(o['domain'], o['name']) for o in self.report['operators']])
+        for line in [r'  Shape +1-25 +T: float32, float16, bfloat16, float64, int8 to int64, uint8 to',
+                     r' +uint64, bool; T1: int64; output 0 on the host',
+                     r'  Neg +6-13 +T: float32, int8 to int64', r'  Not +1 +T: bool',
+                     r'  ReduceSum +13 +T: float32, int32, int64; axes: int64; input 1 on the host',
+                     r'  PRelu +7-16 +T: float32, int32, int64']:
+            self.assertRegex(self.text.stdout, rf'(?m)^{line}$')
+
+    def test_backend_that_cannot_be_asked(self):
+        for arguments in ([], ['--json']):
+            for plugin, text in [(FAKE, 'the operator list cannot be read: op.count'), ('/nonexistent.so', 'No such')]:
+                done = info('--operators', *arguments, '--plugin', plugin)
+                self.assertEqual((done.returncode, done.stdout), (2, ''))
+                self.assertIn(text, done.stderr)
+
+
 class CommandLine(unittest.TestCase):
     def test_mistakes(self):
         for arguments, text in [(['--nonsense'], '--nonsense'), (['extra'], 'extra'), (['--plugin'], '--plugin'),
-                                (['--check', '--json'], 'do not go together')]:
+                                (['--check', '--json'], 'do not go together'),
+                                (['--check', '--operators'], 'the list has no verdict')]:
             done = info(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ''))
             self.assertIn(text, done.stderr)
