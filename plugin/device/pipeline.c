@@ -126,7 +126,7 @@ int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *ke
   const uint64_t begin = leati_now_ns();
   LEATI_TRY(compile(device, key, false, &handle, err));
   const uint64_t took_ns = leati_now_ns() - begin;
-  leati_pipeline *const added = leati_calloc(1, sizeof(*added));
+  leati_pipeline *const added = leati_calloc_line(sizeof(*added));
   if (added == NULL) {
     device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a pipeline");

@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "core/sync.h"
 #include "device/vulkan.h"
 #include "leat_kernels.h"
 
@@ -38,17 +39,18 @@ typedef enum leati_merged_state {
   LEATI_MERGED_CLAIMED,  /**< a thread did so, does, or has failed to */
 } leati_merged_state;
 
-/** A compiled pipeline. Lives as long as its device. */
+/** A compiled pipeline. Lives as long as its device. Each dispatch reads it, and next to nobody writes it. */
 typedef struct leati_pipeline {
-  struct leati_pipeline *_Atomic next; /**< pipeline.c's */
-  leati_pipeline_key key;
-  VkPipeline handle;
+  _Alignas(LEATI_CACHE_LINE) VkPipeline handle;
   /** The one for several records, or NULL. Set by the thread that compiled it (release); read by leaders (acquire). */
   _Atomic(VkPipeline) merged;
-  uint32_t record_size; /**< bytes from one record to the next; set before `merged` */
   /** A leati_merged_state. Relaxed: who claims it does so by compare-and-swap, and nothing else hangs on it. */
   _Atomic uint32_t merged_state;
+  uint32_t record_size;                /**< bytes from one record to the next; set before `merged` */
+  struct leati_pipeline *_Atomic next; /**< pipeline.c's */
+  leati_pipeline_key key;
 } leati_pipeline;
+LEATI_OWN_LINE(leati_pipeline);
 
 /** Finds a pipeline. Takes no lock. False: it has not been compiled. */
 bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out);

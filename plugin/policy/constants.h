@@ -106,7 +106,7 @@
 #define LEATI_HELD_COMMANDS_MAX 32
 
 /** Lists that are alike whose dispatches are merged, at most: LEATI_RECORDS_MAX is what kernels are built for. Larger:
- * fewer dispatches where more threads meet. From: reasoning. Measure: leat-bench --only alike, with LEAT_MERGE=0 too.
+ * fewer dispatches where more threads meet. From: reasoning. Measure: leat-bench --only launch.
  */
 #define LEATI_MERGE_MAX 16
 /** Bytes of a chunk for the argument records of merged dispatches. Larger: fewer of them for a model from many threads;
