@@ -44,7 +44,7 @@ finish() {
 # Without a device.
 ran 0 'Exit status' "$tool" --help
 ran 0 'leat-bench ' "$tool" --version
-for name in floor op paced linear depth chain cpu tick flat locks alloc kernels; do
+for name in floor op paced linear depth chain launch cpu tick flat locks alloc kernels; do
   ran 0 "$name " "$tool" --list
 done
 ran 2 'from 1 to 64' "$tool" --threads 0
@@ -181,13 +181,16 @@ for point in found['points']:
         assert len(point['p99_us_samples']) == len(point['cpu_us_samples']) == rounds, point
     if 'ratio_to' in point:
         assert point['ratio'] > 0 and len(point['ratio_samples']) == rounds, point
-assert list(points) == ['floor', 'op', 'paced', 'linear', 'depth', 'chain', 'cpu', 'tick', 'flat', 'locks', 'alloc']
-for name in ('floor', 'op', 'paced', 'linear', 'chain', 'alloc'):
+assert list(points) == ['floor', 'op', 'paced', 'linear', 'depth', 'chain', 'launch', 'cpu', 'tick', 'flat', 'locks', 'alloc']
+for name in ('floor', 'op', 'paced', 'linear', 'chain', 'launch', 'alloc'):
     assert {point['threads'] for point in points[name]} == {1, 3}, name
 assert len({point['variant'] for point in points['floor']}) == 4
 assert {point.get('ratio_to') for point in points['op']} == {None, 'floor'}
 assert [point['setting'] for point in points['depth']] == ['1', '2', '4', '8', '16', '32'] * 3
 assert {point['setting'] for point in points['chain']} == {'LEAT_LANES=1', 'LEAT_LANES unset'}
+assert {point['setting'] for point in points['launch']} == {'merged', 'LEAT_MERGE=0'}
+assert len({point['variant'] for point in points['launch']}) == 6
+assert {point.get('ratio_to') for point in points['launch']} == {None, 'one call'}
 assert all(point['facts']['operator_us'] > 0 and point['facts']['rows'] >= 2 for point in points['chain'])
 for point in points['cpu']:
     busy = point['cpu_us'] * 1e-6 * point['median']

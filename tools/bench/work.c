@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/graphs.h"
 #include "fault.h"
 
 static const DLDataType float32 = {kDLFloat, 32, 1};
@@ -68,6 +69,14 @@ static gboolean invoke(const hand *h, const leat_op *op, leat_stream *stream, co
                        uint32_t count, const DLTensor *output, GError **error) {
   leat_error err = LEATI_RIG_ERROR;
   return leati_rig_ok(h->rig->api->op->invoke(op, stream, count, inputs, 1, &output, &err), &err, "invoke", error);
+}
+
+/* Launches the graph. */
+static gboolean launch(const hand *h, leat_stream *stream, const DLTensor *input, const DLTensor *output,
+                       GError **error) {
+  leat_error err = LEATI_RIG_ERROR;
+  return leati_rig_ok(h->rig->api->graph->launch(h->work->graph, stream, 1, &input, 1, &output, &err), &err, "launch",
+                      error);
 }
 
 /* ---- A trivial operator ------------------------------------------------------------------------------------------ */
@@ -408,6 +417,7 @@ typedef struct chain_state {
   leati_tensor numbers[2];
   int64_t axis_value;
   DLTensor axis;
+  guint turn;    /* which of the numbers are the last */
   uint64_t sums; /* so far */
 } chain_state;
 
@@ -450,6 +460,13 @@ static gboolean chain_run(gpointer state, GError **error) {
   if (stream == NULL) {
     return FALSE;
   }
+  if (s->hand.work->graph != NULL) {
+    const guint turn = s->turn;
+    s->turn = 1 - turn;
+    s->sums += s->hand.work->length;
+    return launch(&s->hand, stream, &s->numbers[turn].view, &s->numbers[s->turn].view, error) &&
+           synchronize(&s->hand, stream, error);
+  }
   for (guint i = 0; i < s->hand.work->length; ++i) {
     const DLTensor *inputs[] = {&s->numbers[i % 2].view, &s->axis};
     if (!invoke(&s->hand, s->hand.rig->cumsum, stream, inputs, 2, &s->numbers[(i + 1) % 2].view, error)) {
@@ -464,7 +481,8 @@ static gboolean chain_end(gpointer state, gboolean well, GError **error) {
   chain_state *s = state;
   leat_stream *stream = well ? stream_of(&s->hand, error) : NULL;
   g_autofree uint32_t *last = g_new(uint32_t, (gsize)s->hand.work->rows * LEATI_CHAIN_COLUMNS);
-  gboolean right = !well || (stream != NULL && leati_tensor_get(s->hand.rig, stream, &s->numbers[0], last, error));
+  gboolean right =
+      !well || (stream != NULL && leati_tensor_get(s->hand.rig, stream, &s->numbers[s->turn], last, error));
   const uint64_t n = s->sums;
   const uint32_t factors[] = {1u, (uint32_t)n, (uint32_t)(n * (n + 1) / 2)};
   const guint rows = (guint)MIN(s->hand.work->rows, (gint64)G_N_ELEMENTS(factors));
@@ -484,6 +502,94 @@ static gboolean chain_end(gpointer state, gboolean well, GError **error) {
 }
 
 const leati_task leati_chain_task = {chain_begin, chain_run, chain_end};
+
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
+
+typedef struct request_state {
+  hand hand;
+  leati_tensor input, output;
+  gsize count; /* elements */
+  float *host_input, *host_output, *expected;
+} request_state;
+
+static void request_free(request_state *s) {
+  leati_tensor_free(s->hand.rig, &s->input);
+  leati_tensor_free(s->hand.rig, &s->output);
+  hand_end(&s->hand);
+  g_free(s->host_input);
+  g_free(s->host_output);
+  g_free(s->expected);
+  g_free(s);
+}
+
+static gpointer request_begin(gpointer context, guint thread, GError **error) {
+  request_state *s = g_new0(request_state, 1);
+  gboolean well = hand_begin(&s->hand, context, thread, error);
+  leat_stream *stream = well ? stream_of(&s->hand, error) : NULL;
+  const guint rows = s->hand.work->batch * LEATI_REQUEST_ROWS;
+  s->count = (gsize)rows * LEATI_REQUEST_COLUMNS;
+  s->host_input = g_new(float, s->count);
+  s->host_output = g_new0(float, s->count);
+  s->expected = g_new(float, s->count);
+  for (gsize i = 0; i < s->count; ++i) {
+    s->host_input[i] = (float)((i * 7 + thread * 5) % 16);
+  }
+  for (guint row = 0; row < rows; ++row) {
+    const gsize at = (gsize)row * LEATI_REQUEST_COLUMNS;
+    leati_perceptron_row(s->host_input + at, s->expected + at);
+  }
+  well = stream != NULL &&
+         leati_tensor_make(s->hand.rig, stream, float32, rows, LEATI_REQUEST_COLUMNS, &s->input, error) &&
+         leati_tensor_make(s->hand.rig, stream, float32, rows, LEATI_REQUEST_COLUMNS, &s->output, error) &&
+         leati_tensor_put(s->hand.rig, stream, &s->input, s->host_input, error) && synchronize(&s->hand, stream, error);
+  if (!well) {
+    request_free(s);
+    return NULL;
+  }
+  return s;
+}
+
+static gboolean request_right(const request_state *s, GError **error) {
+  for (gsize i = 0; i < s->count; ++i) {
+    if (s->host_output[i] != s->expected[i]) {
+      LEATI_FAULT_SET(error,
+                      "wrong result: thread %u, element %" G_GSIZE_FORMAT " of the perceptron is %g instead of %g",
+                      s->hand.thread, i, (double)s->host_output[i], (double)s->expected[i]);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean request_run(gpointer state, GError **error) {
+  request_state *s = state;
+  leat_stream *stream = stream_of(&s->hand, error);
+  if (stream == NULL) {
+    return FALSE;
+  }
+  if (s->hand.work->resident) {
+    return launch(&s->hand, stream, &s->input.view, &s->output.view, error) && synchronize(&s->hand, stream, error);
+  }
+  const DLTensor input = leati_tensor_host(&s->input, s->host_input);
+  const DLTensor output = leati_tensor_host(&s->output, s->host_output);
+  s->host_output[s->count - 1] = -1.0f;
+  return launch(&s->hand, stream, &input, &output, error) && synchronize(&s->hand, stream, error) &&
+         request_right(s, error);
+}
+
+static gboolean request_end(gpointer state, gboolean well, GError **error) {
+  request_state *s = state;
+  gboolean right = TRUE;
+  if (well && s->hand.work->resident) {
+    leat_stream *stream = stream_of(&s->hand, error);
+    right = stream != NULL && leati_tensor_get(s->hand.rig, stream, &s->output, s->host_output, error) &&
+            request_right(s, error);
+  }
+  request_free(s);
+  return right;
+}
+
+const leati_task leati_request_task = {request_begin, request_run, request_end};
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 

@@ -27,9 +27,11 @@ typedef struct leati_work {
   gboolean pool;     /**< each run asks the pool for the thread's current stream; else a thread makes one stream */
   guint depth;       /**< operators for each wait, or events outstanding; 1 to LEATI_DEPTH_MAX */
   gint32 pause_ns;   /**< op, chain: before each run the thread is busy for up to this, drawn evenly; 0: never */
-  gboolean resident; /**< linear: inputs and outputs stay on the device */
+  gboolean resident; /**< linear, request: inputs and outputs stay on the device */
   gint64 rows;       /**< chain: rows to sum, which says how long an operator takes */
   guint length;      /**< chain: operators, an even number */
+  leat_graph *graph; /**< chain: the same as a graph, or NULL; request: the perceptron */
+  guint batch;       /**< request: how many go in one launch */
   guint64 size;      /**< allocation: bytes */
   gint64 mark;       /**< flat: the run after which `marked` is called, once, by the thread that did it */
   void (*marked)(gpointer context); /**< may be NULL */
@@ -47,6 +49,8 @@ extern const leati_task leati_event_task;
 extern const leati_task leati_linear_task;
 /** A chain of dependent operators on 256 columns of 32-bit numbers (4 workgroups), and a wait. */
 extern const leati_task leati_chain_task;
+/** A launch of the perceptron (bench/graphs.h) and a wait; unless resident, input and output are in host memory. */
+extern const leati_task leati_request_task;
 /** Allocates, uploads, computes, downloads, frees and waits. */
 extern const leati_task leati_flat_task;
 /** Allocates a block and frees it. */
