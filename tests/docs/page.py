@@ -66,10 +66,14 @@ def with_fragments(program, fragments):
     return before + "".join(f"\n  {{\n{fragment}  }}" for fragment in fragments) + "\n  return " + after
 
 
-def run(tree, language, build, compiler=None):
+def need_device(build):
     if subprocess.run([os.path.join(build, "leat-info"), "--check"], stdout=subprocess.DEVNULL,
                       check=False).returncode == 1:
         sys.exit(NO_DEVICE)
+
+
+def run(tree, language, build, compiler=None):
+    need_device(build)
     if language == "package":
         run_package(tree, build)
         return
@@ -95,13 +99,8 @@ def run_program(tree, language, build, compiler, text):
         expect([sys.executable, program, os.path.join(build, "libleat_onnxruntime.so")], tree, promised)
 
 
-def run_package(tree, build):
-    """README's lines want the installed package; this is one without the name of a build, which they do not ask."""
-    lines = fences(tree, "README.md", "python")
-    promised = re.findall(r"^It prints `(.*?)`\.", read(tree, "README.md"), re.M)
-    if len(lines) != 1 or len(promised) != 1:
-        sys.exit("README.md must have one block of Python, and one line that begins with: It prints `...`.")
-    folder = os.path.join(build, "page", "package")
+def put_package_together(tree, build, folder):
+    """The package for Python in a folder, as if installed, but for the name of a build, which no page asks."""
     package = os.path.join(folder, "onnxruntime_ep_leat")
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(os.path.join(tree, "python", "onnxruntime_ep_leat"), package)
@@ -109,6 +108,15 @@ def run_package(tree, build):
         shutil.copy(os.path.join(build, library), package)
     with open(os.path.join(package, "_build.py"), "w", encoding="utf-8") as file:
         file.write('VERSION = BUILD_ID = "page"\n')
+
+
+def run_package(tree, build):
+    lines = fences(tree, "README.md", "python")
+    promised = re.findall(r"^It prints `(.*?)`\.", read(tree, "README.md"), re.M)
+    if len(lines) != 1 or len(promised) != 1:
+        sys.exit("README.md must have one block of Python, and one line that begins with: It prints `...`.")
+    folder = os.path.join(build, "page", "package")
+    put_package_together(tree, build, folder)
     expect([sys.executable, "-c", lines[0]], tree, promised[0], {**os.environ, "PYTHONPATH": folder})
 
 
