@@ -75,7 +75,7 @@ struct leati_segment {
 /* One size class, on cache lines of its own. */
 typedef struct leati_size_class {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below and the free state of the blocks */
-  leati_block *first_free;                     /* linked both ways */
+  leati_block *first_free, *last_free;         /* newest first, linked both ways */
   leati_block *first_waiting, *last_waiting;   /* the quarantine under guard, oldest first, linked by `next_free` */
   uint32_t waiting_count;
   leati_segment *segments;   /* they leave under `trim_lock` too */

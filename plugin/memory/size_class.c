@@ -144,18 +144,34 @@ void leati_class_give_back(leat_device *device, leati_segment *gone) {
   }
 }
 
-/* Takes a block off the free list that can be used now, of the first `probes` there. The class's lock is held. */
-static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint32_t probes, leati_timeline *timeline) {
-  for (leati_block *block = class->first_free; block != NULL && probes > 0; --probes, block = block->next_free) {
+/* Finds a free block that can be used now, of the `probes` that were freed last or, `oldest`, of those that were freed
+ * first. The class's lock is held. */
+static leati_block *find_free(const leati_size_class *class, bool oldest, uint64_t block_size, uint32_t probes,
+                              leati_timeline *timeline) {
+  leati_block *block = oldest ? class->last_free : class->first_free;
+  for (; block != NULL && probes > 0; --probes, block = oldest ? block->previous_free : block->next_free) {
     /* In the class of large blocks sizes differ: one that is a little larger will do. */
     if (leati_block_serves(block->home->block_size, block_size) && leati_block_reusable(block, timeline)) {
-      leati_class_take_free(class, block);
-      --class->cached_count;
-      ++class->reuse_count;
       return block;
     }
   }
   return NULL;
+}
+
+/* Takes a block off the free list that can be used now, if there is one among the `probes` at either end. What was freed
+ * last is likelier to be in a cache, what was freed first to be in use no more: where many streams free what their work
+ * in flight still uses, nothing else may be found. The class's lock is held. */
+static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint32_t probes, leati_timeline *timeline) {
+  leati_block *block = find_free(class, false, block_size, probes, timeline);
+  if (block == NULL) {
+    block = find_free(class, true, block_size, probes, timeline);
+  }
+  if (block != NULL) {
+    leati_class_take_free(class, block);
+    --class->cached_count;
+    ++class->reuse_count;
+  }
+  return block;
 }
 
 /* Takes a block that was never used. The class's lock is held. */

@@ -43,6 +43,8 @@ static inline void leati_class_put_free(leati_size_class *class, leati_block *bl
   block->next_free = class->first_free;
   if (class->first_free != NULL) {
     class->first_free->previous_free = block;
+  } else {
+    class->last_free = block;
   }
   class->first_free = block;
   ++block->home->free_count;
@@ -52,6 +54,8 @@ static inline void leati_class_put_free(leati_size_class *class, leati_block *bl
 static inline void leati_class_take_free(leati_size_class *class, leati_block *block) {
   if (block->next_free != NULL) {
     block->next_free->previous_free = block->previous_free;
+  } else {
+    class->last_free = block->previous_free;
   }
   if (block->previous_free != NULL) {
     block->previous_free->next_free = block->next_free;

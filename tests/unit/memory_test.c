@@ -109,6 +109,30 @@ static void a_block_in_use_is_reused_by_its_own_stream_only(void **state) {
   assert_ok(f->api->stream->destroy(b, &err));
 }
 
+/* Threads that each free what their work in flight still uses would else take fresh memory for ever. */
+static void an_idle_block_is_found_behind_many_in_use(void **state) {
+  enum { IN_USE = 100, SIZE = 5000 };
+  fixture *const f = fixture_of(state);
+  leat_stream *const stream = open_stream(f);
+  uint64_t in_use[IN_USE];
+  const uint64_t idle = alloc_on(f, SIZE, NULL);
+  for (int i = 0; i < IN_USE; ++i) {
+    in_use[i] = alloc_on(f, SIZE, stream);
+    use_in_future(f, in_use[i], stream);
+  }
+  release(f, idle);
+  for (int i = 0; i < IN_USE; ++i) {
+    release(f, in_use[i]);
+  }
+  const uint64_t found = alloc_on(f, SIZE, NULL);
+  assert_int_equal(found, idle);
+  const uint64_t newest = alloc_on(f, SIZE, stream);
+  assert_int_equal(newest, in_use[IN_USE - 1]);
+  release(f, found);
+  release(f, newest);
+  assert_ok(f->api->stream->destroy(stream, &err));
+}
+
 static void passing_a_block_on_unused_does_not_hide_its_use(void **state) {
   fixture *const f = fixture_of(state);
   leat_stream *const a = open_stream(f);
@@ -1049,6 +1073,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(blocks_of_all_sizes_are_aligned_and_disjoint),
       cmocka_unit_test(find_knows_live_blocks_only),
       cmocka_unit_test(a_block_in_use_is_reused_by_its_own_stream_only),
+      cmocka_unit_test(an_idle_block_is_found_behind_many_in_use),
       cmocka_unit_test(passing_a_block_on_unused_does_not_hide_its_use),
       cmocka_unit_test(uses_by_many_streams_all_count),
       cmocka_unit_test(trim_gives_back_what_nothing_uses),
