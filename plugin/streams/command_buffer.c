@@ -165,23 +165,18 @@ static void make_strands(leati_submission *const *lists, uint32_t count, bool me
   }
 }
 
-/* Takes what was written off all strands. */
-static void go_on(strands *all) {
-  strand *ended = NULL, **last = &ended;
-  const uint32_t count = all->count;
-  all->count = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    strand *const s = all->at[i];
-    s->begin = s->end;
-    if (s->begin != s->list->command_count) {
-      find_end(s);
-      all->at[all->count++] = s;
-      continue;
-    }
-    /* Those that went with it have come to the same end. */
-    for (*last = s; *last != NULL; last = &(*last)->peer) {
-    }
+/* Takes what was written off a strand. False: its list ends, as do those that go with it. */
+static bool go_on(strand *s) {
+  s->begin = s->end;
+  if (s->begin == s->list->command_count) {
+    return false;
   }
+  find_end(s);
+  return true;
+}
+
+/* Lets strands whose lists have ended, linked by `peer`, go on with their next lists, if there are any. */
+static void begin_next(strands *all, strand *ended) {
   while (ended != NULL) {
     strand *const s = ended;
     ended = s->peer;
@@ -215,61 +210,62 @@ static void write_command(const leat_device *device, VkCommandBuffer commands, c
   }
 }
 
-/* What write_levels() writes to. */
-typedef struct target {
-  leat_device *device;
-  VkCommandBuffer commands;
-  VkPipeline bound;
-  leati_merger *merger;
-} target;
-
-/* Writes what goes next of strands whose lists are alike: dispatches as one, where that can be. */
-static void write_peers(target *to, const strand *leader) {
+/* Writes a command of strands whose lists are alike as one. False: each is to be written by itself. */
+static bool merge_peers(leat_device *device, leati_command_buffer *to, const strand *leader, uint32_t command,
+                        VkPipeline *inout_bound) {
   const leati_submission *lists[LEATI_MERGE_MAX];
   uint32_t count = 0;
+  if (leader->list->commands[command].kind != LEATI_COMMAND_DISPATCH) {
+    return false;
+  }
   for (const strand *s = leader; s != NULL; s = s->peer) {
     lists[count++] = s->list;
   }
-  for (uint32_t j = leader->begin; j < leader->end; ++j) {
-    if (leader->list->commands[j].kind == LEATI_COMMAND_DISPATCH &&
-        leati_merger_write(to->device, to->merger, lists, count, j, to->commands, &to->bound)) {
-      continue;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-      write_command(to->device, to->commands, &lists[i]->commands[j], &to->bound);
-    }
-  }
+  return leati_merger_write(device, &to->merger, lists, count, command, to->commands, inout_bound);
 }
 
 /* Writes all strands level by level. The barrier before a level orders the stages of the one before against its own:
  * naming only what occurs keeps it cheap, and what came earlier was ordered before that one. With `profile` a query
  * follows each command. */
-static inline void write_levels(target *to, strands *all, leati_profile_batch *profile) {
+static inline void write_levels(leat_device *device, leati_command_buffer *to, strands *all,
+                                leati_profile_batch *profile) {
+  const VkCommandBuffer commands = to->commands;
   VkPipelineStageFlags seen = 0;
+  VkPipeline bound = VK_NULL_HANDLE;
   while (all->count != 0) {
     VkPipelineStageFlags stages = 0;
     for (uint32_t i = 0; i < all->count; ++i) {
       stages |= all->at[i]->stages;
     }
-    write_barrier(to->device, to->commands, seen, stages, any_access(stages));
+    write_barrier(device, commands, seen, stages, any_access(stages));
     seen = stages != 0 ? stages : seen;
     if (profile != NULL) {
       leati_profile_level(profile);
     }
+    strand *ended = NULL, **last = &ended;
+    uint32_t left = 0;
     for (uint32_t i = 0; i < all->count; ++i) {
-      const strand *const s = all->at[i];
-      if (s->peer != NULL) {
-        write_peers(to, s);
-        continue;
-      }
-      for (uint32_t j = s->begin; j < s->end; ++j) {
-        write_command(to->device, to->commands, &s->list->commands[j], &to->bound);
-        if (profile != NULL) {
-          leati_profile_written(to->device, profile, to->commands, s->list, j);
+      strand *const leader = all->at[i];
+      for (uint32_t j = leader->begin; j < leader->end; ++j) {
+        if (leader->peer != NULL && merge_peers(device, to, leader, j, &bound)) {
+          continue;
+        }
+        for (const strand *s = leader; s != NULL; s = s->peer) {
+          write_command(device, commands, &s->list->commands[j], &bound);
+          if (profile != NULL) {
+            leati_profile_written(device, profile, commands, s->list, j);
+          }
         }
       }
+      if (go_on(leader)) {
+        all->at[left++] = leader;
+        continue;
+      }
+      for (*last = leader; *last != NULL; last = &(*last)->peer) {
+      }
     }
-    go_on(all);
+    all->count = left;
+    begin_next(all, ended);
   }
 }
 
@@ -382,13 +378,12 @@ int32_t leati_command_buffer_write(leat_device *device, leati_command_buffer *co
   strands all;
   /* A profile has a time for each command of each list. */
   make_strands(lists, count, device->merges && profile == NULL, &all);
-  target to = {.device = device, .commands = command_buffer->commands, .merger = &command_buffer->merger};
   if (profile == NULL) {
     /* Two copies of the function, of which this one has no word of profiles in its loops. */
-    write_levels(&to, &all, NULL);
+    write_levels(device, command_buffer, &all, NULL);
     leati_merger_send(&command_buffer->merger);
   } else {
-    write_levels(&to, &all, profile);
+    write_levels(device, command_buffer, &all, profile);
     leati_profile_end(device, profile, command_buffer->commands);
     to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
   }
