@@ -10,11 +10,11 @@ import lint
 BASE_ROOMS = ['plugin/policy/', 'plugin/core/', 'plugin/device/', 'plugin/timeline/', 'plugin/memory/']
 
 # A room is the longest of these prefixes that a file's path begins with. plugin/backend.c puts the parts together, so
-# it is a room of its own; so is tools/bench/floor.c, which measures Vulkan without Leat, and examples/serve.c, whose
-# thread pool is GLib's.
+# it is a room of its own; so is tools/bench/floor.c, which measures Vulkan without Leat, examples/serve.c, whose thread
+# pool is GLib's, and examples/hosts/, whose programs know ONNX Runtime and nothing of Leat but a path.
 ROOMS = ['abi/', 'common/', 'host-shim/', 'host-shim/onnxruntime/', 'conformance/', 'tools/', 'tools/bench/floor.c',
-         'examples/', 'examples/serve.c', *BASE_ROOMS, 'plugin/backend.c', 'plugin/streams/', 'plugin/ops/',
-         'plugin/graph/', 'tests/']
+         'examples/', 'examples/hosts/', 'examples/serve.c', *BASE_ROOMS, 'plugin/backend.c', 'plugin/streams/',
+         'plugin/ops/', 'plugin/graph/', 'tests/']
 
 # Rooms whose headers a room may include, beside its own.
 MAY_INCLUDE = {
@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     'tools/': ['abi/', 'host-shim/'],
     'tools/bench/floor.c': ['tools/'],
     'examples/': ['abi/', 'host-shim/'],
+    'examples/hosts/': [],
     'examples/serve.c': ['abi/', 'host-shim/'],
     **{room: ['abi/', 'common/', *BASE_ROOMS[:i]] for i, room in enumerate(BASE_ROOMS)},
     # Rules take plain numbers.
@@ -41,7 +42,7 @@ OUTSIDE = [
     (r'^(glib|gio|gmodule|json-glib)\b', ['conformance/', 'examples/serve.c', 'tools/']),
     (r'^(vulkan|vk_)', ['tools/bench/floor.c', *BASE_ROOMS[1:], 'plugin/backend.c', 'plugin/streams/', 'plugin/ops/',
                         'plugin/graph/']),
-    (r'^onnxruntime', ['host-shim/onnxruntime/', 'tools/']),
+    (r'^onnxruntime', ['examples/hosts/', 'host-shim/onnxruntime/', 'tools/']),
     (r'^dlpack/', ['abi/']),
     (r'^cmocka', []),
 ]
@@ -145,6 +146,9 @@ CANARIES = [
     arrow('tools/bench/floor.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
     arrow('tools/bench/floor.c', '#include "array.h"\n#include <vulkan/vulkan_core.h>', None),
     arrow('examples/add.c', '#include <glib.h>', 'must not include <glib.h>'),
+    arrow('examples/add.c', '#include <onnxruntime_c_api.h>', 'must not include <onnxruntime_c_api.h>'),
+    arrow('examples/hosts/c/main.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
+    arrow('examples/hosts/c/main.c', '#include <onnxruntime_c_api.h>', None),
     arrow('examples/serve.c', '#include "plugin/device/device.h"', 'neither in the tree'),
     arrow('examples/serve.c', '#include <glib.h>\n#include <leat/host.h>', None),
     ({'plugin/CMakeLists.txt': 'configure_file(made.h.in made.h)', 'plugin/core/a.c': '#include "made.h"\n'}, None),
