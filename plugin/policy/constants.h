@@ -100,10 +100,12 @@
  * found; each is memory of the driver, and each list is compared with all. From: reasoning. Measure: op, linear, with
  * one thread. */
 #define LEATI_COMMAND_BUFFERS_KEPT 8
-/** Commands of a list that is held at most. Longer ones are those of models, of which few are the same again because
- * where they end depends on how far the device is. Larger: more is compared and copied in vain. From: benchmarks,
- * "Lists that come again". Measure: op, linear, chain with one thread; whole models. */
-#define LEATI_HELD_COMMANDS_MAX 32
+/** Commands of a list that is held at most: more than launches of graphs have. Of the longer lists of operators that
+ * are called one by one few are the same again, because where they end depends on how far the device is. Larger: more
+ * is compared and copied in vain; 48 bytes a command for each list that is held. From: benchmarks, "Lists that come
+ * again", and instructions (a chain of 200 operators as one graph costs the host half as many where it is held).
+ * Measure: op, linear, chain, launch with one thread; whole models. */
+#define LEATI_HELD_COMMANDS_MAX 256
 
 /** Lists that are alike whose dispatches are merged, at most: LEATI_RECORDS_MAX is what kernels are built for. Larger:
  * fewer dispatches where more threads meet. From: reasoning. Measure: leat-bench --only launch.
