@@ -720,12 +720,15 @@ typedef struct leat_event_api {
  * - FusedMatMul(A, B, bias?, residual?) is activation(alpha A' B' + bias + residual), or with residual_first = 0
  *   activation(alpha A' B' + bias) + residual. A and B as MatMul has them, their last two dimensions swapped by transA
  *   and transB; the bias has one element for each column, the residual broadcasts to the result's shape.
- * - FusedConv(X, W, bias?, residual?) likewise, with the attributes of Conv; the residual has the result's shape.
+ * - MultiMatMul(A, B0, B1, B2?, bias0?, bias1?, bias2?) gives FusedMatMul(A, Bi, biasi) for each matrix Bi, with the
+ *   attributes alpha, transB and activation; where `activated` lists a 0 for one, without the activation.
+ * - FusedConv(X, W, bias?, residual?) is as FusedMatMul, with the attributes of Conv; the residual has the result's
+ * shape.
  * - FusedAttention(Q, K, V, mask?) is Attention with the attributes scale, q_num_heads and kv_num_heads, and with
  *   q_layout, k_layout, v_layout and y_layout, which are "bhsd" where absent: a letter for each dimension of an operand
  *   and of the result, b batch, h head, s position, d element of a head, x the heads side by side. Where b or h is
  *   missing there is one; the mask broadcasts to queries and keys, behind those of b and h that Q has.
- * The attribute `activation` of the first two names an operator of one number, and `activation_params` lists its
+ * The attribute `activation` of the first three names an operator of one number, and `activation_params` lists its
  * attributes (of Clip: min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate =
  * "tanh". "" is none. FusedGemm and FusedConv of "com.microsoft" know the same activations.
  * - Pointwise(inputs...), 1 to 8 of them, is a program of up to 16 steps on each element of what they broadcast to; its

@@ -16,6 +16,10 @@
   {                                                                                                      \
     FUSED("FusedConv", "leat", "leat_" named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
+#define PRODUCTS(named, count, attributes_given, ...)                                                                  \
+  {                                                                                                                    \
+    FUSED("MultiMatMul", "leat", named), .outputs = (count), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
 #define GEMM(named, attributes_given, ...)                                                                \
   {                                                                                                       \
     FUSED("FusedGemm", "com.microsoft", named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
@@ -111,6 +115,45 @@ static const leati_op_spec specs[] = {
     PRODUCT("no_rows", ATTRIBUTES(NAMED("Relu")), F32(0, 4), F32(4, 5), F32(5), F32(0, 5)),
     PRODUCT("special", ATTRIBUTES(NAMED("Relu")), F32_SPECIAL(1, 16, 3), F32(3, 5), F32(5)),
     PRODUCT("special_residual", ATTRIBUTES(NAMED("Relu")), F32(16, 3), F32(3, 5), F32(5), F32_SPECIAL(5, 16, 5)),
+
+    {.name = "MultiMatMul",
+     .label = "float32",
+     .since_version = 1,
+     .domain = "leat",
+     .outputs = 3,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_FLOAT("alpha", 0.125f), A_INT("transB", 1), NAMED("Relu"), A_INTS("activated", 0, 1, 0)},
+     .inputs = {F32(2, 9, 11), F32(13, 11), F32(20, 11), F32(13, 11), F32(13), F32(20), ABSENT}},
+    /* As many workgroups share out a sum as would if each product were alone. */
+    {.name = "MultiMatMul",
+     .label = "inner_split",
+     .since_version = 1,
+     .domain = "leat",
+     .outputs = 3,
+     .variants = VIEW_OFFSET | VIEW_TRANSPOSED,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {NAMED("Gelu")},
+     .inputs = {F32(33, 1541), F32(1541, 72), F32(1541, 72), F32(1541, 72), F32(72), F32(72), F32(72)}},
+    {.name = "MultiMatMul",
+     .label = "inner_split_one_row",
+     .since_version = 1,
+     .domain = "leat",
+     .outputs = 2,
+     .threads = THREADS_8,
+     .attributes = {NAMED("Swish"), A_INTS("activated", 1, 0)},
+     .inputs = {F32(1, 4099), F32(4099, 37), F32(4099, 53), ABSENT, F32(37), F32(53)}},
+    PRODUCTS("tiles", 3, ATTRIBUTES(A_INT("transB", 0)), F32(65, 67), F32(67, 129), F32(67, 40), F32(67, 64)),
+    PRODUCTS("wide_row", 2, ATTRIBUTES(NAMED("Relu")), F32(3, 20), F32(20, 1028), F32(20, 1040), ABSENT, F32(1028),
+             F32(1040)),
+    PRODUCTS("cut_otherwise", 3, ATTRIBUTES(NAMED("Tanh"), A_INTS("activated", 0, 1)), F32(17, 20), F32(20, 5),
+             F32(20, 300), F32(20, 1028)),
+    PRODUCTS("stacks", 2, ATTRIBUTES(NAMED("Relu")), F32(2, 3, 9, 11), F32(11, 12), F32(11, 13)),
+    PRODUCTS("vector", 2, ATTRIBUTES(NAMED("Sigmoid")), F32(33), F32(33, 7), F32(33, 9), ABSENT, F32(7), F32(9)),
+    PRODUCTS("inner_empty", 2, ATTRIBUTES(NAMED("Sigmoid")), F32(3, 0), F32(0, 5), F32(0, 7), ABSENT, F32(5)),
+    PRODUCTS("no_rows", 2, ATTRIBUTES(NAMED("Relu")), F32(0, 4), F32(4, 5), F32(4, 6)),
+    PRODUCTS("no_columns", 3, ATTRIBUTES(NAMED("Relu")), F32(3, 4), F32(4, 5), F32(4, 0), F32(4, 6)),
+    PRODUCTS("special", 2, ATTRIBUTES(NAMED("Relu")), F32_SPECIAL(1, 16, 3), F32(3, 15), F32(3, 15)),
 
     {.name = "FusedGemm",
      .label = "float32",

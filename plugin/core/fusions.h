@@ -17,6 +17,7 @@
   X(SCALE, "scale")           \
   X(ACTIVATION, "activation") \
   X(RESIDUAL, "residual")     \
+  X(PRODUCTS, "products")     \
   X(CHAIN, "chain")
 
 typedef enum leati_fusion_number {

@@ -7,6 +7,7 @@
 
 #include "core/status.h"
 #include "ops/function.h"
+#include "ops/multi_matmul.h"
 #include "ops/op_state.h"
 
 /* Attributes of a node that stay, at most; four are written beside them. */
@@ -243,4 +244,101 @@ int32_t leati_fuse_activation(leati_fusion *f, uint32_t n, bool *out_done, leat_
   }
   p.residual_first = true;
   return write_product(f, n, &p, out_done, err);
+}
+
+/* ---- Products of one input --------------------------------------------------------------------------------------- */
+
+/* Products that are to be one node. */
+typedef struct merger {
+  uint32_t count;
+  uint32_t nodes[LEATI_PRODUCTS_MAX], results[LEATI_PRODUCTS_MAX];
+  product products[LEATI_PRODUCTS_MAX];
+  uint32_t activated; /* the one whose activation it is, or 0 if there is none */
+} merger;
+
+/* Whether a value is there before any node runs, so that a node which takes it may run earlier. */
+static bool is_given(const leati_fusion *f, uint32_t v) {
+  return leati_fusion_maker(f, v) == NULL;
+}
+
+/* Reads a node as a product of what is multiplied with a matrix that is given, and no more than a bias and an
+ * activation. */
+static bool read_part(const leati_fusion *f, const leati_node *node, product *out) {
+  return read_product(f, node, out) && !out->conv && out->inputs[3] == LEAT_GRAPH_NO_VALUE &&
+         leati_attributes_int(&node->attributes, "transA", 0) == 0 && is_given(f, out->inputs[1]) &&
+         is_given(f, out->inputs[2]) && leati_fusion_view(f, out->inputs[1])->ndim == 2 &&
+         leati_fusion_view(f, node->outputs[0])->count != 0;
+}
+
+static bool is_transposed(const leati_fusion *f, uint32_t n) {
+  return leati_attributes_int(&f->nodes[n].attributes, "transB", 0) != 0;
+}
+
+static bool same_activation(const product *x, const product *y) {
+  return strcmp(x->activation, y->activation) == 0 && x->parameter_count == y->parameter_count &&
+         memcmp(x->parameters, y->parameters, x->parameter_count * sizeof(x->parameters[0])) == 0;
+}
+
+/* Takes one more product if all are one dispatch then: others than those with an activation have the same one. */
+static void take_part(const leati_fusion *f, merger *m, uint32_t n) {
+  product *const part = &m->products[m->count];
+  if (!f->live[n] || !read_part(f, &f->nodes[n], part)) {
+    return;
+  }
+  const product *const first = &m->products[0], *const active = &m->products[m->activated];
+  if (part->inputs[0] != first->inputs[0] || part->alpha != first->alpha ||
+      is_transposed(f, n) != is_transposed(f, m->nodes[0]) ||
+      (part->activation[0] != '\0' && active->activation[0] != '\0' && !same_activation(part, active))) {
+    return;
+  }
+  const leati_view *b[LEATI_PRODUCTS_MAX], *c[LEATI_PRODUCTS_MAX];
+  m->nodes[m->count] = n;
+  m->results[m->count] = f->nodes[n].outputs[0];
+  for (uint32_t i = 0; i <= m->count; ++i) {
+    b[i] = leati_fusion_view(f, m->products[i].inputs[1]);
+    c[i] = leati_fusion_view(f, m->results[i]);
+  }
+  if (!leati_products_merge(f->graph->device, leati_fusion_view(f, part->inputs[0]), b, c, m->count + 1,
+                            is_transposed(f, n))) {
+    return;
+  }
+  m->activated = part->activation[0] != '\0' ? m->count : m->activated;
+  ++m->count;
+}
+
+int32_t leati_fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  merger m = {.count = 0};
+  take_part(f, &m, n);
+  for (uint32_t other = n + 1; m.count != 0 && m.count < LEATI_PRODUCTS_MAX && other < f->graph->node_count; ++other) {
+    take_part(f, &m, other);
+  }
+  if (m.count < 2) {
+    return LEAT_OK;
+  }
+  const product *const active = &m.products[m.activated];
+  uint32_t inputs[1 + 2 * LEATI_PRODUCTS_MAX] = {m.products[0].inputs[0]};
+  int64_t activated[LEATI_PRODUCTS_MAX];
+  for (uint32_t i = 0; i < LEATI_PRODUCTS_MAX; ++i) {
+    const bool there = i < m.count;
+    inputs[1 + i] = there ? m.products[i].inputs[1] : LEAT_GRAPH_NO_VALUE;
+    inputs[1 + LEATI_PRODUCTS_MAX + i] = there ? m.products[i].inputs[2] : LEAT_GRAPH_NO_VALUE;
+    activated[i] = there && m.products[i].activation[0] != '\0';
+  }
+  const leat_attribute attributes[] = {
+      leati_fusion_float("alpha", active->alpha),
+      leati_fusion_int("transB", is_transposed(f, n)),
+      leati_fusion_string("activation", active->activation),
+      leati_fusion_floats("activation_params", active->parameters, active->parameter_count),
+      leati_fusion_ints("activated", activated, m.count),
+  };
+  const leati_fusion_node with = {.domain = "leat",
+                                  .op = "MultiMatMul",
+                                  .since_version = 1,
+                                  .input_count = sizeof(inputs) / sizeof(inputs[0]),
+                                  .inputs = inputs,
+                                  .attribute_count = sizeof(attributes) / sizeof(attributes[0]),
+                                  .attributes = attributes,
+                                  .output_count = m.count,
+                                  .outputs = m.results};
+  return leati_fusion_replace(f, n, &with, out_done, err);
 }

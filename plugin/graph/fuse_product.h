@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Rules about what stands around a matrix product or a convolution: it becomes the end of leat's FusedMatMul and
- * FusedConv, which round as the single operators do, one after the other.
+ * FusedConv, which round as the single operators do, one after the other; and products side by side become MultiMatMul.
  */
 #ifndef LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_
 #define LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_
@@ -18,5 +18,7 @@ leati_fusion_rule leati_fuse_scale;
 leati_fusion_rule leati_fuse_activation;
 /** Product or convolution + tensor. */
 leati_fusion_rule leati_fuse_residual;
+/** Products of one value and given matrices: one dispatch. Node `n` is the first of them. */
+leati_fusion_rule leati_fuse_products;
 
 #endif /* LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_ */

@@ -162,24 +162,28 @@ static bool is_used(const leati_fusion *f, const leati_node *node) {
   return used;
 }
 
-/* Ends the use of values by a node, and the life of nodes that nobody needs then. Nodes are looked at from the last to
- * the first, so that each is looked at once. */
-static void drop_values(leati_fusion *f, uint32_t n, const uint32_t *values, uint32_t count) {
+/* Ends the use of values by a node. */
+static void leave_values(leati_fusion *f, const uint32_t *values, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     if (values[i] != LEAT_GRAPH_NO_VALUE) {
       --f->uses[values[i]];
     }
   }
+}
+
+/* Ends the life of a node. */
+static void drop_node(leati_fusion *f, uint32_t n) {
+  f->live[n] = false;
+  leave_values(f, f->nodes[n].inputs, f->nodes[n].input_count);
+}
+
+/* Ends the use of values by a node, and the life of nodes that nobody needs then. Nodes are looked at from the last to
+ * the first, so that each is looked at once. */
+static void drop_values(leati_fusion *f, uint32_t n, const uint32_t *values, uint32_t count) {
+  leave_values(f, values, count);
   while (n-- > 0) {
-    const leati_node *const node = &f->nodes[n];
-    if (!f->live[n] || is_used(f, node)) {
-      continue;
-    }
-    f->live[n] = false;
-    for (uint32_t i = 0; i < node->input_count; ++i) {
-      if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
-        --f->uses[node->inputs[i]];
-      }
+    if (f->live[n] && !is_used(f, &f->nodes[n])) {
+      drop_node(f, n);
     }
   }
 }
@@ -221,6 +225,7 @@ static int32_t make_node(const leati_fusion *f, const leat_graph_node *with, str
 int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_node *with, bool *out_done,
                              leat_error *err) {
   const leati_node before = f->nodes[n];
+  const bool several = with->output_count != 0;
   const leat_attribute *attributes[LEATI_FUSION_ATTRIBUTES_MAX];
   for (uint32_t i = 0; i < with->attribute_count; ++i) {
     attributes[i] = &with->attributes[i];
@@ -233,8 +238,8 @@ int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_nod
                                      .attributes = attributes,
                                      .input_count = with->input_count,
                                      .inputs = with->inputs,
-                                     .output_count = before.output_count,
-                                     .outputs = before.outputs};
+                                     .output_count = several ? with->output_count : before.output_count,
+                                     .outputs = several ? with->outputs : before.outputs};
   const size_t count = (size_t)described.input_count + described.output_count;
   struct leati_fused_op *const made = leati_calloc(1, sizeof(*made) + count * sizeof(made->arguments[0]));
   *out_done = false;
@@ -258,9 +263,14 @@ int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_nod
     take_value(f, node.inputs[i]);
   }
   for (uint32_t o = 0; o < node.output_count; ++o) {
-    if (node.outputs[o] != LEAT_GRAPH_NO_VALUE) {
-      f->makers[node.outputs[o]] = n;
+    if (node.outputs[o] == LEAT_GRAPH_NO_VALUE) {
+      continue;
     }
+    const uint32_t maker = f->makers[node.outputs[o]];
+    if (maker != n && maker != NONE) {
+      drop_node(f, maker);
+    }
+    f->makers[node.outputs[o]] = n;
   }
   drop_values(f, n, before.inputs, before.input_count);
   *out_done = true;

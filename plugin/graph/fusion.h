@@ -74,6 +74,9 @@ typedef struct leati_fusion_node {
   uint32_t input_count, attribute_count; /**< at most LEATI_FUSION_ATTRIBUTES_MAX */
   const uint32_t *inputs;                /**< values; LEAT_GRAPH_NO_VALUE: absent */
   const leat_attribute *attributes;
+  /** Where it takes the places of several nodes, all their outputs; 0: of that node alone. The others come later. */
+  uint32_t output_count;
+  const uint32_t *outputs;
 } leati_fusion_node;
 
 /** Makes an operator and puts it in the place of node `n`; its inputs are made by earlier nodes. Where the operator

@@ -19,6 +19,7 @@ static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
     [LEATI_FUSION_SCALE] = leati_fuse_scale,           /* product * constant */
     [LEATI_FUSION_ACTIVATION] = leati_fuse_activation, /* function of one number of a product or convolution */
     [LEATI_FUSION_RESIDUAL] = leati_fuse_residual,     /* product or convolution + tensor */
+    [LEATI_FUSION_PRODUCTS] = leati_fuse_products,     /* products of one input */
     [LEATI_FUSION_CHAIN] = leati_fuse_chain,           /* elementwise operators, one after the other */
 };
 
@@ -37,18 +38,25 @@ static bool is_on(uint64_t off, uint32_t r) {
   return (off >> r & 1u) == 0;
 }
 
-/* What one rule wrote another may go on with. Each time some node is left out, so this ends. Chains take what is left
- * then, and each is gathered from its last node. */
+/* Applies a rule to all nodes, in their order. */
+static int32_t apply_all(leati_fusion *f, uint64_t off, uint32_t r, bool *out_any, leat_error *err) {
+  for (uint32_t n = 0; n < f->graph->node_count && is_on(off, r); ++n) {
+    LEATI_TRY(apply(f, r, n, out_any, err));
+  }
+  return LEAT_OK;
+}
+
+/* What one rule wrote another may go on with. Each time some node is left out, so this ends. What nothing more is added
+ * to is merged then, and chains take what is left; each of those is gathered from its last node. */
 int32_t leati_fusion_apply(leati_fusion *f, uint64_t off, leat_error *err) {
   bool any = true;
   while (any) {
     any = false;
-    for (uint32_t r = 0; r < LEATI_FUSION_CHAIN; ++r) {
-      for (uint32_t n = 0; n < f->graph->node_count && is_on(off, r); ++n) {
-        LEATI_TRY(apply(f, r, n, &any, err));
-      }
+    for (uint32_t r = 0; r < LEATI_FUSION_PRODUCTS; ++r) {
+      LEATI_TRY(apply_all(f, off, r, &any, err));
     }
   }
+  LEATI_TRY(apply_all(f, off, LEATI_FUSION_PRODUCTS, &any, err));
   for (uint32_t n = f->graph->node_count; n-- > 0 && is_on(off, LEATI_FUSION_CHAIN);) {
     LEATI_TRY(apply(f, LEATI_FUSION_CHAIN, n, &any, err));
   }

@@ -310,8 +310,9 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {job->bias, &args.gemm.bias},
-                  {job->residual, &args.gemm.epilogue.residual})};
-  return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_gemm_tile_size(tile), y, err);
+                  {job->residual, &args.gemm.epilogue.residual}),
+      LEATI_WRITES({y, &args.gemm.c})};
+  return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_gemm_tile_size(tile), err);
 }
 
 static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {

@@ -113,18 +113,20 @@ uint32_t leati_gemm_tile_size(leati_tile tile) {
 }
 
 int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
-                         uint32_t tile_size, const leati_view *c, leat_error *err) {
+                         uint32_t tile_size, leat_error *err) {
   const uint64_t groups = leati_gemm_groups(args);
   leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {(int64_t)(groups * tile_size)}};
-  leati_access writes[] = {{c, &args->c}, {NULL, &args->pieces}};
+  leati_access writes[LEATI_GEMM_RESULTS_MAX + 1];
+  memcpy(writes, dispatch->writes, dispatch->write_count * sizeof(writes[0]));
+  writes[dispatch->write_count] = (leati_access){NULL, &args->pieces};
   if (args->splits > 1) {
     LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
-    writes[1].view = &pieces;
+    writes[dispatch->write_count].view = &pieces;
     dispatch->counter_count = args->tiles;
     dispatch->counters = &args->counters;
   }
   dispatch->writes = writes;
-  dispatch->write_count = 2;
+  ++dispatch->write_count;
   leati_groups_linear(planner->device, groups, 1, dispatch->groups);
   return leati_plan_dispatch(planner, dispatch, err);
 }
@@ -246,35 +248,44 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
       .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b, .activation = activation, .residual = residual}};
 }
 
-int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *given, leat_error *err) {
-  leati_gemm gemm = *given;
-  if (gemm.c->count == 0) {
+void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_gemm_laid *out) {
+  leati_gemm *const gemm = &out->gemm;
+  *gemm = *given;
+  join_batch(gemm);
+  const int64_t columns = gemm->n; /* of c, which lies in memory as it is however we look at it */
+  const bool skinny = leati_gemm_is_skinny(gemm->m, gemm->n);
+  out->transposed = leati_gemm_is_transposed(gemm->m, gemm->n);
+  if (out->transposed) {
+    transpose(gemm);
+  }
+  out->args = fill_args(gemm, out->transposed, columns);
+  out->pipeline = choose_kernel(device, gemm, skinny, &out->args, &out->tile_size);
+  out->args.vector = out->args.n % 4 == 0 && gemm->c->address % 16 == 0 ? LEATI_VECTOR_C : 0;
+  if (gemm->residual != NULL && gemm->residual_column == 1 &&
+      quads_fit(gemm->residual->address, gemm->residual_row, gemm->m, gemm->n, gemm->batch_rank,
+                gemm->residual_batch)) {
+    out->args.vector |= LEATI_VECTOR_RESIDUAL;
+  }
+}
+
+int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err) {
+  if (gemm->c->count == 0) {
     return LEAT_OK;
   }
-  if (gemm.c->count > INT32_MAX || gemm.k > INT32_MAX) {
+  if (gemm->c->count > INT32_MAX || gemm->k > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a matrix product with 2^31 elements or more is not supported");
   }
-  join_batch(&gemm);
-  const int64_t columns = gemm.n; /* of c, which lies in memory as it is however we look at it */
-  const bool skinny = leati_gemm_is_skinny(gemm.m, gemm.n);
-  const bool transposed = leati_gemm_is_transposed(gemm.m, gemm.n);
-  if (transposed) {
-    transpose(&gemm);
-  }
-  leati_gemm_args args = fill_args(&gemm, transposed, columns);
-  uint32_t tile_size;
-  const leati_pipeline_key pipeline = choose_kernel(planner->device, &gemm, skinny, &args, &tile_size);
-  args.vector = args.n % 4 == 0 && gemm.c->address % 16 == 0 ? LEATI_VECTOR_C : 0;
-  if (gemm.residual != NULL && gemm.residual_column == 1 &&
-      quads_fit(gemm.residual->address, gemm.residual_row, gemm.m, gemm.n, gemm.batch_rank, gemm.residual_batch)) {
-    args.vector |= LEATI_VECTOR_RESIDUAL;
-  }
-  leati_dispatch_desc dispatch = {.pipeline = pipeline,
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({gemm.a, &args.a}, {gemm.b, &args.b}, {gemm.bias, &args.bias},
-                                              {gemm.residual, &args.epilogue.residual})};
-  return leati_plan_tiles(planner, &dispatch, &args, tile_size, gemm.c, err);
+  leati_gemm_laid laid;
+  leati_gemm_lay(planner->device, gemm, &laid);
+  leati_gemm_args *const args = &laid.args;
+  leati_dispatch_desc dispatch = {
+      .pipeline = laid.pipeline,
+      .args = args,
+      .args_size = sizeof(*args),
+      LEATI_READS({laid.gemm.a, &args->a}, {laid.gemm.b, &args->b}, {laid.gemm.bias, &args->bias},
+                  {laid.gemm.residual, &args->epilogue.residual}),
+      LEATI_WRITES({laid.gemm.c, &args->c})};
+  return leati_plan_tiles(planner, &dispatch, args, laid.tile_size, err);
 }
 
 /* ---- MatMul and the two FusedMatMul
@@ -556,32 +567,34 @@ static bool repeats(const leati_view *batch) {
   return found;
 }
 
-/* A view is read in place if the sums are added up in the order in which those of a copy would be: products are cut in
- * the same way, and with few rows the same elements are read at once. */
-static bool product_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
-  const matmul_state *state = leati_op_state_const(op);
-  const leati_view *const view = &call->inputs[i], *const c = &call->outputs[0];
-  if (i > 1) {
-    return leati_view_walkable(view) && view->ndim <= 2;
-  }
-  const bool transposed = i == 0 ? state->trans_a : state->trans_b;
+bool leati_product_reads(const leati_view *a, const leati_view *b, const leati_view *c, bool trans_a, bool trans_b,
+                         bool first) {
+  const leati_view *const view = first ? a : b;
+  const bool transposed = first ? trans_a : trans_b;
   leati_view copy = *view;
   leati_view_make_compact(&copy);
-  const matrix lies = as_matrix(view, transposed, i == 0), would = as_matrix(&copy, transposed, i == 0);
+  const matrix lies = as_matrix(view, transposed, first), would = as_matrix(&copy, transposed, first);
   const bool neighbours = lies.row_stride == 1 || lies.column_stride == 1 || lies.rows == 1 || lies.columns == 1;
   if (!leati_view_walkable(view) || (!neighbours && !leati_reads_scattered(view->count * view->item_size))) {
     return false;
   }
-  const leati_view *const a = &call->inputs[0], *const b = &call->inputs[1];
-  const matrix ma = as_matrix(a, state->trans_a, true), mb = as_matrix(b, state->trans_b, false);
+  const matrix ma = as_matrix(a, trans_a, true), mb = as_matrix(b, trans_b, false);
   const bool one = (int64_t)b->count == mb.rows * mb.columns;
-  if (i == 0 ? one && rows_in_one(&lies) != rows_in_one(&would) : !one && repeats(&lies.batch)) {
+  if (first ? one && rows_in_one(&lies) != rows_in_one(&would) : !one && repeats(&lies.batch)) {
     return false;
   }
   const bool joined = one && rows_in_one(&ma);
   const int64_t rows = joined && mb.columns != 0 ? (int64_t)c->count / mb.columns : ma.rows;
-  return !leati_gemm_is_skinny(rows, mb.columns) ||
-         quads_of(&lies, view->address, i == 0) == quads_of(&would, 0, i == 0);
+  return !leati_gemm_is_skinny(rows, mb.columns) || quads_of(&lies, view->address, first) == quads_of(&would, 0, first);
+}
+
+static bool product_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  const matmul_state *state = leati_op_state_const(op);
+  if (i > 1) {
+    return leati_view_walkable(&call->inputs[i]) && call->inputs[i].ndim <= 2;
+  }
+  return leati_product_reads(&call->inputs[0], &call->inputs[1], &call->outputs[0], state->trans_a, state->trans_b,
+                             i == 0);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */

@@ -82,9 +82,27 @@ int32_t leati_epilogue_check(const leati_op_def *def, const leati_view *residual
 /** Attribute: 0, a residual is added behind the activation; else, and where it is absent, before it. */
 extern const leat_op_attribute leati_attribute_residual_first;
 
+/** A product as its kernel takes it. */
+typedef struct leati_gemm_laid {
+  leati_gemm gemm;      /**< a batch is joined with the rows where it can be */
+  leati_gemm_args args; /**< all but addresses */
+  leati_pipeline_key pipeline;
+  uint32_t tile_size; /**< elements that a workgroup puts aside where k is split */
+  bool transposed;    /**< rows and columns are exchanged */
+} leati_gemm_laid;
+
+/** Chooses the kernel of a product with elements, and how it is cut. */
+void leati_gemm_lay(const leat_device *device, const leati_gemm *gemm, leati_gemm_laid *out);
+
 /** Plans a matrix product. Nothing is done when c has no elements; k may be 0.
  * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */
 int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err);
+
+/** Whether a product c of two operands, whose last two dimensions are swapped if they are transposed, reads the first
+ * or the second of them, a view, in place: so that sums are added up in the order in which those of a copy would be.
+ * Products are cut in the same way then, and with few rows the same elements are read at once. */
+bool leati_product_reads(const leati_view *a, const leati_view *b, const leati_view *c, bool trans_a, bool trans_b,
+                         bool first);
 
 /** Chooses a tile and how often k is split, and sets `tiles_m`, `tiles_n`, `splits` and `k_chunk` of `args` from its
  * `m`, `n`, `k` and `batch`. */
@@ -96,11 +114,14 @@ uint64_t leati_gemm_groups(const leati_gemm_args *args);
 /** Elements of a tile. */
 uint32_t leati_gemm_tile_size(leati_tile tile);
 
-/** Plans a dispatch of a kernel of the kind of a matrix product: `dispatch` but for what it writes, its workgroups and
- * what a split of k needs, which are filled in. The record `args`, at the head of dispatch->args, has all but
- * addresses; a workgroup computes `tile_size` elements. */
+/** Results of a dispatch at most. */
+#define LEATI_GEMM_RESULTS_MAX 3
+
+/** Plans a dispatch of a kernel of the kind of a matrix product: `dispatch` but for its workgroups and what a split of
+ * k needs, which are filled in; what it writes are the results. The record `args`, at the head of dispatch->args, has
+ * all but addresses; a workgroup computes `tile_size` elements. */
 int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
-                         uint32_t tile_size, const leati_view *c, leat_error *err);
+                         uint32_t tile_size, leat_error *err);
 
 /** Whether the elements of `view` lie within 2^31 elements from the first and no stride is negative: what kernels with
  * 32-bit strides can walk. */

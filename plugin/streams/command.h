@@ -36,7 +36,8 @@ typedef struct leati_command {
       VkDescriptorSet set;
       uint32_t offset; /**< of the argument record in the set's buffer */
       uint32_t groups[3];
-      const unsigned char *record; /**< the same record where it was drafted; LEATI_ARGS_MAX bytes may be read there */
+      uint32_t size;               /**< bytes of the record */
+      const unsigned char *record; /**< the same record where it was drafted */
     } dispatch;
     struct {
       VkBuffer from, to;

@@ -62,7 +62,8 @@ bool leati_merger_write(leat_device *device, leati_merger *merger, const leati_s
     return false;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    memcpy(chunk->draft + offset + (size_t)i * size, lists[i]->commands[command].dispatch.record, size);
+    const leati_command *const one = &lists[i]->commands[command];
+    memcpy(chunk->draft + offset + (size_t)i * size, one->dispatch.record, one->dispatch.size);
   }
   if (merged != *inout_bound) {
     *inout_bound = merged;

@@ -273,6 +273,7 @@ static inline int32_t append_dispatch(leati_recorder *recorder, leati_pipeline *
                                        .set = chunk->set,
                                        .offset = (uint32_t)offset,
                                        .groups = {groups[0], groups[1], groups[2]},
+                                       .size = size,
                                        .record = *out_record}};
   return LEAT_OK;
 }

@@ -121,6 +121,7 @@ static leati_submission *spell(list *l, const void *stream, const char *word) {
       command->kind = LEATI_COMMAND_DISPATCH;
       command->dispatch.pipeline = &pipelines[spelled];
       command->dispatch.record = record;
+      command->dispatch.size = sizeof(record);
       command->dispatch.groups[0] = (uint32_t)*at;
       command->dispatch.groups[1] = command->dispatch.groups[2] = 1;
     } else {

@@ -165,6 +165,92 @@ static uint32_t gelu_tanh_mul(network *n) {
   return gelu_tanh(n, with_bias(n), false);
 }
 
+/* ---- Scenes: products of one input -------------------------------------------------------------------------------
+ */
+
+static uint32_t queries_keys_values(network *n) {
+  const uint32_t x = add_input(n, SHAPE(2, 3, 8));
+  uint32_t y = 0;
+  for (int i = 0; i < 3; ++i) {
+    y = NODE(n, "Add", 14, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))), constant(n, SHAPE(8)));
+    if (i < 2) {
+      add_output(n, y);
+    }
+  }
+  return y;
+}
+static uint32_t fewer_keys_than_queries(network *n) {
+  const uint32_t x = add_input(n, SHAPE(17, 8)), q = NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 30)));
+  const uint32_t k = NODE(n, "Gemm", 13, x, constant(n, SHAPE(8, 9)), constant(n, SHAPE(9)));
+  add_output(n, q);
+  add_output(n, k);
+  return NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 9)));
+}
+static uint32_t gate_and_up(network *n) {
+  const uint32_t x = add_input(n, SHAPE(1, 3, 8)), up = NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 12)));
+  const uint32_t gate = NODE(n, "Relu", 14, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 12))));
+  return NODE(n, "Mul", 14, gate, up);
+}
+static uint32_t five_products(network *n) {
+  const uint32_t x = add_input(n, SHAPE(3, 8));
+  for (int i = 0; i < 4; ++i) {
+    add_output(n, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))));
+  }
+  return NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8)));
+}
+/* Products by two inputs of the graph, one of which is used twice. */
+static uint32_t matrices_that_are_given(network *n) {
+  const uint32_t x = add_input(n, SHAPE(9, 8)), w = add_input(n, SHAPE(8, 10)), v = add_input(n, SHAPE(8, 10));
+  add_output(n, NODE(n, "MatMul", 13, x, w));
+  add_output(n, NODE(n, "MatMul", 13, x, v));
+  return NODE(n, "MatMul", 13, x, w);
+}
+static uint32_t products_of_two(network *n, uint32_t x, uint32_t z, int64_t columns) {
+  add_output(n, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, columns))));
+  return NODE(n, "MatMul", 13, z, constant(n, SHAPE(8, columns)));
+}
+static uint32_t products_of_two_inputs(network *n) {
+  return products_of_two(n, add_input(n, SHAPE(3, 8)), add_input(n, SHAPE(3, 8)), 8);
+}
+/* With few columns and many rows each is computed the other way round. */
+static uint32_t products_of_few_columns(network *n) {
+  const uint32_t x = add_input(n, SHAPE(16, 8));
+  return products_of_two(n, x, x, 8);
+}
+static uint32_t products_cut_otherwise(network *n) {
+  const uint32_t x = add_input(n, SHAPE(16, 8));
+  add_output(n, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))));
+  return NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 9)));
+}
+static uint32_t matrix_made_by_a_node(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 8)), z = NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8)));
+  return NODE(n, "MatMul", 13, x, NODE(n, "Softmax", 13, z));
+}
+static uint32_t two_activations(network *n) {
+  const uint32_t x = add_input(n, SHAPE(3, 8));
+  add_output(n, NODE(n, "Relu", 14, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8)))));
+  return NODE(n, "Tanh", 13, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))));
+}
+static uint32_t one_transposed(network *n) {
+  static const leat_attribute transposed = ATTRIBUTE(INT, .name = "transB", .i = 1);
+  static const leat_attribute *const list[] = {&transposed};
+  const uint32_t x = add_input(n, SHAPE(3, 8));
+  add_output(n, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))));
+  const uint32_t y = NODE(n, "Gemm", 13, x, constant(n, SHAPE(8, 8)));
+  give(n, list, 1);
+  return y;
+}
+static uint32_t one_scaled(network *n) {
+  const uint32_t x = add_input(n, SHAPE(3, 8));
+  add_output(n, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))));
+  return NODE(n, "Mul", 14, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))), scalar(n, 0.5f));
+}
+static uint32_t one_with_a_residual(network *n) {
+  const uint32_t x = add_input(n, SHAPE(3, 8));
+  add_output(n, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))));
+  return NODE(n, "Add", 14, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))), x);
+}
+
 /* ---- Scenes: elementwise operators, one after the other ------------------------------------------------------------
  */
 
@@ -590,6 +676,19 @@ static const scene scenes[] = {
     {"Gelu, third order", gelu_order_2, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
     {"Gelu by tanh and Pow", gelu_tanh_pow, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
     {"Gelu by tanh and Mul", gelu_tanh_mul, {DONE(GELU, 1), DONE(BIAS, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
+    {"queries, keys, values", queries_keys_values, {DONE(BIAS, 3), DONE(PRODUCTS, 1)}, 1, 0},
+    {"fewer keys than queries", fewer_keys_than_queries, {DONE(PRODUCTS, 1)}, 1, 0},
+    {"gate and up", gate_and_up, {DONE(ACTIVATION, 1), DONE(PRODUCTS, 1)}, 2, 0},
+    {"five products", five_products, {DONE(PRODUCTS, 2)}, 2, 0},
+    {"matrices that are given", matrices_that_are_given, {DONE(PRODUCTS, 1)}, 1, 0},
+    {"products of two inputs", products_of_two_inputs, {0}, 2, 0},
+    {"products of few columns", products_of_few_columns, {0}, 2, 0},
+    {"products cut otherwise", products_cut_otherwise, {0}, 2, 0},
+    {"matrix made by a node", matrix_made_by_a_node, {0}, 3, 0},
+    {"two activations", two_activations, {DONE(ACTIVATION, 2)}, 2, 0},
+    {"one transposed", one_transposed, {0}, 2, 0},
+    {"one scaled", one_scaled, {DONE(SCALE, 1)}, 2, 0},
+    {"one with a residual", one_with_a_residual, {DONE(RESIDUAL, 1)}, 2, 0},
     {"HardSwish by Clip", hard_swish_by_clip, {DONE(CHAIN, 1)}, 1, 0},
     {"normalisation, Relu", normalised, {DONE(CHAIN, 1)}, 1, 0},
     {"sum taken twice", taken_twice_inside, {DONE(CHAIN, 1)}, 1, 0},

@@ -6,14 +6,19 @@
 
 LEAT_CONSTANT(uint, MODE_A, 2);
 LEAT_CONSTANT(uint, MODE_B, 3);
+LEAT_CONSTANT(uint, SEVERAL, 0); // 1: several products of one a
 struct Args {
   GEMM_ARGS
+  Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
 };
 LEAT_ARGS
 
 uint64_t a_base, b_base;
 int residual_offset;
 uint k_end;
+// Of the product that the tile is of.
+uint n;
+int b_column, b_k;
 
 vec4 fetch_a4(uint i, uint k) {
   return i < args.m && k < k_end ? F32x4(a_base).v[(int(i) * args.a_row + int(k) * args.a_k) >> 2] : vec4(0);
@@ -22,10 +27,10 @@ float fetch_a(uint i, uint k) {
   return i < args.m && k < k_end ? F32(a_base).v[int(i) * args.a_row + int(k) * args.a_k] : 0.0;
 }
 vec4 fetch_b4(uint i, uint k) {
-  return i < args.n && k < k_end ? F32x4(b_base).v[(int(i) * args.b_column + int(k) * args.b_k) >> 2] : vec4(0);
+  return i < n && k < k_end ? F32x4(b_base).v[(int(i) * b_column + int(k) * b_k) >> 2] : vec4(0);
 }
 float fetch_b(uint i, uint k) {
-  return i < args.n && k < k_end ? F32(b_base).v[int(i) * args.b_column + int(k) * args.b_k] : 0.0;
+  return i < n && k < k_end ? F32(b_base).v[int(i) * b_column + int(k) * b_k] : 0.0;
 }
 
 #include "gemm_tile.glsl"
@@ -37,7 +42,7 @@ vec4 fetch_residual(uint row, uint column) {
   }
   vec4 x;
   [[unroll]] for (uint j = 0; j < 4; ++j) {
-    x[j] = F32(args.residual).v[at + int(min(column + j, args.n - 1)) * args.residual_column];
+    x[j] = F32(args.residual).v[at + int(min(column + j, n - 1)) * args.residual_column];
   }
   return x;
 }
@@ -48,6 +53,26 @@ void main() {
     return;
   }
   const TileNumber tile = tile_number(group);
+  uint64_t b = args.b, c = args.c, bias = args.bias;
+  int bias_column = args.bias_column;
+  uint c_row = args.c_row, first = 0;
+  bool activates = true;
+  n = args.n;
+  b_column = args.b_column;
+  b_k = args.b_k;
+  if (SEVERAL != 0) {
+    const Product own = PRODUCT_AT(args.products, tile.column);
+    b = own.b;
+    c = own.c;
+    bias = own.bias;
+    bias_column = own.bias_column;
+    c_row = n = own.n;
+    first = own.first;
+    activates = own.activated != 0;
+    b_column = own.b_column;
+    b_k = own.b_k;
+  }
+  const uint column0 = (tile.column - first) * BN;
   int a_offset = 0, b_offset = 0;
   residual_offset = 0;
   uint rest = tile.batch;
@@ -62,27 +87,27 @@ void main() {
     rest = next;
   }
   a_base = args.a + uint64_t(a_offset) * 4;
-  b_base = args.b + uint64_t(b_offset) * 4;
+  b_base = b + uint64_t(b_offset) * 4;
   const uint k_begin = tile.split * args.k_chunk;
   k_end = min(args.k, k_begin + args.k_chunk);
-  tile_product(tile.row * BM, tile.column * BN, k_begin, k_end);
+  tile_product(tile.row * BM, column0, k_begin, k_end);
 
   if (!tile_join(tile)) {
     return;
   }
   const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
-  const uint64_t c_base = args.c + uint64_t(tile.batch) * args.c_batch * 4;
+  const uint64_t c_base = c + uint64_t(tile.batch) * args.c_batch * 4;
   const int bias_offset = int(tile.batch % args.bias_period) * args.bias_batch;
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint row = tile.row * BM + tile_row(thread_row(t), i);
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = tile.column * BN + tile_column(thread_column(t), q);
-      if (row < args.m && column < args.n) {
+      const uint column = column0 + tile_column(thread_column(t), q);
+      if (row < args.m && column < n) {
         vec4 value = args.alpha * sums[i][q];
-        if (args.bias != 0) {
+        if (bias != 0) {
           [[unroll]] for (uint j = 0; j < 4; ++j) {
-            const int at = int(row) * args.bias_row + int(min(column + j, args.n - 1)) * args.bias_column;
-            value[j] = fma(args.beta, F32(args.bias).v[bias_offset + at], value[j]);
+            const int at = int(row) * args.bias_row + int(min(column + j, n - 1)) * bias_column;
+            value[j] = fma(args.beta, F32(bias).v[bias_offset + at], value[j]);
           }
         }
         if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
@@ -92,22 +117,24 @@ void main() {
       }
     }
   }
-  tile_activate();
+  if (activates) {
+    tile_activate();
+  }
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint row = tile.row * BM + tile_row(thread_row(t), i);
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = tile.column * BN + tile_column(thread_column(t), q);
-      if (row < args.m && column < args.n) {
+      const uint column = column0 + tile_column(thread_column(t), q);
+      if (row < args.m && column < n) {
         vec4 value = sums[i][q];
         if (RESIDUAL == LEAT_RESIDUAL_LAST) {
           value += fetch_residual(row, column);
         }
-        const uint at = row * args.c_row + column;
+        const uint at = row * c_row + column;
         if ((args.vector & VECTOR_C) != 0) {
           F32x4(c_base).v[at >> 2] = value;
         } else {
           [[unroll]] for (uint j = 0; j < 4; ++j) {
-            if (column + j < args.n) {
+            if (column + j < n) {
               F32(c_base).v[at + j] = value[j];
             }
           }

@@ -11,8 +11,10 @@ layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, ROWS, 1);    // 1, 2, 4, 8: not less than args.m
 LEAT_CONSTANT(uint, ALONG_K, 0); // neighbouring threads: 0 along columns, 1 along k,
                                                 // 2 along k by quads, 3 along columns by quads
+LEAT_CONSTANT(uint, SEVERAL, 0);  // 1: several products of one a
 struct Args {
   GEMM_ARGS
+  Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
 };
 LEAT_ARGS
 
@@ -42,7 +44,26 @@ void main() {
     }
     rest = next;
   }
-  const uint column0 = (group - outer * args.tiles_n) * COLUMNS * WIDTH;
+  const uint tile = group - outer * args.tiles_n;
+  uint64_t b_base = args.b, c_base = args.c, bias = args.bias;
+  int b_column = args.b_column, b_k = args.b_k, bias_column = args.bias_column;
+  uint n = args.n, c_row = args.c_row, first = 0;
+  bool activates = true;
+  if (SEVERAL != 0) {
+    const Product its = PRODUCT_AT(args.products, tile);
+    b_base = its.b;
+    c_base = its.c;
+    bias = its.bias;
+    b_column = its.b_column;
+    b_k = its.b_k;
+    bias_column = its.bias_column;
+    c_row = n = its.n;
+    first = its.first;
+    activates = its.activated != 0;
+  }
+  b_base += uint64_t(b_offset) * 4;
+  c_base += uint64_t(batch) * args.c_batch * 4;
+  const uint column0 = (tile - first) * COLUMNS * WIDTH;
   const bool across = ALONG_K == 0 || ALONG_K == 3;
   const uint own = across ? t % COLUMNS : t / PARTS;
   const uint part = across ? t / COLUMNS : t % PARTS;
@@ -58,10 +79,10 @@ void main() {
   }
   F32 a = F32(args.a);
   const uint own_column = column0 + own * WIDTH;
-  if (own_column < args.n) {
-    const int column_offset = int(own_column) * args.b_column;
+  if (own_column < n) {
+    const int column_offset = int(own_column) * b_column;
     if (ALONG_K == 2) {
-      F32x4 b = F32x4(args.b + uint64_t(b_offset + column_offset) * 4);
+      F32x4 b = F32x4(b_base + uint64_t(column_offset) * 4);
       [[unroll]] for (uint i = 0; i < ROWS; ++i) {
         a_row[i] >>= 2;
       }
@@ -73,12 +94,12 @@ void main() {
         }
       }
     } else if (ALONG_K == 3) {
-      F32x4 b = F32x4(args.b + uint64_t(b_offset + column_offset) * 4);
+      F32x4 b = F32x4(b_base + uint64_t(column_offset) * 4);
       uint k = k_begin + part;
       for (; k + 3 * PARTS < k_end; k += 4 * PARTS) {
         vec4 y[4];
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-          y[j] = b.v[(int(k + j * PARTS) * args.b_k) >> 2];
+          y[j] = b.v[(int(k + j * PARTS) * b_k) >> 2];
         }
         [[unroll]] for (uint j = 0; j < 4; ++j) {
           [[unroll]] for (uint i = 0; i < ROWS; ++i) {
@@ -87,18 +108,18 @@ void main() {
         }
       }
       for (; k < k_end; k += PARTS) {
-        const vec4 y = b.v[(int(k) * args.b_k) >> 2];
+        const vec4 y = b.v[(int(k) * b_k) >> 2];
         [[unroll]] for (uint i = 0; i < ROWS; ++i) {
           sums[i] = fma(vec4(a.v[a_row[i] + int(k) * args.a_k]), y, sums[i]);
         }
       }
     } else {
-      F32 b = F32(args.b + uint64_t(b_offset) * 4);
+      F32 b = F32(b_base);
       uint k = k_begin + part;
       for (; k + 3 * PARTS < k_end; k += 4 * PARTS) {
         float y[4];
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-          y[j] = b.v[column_offset + int(k + j * PARTS) * args.b_k];
+          y[j] = b.v[column_offset + int(k + j * PARTS) * b_k];
         }
         [[unroll]] for (uint j = 0; j < 4; ++j) {
           [[unroll]] for (uint i = 0; i < ROWS; ++i) {
@@ -107,7 +128,7 @@ void main() {
         }
       }
       for (; k < k_end; k += PARTS) {
-        const float y = b.v[column_offset + int(k) * args.b_k];
+        const float y = b.v[column_offset + int(k) * b_k];
         [[unroll]] for (uint i = 0; i < ROWS; ++i) {
           sums[i].x = fma(a.v[a_row[i] + int(k) * args.a_k], y, sums[i].x);
         }
@@ -145,12 +166,12 @@ void main() {
   vec4 added = vec4(0);
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     const uint column = column0 + t % COLUMNS * WIDTH + j;
-    if (j < WIDTH && row < args.m && column < args.n) {
+    if (j < WIDTH && row < args.m && column < n) {
       totals[j] *= args.alpha;
-      if (args.bias != 0) {
+      if (bias != 0) {
         const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row +
-                       int(column) * args.bias_column;
-        totals[j] = fma(args.beta, F32(args.bias).v[at], totals[j]);
+                       int(column) * bias_column;
+        totals[j] = fma(args.beta, F32(bias).v[at], totals[j]);
       }
       if (RESIDUAL != LEAT_RESIDUAL_NONE) {
         added[j] = F32(args.residual)
@@ -161,7 +182,7 @@ void main() {
   if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
     totals += added;
   }
-  if (ACTIVATION != LEAT_EW_IDENTITY) {
+  if (ACTIVATION != LEAT_EW_IDENTITY && activates) {
     for (uint j = 0; j < WIDTH; ++j) {
       totals[j] = activated(totals[j], args.activation[0], args.activation[1]);
     }
@@ -169,11 +190,10 @@ void main() {
   if (RESIDUAL == LEAT_RESIDUAL_LAST) {
     totals += added;
   }
-  const uint64_t c_base = args.c + uint64_t(batch) * args.c_batch * 4;
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     const uint column = column0 + t % COLUMNS * WIDTH + j;
-    if (j < WIDTH && row < args.m && column < args.n) {
-      F32(c_base).v[row * args.c_row + column * args.c_column] = totals[j];
+    if (j < WIDTH && row < args.m && column < n) {
+      F32(c_base).v[row * c_row + column * args.c_column] = totals[j];
     }
   }
 }

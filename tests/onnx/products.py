@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs random products of one input, which a graph computes in one dispatch, as a graph and node by node.
+
+usage: products.py LIBRARY [--models N] [--seed S]
+
+LIBRARY is libleat_onnxruntime.so. Both ways must give the same bits, also where k is shared out over workgroups, which
+each product decides for itself. Exit status: 0, or 1 if a model is wrong, 77 if there is no device.
+"""
+import argparse
+import os
+import random
+import sys
+
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+NO_DEVICE = 77
+OPSET, IR_VERSION = 17, 8
+ELEMENTS = 1 << 19  # of an operand at most
+# Rows, k and columns of three products. Of the first, k would be cut otherwise if they were one product; of the second,
+# the last one's k is cut otherwise.
+SHAPES = [(64, 384, (384, 384, 384)), (9, 640, (800, 800, 1300)), (1, 1100, (320, 320, 320)), (33, 1541, (72, 72, 40))]
+
+
+def model_of(seed):
+    """A model as bytes, and what is given to it."""
+    draw, numbers = random.Random(seed), np.random.default_rng(seed)
+    if seed < len(SHAPES):
+        rows, k, columns = SHAPES[seed]
+    else:
+        rows = draw.choice((1, 7, 8, 9, 33, 100, 197))
+        k = min(draw.choice((draw.randint(1, 64), 4 * draw.randint(1, 100), draw.randint(300, 2600))), ELEMENTS // rows)
+        widest = ELEMENTS // k
+        usual = min(draw.choice((draw.randint(1, 64), 4 * draw.randint(1, 100), 384, 1100)), widest)
+        columns = [usual if draw.random() < 0.8 else draw.randint(1, min(200, widest))
+                   for _ in range(draw.randint(2, 5))]
+    nodes, constants = [], []
+    x = numbers.standard_normal((*draw.choice(((), (1,), (2,))), rows, k)).astype(np.float32)
+    for i, count in enumerate(columns):
+        constants.append(numpy_helper.from_array(numbers.standard_normal((k, count)).astype(np.float32), f"matrix{i}"))
+        constants.append(numpy_helper.from_array(numbers.standard_normal(count).astype(np.float32), f"row{i}"))
+        nodes.append(helper.make_node("MatMul", ["x", f"matrix{i}"], [f"product{i}"]))
+        nodes.append(helper.make_node("Add", [f"product{i}", f"row{i}"], [f"sum{i}"]))
+        nodes.append(helper.make_node("Tanh" if draw.random() < 0.4 else "Identity", [f"sum{i}"], [f"y{i}"]))
+    outputs = [helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, None) for i in range(len(columns))]
+    graph = helper.make_graph(nodes, "products", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+                              outputs, constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    return model.SerializeToString(), x
+
+
+def answers(model, devices, option, x):
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.add_provider_for_devices(devices, {option: "1"})
+    return ort.InferenceSession(model, options).run(None, {"x": x})
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("library")
+    parser.add_argument("--models", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=0)
+    wanted = parser.parse_args()
+    ort.set_default_logger_severity(3)
+    ort.register_execution_provider_library("leat", os.path.abspath(wanted.library))
+    devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"][:1]
+    if not devices:
+        return NO_DEVICE
+    wrong = 0
+    for seed in range(wanted.seed, wanted.seed + wanted.models):
+        model, x = model_of(seed)
+        graph = answers(model, devices, "force_graph_path", x)
+        nodes = answers(model, devices, "force_direct_path", x)
+        for i, (one, other) in enumerate(zip(graph, nodes)):
+            if one.tobytes() != other.tobytes():
+                wrong += 1
+                off = np.abs(one - other).max()
+                print(f"model {seed}, product {i} of x{list(x.shape)}, {one.shape[-1]} columns: off by up to {off:.3g}")
+    print(f"{wanted.models} models, {wrong} products wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
