@@ -10,8 +10,9 @@ A block of sh, c or python is run, unless the line before it is a comment, which
     <!-- run by: TEST -->              a test of ctest that takes the block from the page
     <!-- exit status: 0 77 -->         of each command of the block, one after the other; without it all give 0
 
-The commands of a page run in one shell, in their order. In the folder are BUILD as build/, the package for Python
-where Python finds it, examples/demo/digits.onnx as model.onnx, and pkg-config knows what BUILD installs.
+A page with a line <!-- no block is run: REASON --> has none that is. The commands of a page run in one shell, in their
+order. In the folder are BUILD as build/, the package for Python where Python finds it, examples/demo/digits.onnx as
+model.onnx, and pkg-config knows what BUILD installs.
 
 Exit status: 0 right, 1 not, 77 no Vulkan device to run on.
 """
@@ -22,13 +23,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 
 import page
 
-PAGES = ["README.md", "SECURITY.md", "docs/batches.md", "docs/c.md", "docs/installing.md", "docs/integrating.md",
-         "docs/operators.md", "docs/profiling.md", "docs/python.md"]
-BLOCK = re.compile(r"^(?P<mark><!--[^\n]*-->\n)?```(?P<language>sh|c|python)\n(?P<text>.*?)^```$", re.M | re.S)
-MARK = re.compile(r"<!-- (not run|run by|exit status): (.+) -->\n")
+PAGES = ["*.md", "docs/*.md", "examples/**/*.md", "python/*.md", "tests/*.md"]
+BLOCK = re.compile(r"^(?P<mark> *<!--[^\n]*-->\n)? *```(?P<language>sh|c|python)\n(?P<text>.*?)^ *```$", re.M | re.S)
+MARK = re.compile(r" *<!-- (not run|run by|exit status): (.+) -->\n")
+WHOLE_PAGE = re.compile(r"^<!-- no block is run: (.+) -->$", re.M)
 TIMEOUT_S = 200
 
 
@@ -123,8 +125,11 @@ def tests_of(build):
 def check(text, reader, tests):
     """Runs what a page shows, and counts its blocks: those that ran, those of other tests, those that are not run, by
     the reason."""
-    if len(re.findall(r"^```(?:sh|c|python)$", text, re.M)) != len(BLOCK.findall(text)):
+    count = len(BLOCK.findall(text))
+    if len(re.findall(r"^ *```(?:sh|c|python)$", text, re.M)) != count:
         raise Wrong("a block has no end")
+    for reason in WHOLE_PAGE.findall(text):
+        return 0, 0, [reason] * count
     ran, others, reasons, listed = 0, 0, [], []
     for number, block in enumerate(BLOCK.finditer(text)):
         mark = MARK.fullmatch(block["mark"] or "")
@@ -141,11 +146,11 @@ def check(text, reader, tests):
             raise Wrong(f"this block of C is run by no test:\n{block['text']}")
         else:
             if block["language"] == "sh":
-                here = commands(block["text"])
+                here = commands(textwrap.dedent(block["text"]))
             else:
                 path = reader.place(f"block{number}.py")
                 with open(path, "w", encoding="utf-8") as file:
-                    file.write(block["text"])
+                    file.write(textwrap.dedent(block["text"]))
                 here = [f"{shlex.quote(sys.executable)} {shlex.quote(path)}\n"]
             wanted = [int(status) for status in value.split()] if kind else [0] * len(here)
             if len(wanted) != len(here):
@@ -175,6 +180,9 @@ CANARIES = [
     (f"<!-- not run: it would fail -->\n{FENCE}sh\nfalse\n{FENCE}\n", None),
     (f"<!-- not run -->\n{FENCE}sh\ntrue\n{FENCE}\n", "none of the comments"),
     (f"{FENCE}sh\ntrue\n", "has no end"),
+    (f"- in a list\n\n  {FENCE}sh\n  false\n  {FENCE}\n", "exit status 1 instead of 0: false"),
+    (f"<!-- no block is run: they would fail -->\n{FENCE}sh\nfalse\n{FENCE}\n{FENCE}c\nint x;\n{FENCE}\n", None),
+    (f"<!-- no block is run -->\n\n{FENCE}sh\nfalse\n{FENCE}\n", "exit status 1 instead of 0: false"),
 ]
 
 
@@ -198,14 +206,16 @@ def main():
     reader, tests = Reader(tree, build), tests_of(build)
     wrong = list(missed(reader, tests))
     totals = [0, 0, 0]
-    for name in PAGES:
+    pages = sorted(path for pattern in PAGES for path in glob.glob(pattern, root_dir=tree, recursive=True))
+    for name in pages:
         try:
             ran, others, reasons = check(page.read(tree, name), reader, tests)
         except Wrong as error:
             wrong.append(f"{name}: {error}")
             continue
-        print(f"{name}: {ran} run, {others} by other tests, {len(reasons)} not run" +
-              "".join(f"\n    not run: {reason}" for reason in reasons))
+        if ran or others or reasons:
+            print(f"{name}: {ran} run, {others} by other tests, {len(reasons)} not run" +
+                  "".join(f"\n    not run: {reason}" for reason in dict.fromkeys(reasons)))
         totals = [a + b for a, b in zip(totals, (ran, others, len(reasons)))]
     print("blocks: {} run, {} by other tests, {} not run".format(*totals))
     if wrong:
