@@ -31,7 +31,7 @@ PAGES = ["*.md", "docs/*.md", "examples/**/*.md", "python/*.md", "tests/*.md"]
 BLOCK = re.compile(r"^(?P<mark> *<!--[^\n]*-->\n)? *```(?P<language>sh|c|python)\n(?P<text>.*?)^ *```$", re.M | re.S)
 MARK = re.compile(r" *<!-- (not run|run by|exit status): (.+) -->\n")
 WHOLE_PAGE = re.compile(r"^<!-- no block is run: (.+) -->$", re.M)
-TIMEOUT_S = 200
+TIMEOUT_S = 500
 
 
 class Wrong(Exception):
