@@ -12,6 +12,7 @@ may be called from any thread, and raises LeatError with a message that says wha
 
 ``python -m onnxruntime_ep_leat --help`` lists what the command line has.
 """
+from ._array import Array, from_dlpack
 from ._backend import Device, LeatError, devices, why_no_device
 from ._batch import BatchQueue, Request
 from ._build import BUILD_ID as build_id
@@ -20,6 +21,6 @@ from ._check import Verdict, check
 from ._explain import Node, explain
 from ._register import EP_NAME, get_ep_name, get_ep_names, get_library_path, register
 
-__all__ = ["BatchQueue", "EP_NAME", "Device", "LeatError", "Node", "Request", "Verdict", "__version__", "build_id",
-           "check", "devices", "explain", "get_ep_name", "get_ep_names", "get_library_path", "register",
-           "why_no_device"]
+__all__ = ["Array", "BatchQueue", "EP_NAME", "Device", "LeatError", "Node", "Request", "Verdict", "__version__",
+           "build_id", "check", "devices", "explain", "from_dlpack", "get_ep_name", "get_ep_names", "get_library_path",
+           "register", "why_no_device"]

@@ -81,10 +81,11 @@ class _DeviceApi(ctypes.Structure):
                 ("count", ctypes.CFUNCTYPE(ctypes.c_int32, _COUNT, _ERROR)),
                 ("info", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint32, ctypes.POINTER(_DeviceInfo), _ERROR)),
                 ("report", ctypes.CFUNCTYPE(ctypes.c_int32, _COUNT, ctypes.POINTER(_Property), _ERROR)),
-                ("open", ctypes.c_void_p), ("close", ctypes.c_void_p), ("synchronize", ctypes.c_void_p)]
+                ("open", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint32, ctypes.POINTER(ctypes.c_void_p), _ERROR)),
+                ("close", ctypes.c_void_p), ("synchronize", ctypes.c_void_p)]
 
 
-class _BackendApi(ctypes.Structure):
+class BackendApi(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("abi_version", ctypes.c_uint32), ("header_version", ctypes.c_uint32),
                 ("reserved", ctypes.c_uint32), ("name", ctypes.c_char_p), ("version", ctypes.c_char_p),
                 ("build_id", ctypes.c_char_p), ("capabilities", ctypes.c_uint64),
@@ -110,22 +111,24 @@ def _backend_path() -> str:
     return os.path.join(given, _NAME) if os.path.isdir(given) else given
 
 
-def _check(code: int, error: Error) -> None:
+def check_status(code: int, error: Error) -> None:
+    """Raises LeatError, with the backend's message, unless a call has succeeded."""
     if code:
         raise LeatError(error.message.decode(errors="replace") or f"the backend failed with code {code}")
 
 
-def _load() -> _BackendApi:
+def load_backend() -> BackendApi:
+    """The backend's table. Loading it again gives the same."""
     path = _backend_path()
     error = Error(struct_size=ctypes.sizeof(Error))
     host = _HostInfo(struct_size=ctypes.sizeof(_HostInfo), abi_min=_ABI_1_0, abi_max=_ABI_1_0, header_version=_ABI_1_0,
                      name=b"onnxruntime_ep_leat")
-    api = ctypes.POINTER(_BackendApi)()
+    api = ctypes.POINTER(BackendApi)()
     try:
         query = ctypes.CDLL(path).leat_backend_query
     except (OSError, AttributeError) as cause:
         raise LeatError(f"{path} cannot be loaded as Leat's backend: {cause}") from cause
-    _check(query(ctypes.byref(host), ctypes.byref(api), ctypes.byref(error)), error)
+    check_status(query(ctypes.byref(host), ctypes.byref(api), ctypes.byref(error)), error)
     return api.contents
 
 
@@ -138,7 +141,7 @@ def _report(api: _DeviceApi) -> dict[int, dict[str, str]]:
         for line in lines:
             line.struct_size = ctypes.sizeof(_Property)
         count = ctypes.c_uint32(capacity)
-        _check(api.report(ctypes.byref(count), lines, ctypes.byref(error)), error)
+        check_status(api.report(ctypes.byref(count), lines, ctypes.byref(error)), error)
         if count.value <= capacity:
             break
         capacity = count.value
@@ -163,17 +166,17 @@ def _device(number: int, lines: Mapping[str, str], info: Any) -> Device:
 
 def _inventory() -> tuple[list[Device], str]:
     """All devices, and why none of them is usable (empty where one is)."""
-    backend = _load()
+    backend = load_backend()
     api = backend.device.contents
     error = Error(struct_size=ctypes.sizeof(Error))
     count = ctypes.c_uint32()
-    _check(api.count(ctypes.byref(count), ctypes.byref(error)), error)
+    check_status(api.count(ctypes.byref(count), ctypes.byref(error)), error)
     why = "" if count.value else error.message.decode(errors="replace")
     report = _report(api)
     found = []
     for number in range(count.value):
         info = _DeviceInfo(struct_size=ctypes.sizeof(_DeviceInfo))
-        _check(api.info(number, ctypes.byref(info), ctypes.byref(error)), error)
+        check_status(api.info(number, ctypes.byref(info), ctypes.byref(error)), error)
         found.append(_device(number, report.get(number, {}), info))
     found += [_device(number, report[number], None) for number in sorted(report, reverse=True) if number < -1]
     # Lets the drivers go. While a session has a device open, it does nothing.

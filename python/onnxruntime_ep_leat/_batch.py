@@ -12,29 +12,18 @@ import weakref
 from typing import Any, Callable, Sequence
 
 from ._backend import Error, LeatError, library_path
+from ._tensor import Tensor, array_of, describe
 
 _INTERNAL, _TIMEOUT = 12, 5
 _MESSAGE_MAX = 1000
 _DRAIN, _FAIL = 0, 1
-# numpy's kind of a type: DLPack's code.
-_CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
-_KINDS = {code: kind for kind, code in _CODES.items()}
-
-
-class _Tensor(ctypes.Structure):
-    """DLTensor."""
-
-    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
-                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
-                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.c_void_p),
-                ("byte_offset", ctypes.c_uint64)]
 
 
 class _Call(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("worker", ctypes.c_uint32), ("input_count", ctypes.c_uint32),
                 ("output_count", ctypes.c_uint32), ("request_count", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
-                ("rows", ctypes.c_int64), ("inputs", ctypes.POINTER(ctypes.POINTER(_Tensor))),
-                ("outputs", ctypes.POINTER(_Tensor)), ("owner", ctypes.c_void_p)]
+                ("rows", ctypes.c_int64), ("inputs", ctypes.POINTER(ctypes.POINTER(Tensor))),
+                ("outputs", ctypes.POINTER(Tensor)), ("owner", ctypes.c_void_p)]
 
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(_Call), ctypes.POINTER(Error))
@@ -54,12 +43,12 @@ def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(library_path("libleat_batch.so"))
     pointer, number, nanoseconds = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int64
     error, out = ctypes.POINTER(Error), ctypes.POINTER(ctypes.c_void_p)
-    tensors = ctypes.POINTER(ctypes.POINTER(_Tensor))
+    tensors = ctypes.POINTER(ctypes.POINTER(Tensor))
     for name, *arguments in (
             ("queue_create", ctypes.POINTER(_Config), out, error), ("queue_shutdown", pointer, number, error),
             ("queue_destroy", pointer, number, error),
             ("submit", pointer, number, tensors, nanoseconds, out, error), ("wait", pointer, nanoseconds, error),
-            ("cancel", pointer, error), ("outputs", pointer, number, ctypes.POINTER(_Tensor), error),
+            ("cancel", pointer, error), ("outputs", pointer, number, ctypes.POINTER(Tensor), error),
             ("release", pointer, error)):
         getattr(library, "leat_batch_" + name).argtypes = arguments
     return library
@@ -79,30 +68,6 @@ def _nanoseconds(seconds: float | None) -> int:
     return -1 if seconds is None else max(0, round(seconds * 1e9))
 
 
-def _describe(array: Any, tensor: _Tensor) -> Any:
-    """Lets a tensor of DLPack's stand for a compact array. Returns what must live as long as the tensor."""
-    if array.dtype.kind not in _CODES or not array.dtype.isnative:
-        raise LeatError(f"a tensor of type {array.dtype} cannot be batched; there are integers, floats and bool")
-    shape = (ctypes.c_int64 * max(1, array.ndim))(*array.shape)
-    tensor.data, tensor.device_type, tensor.device_id, tensor.ndim = array.ctypes.data, 1, 0, array.ndim
-    tensor.code, tensor.bits, tensor.lanes = _CODES[array.dtype.kind], 8 * array.itemsize, 1
-    tensor.shape = ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
-    tensor.strides, tensor.byte_offset = None, 0
-    return array, shape
-
-
-def _array(tensor: _Tensor) -> Any:
-    """A view of a compact tensor's memory, which lives no longer than the tensor."""
-    import numpy as np
-    shape = tensor.shape[:tensor.ndim]
-    dtype = np.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
-    size = int(np.prod(shape)) * dtype.itemsize
-    if size == 0:
-        return np.empty(shape, dtype)
-    memory = (ctypes.c_uint8 * size).from_address(tensor.data + tensor.byte_offset)
-    return np.frombuffer(memory, dtype).reshape(shape)
-
-
 def _runner(run: Callable[[list[Any]], Sequence[Any]], alive: dict[int, Any]) -> Callable[..., int]:
     """A function of the C ABI that runs a batch. Its outputs live in `alive` until the queue has copied them."""
     owners = itertools.count(1)
@@ -110,13 +75,13 @@ def _runner(run: Callable[[list[Any]], Sequence[Any]], alive: dict[int, Any]) ->
     def run_batch(_: Any, call: Any, error: Any) -> int:
         try:
             batch = call.contents
-            got = run([_array(batch.inputs[i].contents) for i in range(batch.input_count)])
+            got = run([array_of(batch.inputs[i].contents) for i in range(batch.input_count)])
             import numpy as np
             arrays = [np.asarray(array, order="C") for array in got]
             if len(arrays) != batch.output_count:
                 raise LeatError(f"the function gave {len(arrays)} outputs, and the queue has {batch.output_count}")
             owner = next(owners)
-            alive[owner] = [_describe(array, batch.outputs[i]) for i, array in enumerate(arrays)]
+            alive[owner] = [describe(array, batch.outputs[i]) for i, array in enumerate(arrays)]
             batch.owner = owner
             return 0
         except BaseException as cause:  # Nothing may pass through the C code that calls this.
@@ -150,9 +115,9 @@ class Request:
         """
         error = _new_error()
         _check(self._library.leat_batch_wait(self._handle, _nanoseconds(timeout), ctypes.byref(error)), error)
-        tensors = (_Tensor * self._outputs)()
+        tensors = (Tensor * self._outputs)()
         _check(self._library.leat_batch_outputs(self._handle, self._outputs, tensors, ctypes.byref(error)), error)
-        return [_array(tensor).copy() for tensor in tensors]
+        return [array_of(tensor).copy() for tensor in tensors]
 
     def cancel(self) -> bool:
         """Withdraws the request. False: too late, its batch runs or has ended."""
@@ -218,9 +183,9 @@ class BatchQueue:
         """
         import numpy as np
         arrays = [np.asarray(array, order="C") for array in inputs]
-        tensors = (_Tensor * max(1, len(arrays)))()
-        kept = [_describe(array, tensor) for array, tensor in zip(arrays, tensors)]
-        pointers = (ctypes.POINTER(_Tensor) * max(1, len(arrays)))(*map(ctypes.pointer, tensors[:len(arrays)]))
+        tensors = (Tensor * max(1, len(arrays)))()
+        kept = [describe(array, tensor) for array, tensor in zip(arrays, tensors)]
+        pointers = (ctypes.POINTER(Tensor) * max(1, len(arrays)))(*map(ctypes.pointer, tensors[:len(arrays)]))
         error, handle = _new_error(), ctypes.c_void_p()
         _check(self._library.leat_batch_submit(self._handle, len(kept), pointers, _nanoseconds(timeout),
                                                ctypes.byref(handle), ctypes.byref(error)), error)
