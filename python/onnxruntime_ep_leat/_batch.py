@@ -93,7 +93,14 @@ def _runner(run: Callable[[list[Any]], Sequence[Any]], alive: dict[int, Any]) ->
 
 def _destroy(library: ctypes.CDLL, handle: ctypes.c_void_p, functions: Any) -> None:
     """Ends a queue that nobody has any more. The functions are handed in so that they live until then."""
-    library.leat_batch_queue_destroy(handle, _FAIL, None)
+    def end(_: Any) -> int:
+        code: int = library.leat_batch_queue_destroy(handle, _FAIL, None)
+        return code
+
+    if end(functions):
+        # Garbage may be collected inside of the queue's own function, where a queue cannot end. The process waits for
+        # this thread, as it does for a batch that runs.
+        threading.Thread(target=end, args=(functions,)).start()
 
 
 class Request:

@@ -131,6 +131,24 @@ def test_a_queue_that_is_dropped_leaves_nothing():
         request.result()
 
 
+def test_a_queue_that_is_collected_in_its_own_function_ends(run):
+    # A cycle that only the collector ends; what it frees too early, the process dies of.
+    done = run("-c", "import gc, threading, weakref, numpy as np, onnxruntime_ep_leat as leat\n"
+               "gc.disable()\n"
+               "dropped, before = threading.Event(), threading.active_count()\n"
+               "class Owner:\n    pass\n"
+               "def work(arrays):\n    dropped.wait()\n    gc.collect()\n    return [arrays[0] + 1]\n"
+               "def ask():\n"
+               "    owner = Owner()\n    owner.self = owner\n"
+               "    owner.queue = leat.BatchQueue(work, 1, 1, max_rows=1)\n"
+               "    return owner.queue.submit(np.zeros(1)), weakref.ref(owner)\n"
+               "for _ in range(10):\n"
+               "    dropped.clear()\n    request, owner = ask()\n    dropped.set()\n"
+               "    assert request.result()[0] == [1] and owner() is None\n"
+               "print('ended')")
+    assert done.returncode == 0 and done.stdout == "ended\n" and not done.stderr, done
+
+
 def test_outputs_live_until_they_are_copied_and_no_longer():
     made = []
 
