@@ -68,6 +68,16 @@ def _nanoseconds(seconds: float | None) -> int:
     return -1 if seconds is None else max(0, round(seconds * 1e9))
 
 
+def _text(cause: BaseException) -> bytes:
+    """Kind and text of what a function raised, whose own text may fail in turn."""
+    kind = type(cause).__name__
+    try:
+        text = f"{kind}: {cause}"
+    except BaseException as second:
+        text = f"{kind}, whose text cannot be had ({type(second).__name__})"
+    return text.encode(errors="replace")
+
+
 def _runner(run: Callable[[list[Any]], Sequence[Any]], alive: dict[int, Any]) -> Callable[..., int]:
     """A function of the C ABI that runs a batch. Its outputs live in `alive` until the queue has copied them."""
     owners = itertools.count(1)
@@ -86,7 +96,7 @@ def _runner(run: Callable[[list[Any]], Sequence[Any]], alive: dict[int, Any]) ->
             return 0
         except BaseException as cause:  # Nothing may pass through the C code that calls this.
             if error:
-                error.contents.message = f"{type(cause).__name__}: {cause}".encode()[:_MESSAGE_MAX]
+                error.contents.message = _text(cause)[:_MESSAGE_MAX]
             return _INTERNAL
     return run_batch
 

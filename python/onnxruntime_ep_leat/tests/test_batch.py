@@ -66,6 +66,28 @@ def test_a_function_that_raises_fails_its_batch_alone():
             bad.result()
 
 
+@pytest.mark.parametrize("raised", [RuntimeError, KeyboardInterrupt])
+def test_what_has_no_text_is_told_by_its_kind(raised):
+    class Mute(Exception):
+        def __str__(self):
+            raise raised
+
+    def run(arrays):
+        raise Mute
+
+    with leat.BatchQueue(run, 1, 1, max_rows=1) as queue, pytest.raises(leat.LeatError, match="Mute, whose text"):
+        queue.run(np.zeros(1))
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\u20ac" * 1000])
+def test_any_text_is_told(text):
+    def run(arrays):
+        raise ValueError(text)
+
+    with leat.BatchQueue(run, 1, 1, max_rows=1) as queue, pytest.raises(leat.LeatError, match="^ValueError: ."):
+        queue.run(np.zeros(1))
+
+
 def test_outputs_of_a_wrong_number_or_size_are_told():
     with leat.BatchQueue(lambda arrays: arrays * 2, 1, 1, max_rows=4) as queue:
         with pytest.raises(leat.LeatError, match="the function gave 2 outputs, and the queue has 1"):
