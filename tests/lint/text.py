@@ -7,7 +7,8 @@ import re
 import lint
 
 LICENCE = 'SPDX-License-Identifier: BSD-3-Clause'
-SOURCE = re.compile(r'(\.(c|h|in|go|java|rs|py|sh|comp|glsl|cmake|map|pml|awk|yml|yaml)|(^|/)CMakeLists\.txt|^dev|^\.ci/run)$')
+SOURCE = re.compile(r'(\.(c|h|in|go|java|rs|py|sh|comp|glsl|cmake|map|pml|awk|yml|yaml)|(^|/)CMakeLists\.txt|^dev|'
+                    r'^\.ci/run)$')
 
 # Put together here, so that this file does not name them either.
 HOSTS = ['.'.join(parts) for parts in [
