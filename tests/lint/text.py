@@ -39,6 +39,7 @@ CANARIES = [
     ({'tests/a.sh': '#!/bin/sh\necho\n'}, 'SPDX'),
     ({'plugin/ops/kernels/a.comp': '#version 450\n'}, 'SPDX'),
     ({'dev': '#!/bin/sh\n'}, 'SPDX'),
+    ({'examples/a.go': 'package main\n'}, 'SPDX'),
     ({'README.md': f'pip install --index-url https://{HOSTS[0]}/simple x\n'}, 'names ' + HOSTS[0]),
     ({'dev': f'#!/bin/sh\n# {LICENCE}\ncurl http://{HOSTS[2]}/debian\n'}, 'names ' + HOSTS[2]),
     ({'README.md': f'https://files.{HOSTS[1]}/x\n'}, 'names files.' + HOSTS[1]),

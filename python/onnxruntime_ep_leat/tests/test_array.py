@@ -8,6 +8,7 @@ import pytest
 
 import onnxruntime_ep_leat as leat
 from onnxruntime_ep_leat import _array
+from onnxruntime_ep_leat._tensor import Tensor
 
 np = pytest.importorskip("numpy")
 VULKAN, CPU = 7, 1
@@ -156,6 +157,18 @@ def test_what_is_refused():
         leat.from_dlpack(np.zeros(3, np.complex64))
     with pytest.raises(leat.LeatError, match="99"):
         leat.from_dlpack(np.zeros(3), device=99)
+
+
+def test_an_array_with_its_dimensions_in_another_order_is_refused():
+    before = live_blocks()
+    array = leat.from_dlpack(np.arange(12).reshape(3, 4))
+    shape, strides = (ctypes.c_int64 * 2)(4, 3), (ctypes.c_int64 * 2)(1, 4)
+    transposed = Tensor(data=array._tensor.data, device_type=VULKAN, ndim=2, code=0, bits=64, lanes=1,
+                        shape=ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), strides=ctypes.addressof(strides))
+    with pytest.raises(leat.LeatError, match="copy it first"):
+        leat.from_dlpack(_array.Array(array._opened, transposed, strides))
+    del array
+    assert live_blocks() == before
 
 
 def test_threads():
