@@ -158,9 +158,9 @@ static leati_block *find_free(const leati_size_class *class, bool oldest, uint64
   return NULL;
 }
 
-/* Takes a block off the free list that can be used now, if there is one among the `probes` at either end. What was freed
- * last is likelier to be in a cache, what was freed first to be in use no more: where many streams free what their work
- * in flight still uses, nothing else may be found. The class's lock is held. */
+/* Takes a block off the free list that can be used now, if there is one among the `probes` at either end. What was
+ * freed last is likelier to be in a cache, what was freed first to be in use no more: where many streams free what
+ * their work in flight still uses, nothing else may be found. The class's lock is held. */
 static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint32_t probes, leati_timeline *timeline) {
   leati_block *block = find_free(class, false, block_size, probes, timeline);
   if (block == NULL) {

@@ -200,9 +200,9 @@
 /** A free large block serves a request if it is larger by one part in so many of itself at most. Larger: less waste,
  * fewer blocks found. From: reasoning. Measure: the same. */
 #define LEATI_LARGE_SLACK_PART 4
-/** Free blocks that an allocation looks at, of those that were freed last and again of those that were freed first, before
- * it takes fresh memory. Larger: less memory where many are in flight; slower there. From: reasoning. Measure: alloc,
- * flat, launch. */
+/** Free blocks that an allocation looks at, of those that were freed last and again of those that were freed first,
+ * before it takes fresh memory. Larger: less memory where many are in flight; slower there. From: reasoning. Measure:
+ * alloc, flat, launch. */
 #define LEATI_FREE_LIST_PROBES 8
 /** Blocks that a walk looks at before it gives the class's lock up for a moment. Larger: quicker walks, longer waits
  * for the lock. From: reasoning. Measure: ctest -R unit.memory. */
