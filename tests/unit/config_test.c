@@ -107,7 +107,7 @@ static void good_values_are_taken(void **state) {
                {"LEAT_STREAM_POLICY", "round-robin", NULL}, {"LEAT_HIGH_WATERMARK_RATIO", "1", NULL},
                {"LEAT_LOW_WATERMARK_RATIO", ".5", NULL}, {"LEAT_LOW_WATERMARK_RATIO", "0.3333333333333333", NULL},
                {"LEAT_MEMORY_GUARD", "1", NULL}, {"LEAT_MEMORY_GUARD", "pages", NULL},
-               {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_MERGE", "0", NULL},
+               {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_MERGE", "1", NULL},
                {"LEAT_LOG", "none", NULL}, {"LEAT_LOG", "debug", NULL}, {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL},
                {"LEAT_FUSIONS_OFF", "all", NULL}, {"LEAT_FUSIONS_OFF", "bias", NULL},
                {"LEAT_FUSIONS_OFF", "residual,bias,bias", NULL}, {"LEAT_PROFILE", "/tmp/a b.json", NULL},
@@ -317,7 +317,7 @@ static int defaults(const void *context) {
   EXPECT(config->pool_timeout_ms == 0 && config->pool_round_robin == 0);
   EXPECT(config->high_watermark_ratio == 1.0 && config->low_watermark_ratio == 0.8);
   EXPECT(config->memory_guard == 0 && config->force_graph_path == 0 && config->force_direct_path == 0);
-  EXPECT(config->merge == 1);
+  EXPECT(config->merge == 0);
   EXPECT(config->log == LEATI_LOG_WARN);
   EXPECT(strcmp(described("LEAT_STREAM_POOL_WAIT_TIMEOUT_MS"), "0 (default)") == 0);
   EXPECT(strcmp(described("LEAT_VULKAN_DEVICE"), "best (default)") == 0);
@@ -598,7 +598,7 @@ static void settings_that_count_are_not_warned_of(void **state) {
   const setting quiet[] = {{"LEAT_FORCE_GRAPH_PATH", "1", "debug"},
                            {"LEAT_FORCE_DIRECT_PATH", "1", "debug"},
                            {"LEAT_PROFILE", "/nowhere/trace.json", "debug"},
-                           {"LEAT_MERGE", "0", "debug"},
+                           {"LEAT_MERGE", "1", "debug"},
                            {"LEAT_LANES", "1", "debug"}};
   for (size_t i = 0; i < sizeof(quiet) / sizeof(*quiet); ++i) {
     assert_int_equal(in_child(not_warned, &quiet[i]), 0);
