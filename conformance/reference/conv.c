@@ -142,15 +142,13 @@ static bool run_conv(leati_ref_node *node) {
     int64_t group = map / (maps / groups);
     double sum = 0;
     double magnitude = 0;
-    for (int64_t c = 0; c < depth; c++) {
-      for (int64_t tap = 0; tap < w.taps; tap++) {
-        int64_t at = window_at(&w, place, tap);
-        if (at >= 0) {
-          double product = x->f[(image * x->dims[1] + group * depth + c) * elements + at] *
-                           weights->f[(map * depth + c) * w.taps + tap];
-          sum += product;
-          magnitude += fabs(product);
-        }
+    for (int64_t tap = 0; tap < w.taps; tap++) {
+      const int64_t at = window_at(&w, place, tap);
+      for (int64_t c = 0; at >= 0 && c < depth; c++) {
+        double product = x->f[(image * x->dims[1] + group * depth + c) * elements + at] *
+                         weights->f[(map * depth + c) * w.taps + tap];
+        sum += product;
+        magnitude += fabs(product);
       }
     }
     store_sum(&node->outputs[0], k, bias, map, sum, magnitude, depth * w.taps);

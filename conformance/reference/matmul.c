@@ -55,6 +55,7 @@ static bool run_matmul(leati_ref_node *node) {
   }
   leati_ref_tensor_init(&node->outputs[0], a.type, rank, dims);
   leati_ref_tensor *y = &node->outputs[0];
+  const bool real = leati_ref_type_is_float(a.type);
   /* Only the batch dimensions, for the broadcast. */
   leati_ref_tensor ab = a;
   leati_ref_tensor bb = b;
@@ -72,7 +73,7 @@ static bool run_matmul(leati_ref_node *node) {
         double magnitude = 0;
         uint64_t isum = 0;
         for (int64_t j = 0; j < k; j++) {
-          if (leati_ref_type_is_float(a.type)) {
+          if (real) {
             double product = a.f[a0 + r * k + j] * b.f[b0 + j * n + c];
             sum += product;
             magnitude += fabs(product);
@@ -80,7 +81,7 @@ static bool run_matmul(leati_ref_node *node) {
             isum += (uint64_t)a.i[a0 + r * k + j] * (uint64_t)b.i[b0 + j * n + c];
           }
         }
-        if (leati_ref_type_is_float(a.type)) {
+        if (real) {
           y->f[at] = sum;
           y->bound[at] = leati_ref_bound_sum(k, magnitude);
         } else {
