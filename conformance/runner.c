@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "stall.h"
 
 /* Seconds, before scaling, for a process to load the plugin, and to end after its last case. */
 #define START_DEADLINE_S 120.0
@@ -96,6 +97,7 @@ typedef struct {
   guint deadline_source;
   GString *lines;  /* result lines not yet complete */
   GString *output; /* end of what was printed during the case */
+  GString *stall;  /* what the process was at when the deadline came, or NULL; owned */
   gsize scanned;   /* bytes of `output` that were searched for forbidden lines */
   char *forbidden; /* the first forbidden line of this case, or NULL; owned */
 } worker;
@@ -198,6 +200,8 @@ static gboolean on_deadline(gpointer user_data) {
   worker *w = user_data;
   w->deadline_source = 0;
   w->late = TRUE;
+  w->stall = g_string_new(NULL);
+  leati_stall_describe(w->pid, w->stall);
   /* The end of the process, seen by on_exit(), enters the result. */
   kill(w->pid, SIGKILL);
   return G_SOURCE_REMOVE;
@@ -407,6 +411,11 @@ static void on_exit_of_child(GPid pid, gint status, gpointer user_data) {
   drain_results(w);
   drain_output(w);
   scan_output(w, TRUE);
+  if (w->stall != NULL) {
+    g_string_append(w->output, w->stall->str);
+    g_string_free(w->stall, TRUE);
+    w->stall = NULL;
+  }
   if (w->deadline_source != 0)
     g_source_remove(w->deadline_source);
   if (w->result_source != 0)
