@@ -72,6 +72,21 @@
    .inputs = {F32_RANGE(from, to, 7, 5, 9)}}, \
       OPTIONAL(op, "special", version, F32_SPECIAL(1, SPECIAL_COUNT))
 
+/* A function of one float in the types of 16 bits: sixteen special numbers and more of others. */
+#define HALVES(op, version, from, to)                                            \
+  OPTIONAL(op, "float16", version, MIXED(LEATI_REF_FLOAT16, from, to, 7, 5, 3)), \
+      OPTIONAL(op, "bfloat16", version, MIXED(LEATI_REF_BFLOAT16, from, to, 7, 5, 3))
+#define HALVES_VIEWED(op, version, from, to)                                        \
+  HALF_VIEWED(op, "float16", version, MIXED(LEATI_REF_FLOAT16, from, to, 7, 5, 3)), \
+      HALF_VIEWED(op, "bfloat16", version, MIXED(LEATI_REF_BFLOAT16, from, to, 7, 5, 3))
+#define HALF_VIEWED(op, type_label, version, input)                                                   \
+  {                                                                                                   \
+    .name = op, .label = type_label, .since_version = version, .variants = VIEW_SLICED | VIEW_OFFSET, \
+    .threads = THREADS_16, .inputs = {                                                                \
+      input                                                                                           \
+    }                                                                                                 \
+  }
+
 /* Integers of each type, with the lowest, the highest and those around the sign bit among them. */
 #define SOME_INT16(...) RANGE_OF(LEATI_REF_INT16, -32768, 32767, __VA_ARGS__)
 #define SOME_INT8(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
@@ -319,6 +334,67 @@ static const leati_op_spec specs[] = {
      .inputs = {F32_SPECIAL(1, 5, 7, 3)}},
     WITH("IsInf", "positive", 10, A_INT("detect_negative", 0), F32_SPECIAL(1, 67)),
     WITH("IsInf", "negative", 10, A_INT("detect_positive", 0), F32_SPECIAL(1, 67)),
+    /* The same in 16 bits. */
+    HALVES_VIEWED("Neg", 13, -10, 10),
+    HALVES("Abs", 13, -10, 10),
+    HALVES("Sign", 13, -10, 10),
+    HALVES("Sqrt", 13, 0, 100),
+    HALVES("Reciprocal", 13, 0.1, 10),
+    HALVES("Exp", 13, -20, 20),
+    HALVES("Log", 13, 0.001, 1000),
+    HALVES("Erf", 13, -4, 4),
+    HALVES("Tanh", 13, -6, 6),
+    HALVES_VIEWED("Sigmoid", 13, -10, 10),
+    HALVES("Relu", 14, -10, 10),
+    HALVES("LeakyRelu", 16, -10, 10),
+    HALVES("HardSigmoid", 22, -4, 4),
+    HALVES("Elu", 22, -10, 10),
+    HALVES("Celu", 28, -10, 10),
+    HALVES("Selu", 22, -10, 10),
+    HALVES("ThresholdedRelu", 22, -3, 3),
+    HALVES("Shrink", 9, -2, 2),
+    HALVES("Softplus", 22, -20, 20),
+    HALVES("Softsign", 22, -10, 10),
+    HALVES("Mish", 22, -10, 10),
+    HALVES("Swish", 24, -10, 10),
+    HALVES("HardSwish", 22, -5, 5),
+    HALVES("Gelu", 20, -5, 5),
+    HALVES_VIEWED("Sin", 22, -3.14, 3.14),
+    HALVES("Cos", 22, -3.14, 3.14),
+    HALVES("Tan", 22, -1.4, 1.4),
+    HALVES("Asin", 22, -1, 1),
+    HALVES("Acos", 22, -1, 1),
+    HALVES("Atan", 22, -100, 100),
+    HALVES("Sinh", 22, -10, 10),
+    HALVES("Cosh", 22, -10, 10),
+    HALVES("Asinh", 22, -100, 100),
+    HALVES("Acosh", 22, 1, 100),
+    HALVES("Atanh", 22, -0.99, 0.99),
+    HALVES("Floor", 13, -10, 10),
+    HALVES("Ceil", 13, -10, 10),
+    HALVES("Round", 22, -10, 10),
+    HALVES("IsNaN", 20, -10, 10),
+    HALVES("IsInf", 20, -10, 10),
+    {.name = "Gelu",
+     .label = "microsoft_float16",
+     .since_version = 1,
+     .domain = "com.microsoft",
+     .inputs = {MIXED(LEATI_REF_FLOAT16, -5, 5, 7, 5, 3)}},
+    {.name = "Gelu",
+     .label = "microsoft_bfloat16",
+     .since_version = 1,
+     .domain = "com.microsoft",
+     .inputs = {MIXED(LEATI_REF_BFLOAT16, -5, 5, 7, 5, 3)}},
+    {.name = "QuickGelu",
+     .label = "float16",
+     .since_version = 1,
+     .domain = "com.microsoft",
+     .inputs = {MIXED(LEATI_REF_FLOAT16, -5, 5, 7, 5, 3)}},
+    {.name = "QuickGelu",
+     .label = "bfloat16",
+     .since_version = 1,
+     .domain = "com.microsoft",
+     .inputs = {MIXED(LEATI_REF_BFLOAT16, -5, 5, 7, 5, 3)}},
     {.name = "Not",
      .label = "bool",
      .since_version = 1,

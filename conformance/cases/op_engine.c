@@ -91,6 +91,11 @@ static double float_element(const leati_op_input *input, GRand *rand, int64_t at
   switch (input->fill) {
     case LEATI_FILL_UNIFORM:
       return (float)g_rand_double_range(rand, input->low, input->high);
+    case LEATI_FILL_MIXED: {
+      /* Subnormal numbers of float16, and special ones, between those of the range. */
+      const double uniform = g_rand_double_range(rand, input->low, input->high);
+      return at % 3 == 0 ? special[at / 3 % SPECIAL_COUNT] : at % 7 == 1 ? uniform * 0x1p-17 : uniform;
+    }
     case LEATI_FILL_SPECIAL:
       return special[at / (int64_t)input->low % SPECIAL_COUNT];
     case LEATI_FILL_DENORMAL:

@@ -27,6 +27,7 @@ typedef enum leati_op_fill {
   LEATI_FILL_UNIFORM,  /**< from `low` to `high`: floats, or integers including both */
   LEATI_FILL_SPECIAL,  /**< element k is special number k / `low` (NaN, infinities, zeros, huge and tiny ones), in turn
                         */
+  LEATI_FILL_MIXED,    /**< floats from `low` to `high`, special numbers and numbers near the smallest, in turn */
   LEATI_FILL_DENORMAL, /**< floats: denormal numbers of both signs */
   LEATI_FILL_FLOATS,   /**< `floats` */
   LEATI_FILL_INTS      /**< `ints` */
@@ -136,6 +137,9 @@ void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_ten
 #define F32_SPECIAL(times, ...) \
   { .fill = LEATI_FILL_SPECIAL, .type = LEATI_REF_FLOAT32, .low = times, DIMS(__VA_ARGS__) }
 #define SPECIAL_COUNT 16
+/** Floats of all kinds, so that one case tries what for float32 is several. */
+#define MIXED(t, from, to, ...) \
+  { .fill = LEATI_FILL_MIXED, .type = t, .low = from, .high = to, DIMS(__VA_ARGS__) }
 #define F32_DENORMAL(...) \
   { .fill = LEATI_FILL_DENORMAL, .type = LEATI_REF_FLOAT32, DIMS(__VA_ARGS__) }
 /** Given floats: the shape as DIMS() or NO_DIMS, then the elements. */

@@ -110,7 +110,8 @@ void leati_ref_tensor_load(leati_ref_tensor *tensor, const void *bytes);
 
 /** Compares what a device wrote with the expected tensor: NaN where NaN is expected, the same infinity where one is
  * expected, and else within the bound. An element may be an infinity if there is a bound and the largest finite
- * number lies within its reach.
+ * number lies within its reach. The bound of a type of 16 bits is that of computing in float32; what lies within it is
+ * rounded to the type once, to the nearest and of two to the even number.
  * @threads any
  * @param expected [in] what the reference computed
  * @param bytes [in] `expected->count` elements as the device wrote them

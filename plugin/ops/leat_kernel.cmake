@@ -6,6 +6,8 @@
 # the type in which kernels compute with it, and defines that say what kind of number it is. One more type of a kernel
 # is one more word in its list; a type that no kernel has had is one more line here and a few in types.glsl.
 set(LEAT_TYPE_F32 FLOAT32 F32 REAL)
+set(LEAT_TYPE_F16 FLOAT16 F32 REAL)
+set(LEAT_TYPE_BF16 BFLOAT16 F32 REAL)
 set(LEAT_TYPE_I8 INT8 I32 INTEGER SIGNED)
 set(LEAT_TYPE_I16 INT16 I32 INTEGER SIGNED)
 set(LEAT_TYPE_I32 INT32 I32 INTEGER SIGNED)

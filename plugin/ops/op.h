@@ -224,8 +224,12 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
    LEAT_TYPE_INT32 | LEAT_TYPE_INT64 | LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64 |      \
    LEAT_TYPE_BOOL)
 
+/** The floats that kernels compute with: as float32, each result rounded to its type once, when it is stored. */
+#define LEATI_TYPES_REAL (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16)
+
 /** Type constraints and attributes of several families. */
 extern const leat_op_type leati_type_float; /**< "T": float32 */
+extern const leat_op_type leati_type_real;  /**< "T": LEATI_TYPES_REAL */
 extern const leat_op_type leati_type_moved; /**< "T": LEATI_TYPES_MOVED */
 extern const leat_op_type leati_type_int64; /**< "tensor(int64)" */
 extern const leat_op_type leati_type_index; /**< "Tind": int32, int64 */

@@ -33,45 +33,6 @@ uint any_size(uint type) {
 
 bool any_is_float(uint type) { return type <= LEAT_ANY_BF16; }
 
-// float16 to float32, exact; by integers, so that no device flushes subnormal numbers or needs float16 arithmetic.
-float any_from_half(uint h) {
-  uint sign = (h & 0x8000u) << 16;
-  uint e = (h >> 10) & 31u;
-  uint m = h & 0x3ffu;
-  if (e == 31u) return uintBitsToFloat(sign | 0x7f800000u | (m << 13));
-  if (e != 0u) return uintBitsToFloat(sign | ((e + 112u) << 23) | (m << 13));
-  if (m == 0u) return uintBitsToFloat(sign);
-  int top = findMSB(m);
-  return uintBitsToFloat(sign | (uint(top + 103) << 23) | ((m << (23 - top)) & 0x007fffffu));
-}
-
-// float32 to float16, to nearest even.
-uint any_to_half(float f) {
-  uint bits = floatBitsToUint(f);
-  uint sign = (bits >> 16) & 0x8000u;
-  uint a = bits & 0x7fffffffu;
-  if (a > 0x7f800000u) return sign | 0x7e00u;
-  if (a >= 0x477ff000u) return sign | 0x7c00u;
-  if (a < 0x33000001u) return sign;
-  uint drop = 13u;
-  uint m = a - 0x38000000u;
-  if (a < 0x38800000u) {
-    drop = 126u - (a >> 23);
-    m = (a & 0x007fffffu) | 0x00800000u;
-  }
-  uint keep = m >> drop;
-  uint rest = m & ((1u << drop) - 1u);
-  uint half_unit = 1u << (drop - 1u);
-  if (rest > half_unit || (rest == half_unit && (keep & 1u) != 0u)) keep += 1u;
-  return sign | keep;
-}
-
-uint any_to_bfloat(float f) {
-  uint bits = floatBitsToUint(f);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return (bits >> 16) | 0x40u;
-  return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-}
-
 // What an integer type holds, as far as int64 holds that.
 int64_t any_lowest(uint type) {
   switch (type) {
@@ -127,10 +88,10 @@ Any any_load(uint type, uint64_t p) {
       x.f = F32(p).v[0];
       break;
     case LEAT_ANY_F16:
-      x.f = any_from_half(load_U16(p));
+      x.f = load_F16(p);
       break;
     case LEAT_ANY_BF16:
-      x.f = uintBitsToFloat(load_U16(p) << 16);
+      x.f = load_BF16(p);
       break;
     case LEAT_ANY_I8:
       x.i = int64_t(load_I8(p));
@@ -171,10 +132,10 @@ void any_store(uint type, uint from, uint64_t p, Any x) {
       F32(p).v[0] = x.f;
       break;
     case LEAT_ANY_F16:
-      store_U16(p, any_to_half(x.f));
+      store_F16(p, x.f);
       break;
     case LEAT_ANY_BF16:
-      store_U16(p, any_to_bfloat(x.f));
+      store_BF16(p, x.f);
       break;
     case LEAT_ANY_I8:
     case LEAT_ANY_U8:

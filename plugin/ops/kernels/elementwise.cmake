@@ -2,12 +2,13 @@
 # One kernel per combination of types; the operation is a specialisation constant. See elementwise.comp for the
 # definitions.
 set(constants CONSTANTS operation access type_in type_out rank)
+set(reals F32 F16 BF16)
 set(integers I8 I16 I32 I64 U8 U16 U32 U64)
-leat_kernel(unary elementwise.comp TYPES F32 ${integers} ${constants}
+leat_kernel(unary elementwise.comp TYPES ${reals} ${integers} ${constants}
   DEFINES ARITHMETIC ARITY=1 A=TYPE R=TYPE)
-leat_kernel(exponential elementwise.comp TYPES F32 ${constants}
+leat_kernel(exponential elementwise.comp TYPES ${reals} ${constants}
   DEFINES ARITHMETIC EXPONENTIAL ARITY=1 A=TYPE R=TYPE)
-leat_kernel(trigonometric elementwise.comp TYPES F32 ${constants}
+leat_kernel(trigonometric elementwise.comp TYPES ${reals} ${constants}
   DEFINES ARITHMETIC TRIGONOMETRIC ARITY=1 A=TYPE R=TYPE)
 leat_kernel(binary elementwise.comp TYPES F32 ${integers} ${constants}
   DEFINES ARITHMETIC ARITY=2 A=TYPE B=TYPE R=TYPE)
@@ -17,7 +18,7 @@ leat_kernel(clip elementwise.comp TYPES F32 ${integers} ${constants}
   DEFINES CLIP ARITY=3 A=TYPE B=TYPE C=TYPE R=TYPE)
 leat_kernel(pow elementwise.comp TYPES F32 I32 I64 ${constants}
   DEFINES POWER ARITY=2 A=TYPE B=ANY R=TYPE)
-leat_kernel(classify elementwise.comp TYPES F32 ${constants}
+leat_kernel(classify elementwise.comp TYPES ${reals} ${constants}
   DEFINES CLASSIFY ARITY=1 A=TYPE R=BOOL)
 leat_kernel(logic_not elementwise.comp TYPES BOOL ${constants}
   DEFINES LOGIC ARITY=1 A=TYPE R=TYPE)

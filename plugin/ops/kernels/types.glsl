@@ -16,6 +16,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer U32x4 { uve
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec2 v[]; };
 
 #define T_F32 float
+#define T_F16 float
+#define T_BF16 float
 #define T_I32 int
 #define T_U32 uint
 #define T_I64 int64_t
@@ -27,6 +29,8 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec
 #define T_BOOL bool
 
 #define STORED_F32 float
+#define STORED_F16 uint16_t
+#define STORED_BF16 uint16_t
 #define STORED_I32 int
 #define STORED_U32 uint
 #define STORED_I64 int64_t
@@ -37,6 +41,8 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec
 #define STORED_U8 uint8_t
 
 #define STORED4_F32 vec4
+#define STORED4_F16 uvec2
+#define STORED4_BF16 uvec2
 
 // What the buffer of TYPE holds, for a kernel that reads and writes one type.
 #define STORED LEAT_JOIN(STORED_, TYPE)
@@ -54,6 +60,8 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec
 #define HIGHEST_U64 0xffffffffffffffffUL
 
 #define SIZE_F32 4u
+#define SIZE_F16 2u
+#define SIZE_BF16 2u
 #define SIZE_I32 4u
 #define SIZE_U32 4u
 #define SIZE_I64 8u
@@ -64,7 +72,41 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec
 #define SIZE_U8 1u
 #define SIZE_BOOL 1u
 
+// A float of 16 bits is computed with as float32, and its conversions are integer arithmetic without branches: they need
+// no feature, keep subnormal numbers, and round to the nearest and of two to the even one, alike on every device.
+float leat_from_F16(uint h) {
+  // As a float32 with the exponent of a float16; a subnormal one has the leading 1 that it lacks subtracted again.
+  uint magnitude = ((h & 0x7fffu) << 13) + 0x38000000u;
+  float x = magnitude >= 0x47800000u  ? uintBitsToFloat(magnitude + 0x38000000u)
+            : magnitude < 0x38800000u ? uintBitsToFloat(magnitude + 0x00800000u) - uintBitsToFloat(0x38800000u)
+                                      : uintBitsToFloat(magnitude);
+  return uintBitsToFloat(floatBitsToUint(x) | ((h & 0x8000u) << 16));
+}
+float leat_from_BF16(uint h) { return uintBitsToFloat(h << 16); }
+
+uint leat_to_F16(float x) {
+  uint bits = floatBitsToUint(x);
+  uint magnitude = bits & 0x7fffffffu;
+  // Below the smallest normal float16 the leading 1 is written out, and more bits are dropped; of no more than 25 all.
+  bool subnormal = magnitude < 0x38800000u;
+  uint drop = subnormal ? min(126u - (magnitude >> 23), 25u) : 13u;
+  uint units = subnormal ? (magnitude & 0x007fffffu) | 0x00800000u : magnitude - 0x38000000u;
+  uint rounded = (units + (1u << (drop - 1u)) - 1u + ((units >> drop) & 1u)) >> drop;
+  return ((bits >> 16) & 0x8000u) | (magnitude > 0x7f800000u ? 0x7e00u : min(rounded, 0x7c00u));
+}
+uint leat_to_BF16(float x) {
+  uint bits = floatBitsToUint(x);
+  return (bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+}
+
+// A result as TYPE holds it: what a kernel that goes on computing with one has to round it to.
+float leat_round_F32(float x) { return x; }
+float leat_round_F16(float x) { return leat_from_F16(leat_to_F16(x)); }
+float leat_round_BF16(float x) { return leat_from_BF16(leat_to_BF16(x)); }
+
 float load_F32(uint64_t p) { return F32(p).v[0]; }
+float load_F16(uint64_t p) { return leat_from_F16(uint(U16(p).v[0])); }
+float load_BF16(uint64_t p) { return leat_from_BF16(uint(U16(p).v[0])); }
 int load_I32(uint64_t p) { return I32(p).v[0]; }
 uint load_U32(uint64_t p) { return U32(p).v[0]; }
 int64_t load_I64(uint64_t p) { return I64(p).v[0]; }
@@ -76,6 +118,8 @@ uint load_U8(uint64_t p) { return uint(U8(p).v[0]); }
 bool load_BOOL(uint64_t p) { return uint(U8(p).v[0]) != 0u; }
 
 void store_F32(uint64_t p, float x) { F32(p).v[0] = x; }
+void store_F16(uint64_t p, float x) { U16(p).v[0] = uint16_t(leat_to_F16(x)); }
+void store_BF16(uint64_t p, float x) { U16(p).v[0] = uint16_t(leat_to_BF16(x)); }
 void store_I32(uint64_t p, int x) { I32(p).v[0] = x; }
 void store_U32(uint64_t p, uint x) { U32(p).v[0] = x; }
 void store_I64(uint64_t p, int64_t x) { I64(p).v[0] = x; }
@@ -108,6 +152,16 @@ void load4_U16(uint64_t p, out uint x[4]) {
   uvec2 q = U32x2(p).v[0];
   x = uint[4](q.x & 0xffffu, q.x >> 16, q.y & 0xffffu, q.y >> 16);
 }
+void load4_F16(uint64_t p, out float x[4]) {
+  uint q[4];
+  load4_U16(p, q);
+  for (uint i = 0u; i < 4u; ++i) x[i] = leat_from_F16(q[i]);
+}
+void load4_BF16(uint64_t p, out float x[4]) {
+  uint q[4];
+  load4_U16(p, q);
+  for (uint i = 0u; i < 4u; ++i) x[i] = leat_from_BF16(q[i]);
+}
 void load4_I16(uint64_t p, out int x[4]) {
   ivec2 q = ivec2(U32x2(p).v[0]);
   x = int[4]((q.x << 16) >> 16, q.x >> 16, (q.y << 16) >> 16, q.y >> 16);
@@ -136,6 +190,12 @@ void store4_I64(uint64_t p, int64_t x[4]) {
 }
 void store4_U16(uint64_t p, uint x[4]) {
   U32x2(p).v[0] = uvec2((x[0] & 0xffffu) | (x[1] << 16), (x[2] & 0xffffu) | (x[3] << 16));
+}
+void store4_F16(uint64_t p, float x[4]) {
+  store4_U16(p, uint[4](leat_to_F16(x[0]), leat_to_F16(x[1]), leat_to_F16(x[2]), leat_to_F16(x[3])));
+}
+void store4_BF16(uint64_t p, float x[4]) {
+  store4_U16(p, uint[4](leat_to_BF16(x[0]), leat_to_BF16(x[1]), leat_to_BF16(x[2]), leat_to_BF16(x[3])));
 }
 void store4_I16(uint64_t p, int x[4]) { store4_U16(p, uint[4](uint(x[0]), uint(x[1]), uint(x[2]), uint(x[3]))); }
 void store4_U8(uint64_t p, uint x[4]) {
