@@ -1067,14 +1067,21 @@ static void conv(leati_draw *d) {
   /* Padding may count as zeros, which a weight that is not finite makes NaN, or as nothing. */
   leati_draw_input(d, type, spatial + 2, w)->plain = true;
   const bool residual = d->info->max_inputs > 3 && leati_draw_chance(d, 60);
+  const bool gate = d->info->max_inputs > 4 && leati_draw_chance(d, 30);
   if (leati_draw_chance(d, 50)) {
     leati_draw_input(d, type, 1, channels);
-  } else if (residual) {
+  } else if (residual || gate) {
     leati_draw_absent(d);
   }
   leati_draw_attribute_int(d, "group", group);
-  if (residual)
+  if (residual) {
     draw_image(d, type, spatial, x, channels[0], w);
+  } else if (gate) {
+    leati_draw_absent(d);
+  }
+  /* Kernels of more than one tap are refused then. */
+  if (gate)
+    leati_draw_input(d, type, spatial + 2, (const int64_t[5]){x[0], x[1], 1, 1, 1})->plain = true;
   activation(d);
 }
 

@@ -115,11 +115,13 @@ static void store_sum(leati_ref_tensor *out, int64_t k, const leati_ref_tensor *
   out->bound[k] = leati_ref_bound_sum(products + 1, magnitude + fabs(added));
 }
 
-/* Fused forms have an epilogue, and what it adds has the shape of the result. */
+/* Fused forms have an epilogue, and what it adds has the shape of the result; and a gate, which the input is multiplied
+ * by. */
 static bool run_conv(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const leati_ref_tensor *weights = node->inputs[1];
   const leati_ref_tensor *bias = leati_ref_input(node, 2);
+  const leati_ref_tensor *gate = leati_ref_input(node, 4);
   window w = {0};
   for (int32_t d = 0; d < weights->rank - 2; d++) {
     w.kernel[d] = weights->dims[2 + d];
@@ -145,13 +147,15 @@ static bool run_conv(leati_ref_node *node) {
     for (int64_t tap = 0; tap < w.taps; tap++) {
       const int64_t at = window_at(&w, place, tap);
       for (int64_t c = 0; at >= 0 && c < depth; c++) {
-        double product = x->f[(image * x->dims[1] + group * depth + c) * elements + at] *
-                         weights->f[(map * depth + c) * w.taps + tap];
+        const int64_t channel = image * x->dims[1] + group * depth + c;
+        const double factor = gate != NULL ? gate->f[channel] : 1;
+        double product = x->f[channel * elements + at] * factor * weights->f[(map * depth + c) * w.taps + tap];
         sum += product;
         magnitude += fabs(product);
       }
     }
-    store_sum(&node->outputs[0], k, bias, map, sum, magnitude, depth * w.taps);
+    /* With a gate each product rounds once more. */
+    store_sum(&node->outputs[0], k, bias, map, sum, magnitude, depth * w.taps + (gate != NULL ? 1 : 0));
   }
   return leati_ref_epilogue(node, leati_ref_input(node, 3));
 }

@@ -17,6 +17,7 @@
   X(SCALE, "scale")           \
   X(ACTIVATION, "activation") \
   X(RESIDUAL, "residual")     \
+  X(GATE, "gate")             \
   X(PRODUCTS, "products")     \
   X(CHAIN, "chain")
 

@@ -13,10 +13,11 @@
 /* Attributes of a node that stay, at most; four are written beside them. */
 #define KEPT_MAX (LEATI_FUSION_ATTRIBUTES_MAX - 4)
 
-/* A product or convolution as FusedMatMul or FusedConv has it: inputs A, B, bias, residual. */
+/* A product or convolution as FusedMatMul or FusedConv has it: inputs A, B, bias, residual; of the latter a gate too.
+ */
 typedef struct product {
   bool conv;
-  uint32_t inputs[4]; /* LEAT_GRAPH_NO_VALUE: absent */
+  uint32_t inputs[5]; /* LEAT_GRAPH_NO_VALUE: absent */
   leat_attribute kept[KEPT_MAX];
   uint32_t kept_count;
   float alpha; /* of a matrix product */
@@ -67,13 +68,13 @@ static bool read_product(const leati_fusion *f, const leati_node *node, product 
   const bool gemm = leati_fusion_is(node, "", "Gemm");
   const bool fused = leati_fusion_is(node, "leat", "FusedMatMul") || leati_fusion_is(node, "leat", "FusedConv");
   *out = (product){.conv = leati_fusion_is(node, "", "Conv") || leati_fusion_is(node, "leat", "FusedConv"),
-                   .inputs = {0, 0, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE}};
+                   .inputs = {0, 0, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE}};
   if (!gemm && !fused && !out->conv && !leati_fusion_is(node, "", "MatMul") &&
       !leati_fusion_is(node, "com.microsoft", "FusedMatMul")) {
     return false;
   }
   const uint32_t count = gemm ? 2 : node->input_count;
-  for (uint32_t i = 0; i < count && i < 4; ++i) {
+  for (uint32_t i = 0; i < count && i < 5; ++i) {
     out->inputs[i] = node->inputs[i];
   }
   if (gemm && !read_gemm(f, node, out)) {
@@ -113,7 +114,7 @@ static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool
   const leati_fusion_node with = {.domain = "leat",
                                   .op = p->conv ? "FusedConv" : "FusedMatMul",
                                   .since_version = 1,
-                                  .input_count = 4,
+                                  .input_count = p->conv ? 5 : 4,
                                   .inputs = p->inputs,
                                   .attribute_count = count,
                                   .attributes = attributes};
@@ -244,6 +245,40 @@ int32_t leati_fuse_activation(leati_fusion *f, uint32_t n, bool *out_done, leat_
   }
   p.residual_first = true;
   return write_product(f, n, &p, out_done, err);
+}
+
+/* Whether value `gate` has one element for each channel of each image of `x`. */
+static bool is_gate(const leati_fusion *f, uint32_t gate, uint32_t x) {
+  const leati_view *const g = leati_fusion_view(f, gate), *const image = leati_fusion_view(f, x);
+  bool fits = g->ndim == image->ndim;
+  for (int32_t d = 0; d < image->ndim && fits; ++d) {
+    fits = g->shape[d] == (d < 2 ? image->shape[d] : 1);
+  }
+  return fits;
+}
+
+/* With few channels or pixels a convolution is computed in an order that one with a gate does not have. */
+static bool has_tiles(const leati_view *y) {
+  const int64_t channels = y->ndim > 1 ? y->shape[0] * y->shape[1] : 0;
+  return channels != 0 && !leati_gemm_is_skinny(y->shape[1], (int64_t)y->count / channels);
+}
+
+int32_t leati_fuse_gate(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  product p;
+  if (!read_product(f, &f->nodes[n], &p) || !p.conv || p.inputs[4] != LEAT_GRAPH_NO_VALUE ||
+      !has_tiles(leati_fusion_view(f, f->nodes[n].outputs[0]))) {
+    return LEAT_OK;
+  }
+  const leati_node *const times = leati_fusion_private_maker(f, p.inputs[0]);
+  for (uint32_t side = 0; side < 2 && leati_fusion_is(times, "", "Mul") && !*out_done; ++side) {
+    const uint32_t x = times->inputs[side], gate = times->inputs[1 - side];
+    if (leati_fusion_same_shape(f, x, times->outputs[0]) && is_gate(f, gate, x)) {
+      p.inputs[0] = x;
+      p.inputs[4] = gate;
+      return write_product(f, n, &p, out_done, err);
+    }
+  }
+  return LEAT_OK;
 }
 
 /* ---- Products of one input --------------------------------------------------------------------------------------- */

@@ -18,6 +18,9 @@ leati_fusion_rule leati_fuse_scale;
 leati_fusion_rule leati_fuse_activation;
 /** Product or convolution + tensor. */
 leati_fusion_rule leati_fuse_residual;
+/** Convolution of one tap of an image times one number for each channel, as squeeze and excitation give it. Node `n`
+ * is the convolution. */
+leati_fusion_rule leati_fuse_gate;
 /** Products of one value and given matrices: one dispatch. Node `n` is the first of them. */
 leati_fusion_rule leati_fuse_products;
 

@@ -140,6 +140,32 @@ static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, 
   return LEAT_OK;
 }
 
+/* Whether a window is of one tap and moves by one. */
+static bool is_pointwise(const leati_window_fit *fit) {
+  bool one = true;
+  for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
+    one = one && fit->kernel[d] == 1 && fit->stride[d] == 1 && fit->pad_begin[d] == 0 && fit->pad_end[d] == 0;
+  }
+  return one;
+}
+
+/* A gate has one element for each channel of each image. */
+static int32_t check_gate(const conv_state *state, const leati_window_fit *fit, const leati_view *x,
+                          const leati_view *gate, leat_error *err) {
+  bool fits = gate->ndim == x->ndim;
+  for (int32_t d = 0; d < x->ndim && fits; ++d) {
+    fits = gate->shape[d] == (d < 2 ? x->shape[d] : 1);
+  }
+  if (!fits) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "FusedConv: input 4, the gate, must have the shape of the input with one pixel");
+  }
+  return state->group == 1 && is_pointwise(fit)
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "FusedConv: a gate is for one group, a kernel of 1, strides of 1 and no padding");
+}
+
 static int32_t conv_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const conv_state *state = leati_op_state_const(op);
   const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE;
@@ -161,15 +187,17 @@ static int32_t conv_infer(const leat_op *op, const leati_call *call, leat_shape 
   for (int32_t d = 0; residual != NULL && same && d < residual->ndim; ++d) {
     same = residual->shape[d] == out[0].dims[d];
   }
-  return same ? LEAT_OK
-              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                           "%s: input 3, which is added, must have the result's shape", leati_op_def_of(op)->info.name);
+  if (!same) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input 3, which is added, must have the result's shape",
+                      leati_op_def_of(op)->info.name);
+  }
+  return leati_input(call, 4) == NULL ? LEAT_OK : check_gate(state, &fit, x, leati_input(call, 4), err);
 }
 
 /* The tensors of a convolution, all compact, and what is done with a sum before it is stored. */
 typedef struct conv_job {
   const leati_view *x, *w, *y;
-  const leati_view *bias, *residual; /* NULL: none */
+  const leati_view *bias, *residual, *gate; /* NULL: none */
   const leati_epilogue *epilogue;
 } conv_job;
 
@@ -233,6 +261,7 @@ static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixe
                      .c = y,
                      .bias = job->bias,
                      .residual = job->residual,
+                     .gate = job->gate,
                      .epilogue = *job->epilogue,
                      .m = channels_out,
                      .n = pixels,
@@ -324,7 +353,7 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
   }
   leati_window_fit fit;
   LEATI_TRY(lay(op, &call->inputs[0], &call->inputs[1], &fit, err));
-  leati_view x, w, b, z;
+  leati_view x, w, b, z, g;
   conv_job job = {.x = &x, .w = &w, .y = y, .epilogue = &state->epilogue};
   for (int32_t i = 0; i < 2; ++i) {
     if (call->inputs[i].count > INT32_MAX || y->count > INT32_MAX) {
@@ -342,14 +371,13 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
     LEATI_TRY(leati_plan_compact(planner, &call->inputs[3], &z, err));
     job.residual = &z;
   }
+  if (leati_input(call, 4) != NULL) {
+    LEATI_TRY(leati_plan_compact(planner, &call->inputs[4], &g, err));
+    job.gate = &g;
+  }
   if (!transposed) {
-    bool one = true;
-    for (int32_t d = 0; d < 3; ++d) {
-      one = one && fit.kernel[d] == 1 && fit.stride[d] == 1 && fit.pad_begin[d] == 0 && fit.pad_end[d] == 0;
-    }
-    const int64_t pixels = product3(fit.out);
-    if (one) {
-      return add_pointwise(planner, state->group, pixels, &job, err);
+    if (is_pointwise(&fit)) {
+      return add_pointwise(planner, state->group, product3(fit.out), &job, err);
     }
     if (state->group > 1 && w.shape[1] == 1 && fits_depthwise(planner->device, &fit)) {
       return add_depthwise(planner, &fit, &job, err);
@@ -421,7 +449,7 @@ static const leati_op_def ops[] = {
                 &attribute_output_padding, &attribute_output_shape),
     CONVOLUTION("FusedConv", "com.microsoft", (1, 1), (2, 4), CONV, &leati_attribute_strides,
                 &leati_attribute_activation, &leati_attribute_activation_params),
-    CONVOLUTION("FusedConv", "leat", (1, 1), (2, 4), CONV, &leati_attribute_strides, &leati_attribute_activation,
+    CONVOLUTION("FusedConv", "leat", (1, 1), (2, 5), CONV, &leati_attribute_strides, &leati_attribute_activation,
                 &leati_attribute_activation_params, &leati_attribute_residual_first),
 };
 

@@ -223,7 +223,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
                                         leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t activation = gemm->epilogue.activation.operation;
   const uint32_t residual = leati_epilogue_fill(&gemm->epilogue, gemm->residual, &args->epilogue);
-  const uint32_t mode_b =
+  uint32_t mode_b =
       operand_mode(gemm->b->address, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
   const uint32_t mode_a =
       operand_mode(gemm->a->address, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
@@ -241,11 +241,17 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
         .kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
         .constants.gemv = {.rows = rows, .along_k = along, .activation = activation, .residual = residual}};
   }
+  if (gemm->gate != NULL && mode_b == LEATI_MODE_QUADS_K) {
+    mode_b = LEATI_MODE_SINGLES_K; /* one element of the gate is for all that are read at once */
+  }
   const leati_tile tile = leati_gemm_choose_tile(device, args);
   *out_tile_size = leati_gemm_tile_size(tile);
-  return (leati_pipeline_key){
-      .kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
-      .constants.gemm = {.mode_a = mode_a, .mode_b = mode_b, .activation = activation, .residual = residual}};
+  return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
+                              .constants.gemm = {.mode_a = mode_a,
+                                                 .mode_b = mode_b,
+                                                 .activation = activation,
+                                                 .residual = residual,
+                                                 .gated = gemm->gate != NULL}};
 }
 
 void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_gemm_laid *out) {
@@ -253,8 +259,8 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   *gemm = *given;
   join_batch(gemm);
   const int64_t columns = gemm->n; /* of c, which lies in memory as it is however we look at it */
-  const bool skinny = leati_gemm_is_skinny(gemm->m, gemm->n);
-  out->transposed = leati_gemm_is_transposed(gemm->m, gemm->n);
+  const bool skinny = gemm->gate == NULL && leati_gemm_is_skinny(gemm->m, gemm->n);
+  out->transposed = skinny && leati_gemm_is_transposed(gemm->m, gemm->n);
   if (out->transposed) {
     transpose(gemm);
   }
@@ -283,7 +289,7 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
       .args = args,
       .args_size = sizeof(*args),
       LEATI_READS({laid.gemm.a, &args->a}, {laid.gemm.b, &args->b}, {laid.gemm.bias, &args->bias},
-                  {laid.gemm.residual, &args->epilogue.residual}),
+                  {laid.gemm.gate, &args->gate}, {laid.gemm.residual, &args->epilogue.residual}),
       LEATI_WRITES({laid.gemm.c, &args->c})};
   return leati_plan_tiles(planner, &dispatch, args, laid.tile_size, err);
 }

@@ -26,6 +26,7 @@ typedef struct leati_epilogue_args {
 /** Argument record of the tiled kernels; GEMM_ARGS in kernels/gemm_args.glsl. Counts and strides in elements. */
 typedef struct leati_gemm_args {
   uint64_t a, b, c, bias;
+  uint64_t gate;
   uint64_t pieces, counters;
   leati_epilogue_args epilogue;
   uint32_t m, n, k;
@@ -53,12 +54,14 @@ _Static_assert(offsetof(leati_gemm_args, residual_batch) + LEATI_GEMM_BATCH_MAX 
 #define LEATI_VECTOR_RESIDUAL 2u
 
 /** c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
- * residual[batch][m][n]), float32, c compact. */
+ * residual[batch][m][n]), float32, c compact. With a gate, b[batch][k][n] * gate[batch][k], rounded, is in the place of
+ * b[batch][k][n]. */
 typedef struct leati_gemm {
   const leati_view *a, *b;    /**< what is read; strides below count from their first element */
   const leati_view *c;        /**< batch * m * n elements */
   const leati_view *bias;     /**< NULL: none */
   const leati_view *residual; /**< NULL: none */
+  const leati_view *gate;     /**< compact; such a product is one of tiles. NULL: none */
   leati_epilogue epilogue;
   int64_t m, n, k;
   int64_t a_row, a_k, b_k, b_column; /**< not negative */

@@ -165,6 +165,50 @@ static uint32_t gelu_tanh_mul(network *n) {
   return gelu_tanh(n, with_bias(n), false);
 }
 
+/* ---- Scenes: images times a number for each channel ----------------------------------------------------------------
+ */
+
+/* One number for each of four channels, as squeeze and excitation give it. */
+static uint32_t excited(network *n, uint32_t x) {
+  return NODE(n, "Sigmoid", 13, convolution(n, NODE(n, "GlobalAveragePool", 1, x)));
+}
+static uint32_t projected(network *n, uint32_t x, int64_t channels) {
+  return NODE(n, "Conv", 11, x, constant(n, SHAPE(channels, 4, 1, 1)), constant(n, SHAPE(channels)));
+}
+static uint32_t squeeze_and_excite(network *n) {
+  const uint32_t x = image(n);
+  return projected(n, NODE(n, "Mul", 14, x, excited(n, x)), 9);
+}
+static uint32_t gate_first(network *n) {
+  const uint32_t x = add_input(n, SHAPE(2, 4, 3, 4)), z = add_input(n, SHAPE(2, 10, 3, 4));
+  const uint32_t y = projected(n, NODE(n, "Mul", 14, excited(n, x), x), 10);
+  return NODE(n, "Relu", 14, NODE(n, "Add", 14, y, z));
+}
+static uint32_t to_few_channels(network *n) {
+  const uint32_t x = image(n);
+  return projected(n, NODE(n, "Mul", 14, x, add_input(n, SHAPE(1, 4, 1, 1))), 8);
+}
+static uint32_t of_few_pixels(network *n) {
+  const uint32_t x = add_input(n, SHAPE(1, 4, 2, 4));
+  return projected(n, NODE(n, "Mul", 14, x, add_input(n, SHAPE(1, 4, 1, 1))), 9);
+}
+static uint32_t gated_for_two(network *n) {
+  const uint32_t y = NODE(n, "Mul", 14, image(n), add_input(n, SHAPE(1, 4, 1, 1)));
+  add_output(n, y);
+  return projected(n, y, 9);
+}
+static uint32_t gate_for_each_line(network *n) {
+  return projected(n, NODE(n, "Mul", 14, image(n), add_input(n, SHAPE(1, 4, 5, 1))), 9);
+}
+static uint32_t gate_for_all_images(network *n) {
+  const uint32_t x = add_input(n, SHAPE(2, 4, 3, 4));
+  return projected(n, NODE(n, "Mul", 14, x, add_input(n, SHAPE(1, 4, 1, 1))), 9);
+}
+static uint32_t gate_before_windows(network *n) {
+  const uint32_t y = NODE(n, "Mul", 14, image(n), add_input(n, SHAPE(1, 4, 1, 1)));
+  return NODE(n, "Conv", 11, y, constant(n, SHAPE(10, 4, 2, 2)));
+}
+
 /* ---- Scenes: products of one input -------------------------------------------------------------------------------
  */
 
@@ -676,6 +720,14 @@ static const scene scenes[] = {
     {"Gelu, third order", gelu_order_2, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
     {"Gelu by tanh and Pow", gelu_tanh_pow, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
     {"Gelu by tanh and Mul", gelu_tanh_mul, {DONE(GELU, 1), DONE(BIAS, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
+    {"squeeze and excite", squeeze_and_excite, {DONE(ACTIVATION, 1), DONE(GATE, 1)}, 3, 0},
+    {"gate first", gate_first, {DONE(ACTIVATION, 2), DONE(RESIDUAL, 1), DONE(GATE, 1)}, 3, 0},
+    {"gate, to few channels", to_few_channels, {0}, 2, 0},
+    {"gate, of few pixels", of_few_pixels, {0}, 2, 0},
+    {"gated for two", gated_for_two, {0}, 2, 0},
+    {"gate for each line", gate_for_each_line, {0}, 2, 0},
+    {"gate for all images", gate_for_all_images, {0}, 2, 0},
+    {"gate before windows", gate_before_windows, {0}, 2, 0},
     {"queries, keys, values", queries_keys_values, {DONE(BIAS, 3), DONE(PRODUCTS, 1)}, 1, 0},
     {"fewer keys than queries", fewer_keys_than_queries, {DONE(PRODUCTS, 1)}, 1, 0},
     {"gate and up", gate_and_up, {DONE(ACTIVATION, 1), DONE(PRODUCTS, 1)}, 2, 0},

@@ -7,6 +7,7 @@
 LEAT_CONSTANT(uint, MODE_A, 2);
 LEAT_CONSTANT(uint, MODE_B, 3);
 LEAT_CONSTANT(uint, SEVERAL, 0); // 1: several products of one a
+LEAT_CONSTANT(uint, GATED, 0);  // 1: b is multiplied by the gate, which has an element for each k of each batch
 struct Args {
   GEMM_ARGS
   Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
@@ -19,6 +20,12 @@ uint k_end;
 // Of the product that the tile is of.
 uint n;
 int b_column, b_k;
+uint64_t gate_base;
+
+// Rounded before it meets a.
+vec4 gated(vec4 x, uint k) {
+  return GATED != 0 ? x * F32(gate_base).v[k] : x;
+}
 
 vec4 fetch_a4(uint i, uint k) {
   return i < args.m && k < k_end ? F32x4(a_base).v[(int(i) * args.a_row + int(k) * args.a_k) >> 2] : vec4(0);
@@ -27,10 +34,10 @@ float fetch_a(uint i, uint k) {
   return i < args.m && k < k_end ? F32(a_base).v[int(i) * args.a_row + int(k) * args.a_k] : 0.0;
 }
 vec4 fetch_b4(uint i, uint k) {
-  return i < n && k < k_end ? F32x4(b_base).v[(int(i) * b_column + int(k) * b_k) >> 2] : vec4(0);
+  return i < n && k < k_end ? gated(F32x4(b_base).v[(int(i) * b_column + int(k) * b_k) >> 2], k) : vec4(0);
 }
 float fetch_b(uint i, uint k) {
-  return i < n && k < k_end ? F32(b_base).v[int(i) * b_column + int(k) * b_k] : 0.0;
+  return i < n && k < k_end ? gated(vec4(F32(b_base).v[int(i) * b_column + int(k) * b_k]), k).x : 0.0;
 }
 
 #include "gemm_tile.glsl"
@@ -88,6 +95,7 @@ void main() {
   }
   a_base = args.a + uint64_t(a_offset) * 4;
   b_base = b + uint64_t(b_offset) * 4;
+  gate_base = args.gate + uint64_t(tile.batch) * args.k * 4;
   const uint k_begin = tile.split * args.k_chunk;
   k_end = min(args.k, k_begin + args.k_chunk);
   tile_product(tile.row * BM, column0, k_begin, k_end);

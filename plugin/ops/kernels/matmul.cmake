@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL)
+set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL GATED)
 leat_kernel(gemm_128 gemm.comp TYPES F32 ${constants} DEFINES BM=128 BN=128 BK=16 TM=8 TN=8 SLICES=1)
 leat_kernel(gemm_64 gemm.comp TYPES F32 ${constants} DEFINES BM=64 BN=64 BK=16 TM=4 TN=4 SLICES=1)
 leat_kernel(gemm_32 gemm.comp TYPES F32 ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2)

@@ -722,8 +722,9 @@ typedef struct leat_event_api {
  *   and transB; the bias has one element for each column, the residual broadcasts to the result's shape.
  * - MultiMatMul(A, B0, B1, B2?, bias0?, bias1?, bias2?) gives FusedMatMul(A, Bi, biasi) for each matrix Bi, with the
  *   attributes alpha, transB and activation; where `activated` lists a 0 for one, without the activation.
- * - FusedConv(X, W, bias?, residual?) is as FusedMatMul, with the attributes of Conv; the residual has the result's
- * shape.
+ * - FusedConv(X, W, bias?, residual?, gate?) is as FusedMatMul, with the attributes of Conv; the residual has the
+ *   result's shape. A gate has one element for each channel of each image, which X is multiplied by before all else;
+ * the kernel is of one element then, without groups, strides and pads.
  * - FusedAttention(Q, K, V, mask?) is Attention with the attributes scale, q_num_heads and kv_num_heads, and with
  *   q_layout, k_layout, v_layout and y_layout, which are "bhsd" where absent: a letter for each dimension of an operand
  *   and of the result, b batch, h head, s position, d element of a head, x the heads side by side. Where b or h is
