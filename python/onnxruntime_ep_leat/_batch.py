@@ -7,6 +7,8 @@ import atexit
 import contextlib
 import ctypes
 import itertools
+import math
+import operator
 import threading
 import weakref
 from typing import Any, Callable, Sequence
@@ -16,6 +18,7 @@ from ._tensor import Tensor, array_of, describe
 
 _INTERNAL, _TIMEOUT = 12, 5
 _MESSAGE_MAX = 1000
+_SECONDS_MAX = (1 << 63) / 1e9 - 1
 _DRAIN, _FAIL = 0, 1
 
 
@@ -65,7 +68,17 @@ def _new_error() -> Error:
 
 
 def _nanoseconds(seconds: float | None) -> int:
-    return -1 if seconds is None else max(0, round(seconds * 1e9))
+    """As the C functions have it; what is longer than they can say is as long as it takes."""
+    if seconds is not None and math.isnan(seconds):
+        raise LeatError("a number of seconds is NaN")
+    return -1 if seconds is None or seconds > _SECONDS_MAX else max(0, round(seconds * 1e9))
+
+
+def _count(name: str, value: int, most: int = (1 << 32) - 1) -> int:
+    """A number that its field holds; ctypes would cut off what it does not."""
+    if not 0 <= operator.index(value) <= most:
+        raise LeatError(f"{name} is {value}; allowed: a whole number from 0 to {most}")
+    return value
 
 
 def _text(cause: BaseException) -> bytes:
@@ -166,8 +179,10 @@ class BatchQueue:
         self._inputs, self._outputs = inputs, outputs
         alive: dict[int, Any] = {}
         functions = _RUN(_runner(run, alive)), _RELEASE(lambda _, owner: alive.pop(owner, None))
-        config = _Config(struct_size=ctypes.sizeof(_Config), workers=workers, input_count=inputs, output_count=outputs,
-                         capacity=capacity, max_rows=max_rows, row_multiple=1, run=functions[0],
+        config = _Config(struct_size=ctypes.sizeof(_Config), workers=_count("workers", workers),
+                         input_count=_count("inputs", inputs), output_count=_count("outputs", outputs),
+                         capacity=_count("capacity", capacity), row_multiple=1, run=functions[0],
+                         max_rows=_count("max_rows", max_rows, (1 << 63) - 1),
                          max_delay_ns=_nanoseconds(max_delay), release=functions[1])
         error, handle = _new_error(), ctypes.c_void_p()
         _check(self._library.leat_batch_queue_create(ctypes.byref(config), ctypes.byref(handle), ctypes.byref(error)),

@@ -136,6 +136,20 @@ def test_a_closed_queue_has_run_what_waited():
 def test_bad_arguments_are_told():
     with pytest.raises(leat.LeatError, match="max_rows"):
         leat.BatchQueue(double, 1, 1, max_rows=0)
+    # Numbers that would be others if their upper bits were cut off.
+    for name, number in (("workers", 1 << 32 | 1), ("capacity", -1), ("max_rows", 1 << 64 | 1)):
+        with pytest.raises(leat.LeatError, match=f"{name} is"):
+            leat.BatchQueue(double, 1, 1, **{"max_rows": 1, name: number})
+    for inputs, outputs in ((1 << 32 | 1, 1), (1, 1 << 32 | 1)):
+        with pytest.raises(leat.LeatError, match="puts is"):
+            leat.BatchQueue(double, inputs, outputs, max_rows=1)
+    with pytest.raises(leat.LeatError, match="NaN"):
+        leat.BatchQueue(double, 1, 1, max_rows=1, max_delay=float("nan"))
+    with leat.BatchQueue(double, 1, 1, max_rows=1) as queue:
+        request = queue.submit(np.ones(1), timeout=float("inf"))
+        with pytest.raises(leat.LeatError, match="NaN"):
+            request.result(float("nan"))
+        assert request.result(float("inf"))[0] == 2 and request.result(1e300)[0] == 2
     with leat.BatchQueue(double, 2, 2, max_rows=4) as queue:
         for inputs in ([np.zeros(1)], [np.zeros(1), np.zeros(2)], [np.zeros(5), np.zeros(5)], [np.array(1)] * 2,
                        [np.array(["text"]), np.array(["text"])]):
