@@ -7,8 +7,8 @@
 >>> options.add_provider_for_devices(leat.register()[:1], {})  # the best device comes first
 >>> session = ort.InferenceSession("model.onnx", options)
 
-The package brings no ONNX Runtime; 1.24 or newer must be there for register(), explain() and check(). Every function
-may be called from any thread, and raises LeatError with a message that says what would help.
+The package brings no ONNX Runtime; 1.24 or newer must be there for register(), explain(), report() and check(). Every
+function may be called from any thread, and raises LeatError with a message that says what would help.
 
 ``python -m onnxruntime_ep_leat --help`` lists what the command line has.
 """
@@ -20,7 +20,8 @@ from ._build import VERSION as __version__
 from ._check import Verdict, check
 from ._explain import Node, explain
 from ._register import EP_NAME, get_ep_name, get_ep_names, get_library_path, register
+from ._report import report
 
 __all__ = ["Array", "BatchQueue", "EP_NAME", "Device", "LeatError", "Node", "Request", "Verdict", "__version__",
            "build_id", "check", "devices", "explain", "from_dlpack", "get_ep_name", "get_ep_names", "get_library_path",
-           "register", "why_no_device"]
+           "register", "report", "why_no_device"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: python -m onnxruntime_ep_leat [--check | --devices | --explain MODEL | --version]
+"""Usage: python -m onnxruntime_ep_leat [--check | --devices | --explain MODEL | --report MODEL -o FILE | --version]
 
 Exit status: 0 right, or a device is usable; 1 not; 2 it cannot be told (ONNX Runtime is missing or too old, a bad
 option or setting).
@@ -14,6 +14,7 @@ from ._backend import LeatError, devices, why_no_device
 from ._check import check
 from ._explain import explain
 from ._register import EP_NAME, onnxruntime
+from ._report import report
 
 
 def _check() -> int:
@@ -53,6 +54,21 @@ def _explain(model: str) -> int:
     return 0
 
 
+def _report(given: argparse.Namespace) -> int:
+    dims = {}
+    for text in given.dim:
+        name, _, size = text.partition("=")
+        if not name or not size.isdigit():
+            raise LeatError(f"--dim {text}: give a name and a size, such as batch=4")
+        dims[name] = int(size)
+    try:
+        report(given.report, given.output, seconds=given.seconds, dims=dims,
+               progress=lambda text: print(text, file=sys.stderr))
+    except OSError as cause:
+        raise LeatError(f"{given.output} cannot be written: {cause}") from cause
+    return 0
+
+
 def main() -> int:
     """Does what the command line says."""
     parser = argparse.ArgumentParser(
@@ -65,11 +81,20 @@ def main() -> int:
                       help="run a small model on the device and compare it with the CPU")
     what.add_argument("--devices", action="store_true", help="list devices, and why others are not usable")
     what.add_argument("--explain", metavar="MODEL", help="say which nodes of a model do not run on Leat, and why")
+    what.add_argument("--report", metavar="MODEL",
+                      help="measure a model from 1, 2, 4 and 8 threads and write a page of HTML on it")
     what.add_argument("--version", action="version", version=f"onnxruntime-ep-leat {__version__}, build {build_id}")
+    parser.add_argument("-o", "--output", metavar="FILE", default="report.html",
+                        help="where --report writes (report.html)")
+    parser.add_argument("--seconds", metavar="N", type=float, default=1.0, help="of each point of --report (1)")
+    parser.add_argument("--dim", metavar="NAME=N", action="append", default=[],
+                        help="for --report: the size of a dimension that the model names; else 1")
     given = parser.parse_args()
     try:
         if given.check:
             return _check()
+        if given.report:
+            return _report(given)
         return _devices() if given.devices else _explain(given.explain)
     except LeatError as error:
         print(f"onnxruntime_ep_leat: {error}", file=sys.stderr)

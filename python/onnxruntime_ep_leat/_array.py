@@ -32,12 +32,22 @@ class _View(ctypes.Structure):
                 ("shape", ctypes.c_int64 * 8), ("strides", ctypes.c_int64 * 8)]
 
 
+class MemoryStats(ctypes.Structure):
+    """leat_memory_stats: figures of a device's memory, in bytes unless the name says otherwise."""
+
+    _fields_ = [("struct_size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)] + [
+        (name, ctypes.c_uint64) for name in (
+            "allocated_bytes", "allocated_peak", "reserved_bytes", "reserved_peak", "allocation_count", "free_count",
+            "driver_call_count", "live_block_count", "cached_bytes", "staging_bytes", "limit_bytes", "reclaim_count")]
+
+
 class _MemoryApi(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
                 ("alloc", _call(_POINTER, ctypes.c_uint64, _POINTER, _OUT_ADDRESS)),
                 ("free", _call(_POINTER, _ADDRESS)), ("record_stream", _POINTER),
                 ("copy", _call(_POINTER, _TENSOR, _TENSOR)),
-                ("find", _call(_POINTER, _ADDRESS, _OUT_ADDRESS, _OUT_ADDRESS)), ("stats", _POINTER),
+                ("find", _call(_POINTER, _ADDRESS, _OUT_ADDRESS, _OUT_ADDRESS)),
+                ("stats", _call(_POINTER, ctypes.POINTER(MemoryStats))),
                 ("classes", _POINTER), ("reset_peaks", _POINTER), ("trim", _POINTER),
                 ("export_dlpack", _call(_POINTER, _TENSOR, _POINTER, _OUT)),
                 ("import_dlpack", _call(_POINTER, _POINTER, _POINTER, ctypes.POINTER(_View))),
@@ -90,6 +100,11 @@ class _Open:
     def synchronize(self) -> None:
         _do(self.stream_api.synchronize, self.stream)
 
+    def stats(self) -> MemoryStats:
+        found = MemoryStats(struct_size=ctypes.sizeof(MemoryStats))
+        _do(self.memory.stats, self.device, ctypes.byref(found))
+        return found
+
 
 _lock = threading.Lock()  # guards _devices and _handed_out
 _devices: dict[int, _Open] = {}
@@ -111,6 +126,11 @@ def _open(index: int) -> _Open:
             _do(streams.create, device, 0, ctypes.byref(stream))
             _devices[index] = _Open(backend, memory, streams, device.value or 0, stream.value or 0, index)
         return _devices[index]
+
+
+def memory_stats(index: int) -> MemoryStats:
+    """Figures of the memory of a device by its number, of all in this process that use it."""
+    return _open(index).stats()
 
 
 def _free(opened: _Open, address: int) -> None:

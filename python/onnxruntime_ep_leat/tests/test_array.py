@@ -21,22 +21,12 @@ def device():
         pytest.skip("no usable device: " + why)
 
 
-class Stats(ctypes.Structure):
-    """leat_memory_stats."""
-
-    _fields_ = [("struct_size", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("figures", ctypes.c_uint64 * 12)]
-
-
 def live_blocks():
     """Blocks that arrays and capsules hold on device 0."""
     gc.collect()
     with _array._lock:
         _array._sweep()
-    opened = _array._open(0)
-    stats = Stats(struct_size=ctypes.sizeof(Stats))
-    ask = _array._call(ctypes.c_void_p, ctypes.POINTER(Stats))(opened.memory.stats)
-    _array._do(ask, opened.device, ctypes.byref(stats))
-    return stats.figures[7]
+    return _array.memory_stats(0).live_block_count
 
 
 @pytest.mark.parametrize("array", [
