@@ -191,7 +191,8 @@ assert {point['setting'] for point in points['chain']} == {'LEAT_LANES=1', 'LEAT
 assert {point['setting'] for point in points['launch']} == {'merged', 'LEAT_MERGE=0'}
 assert len({point['variant'] for point in points['launch']}) == 6
 assert {point.get('ratio_to') for point in points['launch']} == {None, 'one call'}
-assert all(point['facts']['operator_us'] > 0 and point['facts']['rows'] >= 2 for point in points['chain'])
+# On a busy machine the lowest of some tries of a long chain may lie below that of a short one: then it is told as 0.
+assert all(point['facts']['operator_us'] >= 0 and point['facts']['rows'] >= 2 for point in points['chain'])
 for point in points['cpu']:
     busy = point['cpu_us'] * 1e-6 * point['median']
     assert 0 < point['facts']['cpus_busy'] and abs(point['facts']['cpus_busy'] - busy) <= 1e-6 * busy, point
