@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the servers and their load have in common: the model, and what a request and an answer look like.
+
+A request is {"image": [[...8 numbers...], ...8 rows...]}, each number from 0 (white) to 1 (black); its answer is
+{"digit": 0 to 9, "scores": [...10 numbers, the highest that of the digit...]}.
+"""
+import json
+import os
+
+import numpy as np
+import onnxruntime as ort
+
+DEMO = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "demo")
+MODEL = os.path.join(DEMO, "digits.onnx")
+SIDE = 8
+# Several times what a request needs.
+BODY_MAX = 16384
+
+
+class BadRequest(Exception):
+    """A request that cannot be understood; the text says why."""
+
+
+def open_session(settings):
+    """The model on the best device, or on the one that settings name. Fails where there is none."""
+    import onnxruntime_ep_leat as leat  # What makes the load and what only checks answers has no need of it.
+    devices = leat.register()
+    if not devices:
+        raise SystemExit(f"no usable Vulkan device: {leat.why_no_device()}")
+    options = ort.SessionOptions()
+    options.add_provider_for_devices(devices[:1], settings)
+    # A server that is meant for a GPU shall not run on the CPU unnoticed.
+    return ort.InferenceSession(MODEL, options, enable_fallback=0)
+
+
+def _refuse_constant(name):
+    raise BadRequest(f"the body is no JSON: {name} is no number there")
+
+
+def image_of(body):
+    """The image of a request's body, as one row of the model's input. Raises BadRequest."""
+    try:
+        request = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"the body is no JSON: {error}") from None
+    if not isinstance(request, dict) or set(request) != {"image"}:
+        raise BadRequest('the body must be an object with "image" and nothing else')
+    rows = request["image"]
+    if not isinstance(rows, list) or len(rows) != SIDE or any(
+            not isinstance(row, list) or len(row) != SIDE for row in rows):
+        raise BadRequest(f'"image" must be {SIDE} lists of {SIDE} numbers each')
+    for row in rows:
+        for value in row:
+            # A bool is an int in Python.
+            if type(value) not in (int, float) or not 0 <= value <= 1:
+                raise BadRequest('"image" must have numbers from 0 to 1 alone')
+    return np.array(rows, np.float32).reshape(1, 1, SIDE, SIDE)
+
+
+def answer_of(scores):
+    """The answer for one row of the model's output."""
+    return {"digit": int(scores.argmax()), "scores": scores.tolist()}
+
+
+def heldout():
+    """Images that the model was not trained on, as rows of its input, and the scores that the CPU provider gives."""
+    with np.load(os.path.join(DEMO, "digits_heldout.npz")) as file:
+        images = file["image"].astype(np.float32).reshape(-1, 1, SIDE, SIDE) / 16
+    session = ort.InferenceSession(MODEL, providers=["CPUExecutionProvider"])
+    return images, session.run(None, {"image": images})[0]
