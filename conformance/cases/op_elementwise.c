@@ -72,6 +72,20 @@
    .inputs = {F32_RANGE(from, to, 7, 5, 9)}}, \
       OPTIONAL(op, "special", version, F32_SPECIAL(1, SPECIAL_COUNT))
 
+/* Two operands in the types of 16 bits, the second one broadcast. */
+#define HALF_PAIRS(op, version, from, to)                                             \
+  OPTIONAL(op, "float16", version, MIXED(LEATI_REF_FLOAT16, from, to, 7, 5, 3),       \
+           MIXED(LEATI_REF_FLOAT16, from, to, 5, 1)),                                 \
+      OPTIONAL(op, "bfloat16", version, MIXED(LEATI_REF_BFLOAT16, from, to, 7, 5, 3), \
+               MIXED(LEATI_REF_BFLOAT16, from, to, 5, 1))
+#define HALF_VIEWED_PAIR(op, type_label, version, a, b)                                                               \
+  {                                                                                                                   \
+    .name = op, .label = type_label, .since_version = version, .variants = VIEW_SLICED | VIEW_OFFSET | VIEW_IN_PLACE, \
+    .threads = THREADS_16, .inputs = {                                                                                \
+      a,                                                                                                              \
+      b                                                                                                               \
+    }                                                                                                                 \
+  }
 /* A function of one float in the types of 16 bits: sixteen special numbers and more of others. */
 #define HALVES(op, version, from, to)                                            \
   OPTIONAL(op, "float16", version, MIXED(LEATI_REF_FLOAT16, from, to, 7, 5, 3)), \
@@ -375,6 +389,34 @@ static const leati_op_spec specs[] = {
     HALVES("Round", 22, -10, 10),
     HALVES("IsNaN", 20, -10, 10),
     HALVES("IsInf", 20, -10, 10),
+    HALF_VIEWED_PAIR("Add", "float16", 14, MIXED(LEATI_REF_FLOAT16, -10, 10, 7, 5, 3),
+                     MIXED(LEATI_REF_FLOAT16, -10, 10, 5, 1)),
+    HALF_VIEWED_PAIR("Add", "bfloat16", 14, MIXED(LEATI_REF_BFLOAT16, -10, 10, 7, 5, 3),
+                     MIXED(LEATI_REF_BFLOAT16, -10, 10, 5, 1)),
+    HALF_PAIRS("Sub", 14, -10, 10),
+    HALF_PAIRS("Mul", 14, -10, 10),
+    HALF_PAIRS("Div", 14, 0.1, 10),
+    HALF_PAIRS("PRelu", 16, -10, 10),
+    HALF_PAIRS("Min", 13, -10, 10),
+    HALF_PAIRS("Max", 13, -10, 10),
+    HALF_PAIRS("Equal", 13, -10, 10),
+    HALF_PAIRS("Less", 13, -10, 10),
+    HALF_PAIRS("Greater", 13, -10, 10),
+    HALF_PAIRS("LessOrEqual", 16, -10, 10),
+    HALF_PAIRS("GreaterOrEqual", 16, -10, 10),
+    WITH("Mod", "float16", 13, A_INT("fmod", 1), RANGE_OF(LEATI_REF_FLOAT16, -10, 10, 5, 7, 9),
+         RANGE_OF(LEATI_REF_FLOAT16, 0.5, 3, 7, 1)),
+    OPTIONAL("Mod", "bfloat16", 28, RANGE_OF(LEATI_REF_BFLOAT16, -10, 10, 5, 7, 9),
+             RANGE_OF(LEATI_REF_BFLOAT16, 0.5, 3, 7, 1)),
+    OPTIONAL("Pow", "float16", 15, RANGE_OF(LEATI_REF_FLOAT16, 0.1, 10, 5, 7, 9),
+             RANGE_OF(LEATI_REF_FLOAT16, -4, 4, 7, 1)),
+    OPTIONAL("Pow", "bfloat16", 15, RANGE_OF(LEATI_REF_BFLOAT16, 0.1, 10, 5, 7, 9),
+             RANGE_OF(LEATI_REF_BFLOAT16, -4, 4, 7, 1)),
+    OPTIONAL("Clip", "float16", 13, MIXED(LEATI_REF_FLOAT16, -10, 10, 7, 5, 3),
+             {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_FLOAT16, NO_DIMS, .low = -3, .high = -1},
+             {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_FLOAT16, NO_DIMS, .low = 1, .high = 3}),
+    OPTIONAL("Clip", "bfloat16", 13, MIXED(LEATI_REF_BFLOAT16, -10, 10, 7, 5, 3),
+             {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_BFLOAT16, NO_DIMS, .low = -3, .high = -1}),
     {.name = "Gelu",
      .label = "microsoft_float16",
      .since_version = 1,

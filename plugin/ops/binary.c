@@ -6,10 +6,10 @@
 #include "ops/attribute.h"
 #include "ops/elementwise.h"
 
-static LEATI_TYPE(type_prelu, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_TYPE(type_prelu, "T", LEATI_TYPES_REAL | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_TYPE(type_equal, "T", LEATI_TYPES_NUMBER | LEAT_TYPE_BOOL);
 static LEATI_TYPE(type_bool_out, "T1", LEAT_TYPE_BOOL);
-static LEATI_TYPE(type_pow, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_TYPE(type_pow, "T", LEATI_TYPES_REAL | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_TYPE(type_pow_exponent, "T1", LEATI_TYPES_NUMBER);
 static LEATI_ATTRIBUTE(attribute_fmod, "fmod", INT);
 
@@ -37,7 +37,7 @@ static int32_t bool_broadcast_infer(const leat_op *op, const leati_call *call, l
 static int32_t mod_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
   (void)def;
   (void)device;
-  return leati_type_of(desc->inputs[0].dtype) != LEAT_TYPE_FLOAT32 || desc->since_version >= 28 ||
+  return (leati_type_of(desc->inputs[0].dtype) & LEATI_TYPES_REAL) == 0 || desc->since_version >= 28 ||
                  leati_attr_int(desc, "fmod", 0) == 1
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
@@ -63,7 +63,7 @@ static int32_t binary_plan(const leat_op *op, leati_planner *planner, const leat
   const leati_elementwise e = {
       .kernel = leati_kernel_find(LEATI_KERNELS_BINARY, call->inputs[0].type),
       .operation = operation,
-      .divides = divides && call->inputs[0].type != LEAT_TYPE_FLOAT32 ? leati_op_def_of(op)->info.name : NULL,
+      .divides = divides && (call->inputs[0].type & LEATI_TYPES_REAL) == 0 ? leati_op_def_of(op)->info.name : NULL,
       .operand_count = 2,
       .operands = {&call->inputs[0], &call->inputs[1]},
   };

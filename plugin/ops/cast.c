@@ -5,7 +5,7 @@
 #include "ops/dims.h"
 #include "ops/elementwise.h"
 
-#define TYPES_CAST (LEATI_TYPES_NUMBER | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_BOOL)
+#define TYPES_CAST (LEATI_TYPES_NUMBER | LEAT_TYPE_BOOL)
 
 static LEATI_TYPE(type_cast_in, "T1", TYPES_CAST);
 static LEATI_TYPE(type_cast_out, "T2", TYPES_CAST);

@@ -7,7 +7,6 @@
 #include "ops/function.h"
 
 static LEATI_TYPE(type_signed, "T", LEATI_TYPES_REAL | LEATI_TYPES_SIGNED);
-static LEATI_TYPE(type_number, "T", LEATI_TYPES_REAL | LEATI_TYPES_NUMBER);
 static LEATI_TYPE(type_float_in, "T1", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_class_out, "T2", LEAT_TYPE_BOOL);
 static LEATI_ATTRIBUTE(attribute_gamma, "gamma", FLOAT);
@@ -123,8 +122,8 @@ static int32_t not_plan(const leat_op *op, leati_planner *planner, const leati_c
 
 static const leati_op_def ops[] = {
     UNARY("Neg", (6, 13), type_signed, LEAT_EW_NEG),
-    UNARY("Abs", (6, 13), type_number, LEAT_EW_ABS),
-    UNARY("Sign", (9, 13), type_number, LEAT_EW_SIGN),
+    UNARY("Abs", (6, 13), leati_type_number, LEAT_EW_ABS),
+    UNARY("Sign", (9, 13), leati_type_number, LEAT_EW_SIGN),
     UNARY("Sqrt", (6, 13), leati_type_real, LEAT_EW_SQRT),
     UNARY("Reciprocal", (6, 13), leati_type_real, LEAT_EW_RECIPROCAL),
     UNARY("Exp", (6, 13), leati_type_real, LEAT_EW_EXP),

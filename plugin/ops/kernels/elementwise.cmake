@@ -10,13 +10,13 @@ leat_kernel(exponential elementwise.comp TYPES ${reals} ${constants}
   DEFINES ARITHMETIC EXPONENTIAL ARITY=1 A=TYPE R=TYPE)
 leat_kernel(trigonometric elementwise.comp TYPES ${reals} ${constants}
   DEFINES ARITHMETIC TRIGONOMETRIC ARITY=1 A=TYPE R=TYPE)
-leat_kernel(binary elementwise.comp TYPES F32 ${integers} ${constants}
+leat_kernel(binary elementwise.comp TYPES ${reals} ${integers} ${constants}
   DEFINES ARITHMETIC ARITY=2 A=TYPE B=TYPE R=TYPE)
-leat_kernel(compare elementwise.comp TYPES F32 ${integers} BOOL ${constants}
+leat_kernel(compare elementwise.comp TYPES ${reals} ${integers} BOOL ${constants}
   DEFINES COMPARE ARITY=2 A=TYPE B=TYPE R=BOOL)
-leat_kernel(clip elementwise.comp TYPES F32 ${integers} ${constants}
+leat_kernel(clip elementwise.comp TYPES ${reals} ${integers} ${constants}
   DEFINES CLIP ARITY=3 A=TYPE B=TYPE C=TYPE R=TYPE)
-leat_kernel(pow elementwise.comp TYPES F32 I32 I64 ${constants}
+leat_kernel(pow elementwise.comp TYPES ${reals} I32 I64 ${constants}
   DEFINES POWER ARITY=2 A=TYPE B=ANY R=TYPE)
 leat_kernel(classify elementwise.comp TYPES ${reals} ${constants}
   DEFINES CLASSIFY ARITY=1 A=TYPE R=BOOL)
