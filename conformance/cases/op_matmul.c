@@ -22,7 +22,36 @@
     }                                                                                     \
   }
 
+/* The products of a type of 16 bits: by tiles with edges, read by quads where they are compact; of one row, with its
+ * sum shared out; with bias and activation. */
+#define HALVES(type_label, t)                                                                              \
+  {.name = "MatMul",                                                                                       \
+   .label = type_label,                                                                                    \
+   .since_version = 13,                                                                                    \
+   .variants = ALL_VIEWS,                                                                                  \
+   .threads = THREADS_16,                                                                                  \
+   .inputs = {RANGE_OF(t, -2, 2, 2, 33, 20), RANGE_OF(t, -2, 2, 2, 20, 36)}},                              \
+      PRODUCT("one_row_" type_label, RANGE_OF(t, -2, 2, 1, 4100), RANGE_OF(t, -2, 2, 4100, 37)),           \
+      FUSED(type_label, ATTRIBUTES(A_INT("transB", 1), A_FLOAT("alpha", 0.5f)), RANGE_OF(t, -2, 2, 3, 68), \
+            RANGE_OF(t, -2, 2, 132, 68)),                                                                  \
+      {.name = "Gemm",                                                                                     \
+       .label = type_label,                                                                                \
+       .since_version = 13,                                                                                \
+       .variants = VIEW_TRANSPOSED | VIEW_OFFSET,                                                          \
+       .attributes = {A_INT("transB", 1), A_FLOAT("beta", -2.0f)},                                         \
+       .inputs = {RANGE_OF(t, -2, 2, 35, 1028), RANGE_OF(t, -2, 2, 18, 1028), RANGE_OF(t, -2, 2, 18)}},    \
+  {                                                                                                        \
+    .name = "FusedGemm", .label = type_label, .since_version = 1, .domain = "com.microsoft",               \
+    .attributes = {A_STRING("activation", "Sigmoid")}, .inputs = {                                         \
+      RANGE_OF(t, -2, 2, 9, 7),                                                                            \
+      RANGE_OF(t, -2, 2, 7, 19),                                                                           \
+      RANGE_OF(t, -2, 2, 19)                                                                               \
+    }                                                                                                      \
+  }
+
 static const leati_op_spec specs[] = {
+    HALVES("float16", LEATI_REF_FLOAT16),
+    HALVES("bfloat16", LEATI_REF_BFLOAT16),
     {.name = "MatMul",
      .label = "float32",
      .since_version = 13,

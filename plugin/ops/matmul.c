@@ -132,19 +132,19 @@ int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, 
 }
 
 /* Whether an operand may be read four elements at a time when `along` is the other stride of its rows. */
-static bool quads_fit(uint64_t address, int64_t across, int64_t across_count, int64_t along_count, int32_t batch_rank,
-                      const int64_t *batch) {
-  bool fits = address % 16 == 0 && along_count % 4 == 0 && (across % 4 == 0 || across_count <= 1);
+static bool quads_fit(uint64_t address, uint32_t item_size, int64_t across, int64_t across_count, int64_t along_count,
+                      int32_t batch_rank, const int64_t *batch) {
+  bool fits = address % (4 * item_size) == 0 && along_count % 4 == 0 && (across % 4 == 0 || across_count <= 1);
   for (int32_t d = 0; d < batch_rank; ++d) {
     fits = fits && batch[d] % 4 == 0;
   }
   return fits;
 }
 
-static uint32_t operand_mode(uint64_t address, int64_t stride_i, int64_t count_i, int64_t stride_k, int64_t count_k,
-                             int32_t batch_rank, const int64_t *batch) {
-  const bool quads_k = stride_k == 1 && quads_fit(address, stride_i, count_i, count_k, batch_rank, batch);
-  const bool quads_i = stride_i == 1 && quads_fit(address, stride_k, count_k, count_i, batch_rank, batch);
+static uint32_t operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                             int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+  const bool quads_k = stride_k == 1 && quads_fit(address, item_size, stride_i, count_i, count_k, batch_rank, batch);
+  const bool quads_i = stride_i == 1 && quads_fit(address, item_size, stride_k, count_k, count_i, batch_rank, batch);
   return leati_gemm_mode(quads_k, quads_i, stride_k, stride_i);
 }
 
@@ -223,10 +223,10 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
                                         leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t activation = gemm->epilogue.activation.operation;
   const uint32_t residual = leati_epilogue_fill(&gemm->epilogue, gemm->residual, &args->epilogue);
-  uint32_t mode_b =
-      operand_mode(gemm->b->address, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
-  const uint32_t mode_a =
-      operand_mode(gemm->a->address, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
+  uint32_t mode_b = operand_mode(gemm->b->address, gemm->b->item_size, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
+                                 gemm->batch_rank, gemm->b_batch);
+  const uint32_t mode_a = operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
+                                       gemm->batch_rank, gemm->a_batch);
   if (skinny) {
     const uint32_t along = leati_gemv_along(mode_a, mode_b, args->n, gemm->b_k, gemm->b_column);
     const leati_gemm_shape shape = shape_of(args);
@@ -266,10 +266,10 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   }
   out->args = fill_args(gemm, out->transposed, columns);
   out->pipeline = choose_kernel(device, gemm, skinny, &out->args, &out->tile_size);
-  out->args.vector = out->args.n % 4 == 0 && gemm->c->address % 16 == 0 ? LEATI_VECTOR_C : 0;
+  out->args.vector = out->args.n % 4 == 0 && gemm->c->address % (4 * gemm->c->item_size) == 0 ? LEATI_VECTOR_C : 0;
   if (gemm->residual != NULL && gemm->residual_column == 1 &&
-      quads_fit(gemm->residual->address, gemm->residual_row, gemm->m, gemm->n, gemm->batch_rank,
-                gemm->residual_batch)) {
+      quads_fit(gemm->residual->address, gemm->residual->item_size, gemm->residual_row, gemm->m, gemm->n,
+                gemm->batch_rank, gemm->residual_batch)) {
     out->args.vector |= LEATI_VECTOR_RESIDUAL;
   }
 }
@@ -552,9 +552,10 @@ static int32_t collapse_rows(const matrix *m, int64_t rows, int64_t *dims, int64
 static uint32_t quads_of(const matrix *m, uint64_t address, bool first) {
   int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
   const int32_t rank = collapse_rows(m, 1, dims, strides);
-  const uint32_t mode =
-      first ? operand_mode(address, m->row_stride, m->rows, m->column_stride, m->columns, rank, strides[0])
-            : operand_mode(address, m->column_stride, m->columns, m->row_stride, m->rows, rank, strides[0]);
+  const uint32_t mode = first ? operand_mode(address, m->batch.item_size, m->row_stride, m->rows, m->column_stride,
+                                             m->columns, rank, strides[0])
+                              : operand_mode(address, m->batch.item_size, m->column_stride, m->columns, m->row_stride,
+                                             m->rows, rank, strides[0]);
   return mode < LEATI_MODE_SINGLES_K ? mode : LEATI_MODE_SINGLES_K;
 }
 
@@ -613,17 +614,17 @@ static bool product_reads_view(const leat_op *op, const leati_call *call, uint32
            .plan = kind##_plan, .reads_view = product_reads_view)
 
 static const leati_op_def ops[] = {
-    PRODUCT("MatMul", "", (9, 13), (2, 2), matmul, LEATI_TYPES(&leati_type_float)),
-    PRODUCT("FusedMatMul", "com.microsoft", (1, 1), (2, 2), matmul, LEATI_TYPES(&leati_type_float),
+    PRODUCT("MatMul", "", (9, 13), (2, 2), matmul, LEATI_TYPES(&leati_type_real)),
+    PRODUCT("FusedMatMul", "com.microsoft", (1, 1), (2, 2), matmul, LEATI_TYPES(&leati_type_real),
             LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &attribute_trans_batch_a,
                              &attribute_trans_batch_b)),
     PRODUCT(
         "FusedMatMul", "leat", (1, 1), (2, 4), matmul, LEATI_TYPES(&leati_type_float),
         LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &leati_attribute_activation,
                          &leati_attribute_activation_params, &leati_attribute_residual_first)),
-    PRODUCT("Gemm", "", (11, 13), (2, 3), gemm, LEATI_TYPES(&leati_type_float),
+    PRODUCT("Gemm", "", (11, 13), (2, 3), gemm, LEATI_TYPES(&leati_type_real),
             LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &attribute_trans_a, &attribute_trans_b)),
-    PRODUCT("FusedGemm", "com.microsoft", (1, 1), (2, 3), gemm, LEATI_TYPES(&leati_type_float),
+    PRODUCT("FusedGemm", "com.microsoft", (1, 1), (2, 3), gemm, LEATI_TYPES(&leati_type_real),
             LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &attribute_trans_a, &attribute_trans_b,
                              &leati_attribute_activation, &leati_attribute_activation_alpha,
                              &leati_attribute_activation_beta, &leati_attribute_activation_gamma)),

@@ -54,7 +54,8 @@ _Static_assert(offsetof(leati_gemm_args, residual_batch) + LEATI_GEMM_BATCH_MAX 
 #define LEATI_VECTOR_RESIDUAL 2u
 
 /** c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
- * residual[batch][m][n]), float32, c compact. With a gate, b[batch][k][n] * gate[batch][k], rounded, is in the place of
+ * residual[batch][m][n]), all of one type of float, c compact. It is computed in float32 and rounded to that type once,
+ * behind the epilogue. With a gate, b[batch][k][n] * gate[batch][k], rounded to float32, is in the place of
  * b[batch][k][n]. */
 typedef struct leati_gemm {
   const leati_view *a, *b;    /**< what is read; strides below count from their first element */

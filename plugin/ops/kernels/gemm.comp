@@ -3,6 +3,7 @@
 // Matrix product by tiles; operands with any strides.
 #include "leat.glsl"
 #include "gemm_args.glsl"
+#include "reals.glsl"
 
 LEAT_CONSTANT(uint, MODE_A, 2);
 LEAT_CONSTANT(uint, MODE_B, 3);
@@ -24,20 +25,20 @@ uint64_t gate_base;
 
 // Rounded before it meets a.
 vec4 gated(vec4 x, uint k) {
-  return GATED != 0 ? x * F32(gate_base).v[k] : x;
+  return GATED != 0 ? x * ELEMENT(gate_base, k) : x;
 }
 
 vec4 fetch_a4(uint i, uint k) {
-  return i < args.m && k < k_end ? F32x4(a_base).v[(int(i) * args.a_row + int(k) * args.a_k) >> 2] : vec4(0);
+  return i < args.m && k < k_end ? QUAD(a_base, (int(i) * args.a_row + int(k) * args.a_k) >> 2) : vec4(0);
 }
 float fetch_a(uint i, uint k) {
-  return i < args.m && k < k_end ? F32(a_base).v[int(i) * args.a_row + int(k) * args.a_k] : 0.0;
+  return i < args.m && k < k_end ? ELEMENT(a_base, int(i) * args.a_row + int(k) * args.a_k) : 0.0;
 }
 vec4 fetch_b4(uint i, uint k) {
-  return i < n && k < k_end ? gated(F32x4(b_base).v[(int(i) * b_column + int(k) * b_k) >> 2], k) : vec4(0);
+  return i < n && k < k_end ? gated(QUAD(b_base, (int(i) * b_column + int(k) * b_k) >> 2), k) : vec4(0);
 }
 float fetch_b(uint i, uint k) {
-  return i < n && k < k_end ? gated(vec4(F32(b_base).v[int(i) * b_column + int(k) * b_k]), k).x : 0.0;
+  return i < n && k < k_end ? gated(vec4(ELEMENT(b_base, int(i) * b_column + int(k) * b_k)), k).x : 0.0;
 }
 
 #include "gemm_tile.glsl"
@@ -45,11 +46,11 @@ float fetch_b(uint i, uint k) {
 vec4 fetch_residual(uint row, uint column) {
   const int at = residual_offset + int(row) * args.residual_row;
   if ((args.vector & VECTOR_RESIDUAL) != 0) {
-    return F32x4(args.residual).v[(at + int(column)) >> 2];
+    return QUAD(args.residual, (at + int(column)) >> 2);
   }
   vec4 x;
   [[unroll]] for (uint j = 0; j < 4; ++j) {
-    x[j] = F32(args.residual).v[at + int(min(column + j, n - 1)) * args.residual_column];
+    x[j] = ELEMENT(args.residual, at + int(min(column + j, n - 1)) * args.residual_column);
   }
   return x;
 }
@@ -93,9 +94,9 @@ void main() {
     }
     rest = next;
   }
-  a_base = args.a + uint64_t(a_offset) * 4;
-  b_base = b + uint64_t(b_offset) * 4;
-  gate_base = args.gate + uint64_t(tile.batch) * args.k * 4;
+  a_base = args.a + uint64_t(a_offset) * ELEMENT_SIZE;
+  b_base = b + uint64_t(b_offset) * ELEMENT_SIZE;
+  gate_base = args.gate + uint64_t(tile.batch) * args.k * ELEMENT_SIZE;
   const uint k_begin = tile.split * args.k_chunk;
   k_end = min(args.k, k_begin + args.k_chunk);
   tile_product(tile.row * BM, column0, k_begin, k_end);
@@ -104,7 +105,7 @@ void main() {
     return;
   }
   const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
-  const uint64_t c_base = c + uint64_t(tile.batch) * args.c_batch * 4;
+  const uint64_t c_base = c + uint64_t(tile.batch) * args.c_batch * ELEMENT_SIZE;
   const int bias_offset = int(tile.batch % args.bias_period) * args.bias_batch;
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint row = tile.row * BM + tile_row(thread_row(t), i);
@@ -115,7 +116,7 @@ void main() {
         if (bias != 0) {
           [[unroll]] for (uint j = 0; j < 4; ++j) {
             const int at = int(row) * args.bias_row + int(min(column + j, n - 1)) * bias_column;
-            value[j] = fma(args.beta, F32(bias).v[bias_offset + at], value[j]);
+            value[j] = fma(args.beta, ELEMENT(bias, bias_offset + at), value[j]);
           }
         }
         if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
@@ -139,11 +140,11 @@ void main() {
         }
         const uint at = row * c_row + column;
         if ((args.vector & VECTOR_C) != 0) {
-          F32x4(c_base).v[at >> 2] = value;
+          QUADS(c_base).v[at >> 2] = NARROW4(value);
         } else {
           [[unroll]] for (uint j = 0; j < 4; ++j) {
             if (column + j < n) {
-              F32(c_base).v[at + j] = value[j];
+              ELEMENTS(c_base).v[at + j] = NARROW(value[j]);
             }
           }
         }

@@ -5,6 +5,7 @@
 // order.
 #include "leat.glsl"
 #include "gemm_args.glsl"
+#include "reals.glsl"
 #include "split.glsl"
 
 layout(local_size_x = 256) in;
@@ -61,8 +62,8 @@ void main() {
     first = its.first;
     activates = its.activated != 0;
   }
-  b_base += uint64_t(b_offset) * 4;
-  c_base += uint64_t(batch) * args.c_batch * 4;
+  b_base += uint64_t(b_offset) * ELEMENT_SIZE;
+  c_base += uint64_t(batch) * args.c_batch * ELEMENT_SIZE;
   const uint column0 = (tile - first) * COLUMNS * WIDTH;
   const bool across = ALONG_K == 0 || ALONG_K == 3;
   const uint own = across ? t % COLUMNS : t / PARTS;
@@ -77,60 +78,60 @@ void main() {
     // Rows beyond the last repeat it; what they give is not written.
     a_row[i] = a_offset + int(min(i, args.m - 1)) * args.a_row;
   }
-  F32 a = F32(args.a);
+  ELEMENTS a = ELEMENTS(args.a);
   const uint own_column = column0 + own * WIDTH;
   if (own_column < n) {
     const int column_offset = int(own_column) * b_column;
     if (ALONG_K == 2) {
-      F32x4 b = F32x4(b_base + uint64_t(column_offset) * 4);
+      QUADS b = QUADS(b_base + uint64_t(column_offset) * ELEMENT_SIZE);
       [[unroll]] for (uint i = 0; i < ROWS; ++i) {
         a_row[i] >>= 2;
       }
       for (uint k = k_begin + 4 * part; k < k_end; k += 4 * PARTS) {
-        const vec4 y = b.v[k >> 2];
+        const vec4 y = WIDEN4(b.v[k >> 2]);
         [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-          const vec4 x = F32x4(args.a).v[a_row[i] + int(k >> 2)];
+          const vec4 x = QUAD(args.a, a_row[i] + int(k >> 2));
           sums[i].x = fma(x.x, y.x, fma(x.y, y.y, fma(x.z, y.z, fma(x.w, y.w, sums[i].x))));
         }
       }
     } else if (ALONG_K == 3) {
-      F32x4 b = F32x4(b_base + uint64_t(column_offset) * 4);
+      QUADS b = QUADS(b_base + uint64_t(column_offset) * ELEMENT_SIZE);
       uint k = k_begin + part;
       for (; k + 3 * PARTS < k_end; k += 4 * PARTS) {
         vec4 y[4];
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-          y[j] = b.v[(int(k + j * PARTS) * b_k) >> 2];
+          y[j] = WIDEN4(b.v[(int(k + j * PARTS) * b_k) >> 2]);
         }
         [[unroll]] for (uint j = 0; j < 4; ++j) {
           [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-            sums[i] = fma(vec4(a.v[a_row[i] + int(k + j * PARTS) * args.a_k]), y[j], sums[i]);
+            sums[i] = fma(vec4(WIDEN(a.v[a_row[i] + int(k + j * PARTS) * args.a_k])), y[j], sums[i]);
           }
         }
       }
       for (; k < k_end; k += PARTS) {
-        const vec4 y = b.v[(int(k) * b_k) >> 2];
+        const vec4 y = WIDEN4(b.v[(int(k) * b_k) >> 2]);
         [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-          sums[i] = fma(vec4(a.v[a_row[i] + int(k) * args.a_k]), y, sums[i]);
+          sums[i] = fma(vec4(WIDEN(a.v[a_row[i] + int(k) * args.a_k])), y, sums[i]);
         }
       }
     } else {
-      F32 b = F32(b_base);
+      ELEMENTS b = ELEMENTS(b_base);
       uint k = k_begin + part;
       for (; k + 3 * PARTS < k_end; k += 4 * PARTS) {
         float y[4];
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-          y[j] = b.v[column_offset + int(k + j * PARTS) * b_k];
+          y[j] = WIDEN(b.v[column_offset + int(k + j * PARTS) * b_k]);
         }
         [[unroll]] for (uint j = 0; j < 4; ++j) {
           [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-            sums[i].x = fma(a.v[a_row[i] + int(k + j * PARTS) * args.a_k], y[j], sums[i].x);
+            sums[i].x = fma(WIDEN(a.v[a_row[i] + int(k + j * PARTS) * args.a_k]), y[j], sums[i].x);
           }
         }
       }
       for (; k < k_end; k += PARTS) {
-        const float y = b.v[column_offset + int(k) * b_k];
+        const float y = WIDEN(b.v[column_offset + int(k) * b_k]);
         [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-          sums[i].x = fma(a.v[a_row[i] + int(k) * args.a_k], y, sums[i].x);
+          sums[i].x = fma(WIDEN(a.v[a_row[i] + int(k) * args.a_k]), y, sums[i].x);
         }
       }
     }
@@ -171,11 +172,11 @@ void main() {
       if (bias != 0) {
         const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row +
                        int(column) * bias_column;
-        totals[j] = fma(args.beta, F32(bias).v[at], totals[j]);
+        totals[j] = fma(args.beta, ELEMENT(bias, at), totals[j]);
       }
       if (RESIDUAL != LEAT_RESIDUAL_NONE) {
-        added[j] = F32(args.residual)
-                       .v[residual_offset + int(row) * args.residual_row + int(column) * args.residual_column];
+        added[j] = ELEMENT(args.residual, residual_offset + int(row) * args.residual_row +
+                                              int(column) * args.residual_column);
       }
     }
   }
@@ -193,7 +194,7 @@ void main() {
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     const uint column = column0 + t % COLUMNS * WIDTH + j;
     if (j < WIDTH && row < args.m && column < n) {
-      F32(c_base).v[row * c_row + column * args.c_column] = totals[j];
+      ELEMENTS(c_base).v[row * c_row + column * args.c_column] = NARROW(totals[j]);
     }
   }
 }
