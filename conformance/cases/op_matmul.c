@@ -28,7 +28,7 @@
   {.name = "MatMul",                                                                                       \
    .label = type_label,                                                                                    \
    .since_version = 13,                                                                                    \
-   .variants = ALL_VIEWS,                                                                                  \
+   .variants = VIEW_TRANSPOSED | VIEW_OFFSET,                                                              \
    .threads = THREADS_16,                                                                                  \
    .inputs = {RANGE_OF(t, -2, 2, 2, 33, 20), RANGE_OF(t, -2, 2, 2, 20, 36)}},                              \
       PRODUCT("one_row_" type_label, RANGE_OF(t, -2, 2, 1, 4100), RANGE_OF(t, -2, 2, 4100, 37)),           \

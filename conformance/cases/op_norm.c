@@ -54,7 +54,42 @@
   LINE_OF("SkipLayerNormalization", MICROSOFT, 1, length, ATTRIBUTES(EPSILON), F32(3, length), F32(length), \
           F32(length), F32(length))
 
+/* A type of 16 bits: lines of whole quads and others, from aligned addresses and others, and all outputs. */
+#define HALVES(type_label, t)                                                                                          \
+  {.name = "Softmax",                                                                                                  \
+   .label = type_label,                                                                                                \
+   .since_version = 13,                                                                                                \
+   .variants = VIEW_SLICED | VIEW_OFFSET,                                                                              \
+   .threads = THREADS_16,                                                                                              \
+   .inputs = {RANGE_OF(t, -8, 8, 5, 3, 36)}},                                                                          \
+      CASE("Softmax", "long_" type_label, 13, NO_ATTRIBUTES, RANGE_OF(t, -8, 8, 2, 8193)),                             \
+      CASE("LogSoftmax", type_label, 13, ATTRIBUTES(A_INT("axis", 1)), RANGE_OF(t, -8, 8, 5, 7, 3)),                   \
+      {.name = "LayerNormalization",                                                                                   \
+       .label = type_label,                                                                                            \
+       .since_version = 17,                                                                                            \
+       .outputs = 3,                                                                                                   \
+       .variants = VIEW_SLICED | VIEW_OFFSET,                                                                          \
+       .attributes = {EPSILON},                                                                                        \
+       .inputs = {RANGE_OF(t, -2, 2, 5, 36), RANGE_OF(t, -2, 2, 36), RANGE_OF(t, -2, 2, 36)}},                         \
+      CASE("RMSNormalization", type_label, 23, ATTRIBUTES(EPSILON), RANGE_OF(t, -2, 2, 5, 33),                         \
+           RANGE_OF(t, -2, 2, 33)),                                                                                    \
+      OWN(NULL, "SimplifiedLayerNormalization", type_label, 2, 0, ATTRIBUTES(EPSILON), RANGE_OF(t, -2, 2, 5, 33),      \
+          RANGE_OF(t, -2, 2, 33)),                                                                                     \
+      OWN(MICROSOFT, "SkipLayerNormalization", type_label, 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),                 \
+          RANGE_OF(t, -2, 2, 2, 3, 36), RANGE_OF(t, -2, 2, 2, 3, 36), RANGE_OF(t, -2, 2, 36), RANGE_OF(t, -2, 2, 36),  \
+          RANGE_OF(t, -2, 2, 36)),                                                                                     \
+      OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", type_label, 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),       \
+          RANGE_OF(t, -2, 2, 2, 3, 33), RANGE_OF(t, -2, 2, 2, 3, 33), RANGE_OF(t, -2, 2, 33)),                         \
+      CASE("InstanceNormalization", type_label, 22, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 5, 7),                     \
+           RANGE_OF(t, -2, 2, 3), RANGE_OF(t, -2, 2, 3)),                                                              \
+      CASE("GroupNormalization", type_label, 21, ATTRIBUTES(A_INT("num_groups", 2)), RANGE_OF(t, -2, 2, 2, 6, 4, 4),   \
+           RANGE_OF(t, -2, 2, 6), RANGE_OF(t, -2, 2, 6)),                                                              \
+      CASE("BatchNormalization", type_label, 15, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 5, 7), RANGE_OF(t, -2, 2, 3), \
+           RANGE_OF(t, -2, 2, 3), RANGE_OF(t, -2, 2, 3), RANGE_OF(t, 0.5, 2, 3))
+
 static const leati_op_spec specs[] = {
+    HALVES("float16", LEATI_REF_FLOAT16),
+    HALVES("bfloat16", LEATI_REF_BFLOAT16),
     LENGTHS(SOFTMAX_OF),
     LENGTHS(LOG_SOFTMAX_OF),
     LENGTHS(LAYER_NORM_OF),

@@ -170,7 +170,8 @@ static bool run_layer_norm(leati_ref_node *node) {
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
   for (uint32_t k = 1; k < node->output_count; k++) {
-    leati_ref_tensor_init(&node->outputs[k], LEATI_REF_FLOAT32, x->rank, k == total_at ? x->dims : dims);
+    leati_ref_tensor_init(&node->outputs[k], k == total_at ? x->type : LEATI_REF_FLOAT32, x->rank,
+                          k == total_at ? x->dims : dims);
   }
   for (int64_t group = 0; group < rows; group++) {
     const moments m = measure(x, group * length, length, epsilon, rms);

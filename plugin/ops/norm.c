@@ -13,6 +13,8 @@ static LEATI_ATTRIBUTE(attribute_num_groups, "num_groups", INT);
 static LEATI_ATTRIBUTE(attribute_momentum, "momentum", FLOAT);
 static LEATI_ATTRIBUTE(attribute_training_mode, "training_mode", INT);
 
+static LEATI_TYPE(type_stash, "U", LEAT_TYPE_FLOAT32); /* of means and deviations */
+
 #define STASH_FLOAT 1 /* TensorProto.FLOAT */
 
 static int32_t check_size(const leati_view *view, leat_error *err) {
@@ -61,11 +63,11 @@ static int32_t check_row_rounds(const leat_op *op, bool along, int64_t rows, int
 }
 
 /* Whether kernels can take four elements at once: rows are made of whole fours, and each view that is there begins at
- * a multiple of 16 bytes. */
+ * a multiple of the size of one. */
 static bool in_fours(int64_t count, const leati_view *const *views, uint32_t view_count) {
   bool fours = count % 4 == 0;
   for (uint32_t i = 0; i < view_count; ++i) {
-    fours = fours && (views[i] == NULL || views[i]->address % 16 == 0);
+    fours = fours && (views[i] == NULL || views[i]->address % (4 * views[i]->item_size) == 0);
   }
   return fours;
 }
@@ -315,6 +317,7 @@ static int32_t layer_infer(const leat_op *op, const leati_call *call, leat_shape
   for (uint32_t i = 0; i < call->output_count; ++i) {
     const bool per_line = i > 0 && (i == layer_places[param].mean || i == layer_places[param].deviation);
     out[i].ndim = x->ndim;
+    out[i].dtype = leati_dtype_of(per_line ? LEAT_TYPE_FLOAT32 : x->type);
     for (int32_t d = 0; d < x->ndim; ++d) {
       out[i].dims[d] = per_line && d >= axis ? 1 : x->shape[d];
     }
@@ -553,38 +556,40 @@ static int32_t batch_supports(const leati_op_def *def, leat_device *device, cons
 
 /* In place: a row is read whole by its workgroup before it is written, or each element by the thread that writes it.
  */
-#define SOFTMAX_OF(name, which)                                                                                \
-  LEATI_OP(name, "", (13, 13), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_float), \
-           LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(softmax_state), .param = (which),     \
-           .create = softmax_create, .infer = softmax_infer, LEATI_KERNELS(LEATI_KERNELS_SOFTMAX),             \
+#define SOFTMAX_OF(name, which)                                                                               \
+  LEATI_OP(name, "", (13, 13), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_real), \
+           LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(softmax_state), .param = (which),    \
+           .create = softmax_create, .infer = softmax_infer, LEATI_KERNELS(LEATI_KERNELS_SOFTMAX),            \
            .plan = softmax_plan)
+/* Types of operators that may give mean and deviation, and of those that do not. */
+#define MEASURED LEATI_TYPES(&leati_type_real, &type_stash), LEATI_OUTPUT_TYPES(0, 1, 1, 0)
+#define UNMEASURED LEATI_TYPES(&leati_type_real)
 /* The rest are attributes. */
-#define LAYER_NORM(name, domain, since_version, which, inputs, outputs, ...)                                    \
-  LEATI_OP(name, domain, (since_version, since_version), inputs, outputs, LEATI_TYPES(&leati_type_float),       \
-           LEATI_ATTRIBUTES(__VA_ARGS__), .state_size = sizeof(layer_state), .param = (which), .least_rank = 1, \
-           .supports = layer_supports, .create = layer_create, .infer = layer_infer,                            \
-           LEATI_KERNELS(LEATI_KERNELS_NORM), .plan = layer_plan)
-#define GROUP_NORM(name, versions, which, ...)                                                                \
-  LEATI_OP(name, "", versions, (3, 3), (1, 1), LEATI_TYPES(&leati_type_float), LEATI_ATTRIBUTES(__VA_ARGS__), \
-           .state_size = sizeof(group_state), .param = (which), .least_rank = (which) == GROUP ? 2 : 3,       \
-           .supports = layer_supports, .create = group_create, .infer = group_infer,                          \
+#define LAYER_NORM(name, domain, since_version, which, inputs, outputs, types_, ...)                             \
+  LEATI_OP(name, domain, (since_version, since_version), inputs, outputs, types_, LEATI_ATTRIBUTES(__VA_ARGS__), \
+           .state_size = sizeof(layer_state), .param = (which), .least_rank = 1, .supports = layer_supports,     \
+           .create = layer_create, .infer = layer_infer, LEATI_KERNELS(LEATI_KERNELS_NORM), .plan = layer_plan)
+#define GROUP_NORM(name, versions, which, ...)                                                               \
+  LEATI_OP(name, "", versions, (3, 3), (1, 1), LEATI_TYPES(&leati_type_real), LEATI_ATTRIBUTES(__VA_ARGS__), \
+           .state_size = sizeof(group_state), .param = (which), .least_rank = (which) == GROUP ? 2 : 3,      \
+           .supports = layer_supports, .create = group_create, .infer = group_infer,                         \
            LEATI_KERNELS(LEATI_KERNELS_NORM), .plan = group_plan)
 
 static const leati_op_def ops[] = {
     SOFTMAX_OF("Softmax", SOFTMAX),
     SOFTMAX_OF("LogSoftmax", LOG_SOFTMAX),
-    LAYER_NORM("LayerNormalization", "", 17, LAYER, (2, 3), (1, 3), &leati_attribute_axis, &attribute_epsilon,
+    LAYER_NORM("LayerNormalization", "", 17, LAYER, (2, 3), (1, 3), MEASURED, &leati_attribute_axis, &attribute_epsilon,
                &attribute_stash_type),
-    LAYER_NORM("RMSNormalization", "", 23, RMS, (2, 2), (1, 1), &leati_attribute_axis, &attribute_epsilon,
+    LAYER_NORM("RMSNormalization", "", 23, RMS, (2, 2), (1, 1), UNMEASURED, &leati_attribute_axis, &attribute_epsilon,
                &attribute_stash_type),
-    LAYER_NORM("SimplifiedLayerNormalization", "", 1, SIMPLIFIED_LAYER, (2, 2), (1, 2), &leati_attribute_axis,
+    LAYER_NORM("SimplifiedLayerNormalization", "", 1, SIMPLIFIED_LAYER, (2, 2), (1, 2), MEASURED, &leati_attribute_axis,
                &attribute_epsilon, &attribute_stash_type),
-    LAYER_NORM("SkipLayerNormalization", "com.microsoft", 1, SKIP_LAYER, (3, 5), (1, 4), &attribute_epsilon),
-    LAYER_NORM("SkipSimplifiedLayerNormalization", "com.microsoft", 1, SKIP_SIMPLIFIED_LAYER, (3, 4), (1, 4),
+    LAYER_NORM("SkipLayerNormalization", "com.microsoft", 1, SKIP_LAYER, (3, 5), (1, 4), MEASURED, &attribute_epsilon),
+    LAYER_NORM("SkipSimplifiedLayerNormalization", "com.microsoft", 1, SKIP_SIMPLIFIED_LAYER, (3, 4), (1, 4), MEASURED,
                &attribute_epsilon),
     GROUP_NORM("InstanceNormalization", (6, 22), INSTANCE, &attribute_epsilon),
     GROUP_NORM("GroupNormalization", (18, 21), GROUP, &attribute_epsilon, &attribute_num_groups, &attribute_stash_type),
-    LEATI_OP("BatchNormalization", "", (9, 15), (5, 5), (1, 1), LEATI_TYPES(&leati_type_float),
+    LEATI_OP("BatchNormalization", "", (9, 15), (5, 5), (1, 1), LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&attribute_epsilon, &attribute_momentum, &attribute_training_mode),
              .state_size = sizeof(batch_state), .supports = batch_supports, .create = batch_create,
              .infer = batch_infer, LEATI_KERNELS(LEATI_KERNELS_BATCH_NORM), .plan = batch_plan),

@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Batch normalisation with given mean and variance, of a compact tensor. A thread computes four neighbouring elements.
-#include "types.glsl"
+#include "reals.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, QUADS, 0); // 1: four elements are of one channel and aligned
@@ -16,8 +16,8 @@ LEAT_ARGS
 // The factor and the addend that a channel comes down to.
 vec2 channel_of(uint i) {
   const uint channel = i / args.inner % args.channels;
-  const float factor = float(TYPE(args.scale).v[channel]) / sqrt(float(TYPE(args.variance).v[channel]) + args.epsilon);
-  return vec2(factor, float(TYPE(args.bias).v[channel]) - float(TYPE(args.mean).v[channel]) * factor);
+  const float factor = ELEMENT(args.scale, channel) / sqrt(ELEMENT(args.variance, channel) + args.epsilon);
+  return vec2(factor, ELEMENT(args.bias, channel) - ELEMENT(args.mean, channel) * factor);
 }
 
 void main() {
@@ -27,14 +27,13 @@ void main() {
   }
   if (QUADS != 0) {
     const vec2 channel = channel_of(i);
-    LEAT_JOIN(TYPE, x4)(args.y).v[i >> 2] =
-        STORED4(fma(vec4(LEAT_JOIN(TYPE, x4)(args.x).v[i >> 2]), vec4(channel.x), vec4(channel.y)));
+    REALS4(args.y).v[i >> 2] = NARROW4(fma(QUAD(args.x, i >> 2), vec4(channel.x), vec4(channel.y)));
     return;
   }
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     if (i + j < args.count) {
       const vec2 channel = channel_of(i + j);
-      TYPE(args.y).v[i + j] = STORED(fma(float(TYPE(args.x).v[i + j]), channel.x, channel.y));
+      REALS(args.y).v[i + j] = NARROW(fma(ELEMENT(args.x, i + j), channel.x, channel.y));
     }
   }
 }

@@ -140,11 +140,11 @@ void main() {
         }
         const uint at = row * c_row + column;
         if ((args.vector & VECTOR_C) != 0) {
-          QUADS(c_base).v[at >> 2] = NARROW4(value);
+          REALS4(c_base).v[at >> 2] = NARROW4(value);
         } else {
           [[unroll]] for (uint j = 0; j < 4; ++j) {
             if (column + j < n) {
-              ELEMENTS(c_base).v[at + j] = NARROW(value[j]);
+              REALS(c_base).v[at + j] = NARROW(value[j]);
             }
           }
         }

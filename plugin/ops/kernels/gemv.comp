@@ -78,12 +78,12 @@ void main() {
     // Rows beyond the last repeat it; what they give is not written.
     a_row[i] = a_offset + int(min(i, args.m - 1)) * args.a_row;
   }
-  ELEMENTS a = ELEMENTS(args.a);
+  REALS a = REALS(args.a);
   const uint own_column = column0 + own * WIDTH;
   if (own_column < n) {
     const int column_offset = int(own_column) * b_column;
     if (ALONG_K == 2) {
-      QUADS b = QUADS(b_base + uint64_t(column_offset) * ELEMENT_SIZE);
+      REALS4 b = REALS4(b_base + uint64_t(column_offset) * ELEMENT_SIZE);
       [[unroll]] for (uint i = 0; i < ROWS; ++i) {
         a_row[i] >>= 2;
       }
@@ -95,7 +95,7 @@ void main() {
         }
       }
     } else if (ALONG_K == 3) {
-      QUADS b = QUADS(b_base + uint64_t(column_offset) * ELEMENT_SIZE);
+      REALS4 b = REALS4(b_base + uint64_t(column_offset) * ELEMENT_SIZE);
       uint k = k_begin + part;
       for (; k + 3 * PARTS < k_end; k += 4 * PARTS) {
         vec4 y[4];
@@ -115,7 +115,7 @@ void main() {
         }
       }
     } else {
-      ELEMENTS b = ELEMENTS(b_base);
+      REALS b = REALS(b_base);
       uint k = k_begin + part;
       for (; k + 3 * PARTS < k_end; k += 4 * PARTS) {
         float y[4];
@@ -194,7 +194,7 @@ void main() {
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     const uint column = column0 + t % COLUMNS * WIDTH + j;
     if (j < WIDTH && row < args.m && column < n) {
-      ELEMENTS(c_base).v[row * c_row + column * args.c_column] = NARROW(totals[j]);
+      REALS(c_base).v[row * c_row + column * args.c_column] = NARROW(totals[j]);
     }
   }
 }

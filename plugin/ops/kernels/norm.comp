@@ -3,7 +3,7 @@
 // Normalisation of rows of neighbouring elements (layer, instance, group and RMS normalisation): mean and variance of
 // a row in two passes, then scale and bias. A thread takes four elements of a row at a time, the same ones whether it
 // loads them one by one or at once. Rows that fit are kept in registers and read once.
-#include "types.glsl"
+#include "reals.glsl"
 #include "rows.glsl"
 
 LEAT_CONSTANT(uint, HELD, 0);  // fours of a row that a thread keeps, up to HELD_MOST; 0: the row is read three times
@@ -37,12 +37,12 @@ uint base, skip_base, first; // of the row, in x, skip, and scale and bias
 // Four elements from `from` on; 0 for those past the end of the row.
 vec4 four_of(uint64_t p, uint from, uint quad) {
   if (QUADS != 0) {
-    return vec4(LEAT_JOIN(TYPE, x4)(p).v[(from >> 2) + quad]);
+    return QUAD(p, (from >> 2) + quad);
   }
   vec4 values = vec4(0);
   [[unroll]] for (uint k = 0; k < 4; ++k) {
     if (quad * 4 + k < args.count) {
-      values[k] = float(TYPE(p).v[from + quad * 4 + k]);
+      values[k] = ELEMENT(p, from + quad * 4 + k);
     }
   }
   return values;
@@ -50,12 +50,12 @@ vec4 four_of(uint64_t p, uint from, uint quad) {
 
 void four_to(uint64_t p, uint quad, vec4 values) {
   if (QUADS != 0) {
-    LEAT_JOIN(TYPE, x4)(p).v[(base >> 2) + quad] = STORED4(values);
+    REALS4(p).v[(base >> 2) + quad] = NARROW4(values);
     return;
   }
   [[unroll]] for (uint k = 0; k < 4; ++k) {
     if (quad * 4 + k < args.count) {
-      TYPE(p).v[base + quad * 4 + k] = STORED(values[k]);
+      REALS(p).v[base + quad * 4 + k] = NARROW(values[k]);
     }
   }
 }
@@ -83,7 +83,7 @@ vec4 set_of(uint64_t p, uint quad, float otherwise) {
   [[unroll]] for (uint k = 0; k < 4; ++k) {
     if (quad * 4 + k < args.count) {
       const uint i = quad * 4 + k;
-      values[k] = float(TYPE(p).v[first + (args.spread == 1 ? i : i / args.spread)]);
+      values[k] = ELEMENT(p, first + (args.spread == 1 ? i : i / args.spread));
     }
   }
   return values;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Floats in memory by number, for kernels that compute in float32 whatever type of float TYPE they read and write. The
-// buffers ELEMENTS and QUADS hold elements and four of them, which lie at a multiple of their size; WIDEN and WIDEN4 make
+// buffers REALS and REALS4 hold elements and four of them, which lie at a multiple of their size; WIDEN and WIDEN4 make
 // float32 of what they hold, and NARROW and NARROW4 round a result once. ELEMENT(p, i) is element i from address p on,
 // QUAD(p, q) the four of quad q.
 #ifndef LEAT_REALS_GLSL_
@@ -22,12 +22,12 @@ uvec2 leat_to4_BF16(vec4 x) {
   return uvec2(leat_to_BF16(x.x) | (leat_to_BF16(x.y) << 16), leat_to_BF16(x.z) | (leat_to_BF16(x.w) << 16));
 }
 
-#define ELEMENTS_F32 F32
-#define ELEMENTS_F16 U16
-#define ELEMENTS_BF16 U16
-#define QUADS_F32 F32x4
-#define QUADS_F16 U32x2
-#define QUADS_BF16 U32x2
+#define REALS_F32 F32
+#define REALS_F16 U16
+#define REALS_BF16 U16
+#define REALS4_F32 F32x4
+#define REALS4_F16 U32x2
+#define REALS4_BF16 U32x2
 #define WIDEN_F32(x) x
 #define WIDEN_F16(x) leat_from_F16(uint(x))
 #define WIDEN_BF16(x) leat_from_BF16(uint(x))
@@ -42,13 +42,13 @@ uvec2 leat_to4_BF16(vec4 x) {
 #define NARROW4_BF16(x) leat_to4_BF16(x)
 
 #define ELEMENT_SIZE LEAT_JOIN(SIZE_, TYPE)
-#define ELEMENTS LEAT_JOIN(ELEMENTS_, TYPE)
-#define QUADS LEAT_JOIN(QUADS_, TYPE)
+#define REALS LEAT_JOIN(REALS_, TYPE)
+#define REALS4 LEAT_JOIN(REALS4_, TYPE)
 #define WIDEN LEAT_JOIN(WIDEN_, TYPE)
 #define WIDEN4 LEAT_JOIN(WIDEN4_, TYPE)
 #define NARROW LEAT_JOIN(NARROW_, TYPE)
 #define NARROW4 LEAT_JOIN(NARROW4_, TYPE)
-#define ELEMENT(p, i) WIDEN(ELEMENTS(p).v[i])
-#define QUAD(p, q) WIDEN4(QUADS(p).v[q])
+#define ELEMENT(p, i) WIDEN(REALS(p).v[i])
+#define QUAD(p, q) WIDEN4(REALS4(p).v[q])
 
 #endif

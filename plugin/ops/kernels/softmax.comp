@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Softmax and LogSoftmax along one dimension of a compact tensor. A thread takes four elements of a row at a time, the
 // same ones whether it loads them one by one or at once. Rows that fit are kept in registers and read once.
-#include "types.glsl"
+#include "reals.glsl"
 #include "rows.glsl"
 #include "math.glsl"
 
@@ -29,12 +29,12 @@ uint base; // of the row
 // Four elements of the row; those past its end count for nothing.
 vec4 load(uint quad) {
   if (QUADS != 0) {
-    return vec4(LEAT_JOIN(TYPE, x4)(args.x).v[(base >> 2) + quad]);
+    return QUAD(args.x, (base >> 2) + quad);
   }
   vec4 values = vec4(-LEAT_INFINITY);
   [[unroll]] for (uint k = 0; k < 4; ++k) {
     if (quad * 4 + k < args.count) {
-      values[k] = float(TYPE(args.x).v[base + (quad * 4 + k) * args.inner]);
+      values[k] = ELEMENT(args.x, base + (quad * 4 + k) * args.inner);
     }
   }
   return values;
@@ -42,12 +42,12 @@ vec4 load(uint quad) {
 
 void store(uint quad, vec4 values) {
   if (QUADS != 0) {
-    LEAT_JOIN(TYPE, x4)(args.y).v[(base >> 2) + quad] = STORED4(values);
+    REALS4(args.y).v[(base >> 2) + quad] = NARROW4(values);
     return;
   }
   [[unroll]] for (uint k = 0; k < 4; ++k) {
     if (quad * 4 + k < args.count) {
-      TYPE(args.y).v[base + (quad * 4 + k) * args.inner] = STORED(values[k]);
+      REALS(args.y).v[base + (quad * 4 + k) * args.inner] = NARROW(values[k]);
     }
   }
 }
