@@ -4,11 +4,13 @@
 A request is {"image": [[...8 numbers...], ...8 rows...]}, each number from 0 (white) to 1 (black); its answer is
 {"digit": 0 to 9, "scores": [...10 numbers, the highest that of the digit...]}.
 """
+import asyncio
 import json
 import os
 
 import numpy as np
 import onnxruntime as ort
+import starlette.requests
 
 DEMO = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "demo")
 MODEL = os.path.join(DEMO, "digits.onnx")
@@ -18,7 +20,11 @@ BODY_MAX = 16384
 
 
 class BadRequest(Exception):
-    """A request that cannot be understood; the text says why."""
+    """A request that cannot be understood; the text says why, for the answer with a status of HTTP."""
+
+    def __init__(self, text, status=400):
+        super().__init__(text)
+        self.status = status
 
 
 def open_session(settings):
@@ -55,6 +61,22 @@ def image_of(body):
             if type(value) not in (int, float) or not 0 <= value <= 1:
                 raise BadRequest('"image" must have numbers from 0 to 1 alone')
     return np.array(rows, np.float32).reshape(1, 1, SIDE, SIDE)
+
+
+async def image_of_request(request, deadline):
+    """image_of() for the body of a request that comes by HTTP within so many seconds."""
+    body = b""
+    try:
+        async with asyncio.timeout(deadline):
+            async for part in request.stream():
+                body += part
+                if len(body) > BODY_MAX:
+                    raise BadRequest(f"a body has {BODY_MAX} bytes at most", 413)
+    except TimeoutError:
+        raise BadRequest(f"the body did not come within {deadline:g} s", 408) from None
+    except starlette.requests.ClientDisconnect:
+        raise BadRequest("the client went away") from None  # Nobody reads it.
+    return image_of(body)
 
 
 def answer_of(scores):

@@ -22,7 +22,6 @@ import time
 import fastapi
 import numpy as np
 import onnxruntime_ep_leat as leat
-import starlette.requests
 import uvicorn
 
 import digits
@@ -52,15 +51,9 @@ class Service:
 
     async def classify(self, request):
         try:
-            async with asyncio.timeout(self.deadline):
-                body = await body_of(request)
-            image = digits.image_of(body)
-        except TooLong:
-            return self.reply(413, {"error": f"a body has {digits.BODY_MAX} bytes at most"})
-        except TimeoutError:
-            return self.reply(408, {"error": f"the body did not come within {self.deadline:g} s"})
+            image = await digits.image_of_request(request, self.deadline)
         except digits.BadRequest as error:
-            return self.reply(400, {"error": str(error)})
+            return self.reply(error.status, {"error": str(error)})
         if self.waiting >= self.capacity:
             self.refused += 1
             return self.reply(503, {"error": f"{self.waiting} requests wait already"}, {"Retry-After": "1"})
@@ -85,22 +78,6 @@ class Service:
         self.failure = f"the last batch failed: {error}" if error else None
         if error:
             log.error("%s", self.failure)
-
-
-class TooLong(Exception):
-    """The body of a request is longer than any that can be right."""
-
-
-async def body_of(request):
-    body = b""
-    try:
-        async for part in request.stream():
-            body += part
-            if len(body) > digits.BODY_MAX:
-                raise TooLong
-    except starlette.requests.ClientDisconnect:
-        raise digits.BadRequest("the client went away") from None  # Nobody reads it.
-    return body
 
 
 class Server(uvicorn.Server):
