@@ -98,6 +98,14 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
+def listen_on(host, port):
+    listening = socket.create_server((host, port), backlog=1024)
+    # An answer is sent in two parts, the second of which must not wait until the client has acknowledged the first.
+    # asyncio sees to that only for sockets that it makes; connections have it from the one that listens.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
 def application(service):
     app = fastapi.FastAPI(title="Digits", openapi_url=None)
 
@@ -134,7 +142,7 @@ def main():
         service = Service(queue, options.capacity, options.deadline)
         config = uvicorn.Config(application(service), lifespan="off", access_log=False, log_level="info",
                                 timeout_graceful_shutdown=round(options.deadline) + 1)
-        with socket.create_server((options.host, options.port), backlog=1024) as listening:
+        with listen_on(options.host, options.port) as listening:
             host, port = listening.getsockname()[:2]
             print(f"serving http://{host}:{port}", flush=True)
             Server(config, service, options.notice).run(sockets=[listening])

@@ -5,6 +5,7 @@ request. Run by one_process_test.py."""
 import asyncio
 import json
 import os
+import socket
 import sys
 
 import numpy as np
@@ -79,3 +80,7 @@ async def scene():
 
 
 asyncio.run(asyncio.wait_for(scene(), 60))
+with one_process.listen_on("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname(), 60):
+    connection, _ = listening.accept()
+    with connection:
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), "answers wait for acknowledgements"
