@@ -6,8 +6,8 @@
     GET /replica     which replica this is: its process, and the device that it was given
 
     ray_serve.py [--replicas N] [--port N]               on a Ray of its own, on this machine alone
-    serve run ray_serve:app replicas=4                   on a cluster, whose machines all have this folder
-    serve run ray_serve:app device=UUID,UUID             the devices, in the order of Ray's numbers for GPUs
+    serve run ray_serve:app replicas=4 replica_gpus=1    on a cluster, whose machines all have this folder
+    ... device=UUID,UUID                                 the devices, in the order of Ray's numbers for GPUs
 
 What a client can get instead of an answer is what one_process.py gives, and 500 where the replica that had its request
 has died. Ray Serve's proxy has GET /-/healthz; it drains a replica before it stops it, and replaces one that is dead,
@@ -101,21 +101,22 @@ class Digits:
 
 
 def app(arguments):
-    """The application. arguments: replicas (as many as the cluster has GPUs, or one), device, and generation: replicas
-    of another one than runs are a new version, which takes its place replica by replica."""
-    gpus = int(ray.cluster_resources().get("GPU", 0))
+    """The application. arguments, which may be text: replicas (1); replica_gpus, how many of Ray's GPUs each takes: 1,
+    0.5 for two on each, or 0 where Ray has none (0); device; generation: replicas of another one than runs are a new
+    version, which takes the old one's place replica by replica."""
     chosen = [name for name in arguments.get("device", "").split(",") if name]
     return Digits.options(
-        num_replicas=int(arguments.get("replicas") or max(1, gpus)),
-        ray_actor_options={"num_cpus": 0.1, "num_gpus": 1 if gpus else 0},
+        num_replicas=int(arguments.get("replicas", 1)),
+        ray_actor_options={"num_cpus": 0.1, "num_gpus": float(arguments.get("replica_gpus", 0))},
     ).bind(chosen, arguments.get("generation", "1"))
 
 
 def start(port, gpus=None):
-    """A Ray of this process's own, without dashboard, and its HTTP proxy."""
+    """A Ray of this process's own, without dashboard, and its HTTP proxy. How many GPUs it has."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray.init(num_gpus=gpus, include_dashboard=False, log_to_driver=False)
     serve.start(http_options={"host": "127.0.0.1", "port": port, "request_timeout_s": 3 * DEADLINE_S})
+    return int(ray.cluster_resources().get("GPU", 0))
 
 
 def main():
@@ -125,11 +126,12 @@ def main():
     parser.add_argument("--device", default="", help="indices or UUIDs, in the order of Ray's numbers for GPUs")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    start(options.port, options.gpus)
+    gpus = start(options.port, options.gpus)
     ended = threading.Event()
     for number in signal.SIGTERM, signal.SIGINT:
         signal.signal(number, lambda *_: ended.set())  # Ray's own, which ray.init() has set, would end it at once.
-    serve.run(app(vars(options)))
+    serve.run(app({"replicas": options.replicas or max(1, gpus), "replica_gpus": 1 if gpus else 0,
+                   "device": options.device}))
     print(f"serving http://127.0.0.1:{options.port}", flush=True)
     ended.wait()
     serve.shutdown()  # Replicas drain, but the proxy cuts connections: balancers go elsewhere before.

@@ -104,7 +104,7 @@ def main():
         options.port = free.getsockname()[1]
     signal.signal(signal.SIGALRM, too_late)
     signal.alarm(4 * WAIT_S)  # Ray has waits of its own.
-    ray_serve.start(options.port, options.gpus)
+    options.replica_gpus = 1 if ray_serve.start(options.port, options.gpus) else 0
     try:
         serve.run(ray_serve.app(vars(options)))
         # A client has one request at a time, so a replica that dies cannot have more than there are clients.
