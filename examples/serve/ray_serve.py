@@ -130,8 +130,13 @@ def main():
     ended = threading.Event()
     for number in signal.SIGTERM, signal.SIGINT:
         signal.signal(number, lambda *_: ended.set())  # Ray's own, which ray.init() has set, would end it at once.
-    serve.run(app({"replicas": options.replicas or max(1, gpus), "replica_gpus": 1 if gpus else 0,
-                   "device": options.device}))
+    try:
+        serve.run(app({"replicas": options.replicas or max(1, gpus), "replica_gpus": 1 if gpus else 0,
+                       "device": options.device}))
+    except RuntimeError as error:
+        # What a replica has raised is told here alone.
+        said = [deployment.message for deployment in serve.status().applications["default"].deployments.values()]
+        raise SystemExit("\n".join([str(error), *said])) from None
     print(f"serving http://127.0.0.1:{options.port}", flush=True)
     ended.wait()
     serve.shutdown()  # Replicas drain, but the proxy cuts connections: balancers go elsewhere before.
