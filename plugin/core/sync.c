@@ -128,6 +128,10 @@ void leati_condition_signal(leati_condition *condition) {
   (void)pthread_cond_signal(&condition->native);
 }
 
+void leati_condition_broadcast(leati_condition *condition) {
+  (void)pthread_cond_broadcast(&condition->native);
+}
+
 uint32_t leati_thread_id(void) {
   static _Thread_local uint32_t id;
   if (id == 0) {

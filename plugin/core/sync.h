@@ -80,6 +80,7 @@ void leati_condition_destroy(leati_condition *condition);
  * of leati_now_ns() to come (UINT64_MAX: never), and takes it again. */
 void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns);
 void leati_condition_signal(leati_condition *condition);
+void leati_condition_broadcast(leati_condition *condition);
 
 /** A role that one thread has at a time. A thread that does not get it leaves the work to the thread that has it, or
  * waits for it. Sequentially consistent, so that of "I add work, I try the role" and "I give up the role, I look for

@@ -15,10 +15,18 @@
 
 #define FULL_SUBGROUPS VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT
 
+/* A pipeline that a thread compiles, on that thread's stack. */
+typedef struct compilation {
+  const leati_pipeline_key *key;
+  struct compilation *next;
+} compilation;
+
 /* Entries are only ever added at the head of a bucket, so lookups walk without a lock: they acquire the head that the
  * adding thread released. */
 typedef struct shard {
-  _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* serialises adding */
+  _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* serialises adding; guards `compiling` */
+  compilation *compiling;
+  leati_condition compiled; /* one of `compiling` has left */
   leati_pipeline *_Atomic buckets[LEATI_PIPELINE_BUCKETS];
 } shard;
 LEATI_OWN_LINE(shard);
@@ -118,36 +126,82 @@ bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, lea
   return true;
 }
 
+/* Compiles what is then in no bucket yet. */
+static int32_t make_pipeline(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out,
+                             leat_error *err) {
+  VkPipeline handle;
+  LEATI_TRY(compile(device, key, false, &handle, err));
+  leati_pipeline *const made = leati_calloc_line(sizeof(*made));
+  if (made == NULL) {
+    device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a pipeline");
+  }
+  made->key = *key;
+  made->handle = handle;
+  *out = made;
+  return LEAT_OK;
+}
+
+static bool is_compiled_now(const shard *s, const leati_pipeline_key *key) {
+  const compilation *at = s->compiling;
+  while (at != NULL && !same_key(at->key, key)) {
+    at = at->next;
+  }
+  return at != NULL;
+}
+
+/* Enters that this thread compiles the pipeline. False: there is nothing to do, it is there or another thread has
+ * tried. */
+static bool begin_compilation(shard *s, uint32_t bucket, compilation *own) {
+  leati_mutex_lock(&s->lock);
+  const bool other = is_compiled_now(s, own->key);
+  while (is_compiled_now(s, own->key)) {
+    leati_condition_wait(&s->compiled, &s->lock, UINT64_MAX);
+  }
+  const bool begun = !other && find(s, bucket, own->key) == NULL;
+  if (begun) {
+    own->next = s->compiling;
+    s->compiling = own;
+  }
+  leati_mutex_unlock(&s->lock);
+  return begun;
+}
+
+/* Adds what was compiled (NULL: it failed), and lets those go on who have waited. */
+static void end_compilation(shard *s, uint32_t bucket, const compilation *own, leati_pipeline *made) {
+  leati_mutex_lock(&s->lock);
+  compilation **at = &s->compiling;
+  while (*at != own) {
+    at = &(*at)->next;
+  }
+  *at = own->next;
+  if (made != NULL) {
+    atomic_store_explicit(&made->next, atomic_load_explicit(&s->buckets[bucket], memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&s->buckets[bucket], made, memory_order_release);
+  }
+  leati_condition_broadcast(&s->compiled);
+  leati_mutex_unlock(&s->lock);
+}
+
 int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err) {
   const uint32_t hash = hash_key(key);
   shard *const s = &device->pipelines->shards[hash % LEATI_PIPELINE_SHARDS];
   const uint32_t bucket = hash / LEATI_PIPELINE_SHARDS % LEATI_PIPELINE_BUCKETS;
-  VkPipeline handle;
+  compilation own = {.key = key};
+  if (!begin_compilation(s, bucket, &own)) {
+    return LEAT_OK;
+  }
+  leati_pipeline *made = NULL;
   const uint64_t begin = leati_now_ns();
-  LEATI_TRY(compile(device, key, false, &handle, err));
+  const int32_t status = make_pipeline(device, key, &made, err);
   const uint64_t took_ns = leati_now_ns() - begin;
-  leati_pipeline *const added = leati_calloc_line(sizeof(*added));
-  if (added == NULL) {
-    device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a pipeline");
+  end_compilation(s, bucket, &own, made);
+  if (status == LEAT_OK) {
+    /* Those who wait for this pipeline have it already. */
+    leati_pipeline_cache_compiled(device, &device->pipelines->cache, took_ns);
   }
-  added->key = *key;
-  added->handle = handle;
-  leati_mutex_lock(&s->lock);
-  const bool known = find(s, bucket, key) != NULL;
-  if (!known) {
-    atomic_store_explicit(&added->next, atomic_load_explicit(&s->buckets[bucket], memory_order_relaxed),
-                          memory_order_relaxed);
-    atomic_store_explicit(&s->buckets[bucket], added, memory_order_release);
-  }
-  leati_mutex_unlock(&s->lock);
-  if (known) {
-    device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
-    leati_free(added);
-  }
-  /* Those who wait for this pipeline have it already. */
-  leati_pipeline_cache_compiled(device, &device->pipelines->cache, took_ns);
-  return LEAT_OK;
+  return status;
 }
 
 void leati_pipeline_compile_merged(leat_device *device, leati_pipeline *pipeline) {
@@ -173,6 +227,7 @@ int32_t leati_pipelines_create(leat_device *device, leat_error *err) {
   leati_pipeline_cache_open(device, &device->pipelines->cache);
   for (int i = 0; i < LEATI_PIPELINE_SHARDS; ++i) {
     leati_mutex_init(&device->pipelines->shards[i].lock, LEATI_RANK_PIPELINE);
+    leati_condition_init(&device->pipelines->shards[i].compiled);
   }
   return LEAT_OK;
 }
@@ -196,6 +251,7 @@ void leati_pipelines_destroy(leat_device *device) {
         at = next;
       }
     }
+    leati_condition_destroy(&s->compiled);
     leati_mutex_destroy(&s->lock);
   }
   leati_pipeline_cache_close(device, &device->pipelines->cache);

@@ -54,8 +54,8 @@ LEATI_OWN_LINE(leati_pipeline);
 
 /** Finds a pipeline. Takes no lock. False: it has not been compiled. */
 bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out);
-/** Compiles a pipeline, which is found from then on. That may take long: hold no lock. Of two threads that compile the
- * same one, the second destroys its copy.
+/** Compiles a pipeline, which is found from then on. That may take long: hold no lock. A thread that wants one
+ * which another compiles waits for that: then look for it again, since the other may have failed.
  * @errors OUT_OF_MEMORY, INTERNAL */
 int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err);
 

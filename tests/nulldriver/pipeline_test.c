@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pipelines on the null driver: one VkPipelineCache behind all of a device's, without which it can do, operators whose
- * kernels it cannot run, and programs, which have a pipeline each. */
+ * kernels it cannot run, programs, which have a pipeline each, and threads that want the same one. */
 #include "fixture.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "device/device.h"
 #include "device/kernel.h"
+#include "device/pipeline.h"
 #include "nulldriver/blocks.h"
 
 /* Dispatches that the device has reached, and those whose pipeline was created with a cache. */
@@ -161,6 +163,75 @@ static void a_program_is_compiled_once(void **state) {
   close_device();
 }
 
+/* A thread that compiles a pipeline, and what it was told. */
+typedef struct compiler {
+  leati_pipeline_key key;
+  int32_t status;
+} compiler;
+
+static void *compile_it(void *argument) {
+  compiler *const c = argument;
+  c->status = leati_pipeline_compile(h.device, &c->key, NULL);
+  return NULL;
+}
+
+/* Starts threads that want one pipeline, of which the first is held in the driver. */
+static void start_compilers(compiler *compilers, pthread_t *threads, int wanting) {
+  const struct timespec nap = {.tv_nsec = 20000000};
+  assert_true(nulldriver_hold("vkCreateComputePipelines"));
+  for (int i = 0; i < wanting; ++i) {
+    compilers[i] = (compiler){.key = {.kernel = LEATI_KERNEL_UNARY_F32}};
+    start_thread(&threads[i], compile_it, &compilers[i]);
+    if (i == 0) {
+      nulldriver_wait_held();
+    }
+  }
+  /* Those that would compile too do so meanwhile. */
+  (void)nanosleep(&nap, NULL);
+}
+
+static void threads_compile_what_they_all_want_once(void **state) {
+  (void)state;
+  enum { WANTING = 4 };
+  compiler compilers[WANTING], other = {.key = {.kernel = LEATI_KERNEL_BINARY_F32}};
+  pthread_t threads[WANTING];
+  leati_pipeline *found[2];
+  open_device();
+  start_compilers(compilers, threads, WANTING);
+  /* Who wants another one does not wait. */
+  (void)compile_it(&other);
+  assert_int_equal(nulldriver_calls("vkCreateComputePipelines"), 2);
+  nulldriver_release();
+  for (int i = 0; i < WANTING; ++i) {
+    join_thread(threads[i]);
+    assert_int_equal(compilers[i].status, LEAT_OK);
+  }
+  assert_int_equal(nulldriver_calls("vkCreateComputePipelines"), 2);
+  assert_true(leati_pipeline_find(h.device, &compilers[0].key, &found[0]));
+  assert_true(leati_pipeline_find(h.device, &other.key, &found[1]));
+  close_device();
+}
+
+static void who_waited_for_what_failed_may_compile_it(void **state) {
+  (void)state;
+  compiler compilers[2];
+  pthread_t threads[2];
+  leati_pipeline *found;
+  open_device();
+  assert_true(nulldriver_fail("vkCreateComputePipelines", 1, VK_ERROR_OUT_OF_HOST_MEMORY));
+  start_compilers(compilers, threads, 2);
+  nulldriver_release();
+  join_thread(threads[0]);
+  join_thread(threads[1]);
+  assert_int_equal(compilers[0].status, LEAT_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(compilers[1].status, LEAT_OK);
+  assert_false(leati_pipeline_find(h.device, &compilers[1].key, &found));
+  (void)compile_it(&compilers[1]);
+  assert_int_equal(compilers[1].status, LEAT_OK);
+  assert_true(leati_pipeline_find(h.device, &compilers[1].key, &found));
+  close_device();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
@@ -168,6 +239,8 @@ int main(void) {
       CASE(a_device_without_a_cache_computes),
       CASE(an_operator_is_refused_where_its_kernel_cannot_run),
       CASE(a_program_is_compiled_once),
+      CASE(threads_compile_what_they_all_want_once),
+      CASE(who_waited_for_what_failed_may_compile_it),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.pipeline", tests, NULL, NULL);
