@@ -24,6 +24,8 @@ class Page(html.parser.HTMLParser):
         assert not {"src", "href"} & set(attributes), "it fetches something"
         if tag == "tr":
             self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
         if tag == "polyline":
             self.points.append(len(attributes["points"].split()))
         if tag not in self.VOID:
@@ -37,7 +39,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         if self.open and self.open[-1] in ("td", "th"):
-            self.rows[-1].append(data)
+            self.rows[-1][-1] += data
 
 
 def test_a_report_has_what_was_measured(devices, model, tmp_path):
