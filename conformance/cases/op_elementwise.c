@@ -133,6 +133,14 @@
 #define LIMITS(type_label, t, input, low, high) \
   OPTIONAL("Clip", type_label, 13, input, INTS_OF(t, NO_DIMS, low), INTS_OF(t, NO_DIMS, high))
 
+/* Clip in a type of 16 bits whose bounds are not both there, with infinities in its input. */
+#define BOUND(t, from, to) \
+  { .fill = LEATI_FILL_UNIFORM, .type = t, NO_DIMS, .low = from, .high = to }
+#define CLIP_OPEN(type_label, t)                                                                  \
+  OPTIONAL("Clip", type_label "_no_limits", 13, MIXED(t, -10, 10, 7, 5, 3)),                      \
+      OPTIONAL("Clip", type_label "_min_only", 13, MIXED(t, -10, 10, 7, 5, 3), BOUND(t, -3, -1)), \
+      OPTIONAL("Clip", type_label "_max_only", 13, MIXED(t, -10, 10, 7, 5, 3), ABSENT, BOUND(t, 1, 3))
+
 /* Elements of two other tensors of a type, which is only moved. */
 #define WHERE(type_label, t)                                                                                      \
   {                                                                                                               \
@@ -412,11 +420,11 @@ static const leati_op_spec specs[] = {
              RANGE_OF(LEATI_REF_FLOAT16, -4, 4, 7, 1)),
     OPTIONAL("Pow", "bfloat16", 15, RANGE_OF(LEATI_REF_BFLOAT16, 0.1, 10, 5, 7, 9),
              RANGE_OF(LEATI_REF_BFLOAT16, -4, 4, 7, 1)),
-    OPTIONAL("Clip", "float16", 13, MIXED(LEATI_REF_FLOAT16, -10, 10, 7, 5, 3),
-             {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_FLOAT16, NO_DIMS, .low = -3, .high = -1},
-             {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_FLOAT16, NO_DIMS, .low = 1, .high = 3}),
-    OPTIONAL("Clip", "bfloat16", 13, MIXED(LEATI_REF_BFLOAT16, -10, 10, 7, 5, 3),
-             {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_BFLOAT16, NO_DIMS, .low = -3, .high = -1}),
+    OPTIONAL("Clip", "float16", 13, MIXED(LEATI_REF_FLOAT16, -10, 10, 7, 5, 3), BOUND(LEATI_REF_FLOAT16, -3, -1),
+             BOUND(LEATI_REF_FLOAT16, 1, 3)),
+    OPTIONAL("Clip", "bfloat16", 13, MIXED(LEATI_REF_BFLOAT16, -10, 10, 7, 5, 3), BOUND(LEATI_REF_BFLOAT16, -3, -1)),
+    CLIP_OPEN("float16", LEATI_REF_FLOAT16),
+    CLIP_OPEN("bfloat16", LEATI_REF_BFLOAT16),
     {.name = "Gelu",
      .label = "microsoft_float16",
      .since_version = 1,

@@ -49,9 +49,21 @@
     }                                                                                                      \
   }
 
+/* Sums that the type does not hold, under a Clip without an upper bound. */
+#define CLIPPED(type_label, t, most)                                                            \
+  {                                                                                             \
+    .name = "FusedGemm", .label = type_label, .since_version = 1, .domain = "com.microsoft",    \
+    .attributes = {A_STRING("activation", "Clip"), A_FLOAT("activation_alpha", 1)}, .inputs = { \
+      RANGE_OF(t, 0, most, 9, 7),                                                               \
+      RANGE_OF(t, 0, most, 7, 19)                                                               \
+    }                                                                                           \
+  }
+
 static const leati_op_spec specs[] = {
     HALVES("float16", LEATI_REF_FLOAT16),
     HALVES("bfloat16", LEATI_REF_BFLOAT16),
+    CLIPPED("float16_clip", LEATI_REF_FLOAT16, 300),
+    CLIPPED("bfloat16_clip", LEATI_REF_BFLOAT16, 1e20),
     {.name = "MatMul",
      .label = "float32",
      .since_version = 13,

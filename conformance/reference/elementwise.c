@@ -879,7 +879,7 @@ static bool run_where(leati_ref_node *node) {
 }
 
 /* min(max(x, low), high), so that a maximum below the minimum wins; NaN stays. A bound that is not given is the lowest
- * or the largest finite number. */
+ * or the largest finite number of the type. */
 static bool run_clip(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const leati_ref_tensor *low = leati_ref_input(node, 1);
@@ -888,8 +888,8 @@ static bool run_clip(leati_ref_node *node) {
   leati_ref_tensor *y = &node->outputs[0];
   for (int64_t k = 0; k < x->count; k++) {
     if (leati_ref_type_is_float(x->type)) {
-      double least = low != NULL ? low->f[0] : -FLT_MAX;
-      double most = high != NULL ? high->f[0] : FLT_MAX;
+      double least = low != NULL ? low->f[0] : -leati_ref_type_largest(x->type);
+      double most = high != NULL ? high->f[0] : leati_ref_type_largest(x->type);
       double value = x->f[k];
       value = value < least || isnan(least) ? least : value;
       value = value > most || isnan(most) ? most : value;

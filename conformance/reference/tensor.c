@@ -64,8 +64,8 @@ double leati_ref_type_smallest(leati_ref_type type) {
   return ldexp(1, types[type].exponent);
 }
 
-/* The largest finite number of a floating-point type; exponents reach as far up as down, and one further. */
-static double largest(leati_ref_type type) {
+double leati_ref_type_largest(leati_ref_type type) {
+  /* Exponents reach as far up as down, and one further. */
   return ldexp(2 - leati_ref_type_ulp(type), 1 - types[type].exponent);
 }
 
@@ -78,7 +78,7 @@ double leati_ref_type_round(leati_ref_type type, double value) {
   /* frexp() gives numbers from 0.5 to 1. */
   exponent = exponent - 1 > types[type].exponent ? exponent - 1 : types[type].exponent;
   const double rounded = ldexp(rint(ldexp(value, types[type].fraction - exponent)), exponent - types[type].fraction);
-  return fabs(rounded) > largest(type) ? copysign(INFINITY, value) : rounded;
+  return fabs(rounded) > leati_ref_type_largest(type) ? copysign(INFINITY, value) : rounded;
 }
 
 int64_t leati_ref_type_size(leati_ref_type type) {
@@ -254,7 +254,8 @@ static bool float_agrees(leati_ref_type type, double expected, double bound, dou
     return got >= leati_ref_type_round(type, expected - bound) && got <= leati_ref_type_round(type, expected + bound);
   }
   if (isinf(got)) {
-    return bound > 0 && (got > 0 ? expected + bound >= largest(type) : expected - bound <= -largest(type));
+    const double largest = leati_ref_type_largest(type);
+    return bound > 0 && (got > 0 ? expected + bound >= largest : expected - bound <= -largest);
   }
   return fabs(got - expected) <= bound;
 }

@@ -69,9 +69,11 @@ int64_t leati_ref_type_size(leati_ref_type type);
 /** What a floating-point type can round a number to: the nearest, and of two the even one. */
 double leati_ref_type_round(leati_ref_type type, double value);
 
-/** One ULP relative to a normal number of a floating-point type, and its smallest normal number. */
+/** One ULP relative to a normal number of a floating-point type, its smallest normal number and its largest finite one.
+ */
 double leati_ref_type_ulp(leati_ref_type type);
 double leati_ref_type_smallest(leati_ref_type type);
+double leati_ref_type_largest(leati_ref_type type);
 
 /** The type of a LEAT_TYPE_* bit, or LEATI_REF_TYPE_COUNT. */
 leati_ref_type leati_ref_type_from_leat(uint64_t bit);

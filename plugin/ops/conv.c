@@ -236,7 +236,7 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
   const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1;
-  const uint32_t residual = leati_epilogue_fill(job->epilogue, job->residual, &args.epilogue);
+  const uint32_t residual = leati_epilogue_fill(job->epilogue, y->type, job->residual, &args.epilogue);
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CONV_DEPTHWISE, y->type),
                    .constants.conv_depthwise = {.sliding = sliding,
@@ -328,7 +328,7 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   const bool whole = pixels % 4 == 0; /* groups of four pixels are of one image */
   args.gemm.vector = (whole && y->address % 16 == 0 ? LEATI_VECTOR_C : 0) |
                      (whole && job->residual != NULL && job->residual->address % 16 == 0 ? LEATI_VECTOR_RESIDUAL : 0);
-  const uint32_t residual = leati_epilogue_fill(job->epilogue, job->residual, &args.gemm.epilogue);
+  const uint32_t residual = leati_epilogue_fill(job->epilogue, y->type, job->residual, &args.gemm.epilogue);
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(tile_kernels[tile], y->type),
                    .constants.conv = {.mode_a = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,

@@ -47,6 +47,21 @@ static const definition definitions[] = {
 };
 #define DEFINITION_COUNT (sizeof(definitions) / sizeof(definitions[0]))
 
+void leati_clip_limits(uint64_t type, float out[2]) {
+  out[1] = type == LEAT_TYPE_FLOAT16 ? 65504.0f : type == LEAT_TYPE_BFLOAT16 ? 0x1.fep127f : FLT_MAX;
+  out[0] = -out[1];
+}
+
+void leati_function_parameters(const leati_function *function, uint64_t type, float out[2]) {
+  float unbounded[2], limits[2];
+  leati_clip_limits(LEAT_TYPE_FLOAT32, unbounded);
+  leati_clip_limits(type, limits);
+  for (uint32_t k = 0; k < 2; ++k) {
+    const bool open = function->operation == LEAT_EW_CLIP && function->parameters[k] == unbounded[k];
+    out[k] = open ? limits[k] : function->parameters[k];
+  }
+}
+
 void leati_function_read(const leati_op_desc *desc, uint32_t operation, leati_function *out) {
   *out = (leati_function){.operation = operation};
   const definition *d = definitions;

@@ -15,6 +15,12 @@ typedef struct leati_function {
   float parameters[2];
 } leati_function;
 
+/** The bounds of Clip where they are not given: the lowest and the largest finite number of a floating-point type. A
+ * leati_function, which knows no type, has those of float32. */
+void leati_clip_limits(uint64_t type, float out[2]);
+/** The parameters for a kernel whose results are of a floating-point type. */
+void leati_function_parameters(const leati_function *function, uint64_t type, float out[2]);
+
 /** Reads the parameters of a function from the attributes that its own operator has for them. */
 void leati_function_read(const leati_op_desc *desc, uint32_t operation, leati_function *out);
 

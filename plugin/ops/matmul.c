@@ -49,8 +49,9 @@ int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leat
 
 LEATI_ATTRIBUTE(leati_attribute_residual_first, "residual_first", INT);
 
-uint32_t leati_epilogue_fill(const leati_epilogue *epilogue, const leati_view *residual, leati_epilogue_args *args) {
-  memcpy(args->activation, epilogue->activation.parameters, sizeof(args->activation));
+uint32_t leati_epilogue_fill(const leati_epilogue *epilogue, uint64_t type, const leati_view *residual,
+                             leati_epilogue_args *args) {
+  leati_function_parameters(&epilogue->activation, type, args->activation);
   return residual == NULL ? LEAT_RESIDUAL_NONE : epilogue->residual_last ? LEAT_RESIDUAL_LAST : LEAT_RESIDUAL_FIRST;
 }
 
@@ -222,7 +223,7 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
 static leati_pipeline_key choose_kernel(const leat_device *device, const leati_gemm *gemm, bool skinny,
                                         leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t activation = gemm->epilogue.activation.operation;
-  const uint32_t residual = leati_epilogue_fill(&gemm->epilogue, gemm->residual, &args->epilogue);
+  const uint32_t residual = leati_epilogue_fill(&gemm->epilogue, gemm->c->type, gemm->residual, &args->epilogue);
   uint32_t mode_b = operand_mode(gemm->b->address, gemm->b->item_size, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
                                  gemm->batch_rank, gemm->b_batch);
   const uint32_t mode_a = operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k, gemm->k,

@@ -75,8 +75,10 @@ typedef struct leati_gemm {
   float alpha, beta;
 } leati_gemm;
 
-/** Fills in an epilogue's argument record, but for the address of the residual, and gives its LEAT_RESIDUAL_*. */
-uint32_t leati_epilogue_fill(const leati_epilogue *epilogue, const leati_view *residual, leati_epilogue_args *args);
+/** Fills in an epilogue's argument record for a result of a floating-point type, but for the address of the residual,
+ * and gives its LEAT_RESIDUAL_*. */
+uint32_t leati_epilogue_fill(const leati_epilogue *epilogue, uint64_t type, const leati_view *residual,
+                             leati_epilogue_args *args);
 /** Reads an epilogue from the attributes `activation`, `activation_...` and `residual_first`. */
 int32_t leati_epilogue_read(const leati_op_def *def, const leati_op_desc *desc, leati_epilogue *out, leat_error *err);
 /** Fails unless a residual broadcasts to a result of this shape and leaves it as it is.

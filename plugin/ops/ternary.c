@@ -3,6 +3,7 @@
 #include "core/status.h"
 #include "ops/dims.h"
 #include "ops/elementwise.h"
+#include "ops/function.h"
 
 static LEATI_TYPE(type_where_condition, "B", LEAT_TYPE_BOOL);
 
@@ -22,6 +23,8 @@ static int32_t clip_plan(const leat_op *op, leati_planner *planner, const leati_
   const leati_view *const x = &call->inputs[0];
   const leati_view *const given[2] = {leati_input(call, 1), leati_input(call, 2)};
   leati_view bounds[2];
+  float otherwise[2];
+  leati_clip_limits(x->type, otherwise);
   for (uint32_t i = 0; i < 2; ++i) {
     /* A bound may have shape [1, 1]: as a scalar it broadcasts to anything. One that is missing is read and ignored. */
     bounds[i] = given[i] != NULL ? *given[i] : *x;
@@ -32,6 +35,7 @@ static int32_t clip_plan(const leat_op *op, leati_planner *planner, const leati_
       .kernel = leati_kernel_find(LEATI_KERNELS_CLIP, x->type),
       .operation = LEAT_EW_CLIP,
       .type_in = (given[0] != NULL ? 1u : 0u) | (given[1] != NULL ? 2u : 0u),
+      .parameters = otherwise,
       .operand_count = 3,
       .operands = {x, &bounds[0], &bounds[1]},
   };

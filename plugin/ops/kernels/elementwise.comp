@@ -231,9 +231,9 @@ TA apply(TA x, Any y) {
 
 #elif defined(CLIP) && defined(REAL)
 float apply(float x, float low, float high) {
-  // A bound that is not there is the lowest or the largest finite number, so that no infinity is left.
-  if ((type_in & 1u) == 0u) low = -LEAT_LARGEST;
-  if ((type_in & 2u) == 0u) high = LEAT_LARGEST;
+  // A bound that is not there is the lowest or the largest finite number of the type, so that no infinity is left.
+  if ((type_in & 1u) == 0u) low = args.parameters[0];
+  if ((type_in & 2u) == 0u) high = args.parameters[1];
   return function_clip(x, low, high);
 }
 

@@ -8,7 +8,6 @@
 #define LEAT_MATH_GLSL_
 
 #define LEAT_INFINITY uintBitsToFloat(0x7f800000u)
-#define LEAT_LARGEST uintBitsToFloat(0x7f7fffffu)
 
 // Tests on bits: optimisers may assume that there is no NaN in arithmetic, but not in integers.
 bool leat_isnan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
