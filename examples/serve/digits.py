@@ -27,14 +27,33 @@ class BadRequest(Exception):
         self.status = status
 
 
-def open_session(settings):
-    """The model on the best device, or on the one that settings name. Fails where there is none."""
+class NoDevice(Exception):
+    """There is no device, or not the one that is wanted; the text says which there are."""
+
+
+def pick_device(devices, wanted):
+    """The first of ONNX Runtime's devices whose index or UUID is `wanted`, or whose name has it as a part; without a
+    wish the first, which is the best. Raises NoDevice."""
+    there = []
+    for device in devices:
+        index, uuid, name = (device.ep_metadata["leat_device_" + fact] for fact in ("index", "uuid", "name"))
+        # A number is no part of a name: "1" would be found in most of them.
+        named = wanted and not wanted.isdecimal() and wanted.lower() in name.lower()
+        if not wanted or wanted == index or wanted.lower() == uuid.lower() or named:
+            return device
+        there.append(f"{index} ({name}, {uuid})")
+    raise NoDevice(f"no device is '{wanted}'; there are: {', '.join(there)}")
+
+
+def open_session(wanted=None):
+    """The model on the best device, or on the one that is wanted, see pick_device(). Raises NoDevice."""
     import onnxruntime_ep_leat as leat  # What makes the load and what only checks answers has no need of it.
     devices = leat.register()
     if not devices:
-        raise SystemExit(f"no usable Vulkan device: {leat.why_no_device()}")
+        raise NoDevice(f"no usable Vulkan device: {leat.why_no_device()}")
     options = ort.SessionOptions()
-    options.add_provider_for_devices(devices[:1], settings)
+    # The provider runs on the device that it is given: of several it would take one, with a warning.
+    options.add_provider_for_devices([pick_device(devices, wanted)], {})
     # A server that is meant for a GPU shall not run on the CPU unnoticed.
     return ort.InferenceSession(MODEL, options, enable_fallback=0)
 

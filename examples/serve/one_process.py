@@ -133,7 +133,10 @@ def main():
     parser.add_argument("--notice", type=float, default=1, help="seconds from SIGTERM until nothing new is let in")
     options = parser.parse_args()
 
-    session = digits.open_session({"device": options.device} if options.device else {})
+    try:
+        session = digits.open_session(options.device)
+    except digits.NoDevice as error:
+        raise SystemExit(str(error)) from None
     # The service counts what waits, so the queue has room for all that it lets in.
     with leat.BatchQueue.for_session(session, max_rows=options.max_rows, max_delay=options.max_delay,
                                      workers=options.workers, capacity=options.capacity) as queue:

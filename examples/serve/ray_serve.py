@@ -60,7 +60,7 @@ class Digits:
         self.device = device_of_replica(chosen)
         self.generation = generation
         self.failure = None
-        self.session = digits.open_session({"device": self.device} if self.device else {})
+        self.session = digits.open_session(self.device)
         self.run_batch([np.zeros((1, 1, digits.SIDE, digits.SIDE), np.float32)])  # It compiles kernels.
 
     def run_batch(self, images):

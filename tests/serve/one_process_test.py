@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """one_process_test.py TREE BUILD: examples/serve/one_process.py under load, under requests that are wrong in every way,
-with clients that go away, and at its end.
+with clients that go away, on another device than the first, and at its end.
 
 LEAT_TEST_SERVE is a Python with the packages of examples/serve/requirements.txt.
 Exit status: 0 right, 1 not, 77 no Vulkan device, or no such Python.
@@ -19,7 +19,8 @@ import time
 TREE, BUILD = map(os.path.abspath, sys.argv[1:])
 SERVE = os.path.join(TREE, "examples", "serve")
 sys.path.insert(0, os.path.join(TREE, "tests", "docs"))
-import page  # noqa: E402 # Its folder has to be known before.
+import drivers  # noqa: E402 # page's folder has to be known before.
+import page  # noqa: E402
 
 WAIT_S = 60
 IMAGE = json.dumps({"image": [[0.5] * 8] * 8})
@@ -165,6 +166,19 @@ def check_room(environment):
     expect(server.end() == (2, 1), "not 2 answered and 1 refused")
 
 
+def check_device(environment, last):
+    """The server on the last device, and what it says of one that is not there."""
+    server = Server(environment, "--device", str(last), "--notice", "0")
+    status, _, content = server.ask(IMAGE)
+    expect(status == 200, "device", last, "gives", status, content)
+    server.process.send_signal(signal.SIGTERM)
+    expect(server.end() == (1, 0), "not 1 answered")
+    print(f"served on device {last}")
+    command = [os.environ["LEAT_TEST_SERVE"], "-B", os.path.join(SERVE, "one_process.py"), "--device", "99"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WAIT_S, check=False)
+    expect(done.returncode == 1 and "no device is '99'; there are: 0 (" in done.stderr, done)
+
+
 def main():
     if not os.environ.get("LEAT_TEST_SERVE"):
         print("LEAT_TEST_SERVE names no Python; ./dev unit sets it")
@@ -174,8 +188,10 @@ def main():
     page.put_package_together(TREE, BUILD, os.path.join(folder, "package"))
     environment = {**os.environ, "PYTHONPATH": os.path.join(folder, "package"), "MPLCONFIGDIR": folder}
     service_test = os.path.join(TREE, "tests", "serve", "service_test.py")
-    subprocess.run([os.environ["LEAT_TEST_SERVE"], "-B", service_test, SERVE], env=environment, check=True,
+    several, there = drivers.several(os.environ["LEAT_TEST_SERVE"], environment, folder)
+    subprocess.run([os.environ["LEAT_TEST_SERVE"], "-B", service_test, SERVE], env=several, check=True,
                    timeout=WAIT_S)
+    check_device(several, there - 1)
     check_load(environment, os.path.join(folder, "latency.svg"))
     check_room(environment)
 

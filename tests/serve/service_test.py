@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """service_test.py SERVE: the service of SERVE/one_process.py on queues that fail and that hang, which no device does on
-request. Run by one_process_test.py."""
+request; which device is chosen. Run by one_process_test.py."""
 import asyncio
+import collections
 import json
 import os
 import socket
@@ -12,7 +13,8 @@ import numpy as np
 import onnxruntime_ep_leat as leat
 
 sys.path.insert(0, sys.argv[1])
-import one_process  # noqa: E402 # Its folder has to be known before.
+import digits  # noqa: E402 # Their folder has to be known before.
+import one_process  # noqa: E402
 
 IMAGE = json.dumps({"image": [[0] * 8] * 8}).encode()
 assert os.path.dirname(os.path.abspath(one_process.__file__)) == os.path.abspath(sys.argv[1])
@@ -79,6 +81,42 @@ async def scene():
     assert health() == (200, {"status": "ok", "waiting": 0, "answered": 2, "refused": 1}), health()
 
 
+Device = collections.namedtuple("Device", "ep_metadata")
+# As on a machine with three cards, two of one model.
+DEVICES = [Device({"leat_device_index": str(index), "leat_device_name": name, "leat_device_uuid": uuid})
+           for index, name, uuid in ((0, "Card 1000", "0000000a-0000-0000-0000-000000000000"),
+                                     (1, "Card 1000", "0000000b-0000-0000-0000-000000000000"),
+                                     (2, "Other 7", "0000000c-0000-0000-0000-000000000000"))]
+
+
+def check_choice():
+    for wanted, index in ((None, 0), ("", 0), ("0", 0), ("1", 1), ("2", 2), ("other", 2), ("card 1", 0), ("Card", 0),
+                          ("0000000b-0000-0000-0000-000000000000", 1), ("0000000C-0000-0000-0000-000000000000", 2)):
+        chosen = digits.pick_device(DEVICES, wanted)
+        assert chosen is DEVICES[index], (wanted, chosen)
+    for wanted in ("3", "1000", "7", "-1", "01", "0000000b", "nothing"):
+        try:
+            chosen = digits.pick_device(DEVICES, wanted)
+        except digits.NoDevice as error:
+            assert f"'{wanted}'" in str(error) and "1 (Card 1000, 0000000b-" in str(error), error
+        else:
+            raise AssertionError((wanted, chosen))
+
+
+def check_last_device():
+    """The model on the last of the devices that there are, and on no other."""
+    from onnxruntime_ep_leat._array import memory_stats
+    last = len(leat.register()) - 1
+    session = digits.open_session(str(last))
+    image = np.full((1, 1, digits.SIDE, digits.SIDE), 0.5, np.float32)
+    assert session.run(None, {"image": image})[0].shape == (1, 10)
+    used = [memory_stats(index).allocated_peak > 0 for index in range(last + 1)]
+    assert used == [False] * last + [True], used
+    print(f"device {last} of {last + 1} runs the model")
+
+
+check_choice()
+check_last_device()
 asyncio.run(asyncio.wait_for(scene(), 60))
 with one_process.listen_on("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname(), 60):
     connection, _ = listening.accept()
