@@ -19,6 +19,7 @@ import urllib.parse
 
 import numpy as np
 
+import command_line
 import digits
 
 # Two devices sum in different orders: scores differ by parts of their largest of the order of 1e-6.
@@ -128,13 +129,18 @@ def plot(load, path):
     pyplot.close(figure)
 
 
-def main():
+def read_options(arguments=None):
+    """The options of a command line, which is that of the process if none is given."""
     parser = argparse.ArgumentParser(description="Sends images of digits to a server, and checks each answer.")
-    parser.add_argument("url", nargs="?", default="http://127.0.0.1:8000")
-    parser.add_argument("--clients", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("url", nargs="?", type=command_line.http_url, default="http://127.0.0.1:8000")
+    parser.add_argument("--clients", type=command_line.whole(1, 1024), default=8)
+    parser.add_argument("--seconds", type=command_line.seconds(), default=10)
     parser.add_argument("--plot", metavar="FILE", help="draw the latencies into this file (.svg, .png)")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main():
+    options = read_options()
     load = Load(options.url, options.clients)
     load.stopped.wait(options.seconds)
     told = summary(load, load.stop())

@@ -24,6 +24,7 @@ import numpy as np
 import onnxruntime_ep_leat as leat
 import uvicorn
 
+import command_line
 import digits
 
 log = logging.getLogger("uvicorn.error")
@@ -99,7 +100,10 @@ class Server(uvicorn.Server):
 
 
 def listen_on(host, port):
-    listening = socket.create_server((host, port), backlog=1024)
+    try:
+        listening = socket.create_server((host, port), backlog=1024)
+    except OSError as error:
+        raise SystemExit(f"{host}, port {port}, cannot be listened on: {error}") from None
     # An answer is sent in two parts, the second of which must not wait until the client has acknowledged the first.
     # asyncio sees to that only for sockets that it makes; connections have it from the one that listens.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -120,19 +124,26 @@ def application(service):
     return app
 
 
-def main():
+def read_options(arguments=None):
+    """The options of a command line, which is that of the process if none is given."""
+    whole, seconds = command_line.whole, command_line.seconds
     parser = argparse.ArgumentParser(description="Classifies images of digits, by HTTP.")
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8000, help="0: any that is free; it is printed")
+    parser.add_argument("--port", type=whole(0, 65535), default=8000, help="0: any that is free; it is printed")
     parser.add_argument("--device", help="index, UUID or part of the name (LEAT_VULKAN_DEVICE, else the best one)")
-    parser.add_argument("--max-rows", type=int, default=32, help="requests of a batch at most")
-    parser.add_argument("--max-delay", type=float, default=0.002, help="seconds that a request waits for others")
-    parser.add_argument("--workers", type=int, default=2, help="batches that run at once")
-    parser.add_argument("--capacity", type=int, default=256, help="requests that may wait; more get 503")
-    parser.add_argument("--deadline", type=float, default=10, help="seconds that a request may take")
-    parser.add_argument("--notice", type=float, default=1, help="seconds from SIGTERM until nothing new is let in")
-    options = parser.parse_args()
+    parser.add_argument("--max-rows", type=whole(1, 4096), default=32, help="requests of a batch at most")
+    parser.add_argument("--max-delay", type=seconds(), default=0.002, help="seconds that a request waits for others")
+    parser.add_argument("--workers", type=whole(1, 64), default=2, help="batches that run at once")
+    parser.add_argument("--capacity", type=whole(1, 1_000_000), default=256,
+                        help="requests that may wait; more get 503")
+    parser.add_argument("--deadline", type=seconds(0.001), default=10, help="seconds that a request may take")
+    parser.add_argument("--notice", type=seconds(), default=1,
+                        help="seconds from SIGTERM until nothing new is let in")
+    return parser.parse_args(arguments)
 
+
+def main():
+    options = read_options()
     try:
         session = digits.open_session(options.device)
     except digits.NoDevice as error:

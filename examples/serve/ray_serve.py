@@ -24,6 +24,7 @@ import numpy as np
 import ray
 from ray import serve
 
+import command_line
 import digits
 
 DEADLINE_S = 10
@@ -121,10 +122,12 @@ def start(port, gpus=None):
 
 def main():
     parser = argparse.ArgumentParser(description="Serves digits by Ray Serve, on this machine.")
-    parser.add_argument("--replicas", type=int, help="default: as many as Ray finds GPUs, or one")
-    parser.add_argument("--gpus", type=int, help="how many there are, where Ray does not know the vendor's")
+    parser.add_argument("--replicas", type=command_line.whole(1, 1024),
+                        help="default: as many as Ray finds GPUs, or one")
+    parser.add_argument("--gpus", type=command_line.whole(0, 1024),
+                        help="how many there are, where Ray does not know the vendor's")
     parser.add_argument("--device", default="", help="indices or UUIDs, in the order of Ray's numbers for GPUs")
-    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--port", type=command_line.whole(1, 65535), default=8000)
     options = parser.parse_args()
     gpus = start(options.port, options.gpus)
     ended = threading.Event()

@@ -19,6 +19,7 @@ import time
 
 from ray import serve
 
+import command_line
 import load
 import ray_serve
 
@@ -93,11 +94,13 @@ def too_late(*_):
 
 def main():
     parser = argparse.ArgumentParser(description="Restarts and kills replicas under load.")
-    parser.add_argument("--replicas", type=int, default=2)
-    parser.add_argument("--gpus", type=int, help="how many Ray shall count with, one for a replica")
+    parser.add_argument("--replicas", type=command_line.whole(1, 1024), default=2)
+    parser.add_argument("--gpus", type=command_line.whole(0, 1024),
+                        help="how many Ray shall count with, one for a replica")
     parser.add_argument("--device", default="", help="indices or UUIDs, in the order of Ray's numbers for GPUs")
-    parser.add_argument("--clients", type=int, default=4)
-    parser.add_argument("--seconds", type=float, default=5, help="of load before and after what happens")
+    parser.add_argument("--clients", type=command_line.whole(1, 1024), default=4)
+    parser.add_argument("--seconds", type=command_line.seconds(), default=5,
+                        help="of load before and after what happens")
     parser.add_argument("--plot", metavar="PREFIX", help="draw latencies into PREFIX-restart.svg and PREFIX-kill.svg")
     options = parser.parse_args()
     with socket.create_server(("127.0.0.1", 0)) as free:

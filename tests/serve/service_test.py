@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """service_test.py SERVE: the service of SERVE/one_process.py on queues that fail and that hang, which no device does on
-request; which device is chosen. Run by one_process_test.py."""
+request; which device is chosen; which options are refused. Run by one_process_test.py."""
 import asyncio
 import collections
+import contextlib
+import io
 import json
 import os
 import socket
@@ -14,6 +16,7 @@ import onnxruntime_ep_leat as leat
 
 sys.path.insert(0, sys.argv[1])
 import digits  # noqa: E402 # Their folder has to be known before.
+import load  # noqa: E402
 import one_process  # noqa: E402
 
 IMAGE = json.dumps({"image": [[0] * 8] * 8}).encode()
@@ -115,10 +118,41 @@ def check_last_device():
     print(f"device {last} of {last + 1} runs the model")
 
 
+def check_options():
+    """What would fail later, or never end, is refused with a line that names the option."""
+    one, client = one_process.read_options, load.read_options
+    for read, option, *values in (
+            (one, "--port", "70000", "-1", "x", ""), (one, "--max-rows", "0", "-1", "1.5", "9" * 30, "9" * 5000),
+            (one, "--capacity", "0", "-5"), (one, "--workers", "0", "1000000"),
+            (one, "--notice", "nan", "inf", "-inf", "-1", "1e999", "1e9", "x"),
+            (one, "--max-delay", "nan", "inf", "-1"), (one, "--deadline", "nan", "inf", "-1", "0"),
+            (client, "--seconds", "nan", "inf", "-1", "1e300"), (client, "--clients", "0", "-1", "1000000"),
+            (client, "url", "https://h", "h:80", "http://h:x", "http://h:70000", "http://h:0", "http://", "http://[x")):
+        for value in values:
+            said = io.StringIO()
+            try:
+                with contextlib.redirect_stderr(said):
+                    read([value] if option == "url" else [f"{option}={value}"])
+            except SystemExit as end:
+                assert end.code == 2 and f"argument {option}: '" in said.getvalue(), (option, value, said.getvalue())
+            else:
+                raise AssertionError(f"{option} {value} is taken")
+    options = one(["--port", "0", "--notice", "0", "--deadline", "0.5", "--max-delay", "0", "--max-rows", "1"])
+    assert (options.port, options.notice, options.deadline, options.max_delay, options.max_rows) == (0, 0, 0.5, 0, 1)
+    assert client(["http://[::1]:80", "--seconds", "0.1"]).seconds == 0.1
+
+
 check_choice()
 check_last_device()
+check_options()
 asyncio.run(asyncio.wait_for(scene(), 60))
 with one_process.listen_on("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname(), 60):
     connection, _ = listening.accept()
     with connection:
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), "answers wait for acknowledgements"
+    try:
+        one_process.listen_on(*listening.getsockname())
+    except SystemExit as end:
+        assert "cannot be listened on" in str(end), end
+    else:
+        raise AssertionError("a port is listened on twice")
