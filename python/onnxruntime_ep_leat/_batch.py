@@ -69,9 +69,9 @@ def _new_error() -> Error:
 
 def _nanoseconds(seconds: float | None) -> int:
     """As the C functions have it; what is longer than they can say is as long as it takes."""
-    if seconds is not None and math.isnan(seconds):
-        raise LeatError("a number of seconds is NaN")
-    return -1 if seconds is None or seconds > _SECONDS_MAX else max(0, round(seconds * 1e9))
+    if seconds is not None and not seconds > -math.inf:
+        raise LeatError("a number of seconds is NaN or minus infinity")
+    return -1 if seconds is None or seconds > _SECONDS_MAX else round(max(0.0, seconds) * 1e9)
 
 
 def _count(name: str, value: int, most: int = (1 << 32) - 1) -> int:

@@ -145,7 +145,11 @@ def test_bad_arguments_are_told():
             leat.BatchQueue(double, inputs, outputs, max_rows=1)
     with pytest.raises(leat.LeatError, match="NaN"):
         leat.BatchQueue(double, 1, 1, max_rows=1, max_delay=float("nan"))
-    with leat.BatchQueue(double, 1, 1, max_rows=1) as queue:
+    with pytest.raises(leat.LeatError, match="minus infinity"):
+        leat.BatchQueue(double, 1, 1, max_rows=1, max_delay=float("-inf"))
+    with leat.BatchQueue(double, 1, 1, max_rows=1, max_delay=-1e300) as queue:  # As 0.
+        with pytest.raises(leat.LeatError, match="minus infinity"):
+            queue.submit(np.ones(1), timeout=float("-inf"))
         request = queue.submit(np.ones(1), timeout=float("inf"))
         with pytest.raises(leat.LeatError, match="NaN"):
             request.result(float("nan"))
