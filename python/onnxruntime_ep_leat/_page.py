@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import Iterable, Mapping, Sequence
 
 _STYLE = """body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}
@@ -13,12 +14,18 @@ _COLOURS = ("#0b6e4f", "#c8553d", "#3d5a98", "#8a6d1d")
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 420, 260, 70, 40
 
 
+def plain(value: float, digits: int) -> str:
+    """A number that is not negative, with so many significant digits, or all that stand before the point, and at most nine
+    behind it. There is never an exponent."""
+    whole = math.floor(math.log10(value)) + 1 if value > 0 else digits
+    text = f"{value:,.{min(9, max(0, digits - whole))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table; numbers have three significant digits."""
     def cell(value: object) -> str:
-        text = format(value, ",.3g") if isinstance(value, float) and abs(value) < 1000 else (
-            format(value, ",.0f") if isinstance(value, (int, float)) else str(value))
-        return html.escape(text)
+        return html.escape(plain(value, 3) if isinstance(value, (int, float)) else str(value))
     lines = ["<tr>" + "".join(f"<th>{html.escape(name)}</th>" for name in head) + "</tr>"]
     lines += ["<tr>" + "".join(f"<td>{cell(value)}</td>" for value in row) + "</tr>" for row in rows]
     return "<table>" + "\n".join(lines) + "</table>"
@@ -39,7 +46,7 @@ def chart(title: str, unit: str, places: Sequence[object], lines: Mapping[str, S
     for share in (0, 0.5, 1):
         at = y(most * share)
         parts += [f'<line x1="{_LEFT}" x2="{_WIDTH - 20}" y1="{at:.1f}" y2="{at:.1f}" stroke="#ddd"/>',
-                  f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{most * share:,.4g}</text>']
+                  f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{plain(most * share, 4)}</text>']
     parts += [f'<text x="{x(i):.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{html.escape(str(place))}</text>'
               for i, place in enumerate(places)]
     for number, (name, values) in enumerate(lines.items()):

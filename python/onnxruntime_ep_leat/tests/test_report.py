@@ -6,6 +6,7 @@ import os
 import pytest
 
 import onnxruntime_ep_leat as leat
+from onnxruntime_ep_leat import _page
 
 
 class Page(html.parser.HTMLParser):
@@ -67,6 +68,14 @@ def test_a_report_from_the_command_line(run, devices, model, tmp_path):
         done = run("-m", "onnxruntime_ep_leat", "--report", model, "-o", str(file), *wrong)
         assert done.returncode == 2 and done.stderr.startswith("onnxruntime_ep_leat: ") and \
             "Traceback" not in done.stderr, done
+
+
+def test_numbers_of_a_page_are_plain():
+    for value, text in ((0.0, "0"), (999.7, "1,000"), (999.4, "999"), (99.96, "100"), (0.5, "0.5"), (12.34, "12.3"),
+                        (72241.3, "72,241"), (1e7, "10,000,000"), (1.234e-5, "0.0000123"), (1e-30, "0"), (7, "7")):
+        assert _page.table((), [(value,)]).count(f"<td>{text}</td>") == 1, (value, _page.plain(value, 3))
+    chart = _page.chart("rates", "runs/s", (1, 2), {"a": [1.0, 72241.3]})
+    assert ">72,241<" in chart and ">36,121<" in chart and ">0<" in chart and "e+" not in chart
 
 
 def test_a_report_of_what_is_no_model(devices, tmp_path):
