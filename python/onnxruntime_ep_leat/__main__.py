@@ -7,6 +7,7 @@ option or setting).
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 
 from . import __version__, build_id
@@ -58,7 +59,8 @@ def _report(given: argparse.Namespace) -> int:
     dims = {}
     for text in given.dim:
         name, _, size = text.partition("=")
-        if not name or not size.isdigit():
+        # isdigit() takes what int() does not, such as a superscript two, and int() does not take thousands of digits.
+        if not name or not re.fullmatch("[0-9]{1,18}", size):
             raise LeatError(f"--dim {text}: give a name and a size, such as batch=4")
         dims[name] = int(size)
     try:
@@ -93,7 +95,7 @@ def main() -> int:
     try:
         if given.check:
             return _check()
-        if given.report:
+        if given.report is not None:
             return _report(given)
         return _devices() if given.devices else _explain(given.explain)
     except LeatError as error:

@@ -29,9 +29,14 @@ def _inputs(session: Any, dims: Mapping[str, int]) -> dict[str, Any]:
     """An array for each input: floats between 0 and 1, and ones, which are indices and masks too."""
     import numpy as np
     random = np.random.default_rng(0)
+    named = dict.fromkeys(dim for put in session.get_inputs() for dim in put.shape if isinstance(dim, str))
+    unknown = [name for name in dims if name not in named]
+    if unknown:
+        raise LeatError(f"no input has a dimension '{unknown[0]}'; those with a name: {', '.join(named) or 'none'}")
     made = {}
     for put in session.get_inputs():
-        shape = [dims.get(dim, 1) if isinstance(dim, str) else dim or 1 for dim in put.shape]
+        # A dimension without a name and size is None.
+        shape = [dims.get(dim, 1) if isinstance(dim, str) else 1 if dim is None else dim for dim in put.shape]
         kind = put.type.removeprefix("tensor(").removesuffix(")")
         try:
             dtype = np.dtype(_TYPES.get(kind, kind))
@@ -126,7 +131,7 @@ def report(model: str | os.PathLike[str], file: str | os.PathLike[str], *, threa
     file: where the page goes; what is there is replaced.
     threads: how many threads, for each point of the charts.
     seconds: of each point.
-    dims: sizes of the model's named dimensions, such as {"batch": 4}; the others are 1.
+    dims: sizes of named dimensions of the model's inputs, such as {"batch": 4}; the others are 1.
     progress: is told what is done next.
 
     Raises LeatError: as register(); there is no device; an argument makes no sense; the model cannot be loaded or run;
@@ -136,7 +141,8 @@ def report(model: str | os.PathLike[str], file: str | os.PathLike[str], *, threa
     if not threads or min(threads) < 1 or not 0 < seconds < float("inf") or min((dims or {"": 1}).values()) < 0:
         raise LeatError("a report needs one thread or more, some seconds, and sizes that are not negative")
     folder = os.path.dirname(os.path.abspath(file))
-    if not os.access(file if os.path.exists(file) else folder, os.W_OK) or os.path.isdir(file):
+    if (not os.path.basename(file) or os.path.isdir(file)
+            or not os.access(file if os.path.exists(file) else folder, os.W_OK)):
         raise OSError(f"{os.fspath(file)} is no file that can be written")  # Told before anything is measured.
     ort = onnxruntime()
     found = register()

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page that report() writes."""
+import collections
 import html.parser
 import os
 
 import pytest
 
 import onnxruntime_ep_leat as leat
-from onnxruntime_ep_leat import _page
+from onnxruntime_ep_leat import _page, _report
 
 
 class Page(html.parser.HTMLParser):
@@ -63,11 +64,27 @@ def test_a_report_from_the_command_line(run, devices, model, tmp_path):
     file = tmp_path / "page.html"
     done = run("-m", "onnxruntime_ep_leat", "--report", model, "-o", str(file), "--seconds", "0.05", "--dim", "batch=3")
     assert done.returncode == 0 and "batch = 3" in file.read_text(encoding="utf-8"), done
-    for wrong in (["--dim", "batch"], ["--dim", "batch=x"], ["--seconds", "nan"], ["--seconds", "-1"],
-                  ["-o", str(tmp_path / "no" / "page.html")]):
+    for wrong in (["--dim", "batch"], ["--dim", "batch=x"], ["--dim", "batch=\u00b2"], ["--dim", "batch=" + "9" * 5000],
+                  ["--seconds", "nan"], ["--seconds", "-1"], ["-o", str(tmp_path / "no" / "page.html")], ["-o", ""],
+                  ["-o", str(tmp_path / "folder") + os.sep]):
         done = run("-m", "onnxruntime_ep_leat", "--report", model, "-o", str(file), *wrong)
         assert done.returncode == 2 and done.stderr.startswith("onnxruntime_ep_leat: ") and \
             "Traceback" not in done.stderr, done
+    done = run("-m", "onnxruntime_ep_leat", "--report", model, "-o", str(file), "--dim", "bacth=4")
+    assert done.returncode == 2 and "no input has a dimension 'bacth'; those with a name: batch" in done.stderr, done
+    done = run("-m", "onnxruntime_ep_leat", "--report", "", "-o", str(file))
+    assert done.returncode == 2 and "loading the model (Leat)" in done.stderr, done
+
+
+def test_inputs_of_a_report():
+    put = collections.namedtuple("put", "name type shape")
+    session = type("", (), {"get_inputs": lambda _: [put("x", "tensor(float)", [0, "n", None, 3]),
+                                                     put("y", "tensor(int64)", ["m", 2, "n"])]})()
+    made = _report._inputs(session, {"n": 4})
+    assert {name: (array.shape, str(array.dtype)) for name, array in made.items()} == \
+        {"x": ((0, 4, 1, 3), "float32"), "y": ((1, 2, 4), "int64")}
+    with pytest.raises(leat.LeatError, match="no input has a dimension 'batch'; those with a name: n, m"):
+        _report._inputs(session, {"n": 4, "batch": 1})
 
 
 def test_numbers_of_a_page_are_plain():
