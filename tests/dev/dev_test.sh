@@ -33,8 +33,17 @@ refused() {
 
 refused "there is no command 'nonsense'; ./dev help lists them" "$dev" nonsense
 refused "there is no command '-x'" "$dev" -x
-for command in setup test dist validation clang tsan; do
+for command in setup test validation clang tsan; do
   refused "$command takes no arguments ('extra')" "$dev" $command extra
+done
+refused "dist has no argument 'extra'; it has: --arch NAME" "$dev" dist extra
+refused "dist makes no wheel for 'sparc'; --arch takes one of: x86_64 aarch64" "$dev" dist --arch sparc
+refused "dist makes no wheel for ''" "$dev" dist --arch=
+refused 'dist --arch wants a name: x86_64 aarch64' "$dev" dist --arch
+refused "dist takes one architecture at a time ('extra')" "$dev" dist --arch aarch64 extra
+refused "dist takes one architecture at a time ('--arch=x86_64')" "$dev" dist --arch=aarch64 --arch=x86_64
+for choice in --arch=aarch64 --arch=x86_64; do
+  refused '/dev/null cannot be used for what is downloaded' env LEAT_DEPS_DIR=/dev/null "$dev" dist $choice
 done
 refused "'extra' is not known" "$dev" format extra
 refused "'format' needs no packages" "$dev" packages format
