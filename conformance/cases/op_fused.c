@@ -28,6 +28,9 @@
   {                                                                                                       \
     FUSED("FusedConv", "com.microsoft", named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
+#define HALF_CONV(named, t)                                                                              \
+  ORT_CONV(named, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1), NAMED("Relu")), RANGE_OF(t, -2, 2, 2, 4, 8, 8), \
+           RANGE_OF(t, -2, 2, 6, 4, 3, 3), RANGE_OF(t, -2, 2, 6), RANGE_OF(t, -2, 2, 2, 6, 8, 8))
 
 /* An activation behind the tiles of a product and of a convolution, behind a product of one row, and behind a depthwise
  * convolution. */
@@ -187,6 +190,8 @@ static const leati_op_spec specs[] = {
      .threads = THREADS_8 | THREADS_16,
      .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("pads", 1, 1, 1, 1), NAMED("Relu")},
      .inputs = {F32(2, 5, 9, 7), F32(6, 5, 3, 3), F32(6), F32(2, 6, 9, 7)}},
+    HALF_CONV("float16", LEATI_REF_FLOAT16),
+    HALF_CONV("bfloat16", LEATI_REF_BFLOAT16),
     ORT_CONV("plain", ATTRIBUTES(A_INTS("strides", 2, 2)), F32(1, 3, 9, 9), F32(4, 3, 3, 3)),
     ORT_CONV("clip", ATTRIBUTES(NAMED("Clip"), A_FLOATS("activation_params", -1, 1)), F32(1, 3, 9, 9), F32(4, 3, 3, 3),
              F32(4)),

@@ -291,6 +291,11 @@ static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixe
   return leati_plan_gemm(planner, &gemm, err);
 }
 
+/* Whether four elements may be moved at once from a multiple of four on. */
+static bool holds_quads(const leati_view *view) {
+  return view->address % (4 * view->item_size) == 0;
+}
+
 static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group, const leati_window_fit *fit,
                          const conv_job *job, leat_error *err) {
   const leati_view *const x = job->x, *const w = job->w, *const y = job->y;
@@ -324,10 +329,10 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   copy3(args.pad, fit->pad_begin);
   const leati_tile tile = leati_gemm_choose_tile(planner->device, &args.gemm);
   const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1;
-  const bool quads = !transposed && args.gemm.k % 4 == 0 && w->address % 16 == 0;
+  const bool quads = !transposed && args.gemm.k % 4 == 0 && holds_quads(w);
   const bool whole = pixels % 4 == 0; /* groups of four pixels are of one image */
-  args.gemm.vector = (whole && y->address % 16 == 0 ? LEATI_VECTOR_C : 0) |
-                     (whole && job->residual != NULL && job->residual->address % 16 == 0 ? LEATI_VECTOR_RESIDUAL : 0);
+  args.gemm.vector = (whole && holds_quads(y) ? LEATI_VECTOR_C : 0) |
+                     (whole && job->residual != NULL && holds_quads(job->residual) ? LEATI_VECTOR_RESIDUAL : 0);
   const uint32_t residual = leati_epilogue_fill(job->epilogue, y->type, job->residual, &args.gemm.epilogue);
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(tile_kernels[tile], y->type),
@@ -433,8 +438,8 @@ static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* A convolution; the rest are attributes beside those that all have. */
-#define CONVOLUTION(name, domain, versions, inputs, which, ...)                                                     \
-  LEATI_OP(name, domain, versions, inputs, (1, 1), LEATI_TYPES(&leati_type_float),                                  \
+#define CONVOLUTION(name, domain, versions, inputs, which, type, ...)                                               \
+  LEATI_OP(name, domain, versions, inputs, (1, 1), LEATI_TYPES(type),                                               \
            LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &attribute_group,                \
                             &leati_attribute_kernel_shape, &leati_attribute_pads, __VA_ARGS__),                     \
            .state_size = sizeof(conv_state), .param = (which), .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK, \
@@ -444,13 +449,13 @@ static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
            .plan = conv_plan)
 
 static const leati_op_def ops[] = {
-    CONVOLUTION("Conv", "", (11, 22), (2, 3), CONV, &leati_attribute_strides),
-    CONVOLUTION("ConvTranspose", "", (11, 22), (2, 3), CONV_TRANSPOSE, &leati_attribute_strides,
+    CONVOLUTION("Conv", "", (11, 22), (2, 3), CONV, &leati_type_real, &leati_attribute_strides),
+    CONVOLUTION("ConvTranspose", "", (11, 22), (2, 3), CONV_TRANSPOSE, &leati_type_real, &leati_attribute_strides,
                 &attribute_output_padding, &attribute_output_shape),
-    CONVOLUTION("FusedConv", "com.microsoft", (1, 1), (2, 4), CONV, &leati_attribute_strides,
+    CONVOLUTION("FusedConv", "com.microsoft", (1, 1), (2, 4), CONV, &leati_type_real, &leati_attribute_strides,
                 &leati_attribute_activation, &leati_attribute_activation_params),
-    CONVOLUTION("FusedConv", "leat", (1, 1), (2, 5), CONV, &leati_attribute_strides, &leati_attribute_activation,
-                &leati_attribute_activation_params, &leati_attribute_residual_first),
+    CONVOLUTION("FusedConv", "leat", (1, 1), (2, 5), CONV, &leati_type_float, &leati_attribute_strides,
+                &leati_attribute_activation, &leati_attribute_activation_params, &leati_attribute_residual_first),
 };
 
 const leati_op_family leati_conv_family = LEATI_FAMILY(ops);

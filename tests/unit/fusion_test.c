@@ -145,6 +145,27 @@ static uint32_t conv_silu(network *n) {
   const uint32_t x = convolution(n, image(n));
   return NODE(n, "Mul", 14, x, NODE(n, "Sigmoid", 13, x));
 }
+/* A value in float16. */
+static uint32_t halved(network *n, uint32_t v) {
+  static const leat_attribute to_half = ATTRIBUTE(INT, .name = "to", .i = 10);
+  static const leat_attribute *const list[] = {&to_half};
+  const uint32_t half_of = NODE(n, "Cast", 13, v);
+  give(n, list, 1);
+  return half_of;
+}
+static uint32_t convolution_of_halves(network *n, uint32_t x) {
+  return NODE(n, "Conv", 11, x, halved(n, constant(n, SHAPE(4, 4, 1, 1))), halved(n, constant(n, SHAPE(4))));
+}
+/* Each operator rounds to 16 bits, which nothing that is put in their place does. */
+static uint32_t conv_of_halves(network *n) {
+  static const leat_attribute to_float = ATTRIBUTE(INT, .name = "to", .i = 1);
+  static const leat_attribute *const list[] = {&to_float};
+  const uint32_t x = halved(n, image(n)), y = convolution_of_halves(n, x);
+  const uint32_t z = convolution_of_halves(n, NODE(n, "Mul", 14, y, NODE(n, "Sigmoid", 13, y)));
+  const uint32_t result = NODE(n, "Cast", 13, NODE(n, "Relu", 14, NODE(n, "Add", 14, z, x)));
+  give(n, list, 1);
+  return result;
+}
 static uint32_t quick_gelu(network *n) {
   const uint32_t x = add_input(n, SHAPE(8, 8));
   return NODE(n, "Mul", 14, NODE(n, "Sigmoid", 13, NODE(n, "Mul", 14, x, scalar(n, 1.702f))), x);
@@ -714,6 +735,7 @@ static const scene scenes[] = {
     {"Conv, Relu, Conv, residual, Relu", conv_add_relu, {DONE(ACTIVATION, 2), DONE(RESIDUAL, 1)}, 2, 0},
     {"Conv, HardSwish", conv_hard_swish, {DONE(SWISH, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
     {"Conv, SiLU", conv_silu, {DONE(SWISH, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
+    {"Conv, SiLU, Conv, residual, Relu of float16", conv_of_halves, {0}, 8, 0},
     {"QuickGelu", quick_gelu, {DONE(SWISH, 1)}, 1, WRITTEN_OUT},
     {"Gelu, first order", gelu_order_0, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
     {"Gelu, second order", gelu_order_1, {DONE(GELU, 1)}, 1, WRITTEN_OUT},

@@ -5,6 +5,7 @@
 // channels and taps. The batch of the product is the group. One and two spatial dimensions come as three.
 #include "leat.glsl"
 #include "gemm_args.glsl"
+#include "reals.glsl"
 
 LEAT_CONSTANT(uint, MODE_A, 2);
 #define MODE_B 3
@@ -46,7 +47,7 @@ uint divide(uint n, uint magic, uint shift) {
 }
 
 vec4 fetch_a4(uint i, uint k) {
-  return i < args.m && k < k_end ? F32x4(a_base).v[(i * args.k + k) >> 2] : vec4(0);
+  return i < args.m && k < k_end ? QUAD(a_base, (i * args.k + k) >> 2) : vec4(0);
 }
 float fetch_a(uint i, uint k) {
   if (i >= args.m || k >= k_end) {
@@ -54,9 +55,9 @@ float fetch_a(uint i, uint k) {
   }
   if (TRANSPOSED != 0) {
     const uint channel = divide(k, args.per_taps[0], args.per_taps[1]);
-    return F32(a_base).v[(channel * args.m + i) * args.taps + (k - channel * args.taps)];
+    return ELEMENT(a_base, (channel * args.m + i) * args.taps + (k - channel * args.taps));
   }
-  return F32(a_base).v[i * args.k + k];
+  return ELEMENT(a_base, i * args.k + k);
 }
 vec4 fetch_b4(uint i, uint k) {
   return vec4(0);
@@ -109,7 +110,7 @@ float fetch_b(uint i, uint k) {
   if (TRANSPOSED != 0) {
     at += uint((z * args.height + y) * args.width + x);
   }
-  return F32(args.b).v[at];
+  return ELEMENT(args.b, at);
 }
 
 #include "gemm_tile.glsl"
@@ -122,11 +123,11 @@ uint place_of(uint column) {
 // Four columns of a row. Where they may be moved together they are of one image, and `at` is the place of the first.
 vec4 fetch_residual(uint64_t base, uint at, uint row, uint column) {
   if ((args.vector & VECTOR_RESIDUAL) != 0) {
-    return F32x4(base).v[(at + row * args.pixels) >> 2];
+    return QUAD(base, (at + row * args.pixels) >> 2);
   }
   vec4 x;
   [[unroll]] for (uint j = 0; j < 4; ++j) {
-    x[j] = F32(base).v[place_of(min(column + j, args.n - 1)) + row * args.pixels];
+    x[j] = ELEMENT(base, place_of(min(column + j, args.n - 1)) + row * args.pixels);
   }
   return x;
 }
@@ -137,7 +138,7 @@ void main() {
     return;
   }
   const TileNumber tile = tile_number(group);
-  a_base = args.a + uint64_t(tile.batch) * args.group_weights * 4;
+  a_base = args.a + uint64_t(tile.batch) * args.group_weights * ELEMENT_SIZE;
   const uint k_begin = tile.split * args.k_chunk;
   k_end = min(args.k, k_begin + args.k_chunk);
 
@@ -169,8 +170,8 @@ void main() {
   if (!tile_join(tile)) {
     return;
   }
-  const uint64_t c_base = args.c + uint64_t(tile.batch) * args.group_out * 4;
-  const uint64_t residual_base = args.residual + uint64_t(tile.batch) * args.group_out * 4;
+  const uint64_t c_base = args.c + uint64_t(tile.batch) * args.group_out * ELEMENT_SIZE;
+  const uint64_t residual_base = args.residual + uint64_t(tile.batch) * args.group_out * ELEMENT_SIZE;
   [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
     const uint column = tile.column * BN + tile_column(thread_column(t), q);
     if (column >= args.n) {
@@ -181,7 +182,7 @@ void main() {
       const uint row = tile.row * BM + tile_row(thread_row(t), i);
       if (row < args.m) {
         if (args.bias != 0) {
-          sums[i][q] += F32(args.bias).v[tile.batch * args.group_rows + row];
+          sums[i][q] += ELEMENT(args.bias, tile.batch * args.group_rows + row);
         }
         if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
           sums[i][q] += fetch_residual(residual_base, at, row, column);
@@ -204,11 +205,11 @@ void main() {
           value += fetch_residual(residual_base, at, row, column);
         }
         if ((args.vector & VECTOR_C) != 0) {
-          F32x4(c_base).v[(at + row * args.pixels) >> 2] = value;
+          REALS4(c_base).v[(at + row * args.pixels) >> 2] = NARROW4(value);
         } else {
           [[unroll]] for (uint j = 0; j < 4; ++j) {
             if (column + j < args.n) {
-              F32(c_base).v[place_of(column + j) + row * args.pixels] = value[j];
+              REALS(c_base).v[place_of(column + j) + row * args.pixels] = NARROW(value[j]);
             }
           }
         }

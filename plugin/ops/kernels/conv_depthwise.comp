@@ -4,6 +4,7 @@
 // is read once for four products; where the window moves by one, an input too is read once for all outputs that use it.
 #include "leat.glsl"
 #include "epilogue.glsl"
+#include "reals.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, SLIDING, 0); // 1: stride and dilation along the row are 1
@@ -34,8 +35,8 @@ void main() {
   const uint image = next / args.channels; // next is the output plane
   const uint channel = next - image * args.channels;
   const uint in_plane = image * (args.channels / args.multiplier) + channel / args.multiplier;
-  F32 x = F32(args.x + uint64_t(in_plane) * uint(args.depth * args.height * args.width) * 4);
-  F32 w = F32(args.weights + uint64_t(channel) * uint(args.kernel[0] * args.kernel[1] * args.kernel[2]) * 4);
+  REALS x = REALS(args.x + uint64_t(in_plane) * uint(args.depth * args.height * args.width) * ELEMENT_SIZE);
+  REALS w = REALS(args.weights + uint64_t(channel) * uint(args.kernel[0] * args.kernel[1] * args.kernel[2]) * ELEMENT_SIZE);
 
   vec4 sum = vec4(0);
   const int left = int(x0) * args.stride[2] - args.pad[2];
@@ -51,33 +52,33 @@ void main() {
       if (SLIDING != 0) {
         vec4 window = vec4(0);
         [[unroll]] for (int j = 0; j < 3; ++j) {
-          window[j + 1] = uint(left + j) < uint(args.width) ? x.v[row + left + j] : 0.0;
+          window[j + 1] = uint(left + j) < uint(args.width) ? WIDEN(x.v[row + left + j]) : 0.0;
         }
         for (int kx = 0; kx < args.kernel[2]; ++kx) {
           const int at = left + kx + 3;
-          window = vec4(window.yzw, uint(at) < uint(args.width) ? x.v[row + at] : 0.0);
-          sum = fma(vec4(w.v[tap + kx]), window, sum);
+          window = vec4(window.yzw, uint(at) < uint(args.width) ? WIDEN(x.v[row + at]) : 0.0);
+          sum = fma(vec4(WIDEN(w.v[tap + kx])), window, sum);
         }
       } else {
         for (int kx = 0; kx < args.kernel[2]; ++kx) {
           vec4 window;
           [[unroll]] for (int j = 0; j < 4; ++j) {
             const int at = left + j * args.stride[2] + kx * args.dilation[2];
-            window[j] = uint(at) < uint(args.width) ? x.v[row + at] : 0.0;
+            window[j] = uint(at) < uint(args.width) ? WIDEN(x.v[row + at]) : 0.0;
           }
-          sum = fma(vec4(w.v[tap + kx]), window, sum);
+          sum = fma(vec4(WIDEN(w.v[tap + kx])), window, sum);
         }
       }
     }
   }
   if (args.bias != 0) {
-    sum += F32(args.bias).v[channel];
+    sum += ELEMENT(args.bias, channel);
   }
   const uint at = ((next * args.out_depth + out_z) * args.out_height + out_y) * args.out_width + x0;
   vec4 added = vec4(0);
   if (RESIDUAL != LEAT_RESIDUAL_NONE) {
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-      added[j] = F32(args.residual).v[at + min(j, args.out_width - 1 - x0)];
+      added[j] = ELEMENT(args.residual, at + min(j, args.out_width - 1 - x0));
     }
   }
   if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
@@ -89,7 +90,7 @@ void main() {
   }
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     if (x0 + j < args.out_width) {
-      F32(args.y).v[at + j] = sum[j];
+      REALS(args.y).v[at + j] = NARROW(sum[j]);
     }
   }
 }
