@@ -105,8 +105,13 @@ typedef struct reduce_args {
 } reduce_args;
 
 /* By shuffles of subgroups where the device has them for the type, which may be wider than what those exchange. The
- * mean of integers of 32 bits goes through a sum of 64, so results may be wider than elements, or narrower. */
+ * mean of integers of 32 bits goes through a sum of 64, and what is between floats of 16 bits is float32, so results
+ * may be wider than elements, or narrower. */
 static leati_kernel reduce_kernel(const leat_device *device, const leati_view *x, const leati_view *y) {
+  if (x->type != y->type && ((x->type | y->type) & LEAT_TYPE_FLOAT32) != 0) {
+    return x->type == LEAT_TYPE_FLOAT32 ? leati_kernel_find(LEATI_KERNELS_REDUCE_REST, y->type)
+                                        : leati_kernel_find(LEATI_KERNELS_REDUCE_PIECES, x->type);
+  }
   const leati_kernel_set set = x->type == y->type            ? LEATI_KERNELS_REDUCE
                                : x->item_size < y->item_size ? LEATI_KERNELS_REDUCE_WIDEN
                                                              : LEATI_KERNELS_REDUCE_NARROW;
@@ -130,6 +135,11 @@ static int32_t add_stage(leati_planner *planner, reduce_args *args, const leati_
   const uint64_t blocks = (args->results + rows->per_group - 1) / rows->per_group;
   leati_groups_linear(planner->device, blocks * args->chunks, 1, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+/* The type of what is between elements of a type and their result. */
+static uint64_t type_between(uint64_t type) {
+  return (type & LEATI_TYPES_REAL) != 0 ? LEAT_TYPE_FLOAT32 : type;
 }
 
 /* `divisor` is what recipes divide by. */
@@ -163,7 +173,7 @@ static int32_t add_recipe(leati_planner *planner, uint32_t recipe, const leati_v
   if (args.chunks == 1) {
     return add_stage(planner, &args, &rows, before, combine, after, x, shift, y, err);
   }
-  leati_view pieces = {.type = y->type, .ndim = 1, .shape = {(int64_t)(results * args.chunks)}};
+  leati_view pieces = {.type = type_between(y->type), .ndim = 1, .shape = {(int64_t)(results * args.chunks)}};
   LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
   LEATI_TRY(add_stage(planner, &args, &rows, before, combine, AFTER_NOTHING, x, shift, &pieces, err));
   const leati_rows second = leati_rows_choose(true, results, args.chunks);
@@ -193,7 +203,7 @@ int32_t leati_plan_reduction(leati_planner *planner, leati_reduction reduction, 
   }
   const int64_t count = pick_dims(&x, axes).count;
   const uint32_t divisor = count > 0 ? (uint32_t)count : 1;
-  leati_view between = {.type = x.type, .ndim = 1, .shape = {(int64_t)y->count}};
+  leati_view between = {.type = type_between(x.type), .ndim = 1, .shape = {(int64_t)y->count}};
   if (reduction == LEATI_REDUCE_LOG_SUM_EXP) {
     /* The largest element is taken out of the exponents, so that they cannot overflow. */
     LEATI_TRY(leati_plan_temporary(planner, &between, err));
@@ -298,7 +308,7 @@ static int32_t reduce_create(leat_op *op, const leati_op_desc *desc, leat_error 
   return leati_attr_ints(desc, "axes", LEAT_MAX_RANK, state->axes, &state->axis_count, err);
 }
 
-static LEATI_TYPE(type_numbers, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_TYPE(type_numbers, "T", LEATI_TYPES_REAL | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_TYPE(type_axes, "axes", LEAT_TYPE_INT64);
 static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
 static LEATI_ATTRIBUTE(attribute_keepdims, "keepdims", INT);
@@ -420,20 +430,21 @@ static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
+#define REDUCE_KERNELS                                                                                        \
+  LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW, LEATI_KERNELS_REDUCE_PIECES, \
+      LEATI_KERNELS_REDUCE_REST
 /* The form with an attribute, until version 17 (12 for ReduceSum). */
-#define REDUCE_BY_ATTRIBUTE(name, versions, types_, reduction)                                           \
-  LEATI_OP(name, "", versions, (1, 1), (1, 1), LEATI_TYPES(&types_),                                     \
-           LEATI_ATTRIBUTES(&attribute_axes, &attribute_keepdims), .state_size = sizeof(reduce_state),   \
-           .param = (reduction), .create = reduce_create, .infer = reduce_infer,                         \
-           LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW), \
+#define REDUCE_BY_ATTRIBUTE(name, versions, types_, reduction)                                                  \
+  LEATI_OP(name, "", versions, (1, 1), (1, 1), LEATI_TYPES(&types_),                                            \
+           LEATI_ATTRIBUTES(&attribute_axes, &attribute_keepdims), .state_size = sizeof(reduce_state),          \
+           .param = (reduction), .create = reduce_create, .infer = reduce_infer, LEATI_KERNELS(REDUCE_KERNELS), \
            .plan = reduce_plan, .reads_view = reduce_reads_view)
 /* The form with an input on the host. */
 #define REDUCE_BY_INPUT(name, versions, types_, reduction)                                                           \
   LEATI_OP(name, "", versions, (1, 2), (1, 1), .info.host_inputs = 1u << 1, LEATI_TYPES(&types_, &type_axes),        \
            LEATI_ATTRIBUTES(&attribute_keepdims, &attribute_noop), LEATI_INPUT_TYPES(0, 1),                          \
            .state_size = sizeof(reduce_state), .param = (reduction), .create = reduce_create, .infer = reduce_infer, \
-           LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW),             \
-           .plan = reduce_plan, .reads_view = reduce_reads_view)
+           LEATI_KERNELS(REDUCE_KERNELS), .plan = reduce_plan, .reads_view = reduce_reads_view)
 #define ARG_REDUCE(name, which)                                                                                  \
   LEATI_OP(name, "", (11, 13), (1, 1), (1, 1), LEATI_TYPES(&type_numbers, &type_index),                          \
            LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_keepdims, &attribute_last), LEATI_OUTPUT_TYPES(1), \
@@ -452,16 +463,16 @@ static const leati_op_def ops[] = {
     REDUCE_BY_INPUT("ReduceMin", (18, 20), type_numbers, LEATI_REDUCE_MIN),
     REDUCE_BY_ATTRIBUTE("ReduceProd", (11, 13), type_numbers, LEATI_REDUCE_PROD),
     REDUCE_BY_INPUT("ReduceProd", (18, 18), type_numbers, LEATI_REDUCE_PROD),
-    REDUCE_BY_ATTRIBUTE("ReduceL1", (11, 13), leati_type_float, LEATI_REDUCE_L1),
-    REDUCE_BY_INPUT("ReduceL1", (18, 18), leati_type_float, LEATI_REDUCE_L1),
-    REDUCE_BY_ATTRIBUTE("ReduceL2", (11, 13), leati_type_float, LEATI_REDUCE_L2),
-    REDUCE_BY_INPUT("ReduceL2", (18, 18), leati_type_float, LEATI_REDUCE_L2),
-    REDUCE_BY_ATTRIBUTE("ReduceSumSquare", (11, 13), leati_type_float, LEATI_REDUCE_SUM_SQUARE),
-    REDUCE_BY_INPUT("ReduceSumSquare", (18, 18), leati_type_float, LEATI_REDUCE_SUM_SQUARE),
-    REDUCE_BY_ATTRIBUTE("ReduceLogSum", (11, 13), leati_type_float, LEATI_REDUCE_LOG_SUM),
-    REDUCE_BY_INPUT("ReduceLogSum", (18, 18), leati_type_float, LEATI_REDUCE_LOG_SUM),
-    REDUCE_BY_ATTRIBUTE("ReduceLogSumExp", (11, 13), leati_type_float, LEATI_REDUCE_LOG_SUM_EXP),
-    REDUCE_BY_INPUT("ReduceLogSumExp", (18, 18), leati_type_float, LEATI_REDUCE_LOG_SUM_EXP),
+    REDUCE_BY_ATTRIBUTE("ReduceL1", (11, 13), leati_type_real, LEATI_REDUCE_L1),
+    REDUCE_BY_INPUT("ReduceL1", (18, 18), leati_type_real, LEATI_REDUCE_L1),
+    REDUCE_BY_ATTRIBUTE("ReduceL2", (11, 13), leati_type_real, LEATI_REDUCE_L2),
+    REDUCE_BY_INPUT("ReduceL2", (18, 18), leati_type_real, LEATI_REDUCE_L2),
+    REDUCE_BY_ATTRIBUTE("ReduceSumSquare", (11, 13), leati_type_real, LEATI_REDUCE_SUM_SQUARE),
+    REDUCE_BY_INPUT("ReduceSumSquare", (18, 18), leati_type_real, LEATI_REDUCE_SUM_SQUARE),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSum", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM),
+    REDUCE_BY_INPUT("ReduceLogSum", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSumExp", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP),
+    REDUCE_BY_INPUT("ReduceLogSumExp", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP),
     ARG_REDUCE("ArgMax", ARG_MAX),
     ARG_REDUCE("ArgMin", ARG_MIN),
 };

@@ -22,8 +22,9 @@ typedef enum leati_reduction {
   LEATI_REDUCE_COUNT
 } leati_reduction;
 
-/** Plans the reduction of `x` over the dimensions whose bit is set in `axes`. `y` is compact, of x's type (float32,
- * int32 or int64; from L1 on float32), and has the elements of the other dimensions in order.
+/** Plans the reduction of `x` over the dimensions whose bit is set in `axes`. `y` is compact, of x's type (one of
+ * LEATI_TYPES_REAL, int32 or int64; from L1 on one of the former), and has the elements of the other dimensions in
+ * order.
  * @errors NOT_SUPPORTED: 2^31 elements or more */
 int32_t leati_plan_reduction(leati_planner *planner, leati_reduction reduction, const leati_view *x, uint32_t axes,
                              const leati_view *y, leat_error *err);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Index of the largest or smallest element along one dimension. A long dimension with few results is cut into chunks; a
 // second dispatch (STAGE 2) finds the best of the chunks' results. Defines: TYPE, ACCUMULATOR; REAL for floating point.
-#include "types.glsl"
+#include "reals.glsl"
 #include "rows.glsl"
 #include "math.glsl"
 
@@ -24,6 +24,16 @@ LEAT_ARGS
 
 #define NONE 0xffffffffu
 #define T LEAT_JOIN(T_, ACCUMULATOR)
+// The buffer of elements, and an element as it is compared and as it is stored.
+#ifdef REAL
+#define ELEMENTS REALS
+#define TAKEN WIDEN
+#define GIVEN NARROW
+#else
+#define ELEMENTS TYPE
+#define TAKEN T
+#define GIVEN STORED
+#endif
 
 // The best element that a thread knows: its value and its place, NONE before there is one.
 struct Best {
@@ -81,7 +91,7 @@ void main() {
     if (STAGE == 2) {
       for (uint i = row_part(); i < args.chunks; i += PARTS) {
         Best next;
-        next.value = T(TYPE(args.values).v[result * args.chunks + i]);
+        next.value = TAKEN(ELEMENTS(args.values).v[result * args.chunks + i]);
         next.place = U32(args.places).v[result * args.chunks + i];
         best = better(best, next);
       }
@@ -89,7 +99,7 @@ void main() {
       const uint end = min(args.count, (chunk + 1) * args.chunk);
       for (uint i = chunk * args.chunk + row_part(); i < end; i += PARTS) {
         Best next;
-        next.value = T(TYPE(args.x).v[base + int(i) * args.stride]);
+        next.value = TAKEN(ELEMENTS(args.x).v[base + int(i) * args.stride]);
         next.place = i;
         best = better(best, next);
       }
@@ -98,7 +108,7 @@ void main() {
   best = best_of_line(best);
   if (row_part() == 0 && result < args.results) {
     if (STAGE == 1) {
-      TYPE(args.values).v[result * args.chunks + chunk] = STORED(best.value);
+      ELEMENTS(args.values).v[result * args.chunks + chunk] = GIVEN(best.value);
       U32(args.y).v[result * args.chunks + chunk] = best.place;
     } else {
       I64(args.y).v[result] = int64_t(best.place);

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reduction over any dimensions of a tensor with any strides. A long reduction with few results is cut into chunks that
 // different workgroups reduce; a second dispatch reduces their results. Defines: TYPE and RESULT, the types of elements
-// and results, ACCUMULATOR, what it computes in; REAL for floating point.
-#include "types.glsl"
+// and results, ACCUMULATOR, what it computes in; REAL for floating point; SOURCE, if elements are of another type than
+// TYPE.
+#include "reals.glsl"
 #include "rows.glsl"
 #include "math.glsl"
 
@@ -27,7 +28,22 @@ struct Args {
 };
 LEAT_ARGS
 
+#ifndef SOURCE
+#define SOURCE TYPE
+#endif
 #define T LEAT_JOIN(T_, ACCUMULATOR)
+// Buffers of elements and results, and an element and a result as they are computed with and as they are stored.
+#ifdef REAL
+#define SOURCES LEAT_JOIN(REALS_, SOURCE)
+#define RESULTS LEAT_JOIN(REALS_, RESULT)
+#define TAKEN LEAT_JOIN(WIDEN_, SOURCE)
+#define GIVEN LEAT_JOIN(NARROW_, RESULT)
+#else
+#define SOURCES SOURCE
+#define RESULTS RESULT
+#define TAKEN T
+#define GIVEN LEAT_JOIN(STORED_, RESULT)
+#endif
 #define LOWEST LEAT_JOIN(LOWEST_, ACCUMULATOR)
 #define HIGHEST LEAT_JOIN(HIGHEST_, ACCUMULATOR)
 
@@ -116,12 +132,14 @@ void main() {
     base += int(rest - next * args.kept_shape[d]) * args.kept_stride[d];
     rest = next;
   }
-  TYPE x = TYPE(args.x);
+  SOURCES x = SOURCES(args.x);
   T shift = T(0);
   if ((BEFORE == 3 || AFTER >= 4) && result < args.results) {
-    shift = T(RESULT(args.shift).v[result]);
 #ifdef REAL
+    shift = F32(args.shift).v[result];
     shift = leat_isinf(shift) ? 0 : shift;
+#else
+    shift = T(RESULT(args.shift).v[result]);
 #endif
   }
   const uint begin = chunk * args.chunk;
@@ -134,14 +152,14 @@ void main() {
       for (; i + 3 * PARTS < end; i += 4 * PARTS) {
         T next[4];
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-          next[j] = T(x.v[base + int(i + j * PARTS) * stride]);
+          next[j] = TAKEN(x.v[base + int(i + j * PARTS) * stride]);
         }
         [[unroll]] for (uint j = 0; j < 4; ++j) {
           value = combine(value, before(next[j], shift));
         }
       }
       for (; i < end; i += PARTS) {
-        value = combine(value, before(T(x.v[base + int(i) * stride]), shift));
+        value = combine(value, before(TAKEN(x.v[base + int(i) * stride]), shift));
       }
     } else {
       for (; i < end; i += PARTS) {
@@ -152,12 +170,12 @@ void main() {
           at += int(left - next * args.reduced_shape[d]) * args.reduced_stride[d];
           left = next;
         }
-        value = combine(value, before(T(x.v[at]), shift));
+        value = combine(value, before(TAKEN(x.v[at]), shift));
       }
     }
   }
   value = combine_line(value);
   if (row_part() == 0 && result < args.results) {
-    RESULT(args.y).v[result * args.chunks + chunk] = LEAT_JOIN(STORED_, RESULT)(after(value, shift));
+    RESULTS(args.y).v[result * args.chunks + chunk] = GIVEN(after(value, shift));
   }
 }
