@@ -78,9 +78,32 @@
     }                                                                                                                  \
   }
 
+/* The pools of a type of 16 bits. */
+#define HALF_POOLS(type_label, t)                                                                                   \
+  {.name = "MaxPool",                                                                                               \
+   .label = type_label,                                                                                             \
+   .since_version = 12,                                                                                             \
+   .variants = VIEW_SLICED | VIEW_OFFSET,                                                                           \
+   .threads = THREADS_16,                                                                                           \
+   .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},               \
+   .inputs = {MIXED(t, -9, 9, 2, 5, 9, 11)}},                                                                       \
+      AVERAGE_POOL(type_label,                                                                                      \
+                   ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)),   \
+                   RANGE_OF(t, -2, 2, 2, 5, 9, 11)),                                                                \
+      {.name = "GlobalAveragePool",                                                                                 \
+       .label = type_label,                                                                                         \
+       .since_version = 1,                                                                                          \
+       .variants = VIEW_OFFSET,                                                                                     \
+       .inputs = {RANGE_OF(t, -2, 2, 2, 5, 7, 9)}},                                                                 \
+  {                                                                                                                 \
+    .name = "GlobalMaxPool", .label = type_label, .since_version = 22, .inputs = { RANGE_OF(t, -2, 2, 2, 5, 7, 9) } \
+  }
+
 static const leati_op_spec specs[] = {
     HALVES("float16", LEATI_REF_FLOAT16, 60000),
     HALVES("bfloat16", LEATI_REF_BFLOAT16, 1e9f),
+    HALF_POOLS("float16", LEATI_REF_FLOAT16),
+    HALF_POOLS("bfloat16", LEATI_REF_BFLOAT16),
     {.name = "Conv",
      .label = "float32",
      .since_version = 11,

@@ -130,18 +130,20 @@ static int32_t global_plan(const leat_op *op, leati_planner *planner, const leat
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-#define GLOBAL_POOL(name, reduction)                                                                                 \
-  LEATI_OP(name, "", (1, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_float), .param = (reduction), .least_rank = 2, \
-           .infer = global_infer, LEATI_KERNELS(LEATI_KERNELS_REDUCE), .plan = global_plan)
+#define GLOBAL_POOL(name, reduction)                                                                                \
+  LEATI_OP(name, "", (1, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real), .param = (reduction), .least_rank = 2, \
+           .infer = global_infer,                                                                                   \
+           LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_PIECES, LEATI_KERNELS_REDUCE_REST),             \
+           .plan = global_plan)
 
 static const leati_op_def ops[] = {
-    LEATI_OP("MaxPool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_float),
+    LEATI_OP("MaxPool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &leati_attribute_dilations,
                               &leati_attribute_kernel_shape, &leati_attribute_pads, &leati_attribute_strides),
              .state_size = sizeof(pool_state), .param = MAX_POOL, .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK,
              .supports = pool_supports, .create = pool_create, .infer = pool_infer, LEATI_KERNELS(LEATI_KERNELS_POOL),
              .plan = pool_plan),
-    LEATI_OP("AveragePool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_float),
+    LEATI_OP("AveragePool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &attribute_count_include_pad,
                               &leati_attribute_dilations, &leati_attribute_kernel_shape, &leati_attribute_pads,
                               &leati_attribute_strides),

@@ -369,7 +369,7 @@ static int32_t resize_create(leat_op *op, const leati_op_desc *desc, leat_error 
   return read_state(desc, leati_op_state(op), err);
 }
 
-static LEATI_TYPE(type_image, "T1", LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_image, "T1", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_roi, "T2", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_scales, "scales", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_sizes, "sizes", LEAT_TYPE_INT64);

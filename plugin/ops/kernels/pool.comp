@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Maximum and average over a window that moves over an image of one to three spatial dimensions.
-#include "types.glsl"
+#include "reals.glsl"
 #include "math.glsl"
 
 layout(local_size_x = 256) in;
@@ -39,7 +39,7 @@ void main() {
   const int y0 = int(rest - next * args.out_height) * args.stride[1] - args.pad[1];
   const uint plane = next / args.out_depth;
   const int z0 = int(next - plane * args.out_depth) * args.stride[0] - args.pad[0];
-  TYPE x = TYPE(args.x + uint64_t(plane) * uint(args.size[0] * args.size[1] * args.size[2]) * LEAT_JOIN(SIZE_, TYPE));
+  REALS x = REALS(args.x + uint64_t(plane) * uint(args.size[0] * args.size[1] * args.size[2]) * ELEMENT_SIZE);
 
   float top = -LEAT_INFINITY;
   bool any_nan = false; // beside the maximum, which may pass a NaN over or not
@@ -50,7 +50,7 @@ void main() {
     for (int ky = along_y[0]; ky < along_y[1]; ++ky) {
       const int line = (z * args.size[1] + y0 + ky * args.dilation[1]) * args.size[2] + x0;
       for (int kx = along_x[0]; kx < along_x[1]; ++kx) {
-        const float value = float(x.v[line + kx * args.dilation[2]]);
+        const float value = WIDEN(x.v[line + kx * args.dilation[2]]);
         top = max(top, value);
         any_nan = any_nan || leat_isnan(value);
         sum += value;
@@ -65,5 +65,5 @@ void main() {
             float(taps_before(y0, args.padded[1], args.kernel[1], args.dilation[1])) *
             float(taps_before(x0, args.padded[2], args.kernel[2], args.dilation[2]));
   }
-  TYPE(args.y).v[i] = STORED(AVERAGE != 0 ? sum / found : any_nan ? leat_nan() : top);
+  REALS(args.y).v[i] = NARROW(AVERAGE != 0 ? sum / found : any_nan ? leat_nan() : top);
 }

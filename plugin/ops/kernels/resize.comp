@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Resize by the nearest element or by linear interpolation along up to three dimensions. A thread computes one element.
-#include "types.glsl"
+#include "reals.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, LINEAR_AXES, 0);  // 0 to 3; all other dimensions take the nearest element
@@ -113,12 +113,12 @@ void main() {
       }
     }
   }
-  TYPE x = TYPE(args.x);
+  REALS x = REALS(args.x);
   float value;
   if (EXTRAPOLATE != 0 && !inside) {
     value = args.outside;
   } else if (LINEAR_AXES == 0) {
-    value = float(x.v[base]);
+    value = WIDEN(x.v[base]);
   } else {
     value = 0;
     [[unroll]] for (uint corner = 0; corner < 8; ++corner) {
@@ -133,9 +133,9 @@ void main() {
           }
         }
         // A corner without weight has no say, even if it is infinite.
-        value += weight != 0 ? weight * float(x.v[at]) : 0;
+        value += weight != 0 ? weight * WIDEN(x.v[at]) : 0;
       }
     }
   }
-  TYPE(args.y).v[i] = STORED(value);
+  REALS(args.y).v[i] = NARROW(value);
 }
