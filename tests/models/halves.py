@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run fixtures of images in float16, all nodes on Leat, by islands and node by node.
+
+Usage: halves.py LIBRARY [MODEL.onnx...]     (LIBRARY: libleat_onnxruntime.so; without models, those of FIXTURES)
+
+Every float of a model is made float16. Both ways must give the same bits, and what float32 gives of the same numbers,
+but for the rounding of each operator's result.
+
+Exit status: 0 right, 1 not, 77 no Vulkan device.
+"""
+import os
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, numpy_helper
+
+NO_DEVICE = 77
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIXTURES = ("resnet.dynamo", "resnet.script", "mobilenet_v3.dynamo", "mobilenet_v3.script")
+BATCH = 2
+
+
+def rounded(tensor, to):
+    """A tensor of floats whose numbers are float16's, as the type `to`; others as they are."""
+    if tensor.data_type != TensorProto.FLOAT:
+        return tensor
+    numbers = numpy_helper.to_array(tensor).astype(np.float16).astype(to)
+    return numpy_helper.from_array(numbers, tensor.name)
+
+
+def in_type(path, to):
+    """The model with all weights rounded to float16, of which and of the rest each float has the type `to`."""
+    model = onnx.load(path)
+    graph = model.graph
+    kind = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(to))
+    for tensor in graph.initializer:
+        tensor.CopyFrom(rounded(tensor, to))
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.TENSOR:
+                attribute.t.CopyFrom(rounded(attribute.t, to))
+            elif node.op_type == "Cast" and attribute.name == "to" and attribute.i == TensorProto.FLOAT:
+                attribute.i = kind
+    for value in [*graph.input, *graph.output, *graph.value_info]:
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+            value.type.tensor_type.elem_type = kind
+    return model
+
+
+def depth(model):
+    """Nodes on the longest way from an input to an output."""
+    far = {}
+    for node in model.graph.node:
+        before = max([far.get(name, 0) for name in node.input], default=0)
+        far.update({name: before + 1 for name in node.output})
+    return max(far.values())
+
+
+def run(model, given, device=None, path=""):
+    """Outputs, and the operators of the nodes that did not run on the device."""
+    options = ort.SessionOptions()
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    if device is not None:
+        options.add_provider_for_devices([device], {path: "1"})
+    session = ort.InferenceSession(model.SerializeToString(), options)
+    elsewhere = [node.op_type for part in session.get_provider_graph_assignment_info() for node in part.get_nodes()
+                 if part.ep_name != "LeatExecutionProvider"]
+    wanted = session.get_inputs()[0]
+    kind = np.float16 if wanted.type == "tensor(float16)" else np.float32
+    return session.run(None, {wanted.name: given.astype(kind)}), elsewhere
+
+
+def check(path, device):
+    """What is wrong; nothing: all is right."""
+    half, single = in_type(path, np.float16), in_type(path, np.float32)
+    shape = [BATCH] + [d.dim_value for d in half.graph.input[0].type.tensor_type.shape.dim][1:]
+    given = np.random.default_rng(0).standard_normal(shape).astype(np.float16)
+    expected, _ = run(single, given)
+    islands, elsewhere = run(half, given, device, "force_graph_path")
+    nodes, _ = run(half, given, device, "force_direct_path")
+    # An operator's result is off by 2^-11 of itself at most, and those behind it, whose numbers are as large, make no
+    # more of it.
+    most = depth(half) * 2.0**-11
+    worst = 0
+    wrong = [f"these nodes did not run on Leat: {elsewhere}"] if elsewhere else []
+    for a, b, c in zip(islands, nodes, expected):
+        worst = max(worst, np.abs(a.astype(np.float64) - c).max() / np.abs(c).max())
+        if a.tobytes() != b.tobytes():
+            wrong.append("islands and single nodes give other bits")
+    if not worst <= most:
+        wrong.append("the outputs are too far off")
+    print(f"{os.path.basename(path)}: {worst:.2g} of the largest output off, at most {most:.2g} is expected")
+    return wrong
+
+
+def main():
+    ort.set_default_logger_severity(3)
+    ort.register_execution_provider_library("leat", os.path.abspath(sys.argv[1]))
+    devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"]
+    if not devices:
+        return NO_DEVICE
+    status = 0
+    for path in sys.argv[2:] or [os.path.join(HERE, name + ".onnx") for name in FIXTURES]:
+        for line in check(path, devices[0]):
+            print(f"  {line}")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
