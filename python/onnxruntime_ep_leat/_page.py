@@ -15,8 +15,8 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 420, 260, 70, 40
 
 
 def plain(value: float, digits: int) -> str:
-    """A number that is not negative, with so many significant digits, or all that stand before the point, and at most nine
-    behind it. There is never an exponent."""
+    """A number that is not negative, with so many significant digits, or all that stand before the point, and at most
+    nine behind it. There is never an exponent."""
     whole = math.floor(math.log10(value)) + 1 if value > 0 else digits
     text = f"{value:,.{min(9, max(0, digits - whole))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
