@@ -17,6 +17,10 @@
   {                                                                                                                \
     .name = "Conv", .label = named, .since_version = 11, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
+#define HALF_CONV(named, attributes_given, ...)                                                                    \
+  {                                                                                                                \
+    .name = "Conv", .label = named, .since_version = 22, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
 #define TRANSPOSE(named, attributes_given, ...)                                                               \
   {                                                                                                           \
     .name = "ConvTranspose", .label = named, .since_version = 11, .attributes = attributes_given, .inputs = { \
@@ -40,37 +44,39 @@
 #define HALVES(type_label, t, huge)                                                                                    \
   {.name = "Conv",                                                                                                     \
    .label = type_label,                                                                                                \
-   .since_version = 11,                                                                                                \
+   .since_version = 22,                                                                                                \
    .variants = VIEW_SLICED | VIEW_OFFSET,                                                                              \
    .threads = THREADS_16,                                                                                              \
    .attributes = {A_INTS("pads", 1, 1, 1, 1)},                                                                         \
    .inputs = {RANGE_OF(t, -2, 2, 2, 5, 9, 7), RANGE_OF(t, -2, 2, 6, 5, 3, 3), RANGE_OF(t, -2, 2, 6)}},                 \
-      CONV("inner_split_" type_label, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), RANGE_OF(t, -2, 2, 2, 160, 3, 4),        \
-           RANGE_OF(t, -2, 2, 33, 160, 3, 3), RANGE_OF(t, -2, 2, 33)),                                                 \
-      CONV("tiles_of_64_" type_label, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 12801), RANGE_OF(t, -2, 2, 33, 1, 2)),   \
-      CONV("tiles_of_128_" type_label, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 12801), RANGE_OF(t, -2, 2, 65, 1, 2)),  \
+      HALF_CONV("inner_split_" type_label, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), RANGE_OF(t, -2, 2, 2, 160, 3, 4),   \
+                RANGE_OF(t, -2, 2, 33, 160, 3, 3), RANGE_OF(t, -2, 2, 33)),                                            \
+      HALF_CONV("tiles_of_64_" type_label, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 12801),                             \
+                RANGE_OF(t, -2, 2, 33, 1, 2)),                                                                         \
+      HALF_CONV("tiles_of_128_" type_label, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 12801),                            \
+                RANGE_OF(t, -2, 2, 65, 1, 2)),                                                                         \
       {.name = "Conv",                                                                                                 \
        .label = "pointwise_" type_label,                                                                               \
-       .since_version = 11,                                                                                            \
+       .since_version = 22,                                                                                            \
        .variants = VIEW_OFFSET,                                                                                        \
        .inputs = {RANGE_OF(t, -2, 2, 2, 36, 6, 6), RANGE_OF(t, -2, 2, 17, 36, 1, 1), RANGE_OF(t, -2, 2, 17)}},         \
-      CONV("depthwise_" type_label,                                                                                    \
-           ATTRIBUTES(A_INT("group", 7), A_INTS("pads", 1, 1, 1, 1), A_INTS("strides", 2, 2)),                         \
-           RANGE_OF(t, -2, 2, 2, 7, 9, 9), RANGE_OF(t, -2, 2, 7, 1, 3, 3), RANGE_OF(t, -2, 2, 7)),                     \
-      CONV("1d_depthwise_" type_label, ATTRIBUTES(A_INT("group", 5), A_INTS("pads", 2, 0)),                            \
-           RANGE_OF(t, -2, 2, 1, 5, 17), RANGE_OF(t, -2, 2, 5, 1, 3), RANGE_OF(t, -2, 2, 5)),                          \
-      CONV("1d_groups_" type_label,                                                                                    \
-           ATTRIBUTES(A_INTS("strides", 3), A_INTS("dilations", 2), A_INT("group", 2), A_INTS("pads", 3, 1)),          \
-           RANGE_OF(t, -2, 2, 1, 6, 41), RANGE_OF(t, -2, 2, 4, 3, 5), RANGE_OF(t, -2, 2, 4)),                          \
-      CONV("3d_" type_label, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 3, 5, 5, 5), RANGE_OF(t, -2, 2, 4, 3, 3, 3, 3),      \
-           RANGE_OF(t, -2, 2, 4)),                                                                                     \
-      CONV("special_" type_label, ATTRIBUTES(A_INTS("pads", 0, 1, 0, 1)), MIXED(t, -300, 300, 1, 1, 4, 17),            \
-           {.fill = LEATI_FILL_FLOATS,                                                                                 \
-            .type = t,                                                                                                 \
-            DIMS(4, 1, 1, 2),                                                                                          \
-            .floats = (const float[]){300, -250, 0x1p-10f, -0x1p-12f, 1, 1, huge, 0.5f}}),                             \
+      HALF_CONV("depthwise_" type_label,                                                                               \
+                ATTRIBUTES(A_INT("group", 7), A_INTS("pads", 1, 1, 1, 1), A_INTS("strides", 2, 2)),                    \
+                RANGE_OF(t, -2, 2, 2, 7, 9, 9), RANGE_OF(t, -2, 2, 7, 1, 3, 3), RANGE_OF(t, -2, 2, 7)),                \
+      HALF_CONV("1d_depthwise_" type_label, ATTRIBUTES(A_INT("group", 5), A_INTS("pads", 2, 0)),                       \
+                RANGE_OF(t, -2, 2, 1, 5, 17), RANGE_OF(t, -2, 2, 5, 1, 3), RANGE_OF(t, -2, 2, 5)),                     \
+      HALF_CONV("1d_groups_" type_label,                                                                               \
+                ATTRIBUTES(A_INTS("strides", 3), A_INTS("dilations", 2), A_INT("group", 2), A_INTS("pads", 3, 1)),     \
+                RANGE_OF(t, -2, 2, 1, 6, 41), RANGE_OF(t, -2, 2, 4, 3, 5), RANGE_OF(t, -2, 2, 4)),                     \
+      HALF_CONV("3d_" type_label, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 3, 5, 5, 5), RANGE_OF(t, -2, 2, 4, 3, 3, 3, 3), \
+                RANGE_OF(t, -2, 2, 4)),                                                                                \
+      HALF_CONV("special_" type_label, ATTRIBUTES(A_INTS("pads", 0, 1, 0, 1)), MIXED(t, -300, 300, 1, 1, 4, 17),       \
+                {.fill = LEATI_FILL_FLOATS,                                                                            \
+                 .type = t,                                                                                            \
+                 DIMS(4, 1, 1, 2),                                                                                     \
+                 .floats = (const float[]){300, -250, 0x1p-10f, -0x1p-12f, 1, 1, huge, 0.5f}}),                        \
   {                                                                                                                    \
-    .name = "ConvTranspose", .label = type_label, .since_version = 11, .variants = VIEW_OFFSET, .threads = THREADS_16, \
+    .name = "ConvTranspose", .label = type_label, .since_version = 22, .variants = VIEW_OFFSET, .threads = THREADS_16, \
     .attributes = {A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)}, .inputs = {                                   \
       RANGE_OF(t, -2, 2, 2, 5, 6, 7),                                                                                  \
       RANGE_OF(t, -2, 2, 5, 6, 3, 3),                                                                                  \
@@ -82,17 +88,19 @@
 #define HALF_POOLS(type_label, t)                                                                                   \
   {.name = "MaxPool",                                                                                               \
    .label = type_label,                                                                                             \
-   .since_version = 12,                                                                                             \
+   .since_version = 22,                                                                                             \
    .variants = VIEW_SLICED | VIEW_OFFSET,                                                                           \
    .threads = THREADS_16,                                                                                           \
    .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},               \
    .inputs = {MIXED(t, -9, 9, 2, 5, 9, 11)}},                                                                       \
-      AVERAGE_POOL(type_label,                                                                                      \
-                   ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)),   \
-                   RANGE_OF(t, -2, 2, 2, 5, 9, 11)),                                                                \
+      {.name = "AveragePool",                                                                                       \
+       .label = type_label,                                                                                         \
+       .since_version = 22,                                                                                         \
+       .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},           \
+       .inputs = {RANGE_OF(t, -2, 2, 2, 5, 9, 11)}},                                                                \
       {.name = "GlobalAveragePool",                                                                                 \
        .label = type_label,                                                                                         \
-       .since_version = 1,                                                                                          \
+       .since_version = 22,                                                                                         \
        .variants = VIEW_OFFSET,                                                                                     \
        .inputs = {RANGE_OF(t, -2, 2, 2, 5, 7, 9)}},                                                                 \
   {                                                                                                                 \

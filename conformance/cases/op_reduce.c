@@ -96,14 +96,16 @@
 
 /* The reductions of a type of 16 bits, by each of their versions; those whose pieces several workgroups reduce; and
  * numbers of all kinds, whose sums may be too large for the type. */
-#define REDUCED(op, type_label, attributed, listed, numbers)                                 \
-  {.name = op,                                                                               \
-   .label = "axes_attribute_" type_label,                                                    \
-   .since_version = attributed,                                                              \
-   .attributes = {A_INTS("axes", 1)},                                                        \
-   .inputs = {numbers}},                                                                     \
-  {                                                                                          \
-    .name = op, .label = type_label, .since_version = listed, .inputs = { numbers, LIST(1) } \
+#define ATTRIBUTED_HALF(op, type_label, version, ...)                                                               \
+  {                                                                                                                 \
+    .name = op, .label = "axes_attribute_" type_label, .since_version = version, .attributes = {A_INTS("axes", 1)}, \
+    .inputs = {                                                                                                     \
+      __VA_ARGS__                                                                                                   \
+    }                                                                                                               \
+  }
+#define REDUCED(op, type_label, ...)                                                         \
+  ATTRIBUTED_HALF(op, type_label, 13, __VA_ARGS__), {                                        \
+    .name = op, .label = type_label, .since_version = 18, .inputs = { __VA_ARGS__, LIST(1) } \
   }
 #define LONG(op, type_label, t, from, to)                                     \
   {                                                                           \
@@ -118,25 +120,27 @@
       RANGE_OF(t, -2, 2, 2, 20011)                                                                              \
     }                                                                                                           \
   }
-#define HALVES(type_label, t)                                                                   \
-  {.name = "ReduceSum",                                                                         \
-   .label = "last_axis_" type_label,                                                            \
-   .since_version = 13,                                                                         \
-   .variants = VIEW_SLICED | VIEW_OFFSET,                                                       \
-   .threads = THREADS_16,                                                                       \
-   .inputs = {RANGE_OF(t, -2, 2, 5, 3, 65), LIST(-1)}},                                         \
-      REDUCED("ReduceSum", type_label, 11, 13, MIXED(t, -30000, 30000, 9, 16)),                 \
-      REDUCED("ReduceMean", type_label, 13, 18, MIXED(t, -30000, 30000, 9, 16)),                \
-      REDUCED("ReduceMax", type_label, 13, 18, MIXED(t, -2, 2, 9, 16)),                         \
-      REDUCED("ReduceMin", type_label, 13, 18, MIXED(t, -2, 2, 9, 16)),                         \
-      REDUCED("ReduceProd", type_label, 13, 18, RANGE_OF(t, 0.9, 1.1, 9, 16)),                  \
-      REDUCED("ReduceL1", type_label, 13, 18, RANGE_OF(t, -2, 2, 9, 16)),                       \
-      REDUCED("ReduceL2", type_label, 13, 18, RANGE_OF(t, -2, 2, 9, 16)),                       \
-      REDUCED("ReduceSumSquare", type_label, 13, 18, RANGE_OF(t, -2, 2, 9, 16)),                \
-      REDUCED("ReduceLogSum", type_label, 13, 18, RANGE_OF(t, 0.5, 3, 9, 16)),                  \
-      REDUCED("ReduceLogSumExp", type_label, 13, 18, RANGE_OF(t, -30, 30, 9, 16)),              \
-      LONG("ReduceMean", type_label, t, 10, 40), LONG("ReduceLogSumExp", type_label, t, -2, 2), \
-      ARG("ArgMax", type_label, t), ARG("ArgMin", type_label, t)
+#define HALVES(type_label, t)                                                                                         \
+  {.name = "ReduceSum",                                                                                               \
+   .label = "last_axis_" type_label,                                                                                  \
+   .since_version = 13,                                                                                               \
+   .variants = VIEW_SLICED | VIEW_OFFSET,                                                                             \
+   .threads = THREADS_16,                                                                                             \
+   .inputs = {RANGE_OF(t, -2, 2, 5, 3, 65), LIST(-1)}},                                                               \
+      {.name = "ReduceSum",                                                                                           \
+       .label = type_label,                                                                                           \
+       .since_version = 13,                                                                                           \
+       .inputs = {MIXED(t, -30000, 30000, 9, 16), LIST(1)}},                                                          \
+      REDUCED("ReduceMean", type_label, MIXED(t, -30000, 30000, 9, 16)),                                              \
+      REDUCED("ReduceMax", type_label, MIXED(t, -2, 2, 9, 16)),                                                       \
+      REDUCED("ReduceMin", type_label, MIXED(t, -2, 2, 9, 16)),                                                       \
+      REDUCED("ReduceProd", type_label, RANGE_OF(t, 0.9, 1.1, 9, 16)),                                                \
+      REDUCED("ReduceL1", type_label, RANGE_OF(t, -2, 2, 9, 16)),                                                     \
+      REDUCED("ReduceL2", type_label, RANGE_OF(t, -2, 2, 9, 16)),                                                     \
+      REDUCED("ReduceSumSquare", type_label, RANGE_OF(t, -2, 2, 9, 16)),                                              \
+      REDUCED("ReduceLogSum", type_label, RANGE_OF(t, 0.5, 3, 9, 16)),                                                \
+      REDUCED("ReduceLogSumExp", type_label, RANGE_OF(t, -30, 30, 9, 16)), LONG("ReduceMean", type_label, t, 10, 40), \
+      LONG("ReduceLogSumExp", type_label, t, -2, 2), ARG("ArgMax", type_label, t), ARG("ArgMin", type_label, t)
 
 static const leati_op_spec specs[] = {
     HALVES("float16", LEATI_REF_FLOAT16),
@@ -180,6 +184,7 @@ static const leati_op_spec specs[] = {
      .attributes = {A_INTS("axes", -1, 0), A_INT("keepdims", 0)},
      .inputs = {F32(5, 6, 7)}},
     INTEGERS_ATTRIBUTED("ReduceSum", 11),
+    ATTRIBUTED_HALF("ReduceSum", "float16", 11, MIXED(LEATI_REF_FLOAT16, -30000, 30000, 9, 16)),
     BASE("ReduceMean", 18, VIEW_DYNAMIC, THREADS_8),
     ATTRIBUTED("ReduceMean", 13),
     INTEGERS_ATTRIBUTED("ReduceMean", 11),

@@ -309,6 +309,8 @@ static int32_t reduce_create(leat_op *op, const leati_op_desc *desc, leat_error 
 }
 
 static LEATI_TYPE(type_numbers, "T", LEATI_TYPES_REAL | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+/* As version 11 of ReduceSum has them. */
+static LEATI_TYPE(type_numbers_11, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_TYPE(type_axes, "axes", LEAT_TYPE_INT64);
 static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
 static LEATI_ATTRIBUTE(attribute_keepdims, "keepdims", INT);
@@ -453,7 +455,7 @@ static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
            .reads_view = arg_reads_view)
 
 static const leati_op_def ops[] = {
-    REDUCE_BY_ATTRIBUTE("ReduceSum", (11, 11), type_numbers, LEATI_REDUCE_SUM),
+    REDUCE_BY_ATTRIBUTE("ReduceSum", (11, 11), type_numbers_11, LEATI_REDUCE_SUM),
     REDUCE_BY_INPUT("ReduceSum", (13, 13), type_numbers, LEATI_REDUCE_SUM),
     REDUCE_BY_ATTRIBUTE("ReduceMean", (11, 13), type_numbers, LEATI_REDUCE_MEAN),
     REDUCE_BY_INPUT("ReduceMean", (18, 18), type_numbers, LEATI_REDUCE_MEAN),
