@@ -183,6 +183,19 @@
          2147483648.0f, -2147483648.0f, 4294967296.0f, 70000.0f, -70000.0f, 9223372036854775808.0f,                 \
          -9223372036854775808.0f)
 
+/* Sums of a type of 16 bits: of two operands, and of more, of which some sums are too large for float16. */
+#define HALF_SUMS(op, type_label, t)                                                                               \
+  {.name = op,                                                                                                     \
+   .label = type_label,                                                                                            \
+   .since_version = 13,                                                                                            \
+   .variants = VIEW_SLICED | VIEW_OFFSET,                                                                          \
+   .threads = THREADS_16,                                                                                          \
+   .inputs = {RANGE_OF(t, 30000, 40000, 5, 7, 9), RANGE_OF(t, 30000, 40000, 7, 1), RANGE_OF(t, -40000, -30000, 9), \
+              RANGE_OF(t, -40000, -30000, 5, 1, 1)}},                                                              \
+      OPTIONAL(op, "two_" type_label, 13, MIXED(t, -2, 2, 7, 5, 3), RANGE_OF(t, -2, 2, 5, 3)),                     \
+      OPTIONAL(op, "one_" type_label, 13, RANGE_OF(t, -2, 2, 5, 7)),                                               \
+      OPTIONAL(op, "empty_" type_label, 13, RANGE_OF(t, -2, 2, 0, 7), RANGE_OF(t, -2, 2, 7), RANGE_OF(t, -2, 2, 1))
+
 static const leati_op_spec specs[] = {
     /* One input. */
     UNARY("Neg", 13, ALL_VIEWS | VIEW_IN_PLACE, -10, 10),
@@ -783,6 +796,10 @@ static const leati_op_spec specs[] = {
     TYPED("Min", 13, "int32", I32_RANGE(-99, 99, 5, 7), I32_RANGE(-99, 99, 7)),
     INTEGER_PAIRS("Max", 13),
     INTEGER_PAIRS("Min", 13),
+    HALF_SUMS("Sum", "float16", LEATI_REF_FLOAT16),
+    HALF_SUMS("Sum", "bfloat16", LEATI_REF_BFLOAT16),
+    HALF_SUMS("Mean", "float16", LEATI_REF_FLOAT16),
+    HALF_SUMS("Mean", "bfloat16", LEATI_REF_BFLOAT16),
     {.name = "Sum",
      .label = "float32",
      .since_version = 13,

@@ -90,26 +90,38 @@ static int32_t logic_plan(const leat_op *op, leati_planner *planner, const leati
   return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
 }
 
-/* Folds any number of operands into the result, two at a time from the left. */
+/* Folds any number of operands into the result, two at a time from the left. More than two floats of 16 bits are summed
+ * up as float32, so that the sum rounds once; of two, the kernel does that. The largest and the smallest round nothing.
+ */
 static int32_t variadic_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_op_def *const def = leati_op_def_of(op);
   const leati_view *const result = &call->outputs[0];
   if (call->input_count == 1) {
     return leati_plan_strided_copy(planner, &call->inputs[0], result, err);
   }
-  const bool mean = def->param == LEAT_EW_ADD_SCALED;
+  const bool mean = def->param == LEAT_EW_ADD_SCALED, sum = mean || def->param == LEAT_EW_ADD;
+  const bool wide = sum && call->input_count > 2 && (result->type & LEATI_TYPES_HALF) != 0;
   const float parameters[2] = {(float)call->input_count, 0.0f};
+  leati_view total = *result, next;
+  if (wide) {
+    LEATI_TRY(leati_plan_wide(planner, result, &total, err));
+    LEATI_TRY(leati_plan_wide(planner, result, &next, err));
+    LEATI_TRY(leati_plan_cast(planner, &call->inputs[0], &total, err));
+  }
   for (uint32_t i = 1; i < call->input_count; ++i) {
+    if (wide) {
+      LEATI_TRY(leati_plan_cast(planner, &call->inputs[i], &next, err));
+    }
     const leati_elementwise e = {
-        .kernel = leati_kernel_find(LEATI_KERNELS_BINARY, result->type),
+        .kernel = leati_kernel_find(LEATI_KERNELS_BINARY, total.type),
         .operation = mean && i + 1 < call->input_count ? LEAT_EW_ADD : def->param,
         .parameters = parameters,
         .operand_count = 2,
-        .operands = {i == 1 ? &call->inputs[0] : result, &call->inputs[i]},
+        .operands = {i == 1 && !wide ? &call->inputs[0] : &total, wide ? &next : &call->inputs[i]},
     };
-    LEATI_TRY(leati_plan_elementwise(planner, &e, result, err));
+    LEATI_TRY(leati_plan_elementwise(planner, &e, &total, err));
   }
-  return LEAT_OK;
+  return wide ? leati_plan_cast(planner, &total, result, err) : LEAT_OK;
 }
 
 static int32_t pow_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -164,8 +176,8 @@ static const leati_op_def ops[] = {
     COMPARE("GreaterOrEqual", (12, 16), leati_type_number, LEAT_EW_GREATER_OR_EQUAL),
     VARIADIC("Min", leati_type_number, LEAT_EW_MIN),
     VARIADIC("Max", leati_type_number, LEAT_EW_MAX),
-    VARIADIC("Sum", leati_type_float, LEAT_EW_ADD),
-    VARIADIC("Mean", leati_type_float, LEAT_EW_ADD_SCALED),
+    VARIADIC("Sum", leati_type_real, LEAT_EW_ADD),
+    VARIADIC("Mean", leati_type_real, LEAT_EW_ADD_SCALED),
 };
 
 const leati_op_family leati_binary_family = LEATI_FAMILY(ops);

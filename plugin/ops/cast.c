@@ -79,15 +79,7 @@ static int32_t cast_plan(const leat_op *op, leati_planner *planner, const leati_
   if (x->type == result->type && x->type != LEAT_TYPE_BOOL) {
     return leati_plan_strided_copy(planner, x, result, err);
   }
-  const leati_elementwise e = {
-      .kernel = LEATI_KERNEL_CAST,
-      .operation = LEAT_EW_IDENTITY,
-      .type_in = leati_type_code(x->type),
-      .type_out = leati_type_code(result->type),
-      .operand_count = 1,
-      .operands = {x},
-  };
-  return leati_plan_elementwise(planner, &e, result, err);
+  return leati_plan_cast(planner, x, result, err);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */

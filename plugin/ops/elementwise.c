@@ -69,6 +69,24 @@ int32_t leati_plan_elementwise(leati_planner *planner, const leati_elementwise *
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
+int32_t leati_plan_cast(leati_planner *planner, const leati_view *x, const leati_view *result, leat_error *err) {
+  const leati_elementwise e = {
+      .kernel = LEATI_KERNEL_CAST,
+      .operation = LEAT_EW_IDENTITY,
+      .type_in = leati_type_code(x->type),
+      .type_out = leati_type_code(result->type),
+      .operand_count = 1,
+      .operands = {x},
+  };
+  return leati_plan_elementwise(planner, &e, result, err);
+}
+
+int32_t leati_plan_wide(leati_planner *planner, const leati_view *like, leati_view *out, leat_error *err) {
+  *out = (leati_view){.type = LEAT_TYPE_FLOAT32, .ndim = like->ndim};
+  memcpy(out->shape, like->shape, sizeof(out->shape));
+  return leati_plan_temporary(planner, out, err);
+}
+
 int32_t leati_infer_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   for (uint32_t i = 0; i < call->input_count; ++i) {

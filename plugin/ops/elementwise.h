@@ -35,6 +35,15 @@ typedef struct leati_elementwise {
 int32_t leati_plan_elementwise(leati_planner *planner, const leati_elementwise *e, const leati_view *result,
                                leat_error *err);
 
+/** Plans the conversion of `x`, which broadcasts to it, to the type of `result`, as Cast converts.
+ * @errors as leati_plan_elementwise() */
+int32_t leati_plan_cast(leati_planner *planner, const leati_view *x, const leati_view *result, leat_error *err);
+
+/** Makes a float32 temporary of a view's shape, for an operator on floats of 16 bits that goes on from what it
+ * computed, and rounds at the end.
+ * @errors as leati_plan_temporary() */
+int32_t leati_plan_wide(leati_planner *planner, const leati_view *like, leati_view *out, leat_error *err);
+
 /** A LEAT_TYPE_* as the kernels of Cast and Pow are told of it. */
 static inline uint32_t leati_type_code(uint64_t type) {
   return (uint32_t)__builtin_ctzll(type);

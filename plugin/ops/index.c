@@ -8,9 +8,10 @@
 #include "core/status.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
+#include "ops/elementwise.h"
 #include "ops/movement.h"
 
-static LEATI_TYPE(type_sum, "T", LEATI_TYPES_OF_CUMSUM);
+static LEATI_TYPE(type_sum, "T", LEATI_TYPES_OF_CUMSUM | LEATI_TYPES_HALF);
 static LEATI_TYPE(type_sum_axis, "T2", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_ATTRIBUTE(attribute_batch_dims, "batch_dims", INT);
 static LEATI_ATTRIBUTE(attribute_reduction, "reduction", STRING);
@@ -439,10 +440,18 @@ static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leat
     return LEAT_OK;
   }
   int32_t axis;
-  leati_view src;
+  leati_view src, sums = *dst;
   LEATI_TRY(leati_axis(leati_host_int(&call->inputs[1], 0), dst->ndim, &axis, err));
   LEATI_TRY(check_all(call, err));
-  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &src, err));
+  const bool wide = (dst->type & LEATI_TYPES_HALF) != 0;
+  if (wide) {
+    /* One dispatch goes on from the sums of the one before, which are not rounded. */
+    LEATI_TRY(leati_plan_wide(planner, dst, &src, err));
+    LEATI_TRY(leati_plan_wide(planner, dst, &sums, err));
+    LEATI_TRY(leati_plan_cast(planner, &call->inputs[0], &src, err));
+  } else {
+    LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &src, err));
+  }
   const uint64_t steps = (uint64_t)dst->shape[axis];
   cumsum_args args = {
       .rows = (uint32_t)(dst->count / steps),
@@ -455,8 +464,8 @@ static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leat
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CUMSUM, src.type)},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS({&src, &args.src}, {dst, &args.dst}),
-      LEATI_WRITES({dst, &args.dst}),
+      LEATI_READS({&src, &args.src}, {&sums, &args.dst}),
+      LEATI_WRITES({&sums, &args.dst}),
   };
   leati_groups_linear(planner->device, args.rows, ROWS_PER_GROUP, dispatch.groups);
   while (args.end < args.steps) {
@@ -465,7 +474,7 @@ static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leat
     dispatch.read_count = args.begin == 0 ? 1 : 2;
     LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
   }
-  return LEAT_OK;
+  return wide ? leati_plan_cast(planner, &sums, dst, err) : LEAT_OK;
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */

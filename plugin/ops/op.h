@@ -226,6 +226,8 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
 
 /** The floats that kernels compute with: as float32, each result rounded to its type once, when it is stored. */
 #define LEATI_TYPES_REAL (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16)
+/** Those of 16 bits. */
+#define LEATI_TYPES_HALF (LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16)
 
 /** Type constraints and attributes of several families. */
 extern const leat_op_type leati_type_float; /**< "T": float32 */
