@@ -127,6 +127,12 @@ static uint32_t uint32_value[] = {0xF1234567};
 static uint16_t uint16_value[] = {0xF123};
 static uint8_t uint8_value[] = {0xF1};
 
+/* From a number that float16 has as a subnormal one. */
+#define SCALAR_OF(t, value) \
+  { .fill = LEATI_FILL_UNIFORM, .type = t, .low = value, .high = value, NO_DIMS }
+#define HALF_RANGE(named, t) \
+  CASE("Range", named, 27, NO_ATTRIBUTES, SCALAR_OF(t, -1e-6), SCALAR_OF(t, 40), SCALAR_OF(t, 0.3))
+
 static const leati_op_spec specs[] = {
     VIEWED("Identity", "float32", 13, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
     CASE("Identity", "denormal", 14, NO_ATTRIBUTES, F32_DENORMAL(5, 33)),
@@ -444,6 +450,8 @@ static const leati_op_spec specs[] = {
     CASE("Range", "wrong_way", 11, NO_ATTRIBUTES, I64_IS(NO_DIMS, 0), I64_IS(NO_DIMS, 10), I64_IS(NO_DIMS, -1)),
     CASE("Range", "int32", 11, NO_ATTRIBUTES, I32_IS(NO_DIMS, 0), I32_IS(NO_DIMS, 33), I32_IS(NO_DIMS, 2)),
     CASE("Range", "float32", 11, NO_ATTRIBUTES, F32_IS(NO_DIMS, 0.5f), F32_IS(NO_DIMS, 9.0f), F32_IS(NO_DIMS, 0.25f)),
+    HALF_RANGE("float16", LEATI_REF_FLOAT16),
+    HALF_RANGE("bfloat16", LEATI_REF_BFLOAT16),
 };
 
 void leati_cases_op_movement(leat_case_list *list) {

@@ -17,7 +17,7 @@ static LEATI_TYPE(type_mask, "T2", LEAT_TYPE_BOOL);
 static LEATI_TYPE(type_dropout, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
 static LEATI_TYPE(type_constant_in, "T1", LEAT_TYPE_INT64);
 static LEATI_TYPE(type_constant_out, "T2", LEATI_TYPES_MOVED);
-static LEATI_TYPE(type_range, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
+static LEATI_TYPE(type_range, "T", LEATI_TYPES_OF_RANGE);
 static LEATI_ATTRIBUTE(attribute_allowzero, "allowzero", INT);
 static LEATI_ATTRIBUTE(attribute_start, "start", INT);
 static LEATI_ATTRIBUTE(attribute_end, "end", INT);
@@ -364,16 +364,33 @@ static int32_t size_plan(const leat_op *op, leati_planner *planner, const leati_
 
 typedef struct range_args {
   uint64_t dst;
-  int64_t start, delta; /* float32: the bits */
+  int64_t start, delta; /* of floats: the bits of a float32 */
   uint32_t count;
 } range_args;
 
 #define RANGE_PER_GROUP 256
 
+/* The value of a float16. */
+static float half_of(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const float magnitude = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
+                          : exponent == 0 ? ldexpf((float)fraction, -24)
+                                          : ldexpf((float)(1024 + fraction), exponent - 25);
+  return copysignf(magnitude, bits >> 15 != 0 ? -1.0f : 1.0f);
+}
+
+/* A number of one of LEATI_TYPES_REAL. */
 static float host_float(const leati_view *view) {
   float value;
-  memcpy(&value, view->data, sizeof(value));
-  return value;
+  uint16_t half;
+  if (view->type == LEAT_TYPE_FLOAT32) {
+    memcpy(&value, view->data, sizeof(value));
+    return value;
+  }
+  memcpy(&half, view->data, sizeof(half));
+  const uint32_t bits = (uint32_t)half << 16;
+  memcpy(&value, &bits, sizeof(value));
+  return view->type == LEAT_TYPE_BFLOAT16 ? value : half_of(half);
 }
 
 /* Elements from `start` to before `limit`; both differences are taken without overflow. */
@@ -394,7 +411,7 @@ static int32_t range_infer(const leat_op *op, const leati_call *call, leat_shape
     }
   }
   const leati_view *const in = call->inputs;
-  if (in[0].type == LEAT_TYPE_FLOAT32) {
+  if ((in[0].type & LEATI_TYPES_REAL) != 0) {
     const double start = host_float(&in[0]), limit = host_float(&in[1]), delta = host_float(&in[2]);
     const double steps = ceil((limit - start) / delta);
     if (delta == 0 || isnan(steps) || steps > (double)INT32_MAX) {
@@ -424,9 +441,10 @@ static int32_t range_plan(const leat_op *op, leati_planner *planner, const leati
     return LEAT_OK;
   }
   range_args args = {.count = (uint32_t)dst->count};
-  if (dst->type == LEAT_TYPE_FLOAT32) {
-    memcpy(&args.start, call->inputs[0].data, sizeof(float));
-    memcpy(&args.delta, call->inputs[2].data, sizeof(float));
+  if ((dst->type & LEATI_TYPES_REAL) != 0) {
+    const float start = host_float(&call->inputs[0]), delta = host_float(&call->inputs[2]);
+    memcpy(&args.start, &start, sizeof(start));
+    memcpy(&args.delta, &delta, sizeof(delta));
   } else {
     args.start = leati_host_int(&call->inputs[0], 0);
     args.delta = leati_host_int(&call->inputs[2], 0);

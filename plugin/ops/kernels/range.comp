@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// start + i * delta in type TYPE.
+// start + i * delta in type TYPE; of floats it is rounded once more for those of 16 bits.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
 
@@ -8,7 +8,7 @@ layout(local_size_x = 256) in;
 
 struct Args {
   uint64_t dst;
-  int64_t start;  // float: its bits
+  int64_t start;  // float: the bits of a float32
   int64_t delta;
   uint count;
 };
