@@ -12,6 +12,7 @@
 // How an operand's tile is walked is a mode: quads along k or along rows (columns) where memory is contiguous that way
 // and aligned, else single elements with neighbouring threads along k or along rows.
 #include "split.glsl"
+#include "tile_number.glsl"
 
 #define MODE_QUADS_K 0
 #define MODE_QUADS_I 1
@@ -224,27 +225,6 @@ void tile_activate() {
       sums[i][q] = held[i * (TN / 4) + q];
     }
   }
-}
-
-// Which tile, batch and split a workgroup has, and the number of its tile among those of all batches. Tiles go in bands
-// of 8 tile rows, so that workgroups that run together share operands in the cache.
-struct TileNumber {
-  uint row, column, batch, split, number;
-};
-TileNumber tile_number(uint group) {
-  const uint per_batch = args.tiles_m * args.tiles_n;
-  TileNumber r;
-  const uint rest = group / per_batch;
-  const uint tile = group - rest * per_batch;
-  r.split = rest / args.batch;
-  r.batch = rest - r.split * args.batch;
-  r.number = r.batch * per_batch + tile;
-  const uint band = tile / (8 * args.tiles_n);
-  const uint in_band = tile - band * 8 * args.tiles_n;
-  const uint height = min(8u, args.tiles_m - band * 8);
-  r.column = in_band / height;
-  r.row = band * 8 + (in_band - r.column * height);
-  return r;
 }
 
 // Pieces of so many splits are on their way at once, for the last workgroup not to wait for each of them in turn. Large

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a workgroup of a matrix product reads its operands, and what becomes of a sum. The including file has the
+// arguments of gemm_args.glsl as `args` and, where SEVERAL says so, the products behind them.
+#ifndef LEAT_GEMM_SIDES_GLSL_
+#define LEAT_GEMM_SIDES_GLSL_
+
+#include "reals.glsl"
+
+LEAT_CONSTANT(uint, SEVERAL, 0); // 1: several products of one a
+struct Args {
+  GEMM_ARGS
+  Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
+};
+LEAT_ARGS
+
+#include "tile_number.glsl"
+
+uint64_t a_base, b_base;
+int residual_offset, bias_offset;
+uint k_end;
+// Of the product that the tile is of.
+uint n, c_row, column_first;
+int b_column, b_k, bias_column;
+uint64_t c_base, bias;
+bool activates;
+
+// Sets what is above for a workgroup's tile, the first column of which is column_first.
+void find_sides(TileNumber tile, uint extent) {
+  uint64_t b = args.b, c = args.c;
+  uint first = 0;
+  bias = args.bias;
+  bias_column = args.bias_column;
+  c_row = args.c_row;
+  activates = true;
+  n = args.n;
+  b_column = args.b_column;
+  b_k = args.b_k;
+  if (SEVERAL != 0) {
+    const Product own = PRODUCT_AT(args.products, tile.column);
+    b = own.b;
+    c = own.c;
+    bias = own.bias;
+    bias_column = own.bias_column;
+    c_row = n = own.n;
+    first = own.first;
+    activates = own.activated != 0;
+    b_column = own.b_column;
+    b_k = own.b_k;
+  }
+  column_first = (tile.column - first) * extent;
+  int a_offset = 0, b_offset = 0;
+  residual_offset = 0;
+  uint rest = tile.batch;
+  for (int d = int(args.batch_rank) - 1; d >= 0; --d) {
+    const uint next = rest / args.batch_shape[d];
+    const int index = int(rest - next * args.batch_shape[d]);
+    a_offset += index * args.a_batch[d];
+    b_offset += index * args.b_batch[d];
+    if (RESIDUAL != LEAT_RESIDUAL_NONE) {
+      residual_offset += index * args.residual_batch[d];
+    }
+    rest = next;
+  }
+  a_base = args.a + uint64_t(a_offset) * ELEMENT_SIZE;
+  b_base = b + uint64_t(b_offset) * ELEMENT_SIZE;
+  c_base = c + uint64_t(tile.batch) * args.c_batch * ELEMENT_SIZE;
+  bias_offset = int(tile.batch % args.bias_period) * args.bias_batch;
+  k_end = min(args.k, tile.split * args.k_chunk + args.k_chunk);
+}
+
+vec4 fetch_residual(uint row, uint column) {
+  const int at = residual_offset + int(row) * args.residual_row;
+  if ((args.vector & VECTOR_RESIDUAL) != 0) {
+    return QUAD(args.residual, (at + int(column)) >> 2);
+  }
+  vec4 x;
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    x[j] = ELEMENT(args.residual, at + int(min(column + j, n - 1)) * args.residual_column);
+  }
+  return x;
+}
+
+// What the activation is applied to, of the sums of four columns.
+vec4 with_bias(uint row, uint column, vec4 sum) {
+  vec4 value = args.alpha * sum;
+  if (bias != 0) {
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      const int at = int(row) * args.bias_row + int(min(column + j, n - 1)) * bias_column;
+      value[j] = fma(args.beta, ELEMENT(bias, bias_offset + at), value[j]);
+    }
+  }
+  if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
+    value += fetch_residual(row, column);
+  }
+  return value;
+}
+
+// Stores what came of it.
+void store_result(uint row, uint column, vec4 value) {
+  if (RESIDUAL == LEAT_RESIDUAL_LAST) {
+    value += fetch_residual(row, column);
+  }
+  const uint at = row * c_row + column;
+  if ((args.vector & VECTOR_C) != 0) {
+    REALS4(c_base).v[at >> 2] = NARROW4(value);
+  } else {
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      if (column + j < n) {
+        REALS(c_base).v[at + j] = NARROW(value[j]);
+      }
+    }
+  }
+}
+
+#endif
