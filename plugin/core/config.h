@@ -42,6 +42,7 @@ typedef struct leati_config {
   int64_t force_direct_path;   /**< LEAT_FORCE_DIRECT_PATH: 0 or 1 */
   uint64_t fusions_off;        /**< LEAT_FUSIONS_OFF: bits 1 << leati_fusion_number of what is not to be done */
   int64_t merge;               /**< LEAT_MERGE: 0 or 1 */
+  int64_t matrices;            /**< LEAT_MATRICES: 0 or 1 */
   int64_t log;                 /**< LEAT_LOG: a leati_log_level */
   char cache_dir[LEATI_PATH_MAX + 1]; /**< LEAT_CACHE_DIR: absolute path of a folder for compiled pipelines, without a
                                          slash at its end; empty: nothing is kept on disk */

@@ -57,9 +57,10 @@ static void choose_memory_types(leat_device *device) {
   device->download_memory_type = leati_physical_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
 }
 
-/* Makes the VkDevice with all features that are used, and `queues` queues. */
-static int32_t create_handle(const leati_physical *physical, uint32_t queues, bool pages, VkDevice *out,
-                             leat_error *err) {
+/* Makes the VkDevice with all features and queues that are used. */
+static int32_t create_handle(const leat_device *device, bool pages, VkDevice *out, leat_error *err) {
+  const leati_physical *const physical = device->physical;
+  const uint32_t queues = device->queue_count;
   float priorities[LEATI_LANES_MAX];
   for (uint32_t i = 0; i < queues; ++i) {
     priorities[i] = 1.0f;
@@ -77,7 +78,11 @@ static int32_t create_handle(const leati_physical *physical, uint32_t queues, bo
   f.v12.hostQueryReset = physical->has_query_reset ? VK_TRUE : VK_FALSE;
   VkPhysicalDeviceSubgroupSizeControlFeaturesEXT control = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT, .computeFullSubgroups = VK_TRUE};
-  const char *extension_names[4];
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
+      .pNext = &control,
+      .cooperativeMatrix = VK_TRUE};
+  const char *extension_names[5];
   uint32_t extension_count = 0;
   if (pages) {
     extension_names[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
@@ -91,6 +96,11 @@ static int32_t create_handle(const leati_physical *physical, uint32_t queues, bo
   if (physical->shuffles) {
     extension_names[extension_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
     f.v12.pNext = &control;
+  }
+  if (device->matrix.m != 0) {
+    extension_names[extension_count++] = VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME;
+    f.v12.vulkanMemoryModel = VK_TRUE;
+    f.v12.pNext = &matrices;
   }
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                    .pNext = &f.core,
@@ -106,7 +116,7 @@ static int32_t create_handle(const leati_physical *physical, uint32_t queues, bo
 static int32_t create_loaded(leat_device *device, bool pages, leat_error *err) {
   const leati_vk_instance *const instance = device->physical->instance;
   VkDevice handle;
-  LEATI_TRY(create_handle(device->physical, device->queue_count, pages, &handle, err));
+  LEATI_TRY(create_handle(device, pages, &handle, err));
   const int32_t status = leati_vk_device_load(instance, handle, &device->vk, err);
   if (status != LEAT_OK) {
     const PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)instance->GetDeviceProcAddr(handle, "vkDestroyDevice");
@@ -133,6 +143,9 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
                       "LEAT_MEMORY_GUARD is pages, which needs a software device that works in the host's memory "
                       "(VK_EXT_external_memory_host), such as lavapipe; %s is none: set it to 1 or 0",
                       physical->info.name);
+  }
+  if (config->matrices != 0) {
+    device->matrix = physical->matrix;
   }
   LEATI_TRY(create_loaded(device, pages, err));
   choose_memory_types(device);

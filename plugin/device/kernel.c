@@ -103,6 +103,10 @@ static const char *feature_of(const leati_physical *physical, uint32_t capabilit
     case 65: /* GroupNonUniformShuffle */
       *out_has = physical->shuffles;
       return "full subgroups that exchange values";
+    case 5345: /* VulkanMemoryModel */
+    case 6022: /* CooperativeMatrixKHR */
+      *out_has = physical->matrix.m != 0;
+      return "matrices (VK_KHR_cooperative_matrix)";
     default:
       *out_has = false;
       return "a capability that Leat enables on no device";

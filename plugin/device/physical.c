@@ -13,6 +13,12 @@
 #define MIN_GROUP_INVOCATIONS 256u
 #define MIN_SHARED_MEMORY 32768u
 
+/* What kernels/gemm_matrix.comp asks of matrices: their sides divide this, they have so many elements at most, and a
+ * workgroup has so many subgroups. */
+#define LEATI_MATRIX_PART 32u
+#define LEATI_MATRIX_MOST 256u
+#define LEATI_MATRIX_SUBGROUPS 8u
+
 /* Adds something to what the device lacks. */
 static void add_reason(leati_physical *physical, const char *what) {
   const size_t used = strlen(physical->reason);
@@ -160,6 +166,7 @@ static bool makes_sync_files(const leati_physical *physical, const extensions *h
 /* Takes over the limits, and notes those that are too low. */
 static void read_limits(leati_physical *physical, const VkPhysicalDeviceLimits *limits) {
   physical->max_groups_x = limits->maxComputeWorkGroupCount[0];
+  physical->max_group_invocations = limits->maxComputeWorkGroupInvocations;
   physical->shared_memory = limits->maxComputeSharedMemorySize;
   physical->uniform_alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
   if (limits->maxComputeWorkGroupInvocations < MIN_GROUP_INVOCATIONS ||
@@ -225,6 +232,49 @@ static bool has_shuffles(const leati_physical *physical, const extensions *has,
   return control.computeFullSubgroups == VK_TRUE;
 }
 
+/* Whether kernels/gemm_matrix.comp can use matrices of such a size. */
+static bool is_usable_matrix(const leati_physical *physical, const VkCooperativeMatrixPropertiesKHR *of) {
+  return of->AType == VK_COMPONENT_TYPE_FLOAT16_KHR && of->BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+         of->CType == VK_COMPONENT_TYPE_FLOAT32_KHR && of->ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR &&
+         of->scope == VK_SCOPE_SUBGROUP_KHR && of->MSize != 0 && of->NSize != 0 && of->KSize != 0 &&
+         LEATI_MATRIX_PART % of->MSize == 0 && LEATI_MATRIX_PART % of->NSize == 0 &&
+         LEATI_MATRIX_PART % of->KSize == 0 && of->NSize % 4 == 0 && of->MSize * of->NSize <= LEATI_MATRIX_MOST &&
+         LEATI_MATRIX_SUBGROUPS * physical->subgroup_size <= physical->max_group_invocations;
+}
+
+/* The largest of the sizes of matrices that kernels can use. */
+static leati_matrix_shape find_matrix(const leati_physical *physical, const extensions *has) {
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR feature = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR};
+  leati_matrix_shape best = {0};
+  leati_features f;
+  if (!has_extension(has, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) || !physical->shuffles ||
+      physical->instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR == NULL) {
+    return best;
+  }
+  leati_features_chain(&f);
+  f.v12.pNext = &feature;
+  physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &f.core);
+  if (!feature.cooperativeMatrix || !f.v12.vulkanMemoryModel || !f.v12.shaderFloat16) {
+    return best;
+  }
+  VkCooperativeMatrixPropertiesKHR list[64];
+  uint32_t count = 64;
+  for (uint32_t i = 0; i < count; ++i) {
+    list[i] = (VkCooperativeMatrixPropertiesKHR){.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
+  }
+  if (physical->instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR(physical->handle, &count, list) < 0) {
+    return best;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (is_usable_matrix(physical, &list[i]) &&
+        list[i].MSize * list[i].NSize * list[i].KSize > best.m * best.n * best.k) {
+      best = (leati_matrix_shape){.m = list[i].MSize, .n = list[i].NSize, .k = list[i].KSize};
+    }
+  }
+  return best;
+}
+
 /* Fills in all that a device says of itself. */
 static void probe(leati_physical *physical, const extensions *has) {
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {.sType =
@@ -275,6 +325,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   physical->subgroup_size = subgroup.subgroupSize;
   physical->shuffles = has_shuffles(physical, has, &subgroup);
   read_features(physical);
+  physical->matrix = find_matrix(physical, has);
   physical->has_sync_fd = makes_sync_files(physical, has);
   read_clocks(physical, has);
   read_memory(physical);

@@ -13,6 +13,11 @@
 /** Physical devices that are looked at; those behind them are left out. */
 #define LEATI_DEVICES_MAX 16
 
+/** A matrix of each operand as the device multiplies them: m x k by k x n of float16, with sums in float32. */
+typedef struct leati_matrix_shape {
+  uint32_t m, n, k; /**< all 0: it has no such hardware that kernels can use */
+} leati_matrix_shape;
+
 /** A physical device as it was found. Immutable after enumeration. */
 typedef struct leati_physical {
   VkPhysicalDevice handle;
@@ -27,16 +32,18 @@ typedef struct leati_physical {
   bool has_sync_fd;          /**< semaphores become sync files (VK_KHR_external_semaphore_fd) */
   uint32_t queue_family, queue_count;
   uint32_t max_groups_x;
+  uint32_t max_group_invocations;
   uint32_t kernel_features; /**< those of LEATI_KERNEL_FEATURES (device/kernel.h) that an open device has */
   uint32_t shared_memory;   /**< bytes that a workgroup may have */
   uint32_t subgroup_size;   /**< invocations */
   bool shuffles; /**< full subgroups of a size from 4 to 128 (VK_EXT_subgroup_size_control), whose invocations exchange
                     values */
-  bool has_query_reset;    /**< hostQueryReset */
-  uint32_t timestamp_bits; /**< of the queue family; 0: no timestamps */
-  float timestamp_period;  /**< nanoseconds of one step */
-  bool common_clock;       /**< all queues have one clock */
-  bool calibrates;         /**< and the driver relates it to CLOCK_MONOTONIC (VK_EXT_calibrated_timestamps) */
+  leati_matrix_shape matrix; /**< of VK_KHR_cooperative_matrix, which an open device then has, with vulkanMemoryModel */
+  bool has_query_reset;      /**< hostQueryReset */
+  uint32_t timestamp_bits;   /**< of the queue family; 0: no timestamps */
+  float timestamp_period;    /**< nanoseconds of one step */
+  bool common_clock;         /**< all queues have one clock */
+  bool calibrates;           /**< and the driver relates it to CLOCK_MONOTONIC (VK_EXT_calibrated_timestamps) */
   uint32_t uniform_alignment;
   VkPhysicalDeviceMemoryProperties memory;
 } leati_physical;

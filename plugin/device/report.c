@@ -8,6 +8,7 @@
 #include "core/config.h"
 #include "core/status.h"
 #include "device/devices.h"
+#include "leat_kernels.h"
 
 /* A report under construction: counts everything, writes what fits. */
 typedef struct report {
@@ -29,6 +30,25 @@ __attribute__((format(printf, 4, 5))) static void add(report *r, int32_t device,
   ++r->count;
 }
 
+static void report_matrices(report *r, int32_t number, const leati_physical *physical) {
+  const leati_config *config = NULL;
+  const leati_matrix_shape matrix = physical->matrix;
+  if (matrix.m == 0) {
+    add(r, number, "features.cooperativeMatrix", "no");
+    return;
+  }
+  (void)leati_config_get(&config, NULL);
+#ifdef LEATI_TYPES_OF_GEMM_MATRIX_64
+  const bool has_kernels = true;
+#else
+  const bool has_kernels = false;
+#endif
+  add(r, number, "features.cooperativeMatrix", "%ux%ux%u of float16, sums in float32; %s", matrix.m, matrix.n, matrix.k,
+      !has_kernels            ? "not used: this build has no kernels for it"
+      : config->matrices == 0 ? "not used: LEAT_MATRICES is 0"
+                              : "used");
+}
+
 static void report_features(report *r, int32_t number, const leati_physical *physical) {
   leati_features f;
   leati_features_chain(&f);
@@ -44,6 +64,7 @@ static void report_features(report *r, int32_t number, const leati_physical *phy
   add(r, number, "features.used", "%s", used);
   add(r, number, "features.missing", "%s", missing);
   add(r, number, "features.shaderFloat16", "%s", physical->has_float16 ? "yes" : "no");
+  report_matrices(r, number, physical);
 }
 
 static void report_queues(report *r, int32_t number, const leati_physical *physical) {

@@ -85,6 +85,9 @@ int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *i
   instance->GetPhysicalDeviceCalibrateableTimeDomainsEXT =
       (PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)library->GetInstanceProcAddr(
           instance->handle, "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT");
+  instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
+      (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)library->GetInstanceProcAddr(
+          instance->handle, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
   return LEAT_OK;
 }
 

@@ -9,6 +9,32 @@
 #include <leat/backend.h>
 #include <vulkan/vulkan_core.h>
 
+/* Headers of Vulkan before 1.3.255 lack this extension. */
+#ifndef VK_KHR_cooperative_matrix
+#define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
+#define VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR ((VkStructureType)1000506000)
+#define VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR ((VkStructureType)1000506001)
+#define VK_COMPONENT_TYPE_FLOAT16_KHR 0u
+#define VK_COMPONENT_TYPE_FLOAT32_KHR 1u
+#define VK_SCOPE_SUBGROUP_KHR 3u
+typedef struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
+  VkStructureType sType;
+  void *pNext;
+  VkBool32 cooperativeMatrix;
+  VkBool32 cooperativeMatrixRobustBufferAccess;
+} VkPhysicalDeviceCooperativeMatrixFeaturesKHR;
+typedef struct VkCooperativeMatrixPropertiesKHR {
+  VkStructureType sType;
+  void *pNext;
+  uint32_t MSize, NSize, KSize;
+  uint32_t AType, BType, CType, ResultType; /* VkComponentTypeKHR */
+  VkBool32 saturatingAccumulation;
+  uint32_t scope; /* VkScopeKHR */
+} VkCooperativeMatrixPropertiesKHR;
+typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(VkPhysicalDevice, uint32_t *,
+                                                                                   VkCooperativeMatrixPropertiesKHR *);
+#endif
+
 #define LEATI_VK_INSTANCE_FUNCTIONS(X)            \
   X(EnumeratePhysicalDevices)                     \
   X(EnumerateDeviceExtensionProperties)           \
@@ -85,7 +111,8 @@ typedef struct leati_vk_instance {
   VkInstance handle;
   uint32_t api_version; /**< what the instance was made for */
   LEATI_VK_INSTANCE_FUNCTIONS(LEATI_VK_MEMBER)
-  PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT GetPhysicalDeviceCalibrateableTimeDomainsEXT; /**< or NULL */
+  PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT GetPhysicalDeviceCalibrateableTimeDomainsEXT;       /**< or NULL */
+  PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR GetPhysicalDeviceCooperativeMatrixPropertiesKHR; /**< or NULL */
 } leati_vk_instance;
 
 /** Functions of a device. */

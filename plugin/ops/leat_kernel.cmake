@@ -37,7 +37,7 @@ set(constant_members "")
 
 # Compiles one variant into `kernels`, the folder of compiled files, or takes it from there if LEAT_KERNELS_DIR is set;
 # `storage` and `accumulator` are types from above, or empty. Reads `source`, `constant_names`, `kernel_SUBGROUP`,
-# `kernel_SHUFFLES` and `kernel_LINKS` of leat_kernel().
+# `kernel_SHUFFLES`, `kernel_MATRICES` and `kernel_LINKS` of leat_kernel().
 function(leat_kernel_variant name storage accumulator)
   set(words ${kernels}/${name}.inc)
   if(NOT LEAT_KERNELS_DIR)
@@ -47,9 +47,13 @@ function(leat_kernel_variant name storage accumulator)
     endif()
     set(defines ${ARGN} LEAT_MERGED_ID=${LEAT_CONSTANTS_MAX} LEAT_RECORDS_MAX=${LEAT_RECORDS_MAX})
     list(TRANSFORM defines PREPEND -D)
+    set(glslc ${Vulkan_GLSLC_EXECUTABLE})
+    if(kernel_MATRICES)
+      set(glslc ${LEAT_MATRIX_GLSLC})
+    endif()
     # What the source includes is told by glslc, so that a change there compiles its users alone.
     add_custom_command(OUTPUT ${words}
-      COMMAND ${Vulkan_GLSLC_EXECUTABLE} -fshader-stage=compute --target-env=vulkan1.2 ${optimise} -Werror -mfmt=num
+      COMMAND ${glslc} -fshader-stage=compute --target-env=vulkan1.2 ${optimise} -Werror -mfmt=num
         -I${CMAKE_CURRENT_SOURCE_DIR}/kernels ${defines} -MD -MF ${words}.d -o ${words}
         ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
@@ -74,7 +78,7 @@ function(leat_kernel_variant name storage accumulator)
   if(kernel_SUBGROUP)
     string(APPEND entries ", .subgroup_size = ${kernel_SUBGROUP}")
   endif()
-  if(kernel_SHUFFLES)
+  if(kernel_SHUFFLES OR kernel_MATRICES)
     string(APPEND entries ", .shuffles = 1")
   endif()
   if(kernel_LINKS)
@@ -85,7 +89,7 @@ function(leat_kernel_variant name storage accumulator)
 endfunction()
 
 # leat_kernel(NAME SOURCE [TYPES TYPE...] [ITEMS BITS...] [ACCUMULATOR TYPE] [CONSTANTS CONSTANT...] [DEFINES DEFINE...]
-#   [SUBGROUP INVOCATIONS] [SHUFFLES] [LINKS])
+#   [SUBGROUP INVOCATIONS] [SHUFFLES] [MATRICES] [LINKS])
 #
 # Compiles kernels/SOURCE, with the preprocessor definitions DEFINES (A=1 or A):
 # - for each element type of TYPES, as NAME_<type>, with TYPE defined as its name, ACCUMULATOR as that of the type to
@@ -103,9 +107,11 @@ endfunction()
 # SUBGROUP: the kernel is written for subgroups of so many invocations; else it works with any.
 # LINKS: the nth call of a function named link_<number> is made one of link_<m>, when a pipeline is made, where m is in
 # the two lowest bits of the nth constant named step_<number>. So a driver reads no more functions than are needed.
+# MATRICES: the kernel uses VK_KHR_cooperative_matrix, and its subgroups are full. Where no glslc compiles that
+# (LEAT_MATRIX_GLSLC) the set is there, but has no kernels.
 # SHUFFLES: SHUFFLES is defined, and the kernel's subgroups are full; leati_physical::shuffles says which devices run it.
 function(leat_kernel name source)
-  cmake_parse_arguments(PARSE_ARGV 2 kernel "SHUFFLES;LINKS" "ACCUMULATOR;SUBGROUP" "TYPES;ITEMS;CONSTANTS;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 2 kernel "SHUFFLES;MATRICES;LINKS" "ACCUMULATOR;SUBGROUP" "TYPES;ITEMS;CONSTANTS;DEFINES")
   if(kernel_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "leat_kernel(${name}): what is ${kernel_UNPARSED_ARGUMENTS}?")
   endif()
@@ -146,7 +152,11 @@ function(leat_kernel name source)
   string(TOUPPER ${name} upper)
   set(columns "")
   set(types "")
-  foreach(type IN LISTS kernel_TYPES)
+  set(made_types ${kernel_TYPES})
+  if(kernel_MATRICES AND NOT LEAT_MATRIX_GLSLC)
+    set(made_types "")
+  endif()
+  foreach(type IN LISTS made_types)
     if(NOT DEFINED LEAT_TYPE_${type})
       message(FATAL_ERROR "leat_kernel(${name}): there is no type ${type}")
     endif()

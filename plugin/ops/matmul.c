@@ -81,6 +81,11 @@ static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_32] = LEATI_KERNELS_GEMM_32,
 };
 
+static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_GEMM_MATRIX_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_GEMM_MATRIX_64,
+};
+
 static leati_gemm_shape shape_of(const leati_gemm_args *args) {
   return (leati_gemm_shape){.m = args->m, .n = args->n, .k = args->k, .batch = args->batch};
 }
@@ -132,21 +137,30 @@ int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, 
   return leati_plan_dispatch(planner, dispatch, err);
 }
 
-/* Whether an operand may be read four elements at a time when `along` is the other stride of its rows. */
-static bool quads_fit(uint64_t address, uint32_t item_size, int64_t across, int64_t across_count, int64_t along_count,
-                      int32_t batch_rank, const int64_t *batch) {
-  bool fits = address % (4 * item_size) == 0 && along_count % 4 == 0 && (across % 4 == 0 || across_count <= 1);
+/* Whether an operand may be read `run` elements at a time when `across` is the other stride of its rows. */
+static bool runs_fit(uint32_t run, uint64_t address, uint32_t item_size, int64_t across, int64_t across_count,
+                     int64_t along_count, int32_t batch_rank, const int64_t *batch) {
+  bool fits = address % (run * item_size) == 0 && along_count % run == 0 && (across % run == 0 || across_count <= 1);
   for (int32_t d = 0; d < batch_rank; ++d) {
-    fits = fits && batch[d] % 4 == 0;
+    fits = fits && batch[d] % run == 0;
   }
   return fits;
 }
 
 static uint32_t operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
                              int64_t count_k, int32_t batch_rank, const int64_t *batch) {
-  const bool quads_k = stride_k == 1 && quads_fit(address, item_size, stride_i, count_i, count_k, batch_rank, batch);
-  const bool quads_i = stride_i == 1 && quads_fit(address, item_size, stride_k, count_k, count_i, batch_rank, batch);
+  const bool quads_k = stride_k == 1 && runs_fit(4, address, item_size, stride_i, count_i, count_k, batch_rank, batch);
+  const bool quads_i = stride_i == 1 && runs_fit(4, address, item_size, stride_k, count_k, count_i, batch_rank, batch);
   return leati_gemm_mode(quads_k, quads_i, stride_k, stride_i);
+}
+
+/* Whether an operand that is read in such a mode may be read eight elements at a time. */
+static bool is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                    int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+  const bool along_k = mode == LEATI_MODE_QUADS_K;
+  return (along_k || mode == LEATI_MODE_QUADS_I) &&
+         runs_fit(8, view->address, view->item_size, along_k ? stride_i : stride_k, along_k ? count_i : count_k,
+                  along_k ? count_k : count_i, batch_rank, batch);
 }
 
 /* The same product with rows and columns exchanged. */
@@ -219,6 +233,40 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
   return args;
 }
 
+/* Whether a product is computed by matrix hardware. */
+static bool takes_matrices(const leat_device *device, const leati_gemm *gemm) {
+  return device->matrix.m != 0 && gemm->gate == NULL &&
+         leati_kernel_find(LEATI_KERNELS_GEMM_MATRIX_64, gemm->c->type) != LEATI_KERNEL_NONE;
+}
+
+/* Chooses the kernel of such a product, and tiles and splits in its argument record. */
+static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const leati_gemm *gemm, uint32_t mode_a,
+                                               uint32_t mode_b, uint32_t residual, leati_gemm_args *args,
+                                               uint32_t *out_tile_size) {
+  const leati_matrix_shape matrix = device->matrix;
+  const uint32_t subgroup = device->physical->subgroup_size;
+  const leati_gemm_shape shape = shape_of(args);
+  leati_gemm_cut cut;
+  const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, &cut);
+  take_cut(args, &cut);
+  *out_tile_size = leati_gemm_tile_size(tile);
+  const bool wide_a =
+      is_wide(gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
+  const bool wide_b =
+      is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
+  return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[tile], gemm->c->type),
+                              .constants.gemm_matrix = {.mode_a = mode_a,
+                                                        .mode_b = mode_b,
+                                                        .activation = gemm->epilogue.activation.operation,
+                                                        .residual = residual,
+                                                        .wide = (wide_a ? 1u : 0u) | (wide_b ? 2u : 0u),
+                                                        .subgroup_size = subgroup,
+                                                        .matrix_m = matrix.m,
+                                                        .matrix_n = matrix.n,
+                                                        .matrix_k = matrix.k,
+                                                        .threads = subgroup * leati_matrix_subgroups(tile)}};
+}
+
 /* Chooses the kernel of a product, and tiles and splits in its argument record. */
 static leati_pipeline_key choose_kernel(const leat_device *device, const leati_gemm *gemm, bool skinny,
                                         leati_gemm_args *args, uint32_t *out_tile_size) {
@@ -241,6 +289,9 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
     return (leati_pipeline_key){
         .kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
         .constants.gemv = {.rows = rows, .along_k = along, .activation = activation, .residual = residual}};
+  }
+  if (takes_matrices(device, gemm)) {
+    return choose_matrix_kernel(device, gemm, mode_a, mode_b, residual, args, out_tile_size);
   }
   if (gemm->gate != NULL && mode_b == LEATI_MODE_QUADS_K) {
     mode_b = LEATI_MODE_SINGLES_K; /* one element of the gate is for all that are read at once */
@@ -269,8 +320,8 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   out->pipeline = choose_kernel(device, gemm, skinny, &out->args, &out->tile_size);
   out->args.vector = out->args.n % 4 == 0 && gemm->c->address % (4 * gemm->c->item_size) == 0 ? LEATI_VECTOR_C : 0;
   if (gemm->residual != NULL && gemm->residual_column == 1 &&
-      quads_fit(gemm->residual->address, gemm->residual->item_size, gemm->residual_row, gemm->m, gemm->n,
-                gemm->batch_rank, gemm->residual_batch)) {
+      runs_fit(4, gemm->residual->address, gemm->residual->item_size, gemm->residual_row, gemm->m, gemm->n,
+               gemm->batch_rank, gemm->residual_batch)) {
     out->args.vector |= LEATI_VECTOR_RESIDUAL;
   }
 }

@@ -36,6 +36,10 @@ typedef struct multi_args {
 } multi_args;
 _Static_assert(offsetof(multi_args, products) == sizeof(leati_gemm_args), "as std430 lays it out");
 
+/* The constant is set by the name that one of the tiled kernels has for it. */
+_Static_assert(offsetof(leati_gemm_constants, several) == offsetof(leati_gemm_matrix_constants, several),
+               "whichever kernel it is");
+
 /* ---- Products ---------------------------------------------------------------------------------------------------- */
 
 /* A product as if it were alone. The batch are the dimensions of a before its last two. */

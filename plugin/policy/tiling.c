@@ -51,6 +51,19 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
   return tile;
 }
 
+leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
+  const uint64_t large = div_up(shape->m, 128) * div_up(shape->n, 128) * shape->batch;
+  const leati_tile tile = large >= quarters(traits, LEATI_GEMM_FILL_128_QUARTERS) && shape->m > 64 && shape->n > 64
+                              ? LEATI_TILE_128
+                              : LEATI_TILE_64;
+  out->tiles_m = (uint32_t)div_up(shape->m, tile_extent[tile]);
+  out->tiles_n = (uint32_t)div_up(shape->n, tile_extent[tile]);
+  const uint64_t groups = (uint64_t)out->tiles_m * out->tiles_n * shape->batch;
+  split(shape, groups, tile == LEATI_TILE_128 ? 0 : traits->processors * (uint64_t)LEATI_MATRIX_SPLIT_FILL,
+        LEATI_MATRIX_SPLIT_MIN, out);
+  return tile;
+}
+
 leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
   const uint32_t columns = along == LEATI_ALONG_COLUMNS_QUADS ? 4 * LEATI_GEMV_COLUMNS : LEATI_GEMV_COLUMNS;
   leati_gemm_cut cut = {.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, columns)};

@@ -11,8 +11,8 @@ import unittest
 INFO, PLUGIN, FAKE = (os.path.abspath(p) for p in sys.argv.pop(1).split(':'))
 SETTINGS = {'LEAT_VULKAN_DEVICE', 'LEAT_LANES', 'LEAT_WAIT_SPIN_US', 'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS',
             'LEAT_STREAM_POLICY', 'LEAT_HIGH_WATERMARK_RATIO', 'LEAT_LOW_WATERMARK_RATIO', 'LEAT_MEMORY_GUARD',
-            'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_FUSIONS_OFF', 'LEAT_MERGE', 'LEAT_LOG',
-            'LEAT_CACHE_DIR', 'LEAT_PROFILE'}
+            'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_FUSIONS_OFF', 'LEAT_MERGE', 'LEAT_MATRICES',
+            'LEAT_LOG', 'LEAT_CACHE_DIR', 'LEAT_PROFILE'}
 
 
 def info(*arguments, **variables):
@@ -73,7 +73,8 @@ class Usable(unittest.TestCase):
                   'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS': '-1', 'LEAT_STREAM_POLICY': 'round-robin',
                   'LEAT_HIGH_WATERMARK_RATIO': '0.9', 'LEAT_LOW_WATERMARK_RATIO': '.5', 'LEAT_MEMORY_GUARD': '1',
                   'LEAT_PROFILE': '/nowhere/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1',
-                  'LEAT_FUSIONS_OFF': 'bias,gelu', 'LEAT_MERGE': '1', 'LEAT_CACHE_DIR': '/tmp/no (such)/folder'}
+                  'LEAT_FUSIONS_OFF': 'bias,gelu', 'LEAT_MERGE': '1', 'LEAT_MATRICES': '1',
+                  'LEAT_CACHE_DIR': '/tmp/no (such)/folder'}
         code, other, stderr = report(LEAT_PLUGIN_PATH=PLUGIN, **values)
         self.assertEqual((code, stderr), (0, ''))
         self.assertEqual(other['settings'].pop('LEAT_PLUGIN_PATH'),

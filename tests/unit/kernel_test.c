@@ -145,7 +145,8 @@ static const leati_physical able = {.info = {.name = "made up"},
                                     .kernel_features = UINT32_MAX,
                                     .shared_memory = 32768,
                                     .subgroup_size = 32,
-                                    .shuffles = true};
+                                    .shuffles = true,
+                                    .matrix = {.m = 16, .n = 16, .k = 16}};
 
 /* Whether a kernel runs on a device; else the message has the words. */
 static bool runs(const leati_physical *physical, const leati_kernel_code *code, const char *words) {
@@ -162,8 +163,8 @@ static bool runs(const leati_physical *physical, const leati_kernel_code *code, 
   return false;
 }
 
-/* Each kernel needs no more than what devices must have to be used at all, but for those that shuffle, which stand
- * beside others. */
+/* Each kernel needs no more than what devices must have to be used at all, but for those that shuffle or use matrix
+ * hardware, which stand beside others. */
 static void every_kernel_runs_on_every_usable_device(void **state) {
   (void)state;
   leati_physical least = able;
@@ -171,7 +172,20 @@ static void every_kernel_runs_on_every_usable_device(void **state) {
   least.shuffles = false;
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
-    assert_int_equal(runs(&least, code, "full subgroups"), code->shuffles == 0);
+    const bool on_matrices = strcmp(code->source, "gemm_matrix.comp") == 0;
+    assert_int_equal(runs(&least, code, on_matrices ? "shaderFloat16" : "full subgroups"), code->shuffles == 0);
+  }
+}
+
+/* Where there is a glslc for them, these kernels need the device's matrices. */
+static void matrix_hardware_is_needed_where_it_is_used(void **state) {
+  (void)state;
+  leati_physical plain = able;
+  plain.matrix = (leati_matrix_shape){0};
+  for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
+    const leati_kernel_code *const code = &leati_kernel_codes[i];
+    assert_true(runs(&able, code, ""));
+    assert_int_equal(runs(&plain, code, "VK_KHR_cooperative_matrix"), strcmp(code->source, "gemm_matrix.comp") != 0);
   }
 }
 
@@ -231,9 +245,9 @@ static void subgroups_are_those_that_it_is_written_for(void **state) {
 /* A capability that no feature stands for cannot be had. */
 static void an_unknown_capability_is_refused(void **state) {
   (void)state;
-  static const uint32_t words[] = {0x07230203, 0x00010500, 0, 1, 0, 2u << 16 | 17, 6022};
+  static const uint32_t words[] = {0x07230203, 0x00010500, 0, 1, 0, 2u << 16 | 17, 5433};
   const leati_kernel_code code = {.name = "strange", .words = words, .size = sizeof(words)};
-  assert_false(runs(&able, &code, "6022"));
+  assert_false(runs(&able, &code, "5433"));
 }
 
 /* The names of the functions that a linking kernel calls, of which those that constants decide are link_<number>. */
@@ -286,6 +300,7 @@ int main(void) {
       cmocka_unit_test(records_have_a_size),
       cmocka_unit_test(variants_are_found_by_type_and_size),
       cmocka_unit_test(every_kernel_runs_on_every_usable_device),
+      cmocka_unit_test(matrix_hardware_is_needed_where_it_is_used),
       cmocka_unit_test(what_a_device_lacks_is_named),
       cmocka_unit_test(shared_memory_is_counted),
       cmocka_unit_test(subgroups_are_those_that_it_is_written_for),

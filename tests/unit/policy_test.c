@@ -322,6 +322,9 @@ static void products_are_cut_wholly_on_any_device(void **state) {
     leati_gemm_cut cut;
     const leati_tile tile = leati_gemm_cut_tiled(&device, &s, &cut);
     check_cut(&s, &cut, extent[tile], extent[tile], LEATI_GEMM_SPLIT_MIN_FEW);
+    const leati_tile on_matrices = leati_gemm_cut_matrices(&device, &s, &cut);
+    assert_int_not_equal(on_matrices, LEATI_TILE_32);
+    check_cut(&s, &cut, extent[on_matrices], extent[on_matrices], LEATI_MATRIX_SPLIT_MIN);
     for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_QUADS; ++along) {
       cut = leati_gemm_cut_skinny(&device, &s, along);
       const uint32_t columns = (along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1) * LEATI_GEMV_COLUMNS;
@@ -334,6 +337,22 @@ static leati_tile tile_of(const leati_traits *device, uint32_t m, uint32_t n, ui
   const leati_gemm_shape shape = {.m = m, .n = n, .k = 64, .batch = batch};
   leati_gemm_cut cut;
   return leati_gemm_cut_tiled(device, &shape, &cut);
+}
+
+static leati_tile matrix_tile_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t batch) {
+  const leati_gemm_shape shape = {.m = m, .n = n, .k = 64, .batch = batch};
+  leati_gemm_cut cut;
+  return leati_gemm_cut_matrices(device, &shape, &cut);
+}
+
+static void matrix_tiles_are_large_where_they_fill_the_device(void **state) {
+  (void)state;
+  const uint32_t wanted = 128 * LEATI_GEMM_FILL_128_QUARTERS / 4;
+  assert_int_equal(matrix_tile_of(&large, 128, 128 * wanted, 1), LEATI_TILE_128);
+  assert_int_equal(matrix_tile_of(&large, 128, 128 * (wanted - 1), 1), LEATI_TILE_64);
+  assert_int_equal(matrix_tile_of(&large, 128, 128, wanted), LEATI_TILE_128);
+  assert_int_equal(matrix_tile_of(&large, 64, 128 * wanted, 1), LEATI_TILE_64);
+  assert_int_equal(matrix_tile_of(&large, 128 * wanted, 64, 1), LEATI_TILE_64);
 }
 
 static uint32_t splits_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t k) {
@@ -518,6 +537,7 @@ int main(void) {
       cmocka_unit_test(idle_memory_goes_down_to_the_low_watermark_or_further),
       cmocka_unit_test(products_are_cut_wholly_on_any_device),
       cmocka_unit_test(tiles_are_the_largest_that_fill_the_device),
+      cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
       cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
       cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),
       cmocka_unit_test(operands_are_read_as_widely_as_they_lie),
