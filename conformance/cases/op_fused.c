@@ -31,6 +31,16 @@
 #define HALF_CONV(named, t)                                                                              \
   ORT_CONV(named, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1), NAMED("Relu")), RANGE_OF(t, -2, 2, 2, 4, 8, 8), \
            RANGE_OF(t, -2, 2, 6, 4, 3, 3), RANGE_OF(t, -2, 2, 6), RANGE_OF(t, -2, 2, 2, 6, 8, 8))
+/* What graphs make of products, of several of them and of a convolution. */
+#define HALVES(named, t)                                                                                           \
+  PRODUCT(named, ATTRIBUTES(A_FLOAT("alpha", 0.5f), A_INT("transB", 1), NAMED("Relu")), RANGE_OF(t, -2, 2, 9, 68), \
+          RANGE_OF(t, -2, 2, 20, 68), RANGE_OF(t, -2, 2, 20), RANGE_OF(t, -2, 2, 9, 20)),                          \
+      PRODUCTS(named, 2, ATTRIBUTES(NAMED("Relu"), A_INTS("activated", 0, 1)), RANGE_OF(t, -2, 2, 9, 68),          \
+               RANGE_OF(t, -2, 2, 68, 20), RANGE_OF(t, -2, 2, 68, 36), ABSENT, RANGE_OF(t, -2, 2, 20),             \
+               RANGE_OF(t, -2, 2, 36)),                                                                            \
+      CONV(named, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1), NAMED("Relu"), A_INT("residual_first", 0)),               \
+           RANGE_OF(t, -2, 2, 2, 4, 8, 8), RANGE_OF(t, -2, 2, 6, 4, 3, 3), RANGE_OF(t, -2, 2, 6),                  \
+           RANGE_OF(t, -2, 2, 2, 6, 8, 8))
 
 /* An activation behind the tiles of a product and of a convolution, behind a product of one row, and behind a depthwise
  * convolution. */
@@ -65,6 +75,9 @@ static const leati_op_spec specs[] = {
     ACTIVATION("elu", NAMED("Elu"), A_FLOATS("activation_params", 1.5f)),
     ACTIVATION("selu", NAMED("Selu")),
     ACTIVATION("celu", NAMED("Celu"), A_FLOATS("activation_params", 0.5f)),
+
+    HALVES("float16", LEATI_REF_FLOAT16),
+    HALVES("bfloat16", LEATI_REF_BFLOAT16),
 
     {.name = "FusedMatMul",
      .label = "leat_float32",

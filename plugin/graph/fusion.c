@@ -96,17 +96,22 @@ bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out) {
     return false;
   }
   const leati_known_value *const value = &f->inference->values[v];
-  if (value->bytes == NULL || value->view.count != 1 || value->view.type != LEAT_TYPE_FLOAT32) {
+  if (value->bytes == NULL || value->view.count != 1 || (value->view.type & LEATI_TYPES_REAL) == 0) {
     return false;
   }
-  memcpy(out, value->bytes, sizeof(*out));
+  *out = leati_real_of(value->view.type, value->bytes);
   return true;
 }
 
 bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected) {
   float found;
-  /* Exporters print such numbers with six digits and more. */
-  return leati_fusion_scalar(f, v, &found) && fabs((double)found - expected) <= 1e-6 * fabs(expected);
+  if (!leati_fusion_scalar(f, v, &found)) {
+    return false;
+  }
+  /* Exporters print such numbers with six digits and more; of 16 bits half of the last one is lost. */
+  const uint64_t type = leati_fusion_view(f, v)->type;
+  const double part = type == LEAT_TYPE_FLOAT16 ? 0x1p-11 : type == LEAT_TYPE_BFLOAT16 ? 0x1p-8 : 0;
+  return fabs((double)found - expected) <= (part + 1e-6) * fabs(expected);
 }
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */

@@ -24,22 +24,10 @@ static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
     [LEATI_FUSION_CHAIN] = leati_fuse_chain,           /* elementwise operators, one after the other */
 };
 
-/* Whether a node's results are rounded to 16 bits. Those of the operators that a rule puts together are so too, each of
- * them, and what it puts in their place would round once, at the end: it would give other bits. */
-static bool is_rounded(const leati_fusion *f, uint32_t n) {
-  const leati_node *const node = &f->nodes[n];
-  bool rounded = false;
-  for (uint32_t o = 0; o < node->output_count && !rounded; ++o) {
-    const uint64_t type = node->outputs[o] != LEAT_GRAPH_NO_VALUE ? leati_fusion_view(f, node->outputs[o])->type : 0;
-    rounded = (type & (LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16)) != 0;
-  }
-  return rounded;
-}
-
 /* Applies a rule to a node; `*out_any` is set if it did anything. */
 static int32_t apply(leati_fusion *f, uint32_t r, uint32_t n, bool *out_any, leat_error *err) {
   bool done = false;
-  if (f->live[n] && !is_rounded(f, n)) {
+  if (f->live[n]) {
     LEATI_TRY(rules[r](f, n, &done, err));
   }
   f->counts[r] += done;

@@ -2,6 +2,7 @@
 #include "memory/tensor.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/status.h"
@@ -60,6 +61,28 @@ static int row_of(uint64_t type) {
 DLDataType leati_dtype_of(uint64_t type) {
   const int row = row_of(type);
   return row < 0 ? (DLDataType){0} : types[row].dtype;
+}
+
+/* The value of a float16. */
+static float half_of(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const float magnitude = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
+                          : exponent == 0 ? ldexpf((float)fraction, -24)
+                                          : ldexpf((float)(1024 + fraction), exponent - 25);
+  return copysignf(magnitude, bits >> 15 != 0 ? -1.0f : 1.0f);
+}
+
+float leati_real_of(uint64_t type, const void *bytes) {
+  float value;
+  uint16_t half;
+  if (type == LEAT_TYPE_FLOAT32) {
+    memcpy(&value, bytes, sizeof(value));
+    return value;
+  }
+  memcpy(&half, bytes, sizeof(half));
+  const uint32_t bits = (uint32_t)half << 16;
+  memcpy(&value, &bits, sizeof(value));
+  return type == LEAT_TYPE_BFLOAT16 ? value : half_of(half);
 }
 
 uint32_t leati_type_size(uint64_t type) {

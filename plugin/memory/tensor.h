@@ -39,6 +39,8 @@ static inline bool leati_dtype_same(DLDataType a, DLDataType b) {
 }
 /** dtype of a LEAT_TYPE_* bit. */
 DLDataType leati_dtype_of(uint64_t type);
+/** The number that host memory holds as a LEAT_TYPE_FLOAT32, _FLOAT16 or _BFLOAT16. */
+float leati_real_of(uint64_t type, const void *bytes);
 /** Bytes of an element of a LEAT_TYPE_* bit; 0: no tensors of it are held. */
 uint32_t leati_type_size(uint64_t type);
 /** Name of a LEAT_TYPE_* bit for messages, such as "float32". */

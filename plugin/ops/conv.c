@@ -454,7 +454,7 @@ static const leati_op_def ops[] = {
                 &attribute_output_padding, &attribute_output_shape),
     CONVOLUTION("FusedConv", "com.microsoft", (1, 1), (2, 4), CONV, &leati_type_real, &leati_attribute_strides,
                 &leati_attribute_activation, &leati_attribute_activation_params),
-    CONVOLUTION("FusedConv", "leat", (1, 1), (2, 5), CONV, &leati_type_float, &leati_attribute_strides,
+    CONVOLUTION("FusedConv", "leat", (1, 1), (2, 5), CONV, &leati_type_real, &leati_attribute_strides,
                 &leati_attribute_activation, &leati_attribute_activation_params, &leati_attribute_residual_first),
 };
 

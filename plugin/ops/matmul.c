@@ -671,7 +671,7 @@ static const leati_op_def ops[] = {
             LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &attribute_trans_batch_a,
                              &attribute_trans_batch_b)),
     PRODUCT(
-        "FusedMatMul", "leat", (1, 1), (2, 4), matmul, LEATI_TYPES(&leati_type_float),
+        "FusedMatMul", "leat", (1, 1), (2, 4), matmul, LEATI_TYPES(&leati_type_real),
         LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &leati_attribute_activation,
                          &leati_attribute_activation_params, &leati_attribute_residual_first)),
     PRODUCT("Gemm", "", (11, 13), (2, 3), gemm, LEATI_TYPES(&leati_type_real),

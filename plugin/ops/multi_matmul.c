@@ -285,7 +285,7 @@ static LEATI_ATTRIBUTE(attribute_activated, "activated", INTS);
 
 static const leati_op_def ops[] = {
     LEATI_OP("MultiMatMul", "leat", (1, 1), (3, 1 + 2 * LEATI_PRODUCTS_MAX), (2, LEATI_PRODUCTS_MAX),
-             LEATI_TYPES(&leati_type_float),
+             LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_b, &leati_attribute_activation,
                               &leati_attribute_activation_params, &attribute_activated),
              .state_size = sizeof(multi_state),

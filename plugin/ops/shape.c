@@ -370,29 +370,6 @@ typedef struct range_args {
 
 #define RANGE_PER_GROUP 256
 
-/* The value of a float16. */
-static float half_of(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const float magnitude = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
-                          : exponent == 0 ? ldexpf((float)fraction, -24)
-                                          : ldexpf((float)(1024 + fraction), exponent - 25);
-  return copysignf(magnitude, bits >> 15 != 0 ? -1.0f : 1.0f);
-}
-
-/* A number of one of LEATI_TYPES_REAL. */
-static float host_float(const leati_view *view) {
-  float value;
-  uint16_t half;
-  if (view->type == LEAT_TYPE_FLOAT32) {
-    memcpy(&value, view->data, sizeof(value));
-    return value;
-  }
-  memcpy(&half, view->data, sizeof(half));
-  const uint32_t bits = (uint32_t)half << 16;
-  memcpy(&value, &bits, sizeof(value));
-  return view->type == LEAT_TYPE_BFLOAT16 ? value : half_of(half);
-}
-
 /* Elements from `start` to before `limit`; both differences are taken without overflow. */
 static uint64_t range_count(int64_t start, int64_t limit, int64_t delta) {
   if (delta > 0) {
@@ -412,7 +389,8 @@ static int32_t range_infer(const leat_op *op, const leati_call *call, leat_shape
   }
   const leati_view *const in = call->inputs;
   if ((in[0].type & LEATI_TYPES_REAL) != 0) {
-    const double start = host_float(&in[0]), limit = host_float(&in[1]), delta = host_float(&in[2]);
+    const double start = leati_real_of(in[0].type, in[0].data), limit = leati_real_of(in[1].type, in[1].data),
+                 delta = leati_real_of(in[2].type, in[2].data);
     const double steps = ceil((limit - start) / delta);
     if (delta == 0 || isnan(steps) || steps > (double)INT32_MAX) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Range: from %g to %g by %g is no finite range", start, limit,
@@ -442,7 +420,8 @@ static int32_t range_plan(const leat_op *op, leati_planner *planner, const leati
   }
   range_args args = {.count = (uint32_t)dst->count};
   if ((dst->type & LEATI_TYPES_REAL) != 0) {
-    const float start = host_float(&call->inputs[0]), delta = host_float(&call->inputs[2]);
+    const float start = leati_real_of(call->inputs[0].type, call->inputs[0].data),
+                delta = leati_real_of(call->inputs[2].type, call->inputs[2].data);
     memcpy(&args.start, &start, sizeof(start));
     memcpy(&args.delta, &delta, sizeof(delta));
   } else {

@@ -156,15 +156,39 @@ static uint32_t halved(network *n, uint32_t v) {
 static uint32_t convolution_of_halves(network *n, uint32_t x) {
   return NODE(n, "Conv", 11, x, halved(n, constant(n, SHAPE(4, 4, 1, 1))), halved(n, constant(n, SHAPE(4))));
 }
-/* Each operator rounds to 16 bits, which nothing that is put in their place does. */
-static uint32_t conv_of_halves(network *n) {
+static uint32_t widened(network *n, uint32_t v) {
   static const leat_attribute to_float = ATTRIBUTE(INT, .name = "to", .i = 1);
   static const leat_attribute *const list[] = {&to_float};
+  const uint32_t whole = NODE(n, "Cast", 13, v);
+  give(n, list, 1);
+  return whole;
+}
+static uint32_t conv_of_halves(network *n) {
   const uint32_t x = halved(n, image(n)), y = convolution_of_halves(n, x);
   const uint32_t z = convolution_of_halves(n, NODE(n, "Mul", 14, y, NODE(n, "Sigmoid", 13, y)));
-  const uint32_t result = NODE(n, "Cast", 13, NODE(n, "Relu", 14, NODE(n, "Add", 14, z, x)));
-  give(n, list, 1);
-  return result;
+  return widened(n, NODE(n, "Relu", 14, NODE(n, "Add", 14, z, x)));
+}
+/* Numbers that are written out are rounded to 16 bits too. */
+static uint32_t layer_of_halves(network *n) {
+  const uint32_t x = halved(n, add_input(n, SHAPE(2, 3, 8)));
+  const uint32_t y = NODE(n, "Add", 14, NODE(n, "MatMul", 13, x, halved(n, constant(n, SHAPE(8, 8)))),
+                          halved(n, constant(n, SHAPE(8))));
+  const uint32_t erf = NODE(n, "Erf", 13, NODE(n, "Div", 14, y, add_half(n, 0x3da8)));
+  const uint32_t part = NODE(n, "Mul", 14, y, NODE(n, "Add", 14, erf, add_half(n, 0x3c00)));
+  const uint32_t z =
+      NODE(n, "MatMul", 13, NODE(n, "Mul", 14, part, add_half(n, 0x3800)), halved(n, constant(n, SHAPE(8, 8))));
+  return widened(n, NODE(n, "Add", 14, x, z));
+}
+static uint32_t products_of_halves(network *n) {
+  const uint32_t x = halved(n, add_input(n, SHAPE(17, 8)));
+  const uint32_t y = NODE(n, "MatMul", 13, x, halved(n, constant(n, SHAPE(8, 9))));
+  return widened(n, NODE(n, "Mul", 14, y, NODE(n, "MatMul", 13, x, halved(n, constant(n, SHAPE(8, 9))))));
+}
+/* What stands behind it is of another type. */
+static uint32_t product_of_halves_widened(network *n) {
+  const uint32_t x = halved(n, add_input(n, SHAPE(17, 8)));
+  const uint32_t y = widened(n, NODE(n, "MatMul", 13, x, halved(n, constant(n, SHAPE(8, 9)))));
+  return NODE(n, "Add", 14, y, constant(n, SHAPE(9)));
 }
 static uint32_t quick_gelu(network *n) {
   const uint32_t x = add_input(n, SHAPE(8, 8));
@@ -714,6 +738,9 @@ typedef struct scene {
 /* A score is a sum of up to 8 products of numbers up to 4, so that both ways are off by 10 * 2^-24 * 128 each; a weight
  * is off by that part of itself, twice, for the sum of weights is too, and so is what is summed with the weights. */
 #define ATTENDED (8 * 10 * 0x1p-24 * 128)
+/* A product of `k` numbers up to 2 with others up to `most`, which were rounded to 16 bits up to seven times, and once
+ * more itself. */
+#define HALVES(k, most) ((k)*2.0 * (most)*8 * 0x1p-11)
 #define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
 
 static const scene scenes[] = {
@@ -735,7 +762,18 @@ static const scene scenes[] = {
     {"Conv, Relu, Conv, residual, Relu", conv_add_relu, {DONE(ACTIVATION, 2), DONE(RESIDUAL, 1)}, 2, 0},
     {"Conv, HardSwish", conv_hard_swish, {DONE(SWISH, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
     {"Conv, SiLU", conv_silu, {DONE(SWISH, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
-    {"Conv, SiLU, Conv, residual, Relu of float16", conv_of_halves, {0}, 8, 0},
+    {"Conv, SiLU, Conv, residual, Relu of float16",
+     conv_of_halves,
+     {DONE(SWISH, 1), DONE(ACTIVATION, 2), DONE(RESIDUAL, 1)},
+     4,
+     HALVES(4, 18)},
+    {"bias, Gelu, product, residual of float16",
+     layer_of_halves,
+     {DONE(GELU, 1), DONE(BIAS, 1), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1)},
+     4,
+     HALVES(8, 34)},
+    {"two products of float16", products_of_halves, {DONE(PRODUCTS, 1)}, 4, 0},
+    {"product of float16, widened, bias", product_of_halves_widened, {0}, 4, 0},
     {"QuickGelu", quick_gelu, {DONE(SWISH, 1)}, 1, WRITTEN_OUT},
     {"Gelu, first order", gelu_order_0, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
     {"Gelu, second order", gelu_order_1, {DONE(GELU, 1)}, 1, WRITTEN_OUT},

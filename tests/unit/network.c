@@ -51,6 +51,13 @@ uint32_t add_constant(network *n, int32_t ndim, const int64_t *shape) {
   return v;
 }
 
+uint32_t add_half(network *n, uint16_t bits) {
+  const uint32_t v = add_value(n, (DLDataType){kDLFloat, 16, 1}, 0, NULL);
+  memcpy(n->floats[v], &bits, sizeof(bits));
+  n->infos[v].value = &n->tensors[v];
+  return v;
+}
+
 uint32_t add_list(network *n, int64_t count, const int64_t *values) {
   const uint32_t v = add_value(n, int_type, 1, &count);
   memcpy(n->ints[v], values, (size_t)count * sizeof(*values));

@@ -35,6 +35,8 @@ network *make_network(void);
 uint32_t add_value(network *n, DLDataType type, int32_t ndim, const int64_t *shape);
 uint32_t add_input(network *n, int32_t ndim, const int64_t *shape);
 uint32_t add_constant(network *n, int32_t ndim, const int64_t *shape);
+/** A constant of float16 that is a scalar, by its bits. */
+uint32_t add_half(network *n, uint16_t bits);
 uint32_t add_list(network *n, int64_t count, const int64_t *values);
 
 /** A node with one output, of which nothing is known; and one more output of the last node. */
