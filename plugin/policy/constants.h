@@ -49,6 +49,9 @@
 /** Nanoseconds: whoever blocks inside looks up so often whether the process ends or the device is gone. Larger: fewer
  * wakings; exit() takes longer. From: reasoning. Measure: ctest -L life. */
 #define LEATI_GATE_LOOK_NS UINT64_C(50000000)
+/** Nanoseconds after which a thread that waits tells LEAT_LOG what it waits for. Larger: a device that hangs is noticed
+ * later; fewer warnings of work that takes that long. From: reasoning. Measure: nothing, it is a message. */
+#define LEATI_WAIT_TOLD_NS UINT64_C(10000000000)
 
 /* ---- Batching (policy/submitting.h)
  * ----------------------------------------------------------------------------------

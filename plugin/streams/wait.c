@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/wait.h"
 
+#include <inttypes.h>
+
+#include "core/config.h"
 #include "core/gate.h"
 #include "core/status.h"
 #include "device/device.h"
@@ -99,13 +102,37 @@ static bool block_once(wait *w, uint64_t left, int32_t *out_status) {
   return *out_status != LEAT_OK || is_over(w, true, out_status);
 }
 
+/* Tells what a wait that takes long waits for: enough to see whether the device has stopped, or a list was left. */
+static void tell(const wait *w) {
+  const leati_semaphore *const semaphore = w->point.semaphore;
+  const uint32_t lane = leati_lane_of(w->point.semaphore)->index;
+  const uint64_t reached = atomic_load_explicit(&semaphore->reached, memory_order_relaxed);
+  const uint64_t submitted = atomic_load_explicit(&semaphore->submitted, memory_order_relaxed);
+  if (w->point.value != 0) {
+    leati_log(LEATI_LOG_WARN,
+              "a thread has waited for %" PRIu64 " s: queue %u of device %d has taken %" PRIu64
+              " batches and run %" PRIu64 "; the thread waits for number %" PRIu64
+              ". If no kernel takes that long, the device or its driver has stopped",
+              elapsed(w) / UINT64_C(1000000000), lane, w->timeline->device->index, submitted, reached, w->point.value);
+  } else {
+    leati_log(LEATI_LOG_WARN,
+              "a thread has waited for %" PRIu64 " s: queue %u of device %d has taken %" PRIu64
+              " batches and run %" PRIu64 "; what the thread waits for is not among them",
+              elapsed(w) / UINT64_C(1000000000), lane, w->timeline->device->index, submitted, reached);
+  }
+}
+
 /* Blocks until `until` nanoseconds after the start. True: the wait is over. */
 static bool block(wait *w, uint64_t until, int32_t *out_status) {
-  bool over = false;
+  bool over = false, told = false;
   until = until < w->limit ? until : w->limit;
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
     over = block_once(w, until - now, out_status);
+    if (!over && !told && now >= LEATI_WAIT_TOLD_NS) {
+      tell(w);
+      told = true;
+    }
   }
   return over;
 }

@@ -4,10 +4,13 @@
 #include "streams/wait.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "core/config.h"
 #include "fixture.h"
 #include "nulldriver/host.h"
 #include "streams/stream_state.h"
@@ -47,6 +50,27 @@ static void note_rest(unsigned *count) {
   ++*count;
 }
 
+/* How far the clock is ahead, and how much more it is after each block; what was logged last, and how often. In place
+ * of leati_now_ns() and leati_log(), by the linker. */
+static uint64_t ahead_ns, jump_ns;
+static char logged[400];
+static unsigned log_count;
+
+uint64_t __real_leati_now_ns(void);
+uint64_t __wrap_leati_now_ns(void);
+uint64_t __wrap_leati_now_ns(void) {
+  return __real_leati_now_ns() + ahead_ns;
+}
+
+void __wrap_leati_log(leati_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void __wrap_leati_log(leati_log_level level, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(logged, sizeof(logged), format, arguments);
+  va_end(arguments);
+  log_count += level == LEATI_LOG_WARN;
+}
+
 /* In place of leati_sleep_ns(), by the linker. */
 void __real_leati_sleep_ns(uint64_t ns);
 void __wrap_leati_sleep_ns(uint64_t ns);
@@ -61,6 +85,7 @@ static VkResult block(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t
   const uint64_t past = leati_now_ns() - seen.begin;
   const uint64_t left = past < seen.ends_after ? seen.ends_after - past : 0;
   __real_leati_sleep_ns(left < timeout ? left : timeout);
+  ahead_ns += jump_ns;
   finish_in_time();
   return driver.WaitSemaphores(device, info, 0);
 }
@@ -238,6 +263,20 @@ static void the_usual_length_follows_what_waits_took(void **state) {
   close_device();
 }
 
+static void a_wait_that_takes_very_long_is_told_once(void **state) {
+  (void)state;
+  open_device("0");
+  jump_ns = 2000 * MS;
+  (void)wait_through(9000 * MS, -1, LEAT_OK);
+  assert_int_equal(log_count, 0);
+  (void)wait_through(30000 * MS, -1, LEAT_OK);
+  assert_int_equal(log_count, 1);
+  jump_ns = 0;
+  assert_non_null(strstr(logged, "a thread has waited for 1"));
+  assert_non_null(strstr(logged, "queue 0 of device 0 has taken 2 batches and run 1; the thread waits for number 2."));
+  close_device();
+}
+
 int main(void) {
   (void)unsetenv("LEAT_WAIT_SPIN_US");
   const struct CMUnitTest tests[] = {
@@ -248,6 +287,7 @@ int main(void) {
       CASE(a_long_wait_rests_whatever_is_known),
       CASE(a_wait_of_the_usual_length_is_spun_through),
       CASE(the_usual_length_follows_what_waits_took),
+      CASE(a_wait_that_takes_very_long_is_told_once),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.wait", tests, NULL, NULL);
