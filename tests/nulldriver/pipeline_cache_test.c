@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "again.h"
 #include "core/cache_file.h"
 #include "core/status.h"
 #include "core/sync.h"
@@ -24,8 +24,6 @@
 #include "device/pipeline_cache.h"
 #include "nulldriver/blocks.h"
 #include "policy/constants.h"
-
-extern char **environ;
 
 /* ---- What stands in front of the plugin's functions and the system's -----------------------------------------------
  */
@@ -266,7 +264,7 @@ static pid_t begin_process(uint32_t first, uint32_t count_, const char *how) {
   (void)snprintf(numbers[1], sizeof(numbers[1]), "%u", count_);
   char *const arguments[] = {"pipeline_cache_test", folder, numbers[0], numbers[1], (char *)(uintptr_t)how, NULL};
   pid_t process;
-  assert_int_equal(posix_spawn(&process, "/proc/self/exe", NULL, NULL, arguments, environ), 0);
+  assert_int_equal(start_again(arguments, &process), 0);
   return process;
 }
 

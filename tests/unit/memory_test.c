@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "again.h"
 #include "device/device.h"
 #include "fixture.h"
 #include "leat_kernels.h"
@@ -899,7 +899,7 @@ static void a_device_that_leaves_its_pages_is_stopped(void **state) {
     char *const arguments[] = {(char *)(uintptr_t) "memory_test", (char *)(uintptr_t)strays[i].name, NULL};
     pid_t process = 0;
     int status = 0;
-    assert_int_equal(posix_spawn(&process, "/proc/self/exe", NULL, NULL, arguments, environ), 0);
+    assert_int_equal(start_again(arguments, &process), 0);
     assert_int_equal(waitpid(process, &status, 0), process);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
       skip();
