@@ -33,7 +33,7 @@ refused() {
 
 refused "there is no command 'nonsense'; ./dev help lists them" "$dev" nonsense
 refused "there is no command '-x'" "$dev" -x
-for command in setup test validation clang tsan; do
+for command in setup test validation clang tsan aarch64; do
   refused "$command takes no arguments ('extra')" "$dev" $command extra
 done
 refused "dist has no argument 'extra'; it has: --arch NAME" "$dev" dist extra
@@ -48,6 +48,17 @@ done
 refused "'extra' is not known" "$dev" format extra
 refused "'format' needs no packages" "$dev" packages format
 refused "packages takes one command ('test')" "$dev" packages build test
+# An emulator is installed for the one command that needs it.
+for command in aarch64 setup dist; do
+  checks=$((checks + 1))
+  found=$("$dev" packages $command | grep -cx qemu-user)
+  wanted=0
+  [ $command != aarch64 ] || wanted=1
+  [ "$found" -eq $wanted ] || {
+    failures=$((failures + 1))
+    echo "FAIL ./dev packages $command names qemu-user $found times, and not $wanted"
+  }
+done
 refused 'bench --draw wants JSON files' "$dev" bench --draw
 refused '/dev/null cannot be used for what is downloaded' env LEAT_DEPS_DIR=/dev/null "$dev" info
 # passes COMMAND PROGRAM...: an option that the program does not have is refused, and each that it has is passed on: what
