@@ -43,9 +43,9 @@ static _Thread_local leati_inside *own; /* this thread's record, or NULL */
 static void give_back(void *record) {
   leati_inside *const mine = record;
   own = NULL;
-  /* A thread may end between the start and the end of a Run. */
+  /* A thread may end between the start and the end of a Run. Release: to the exit handler it has come out. */
   mine->depth = 0;
-  atomic_store_explicit(&mine->busy, false, memory_order_relaxed);
+  atomic_store_explicit(&mine->busy, false, memory_order_release);
   atomic_store_explicit(&mine->taken, false, memory_order_release);
 }
 

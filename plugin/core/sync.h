@@ -125,9 +125,10 @@ static inline void leati_spin_pause(void) {
 #endif
 }
 
-/** Raises a number unless it is higher. Release: a thread that reads it (acquire) sees what came before. */
+/** Raises a number unless it is higher. Release: a thread that reads it (acquire) sees what came before. The look is
+ * sequentially consistent, for a thread that has stored something which whoever lowers the number looks at then. */
 static inline void leati_raise(_Atomic uint64_t *number, uint64_t value) {
-  uint64_t seen = atomic_load_explicit(number, memory_order_relaxed);
+  uint64_t seen = atomic_load_explicit(number, memory_order_seq_cst);
   while (seen < value &&
          !atomic_compare_exchange_weak_explicit(number, &seen, value, memory_order_release, memory_order_relaxed)) {
   }

@@ -70,7 +70,7 @@ int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *t
   LEATI_TRY(status);
   (void)atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);
   leati_raise(&memory->allocated_peak,
-              atomic_fetch_add_explicit(&memory->allocated, size, memory_order_relaxed) + size);
+              atomic_fetch_add_explicit(&memory->allocated, size, memory_order_seq_cst) + size);
   *out_address = leati_block_address(block);
   return LEAT_OK;
 }
@@ -241,8 +241,8 @@ int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, le
 /* Lets a peak begin again from a counter. An allocation at the same time is in the counter before it is in the peak; if
  * its peak is lost here, the second reading of the counter has it. */
 static void reset_peak(_Atomic uint64_t *peak, _Atomic uint64_t *counter) {
-  (void)atomic_exchange_explicit(peak, atomic_load_explicit(counter, memory_order_relaxed), memory_order_acq_rel);
-  leati_raise(peak, atomic_load_explicit(counter, memory_order_relaxed));
+  (void)atomic_exchange_explicit(peak, atomic_load_explicit(counter, memory_order_relaxed), memory_order_seq_cst);
+  leati_raise(peak, atomic_load_explicit(counter, memory_order_seq_cst));
 }
 
 void leati_memory_reset_peaks(leat_device *device) {

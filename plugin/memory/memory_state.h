@@ -117,8 +117,9 @@ struct leati_memory {
    * another thread releases some back waits here until the driver has it. */
   leati_mutex trim_lock;
   /* Statistics: each counter is exact by itself. Relaxed, as nothing is ordered by them, but for two pairs: `frees` is
-   * raised by release and read by acquire, so that no reader sees more frees than allocations; a peak is raised by
-   * release and reset by acquire, so that it never stays below what it is the peak of. */
+   * raised by release and read by acquire, so that no reader sees more frees than allocations; and a peak never stays
+   * below what it is the peak of. For that, raising its counter and then looking at it, and resetting it and then
+   * looking at the counter, are sequentially consistent: one of the two sees the other. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t allocated, allocated_peak, allocations, frees, cached;
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t reserved, reserved_peak, driver_calls, reclaims;
   /* Constant while the device is open. */

@@ -71,7 +71,7 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
   (void)atomic_fetch_add_explicit(&memory->driver_calls, 1, memory_order_relaxed);
   (void)atomic_fetch_add_explicit(&memory->cached, s->driver_size, memory_order_relaxed);
   leati_raise(&memory->reserved_peak,
-              atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_relaxed) + s->driver_size);
+              atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_seq_cst) + s->driver_size);
   return LEAT_OK;
 }
 
