@@ -922,11 +922,16 @@ static void gemm(leati_draw *d) {
   activation(d);
 }
 
+/* The type of a mask: that of what it is added to, or bool where the operator takes it. */
+static uint64_t mask_type(leati_draw *d, uint64_t type, bool or_bool) {
+  return or_bool && leati_draw_chance(d, 50) ? LEAT_TYPE_BOOL : type;
+}
+
 /* Queries, keys and values, and perhaps a mask. */
 static void attention(leati_draw *d) {
   const bool multi_head = strcmp(d->info->name, "MultiHeadAttention") == 0;
   const bool flat = multi_head || leati_draw_chance(d, 50);
-  const uint64_t type = leati_draw_type(d, "T");
+  const uint64_t type = leati_draw_type(d, multi_head ? "T" : "T1");
   const int64_t least = d->empty ? 0 : 1;
   const int64_t batch = leati_draw_int(d, least, 3);
   const int64_t shared = leati_draw_int(d, 1, 3);
@@ -949,7 +954,7 @@ static void attention(leati_draw *d) {
       leati_draw_absent(d);
       leati_draw_absent(d);
     }
-    narrowed_input(d, multi_head ? type : leati_draw_type(d, "U"), 4, scores);
+    narrowed_input(d, mask_type(d, type, !multi_head), 4, scores);
   }
   if (flat) {
     leati_draw_attribute_int(d, "num_heads", heads);
@@ -992,7 +997,7 @@ static void fused_attention(leati_draw *d) {
   if (leati_draw_chance(d, 60)) {
     const int64_t scores[4] = {sizes[0], heads, sizes[2], keys};
     const int64_t three[3] = {sizes[0], sizes[2], keys};
-    narrowed_input(d, leati_draw_type(d, "U"),
+    narrowed_input(d, mask_type(d, type, true),
                    which < 4    ? 4
                    : which == 4 ? 3
                                 : 2,

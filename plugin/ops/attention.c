@@ -19,9 +19,9 @@ static LEATI_ATTRIBUTE(attribute_num_heads, "num_heads", INT);
 static LEATI_ATTRIBUTE(attribute_unidirectional, "unidirectional", INT);
 static LEATI_ATTRIBUTE(attribute_mask_filter_value, "mask_filter_value", FLOAT);
 
-static LEATI_TYPE(type_keys, "T1", LEAT_TYPE_FLOAT32);
-static LEATI_TYPE(type_values, "T2", LEAT_TYPE_FLOAT32);
-static LEATI_TYPE(type_mask, "U", LEAT_TYPE_FLOAT32 | LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_keys, "T1", LEATI_TYPES_REAL);
+static LEATI_TYPE(type_values, "T2", LEATI_TYPES_REAL);
+static LEATI_TYPE(type_mask, "U", LEATI_TYPES_REAL | LEAT_TYPE_BOOL);
 static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
 
 #define FLOAT_NUMBER 1 /* TensorProto.FLOAT */
@@ -203,10 +203,22 @@ static int32_t as_result(const leat_op *op, const operands *in, int32_t rank, he
                                     leati_op_def_of(op)->info.name, layout);
 }
 
+/* One kernel reads all operands, so they have one type; a mask may be of bool. `mask`: its type, or 0. */
+static int32_t check_types(const leati_op_def *def, uint64_t queries, uint64_t values, uint64_t mask, leat_error *err) {
+  const bool fits = values == queries && (mask == 0 || mask == queries || mask == LEAT_TYPE_BOOL);
+  return fits ? LEAT_OK
+              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                           "%s with queries of %s, values of %s and %s%s is not supported; all need one type, or the "
+                           "mask bool",
+                           def->info.name, leati_type_name(queries), leati_type_name(values),
+                           mask == 0 ? "no mask" : "a mask of ", mask == 0 ? "" : leati_type_name(mask));
+}
+
 static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const views[] = {&call->inputs[0], &call->inputs[1], &call->inputs[2]};
   const leati_view *const mask = mask_of(op, call);
   operands in;
+  LEATI_TRY(check_types(leati_op_def_of(op), views[0]->type, views[2]->type, mask != NULL ? mask->type : 0, err));
   LEATI_TRY(read_operands(op, views, &in, err));
   if (mask != NULL) {
     LEATI_TRY(check_mask(op, mask, &in, err));
@@ -244,7 +256,7 @@ static void fill_strides(const heads *from, int32_t *out) {
 /* Whether rows can be moved four elements at a time. */
 static bool in_fours(const leati_view *view, const heads *given, const int32_t *strides) {
   const bool rows = strides[0] % 4 == 0 && strides[1] % 4 == 0 && strides[2] % 4 == 0;
-  return rows && strides[3] == 1 && given->shape[3] % 4 == 0 && view->address % 16 == 0;
+  return rows && strides[3] == 1 && given->shape[3] % 4 == 0 && view->address % (4 * view->item_size) == 0;
 }
 
 /* Fours of a chunk of heads of so many elements. */
@@ -325,6 +337,13 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
 
 /* ---- What is supported ------------------------------------------------------------------------------------------ */
 
+/* Likewise, of an operator whose shapes need not be known yet. */
+static int32_t check_given_types(const leati_op_def *def, const leati_op_desc *desc, leat_error *err) {
+  const uint32_t mask = mask_places[def->param];
+  return check_types(def, leati_type_of(desc->inputs[0].dtype), leati_type_of(desc->inputs[2].dtype),
+                     leati_is_given(desc, mask) ? leati_type_of(desc->inputs[mask].dtype) : 0, err);
+}
+
 /* Fails if an input is given that is not known here. */
 static int32_t refuse_input(const leati_op_def *def, const leati_op_desc *desc, uint32_t i, const char *what,
                             leat_error *err) {
@@ -363,7 +382,7 @@ static int32_t attention_supports(const leati_op_def *def, leat_device *device, 
                         def->info.name, i, rank);
     }
   }
-  return LEAT_OK;
+  return check_given_types(def, desc, err);
 }
 
 static int32_t attention_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -427,7 +446,7 @@ static int32_t fused_supports(const leati_op_def *def, leat_device *device, cons
                         layout_attributes[i]->name);
     }
   }
-  return LEAT_OK;
+  return check_given_types(def, desc, err);
 }
 
 static int32_t fused_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -456,15 +475,14 @@ static const leati_op_def ops[] = {
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = ATTENTION,
              .supports = attention_supports, .create = attention_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
-    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (3, 10), (1, 1),
-             LEATI_TYPES(&leati_type_float, &type_int32),
+    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (3, 10), (1, 1), LEATI_TYPES(&leati_type_real, &type_int32),
              LEATI_ATTRIBUTES(&attribute_num_heads, &attribute_scale, &attribute_unidirectional,
                               &attribute_mask_filter_value),
              LEATI_INPUT_TYPES(0, 0, 0, 0, 1, 0, 0, 0, 1, 1), .state_size = sizeof(attention_state),
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = MULTI_HEAD,
              .supports = attention_supports, .create = multi_head_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
-    LEATI_OP("FusedAttention", "leat", (1, 1), (3, 4), (1, 1), LEATI_TYPES(&leati_type_float, &type_mask),
+    LEATI_OP("FusedAttention", "leat", (1, 1), (3, 4), (1, 1), LEATI_TYPES(&leati_type_real, &type_mask),
              LEATI_ATTRIBUTES(&attribute_q_layout, &attribute_k_layout, &attribute_v_layout, &attribute_y_layout,
                               &attribute_q_num_heads, &attribute_kv_num_heads, &attribute_scale),
              LEATI_INPUT_TYPES(0, 0, 0, 1), .state_size = sizeof(attention_state),

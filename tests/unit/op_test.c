@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The helpers that operator families share (plugin/ops/attribute.c, dims.c, window.c), and the operator list itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "device/device.h"
+#include "fixture.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/op.h"
@@ -354,6 +349,63 @@ static void test_window_larger_than_image(void **state) {
   assert_int_equal(lay_line(INT64_MAX, 6, 1, &size, &err), LEAT_ERROR_NOT_SUPPORTED);
 }
 
+/* Attention has operands of one type, and perhaps a bool mask: that is told while shapes are not known, and of a call
+ * whose operands are not those that were described. */
+static void test_types_of_attention(void **state) {
+  static const struct {
+    const char *name, *text; /* NULL: supported */
+    uint64_t values, mask;   /* beside queries and keys of float16 */
+  } cases[] = {
+      {"Attention", NULL, LEAT_TYPE_FLOAT16, LEAT_TYPE_FLOAT16},
+      {"Attention", NULL, LEAT_TYPE_FLOAT16, LEAT_TYPE_BOOL},
+      {"Attention", "queries of float16, values of float32 and a mask of float16", LEAT_TYPE_FLOAT32,
+       LEAT_TYPE_FLOAT16},
+      {"Attention", "queries of float16, values of float16 and a mask of bfloat16", LEAT_TYPE_FLOAT16,
+       LEAT_TYPE_BFLOAT16},
+      {"FusedAttention", NULL, LEAT_TYPE_FLOAT16, LEAT_TYPE_BOOL},
+      {"FusedAttention", "queries of float16, values of float16 and a mask of float32", LEAT_TYPE_FLOAT16,
+       LEAT_TYPE_FLOAT32},
+  };
+  const fixture *const f = fixture_of(state);
+  int64_t dims[] = {1, 1, 1, 1};
+  leat_op *op = NULL;
+  leat_error why = fresh_error();
+  leat_shape shape = {.struct_size = sizeof(shape)}, *const shapes[] = {&shape};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    const uint64_t types[] = {LEAT_TYPE_FLOAT16, LEAT_TYPE_FLOAT16, cases[i].values, cases[i].mask};
+    leat_value_info infos[4];
+    const leat_value_info *inputs[4];
+    DLTensor tensors[4];
+    const DLTensor *given[4];
+    for (uint32_t k = 0; k < 4; ++k) {
+      infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]), .ndim = -1, .dtype = leati_dtype_of(types[k])};
+      tensors[k] = (DLTensor){
+          .device = {kDLVulkan, (int)f->device->index}, .ndim = 4, .dtype = leati_dtype_of(types[k]), .shape = dims};
+      inputs[k] = &infos[k];
+      given[k] = &tensors[k];
+    }
+    const bool fused = strcmp(cases[i].name, "FusedAttention") == 0;
+    const leat_op_desc desc = {.struct_size = sizeof(desc),
+                               .name = cases[i].name,
+                               .domain = fused ? "leat" : "",
+                               .since_version = fused ? 1 : 23,
+                               .input_count = 4,
+                               .output_count = 1,
+                               .inputs = inputs};
+    if (cases[i].text == NULL) {
+      assert_ok(f->api->op->destroy(op, &err));
+      assert_ok(f->api->op->create(f->device, &desc, &op, &err));
+      assert_ok(f->api->op->infer(op, 4, given, 1, shapes, &err));
+      continue;
+    }
+    assert_int_equal(f->api->op->supports(f->device, &desc, &why), LEAT_ERROR_NOT_SUPPORTED);
+    assert_non_null(strstr(why.message, cases[i].text));
+    assert_int_equal(f->api->op->infer(op, 4, given, 1, shapes, &why), LEAT_ERROR_NOT_SUPPORTED);
+    assert_non_null(strstr(why.message, cases[i].text));
+  }
+  assert_ok(f->api->op->destroy(op, &err));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_axis),
@@ -369,6 +421,7 @@ int main(void) {
       cmocka_unit_test(test_wrong_handles),
       cmocka_unit_test(test_words),
       cmocka_unit_test(test_window_larger_than_image),
+      cmocka_unit_test_setup_teardown(test_types_of_attention, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

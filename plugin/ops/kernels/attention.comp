@@ -6,10 +6,11 @@
 // queries with these keys, their weights relative to the largest score so far, and the weighted sum of the values,
 // which is scaled down whenever a larger score turns up. Keys and values come through one tile in shared memory, in
 // chunks of up to 64 elements of their heads; each chunk is on its way while the one before it is used. All sums are
-// made in one order, whatever the strides of the operands.
+// made in one order, whatever the strides of the operands. Whatever TYPE is, all of this is float32; a result is rounded
+// once, at the end.
 //
 // HEAD: elements of a head, of queries and keys and of values, that the kernel has room for.
-#include "types.glsl"
+#include "reals.glsl"
 #include "math.glsl"
 
 #define ROWS 16
@@ -64,12 +65,12 @@ vec4 held[HELD];
 vec4 fetch(uint64_t base, uint row, uint element, int row_stride, int stride, uint count) {
   const int at = int(row) * row_stride;
   if (QUADS != 0) {
-    return F32x4(base).v[(at + int(element)) >> 2];
+    return QUAD(base, (at + int(element)) >> 2);
   }
   vec4 values = vec4(0);
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     if (element + j < count) {
-      values[j] = F32(base).v[at + int(element + j) * stride];
+      values[j] = ELEMENT(base, at + int(element + j) * stride);
     }
   }
   return values;
@@ -114,7 +115,7 @@ void keep(uint chunk, bool across) {
 }
 
 uint64_t moved(uint64_t address, const int strides[4], uint batch, uint head) {
-  return address + uint64_t(int(batch) * strides[0] + int(head) * strides[1]) * 4;
+  return address + uint64_t(int(batch) * strides[0] + int(head) * strides[1]) * ELEMENT_SIZE;
 }
 
 float top_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
@@ -161,7 +162,7 @@ void main() {
       const bool taken = key < args.masked_keys && (args.causal == 0 || key <= query);
       added[j] = taken ? 0 : -LEAT_INFINITY;
       if (taken && args.mask_kind == MASK_ADDED) {
-        added[j] = F32(args.mask).v[mask + int(key) * args.mask_strides[3]];
+        added[j] = ELEMENT(args.mask, mask + int(key) * args.mask_strides[3]);
       } else if (taken && args.mask_kind == MASK_BOOL) {
         added[j] = uint(U8(args.mask).v[mask + int(key) * args.mask_strides[3]]) != 0u ? 0 : -LEAT_INFINITY;
       }
@@ -256,11 +257,11 @@ void main() {
       const vec4 values = sum == 0 ? vec4(0) : results[i] * over;
       const int at = int(query) * args.y_strides[2] + int(four) * 4 * args.y_strides[3];
       if (QUADS != 0) {
-        F32x4(y).v[at >> 2] = values;
+        REALS4(y).v[at >> 2] = NARROW4(values);
       } else {
         [[unroll]] for (uint j = 0; j < 4; ++j) {
           if (four * 4 + j < args.width) {
-            F32(y).v[at + int(j) * args.y_strides[3]] = values[j];
+            REALS(y).v[at + int(j) * args.y_strides[3]] = NARROW(values[j]);
           }
         }
       }
