@@ -43,7 +43,19 @@
 #define SUM_OF_EIGHT \
   ATTRIBUTES(FUNCTIONS("Add Add Add Add Add Add Add"), OPERANDS(0, 1, 8, 2, 9, 3, 10, 4, 11, 5, 12, 6, 13, 7))
 
+/* In 16 bits each step rounds: of functions that need the kernels of each kind, a chain with a row and a constant, and
+ * results that the type does not hold. */
+#define HALVES(named, t, most)                                                                                      \
+  ROW(named, ATTRIBUTES(FUNCTIONS("Mul Add Sigmoid Mul"), OPERANDS(0, -1, 2, 1, 3, 2, 4), CONSTANTS(1.5f)),         \
+      RANGE_OF(t, -4, 4, 5, 13), RANGE_OF(t, -4, 4, 13)),                                                           \
+      ROW("strided_" named, ATTRIBUTES(FUNCTIONS("Sin Sub"), OPERANDS(0, 2, 1)), RANGE_OF(t, -4, 4, 3, 1, 7),       \
+          RANGE_OF(t, -4, 4, 5, 7)),                                                                                \
+      ROW("beyond_" named, ATTRIBUTES(FUNCTIONS("Mul Clip Neg"), OPERANDS(0, 0, 1, -1, -2, 2), CONSTANTS(0, most)), \
+          RANGE_OF(t, 0, most, 68))
+
 static const leati_op_spec specs[] = {
+    HALVES("float16", LEATI_REF_FLOAT16, 1024),
+    HALVES("bfloat16", LEATI_REF_BFLOAT16, 0x1p100f),
     ONE("Neg", -4, 4),
     ONE("Abs", -4, 4),
     ONE("Sign", -4, 4),

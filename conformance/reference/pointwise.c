@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pointwise: a program of functions, each computed by the reference of its operator. */
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,6 +91,7 @@ static uint32_t operands_of(const function *f) {
 /* A program as it is computed: values are inputs, then results of steps, then constants. */
 typedef struct program {
   leati_ref_node *node;
+  leati_ref_type type; /* of inputs and results */
   uint32_t step_count;
   leati_ref_tensor results[STEPS_MAX];
   const float *constants;
@@ -127,20 +127,20 @@ static int32_t take_attributes(const program *p, const function *f, const int64_
 }
 
 /* Makes the tensor of an operand, each element moved by its bound times `away`; a condition as booleans. A result that
- * float32 does not hold is an infinity for the steps that follow. */
+ * the type does not hold is an infinity for the steps that follow. */
 static void make_operand(const program *p, int64_t operand, double away, bool condition, leati_ref_tensor *out) {
   const uint32_t inputs = p->node->input_count;
   const leati_ref_tensor *from = operand < 0        ? NULL
                                  : operand < inputs ? p->node->inputs[operand]
                                                     : &p->results[operand - inputs];
-  leati_ref_tensor_init(out, condition ? LEATI_REF_BOOL : LEATI_REF_FLOAT32, from != NULL ? from->rank : 0,
+  leati_ref_tensor_init(out, condition ? LEATI_REF_BOOL : p->type, from != NULL ? from->rank : 0,
                         from != NULL ? from->dims : NULL);
   for (int64_t k = 0; k < out->count; k++) {
     double x = from != NULL ? from->f[k] : (double)p->constants[-1 - operand];
     if (from != NULL && isfinite(x)) {
       x += away * from->bound[k];
     }
-    if (fabs(x) > FLT_MAX) {
+    if (fabs(x) > leati_ref_type_largest(p->type)) {
       x = x > 0 ? INFINITY : -INFINITY;
     }
     if (condition) {
@@ -188,7 +188,7 @@ static bool run_operator(const program *p, const function *f, const int64_t *ope
     leati_ref_fail(p->node, "%s", part.error);
   }
   if (ok && part.outputs[0].type == LEATI_REF_BOOL) {
-    leati_ref_tensor_init(out, LEATI_REF_FLOAT32, part.outputs[0].rank, part.outputs[0].dims);
+    leati_ref_tensor_init(out, p->type, part.outputs[0].rank, part.outputs[0].dims);
     for (int64_t k = 0; k < out->count; k++) {
       out->f[k] = (double)part.outputs[0].i[k];
     }
@@ -234,6 +234,22 @@ static void widen(const program *p, const function *f, const int64_t *operands, 
   }
 }
 
+/* Rounds a result to the type of the program: whatever lies within the bound of an element may have been rounded. */
+static void round_result(const program *p, leati_ref_tensor *y) {
+  for (int64_t k = 0; k < y->count; k++) {
+    const double low = leati_ref_type_round(p->type, y->f[k] - y->bound[k]);
+    const double high = leati_ref_type_round(p->type, y->f[k] + y->bound[k]);
+    if (isfinite(low) && isfinite(high)) {
+      y->f[k] = (low + high) / 2;
+      y->bound[k] = (high - low) / 2;
+    } else if (low == high) {
+      y->f[k] = low;
+    } else if (!isnan(y->f[k])) {
+      y->bound[k] = INFINITY;
+    }
+  }
+}
+
 static bool run_step(program *p, const function *f, const int64_t *operands) {
   leati_ref_tensor moved[1 << OPERANDS_MAX] = {{0}};
   leati_ref_tensor *y = &p->results[p->step_count];
@@ -243,6 +259,9 @@ static bool run_step(program *p, const function *f, const int64_t *operands) {
   }
   if (ok) {
     widen(p, f, operands, moved, y);
+    if (p->type != LEATI_REF_FLOAT32) {
+      round_result(p, y);
+    }
     p->step_count++;
   }
   for (uint32_t signs = 0; signs < 1u << OPERANDS_MAX; signs++) {
@@ -307,7 +326,7 @@ static bool spread(program *p) {
     }
   }
   leati_ref_tensor *y = &node->outputs[0];
-  leati_ref_tensor_init(y, LEATI_REF_FLOAT32, rank, dims);
+  leati_ref_tensor_init(y, p->type, rank, dims);
   for (int64_t k = 0; k < y->count; k++) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(rank, dims, k, index);
@@ -324,6 +343,7 @@ static bool run_pointwise(leati_ref_node *node) {
     return leati_ref_fail(node, "Pointwise: no program");
   }
   program p = {.node = node,
+               .type = node->inputs[0]->type,
                .constants = constants != NULL ? constants->floats : NULL,
                .constant_count = constants != NULL ? constants->count : 0};
   const bool ok = run_steps(&p, names, operands) && spread(&p);

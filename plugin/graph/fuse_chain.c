@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "graph/fuse_chain.h"
 
-#include <float.h>
 #include <string.h>
 
 #include "core/status.h"
@@ -65,17 +64,23 @@ static const char *function_of(const leati_node *node, uint32_t *out_operands) {
   return function != NULL ? leati_pointwise_name(function->operation, out_operands) : NULL;
 }
 
-static bool is_float(const leati_fusion *f, uint32_t v) {
-  return v == LEAT_GRAPH_NO_VALUE || leati_fusion_view(f, v)->type == LEAT_TYPE_FLOAT32;
+/* Whether a node that takes two operands at a time rounds each of their results: of 16 bits sums and means of several
+ * are rounded once. */
+static bool rounds_each(const leati_node *node, const fold *as, uint64_t type) {
+  const bool sum = strcmp(as->op, "Sum") == 0 && node->input_count > 2;
+  return (type & LEATI_TYPES_HALF) == 0 || (!sum && strcmp(as->op, "Mean") != 0);
 }
 
-/* Whether a node can be part of a program. */
+/* Whether a node can be part of a program, all of which is of one type. */
 static bool fits(const leati_fusion *f, const leati_node *node) {
+  const uint64_t type = node->output_count == 1 ? leati_fusion_view(f, node->outputs[0])->type : 0;
+  const fold *const as = fold_of(node);
   uint32_t operands;
-  bool can = node->output_count == 1 && is_float(f, node->outputs[0]) &&
-             (leati_fusion_is(node, "", "Clip") || fold_of(node) != NULL || function_of(node, &operands) != NULL);
+  bool can = (type & LEATI_TYPES_REAL) != 0 &&
+             (as != NULL ? rounds_each(node, as, type)
+                         : leati_fusion_is(node, "", "Clip") || function_of(node, &operands) != NULL);
   for (uint32_t i = 0; i < node->input_count && can; ++i) {
-    can = is_float(f, node->inputs[i]);
+    can = node->inputs[i] == LEAT_GRAPH_NO_VALUE || leati_fusion_view(f, node->inputs[i])->type == type;
   }
   return can;
 }
@@ -136,7 +141,8 @@ static int64_t add_step(program *p, const char *function, uint32_t count, const 
 }
 
 static void add_clip(const leati_fusion *f, program *p, const leati_node *node) {
-  const float otherwise[2] = {-FLT_MAX, FLT_MAX};
+  float otherwise[2];
+  leati_clip_limits(leati_fusion_view(f, node->outputs[0])->type, otherwise);
   int64_t operands[3] = {operand_of(f, p, node->inputs[0])};
   for (uint32_t i = 1; i < 3; ++i) {
     const uint32_t v = leati_fusion_input(node, i);

@@ -271,7 +271,7 @@ static int32_t pointwise_plan(const leat_op *op, leati_planner *planner, const l
   memcpy(args.dims, way.dims, sizeof(args.dims));
   const uint32_t rank = way.access == LEAT_EW_FLAT ? 0 : way.rank;
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_POINTWISE, LEAT_TYPE_FLOAT32),
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_POINTWISE, result->type),
                    .constants.pointwise =
                        {.access = way.access, .rank = way.rank, .inputs = p->input_count, .steps = p->step_count}},
       .args = &args,
@@ -290,7 +290,7 @@ static int32_t pointwise_plan(const leat_op *op, leati_planner *planner, const l
 
 static const leati_op_def ops[] = {
     LEATI_OP("Pointwise", "leat", (1, 1), (1, LEAT_POINTWISE_INPUTS), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
-             LEATI_TYPES(&leati_type_float),
+             LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&attribute_functions, &attribute_operands, &attribute_constants),
              .state_size = sizeof(program), .create = pointwise_create, .infer = pointwise_infer,
              LEATI_KERNELS(LEATI_KERNELS_POINTWISE), .plan = pointwise_plan, .reads_view = leati_reads_rows),

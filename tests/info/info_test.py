@@ -249,7 +249,7 @@ class Operators(unittest.TestCase):
         concat, = self.find('Concat')
         self.assertEqual((concat['min_inputs'], concat['max_inputs']), (1, None))
         self.assertEqual([o['since_version_min'] for o in self.find('ReduceSum')], [11, 13])
-        self.assertEqual(self.find('Pointwise', 'leat')[0]['types'], {'T': ['float32']})
+        self.assertEqual(self.find('Pointwise', 'leat')[0]['types'], {'T': ['float32', 'float16', 'bfloat16']})
 
     def test_text_has_the_same(self):
         self.assertEqual((self.text.returncode, self.text.stderr), (0, ''))

@@ -184,6 +184,17 @@ static uint32_t products_of_halves(network *n) {
   const uint32_t y = NODE(n, "MatMul", 13, x, halved(n, constant(n, SHAPE(8, 9))));
   return widened(n, NODE(n, "Mul", 14, y, NODE(n, "MatMul", 13, x, halved(n, constant(n, SHAPE(8, 9))))));
 }
+static uint32_t chain_of_halves(network *n) {
+  const uint32_t x = halved(n, add_input(n, SHAPE(9, 8)));
+  const uint32_t y = NODE(n, "Mul", 14, x, halved(n, constant(n, SHAPE(8))));
+  const uint32_t z = NODE(n, "Clip", 13, NODE(n, "Sub", 14, NODE(n, "Tanh", 13, y), add_half(n, 0x3c01)));
+  return widened(n, NODE(n, "Mul", 14, z, x));
+}
+/* Three are added up in float32. */
+static uint32_t sum_of_halves(network *n) {
+  const uint32_t x = halved(n, add_input(n, SHAPE(9, 8)));
+  return widened(n, NODE(n, "Relu", 14, NODE(n, "Sum", 13, x, halved(n, constant(n, SHAPE(9, 8))), x)));
+}
 /* What stands behind it is of another type. */
 static uint32_t product_of_halves_widened(network *n) {
   const uint32_t x = halved(n, add_input(n, SHAPE(17, 8)));
@@ -773,6 +784,8 @@ static const scene scenes[] = {
      4,
      HALVES(8, 34)},
     {"two products of float16", products_of_halves, {DONE(PRODUCTS, 1)}, 4, 0},
+    {"chain of float16", chain_of_halves, {DONE(CHAIN, 1)}, 3, 0},
+    {"sum of three of float16", sum_of_halves, {0}, 9, 0},
     {"product of float16, widened, bias", product_of_halves_widened, {0}, 4, 0},
     {"QuickGelu", quick_gelu, {DONE(SWISH, 1)}, 1, WRITTEN_OUT},
     {"Gelu, first order", gelu_order_0, {DONE(GELU, 1)}, 1, WRITTEN_OUT},

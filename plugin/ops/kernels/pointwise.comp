@@ -3,7 +3,8 @@
 // One result element from one to eight broadcast operands, by a program of up to sixteen steps.
 //
 // The program is in specialisation constants, so that straight code is left of it when the pipeline is made; the numbers
-// that it names are in the argument record. Each step gives the bits that its operator gives alone.
+// that it names are in the argument record. Each step gives the bits that its operator gives alone: it computes in
+// float32 and rounds to TYPE.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
 #include "elementwise_codes.glsl"
@@ -93,28 +94,33 @@ float link_3(uint step) {
   return rounded(function_trigonometric(operation, a, b, operand(step, 2u)));
 }
 
+#define ROUND_F32(x) x
+#define ROUND_F16(x) leat_round_F16(x)
+#define ROUND_BF16(x) leat_round_BF16(x)
+#define ROUND LEAT_JOIN(ROUND_, TYPE)
+
 // Which function a step calls is put in place when the pipeline is made: leati_kernel_link(). The compiler drops those
 // that nothing calls, so each is called here once at least.
 void run() {
-  values[LEAT_POINTWISE_INPUTS + 0] = link_0(step_0);
-  values[LEAT_POINTWISE_INPUTS + 1] = link_1(step_1);
-  values[LEAT_POINTWISE_INPUTS + 2] = link_2(step_2);
-  values[LEAT_POINTWISE_INPUTS + 3] = link_3(step_3);
-  values[LEAT_POINTWISE_INPUTS + 4] = link_0(step_4);
-  values[LEAT_POINTWISE_INPUTS + 5] = link_0(step_5);
-  values[LEAT_POINTWISE_INPUTS + 6] = link_0(step_6);
-  values[LEAT_POINTWISE_INPUTS + 7] = link_0(step_7);
-  values[LEAT_POINTWISE_INPUTS + 8] = link_0(step_8);
-  values[LEAT_POINTWISE_INPUTS + 9] = link_0(step_9);
-  values[LEAT_POINTWISE_INPUTS + 10] = link_0(step_10);
-  values[LEAT_POINTWISE_INPUTS + 11] = link_0(step_11);
-  values[LEAT_POINTWISE_INPUTS + 12] = link_0(step_12);
-  values[LEAT_POINTWISE_INPUTS + 13] = link_0(step_13);
-  values[LEAT_POINTWISE_INPUTS + 14] = link_0(step_14);
-  values[LEAT_POINTWISE_INPUTS + 15] = link_0(step_15);
+  values[LEAT_POINTWISE_INPUTS + 0] = ROUND(link_0(step_0));
+  values[LEAT_POINTWISE_INPUTS + 1] = ROUND(link_1(step_1));
+  values[LEAT_POINTWISE_INPUTS + 2] = ROUND(link_2(step_2));
+  values[LEAT_POINTWISE_INPUTS + 3] = ROUND(link_3(step_3));
+  values[LEAT_POINTWISE_INPUTS + 4] = ROUND(link_0(step_4));
+  values[LEAT_POINTWISE_INPUTS + 5] = ROUND(link_0(step_5));
+  values[LEAT_POINTWISE_INPUTS + 6] = ROUND(link_0(step_6));
+  values[LEAT_POINTWISE_INPUTS + 7] = ROUND(link_0(step_7));
+  values[LEAT_POINTWISE_INPUTS + 8] = ROUND(link_0(step_8));
+  values[LEAT_POINTWISE_INPUTS + 9] = ROUND(link_0(step_9));
+  values[LEAT_POINTWISE_INPUTS + 10] = ROUND(link_0(step_10));
+  values[LEAT_POINTWISE_INPUTS + 11] = ROUND(link_0(step_11));
+  values[LEAT_POINTWISE_INPUTS + 12] = ROUND(link_0(step_12));
+  values[LEAT_POINTWISE_INPUTS + 13] = ROUND(link_0(step_13));
+  values[LEAT_POINTWISE_INPUTS + 14] = ROUND(link_0(step_14));
+  values[LEAT_POINTWISE_INPUTS + 15] = ROUND(link_0(step_15));
 }
 
-uint64_t at(uint64_t base, int offset) { return base + uint64_t(int64_t(offset) * int64_t(4)); }
+uint64_t at(uint64_t base, int offset) { return base + uint64_t(int64_t(offset) * int64_t(LEAT_JOIN(SIZE_, TYPE))); }
 
 // Offsets of position `index` in elements, by operand and for the result.
 void find(uint index, out int operands[LEAT_POINTWISE_INPUTS], out int result) {
@@ -152,10 +158,10 @@ void main() {
     to = int[4](r, r + 1, r + 2, r + 3);
     [[unroll]] for (uint k = 0u; k < inputs; ++k) {
       if (whole && step_of(k) != 0) {
-        load4_F32(at(args.operands[k], from[k]), x[k]);
+        LEAT_JOIN(load4_, TYPE)(at(args.operands[k], from[k]), x[k]);
       } else {
         [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-          x[k][i] = load_F32(at(args.operands[k], from[k] + int(min(i, valid - 1u)) * step_of(k)));
+          x[k][i] = LEAT_JOIN(load_, TYPE)(at(args.operands[k], from[k] + int(min(i, valid - 1u)) * step_of(k)));
         }
       }
     }
@@ -166,7 +172,7 @@ void main() {
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
       // Past the end the last element again, which is not stored.
       find(index + min(i, valid - 1u) * 256u, from, to[i]);
-      [[unroll]] for (uint k = 0u; k < inputs; ++k) x[k][i] = load_F32(at(args.operands[k], from[k]));
+      [[unroll]] for (uint k = 0u; k < inputs; ++k) x[k][i] = LEAT_JOIN(load_, TYPE)(at(args.operands[k], from[k]));
     }
   }
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
@@ -175,8 +181,8 @@ void main() {
     y[i] = values[LEAT_POINTWISE_INPUTS + steps - 1u];
   }
   if (whole) {
-    store4_F32(at(args.result, to[0]), y);
+    LEAT_JOIN(store4_, TYPE)(at(args.result, to[0]), y);
   } else {
-    for (uint i = 0u; i < valid; ++i) store_F32(at(args.result, to[i]), y[i]);
+    for (uint i = 0u; i < valid; ++i) LEAT_JOIN(store_, TYPE)(at(args.result, to[i]), y[i]);
   }
 }
