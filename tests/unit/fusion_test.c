@@ -574,6 +574,13 @@ static uint32_t attention_of_one_operand(network *n) {
   const uint32_t x = add_input(n, SHAPE(1, 2, 4, 8));
   return NODE(n, "MatMul", 13, softmax_of(n, NODE(n, "MatMul", 13, x, transpose(n, x, swap_last)), along_keys), x);
 }
+/* Scaled by 0.353515625. */
+static uint32_t attention_of_halves(network *n) {
+  const uint32_t q = halved(n, add_input(n, SHAPE(1, 2, 4, 8))), k = halved(n, add_input(n, SHAPE(1, 2, 8, 4))),
+                 v = halved(n, add_input(n, SHAPE(1, 2, 4, 8)));
+  const uint32_t scores = NODE(n, "Mul", 14, NODE(n, "MatMul", 13, q, k), add_half(n, 0x35a8));
+  return widened(n, NODE(n, "MatMul", 13, softmax_of(n, scores, along_keys), v));
+}
 static uint32_t attention_along_queries(network *n) {
   const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 4)),
                  v = add_input(n, SHAPE(1, 2, 4, 8));
@@ -752,6 +759,9 @@ typedef struct scene {
 /* A product of `k` numbers up to 2 with others up to `most`, which were rounded to 16 bits up to seven times, and once
  * more itself. */
 #define HALVES(k, most) ((k)*2.0 * (most)*8 * 0x1p-11)
+/* A score is up to 8 * 2 * 2 * 0.36 and rounded three times, a weight is off by as much of itself as its score is,
+ * twice for the sum of weights, and rounded; and so is what is summed with them, up to 2, at the end. */
+#define HALVES_ATTENDED (2 * (2 * 3 * 8 * 2 * 2 * 0.36 + 2) * 0x1p-11)
 #define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
 
 static const scene scenes[] = {
@@ -850,6 +860,7 @@ static const scene scenes[] = {
     {"attention of three dimensions", attention_of_three, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention of one operand", attention_of_one_operand, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention and another Reshape", attention_cut_differently, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention of float16", attention_of_halves, {DONE(ATTENTION, 1)}, 5, HALVES_ATTENDED},
     {"softmax along queries", attention_along_queries, {0}, 3, 0},
     {"weights used twice", weights_used_twice, {0}, 3, 0},
     {"scores used twice", scores_used_twice, {0}, 3, 0},
