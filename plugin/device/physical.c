@@ -13,11 +13,12 @@
 #define MIN_GROUP_INVOCATIONS 256u
 #define MIN_SHARED_MEMORY 32768u
 
-/* What kernels/gemm_matrix.comp asks of matrices: their sides divide this, they have so many elements at most, and a
- * workgroup has so many subgroups. */
+/* What kernels/gemm_matrix.comp asks of matrices: their sides divide this, and they have so many elements at most; a
+ * workgroup has so many subgroups, of so many invocations at most that each has something to load. */
 #define LEATI_MATRIX_PART 32u
 #define LEATI_MATRIX_MOST 256u
 #define LEATI_MATRIX_SUBGROUPS 8u
+#define LEATI_MATRIX_SUBGROUP_MOST 64u
 
 /* Adds something to what the device lacks. */
 static void add_reason(leati_physical *physical, const char *what) {
@@ -239,33 +240,13 @@ static bool is_usable_matrix(const leati_physical *physical, const VkCooperative
          of->scope == VK_SCOPE_SUBGROUP_KHR && of->MSize != 0 && of->NSize != 0 && of->KSize != 0 &&
          LEATI_MATRIX_PART % of->MSize == 0 && LEATI_MATRIX_PART % of->NSize == 0 &&
          LEATI_MATRIX_PART % of->KSize == 0 && of->NSize % 4 == 0 && of->MSize * of->NSize <= LEATI_MATRIX_MOST &&
+         physical->subgroup_size <= LEATI_MATRIX_SUBGROUP_MOST &&
          LEATI_MATRIX_SUBGROUPS * physical->subgroup_size <= physical->max_group_invocations;
 }
 
-/* The largest of the sizes of matrices that kernels can use. */
-static leati_matrix_shape find_matrix(const leati_physical *physical, const extensions *has) {
-  VkPhysicalDeviceCooperativeMatrixFeaturesKHR feature = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR};
+leati_matrix_shape leati_physical_choose_matrix(const leati_physical *physical, uint32_t count,
+                                                const VkCooperativeMatrixPropertiesKHR *list) {
   leati_matrix_shape best = {0};
-  leati_features f;
-  if (!has_extension(has, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) || !physical->shuffles ||
-      physical->instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR == NULL) {
-    return best;
-  }
-  leati_features_chain(&f);
-  f.v12.pNext = &feature;
-  physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &f.core);
-  if (!feature.cooperativeMatrix || !f.v12.vulkanMemoryModel || !f.v12.shaderFloat16) {
-    return best;
-  }
-  VkCooperativeMatrixPropertiesKHR list[64];
-  uint32_t count = 64;
-  for (uint32_t i = 0; i < count; ++i) {
-    list[i] = (VkCooperativeMatrixPropertiesKHR){.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
-  }
-  if (physical->instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR(physical->handle, &count, list) < 0) {
-    return best;
-  }
   for (uint32_t i = 0; i < count; ++i) {
     if (is_usable_matrix(physical, &list[i]) &&
         list[i].MSize * list[i].NSize * list[i].KSize > best.m * best.n * best.k) {
@@ -273,6 +254,33 @@ static leati_matrix_shape find_matrix(const leati_physical *physical, const exte
     }
   }
   return best;
+}
+
+/* What the device has of them. */
+static leati_matrix_shape find_matrix(const leati_physical *physical, const extensions *has) {
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR feature = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR};
+  const leati_matrix_shape none = {0};
+  leati_features f;
+  if (!has_extension(has, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) || !physical->shuffles ||
+      physical->instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR == NULL) {
+    return none;
+  }
+  leati_features_chain(&f);
+  f.v12.pNext = &feature;
+  physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &f.core);
+  if (!feature.cooperativeMatrix || !f.v12.vulkanMemoryModel || !f.v12.shaderFloat16) {
+    return none;
+  }
+  VkCooperativeMatrixPropertiesKHR list[64];
+  uint32_t count = 64;
+  for (uint32_t i = 0; i < count; ++i) {
+    list[i] = (VkCooperativeMatrixPropertiesKHR){.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
+  }
+  if (physical->instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR(physical->handle, &count, list) < 0) {
+    return none;
+  }
+  return leati_physical_choose_matrix(physical, count, list);
 }
 
 /* Fills in all that a device says of itself. */

@@ -72,6 +72,11 @@ typedef struct leati_features {
 int32_t leati_physical_probe(const leati_vk_instance *instance, VkPhysicalDevice handle, leati_physical *out,
                              leat_error *err);
 
+/** The largest of the sizes of matrices that a device lists, of those that kernels can use there; looks at its
+ * subgroups and workgroups. */
+leati_matrix_shape leati_physical_choose_matrix(const leati_physical *physical, uint32_t count,
+                                                const VkCooperativeMatrixPropertiesKHR *list);
+
 /** Chains the parts of a leati_features, with no feature set. */
 void leati_features_chain(leati_features *features);
 

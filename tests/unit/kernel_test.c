@@ -189,6 +189,40 @@ static void matrix_hardware_is_needed_where_it_is_used(void **state) {
   }
 }
 
+#define HALVES(m, n, k)                                                               \
+  {                                                                                   \
+    .MSize = (m), .NSize = (n), .KSize = (k), .AType = VK_COMPONENT_TYPE_FLOAT16_KHR, \
+    .BType = VK_COMPONENT_TYPE_FLOAT16_KHR, .CType = VK_COMPONENT_TYPE_FLOAT32_KHR,   \
+    .ResultType = VK_COMPONENT_TYPE_FLOAT32_KHR, .scope = VK_SCOPE_SUBGROUP_KHR       \
+  }
+
+static void matrices_are_the_largest_that_kernels_can_use(void **state) {
+  (void)state;
+  VkCooperativeMatrixPropertiesKHR list[] = {HALVES(16, 8, 8),   HALVES(16, 16, 16), HALVES(8, 16, 16),
+                                             HALVES(32, 16, 16), HALVES(16, 16, 64), HALVES(16, 24, 16),
+                                             HALVES(32, 32, 32), HALVES(32, 32, 32), HALVES(32, 8, 32)};
+  const uint32_t count = sizeof(list) / sizeof(list[0]);
+  leati_physical device = able;
+  device.max_group_invocations = 256;
+  /* The last but one computes in float16, the last but two for a whole workgroup: neither would do if it were small. */
+  list[6].scope = 2;
+  list[7].ResultType = VK_COMPONENT_TYPE_FLOAT16_KHR;
+  leati_matrix_shape chosen = leati_physical_choose_matrix(&device, count, list);
+  assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 320832);
+  chosen = leati_physical_choose_matrix(&device, count - 1, list);
+  assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 161616);
+  chosen = leati_physical_choose_matrix(&device, 1, list);
+  assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 160808);
+  assert_int_equal(leati_physical_choose_matrix(&device, 0, list).m, 0);
+  /* Workgroups have eight subgroups, each invocation has something to load. */
+  device.subgroup_size = 64;
+  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 0);
+  device.max_group_invocations = 1024;
+  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 32);
+  device.subgroup_size = 128;
+  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 0);
+}
+
 static void what_a_device_lacks_is_named(void **state) {
   (void)state;
   static const struct {
@@ -301,6 +335,7 @@ int main(void) {
       cmocka_unit_test(variants_are_found_by_type_and_size),
       cmocka_unit_test(every_kernel_runs_on_every_usable_device),
       cmocka_unit_test(matrix_hardware_is_needed_where_it_is_used),
+      cmocka_unit_test(matrices_are_the_largest_that_kernels_can_use),
       cmocka_unit_test(what_a_device_lacks_is_named),
       cmocka_unit_test(shared_memory_is_counted),
       cmocka_unit_test(subgroups_are_those_that_it_is_written_for),
