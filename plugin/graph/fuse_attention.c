@@ -126,12 +126,18 @@ static void look_through(const leati_fusion *f, attention *a, uint32_t i) {
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
-/* The node that makes value `v` for one input alone, behind casts to the type that it has. */
-static const leati_node *behind_casts(const leati_fusion *f, uint32_t v) {
+/* The node that makes value `v` for one input alone, behind casts that an attention has no need of, since it computes
+ * in float32: to the type that the value has, and those by which a softmax of 16 bits becomes one of float32. `scores`:
+ * the value goes to the softmax; else it comes from there. */
+static const leati_node *behind_casts(const leati_fusion *f, uint32_t v, bool scores) {
   const leati_node *node = leati_fusion_private_maker(f, v);
-  while (leati_fusion_is(node, "", "Cast") &&
-         leati_fusion_view(f, node->inputs[0])->type == leati_fusion_view(f, v)->type) {
-    node = leati_fusion_private_maker(f, node->inputs[0]);
+  while (leati_fusion_is(node, "", "Cast")) {
+    const uint64_t from = leati_fusion_view(f, node->inputs[0])->type, to = leati_fusion_view(f, v)->type;
+    if (from != to && (scores ? to : from) != LEAT_TYPE_FLOAT32) {
+      break;
+    }
+    v = node->inputs[0];
+    node = leati_fusion_private_maker(f, v);
   }
   return node;
 }
@@ -149,7 +155,7 @@ static bool read_product(const leati_node *node, bool *transposed, float *scale)
 
 /* Reads the scores, which are for the softmax alone: scale and mask in this order, or without one of them. */
 static bool read_scores(const leati_fusion *f, uint32_t v, attention *a) {
-  const leati_node *node = leati_fusion_private_maker(f, v);
+  const leati_node *node = behind_casts(f, v, true);
   uint32_t inner = v;
   bool transposed;
   for (uint32_t i = 0; i < 2 && leati_fusion_is(node, "", "Add"); ++i) {
@@ -163,7 +169,7 @@ static bool read_scores(const leati_fusion *f, uint32_t v, attention *a) {
     }
   }
   if (read_scale(f, node, &inner, &a->scale)) {
-    node = leati_fusion_private_maker(f, inner);
+    node = behind_casts(f, inner, true);
   }
   if (!read_product(node, &transposed, &a->scale)) {
     return false;
@@ -198,7 +204,7 @@ static int32_t fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   if (!read_product(node, &transposed, &scale) || scale != 1.0f) {
     return LEAT_OK;
   }
-  const leati_node *const softmax = behind_casts(f, node->inputs[0]);
+  const leati_node *const softmax = behind_casts(f, node->inputs[0], false);
   if (!is_softmax(f, softmax) || !read_scores(f, softmax->inputs[0], &a)) {
     return LEAT_OK;
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run fixtures of images in float16, all nodes on Leat, by islands and node by node.
+"""Run fixtures in float16, all nodes on Leat, by islands and node by node.
 
 Usage: halves.py LIBRARY [MODEL.onnx...]     (LIBRARY: libleat_onnxruntime.so; without models, those of FIXTURES)
 
@@ -19,15 +19,17 @@ from onnx import TensorProto, numpy_helper
 
 NO_DEVICE = 77
 HERE = os.path.dirname(os.path.abspath(__file__))
-FIXTURES = ("resnet.dynamo", "resnet.script", "mobilenet_v3.dynamo", "mobilenet_v3.script")
-BATCH = 2
+FIXTURES = ("resnet.dynamo", "resnet.script", "mobilenet_v3.dynamo", "mobilenet_v3.script", "vit.script", "bert.script",
+            "gpt2.dynamo")
+BATCH, TOKENS, WORDS = 2, 9, 96
+LARGEST = 65504  # of float16: what stands for minus infinity in a mask stays finite
 
 
 def rounded(tensor, to):
     """A tensor of floats whose numbers are float16's, as the type `to`; others as they are."""
     if tensor.data_type != TensorProto.FLOAT:
         return tensor
-    numbers = numpy_helper.to_array(tensor).astype(np.float16).astype(to)
+    numbers = np.clip(numpy_helper.to_array(tensor), -LARGEST, LARGEST).astype(np.float16).astype(to)
     return numpy_helper.from_array(numbers, tensor.name)
 
 
@@ -59,6 +61,22 @@ def depth(model):
     return max(far.values())
 
 
+def numbers_for(model):
+    """Inputs by name: images whose numbers are float16's, or words, the last of which is masked in one text."""
+    random = np.random.default_rng(0)
+    given = {}
+    for value in model.graph.input:
+        if value.type.tensor_type.elem_type == TensorProto.INT64:
+            given[value.name] = random.integers(1, WORDS, (BATCH, TOKENS))
+            if value.name == "attention_mask":
+                given[value.name] = np.ones((BATCH, TOKENS), np.int64)
+                given[value.name][0, -1] = 0
+        else:
+            shape = [BATCH] + [d.dim_value for d in value.type.tensor_type.shape.dim][1:]
+            given[value.name] = random.standard_normal(shape).astype(np.float16)
+    return given
+
+
 def run(model, given, device=None, path=""):
     """Outputs, and the operators of the nodes that did not run on the device."""
     options = ort.SessionOptions()
@@ -68,16 +86,15 @@ def run(model, given, device=None, path=""):
     session = ort.InferenceSession(model.SerializeToString(), options)
     elsewhere = [node.op_type for part in session.get_provider_graph_assignment_info() for node in part.get_nodes()
                  if part.ep_name != "LeatExecutionProvider"]
-    wanted = session.get_inputs()[0]
-    kind = np.float16 if wanted.type == "tensor(float16)" else np.float32
-    return session.run(None, {wanted.name: given.astype(kind)}), elsewhere
+    kinds = {"tensor(float16)": np.float16, "tensor(float)": np.float32, "tensor(int64)": np.int64}
+    feed = {wanted.name: given[wanted.name].astype(kinds[wanted.type]) for wanted in session.get_inputs()}
+    return session.run(None, feed), elsewhere
 
 
 def check(path, device):
     """What is wrong; nothing: all is right."""
     half, single = in_type(path, np.float16), in_type(path, np.float32)
-    shape = [BATCH] + [d.dim_value for d in half.graph.input[0].type.tensor_type.shape.dim][1:]
-    given = np.random.default_rng(0).standard_normal(shape).astype(np.float16)
+    given = numbers_for(half)
     expected, _ = run(single, given)
     islands, elsewhere = run(half, given, device, "force_graph_path")
     nodes, _ = run(half, given, device, "force_direct_path")

@@ -564,6 +564,41 @@ static uint32_t attention_cast(network *n) {
   give(n, list, 1);
   return NODE(n, "MatMul", 13, weights, v);
 }
+/* In float16 as it stands, with a mask that is added in it: some keys are taken out, others put far below. */
+static uint32_t attention_of_masked_halves(network *n) {
+  const int64_t apart[] = {2, 4, 2, 4};
+  const uint32_t mask = constant(n, SHAPE(4, 4)), list = add_list(n, 4, apart);
+  uint32_t heads[3];
+  for (uint32_t i = 0; i < 3; ++i) {
+    const uint32_t x = halved(n, add_input(n, SHAPE(2, 4, 8)));
+    heads[i] = transpose(n, NODE(n, "Reshape", 14, x, list), i == 1 ? to_columns : to_heads);
+  }
+  n->floats[mask][4] = n->floats[mask][15] = -INFINITY;
+  n->floats[mask][9] = n->floats[mask][10] = -65504.0f;
+  const uint32_t scores = NODE(n, "Div", 14, NODE(n, "MatMul", 13, heads[0], heads[1]), add_half(n, 0x4000));
+  const uint32_t masked = NODE(n, "Add", 14, scores, halved(n, mask));
+  return widened(n, back_together(n, NODE(n, "MatMul", 13, softmax_of(n, masked, along_keys), heads[2])));
+}
+/* Weights of heads of float16 by a softmax of float32, or the other way round. */
+static uint32_t softmax_in(network *n, bool wide, bool masked) {
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 4)), k = add_input(n, SHAPE(1, 2, 4, 5)),
+                 v = add_input(n, SHAPE(1, 2, 5, 3));
+  const uint32_t scores =
+      wide ? widened(n, NODE(n, "MatMul", 13, halved(n, q), halved(n, k))) : halved(n, NODE(n, "MatMul", 13, q, k));
+  const uint32_t added = masked ? NODE(n, "Add", 14, scores, add_input(n, SHAPE(4, 5))) : scores;
+  const uint32_t weights = softmax_of(n, added, along_keys);
+  return wide ? widened(n, NODE(n, "MatMul", 13, halved(n, weights), halved(n, v)))
+              : NODE(n, "MatMul", 13, widened(n, weights), v);
+}
+static uint32_t softmax_widened(network *n) {
+  return softmax_in(n, true, false);
+}
+static uint32_t softmax_narrowed(network *n) {
+  return softmax_in(n, false, false);
+}
+static uint32_t mask_of_another_type(network *n) {
+  return softmax_in(n, true, true);
+}
 static uint32_t attention_of_three(network *n) {
   const uint32_t q = add_input(n, SHAPE(3, 4, 8)), k = add_input(n, SHAPE(3, 5, 8)), v = add_input(n, SHAPE(3, 5, 3));
   const uint32_t scores = NODE(n, "MatMul", 13, q, transpose(n, k, swap_last_of_three));
@@ -759,9 +794,10 @@ typedef struct scene {
 /* A product of `k` numbers up to 2 with others up to `most`, which were rounded to 16 bits up to seven times, and once
  * more itself. */
 #define HALVES(k, most) ((k)*2.0 * (most)*8 * 0x1p-11)
-/* A score is up to 8 * 2 * 2 * 0.36 and rounded three times, a weight is off by as much of itself as its score is,
- * twice for the sum of weights, and rounded; and so is what is summed with them, up to 2, at the end. */
-#define HALVES_ATTENDED (2 * (2 * 3 * 8 * 2 * 2 * 0.36 + 2) * 0x1p-11)
+/* Of float16: scores, which are up to 16 however they are scaled, are rounded three times at most; a weight is off by
+ * as much of itself, twice for the sum of weights, and rounded; and so is what is summed with them, up to 2, at the
+ * end. */
+#define HALVES_ATTENDED (2 * (2 * 3 * 16 + 2) * 0x1p-11)
 #define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
 
 static const scene scenes[] = {
@@ -857,6 +893,10 @@ static const scene scenes[] = {
     {"attention, scaled before", attention_scaled_before, {DONE(ATTENTION, 3)}, 1, ATTENDED},
     {"attention, plain", attention_plain, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention with a Cast", attention_cast, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention of float16 with a mask", attention_of_masked_halves, {DONE(ATTENTION, 3)}, 5, HALVES_ATTENDED},
+    {"attention of float16, softmax of float32", softmax_widened, {DONE(ATTENTION, 1)}, 5, HALVES_ATTENDED},
+    {"attention of float32, softmax of float16", softmax_narrowed, {0}, 5, 0},
+    {"attention of float16, mask of float32", mask_of_another_type, {0}, 10, 0},
     {"attention of three dimensions", attention_of_three, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention of one operand", attention_of_one_operand, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention and another Reshape", attention_cut_differently, {DONE(ATTENTION, 1)}, 1, ATTENDED},
