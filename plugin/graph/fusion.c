@@ -108,10 +108,14 @@ bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected) 
   if (!leati_fusion_scalar(f, v, &found)) {
     return false;
   }
-  /* Exporters print such numbers with six digits and more; of 16 bits half of the last one is lost. */
+  /* Exporters print such numbers with six digits and more; of 16 bits half of the last one of `found` is lost. Its own
+   * exponent says how much that is: below a power of two numbers lie closer than above, and the next one is another. */
   const uint64_t type = leati_fusion_view(f, v)->type;
-  const double part = type == LEAT_TYPE_FLOAT16 ? 0x1p-11 : type == LEAT_TYPE_BFLOAT16 ? 0x1p-8 : 0;
-  return fabs((double)found - expected) <= (part + 1e-6) * fabs(expected);
+  const int digits = type == LEAT_TYPE_FLOAT16 ? 11 : 8;
+  int exponent = 0; /* which frexpf() need not write for an infinity */
+  (void)frexpf(found, &exponent);
+  const double lost = type == LEAT_TYPE_FLOAT32 ? 0 : ldexp(0.5, exponent - digits);
+  return fabs((double)found - expected) <= lost + 1e-6 * fabs(expected);
 }
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */

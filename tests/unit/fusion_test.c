@@ -179,6 +179,13 @@ static uint32_t layer_of_halves(network *n) {
       NODE(n, "MatMul", 13, NODE(n, "Mul", 14, part, add_half(n, 0x3800)), halved(n, constant(n, SHAPE(8, 8))));
   return widened(n, NODE(n, "Add", 14, x, z));
 }
+/* The number below 0.5 is another one: it is not what 0.5 is rounded to. */
+static uint32_t other_gelu_of_halves(network *n) {
+  const uint32_t x = halved(n, add_input(n, SHAPE(8, 8)));
+  const uint32_t erf = NODE(n, "Erf", 13, NODE(n, "Div", 14, x, add_half(n, 0x3da8)));
+  const uint32_t part = NODE(n, "Mul", 14, x, NODE(n, "Add", 14, erf, add_half(n, 0x3c00)));
+  return widened(n, NODE(n, "Mul", 14, part, add_half(n, 0x37ff)));
+}
 static uint32_t products_of_halves(network *n) {
   const uint32_t x = halved(n, add_input(n, SHAPE(17, 8)));
   const uint32_t y = NODE(n, "MatMul", 13, x, halved(n, constant(n, SHAPE(8, 9))));
@@ -829,6 +836,7 @@ static const scene scenes[] = {
      {DONE(GELU, 1), DONE(BIAS, 1), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1)},
      4,
      HALVES(8, 34)},
+    {"another Gelu of float16", other_gelu_of_halves, {DONE(CHAIN, 1)}, 3, 0},
     {"two products of float16", products_of_halves, {DONE(PRODUCTS, 1)}, 4, 0},
     {"chain of float16", chain_of_halves, {DONE(CHAIN, 1)}, 3, 0},
     {"sum of three of float16", sum_of_halves, {0}, 9, 0},
