@@ -2,6 +2,7 @@
 /** @file
  * The names of what rewrites the nodes of a graph, in the order in which it is tried: the setting LEAT_FUSIONS_OFF
  * takes them, leat_graph_api::fusions() lists them, and graph/fusion_rules.c says what each does.
+ * New rules stand before PRODUCTS: that and CHAIN are applied once, when no other one has anything left to do.
  */
 #ifndef LEAT_PLUGIN_CORE_FUSIONS_H_
 #define LEAT_PLUGIN_CORE_FUSIONS_H_

@@ -47,8 +47,12 @@ static int32_t apply_all(leati_fusion *f, uint64_t off, uint32_t r, bool *out_an
   return LEAT_OK;
 }
 
-/* What one rule wrote another may go on with. Each time some node is left out, so this ends. What nothing more is added
- * to is merged then, and chains take what is left; each of those is gathered from its last node. */
+_Static_assert(LEATI_FUSION_PRODUCTS + 1 == LEATI_FUSION_CHAIN && LEATI_FUSION_CHAIN + 1 == LEATI_FUSION_COUNT,
+               "a rule behind these would not be tried");
+
+/* What one rule wrote another may go on with. Each rule leaves a node out, or makes one that no rule takes again, so
+ * this ends. What nothing more is added to is merged then, and chains take what is left; each of those is gathered from
+ * its last node. */
 int32_t leati_fusion_apply(leati_fusion *f, uint64_t off, leat_error *err) {
   bool any = true;
   while (any) {

@@ -6,7 +6,8 @@
  * Each says its unit, what changes when it grows ("Larger:"), where its value comes from ("From:"; docs/benchmarks.md
  * has the figures, all of an NVIDIA H200 with 16 cores unless they say otherwise) and what measures it again
  * ("Measure:"; rows are those of leat-bench --only, models those of tools/bench/ort_eps.py). "From: reasoning" is a
- * value that was never compared with another one. CONTRIBUTING.md says how to compare two.
+ * value that was never compared with another one. docs/benchmarks.md, "Choosing a value again", says how to compare
+ * two.
  */
 #ifndef LEAT_PLUGIN_POLICY_CONSTANTS_H_
 #define LEAT_PLUGIN_POLICY_CONSTANTS_H_
@@ -288,8 +289,8 @@
 /* ---- Kernels (policy/tiling.h) ------------------------------------------------------------------------------------
  */
 
-/** Processors that a device is taken to have, because Vulkan does not tell. Larger: smaller tiles and more splits,
- * which a small device loses by. From: an H200 has 132. Measure: whole models with 1 thread. */
+/** Processors that any device is taken to have (leati_traits), because core Vulkan does not tell. Larger: smaller tiles
+ * and more splits, which a small device loses by. From: an H200 has 132. Measure: whole models with 1 thread. */
 #define LEATI_PROCESSORS_ASSUMED 128u
 /** Quarters of the processors that tiles of 128, and of 64, must give workgroups for: below, smaller ones pay. Larger:
  * smaller tiles, each of which loads more for what it computes. From: an H200, where one of the largest tiles fills a

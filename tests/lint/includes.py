@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""includes.py TREE: who may include whom (design, section 2). Reads the #include lines of every C file."""
+"""includes.py TREE: who may include whom (docs/internals.md, "The rooms"). Reads the #include lines of every C file."""
 import os
 import re
 
