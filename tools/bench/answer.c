@@ -12,7 +12,7 @@ float leati_answer_value(guint input, int64_t index) {
   guint32 x = (guint32)(index % LEATI_ANSWER_PERIOD) * 2654435761u + (input + 1) * 0x9e3779b9u;
   x = (x ^ x >> 15) * 0x2c1b3c6du;
   x ^= x >> 12;
-  return (float)((int)(x & 8191u) - 4096) / 4096.0f;
+  return (float)((int)(x & 2047u) - 1024) / 1024.0f;
 }
 
 /* A sum that grows term by term, and what bounds its error. */
@@ -141,7 +141,8 @@ static double answer_unary(const leati_kernel *kernel, int64_t index, double *bo
   return x;
 }
 
-double leati_answer(const leati_kernel *kernel, const leati_kernel_form *form, int64_t index, double *bound) {
+/* The answer where a float32 comes of it. */
+static double answer_wide(const leati_kernel *kernel, const leati_kernel_form *form, int64_t index, double *bound) {
   switch (kernel->family) {
     case LEATI_KERNEL_MATMUL:
       return answer_matmul(kernel, index, bound);
@@ -160,4 +161,14 @@ double leati_answer(const leati_kernel *kernel, const leati_kernel_form *form, i
       break;
   }
   return answer_unary(kernel, index, bound);
+}
+
+/* A float16 result is the float32 one, rounded once: by half the distance of two float16 numbers, which is 2^-11 of the
+ * number, and 2^-25 below the normal ones. */
+double leati_answer(const leati_kernel *kernel, const leati_kernel_form *form, int64_t index, double *bound) {
+  const double value = answer_wide(kernel, form, index, bound);
+  if (kernel->type.bits == 16) {
+    *bound += (fabs(value) + *bound) * 0x1p-11 + 0x1p-25;
+  }
+  return value;
 }

@@ -10,12 +10,14 @@
 /** Values of an operand before they repeat: a prime number, so that no line of a tensor is like the one before. */
 #define LEATI_ANSWER_PERIOD 1000003
 
-/** The value of an element of an input: a multiple of 2^-12 from -1 to 1, without order.
+/** The value of an element of an input: a multiple of 2^-10 from -1 to 1, which float16 has too,
+ * without order.
  * @param input number of the input
  * @param index of the element, in the order of memory */
 float leati_answer_value(guint input, int64_t index);
 
-/** What an element of the output is, in double precision, and how far a right float32 result may be from it.
+/** What an element of the output is, in double precision, and how far a right result of the row's type
+ * may be from it.
  * @param index of the element, in the order of memory
  * @param bound [out] the largest difference; the definition derives it for each operator */
 double leati_answer(const leati_kernel *kernel, const leati_kernel_form *form, int64_t index, double *bound);

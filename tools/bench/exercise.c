@@ -7,6 +7,7 @@
 
 #include "bench/answer.h"
 #include "bench/team.h"
+#include "element.h"
 #include "fault.h"
 
 /* Lists under way: the device has one to go on with while the host waits for another and records a third. */
@@ -26,6 +27,7 @@ typedef struct operand {
 struct leati_exercise {
   const leati_rig *rig;
   const leati_kernel *kernel;
+  leati_element element;
   leati_kernel_form form;
   leat_stream *stream;
   leat_op *op;
@@ -35,7 +37,7 @@ struct leati_exercise {
   leat_event *events[LISTS]; /* one for each list under way */
   guint next;                /* the oldest of them */
   guint length;              /* runs in a list */
-  float got[SAMPLES];        /* for downloads: as long-lived as the stream */
+  double got[SAMPLES];       /* elements of the row's type, for downloads: as long-lived as the stream */
 };
 
 /* ---- Operands ---------------------------------------------------------------------------------------------------- */
@@ -98,9 +100,9 @@ static gboolean synchronize(leati_exercise *e, GError **error) {
 static gboolean fill(leati_exercise *e, guint input, GError **error) {
   const operand *o = &e->inputs[input];
   const int64_t count = leati_kernel_elements(&e->form.inputs[input]), head = MIN(count, LEATI_ANSWER_PERIOD);
-  g_autofree float *values = g_new(float, head);
+  g_autofree void *values = g_malloc((gsize)head * leati_element_size(e->element));
   for (int64_t i = 0; i < head; ++i) {
-    values[i] = leati_answer_value(input, i);
+    leati_element_write_float(e->element, values, (gsize)i, leati_answer_value(input, i));
   }
   gboolean well = copy(e, host_view(e, values), 0, o->view, 0, head, error);
   for (int64_t done = head; well && done < count; done += MIN(done, count - done)) {
@@ -151,6 +153,7 @@ leati_exercise *leati_exercise_begin(const leati_rig *rig, const leati_kernel *k
   leat_error err = LEATI_RIG_ERROR;
   e->rig = rig;
   e->kernel = kernel;
+  e->element = kernel->type.bits == 16 ? LEATI_FLOAT16 : LEATI_FLOAT32;
   e->length = 1;
   leati_kernel_expand(kernel, &e->form);
   gboolean well =
@@ -225,7 +228,7 @@ static int64_t sample_index(int64_t count, guint sample) {
 gboolean leati_exercise_check(leati_exercise *e, GError **error) {
   const int64_t count = leati_kernel_elements(&e->form.output);
   for (guint i = 0; i < SAMPLES; ++i) {
-    e->got[i] = NAN;
+    leati_element_write_float(e->element, e->got, i, NAN);
   }
   gboolean well = invoke(e, error);
   for (guint i = 0; well && i < SAMPLES; ++i) {
@@ -237,7 +240,8 @@ gboolean leati_exercise_check(leati_exercise *e, GError **error) {
   for (guint i = 0; i < SAMPLES; ++i) {
     double bound;
     const int64_t index = sample_index(count, i);
-    const double wanted = leati_answer(e->kernel, &e->form, index, &bound), got = (double)e->got[i];
+    const double wanted = leati_answer(e->kernel, &e->form, index, &bound),
+                 got = leati_element_read(e->element, e->got, i);
     if (!(fabs(got - wanted) <= bound)) {
       LEATI_FAULT_SET(error,
                       "wrong result: element %" G_GINT64_FORMAT

@@ -3,41 +3,53 @@
 
 #include "fault.h"
 
-#define F32 \
-  { kDLFloat, 32, 1 }
+#define FLOAT(bits) \
+  { kDLFloat, bits, 1 }
 
 /* Products of matrices repeat with the same inputs, because values that go round grow or vanish. A product of few rows
  * reads the whole second matrix for little arithmetic, so that memory bounds it. */
-#define PRODUCT(name, kind, batch, m, n, k)                                                    \
-  {                                                                                            \
-    name, "MatMul", 13, F32, LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
-      batch, m, n, k                                                                           \
-    }                                                                                          \
+#define PRODUCT(name, bits, kind, batch, m, n, k)                                                      \
+  {                                                                                                    \
+    name, "MatMul", 13, FLOAT(bits), LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      batch, m, n, k                                                                                   \
+    }                                                                                                  \
   }
-#define MATMUL(group, kind, m, n, k) PRODUCT(#group "-matmul-" #m "x" #n "x" #k, kind, 1, m, n, k)
-#define BATCHED(b, m, n, k) PRODUCT("model-matmul-" #b "x" #m "x" #n "x" #k, COMPUTE, b, m, n, k)
+#define MATMUL(group, kind, m, n, k) PRODUCT(#group "-matmul-" #m "x" #n "x" #k, 32, kind, 1, m, n, k)
+#define BATCHED(b, m, n, k) PRODUCT("model-matmul-" #b "x" #m "x" #n "x" #k, 32, COMPUTE, b, m, n, k)
+#define HALF_MATMUL(kind, m, n, k) PRODUCT("half-matmul-" #m "x" #n "x" #k, 16, kind, 1, m, n, k)
+#define HALF_BATCHED(b, m, n, k) PRODUCT("half-matmul-" #b "x" #m "x" #n "x" #k, 16, COMPUTE, b, m, n, k)
 
 /* The name says batch, channels in and out, side, kernel and stride. */
-#define CONV_OF(name, kind, batch, in, out, side, kernel, stride, pad, groups)             \
-  {                                                                                        \
-    name, "Conv", 11, F32, LEATI_KERNEL_CONV, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
-      batch, in, out, side, kernel, stride, pad, groups                                    \
-    }                                                                                      \
+#define CONV_OF(name, bits, kind, batch, in, out, side, kernel, stride, pad, groups)               \
+  {                                                                                                \
+    name, "Conv", 11, FLOAT(bits), LEATI_KERNEL_CONV, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      batch, in, out, side, kernel, stride, pad, groups                                            \
+    }                                                                                              \
   }
-#define CONV(group, batch, in, out, side, kernel, stride, pad)                                                         \
-  CONV_OF(#group "-conv-b" #batch "-" #in "to" #out "-" #side "-k" #kernel "s" #stride, COMPUTE, batch, in, out, side, \
-          kernel, stride, pad, 1)
-#define DEPTHWISE(channels, side, kernel, stride, pad)                                                          \
-  CONV_OF("model-depthwise-" #channels "-" #side "-k" #kernel "s" #stride, MEMORY, 1, channels, channels, side, \
+#define CONV_AS(group, bits, batch, in, out, side, kernel, stride, pad)                                                \
+  CONV_OF(#group "-conv-b" #batch "-" #in "to" #out "-" #side "-k" #kernel "s" #stride, bits, COMPUTE, batch, in, out, \
+          side, kernel, stride, pad, 1)
+#define CONV(group, batch, in, out, side, kernel, stride, pad) \
+  CONV_AS(group, 32, batch, in, out, side, kernel, stride, pad)
+#define HALF_CONV(batch, in, out, side, kernel, stride, pad) \
+  CONV_AS(half, 16, batch, in, out, side, kernel, stride, pad)
+#define DEPTHWISE(channels, side, kernel, stride, pad)                                                              \
+  CONV_OF("model-depthwise-" #channels "-" #side "-k" #kernel "s" #stride, 32, MEMORY, 1, channels, channels, side, \
           kernel, stride, pad, channels)
 
-#define LINES(group, name, op, since_version, family, link, rows, columns)                                      \
-  {                                                                                                             \
-#group "-" name "-" #rows "x" #columns, op, since_version, F32, LEATI_KERNEL_##family, LEATI_KERNEL_MEMORY, \
-        LEATI_KERNEL_##link, {                                                                                  \
-      rows, columns                                                                                             \
-    }                                                                                                           \
+#define LINES_AS(bits, group, name, op, since_version, family, link, rows, columns)                \
+  {                                                                                                \
+#group "-" name "-" #rows "x" #columns, op, since_version, FLOAT(bits), LEATI_KERNEL_##family, \
+        LEATI_KERNEL_MEMORY, LEATI_KERNEL_##link, {                                                \
+      rows, columns                                                                                \
+    }                                                                                              \
   }
+#define LINES(group, name, op, since_version, family, link, rows, columns) \
+  LINES_AS(32, group, name, op, since_version, family, link, rows, columns)
+#define HALF_SOFTMAX(rows, columns) LINES_AS(16, half, "softmax", "Softmax", 13, SOFTMAX, READ, rows, columns)
+#define HALF_LAYER_NORM(rows, columns) \
+  LINES_AS(16, half, "layernorm", "LayerNormalization", 17, LAYER_NORM, READ, rows, columns)
+#define HALF_GELU(rows, columns) LINES_AS(16, half, "gelu", "Gelu", 20, UNARY, REWRITE, rows, columns)
 #define SOFTMAX(group, rows, columns) LINES(group, "softmax", "Softmax", 13, SOFTMAX, READ, rows, columns)
 #define LAYER_NORM(group, rows, columns) \
   LINES(group, "layernorm", "LayerNormalization", 17, LAYER_NORM, READ, rows, columns)
@@ -109,6 +121,31 @@ const leati_kernel leati_kernels[] = {
     COPY(small, 64, 384),
     SUM(small, 64, 384),
     TRANSPOSE(small, 512),
+    HALF_MATMUL(COMPUTE, 2048, 2048, 2048),
+    HALF_MATMUL(COMPUTE, 4096, 4096, 4096),
+    HALF_MATMUL(COMPUTE, 8192, 8192, 8192),
+    HALF_MATMUL(COMPUTE, 512, 4096, 4096),
+    HALF_MATMUL(COMPUTE, 64, 384, 384),
+    HALF_MATMUL(COMPUTE, 64, 1536, 384),
+    HALF_MATMUL(COMPUTE, 64, 384, 1536),
+    HALF_MATMUL(COMPUTE, 197, 384, 384),
+    HALF_MATMUL(COMPUTE, 197, 1536, 384),
+    HALF_MATMUL(COMPUTE, 197, 384, 1536),
+    HALF_MATMUL(COMPUTE, 64, 50257, 384),
+    HALF_MATMUL(MEMORY, 1, 16384, 4096),
+    HALF_MATMUL(MEMORY, 8, 16384, 4096),
+    HALF_BATCHED(12, 64, 64, 32),
+    HALF_BATCHED(128, 512, 512, 64),
+    HALF_CONV(1, 64, 64, 56, 3, 1, 1),
+    HALF_CONV(1, 256, 256, 14, 3, 1, 1),
+    HALF_CONV(1, 96, 576, 14, 1, 1, 0),
+    HALF_CONV(32, 256, 256, 56, 3, 1, 1),
+    HALF_SOFTMAX(65536, 4096),
+    HALF_SOFTMAX(768, 64),
+    HALF_LAYER_NORM(65536, 4096),
+    HALF_LAYER_NORM(64, 384),
+    HALF_GELU(65536, 4096),
+    HALF_GELU(64, 1536),
 };
 
 const guint leati_kernel_count = G_N_ELEMENTS(leati_kernels);

@@ -50,7 +50,7 @@ typedef struct leati_kernel {
   const char *name;
   const char *op;         /**< ONNX's name */
   uint32_t since_version; /**< its "since version" */
-  DLDataType type;        /**< of all operands; a floating-point type */
+  DLDataType type;        /**< of all operands: float32 or float16 */
   leati_kernel_family family;
   leati_kernel_kind kind;
   leati_kernel_link link;

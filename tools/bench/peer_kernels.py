@@ -66,7 +66,7 @@ def wrong(torch, row, operator, inputs):
 
     A sum of n terms is off by (n + 2) 2^-24 of its magnitude, in whatever order it is made. Softmax and layer norm
     carry errors of such sums and of a few functions on, each at most four times; functions of one number are off by
-    some ULP.
+    some ULP. Where float16 is the row's type, what comes out is rounded once more: by 2^-11 of it, or by 2^-25.
     """
     got = operator(*inputs).double()
     wide = [x.double() for x in inputs]
@@ -84,6 +84,8 @@ def wrong(torch, row, operator, inputs):
         bound = 4 * (row['inputs'][0][-1] + 64) * unit * (1 + wanted.abs())
     else:
         bound = torch.full_like(wanted, 64 * unit)
+    if row['type'] == 'float16':
+        bound = bound + 2.0 ** -11 * wanted.abs() + 2.0 ** -25
     # NaN is wrong too.
     if not bool(((got - wanted).abs() <= bound).all()):
         return f'wrong result, off by {(got - wanted).abs().max().item():g} at most'
@@ -239,6 +241,8 @@ def finish(row, point):
 def measure(torch, rows, args):
     """Points in the form of leat-bench --json. RuntimeError: a result was wrong. ValueError: the clock's command."""
     torch.backends.cudnn.allow_tf32 = False
+    # Sums of float16 products in float32, as Leat makes them.
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     # PyTorch at its best: cuDNN tries its algorithms on each shape.
     torch.backends.cudnn.benchmark = True
     if args.clock_command:
