@@ -11,9 +11,12 @@
 #define HEADER_WORDS 5
 #define STORAGE_UNIFORM 2
 #define STORAGE_WORKGROUP 4
+#define SPEC_ID 1
 #define ARRAY_STRIDE 6
 enum {
   OP_NAME = 5,
+  OP_ENTRY_POINT = 15,
+  OP_EXECUTION_MODE = 16,
   OP_CAPABILITY = 17,
   OP_TYPE_INT = 21,
   OP_TYPE_FLOAT = 22,
@@ -178,14 +181,10 @@ static uint32_t find_step(const leati_kernel_code *code, uint32_t constant) {
   return constant;
 }
 
-uint32_t *leati_kernel_link(const leati_kernel_code *code, const leati_constants *constants) {
-  uint32_t *const words = leati_calloc(1, code->size);
+/* Makes the calls of a copy of the kernel what the constants say. */
+static void link_calls(const leati_kernel_code *code, const leati_constants *constants, uint32_t *words) {
   uint32_t ids[LINKS] = {0};
   uint32_t constant = 0;
-  if (words == NULL) {
-    return NULL;
-  }
-  memcpy(words, code->words, code->size);
   find_links(code, ids);
   for (uint32_t *at = words + HEADER_WORDS; at < words + code->size / 4; at += at[0] >> 16) {
     if ((at[0] & 0xffffu) == OP_FUNCTION_CALL && is_link(ids, at[3])) {
@@ -193,5 +192,64 @@ uint32_t *leati_kernel_link(const leati_kernel_code *code, const leati_constants
       at[3] = ids[constants->by_id[constant++] % LINKS];
     }
   }
-  return words;
+}
+
+/* What makes a module's conversions of float16 keep subnormal numbers and round to nearest even. */
+#define WIDTH 16
+#define DENORM_PRESERVE_CAPABILITY 4464
+#define DENORM_PRESERVE 4459
+#define ROUNDING_MODE_RTE_CAPABILITY 4467
+#define ROUNDING_MODE_RTE 4462
+#define CAPABILITIES_WORDS 4
+#define MODES_WORDS 8
+
+static bool asks_for_halves(const leati_kernel_code *code) {
+  const uint32_t *at = next(code, NULL);
+  while (at != NULL && !((at[0] & 0xffffu) == OP_DECORATE && at[2] == SPEC_ID && at[3] == LEATI_HALVES_ID)) {
+    at = next(code, at);
+  }
+  return at != NULL;
+}
+
+/* Inserts that into a module of so many words, behind which there is room. Capabilities stand first, execution modes
+ * behind the entry point. */
+static void insert_halves(uint32_t *words, size_t count) {
+  static const uint32_t capabilities[CAPABILITIES_WORDS] = {2u << 16 | OP_CAPABILITY, DENORM_PRESERVE_CAPABILITY,
+                                                            2u << 16 | OP_CAPABILITY, ROUNDING_MODE_RTE_CAPABILITY};
+  uint32_t *at = words + HEADER_WORDS;
+  while ((at[0] & 0xffffu) != OP_ENTRY_POINT) {
+    at += at[0] >> 16;
+  }
+  const uint32_t entry = at[2];
+  at += at[0] >> 16;
+  const uint32_t modes[MODES_WORDS] = {4u << 16 | OP_EXECUTION_MODE, entry, DENORM_PRESERVE,   WIDTH,
+                                       4u << 16 | OP_EXECUTION_MODE, entry, ROUNDING_MODE_RTE, WIDTH};
+  memmove(at + CAPABILITIES_WORDS + MODES_WORDS, at, (size_t)(words + count - at) * sizeof(uint32_t));
+  memcpy(at + CAPABILITIES_WORDS, modes, sizeof(modes));
+  memmove(words + HEADER_WORDS + CAPABILITIES_WORDS, words + HEADER_WORDS,
+          (size_t)(at - words - HEADER_WORDS) * sizeof(uint32_t));
+  memcpy(words + HEADER_WORDS, capabilities, sizeof(capabilities));
+}
+
+bool leati_kernel_module(const leati_kernel_code *code, const leati_constants *constants, bool converts_halves,
+                         uint32_t **out_words, size_t *out_size) {
+  const size_t added = converts_halves && asks_for_halves(code) ? (CAPABILITIES_WORDS + MODES_WORDS) * 4 : 0;
+  *out_words = NULL;
+  *out_size = code->size + added;
+  if (code->links == 0 && added == 0) {
+    return true;
+  }
+  uint32_t *const words = leati_calloc(1, *out_size);
+  if (words == NULL) {
+    return false;
+  }
+  memcpy(words, code->words, code->size);
+  if (code->links != 0) {
+    link_calls(code, constants, words);
+  }
+  if (added != 0) {
+    insert_halves(words, code->size / 4);
+  }
+  *out_words = words;
+  return true;
 }

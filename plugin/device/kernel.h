@@ -6,6 +6,8 @@
 #define LEAT_PLUGIN_DEVICE_KERNEL_H_
 
 #include <leat/backend.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "device/physical.h"
 #include "leat_kernels.h"
@@ -37,8 +39,15 @@ int32_t leati_kernel_check(const leati_physical *physical, const leati_kernel_co
 /** Bytes from one argument record of a kernel to the next, where it takes several. */
 uint32_t leati_kernel_record_size(const leati_kernel_code *code);
 
-/** A copy of the module of a kernel that links: the nth call of a function link_<number> calls link_<m>, with m in the
- * two lowest bits of the nth constant step_<number>. leati_free() it; NULL: there is no host memory. */
-uint32_t *leati_kernel_link(const leati_kernel_code *code, const leati_constants *constants);
+/** The module of a kernel as a device is to have it.
+ * In a kernel that links, the nth call of a function link_<number> calls link_<m>, with m in the two lowest bits of the
+ * nth constant step_<number>. A kernel that asks for LEAT_HALVES of kernels/types.glsl says that conversions of float16
+ * keep subnormal numbers and round to nearest even (execution modes of SPIR-V), where the device has that.
+ * @param converts_halves leati_physical::converts_halves
+ * @param out_words [out] leati_free() it; NULL: the kernel's own words serve
+ * @param out_size [out] bytes of the module
+ * @return false: there is no host memory */
+bool leati_kernel_module(const leati_kernel_code *code, const leati_constants *constants, bool converts_halves,
+                         uint32_t **out_words, size_t *out_size);
 
 #endif /* LEAT_PLUGIN_DEVICE_KERNEL_H_ */

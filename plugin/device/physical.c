@@ -164,6 +164,13 @@ static bool makes_sync_files(const leati_physical *physical, const extensions *h
   return (properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) != 0;
 }
 
+/* Whether a module may ask for what it needs of float16 without saying anything of float32. */
+static bool controls_halves(const VkPhysicalDeviceFloatControlsProperties *has) {
+  return has->shaderDenormPreserveFloat16 && has->shaderRoundingModeRTEFloat16 &&
+         has->denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE &&
+         has->roundingModeIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+}
+
 /* Takes over the limits, and notes those that are too low. */
 static void read_limits(leati_physical *physical, const VkPhysicalDeviceLimits *limits) {
   physical->max_groups_x = limits->maxComputeWorkGroupCount[0];
@@ -287,7 +294,12 @@ static leati_matrix_shape find_matrix(const leati_physical *physical, const exte
 static void probe(leati_physical *physical, const extensions *has) {
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {.sType =
                                                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
-  VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceFloatControlsProperties floats = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES,
+      .denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
+      .roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE};
+  VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
+                                             .pNext = &floats};
   VkPhysicalDeviceMaintenance3Properties limits3 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
                                                     .pNext = &driver};
   VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &limits3};
@@ -314,7 +326,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   physical->has_budget = has_extension(has, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   const bool has_pci = has_extension(has, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
   if (has_pci) {
-    driver.pNext = &pci;
+    floats.pNext = &pci;
   }
   physical->instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
   (void)snprintf(info->driver, sizeof(info->driver), "%.120s %.120s", driver.driverName, driver.driverInfo);
@@ -333,6 +345,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   physical->subgroup_size = subgroup.subgroupSize;
   physical->shuffles = has_shuffles(physical, has, &subgroup);
   read_features(physical);
+  physical->converts_halves = controls_halves(&floats);
   physical->matrix = find_matrix(physical, has);
   physical->has_sync_fd = makes_sync_files(physical, has);
   read_clocks(physical, has);

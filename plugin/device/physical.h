@@ -24,10 +24,12 @@ typedef struct leati_physical {
   const leati_vk_instance *instance; /**< the one that named it */
   leat_device_info info;             /**< `index` counts usable devices only */
   bool usable;
-  char reason[256];          /**< why it is not usable */
-  bool discrete;             /**< a GPU with memory of its own */
-  bool has_float16;          /**< shaderFloat16 */
-  bool has_budget;           /**< VK_EXT_memory_budget */
+  char reason[256];     /**< why it is not usable */
+  bool discrete;        /**< a GPU with memory of its own */
+  bool has_float16;     /**< shaderFloat16 */
+  bool converts_halves; /**< a module may ask that conversions of float16 keep subnormal numbers and round to nearest
+                           even (VkPhysicalDeviceFloatControlsProperties) */
+  bool has_budget;      /**< VK_EXT_memory_budget */
   bool works_in_host_memory; /**< a software device that imports pages of the host (VK_EXT_external_memory_host) */
   bool has_sync_fd;          /**< semaphores become sync files (VK_KHR_external_semaphore_fd) */
   uint32_t queue_family, queue_count;

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,26 +62,29 @@ static leati_pipeline *find(shard *s, uint32_t bucket, const leati_pipeline_key 
 
 static int32_t make_module(leat_device *device, const leati_pipeline_key *key, VkShaderModule *out, leat_error *err) {
   const leati_kernel_code *const code = &leati_kernel_codes[key->kernel];
-  uint32_t *const linked = code->links != 0 ? leati_kernel_link(code, &key->constants) : NULL;
-  if (code->links != 0 && linked == NULL) {
+  uint32_t *words;
+  size_t size;
+  if (!leati_kernel_module(code, &key->constants, device->physical->converts_halves, &words, &size)) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for kernel %s", code->name);
   }
   const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                         .codeSize = code->size,
-                                         .pCode = linked != NULL ? linked : code->words};
+                                         .codeSize = size,
+                                         .pCode = words != NULL ? words : code->words};
   const VkResult result = device->vk.CreateShaderModule(device->vk.handle, &info, NULL, out);
-  leati_free(linked);
+  leati_free(words);
   return result == VK_SUCCESS ? LEAT_OK : leati_device_fail(device, result, "vkCreateShaderModule", err);
 }
 
-/* The specialisation constants as a driver gets them. */
+/* The specialisation constants as a driver gets them, by id. */
 typedef struct specialisation {
   leati_constants constants;
   uint32_t merged; /* LEAT_MERGED of kernels/leat.glsl */
+  uint32_t halves; /* LEAT_HALVES of kernels/types.glsl */
 } specialisation;
 
-#define SPECIALISED (LEATI_CONSTANTS_MAX + 1u)
-_Static_assert(sizeof(specialisation) == SPECIALISED * sizeof(uint32_t), "constants lie one behind the other");
+#define SPECIALISED (sizeof(specialisation) / sizeof(uint32_t))
+_Static_assert(offsetof(specialisation, merged) == LEATI_MERGED_ID * sizeof(uint32_t), "constants lie by id");
+_Static_assert(offsetof(specialisation, halves) == LEATI_HALVES_ID * sizeof(uint32_t), "constants lie by id");
 /* The least that Vulkan allows for maxUniformBufferRange. */
 _Static_assert(LEATI_RECORDS_WINDOW <= 16384, "as many records as possible fit a uniform buffer");
 
@@ -94,7 +98,8 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, bool 
   for (uint32_t i = 0; i < SPECIALISED; ++i) {
     entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = i * 4u, .size = 4};
   }
-  const specialisation values = {.constants = key->constants, .merged = merged ? 1 : 0};
+  const specialisation values = {
+      .constants = key->constants, .merged = merged ? 1 : 0, .halves = device->physical->converts_halves ? 1 : 0};
   const VkSpecializationInfo constants = {
       .mapEntryCount = SPECIALISED, .pMapEntries = entries, .dataSize = sizeof(values), .pData = &values};
   const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,

@@ -8,7 +8,7 @@
  * second pipeline of the same kernel takes several records, one behind the other, for as many workgroups along z; it is
  * made when equal dispatches have met (streams/merger.h). What is constant per pipeline (operation, tile) comes as
  * specialisation constants, by name: leat_kernels.h. They also say which functions a kernel calls that links:
- * leati_kernel_link().
+ * leati_kernel_module().
  */
 #ifndef LEAT_PLUGIN_DEVICE_PIPELINE_H_
 #define LEAT_PLUGIN_DEVICE_PIPELINE_H_

@@ -49,6 +49,13 @@ static void report_matrices(report *r, int32_t number, const leati_physical *phy
                               : "used");
 }
 
+static void report_halves(report *r, int32_t number, const leati_physical *physical) {
+  add(r, number, "float16.conversions", "%s",
+      physical->converts_halves
+          ? "by the device, which keeps subnormal numbers and rounds to nearest even when asked"
+          : "by integer arithmetic: the device's own may flush subnormal numbers or round otherwise");
+}
+
 static void report_features(report *r, int32_t number, const leati_physical *physical) {
   leati_features f;
   leati_features_chain(&f);
@@ -65,6 +72,7 @@ static void report_features(report *r, int32_t number, const leati_physical *phy
   add(r, number, "features.missing", "%s", missing);
   add(r, number, "features.shaderFloat16", "%s", physical->has_float16 ? "yes" : "no");
   report_matrices(r, number, physical);
+  report_halves(r, number, physical);
 }
 
 static void report_queues(report *r, int32_t number, const leati_physical *physical) {

@@ -27,7 +27,7 @@ static void compute_record(const unsigned char *record) {
 }
 
 uint32_t host_records(const nulldriver_dispatch *dispatch) {
-  return dispatch->constants[LEATI_CONSTANTS_MAX] != 0 ? dispatch->groups[2] : 1;
+  return dispatch->constants[LEATI_MERGED_ID] != 0 ? dispatch->groups[2] : 1;
 }
 
 void host_compute(const nulldriver_dispatch *dispatch, void *user) {

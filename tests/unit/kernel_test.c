@@ -15,7 +15,17 @@
 #include "device/pipeline.h"
 
 /* Numbers of the SPIR-V specification. */
-enum { HEADER_WORDS = 5, OP_TYPE_BOOL = 20, OP_TYPE_INT = 21, OP_TYPE_FLOAT = 22, OP_DECORATE = 71, SPEC_ID = 1 };
+enum {
+  HEADER_WORDS = 5,
+  OP_ENTRY_POINT = 15,
+  OP_EXECUTION_MODE = 16,
+  OP_CAPABILITY = 17,
+  OP_TYPE_BOOL = 20,
+  OP_TYPE_INT = 21,
+  OP_TYPE_FLOAT = 22,
+  OP_DECORATE = 71,
+  SPEC_ID = 1
+};
 
 /* What a module declares. */
 typedef struct declared {
@@ -42,7 +52,7 @@ static declared read_module(const leati_kernel_code *code) {
   for (const uint32_t *at = code->words + HEADER_WORDS; at < end; at += at[0] >> 16) {
     switch (at[0] & 0xffffu) {
       case OP_DECORATE:
-        if (at[2] == SPEC_ID && at[3] != LEATI_CONSTANTS_MAX) { /* the one that all kernels have */
+        if (at[2] == SPEC_ID && at[3] != LEATI_MERGED_ID && at[3] != LEATI_HALVES_ID) { /* those of all kernels */
           assert_true(at[3] < LEATI_CONSTANTS_MAX);
           found.constants |= 1u << at[3];
         }
@@ -313,8 +323,11 @@ static void calls_are_linked_by_constants(void **state) {
   for (uint32_t i = first; i < LEATI_CONSTANTS_MAX; ++i) {
     constants.by_id[i] = (i * 7 >> 1) % 4 | 0xfffcu;
   }
-  uint32_t *const words = leati_kernel_link(code, &constants);
+  uint32_t *words;
+  size_t size;
+  assert_true(leati_kernel_module(code, &constants, false, &words, &size));
   assert_non_null(words);
+  assert_int_equal(size, code->size);
   assert_int_equal(read_links(code, words, found), LEATI_CONSTANTS_MAX - first);
   for (uint32_t i = first; i < LEATI_CONSTANTS_MAX; ++i) {
     assert_int_equal(found[i - first], '0' + (i * 7 >> 1) % 4);
@@ -325,6 +338,51 @@ static void calls_are_linked_by_constants(void **state) {
   }
   assert_true(changed > 0 && changed <= LEATI_CONSTANTS_MAX - first);
   leati_free(words);
+}
+
+/* Whether an instruction is one of those that conversions of float16 need. */
+static bool is_of_halves(const uint32_t *at) {
+  static const uint32_t capabilities[] = {4464, 4467}, modes[] = {4459, 4462}; /* DenormPreserve, RoundingModeRTE */
+  const uint32_t op = at[0] & 0xffffu;
+  return (op == OP_CAPABILITY && (at[1] == capabilities[0] || at[1] == capabilities[1])) ||
+         (op == OP_EXECUTION_MODE && at[0] >> 16 == 4 && (at[2] == modes[0] || at[2] == modes[1]) && at[3] == 16);
+}
+
+/* Where the device can be asked for exact conversions of float16, kernels that convert ask: each of two capabilities
+ * and modes stands once, in its place, and nothing else is changed. Other kernels ask for nothing. */
+static void exact_conversions_are_asked_for(void **state) {
+  (void)state;
+  uint32_t asking = 0;
+  for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
+    const leati_kernel_code *const code = &leati_kernel_codes[i];
+    const leati_constants constants = {{0}};
+    uint32_t *plain_copy, *copy;
+    size_t plain_size, size;
+    assert_true(leati_kernel_module(code, &constants, false, &plain_copy, &plain_size));
+    assert_true(leati_kernel_module(code, &constants, true, &copy, &size));
+    const uint32_t *const plain = plain_copy != NULL ? plain_copy : code->words;
+    const uint32_t *const words = copy != NULL ? copy : code->words;
+    uint32_t found = 0, entry = 0;
+    const uint32_t *other = plain + HEADER_WORDS;
+    for (const uint32_t *at = words + HEADER_WORDS; at < words + size / 4; at += at[0] >> 16) {
+      const uint32_t op = at[0] & 0xffffu;
+      entry = op == OP_ENTRY_POINT ? at[2] : entry;
+      if (is_of_halves(at)) {
+        assert_true(op == OP_CAPABILITY ? found < 2 : entry != 0 && at[1] == entry);
+        ++found;
+      } else {
+        assert_memory_equal(at, other, (at[0] >> 16) * sizeof(uint32_t));
+        other += other[0] >> 16;
+      }
+    }
+    assert_ptr_equal(other, plain + plain_size / 4);
+    assert_int_equal(found, size == plain_size ? 0 : 4);
+    assert_true(code->storage != LEAT_TYPE_FLOAT16 || code->accumulator != LEAT_TYPE_FLOAT32 || found == 4);
+    asking += found == 4;
+    leati_free(plain_copy);
+    leati_free(copy);
+  }
+  assert_true(asking > 0 && asking < LEATI_KERNEL_COUNT - 1);
 }
 
 int main(void) {
@@ -340,6 +398,7 @@ int main(void) {
       cmocka_unit_test(shared_memory_is_counted),
       cmocka_unit_test(subgroups_are_those_that_it_is_written_for),
       cmocka_unit_test(an_unknown_capability_is_refused),
+      cmocka_unit_test(exact_conversions_are_asked_for),
       cmocka_unit_test(calls_are_linked_by_constants),
   };
   return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);

@@ -99,7 +99,7 @@ float link_3(uint step) {
 #define ROUND_BF16(x) leat_round_BF16(x)
 #define ROUND LEAT_JOIN(ROUND_, TYPE)
 
-// Which function a step calls is put in place when the pipeline is made: leati_kernel_link(). The compiler drops those
+// Which function a step calls is put in place when the pipeline is made: leati_kernel_module(). The compiler drops those
 // that nothing calls, so each is called here once at least.
 void run() {
   values[LEAT_POINTWISE_INPUTS + 0] = ROUND(link_0(step_0));

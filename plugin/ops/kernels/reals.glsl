@@ -8,15 +8,8 @@
 
 #include "types.glsl"
 
-vec4 leat_from4_F16(uvec2 q) {
-  return vec4(leat_from_F16(q.x & 0xffffu), leat_from_F16(q.x >> 16), leat_from_F16(q.y & 0xffffu),
-              leat_from_F16(q.y >> 16));
-}
 vec4 leat_from4_BF16(uvec2 q) {
   return uintBitsToFloat(uvec4(q.x << 16, q.x & 0xffff0000u, q.y << 16, q.y & 0xffff0000u));
-}
-uvec2 leat_to4_F16(vec4 x) {
-  return uvec2(leat_to_F16(x.x) | (leat_to_F16(x.y) << 16), leat_to_F16(x.z) | (leat_to_F16(x.w) << 16));
 }
 uvec2 leat_to4_BF16(vec4 x) {
   return uvec2(leat_to_BF16(x.x) | (leat_to_BF16(x.y) << 16), leat_to_BF16(x.z) | (leat_to_BF16(x.w) << 16));

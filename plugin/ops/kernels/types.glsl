@@ -72,9 +72,13 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec
 #define SIZE_U8 1u
 #define SIZE_BOOL 1u
 
-// A float of 16 bits is computed with as float32, and its conversions are integer arithmetic without branches: they need
-// no feature, keep subnormal numbers, and round to the nearest and of two to the even one, alike on every device.
-float leat_from_F16(uint h) {
+// 1: the device converts float16 as IEEE 754 says, because the module asks for it (leati_kernel_module()).
+layout(constant_id = LEAT_HALVES_ID) const uint LEAT_HALVES = 0;
+
+// A float of 16 bits is computed with as float32. Its conversions keep subnormal numbers, and round to the nearest and of
+// two to the even one, on every device: where its own do not, they are integer arithmetic without branches, which needs
+// no feature.
+float leat_widened_F16(uint h) {
   // As a float32 with the exponent of a float16; a subnormal one has the leading 1 that it lacks subtracted again.
   uint magnitude = ((h & 0x7fffu) << 13) + 0x38000000u;
   float x = magnitude >= 0x47800000u  ? uintBitsToFloat(magnitude + 0x38000000u)
@@ -82,9 +86,13 @@ float leat_from_F16(uint h) {
                                       : uintBitsToFloat(magnitude);
   return uintBitsToFloat(floatBitsToUint(x) | ((h & 0x8000u) << 16));
 }
+float leat_from_F16(uint h) { return LEAT_HALVES != 0 ? unpackHalf2x16(h).x : leat_widened_F16(h); }
 float leat_from_BF16(uint h) { return uintBitsToFloat(h << 16); }
 
 uint leat_to_F16(float x) {
+  if (LEAT_HALVES != 0) {
+    return packHalf2x16(vec2(x, 0.0));
+  }
   uint bits = floatBitsToUint(x);
   uint magnitude = bits & 0x7fffffffu;
   // Below the smallest normal float16 the leading 1 is written out, and more bits are dropped; of no more than 25 all.
@@ -99,9 +107,24 @@ uint leat_to_BF16(float x) {
   return (bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
 }
 
-// A result as TYPE holds it: what a kernel that goes on computing with one has to round it to.
+vec4 leat_from4_F16(uvec2 q) {
+  if (LEAT_HALVES != 0) {
+    return vec4(unpackHalf2x16(q.x), unpackHalf2x16(q.y));
+  }
+  return vec4(leat_from_F16(q.x & 0xffffu), leat_from_F16(q.x >> 16), leat_from_F16(q.y & 0xffffu),
+              leat_from_F16(q.y >> 16));
+}
+uvec2 leat_to4_F16(vec4 x) {
+  if (LEAT_HALVES != 0) {
+    return uvec2(packHalf2x16(x.xy), packHalf2x16(x.zw));
+  }
+  return uvec2(leat_to_F16(x.x) | (leat_to_F16(x.y) << 16), leat_to_F16(x.z) | (leat_to_F16(x.w) << 16));
+}
+
+// A result as TYPE holds it: what a kernel that goes on computing with one has to round it to. A compiler may take a
+// float16 that is unpacked from what was just packed for the same number, so one of the two is integer arithmetic.
 float leat_round_F32(float x) { return x; }
-float leat_round_F16(float x) { return leat_from_F16(leat_to_F16(x)); }
+float leat_round_F16(float x) { return leat_widened_F16(leat_to_F16(x)); }
 float leat_round_BF16(float x) { return leat_from_BF16(leat_to_BF16(x)); }
 
 float load_F32(uint64_t p) { return F32(p).v[0]; }
@@ -153,9 +176,8 @@ void load4_U16(uint64_t p, out uint x[4]) {
   x = uint[4](q.x & 0xffffu, q.x >> 16, q.y & 0xffffu, q.y >> 16);
 }
 void load4_F16(uint64_t p, out float x[4]) {
-  uint q[4];
-  load4_U16(p, q);
-  for (uint i = 0u; i < 4u; ++i) x[i] = leat_from_F16(q[i]);
+  vec4 q = leat_from4_F16(U32x2(p).v[0]);
+  x = float[4](q.x, q.y, q.z, q.w);
 }
 void load4_BF16(uint64_t p, out float x[4]) {
   uint q[4];
@@ -191,9 +213,7 @@ void store4_I64(uint64_t p, int64_t x[4]) {
 void store4_U16(uint64_t p, uint x[4]) {
   U32x2(p).v[0] = uvec2((x[0] & 0xffffu) | (x[1] << 16), (x[2] & 0xffffu) | (x[3] << 16));
 }
-void store4_F16(uint64_t p, float x[4]) {
-  store4_U16(p, uint[4](leat_to_F16(x[0]), leat_to_F16(x[1]), leat_to_F16(x[2]), leat_to_F16(x[3])));
-}
+void store4_F16(uint64_t p, float x[4]) { U32x2(p).v[0] = leat_to4_F16(vec4(x[0], x[1], x[2], x[3])); }
 void store4_BF16(uint64_t p, float x[4]) {
   store4_U16(p, uint[4](leat_to_BF16(x[0]), leat_to_BF16(x[1]), leat_to_BF16(x[2]), leat_to_BF16(x[3])));
 }
