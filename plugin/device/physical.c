@@ -8,16 +8,17 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "device/kernel.h"
+#include "policy/tiling.h"
 
 /* What a kernel may count on; larger than Vulkan's guaranteed minimum, and met by every driver that has the rest. */
 #define MIN_GROUP_INVOCATIONS 256u
 #define MIN_SHARED_MEMORY 32768u
 
-/* What kernels/gemm_matrix.comp asks of matrices: their sides divide this, and they have so many elements at most; a
- * workgroup has so many subgroups, of so many invocations at most that each has something to load. */
-#define LEATI_MATRIX_PART 32u
-#define LEATI_MATRIX_MOST 256u
-#define LEATI_MATRIX_SUBGROUPS 8u
+/* What kernels/gemm_matrix.comp asks of matrices: their sides divide the part of a subgroup in the smallest tile, and
+ * are multiples of what is moved at once; a subgroup has so many invocations at most that each has something to load.
+ */
+#define LEATI_MATRIX_PART 16u
+#define LEATI_MATRIX_STEP 8u
 #define LEATI_MATRIX_SUBGROUP_MOST 64u
 
 /* Adds something to what the device lacks. */
@@ -246,7 +247,8 @@ static bool is_usable_matrix(const leati_physical *physical, const VkCooperative
          of->CType == VK_COMPONENT_TYPE_FLOAT32_KHR && of->ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR &&
          of->scope == VK_SCOPE_SUBGROUP_KHR && of->MSize != 0 && of->NSize != 0 && of->KSize != 0 &&
          LEATI_MATRIX_PART % of->MSize == 0 && LEATI_MATRIX_PART % of->NSize == 0 &&
-         LEATI_MATRIX_PART % of->KSize == 0 && of->NSize % 4 == 0 && of->MSize * of->NSize <= LEATI_MATRIX_MOST &&
+         LEATI_MATRIX_PART % of->KSize == 0 && of->MSize % LEATI_MATRIX_STEP == 0 &&
+         of->NSize % LEATI_MATRIX_STEP == 0 && of->KSize % LEATI_MATRIX_STEP == 0 &&
          physical->subgroup_size <= LEATI_MATRIX_SUBGROUP_MOST &&
          LEATI_MATRIX_SUBGROUPS * physical->subgroup_size <= physical->max_group_invocations;
 }

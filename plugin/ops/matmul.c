@@ -84,6 +84,7 @@ static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
 static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_128] = LEATI_KERNELS_GEMM_MATRIX_128,
     [LEATI_TILE_64] = LEATI_KERNELS_GEMM_MATRIX_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_GEMM_MATRIX_32,
 };
 
 static leati_gemm_shape shape_of(const leati_gemm_args *args) {
@@ -264,7 +265,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const 
                                                         .matrix_m = matrix.m,
                                                         .matrix_n = matrix.n,
                                                         .matrix_k = matrix.k,
-                                                        .threads = subgroup * leati_matrix_subgroups(tile)}};
+                                                        .threads = subgroup * LEATI_MATRIX_SUBGROUPS}};
 }
 
 /* Chooses the kernel of a product, and tiles and splits in its argument record. */

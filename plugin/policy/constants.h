@@ -305,10 +305,14 @@
 #define LEATI_GEMM_SPLIT_MIN 256u
 #define LEATI_GEMM_FEW_QUARTERS 1u
 #define LEATI_GEMM_SPLIT_MIN_FEW 128u
-/** The same two for products on matrix hardware, whose workgroups are sooner done with their part of k. Larger: as
- * above. From: reasoning. Measure: models in float16 with LEAT_MATRICES=1. */
+/** The same for products on matrix hardware, whose workgroups are sooner done with their part of k; the largest tile
+ * has a least number of elements of its own. Larger: as above. From: an H200. Measure: leat-bench --only kernels --rows
+ * 'half-matmul*'. */
+#define LEATI_MATRIX_FILL_128_QUARTERS 3u
+#define LEATI_MATRIX_FILL_64_QUARTERS 2u
 #define LEATI_MATRIX_SPLIT_FILL 2u
-#define LEATI_MATRIX_SPLIT_MIN 128u
+#define LEATI_MATRIX_SPLIT_MIN 384u
+#define LEATI_MATRIX_SPLIT_MIN_128 2048u
 /** Quarters of the processors below which workgroups of the kernels for few rows are split, for twice as many; and
  * elements of k of one split at least. Larger: as above. From: an H200. Measure: rows 'model-matmul-?x*'; linear. */
 #define LEATI_GEMV_FILL_QUARTERS 3u

@@ -30,21 +30,28 @@ static void split(const leati_gemm_shape *shape, uint64_t groups, uint64_t wante
   }
 }
 
-leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
-  /* The largest tile that fills the device and is itself more than half full. */
-  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, LEATI_GEMM_FILL_128_QUARTERS),
-                                             quarters(traits, LEATI_GEMM_FILL_64_QUARTERS), 0};
+/* The largest tile of which there are enough to fill the device, and which is itself more than half full; and how many
+ * of it there are. */
+static leati_tile choose_tile(const leati_gemm_shape *shape, const uint64_t enough[LEATI_TILE_COUNT],
+                              leati_gemm_cut *cut, uint64_t *out_groups) {
   leati_tile tile = LEATI_TILE_128;
-  uint64_t groups = 0;
   for (;; ++tile) {
     const uint32_t extent = tile_extent[tile];
-    groups = div_up(shape->m, extent) * div_up(shape->n, extent) * shape->batch;
-    if (tile == LEATI_TILE_32 || (groups >= enough[tile] && shape->m > extent / 2 && shape->n > extent / 2)) {
+    *out_groups = div_up(shape->m, extent) * div_up(shape->n, extent) * shape->batch;
+    if (tile == LEATI_TILE_32 || (*out_groups >= enough[tile] && shape->m > extent / 2 && shape->n > extent / 2)) {
       break;
     }
   }
-  out->tiles_m = (uint32_t)div_up(shape->m, tile_extent[tile]);
-  out->tiles_n = (uint32_t)div_up(shape->n, tile_extent[tile]);
+  cut->tiles_m = (uint32_t)div_up(shape->m, tile_extent[tile]);
+  cut->tiles_n = (uint32_t)div_up(shape->n, tile_extent[tile]);
+  return tile;
+}
+
+leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
+  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, LEATI_GEMM_FILL_128_QUARTERS),
+                                             quarters(traits, LEATI_GEMM_FILL_64_QUARTERS), 0};
+  uint64_t groups;
+  const leati_tile tile = choose_tile(shape, enough, out, &groups);
   const bool few = groups <= quarters(traits, LEATI_GEMM_FEW_QUARTERS);
   split(shape, groups, tile == LEATI_TILE_128 ? 0 : (uint64_t)traits->processors * LEATI_GEMM_SPLIT_FILL,
         few ? LEATI_GEMM_SPLIT_MIN_FEW : LEATI_GEMM_SPLIT_MIN, out);
@@ -52,15 +59,12 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
 }
 
 leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
-  const uint64_t large = div_up(shape->m, 128) * div_up(shape->n, 128) * shape->batch;
-  const leati_tile tile = large >= quarters(traits, LEATI_GEMM_FILL_128_QUARTERS) && shape->m > 64 && shape->n > 64
-                              ? LEATI_TILE_128
-                              : LEATI_TILE_64;
-  out->tiles_m = (uint32_t)div_up(shape->m, tile_extent[tile]);
-  out->tiles_n = (uint32_t)div_up(shape->n, tile_extent[tile]);
-  const uint64_t groups = (uint64_t)out->tiles_m * out->tiles_n * shape->batch;
-  split(shape, groups, tile == LEATI_TILE_128 ? 0 : traits->processors * (uint64_t)LEATI_MATRIX_SPLIT_FILL,
-        LEATI_MATRIX_SPLIT_MIN, out);
+  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, LEATI_MATRIX_FILL_128_QUARTERS),
+                                             quarters(traits, LEATI_MATRIX_FILL_64_QUARTERS), 0};
+  uint64_t groups;
+  const leati_tile tile = choose_tile(shape, enough, out, &groups);
+  split(shape, groups, traits->processors * (uint64_t)LEATI_MATRIX_SPLIT_FILL,
+        tile == LEATI_TILE_128 ? LEATI_MATRIX_SPLIT_MIN_128 : LEATI_MATRIX_SPLIT_MIN, out);
   return tile;
 }
 

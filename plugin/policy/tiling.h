@@ -17,6 +17,8 @@ typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TI
 
 /** What the kernels take of k at once; a split begins at a multiple of it. */
 #define LEATI_GEMM_K_STEP 64u
+/** Subgroups of a workgroup of the kernels for matrix hardware. */
+#define LEATI_MATRIX_SUBGROUPS 4u
 /** Columns that a workgroup of the kernel for few rows has, or that many quads of them. */
 #define LEATI_GEMV_COLUMNS 16u
 
@@ -37,12 +39,8 @@ enum { LEATI_ALONG_COLUMNS = 0, LEATI_ALONG_K = 1, LEATI_ALONG_K_QUADS = 2, LEAT
 
 /** Cuts a product for the tiled kernels, and chooses their tile. */
 leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out);
-/** Cuts a product for the kernels for matrix hardware, and chooses their tile, which is not the smallest. */
+/** Cuts a product for the kernels for matrix hardware, and chooses their tile. */
 leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out);
-/** Subgroups of a workgroup of these kernels. */
-static inline uint32_t leati_matrix_subgroups(leati_tile tile) {
-  return tile == LEATI_TILE_128 ? 8 : 4;
-}
 /** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
 leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
 

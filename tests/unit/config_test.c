@@ -108,7 +108,7 @@ static void good_values_are_taken(void **state) {
                {"LEAT_LOW_WATERMARK_RATIO", ".5", NULL}, {"LEAT_LOW_WATERMARK_RATIO", "0.3333333333333333", NULL},
                {"LEAT_MEMORY_GUARD", "1", NULL}, {"LEAT_MEMORY_GUARD", "pages", NULL},
                {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_MERGE", "1", NULL},
-               {"LEAT_MATRICES", "1", NULL}, {"LEAT_LOG", "none", NULL}, {"LEAT_LOG", "debug", NULL},
+               {"LEAT_MATRICES", "0", NULL}, {"LEAT_LOG", "none", NULL}, {"LEAT_LOG", "debug", NULL},
                {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL}, {"LEAT_FUSIONS_OFF", "all", NULL},
                {"LEAT_FUSIONS_OFF", "bias", NULL}, {"LEAT_FUSIONS_OFF", "residual,bias,bias", NULL},
                {"LEAT_PROFILE", "/tmp/a b.json", NULL}, {"LEAT_CACHE_DIR", "/tmp/a b", NULL},
@@ -601,7 +601,7 @@ static void settings_that_count_are_not_warned_of(void **state) {
                            {"LEAT_FORCE_DIRECT_PATH", "1", "debug"},
                            {"LEAT_PROFILE", "/nowhere/trace.json", "debug"},
                            {"LEAT_MERGE", "1", "debug"},
-                           {"LEAT_MATRICES", "1", "debug"},
+                           {"LEAT_MATRICES", "0", "debug"},
                            {"LEAT_LANES", "1", "debug"}};
   for (size_t i = 0; i < sizeof(quiet) / sizeof(*quiet); ++i) {
     assert_int_equal(in_child(not_warned, &quiet[i]), 0);

@@ -323,7 +323,6 @@ static void products_are_cut_wholly_on_any_device(void **state) {
     const leati_tile tile = leati_gemm_cut_tiled(&device, &s, &cut);
     check_cut(&s, &cut, extent[tile], extent[tile], LEATI_GEMM_SPLIT_MIN_FEW);
     const leati_tile on_matrices = leati_gemm_cut_matrices(&device, &s, &cut);
-    assert_int_not_equal(on_matrices, LEATI_TILE_32);
     check_cut(&s, &cut, extent[on_matrices], extent[on_matrices], LEATI_MATRIX_SPLIT_MIN);
     for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_QUADS; ++along) {
       cut = leati_gemm_cut_skinny(&device, &s, along);
@@ -347,12 +346,15 @@ static leati_tile matrix_tile_of(const leati_traits *device, uint32_t m, uint32_
 
 static void matrix_tiles_are_large_where_they_fill_the_device(void **state) {
   (void)state;
-  const uint32_t wanted = 128 * LEATI_GEMM_FILL_128_QUARTERS / 4;
+  const uint32_t wanted = 128 * LEATI_MATRIX_FILL_128_QUARTERS / 4, middle = 128 * LEATI_MATRIX_FILL_64_QUARTERS / 4;
   assert_int_equal(matrix_tile_of(&large, 128, 128 * wanted, 1), LEATI_TILE_128);
   assert_int_equal(matrix_tile_of(&large, 128, 128 * (wanted - 1), 1), LEATI_TILE_64);
   assert_int_equal(matrix_tile_of(&large, 128, 128, wanted), LEATI_TILE_128);
   assert_int_equal(matrix_tile_of(&large, 64, 128 * wanted, 1), LEATI_TILE_64);
   assert_int_equal(matrix_tile_of(&large, 128 * wanted, 64, 1), LEATI_TILE_64);
+  assert_int_equal(matrix_tile_of(&large, 64, 64 * middle, 1), LEATI_TILE_64);
+  assert_int_equal(matrix_tile_of(&large, 64, 64 * (middle - 1), 1), LEATI_TILE_32);
+  assert_int_equal(matrix_tile_of(&large, 32, 64 * middle, 1), LEATI_TILE_32);
 }
 
 static uint32_t splits_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t k) {

@@ -26,24 +26,25 @@ LEAT_CONSTANT(uint, SUBGROUP_SIZE, 8); // invocations of a subgroup, all of whic
 LEAT_CONSTANT(uint, MATRIX_M, 8);
 LEAT_CONSTANT(uint, MATRIX_N, 8);
 LEAT_CONSTANT(uint, MATRIX_K, 8);
-LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: SUBGROUPS * SUBGROUP_SIZE
+LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: BM / WM * ACROSS * SUBGROUP_SIZE
 layout(local_size_x_id = CONSTANT_THREADS) in;
 #include "gemm_sides.glsl"
 #include "split.glsl"
 
 #define ACROSS (BN / WN)
-#define SUBGROUPS (BM / WM * ACROSS)
-// Elements from one row to the next in shared memory: eight more than needed, so that rows begin in different banks.
-#define PITCH_K (BK + 8)
-#define PITCH_A (BM + 8)
-#define PITCH_B (BN + 8)
+// What is in shared memory lies there by eights of 16 bits, or fours of sums. From one row to the next there is one more
+// than needed, so that rows begin in different banks.
+#define PITCH_K (BK / 8 + 1)
+#define PITCH_A (BM / 8 + 1)
+#define PITCH_B (BN / 8 + 1)
+#define PITCH_SUMS (WN / 4 + 1)
 #define TILE_A (BM * PITCH_K > BK * PITCH_A ? BM * PITCH_K : BK * PITCH_A)
 #define TILE_B (BN * PITCH_K > BK * PITCH_B ? BN * PITCH_K : BK * PITCH_B)
-// Elements of a matrix at most.
-#define MATRIX_MOST 256
-shared f16vec4 tile_a[TILE_A / 4];
-shared f16vec4 tile_b[TILE_B / 4];
-shared vec4 sums_of[SUBGROUPS * MATRIX_MOST / 4];
+// Rows of a matrix at most.
+#define MATRIX_MOST 16
+#define SUMS (BM / WM * ACROSS * MATRIX_MOST * PITCH_SUMS)
+// Tiles of a and b; afterwards, for each subgroup, sums of one row of its matrices after the other.
+shared uvec4 tiles[TILE_A + TILE_B > SUMS ? TILE_A + TILE_B : SUMS];
 
 bool goes_along_k(const uint mode) { return mode == MODE_QUADS_K || mode == MODE_SINGLES_K; }
 
@@ -96,20 +97,14 @@ void fetch_tiles(uint row0, uint k0) {
   }
 }
 
-f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat2x16(bits.y)); }
-
 void keep_tiles() {
   [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
     const uvec2 at = place(MODE_A, BM, gl_LocalInvocationIndex + e * THREADS);
-    const uint four = (goes_along_k(MODE_A) ? at.x * PITCH_K + at.y : at.y * PITCH_A + at.x) / 4;
-    tile_a[four] = halves(held_a[e].xy);
-    tile_a[four + 1] = halves(held_a[e].zw);
+    tiles[goes_along_k(MODE_A) ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_A + at.x / 8] = held_a[e];
   }
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
     const uvec2 at = place(MODE_B, BN, gl_LocalInvocationIndex + e * THREADS);
-    const uint four = (goes_along_k(MODE_B) ? at.x * PITCH_K + at.y : at.y * PITCH_B + at.x) / 4;
-    tile_b[four] = halves(held_b[e].xy);
-    tile_b[four + 1] = halves(held_b[e].zw);
+    tiles[TILE_A + (goes_along_k(MODE_B) ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8)] = held_b[e];
   }
 }
 
@@ -124,18 +119,18 @@ void add_tiles(uint row, uint column) {
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
       const uint i = row + r * MATRIX_M;
       if (goes_along_k(MODE_A)) {
-        coopMatLoad(a[r], tile_a, (i * PITCH_K + k) / 4, PITCH_K / 4, gl_CooperativeMatrixLayoutRowMajor);
+        coopMatLoad(a[r], tiles, i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutRowMajor);
       } else {
-        coopMatLoad(a[r], tile_a, (k * PITCH_A + i) / 4, PITCH_A / 4, gl_CooperativeMatrixLayoutColumnMajor);
+        coopMatLoad(a[r], tiles, k * PITCH_A + i / 8, PITCH_A, gl_CooperativeMatrixLayoutColumnMajor);
       }
     }
     [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
       const uint i = column + c * MATRIX_N;
       coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b;
       if (goes_along_k(MODE_B)) {
-        coopMatLoad(b, tile_b, (i * PITCH_K + k) / 4, PITCH_K / 4, gl_CooperativeMatrixLayoutColumnMajor);
+        coopMatLoad(b, tiles, TILE_A + i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutColumnMajor);
       } else {
-        coopMatLoad(b, tile_b, (k * PITCH_B + i) / 4, PITCH_B / 4, gl_CooperativeMatrixLayoutRowMajor);
+        coopMatLoad(b, tiles, TILE_A + k * PITCH_B + i / 8, PITCH_B, gl_CooperativeMatrixLayoutRowMajor);
       }
       [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         sums[r * COLUMNS + c] = coopMatMulAdd(a[r], b, sums[r * COLUMNS + c]);
@@ -181,23 +176,24 @@ void main() {
     barrier();
   }
 
-  // The sums of one matrix after the other go to where threads know which is whose.
-  const uint own = gl_SubgroupID * (MATRIX_MOST / 4);
+  // The sums of one row of matrices after the other go to where threads know which is whose.
+  const uint own = gl_SubgroupID * MATRIX_M * PITCH_SUMS;
   const uint pieces = tile.number * (BM * BN / 4);
-  for (uint e = 0; e < ROWS * COLUMNS; ++e) {
-    [[unroll]] for (uint s = 0; s < ROWS * COLUMNS; ++s) {
-      if (s == e) {
-        coopMatStore(sums[s], sums_of, own, MATRIX_N / 4, gl_CooperativeMatrixLayoutRowMajor);
+  for (uint r = 0; r < ROWS; ++r) {
+    [[unroll]] for (uint e = 0; e < ROWS * COLUMNS; ++e) {
+      if (e / COLUMNS == r) {
+        coopMatStore(sums[e], tiles, own + e % COLUMNS * MATRIX_N / 4, PITCH_SUMS, gl_CooperativeMatrixLayoutRowMajor);
       }
     }
     subgroupBarrier();
-    for (uint four = gl_SubgroupInvocationID; four < MATRIX_M * MATRIX_N / 4; four += SUBGROUP_SIZE) {
-      const uint i = row + e / COLUMNS * MATRIX_M + four / (MATRIX_N / 4);
-      const uint j = column + e % COLUMNS * MATRIX_N + four % (MATRIX_N / 4) * 4;
+    for (uint four = gl_SubgroupInvocationID; four < MATRIX_M * WN / 4; four += SUBGROUP_SIZE) {
+      const uint i = four / (WN / 4), j = four % (WN / 4);
+      const uint in_row = row + r * MATRIX_M + i, in_column = column + j * 4;
+      const vec4 sum = uintBitsToFloat(tiles[own + i * PITCH_SUMS + j]);
       if (args.splits > 1) {
-        Pieces(args.pieces).v[tile.split * args.tiles * (BM * BN / 4) + pieces + (i * BN + j) / 4] = sums_of[own + four];
+        Pieces(args.pieces).v[tile.split * args.tiles * (BM * BN / 4) + pieces + (in_row * BN + in_column) / 4] = sum;
       } else {
-        finish(row0 + i, column_first + j, sums_of[own + four]);
+        finish(row0 + in_row, column_first + in_column, sum);
       }
     }
     subgroupBarrier();

@@ -6,5 +6,10 @@ leat_kernel(gemm_64 gemm.comp TYPES ${types} ${constants} DEFINES BM=64 BN=64 BK
 leat_kernel(gemm_32 gemm.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2)
 leat_kernel(gemv gemv.comp TYPES ${types} CONSTANTS ROWS ALONG_K ACTIVATION RESIDUAL SEVERAL)
 set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL WIDE SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS)
-leat_kernel(gemm_matrix_128 gemm_matrix.comp MATRICES TYPES F16 ${constants} DEFINES BM=128 BN=128 BK=32 WM=64 WN=32)
-leat_kernel(gemm_matrix_64 gemm_matrix.comp MATRICES TYPES F16 ${constants} DEFINES BM=64 BN=64 BK=64 WM=32 WN=32)
+foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
+  list(GET tile 0 extent)
+  list(GET tile 1 step)
+  list(GET tile 2 part)
+  leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 ${constants}
+    DEFINES BM=${extent} BN=${extent} BK=${step} WM=${part} WN=${part})
+endforeach()
