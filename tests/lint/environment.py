@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""environment.py TREE [LEAT_INFO PLUGIN]: the README's table of environment variables against the code.
+"""environment.py TREE [LEAT_INFO PLUGIN]: the README's table of environment variables, and the provider's options,
+against the code.
 
 - The table and the code have the same variables. The code reads what stands as a whole string in a C file that calls
   getenv() or one of its kind. The table is the one whose first column is headed "variable".
 - Libraries read it by secure_getenv() alone: a set-user-ID program would else let its user name files and code.
 - leat-info knows what else is read, by ./dev and the tests: what tests/README.md names and the table does not.
 - A row names each word that its variable takes, and the highest number, as plugin/core/config.c has them.
+- Each variable of plugin/core/config.c is an option of the ONNX Runtime provider (host-shim/onnxruntime/options.c), by
+  the name that README.md promises, and the other way round; both take nothing for a value, or neither does.
 - With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set but $XDG_CACHE_HOME,
   which a default may name. A row of several variables has a default for each, with commas, or one for all. What follows
   a semicolon says where another counts. The variable of the loader is left out: it has a place, not a value.
@@ -23,6 +26,9 @@ VARIABLE = r'(?:LEAT_[A-Z0-9_]+|FORCE_GRAPH_PATH)'
 GETENV = re.compile(r'\b(?:secure_|g_)?getenv\s*\(')
 PLAIN_GETENV = re.compile(r'\b(?:g_)?getenv\s*\(')
 SETTINGS = 'plugin/core/config.c'
+OPTIONS = 'host-shim/onnxruntime/options.c'
+# Options that are not the variable in lower case without LEAT_: in the provider "Vulkan" says nothing.
+KEYS = {'LEAT_VULKAN_DEVICE': 'device'}
 INFO = 'tools/leat-info.c'
 TESTS = 'tests/README.md'
 # Canaries have this file in place of leat-info's answer.
@@ -56,10 +62,32 @@ def rows_of(tree):
     return table.group(1) if table else None
 
 
+def settings_of(tree):
+    """The rows of plugin/core/config.c, by variable."""
+    rows = lint.strip_comments(tree.text(SETTINGS)).split('{.name = ')[1:] if SETTINGS in tree.files else []
+    return {row.split('"')[1]: row for row in rows}
+
+
+def check_options(tree):
+    if OPTIONS not in tree.files:
+        return
+    settings = settings_of(tree)
+    rows = re.findall(r'\{"(\w+)", *"(\w+)", *EFFECT_\w+, *(true|false)\}', lint.strip_comments(tree.text(OPTIONS)))
+    for name in sorted(set(settings) - {variable for _, variable, _ in rows}):
+        yield f'{OPTIONS}: has no option for {name}, which is a setting of {SETTINGS}'
+    for key, name, empty in rows:
+        expected = KEYS.get(name, name.removeprefix('LEAT_').lower())
+        if name not in settings:
+            yield f'{OPTIONS}: option "{key}" is for {name}, which {SETTINGS} does not have'
+        elif (empty == 'true') != bool(re.search(r'\.empty = true\b', settings[name])):
+            yield f'{OPTIONS}: option "{key}" and {SETTINGS} differ on whether nothing is a value of {name}'
+        if key != expected:
+            yield f'{OPTIONS}: the option for {name} is "{key}"; README.md promises "{expected}"'
+
+
 def check_limits(tree, rows):
     """The variables of plugin/core/config.c: words as .words has them, numbers as .allowed says them."""
-    for entry in tree.text(SETTINGS).split('{.name = ')[1:] if SETTINGS in tree.files else []:
-        name = entry.split('"')[1]
+    for name, entry in settings_of(tree).items():
         row = '\n'.join(r for r in rows.splitlines() if f'`{name}`' in r.split('|')[1])
         words = re.search(r'\.words = \{([^}]*)\}', entry)
         for word in re.findall(r'"([^"]*)"', words.group(1)) if words else []:
@@ -132,6 +160,7 @@ def check_tree(tree, program):
     listed = in_table(rows)
     yield from check_secure(tree)
     yield from check_limits(tree, rows)
+    yield from check_options(tree)
     read = read_by_code(tree)
     for name in sorted(set(read) - set(listed)):
         yield f'{read[name]}: reads {name}, which README.md does not list'
@@ -165,7 +194,17 @@ RIGHT = {'LEAT_A': '0 default backend', 'LEAT_B': '1.0 default backend', 'LEAT_C
          'LEAT_FORCE_GRAPH_PATH': '0 default backend'}
 OTHERS = {**case(TABLE, 'x = secure_getenv("LEAT_A"); "LEAT_B"'), INFO: 'char *others[] = {"LEAT_T", NULL};',
           TESTS: '`LEAT_T=3 LEAT_B=1`'}
+SET = case('| variable | default |\n|---|---|\n| `LEAT_VULKAN_DEVICE` | |\n| `LEAT_WAIT_US` | |\n',
+           'secure_getenv(name) {.name = "LEAT_VULKAN_DEVICE"}, {.name = "LEAT_WAIT_US", .empty = true}')
+OPTION_ROWS = ('{"device", "LEAT_VULKAN_DEVICE", EFFECT_DEVICE, false}, '
+               '{"wait_us", "LEAT_WAIT_US", EFFECT_PROCESS, true}')
 CANARIES = [
+    ({**SET, OPTIONS: OPTION_ROWS}, None),
+    ({**SET, OPTIONS: OPTION_ROWS.replace('{"wait_us"', '/* {"wait_us"').replace('true}', 'true} */')},
+     'has no option for LEAT_WAIT_US'),
+    ({**SET, OPTIONS: OPTION_ROWS.replace('WAIT_US', 'SPIN_US')}, 'is for LEAT_SPIN_US, which'),
+    ({**SET, OPTIONS: OPTION_ROWS.replace('"wait_us"', '"wait"')}, 'README.md promises "wait_us"'),
+    ({**SET, OPTIONS: OPTION_ROWS.replace('true', 'false')}, 'whether nothing is a value of LEAT_WAIT_US'),
     (case(TABLE, 'x = secure_getenv(names[i]); "LEAT_A" "LEAT_B" "LEAT_C is bad"'), None),
     (case(TABLE, 'x = secure_getenv("LEAT_A");'), 'lists LEAT_B'),
     (case(TABLE, 'x = secure_getenv("LEAT_A"); "LEAT_B" "FORCE_GRAPH_PATH"'), 'reads FORCE_GRAPH_PATH'),
