@@ -90,7 +90,9 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
   const char *const name = form.name, *const type = form.type;
   const leat_op_info *const info = form.info;
   if (!info) {
-    log_refusal(self, type, name, "its operator, in this version, is not in the backend's list");
+    char reason[256];
+    leati_registry_explain(self->registry, &form, reason);
+    log_refusal(self, type, name, reason);
     return NULL;
   }
   const OrtKernelDef *definition = NULL;

@@ -2,6 +2,7 @@
 #include "registry.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,13 +281,17 @@ OrtStatus *leati_registry_kernels(leati_registry *registry, const OrtKernelRegis
   return status;
 }
 
+/* Whether an entry is for a node's operator, in whatever versions. */
+static bool is_of_operator(const leat_op_info *info, const leati_node_form *form) {
+  return strcmp(info->name, form->type) == 0 && strcmp(info->domain, form->domain) == 0;
+}
+
 OrtStatus *leati_registry_find(const leati_registry *registry, const OrtNode *node, leati_node_form *out) {
   const OrtApi *ort = registry->runtime->ort;
-  const char *domain = NULL;
   *out = (leati_node_form){.since = 0};
   OrtStatus *status = ort->Node_GetName(node, &out->name);
   if (!status) {
-    status = ort->Node_GetDomain(node, &domain);
+    status = ort->Node_GetDomain(node, &out->domain);
   }
   if (!status) {
     status = ort->Node_GetOperatorType(node, &out->type);
@@ -297,16 +302,43 @@ OrtStatus *leati_registry_find(const leati_registry *registry, const OrtNode *no
   if (status) {
     return status;
   }
-  if (strcmp(domain, "ai.onnx") == 0) {
-    domain = "";
+  if (strcmp(out->domain, "ai.onnx") == 0) {
+    out->domain = "";
   }
   for (uint32_t i = 0; i < registry->source_count && !out->info && out->since >= 0; i++) {
     const leat_op_info *info = registry->sources[i].info;
     const uint32_t since = (uint32_t)out->since;
-    if (since >= info->since_version_min && since <= info->since_version_max && strcmp(info->name, out->type) == 0 &&
-        strcmp(info->domain, domain) == 0) {
+    if (since >= info->since_version_min && since <= info->since_version_max && is_of_operator(info, out)) {
       out->info = info;
     }
   }
   return NULL;
+}
+
+/* Appends the versions of an entry to a list in words; what does not fit is left out. */
+static void add_versions(char *text, size_t size, const leat_op_info *info) {
+  const size_t used = strlen(text);
+  const char *const before = used == 0 ? "" : ", ";
+  const uint32_t first = info->since_version_min, last = info->since_version_max;
+  if (last == first) {
+    snprintf(text + used, size - used, "%s%u", before, first);
+  } else if (last == UINT32_MAX) {
+    snprintf(text + used, size - used, "%s%u and newer", before, first);
+  } else {
+    snprintf(text + used, size - used, "%s%u to %u", before, first, last);
+  }
+}
+
+void leati_registry_explain(const leati_registry *registry, const leati_node_form *form, char out[256]) {
+  char versions[128] = "";
+  for (uint32_t i = 0; i < registry->source_count; i++) {
+    if (is_of_operator(registry->sources[i].info, form)) {
+      add_versions(versions, sizeof(versions), registry->sources[i].info);
+    }
+  }
+  if (versions[0]) {
+    snprintf(out, 256, "its operator is of version %d; the backend's list has it in %s", form->since, versions);
+  } else {
+    snprintf(out, 256, "its operator is not in the backend's list");
+  }
 }

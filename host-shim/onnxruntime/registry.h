@@ -42,6 +42,7 @@ OrtStatus *leati_registry_kernels(leati_registry *registry, const OrtKernelRegis
 typedef struct leati_node_form {
   const char *name;         /**< of the node */
   const char *type;         /**< operator */
+  const char *domain;       /**< its domain, "" for ONNX's own */
   int since;                /**< its "since version" */
   const leat_op_info *info; /**< its entry in the list; NULL: there is none */
 } leati_node_form;
@@ -53,5 +54,12 @@ typedef struct leati_node_form {
  * @param out [out] what it asks for
  * @return NULL, or what went wrong */
 OrtStatus *leati_registry_find(const leati_registry *registry, const OrtNode *node, leati_node_form *out);
+
+/** Says why there is no entry for a node: its operator is not in the list, or in other versions, which are named.
+ * @threads any, after leati_registry_kernels()
+ * @param registry [in] the registry
+ * @param form [in] what leati_registry_find() gave, without an entry
+ * @param out [out] the reason, for a message; cut if too long */
+void leati_registry_explain(const leati_registry *registry, const leati_node_form *form, char out[256]);
 
 #endif /* LEAT_ONNXRUNTIME_REGISTRY_H_ */

@@ -80,19 +80,31 @@ def value_info(name, element_type):
     return field(1, name) + field(2, field(1, field(1, element_type) + field(2, shape)))
 
 
+def save(path, version, nodes, values):
+    """A model of a version of ONNX's operators; values are ends of the graph: field, name and element type."""
+    graph = nodes + field(2, "graph") + b"".join(field(number, value_info(name, kind)) for number, name, kind in values)
+    path.write_bytes(field(1, 9) + field(7, graph) + field(8, field(1, "") + field(2, version)))
+
+
 def test_what_is_left_to_others_has_a_reason(devices, tmp_path):
     """float32 "x" -> Relu -> "y" and -> Shape, Mul -> int64 "z"; text "a" -> StringConcat, for no device, -> "b"."""
     nodes = (node("device", "Relu", ["x"], "y") + node("shape", "Shape", ["x"], "s")
              + node("arithmetic", "Mul", ["s", "s"], "z") + node("text", "StringConcat", ["a", "a"], "b"))
-    values = [(11, "x", 1), (11, "a", 8), (12, "y", 1), (12, "z", 7), (12, "b", 8)]
-    graph = nodes + field(2, "graph") + b"".join(field(number, value_info(name, kind)) for number, name, kind in values)
     path = tmp_path / "left.onnx"
-    path.write_bytes(field(1, 9) + field(7, graph) + field(8, field(1, "") + field(2, 20)))
+    save(path, 20, nodes, [(11, "x", 1), (11, "a", 8), (12, "y", 1), (12, "z", 7), (12, "b", 8)])
     told = {node.name: node for node in leat.explain(path)}
     assert told["device"].provider == leat.EP_NAME and not told["device"].reason
     assert told["text"].provider == told["arithmetic"].provider == "CPUExecutionProvider"
-    assert told["text"].reason == "its operator, in this version, is not in the backend's list"
+    assert told["text"].reason == "its operator is not in the backend's list"
     assert told["arithmetic"].reason == "it computes shapes from shapes, which costs less on the host"
+
+
+def test_a_version_that_there_is_not_is_named_with_those_that_there_are(devices, tmp_path):
+    path = tmp_path / "old.onnx"
+    save(path, 10, node("old", "Clip", ["x"], "y"), [(11, "x", 1), (12, "y", 1)])
+    told, = leat.explain(path)
+    assert told.provider == "CPUExecutionProvider"
+    assert told.reason == "its operator is of version 6; the backend's list has it in 11 to 13"
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no model"])
