@@ -4,7 +4,7 @@
  *
  * A backend is a shared library that exports one function, leat_backend_query(). The host opens the library, calls the
  * function once with the range of ABI versions it speaks, and gets a table of tables: device, memory, stream, event,
- * op, graph, pool. Tensors cross the line as DLPack views. The library is never unmapped.
+ * op, pool, graph, profiler. Tensors cross the line as DLPack views. The library is never unmapped.
  *
  * **In order of use.** device: open(); stream: create(); memory: alloc() and copy(); op: create() and invoke(); copy()
  * back; stream: synchronize(). `examples/add.c` does just this. A host need not load the library itself:

@@ -218,7 +218,7 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
   const leat_op_attribute variable = {          \
       .struct_size = sizeof(leat_op_attribute), .type = LEAT_ATTRIBUTE_##type_, .name = (name_)}
 
-/** All types: moving needs only the size of an element. */
+/** All types of which tensors are held (memory/tensor.c): moving needs only the size of an element. */
 #define LEATI_TYPES_MOVED                                                                                              \
   (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64 | LEAT_TYPE_INT8 | LEAT_TYPE_INT16 | \
    LEAT_TYPE_INT32 | LEAT_TYPE_INT64 | LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64 |      \

@@ -300,14 +300,18 @@
 /** Workgroups for each processor that a product of smaller tiles is split for. Larger: shorter tails, and more loads on
  * the way; more pieces to add up. From: an H200. Measure: the same. */
 #define LEATI_GEMM_SPLIT_FILL 4u
-/** Elements of k of one split at least; and where workgroups without a split are so few quarters of the processors.
- * Larger: fewer pieces to add up; fewer workgroups. From: an H200. Measure: the same. */
+/** Elements of k of one split at least. Larger: fewer pieces to add up; fewer workgroups. From: an H200. Measure: the
+ * same. */
 #define LEATI_GEMM_SPLIT_MIN 256u
+/** Quarters of the processors for which a product that is not split may give workgroups and they count as few. Larger:
+ * more products are split into the smaller parts that follow. From: an H200. Measure: the same. */
 #define LEATI_GEMM_FEW_QUARTERS 1u
+/** Elements of k of one split at least where workgroups are that few. Larger: as with LEATI_GEMM_SPLIT_MIN.
+ * From: an H200. Measure: the same. */
 #define LEATI_GEMM_SPLIT_MIN_FEW 128u
-/** The same for products on matrix hardware, whose workgroups are sooner done with their part of k; the largest tile
- * has a least number of elements of its own. Larger: as above. From: an H200. Measure: leat-bench --only kernels --rows
- * 'half-matmul*'. */
+/** LEATI_GEMM_FILL_128_QUARTERS, LEATI_GEMM_FILL_64_QUARTERS, LEATI_GEMM_SPLIT_FILL and LEATI_GEMM_SPLIT_MIN for products
+ * on matrix hardware, whose workgroups are sooner done with their part of k; of the largest tile, a split has more.
+ * Larger: as above. From: an H200. Measure: leat-bench --only kernels --rows 'half-matmul*'. */
 #define LEATI_MATRIX_FILL_128_QUARTERS 3u
 #define LEATI_MATRIX_FILL_64_QUARTERS 2u
 #define LEATI_MATRIX_SPLIT_FILL 2u
