@@ -18,11 +18,18 @@ OrtStatus *leati_device_init(leati_device *device, const leati_runtime *runtime,
                                                (int32_t)device->info.index, OrtDeviceMemoryType_DEFAULT,
                                                LEATI_ALIGNMENT, OrtDeviceAllocator, &device->memory_info);
   }
-  if (!status && pthread_mutex_init(&device->lock, NULL)) {
-    runtime->ort->ReleaseMemoryInfo(device->memory_info);
-    status = leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
+  if (status) {
+    return status;
   }
-  return status;
+  const bool locked = pthread_mutex_init(&device->lock, NULL) == 0;
+  if (locked && leati_collector_init(&device->collector)) {
+    return NULL;
+  }
+  if (locked) {
+    pthread_mutex_destroy(&device->lock);
+  }
+  runtime->ort->ReleaseMemoryInfo(device->memory_info);
+  return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
 }
 
 void leati_device_clear(leati_device *device) {
@@ -42,6 +49,7 @@ void leati_device_clear(leati_device *device) {
     runtime->ep->ReleaseHardwareDevice(device->created);
   }
   runtime->ort->ReleaseMemoryInfo(device->memory_info);
+  leati_collector_clear(&device->collector);
   pthread_mutex_destroy(&device->lock);
 }
 

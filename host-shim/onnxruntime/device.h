@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "collector.h"
 #include "runtime.h"
 
 /** Vendor id of the provider and of its memory ("LEAT"). Two providers whose memory has the same type and vendor are
@@ -31,6 +32,7 @@ typedef struct leati_device {
   _Atomic(size_t) largest;           /**< bytes of the largest allocation so far; a figure, relaxed */
   unsigned idle_count;               /**< elements of `idle`; guarded by `lock` */
   leat_stream *idle[LEATI_IDLE_MAX]; /**< streams nobody uses, the latest last; guarded by `lock` */
+  leati_collector collector;         /**< profiles of sessions and Runs; has a lock of its own */
 } leati_device;
 
 /** What the provider of each session begins with. A kernel, which ONNX Runtime tells its OrtEp, finds the device so. */

@@ -8,6 +8,7 @@
 #include "gate.h"
 #include "island.h"
 #include "memory.h"
+#include "profiler.h"
 #include "run.h"
 #include "stream.h"
 
@@ -177,6 +178,17 @@ static OrtStatus *ORT_API_CALL ep_sync(OrtEp *base) {
   leati_gate_leave();
   return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": synchronizing %s", device->info.name);
 }
+
+static OrtStatus *ORT_API_CALL ep_create_profiler(OrtEp *base, OrtEpProfilerImpl **out) {
+  const provider *self = (const provider *)base;
+  *out = NULL;
+  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "CreateProfiler");
+  if (!status) {
+    status = leati_profiler_create(self->head.device, self->logger, out);
+    leati_gate_leave();
+  }
+  return status;
+}
 #endif
 
 #if ORT_API_VERSION >= 27
@@ -207,6 +219,7 @@ OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati
   base->IsConcurrentRunSupported = ep_is_concurrent_run_supported;
 #if ORT_API_VERSION >= 25
   base->Sync = ep_sync;
+  base->CreateProfiler = ep_create_profiler;
 #endif
 #if ORT_API_VERSION >= 27
   base->GetDefaultMemoryDevice = ep_get_default_memory_device;
