@@ -73,11 +73,11 @@ void leati_collector_leave(leati_collector *collector, const leati_profile *prof
 
 /* Makes room for a chunk of records. `lock` held. */
 static bool reserve(leati_collector *collector) {
-  if (collector->count + CHUNK <= collector->capacity) {
-    return true;
-  }
   if (collector->count + CHUNK > LEATI_PROFILE_MOST) {
     return false;
+  }
+  if (collector->count + CHUNK <= collector->capacity) {
+    return true;
   }
   const size_t capacity = 2 * collector->capacity + CHUNK;
   leat_profile_record *grown = realloc(collector->records, capacity * sizeof(*grown));
@@ -126,15 +126,17 @@ static bool is_step(const leat_profile_record *record) {
   return record->kind == LEAT_PROFILE_KERNEL || record->kind == LEAT_PROFILE_COPY;
 }
 
-/* Hands out the steps that belong to a profile, and keeps what may belong to another. `lock` held. */
-static void hand_out(leati_collector *collector, const leati_profile *profile, leati_collector_visit visit,
-                     void *context) {
+/* Hands out the steps that belong to a profile, and keeps what may belong to another. Gives the number of steps whose
+ * launch is not there, and which nobody will ask for any more. `lock` held. */
+static uint64_t hand_out(leati_collector *collector, const leati_profile *profile, leati_collector_visit visit,
+                         void *context) {
   if (collector->count != 0) {
     qsort(collector->records, collector->count, sizeof(*collector->records), compare);
   }
   uint64_t launch = 0;
   const leati_span *span = NULL;
   size_t kept = 0;
+  uint64_t orphans = 0;
   for (size_t i = 0; i < collector->count; i++) {
     leat_profile_record *record = &collector->records[i];
     if (record->kind == LEAT_PROFILE_LAUNCH) {
@@ -151,9 +153,12 @@ static void hand_out(leati_collector *collector, const leati_profile *profile, l
       }
     } else if (is_known ? span != NULL : collector->profiles > 1) {
       collector->records[kept++] = *record;
+    } else {
+      orphans += !is_known;
     }
   }
   collector->count = kept;
+  return orphans;
 }
 
 uint64_t leati_collector_end(leati_collector *collector, const leat_profiler_api *api, leat_device *device,
@@ -163,7 +168,9 @@ uint64_t leati_collector_end(leati_collector *collector, const leat_profiler_api
   if (profile->running) {
     const bool complete = read_records(collector, api, device);
     lost = lost_so_far(collector, api, device, !complete) - profile->lost;
-    hand_out(collector, profile, visit, context);
+    const uint64_t orphans = hand_out(collector, profile, visit, context);
+    /* While nothing is lost, they are of a launch that is just being told of, and of no profile. */
+    lost += lost != 0 ? orphans : 0;
     leati_spans_forget(&collector->spans, profile);
     profile->running = false;
     if (--collector->profiles == 0) {
