@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <glob.h>
 #include <leat/host.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -784,6 +786,66 @@ static void test_run_option_shrinks(void **state) {
   fixture.ort->ReleaseRunOptions(options);
   fixture.ort->ReleaseSession(session);
 }
+
+/* How often a text is in the one file that a profile left; the file goes. */
+static unsigned count_in_profile(const char *prefix, const char *text) {
+  char pattern[128];
+  glob_t found = {0};
+  snprintf(pattern, sizeof(pattern), "%s*", prefix);
+  assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+  assert_int_equal(found.gl_pathc, 1);
+  FILE *file = fopen(found.gl_pathv[0], "r");
+  assert_non_null(file);
+  unsigned count = 0;
+  char *line = NULL;
+  size_t size = 0;
+  while (getline(&line, &size, file) >= 0) {
+    count += strstr(line, text) != NULL;
+  }
+  free(line);
+  (void)fclose(file);
+  (void)unlink(found.gl_pathv[0]);
+  globfree(&found);
+  return count;
+}
+
+typedef struct run_profiles {
+  OrtSession *session;
+  const char *folder;
+  unsigned steps[THREADS][RUNS];
+} run_profiles;
+
+static unsigned profile_runs(unsigned index, void *context) {
+  run_profiles *const it = context;
+  unsigned wrong = 0;
+  for (unsigned i = 0; i < RUNS; i++) {
+    char prefix[64];
+    OrtRunOptions *options = NULL;
+    snprintf(prefix, sizeof(prefix), "%s/run_%u_%u_", it->folder, index, i);
+    ort_fixture_check(&fixture, fixture.ort->CreateRunOptions(&options), "options");
+    ort_fixture_check(&fixture, fixture.ort->RunOptionsEnableProfiling(options, prefix), "profiling");
+    wrong += layer_run(&fixture, it->session, options, 3, index) != 0;
+    fixture.ort->ReleaseRunOptions(options);
+    it->steps[index][i] = count_in_profile(prefix, "\"Kernel\"");
+  }
+  return wrong;
+}
+
+/* Each Run with a profile of its own, at the same time, has the steps of one Run in it. */
+static void test_runs_are_profiled(void **state) {
+  (void)state;
+  char folder[] = "/tmp/leat-provider-XXXXXX";
+  assert_non_null(mkdtemp(folder));
+  run_profiles it = {.session = layer_session(&fixture), .folder = folder};
+  assert_int_equal(layer_run(&fixture, it.session, NULL, 3, 1), 0);
+  assert_int_equal(crowd_run(THREADS, profile_runs, &it), 0);
+  assert_in_range(it.steps[0][0], 1, 8);
+  for (unsigned i = 0; i < THREADS * RUNS; i++) {
+    assert_int_equal(it.steps[i / RUNS][i % RUNS], it.steps[0][0]);
+  }
+  fixture.ort->ReleaseSession(it.session);
+  assert_int_equal(rmdir(folder), 0);
+}
 #endif
 
 /* ---- Options ------------------------------------------------------------------------------------------------------
@@ -951,6 +1013,7 @@ int main(int count, char **arguments) {
 #if ORT_API_VERSION >= 25
     cmocka_unit_test(test_shrink_gives_memory_back),
     cmocka_unit_test(test_run_option_shrinks),
+    cmocka_unit_test(test_runs_are_profiled),
 #endif
     cmocka_unit_test(test_options),
 #if ORT_API_VERSION >= 25
