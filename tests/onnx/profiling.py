@@ -169,13 +169,13 @@ class Profiled(unittest.TestCase):
             self.check(path[0], names, RUNS, start_ns)
 
     def test_names_that_are_no_json(self):
-        data, names = model('[odd] "quoted" \\ new\nline Ünï€ ')
-        session = self.session(data)
+        session = self.session(model('[odd] "quoted" \\ new\nline Ünï€ ')[0])
         self.run_all(session)
-        with open(session.end_profiling(), encoding="utf-8") as file:
-            text = file.read()
+        path = session.end_profiling()
         if HAS_HOOKS:
-            self.assertIn("(odd] 'quoted' / new line Ünï€ Tanh", text)
+            with open(path, encoding="utf-8") as file:
+                names = {event["args"].get("node_name") for event in json.load(file)}
+            self.assertIn("(odd] 'quoted' / new line Ünï€ Tanh", names)
 
     def test_profiles_begin_and_end_beside_runs(self):
         """Sessions come, are profiled and go, while threads run another that is profiled all the time."""
