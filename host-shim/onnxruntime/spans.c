@@ -90,7 +90,8 @@ const leati_span *leati_spans_find(const leati_spans *spans, uint32_t thread, ui
   while (own && own->thread != thread) {
     own = own->next;
   }
-  /* How many have begun by then. The last of these, or one that it lies in, is the one. */
+  /* How many have begun by then. The last of these, or one that it lies in, is the one: their depths lead there past
+   * whole Runs of other events, of which a thread may have had any number. */
   size_t low = 0;
   size_t high = own ? own->count : 0;
   while (low < high) {
