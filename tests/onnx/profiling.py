@@ -170,12 +170,14 @@ class Profiled(unittest.TestCase):
             self.check(path[0], names, RUNS, start_ns)
 
     def test_names_that_are_no_json(self):
+        """Each line is an event. Those that are ONNX Runtime's have its names as they are in some releases."""
         session = self.session(model('[odd] "quoted" \\ new\nline Ünï€ ')[0])
         self.run_all(session)
         path = session.end_profiling()
         if HAS_HOOKS:
             with open(path, encoding="utf-8") as file:
-                names = {event["args"].get("node_name") for event in json.load(file)}
+                steps = [json.loads(line.rstrip(",\n")) for line in file if '"Kernel"' in line]
+            names = {step["args"].get("node_name") for step in steps}
             self.assertIn("(odd] 'quoted' / new line Ünï€ Tanh", names)
 
     def test_profiles_begin_and_end_beside_runs(self):
