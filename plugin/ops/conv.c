@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conv and ConvTranspose with one to three spatial dimensions. */
 #include "core/status.h"
+#include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/matmul.h"
 #include "ops/window.h"
@@ -47,6 +48,12 @@ static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_128] = LEATI_KERNELS_CONV_128,
     [LEATI_TILE_64] = LEATI_KERNELS_CONV_64,
     [LEATI_TILE_32] = LEATI_KERNELS_CONV_32,
+};
+
+static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_CONV_MATRIX_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_CONV_MATRIX_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_CONV_MATRIX_32,
 };
 
 /* Multiplier and shift by which the kernel divides numbers below 2^31 by `d`: the rounded-up inverse of d with 33 bits,
@@ -291,9 +298,43 @@ static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixe
   return leati_plan_gemm(planner, &gemm, err);
 }
 
-/* Whether four elements may be moved at once from a multiple of four on. */
+/* Whether so many elements may be moved at once from a multiple of their number on. */
+static bool holds(const leati_view *view, uint32_t count) {
+  return view->address % (count * view->item_size) == 0;
+}
+
 static bool holds_quads(const leati_view *view) {
-  return view->address % (4 * view->item_size) == 0;
+  return holds(view, 4);
+}
+
+/* Chooses the kernel of such a product, and tiles and splits in its argument record. */
+static leati_pipeline_key choose_kernel(const leat_device *device, const conv_job *job, bool transposed, bool volume,
+                                        uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
+  const uint32_t activation = job->epilogue->activation.operation;
+  if (leati_gemm_takes_matrices(device, matrix_kernels, job->y->type)) {
+    const leati_matrix_shape matrix = device->matrix;
+    const uint32_t subgroup = device->physical->subgroup_size;
+    *out_tile = leati_gemm_choose_matrix_tile(device, args);
+    return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[*out_tile], job->y->type),
+                                .constants.conv_matrix = {.wide = !transposed && args->k % 8 == 0 && holds(job->w, 8),
+                                                          .transposed = transposed,
+                                                          .volume = volume,
+                                                          .activation = activation,
+                                                          .residual = residual,
+                                                          .subgroup_size = subgroup,
+                                                          .matrix_m = matrix.m,
+                                                          .matrix_n = matrix.n,
+                                                          .matrix_k = matrix.k,
+                                                          .threads = subgroup * LEATI_MATRIX_SUBGROUPS}};
+  }
+  const bool quads = !transposed && args->k % 4 == 0 && holds_quads(job->w);
+  *out_tile = leati_gemm_choose_tile(device, args);
+  return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[*out_tile], job->y->type),
+                              .constants.conv = {.mode_a = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,
+                                                 .transposed = transposed,
+                                                 .volume = volume,
+                                                 .activation = activation,
+                                                 .residual = residual}};
 }
 
 static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group, const leati_window_fit *fit,
@@ -327,20 +368,14 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   copy3(args.stride, fit->stride);
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
-  const leati_tile tile = leati_gemm_choose_tile(planner->device, &args.gemm);
   const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1;
-  const bool quads = !transposed && args.gemm.k % 4 == 0 && holds_quads(w);
   const bool whole = pixels % 4 == 0; /* groups of four pixels are of one image */
   args.gemm.vector = (whole && holds_quads(y) ? LEATI_VECTOR_C : 0) |
                      (whole && job->residual != NULL && holds_quads(job->residual) ? LEATI_VECTOR_RESIDUAL : 0);
   const uint32_t residual = leati_epilogue_fill(job->epilogue, y->type, job->residual, &args.gemm.epilogue);
+  leati_tile tile;
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_kernel_find(tile_kernels[tile], y->type),
-                   .constants.conv = {.mode_a = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,
-                                      .transposed = transposed,
-                                      .volume = volume,
-                                      .activation = job->epilogue->activation.operation,
-                                      .residual = residual}},
+      .pipeline = choose_kernel(planner->device, job, transposed, volume, residual, &args.gemm, &tile),
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {job->bias, &args.gemm.bias},

@@ -109,6 +109,14 @@ leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *ar
   return tile;
 }
 
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_gemm_args *args) {
+  const leati_gemm_shape shape = shape_of(args);
+  leati_gemm_cut cut;
+  const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, &cut);
+  take_cut(args, &cut);
+  return tile;
+}
+
 uint64_t leati_gemm_groups(const leati_gemm_args *args) {
   return (uint64_t)args->tiles * args->splits;
 }
@@ -234,10 +242,9 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
   return args;
 }
 
-/* Whether a product is computed by matrix hardware. */
-static bool takes_matrices(const leat_device *device, const leati_gemm *gemm) {
-  return device->matrix.m != 0 && gemm->gate == NULL &&
-         leati_kernel_find(LEATI_KERNELS_GEMM_MATRIX_64, gemm->c->type) != LEATI_KERNEL_NONE;
+bool leati_gemm_takes_matrices(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
+                               uint64_t type) {
+  return device->matrix.m != 0 && leati_kernel_find(kernels[LEATI_TILE_64], type) != LEATI_KERNEL_NONE;
 }
 
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */
@@ -246,10 +253,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const 
                                                uint32_t *out_tile_size) {
   const leati_matrix_shape matrix = device->matrix;
   const uint32_t subgroup = device->physical->subgroup_size;
-  const leati_gemm_shape shape = shape_of(args);
-  leati_gemm_cut cut;
-  const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, &cut);
-  take_cut(args, &cut);
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, args);
   *out_tile_size = leati_gemm_tile_size(tile);
   const bool wide_a =
       is_wide(gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
@@ -291,7 +295,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
         .kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
         .constants.gemv = {.rows = rows, .along_k = along, .activation = activation, .residual = residual}};
   }
-  if (takes_matrices(device, gemm)) {
+  if (gemm->gate == NULL && leati_gemm_takes_matrices(device, matrix_kernels, gemm->c->type)) {
     return choose_matrix_kernel(device, gemm, mode_a, mode_b, residual, args, out_tile_size);
   }
   if (gemm->gate != NULL && mode_b == LEATI_MODE_QUADS_K) {

@@ -114,6 +114,14 @@ bool leati_product_reads(const leati_view *a, const leati_view *b, const leati_v
  * `m`, `n`, `k` and `batch`. */
 leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *args);
 
+/** The same for the kernels for matrix hardware. */
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_gemm_args *args);
+
+/** Whether a product with a result of this type is computed by matrix hardware: the device has it, LEAT_MATRICES allows
+ * it, and `kernels` are there. */
+bool leati_gemm_takes_matrices(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
+                               uint64_t type);
+
 /** Workgroups of a dispatch with these arguments. */
 uint64_t leati_gemm_groups(const leati_gemm_args *args);
 

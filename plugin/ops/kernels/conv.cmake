@@ -5,3 +5,11 @@ leat_kernel(conv_128 conv.comp TYPES ${types} ${constants} DEFINES BM=128 BN=128
 leat_kernel(conv_64 conv.comp TYPES ${types} ${constants} DEFINES BM=64 BN=64 BK=16 TM=4 TN=4 SLICES=1)
 leat_kernel(conv_32 conv.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2)
 leat_kernel(conv_depthwise conv_depthwise.comp TYPES ${types} CONSTANTS SLIDING ACTIVATION RESIDUAL)
+set(constants CONSTANTS WIDE TRANSPOSED VOLUME ACTIVATION RESIDUAL SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS)
+foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
+  list(GET tile 0 extent)
+  list(GET tile 1 step)
+  list(GET tile 2 part)
+  leat_kernel(conv_matrix_${extent} conv_matrix.comp MATRICES TYPES F16 ${constants}
+    DEFINES BM=${extent} BN=${extent} BK=${step} WM=${part} WN=${part})
+endforeach()

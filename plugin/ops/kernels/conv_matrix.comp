@@ -1,0 +1,99 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Convolution and transposed convolution of operands of 16 bits on matrix hardware (VK_KHR_cooperative_matrix), sums in
+// float32: as conv.comp, with the tile of gathered pixels along k.
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_shader_subgroup_basic : require
+#include "leat.glsl"
+#include "gemm_args.glsl"
+#include "reals.glsl"
+
+LEAT_CONSTANT(uint, WIDE, 0);     // 1: weights may be moved eight at a time
+LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
+layout(local_size_x_id = CONSTANT_THREADS) in;
+#define GATHERED uint
+#define GATHER(p, i) uint(U16(p).v[i])
+#define STEPS BK
+uint64_t a_base, c_base, residual_base;
+uint k_end, group_row, batch;
+#include "conv_sides.glsl"
+
+#define A_ALONG_K true
+#define B_ALONG_K true
+uvec2 place_a(uint number) { return uvec2(number / (BK / 8), number % (BK / 8) * 8); }
+// Neighbouring threads have neighbouring pixels.
+uvec2 place_b(uint number) { return uvec2(number % BN, number / BN * 8); }
+
+uvec4 fetch_a(uint i, uint k) {
+  uvec4 eight = uvec4(0);
+  if (i >= args.m || k >= k_end) {
+    return eight;
+  }
+  if (WIDE != 0) {
+    return U32x4(a_base).v[(i * args.k + k) >> 3];
+  }
+  [[unroll]] for (uint e = 0; e < 8; ++e) {
+    if (k + e < k_end) {
+      eight[e / 2] |= uint(U16(a_base).v[weight_place(i, k + e)]) << (e % 2 * 16);
+    }
+  }
+  return eight;
+}
+
+uvec4 fetch_b(uint i, uint k) {
+  if (THREADS < BN) { // else a thread has one pixel only
+    find_pixel(i, batch);
+  }
+  uvec4 eight;
+  [[unroll]] for (uint e = 0; e < 4; ++e) {
+    eight[e] = gather(k + 2 * e) | gather(k + 2 * e + 1) << 16;
+  }
+  return eight;
+}
+
+#define PREPARES
+void prepare(uint k0) {
+  steps_begin = k0;
+  for (uint number = gl_LocalInvocationIndex; number < STEPS; number += THREADS) {
+    prepare_step(k0, number);
+  }
+}
+
+void finish(uint row, uint column, vec4 sum) {
+  if (row >= args.m || column >= args.n) {
+    return;
+  }
+  const uint at = place_of(column);
+  vec4 value = sum;
+  if (args.bias != 0) {
+    value += ELEMENT(args.bias, group_row + row);
+  }
+  if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
+    value += fetch_residual(residual_base, at, row, column);
+  }
+  value = activated4(value, args.activation[0], args.activation[1]);
+  if (RESIDUAL == LEAT_RESIDUAL_LAST) {
+    value += fetch_residual(residual_base, at, row, column);
+  }
+  store_columns(c_base, at, row, column, value);
+}
+
+#include "matrix_tile.glsl"
+
+void main() {
+  const uint group = leat_linear_group();
+  if (group >= args.tiles * args.splits) {
+    return;
+  }
+  const TileNumber tile = tile_number(group);
+  const uint k_begin = tile.split * args.k_chunk;
+  batch = tile.batch;
+  a_base = args.a + uint64_t(batch) * args.group_weights * ELEMENT_SIZE;
+  c_base = args.c + uint64_t(batch) * args.group_out * ELEMENT_SIZE;
+  residual_base = args.residual + uint64_t(batch) * args.group_out * ELEMENT_SIZE;
+  group_row = batch * args.group_rows;
+  k_end = min(args.k, k_begin + args.k_chunk);
+  find_pixel(tile.column * BN + gl_LocalInvocationIndex % BN, batch);
+  matrix_product(tile, tile.row * BM, tile.column * BN, k_begin);
+}

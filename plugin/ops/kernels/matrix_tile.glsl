@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The heart of products on matrix hardware (VK_KHR_cooperative_matrix): one workgroup computes a BM x BN tile of the
+// result from tiles of both operands in shared memory, BK of k at a time; each of its subgroups has WM x WN of it, in
+// matrices of the device's own size.
+//
+// The including file defines BM, BN, BK, WM and WN, and says where operands come from and what becomes of sums:
+// - A_ALONG_K: whether the tile of a lies in shared memory along k, else along its rows; B_ALONG_K the same of b.
+// - uvec2 place_a(number): row and k, in the tile, of the first element of the eight of this number, the others of which
+//   follow along k or along rows; place_b() the same of b, with columns for rows.
+// - uvec4 fetch_a(i, k): those eight, from row i of the result and k on; fetch_b() the same from column i. Those from
+//   k_end on, where the k of this workgroup end, and rows and columns that are not there, are 0.
+// - void finish(row, column, vec4 sum): stores what comes of the sums of four columns; those of the tile that are not
+//   in the result are to be left out.
+// - PREPARES, if all threads are to call `void prepare(k)` before what lies from k on is fetched, with a barrier after
+//   it, and one between it and the fetches before.
+#ifndef LEAT_MATRIX_TILE_GLSL_
+#define LEAT_MATRIX_TILE_GLSL_
+
+#include "split.glsl"
+#include "tile_number.glsl"
+
+LEAT_CONSTANT(uint, SUBGROUP_SIZE, 8); // invocations of a subgroup, all of which are there
+// Rows of a, columns of b and what lies between them, of the device's matrices.
+LEAT_CONSTANT(uint, MATRIX_M, 8);
+LEAT_CONSTANT(uint, MATRIX_N, 8);
+LEAT_CONSTANT(uint, MATRIX_K, 8);
+
+#define ACROSS (BN / WN)
+// What is in shared memory lies there by eights of 16 bits, or fours of sums. From one row to the next there is one more
+// than needed, so that rows begin in different banks.
+#define PITCH_K (BK / 8 + 1)
+#define PITCH_A (BM / 8 + 1)
+#define PITCH_B (BN / 8 + 1)
+#define PITCH_SUMS (WN / 4 + 1)
+#define TILE_A (BM * PITCH_K > BK * PITCH_A ? BM * PITCH_K : BK * PITCH_A)
+#define TILE_B (BN * PITCH_K > BK * PITCH_B ? BN * PITCH_K : BK * PITCH_B)
+// Rows of a matrix at most.
+#define MATRIX_MOST 16
+#define SUMS (BM / WM * ACROSS * MATRIX_MOST * PITCH_SUMS)
+// Tiles of a and b; afterwards, for each subgroup, sums of one row of its matrices after the other.
+shared uvec4 tiles[TILE_A + TILE_B > SUMS ? TILE_A + TILE_B : SUMS];
+
+// Eights of a tile that one thread brings in, and what of them is on its way from memory.
+const uint LOADS_A = BM * BK / 8 / THREADS;
+const uint LOADS_B = BN * BK / 8 / THREADS;
+uvec4 held_a[LOADS_A], held_b[LOADS_B];
+
+void fetch_tiles(uint row0, uint column0, uint k0) {
+  [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
+    const uvec2 at = place_a(gl_LocalInvocationIndex + e * THREADS);
+    held_a[e] = fetch_a(row0 + at.x, k0 + at.y);
+  }
+  [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
+    const uvec2 at = place_b(gl_LocalInvocationIndex + e * THREADS);
+    held_b[e] = fetch_b(column0 + at.x, k0 + at.y);
+  }
+}
+
+void keep_tiles() {
+  [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
+    const uvec2 at = place_a(gl_LocalInvocationIndex + e * THREADS);
+    tiles[A_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_A + at.x / 8] = held_a[e];
+  }
+  [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
+    const uvec2 at = place_b(gl_LocalInvocationIndex + e * THREADS);
+    tiles[TILE_A + (B_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8)] = held_b[e];
+  }
+}
+
+const uint ROWS = WM / MATRIX_M;    // matrices of a subgroup, one above the other
+const uint COLUMNS = WN / MATRIX_N; // and side by side
+coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sums[ROWS * COLUMNS];
+
+// Adds the products of the BK of k in shared memory to the sums of a subgroup, whose part begins at (row, column).
+void add_tiles(uint row, uint column) {
+  for (uint k = 0; k < BK; k += MATRIX_K) {
+    coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[ROWS];
+    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+      const uint i = row + r * MATRIX_M;
+      if (A_ALONG_K) {
+        coopMatLoad(a[r], tiles, i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutRowMajor);
+      } else {
+        coopMatLoad(a[r], tiles, k * PITCH_A + i / 8, PITCH_A, gl_CooperativeMatrixLayoutColumnMajor);
+      }
+    }
+    [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+      const uint i = column + c * MATRIX_N;
+      coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b;
+      if (B_ALONG_K) {
+        coopMatLoad(b, tiles, TILE_A + i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutColumnMajor);
+      } else {
+        coopMatLoad(b, tiles, TILE_A + k * PITCH_B + i / 8, PITCH_B, gl_CooperativeMatrixLayoutRowMajor);
+      }
+      [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+        sums[r * COLUMNS + c] = coopMatMulAdd(a[r], b, sums[r * COLUMNS + c]);
+      }
+    }
+  }
+}
+
+// Computes the tile of a workgroup, of which (row0, column0) is the first element, from k to k_end, and finishes it, or
+// puts it with those of the other splits.
+void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
+  const uint row = gl_SubgroupID / ACROSS * WM, column = gl_SubgroupID % ACROSS * WN;
+  [[unroll]] for (uint e = 0; e < ROWS * COLUMNS; ++e) {
+    sums[e] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
+  }
+#ifdef PREPARES
+  prepare(k);
+  barrier();
+#endif
+  fetch_tiles(row0, column0, k);
+#ifdef PREPARES
+  barrier();
+#endif
+  while (k < k_end) {
+    k += BK;
+    keep_tiles();
+#ifdef PREPARES
+    prepare(k);
+#endif
+    barrier();
+    // The next tiles are on their way while these are used.
+    if (k < k_end) {
+      fetch_tiles(row0, column0, k);
+    }
+    add_tiles(row, column);
+    barrier();
+  }
+
+  // The sums of one row of matrices after the other go to where threads know which is whose.
+  const uint own = gl_SubgroupID * MATRIX_M * PITCH_SUMS;
+  const uint pieces = tile.number * (BM * BN / 4);
+  for (uint r = 0; r < ROWS; ++r) {
+    [[unroll]] for (uint e = 0; e < ROWS * COLUMNS; ++e) {
+      if (e / COLUMNS == r) {
+        coopMatStore(sums[e], tiles, own + e % COLUMNS * MATRIX_N / 4, PITCH_SUMS, gl_CooperativeMatrixLayoutRowMajor);
+      }
+    }
+    subgroupBarrier();
+    for (uint four = gl_SubgroupInvocationID; four < MATRIX_M * WN / 4; four += SUBGROUP_SIZE) {
+      const uint i = four / (WN / 4), j = four % (WN / 4);
+      const uint in_row = row + r * MATRIX_M + i, in_column = column + j * 4;
+      const vec4 sum = uintBitsToFloat(tiles[own + i * PITCH_SUMS + j]);
+      if (args.splits > 1) {
+        Pieces(args.pieces).v[tile.split * args.tiles * (BM * BN / 4) + pieces + (in_row * BN + in_column) / 4] = sum;
+      } else {
+        finish(row0 + in_row, column0 + in_column, sum);
+      }
+    }
+    subgroupBarrier();
+  }
+  if (args.splits == 1 || !split_last(args.counters, tile.number, args.splits)) {
+    return;
+  }
+  for (uint four = gl_LocalInvocationIndex; four < BM * BN / 4; four += THREADS) {
+    vec4 sum = Pieces(args.pieces).v[pieces + four];
+    for (uint s = 1; s < args.splits; ++s) {
+      sum += Pieces(args.pieces).v[s * args.tiles * (BM * BN / 4) + pieces + four];
+    }
+    finish(row0 + four / (BN / 4), column0 + four % (BN / 4) * 4, sum);
+  }
+}
+
+#endif
