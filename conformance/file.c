@@ -58,16 +58,18 @@ gboolean leati_file_cut_off(const char *path) {
   ElfW(Phdr) part;
   const unsigned char native = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
   gboolean cut = FALSE;
-  char *bytes;
-  gsize size;
-  if (!g_file_get_contents(path, &bytes, &size, NULL))
+  /* Mapped, because each process of a run asks, and all but a page or two of many megabytes would be read in vain. */
+  GMappedFile *file = g_mapped_file_new(path, FALSE, NULL);
+  if (file == NULL)
     return FALSE;
+  const char *bytes = g_mapped_file_get_contents(file);
+  const gsize size = g_mapped_file_get_length(file);
   if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
-    g_free(bytes);
+    g_mapped_file_unref(file);
     return FALSE;
   }
   if (size < sizeof head) {
-    g_free(bytes);
+    g_mapped_file_unref(file);
     return TRUE;
   }
   memcpy(&head, bytes, sizeof head);
@@ -78,6 +80,6 @@ gboolean leati_file_cut_off(const char *path) {
       cut = part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset);
     }
   }
-  g_free(bytes);
+  g_mapped_file_unref(file);
   return cut;
 }
