@@ -314,7 +314,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
   if (leati_gemm_takes_matrices(device, matrix_kernels, job->y->type)) {
     const leati_matrix_shape matrix = device->matrix;
     const uint32_t subgroup = device->physical->subgroup_size;
-    *out_tile = leati_gemm_choose_matrix_tile(device, args);
+    *out_tile = leati_gemm_choose_matrix_tile(device, true, args);
     return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[*out_tile], job->y->type),
                                 .constants.conv_matrix = {.wide = !transposed && args->k % 8 == 0 && holds(job->w, 8),
                                                           .transposed = transposed,

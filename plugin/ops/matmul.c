@@ -109,10 +109,10 @@ leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *ar
   return tile;
 }
 
-leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_gemm_args *args) {
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers, leati_gemm_args *args) {
   const leati_gemm_shape shape = shape_of(args);
   leati_gemm_cut cut;
-  const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, &cut);
+  const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, gathers, &cut);
   take_cut(args, &cut);
   return tile;
 }
@@ -253,7 +253,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const 
                                                uint32_t *out_tile_size) {
   const leati_matrix_shape matrix = device->matrix;
   const uint32_t subgroup = device->physical->subgroup_size;
-  const leati_tile tile = leati_gemm_choose_matrix_tile(device, args);
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, false, args);
   *out_tile_size = leati_gemm_tile_size(tile);
   const bool wide_a =
       is_wide(gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);

@@ -114,8 +114,8 @@ bool leati_product_reads(const leati_view *a, const leati_view *b, const leati_v
  * `m`, `n`, `k` and `batch`. */
 leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *args);
 
-/** The same for the kernels for matrix hardware. */
-leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_gemm_args *args);
+/** The same for the kernels for matrix hardware; `gathers`: those of convolutions. */
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers, leati_gemm_args *args);
 
 /** Whether a product with a result of this type is computed by matrix hardware: the device has it, LEAT_MATRICES allows
  * it, and `kernels` are there. */

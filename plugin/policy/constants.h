@@ -309,14 +309,18 @@
 /** Elements of k of one split at least where workgroups are that few. Larger: as with LEATI_GEMM_SPLIT_MIN.
  * From: an H200. Measure: the same. */
 #define LEATI_GEMM_SPLIT_MIN_FEW 128u
-/** LEATI_GEMM_FILL_128_QUARTERS, LEATI_GEMM_FILL_64_QUARTERS, LEATI_GEMM_SPLIT_FILL and LEATI_GEMM_SPLIT_MIN for products
- * on matrix hardware, whose workgroups are sooner done with their part of k; of the largest tile, a split has more.
- * Larger: as above. From: an H200. Measure: leat-bench --only kernels --rows 'half-matmul*'. */
+/** LEATI_GEMM_FILL_128_QUARTERS, LEATI_GEMM_FILL_64_QUARTERS, LEATI_GEMM_SPLIT_FILL and LEATI_GEMM_SPLIT_MIN for
+ * products on matrix hardware, whose workgroups are sooner done with their part of k; of the largest tile, a split has
+ * more. Larger: as above. From: an H200. Measure: leat-bench --only kernels --rows 'half-matmul*'. */
 #define LEATI_MATRIX_FILL_128_QUARTERS 3u
 #define LEATI_MATRIX_FILL_64_QUARTERS 2u
 #define LEATI_MATRIX_SPLIT_FILL 2u
 #define LEATI_MATRIX_SPLIT_MIN 384u
 #define LEATI_MATRIX_SPLIT_MIN_128 2048u
+/** LEATI_MATRIX_SPLIT_FILL and LEATI_MATRIX_SPLIT_MIN for convolutions there, whose time is that of gathering. Larger:
+ * as above. From: an H200. Measure: leat-bench --only kernels --rows 'half-conv*'. */
+#define LEATI_MATRIX_GATHER_SPLIT_FILL 4u
+#define LEATI_MATRIX_GATHER_SPLIT_MIN 192u
 /** Quarters of the processors below which workgroups of the kernels for few rows are split, for twice as many; and
  * elements of k of one split at least. Larger: as above. From: an H200. Measure: rows 'model-matmul-?x*'; linear. */
 #define LEATI_GEMV_FILL_QUARTERS 3u

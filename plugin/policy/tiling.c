@@ -58,13 +58,15 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
   return tile;
 }
 
-leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
+leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, bool gathers,
+                                   leati_gemm_cut *out) {
   const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, LEATI_MATRIX_FILL_128_QUARTERS),
                                              quarters(traits, LEATI_MATRIX_FILL_64_QUARTERS), 0};
   uint64_t groups;
   const leati_tile tile = choose_tile(shape, enough, out, &groups);
-  split(shape, groups, traits->processors * (uint64_t)LEATI_MATRIX_SPLIT_FILL,
-        tile == LEATI_TILE_128 ? LEATI_MATRIX_SPLIT_MIN_128 : LEATI_MATRIX_SPLIT_MIN, out);
+  const uint64_t fill = gathers ? LEATI_MATRIX_GATHER_SPLIT_FILL : LEATI_MATRIX_SPLIT_FILL;
+  const uint32_t least = gathers ? LEATI_MATRIX_GATHER_SPLIT_MIN : LEATI_MATRIX_SPLIT_MIN;
+  split(shape, groups, traits->processors * fill, tile == LEATI_TILE_128 ? LEATI_MATRIX_SPLIT_MIN_128 : least, out);
   return tile;
 }
 

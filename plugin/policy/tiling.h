@@ -39,8 +39,9 @@ enum { LEATI_ALONG_COLUMNS = 0, LEATI_ALONG_K = 1, LEATI_ALONG_K_QUADS = 2, LEAT
 
 /** Cuts a product for the tiled kernels, and chooses their tile. */
 leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out);
-/** Cuts a product for the kernels for matrix hardware, and chooses their tile. */
-leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out);
+/** Cuts a product for the kernels for matrix hardware, and chooses their tile; `gathers`: for those of convolutions. */
+leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, bool gathers,
+                                   leati_gemm_cut *out);
 /** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
 leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
 

@@ -322,8 +322,11 @@ static void products_are_cut_wholly_on_any_device(void **state) {
     leati_gemm_cut cut;
     const leati_tile tile = leati_gemm_cut_tiled(&device, &s, &cut);
     check_cut(&s, &cut, extent[tile], extent[tile], LEATI_GEMM_SPLIT_MIN_FEW);
-    const leati_tile on_matrices = leati_gemm_cut_matrices(&device, &s, &cut);
-    check_cut(&s, &cut, extent[on_matrices], extent[on_matrices], LEATI_MATRIX_SPLIT_MIN);
+    for (int gathers = 0; gathers <= 1; ++gathers) {
+      const leati_tile on_matrices = leati_gemm_cut_matrices(&device, &s, gathers != 0, &cut);
+      const uint32_t least = gathers != 0 ? LEATI_MATRIX_GATHER_SPLIT_MIN : LEATI_MATRIX_SPLIT_MIN;
+      check_cut(&s, &cut, extent[on_matrices], extent[on_matrices], least);
+    }
     for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_QUADS; ++along) {
       cut = leati_gemm_cut_skinny(&device, &s, along);
       const uint32_t columns = (along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1) * LEATI_GEMV_COLUMNS;
@@ -341,7 +344,7 @@ static leati_tile tile_of(const leati_traits *device, uint32_t m, uint32_t n, ui
 static leati_tile matrix_tile_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t batch) {
   const leati_gemm_shape shape = {.m = m, .n = n, .k = 64, .batch = batch};
   leati_gemm_cut cut;
-  return leati_gemm_cut_matrices(device, &shape, &cut);
+  return leati_gemm_cut_matrices(device, &shape, false, &cut);
 }
 
 static void matrix_tiles_are_large_where_they_fill_the_device(void **state) {

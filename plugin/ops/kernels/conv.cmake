@@ -6,7 +6,7 @@ leat_kernel(conv_64 conv.comp TYPES ${types} ${constants} DEFINES BM=64 BN=64 BK
 leat_kernel(conv_32 conv.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2)
 leat_kernel(conv_depthwise conv_depthwise.comp TYPES ${types} CONSTANTS SLIDING ACTIVATION RESIDUAL)
 set(constants CONSTANTS WIDE TRANSPOSED VOLUME ACTIVATION RESIDUAL SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS)
-foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
+foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;64;16")
   list(GET tile 0 extent)
   list(GET tile 1 step)
   list(GET tile 2 part)

@@ -9,7 +9,8 @@
 LEAT_CONSTANT(uint, MODE_A, 2);
 #define MODE_B 3
 #define GATHERED float
-#define GATHER(p, i) ELEMENT(p, i)
+// With a branch: without one, large float32 convolutions take 1.4 times as long on an H200.
+#define GATHER(p, i, inside) (inside ? ELEMENT(p, i) : 0.0)
 #define STEPS (BK * SLICES)
 uint64_t a_base;
 uint k_end;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels of convolutions share, by whatever hardware they multiply: the arguments, how the right operand is gathered
-// from images, and where results lie. Rows are output channels of a group, columns are output pixels of all images, k runs
-// over input channels and taps. The batch of the product is the group. One and two spatial dimensions come as three.
+// What kernels of convolutions share, by whatever hardware they multiply: the arguments, how the right operand is
+// gathered from images, and where results lie. Rows are output channels of a group, columns are output pixels of all
+// images, k runs over input channels and taps. The batch of the product is the group. One and two spatial dimensions
+// come as three.
 //
-// The including file defines GATHERED, the type of what is gathered, GATHER(p, i), which reads element i from address p on,
-// STEPS, the number of k that are gathered after one preparation, and `uint k_end`, where the k of this workgroup end.
+// The including file defines GATHERED, the type of what is gathered, GATHER(p, i, inside), which is element i from
+// address p on, or 0 if it is not inside, STEPS, the number of k that are gathered after one preparation, and
+// `uint k_end`, where the k of this workgroup end.
 #ifndef LEAT_CONV_SIDES_GLSL_
 #define LEAT_CONV_SIDES_GLSL_
 
@@ -27,8 +29,8 @@ struct Args {
 LEAT_ARGS
 
 // What a thread needs to know of the one output pixel that it gathers for: where its image and group begin and, unless
-// TRANSPOSED, where the pixel under tap 0 would be from there; input coordinates of tap 0 (transposed: output coordinates
-// plus padding).
+// TRANSPOSED, where the pixel under tap 0 would be from there; input coordinates of tap 0 (transposed: output
+// coordinates plus padding).
 uint pixel_base;
 int pixel_d, pixel_h, pixel_w;
 
@@ -112,14 +114,13 @@ GATHERED gather(uint k) {
   const int z = VOLUME == 0 ? 0 : TRANSPOSED != 0 ? source(pixel_d, step.y, 0) : pixel_d + step.y;
   const int y = TRANSPOSED != 0 ? source(pixel_h, step.z, 1) : pixel_h + step.z;
   const int x = TRANSPOSED != 0 ? source(pixel_w, step.w, 2) : pixel_w + step.w;
-  if ((VOLUME != 0 && uint(z) >= uint(args.depth)) || uint(y) >= uint(args.height) || uint(x) >= uint(args.width)) {
-    return GATHERED(0);
-  }
+  const bool inside =
+      (VOLUME == 0 || uint(z) < uint(args.depth)) && uint(y) < uint(args.height) && uint(x) < uint(args.width);
   uint at = pixel_base + uint(step.x);
   if (TRANSPOSED != 0) {
     at += uint((z * args.height + y) * args.width + x);
   }
-  return GATHER(args.b, at);
+  return GATHER(args.b, at, inside);
 }
 
 // Where the element of a column in row 0 of the group lies in the result, and in the residual.
