@@ -142,22 +142,26 @@ static bool run_cum_sum(leati_ref_node *node) {
   for (int32_t d = axis + 1; d < x->rank; d++) {
     inner *= x->dims[d];
   }
-  for (int64_t k = 0; k < x->count; k++) {
-    int64_t place = k / inner % x->dims[axis];
-    int64_t base = k - place * inner;
-    int64_t begin = reverse ? place + exclusive : 0;
-    int64_t end = reverse ? x->dims[axis] : place + !exclusive;
-    double magnitude = 0;
-    for (int64_t n = begin; n < end; n++) {
-      if (leati_ref_type_is_float(x->type)) {
-        y->f[k] += x->f[base + n * inner];
-        magnitude += fabs(x->f[base + n * inner]);
-      } else {
-        y->i[k] = leati_ref_type_wrap(x->type, (int64_t)((uint64_t)y->i[k] + (uint64_t)x->i[base + n * inner]));
-      }
+  const int64_t length = x->dims[axis];
+  for (int64_t first = 0; first < x->count; first++) {
+    if (first / inner % length != 0) {
+      continue; /* Its line begins elsewhere. */
     }
-    if (leati_ref_type_is_float(x->type)) {
-      y->bound[k] = leati_ref_bound_sum(end - begin, magnitude);
+    double sum = 0, magnitude = 0;
+    uint64_t whole = 0;
+    for (int64_t n = 0; n < length; n++) {
+      int64_t k = first + (reverse ? length - 1 - n : n) * inner;
+      if (leati_ref_type_is_float(x->type)) {
+        const double with = sum + x->f[k], magnitude_with = magnitude + fabs(x->f[k]);
+        y->f[k] = exclusive ? sum : with;
+        y->bound[k] = leati_ref_bound_sum(n + !exclusive, exclusive ? magnitude : magnitude_with);
+        sum = with;
+        magnitude = magnitude_with;
+      } else {
+        const uint64_t with = whole + (uint64_t)x->i[k];
+        y->i[k] = leati_ref_type_wrap(x->type, (int64_t)(exclusive ? whole : with));
+        whole = with;
+      }
     }
   }
   return true;
