@@ -90,7 +90,7 @@ with open(sys.argv[1], encoding='utf-8') as file:
     rows = json.load(file)
 assert len({row['name'] for row in rows}) == len(rows) > 50
 for row in rows:
-    size = {'float32': 4}[row['type']]
+    size = {'float32': 4, 'float16': 2}[row['type']]
     elements = [math.prod(shape) for shape in row['inputs'] + [row['output']]]
     if row['kind'] == 'memory':
         assert row['unit'] == 'GB/s' and math.isclose(row['work'], sum(elements) * size * 1e-9), row
