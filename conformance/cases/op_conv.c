@@ -70,6 +70,10 @@
                 RANGE_OF(t, -2, 2, 1, 6, 41), RANGE_OF(t, -2, 2, 4, 3, 5), RANGE_OF(t, -2, 2, 4)),                     \
       HALF_CONV("3d_" type_label, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 3, 5, 5, 5), RANGE_OF(t, -2, 2, 4, 3, 3, 3, 3), \
                 RANGE_OF(t, -2, 2, 4)),                                                                                \
+      HALF_CONV("empty_image_" type_label, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), RANGE_OF(t, -2, 2, 2, 5, 0, 7),     \
+                RANGE_OF(t, -2, 2, 6, 5, 2, 3), RANGE_OF(t, -2, 2, 6)),                                                \
+      HALF_CONV("no_channels_" type_label, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 0, 4, 7),                              \
+                RANGE_OF(t, -2, 2, 6, 0, 3, 3), RANGE_OF(t, -2, 2, 6)),                                                \
       HALF_CONV("special_" type_label, ATTRIBUTES(A_INTS("pads", 0, 1, 0, 1)), MIXED(t, -300, 300, 1, 1, 4, 17),       \
                 {.fill = LEATI_FILL_FLOATS,                                                                            \
                  .type = t,                                                                                            \
@@ -126,6 +130,10 @@ static const leati_op_spec specs[] = {
     CONV("dilation", ATTRIBUTES(A_INTS("dilations", 2, 3)), F32(1, 3, 11, 13), F32(5, 3, 3, 3), F32(5)),
     CONV("uneven_pads", ATTRIBUTES(A_INTS("pads", 0, 1, 2, 3)), F32(1, 3, 6, 6), F32(4, 3, 3, 3), F32(4)),
     CONV("padding_only_windows", ATTRIBUTES(A_INTS("pads", 4, 4, 4, 4)), F32(1, 2, 3, 3), F32(3, 2, 3, 3), F32(3)),
+    CONV("empty_image", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(2, 5, 0, 7), F32(6, 5, 2, 3), F32(6)),
+    CONV("no_channels", NO_ATTRIBUTES, F32(2, 0, 4, 7), F32(6, 0, 3, 3), F32(6)),
+    CONV("no_channels_pointwise", NO_ATTRIBUTES, F32(2, 0, 4, 7), F32(6, 0, 1, 1), F32(6)),
+    TRANSPOSE("no_channels", NO_ATTRIBUTES, F32(2, 0, 4, 7), F32(0, 6, 3, 3), F32(6)),
     CONV("large_kernel", ATTRIBUTES(A_INTS("pads", 3, 3, 3, 3), A_INTS("strides", 2, 2)), F32(1, 3, 17, 17),
          F32(8, 3, 7, 7), F32(8)),
     CONV("patches", ATTRIBUTES(A_INTS("strides", 4, 4)), F32(1, 3, 16, 16), F32(33, 3, 4, 4), F32(33)),

@@ -311,7 +311,8 @@ static bool holds_quads(const leati_view *view) {
 static leati_pipeline_key choose_kernel(const leat_device *device, const conv_job *job, bool transposed, bool volume,
                                         uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
   const uint32_t activation = job->epilogue->activation.operation;
-  if (leati_gemm_takes_matrices(device, matrix_kernels, job->y->type)) {
+  /* The kernel for matrix hardware also reads element 0 for pixels that are outside of the image. */
+  if (job->x->count != 0 && leati_gemm_takes_matrices(device, matrix_kernels, job->y->type)) {
     const leati_matrix_shape matrix = device->matrix;
     const uint32_t subgroup = device->physical->subgroup_size;
     *out_tile = leati_gemm_choose_matrix_tile(device, true, args);

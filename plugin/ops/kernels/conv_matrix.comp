@@ -13,7 +13,8 @@ LEAT_CONSTANT(uint, WIDE, 0);     // 1: weights may be moved eight at a time
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
 layout(local_size_x_id = CONSTANT_THREADS) in;
 #define GATHERED uint
-// Without a branch, so that all that a thread gathers is on its way at once. Element 0 is there.
+// Without a branch, so that all that a thread gathers is on its way at once. The host sends no images without an
+// element 0 here.
 #define GATHER(p, i, inside) (uint(U16(p).v[inside ? i : 0]) & (inside ? 0xffffu : 0u))
 #define STEPS BK
 uint64_t a_base, c_base, residual_base;
