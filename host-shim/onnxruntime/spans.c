@@ -90,8 +90,8 @@ const leati_span *leati_spans_find(const leati_spans *spans, uint32_t thread, ui
   while (own && own->thread != thread) {
     own = own->next;
   }
-  /* How many have begun by then. The last of these, or one that it lies in, is the one: their depths lead there past
-   * whole Runs of other events, of which a thread may have had any number. */
+  /* How many have begun by then. The last of these, or one that it lies in, is the one: their depths lead there. One of
+   * depth 0 lies in none, and a thread may have had any number of those. */
   size_t low = 0;
   size_t high = own ? own->count : 0;
   while (low < high) {
@@ -106,7 +106,7 @@ const leati_span *leati_spans_find(const leati_spans *spans, uint32_t thread, ui
   while (found && found->end_ns < moment_ns) {
     const uint32_t depth = found->depth;
     do {
-      found = found == own->spans ? NULL : found - 1;
+      found = depth == 0 || found == own->spans ? NULL : found - 1;
     } while (found && found->depth >= depth);
   }
   return found;

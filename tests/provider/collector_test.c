@@ -281,6 +281,26 @@ static void what_finds_no_room_is_counted(void **state) {
   assert_int_equal(out.count, 0);
 }
 
+/* Launches that no profile asked for look past all Runs that their thread had before. */
+static void launches_of_others_take_no_longer_after_many_runs(void **state) {
+  (void)state;
+  leati_profile profile = {0};
+  seen out;
+  begin(&profile);
+  for (uint32_t i = 0; i < LEATI_PROFILE_MOST / 2; ++i) {
+    leati_collector_enter(&collector, &profile, i);
+    leave(&profile, i, "run");
+  }
+  for (uint32_t i = 0; i < LEATI_PROFILE_MOST / 8; ++i) {
+    launch(i + 1, 1);
+    launch(i + 1 + LEATI_PROFILE_MOST, 0);
+  }
+  const uint64_t before = now_ns();
+  assert_int_equal(end(&profile, &out), 0);
+  assert_int_equal(out.count, 0);
+  assert_in_range(now_ns() - before, 0, UINT64_C(4000000000)); /* some 0.1 s; ten and more where each looks at all */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(steps_belong_to_the_innermost_event, begin_anew, finish),
@@ -288,6 +308,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_launch_that_is_told_in_two_pieces_is_whole, begin_anew, finish),
       cmocka_unit_test_setup_teardown(a_profiler_that_is_taken_is_told, begin_anew, finish),
       cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, begin_anew, finish),
+      cmocka_unit_test_setup_teardown(launches_of_others_take_no_longer_after_many_runs, begin_anew, finish),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
