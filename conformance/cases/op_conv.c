@@ -185,6 +185,8 @@ static const leati_op_spec specs[] = {
     CONV("no_images", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(0, 3, 8, 7), F32(4, 3, 3, 3), F32(4)),
     CONV("special", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32_SPECIAL(3, 1, 3, 4, 4), F32(4, 3, 3, 3)),
     {.name = "Conv", .label = "3d", .since_version = 11, .inputs = {F32(1, 3, 5, 5, 5), F32(4, 3, 3, 3, 3), F32(4)}},
+    CONV("3d_depth_of_padding", ATTRIBUTES(A_INTS("strides", 2, 1, 1), A_INTS("pads", 1, 0, 0, 0, 0, 0)),
+         F32(1, 3, 1, 5, 5), F32(4, 3, 1, 2, 2), F32(4)),
 
     {.name = "ConvTranspose",
      .label = "float32",
@@ -237,6 +239,10 @@ static const leati_op_spec specs[] = {
      .since_version = 11,
      .attributes = {A_INTS("strides", 2, 1, 2)},
      .inputs = {F32(1, 3, 3, 4, 3), F32(3, 4, 3, 3, 2), F32(4)}},
+    TRANSPOSE(
+        "3d_depth_of_padding",
+        ATTRIBUTES(A_INTS("strides", 2, 1, 1), A_INTS("output_padding", 1, 0, 0), A_INTS("pads", 1, 0, 0, 0, 0, 0)),
+        F32(1, 3, 1, 4, 3), F32(3, 4, 1, 3, 2), F32(4)),
 
     {.name = "MaxPool",
      .label = "float32",

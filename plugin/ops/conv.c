@@ -369,7 +369,7 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   copy3(args.stride, fit->stride);
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
-  const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1;
+  const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1 || fit->pad_begin[0] != 0;
   const bool whole = pixels % 4 == 0; /* groups of four pixels are of one image */
   args.gemm.vector = (whole && holds_quads(y) ? LEATI_VECTOR_C : 0) |
                      (whole && job->residual != NULL && holds_quads(job->residual) ? LEATI_VECTOR_RESIDUAL : 0);

@@ -11,7 +11,7 @@
 #define LEAT_CONV_SIDES_GLSL_
 
 LEAT_CONSTANT(uint, TRANSPOSED, 0);
-LEAT_CONSTANT(uint, VOLUME, 0); // 1: the depth of kernel, input or output is not 1
+LEAT_CONSTANT(uint, VOLUME, 0); // 1: the depth of kernel, input or output is not 1, or is padded
 struct Args {
   GEMM_ARGS
   uint pixels;             // of one output image
