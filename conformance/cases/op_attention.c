@@ -50,39 +50,44 @@
       __VA_ARGS__                                                                 \
     }                                                                             \
   }
-/* A type of 16 bits: heads of whole fours and others, by both kernels; each kind of mask, with keys that are taken out;
- * scores that float16 cannot hold; and numbers that are none. Sizes are such that few pipelines do. */
-#define HALVES(type_label, t)                                                                                       \
-  {.name = "Attention",                                                                                             \
-   .label = type_label,                                                                                             \
-   .since_version = 23,                                                                                             \
-   .variants = VIEW_TRANSPOSED | VIEW_SLICED | VIEW_OFFSET,                                                         \
-   .threads = THREADS_8,                                                                                            \
-   .inputs = {RANGE_OF(t, -2, 2, 2, 3, 17, 32), RANGE_OF(t, -2, 2, 2, 3, 33, 32), RANGE_OF(t, -2, 2, 2, 3, 33, 32), \
-              RANGE_OF(t, -2, 2, 17, 33)}},                                                                         \
-      ATTENTION(24, "head_of_80_" type_label, VIEW_OFFSET, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 2, 19, 80),         \
-                RANGE_OF(t, -2, 2, 1, 2, 35, 80), RANGE_OF(t, -2, 2, 1, 2, 35, 80)),                                \
-      ATTENTION(23, "grouped_" type_label, 0,                                                                       \
-                ATTRIBUTES(A_INT("q_num_heads", 6), A_INT("kv_num_heads", 3), A_INT("is_causal", 1)),               \
-                RANGE_OF(t, -2, 2, 2, 40, 48), RANGE_OF(t, -2, 2, 2, 40, 24), RANGE_OF(t, -2, 2, 2, 40, 60),        \
-                BOOLS(2, 1, 1, 40)),                                                                                \
-      ATTENTION(23, "large_scores_" type_label, 0, ATTRIBUTES(A_FLOAT("scale", 1.0f)),                              \
-                RANGE_OF(t, 50, 60, 1, 2, 5, 32), RANGE_OF(t, 50, 60, 1, 2, 40, 32),                                \
-                RANGE_OF(t, -2, 2, 1, 2, 40, 32)),                                                                  \
-      ATTENTION(23, "masked_rows_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 4, 4),                    \
-                RANGE_OF(t, -2, 2, 1, 1, 4, 4), RANGE_OF(t, -2, 2, 1, 1, 4, 4),                                     \
-                GIVEN(t, (4, 4), 0, -INFINITY, 1, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -65504,    \
-                      -65504, -65504, -65504, -65504, 0, -65504, 0)),                                               \
-      ATTENTION(23, "special_" type_label, 0, NO_ATTRIBUTES,                                                        \
-                GIVEN(t, (1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2), RANGE_OF(t, 1, 2, 1, 1, 3, 2),     \
-                RANGE_OF(t, -2, 2, 1, 1, 3, 2)),                                                                    \
-      MULTI_HEAD(type_label, 0, ATTRIBUTES(A_INT("num_heads", 3)), RANGE_OF(t, -2, 2, 2, 17, 96),                   \
-                 RANGE_OF(t, -2, 2, 2, 33, 96), RANGE_OF(t, -2, 2, 2, 33, 60), ABSENT, ABSENT,                      \
-                 RANGE_OF(t, -2, 2, 2, 3, 17, 33)),                                                                 \
-      FUSED(type_label, 0,                                                                                          \
-            ATTRIBUTES(LAYOUTS("bsx", "bhds", "bhsd", "bsx"), A_INT("q_num_heads", 3), A_FLOAT("scale", 0.3f)),     \
-            RANGE_OF(t, -2, 2, 2, 17, 96), RANGE_OF(t, -2, 2, 2, 3, 32, 33), RANGE_OF(t, -2, 2, 2, 3, 33, 20),      \
-            RANGE_OF(t, -2, 2, 2, 1, 1, 33))
+/* A type of 16 bits: heads of whole fours and others, many keys and few; each kind of mask, with keys that are taken
+ * out; scores that float16 cannot hold; and numbers that are none. Sizes are such that few pipelines do. */
+#define HALVES(type_label, t)                                                                                         \
+  {.name = "Attention",                                                                                               \
+   .label = type_label,                                                                                               \
+   .since_version = 23,                                                                                               \
+   .variants = VIEW_TRANSPOSED | VIEW_SLICED | VIEW_OFFSET,                                                           \
+   .threads = THREADS_8,                                                                                              \
+   .inputs = {RANGE_OF(t, -2, 2, 2, 3, 17, 32), RANGE_OF(t, -2, 2, 2, 3, 133, 32), RANGE_OF(t, -2, 2, 2, 3, 133, 32), \
+              RANGE_OF(t, -2, 2, 17, 133)}},                                                                          \
+      ATTENTION(24, "head_of_80_" type_label, VIEW_OFFSET, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 2, 19, 80),           \
+                RANGE_OF(t, -2, 2, 1, 2, 135, 80), RANGE_OF(t, -2, 2, 1, 2, 135, 80)),                                \
+      ATTENTION(23, "grouped_" type_label, 0,                                                                         \
+                ATTRIBUTES(A_INT("q_num_heads", 6), A_INT("kv_num_heads", 3), A_INT("is_causal", 1)),                 \
+                RANGE_OF(t, -2, 2, 2, 140, 48), RANGE_OF(t, -2, 2, 2, 140, 24), RANGE_OF(t, -2, 2, 2, 140, 60),       \
+                BOOLS(2, 1, 1, 140)),                                                                                 \
+      ATTENTION(23, "large_scores_" type_label, 0, ATTRIBUTES(A_FLOAT("scale", 1.0f)),                                \
+                RANGE_OF(t, 50, 60, 1, 2, 5, 32), RANGE_OF(t, 50, 60, 1, 2, 140, 32),                                 \
+                RANGE_OF(t, -2, 2, 1, 2, 140, 32)),                                                                   \
+      ATTENTION(23, "masked_rows_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 4, 4),                      \
+                RANGE_OF(t, -2, 2, 1, 1, 4, 4), RANGE_OF(t, -2, 2, 1, 1, 4, 4),                                       \
+                GIVEN(t, (4, 4), 0, -INFINITY, 1, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -65504,      \
+                      -65504, -65504, -65504, -65504, 0, -65504, 0)),                                                 \
+      ATTENTION(23, "few_keys_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 17, 32),                       \
+                RANGE_OF(t, -2, 2, 2, 3, 33, 32), RANGE_OF(t, -2, 2, 2, 3, 33, 32)),                                  \
+      ATTENTION(23, "rows_of_no_key_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 4, 32),                  \
+                RANGE_OF(t, -2, 2, 1, 1, 133, 32), RANGE_OF(t, -2, 2, 1, 1, 133, 32),                                 \
+                GIVEN(t, (4, 1), -INFINITY, 0, 1, -INFINITY)),                                                        \
+      ATTENTION(23, "special_" type_label, 0, NO_ATTRIBUTES,                                                          \
+                GIVEN(t, (1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2), RANGE_OF(t, 1, 2, 1, 1, 133, 2),     \
+                RANGE_OF(t, -2, 2, 1, 1, 133, 2)),                                                                    \
+      MULTI_HEAD(type_label, 0, ATTRIBUTES(A_INT("num_heads", 3)), RANGE_OF(t, -2, 2, 2, 17, 96),                     \
+                 RANGE_OF(t, -2, 2, 2, 133, 96), RANGE_OF(t, -2, 2, 2, 133, 60), ABSENT, ABSENT,                      \
+                 RANGE_OF(t, -2, 2, 2, 3, 17, 133)),                                                                  \
+      FUSED(type_label, 0,                                                                                            \
+            ATTRIBUTES(LAYOUTS("bsx", "bhds", "bhsd", "bsx"), A_INT("q_num_heads", 3), A_FLOAT("scale", 0.3f)),       \
+            RANGE_OF(t, -2, 2, 2, 17, 96), RANGE_OF(t, -2, 2, 2, 3, 32, 133), RANGE_OF(t, -2, 2, 2, 3, 133, 20),      \
+            RANGE_OF(t, -2, 2, 2, 1, 1, 133))
 
 static const leati_op_spec specs[] = {
     HALVES("float16", LEATI_REF_FLOAT16),

@@ -82,6 +82,8 @@ typedef struct attention {
   bool causal;
   double scale;
   double cap;
+  double weight_off;  /* what a weight may be rounded by, of itself */
+  double weight_lost; /* and what of it may be lost at the lower end of its type, of the largest weight */
 } attention;
 
 /* Queries without batches or heads have a mask without them. */
@@ -140,7 +142,9 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
 
 /* One query of one head: softmax of its scores times the values. A weight e^(score - top) is off by what its score is
  * off by, by the exponential and the rounding of its argument; where scores come in tiles, the distance to the top is
- * gone in as many steps, with an exponential and a product each. Numbers below FLT_MIN may be lost. */
+ * gone in as many steps, with an exponential and a product each. Numbers below FLT_MIN may be lost. Matrix hardware
+ * multiplies by weights of the operands' type, which are summed up with or without that rounding: half of one unit of
+ * their last place, or of the smallest subnormal number. */
 static void attend(const attention *a, const int64_t at[4], double *scores, double *offs, const operand *result,
                    leati_ref_tensor *y) {
   const int64_t keys = a->k.positions;
@@ -160,7 +164,7 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
     const double d = scores[j] - (top == -INFINITY ? 0 : top);
     scores[j] = exp(d);
     offs[j] = scores[j] > 0 ? scores[j] * (expm1(offs[j]) + (3 + 3 * fabs(d) + 4 * tiles) * LEATI_REF_ULP) : 0;
-    offs[j] += FLT_MIN;
+    offs[j] += scores[j] * a->weight_off + a->weight_lost + FLT_MIN;
     total += scores[j];
     total_off += offs[j];
   }
@@ -185,7 +189,7 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
   }
 }
 
-static bool attend_all(leati_ref_node *node, const attention *a) {
+static bool attend_all(leati_ref_node *node, attention *a) {
   const operand *q = &a->q;
   const operand *k = &a->k;
   const operand *v = &a->v;
@@ -206,7 +210,12 @@ static bool attend_all(leati_ref_node *node, const attention *a) {
     dims[rank++] = *letter == 'x' ? q->heads * v->size : sizes[strchr(letters, *letter) - letters];
   }
   leati_ref_tensor *y = &node->outputs[0];
-  leati_ref_tensor_init(y, node->inputs[0]->type, rank, dims);
+  const leati_ref_type type = node->inputs[0]->type;
+  leati_ref_tensor_init(y, type, rank, dims);
+  if (type != LEATI_REF_FLOAT32) {
+    a->weight_off = leati_ref_type_ulp(type) / 2;
+    a->weight_lost = leati_ref_type_ulp(type) / 2 * leati_ref_type_smallest(type);
+  }
   double *scores = leati_ref_alloc(k->positions + 1, sizeof *scores);
   double *offs = leati_ref_alloc(k->positions + 1, sizeof *offs);
   for (int64_t b = 0; b < q->batch; b++) {

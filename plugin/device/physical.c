@@ -14,12 +14,14 @@
 #define MIN_GROUP_INVOCATIONS 256u
 #define MIN_SHARED_MEMORY 32768u
 
-/* What kernels/gemm_matrix.comp asks of matrices: their sides divide the part of a subgroup in the smallest tile, and
- * are multiples of what is moved at once; a subgroup has so many invocations at most that each has something to load.
+/* What the kernels for matrix hardware ask of matrices: their sides divide the part of a subgroup in the smallest tile,
+ * and are multiples of what is moved at once; a subgroup has so many invocations at most that each has something to
+ * load; and so many bytes of shared memory do for each of them.
  */
 #define LEATI_MATRIX_PART 16u
 #define LEATI_MATRIX_STEP 8u
 #define LEATI_MATRIX_SUBGROUP_MOST 64u
+#define LEATI_MATRIX_SHARED_LEAST 32768u
 
 /* Adds something to what the device lacks. */
 static void add_reason(leati_physical *physical, const char *what) {
@@ -241,7 +243,7 @@ static bool has_shuffles(const leati_physical *physical, const extensions *has,
   return control.computeFullSubgroups == VK_TRUE;
 }
 
-/* Whether kernels/gemm_matrix.comp can use matrices of such a size. */
+/* Whether those kernels can use matrices of such a size. */
 static bool is_usable_matrix(const leati_physical *physical, const VkCooperativeMatrixPropertiesKHR *of) {
   return of->AType == VK_COMPONENT_TYPE_FLOAT16_KHR && of->BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
          of->CType == VK_COMPONENT_TYPE_FLOAT32_KHR && of->ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR &&
@@ -250,6 +252,7 @@ static bool is_usable_matrix(const leati_physical *physical, const VkCooperative
          LEATI_MATRIX_PART % of->KSize == 0 && of->MSize % LEATI_MATRIX_STEP == 0 &&
          of->NSize % LEATI_MATRIX_STEP == 0 && of->KSize % LEATI_MATRIX_STEP == 0 &&
          physical->subgroup_size <= LEATI_MATRIX_SUBGROUP_MOST &&
+         physical->shared_memory >= LEATI_MATRIX_SHARED_LEAST &&
          LEATI_MATRIX_SUBGROUPS * physical->subgroup_size <= physical->max_group_invocations;
 }
 

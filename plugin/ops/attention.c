@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/matmul.h"
@@ -34,6 +35,11 @@ static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
 #define CHUNK_LEAST 8
 #define CHUNK_MOST 16
 enum { ACROSS_Q = 1, ACROSS_K = 2, ACROSS_V = 4 };
+/* What kernels/attention_matrix.comp is written for. */
+#define MATRIX_HEAD_MOST 128
+#define MATRIX_ROWS 16 /* of a subgroup */
+#define MATRIX_STEP 16
+enum { WIDE_Q = 1, WIDE_K = 2, WIDE_V = 4, WIDE_Y = 8 };
 enum { MASK_NONE, MASK_ADDED, MASK_BOOL };
 
 enum { ATTENTION, MULTI_HEAD, FUSED };
@@ -234,7 +240,7 @@ static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_s
 
 /* ---- The plan --------------------------------------------------------------------------------------------------- */
 
-/* Argument record of kernels/attention.comp. */
+/* Argument record of kernels/attention.comp and attention_matrix.comp. */
 typedef struct attention_args {
   uint64_t q, k, v, mask, y;
   int32_t q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
@@ -253,15 +259,69 @@ static void fill_strides(const heads *from, int32_t *out) {
   }
 }
 
-/* Whether rows can be moved four elements at a time. */
-static bool in_fours(const leati_view *view, const heads *given, const int32_t *strides) {
-  const bool rows = strides[0] % 4 == 0 && strides[1] % 4 == 0 && strides[2] % 4 == 0;
-  return rows && strides[3] == 1 && given->shape[3] % 4 == 0 && view->address % (4 * view->item_size) == 0;
+/* Whether rows can be moved so many elements at a time. */
+static bool in_groups(const leati_view *view, const heads *given, const int32_t *strides, uint32_t count) {
+  const int32_t n = (int32_t)count;
+  const bool rows = strides[0] % n == 0 && strides[1] % n == 0 && strides[2] % n == 0;
+  return rows && strides[3] == 1 && given->shape[3] % n == 0 && view->address % (count * view->item_size) == 0;
 }
 
 /* Fours of a chunk of heads of so many elements. */
 static uint32_t chunk_of(int64_t size) {
   return size <= CHUNK_LEAST * 4 ? CHUNK_LEAST : CHUNK_MOST;
+}
+
+/* Queries, keys, values and the result as a plan has them. */
+typedef struct layouts {
+  const leati_view *views[LAYOUTS];
+  const heads *heads[LAYOUTS];
+  const int32_t *strides[LAYOUTS];
+} layouts;
+
+static bool in_groups_all(const layouts *of, uint32_t count) {
+  bool all = true;
+  for (uint32_t i = 0; i < LAYOUTS; ++i) {
+    all = all && in_groups(of->views[i], of->heads[i], of->strides[i], count);
+  }
+  return all;
+}
+
+/* The kernel, and how many queries a workgroup of it has. */
+static leati_pipeline_key choose_kernel(const leat_device *device, const layouts *of, uint32_t *out_rows) {
+  const uint64_t type = of->views[Y]->type;
+  const int64_t depth = of->heads[Q]->shape[3], width = of->heads[V]->shape[3];
+  const int64_t larger = depth > width ? depth : width;
+  const bool small = larger <= HEAD_SMALL;
+  const leati_kernel by_matrices =
+      leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_MATRIX_64 : LEATI_KERNELS_ATTENTION_MATRIX_128, type);
+  if (device->matrix.m != 0 && by_matrices != LEATI_KERNEL_NONE && larger <= MATRIX_HEAD_MOST &&
+      of->heads[K]->shape[2] >= LEATI_ATTENTION_MATRIX_KEYS) {
+    const uint32_t subgroup = device->physical->subgroup_size;
+    uint32_t wide = in_groups(of->views[Y], of->heads[Y], of->strides[Y], 4) ? WIDE_Y : 0;
+    for (uint32_t i = Q; i <= V; ++i) {
+      wide |= in_groups(of->views[i], of->heads[i], of->strides[i], 8) ? 1u << i : 0;
+    }
+    const int64_t *const q = of->heads[Q]->shape;
+    const uint32_t subgroups =
+        leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], MATRIX_ROWS);
+    *out_rows = MATRIX_ROWS * subgroups;
+    return (leati_pipeline_key){
+        .kernel = by_matrices,
+        .constants.attention_matrix = {.wide = wide,
+                                       .depth = (uint32_t)((depth + MATRIX_STEP - 1) / MATRIX_STEP * MATRIX_STEP),
+                                       .width = (uint32_t)((width + MATRIX_STEP - 1) / MATRIX_STEP * MATRIX_STEP),
+                                       .subgroup_size = subgroup,
+                                       .matrix_m = device->matrix.m,
+                                       .matrix_n = device->matrix.n,
+                                       .matrix_k = device->matrix.k,
+                                       .threads = subgroup * subgroups}};
+  }
+  *out_rows = ROWS;
+  return (leati_pipeline_key){
+      .kernel = leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_64 : LEATI_KERNELS_ATTENTION_256, type),
+      .constants.attention = {.quads = in_groups_all(of, 4),
+                              .depth_chunk = small ? chunk_of(depth) : CHUNK_MOST,
+                              .width_chunk = small ? chunk_of(width) : CHUNK_MOST}};
 }
 
 static void fill_mask(const leat_op *op, const leati_view *mask, const operands *in, attention_args *args) {
@@ -294,10 +354,7 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
   leat_shape shape;
   heads result;
   LEATI_TRY(as_result(op, &in, views[0].ndim, &result, &shape, err));
-  const uint32_t blocks = (uint32_t)((q[2] + ROWS - 1) / ROWS);
-  attention_args args = {.groups = (uint32_t)(q[0] * q[1]) * blocks,
-                         .blocks = blocks,
-                         .heads = (uint32_t)q[1],
+  attention_args args = {.heads = (uint32_t)q[1],
                          .share = (uint32_t)(q[1] / in.k.shape[1]),
                          .queries = (uint32_t)q[2],
                          .keys = (uint32_t)keys,
@@ -314,23 +371,21 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
   if (masked) {
     fill_mask(op, &mask, &in, &args);
   }
-  const bool quads = in_fours(&views[0], &in.q, args.q_strides) && in_fours(&views[1], &in.k, args.k_strides) &&
-                     in_fours(&views[2], &in.v, args.v_strides) && in_fours(y, &result, args.y_strides);
   args.across = (in.q.strides[2] < in.q.strides[3] ? ACROSS_Q : 0) |
                 (in.k.strides[2] < in.k.strides[3] ? ACROSS_K : 0) | (in.v.strides[2] < in.v.strides[3] ? ACROSS_V : 0);
   args.mask_kind = !masked ? MASK_NONE : mask.type == LEAT_TYPE_BOOL ? MASK_BOOL : MASK_ADDED;
-  const bool small = q[3] <= HEAD_SMALL && width <= HEAD_SMALL;
-  leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel =
-                       leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_64 : LEATI_KERNELS_ATTENTION_256, y->type),
-                   .constants.attention = {.quads = quads,
-                                           .depth_chunk = small ? chunk_of(q[3]) : CHUNK_MOST,
-                                           .width_chunk = small ? chunk_of(width) : CHUNK_MOST}},
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({&views[0], &args.q}, {&views[1], &args.k}, {&views[2], &args.v},
-                  {masked ? &mask : NULL, &args.mask}),
-      LEATI_WRITES({y, &args.y})};
+  const layouts all = {{&views[0], &views[1], &views[2], y},
+                       {&in.q, &in.k, &in.v, &result},
+                       {args.q_strides, args.k_strides, args.v_strides, args.y_strides}};
+  uint32_t rows;
+  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(planner->device, &all, &rows),
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({&views[0], &args.q}, {&views[1], &args.k}, {&views[2], &args.v},
+                                              {masked ? &mask : NULL, &args.mask}),
+                                  LEATI_WRITES({y, &args.y})};
+  args.blocks = ((uint32_t)q[2] + rows - 1) / rows;
+  args.groups = (uint32_t)(q[0] * q[1]) * args.blocks;
   leati_groups_linear(planner->device, args.groups, 1, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

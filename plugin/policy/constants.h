@@ -321,6 +321,14 @@
  * as above. From: an H200. Measure: leat-bench --only kernels --rows 'half-conv*'. */
 #define LEATI_MATRIX_GATHER_SPLIT_FILL 4u
 #define LEATI_MATRIX_GATHER_SPLIT_MIN 192u
+/** Keys from which on attention of float16 is computed by matrix hardware. Larger: the plain kernel, which is sooner
+ * done with few, has more. From: an H200 (64 keys: 8.6 us, and 7.5 without; 197: 24.6 and 25.1; 2,048: 3.9 ms
+ * and 12.8). Measure: leat-bench --only kernels --rows 'half-attention*'. */
+#define LEATI_ATTENTION_MATRIX_KEYS 128u
+/** Quarters of the processors below which workgroups of attention on matrix hardware are made of fewer subgroups, for
+ * more of them. Larger: each workgroup loads all keys and values for fewer queries. From: an H200 (197 queries and keys
+ * of 6 heads: 24.6 us, and 26.1 with four subgroups). Measure: the same. */
+#define LEATI_ATTENTION_FILL_QUARTERS 4u
 /** Quarters of the processors below which workgroups of the kernels for few rows are split, for twice as many; and
  * elements of k of one split at least. Larger: as above. From: an H200. Measure: rows 'model-matmul-?x*'; linear. */
 #define LEATI_GEMV_FILL_QUARTERS 3u

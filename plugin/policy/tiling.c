@@ -70,6 +70,16 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
   return tile;
 }
 
+uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows) {
+  const uint64_t enough = quarters(traits, LEATI_ATTENTION_FILL_QUARTERS);
+  uint32_t subgroups = LEATI_MATRIX_SUBGROUPS;
+  while (subgroups > 1 &&
+         (queries <= rows * subgroups / 2 || heads * div_up(queries, rows * (uint64_t)subgroups) < enough)) {
+    subgroups /= 2;
+  }
+  return subgroups;
+}
+
 leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
   const uint32_t columns = along == LEATI_ALONG_COLUMNS_QUADS ? 4 * LEATI_GEMV_COLUMNS : LEATI_GEMV_COLUMNS;
   leati_gemm_cut cut = {.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, columns)};

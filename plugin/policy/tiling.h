@@ -42,6 +42,9 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
 /** Cuts a product for the kernels for matrix hardware, and chooses their tile; `gathers`: for those of convolutions. */
 leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, bool gathers,
                                    leati_gemm_cut *out);
+/** Subgroups of a workgroup of the kernel for attention on matrix hardware, each of which has `rows` queries of one of
+ * `heads`, those of all batches. */
+uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows);
 /** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
 leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
 

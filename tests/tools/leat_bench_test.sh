@@ -95,7 +95,11 @@ for row in rows:
     if row['kind'] == 'memory':
         assert row['unit'] == 'GB/s' and math.isclose(row['work'], sum(elements) * size * 1e-9), row
     else:
-        terms = row['inputs'][0][-1] if row['op'] == 'MatMul' else math.prod(row['inputs'][1][1:])
+        terms = {
+            'Attention': lambda q, w: 2 * q[2],
+            'Conv': lambda x, w: math.prod(w[1:]),
+            'MatMul': lambda a, b: a[-1],
+        }[row['op']](*row['inputs'][:2])
         assert row['unit'] == 'TFLOP/s' and math.isclose(row['work'], 2 * elements[-1] * terms * 1e-12), row
     assert row['link'] == 'rewrite' or row['inputs'][0] == row['output'], row
     assert row['formula'] and row['since_version'] > 0

@@ -236,6 +236,11 @@ static void matrices_are_the_largest_that_kernels_can_use(void **state) {
   device.max_group_invocations = 1024;
   device.subgroup_size = 128;
   assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 0);
+  /* What each of these kernels has of shared memory: matrix_hardware_is_needed_where_it_is_used() runs them with it. */
+  device.subgroup_size = 32;
+  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 16);
+  device.shared_memory = able.shared_memory - 1;
+  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 0);
 }
 
 static void what_a_device_lacks_is_named(void **state) {

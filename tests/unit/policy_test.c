@@ -360,6 +360,20 @@ static void matrix_tiles_are_large_where_they_fill_the_device(void **state) {
   assert_int_equal(matrix_tile_of(&large, 32, 64 * middle, 1), LEATI_TILE_32);
 }
 
+static void attention_has_subgroups_as_long_as_they_fill_the_device(void **state) {
+  (void)state;
+  const uint64_t wanted = 128 * LEATI_ATTENTION_FILL_QUARTERS / 4;
+  assert_int_equal(leati_attention_subgroups(&large, wanted, 64, 16), LEATI_MATRIX_SUBGROUPS);
+  assert_int_equal(leati_attention_subgroups(&large, wanted - 1, 64, 16), LEATI_MATRIX_SUBGROUPS / 2);
+  assert_int_equal(leati_attention_subgroups(&large, 1, 64, 16), 1);
+  assert_int_equal(leati_attention_subgroups(&large, 1, 64 * (uint32_t)wanted, 16), LEATI_MATRIX_SUBGROUPS);
+  /* None is without queries, but that their number is a power of two. */
+  assert_int_equal(leati_attention_subgroups(&large, wanted, 1, 16), 1);
+  assert_int_equal(leati_attention_subgroups(&large, wanted, 17, 16), 2);
+  assert_int_equal(leati_attention_subgroups(&large, wanted, 33, 16), 4);
+  assert_int_equal(leati_attention_subgroups(&large, 1u << 20, UINT32_MAX, 16), LEATI_MATRIX_SUBGROUPS);
+}
+
 static uint32_t splits_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t k) {
   const leati_gemm_shape shape = {.m = m, .n = n, .k = k, .batch = 1};
   leati_gemm_cut cut;
@@ -543,6 +557,7 @@ int main(void) {
       cmocka_unit_test(products_are_cut_wholly_on_any_device),
       cmocka_unit_test(tiles_are_the_largest_that_fill_the_device),
       cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
+      cmocka_unit_test(attention_has_subgroups_as_long_as_they_fill_the_device),
       cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
       cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),
       cmocka_unit_test(operands_are_read_as_widely_as_they_lie),

@@ -87,6 +87,42 @@ static double answer_softmax(const leati_kernel *kernel, int64_t index, double *
   return value;
 }
 
+/* softmax(q k' / sqrt(head)) v, of values up to 1. A score is a sum of head terms, each at most 1 / sqrt(head), so that
+ * its distance from the largest one is below 2 sqrt(head); exp() of that is off by 3 + 2 |x| ULP, and where scores come
+ * in parts, by an exponential and a product more for each. With operands of float16, a weight may be rounded to it: by
+ * 2^-11 of itself, and 2^-25 of the largest, which is 1. What is relative counts for the sum of weights too. */
+static double answer_attention(const leati_kernel *kernel, int64_t index, double *bound) {
+  const int64_t tokens = kernel->size[2], head = kernel->size[3];
+  const int64_t element = index % head, row = index / head; /* the row of all heads */
+  const int64_t first = row / tokens * tokens;
+  const double scale = 1 / sqrt((double)head), farthest = 2 * sqrt((double)head);
+  const double score_off = (double)(head + 6) * ULP / 2 * sqrt((double)head);
+  double top = -farthest;
+  g_autofree double *scores = g_new(double, (gsize)tokens);
+  for (int64_t j = 0; j < tokens; ++j) {
+    sum s = {0};
+    for (int64_t e = 0; e < head; ++e) {
+      sum_add(&s,
+              (double)leati_answer_value(0, row * head + e) * (double)leati_answer_value(1, (first + j) * head + e));
+    }
+    scores[j] = s.value * scale;
+    top = fmax(top, scores[j]);
+  }
+  sum weights = {0}, s = {0};
+  for (int64_t j = 0; j < tokens; ++j) {
+    const double weight = exp(scores[j] - top);
+    sum_add(&weights, weight);
+    sum_add(&s, weight * (double)leati_answer_value(2, (first + j) * head + element));
+  }
+  const double steps = 4 * ((double)tokens / 16 + 1);
+  const double weight_off = score_off + (3 + 3 * farthest + steps) * ULP + (kernel->type.bits == 16 ? 0x1p-11 : 0);
+  const double lost = kernel->type.bits == 16 ? (double)tokens * 0x1p-25 : 0;
+  const double sums = (double)(tokens + 4) * ULP / 2;
+  *bound = ((weight_off + sums) * s.magnitude + lost) / weights.value +
+           fabs(s.value / weights.value) * (weight_off + sums + lost / weights.value + 4 * ULP) + FLT_MIN;
+  return s.value / weights.value;
+}
+
 /* scale (x - mean) / sqrt(variance + epsilon) + bias. The mean and the mean of squares are sums of n terms of
  * magnitude at most 1; an error e of the variance v changes the root by e / (2 v) of itself. inversesqrt() is off by 2
  * ULP, and there are four roundings more. */
@@ -150,6 +186,8 @@ static double answer_wide(const leati_kernel *kernel, const leati_kernel_form *f
       return answer_conv(kernel, form, index, bound);
     case LEATI_KERNEL_SOFTMAX:
       return answer_softmax(kernel, index, bound);
+    case LEATI_KERNEL_ATTENTION:
+      return answer_attention(kernel, index, bound);
     case LEATI_KERNEL_LAYER_NORM:
       return answer_layer_norm(kernel, index, bound);
     case LEATI_KERNEL_SUM:

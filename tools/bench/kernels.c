@@ -37,6 +37,18 @@
   CONV_OF("model-depthwise-" #channels "-" #side "-k" #kernel "s" #stride, 32, MEMORY, 1, channels, channels, side, \
           kernel, stride, pad, channels)
 
+/* The name says batch, heads, tokens and elements of a head. */
+#define ATTENTION_OF(name, bits, batch, heads, tokens, head)                                                  \
+  {                                                                                                           \
+    name, "Attention", 23, FLOAT(bits), LEATI_KERNEL_ATTENTION, LEATI_KERNEL_COMPUTE, LEATI_KERNEL_REWRITE, { \
+      batch, heads, tokens, head                                                                              \
+    }                                                                                                         \
+  }
+#define ATTENTION(group, batch, heads, tokens, head) \
+  ATTENTION_OF(#group "-attention-" #batch "x" #heads "x" #tokens "x" #head, 32, batch, heads, tokens, head)
+#define HALF_ATTENTION(batch, heads, tokens, head) \
+  ATTENTION_OF("half-attention-" #batch "x" #heads "x" #tokens "x" #head, 16, batch, heads, tokens, head)
+
 #define LINES_AS(bits, group, name, op, since_version, family, link, rows, columns)                \
   {                                                                                                \
 #group "-" name "-" #rows "x" #columns, op, since_version, FLOAT(bits), LEATI_KERNEL_##family, \
@@ -87,6 +99,8 @@ const leati_kernel leati_kernels[] = {
     BATCHED(6, 197, 197, 64),
     BATCHED(6, 197, 64, 197),
     BATCHED(128, 512, 512, 64),
+    ATTENTION(model, 1, 12, 64, 32),
+    ATTENTION(model, 1, 6, 197, 64),
     CONV(model, 1, 3, 64, 224, 7, 2, 3),
     CONV(model, 1, 3, 16, 224, 3, 2, 1),
     CONV(model, 1, 64, 64, 56, 3, 1, 1),
@@ -136,6 +150,9 @@ const leati_kernel leati_kernels[] = {
     HALF_MATMUL(MEMORY, 8, 16384, 4096),
     HALF_BATCHED(12, 64, 64, 32),
     HALF_BATCHED(128, 512, 512, 64),
+    HALF_ATTENTION(1, 12, 64, 32),
+    HALF_ATTENTION(1, 6, 197, 64),
+    HALF_ATTENTION(8, 16, 2048, 64),
     HALF_CONV(1, 64, 64, 56, 3, 1, 1),
     HALF_CONV(1, 256, 256, 14, 3, 1, 1),
     HALF_CONV(1, 96, 576, 14, 1, 1, 0),
@@ -188,6 +205,27 @@ static void expand_conv(const int64_t *size, leati_kernel_form *out) {
   out->flops = 2.0 * (double)leati_kernel_elements(&out->output) * (double)(in / groups * kernel * kernel);
 }
 
+static void expand_attention(const int64_t *size, leati_kernel_form *out) {
+  const int64_t batch = size[0], heads = size[1], tokens = size[2], head = size[3];
+  out->input_count = 3;
+  out->output = (leati_kernel_shape){4, {batch, heads, tokens, head}};
+  for (guint i = 0; i < out->input_count; ++i) {
+    out->inputs[i] = out->output;
+  }
+  out->flops = 4.0 * (double)(batch * heads) * (double)(tokens * tokens) * (double)head;
+}
+
+/* ONNX defines MatMul and Conv as sums of products; an algorithm with fewer operations is counted as if it had all of
+ * them, as is usual. */
+static const char *formula_of(const leati_kernel *kernel) {
+  if (kernel->kind == LEATI_KERNEL_MEMORY) {
+    return "bytes of each input, read once, and of the output, written once";
+  }
+  return kernel->family == LEATI_KERNEL_CONV        ? "2 x elements of the output x channels of a group x kernel^2"
+         : kernel->family == LEATI_KERNEL_ATTENTION ? "4 x batch x heads x tokens^2 x elements of a head"
+                                                    : "2 x batch x m x n x k";
+}
+
 void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
   const int64_t *size = kernel->size;
   *out =
@@ -198,6 +236,9 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
       break;
     case LEATI_KERNEL_CONV:
       expand_conv(size, out);
+      break;
+    case LEATI_KERNEL_ATTENTION:
+      expand_attention(size, out);
       break;
     case LEATI_KERNEL_LAYER_NORM:
       out->input_count = 3;
@@ -220,11 +261,7 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
     elements += (double)leati_kernel_elements(&out->inputs[i]);
   }
   out->bytes = elements * (kernel->type.bits / 8.0);
-  /* ONNX defines MatMul and Conv as sums of products; an algorithm with fewer operations is counted as if it had all of
-   * them, as is usual. */
-  out->formula = kernel->kind == LEATI_KERNEL_MEMORY ? "bytes of each input, read once, and of the output, written once"
-                 : kernel->family == LEATI_KERNEL_CONV ? "2 x elements of the output x channels of a group x kernel^2"
-                                                       : "2 x batch x m x n x k";
+  out->formula = formula_of(kernel);
 }
 
 double leati_kernel_work(const leati_kernel *kernel, const leati_kernel_form *form) {

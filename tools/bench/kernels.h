@@ -43,6 +43,7 @@ typedef enum leati_kernel_family {
   LEATI_KERNEL_LAYER_NORM, /**< along the columns, with scale and bias */
   LEATI_KERNEL_SUM,        /**< along the columns */
   LEATI_KERNEL_TRANSPOSE,
+  LEATI_KERNEL_ATTENTION, /**< size: batch, heads, tokens, elements of a head; each token with all of them */
 } leati_kernel_family;
 
 /** A row. */

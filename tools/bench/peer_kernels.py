@@ -30,6 +30,7 @@ def conv(torch, row):
 
 
 OPERATORS = {
+    'Attention': lambda torch, row: torch.nn.functional.scaled_dot_product_attention,
     'Conv': conv,
     'Erf': lambda torch, row: torch.erf,
     'Gelu': lambda torch, row: torch.nn.functional.gelu,
@@ -80,6 +81,11 @@ def wrong(torch, row, operator, inputs):
         bound = (terms + 2) * unit * operator(*(x.abs() for x in wide))
     elif row['op'] == 'Softmax':
         bound = 4 * (row['inputs'][0][-1] + 64) * unit * wanted
+    elif row['op'] == 'Attention':
+        # Weights are off as those of softmax are, by scores of sums of a head's products, and are rounded to float16 too.
+        tokens, head = row['inputs'][0][-2:]
+        relative = 4 * (tokens + head * head + 64) * unit + (2.0 ** -11 if row['type'] == 'float16' else 0)
+        bound = 2 * relative * operator(*wide[:2], wide[2].abs())
     elif row['op'] == 'LayerNormalization':
         bound = 4 * (row['inputs'][0][-1] + 64) * unit * (1 + wanted.abs())
     else:

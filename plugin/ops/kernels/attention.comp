@@ -10,8 +10,7 @@
 // once, at the end.
 //
 // HEAD: elements of a head, of queries and keys and of values, that the kernel has room for.
-#include "reals.glsl"
-#include "math.glsl"
+#include "attention_args.glsl"
 
 #define ROWS 16
 #define LANES 8
@@ -22,30 +21,6 @@ layout(local_size_x = THREADS) in;
 LEAT_CONSTANT(uint, QUADS, 0);       // 1: all operands and the result are moved four elements at a time
 LEAT_CONSTANT(uint, DEPTH_CHUNK, 8); // fours of a chunk of queries and keys: LANES or CHUNK_MOST
 LEAT_CONSTANT(uint, WIDTH_CHUNK, 8); // of values
-
-#define ACROSS_Q 1
-#define ACROSS_K 2
-#define ACROSS_V 4
-#define MASK_NONE 0
-#define MASK_ADDED 1
-#define MASK_BOOL 2
-
-// Strides in elements, of batch, head, position and element of the head.
-struct Args {
-  uint64_t q, k, v, mask, y;
-  int q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
-  uint groups, blocks; // workgroups in all, and for each head
-  uint heads, share;   // heads of queries, and how many of them share one of keys and values
-  uint queries, keys;
-  uint masked_keys; // keys that the mask has; it takes the others out
-  uint depth, width; // elements of a head of queries and keys, and of values
-  float scale;
-  float cap;    // 0: there is none
-  uint mask_kind; // MASK_...
-  uint causal;    // 1: query i has the keys up to i
-  uint across;    // ACROSS_...: where not QUADS, neighbouring threads go across rows, for these lie closer
-};
-LEAT_ARGS
 
 #define CHUNK_MOST 16
 #define CHUNKS (HEAD / 4 / CHUNK_MOST)
@@ -114,10 +89,6 @@ void keep(uint chunk, bool across) {
   }
 }
 
-uint64_t moved(uint64_t address, const int strides[4], uint batch, uint head) {
-  return address + uint64_t(int(batch) * strides[0] + int(head) * strides[1]) * ELEMENT_SIZE;
-}
-
 float top_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 float sum_of(vec4 x) { return (x.x + x.y) + (x.z + x.w); }
 
@@ -134,8 +105,7 @@ void main() {
   const uint64_t q = moved(args.q, args.q_strides, batch, head);
   const uint64_t k = moved(args.k, args.k_strides, batch, head / args.share);
   const uint64_t v = moved(args.v, args.v_strides, batch, head / args.share);
-  const int mask = int(batch) * args.mask_strides[0] + int(head) * args.mask_strides[1] +
-                   int(min(query, args.queries - 1)) * args.mask_strides[2];
+  const int mask = mask_row(batch, head, query);
   // Keys that some query of the workgroup has.
   const uint keys = args.causal != 0 ? min(args.keys, query0 + ROWS) : args.keys;
   const uint depth_fours = (args.depth + 3) / 4, width_fours = (args.width + 3) / 4;
@@ -158,14 +128,7 @@ void main() {
     // A thread has four scores, of its query and every eighth key.
     float added[4];
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-      const uint key = key0 + lane + j * LANES;
-      const bool taken = key < args.masked_keys && (args.causal == 0 || key <= query);
-      added[j] = taken ? 0 : -LEAT_INFINITY;
-      if (taken && args.mask_kind == MASK_ADDED) {
-        added[j] = ELEMENT(args.mask, mask + int(key) * args.mask_strides[3]);
-      } else if (taken && args.mask_kind == MASK_BOOL) {
-        added[j] = uint(U8(args.mask).v[mask + int(key) * args.mask_strides[3]]) != 0u ? 0 : -LEAT_INFINITY;
-      }
+      added[j] = added_to(query, key0 + lane + j * LANES, mask);
     }
     vec4 parts[4] = vec4[4](vec4(0), vec4(0), vec4(0), vec4(0));
     for (uint first = 0; first < depth_fours; first += DEPTH_CHUNK) {
@@ -187,10 +150,7 @@ void main() {
     }
     [[unroll]] for (uint j = 0; j < 4; ++j) {
       const uint key = lane + j * LANES;
-      float score = args.scale * sum_of(parts[j]);
-      if (args.cap > 0) {
-        score = args.cap * leat_tanh(score / args.cap);
-      }
+      const float score = score_of(sum_of(parts[j]));
       // A key that is not taken counts for nothing, whatever its score.
       scores[row * SCORE_PITCH + key / 4][key % 4] = added[j] == -LEAT_INFINITY ? added[j] : score + added[j];
     }

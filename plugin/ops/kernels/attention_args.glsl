@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What kernels of attention share, by whatever hardware they multiply: the arguments, and which keys a query has.
+#ifndef LEAT_ATTENTION_ARGS_GLSL_
+#define LEAT_ATTENTION_ARGS_GLSL_
+
+#include "reals.glsl"
+#include "math.glsl"
+
+#define ACROSS_Q 1
+#define ACROSS_K 2
+#define ACROSS_V 4
+#define MASK_NONE 0
+#define MASK_ADDED 1
+#define MASK_BOOL 2
+
+// Strides in elements, of batch, head, position and element of the head.
+struct Args {
+  uint64_t q, k, v, mask, y;
+  int q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
+  uint groups, blocks; // workgroups in all, and for each head
+  uint heads, share;   // heads of queries, and how many of them share one of keys and values
+  uint queries, keys;
+  uint masked_keys; // keys that the mask has; it takes the others out
+  uint depth, width; // elements of a head of queries and keys, and of values
+  float scale;
+  float cap;    // 0: there is none
+  uint mask_kind; // MASK_...
+  uint causal;    // 1: query i has the keys up to i
+  uint across;    // ACROSS_...: where elements are moved one by one, neighbouring threads go across rows of this
+                  // operand, for these lie closer
+};
+LEAT_ARGS
+
+uint64_t moved(uint64_t address, const int strides[4], uint batch, uint head) {
+  return address + uint64_t(int(batch) * strides[0] + int(head) * strides[1]) * ELEMENT_SIZE;
+}
+
+// Where the mask of a query begins; one that is not there has that of the last.
+int mask_row(uint batch, uint head, uint query) {
+  return int(batch) * args.mask_strides[0] + int(head) * args.mask_strides[1] +
+         int(min(query, args.queries - 1)) * args.mask_strides[2];
+}
+
+// What the mask, whose row of this query begins at `mask`, adds to the score of a key: -infinity if it is not taken.
+float added_to(uint query, uint key, int mask) {
+  const bool taken = key < args.masked_keys && (args.causal == 0 || key <= query);
+  float added = taken ? 0 : -LEAT_INFINITY;
+  if (taken && args.mask_kind == MASK_ADDED) {
+    added = ELEMENT(args.mask, mask + int(key) * args.mask_strides[3]);
+  } else if (taken && args.mask_kind == MASK_BOOL) {
+    added = uint(U8(args.mask).v[mask + int(key) * args.mask_strides[3]]) != 0u ? 0 : -LEAT_INFINITY;
+  }
+  return added;
+}
+
+// From a product of query and key to their score.
+float score_of(float product) {
+  const float score = args.scale * product;
+  return args.cap > 0 ? args.cap * leat_tanh(score / args.cap) : score;
+}
+
+#endif
