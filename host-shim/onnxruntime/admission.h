@@ -6,7 +6,7 @@
 #ifndef LEAT_ONNXRUNTIME_ADMISSION_H_
 #define LEAT_ONNXRUNTIME_ADMISSION_H_
 
-#include "device.h"
+#include "shared_device.h"
 
 /** Takes a place on a device for this thread, unless the backend has no pool. A thread that has one already shares it
  * with itself.
@@ -16,12 +16,12 @@
  * @param err [out] what went wrong
  * @return LEAT_OK; LEAT_ERROR_EXHAUSTED: no place came free in time; or the code of another failure.
  * leati_admission_give_back() must follow on LEAT_OK only */
-int32_t leati_admission_take(leati_device *device, int64_t timeout_ms, leat_error *err);
+int32_t leati_admission_take(leati_shared_device *device, int64_t timeout_ms, leat_error *err);
 
 /** Gives this thread's place on a device back, with the last of those who share it.
  * @threads any
  * @param device [in] what leati_admission_take() was given
  * @return false: this thread has none there */
-bool leati_admission_give_back(const leati_device *device);
+bool leati_admission_give_back(const leati_shared_device *device);
 
 #endif /* LEAT_ONNXRUNTIME_ADMISSION_H_ */

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "arena.h"
-#include "element.h"
-#include "gate.h"
-#include "place.h"
+#include "call_stream.h"
+#include "element_type.h"
+#include "ep_gate.h"
+#include "scratch.h"
 
 /* Inputs, and outputs, up to which a call takes its tensors from the stack. Nodes with more (a wide Concat) pay for an
  * allocation per call. */
@@ -55,7 +55,7 @@ static OrtStatus *input_view(const leati_callee *self, OrtKernelContext *context
       .ndim = (int32_t)rank,
       .shape = (int64_t *)(uintptr_t)dims,
   };
-  if (!leati_element_dtype(element, &view->dtype)) {
+  if (!leati_element_type_to_dlpack(element, &view->dtype)) {
     return leati_status(self->runtime, ORT_NOT_IMPLEMENTED, "input %u has elements that Leat does not know", index);
   }
   here->input_views[index] = view;
@@ -164,35 +164,35 @@ static OrtStatus *compute(leati_callee *self, OrtKernelContext *context, leat_st
     return compute_on(self, context, stream,
                       &(call){inputs, outputs, input_views, output_views, shapes, wanted_shapes});
   }
-  leati_arena arena = {0};
+  leati_scratch scratch = {0};
   call here = {
-      .inputs = leati_arena_alloc(&arena, self->input_count, sizeof(*here.inputs)),
-      .outputs = leati_arena_alloc(&arena, self->output_count, sizeof(*here.outputs)),
-      .input_views = leati_arena_alloc(&arena, self->input_count, sizeof(*here.input_views)),
-      .output_views = leati_arena_alloc(&arena, self->output_count, sizeof(*here.output_views)),
-      .shapes = leati_arena_alloc(&arena, self->output_count, sizeof(*here.shapes)),
-      .wanted_shapes = leati_arena_alloc(&arena, self->output_count, sizeof(*here.wanted_shapes)),
+      .inputs = leati_scratch_alloc(&scratch, self->input_count, sizeof(*here.inputs)),
+      .outputs = leati_scratch_alloc(&scratch, self->output_count, sizeof(*here.outputs)),
+      .input_views = leati_scratch_alloc(&scratch, self->input_count, sizeof(*here.input_views)),
+      .output_views = leati_scratch_alloc(&scratch, self->output_count, sizeof(*here.output_views)),
+      .shapes = leati_scratch_alloc(&scratch, self->output_count, sizeof(*here.shapes)),
+      .wanted_shapes = leati_scratch_alloc(&scratch, self->output_count, sizeof(*here.wanted_shapes)),
   };
   OrtStatus *status =
       here.inputs && here.outputs && here.input_views && here.output_views && here.shapes && here.wanted_shapes
           ? compute_on(self, context, stream, &here)
           : leati_status(self->runtime, ORT_FAIL, "out of memory for its arguments");
-  leati_arena_clear(&arena);
+  leati_scratch_clear(&scratch);
   return status;
 }
 
 OrtStatus *leati_callee_compute(leati_callee *callee, OrtKernelContext *context) {
-  OrtStatus *status = leati_gate_enter_or_fail(callee->runtime, callee->label);
+  OrtStatus *status = leati_ep_gate_enter_or_fail(callee->runtime, callee->label);
   if (status) {
     return status;
   }
-  leati_place where = {0};
-  status = leati_place_find(callee->device, context, &where);
+  leati_call_stream where = {0};
+  status = leati_call_stream_find(callee->device, context, &where);
   if (!status) {
     status = compute(callee, context, where.handle);
   }
-  status = leati_place_leave(callee->device, &where, callee->label, status);
-  leati_gate_leave();
+  status = leati_call_stream_leave(callee->device, &where, callee->label, status);
+  leati_ep_gate_leave();
   return status;
 }
 

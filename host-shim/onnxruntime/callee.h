@@ -6,13 +6,13 @@
 #ifndef LEAT_ONNXRUNTIME_CALLEE_H_
 #define LEAT_ONNXRUNTIME_CALLEE_H_
 
-#include "device.h"
 #include "shape_cache.h"
+#include "shared_device.h"
 
 /** A callee: filled in by its maker, and immutable then but for `shapes`. */
 typedef struct leati_callee {
   const leati_runtime *runtime; /**< the tables */
-  leati_device *device;         /**< outlives it */
+  leati_shared_device *device;  /**< outlives it */
   leat_op *op;              /**< owned; NULL: there is a graph instead, or the node is a copy, which nobody calls so */
   leat_graph *graph;        /**< owned; NULL: there is an operator instead */
   uint64_t host_inputs;     /**< bit i: input i is on the host */

@@ -9,9 +9,9 @@
 
 typedef struct asking {
   const leati_runtime *runtime;
-  leati_device *provider_device;
+  leati_shared_device *provider_device;
   leat_device *device;
-  const leati_registry *registry;
+  const leati_kernel_registry *registry;
   OrtEpGraphSupportInfo *support;
   const OrtLogger *logger;
   leati_trials *trials;
@@ -19,8 +19,8 @@ typedef struct asking {
 } asking;
 
 static void log_refusal(const asking *self, const char *operator_name, const char *node_name, const char *reason) {
-  leati_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
-            LEATI_PROVIDER_NAME ": %s node '%s' stays with another provider: %s", operator_name, node_name, reason);
+  leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
+                LEATI_PROVIDER_NAME ": %s node '%s' stays with another provider: %s", operator_name, node_name, reason);
 }
 
 /* Asks the backend about a node whose operator is in its list. */
@@ -83,7 +83,7 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
     return status;
   }
   leati_node_form form;
-  status = leati_registry_find(self->registry, node, &form);
+  status = leati_kernel_registry_find(self->registry, node, &form);
   if (status) {
     return status;
   }
@@ -91,7 +91,7 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
   const leat_op_info *const info = form.info;
   if (!info) {
     char reason[256];
-    leati_registry_explain(self->registry, &form, reason);
+    leati_kernel_registry_explain(self->registry, &form, reason);
     log_refusal(self, type, name, reason);
     return NULL;
   }
@@ -140,9 +140,9 @@ static OrtStatus *claim_island(const asking *self, leati_node_list *list, uint32
       leati_island_try(self->provider_device, self->registry, members, count, self->trials, claimed, &why);
   if (!status && !*claimed) {
     dissolve(list, island);
-    leati_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
-              LEATI_PROVIDER_NAME ": %zu nodes run one by one, because no graph could be built of them: %s", count,
-              why.message);
+    leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
+                  LEATI_PROVIDER_NAME ": %zu nodes run one by one, because no graph could be built of them: %s", count,
+                  why.message);
   }
   if (status || !*claimed) {
     return status;
@@ -155,21 +155,21 @@ static OrtStatus *claim_island(const asking *self, leati_node_list *list, uint32
 
 /* Claims the islands, and gives the number of those that could be. */
 static OrtStatus *claim_islands(const asking *self, leati_node_list *list, uint32_t count, uint32_t *out_count) {
-  leati_arena arena = {0};
-  const OrtNode **members = leati_arena_alloc(&arena, list->count, sizeof(*members));
+  leati_scratch scratch = {0};
+  const OrtNode **members = leati_scratch_alloc(&scratch, list->count, sizeof(*members));
   OrtStatus *status = members ? NULL : leati_node_list_no_memory(self->runtime);
   for (uint32_t island = 1; island <= count && !status; island++) {
     bool claimed = false;
     status = claim_island(self, list, island, members, &claimed);
     *out_count += claimed;
   }
-  leati_arena_clear(&arena);
+  leati_scratch_clear(&scratch);
   return status;
 }
 
 static OrtStatus *tell_chained(const asking *self, const OrtNode *node) {
   leati_node_form form;
-  OrtStatus *status = leati_registry_find(self->registry, node, &form);
+  OrtStatus *status = leati_kernel_registry_find(self->registry, node, &form);
   if (!status) {
     log_refusal(self, form.type, form.name, "it computes shapes from shapes, which costs less on the host");
   }
@@ -196,10 +196,10 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
     joined += node->island != 0;
   }
   if (!status && list->count != 0) {
-    leati_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
-              LEATI_PROVIDER_NAME
-              ": %zu of %zu nodes run on Leat, %zu of them in %u islands; %zu of shape arithmetic stay on the host",
-              claimed, list->count, joined, islands, chained);
+    leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
+                  LEATI_PROVIDER_NAME
+                  ": %zu of %zu nodes run on Leat, %zu of them in %u islands; %zu of shape arithmetic stay on the host",
+                  claimed, list->count, joined, islands, chained);
   }
   return status;
 }
@@ -245,7 +245,7 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   return status ? status : claim_nodes(self, list, islands);
 }
 
-OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
+OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_registry *registry, const OrtGraph *graph,
                                  OrtEpGraphSupportInfo *support, const OrtLogger *logger,
                                  const leati_capability_wishes *wishes, leati_trials *trials, bool *has_bodies) {
   const leati_runtime *runtime = device->runtime;
@@ -262,12 +262,12 @@ OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry,
                  .trials = trials,
                  .is_body = parent != NULL};
   const OrtKernelRegistry *kernels = NULL;
-  status = leati_registry_kernels(registry, &kernels);
+  status = leati_kernel_registry_kernels(registry, &kernels);
   if (status) {
     return status;
   }
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_device_open(device, &self.device, &error);
+  int32_t code = leati_shared_device_open(device, &self.device, &error);
   if (code != LEAT_OK) {
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": opening %s", device->info.name);
   }

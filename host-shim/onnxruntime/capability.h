@@ -5,9 +5,9 @@
 #ifndef LEAT_ONNXRUNTIME_CAPABILITY_H_
 #define LEAT_ONNXRUNTIME_CAPABILITY_H_
 
-#include "device.h"
 #include "island.h"
-#include "registry.h"
+#include "kernel_registry.h"
+#include "shared_device.h"
 
 /** What a session wants. */
 typedef struct leati_capability_wishes {
@@ -28,7 +28,7 @@ typedef struct leati_capability_wishes {
  * @param trials [inout] keeps the graphs of the islands, until they are built for good
  * @param has_bodies [inout] set to true if the graph is the body of a node and some of its nodes run on Leat
  * @return NULL, or what went wrong */
-OrtStatus *leati_capability_tell(leati_device *device, leati_registry *registry, const OrtGraph *graph,
+OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_registry *registry, const OrtGraph *graph,
                                  OrtEpGraphSupportInfo *support, const OrtLogger *logger,
                                  const leati_capability_wishes *wishes, leati_trials *trials, bool *has_bodies);
 

@@ -97,7 +97,7 @@ typedef struct graph {
   const leati_runtime *runtime;
   const leati_node_list *list;
   vertex *vertices; /* one for each node of the list */
-  leati_arena arena;
+  leati_scratch scratch;
 } graph;
 
 /* ---- Reading the graph --------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ static void read_type(graph *self, const OrtValueInfo *value, bool *small, bool 
       !leati_status_drop(self->runtime, ort->GetDimensionsCount(tensor, &rank))) {
     return;
   }
-  int64_t *dims = leati_arena_alloc(&self->arena, rank, sizeof(*dims));
+  int64_t *dims = leati_scratch_alloc(&self->scratch, rank, sizeof(*dims));
   if (!dims || !leati_status_drop(self->runtime, ort->GetDimensions(tensor, dims, rank))) {
     return;
   }
@@ -182,9 +182,9 @@ static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *ou
   if (status || out->use_count == 0) {
     return status;
   }
-  const OrtNode **consumers = leati_arena_alloc(&self->arena, out->use_count, sizeof(*consumers));
-  int64_t *inputs = leati_arena_alloc(&self->arena, out->use_count, sizeof(*inputs));
-  out->uses = leati_arena_alloc(&self->arena, out->use_count, sizeof(*out->uses));
+  const OrtNode **consumers = leati_scratch_alloc(&self->scratch, out->use_count, sizeof(*consumers));
+  int64_t *inputs = leati_scratch_alloc(&self->scratch, out->use_count, sizeof(*inputs));
+  out->uses = leati_scratch_alloc(&self->scratch, out->use_count, sizeof(*out->uses));
   if (!consumers || !inputs || !out->uses) {
     return leati_node_list_no_memory(self->runtime);
   }
@@ -229,10 +229,10 @@ static OrtStatus *read_vertex(graph *self, const leati_listed_node *node, vertex
   if (status) {
     return status;
   }
-  out->origins = leati_arena_alloc(&self->arena, out->origin_count, sizeof(*out->origins));
-  out->results = leati_arena_alloc(&self->arena, out->result_count, sizeof(*out->results));
-  const OrtValueInfo **inputs = leati_arena_alloc(&self->arena, out->origin_count, sizeof(*inputs));
-  const OrtValueInfo **outputs = leati_arena_alloc(&self->arena, out->result_count, sizeof(*outputs));
+  out->origins = leati_scratch_alloc(&self->scratch, out->origin_count, sizeof(*out->origins));
+  out->results = leati_scratch_alloc(&self->scratch, out->result_count, sizeof(*out->results));
+  const OrtValueInfo **inputs = leati_scratch_alloc(&self->scratch, out->origin_count, sizeof(*inputs));
+  const OrtValueInfo **outputs = leati_scratch_alloc(&self->scratch, out->result_count, sizeof(*outputs));
   if (!out->origins || !out->results || !inputs || !outputs) {
     return leati_node_list_no_memory(self->runtime);
   }
@@ -250,7 +250,7 @@ static OrtStatus *read_vertex(graph *self, const leati_listed_node *node, vertex
 }
 
 static OrtStatus *read_graph(graph *self) {
-  self->vertices = leati_arena_alloc(&self->arena, self->list->count, sizeof(*self->vertices));
+  self->vertices = leati_scratch_alloc(&self->scratch, self->list->count, sizeof(*self->vertices));
   OrtStatus *status = self->vertices ? NULL : leati_node_list_no_memory(self->runtime);
   for (size_t i = 0; i < self->list->count && !status; i++) {
     status = read_vertex(self, &self->list->nodes[i], &self->vertices[i]);
@@ -341,6 +341,6 @@ OrtStatus *leati_chain_find(leati_node_list *list) {
       list->nodes[i].on_host = belongs_on_host(&self, &self.vertices[i]);
     }
   }
-  leati_arena_clear(&self.arena);
+  leati_scratch_clear(&self.scratch);
   return status;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "element.h"
+#include "element_type.h"
 
 static OrtStatus *no_memory(const leati_runtime *runtime) {
   return leati_status(runtime, ORT_FAIL, "out of memory for the description of a node");
@@ -20,7 +20,7 @@ static bool describe_type(leati_description *out, const leati_runtime *runtime, 
   ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   if (!leati_status_drop(runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) || !tensor ||
       !leati_status_drop(runtime, ort->GetTensorElementType(tensor, &element)) ||
-      !leati_element_dtype(element, &value->dtype)) {
+      !leati_element_type_to_dlpack(element, &value->dtype)) {
     return false;
   }
   value->struct_size = sizeof(*value);
@@ -30,7 +30,7 @@ static bool describe_type(leati_description *out, const leati_runtime *runtime, 
       !leati_status_drop(runtime, ort->GetDimensionsCount(tensor, &rank))) {
     return true;
   }
-  int64_t *shape = leati_arena_alloc(&out->arena, rank, sizeof(*shape));
+  int64_t *shape = leati_scratch_alloc(&out->scratch, rank, sizeof(*shape));
   if (!shape || !leati_status_drop(runtime, ort->GetDimensions(tensor, shape, rank))) {
     return true;
   }
@@ -46,15 +46,15 @@ static const DLTensor *describe_value(leati_description *out, const leati_runtim
   const int64_t *dims = NULL;
   size_t rank = 0;
   const void *data = NULL;
-  DLTensor *view = leati_arena_alloc(&out->arena, 1, sizeof(*view));
+  DLTensor *view = leati_scratch_alloc(&out->scratch, 1, sizeof(*view));
   if (!view || !memory || runtime->ep->MemoryDevice_GetDeviceType(memory) != OrtMemoryInfoDeviceType_CPU ||
       !leati_status_drop(runtime,
                          runtime->ort->GetTensorElementTypeAndShapeDataReference(value, &element, &dims, &rank)) ||
-      !leati_element_dtype(element, &view->dtype) ||
+      !leati_element_type_to_dlpack(element, &view->dtype) ||
       !leati_status_drop(runtime, runtime->ort->GetTensorData(value, &data))) {
     return NULL;
   }
-  int64_t *shape = leati_arena_alloc(&out->arena, rank, sizeof(*shape));
+  int64_t *shape = leati_scratch_alloc(&out->scratch, rank, sizeof(*shape));
   if (!shape) {
     return NULL;
   }
@@ -100,7 +100,7 @@ static bool read_float(const leati_runtime *runtime, source from, const OrtOpAtt
 /* Reads what has a length: first the length, then the contents. Graph attributes give bytes; kernel attributes give
  * elements. */
 static bool read_array(const leati_runtime *runtime, source from, const OrtOpAttr *handle, OrtOpAttrType type,
-                       size_t element_size, leati_arena *arena, const char *name, void **out, size_t *out_count) {
+                       size_t element_size, leati_scratch *scratch, const char *name, void **out, size_t *out_count) {
   const OrtApi *ort = runtime->ort;
   size_t size = 0;
   if (from.kernel) {
@@ -114,7 +114,7 @@ static bool read_array(const leati_runtime *runtime, source from, const OrtOpAtt
         return false;
       }
       if (pass == 0) {
-        *out = leati_arena_alloc(arena, size, element_size);
+        *out = leati_scratch_alloc(scratch, size, element_size);
         if (!*out || size == 0) {
           *out_count = 0;
           return *out != NULL;
@@ -126,7 +126,7 @@ static bool read_array(const leati_runtime *runtime, source from, const OrtOpAtt
   }
   /* Asked with no room, this fails unless the list is empty, and says how much room is needed. */
   leati_status_drop(runtime, ort->ReadOpAttr(handle, type, NULL, 0, &size));
-  *out = leati_arena_alloc(arena, size, 1);
+  *out = leati_scratch_alloc(scratch, size, 1);
   *out_count = size / element_size;
   return *out && (size == 0 || leati_status_drop(runtime, ort->ReadOpAttr(handle, type, *out, size, &size)));
 }
@@ -159,7 +159,7 @@ static bool read_attribute(leati_description *description, const leati_runtime *
       (!leati_status_drop(runtime, runtime->ort->Node_GetAttributeByName(from.node, out->name, &handle)) || !handle)) {
     return false;
   }
-  leati_arena *arena = &description->arena;
+  leati_scratch *scratch = &description->scratch;
   void *data = NULL;
   size_t count = 0;
   bool found = false;
@@ -171,15 +171,15 @@ static bool read_attribute(leati_description *description, const leati_runtime *
     case LEAT_ATTRIBUTE_TENSOR:
       return read_tensor(description, runtime, from, handle, out);
     case LEAT_ATTRIBUTE_INTS:
-      found = read_array(runtime, from, handle, ORT_OP_ATTR_INTS, sizeof(int64_t), arena, out->name, &data, &count);
+      found = read_array(runtime, from, handle, ORT_OP_ATTR_INTS, sizeof(int64_t), scratch, out->name, &data, &count);
       out->ints = data;
       break;
     case LEAT_ATTRIBUTE_FLOATS:
-      found = read_array(runtime, from, handle, ORT_OP_ATTR_FLOATS, sizeof(float), arena, out->name, &data, &count);
+      found = read_array(runtime, from, handle, ORT_OP_ATTR_FLOATS, sizeof(float), scratch, out->name, &data, &count);
       out->floats = data;
       break;
     case LEAT_ATTRIBUTE_STRING:
-      found = read_array(runtime, from, handle, ORT_OP_ATTR_STRING, 1, arena, out->name, &data, &count);
+      found = read_array(runtime, from, handle, ORT_OP_ATTR_STRING, 1, scratch, out->name, &data, &count);
       /* Of a kernel, ONNX Runtime counts the end of the string too. */
       count -= found && count != 0 && ((const char *)data)[count - 1] == '\0';
       out->string = data;
@@ -193,9 +193,9 @@ static bool read_attribute(leati_description *description, const leati_runtime *
 
 static OrtStatus *describe_attributes(leati_description *out, const leati_runtime *runtime, source from,
                                       const leat_op_info *info) {
-  leat_attribute *attributes = leati_arena_alloc(&out->arena, info->attribute_count, sizeof(*attributes));
-  const leat_attribute **list = leati_arena_alloc(&out->arena, info->attribute_count, sizeof(*list));
-  out->values = leati_arena_alloc(&out->arena, info->attribute_count, sizeof(*out->values));
+  leat_attribute *attributes = leati_scratch_alloc(&out->scratch, info->attribute_count, sizeof(*attributes));
+  const leat_attribute **list = leati_scratch_alloc(&out->scratch, info->attribute_count, sizeof(*list));
+  out->values = leati_scratch_alloc(&out->scratch, info->attribute_count, sizeof(*out->values));
   if (!attributes || !list || !out->values) {
     return no_memory(runtime);
   }
@@ -217,8 +217,8 @@ static OrtStatus *describe_attributes(leati_description *out, const leati_runtim
 /* Sets what the operator list knows, and makes room for the inputs. */
 static OrtStatus *begin(leati_description *out, const leati_runtime *runtime, const leat_op_info *info, int since,
                         size_t input_count, size_t output_count, leat_value_info **out_inputs) {
-  leat_value_info *inputs = leati_arena_alloc(&out->arena, input_count, sizeof(*inputs));
-  const leat_value_info **list = leati_arena_alloc(&out->arena, input_count, sizeof(*list));
+  leat_value_info *inputs = leati_scratch_alloc(&out->scratch, input_count, sizeof(*inputs));
+  const leat_value_info **list = leati_scratch_alloc(&out->scratch, input_count, sizeof(*list));
   if (!inputs || !list) {
     return no_memory(runtime);
   }
@@ -294,7 +294,7 @@ OrtStatus *leati_description_of_node(leati_description *out, const leati_runtime
   if (status) {
     return status;
   }
-  const OrtValueInfo **values = leati_arena_alloc(&out->arena, input_count, sizeof(*values));
+  const OrtValueInfo **values = leati_scratch_alloc(&out->scratch, input_count, sizeof(*values));
   if (!values) {
     return no_memory(runtime);
   }
@@ -385,6 +385,6 @@ void leati_description_clear(leati_description *description, const leati_runtime
   for (uint32_t i = 0; i < description->value_count; i++) {
     runtime->ort->ReleaseValue(description->values[i]);
   }
-  leati_arena_clear(&description->arena);
+  leati_scratch_clear(&description->scratch);
   *description = (leati_description){0};
 }

@@ -6,15 +6,15 @@
 #ifndef LEAT_ONNXRUNTIME_DESCRIPTION_H_
 #define LEAT_ONNXRUNTIME_DESCRIPTION_H_
 
-#include "arena.h"
 #include "runtime.h"
+#include "scratch.h"
 
 /** A node's description and what it points to. All zero is an empty one. For one thread at a time. */
 typedef struct leati_description {
-  leat_op_desc op;      /**< the description itself */
-  leati_arena arena;    /**< what `op` points to */
-  OrtValue **values;    /**< tensors of attributes, owned */
-  uint32_t value_count; /**< elements of `values` */
+  leat_op_desc op;       /**< the description itself */
+  leati_scratch scratch; /**< what `op` points to */
+  OrtValue **values;     /**< tensors of attributes, owned */
+  uint32_t value_count;  /**< elements of `values` */
 } leati_description;
 
 /** Describes a node of a graph.

@@ -4,19 +4,19 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "allocator.h"
 #include "capability.h"
-#include "gate.h"
+#include "ep_gate.h"
+#include "ep_profiler.h"
 #include "island.h"
-#include "memory.h"
-#include "profiler.h"
 #include "run.h"
-#include "stream.h"
+#include "sync_stream.h"
 
 typedef struct provider {
   leati_ep_head head;
-  leati_registry *registry;
+  leati_kernel_registry *registry;
   const OrtLogger *logger;
-  leati_options options;
+  leati_session_options options;
   leati_trials trials; /* while the session is made */
   /* Nodes in bodies of If, Loop or Scan are ours. Those operators read what a body gives, on the host, without waiting
    * for anything. Written while the session is made. */
@@ -30,12 +30,12 @@ static const char *ORT_API_CALL ep_get_name(const OrtEp *self) {
 
 static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *graph, OrtEpGraphSupportInfo *support) {
   provider *self = (provider *)base;
-  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "GetCapability");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "GetCapability");
   if (!status) {
     const leati_capability_wishes wishes = {.whole = self->options.fallback_bans, .islands = self->options.graph_path};
     status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes,
                                    &self->trials, &self->has_bodies);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return status;
 }
@@ -52,7 +52,7 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
                                           size_t count, OrtNodeComputeInfo **out, OrtNode **ep_context_nodes) {
   (void)ep_context_nodes;
   provider *self = (provider *)base;
-  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "Compile");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "Compile");
   if (status) {
     return status;
   }
@@ -66,24 +66,24 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
     release_islands(out, made);
   }
   leati_trials_clear(&self->trials, self->head.device->runtime);
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return status;
 }
 
 static void ORT_API_CALL ep_release_node_compute_infos(OrtEp *self, OrtNodeComputeInfo **infos, size_t count) {
   (void)self;
-  if (leati_gate_enter() == LEATI_GATE_OPEN) {
+  if (leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     release_islands(infos, count);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
 }
 
 static OrtStatus *ORT_API_CALL ep_get_kernel_registry(OrtEp *base, const OrtKernelRegistry **out) {
   provider *self = (provider *)base;
-  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "GetKernelRegistry");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "GetKernelRegistry");
   if (!status) {
-    status = leati_registry_kernels(self->registry, out);
-    leati_gate_leave();
+    status = leati_kernel_registry_kernels(self->registry, out);
+    leati_ep_gate_leave();
   }
   return status;
 }
@@ -107,18 +107,18 @@ static OrtStatus *admit(provider *self) {
 static OrtStatus *ORT_API_CALL ep_on_run_start(OrtEp *base, const OrtRunOptions *run_options) {
   (void)run_options;
   provider *self = (provider *)base;
-  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "Run");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "Run");
   if (status) {
     return status;
   }
   status = admit(self);
   if (status) {
     /* ONNX Runtime calls ep_on_run_end() only for those that have started. */
-    leati_gate_leave();
+    leati_ep_gate_leave();
     return status;
   }
   /* The gate is left in ep_on_run_end(), which ONNX Runtime calls on the same thread, whatever happens in between. */
-  leati_memory_take_failure();
+  leati_allocator_take_failure();
   return NULL;
 }
 
@@ -126,19 +126,19 @@ static OrtStatus *ORT_API_CALL ep_on_run_start(OrtEp *base, const OrtRunOptions 
 static void register_gate_once(void) {
   static atomic_flag done = ATOMIC_FLAG_INIT;
   if (!atomic_flag_test_and_set_explicit(&done, memory_order_relaxed)) {
-    leati_gate_register();
+    leati_ep_gate_register();
   }
 }
 
 static OrtStatus *ORT_API_CALL ep_on_run_end(OrtEp *base, const OrtRunOptions *run_options, bool sync) {
   (void)run_options;
-  leati_device *device = ((provider *)base)->head.device;
-  OrtStatus *status = leati_gate_enter_or_fail(device->runtime, "Run");
+  leati_shared_device *device = ((provider *)base)->head.device;
+  OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, "Run");
   if (!status) {
     status = leati_run_end(device, sync);
     register_gate_once();
-    leati_gate_leave();
-    leati_gate_leave();
+    leati_ep_gate_leave();
+    leati_ep_gate_leave();
   }
   return status;
 }
@@ -146,11 +146,11 @@ static OrtStatus *ORT_API_CALL ep_on_run_end(OrtEp *base, const OrtRunOptions *r
 static OrtStatus *ORT_API_CALL ep_create_sync_stream(OrtEp *base, const OrtMemoryDevice *memory,
                                                      OrtSyncStreamImpl **out) {
   (void)memory;
-  leati_device *device = ((provider *)base)->head.device;
-  OrtStatus *status = leati_gate_enter_or_fail(device->runtime, "CreateSyncStreamForDevice");
+  leati_shared_device *device = ((provider *)base)->head.device;
+  OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, "CreateSyncStreamForDevice");
   if (!status) {
-    status = leati_stream_create(device, ((provider *)base)->has_bodies, out);
-    leati_gate_leave();
+    status = leati_sync_stream_create(device, ((provider *)base)->has_bodies, out);
+    leati_ep_gate_leave();
   }
   return status;
 }
@@ -163,29 +163,29 @@ static OrtStatus *ORT_API_CALL ep_is_concurrent_run_supported(OrtEp *self, bool 
 
 #if ORT_API_VERSION >= 25
 static OrtStatus *ORT_API_CALL ep_sync(OrtEp *base) {
-  leati_device *device = ((provider *)base)->head.device;
+  leati_shared_device *device = ((provider *)base)->head.device;
   const leati_runtime *runtime = device->runtime;
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, "Sync");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "Sync");
   if (status) {
     return status;
   }
   leat_device *opened = NULL;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_device_open(device, &opened, &error);
+  int32_t code = leati_shared_device_open(device, &opened, &error);
   if (code == LEAT_OK) {
     code = runtime->leat->device->synchronize(opened, &error);
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": synchronizing %s", device->info.name);
 }
 
 static OrtStatus *ORT_API_CALL ep_create_profiler(OrtEp *base, OrtEpProfilerImpl **out) {
   const provider *self = (const provider *)base;
   *out = NULL;
-  OrtStatus *status = leati_gate_enter_or_fail(self->head.device->runtime, "CreateProfiler");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "CreateProfiler");
   if (!status) {
-    status = leati_profiler_create(self->head.device, self->logger, out);
-    leati_gate_leave();
+    status = leati_ep_profiler_create(self->head.device, self->logger, out);
+    leati_ep_gate_leave();
   }
   return status;
 }
@@ -193,17 +193,17 @@ static OrtStatus *ORT_API_CALL ep_create_profiler(OrtEp *base, OrtEpProfilerImpl
 
 #if ORT_API_VERSION >= 27
 static OrtStatus *ORT_API_CALL ep_get_default_memory_device(const OrtEp *base, const OrtMemoryDevice **out) {
-  const leati_device *device = ((const provider *)base)->head.device;
+  const leati_shared_device *device = ((const provider *)base)->head.device;
   *out = device->runtime->ep->MemoryInfo_GetMemoryDevice(device->memory_info);
   return NULL;
 }
 #endif
 
-OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati_options *options,
+OrtStatus *leati_ep_create(leati_shared_device *device, leati_kernel_registry *registry, leati_session_options *options,
                            const OrtLogger *logger, OrtEp **out) {
   provider *self = calloc(1, sizeof(*self));
   if (!self) {
-    leati_options_clear(options);
+    leati_session_options_clear(options);
     return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a session");
   }
   OrtEp *base = &self->head.base;
@@ -228,7 +228,7 @@ OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati
   self->registry = registry;
   self->logger = logger;
   self->options = *options;
-  *options = (leati_options){0};
+  *options = (leati_session_options){0};
   *out = base;
   return NULL;
 }
@@ -236,6 +236,6 @@ OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati
 void leati_ep_destroy(OrtEp *base) {
   provider *self = (provider *)base;
   leati_trials_clear(&self->trials, self->head.device->runtime);
-  leati_options_clear(&self->options);
+  leati_session_options_clear(&self->options);
   free(self);
 }

@@ -5,9 +5,9 @@
 #ifndef LEAT_ONNXRUNTIME_EP_H_
 #define LEAT_ONNXRUNTIME_EP_H_
 
-#include "device.h"
-#include "options.h"
-#include "registry.h"
+#include "kernel_registry.h"
+#include "session_options.h"
+#include "shared_device.h"
 
 /** Makes the provider of a session.
  * @threads any
@@ -17,7 +17,7 @@
  * @param logger [in] the session's logger, which outlives the provider
  * @param out [out] the provider; release with leati_ep_destroy()
  * @return NULL, or what went wrong */
-OrtStatus *leati_ep_create(leati_device *device, leati_registry *registry, leati_options *options,
+OrtStatus *leati_ep_create(leati_shared_device *device, leati_kernel_registry *registry, leati_session_options *options,
                            const OrtLogger *logger, OrtEp **out);
 
 /** Frees a provider whose session has no Run left.

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "allocator.h"
 #include "ep.h"
-#include "gate.h"
+#include "ep_gate.h"
 #include "hardware.h"
+#include "kernel_registry.h"
 #include "leat_build_id.h"
-#include "memory.h"
-#include "options.h"
-#include "registry.h"
-#include "stream.h"
+#include "session_options.h"
+#include "shared_device.h"
+#include "sync_stream.h"
 #include "transfer.h"
 
 /* ONNX Runtime takes no more from one factory. */
@@ -21,9 +21,9 @@
 typedef struct factory {
   OrtEpFactory base;
   leati_runtime runtime;
-  leati_registry registry;
+  leati_kernel_registry registry;
   uint32_t device_count;
-  leati_device devices[DEVICE_MAX];
+  leati_shared_device devices[DEVICE_MAX];
 } factory;
 
 static const char *ORT_API_CALL factory_get_name(const OrtEpFactory *self) {
@@ -77,15 +77,15 @@ static OrtStatus *ORT_API_CALL factory_get_supported_devices(OrtEpFactory *base,
                                                              size_t *out_count) {
   factory *self = (factory *)base;
   *out_count = 0;
-  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "GetSupportedDevices");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "GetSupportedDevices");
   if (!status) {
     status = describe_devices(self, devices, device_count, out, max, out_count);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return status;
 }
 
-static leati_device *device_by_index(factory *self, uint32_t index) {
+static leati_shared_device *device_by_index(factory *self, uint32_t index) {
   for (uint32_t i = 0; i < self->device_count; i++) {
     if (self->devices[i].info.index == index) {
       return &self->devices[i];
@@ -98,20 +98,20 @@ static leati_device *device_by_index(factory *self, uint32_t index) {
  */
 
 /* The device behind one that a session was given. */
-static leati_device *device_of(factory *self, const OrtKeyValuePairs *metadata) {
+static leati_shared_device *device_of(factory *self, const OrtKeyValuePairs *metadata) {
   const char *index = metadata ? self->runtime.ort->GetKeyValue(metadata, LEATI_DEVICE_INDEX_KEY) : NULL;
   return index ? device_by_index(self, (uint32_t)strtoul(index, NULL, 10)) : NULL;
 }
 
 /* The one among the session's devices that it runs on: the first, or the one its option names. */
 static OrtStatus *choose_device(factory *self, const OrtKeyValuePairs *const *metadata, size_t count,
-                                const char *wanted, const OrtLogger *logger, leati_device **out) {
-  leati_device *first = NULL;
+                                const char *wanted, const OrtLogger *logger, leati_shared_device **out) {
+  leati_shared_device *first = NULL;
   *out = NULL;
   for (size_t i = 0; i < count && !*out; i++) {
-    leati_device *device = device_of(self, metadata[i]);
+    leati_shared_device *device = device_of(self, metadata[i]);
     first = first ? first : device;
-    if (device && (!wanted || leati_device_matches(device, wanted))) {
+    if (device && (!wanted || leati_shared_device_matches(device, wanted))) {
       *out = device;
     }
   }
@@ -123,7 +123,7 @@ static OrtStatus *choose_device(factory *self, const OrtKeyValuePairs *const *me
   }
   if (!*out) {
     char uuid[37];
-    leati_device_uuid_text(first->info.uuid, uuid);
+    leati_shared_device_uuid_text(first->info.uuid, uuid);
     return leati_status(&self->runtime, ORT_INVALID_ARGUMENT,
                         LEATI_PROVIDER_NAME
                         ": option 'device' is '%s', but the session was given device %u (%s, %s); give it the device "
@@ -131,9 +131,9 @@ static OrtStatus *choose_device(factory *self, const OrtKeyValuePairs *const *me
                         wanted, first->info.index, first->info.name, uuid);
   }
   if (count > 1) {
-    leati_log(&self->runtime, logger, ORT_LOGGING_LEVEL_WARNING,
-              LEATI_PROVIDER_NAME ": the session was given %zu devices and runs on one of them, device %u (%s)", count,
-              (*out)->info.index, (*out)->info.name);
+    leati_ort_log(&self->runtime, logger, ORT_LOGGING_LEVEL_WARNING,
+                  LEATI_PROVIDER_NAME ": the session was given %zu devices and runs on one of them, device %u (%s)",
+                  count, (*out)->info.index, (*out)->info.name);
   }
   return NULL;
 }
@@ -145,29 +145,29 @@ static OrtStatus *ORT_API_CALL factory_create_ep(OrtEpFactory *base, const OrtHa
   (void)devices;
   factory *self = (factory *)base;
   *out = NULL;
-  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "CreateEp");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateEp");
   if (status) {
     return status;
   }
-  leati_options options = {0};
-  leati_device *device = NULL;
-  status = leati_options_read(&options, &self->runtime, session, logger);
+  leati_session_options options = {0};
+  leati_shared_device *device = NULL;
+  status = leati_session_options_read(&options, &self->runtime, session, logger);
   if (!status) {
     status = choose_device(self, metadata, count, options.device, logger, &device);
   }
   if (!status) {
     status = leati_ep_create(device, &self->registry, &options, logger, out);
   }
-  leati_options_clear(&options);
-  leati_gate_leave();
+  leati_session_options_clear(&options);
+  leati_ep_gate_leave();
   return status;
 }
 
 static void ORT_API_CALL factory_release_ep(OrtEpFactory *base, OrtEp *ep) {
   (void)base;
-  if (ep && leati_gate_enter() == LEATI_GATE_OPEN) {
+  if (ep && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     leati_ep_destroy(ep);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
 }
 
@@ -183,38 +183,38 @@ static OrtStatus *ORT_API_CALL factory_create_allocator(OrtEpFactory *base, cons
   (void)options;
   factory *self = (factory *)base;
   *out = NULL;
-  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "CreateAllocator");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateAllocator");
   if (status) {
     return status;
   }
   int index = -1;
-  leati_device *device = NULL;
+  leati_shared_device *device = NULL;
   status = self->runtime.ort->MemoryInfoGetId(info, &index);
   if (!status) {
     device = self->runtime.ort->MemoryInfoGetVendorId(info) == LEATI_VENDOR_ID && index >= 0
                  ? device_by_index(self, (uint32_t)index)
                  : NULL;
-    status = device ? leati_memory_create(device, out) : unknown_memory(self);
+    status = device ? leati_allocator_create(device, out) : unknown_memory(self);
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return status;
 }
 
 static void ORT_API_CALL factory_release_allocator(OrtEpFactory *base, OrtAllocator *allocator) {
   (void)base;
-  if (allocator && leati_gate_enter() == LEATI_GATE_OPEN) {
-    leati_memory_destroy(allocator);
-    leati_gate_leave();
+  if (allocator && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
+    leati_allocator_destroy(allocator);
+    leati_ep_gate_leave();
   }
 }
 
 static OrtStatus *ORT_API_CALL factory_create_data_transfer(OrtEpFactory *base, OrtDataTransferImpl **out) {
   factory *self = (factory *)base;
   *out = NULL;
-  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "CreateDataTransfer");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateDataTransfer");
   if (!status) {
     status = leati_transfer_create(self->devices, self->device_count, &self->runtime, out);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return status;
 }
@@ -229,15 +229,15 @@ static OrtStatus *ORT_API_CALL factory_create_sync_stream(OrtEpFactory *base, co
   (void)options;
   factory *self = (factory *)base;
   *out = NULL;
-  OrtStatus *status = leati_gate_enter_or_fail(&self->runtime, "CreateSyncStreamForDevice");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateSyncStreamForDevice");
   if (status) {
     return status;
   }
-  leati_device *device = self->runtime.ep->MemoryDevice_GetVendorId(memory) == LEATI_VENDOR_ID
-                             ? device_by_index(self, self->runtime.ep->MemoryDevice_GetDeviceId(memory))
-                             : NULL;
-  status = device ? leati_stream_create(device, false, out) : unknown_memory(self);
-  leati_gate_leave();
+  leati_shared_device *device = self->runtime.ep->MemoryDevice_GetVendorId(memory) == LEATI_VENDOR_ID
+                                    ? device_by_index(self, self->runtime.ep->MemoryDevice_GetDeviceId(memory))
+                                    : NULL;
+  status = device ? leati_sync_stream_create(device, false, out) : unknown_memory(self);
+  leati_ep_gate_leave();
   return status;
 }
 
@@ -246,9 +246,9 @@ static OrtStatus *ORT_API_CALL factory_create_sync_stream(OrtEpFactory *base, co
 
 static void factory_free(factory *self) {
   for (uint32_t i = 0; i < self->device_count; i++) {
-    leati_device_clear(&self->devices[i]);
+    leati_shared_device_clear(&self->devices[i]);
   }
-  leati_registry_clear(&self->registry);
+  leati_kernel_registry_clear(&self->registry);
   free(self);
 }
 
@@ -280,11 +280,12 @@ static OrtStatus *find_devices(factory *self) {
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": finding devices");
   }
   if (count == 0) {
-    leati_log(runtime, NULL, ORT_LOGGING_LEVEL_WARNING, LEATI_PROVIDER_NAME ": there is no device: %s", error.message);
+    leati_ort_log(runtime, NULL, ORT_LOGGING_LEVEL_WARNING, LEATI_PROVIDER_NAME ": there is no device: %s",
+                  error.message);
   }
   OrtStatus *status = NULL;
   for (uint32_t i = 0; i < count && i < DEVICE_MAX && !status; i++) {
-    status = leati_device_init(&self->devices[i], runtime, i);
+    status = leati_shared_device_init(&self->devices[i], runtime, i);
     self->device_count += !status;
   }
   return status;
@@ -302,7 +303,7 @@ static OrtStatus *factory_create(const OrtApiBase *base, const OrtLogger *logger
   }
   self->runtime = runtime;
   fill_slots(self);
-  if (!leati_registry_init(&self->registry, &self->runtime)) {
+  if (!leati_kernel_registry_init(&self->registry, &self->runtime)) {
     free(self);
     return leati_status(&runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
   }
@@ -319,14 +320,14 @@ OrtStatus *CreateEpFactories(const char *registered_name, const OrtApiBase *base
                              OrtEpFactory **factories, size_t max_factories, size_t *out_count) {
   (void)registered_name;
   *out_count = 0;
-  if (max_factories == 0 || leati_gate_enter() != LEATI_GATE_OPEN) {
+  if (max_factories == 0 || leati_ep_gate_enter() != LEATI_GATE_OPEN) {
     return NULL;
   }
   OrtEpFactory *made = NULL;
   OrtStatus *status = factory_create(base, logger, &made);
   /* Drivers have been loaded by now, and have registered their own exit handlers, which ours has to run before. */
-  leati_gate_register();
-  leati_gate_leave();
+  leati_ep_gate_register();
+  leati_ep_gate_leave();
   if (made) {
     factories[0] = made;
     *out_count = 1;
@@ -335,9 +336,9 @@ OrtStatus *CreateEpFactories(const char *registered_name, const OrtApiBase *base
 }
 
 OrtStatus *ReleaseEpFactory(OrtEpFactory *factory_base) {
-  if (factory_base && leati_gate_enter() == LEATI_GATE_OPEN) {
+  if (factory_base && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     factory_free((factory *)factory_base);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return NULL;
 }

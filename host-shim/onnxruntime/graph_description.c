@@ -20,10 +20,10 @@ typedef struct ends {
 
 typedef struct reader {
   leati_graph_description *out;
-  const leati_registry *registry;
+  const leati_kernel_registry *registry;
   const leati_runtime *runtime;
-  leati_arena *arena; /* of the description */
-  ends *ends;         /* of each node */
+  leati_scratch *scratch; /* of the description */
+  ends *ends;             /* of each node */
   const OrtNode *const *nodes;
   size_t node_count;
   named *names; /* by rising name, each once; their indices are the numbers of values */
@@ -47,8 +47,8 @@ static OrtStatus *read_ends(const reader *self, const OrtNode *node, ends *out) 
   if (status) {
     return status;
   }
-  out->inputs = leati_arena_alloc(self->arena, out->input_count, sizeof(*out->inputs));
-  out->outputs = leati_arena_alloc(self->arena, out->output_count, sizeof(*out->outputs));
+  out->inputs = leati_scratch_alloc(self->scratch, out->input_count, sizeof(*out->inputs));
+  out->outputs = leati_scratch_alloc(self->scratch, out->output_count, sizeof(*out->outputs));
   if (!out->inputs || !out->outputs) {
     return no_memory(self);
   }
@@ -80,7 +80,7 @@ static OrtStatus *read_names(reader *self) {
   for (size_t i = 0; i < self->node_count; i++) {
     most += self->ends[i].input_count + self->ends[i].output_count;
   }
-  self->names = leati_arena_alloc(self->arena, most + 1, sizeof(*self->names));
+  self->names = leati_scratch_alloc(self->scratch, most + 1, sizeof(*self->names));
   OrtStatus *status = self->names ? NULL : no_memory(self);
   for (size_t i = 0; i < self->node_count && !status; i++) {
     status = add_names(self, self->ends[i].inputs, self->ends[i].input_count);
@@ -105,7 +105,7 @@ static OrtStatus *read_names(reader *self) {
 /* Gives the numbers of values, of those that are absent LEAT_GRAPH_NO_VALUE. */
 static OrtStatus *number_values(const reader *self, const OrtValueInfo *const *values, size_t count,
                                 const uint32_t **out) {
-  uint32_t *numbers = leati_arena_alloc(self->arena, count, sizeof(*numbers));
+  uint32_t *numbers = leati_scratch_alloc(self->scratch, count, sizeof(*numbers));
   OrtStatus *status = numbers ? NULL : no_memory(self);
   for (size_t i = 0; i < count && !status; i++) {
     named wanted = {0};
@@ -124,8 +124,8 @@ static OrtStatus *number_values(const reader *self, const OrtValueInfo *const *v
 
 /* Describes all values as if nothing in the graph made them. */
 static OrtStatus *describe_values(reader *self) {
-  self->values = leati_arena_alloc(self->arena, self->name_count, sizeof(*self->values));
-  const leat_value_info **list = leati_arena_alloc(self->arena, self->name_count, sizeof(*list));
+  self->values = leati_scratch_alloc(self->scratch, self->name_count, sizeof(*self->values));
+  const leat_value_info **list = leati_scratch_alloc(self->scratch, self->name_count, sizeof(*list));
   OrtStatus *status = self->values && list ? NULL : no_memory(self);
   for (size_t i = 0; i < self->name_count && !status; i++) {
     bool present = false;
@@ -190,7 +190,7 @@ static OrtStatus *describe_border(reader *self, const OrtNode *fused) {
 static OrtStatus *describe_node(const reader *self, size_t index, leat_graph_node *out) {
   const OrtNode *node = self->nodes[index];
   leati_node_form form;
-  OrtStatus *status = leati_registry_find(self->registry, node, &form);
+  OrtStatus *status = leati_kernel_registry_find(self->registry, node, &form);
   if (status) {
     return status;
   }
@@ -219,9 +219,9 @@ static OrtStatus *describe_node(const reader *self, size_t index, leat_graph_nod
 }
 
 static OrtStatus *describe_nodes(reader *self) {
-  leat_graph_node *nodes = leati_arena_alloc(self->arena, self->node_count, sizeof(*nodes));
-  const leat_graph_node **list = leati_arena_alloc(self->arena, self->node_count, sizeof(*list));
-  leati_description *descriptions = leati_arena_alloc(self->arena, self->node_count, sizeof(*descriptions));
+  leat_graph_node *nodes = leati_scratch_alloc(self->scratch, self->node_count, sizeof(*nodes));
+  const leat_graph_node **list = leati_scratch_alloc(self->scratch, self->node_count, sizeof(*list));
+  leati_description *descriptions = leati_scratch_alloc(self->scratch, self->node_count, sizeof(*descriptions));
   if (!nodes || !list || !descriptions) {
     return no_memory(self);
   }
@@ -251,10 +251,10 @@ static void mark(bool *marks, const uint32_t *values, uint32_t count) {
 /* Takes for inputs what no node gives and is no constant, and for outputs what some node gives and none takes. */
 static OrtStatus *derive_border(reader *self) {
   leat_graph_desc *graph = &self->out->graph;
-  bool *given = leati_arena_alloc(self->arena, self->name_count, sizeof(*given));
-  bool *taken = leati_arena_alloc(self->arena, self->name_count, sizeof(*taken));
-  uint32_t *inputs = leati_arena_alloc(self->arena, self->name_count, sizeof(*inputs));
-  uint32_t *outputs = leati_arena_alloc(self->arena, self->name_count, sizeof(*outputs));
+  bool *given = leati_scratch_alloc(self->scratch, self->name_count, sizeof(*given));
+  bool *taken = leati_scratch_alloc(self->scratch, self->name_count, sizeof(*taken));
+  uint32_t *inputs = leati_scratch_alloc(self->scratch, self->name_count, sizeof(*inputs));
+  uint32_t *outputs = leati_scratch_alloc(self->scratch, self->name_count, sizeof(*outputs));
   if (!given || !taken || !inputs || !outputs) {
     return no_memory(self);
   }
@@ -277,7 +277,7 @@ static OrtStatus *derive_border(reader *self) {
 
 /* Describes the nodes, their values, and the border, which `fused` has unless it is NULL. */
 static OrtStatus *read_all(reader *self, const OrtNode *fused) {
-  self->ends = leati_arena_alloc(self->arena, self->node_count, sizeof(*self->ends));
+  self->ends = leati_scratch_alloc(self->scratch, self->node_count, sizeof(*self->ends));
   OrtStatus *status = self->ends ? NULL : no_memory(self);
   self->out->graph.struct_size = sizeof(self->out->graph);
   for (size_t i = 0; i < self->node_count && !status; i++) {
@@ -298,11 +298,11 @@ static OrtStatus *read_all(reader *self, const OrtNode *fused) {
   return status || fused ? status : derive_border(self);
 }
 
-OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_registry *registry,
+OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_kernel_registry *registry,
                                         const OrtGraph *graph, const OrtNode *fused) {
-  reader self = {.out = out, .registry = registry, .runtime = registry->runtime, .arena = &out->values.arena};
+  reader self = {.out = out, .registry = registry, .runtime = registry->runtime, .scratch = &out->values.scratch};
   OrtStatus *status = self.runtime->ort->Graph_GetNumNodes(graph, &self.node_count);
-  const OrtNode **nodes = leati_arena_alloc(self.arena, self.node_count, sizeof(*nodes));
+  const OrtNode **nodes = leati_scratch_alloc(self.scratch, self.node_count, sizeof(*nodes));
   if (!status && !nodes) {
     status = no_memory(&self);
   }
@@ -313,12 +313,12 @@ OrtStatus *leati_graph_description_read(leati_graph_description *out, const leat
   return status ? status : read_all(&self, fused);
 }
 
-OrtStatus *leati_graph_description_of_nodes(leati_graph_description *out, const leati_registry *registry,
+OrtStatus *leati_graph_description_of_nodes(leati_graph_description *out, const leati_kernel_registry *registry,
                                             const OrtNode *const *nodes, size_t count) {
   reader self = {.out = out,
                  .registry = registry,
                  .runtime = registry->runtime,
-                 .arena = &out->values.arena,
+                 .scratch = &out->values.scratch,
                  .nodes = nodes,
                  .node_count = count};
   return read_all(&self, NULL);

@@ -6,7 +6,7 @@
 #define LEAT_ONNXRUNTIME_GRAPH_DESCRIPTION_H_
 
 #include "description.h"
-#include "registry.h"
+#include "kernel_registry.h"
 
 /** A graph's description and what it points to. All zero is an empty one. For one thread at a time. */
 typedef struct leati_graph_description {
@@ -23,7 +23,7 @@ typedef struct leati_graph_description {
  * @param graph [in] the nodes of the island, whose names and initializers the description borrows
  * @param fused [in] the node in their place: its inputs and outputs, in this order, are those of the graph
  * @return NULL, or what went wrong */
-OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_registry *registry,
+OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_kernel_registry *registry,
                                         const OrtGraph *graph, const OrtNode *fused);
 
 /** Describes some nodes of a graph as a graph of their own. Its inputs are what none of them gives and is no constant,
@@ -34,7 +34,7 @@ OrtStatus *leati_graph_description_read(leati_graph_description *out, const leat
  * @param nodes [in] the nodes in topological order, whose names and initializers the description borrows
  * @param count elements of `nodes`; not 0
  * @return NULL, or what went wrong */
-OrtStatus *leati_graph_description_of_nodes(leati_graph_description *out, const leati_registry *registry,
+OrtStatus *leati_graph_description_of_nodes(leati_graph_description *out, const leati_kernel_registry *registry,
                                             const OrtNode *const *nodes, size_t count);
 
 /** Frees what a description holds; it is empty then.

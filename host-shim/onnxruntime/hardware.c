@@ -5,14 +5,14 @@
 #include <strings.h>
 
 /* Whether two PCI addresses are the same; ONNX Runtime and drivers agree on "dddd:bb:dd.f" but not on its case. */
-static bool same_address(const leati_device *device, const OrtHardwareDevice *hardware) {
+static bool same_address(const leati_shared_device *device, const OrtHardwareDevice *hardware) {
   const OrtApi *ort = device->runtime->ort;
   const char *address = ort->GetKeyValue(ort->HardwareDevice_Metadata(hardware), "pci_bus_id");
   return address && device->info.pci_bus_id[0] && strcasecmp(address, device->info.pci_bus_id) == 0;
 }
 
 /* Whether two devices are of the same model, where nothing says that they are two of them. */
-static bool same_model(const leati_device *device, const OrtHardwareDevice *hardware) {
+static bool same_model(const leati_shared_device *device, const OrtHardwareDevice *hardware) {
   const OrtApi *ort = device->runtime->ort;
   const char *address = ort->GetKeyValue(ort->HardwareDevice_Metadata(hardware), "pci_bus_id");
   return !(address && device->info.pci_bus_id[0]) && !(device->info.flags & LEAT_DEVICE_SOFTWARE) &&
@@ -22,9 +22,9 @@ static bool same_model(const leati_device *device, const OrtHardwareDevice *hard
 }
 
 /* Finds the card among ONNX Runtime's, and takes it out so that no second device gets it. */
-static const OrtHardwareDevice *take_hardware(const leati_device *device, const OrtHardwareDevice **hardware,
+static const OrtHardwareDevice *take_hardware(const leati_shared_device *device, const OrtHardwareDevice **hardware,
                                               size_t count) {
-  bool (*const ways[])(const leati_device *, const OrtHardwareDevice *) = {same_address, same_model};
+  bool (*const ways[])(const leati_shared_device *, const OrtHardwareDevice *) = {same_address, same_model};
   for (size_t way = 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
     for (size_t i = 0; i < count; i++) {
       if (hardware[i] && ways[way](device, hardware[i])) {
@@ -37,7 +37,7 @@ static const OrtHardwareDevice *take_hardware(const leati_device *device, const 
   return NULL;
 }
 
-static void add_facts(const leati_device *device, OrtKeyValuePairs *pairs) {
+static void add_facts(const leati_shared_device *device, OrtKeyValuePairs *pairs) {
   const OrtApi *ort = device->runtime->ort;
   const leat_device_info *info = &device->info;
   char text[64];
@@ -46,7 +46,7 @@ static void add_facts(const leati_device *device, OrtKeyValuePairs *pairs) {
   ort->AddKeyValuePair(pairs, "leat_device_name", info->name);
   ort->AddKeyValuePair(pairs, "leat_driver", info->driver);
   char uuid[37];
-  leati_device_uuid_text(info->uuid, uuid);
+  leati_shared_device_uuid_text(info->uuid, uuid);
   ort->AddKeyValuePair(pairs, "leat_device_uuid", uuid);
   snprintf(text, sizeof(text), "%llu", (unsigned long long)info->memory_size);
   ort->AddKeyValuePair(pairs, "leat_memory_size", text);
@@ -56,8 +56,8 @@ static void add_facts(const leati_device *device, OrtKeyValuePairs *pairs) {
   }
 }
 
-OrtStatus *leati_hardware_describe(leati_device *device, OrtEpFactory *factory, const OrtHardwareDevice **hardware,
-                                   size_t hardware_count, OrtEpDevice **out) {
+OrtStatus *leati_hardware_describe(leati_shared_device *device, OrtEpFactory *factory,
+                                   const OrtHardwareDevice **hardware, size_t hardware_count, OrtEpDevice **out) {
   const leati_runtime *runtime = device->runtime;
   const OrtHardwareDevice *found = take_hardware(device, hardware, hardware_count);
   OrtKeyValuePairs *facts = NULL;

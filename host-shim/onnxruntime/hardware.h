@@ -5,7 +5,7 @@
 #ifndef LEAT_ONNXRUNTIME_HARDWARE_H_
 #define LEAT_ONNXRUNTIME_HARDWARE_H_
 
-#include "device.h"
+#include "shared_device.h"
 
 /** Key of an OrtEpDevice's metadata that says which device it is. */
 #define LEATI_DEVICE_INDEX_KEY "leat_device_index"
@@ -18,7 +18,7 @@
  * @param hardware_count elements of `hardware`
  * @param out [out] the device, owned by ONNX Runtime once it is returned to it
  * @return NULL, or what went wrong */
-OrtStatus *leati_hardware_describe(leati_device *device, OrtEpFactory *factory, const OrtHardwareDevice **hardware,
-                                   size_t hardware_count, OrtEpDevice **out);
+OrtStatus *leati_hardware_describe(leati_shared_device *device, OrtEpFactory *factory,
+                                   const OrtHardwareDevice **hardware, size_t hardware_count, OrtEpDevice **out);
 
 #endif /* LEAT_ONNXRUNTIME_HARDWARE_H_ */

@@ -45,8 +45,8 @@ static char *make_label(const leat_graph_desc *graph) {
 
 static void log_nodes(const leati_callee *callee, const OrtLogger *logger, const leat_graph_desc *graph) {
   for (uint32_t i = 0; i < graph->node_count; i++) {
-    leati_log(callee->runtime, logger, ORT_LOGGING_LEVEL_VERBOSE, LEATI_PROVIDER_NAME ": %s node '%s' is in the %s",
-              graph->nodes[i]->op, graph->nodes[i]->name, callee->label);
+    leati_ort_log(callee->runtime, logger, ORT_LOGGING_LEVEL_VERBOSE, LEATI_PROVIDER_NAME ": %s node '%s' is in the %s",
+                  graph->nodes[i]->op, graph->nodes[i]->name, callee->label);
   }
 }
 
@@ -76,17 +76,18 @@ static void log_graph(const leati_callee *callee, const OrtLogger *logger) {
   const leati_runtime *runtime = callee->runtime;
   leat_graph_info info = {.struct_size = sizeof(info)};
   char fusions[512];
-  if (!callee->graph || !leati_log_wanted(runtime, logger, ORT_LOGGING_LEVEL_INFO) ||
+  if (!callee->graph || !leati_ort_log_wanted(runtime, logger, ORT_LOGGING_LEVEL_INFO) ||
       runtime->leat->graph->info(callee->graph, &info, NULL) != LEAT_OK || !info.plan_count) {
     return;
   }
   describe_fusions(callee, fusions, sizeof(fusions));
-  leati_log(runtime, logger, ORT_LOGGING_LEVEL_INFO,
-            LEATI_PROVIDER_NAME
-            ": %s: %llu launches, of %u dispatches in %u levels and %u copies; %llu bytes of "
-            "constants, %llu of arena%s",
-            callee->label, (unsigned long long)info.launch_count, info.dispatch_count, info.level_count,
-            info.copy_count, (unsigned long long)info.constant_bytes, (unsigned long long)info.arena_bytes, fusions);
+  leati_ort_log(runtime, logger, ORT_LOGGING_LEVEL_INFO,
+                LEATI_PROVIDER_NAME
+                ": %s: %llu launches, of %u dispatches in %u levels and %u copies; %llu bytes of "
+                "constants, %llu of arena%s",
+                callee->label, (unsigned long long)info.launch_count, info.dispatch_count, info.level_count,
+                info.copy_count, (unsigned long long)info.constant_bytes, (unsigned long long)info.arena_bytes,
+                fusions);
 }
 
 /* Builds the graph, of which the description says everything. */
@@ -104,15 +105,16 @@ static OrtStatus *build(leati_callee *callee, const leat_graph_desc *graph) {
   }
   leat_device *device = NULL;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_device_open(callee->device, &device, &error);
+  int32_t code = leati_shared_device_open(callee->device, &device, &error);
   if (code == LEAT_OK) {
     code = runtime->leat->graph->build(device, graph, &callee->graph, &error);
   }
   return leati_status_from(runtime, code, &error, "building its graph");
 }
 
-OrtStatus *leati_island_create(leati_device *device, const leati_registry *registry, const OrtGraph *graph,
-                               const OrtNode *fused, const OrtLogger *logger, OrtNodeComputeInfo **out) {
+OrtStatus *leati_island_create(leati_shared_device *device, const leati_kernel_registry *registry,
+                               const OrtGraph *graph, const OrtNode *fused, const OrtLogger *logger,
+                               OrtNodeComputeInfo **out) {
   const leati_runtime *runtime = device->runtime;
   island *self = calloc(1, sizeof(*self));
   if (!self) {
@@ -162,8 +164,9 @@ void leati_trials_clear(leati_trials *trials, const leati_runtime *runtime) {
   *trials = (leati_trials){0};
 }
 
-OrtStatus *leati_island_try(leati_device *device, const leati_registry *registry, const OrtNode *const *nodes,
-                            size_t count, leati_trials *trials, bool *out_possible, leat_error *why) {
+OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_registry *registry,
+                            const OrtNode *const *nodes, size_t count, leati_trials *trials, bool *out_possible,
+                            leat_error *why) {
   const leati_runtime *runtime = device->runtime;
   leat_device *opened = NULL;
   leat_graph *graph = NULL;
@@ -171,7 +174,7 @@ OrtStatus *leati_island_try(leati_device *device, const leati_registry *registry
   *out_possible = false;
   OrtStatus *status = leati_graph_description_of_nodes(&description, registry, nodes, count);
   if (!status) {
-    int32_t code = leati_device_open(device, &opened, why);
+    int32_t code = leati_shared_device_open(device, &opened, why);
     if (code == LEAT_OK) {
       code = runtime->leat->graph->build(opened, &description.graph, &graph, why);
     }

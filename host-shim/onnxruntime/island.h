@@ -5,8 +5,8 @@
 #ifndef LEAT_ONNXRUNTIME_ISLAND_H_
 #define LEAT_ONNXRUNTIME_ISLAND_H_
 
-#include "device.h"
-#include "registry.h"
+#include "kernel_registry.h"
+#include "shared_device.h"
 
 /** Builds the graph of an island.
  * @threads any
@@ -17,8 +17,9 @@
  * @param logger [in] the session's logger
  * @param out [out] what ONNX Runtime calls; release with leati_island_destroy()
  * @return NULL, or what went wrong */
-OrtStatus *leati_island_create(leati_device *device, const leati_registry *registry, const OrtGraph *graph,
-                               const OrtNode *fused, const OrtLogger *logger, OrtNodeComputeInfo **out);
+OrtStatus *leati_island_create(leati_shared_device *device, const leati_kernel_registry *registry,
+                               const OrtGraph *graph, const OrtNode *fused, const OrtLogger *logger,
+                               OrtNodeComputeInfo **out);
 
 /** Graphs that were built to see whether they can be. While they are there, a graph of the same nodes finds its
  * constants on the device. */
@@ -37,8 +38,9 @@ typedef struct leati_trials {
  * @param out_possible [out] whether it can
  * @param why [out] why not, if it cannot
  * @return NULL, or what went wrong */
-OrtStatus *leati_island_try(leati_device *device, const leati_registry *registry, const OrtNode *const *nodes,
-                            size_t count, leati_trials *trials, bool *out_possible, leat_error *why);
+OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_registry *registry,
+                            const OrtNode *const *nodes, size_t count, leati_trials *trials, bool *out_possible,
+                            leat_error *why);
 
 /** Destroys the graphs.
  * @threads owner, inside of the gate

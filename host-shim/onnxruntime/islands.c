@@ -8,8 +8,8 @@
 
 typedef struct search {
   const leati_node_list *list;
-  leati_device *device;
-  const leati_registry *registry;
+  leati_shared_device *device;
+  const leati_kernel_registry *registry;
   const OrtLogger *logger;
   leati_partition_node *nodes; /* one for each node of the list */
   leati_partition_edge *edges; /* one for each input at most */
@@ -49,10 +49,10 @@ static OrtStatus *count_taken(const leati_node_list *list, const OrtNode *node, 
   return status;
 }
 
-static OrtStatus *read_taken(const leati_node_list *list, const OrtNode *node, leati_arena *arena, taken *out) {
+static OrtStatus *read_taken(const leati_node_list *list, const OrtNode *node, leati_scratch *scratch, taken *out) {
   const OrtApi *ort = list->runtime->ort;
   OrtStatus *status = count_taken(list, node, out);
-  out->values = leati_arena_alloc(arena, out->count, sizeof(*out->values));
+  out->values = leati_scratch_alloc(scratch, out->count, sizeof(*out->values));
   if (!status && !out->values) {
     return leati_node_list_no_memory(list->runtime);
   }
@@ -107,13 +107,13 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
 }
 
 /* Whether nothing that a node gives has to leave its island on the host. */
-static OrtStatus *gives_inside(const search *self, const leati_listed_node *node, leati_arena *arena, bool *out) {
+static OrtStatus *gives_inside(const search *self, const leati_listed_node *node, leati_scratch *scratch, bool *out) {
   const OrtApi *ort = self->list->runtime->ort;
   *out = true;
   size_t count = 0;
   OrtStatus *status =
       node->on_host || node->info->host_outputs != 0 ? ort->Node_GetNumOutputs(node->node, &count) : NULL;
-  const OrtValueInfo **values = leati_arena_alloc(arena, count, sizeof(*values));
+  const OrtValueInfo **values = leati_scratch_alloc(scratch, count, sizeof(*values));
   if (!status && !values) {
     return leati_node_list_no_memory(self->list->runtime);
   }
@@ -128,23 +128,23 @@ static OrtStatus *gives_inside(const search *self, const leati_listed_node *node
   return status;
 }
 
-static OrtStatus *read_node(search *self, size_t index, leati_arena *arena) {
+static OrtStatus *read_node(search *self, size_t index, leati_scratch *scratch) {
   const leati_listed_node *node = &self->list->nodes[index];
   taken inputs = {0};
-  OrtStatus *status = read_taken(self->list, node->node, arena, &inputs);
+  OrtStatus *status = read_taken(self->list, node->node, scratch, &inputs);
   for (size_t i = 0; i < inputs.count && !status; i++) {
     /* What graphs inside take is no input of any number. */
     status = read_edge(self, index, i < inputs.input_count ? i : SIZE_MAX, inputs.values[i]);
   }
   bool inside = true;
   if (!status && node->info) {
-    status = gives_inside(self, node, arena, &inside);
+    status = gives_inside(self, node, scratch, &inside);
   }
   self->nodes[index].wanted = self->nodes[index].wanted && inside;
   return status;
 }
 
-static OrtStatus *search_read(search *self, leati_arena *arena) {
+static OrtStatus *search_read(search *self, leati_scratch *scratch) {
   const leati_node_list *list = self->list;
   size_t most = 0;
   OrtStatus *status = NULL;
@@ -153,8 +153,8 @@ static OrtStatus *search_read(search *self, leati_arena *arena) {
     status = count_taken(list, list->nodes[i].node, &inputs);
     most += inputs.count;
   }
-  self->nodes = leati_arena_alloc(arena, list->count, sizeof(*self->nodes));
-  self->edges = leati_arena_alloc(arena, most, sizeof(*self->edges));
+  self->nodes = leati_scratch_alloc(scratch, list->count, sizeof(*self->nodes));
+  self->edges = leati_scratch_alloc(scratch, most, sizeof(*self->edges));
   if (!status && (!self->nodes || !self->edges)) {
     status = leati_node_list_no_memory(list->runtime);
   }
@@ -162,7 +162,7 @@ static OrtStatus *search_read(search *self, leati_arena *arena) {
     self->nodes[i].wanted = list->nodes[i].info != NULL;
   }
   for (size_t i = 0; i < list->count && !status; i++) {
-    status = read_node(self, i, arena);
+    status = read_node(self, i, scratch);
   }
   return status;
 }
@@ -201,8 +201,8 @@ static OrtStatus *try_sources(search *self, uint32_t node, bool *marks, const Or
     }
     status = leati_island_try(self->device, self->registry, members, count, NULL, &possible, &why);
     if (!status && !possible) {
-      leati_log(self->list->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
-                LEATI_PROVIDER_NAME ": a node is in no island: %s", why.message);
+      leati_ort_log(self->list->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
+                    LEATI_PROVIDER_NAME ": a node is in no island: %s", why.message);
     }
   }
   self->nodes[node].wanted = possible;
@@ -210,10 +210,10 @@ static OrtStatus *try_sources(search *self, uint32_t node, bool *marks, const Or
 }
 
 /* Leaves out nodes that take something on the host which the backend computes on the device alone. */
-static OrtStatus *try_all(search *self, leati_arena *arena) {
+static OrtStatus *try_all(search *self, leati_scratch *scratch) {
   const size_t count = self->list->count;
-  bool *marks = leati_arena_alloc(arena, count, sizeof(*marks));
-  const OrtNode **members = leati_arena_alloc(arena, count, sizeof(*members));
+  bool *marks = leati_scratch_alloc(scratch, count, sizeof(*marks));
+  const OrtNode **members = leati_scratch_alloc(scratch, count, sizeof(*members));
   if (!marks || !members) {
     return leati_node_list_no_memory(self->list->runtime);
   }
@@ -226,18 +226,18 @@ static OrtStatus *try_all(search *self, leati_arena *arena) {
   return status;
 }
 
-OrtStatus *leati_islands_find(leati_node_list *list, leati_device *device, const leati_registry *registry,
+OrtStatus *leati_islands_find(leati_node_list *list, leati_shared_device *device, const leati_kernel_registry *registry,
                               const OrtLogger *logger, uint32_t *out_count) {
-  leati_arena arena = {0};
+  leati_scratch scratch = {0};
   search self = {.list = list, .device = device, .registry = registry, .logger = logger};
-  OrtStatus *status = search_read(&self, &arena);
+  OrtStatus *status = search_read(&self, &scratch);
   if (!status) {
-    status = try_all(&self, &arena);
+    status = try_all(&self, &scratch);
   }
   *out_count = status ? 0 : leati_partition_find(self.nodes, (uint32_t)list->count, self.edges, self.edge_count);
   for (size_t i = 0; i < list->count && !status; i++) {
     list->nodes[i].island = self.nodes[i].island;
   }
-  leati_arena_clear(&arena);
+  leati_scratch_clear(&scratch);
   return status;
 }

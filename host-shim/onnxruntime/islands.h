@@ -5,9 +5,9 @@
 #ifndef LEAT_ONNXRUNTIME_ISLANDS_H_
 #define LEAT_ONNXRUNTIME_ISLANDS_H_
 
-#include "device.h"
+#include "kernel_registry.h"
 #include "node_list.h"
-#include "registry.h"
+#include "shared_device.h"
 
 /** Finds the islands among the nodes that run on the device, as few and as large as can be, and sets their `island`.
  *
@@ -23,7 +23,7 @@
  * @param logger [in] the session's logger
  * @param out_count [out] number of islands
  * @return NULL, or what went wrong */
-OrtStatus *leati_islands_find(leati_node_list *list, leati_device *device, const leati_registry *registry,
+OrtStatus *leati_islands_find(leati_node_list *list, leati_shared_device *device, const leati_kernel_registry *registry,
                               const OrtLogger *logger, uint32_t *out_count);
 
 #endif /* LEAT_ONNXRUNTIME_ISLANDS_H_ */

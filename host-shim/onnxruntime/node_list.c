@@ -16,7 +16,7 @@ static OrtStatus *read_ids(leati_node_list *list) {
     status = ort->Node_GetId(list->nodes[i].node, &id);
     list->id_count = !status && id >= list->id_count ? id + 1 : list->id_count;
   }
-  list->index_of = leati_arena_alloc(&list->arena, list->id_count, sizeof(*list->index_of));
+  list->index_of = leati_scratch_alloc(&list->scratch, list->id_count, sizeof(*list->index_of));
   if (status || !list->index_of) {
     return status ? status : leati_node_list_no_memory(list->runtime);
   }
@@ -36,8 +36,8 @@ OrtStatus *leati_node_list_read(leati_node_list *list, const leati_runtime *runt
   if (status || list->count == 0) {
     return status;
   }
-  const OrtNode **handles = leati_arena_alloc(&list->arena, list->count, sizeof(*handles));
-  list->nodes = leati_arena_alloc(&list->arena, list->count, sizeof(*list->nodes));
+  const OrtNode **handles = leati_scratch_alloc(&list->scratch, list->count, sizeof(*handles));
+  list->nodes = leati_scratch_alloc(&list->scratch, list->count, sizeof(*list->nodes));
   if (!handles || !list->nodes) {
     return leati_node_list_no_memory(runtime);
   }
@@ -56,5 +56,5 @@ OrtStatus *leati_node_list_find(const leati_node_list *list, const OrtNode *node
 }
 
 void leati_node_list_clear(leati_node_list *list) {
-  leati_arena_clear(&list->arena);
+  leati_scratch_clear(&list->scratch);
 }

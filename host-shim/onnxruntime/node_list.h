@@ -5,8 +5,8 @@
 #ifndef LEAT_ONNXRUNTIME_NODE_LIST_H_
 #define LEAT_ONNXRUNTIME_NODE_LIST_H_
 
-#include "arena.h"
 #include "runtime.h"
+#include "scratch.h"
 
 /** A node. */
 typedef struct leati_listed_node {
@@ -23,7 +23,7 @@ typedef struct leati_node_list {
   size_t count;                 /**< elements of `nodes` */
   int64_t *index_of;            /**< by node id: index in `nodes`, or -1 */
   size_t id_count;              /**< elements of `index_of` */
-  leati_arena arena;            /**< what `nodes` and `index_of` lie in */
+  leati_scratch scratch;        /**< what `nodes` and `index_of` lie in */
 } leati_node_list;
 
 /** Lists the nodes of a graph; nothing is decided yet.

@@ -19,7 +19,7 @@ static _Thread_local struct {
   noted streams[STREAM_MAX]; /* each once, the latest last */
 } run;
 
-int32_t leati_run_begin(leati_device *device, int64_t timeout_ms, leat_error *err) {
+int32_t leati_run_begin(leati_shared_device *device, int64_t timeout_ms, leat_error *err) {
   int32_t code = leati_admission_take(device, timeout_ms, err);
   if (code == LEAT_OK) {
     run.depth++;
@@ -59,7 +59,7 @@ bool leati_run_forget(leat_stream *stream) {
   return false;
 }
 
-OrtStatus *leati_run_end(leati_device *device, bool wait) {
+OrtStatus *leati_run_end(leati_shared_device *device, bool wait) {
   const leati_runtime *runtime = device->runtime;
   const leat_stream_api *api = runtime->leat->stream;
   OrtStatus *first = NULL;

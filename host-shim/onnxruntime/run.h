@@ -5,7 +5,7 @@
 #ifndef LEAT_ONNXRUNTIME_RUN_H_
 #define LEAT_ONNXRUNTIME_RUN_H_
 
-#include "device.h"
+#include "shared_device.h"
 
 /** Begins a Run on this thread: takes a place in the pool, unless the backend has none. One inside another is legal (an
  * operator that runs a session) and, on the same device, shares the outer one's place.
@@ -15,7 +15,7 @@
  * @param err [out] what went wrong
  * @return LEAT_OK; LEAT_ERROR_EXHAUSTED: no place came free in time; or the code of another failure. leati_run_end()
  * must follow on LEAT_OK only */
-int32_t leati_run_begin(leati_device *device, int64_t timeout_ms, leat_error *err);
+int32_t leati_run_begin(leati_shared_device *device, int64_t timeout_ms, leat_error *err);
 
 /** Notes that this thread puts work into a stream. Does nothing outside of a Run.
  * @threads any
@@ -38,6 +38,6 @@ bool leati_run_forget(leat_stream *stream);
  * @param wait true: wait for all of them; false: only for those that write memory of the host, which its owner may free
  * from now on, and submit the others
  * @return the first failure of a stream's work */
-OrtStatus *leati_run_end(leati_device *device, bool wait);
+OrtStatus *leati_run_end(leati_shared_device *device, bool wait);
 
 #endif /* LEAT_ONNXRUNTIME_RUN_H_ */

@@ -128,15 +128,16 @@ bool leati_status_drop(const leati_runtime *runtime, OrtStatus *status) {
   return false;
 }
 
-bool leati_log_wanted(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level) {
+bool leati_ort_log_wanted(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level) {
   logger = logger ? logger : runtime->logger;
   OrtLoggingLevel lowest = ORT_LOGGING_LEVEL_FATAL;
   return logger && leati_status_drop(runtime, runtime->ort->Logger_GetLoggingSeverityLevel(logger, &lowest)) &&
          level >= lowest;
 }
 
-void leati_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level, const char *format, ...) {
-  if (!leati_log_wanted(runtime, logger, level)) {
+void leati_ort_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level, const char *format,
+                   ...) {
+  if (!leati_ort_log_wanted(runtime, logger, level)) {
     return;
   }
   char text[MESSAGE_SIZE];

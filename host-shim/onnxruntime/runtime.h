@@ -73,14 +73,14 @@ bool leati_status_drop(const leati_runtime *runtime, OrtStatus *status);
  * @param logger [in] the logger; NULL: the default one
  * @param level how bad it is
  * @param format [in] printf() format and its arguments */
-void leati_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void leati_ort_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level, const char *format,
+                   ...) __attribute__((format(printf, 4, 5)));
 
-/** Tells whether leati_log() would write, for lines that cost something to make.
+/** Tells whether leati_ort_log() would write, for lines that cost something to make.
  * @threads any
  * @param runtime [in] the tables
  * @param logger [in] the logger; NULL: the default one
  * @param level how bad the line would be */
-bool leati_log_wanted(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level);
+bool leati_ort_log_wanted(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level);
 
 #endif /* LEAT_ONNXRUNTIME_RUNTIME_H_ */

@@ -3,23 +3,23 @@
 
 #include <stdlib.h>
 
-#include "gate.h"
-#include "memory.h"
+#include "allocator.h"
+#include "ep_gate.h"
 #include "run.h"
-#include "stream.h"
+#include "sync_stream.h"
 
 typedef struct transfer {
   OrtDataTransferImpl base;
   const leati_runtime *runtime;
-  leati_device *devices;
+  leati_shared_device *devices;
   uint32_t device_count;
 } transfer;
 
 /* One end of a copy. */
 typedef struct end {
-  leati_device *device; /* NULL: the host */
-  void *data;           /* host pointer or device address */
-  size_t size;          /* bytes */
+  leati_shared_device *device; /* NULL: the host */
+  void *data;                  /* host pointer or device address */
+  size_t size;                 /* bytes */
 } end;
 
 /* Whether the CPU can read and write a memory by its pointers. */
@@ -29,7 +29,7 @@ static bool is_host(const leati_runtime *runtime, const OrtMemoryDevice *memory)
 }
 
 /* The device whose memory it is, or NULL. */
-static leati_device *device_of(const transfer *self, const OrtMemoryDevice *memory) {
+static leati_shared_device *device_of(const transfer *self, const OrtMemoryDevice *memory) {
   const OrtEpApi *ep = self->runtime->ep;
   if (ep->MemoryDevice_GetDeviceType(memory) != OrtMemoryInfoDeviceType_GPU ||
       ep->MemoryDevice_GetVendorId(memory) != LEATI_VENDOR_ID ||
@@ -45,7 +45,7 @@ static leati_device *device_of(const transfer *self, const OrtMemoryDevice *memo
 }
 
 /* A flat tensor of bytes. `*shape` holds its one dimension. */
-static DLTensor bytes_of(const leati_device *device, void *data, int64_t *shape) {
+static DLTensor bytes_of(const leati_shared_device *device, void *data, int64_t *shape) {
   return (DLTensor){
       .data = data,
       .device = device ? (DLDevice){kDLVulkan, (int32_t)device->info.index} : (DLDevice){kDLCPU, 0},
@@ -96,14 +96,14 @@ static OrtStatus *open_ends(const leati_runtime *runtime, const OrtValue *src, O
   }
   if (!status && from->size != 0 && (!from->data || !to->data)) {
     /* ONNX Runtime makes such tensors when their allocation fails. */
-    const char *reason = leati_memory_take_failure();
+    const char *reason = leati_allocator_take_failure();
     status = leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": a tensor of %zu bytes has no memory (%s)",
                           from->size, reason ? reason : "its allocation failed");
   }
   return status;
 }
 
-OrtStatus *leati_transfer_value(leati_device *device, leat_stream *stream, const OrtValue *src, OrtValue *dst,
+OrtStatus *leati_transfer_value(leati_shared_device *device, leat_stream *stream, const OrtValue *src, OrtValue *dst,
                                 bool to_host) {
   end from = {.device = to_host ? device : NULL};
   end to = {.device = to_host ? NULL : device};
@@ -117,7 +117,7 @@ OrtStatus *leati_transfer_value(leati_device *device, leat_stream *stream, const
 /* Waits for whatever uses the device, before a copy that no stream orders. Which streams use the two tensors cannot be
  * asked for, so it is all of them. A failure of some stream's work is that stream's; a lost device shows up in the copy
  * itself. */
-static void wait_for_users(leati_device *device) {
+static void wait_for_users(leati_shared_device *device) {
   leat_device *opened = device ? atomic_load_explicit(&device->opened, memory_order_acquire) : NULL;
   if (opened) {
     device->runtime->leat->device->synchronize(opened, NULL);
@@ -125,17 +125,17 @@ static void wait_for_users(leati_device *device) {
 }
 
 /* A copy on a stream of our own, finished when this returns. */
-static OrtStatus *copy_and_wait(leati_device *device, const end *src, const end *dst) {
+static OrtStatus *copy_and_wait(leati_shared_device *device, const end *src, const end *dst) {
   const leati_runtime *runtime = device->runtime;
   leat_stream *stream = NULL;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_device_borrow_stream(device, &stream, &error);
+  int32_t code = leati_shared_device_borrow_stream(device, &stream, &error);
   if (code != LEAT_OK) {
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": a stream to copy on");
   }
   OrtStatus *status = copy_bytes(runtime, stream, src, dst);
   OrtStatus *late = wait_for(runtime, stream);
-  leati_device_return_stream(device, stream);
+  leati_shared_device_return_stream(device, stream);
   if (status) {
     leati_status_drop(runtime, late);
     return status;
@@ -183,8 +183,8 @@ static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *
   if (from.device && to.device && from.device != to.device) {
     return copy_across(runtime, &from, &to);
   }
-  leati_device *device = from.device ? from.device : to.device;
-  const leati_stream *ours = leati_stream_of(runtime, stream);
+  leati_shared_device *device = from.device ? from.device : to.device;
+  const leati_sync_stream *ours = leati_sync_stream_of(runtime, stream);
   if (ours && ours->device == device) {
     const bool at_end = leati_run_note(ours->handle, !to.device) && !ours->waits;
     status = copy_bytes(runtime, ours->handle, &from, &to);
@@ -219,7 +219,7 @@ static bool ORT_API_CALL transfer_can_copy(const OrtDataTransferImpl *self, cons
 static OrtStatus *ORT_API_CALL transfer_copy_tensors(OrtDataTransferImpl *self, const OrtValue **src, OrtValue **dst,
                                                      OrtSyncStream **streams, size_t count) {
   const transfer *mine = (const transfer *)self;
-  OrtStatus *status = leati_gate_enter_or_fail(mine->runtime, "DataTransfer.CopyTensors");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(mine->runtime, "DataTransfer.CopyTensors");
   if (status) {
     return status;
   }
@@ -227,11 +227,11 @@ static OrtStatus *ORT_API_CALL transfer_copy_tensors(OrtDataTransferImpl *self, 
   for (size_t i = 0; i < count && !status; i++) {
     status = copy_one(mine, src[i], dst[i], streams ? streams[i] : NULL, &waited);
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return status;
 }
 
-OrtStatus *leati_transfer_create(leati_device *devices, uint32_t device_count, const leati_runtime *runtime,
+OrtStatus *leati_transfer_create(leati_shared_device *devices, uint32_t device_count, const leati_runtime *runtime,
                                  OrtDataTransferImpl **out) {
   transfer *made = calloc(1, sizeof(*made));
   if (!made) {

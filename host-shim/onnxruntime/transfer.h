@@ -6,7 +6,7 @@
 #ifndef LEAT_ONNXRUNTIME_TRANSFER_H_
 #define LEAT_ONNXRUNTIME_TRANSFER_H_
 
-#include "device.h"
+#include "shared_device.h"
 
 /** Makes the object that ONNX Runtime asks for copies outside of kernels.
  * @threads any
@@ -15,7 +15,7 @@
  * @param runtime [in] the tables
  * @param out [out] the object; ONNX Runtime releases it
  * @return NULL, or what went wrong */
-OrtStatus *leati_transfer_create(leati_device *devices, uint32_t device_count, const leati_runtime *runtime,
+OrtStatus *leati_transfer_create(leati_shared_device *devices, uint32_t device_count, const leati_runtime *runtime,
                                  OrtDataTransferImpl **out);
 
 /** Puts a copy of a tensor into a stream: from the host to the stream's device, or back.
@@ -26,7 +26,7 @@ OrtStatus *leati_transfer_create(leati_device *devices, uint32_t device_count, c
  * @param dst [in] the destination, as large as the source; on the host, it holds the bytes after a wait for the stream
  * @param to_host which way
  * @return NULL, or what went wrong */
-OrtStatus *leati_transfer_value(leati_device *device, leat_stream *stream, const OrtValue *src, OrtValue *dst,
+OrtStatus *leati_transfer_value(leati_shared_device *device, leat_stream *stream, const OrtValue *src, OrtValue *dst,
                                 bool to_host);
 
 #endif /* LEAT_ONNXRUNTIME_TRANSFER_H_ */

@@ -9,8 +9,9 @@ against the code.
 - leat-info knows what else is read, by ./dev and the tests: what tests/README.md names and the table does not.
 - A row names each word that its variable takes, and the highest number, as plugin/core/config.c has them; that of
   LEAT_FUSIONS_OFF each name of plugin/core/fusions.h.
-- Each variable of plugin/core/config.c is an option of the ONNX Runtime provider (host-shim/onnxruntime/options.c), by
-  the name that README.md promises, and the other way round; both take nothing for a value, or neither does.
+- Each variable of plugin/core/config.c is an option of the ONNX Runtime provider
+  (host-shim/onnxruntime/session_options.c), by the name that README.md promises, and the other way round; both take
+  nothing for a value, or neither does.
 - With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set but $XDG_CACHE_HOME,
   which a default may name. A row of several variables has a default for each, with commas, or one for all. What follows
   a semicolon says where another counts. The variable of the loader is left out: it has a place, not a value.
@@ -28,7 +29,7 @@ GETENV = re.compile(r'\b(?:secure_|g_)?getenv\s*\(')
 PLAIN_GETENV = re.compile(r'\b(?:g_)?getenv\s*\(')
 SETTINGS = 'plugin/core/config.c'
 FUSIONS = 'plugin/core/fusions.h'
-OPTIONS = 'host-shim/onnxruntime/options.c'
+OPTIONS = 'host-shim/onnxruntime/session_options.c'
 # Options that are not the variable in lower case without LEAT_: in the provider "Vulkan" says nothing.
 KEYS = {'LEAT_VULKAN_DEVICE': 'device'}
 INFO = 'tools/leat-info.c'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host-shim/onnxruntime/gate.c and what it stands on alone, with atexit(), aligned_alloc() and pause() in our hands: a
- * thread that is on its way in while the exit handler runs does not get in. */
-#include "onnxruntime/gate.h"
+/* host-shim/onnxruntime/ep_gate.c and what it stands on alone, with atexit(), aligned_alloc() and pause() in our hands:
+ * a thread that is on its way in while the exit handler runs does not get in. */
+#include "onnxruntime/ep_gate.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -63,7 +63,7 @@ int __wrap_pause(void) {
 
 static void *go_in(void *unused) {
   (void)unused;
-  (void)leati_gate_enter();
+  (void)leati_ep_gate_enter();
   end = PASSED;
   sem_post(&ended);
   return NULL;
@@ -78,7 +78,7 @@ static void who_is_on_the_way_in_does_not_get_in(void **state) {
   sem_init(&reached, 0, 0);
   sem_init(&go_on, 0, 0);
   sem_init(&ended, 0, 0);
-  leati_gate_register();
+  leati_ep_gate_register();
   assert_non_null(handler);
   assert_int_equal(pthread_create(&thread, NULL, go_in, NULL), 0);
   sem_wait(&reached);
@@ -93,7 +93,7 @@ static void who_is_on_the_way_in_does_not_get_in(void **state) {
 static void who_ends_the_process_is_told(void **state) {
   (void)state;
   sem_post(&go_on);
-  assert_int_equal(leati_gate_enter(), LEATI_GATE_CLOSED);
+  assert_int_equal(leati_ep_gate_enter(), LEATI_GATE_CLOSED);
 }
 
 int main(void) {

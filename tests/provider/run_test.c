@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "onnxruntime/gate.h"
+#include "onnxruntime/ep_gate.h"
 
 #define FOR_EVER (-1)
 
@@ -37,16 +37,16 @@ static struct {
 } account;
 static int gate_depth;
 
-leati_gate leati_gate_enter(void) {
+leati_gate leati_ep_gate_enter(void) {
   ++gate_depth;
   return LEATI_GATE_OPEN;
 }
 
-void leati_gate_leave(void) {
+void leati_ep_gate_leave(void) {
   --gate_depth;
 }
 
-int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *err) {
+int32_t leati_shared_device_open(leati_shared_device *device, leat_device **out, leat_error *err) {
   (void)err;
   *out = atomic_load(&device->opened);
   return account.open;
@@ -60,7 +60,8 @@ OrtStatus *leati_status_from(const leati_runtime *runtime, int32_t code, const l
   return code == LEAT_OK ? NULL : (OrtStatus *)(uintptr_t)(0x1000 + code);
 }
 
-void leati_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level, const char *format, ...) {
+void leati_ort_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level, const char *format,
+                   ...) {
   (void)runtime;
   (void)logger;
   (void)level;
@@ -131,7 +132,7 @@ static const leat_stream_api streams = {.struct_size = sizeof(streams),
                                         .clear_error = stream_clear_error};
 static const leat_backend_api backend = {.struct_size = sizeof(backend), .stream = &streams, .pool = &pool};
 static const leati_runtime runtime = {.leat = &backend};
-static leati_device device, other;
+static leati_shared_device device, other;
 #define STREAM ((leat_stream *)(uintptr_t)0x200)
 #define ANOTHER ((leat_stream *)(uintptr_t)0x280)
 
@@ -146,7 +147,7 @@ static int begin_anew(void **state) {
   return 0;
 }
 
-static int32_t begin(leati_device *on, int64_t timeout_ms) {
+static int32_t begin(leati_shared_device *on, int64_t timeout_ms) {
   leat_error error = {.struct_size = sizeof(error)};
   return leati_run_begin(on, timeout_ms, &error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "options.h"
+#include "session_options.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -242,8 +242,8 @@ static const setting *setting_of(const char *key) {
 }
 
 /* Takes one option over. */
-static OrtStatus *read_option(leati_options *out, const leati_runtime *runtime, const char *key, const char *value,
-                              const char *given[SETTING_COUNT]) {
+static OrtStatus *read_option(leati_session_options *out, const leati_runtime *runtime, const char *key,
+                              const char *value, const char *given[SETTING_COUNT]) {
   const setting *row = setting_of(key);
   if (!row) {
     return unknown_key(runtime, key);
@@ -298,14 +298,14 @@ static bool wants_graphs(const leati_runtime *runtime, const OrtLogger *logger, 
   /* Destroying no graph fails only where there are none: what stands in for the table says so. */
   const bool possible = runtime->leat->graph->destroy(NULL, NULL) == LEAT_OK;
   if (!possible && is_forced("force_graph_path", now, given)) {
-    leati_log(runtime, logger, ORT_LOGGING_LEVEL_WARNING,
-              LEATI_PROVIDER_NAME ": the graph path is forced, but this backend has none: nodes run one by one");
+    leati_ort_log(runtime, logger, ORT_LOGGING_LEVEL_WARNING,
+                  LEATI_PROVIDER_NAME ": the graph path is forced, but this backend has none: nodes run one by one");
   }
   return possible;
 }
 
 /* Brings the options into effect, and says what was asked for in vain. */
-static OrtStatus *apply_options(leati_options *out, const leati_runtime *runtime, const OrtLogger *logger,
+static OrtStatus *apply_options(leati_session_options *out, const leati_runtime *runtime, const OrtLogger *logger,
                                 const char *const given[SETTING_COUNT]) {
   in_effect now[SETTING_COUNT];
   pthread_mutex_lock(&process_lock);
@@ -326,9 +326,9 @@ static OrtStatus *apply_options(leati_options *out, const leati_runtime *runtime
   return status;
 }
 
-OrtStatus *leati_options_read(leati_options *out, const leati_runtime *runtime, const OrtSessionOptions *session,
-                              const OrtLogger *logger) {
-  *out = (leati_options){0};
+OrtStatus *leati_session_options_read(leati_session_options *out, const leati_runtime *runtime,
+                                      const OrtSessionOptions *session, const OrtLogger *logger) {
+  *out = (leati_session_options){0};
   OrtKeyValuePairs *entries = NULL;
   OrtStatus *status = runtime->ort->GetSessionOptionsConfigEntries(session, &entries);
   if (status) {
@@ -356,7 +356,7 @@ OrtStatus *leati_options_read(leati_options *out, const leati_runtime *runtime, 
   return status;
 }
 
-void leati_options_clear(leati_options *options) {
+void leati_session_options_clear(leati_session_options *options) {
   free(options->device);
-  *options = (leati_options){0};
+  *options = (leati_session_options){0};
 }

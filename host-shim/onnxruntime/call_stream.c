@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "place.h"
+#include "call_stream.h"
 
-#include "memory.h"
+#include "allocator.h"
 #include "run.h"
 
-OrtStatus *leati_place_find(leati_device *device, OrtKernelContext *context, leati_place *out) {
+OrtStatus *leati_call_stream_find(leati_shared_device *device, OrtKernelContext *context, leati_call_stream *out) {
   const leati_runtime *runtime = device->runtime;
   void *handle = NULL;
   OrtStatus *status = runtime->ort->KernelContext_GetGPUComputeStream(context, &handle);
-  *out = (leati_place){.handle = handle};
+  *out = (leati_call_stream){.handle = handle};
   if (status || handle) {
     if (handle) {
       (void)leati_run_note(handle, false);
@@ -16,13 +16,14 @@ OrtStatus *leati_place_find(leati_device *device, OrtKernelContext *context, lea
     return status;
   }
   leat_error error = {.struct_size = sizeof(error)};
-  status = leati_status_from(runtime, leati_device_borrow_stream(device, &out->handle, &error), &error,
+  status = leati_status_from(runtime, leati_shared_device_borrow_stream(device, &out->handle, &error), &error,
                              "a stream to run on");
   out->borrowed = !status;
   return status;
 }
 
-OrtStatus *leati_place_leave(leati_device *device, const leati_place *where, const char *label, OrtStatus *status) {
+OrtStatus *leati_call_stream_leave(leati_shared_device *device, const leati_call_stream *where, const char *label,
+                                   OrtStatus *status) {
   if (!status && !where->borrowed) {
     return NULL;
   }
@@ -39,10 +40,10 @@ OrtStatus *leati_place_leave(leati_device *device, const leati_place *where, con
     }
   }
   if (where->borrowed) {
-    leati_device_return_stream(device, where->handle);
+    leati_shared_device_return_stream(device, where->handle);
   }
   /* ONNX Runtime goes on after an allocation that failed, and meets NULL only later; this says why. */
-  const char *reason = status ? leati_memory_take_failure() : NULL;
+  const char *reason = status ? leati_allocator_take_failure() : NULL;
   status = reason ? leati_status_prefix(runtime, status, "device memory is exhausted (%s)", reason) : status;
   return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": %s", label);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "device.h"
+#include "shared_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "gate.h"
+#include "ep_gate.h"
 
-OrtStatus *leati_device_init(leati_device *device, const leati_runtime *runtime, uint32_t index) {
-  *device = (leati_device){.runtime = runtime, .info = {.struct_size = sizeof(device->info)}};
+OrtStatus *leati_shared_device_init(leati_shared_device *device, const leati_runtime *runtime, uint32_t index) {
+  *device = (leati_shared_device){.runtime = runtime, .info = {.struct_size = sizeof(device->info)}};
   leat_error error = {.struct_size = sizeof(error)};
   OrtStatus *status = leati_status_from(runtime, runtime->leat->device->info(index, &device->info, &error), &error,
                                         LEATI_PROVIDER_NAME ": device %u", index);
@@ -32,7 +32,7 @@ OrtStatus *leati_device_init(leati_device *device, const leati_runtime *runtime,
   return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
 }
 
-void leati_device_clear(leati_device *device) {
+void leati_shared_device_clear(leati_shared_device *device) {
   const leati_runtime *runtime = device->runtime;
   while (device->idle_count != 0) {
     runtime->leat->stream->destroy(device->idle[--device->idle_count], NULL);
@@ -41,8 +41,8 @@ void leati_device_clear(leati_device *device) {
   if (opened) {
     leat_error error = {.struct_size = sizeof(error)};
     if (runtime->leat->device->close(opened, &error) != LEAT_OK) {
-      leati_log(runtime, NULL, ORT_LOGGING_LEVEL_WARNING, LEATI_PROVIDER_NAME ": closing %s: %s", device->info.name,
-                error.message);
+      leati_ort_log(runtime, NULL, ORT_LOGGING_LEVEL_WARNING, LEATI_PROVIDER_NAME ": closing %s: %s", device->info.name,
+                    error.message);
     }
   }
   if (device->created) {
@@ -53,7 +53,7 @@ void leati_device_clear(leati_device *device) {
   pthread_mutex_destroy(&device->lock);
 }
 
-int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *err) {
+int32_t leati_shared_device_open(leati_shared_device *device, leat_device **out, leat_error *err) {
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
   int32_t code = LEAT_OK;
   if (!opened) {
@@ -63,7 +63,7 @@ int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *e
       code = device->runtime->leat->device->open(device->info.index, &opened, err);
       if (code == LEAT_OK) {
         atomic_store_explicit(&device->opened, opened, memory_order_release);
-        leati_gate_register();
+        leati_ep_gate_register();
       }
     }
     pthread_mutex_unlock(&device->lock);
@@ -73,14 +73,14 @@ int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *e
 }
 
 /* Takes the latest of the idle streams; NULL: there is none. */
-static leat_stream *idle_pop(leati_device *device) {
+static leat_stream *idle_pop(leati_shared_device *device) {
   pthread_mutex_lock(&device->lock);
   leat_stream *stream = device->idle_count != 0 ? device->idle[--device->idle_count] : NULL;
   pthread_mutex_unlock(&device->lock);
   return stream;
 }
 
-static bool idle_push(leati_device *device, leat_stream *stream) {
+static bool idle_push(leati_shared_device *device, leat_stream *stream) {
   pthread_mutex_lock(&device->lock);
   bool room = device->idle_count < LEATI_IDLE_MAX;
   if (room) {
@@ -90,7 +90,7 @@ static bool idle_push(leati_device *device, leat_stream *stream) {
   return room;
 }
 
-int32_t leati_device_borrow_stream(leati_device *device, leat_stream **out, leat_error *err) {
+int32_t leati_shared_device_borrow_stream(leati_shared_device *device, leat_stream **out, leat_error *err) {
   const leat_stream_api *api = device->runtime->leat->stream;
   *out = idle_pop(device);
   if (*out) {
@@ -99,11 +99,11 @@ int32_t leati_device_borrow_stream(leati_device *device, leat_stream **out, leat
     return LEAT_OK;
   }
   leat_device *opened = NULL;
-  int32_t code = leati_device_open(device, &opened, err);
+  int32_t code = leati_shared_device_open(device, &opened, err);
   return code == LEAT_OK ? api->create(opened, 0, out, err) : code;
 }
 
-void leati_device_return_stream(leati_device *device, leat_stream *stream) {
+void leati_shared_device_return_stream(leati_shared_device *device, leat_stream *stream) {
   const leat_stream_api *api = device->runtime->leat->stream;
   api->flush(stream, NULL);
   if (!idle_push(device, stream)) {
@@ -111,18 +111,18 @@ void leati_device_return_stream(leati_device *device, leat_stream *stream) {
   }
 }
 
-void leati_device_uuid_text(const uint8_t uuid[16], char out[37]) {
+void leati_shared_device_uuid_text(const uint8_t uuid[16], char out[37]) {
   char *end = out;
   for (unsigned i = 0; i < 16; i++) {
     end += sprintf(end, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
   }
 }
 
-bool leati_device_matches(const leati_device *device, const char *text) {
+bool leati_shared_device_matches(const leati_shared_device *device, const char *text) {
   char number[16];
   char uuid[37];
   snprintf(number, sizeof(number), "%u", device->info.index);
-  leati_device_uuid_text(device->info.uuid, uuid);
+  leati_shared_device_uuid_text(device->info.uuid, uuid);
   if (strcmp(text, number) == 0 || strcasecmp(text, uuid) == 0) {
     return true;
   }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kernel.h"
+#include "kernel_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_stream.h"
 #include "callee.h"
 #include "description.h"
-#include "gate.h"
-#include "place.h"
+#include "ep_gate.h"
 #include "transfer.h"
 
 typedef struct kernel {
@@ -54,17 +54,17 @@ static OrtStatus *copy_on(const leati_callee *self, OrtKernelContext *context, l
 
 static OrtStatus *copy_compute(OrtKernelImpl *base, OrtKernelContext *context, bool to_host) {
   const leati_callee *self = &((const kernel *)base)->callee;
-  OrtStatus *status = leati_gate_enter_or_fail(self->runtime, self->label);
+  OrtStatus *status = leati_ep_gate_enter_or_fail(self->runtime, self->label);
   if (status) {
     return status;
   }
-  leati_place where = {0};
-  status = leati_place_find(self->device, context, &where);
+  leati_call_stream where = {0};
+  status = leati_call_stream_find(self->device, context, &where);
   if (!status) {
     status = copy_on(self, context, where.handle, to_host);
   }
-  status = leati_place_leave(self->device, &where, self->label, status);
-  leati_gate_leave();
+  status = leati_call_stream_leave(self->device, &where, self->label, status);
+  leati_ep_gate_leave();
   return status;
 }
 
@@ -85,9 +85,9 @@ static void kernel_free(kernel *self) {
 }
 
 static void ORT_API_CALL kernel_release(OrtKernelImpl *base) {
-  if (leati_gate_enter() == LEATI_GATE_OPEN) {
+  if (leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     kernel_free((kernel *)base);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
 }
 
@@ -131,7 +131,7 @@ static OrtStatus *kernel_begin(const leati_runtime *runtime, const OrtKernelInfo
 
 static OrtStatus *copy_create(const leati_runtime *runtime, const OrtKernelInfo *info, bool to_host,
                               OrtKernelImpl **out) {
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, "creating a kernel");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "creating a kernel");
   if (status) {
     return status;
   }
@@ -141,15 +141,16 @@ static OrtStatus *copy_create(const leati_runtime *runtime, const OrtKernelInfo 
     self->base.Compute = to_host ? to_host_compute : from_host_compute;
     *out = &self->base;
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return status;
 }
 
-OrtStatus *ORT_API_CALL leati_kernel_create_from_host(void *state, const OrtKernelInfo *info, OrtKernelImpl **out) {
+OrtStatus *ORT_API_CALL leati_kernel_impl_create_from_host(void *state, const OrtKernelInfo *info,
+                                                           OrtKernelImpl **out) {
   return copy_create(state, info, false, out);
 }
 
-OrtStatus *ORT_API_CALL leati_kernel_create_to_host(void *state, const OrtKernelInfo *info, OrtKernelImpl **out) {
+OrtStatus *ORT_API_CALL leati_kernel_impl_create_to_host(void *state, const OrtKernelInfo *info, OrtKernelImpl **out) {
   return copy_create(state, info, true, out);
 }
 
@@ -176,7 +177,7 @@ static OrtStatus *op_create(leati_callee *self, const leat_op_info *op_info, con
     self->output_count = description.op.output_count;
     leat_device *device = NULL;
     leat_error error = {.struct_size = sizeof(error)};
-    int32_t code = leati_device_open(self->device, &device, &error);
+    int32_t code = leati_shared_device_open(self->device, &device, &error);
     if (code == LEAT_OK) {
       code = runtime->leat->op->create(device, &description.op, &self->op, &error);
     }
@@ -186,10 +187,10 @@ static OrtStatus *op_create(leati_callee *self, const leat_op_info *op_info, con
   return status;
 }
 
-OrtStatus *ORT_API_CALL leati_kernel_create(void *state, const OrtKernelInfo *info, OrtKernelImpl **out) {
+OrtStatus *ORT_API_CALL leati_kernel_impl_create(void *state, const OrtKernelInfo *info, OrtKernelImpl **out) {
   const leati_kernel_source *source = state;
   const leati_runtime *runtime = source->runtime;
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, source->info->name);
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, source->info->name);
   if (status) {
     return status;
   }
@@ -210,6 +211,6 @@ OrtStatus *ORT_API_CALL leati_kernel_create(void *state, const OrtKernelInfo *in
       *out = &self->base;
     }
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return status;
 }

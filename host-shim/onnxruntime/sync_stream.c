@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stream.h"
+#include "sync_stream.h"
 
 #include <stdlib.h>
 
-#include "gate.h"
+#include "ep_gate.h"
 #include "run.h"
 
 /* ---- Notifications ------------------------------------------------------------------------------------------------
@@ -12,30 +12,30 @@
 /* A point in a stream that ONNX Runtime waits for. */
 typedef struct notification {
   OrtSyncNotificationImpl base;
-  leati_device *device;
+  leati_shared_device *device;
   leat_stream *producer; /* the stream whose work it stands for, alive as long as ONNX Runtime uses the notification */
   leat_event *event;
 } notification;
 
 static void ORT_API_CALL notification_release(OrtSyncNotificationImpl *self) {
   notification *mine = (notification *)self;
-  if (leati_gate_enter() != LEATI_GATE_OPEN) {
+  if (leati_ep_gate_enter() != LEATI_GATE_OPEN) {
     return;
   }
   mine->device->runtime->leat->event->destroy(mine->event, NULL);
   free(mine);
-  leati_gate_leave();
+  leati_ep_gate_leave();
 }
 
 static OrtStatus *ORT_API_CALL notification_activate(OrtSyncNotificationImpl *self) {
   notification *mine = (notification *)self;
   const leati_runtime *runtime = mine->device->runtime;
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, "SyncNotification.Activate");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "SyncNotification.Activate");
   if (!status) {
     leat_error error = {.struct_size = sizeof(error)};
     status = leati_status_from(runtime, runtime->leat->event->record(mine->event, mine->producer, &error), &error,
                                LEATI_PROVIDER_NAME ": recording an event");
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return status;
 }
@@ -49,10 +49,10 @@ static OrtStatus *notification_wait_host(notification *mine) {
 
 static OrtStatus *ORT_API_CALL notification_wait_on_host(OrtSyncNotificationImpl *self) {
   notification *mine = (notification *)self;
-  OrtStatus *status = leati_gate_enter_or_fail(mine->device->runtime, "SyncNotification.WaitOnHost");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(mine->device->runtime, "SyncNotification.WaitOnHost");
   if (!status) {
     status = notification_wait_host(mine);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return status;
 }
@@ -60,11 +60,11 @@ static OrtStatus *ORT_API_CALL notification_wait_on_host(OrtSyncNotificationImpl
 static OrtStatus *ORT_API_CALL notification_wait_on_device(OrtSyncNotificationImpl *self, OrtSyncStream *consumer) {
   notification *mine = (notification *)self;
   const leati_runtime *runtime = mine->device->runtime;
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, "SyncNotification.WaitOnDevice");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "SyncNotification.WaitOnDevice");
   if (status) {
     return status;
   }
-  const leati_stream *stream = leati_stream_of(runtime, consumer);
+  const leati_sync_stream *stream = leati_sync_stream_of(runtime, consumer);
   if (stream && stream->device == mine->device) {
     leat_error error = {.struct_size = sizeof(error)};
     (void)leati_run_note(stream->handle, false);
@@ -74,15 +74,15 @@ static OrtStatus *ORT_API_CALL notification_wait_on_device(OrtSyncNotificationIm
     /* Another device or another provider cannot wait for our event by itself: the host waits in its place. */
     status = notification_wait_host(mine);
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return status;
 }
 
-static OrtStatus *notification_create(leati_stream *stream, OrtSyncNotificationImpl **out) {
+static OrtStatus *notification_create(leati_sync_stream *stream, OrtSyncNotificationImpl **out) {
   const leati_runtime *runtime = stream->device->runtime;
   leat_device *device = NULL;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_device_open(stream->device, &device, &error);
+  int32_t code = leati_shared_device_open(stream->device, &device, &error);
   leat_event *event = NULL;
   if (code == LEAT_OK) {
     code = runtime->leat->event->create(device, 0, &event, &error);
@@ -112,37 +112,37 @@ static OrtStatus *notification_create(leati_stream *stream, OrtSyncNotificationI
 /* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
 static void ORT_API_CALL stream_release(OrtSyncStreamImpl *self) {
-  leati_stream *stream = (leati_stream *)self;
-  if (leati_gate_enter() != LEATI_GATE_OPEN) {
+  leati_sync_stream *stream = (leati_sync_stream *)self;
+  if (leati_ep_gate_enter() != LEATI_GATE_OPEN) {
     return;
   }
   /* Downloads belong to the Run that is losing the stream; the next owner's waits would make them too late. */
   if (leati_run_forget(stream->handle)) {
     stream->device->runtime->leat->stream->synchronize(stream->handle, NULL);
   }
-  leati_device_return_stream(stream->device, stream->handle);
+  leati_shared_device_return_stream(stream->device, stream->handle);
   free(stream);
-  leati_gate_leave();
+  leati_ep_gate_leave();
 }
 
 static void *ORT_API_CALL stream_get_handle(OrtSyncStreamImpl *self) {
-  return ((leati_stream *)self)->handle;
+  return ((leati_sync_stream *)self)->handle;
 }
 
 static OrtStatus *ORT_API_CALL stream_create_notification(OrtSyncStreamImpl *self, OrtSyncNotificationImpl **out) {
-  leati_stream *stream = (leati_stream *)self;
-  OrtStatus *status = leati_gate_enter_or_fail(stream->device->runtime, "SyncStream.CreateNotification");
+  leati_sync_stream *stream = (leati_sync_stream *)self;
+  OrtStatus *status = leati_ep_gate_enter_or_fail(stream->device->runtime, "SyncStream.CreateNotification");
   if (!status) {
     status = notification_create(stream, out);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return status;
 }
 
 static OrtStatus *ORT_API_CALL stream_flush(OrtSyncStreamImpl *self) {
-  leati_stream *stream = (leati_stream *)self;
+  leati_sync_stream *stream = (leati_sync_stream *)self;
   const leati_runtime *runtime = stream->device->runtime;
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, "SyncStream.Flush");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "SyncStream.Flush");
   if (status) {
     return status;
   }
@@ -153,7 +153,7 @@ static OrtStatus *ORT_API_CALL stream_flush(OrtSyncStreamImpl *self) {
     runtime->leat->stream->clear_error(stream->handle, NULL);
     status = leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": the work of this stream failed");
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return status;
 }
 
@@ -162,12 +162,12 @@ static OrtStatus *ORT_API_CALL stream_on_session_run_end(OrtSyncStreamImpl *self
   return NULL;
 }
 
-OrtStatus *leati_stream_create(leati_device *device, bool waits, OrtSyncStreamImpl **out) {
+OrtStatus *leati_sync_stream_create(leati_shared_device *device, bool waits, OrtSyncStreamImpl **out) {
   const leati_runtime *runtime = device->runtime;
   leat_error error = {.struct_size = sizeof(error)};
   *out = NULL;
-  leati_stream *stream = calloc(1, sizeof(*stream));
-  int32_t code = stream ? leati_device_borrow_stream(device, &stream->handle, &error) : LEAT_ERROR_OUT_OF_MEMORY;
+  leati_sync_stream *stream = calloc(1, sizeof(*stream));
+  int32_t code = stream ? leati_shared_device_borrow_stream(device, &stream->handle, &error) : LEAT_ERROR_OUT_OF_MEMORY;
   if (code != LEAT_OK) {
     free(stream);
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": creating a stream");
@@ -186,12 +186,12 @@ OrtStatus *leati_stream_create(leati_device *device, bool waits, OrtSyncStreamIm
   return NULL;
 }
 
-const leati_stream *leati_stream_of(const leati_runtime *runtime, OrtSyncStream *stream) {
+const leati_sync_stream *leati_sync_stream_of(const leati_runtime *runtime, OrtSyncStream *stream) {
   /* Up to release 1.28 ONNX Runtime allocates the block for a Run's memory pattern on a placeholder, which is no
    * provider's stream. SyncStream_GetImpl() reads beyond its end. Its handle is NULL, and ours never is. */
   if (!stream || !runtime->ort->SyncStream_GetHandle(stream)) {
     return NULL;
   }
   const OrtSyncStreamImpl *impl = runtime->ep->SyncStream_GetImpl(stream);
-  return impl && impl->Release == stream_release ? (const leati_stream *)impl : NULL;
+  return impl && impl->Release == stream_release ? (const leati_sync_stream *)impl : NULL;
 }

@@ -3,12 +3,12 @@
  * Kernels: one object per node that runs on Leat. Their Compute is called from many threads at once and keeps nothing
  * between calls; what a call needs is on its stack.
  */
-#ifndef LEAT_ONNXRUNTIME_KERNEL_H_
-#define LEAT_ONNXRUNTIME_KERNEL_H_
+#ifndef LEAT_ONNXRUNTIME_KERNEL_IMPL_H_
+#define LEAT_ONNXRUNTIME_KERNEL_IMPL_H_
 
 #include "runtime.h"
 
-/** What a kernel is made of: `kernel_create_func_state` of leati_kernel_create(). */
+/** What a kernel is made of: `kernel_create_func_state` of leati_kernel_impl_create(). */
 typedef struct leati_kernel_source {
   const leati_runtime *runtime; /**< the tables */
   const leat_op_info *info;     /**< the operator */
@@ -20,7 +20,7 @@ typedef struct leati_kernel_source {
  * @param info [in] the node
  * @param out [out] the kernel; ONNX Runtime releases it
  * @return NULL, or what went wrong */
-OrtStatus *ORT_API_CALL leati_kernel_create(void *state, const OrtKernelInfo *info, OrtKernelImpl **out);
+OrtStatus *ORT_API_CALL leati_kernel_impl_create(void *state, const OrtKernelInfo *info, OrtKernelImpl **out);
 
 /** Makes the kernel of a MemcpyFromHost node, which ONNX Runtime puts before device inputs (OrtKernelCreateFunc).
  * @threads any
@@ -28,7 +28,7 @@ OrtStatus *ORT_API_CALL leati_kernel_create(void *state, const OrtKernelInfo *in
  * @param info [in] the node
  * @param out [out] the kernel; ONNX Runtime releases it
  * @return NULL, or what went wrong */
-OrtStatus *ORT_API_CALL leati_kernel_create_from_host(void *state, const OrtKernelInfo *info, OrtKernelImpl **out);
+OrtStatus *ORT_API_CALL leati_kernel_impl_create_from_host(void *state, const OrtKernelInfo *info, OrtKernelImpl **out);
 
 /** Makes the kernel of a MemcpyToHost node, which ONNX Runtime puts before host inputs (OrtKernelCreateFunc).
  * @threads any
@@ -36,6 +36,6 @@ OrtStatus *ORT_API_CALL leati_kernel_create_from_host(void *state, const OrtKern
  * @param info [in] the node
  * @param out [out] the kernel; ONNX Runtime releases it
  * @return NULL, or what went wrong */
-OrtStatus *ORT_API_CALL leati_kernel_create_to_host(void *state, const OrtKernelInfo *info, OrtKernelImpl **out);
+OrtStatus *ORT_API_CALL leati_kernel_impl_create_to_host(void *state, const OrtKernelInfo *info, OrtKernelImpl **out);
 
-#endif /* LEAT_ONNXRUNTIME_KERNEL_H_ */
+#endif /* LEAT_ONNXRUNTIME_KERNEL_IMPL_H_ */

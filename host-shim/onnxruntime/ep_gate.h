@@ -9,8 +9,8 @@
  * - **The process is a child of fork().** The device and other threads' locks stayed with the parent, so the child
  *   must touch neither: it gets LEATI_GATE_FORKED.
  */
-#ifndef LEAT_ONNXRUNTIME_GATE_H_
-#define LEAT_ONNXRUNTIME_GATE_H_
+#ifndef LEAT_ONNXRUNTIME_EP_GATE_H_
+#define LEAT_ONNXRUNTIME_EP_GATE_H_
 
 #include "common/inside.h"
 #include "runtime.h"
@@ -18,23 +18,23 @@
 /** Registers the exit handler. Handlers run last registered first, and drivers register theirs while they load and
  * while they first compile; so this is called again after such moments, and the first run of the handler counts.
  * @threads any */
-void leati_gate_register(void);
+void leati_ep_gate_register(void);
 
 /** Goes in. May be nested. Does not return in a process that is exiting, except on the thread that ends it.
  * @threads any; no lock may be held that the thread that calls exit() could want
- * @return LEATI_GATE_OPEN: leati_gate_leave() must follow; or what to do instead */
-leati_gate leati_gate_enter(void);
+ * @return LEATI_GATE_OPEN: leati_ep_gate_leave() must follow; or what to do instead */
+leati_gate leati_ep_gate_enter(void);
 
-/** Goes out again: once for each leati_gate_enter() that gave LEATI_GATE_OPEN. A thread that entered at the start of a
- * Run and leaves at its end is waited for in between, wherever it is.
+/** Goes out again: once for each leati_ep_gate_enter() that gave LEATI_GATE_OPEN. A thread that entered at the start of
+ * a Run and leaves at its end is waited for in between, wherever it is.
  * @threads any; no lock may be held that the thread that calls exit() could want */
-void leati_gate_leave(void);
+void leati_ep_gate_leave(void);
 
-/** As leati_gate_enter(), with a status for calls that can fail.
+/** As leati_ep_gate_enter(), with a status for calls that can fail.
  * @threads any
  * @param runtime [in] the tables
  * @param call [in] what was called, for the message
  * @return NULL: go in; else why not */
-OrtStatus *leati_gate_enter_or_fail(const leati_runtime *runtime, const char *call);
+OrtStatus *leati_ep_gate_enter_or_fail(const leati_runtime *runtime, const char *call);
 
-#endif /* LEAT_ONNXRUNTIME_GATE_H_ */
+#endif /* LEAT_ONNXRUNTIME_EP_GATE_H_ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "profiler.h"
+#include "ep_profiler.h"
 
 #if ORT_API_VERSION >= 25
 #include <inttypes.h>
@@ -8,14 +8,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "gate.h"
+#include "ep_gate.h"
 
 /* Events that ONNX Runtime is given at once. */
 #define BATCH 64u
 
 typedef struct profiler {
   OrtEpProfilerImpl base;
-  leati_device *device;
+  leati_shared_device *device;
   const OrtLogger *logger;
   leati_profile profile;
   int64_t begin_ns; /* of ONNX Runtime's profile, on CLOCK_MONOTONIC */
@@ -105,28 +105,28 @@ static OrtStatus *ORT_API_CALL profiler_start(OrtEpProfilerImpl *base, int64_t o
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
   profiler *self = (profiler *)base;
   const leati_runtime *runtime = self->device->runtime;
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, "StartProfiling");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "StartProfiling");
   if (status) {
     return status;
   }
   leat_device *opened = NULL;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_device_open(self->device, &opened, &error);
+  int32_t code = leati_shared_device_open(self->device, &opened, &error);
   if (code == LEAT_OK) {
     code = leati_collector_begin(&self->device->collector, runtime->leat->profiler, opened, &self->profile, &error);
   }
   if (code == LEAT_OK) {
     self->begin_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - offset_ns;
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": profiling %s", self->device->info.name);
 }
 
 static OrtStatus *ORT_API_CALL profiler_start_event(OrtEpProfilerImpl *base, uint64_t id) {
   profiler *self = (profiler *)base;
-  if (leati_gate_enter() == LEATI_GATE_OPEN) {
+  if (leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     leati_collector_enter(&self->device->collector, &self->profile, id);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return NULL;
 }
@@ -152,9 +152,9 @@ static char *name_of(const leati_runtime *runtime, const OrtProfilingEvent *even
 static OrtStatus *ORT_API_CALL profiler_stop_event(OrtEpProfilerImpl *base, uint64_t id,
                                                    const OrtProfilingEvent *event) {
   profiler *self = (profiler *)base;
-  if (leati_gate_enter() == LEATI_GATE_OPEN) {
+  if (leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     leati_collector_leave(&self->device->collector, &self->profile, id, name_of(self->device->runtime, event));
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return NULL;
 }
@@ -162,7 +162,7 @@ static OrtStatus *ORT_API_CALL profiler_stop_event(OrtEpProfilerImpl *base, uint
 static OrtStatus *ORT_API_CALL profiler_end(OrtEpProfilerImpl *base, OrtProfilingEventsContainer *container) {
   profiler *self = (profiler *)base;
   const leati_runtime *runtime = self->device->runtime;
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, "EndProfiling");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "EndProfiling");
   if (status) {
     return status;
   }
@@ -176,20 +176,20 @@ static OrtStatus *ORT_API_CALL profiler_end(OrtEpProfilerImpl *base, OrtProfilin
     deliver(&it);
     status = it.status;
     if (lost != 0) {
-      leati_log(runtime, self->logger, ORT_LOGGING_LEVEL_WARNING,
-                LEATI_PROVIDER_NAME
-                ": the profile lacks times: %" PRIu64
-                " records of %s found no room beside the %u that are kept; profile fewer Runs at once",
-                lost, self->device->info.name, LEATI_PROFILE_MOST);
+      leati_ort_log(runtime, self->logger, ORT_LOGGING_LEVEL_WARNING,
+                    LEATI_PROVIDER_NAME
+                    ": the profile lacks times: %" PRIu64
+                    " records of %s found no room beside the %u that are kept; profile fewer Runs at once",
+                    lost, self->device->info.name, LEATI_PROFILE_MOST);
     }
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": profiling %s", self->device->info.name);
 }
 
 static void ORT_API_CALL profiler_release(OrtEpProfilerImpl *base) {
   profiler *self = (profiler *)base;
-  if (leati_gate_enter() != LEATI_GATE_OPEN) {
+  if (leati_ep_gate_enter() != LEATI_GATE_OPEN) {
     return;
   }
   leat_device *opened = opened_of(self);
@@ -198,10 +198,10 @@ static void ORT_API_CALL profiler_release(OrtEpProfilerImpl *base) {
                               NULL, NULL);
   }
   free(self);
-  leati_gate_leave();
+  leati_ep_gate_leave();
 }
 
-OrtStatus *leati_profiler_create(leati_device *device, const OrtLogger *logger, OrtEpProfilerImpl **out) {
+OrtStatus *leati_ep_profiler_create(leati_shared_device *device, const OrtLogger *logger, OrtEpProfilerImpl **out) {
   profiler *self = calloc(1, sizeof(*self));
   if (!self) {
     return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a profiler");

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "memory.h"
+#include "allocator.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gate.h"
-#include "stream.h"
+#include "ep_gate.h"
+#include "sync_stream.h"
 
 /* Size classes whose figures are given; no backend has as many. */
 #define CLASS_MAX 128u
 
 typedef struct allocator {
   OrtAllocator base;
-  leati_device *device;
+  leati_shared_device *device;
 } allocator;
 
 /* Why this thread's last allocation failed, if `set`. */
@@ -22,25 +22,25 @@ static _Thread_local struct {
   char reason[1024 + LEAT_ERROR_MESSAGE_SIZE];
 } failure;
 
-const char *leati_memory_take_failure(void) {
+const char *leati_allocator_take_failure(void) {
   bool set = failure.set;
   failure.set = false;
   return set ? failure.reason : NULL;
 }
 
-static void *allocate(leati_device *device, size_t size, leat_stream *stream) {
+static void *allocate(leati_shared_device *device, size_t size, leat_stream *stream) {
   leat_error error = {.struct_size = sizeof(error)};
   leat_device *opened = NULL;
   uint64_t address = 0;
-  int32_t code = leati_device_open(device, &opened, &error);
+  int32_t code = leati_shared_device_open(device, &opened, &error);
   if (code == LEAT_OK) {
     code = device->runtime->leat->memory->alloc(opened, size, stream, &address, &error);
   }
   if (code != LEAT_OK) {
     snprintf(failure.reason, sizeof(failure.reason), "%zu bytes on %s: %s", size, device->info.name, error.message);
     failure.set = true;
-    leati_log(device->runtime, NULL, ORT_LOGGING_LEVEL_ERROR, LEATI_PROVIDER_NAME ": cannot allocate %s",
-              failure.reason);
+    leati_ort_log(device->runtime, NULL, ORT_LOGGING_LEVEL_ERROR, LEATI_PROVIDER_NAME ": cannot allocate %s",
+                  failure.reason);
     return NULL;
   }
   size_t largest = atomic_load_explicit(&device->largest, memory_order_relaxed);
@@ -52,40 +52,40 @@ static void *allocate(leati_device *device, size_t size, leat_stream *stream) {
 
 static void *ORT_API_CALL memory_alloc(OrtAllocator *self, size_t size) {
   void *block = NULL;
-  if (leati_gate_enter() == LEATI_GATE_OPEN) {
+  if (leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     block = allocate(((allocator *)self)->device, size, NULL);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return block;
 }
 
 static void *ORT_API_CALL memory_alloc_on_stream(OrtAllocator *self, size_t size, OrtSyncStream *stream) {
   void *block = NULL;
-  if (leati_gate_enter() == LEATI_GATE_OPEN) {
-    leati_device *device = ((allocator *)self)->device;
-    const leati_stream *ours = leati_stream_of(device->runtime, stream);
+  if (leati_ep_gate_enter() == LEATI_GATE_OPEN) {
+    leati_shared_device *device = ((allocator *)self)->device;
+    const leati_sync_stream *ours = leati_sync_stream_of(device->runtime, stream);
     block = allocate(device, size, ours && ours->device == device ? ours->handle : NULL);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return block;
 }
 
 static void ORT_API_CALL memory_free(OrtAllocator *self, void *block) {
-  if (!block || leati_gate_enter() != LEATI_GATE_OPEN) {
+  if (!block || leati_ep_gate_enter() != LEATI_GATE_OPEN) {
     return;
   }
-  leati_device *device = ((allocator *)self)->device;
+  leati_shared_device *device = ((allocator *)self)->device;
   leat_device *opened = NULL;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_device_open(device, &opened, &error);
+  int32_t code = leati_shared_device_open(device, &opened, &error);
   if (code == LEAT_OK) {
     code = device->runtime->leat->memory->free(opened, (uint64_t)(uintptr_t)block, &error);
   }
   if (code != LEAT_OK) {
-    leati_log(device->runtime, NULL, ORT_LOGGING_LEVEL_ERROR, LEATI_PROVIDER_NAME ": cannot free %p: %s", block,
-              error.message);
+    leati_ort_log(device->runtime, NULL, ORT_LOGGING_LEVEL_ERROR, LEATI_PROVIDER_NAME ": cannot free %p: %s", block,
+                  error.message);
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
 }
 
 static const OrtMemoryInfo *ORT_API_CALL memory_info(const OrtAllocator *self) {
@@ -125,13 +125,13 @@ static int32_t classes_read(const leati_runtime *runtime, leat_device *device, O
   return code;
 }
 
-static OrtStatus *stats_read(leati_device *device, OrtKeyValuePairs **out) {
+static OrtStatus *stats_read(leati_shared_device *device, OrtKeyValuePairs **out) {
   const leati_runtime *runtime = device->runtime;
   *out = NULL;
   leat_memory_stats stats = {.struct_size = sizeof(stats)};
   leat_error error = {.struct_size = sizeof(error)};
   leat_device *opened = NULL;
-  int32_t code = leati_device_open(device, &opened, &error);
+  int32_t code = leati_shared_device_open(device, &opened, &error);
   if (code == LEAT_OK) {
     code = runtime->leat->memory->stats(opened, &stats, &error);
   }
@@ -171,20 +171,20 @@ static OrtStatus *stats_read(leati_device *device, OrtKeyValuePairs **out) {
 }
 
 static OrtStatus *ORT_API_CALL memory_get_stats(const OrtAllocator *self, OrtKeyValuePairs **out) {
-  leati_device *device = ((const allocator *)self)->device;
-  OrtStatus *status = leati_gate_enter_or_fail(device->runtime, "Allocator.GetStats");
+  leati_shared_device *device = ((const allocator *)self)->device;
+  OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, "Allocator.GetStats");
   if (!status) {
     status = stats_read(device, out);
-    leati_gate_leave();
+    leati_ep_gate_leave();
   }
   return status;
 }
 
 #if ORT_API_VERSION >= 25
 static OrtStatus *ORT_API_CALL memory_shrink(OrtAllocator *self) {
-  leati_device *device = ((allocator *)self)->device;
+  leati_shared_device *device = ((allocator *)self)->device;
   const leati_runtime *runtime = device->runtime;
-  OrtStatus *status = leati_gate_enter_or_fail(runtime, "Allocator.Shrink");
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "Allocator.Shrink");
   if (status) {
     return status;
   }
@@ -195,12 +195,12 @@ static OrtStatus *ORT_API_CALL memory_shrink(OrtAllocator *self) {
     status = leati_status_from(runtime, runtime->leat->memory->trim(opened, NULL, &error), &error,
                                LEATI_PROVIDER_NAME ": giving device memory back");
   }
-  leati_gate_leave();
+  leati_ep_gate_leave();
   return status;
 }
 #endif
 
-OrtStatus *leati_memory_create(leati_device *device, OrtAllocator **out) {
+OrtStatus *leati_allocator_create(leati_shared_device *device, OrtAllocator **out) {
   allocator *made = calloc(1, sizeof(*made));
   if (!made) {
     return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an allocator");
@@ -219,6 +219,6 @@ OrtStatus *leati_memory_create(leati_device *device, OrtAllocator **out) {
   return NULL;
 }
 
-void leati_memory_destroy(OrtAllocator *base) {
+void leati_allocator_destroy(OrtAllocator *base) {
   free((allocator *)base);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arena.h"
+#include "scratch.h"
 
 #include <stdalign.h>
 #include <stdint.h>
@@ -8,20 +8,20 @@
 /* Bytes of an ordinary piece: several nodes' worth, so that most nodes cost one allocation. */
 #define PIECE_SIZE 4096u
 
-struct leati_arena_piece {
-  leati_arena_piece *next;
+struct leati_scratch_piece {
+  leati_scratch_piece *next;
   size_t size; /* bytes of `bytes` */
   size_t used; /* bytes of `bytes` that are given out */
   alignas(max_align_t) unsigned char bytes[];
 };
 
-void *leati_arena_alloc(leati_arena *arena, size_t count, size_t size) {
+void *leati_scratch_alloc(leati_scratch *scratch, size_t count, size_t size) {
   const size_t alignment = alignof(max_align_t);
-  if (size != 0 && count > (SIZE_MAX / 2 - sizeof(leati_arena_piece)) / size) {
+  if (size != 0 && count > (SIZE_MAX / 2 - sizeof(leati_scratch_piece)) / size) {
     return NULL;
   }
   size_t bytes = (count * size + alignment - 1) / alignment * alignment;
-  leati_arena_piece *piece = arena->pieces;
+  leati_scratch_piece *piece = scratch->pieces;
   if (!piece || piece->size - piece->used < bytes) {
     size_t room = bytes > PIECE_SIZE ? bytes : PIECE_SIZE;
     piece = calloc(1, sizeof(*piece) + room);
@@ -29,18 +29,18 @@ void *leati_arena_alloc(leati_arena *arena, size_t count, size_t size) {
       return NULL;
     }
     piece->size = room;
-    piece->next = arena->pieces;
-    arena->pieces = piece;
+    piece->next = scratch->pieces;
+    scratch->pieces = piece;
   }
   void *memory = piece->bytes + piece->used;
   piece->used += bytes;
   return memory;
 }
 
-void leati_arena_clear(leati_arena *arena) {
-  while (arena->pieces) {
-    leati_arena_piece *piece = arena->pieces;
-    arena->pieces = piece->next;
+void leati_scratch_clear(leati_scratch *scratch) {
+  while (scratch->pieces) {
+    leati_scratch_piece *piece = scratch->pieces;
+    scratch->pieces = piece->next;
     free(piece);
   }
 }

@@ -2,33 +2,34 @@
 /** @file
  * Where the work of a node goes: ONNX Runtime's stream, or one that the device lends for the call if it has none.
  */
-#ifndef LEAT_ONNXRUNTIME_PLACE_H_
-#define LEAT_ONNXRUNTIME_PLACE_H_
+#ifndef LEAT_ONNXRUNTIME_CALL_STREAM_H_
+#define LEAT_ONNXRUNTIME_CALL_STREAM_H_
 
-#include "device.h"
+#include "shared_device.h"
 
-/** The place of one call. */
-typedef struct leati_place {
+/** The stream of one call. */
+typedef struct leati_call_stream {
   leat_stream *handle; /**< the stream */
   bool borrowed;       /**< of the device: to be waited for and released */
-} leati_place;
+} leati_call_stream;
 
 /** Begins a call: finds its stream.
  * @threads any
  * @param device [inout] the device that the node runs on
  * @param context [in] the call
- * @param out [out] the place; leati_place_leave() must follow, also on failure
+ * @param out [out] the stream; leati_call_stream_leave() must follow, also on failure
  * @return NULL, or what went wrong */
-OrtStatus *leati_place_find(leati_device *device, OrtKernelContext *context, leati_place *out);
+OrtStatus *leati_call_stream_find(leati_shared_device *device, OrtKernelContext *context, leati_call_stream *out);
 
 /** Ends a call, and puts the node before the message of its failure. After a failure ONNX Runtime frees the buffers of
  * the Run at once: nothing may be on its way into them, and the stream's next owner starts clean.
  * @threads any
  * @param device [inout] the device
- * @param where [in] the place
+ * @param where [in] the stream
  * @param label [in] the node, for messages
  * @param status [owned] what the call came to, or NULL
  * @return NULL, or what went wrong, in the call or in its work */
-OrtStatus *leati_place_leave(leati_device *device, const leati_place *where, const char *label, OrtStatus *status);
+OrtStatus *leati_call_stream_leave(leati_shared_device *device, const leati_call_stream *where, const char *label,
+                                   OrtStatus *status);
 
-#endif /* LEAT_ONNXRUNTIME_PLACE_H_ */
+#endif /* LEAT_ONNXRUNTIME_CALL_STREAM_H_ */

@@ -4,8 +4,8 @@
  * makes a stream per thread and session, on threads of its choice, and a server that starts a thread per request makes
  * one per request; so the device keeps the backend's streams that nobody uses for those who ask next.
  */
-#ifndef LEAT_ONNXRUNTIME_DEVICE_H_
-#define LEAT_ONNXRUNTIME_DEVICE_H_
+#ifndef LEAT_ONNXRUNTIME_SHARED_DEVICE_H_
+#define LEAT_ONNXRUNTIME_SHARED_DEVICE_H_
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,8 +21,8 @@
 /** Idle streams that a device keeps. More than this many threads at once make and destroy the rest. */
 #define LEATI_IDLE_MAX 128u
 
-/** A device. Made by leati_device_init(), shared by all sessions of the factory. */
-typedef struct leati_device {
+/** A device. Made by leati_shared_device_init(), shared by all sessions of the factory. */
+typedef struct leati_shared_device {
   const leati_runtime *runtime;      /**< immutable */
   leat_device_info info;             /**< immutable */
   OrtMemoryInfo *memory_info;        /**< immutable; released with the device */
@@ -33,26 +33,26 @@ typedef struct leati_device {
   unsigned idle_count;               /**< elements of `idle`; guarded by `lock` */
   leat_stream *idle[LEATI_IDLE_MAX]; /**< streams nobody uses, the latest last; guarded by `lock` */
   leati_collector collector;         /**< profiles of sessions and Runs; has a lock of its own */
-} leati_device;
+} leati_shared_device;
 
 /** What the provider of each session begins with. A kernel, which ONNX Runtime tells its OrtEp, finds the device so. */
 typedef struct leati_ep_head {
-  OrtEp base;           /**< what ONNX Runtime calls; immutable */
-  leati_device *device; /**< immutable */
+  OrtEp base;                  /**< what ONNX Runtime calls; immutable */
+  leati_shared_device *device; /**< immutable */
 } leati_ep_head;
 
 /** Fills in a device.
  * @threads any
- * @param device [out] the device; release with leati_device_clear() if NULL is returned
+ * @param device [out] the device; release with leati_shared_device_clear() if NULL is returned
  * @param runtime [in] the tables, which must outlive the device
  * @param index the backend's number of it
  * @return NULL, or what went wrong */
-OrtStatus *leati_device_init(leati_device *device, const leati_runtime *runtime, uint32_t index);
+OrtStatus *leati_shared_device_init(leati_shared_device *device, const leati_runtime *runtime, uint32_t index);
 
 /** Closes the device and frees what belongs to it, except in a process that is exiting or was forked.
  * @threads owner
  * @param device [inout] the device */
-void leati_device_clear(leati_device *device);
+void leati_shared_device_clear(leati_shared_device *device);
 
 /** Opens the device, the first time, and gives the backend's handle.
  * @threads any
@@ -60,32 +60,32 @@ void leati_device_clear(leati_device *device);
  * @param out [out] the handle, valid as long as the device
  * @param err [out] what went wrong
  * @return LEAT_OK or the code of the failure */
-int32_t leati_device_open(leati_device *device, leat_device **out, leat_error *err);
+int32_t leati_shared_device_open(leati_shared_device *device, leat_device **out, leat_error *err);
 
 /** Lends a stream that nobody else uses, without an error in it.
  * @threads any
  * @param device [inout] the device, which is opened if need be
- * @param out [out] the stream; return it by leati_device_return_stream()
+ * @param out [out] the stream; return it by leati_shared_device_return_stream()
  * @param err [out] what went wrong
  * @return LEAT_OK or the code of the failure */
-int32_t leati_device_borrow_stream(leati_device *device, leat_stream **out, leat_error *err);
+int32_t leati_shared_device_borrow_stream(leati_shared_device *device, leat_stream **out, leat_error *err);
 
 /** Takes a stream back. What is in it is submitted and still runs; whoever gets the stream next comes after it.
  * @threads any
  * @param device [inout] the device that lent it
  * @param stream [owned] the stream */
-void leati_device_return_stream(leati_device *device, leat_stream *stream);
+void leati_shared_device_return_stream(leati_shared_device *device, leat_stream *stream);
 
 /** Tells whether a device is meant by what a user wrote: its number, its UUID, or a part of its name.
  * @threads any
  * @param device [in] the device
  * @param text [in] what the user wrote */
-bool leati_device_matches(const leati_device *device, const char *text);
+bool leati_shared_device_matches(const leati_shared_device *device, const char *text);
 
 /** Writes a UUID as 8-4-4-4-12 hexadecimal digits.
  * @threads any
  * @param uuid [in] 16 bytes
  * @param out [out] 37 bytes */
-void leati_device_uuid_text(const uint8_t uuid[16], char out[37]);
+void leati_shared_device_uuid_text(const uint8_t uuid[16], char out[37]);
 
-#endif /* LEAT_ONNXRUNTIME_DEVICE_H_ */
+#endif /* LEAT_ONNXRUNTIME_SHARED_DEVICE_H_ */

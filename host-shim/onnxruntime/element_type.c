@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "element.h"
+#include "element_type.h"
 
 /* One row for each LEAT_TYPE_* bit, in the order of the bits. */
 static const struct {
@@ -25,7 +25,7 @@ static const struct {
 
 _Static_assert(LEAT_TYPE_BOOL == UINT64_C(1) << (ELEMENT_COUNT - 1), "the table has one row for each LEAT_TYPE_* bit");
 
-bool leati_element_dtype(ONNXTensorElementDataType type, DLDataType *out) {
+bool leati_element_type_to_dlpack(ONNXTensorElementDataType type, DLDataType *out) {
   for (unsigned i = 0; i < ELEMENT_COUNT; i++) {
     if (elements[i].type == type) {
       *out = elements[i].dtype;
@@ -35,6 +35,6 @@ bool leati_element_dtype(ONNXTensorElementDataType type, DLDataType *out) {
   return false;
 }
 
-ONNXTensorElementDataType leati_element_of_bit(unsigned bit) {
+ONNXTensorElementDataType leati_element_type_of_bit(unsigned bit) {
   return bit < ELEMENT_COUNT ? elements[bit].type : ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gate.h"
+#include "ep_gate.h"
 
 #include <stdlib.h>
 
@@ -13,23 +13,23 @@ static void close_at_exit(void) {
   leati_inside_close(GRACE_NS);
 }
 
-void leati_gate_register(void) {
+void leati_ep_gate_register(void) {
   /* A child made before the first call must be told, too. Where fork() cannot be watched the backend may notice. */
   (void)leati_fork_watch();
   atexit(close_at_exit);
 }
 
-leati_gate leati_gate_enter(void) {
+leati_gate leati_ep_gate_enter(void) {
   leati_inside *inside;
   return leati_inside_enter(&inside);
 }
 
-void leati_gate_leave(void) {
+void leati_ep_gate_leave(void) {
   leati_inside_leave(leati_inside_own());
 }
 
-OrtStatus *leati_gate_enter_or_fail(const leati_runtime *runtime, const char *call) {
-  switch (leati_gate_enter()) {
+OrtStatus *leati_ep_gate_enter_or_fail(const leati_runtime *runtime, const char *call) {
+  switch (leati_ep_gate_enter()) {
     case LEATI_GATE_OPEN:
       return NULL;
     case LEATI_GATE_CLOSED:

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "registry.h"
+#include "kernel_registry.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "element.h"
+#include "element_type.h"
 
 /* ONNX Runtime takes INT_MAX as the end of a range for "exactly the version it starts with"; any other number is a
  * range. The backend, which is asked about every node, has the last word on versions that are newer than it. */
@@ -15,12 +15,12 @@
 /* Most element types that ONNX Runtime has a number for. */
 #define ELEMENT_TYPE_MAX 64
 
-bool leati_registry_init(leati_registry *registry, const leati_runtime *runtime) {
-  *registry = (leati_registry){.runtime = runtime};
+bool leati_kernel_registry_init(leati_kernel_registry *registry, const leati_runtime *runtime) {
+  *registry = (leati_kernel_registry){.runtime = runtime};
   return pthread_mutex_init(&registry->lock, NULL) == 0;
 }
 
-void leati_registry_clear(leati_registry *registry) {
+void leati_kernel_registry_clear(leati_kernel_registry *registry) {
   if (registry->kernels) {
     registry->runtime->ep->ReleaseKernelRegistry(registry->kernels);
   }
@@ -121,9 +121,9 @@ static bool is_constraint(const leati_runtime *runtime, const leat_op_info *info
   }
 #if ORT_API_VERSION >= 25
   if (!schemas_know(runtime, info, name)) {
-    leati_log(runtime, NULL, ORT_LOGGING_LEVEL_VERBOSE,
-              LEATI_PROVIDER_NAME ": %s: not all of its versions from %u to %u have a type '%s'", info->name,
-              info->since_version_min, info->since_version_max, name);
+    leati_ort_log(runtime, NULL, ORT_LOGGING_LEVEL_VERBOSE,
+                  LEATI_PROVIDER_NAME ": %s: not all of its versions from %u to %u have a type '%s'", info->name,
+                  info->since_version_min, info->since_version_max, name);
     return false;
   }
 #else
@@ -138,7 +138,7 @@ static OrtStatus *constrain_types(const leati_runtime *runtime, OrtKernelDefBuil
   const OrtDataType *types[64];
   size_t count = 0;
   for (unsigned bit = 0; bit < 64; bit++) {
-    ONNXTensorElementDataType element = leati_element_of_bit(bit);
+    ONNXTensorElementDataType element = leati_element_type_of_bit(bit);
     if ((type->types >> bit & 1) != 0 && element != ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) {
       OrtStatus *status = runtime->ep->GetTensorDataType(element, &types[count]);
       if (status) {
@@ -183,7 +183,7 @@ static OrtStatus *add_operator(OrtKernelRegistry *kernels, leati_kernel_source *
     status = define_kernel(runtime, builder, source->info);
   }
   if (!status) {
-    status = add_kernel(runtime, kernels, builder, leati_kernel_create, source);
+    status = add_kernel(runtime, kernels, builder, leati_kernel_impl_create, source);
   }
   if (builder) {
     runtime->ep->ReleaseKernelDefBuilder(builder);
@@ -218,9 +218,9 @@ static OrtStatus *add_copy(const leati_runtime *runtime, OrtKernelRegistry *kern
   }
   if (!status) {
     /* ONNX Runtime hands the state back unchanged; what it points to is only read. */
-    status =
-        add_kernel(runtime, kernels, builder, to_host ? leati_kernel_create_to_host : leati_kernel_create_from_host,
-                   (void *)(uintptr_t)runtime);
+    status = add_kernel(runtime, kernels, builder,
+                        to_host ? leati_kernel_impl_create_to_host : leati_kernel_impl_create_from_host,
+                        (void *)(uintptr_t)runtime);
   }
   if (builder) {
     ep->ReleaseKernelDefBuilder(builder);
@@ -228,7 +228,7 @@ static OrtStatus *add_copy(const leati_runtime *runtime, OrtKernelRegistry *kern
   return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": registering the copies");
 }
 
-static OrtStatus *read_list(leati_registry *registry) {
+static OrtStatus *read_list(leati_kernel_registry *registry) {
   const leati_runtime *runtime = registry->runtime;
   leat_error error = {.struct_size = sizeof(error)};
   uint32_t count = 0;
@@ -247,7 +247,7 @@ static OrtStatus *read_list(leati_registry *registry) {
   return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": reading the operator list");
 }
 
-static OrtStatus *make(leati_registry *registry) {
+static OrtStatus *make(leati_kernel_registry *registry) {
   const leati_runtime *runtime = registry->runtime;
   OrtKernelRegistry *kernels = NULL;
   OrtStatus *status = read_list(registry);
@@ -273,7 +273,7 @@ static OrtStatus *make(leati_registry *registry) {
   return NULL;
 }
 
-OrtStatus *leati_registry_kernels(leati_registry *registry, const OrtKernelRegistry **out) {
+OrtStatus *leati_kernel_registry_kernels(leati_kernel_registry *registry, const OrtKernelRegistry **out) {
   pthread_mutex_lock(&registry->lock);
   OrtStatus *status = registry->kernels ? NULL : make(registry);
   *out = registry->kernels;
@@ -286,7 +286,8 @@ static bool is_of_operator(const leat_op_info *info, const leati_node_form *form
   return strcmp(info->name, form->type) == 0 && strcmp(info->domain, form->domain) == 0;
 }
 
-OrtStatus *leati_registry_find(const leati_registry *registry, const OrtNode *node, leati_node_form *out) {
+OrtStatus *leati_kernel_registry_find(const leati_kernel_registry *registry, const OrtNode *node,
+                                      leati_node_form *out) {
   const OrtApi *ort = registry->runtime->ort;
   *out = (leati_node_form){.since = 0};
   OrtStatus *status = ort->Node_GetName(node, &out->name);
@@ -329,7 +330,7 @@ static void add_versions(char *text, size_t size, const leat_op_info *info) {
   }
 }
 
-void leati_registry_explain(const leati_registry *registry, const leati_node_form *form, char out[256]) {
+void leati_kernel_registry_explain(const leati_kernel_registry *registry, const leati_node_form *form, char out[256]) {
   char versions[128] = "";
   for (uint32_t i = 0; i < registry->source_count; i++) {
     if (is_of_operator(registry->sources[i].info, form)) {
