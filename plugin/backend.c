@@ -10,14 +10,14 @@
 #include "core/status.h"
 #include "device/chunk.h"
 #include "device/device.h"
+#include "device/device_report.h"
 #include "device/devices.h"
 #include "device/pipeline.h"
-#include "device/report.h"
 #include "graph/graph_table.h"
 #include "leat_build_id.h"
 #include "memory/memory.h"
 #include "ops/op_table.h"
-#include "streams/dlpack.h"
+#include "streams/dlpack_exchange.h"
 #include "streams/event.h"
 #include "streams/free_streams.h"
 #include "streams/memory_table.h"
@@ -92,7 +92,7 @@ static int32_t device_report(uint32_t *inout_count, leat_property *out, leat_err
   leati_mutex_lock(&backend_lock);
   const int32_t status = leati_devices_find(err);
   if (status == LEAT_OK) {
-    leati_report_write(inout_count, out);
+    leati_device_report_write(inout_count, out);
   }
   leati_mutex_unlock(&backend_lock);
   return status;

@@ -40,7 +40,7 @@ struct leati_pipelines;
 struct leati_streams;
 struct leati_ops;
 struct leati_graphs;
-struct leati_weights;
+struct leati_shared_constants;
 struct leati_timeline;
 struct leati_semaphore;
 struct leati_lanes;
@@ -93,7 +93,7 @@ struct leat_device {
   struct leati_pool *pool;                             /**< streams/pool.c */
   struct leati_ops *ops;                               /**< ops/op_table.c */
   struct leati_graphs *graphs;                         /**< graph/graph_table.c */
-  struct leati_weights *constants;                     /**< graph/constants.c */
+  struct leati_shared_constants *constants;            /**< graph/shared_constants.c */
   leati_mutex finding_lock;                            /**< guards `finding` */
   leat_error finding; /**< what guarding found and nobody was told yet (device/finding.c); code LEAT_OK: nothing */
   leati_mutex free_timelines_lock; /**< guards `free_timelines` */

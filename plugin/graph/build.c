@@ -6,9 +6,9 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/attributes.h"
-#include "graph/description.h"
 #include "graph/evaluate.h"
 #include "graph/fold.h"
+#include "graph/graph_import.h"
 #include "graph/graph_plan.h"
 #include "graph/inference.h"
 #include "graph/make_op.h"
@@ -185,7 +185,7 @@ static bool is_small(const leati_value *value) {
 
 /* Copies the elements of constants that decide or are small, and brings those that nodes take on the device there. */
 static int32_t keep_constants(leat_graph *graph, leat_error *err) {
-  leati_constant_request *const requests = leati_calloc((size_t)graph->value_count + 1, sizeof(*requests));
+  leati_shared_constant_request *const requests = leati_calloc((size_t)graph->value_count + 1, sizeof(*requests));
   if (requests == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the constants of a graph");
   }
@@ -195,7 +195,7 @@ static int32_t keep_constants(leat_graph *graph, leat_error *err) {
     leati_value *const value = &graph->values[v];
     const uint64_t size = leati_value_size(value);
     if (is_new(value) && value->on_device) {
-      requests[count++] = (leati_constant_request){.bytes = value->bytes, .size = size};
+      requests[count++] = (leati_shared_constant_request){.bytes = value->bytes, .size = size};
     }
     if (is_new(value) && (value->decides || is_small(value)) && value->copy == NULL) {
       value->copy = leati_calloc(1, size);
@@ -208,7 +208,7 @@ static int32_t keep_constants(leat_graph *graph, leat_error *err) {
     }
   }
   if (status == LEAT_OK) {
-    status = leati_constants_take(graph->device, requests, count, err);
+    status = leati_shared_constants_take(graph->device, requests, count, err);
   }
   count = 0;
   for (uint32_t v = 0; v < graph->value_count && status == LEAT_OK; ++v) {
@@ -287,7 +287,7 @@ void leati_graph_free(leat_graph *graph) {
     leati_free((void *)graph->nodes[n].attributes.list);
   }
   for (uint32_t v = 0; graph->values != NULL && v < graph->value_count; ++v) {
-    leati_constant_release(graph->device, graph->values[v].constant);
+    leati_shared_constant_release(graph->device, graph->values[v].constant);
     leati_free(graph->values[v].copy);
   }
   leati_free(graph->values);
@@ -307,7 +307,7 @@ int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat
   graph->device = device;
   graph->kind = LEATI_KIND_GRAPH;
   leati_kept_plans_begin(&graph->plans);
-  int32_t status = leati_description_import(desc, graph, &nodes, err);
+  int32_t status = leati_graph_import(desc, graph, &nodes, err);
   if (status == LEAT_OK) {
     status = add_nodes(graph, nodes, err);
   }

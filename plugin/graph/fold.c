@@ -142,7 +142,7 @@ static void finish(folding *f) {
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     leati_value *const value = &graph->values[v];
     if (value->constant != NULL && !value->on_device) {
-      leati_constant_release(graph->device, value->constant);
+      leati_shared_constant_release(graph->device, value->constant);
       value->constant = NULL;
     }
   }

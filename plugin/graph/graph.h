@@ -11,8 +11,8 @@
 
 #include "device/device.h"
 #include "graph/attributes.h"
-#include "graph/constants.h"
 #include "graph/kept_plans.h"
+#include "graph/shared_constants.h"
 #include "ops/op.h"
 
 /** Values of a graph at most, and arguments of a node: the numbers of bindings stay small. */
@@ -29,16 +29,16 @@ typedef enum leati_value_kind {
 
 typedef struct leati_value {
   leati_value_kind kind;
-  uint32_t source;              /**< which input of the graph, or which node */
-  uint64_t type;                /**< LEAT_TYPE_*; 0: not known */
-  int32_t ndim;                 /**< -1: not known */
-  int64_t shape[LEAT_MAX_RANK]; /**< -1: not known */
-  bool decides;                 /**< shapes follow from its elements: they must be known on the host */
-  bool on_device;               /**< a node takes it on the device */
-  bool is_output;               /**< of the graph */
-  const void *bytes;            /**< elements of a constant: the caller's while the graph is built, `copy` then */
-  void *copy;                   /**< of the elements of a constant that decides or is small, or NULL */
-  leati_constant *constant;     /**< those on the device; NULL: no node takes them there */
+  uint32_t source;                 /**< which input of the graph, or which node */
+  uint64_t type;                   /**< LEAT_TYPE_*; 0: not known */
+  int32_t ndim;                    /**< -1: not known */
+  int64_t shape[LEAT_MAX_RANK];    /**< -1: not known */
+  bool decides;                    /**< shapes follow from its elements: they must be known on the host */
+  bool on_device;                  /**< a node takes it on the device */
+  bool is_output;                  /**< of the graph */
+  const void *bytes;               /**< elements of a constant: the caller's while the graph is built, `copy` then */
+  void *copy;                      /**< of the elements of a constant that decides or is small, or NULL */
+  leati_shared_constant *constant; /**< those on the device; NULL: no node takes them there */
 } leati_value;
 
 typedef struct leati_node {

@@ -31,7 +31,7 @@ typedef struct planning {
   leati_placing placing; /* which of them lie in others */
   uint32_t *targets;     /* by value: the output of the graph that it is written to, or NONE */
   uint32_t constant_capacity, own_capacity, upload_capacity, download_capacity, answer_capacity;
-  leati_constant_request *requests; /* as many as leati_graph_plan::own */
+  leati_shared_constant_request *requests; /* as many as leati_graph_plan::own */
   uint32_t request_capacity;
   leati_plan_answer *answers;
   uint32_t answer_count;
@@ -154,7 +154,8 @@ static int32_t find_targets(planning *p, leat_error *err) {
 }
 
 /* The next binding of a constant. */
-static int32_t bind_constant(planning *p, const leati_constant *constant, uint32_t *out_storage, leat_error *err) {
+static int32_t bind_constant(planning *p, const leati_shared_constant *constant, uint32_t *out_storage,
+                             leat_error *err) {
   leati_graph_plan *const plan = p->plan;
   LEATI_TRY(leati_array_room(&plan->constants, plan->constant_count, &p->constant_capacity, sizeof(*plan->constants),
                              16, "the constants of a graph", err));
@@ -174,12 +175,12 @@ static int32_t bind_answer(planning *p, const leati_known_value *value, uint32_t
   const uint32_t count = p->plan->own_count;
   LEATI_TRY(leati_array_room(&p->requests, count, &p->request_capacity, sizeof(*p->requests), 4,
                              "the constants of a graph", err));
-  LEATI_TRY(leati_array_room(&p->plan->own, count, &p->own_capacity, sizeof(leati_constant *), 4,
+  LEATI_TRY(leati_array_room(&p->plan->own, count, &p->own_capacity, sizeof(leati_shared_constant *), 4,
                              "the constants of a graph", err));
   LEATI_TRY(leati_array_room(&p->own_bindings, count, &p->own_binding_capacity, sizeof(*p->own_bindings), 4,
                              "the constants of a graph", err));
   p->requests[count] =
-      (leati_constant_request){.bytes = value->bytes, .size = value->view.count * value->view.item_size};
+      (leati_shared_constant_request){.bytes = value->bytes, .size = value->view.count * value->view.item_size};
   p->own_bindings[count] = p->plan->constant_count;
   p->plan->own[count] = NULL;
   ++p->plan->own_count;
@@ -443,7 +444,7 @@ bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan
 
 /* Loads the constants that are the plan's own. */
 static int32_t take_own(planning *p, leat_error *err) {
-  LEATI_TRY(leati_constants_take(p->graph->device, p->requests, p->plan->own_count, err));
+  LEATI_TRY(leati_shared_constants_take(p->graph->device, p->requests, p->plan->own_count, err));
   for (uint32_t i = 0; i < p->plan->own_count; ++i) {
     leati_binding *const binding = &p->plan->constants[p->own_bindings[i]];
     p->plan->own[i] = p->requests[i].out;
@@ -545,7 +546,7 @@ void leati_graph_plan_free(leat_device *device, leati_graph_plan *plan) {
     return;
   }
   for (uint32_t i = 0; i < plan->own_count; ++i) {
-    leati_constant_release(device, plan->own[i]);
+    leati_shared_constant_release(device, plan->own[i]);
   }
   for (uint32_t i = 0; plan->tensors != NULL && i < plan->tensor_count; ++i) {
     leati_free(plan->tensors[i].bytes);

@@ -35,7 +35,7 @@ typedef struct leati_graph_plan {
   leati_known_tensor *tensors; /**< inputs, then outputs */
   leat_shape *shapes;          /**< of the outputs */
   leati_binding *constants;    /**< those that the plan binds */
-  leati_constant **own;        /**< those of them that are no constants of the graph */
+  leati_shared_constant **own; /**< those of them that are no constants of the graph */
   leati_graph_transfer *uploads, *downloads;
   uint32_t constant_count, own_count, upload_count, download_count;
   _Atomic bool launched; /**< since it was last looked at as one that may go (graph/kept_plans.c); relaxed: a guess */

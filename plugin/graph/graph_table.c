@@ -7,9 +7,9 @@
 #include "core/sync.h"
 #include "device/device.h"
 #include "graph/build.h"
-#include "graph/constants.h"
 #include "graph/graph.h"
 #include "graph/launch.h"
+#include "graph/shared_constants.h"
 #include "streams/stream.h"
 
 /* The graphs of a device. The lock guards the list alone; launching a graph takes no lock here. */
@@ -19,10 +19,10 @@ struct leati_graphs {
 };
 
 int32_t leati_graphs_create(leat_device *device, leat_error *err) {
-  LEATI_TRY(leati_constants_create(device, err));
+  LEATI_TRY(leati_shared_constants_create(device, err));
   struct leati_graphs *const graphs = leati_calloc(1, sizeof(*graphs));
   if (graphs == NULL) {
-    leati_constants_destroy(device);
+    leati_shared_constants_destroy(device);
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the list of graphs");
   }
   leati_mutex_init(&graphs->lock, LEATI_RANK_FREE_STREAMS);
@@ -44,7 +44,7 @@ void leati_graphs_destroy(leat_device *device) {
   leati_mutex_destroy(&graphs->lock);
   leati_free(graphs);
   device->graphs = NULL;
-  leati_constants_destroy(device);
+  leati_shared_constants_destroy(device);
 }
 
 /* ---- Building and destroying ------------------------------------------------------------------------------------ */

@@ -8,7 +8,7 @@
 #include "memory/memory.h"
 #include "memory/tensor.h"
 #include "policy/allocation.h"
-#include "streams/dlpack.h"
+#include "streams/dlpack_exchange.h"
 #include "streams/extent.h"
 #include "streams/free_streams.h"
 #include "streams/recorder.h"

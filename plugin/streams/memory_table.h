@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Memory as the ABI shows it: allocation tied to streams, copies, figures, and the exchange of tensors
- * (streams/dlpack.h).
+ * (streams/dlpack_exchange.h).
  */
 #ifndef LEAT_PLUGIN_STREAMS_MEMORY_TABLE_H_
 #define LEAT_PLUGIN_STREAMS_MEMORY_TABLE_H_

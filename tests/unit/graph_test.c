@@ -1135,7 +1135,7 @@ static void a_plan_in_use_is_not_freed(void **state) {
   close_place(&p);
 }
 
-/* A step of the hash of constants.c. */
+/* A step of the hash of shared_constants.c. */
 static uint64_t mix(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
   return hash ^ hash >> 32;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "device/report.h"
+#include "device/device_report.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ static void report_device(report *r, int32_t number, const leati_physical *physi
   report_features(r, number, physical);
 }
 
-void leati_report_write(uint32_t *inout_count, leat_property *out) {
+void leati_device_report_write(uint32_t *inout_count, leat_property *out) {
   report r = {.out = out, .capacity = *inout_count};
   add(&r, -1, "vulkan.loader", "%s", leati_devices_have_loader() ? "libvulkan.so.1" : "not found");
   const leati_vk_instance *const instance = leati_devices_instance();

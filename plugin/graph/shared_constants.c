@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/constants.h"
+#include "graph/shared_constants.h"
 
 #include <string.h>
 
@@ -17,16 +17,16 @@
 /* Bytes that are staged at a time: it bounds what loading a model takes beside the model. */
 #define PIECE (UINT64_C(16) << 20)
 
-struct leati_weights {
+struct leati_shared_constants {
   /* One thread at a time looks for constants and loads what is missing, so that threads that build the same graph at
    * once load it once. */
   leati_role loader;
   leati_mutex lock; /* guards the lists, and the references of what is in them */
-  leati_constant *at[PLACES];
+  leati_shared_constant *at[PLACES];
 };
 
-int32_t leati_constants_create(leat_device *device, leat_error *err) {
-  struct leati_weights *const constants = leati_calloc(1, sizeof(*constants));
+int32_t leati_shared_constants_create(leat_device *device, leat_error *err) {
+  struct leati_shared_constants *const constants = leati_calloc(1, sizeof(*constants));
   if (constants == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the table of constants");
   }
@@ -35,7 +35,7 @@ int32_t leati_constants_create(leat_device *device, leat_error *err) {
   return LEAT_OK;
 }
 
-void leati_constants_destroy(leat_device *device) {
+void leati_shared_constants_destroy(leat_device *device) {
   leati_mutex_destroy(&device->constants->lock);
   leati_free(device->constants);
   device->constants = NULL;
@@ -68,7 +68,7 @@ static int32_t record_transfer(leati_recorder *recorder, const void *what, leat_
 }
 
 /* Bytes [begin, begin + size) of a constant, and the host's. */
-static transfer transfer_of(const leati_constant *constant, uint64_t begin, uint64_t size, void *host, bool up) {
+static transfer transfer_of(const leati_shared_constant *constant, uint64_t begin, uint64_t size, void *host, bool up) {
   leati_view device_side = {.present = true,
                             .compact = true,
                             .ndim = 1,
@@ -88,7 +88,7 @@ static transfer transfer_of(const leati_constant *constant, uint64_t begin, uint
 }
 
 /* Takes a block. Work in flight may have to release memory first. */
-static int32_t take_block(leat_device *device, leati_constant *constant, leat_error *err) {
+static int32_t take_block(leat_device *device, leati_shared_constant *constant, leat_error *err) {
   uint32_t tries = 0;
   int32_t status = leati_memory_alloc(device, constant->size, NULL, &constant->address, err);
   while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_memory_possible(device, constant->size) &&
@@ -102,7 +102,7 @@ static int32_t take_block(leat_device *device, leati_constant *constant, leat_er
 }
 
 /* Puts the upload of a new constant into a stream; `*inout_staged` counts the bytes since the last wait. */
-static int32_t upload(leat_stream *stream, const leati_constant *constant, const unsigned char *bytes,
+static int32_t upload(leat_stream *stream, const leati_shared_constant *constant, const unsigned char *bytes,
                       uint64_t *inout_staged, leat_error *err) {
   for (uint64_t begin = 0; begin < constant->size; begin += PIECE) {
     const uint64_t left = constant->size - begin, size = left < PIECE ? left : PIECE;
@@ -118,8 +118,8 @@ static int32_t upload(leat_stream *stream, const leati_constant *constant, const
 }
 
 /* Whether a constant on the device holds these bytes. */
-static int32_t compare(leat_stream *stream, const leati_constant *constant, const unsigned char *bytes, bool *out_same,
-                       leat_error *err) {
+static int32_t compare(leat_stream *stream, const leati_shared_constant *constant, const unsigned char *bytes,
+                       bool *out_same, leat_error *err) {
   const uint64_t most = constant->size < PIECE ? constant->size : PIECE;
   unsigned char *const found = leati_calloc(1, most);
   int32_t status = found != NULL
@@ -143,10 +143,10 @@ static int32_t compare(leat_stream *stream, const leati_constant *constant, cons
 /* ---- The table -------------------------------------------------------------------------------------------------- */
 
 /* The first constant of a list from `constant` on with this hash and size, with a reference more. */
-static leati_constant *find_from(struct leati_weights *constants, leati_constant *const *link, uint64_t hash,
-                                 uint64_t size) {
+static leati_shared_constant *find_from(struct leati_shared_constants *constants, leati_shared_constant *const *link,
+                                        uint64_t hash, uint64_t size) {
   leati_mutex_lock(&constants->lock);
-  leati_constant *constant = *link;
+  leati_shared_constant *constant = *link;
   while (constant != NULL && (constant->hash != hash || constant->size != size)) {
     constant = constant->next;
   }
@@ -159,9 +159,9 @@ static leati_constant *find_from(struct leati_weights *constants, leati_constant
 
 /* Makes a constant that nobody else has, with a block, and puts it into the table: the loader, who finds it there
  * again, is this thread, and has waited for the upload before it gives the role up. */
-static int32_t make(leat_device *device, struct leati_weights *constants, leat_stream *stream, uint64_t hash,
-                    leati_constant_request *request, uint64_t *inout_staged, leat_error *err) {
-  leati_constant *const constant = leati_calloc(1, sizeof(*constant));
+static int32_t make(leat_device *device, struct leati_shared_constants *constants, leat_stream *stream, uint64_t hash,
+                    leati_shared_constant_request *request, uint64_t *inout_staged, leat_error *err) {
+  leati_shared_constant *const constant = leati_calloc(1, sizeof(*constant));
   if (constant == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a constant");
   }
@@ -180,7 +180,7 @@ static int32_t make(leat_device *device, struct leati_weights *constants, leat_s
     return status;
   }
   leati_mutex_lock(&constants->lock);
-  leati_constant **const place = &constants->at[hash % PLACES];
+  leati_shared_constant **const place = &constants->at[hash % PLACES];
   constant->next = *place;
   *place = constant;
   leati_mutex_unlock(&constants->lock);
@@ -190,10 +190,10 @@ static int32_t make(leat_device *device, struct leati_weights *constants, leat_s
 
 /* The loader alone adds to the lists, at their heads, and a constant that is held stays: so it may look further from
  * one that it holds. */
-static int32_t take_one(leat_device *device, struct leati_weights *constants, leat_stream *stream,
-                        leati_constant_request *request, uint64_t *inout_staged, leat_error *err) {
+static int32_t take_one(leat_device *device, struct leati_shared_constants *constants, leat_stream *stream,
+                        leati_shared_constant_request *request, uint64_t *inout_staged, leat_error *err) {
   const uint64_t hash = hash_of(request->bytes, request->size);
-  leati_constant *found = find_from(constants, &constants->at[hash % PLACES], hash, request->size);
+  leati_shared_constant *found = find_from(constants, &constants->at[hash % PLACES], hash, request->size);
   while (found != NULL) {
     bool same;
     const int32_t status = compare(stream, found, request->bytes, &same, err);
@@ -201,16 +201,18 @@ static int32_t take_one(leat_device *device, struct leati_weights *constants, le
       request->out = found;
       return LEAT_OK;
     }
-    leati_constant *const next = status == LEAT_OK ? find_from(constants, &found->next, hash, request->size) : NULL;
-    leati_constant_release(device, found);
+    leati_shared_constant *const next =
+        status == LEAT_OK ? find_from(constants, &found->next, hash, request->size) : NULL;
+    leati_shared_constant_release(device, found);
     LEATI_TRY(status);
     found = next;
   }
   return make(device, constants, stream, hash, request, inout_staged, err);
 }
 
-int32_t leati_constants_take(leat_device *device, leati_constant_request *requests, uint32_t count, leat_error *err) {
-  struct leati_weights *const constants = device->constants;
+int32_t leati_shared_constants_take(leat_device *device, leati_shared_constant_request *requests, uint32_t count,
+                                    leat_error *err) {
+  struct leati_shared_constants *const constants = device->constants;
   if (count == 0) {
     return LEAT_OK;
   }
@@ -230,21 +232,21 @@ int32_t leati_constants_take(leat_device *device, leati_constant_request *reques
   leati_streams_release(stream);
   status = status == LEAT_OK ? waited : status;
   for (uint32_t i = 0; i < count && status != LEAT_OK; ++i) {
-    leati_constant_release(device, requests[i].out);
+    leati_shared_constant_release(device, requests[i].out);
     requests[i].out = NULL;
   }
   return status;
 }
 
-void leati_constant_release(leat_device *device, leati_constant *constant) {
+void leati_shared_constant_release(leat_device *device, leati_shared_constant *constant) {
   if (constant == NULL) {
     return;
   }
-  struct leati_weights *const constants = device->constants;
+  struct leati_shared_constants *const constants = device->constants;
   leati_mutex_lock(&constants->lock);
   const bool last = --constant->references == 0;
   if (last) {
-    leati_constant **link = &constants->at[constant->hash % PLACES];
+    leati_shared_constant **link = &constants->at[constant->hash % PLACES];
     while (*link != constant) {
       link = &(*link)->next;
     }

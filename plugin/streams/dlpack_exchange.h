@@ -2,8 +2,8 @@
 /** @file
  * Exchange of tensors by DLPack: blocks that go out with a deleter, and come in again. As in leat_memory_api.
  */
-#ifndef LEAT_PLUGIN_STREAMS_DLPACK_H_
-#define LEAT_PLUGIN_STREAMS_DLPACK_H_
+#ifndef LEAT_PLUGIN_STREAMS_DLPACK_EXCHANGE_H_
+#define LEAT_PLUGIN_STREAMS_DLPACK_EXCHANGE_H_
 
 #include <leat/backend.h>
 
@@ -23,4 +23,4 @@ int32_t leati_dlpack_import_unversioned(leat_stream *stream, DLManagedTensor *ma
 /** Cuts the tensors that were exported from a device off it, before it closes: their deleters then free nothing. */
 void leati_dlpack_close(leat_device *device);
 
-#endif /* LEAT_PLUGIN_STREAMS_DLPACK_H_ */
+#endif /* LEAT_PLUGIN_STREAMS_DLPACK_EXCHANGE_H_ */

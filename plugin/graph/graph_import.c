@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/description.h"
+#include "graph/graph_import.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -232,8 +232,8 @@ static int32_t check_list(const char *name, uint32_t count, const void *list, ui
                                                  "leat_graph_desc::%s is NULL and has %u elements", name, count);
 }
 
-int32_t leati_description_import(const leat_graph_desc *from, leat_graph *graph, leat_graph_node **out_nodes,
-                                 leat_error *err) {
+int32_t leati_graph_import(const leat_graph_desc *from, leat_graph *graph, leat_graph_node **out_nodes,
+                           leat_error *err) {
   leat_graph_desc desc;
   LEATI_TRY(
       leati_import(&desc, sizeof(desc), LEAT_SIZE_THROUGH(leat_graph_desc, captured), from, "leat_graph_desc", err));

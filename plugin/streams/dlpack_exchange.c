@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "streams/dlpack.h"
+#include "streams/dlpack_exchange.h"
 
 #include <string.h>
 
