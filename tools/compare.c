@@ -20,7 +20,8 @@ static gboolean same_kind(double got, double want) {
   return isfinite(want) ? isfinite(got) : isnan(want) ? isnan(got) : got == want;
 }
 
-static void compare_floats(const leati_array *got, const leati_array *want, double tolerance, leati_comparison *out) {
+static void compare_floats(const leati_ndarray *got, const leati_ndarray *want, double tolerance,
+                           leati_comparison *out) {
   double largest = 0.0;
   double worst = 0.0;
   size_t place = 0;
@@ -49,7 +50,7 @@ static void compare_floats(const leati_array *got, const leati_array *want, doub
   }
 }
 
-void leati_compare(const leati_array *got, const leati_array *want, double tolerance, leati_comparison *out) {
+void leati_compare(const leati_ndarray *got, const leati_ndarray *want, double tolerance, leati_comparison *out) {
   *out = (leati_comparison){.same = TRUE};
   if (got->element != want->element) {
     differ(out, INFINITY, "its type is %s and should be %s", leati_element_name(got->element),

@@ -5,7 +5,7 @@
 #ifndef LEAT_TOOLS_COMPARE_H_
 #define LEAT_TOOLS_COMPARE_H_
 
-#include "array.h"
+#include "ndarray.h"
 
 /** What comparing two arrays found. */
 typedef struct leati_comparison {
@@ -28,7 +28,7 @@ typedef struct leati_tolerance {
  * @param got,want [borrowed: until return]
  * @param tolerance at least 0; not used for whole numbers
  * @param out [out] always filled */
-void leati_compare(const leati_array *got, const leati_array *want, double tolerance, leati_comparison *out);
+void leati_compare(const leati_ndarray *got, const leati_ndarray *want, double tolerance, leati_comparison *out);
 
 /** The tolerance for a model whose coarsest floating-point type is @p element: for float32 2^-10 up to 1,024 nodes, and
  * growing with the root of their number from there. The text of leati_tolerance_explain() derives it.

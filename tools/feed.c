@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "binding.h"
 #include "fault.h"
-#include "file.h"
 #include "npy.h"
+#include "option_value.h"
 #include "stage.h"
+#include "user_file.h"
 
 /* What is known while the sets of one model are made. */
 typedef struct maker {
@@ -18,28 +18,28 @@ typedef struct maker {
   const leati_options *options;
   uint32_t model_index;
   leati_feed *feed;
-  GHashTable *files; /* path and, for .npy files, the parsed leati_array * of feed->arrays; NULL marks a raw file */
+  GHashTable *files; /* path and, for .npy files, the parsed leati_ndarray * of feed->arrays; NULL marks a raw file */
   uint64_t bytes;    /* taken by feed->arrays */
 } maker;
 
 /* How one input is made; at most one of the first three is given. */
 typedef struct source {
-  GPtrArray *files; /* leati_binding *, not owned */
-  leati_binding *fill;
-  leati_binding *range;
-  leati_binding *shape;
+  GPtrArray *files; /* leati_named_value *, not owned */
+  leati_named_value *fill;
+  leati_named_value *range;
+  leati_named_value *shape;
 } source;
 
-static leati_binding *find(const GPtrArray *list, const char *name, const char *option, GError **error) {
-  leati_binding *found = NULL;
+static leati_named_value *find(const GPtrArray *list, const char *name, const char *option, GError **error) {
+  leati_named_value *found = NULL;
   for (guint i = 0; i < list->len; ++i) {
-    leati_binding *binding = g_ptr_array_index(list, i);
-    if (strcmp(binding->name, name) == 0) {
+    leati_named_value *named = g_ptr_array_index(list, i);
+    if (strcmp(named->name, name) == 0) {
       if (found != NULL && error != NULL && *error == NULL) {
         LEATI_FAULT_SET(error, "%s %s is given twice", option, name);
       }
-      binding->used = TRUE;
-      found = binding;
+      named->used = TRUE;
+      found = named;
     }
   }
   return found;
@@ -52,10 +52,10 @@ static gboolean find_source(const leati_options *options, const leati_slot *slot
                   .range = find(options->ranges, slot->name, "--range", &twice),
                   .shape = find(options->shapes, slot->name, "--shape", &twice)};
   for (guint i = 0; i < options->inputs->len; ++i) {
-    leati_binding *binding = g_ptr_array_index(options->inputs, i);
-    if (strcmp(binding->name, slot->name) == 0) {
-      binding->used = TRUE;
-      g_ptr_array_add(out->files, binding);
+    leati_named_value *named = g_ptr_array_index(options->inputs, i);
+    if (strcmp(named->name, slot->name) == 0) {
+      named->used = TRUE;
+      g_ptr_array_add(out->files, named);
     }
   }
   if (twice != NULL) {
@@ -89,7 +89,7 @@ static gboolean account(maker *m, uint64_t bytes, GError **error) {
 }
 
 /* Loads a file once. @p out is its array, or NULL with TRUE if it holds bare bytes. */
-static gboolean load(maker *m, const char *path, leati_array **out, GError **error) {
+static gboolean load(maker *m, const char *path, leati_ndarray **out, GError **error) {
   gpointer known = NULL;
   *out = NULL;
   if (g_hash_table_lookup_extended(m->files, path, NULL, &known)) {
@@ -99,7 +99,7 @@ static gboolean load(maker *m, const char *path, leati_array **out, GError **err
   char *bytes = NULL;
   size_t size = 0;
   GError *reason = NULL;
-  if (!leati_file_read(path, machine_memory(), &bytes, &size, &reason)) {
+  if (!leati_user_file_read(path, machine_memory(), &bytes, &size, &reason)) {
     LEATI_FAULT_SET(error, "%s; a .npy file or a file of bare elements was expected", reason->message);
     g_error_free(reason);
     return FALSE;
@@ -165,12 +165,12 @@ static gboolean accept_shape(const leati_slot *slot, const int64_t *dims, size_t
 
 /* Takes the shape of what is given: the .npy file of this set, or --shape. @p array is the file's, or NULL. */
 static gboolean take_given(maker *m, const leati_slot *slot, const source *from, size_t set, GHashTable *sizes,
-                           leati_array **array, GError **error) {
-  int64_t dims[LEATI_ARRAY_RANK_MAX];
+                           leati_ndarray **array, GError **error) {
+  int64_t dims[LEATI_NDARRAY_RANK_MAX];
   size_t rank = 0;
   *array = NULL;
   if (from->shape != NULL) {
-    if (!leati_parse_shape(from->shape->value, dims, LEATI_ARRAY_RANK_MAX, &rank, error) ||
+    if (!leati_parse_shape(from->shape->value, dims, LEATI_NDARRAY_RANK_MAX, &rank, error) ||
         !accept_shape(slot, dims, rank, sizes, error)) {
       g_prefix_error(error, "--shape %s: ", slot->name);
       return FALSE;
@@ -179,7 +179,7 @@ static gboolean take_given(maker *m, const leati_slot *slot, const source *from,
   if (from->files->len == 0) {
     return TRUE;
   }
-  const leati_binding *file = g_ptr_array_index(from->files, (guint)(set % from->files->len));
+  const leati_named_value *file = g_ptr_array_index(from->files, (guint)(set % from->files->len));
   gboolean right = load(m, file->value, array, error);
   if (right && *array != NULL) {
     if ((*array)->element != slot->element) {
@@ -211,7 +211,7 @@ static void note(maker *m, char *text) {
 static gboolean resolve(maker *m, const leati_slot *slot, const source *from, size_t set, GHashTable *sizes,
                         int64_t *dims, size_t *rank, GError **error) {
   if (from->shape != NULL) {
-    return leati_parse_shape(from->shape->value, dims, LEATI_ARRAY_RANK_MAX, rank, error);
+    return leati_parse_shape(from->shape->value, dims, LEATI_NDARRAY_RANK_MAX, rank, error);
   }
   if (!slot->has_shape && set == 0) {
     note(m, g_strdup_printf("the model does not say the shape of input '%s': taken as one element without dimensions; "
@@ -243,10 +243,10 @@ static gboolean resolve(maker *m, const leati_slot *slot, const source *from, si
   return TRUE;
 }
 
-static gboolean read_raw(const char *path, leati_array *array, GError **error) {
+static gboolean read_raw(const char *path, leati_ndarray *array, GError **error) {
   char *bytes = NULL;
   size_t size = 0;
-  if (!leati_file_read(path, machine_memory(), &bytes, &size, error)) {
+  if (!leati_user_file_read(path, machine_memory(), &bytes, &size, error)) {
     return FALSE;
   }
   const gboolean right = size == array->bytes;
@@ -264,7 +264,7 @@ static gboolean read_raw(const char *path, leati_array *array, GError **error) {
   return right;
 }
 
-static gboolean fill(const char *text, leati_array *array, GError **error) {
+static gboolean fill(const char *text, leati_ndarray *array, GError **error) {
   if (leati_element_is_float(array->element)) {
     char *end = NULL;
     const double value = g_ascii_strtod(text, &end);
@@ -293,7 +293,7 @@ static gboolean fill(const char *text, leati_array *array, GError **error) {
 }
 
 /* Whole numbers drawn evenly from low to high, both of which lie within the type and within 2^53 of zero. */
-static void draw_ints(GRand *random, leati_array *array, double low, double high) {
+static void draw_ints(GRand *random, leati_ndarray *array, double low, double high) {
   for (size_t i = 0; i < array->count; ++i) {
     const double value = fmin(high, low + floor(g_rand_double(random) * (high - low + 1.0)));
     leati_element_write_int(array->element, array->data, i, (int64_t)value);
@@ -301,7 +301,7 @@ static void draw_ints(GRand *random, leati_array *array, double low, double high
 }
 
 /* Two independent normal numbers come from two even ones (Box and Muller). */
-static void draw_normal(GRand *random, leati_array *array) {
+static void draw_normal(GRand *random, leati_ndarray *array) {
   double spare = 0.0;
   for (size_t i = 0; i < array->count; ++i) {
     double value = spare;
@@ -315,7 +315,7 @@ static void draw_normal(GRand *random, leati_array *array) {
   }
 }
 
-static gboolean draw(GRand *random, const char *range, leati_array *array, GError **error) {
+static gboolean draw(GRand *random, const char *range, leati_ndarray *array, GError **error) {
   const gboolean is_float = leati_element_is_float(array->element);
   double low = 0.0;
   double high = 1.0;
@@ -348,17 +348,17 @@ static gboolean draw(GRand *random, const char *range, leati_array *array, GErro
 }
 
 /* Makes an input that no .npy file gives. */
-static leati_array *make(maker *m, size_t input, const source *from, size_t set, GHashTable *sizes, GError **error) {
+static leati_ndarray *make(maker *m, size_t input, const source *from, size_t set, GHashTable *sizes, GError **error) {
   const leati_slot *slot = &m->model->inputs[input];
-  int64_t dims[LEATI_ARRAY_RANK_MAX];
+  int64_t dims[LEATI_NDARRAY_RANK_MAX];
   size_t rank = 0;
-  leati_array shape;
+  leati_ndarray shape;
   if (!resolve(m, slot, from, set, sizes, dims, &rank, error) ||
-      !leati_array_wrap(slot->element, rank, dims, NULL, &shape, error) || !account(m, shape.bytes, error)) {
+      !leati_ndarray_wrap(slot->element, rank, dims, NULL, &shape, error) || !account(m, shape.bytes, error)) {
     g_prefix_error(error, "input '%s': ", slot->name);
     return NULL;
   }
-  leati_array *array = leati_array_new(slot->element, rank, dims, error);
+  leati_ndarray *array = leati_ndarray_new(slot->element, rank, dims, error);
   if (array == NULL) {
     g_prefix_error(error, "input '%s': ", slot->name);
     return NULL;
@@ -366,7 +366,7 @@ static leati_array *make(maker *m, size_t input, const source *from, size_t set,
   gboolean right;
   const char *option;
   if (from->files->len > 0) {
-    const leati_binding *file = g_ptr_array_index(from->files, (guint)(set % from->files->len));
+    const leati_named_value *file = g_ptr_array_index(from->files, (guint)(set % from->files->len));
     right = read_raw(file->value, array, error);
     option = "--input";
   } else if (from->fill != NULL) {
@@ -382,19 +382,19 @@ static leati_array *make(maker *m, size_t input, const source *from, size_t set,
   }
   if (!right) {
     g_prefix_error(error, "%s %s: ", option, slot->name);
-    leati_array_free(array);
+    leati_ndarray_free(array);
     return NULL;
   }
   return array;
 }
 
 /* One line about an input, for people. */
-static char *describe(const leati_slot *slot, const source *from, const leati_array *array, size_t sets) {
+static char *describe(const leati_slot *slot, const source *from, const leati_ndarray *array, size_t sets) {
   char *shape = leati_shape_text(array->dims, array->rank);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "%s %s%s: ", slot->name, leati_element_name(array->element), shape);
   if (from->files->len > 0) {
-    const leati_binding *first = g_ptr_array_index(from->files, 0);
+    const leati_named_value *first = g_ptr_array_index(from->files, 0);
     g_string_append(text, first->value);
     if (from->files->len > 1) {
       g_string_append_printf(text, " and %u more files", from->files->len - 1);
@@ -418,10 +418,10 @@ static char *describe(const leati_slot *slot, const source *from, const leati_ar
 static gboolean make_set(maker *m, const source *sources, size_t set, GError **error) {
   const leati_model *model = m->model;
   GHashTable *sizes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-  leati_array **arrays = g_new0(leati_array *, model->input_count + 1);
+  leati_ndarray **arrays = g_new0(leati_ndarray *, model->input_count + 1);
   gboolean right = TRUE;
   for (guint i = 0; right && i < m->options->dims->len; ++i) {
-    const leati_binding *dim = g_ptr_array_index(m->options->dims, i);
+    const leati_named_value *dim = g_ptr_array_index(m->options->dims, i);
     int64_t size = 0;
     right = leati_parse_whole(dim->value, 0, G_MAXINT64, &size, error) && bind(sizes, dim->name, size, error);
   }
@@ -464,7 +464,7 @@ leati_feed *leati_feed_new(const leati_ort *ort, const leati_model *model, const
                            uint32_t model_index, GError **error) {
   leati_stage_begin("inputs of", model->label);
   leati_feed *feed = g_new0(leati_feed, 1);
-  feed->arrays = g_ptr_array_new_with_free_func((GDestroyNotify)leati_array_free);
+  feed->arrays = g_ptr_array_new_with_free_func((GDestroyNotify)leati_ndarray_free);
   feed->texts = g_ptr_array_new_with_free_func(g_free);
   feed->notes = g_ptr_array_new_with_free_func(g_free);
   maker m = {ort, model, options, model_index, feed, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), 0};

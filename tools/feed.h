@@ -19,12 +19,12 @@ typedef struct leati_set {
 typedef struct leati_feed {
   size_t set_count;
   leati_set *sets;
-  GPtrArray *arrays; /**< leati_array *: the memory under the inputs, some of it in several sets */
+  GPtrArray *arrays; /**< leati_ndarray *: the memory under the inputs, some of it in several sets */
   GPtrArray *texts;  /**< char *: one line an input, saying type, shape and where it came from */
   GPtrArray *notes;  /**< char *: what was assumed because nothing was said */
 } leati_feed;
 
-/** Makes the inputs. Marks the bindings that it used.
+/** Makes the inputs. Marks the named values that it used.
  * @param model described, constant
  * @param model_index distinguishes the random inputs of models that have the same seed
  * @return [owned: release with leati_feed_free] NULL with @p error set: a file that is missing or does not fit the

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "binding.h"
 #include "fault.h"
 #include "npy.h"
+#include "option_value.h"
 #include "output.h"
-#include "profile.h"
-#include "report.h"
+#include "profile_summary.h"
+#include "run_report.h"
 #include "stage.h"
 
 enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_UNUSABLE = 2 };
@@ -109,8 +109,8 @@ static gboolean prepare_job(const leati_ort *ort, const leati_options *options, 
 static gboolean check_used(const GPtrArray *list, const char *option, const char *what, const leati_job *jobs,
                            size_t job_count, gboolean dims, GError **error) {
   for (guint i = 0; i < list->len; ++i) {
-    const leati_binding *binding = g_ptr_array_index(list, i);
-    if (binding->used) {
+    const leati_named_value *named = g_ptr_array_index(list, i);
+    if (named->used) {
       continue;
     }
     GPtrArray *names = g_ptr_array_new();
@@ -127,7 +127,7 @@ static gboolean check_used(const GPtrArray *list, const char *option, const char
     }
     g_ptr_array_add(names, NULL);
     char *known = g_strjoinv(", ", (char **)names->pdata);
-    LEATI_FAULT_SET(error, "%s %s: no model has such %s; there %s: %s", option, binding->name, what,
+    LEATI_FAULT_SET(error, "%s %s: no model has such %s; there %s: %s", option, named->name, what,
                     names->len == 2 ? "is" : "are", *known != '\0' ? known : "none");
     g_free(known);
     g_ptr_array_unref(names);
@@ -173,7 +173,7 @@ static gboolean save_outputs(const leati_findings *findings, GError **error) {
     for (size_t i = 0; right && worker->first != NULL && i < model->output_count; ++i) {
       char *name = file_name(model->outputs[i].name, ".npy");
       char *path = g_build_filename(folder, name, NULL);
-      leati_array view;
+      leati_ndarray view;
       right = leati_value_view(ort, worker->first[i], &view, error) && leati_npy_write(path, &view, error);
       g_free(path);
       g_free(name);
@@ -218,7 +218,7 @@ static int run_and_report(leati_findings *findings, GError **error) {
   leati_workers batched = {0};
   int status = EXIT_UNUSABLE;
   if (!options->json) {
-    print_and_free(leati_report_preface(findings));
+    print_and_free(leati_run_report_preface(findings));
   }
   if (leati_workers_run(ort, options, findings->jobs, findings->job_count, NULL, &workers, error) &&
       (findings->batchers == NULL ||
@@ -228,7 +228,7 @@ static int run_and_report(leati_findings *findings, GError **error) {
     if (options->save_outputs == NULL || save_outputs(findings, error)) {
       status = leati_findings_right(findings) ? EXIT_RIGHT : EXIT_WRONG;
     }
-    print_and_free(options->json ? leati_report_json(findings) : leati_report_text(findings));
+    print_and_free(options->json ? leati_run_report_json(findings) : leati_run_report_text(findings));
     if (options->json) {
       fputc('\n', stdout);
     }
@@ -289,7 +289,7 @@ int main(int argc, char **argv) {
   leati_output_guard("leat-run", EXIT_UNUSABLE);
   if (!leati_options_parse(argv, &options, &error)) {
     g_prefix_error(&error, "bad use (see --help): ");
-  } else if (!options.version && options.profile != NULL && !leati_profile_begin(options.profile, &error)) {
+  } else if (!options.version && options.profile != NULL && !leati_profile_summary_begin(options.profile, &error)) {
     status = EXIT_UNUSABLE;
   } else if (options.version) {
     puts("leat-run " LEAT_VERSION " (" LEAT_BUILD_ID ")");
@@ -307,7 +307,7 @@ int main(int argc, char **argv) {
   leati_ort_close(&ort);
   if (options.profile != NULL && error == NULL && !options.json && !options.version) {
     /* The provider has closed its device, and the trace is whole. */
-    char *const text = leati_profile_text(options.profile, &error);
+    char *const text = leati_profile_summary_text(options.profile, &error);
     status = text != NULL ? status : EXIT_UNUSABLE;
     print_and_free(text != NULL ? text : g_strdup(""));
   }

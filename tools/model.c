@@ -49,7 +49,7 @@ static void free_slots(leati_slot *slots, size_t count) {
 }
 
 static void free_node(gpointer data) {
-  leati_node *node = data;
+  leati_model_node *node = data;
   g_free(node->name);
   g_free(node->op);
   g_free(node->provider);
@@ -85,12 +85,12 @@ static gboolean read_tensor_info(const leati_ort *ort, const OrtTensorTypeAndSha
       !leati_ort_ok(ort, api->GetDimensionsCount(info, &rank), error)) {
     return FALSE;
   }
-  if (rank > LEATI_ARRAY_RANK_MAX) {
+  if (rank > LEATI_NDARRAY_RANK_MAX) {
     LEATI_FAULT_SET(error, "has %" G_GSIZE_FORMAT " dimensions, of which leat-run handles %d", rank,
-                    LEATI_ARRAY_RANK_MAX);
+                    LEATI_NDARRAY_RANK_MAX);
     return FALSE;
   }
-  const char *symbols[LEATI_ARRAY_RANK_MAX] = {NULL};
+  const char *symbols[LEATI_NDARRAY_RANK_MAX] = {NULL};
   if (!leati_ort_ok(ort, api->GetDimensions(info, slot->dims, rank), error) ||
       !leati_ort_ok(ort, api->GetSymbolicDimensions(info, symbols, rank), error)) {
     return FALSE;
@@ -200,7 +200,7 @@ static gboolean add_node(const leati_ort *ort, const OrtEpAssignedNode *from, co
     return FALSE;
   }
   const gboolean standard = domain == NULL || *domain == '\0' || strcmp(domain, "ai.onnx") == 0;
-  leati_node *node = g_new0(leati_node, 1);
+  leati_model_node *node = g_new0(leati_model_node, 1);
   node->name = g_utf8_make_valid(name, -1);
   node->op = standard ? g_strdup(op) : g_strdup_printf("%s.%s", domain, op);
   node->provider = g_strdup(provider);
@@ -246,7 +246,7 @@ OrtStatus *leati_model_run(const leati_ort *ort, const leati_model *model, OrtSe
   return status;
 }
 
-gboolean leati_value_view(const leati_ort *ort, OrtValue *value, leati_array *out, GError **error) {
+gboolean leati_value_view(const leati_ort *ort, OrtValue *value, leati_ndarray *out, GError **error) {
   const OrtApi *api = ort->api;
   int is_tensor = 0;
   if (value == NULL || !leati_ort_ok(ort, api->IsTensor(value, &is_tensor), error) || is_tensor == 0) {
@@ -263,7 +263,7 @@ gboolean leati_value_view(const leati_ort *ort, OrtValue *value, leati_array *ou
   void *data = NULL;
   const gboolean right = read_tensor_info(ort, info, &slot, error) &&
                          leati_ort_ok(ort, api->GetTensorMutableData(value, &data), error) &&
-                         leati_array_wrap(slot.element, slot.rank, slot.dims, data, out, error);
+                         leati_ndarray_wrap(slot.element, slot.rank, slot.dims, data, out, error);
   for (size_t i = 0; i < slot.rank; ++i) {
     g_free(slot.symbols[i]);
   }
@@ -279,7 +279,7 @@ static ONNXTensorElementDataType element_to_onnx(leati_element element) {
   return onnx;
 }
 
-OrtValue *leati_value_copy(const leati_ort *ort, const leati_array *array, GError **error) {
+OrtValue *leati_value_copy(const leati_ort *ort, const leati_ndarray *array, GError **error) {
   OrtAllocator *allocator = NULL;
   OrtValue *value = NULL;
   void *data = NULL;
@@ -300,7 +300,7 @@ OrtValue *leati_value_copy(const leati_ort *ort, const leati_array *array, GErro
   return value;
 }
 
-OrtValue *leati_value_new(const leati_ort *ort, const leati_array *array, GError **error) {
+OrtValue *leati_value_new(const leati_ort *ort, const leati_ndarray *array, GError **error) {
   OrtMemoryInfo *memory = NULL;
   OrtValue *value = NULL;
   if (!leati_ort_ok(ort, ort->api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory), error)) {

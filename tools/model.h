@@ -5,7 +5,7 @@
 #ifndef LEAT_TOOLS_MODEL_H_
 #define LEAT_TOOLS_MODEL_H_
 
-#include "array.h"
+#include "ndarray.h"
 #include "ort.h"
 
 /** An input or output. */
@@ -14,17 +14,17 @@ typedef struct leati_slot {
   leati_element element;
   gboolean has_shape; /**< FALSE: the model does not even say how many dimensions there are */
   size_t rank;
-  int64_t dims[LEATI_ARRAY_RANK_MAX];  /**< negative: dynamic */
-  char *symbols[LEATI_ARRAY_RANK_MAX]; /**< names of dynamic dimensions, "" where there is none */
+  int64_t dims[LEATI_NDARRAY_RANK_MAX];  /**< negative: dynamic */
+  char *symbols[LEATI_NDARRAY_RANK_MAX]; /**< names of dynamic dimensions, "" where there is none */
 } leati_slot;
 
 /** A node and who runs it. */
-typedef struct leati_node {
+typedef struct leati_model_node {
   char *name;
   char *op;       /**< operator, with its domain before it where that is not ONNX's own */
   char *provider; /**< such as "CPUExecutionProvider" */
   guint island;   /**< number of the group of nodes that the provider runs as one, from 1; 0: it runs by itself */
-} leati_node;
+} leati_model_node;
 
 /** A model. Constant while threads run its sessions. */
 typedef struct leati_model {
@@ -36,7 +36,7 @@ typedef struct leati_model {
   size_t session_count;
   OrtSession **sessions;
   double *session_seconds; /**< how long making each session took */
-  GPtrArray *nodes;        /**< leati_node * of the first session, as ONNX Runtime assigned them */
+  GPtrArray *nodes;        /**< leati_model_node * of the first session, as ONNX Runtime assigned them */
 } leati_model;
 
 /** Starts a model without sessions.
@@ -57,7 +57,7 @@ gboolean leati_model_add_session(const leati_ort *ort, const leati_session_plan 
                                  GError **error);
 
 /** Which node a session gave to which provider.
- * @return [owned: release with g_ptr_array_unref] leati_node *; NULL with @p error set */
+ * @return [owned: release with g_ptr_array_unref] leati_model_node *; NULL with @p error set */
 GPtrArray *leati_model_nodes(const leati_ort *ort, const OrtSession *session, GError **error);
 
 /** One run. Any number of threads may run one session at once.
@@ -72,19 +72,19 @@ OrtStatus *leati_model_run(const leati_ort *ort, const leati_model *model, OrtSe
  * @threads any
  * @param value [borrowed: as long as the view is used]
  * @return FALSE with @p error set if it is not a tensor of a type in element.h in host memory */
-gboolean leati_value_view(const leati_ort *ort, OrtValue *value, leati_array *out, GError **error);
+gboolean leati_value_view(const leati_ort *ort, OrtValue *value, leati_ndarray *out, GError **error);
 
 /** Makes ONNX Runtime's view of an array.
  * @threads any
  * @param array [borrowed: as long as the value lives]
  * @return [owned: release with api->ReleaseValue] NULL with @p error set */
-OrtValue *leati_value_new(const leati_ort *ort, const leati_array *array, GError **error);
+OrtValue *leati_value_new(const leati_ort *ort, const leati_ndarray *array, GError **error);
 
 /** Makes a value with memory of its own, and copies an array into it.
  * @threads any
  * @param array [borrowed: until return]
  * @return [owned: release with api->ReleaseValue] NULL with @p error set */
-OrtValue *leati_value_copy(const leati_ort *ort, const leati_array *array, GError **error);
+OrtValue *leati_value_copy(const leati_ort *ort, const leati_ndarray *array, GError **error);
 
 /** Releases @p count values, of which any may be NULL, and sets them to NULL.
  * @threads any */

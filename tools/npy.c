@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "file.h"
+#include "user_file.h"
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
@@ -36,7 +36,7 @@ typedef struct header {
   gboolean has_type, has_order, has_shape;
   leati_element element;
   size_t rank;
-  int64_t dims[LEATI_ARRAY_RANK_MAX];
+  int64_t dims[LEATI_NDARRAY_RANK_MAX];
 } header;
 
 static void skip_spaces(cursor *c) {
@@ -141,12 +141,12 @@ static gboolean parse_shape(cursor *c, header *out, GError **error) {
   out->rank = 0;
   while (right && !take(c, ')')) {
     /* Python writes (3,) for one dimension: a comma after each but, from two on, the last. */
-    right = comma && out->rank < LEATI_ARRAY_RANK_MAX && take_size(c, &out->dims[out->rank]);
+    right = comma && out->rank < LEATI_NDARRAY_RANK_MAX && take_size(c, &out->dims[out->rank]);
     out->rank += right ? 1 : 0;
     comma = take(c, ',');
   }
   if (!right || (out->rank == 1 && !comma)) {
-    LEATI_FAULT_SET(error, "the header's 'shape' is not a tuple of at most %d whole numbers", LEATI_ARRAY_RANK_MAX);
+    LEATI_FAULT_SET(error, "the header's 'shape' is not a tuple of at most %d whole numbers", LEATI_NDARRAY_RANK_MAX);
     return FALSE;
   }
   out->has_shape = TRUE;
@@ -205,7 +205,7 @@ gboolean leati_npy_is(const void *bytes, size_t size) {
   return size >= MAGIC_SIZE && memcmp(bytes, MAGIC, MAGIC_SIZE) == 0;
 }
 
-leati_array *leati_npy_parse(const void *bytes, size_t size, GError **error) {
+leati_ndarray *leati_npy_parse(const void *bytes, size_t size, GError **error) {
   const unsigned char *file = bytes;
   if (!leati_npy_is(bytes, size)) {
     LEATI_FAULT_SET(error, "not a .npy file: it does not begin with the bytes 93 'NUMPY'");
@@ -235,8 +235,8 @@ leati_array *leati_npy_parse(const void *bytes, size_t size, GError **error) {
   if (!parse_header((const char *)file + prefix, length, &head, error)) {
     return NULL;
   }
-  leati_array shape;
-  if (!leati_array_wrap(head.element, head.rank, head.dims, NULL, &shape, error)) {
+  leati_ndarray shape;
+  if (!leati_ndarray_wrap(head.element, head.rank, head.dims, NULL, &shape, error)) {
     return NULL;
   }
   const size_t data = size - prefix - length;
@@ -248,14 +248,14 @@ leati_array *leati_npy_parse(const void *bytes, size_t size, GError **error) {
     g_free(text);
     return NULL;
   }
-  leati_array *array = leati_array_new(head.element, head.rank, head.dims, error);
+  leati_ndarray *array = leati_ndarray_new(head.element, head.rank, head.dims, error);
   if (array != NULL && array->bytes != 0) {
     memcpy(array->data, file + prefix + length, array->bytes);
   }
   return array;
 }
 
-static gboolean write_float32(FILE *file, const leati_array *array) {
+static gboolean write_float32(FILE *file, const leati_ndarray *array) {
   for (size_t i = 0; i < array->count; ++i) {
     const float value = (float)leati_element_read(array->element, array->data, i);
     if (fwrite(&value, sizeof(value), 1, file) != 1) {
@@ -265,7 +265,7 @@ static gboolean write_float32(FILE *file, const leati_array *array) {
   return TRUE;
 }
 
-gboolean leati_npy_write(const char *path, const leati_array *array, GError **error) {
+gboolean leati_npy_write(const char *path, const leati_ndarray *array, GError **error) {
   const leati_element element = array->element == LEATI_BFLOAT16 ? LEATI_FLOAT32 : array->element;
   const char *code = NULL;
   for (size_t i = 0; i < G_N_ELEMENTS(kTypes); ++i) {
@@ -287,7 +287,7 @@ gboolean leati_npy_write(const char *path, const leati_array *array, GError **er
   const unsigned char prefix[10] = {
       0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(head->len & 0xff), (unsigned char)(head->len >> 8)};
 
-  FILE *file = leati_file_create(path, error);
+  FILE *file = leati_user_file_create(path, error);
   if (file == NULL) {
     g_string_free(head, TRUE);
     return FALSE;

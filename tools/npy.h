@@ -7,7 +7,7 @@
 #ifndef LEAT_TOOLS_NPY_H_
 #define LEAT_TOOLS_NPY_H_
 
-#include "array.h"
+#include "ndarray.h"
 
 /** TRUE if the bytes begin with the magic number of .npy files.
  * @threads any */
@@ -16,13 +16,13 @@ gboolean leati_npy_is(const void *bytes, size_t size);
 /** Reads an array from the bytes of a .npy file.
  * @threads any
  * @param bytes [borrowed: until return] the whole file
- * @return [owned: release with leati_array_free] NULL with @p error set: not the format, a type or order that is not
+ * @return [owned: release with leati_ndarray_free] NULL with @p error set: not the format, a type or order that is not
  *   read, or fewer or more bytes than the shape needs */
-leati_array *leati_npy_parse(const void *bytes, size_t size, GError **error);
+leati_ndarray *leati_npy_parse(const void *bytes, size_t size, GError **error);
 
 /** Writes an array as version 1.0. NumPy has no bfloat16, so that is written as float32, which holds every one exactly.
  * @threads any, for different paths
  * @return FALSE with @p error set if the file cannot be written */
-gboolean leati_npy_write(const char *path, const leati_array *array, GError **error);
+gboolean leati_npy_write(const char *path, const leati_ndarray *array, GError **error);
 
 #endif /* LEAT_TOOLS_NPY_H_ */

@@ -4,9 +4,9 @@
 #include <leat/batch.h>
 #include <string.h>
 
-#include "binding.h"
 #include "compare.h"
 #include "fault.h"
+#include "option_value.h"
 
 #define THREADS_MAX 1024
 /* With THREADS_MAX, keeps the count of all runs, warm-ups included, within 31 bits. */
@@ -69,20 +69,20 @@ static const char kDescription[] =
     "  leat-run a.onnx b.onnx --threads 4 --no-fallback --json\n";
 
 /* An option that may be repeated and takes NAME=VALUE. */
-typedef struct binding_option {
+typedef struct named_option {
   const char *name;
   char **texts; /* as typed, or NULL */
   GPtrArray *out;
-} binding_option;
+} named_option;
 
-static gboolean read_bindings(const binding_option *option, GError **error) {
+static gboolean read_named(const named_option *option, GError **error) {
   for (char **text = option->texts; text != NULL && *text != NULL; ++text) {
-    leati_binding *binding = leati_binding_parse(*text, error);
-    if (binding == NULL) {
+    leati_named_value *named = leati_named_value_parse(*text, error);
+    if (named == NULL) {
       g_prefix_error(error, "--%s: ", option->name);
       return FALSE;
     }
-    g_ptr_array_add(option->out, binding);
+    g_ptr_array_add(option->out, named);
   }
   return TRUE;
 }
@@ -102,7 +102,7 @@ static gboolean choose(const char *name, const char *text, const char *yes, cons
 }
 
 static GPtrArray *new_bindings(void) {
-  return g_ptr_array_new_with_free_func((GDestroyNotify)leati_binding_free);
+  return g_ptr_array_new_with_free_func((GDestroyNotify)leati_named_value_free);
 }
 
 static gboolean check_values(const leati_options *options, GError **error) {
@@ -134,7 +134,7 @@ static gboolean check_values(const leati_options *options, GError **error) {
     return FALSE;
   }
   for (guint i = 0; i < options->dims->len; ++i) {
-    const leati_binding *dim = g_ptr_array_index(options->dims, i);
+    const leati_named_value *dim = g_ptr_array_index(options->dims, i);
     int64_t size = 0;
     if (!leati_parse_whole(dim->value, 0, INT64_C(1) << 31, &size, error)) {
       g_prefix_error(error, "--dim %s: ", dim->name);
@@ -175,7 +175,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
       {"batch-delay-us", NULL, 0, DELAY_MAX, &batch_delay},
       {"batch-workers", NULL, 1, LEAT_BATCH_MAX_WORKERS, &batch_workers},
   };
-  binding_option bindings[] = {
+  named_option named_values[] = {
       {"input", NULL, out->inputs}, {"dim", NULL, out->dims},   {"shape", NULL, out->shapes},
       {"range", NULL, out->ranges}, {"fill", NULL, out->fills}, {"option", NULL, out->provider_options},
   };
@@ -197,15 +197,16 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
       {"provider-library", 0, TEXT(&out->provider_library),
        "libleat_onnxruntime.so, if not beside this program or where it was installed", "PATH"},
       {"device", 0, TEXT(&out->device), "Leat device by its number, or by part of its description (0)", "WHICH"},
-      {"option", 0, TEXTS(&bindings[5].texts), "Option for the Leat provider; may be repeated", "KEY=VALUE"},
+      {"option", 0, TEXTS(&named_values[5].texts), "Option for the Leat provider; may be repeated", "KEY=VALUE"},
       {"no-fallback", 0, FLAG(&out->no_fallback), "Refuse models of which a node would run on the CPU", NULL},
       {"compare", 0, TEXT(&compare), "What outputs are compared with: cpu or none (cpu)", "WHAT"},
       {"tolerance", 0, TEXT(&tolerance), "Largest relative error allowed (from the model; see below)", "X"},
-      {"input", 'i', TEXTS(&bindings[0].texts), "Input from a .npy or raw file; may be repeated", "NAME=FILE"},
-      {"dim", 0, TEXTS(&bindings[1].texts), "Size of a dynamic dimension", "NAME=SIZE"},
-      {"shape", 0, TEXTS(&bindings[2].texts), "Shape of an input, such as x=1,64", "INPUT=SIZES"},
-      {"range", 0, TEXTS(&bindings[3].texts), "Draw an input evenly from LOW to HIGH, both included", "INPUT=LOW:HIGH"},
-      {"fill", 0, TEXTS(&bindings[4].texts), "Fill an input with one value", "INPUT=VALUE"},
+      {"input", 'i', TEXTS(&named_values[0].texts), "Input from a .npy or raw file; may be repeated", "NAME=FILE"},
+      {"dim", 0, TEXTS(&named_values[1].texts), "Size of a dynamic dimension", "NAME=SIZE"},
+      {"shape", 0, TEXTS(&named_values[2].texts), "Shape of an input, such as x=1,64", "INPUT=SIZES"},
+      {"range", 0, TEXTS(&named_values[3].texts), "Draw an input evenly from LOW to HIGH, both included",
+       "INPUT=LOW:HIGH"},
+      {"fill", 0, TEXTS(&named_values[4].texts), "Fill an input with one value", "INPUT=VALUE"},
       {"seed", 0, TEXT(&wholes[6].text), "Seed of the random inputs (0)", "SEED"},
       {"same-inputs", 0, FLAG(&out->same_inputs), "The same inputs for every thread", NULL},
       {"profile", 0, TEXT(&out->profile), "Write a trace for Perfetto, and sum up device time", "FILE"},
@@ -243,13 +244,13 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
     right = right && leati_whole_option_read(&wholes[i], error);
     g_free(wholes[i].text);
   }
-  for (size_t i = 0; i < G_N_ELEMENTS(bindings); ++i) {
-    right = right && read_bindings(&bindings[i], error);
-    g_strfreev(bindings[i].texts);
+  for (size_t i = 0; i < G_N_ELEMENTS(named_values); ++i) {
+    right = right && read_named(&named_values[i], error);
+    g_strfreev(named_values[i].texts);
   }
   if (right && out->profile != NULL) {
     char *option = g_strconcat("profile=", out->profile, NULL);
-    g_ptr_array_add(out->provider_options, leati_binding_parse(option, NULL));
+    g_ptr_array_add(out->provider_options, leati_named_value_parse(option, NULL));
     g_free(option);
   }
   right = right && choose("provider", provider, "leat", "cpu", &out->leat, error) &&

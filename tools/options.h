@@ -33,7 +33,7 @@ typedef struct leati_options {
   char *device;           /**< NULL: the first */
   char *save_outputs;     /**< folder, or NULL */
   char *profile;          /**< path of a trace, or NULL; it is among `provider_options` too */
-  GPtrArray *inputs;      /**< leati_binding *: these six hold what was given as NAME=VALUE */
+  GPtrArray *inputs;      /**< leati_named_value *: these six hold what was given as NAME=VALUE */
   GPtrArray *dims;
   GPtrArray *shapes;
   GPtrArray *ranges;

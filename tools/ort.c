@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binding.h"
 #include "fault.h"
 #include "library.h"
+#include "option_value.h"
 
 #define PROVIDER_NAME "LeatExecutionProvider"
 #define PROVIDER_FILE "libleat_onnxruntime.so"
@@ -292,7 +292,7 @@ static gboolean set_options(const leati_ort *ort, const leati_session_plan *plan
   const char **keys = g_new0(const char *, count + 1);
   const char **values = g_new0(const char *, count + 1);
   for (guint i = 0; i < count; ++i) {
-    const leati_binding *option = g_ptr_array_index(plan->provider_options, i);
+    const leati_named_value *option = g_ptr_array_index(plan->provider_options, i);
     keys[i] = option->name;
     values[i] = option->value;
   }

@@ -28,7 +28,7 @@ typedef struct leati_session_plan {
   gboolean leat;                     /**< the device of the leati_ort before the CPU provider */
   gboolean no_fallback;              /**< refuse a model of which a node would run on the CPU provider */
   int cpu_threads;                   /**< threads inside one run on the CPU provider; 0: one a core */
-  const GPtrArray *provider_options; /**< [borrowed: until return] leati_binding *, or NULL */
+  const GPtrArray *provider_options; /**< [borrowed: until return] leati_named_value *, or NULL */
 } leati_session_plan;
 
 /** Opens ONNX Runtime. Its own log is silent (what matters comes back as an error), except for lines about Leat.

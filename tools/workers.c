@@ -68,7 +68,7 @@ static void keep_mismatch(leati_worker *worker, const char *run, size_t output, 
 }
 
 /* TRUE if both have one type, one shape and the same bits. */
-static gboolean same_bits(const leati_array *a, const leati_array *b) {
+static gboolean same_bits(const leati_ndarray *a, const leati_ndarray *b) {
   return a->element == b->element && a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof(*a->dims)) == 0 &&
          (a->bytes == 0 || memcmp(a->data, b->data, a->bytes) == 0);
 }
@@ -78,8 +78,8 @@ static gboolean check_output(post *p, size_t output, const char *run) {
   const leati_ort *ort = p->shop->ort;
   leati_worker *worker = p->worker;
   const leati_feed *feed = worker->job->feed;
-  leati_array got;
-  leati_array want;
+  leati_ndarray got;
+  leati_ndarray want;
   GError *error = NULL;
   ++worker->outputs;
   if (!leati_value_view(ort, p->outputs[output], &got, &error)) {
@@ -131,7 +131,7 @@ static void keep_first(post *p) {
   const size_t count = p->worker->job->model->output_count;
   p->worker->first = g_new0(OrtValue *, count + 1);
   for (size_t i = 0; i < count; ++i) {
-    leati_array view;
+    leati_ndarray view;
     p->worker->first[i] = leati_value_view(ort, p->outputs[i], &view, NULL) ? leati_value_copy(ort, &view, NULL) : NULL;
   }
 }

@@ -5,7 +5,7 @@
 #ifndef LEAT_TOOLS_WORKERS_H_
 #define LEAT_TOOLS_WORKERS_H_
 
-#include "batch.h"
+#include "batcher.h"
 #include "compare.h"
 #include "feed.h"
 #include "latency.h"

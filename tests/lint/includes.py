@@ -109,7 +109,7 @@ def check(tree):
 
 BASE = {'abi/leat/backend.h': '', 'host-shim/leat/host.h': '', 'host-shim/error.h': '', 'plugin/device/device.h': '',
         'plugin/timeline/timeline.h': '', 'plugin/streams/stream.h': '', 'common/fork.h': '', 'plugin/ops/op.h': '',
-        'tools/array.h': ''}
+        'tools/ndarray.h': ''}
 
 
 def arrow(path, line, expected):
@@ -144,7 +144,7 @@ CANARIES = [
     arrow('tools/leat-info.c', '#include <vulkan/vulkan.h>', 'must not include <vulkan/vulkan.h>'),
     arrow('tools/bench/rig.c', '#include <vulkan/vulkan_core.h>', 'must not include <vulkan/vulkan_core.h>'),
     arrow('tools/bench/floor.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
-    arrow('tools/bench/floor.c', '#include "array.h"\n#include <vulkan/vulkan_core.h>', None),
+    arrow('tools/bench/floor.c', '#include "ndarray.h"\n#include <vulkan/vulkan_core.h>', None),
     arrow('examples/add.c', '#include <glib.h>', 'must not include <glib.h>'),
     arrow('examples/add.c', '#include <onnxruntime_c_api.h>', 'must not include <onnxruntime_c_api.h>'),
     arrow('examples/hosts/c/main.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),

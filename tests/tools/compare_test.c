@@ -15,11 +15,11 @@
 
 /* Compares two rows of float32. */
 static leati_comparison compare_rows(const float *got, const float *want, int64_t count, double tolerance) {
-  leati_array a;
-  leati_array b;
+  leati_ndarray a;
+  leati_ndarray b;
   leati_comparison out;
-  assert_true(leati_array_wrap(LEATI_FLOAT32, 1, &count, (void *)got, &a, NULL));
-  assert_true(leati_array_wrap(LEATI_FLOAT32, 1, &count, (void *)want, &b, NULL));
+  assert_true(leati_ndarray_wrap(LEATI_FLOAT32, 1, &count, (void *)got, &a, NULL));
+  assert_true(leati_ndarray_wrap(LEATI_FLOAT32, 1, &count, (void *)want, &b, NULL));
   leati_compare(&a, &b, tolerance, &out);
   assert_true(out.same == (out.what[0] == '\0'));
   return out;
@@ -71,15 +71,15 @@ static void shape_and_type_count(void **state) {
   float data[6] = {0};
   const int64_t flat[] = {6};
   const int64_t deep[] = {2, 3};
-  leati_array a;
-  leati_array b;
+  leati_ndarray a;
+  leati_ndarray b;
   leati_comparison found;
-  assert_true(leati_array_wrap(LEATI_FLOAT32, 1, flat, data, &a, NULL));
-  assert_true(leati_array_wrap(LEATI_FLOAT32, 2, deep, data, &b, NULL));
+  assert_true(leati_ndarray_wrap(LEATI_FLOAT32, 1, flat, data, &a, NULL));
+  assert_true(leati_ndarray_wrap(LEATI_FLOAT32, 2, deep, data, &b, NULL));
   leati_compare(&a, &b, 1.0, &found);
   assert_false(found.same);
   assert_non_null(strstr(found.what, "[6] and should be [2,3]"));
-  assert_true(leati_array_wrap(LEATI_INT32, 1, flat, data, &b, NULL));
+  assert_true(leati_ndarray_wrap(LEATI_INT32, 1, flat, data, &b, NULL));
   leati_compare(&a, &b, 1.0, &found);
   assert_false(found.same);
   assert_non_null(strstr(found.what, "float32 and should be int32"));
@@ -91,11 +91,11 @@ static void whole_numbers_are_exact(void **state) {
   int64_t want[2] = {1, INT64_C(9007199254740993)};
   int64_t got[2] = {1, INT64_C(9007199254740992)};
   const int64_t count = 2;
-  leati_array a;
-  leati_array b;
+  leati_ndarray a;
+  leati_ndarray b;
   leati_comparison found;
-  assert_true(leati_array_wrap(LEATI_INT64, 1, &count, got, &a, NULL));
-  assert_true(leati_array_wrap(LEATI_INT64, 1, &count, want, &b, NULL));
+  assert_true(leati_ndarray_wrap(LEATI_INT64, 1, &count, got, &a, NULL));
+  assert_true(leati_ndarray_wrap(LEATI_INT64, 1, &count, want, &b, NULL));
   leati_compare(&a, &b, 1.0, &found);
   assert_false(found.same);
   assert_true(isinf(found.error));

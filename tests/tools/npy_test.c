@@ -30,9 +30,9 @@ static GByteArray *make_file(const char *header, const void *data, size_t size) 
 }
 
 /* Parses bytes from memory of exactly their size, so that a sanitizer sees a read beyond. */
-static leati_array *parse(const void *bytes, size_t size, GError **error) {
+static leati_ndarray *parse(const void *bytes, size_t size, GError **error) {
   void *copy = g_memdup2(bytes, size);
-  leati_array *array = leati_npy_parse(copy, size, error);
+  leati_ndarray *array = leati_npy_parse(copy, size, error);
   g_free(copy);
   return array;
 }
@@ -60,14 +60,14 @@ static void reads_what_numpy_writes(void **state) {
   };
   for (size_t i = 0; i < G_N_ELEMENTS(headers); ++i) {
     GByteArray *file = make_file(headers[i], data, sizeof(data));
-    leati_array *array = parse(file->data, file->len, NULL);
+    leati_ndarray *array = parse(file->data, file->len, NULL);
     assert_non_null(array);
     assert_int_equal(array->element, LEATI_FLOAT32);
     assert_int_equal(array->rank, 2);
     assert_int_equal(array->dims[0], 2);
     assert_int_equal(array->dims[1], 3);
     assert_memory_equal(array->data, data, sizeof(data));
-    leati_array_free(array);
+    leati_ndarray_free(array);
     g_byte_array_unref(file);
   }
 }
@@ -81,12 +81,12 @@ static void reads_version_2_and_no_dimensions(void **state) {
   g_byte_array_append(file, prefix, sizeof(prefix));
   g_byte_array_append(file, (const guint8 *)kHeader, sizeof(kHeader) - 1);
   g_byte_array_append(file, &yes, 1);
-  leati_array *array = parse(file->data, file->len, NULL);
+  leati_ndarray *array = parse(file->data, file->len, NULL);
   assert_non_null(array);
   assert_int_equal(array->element, LEATI_BOOL);
   assert_int_equal(array->rank, 0);
   assert_int_equal(array->count, 1);
-  leati_array_free(array);
+  leati_ndarray_free(array);
   g_byte_array_unref(file);
 }
 
@@ -98,7 +98,7 @@ static void writes_what_it_reads(void **state) {
   for (int element = LEATI_FLOAT32; element <= LEATI_BOOL; ++element) {
     for (size_t rank = 0; rank <= 3; ++rank) {
       for (size_t s = 0; s < G_N_ELEMENTS(shapes); ++s) {
-        leati_array *array = leati_array_new((leati_element)element, rank, shapes[s], NULL);
+        leati_ndarray *array = leati_ndarray_new((leati_element)element, rank, shapes[s], NULL);
         assert_non_null(array);
         for (size_t i = 0; i < array->count; ++i) {
           if (leati_element_is_float(array->element)) {
@@ -111,7 +111,7 @@ static void writes_what_it_reads(void **state) {
         char *bytes = NULL;
         gsize size = 0;
         assert_true(g_file_get_contents(path, &bytes, &size, NULL));
-        leati_array *back = parse(bytes, size, NULL);
+        leati_ndarray *back = parse(bytes, size, NULL);
         assert_non_null(back);
         /* The elements begin at a multiple of 64. */
         assert_int_equal((size - back->bytes) % 64, 0);
@@ -122,8 +122,8 @@ static void writes_what_it_reads(void **state) {
           assert_true(leati_element_read(back->element, back->data, i) ==
                       leati_element_read(array->element, array->data, i));
         }
-        leati_array_free(back);
-        leati_array_free(array);
+        leati_ndarray_free(back);
+        leati_ndarray_free(array);
         g_free(bytes);
       }
     }
@@ -136,12 +136,12 @@ static void writes_what_it_reads(void **state) {
 
 static void says_that_it_cannot_write(void **state) {
   (void)state;
-  leati_array *array = leati_array_new(LEATI_FLOAT32, 0, NULL, NULL);
+  leati_ndarray *array = leati_ndarray_new(LEATI_FLOAT32, 0, NULL, NULL);
   GError *error = NULL;
   assert_false(leati_npy_write("/nonexistent/folder/a.npy", array, &error));
   assert_non_null(strstr(error->message, "/nonexistent/folder/a.npy"));
   g_error_free(error);
-  leati_array_free(array);
+  leati_ndarray_free(array);
 }
 
 /* Half an output would be taken for one. */
@@ -149,14 +149,14 @@ static void leaves_nothing_of_what_it_cannot_write(void **state) {
   (void)state;
   static float data[4096];
   int64_t dims[1] = {G_N_ELEMENTS(data)};
-  leati_array array;
+  leati_ndarray array;
   struct rlimit before;
   char *path = g_build_filename(g_get_tmp_dir(), "leat-npy-XXXXXX", NULL);
   GError *error = NULL;
   GStatBuf info;
   const int made = g_mkstemp(path);
   assert_true(made >= 0);
-  assert_true(leati_array_wrap(LEATI_FLOAT32, 1, dims, data, &array, NULL));
+  assert_true(leati_ndarray_wrap(LEATI_FLOAT32, 1, dims, data, &array, NULL));
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){8192, before.rlim_max}), 0);
   signal(SIGXFSZ, SIG_IGN);
@@ -212,10 +212,10 @@ static void zero_among_huge_sizes_is_empty(void **state) {
   (void)state;
   GByteArray *file = make_file(
       "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775000, 0, 4611686018427387904)}", "", 0);
-  leati_array *array = parse(file->data, file->len, NULL);
+  leati_ndarray *array = parse(file->data, file->len, NULL);
   assert_non_null(array);
   assert_int_equal(array->count, 0);
-  leati_array_free(array);
+  leati_ndarray_free(array);
   g_byte_array_unref(file);
 }
 
@@ -253,14 +253,14 @@ static void survives_any_damage(void **state) {
   const float data[3] = {1.0f, 2.0f, 3.0f};
   GByteArray *file = make_file("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", data, sizeof(data));
   for (guint i = 0; i < file->len; ++i) {
-    leati_array_free(parse(file->data, i, NULL));
+    leati_ndarray_free(parse(file->data, i, NULL));
     const guint8 before = file->data[i];
     for (int value = 0; value < 256; ++value) {
       file->data[i] = (guint8)value;
       GError *error = NULL;
-      leati_array *array = parse(file->data, file->len, &error);
+      leati_ndarray *array = parse(file->data, file->len, &error);
       assert_true((array != NULL) != (error != NULL));
-      leati_array_free(array);
+      leati_ndarray_free(array);
       g_clear_error(&error);
     }
     file->data[i] = before;

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "binding.h"
 #include "fault.h"
+#include "option_value.h"
 
 #define PATIENCE_US ((gint64)10 * G_USEC_PER_SEC)
 #define TEXT_MAX 255

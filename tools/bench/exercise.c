@@ -210,9 +210,9 @@ static gboolean invoke(leati_exercise *e, GError **error) {
 }
 
 gboolean leati_exercise_once(leati_exercise *e, double *seconds, GError **error) {
-  const gint64 start = leati_now_ns();
+  const gint64 start = leati_team_now_ns();
   const gboolean well = invoke(e, error) && synchronize(e, error);
-  *seconds = (double)(leati_now_ns() - start) * 1e-9;
+  *seconds = (double)(leati_team_now_ns() - start) * 1e-9;
   return well;
 }
 
@@ -290,18 +290,18 @@ gboolean leati_exercise_measure(leati_exercise *e, double seconds, leati_exercis
   if (!wait_oldest(e, error)) {
     return FALSE;
   }
-  const gint64 start = leati_now_ns();
+  const gint64 start = leati_team_now_ns();
   gint64 end = start, host_ns = 0;
   while ((double)(end - start) * 1e-9 < seconds || out->runs == 0) {
-    const gint64 before = leati_now_ns();
+    const gint64 before = leati_team_now_ns();
     if (!put_list(e, error)) {
       return FALSE;
     }
-    host_ns += leati_now_ns() - before;
+    host_ns += leati_team_now_ns() - before;
     if (!wait_oldest(e, error)) {
       return FALSE;
     }
-    end = leati_now_ns();
+    end = leati_team_now_ns();
     out->runs += e->length;
   }
   out->run_us = (double)(end - start) * 1e-3 / (double)out->runs;
@@ -320,7 +320,7 @@ static gboolean renew_lists(leati_exercise *e, GError **error) {
 }
 
 gboolean leati_exercise_load(leati_exercise *e, double seconds, GError **error) {
-  const gint64 start = leati_now_ns();
+  const gint64 start = leati_team_now_ns();
   gboolean well = renew_lists(e, error);
   do {
     leati_exercise_sample sample;
@@ -332,6 +332,6 @@ gboolean leati_exercise_load(leati_exercise *e, double seconds, GError **error) 
       e->length = length;
       well = renew_lists(e, error);
     }
-  } while ((double)(leati_now_ns() - start) * 1e-9 < seconds);
+  } while ((double)(leati_team_now_ns() - start) * 1e-9 < seconds);
   return well;
 }

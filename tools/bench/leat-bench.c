@@ -11,10 +11,10 @@
 
 #include "bench/kernels.h"
 #include "bench/measure.h"
-#include "binding.h"
 #include "fault.h"
-#include "file.h"
+#include "option_value.h"
 #include "output.h"
+#include "user_file.h"
 
 #define STATUS_WRONG 1
 #define STATUS_USE 2
@@ -327,7 +327,7 @@ static gboolean json_open(options *o, GError **error) {
       (g_file_test(o->json, G_FILE_TEST_IS_REGULAR) && !g_file_test(o->json, G_FILE_TEST_IS_SYMLINK))) {
     return TRUE;
   }
-  o->json_stream = leati_file_create(o->json, error);
+  o->json_stream = leati_user_file_create(o->json, error);
   g_prefix_error(error, "--json: ");
   return o->json_stream != NULL;
 }

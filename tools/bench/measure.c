@@ -75,12 +75,12 @@ static gboolean measure_lines(leati_bench *b, const char *measurement, const lin
         if (!measure_once(b, measurement, l, n, &sample, error)) {
           return FALSE;
         }
-        leati_point *point = leati_results_point(&b->results, measurement, l->variant, l->setting, n, RUNS_UNIT);
-        leati_point_add(point, &sample);
+        leati_result_point *point = leati_results_point(&b->results, measurement, l->variant, l->setting, n, RUNS_UNIT);
+        leati_result_point_add(point, &sample);
         if (l == base) {
           base_rate = sample.rate;
         } else if (base_rate > 0) {
-          leati_point_compare(point, base->variant, base_rate);
+          leati_result_point_compare(point, base->variant, base_rate);
         }
       }
     }
@@ -167,10 +167,10 @@ static gboolean measure_depth(leati_bench *b, GError **error) {
           sample.thread_cpu_us /= depths[i];
         }
         g_autofree char *setting = g_strdup_printf("%u", depths[i]);
-        leati_point *point = leati_results_point(&b->results, "depth", names[kind], setting, 1, "operators/s");
-        leati_point_add(point, &sample);
+        leati_result_point *point = leati_results_point(&b->results, "depth", names[kind], setting, 1, "operators/s");
+        leati_result_point_add(point, &sample);
         base = kind == 0 && i == 0 ? sample.rate : base;
-        leati_point_compare(point, "waiting for each", base);
+        leati_result_point_compare(point, "waiting for each", base);
       }
     }
   }
@@ -194,9 +194,9 @@ static gboolean chain_operator_us(leati_bench *b, gint64 rows, double *out, GErr
     gpointer state = leati_chain_task.begin(&work, 0, error);
     gboolean well = state != NULL;
     for (int i = 0; well && i < 7; ++i) {
-      const gint64 start = leati_now_ns();
+      const gint64 start = leati_team_now_ns();
       well = leati_chain_task.run(state, error);
-      lowest[kind] = MIN(lowest[kind], (double)(leati_now_ns() - start) * 1e-3);
+      lowest[kind] = MIN(lowest[kind], (double)(leati_team_now_ns() - start) * 1e-3);
     }
     if (state == NULL || !leati_chain_task.end(state, well, well ? error : NULL) || !well) {
       return FALSE;
@@ -262,7 +262,7 @@ static gboolean chains_find(leati_bench *b, chains *out, GError **error) {
 /* Lets the points of a chain say what was really run. */
 static void chain_facts(leati_bench *b, const char *measurement, const chains *c) {
   for (guint p = 0; p < b->results.points->len; ++p) {
-    const leati_point *point = g_ptr_array_index(b->results.points, p);
+    const leati_result_point *point = g_ptr_array_index(b->results.points, p);
     for (guint i = 0; i < CHAINS; ++i) {
       if (g_str_equal(point->measurement, measurement) && g_str_equal(point->variant, c->names[i])) {
         json_object_set_double_member(point->facts, "operator_us", c->us[i]);
@@ -322,7 +322,8 @@ static gboolean add_launches(leati_bench *b, const line *l, guint threads, gbool
     sample.thread_cpu_us /= threads;
   }
   *rate = sample.rate;
-  leati_point_add(leati_results_point(&b->results, "launch", l->variant, l->setting, threads, RUNS_UNIT), &sample);
+  leati_result_point_add(leati_results_point(&b->results, "launch", l->variant, l->setting, threads, RUNS_UNIT),
+                         &sample);
   return TRUE;
 }
 
@@ -352,8 +353,8 @@ static gboolean measure_launches_from(leati_bench *b, guint threads, const leati
     well = add_launches(b, &call, threads, TRUE, &base, error) &&
            add_launches(b, &request_line, threads, FALSE, &rate, error);
     if (well) {
-      leati_point_compare(leati_results_point(&b->results, "launch", requests[i], setting, threads, RUNS_UNIT),
-                          "one call", base);
+      leati_result_point_compare(leati_results_point(&b->results, "launch", requests[i], setting, threads, RUNS_UNIT),
+                                 "one call", base);
     }
   }
   return well;
@@ -381,7 +382,7 @@ static gboolean measure_launch(leati_bench *b, GError **error) {
   gint64 rows;
   double us;
   if (b->rig.api->graph == NULL) {
-    leati_point *point = leati_results_point(&b->results, "launch", "graphs", NULL, 1, RUNS_UNIT);
+    leati_result_point *point = leati_results_point(&b->results, "launch", "graphs", NULL, 1, RUNS_UNIT);
     json_object_set_string_member(point->facts, "skipped", "the backend has no graphs");
     return TRUE;
   }
@@ -460,7 +461,7 @@ static gboolean measure_cpu(leati_bench *b, GError **error) {
     chains_clear(&c);
   }
   for (guint p = 0; p < b->results.points->len; ++p) {
-    const leati_point *point = g_ptr_array_index(b->results.points, p);
+    const leati_result_point *point = g_ptr_array_index(b->results.points, p);
     if (g_str_equal(point->measurement, "cpu")) {
       /* Of all threads together: 2 are two processors busy. */
       json_object_set_double_member(point->facts, "cpus_busy",
@@ -484,13 +485,13 @@ typedef struct ticker {
 
 static void tick(gpointer data) {
   ticker *t = data;
-  gint64 at = leati_now_ns();
+  gint64 at = leati_team_now_ns();
   for (gint64 i = 0; i < t->ticks; ++i) {
     at += TICK_NS;
     const struct timespec until = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {
     }
-    const double late = (double)(leati_now_ns() - at) * 1e-6;
+    const double late = (double)(leati_team_now_ns() - at) * 1e-6;
     g_array_append_val(t->late_ms, late);
   }
 }
@@ -510,8 +511,8 @@ static void tick_add(leati_bench *b, const char *variant, guint threads, ticker 
     const guint n = t->late_ms->len;
     const guint rank = (guint)(parts[i].share * (double)n + 0.999999);
     g_autofree char *name = g_strdup_printf("%s: %s", variant, parts[i].name);
-    leati_point *point = leati_results_point(&b->results, "tick", name, NULL, threads, "ms late");
-    leati_point_add_value(point, g_array_index(t->late_ms, double, CLAMP(rank, 1, n) - 1));
+    leati_result_point *point = leati_results_point(&b->results, "tick", name, NULL, threads, "ms late");
+    leati_result_point_add_value(point, g_array_index(t->late_ms, double, CLAMP(rank, 1, n) - 1));
   }
   g_array_set_size(t->late_ms, 0);
 }
@@ -605,8 +606,8 @@ static gboolean measure_flat(leati_bench *b, GError **error) {
                  {"staging", (double)first.memory.staging_bytes, (double)last.memory.staging_bytes}};
     for (guint k = 0; k < G_N_ELEMENTS(grown); ++k) {
       g_autofree char *name = g_strdup_printf("growth: %s", grown[k].name);
-      leati_point *point = leati_results_point(&b->results, "flat", name, NULL, counts[i], "bytes");
-      leati_point_add_value(point, grown[k].late - grown[k].early);
+      leati_result_point *point = leati_results_point(&b->results, "flat", name, NULL, counts[i], "bytes");
+      leati_result_point_add_value(point, grown[k].late - grown[k].early);
       json_object_set_double_member(point->facts, "after_runs", (double)work.mark);
       json_object_set_double_member(point->facts, "bytes_then", grown[k].early);
       json_object_set_double_member(point->facts, "runs", (double)sample.runs);
@@ -676,12 +677,12 @@ static gboolean measure_calls(leati_bench *b, gboolean pool, GError **error) {
       if (calls[i].pool && !pool) {
         continue;
       }
-      const gint64 start = leati_now_ns();
+      const gint64 start = leati_team_now_ns();
       for (guint k = 0; well && k < CALLS; ++k) {
         well = leati_rig_ok(calls[i].make(&c, &err), &err, calls[i].name, error);
       }
-      const double ns = (double)(leati_now_ns() - start) / CALLS;
-      leati_point_add_value(leati_results_point(&b->results, "locks", calls[i].name, NULL, 1, "ns/call"), ns);
+      const double ns = (double)(leati_team_now_ns() - start) / CALLS;
+      leati_result_point_add_value(leati_results_point(&b->results, "locks", calls[i].name, NULL, 1, "ns/call"), ns);
     }
   }
   (void)b->rig.api->event->destroy(c.event, NULL);

@@ -25,7 +25,7 @@ typedef struct kernels {
   gboolean *skipped;   /* by number of the row */
 } kernels;
 
-static leati_point *point_of(const kernels *k, const leati_kernel *kernel) {
+static leati_result_point *point_of(const kernels *k, const leati_kernel *kernel) {
   const char *link = kernel->link == LEATI_KERNEL_READ ? "reads the last" : "rewrites";
   return leati_results_point(&k->bench->results, NAME, kernel->name, link, 1, UNIT);
 }
@@ -130,7 +130,7 @@ static char *too_long(const kernels *k, const leati_kernel *kernel) {
 /* ---- A row ------------------------------------------------------------------------------------------------------- */
 
 /* Reads the clock while the device stays as busy as it was. A reading that fails is told, and the row goes on. */
-static gboolean read_clock(const kernels *k, leati_exercise *e, leati_point *point, GError **error) {
+static gboolean read_clock(const kernels *k, leati_exercise *e, leati_result_point *point, GError **error) {
   g_autoptr(GError) fault = NULL;
   double mhz;
   leati_clock *clock = leati_clock_start(k->bench->clock_command, &fault);
@@ -157,12 +157,12 @@ static gboolean read_clock(const kernels *k, leati_exercise *e, leati_point *poi
 /* Loads the device with the row, measures, and adds to its point. */
 static gboolean measure_row(kernels *k, const leati_kernel *kernel, leati_exercise *e, leati_exercise_sample *out,
                             GError **error) {
-  leati_point *point = point_of(k, kernel);
+  leati_result_point *point = point_of(k, kernel);
   leati_kernel_form form;
   if (!leati_exercise_load(e, k->bench->load, error) || !leati_exercise_measure(e, k->bench->seconds, out, error)) {
     return FALSE;
   }
-  leati_point_add_value(point, out->run_us);
+  leati_result_point_add_value(point, out->run_us);
   leati_kernel_expand(kernel, &form);
   json_object_set_double_member(point->facts, leati_kernel_unit(kernel),
                                 leati_kernel_work(kernel, &form) / (leati_median(point->values) * 1e-6));
@@ -203,22 +203,23 @@ static gboolean run_fma(kernels *k, GError **error) {
     return FALSE;
   }
   k->fma_rate = runs * k->fma.arithmetic * LEATI_FLOOR_GROUP_FLOPS * 1e-12;
-  leati_point_add_value(leati_results_point(&k->bench->results, NAME, FMA_NAME, NULL, 1, "TFLOP/s"), k->fma_rate);
+  leati_result_point_add_value(leati_results_point(&k->bench->results, NAME, FMA_NAME, NULL, 1, "TFLOP/s"),
+                               k->fma_rate);
   return TRUE;
 }
 
 /* ---- All rows ---------------------------------------------------------------------------------------------------- */
 
 /* Adds the row's proportion of what the device can do at best. */
-static void compare(const kernels *k, const leati_kernel *kernel, leati_point *point,
+static void compare(const kernels *k, const leati_kernel *kernel, leati_result_point *point,
                     const leati_exercise_sample *sample) {
   leati_kernel_form form;
   leati_kernel_expand(kernel, &form);
   const double rate = leati_kernel_work(kernel, &form) / (sample->run_us * 1e-6);
   if (kernel->kind == LEATI_KERNEL_MEMORY) {
-    leati_point_add_ratio(point, k->copy.name, rate / k->copy_rate);
+    leati_result_point_add_ratio(point, k->copy.name, rate / k->copy_rate);
   } else if (k->fma_rate > 0) {
-    leati_point_add_ratio(point, FMA_NAME, rate / k->fma_rate);
+    leati_result_point_add_ratio(point, FMA_NAME, rate / k->fma_rate);
   }
 }
 
@@ -246,7 +247,7 @@ static gboolean measure_round(kernels *k, const guint *order, gboolean first, GE
     if (!run_row(k, kernel, first, &sample, &reason, error)) {
       return FALSE;
     }
-    leati_point *point = point_of(k, kernel);
+    leati_result_point *point = point_of(k, kernel);
     if (reason != NULL) {
       k->skipped[order[i]] = TRUE;
       json_object_set_string_member(point->facts, "skipped", reason);

@@ -11,7 +11,7 @@ static GArray *doubles(void) {
 }
 
 static void point_free(gpointer data) {
-  leati_point *point = data;
+  leati_result_point *point = data;
   g_free(point->variant);
   g_free(point->setting);
   g_array_unref(point->values);
@@ -32,37 +32,37 @@ void leati_results_clear(leati_results *results) {
   g_ptr_array_unref(results->points);
 }
 
-leati_point *leati_results_point(leati_results *results, const char *measurement, const char *variant,
-                                 const char *setting, guint threads, const char *unit) {
+leati_result_point *leati_results_point(leati_results *results, const char *measurement, const char *variant,
+                                        const char *setting, guint threads, const char *unit) {
   for (guint i = 0; i < results->points->len; ++i) {
-    leati_point *point = g_ptr_array_index(results->points, i);
+    leati_result_point *point = g_ptr_array_index(results->points, i);
     if (g_str_equal(point->measurement, measurement) && g_str_equal(point->variant, variant) &&
         g_strcmp0(point->setting, setting) == 0 && point->threads == threads) {
       return point;
     }
   }
-  leati_point *point = g_new0(leati_point, 1);
-  *point = (leati_point){.measurement = measurement,
-                         .variant = g_strdup(variant),
-                         .setting = g_strdup(setting),
-                         .threads = threads,
-                         .unit = unit,
-                         .values = doubles(),
-                         .p50_us = doubles(),
-                         .p99_us = doubles(),
-                         .cpu_us = doubles(),
-                         .thread_cpu_us = doubles(),
-                         .ratios = doubles(),
-                         .facts = json_object_new()};
+  leati_result_point *point = g_new0(leati_result_point, 1);
+  *point = (leati_result_point){.measurement = measurement,
+                                .variant = g_strdup(variant),
+                                .setting = g_strdup(setting),
+                                .threads = threads,
+                                .unit = unit,
+                                .values = doubles(),
+                                .p50_us = doubles(),
+                                .p99_us = doubles(),
+                                .cpu_us = doubles(),
+                                .thread_cpu_us = doubles(),
+                                .ratios = doubles(),
+                                .facts = json_object_new()};
   g_ptr_array_add(results->points, point);
   return point;
 }
 
-void leati_point_add_value(leati_point *point, double value) {
+void leati_result_point_add_value(leati_result_point *point, double value) {
   g_array_append_val(point->values, value);
 }
 
-void leati_point_add(leati_point *point, const leati_sample *sample) {
+void leati_result_point_add(leati_result_point *point, const leati_sample *sample) {
   g_array_append_val(point->values, sample->rate);
   g_array_append_val(point->p50_us, sample->p50_us);
   g_array_append_val(point->p99_us, sample->p99_us);
@@ -70,11 +70,11 @@ void leati_point_add(leati_point *point, const leati_sample *sample) {
   g_array_append_val(point->thread_cpu_us, sample->thread_cpu_us);
 }
 
-void leati_point_compare(leati_point *point, const char *base, double value) {
-  leati_point_add_ratio(point, base, g_array_index(point->values, double, point->values->len - 1) / value);
+void leati_result_point_compare(leati_result_point *point, const char *base, double value) {
+  leati_result_point_add_ratio(point, base, g_array_index(point->values, double, point->values->len - 1) / value);
 }
 
-void leati_point_add_ratio(leati_point *point, const char *base, double ratio) {
+void leati_result_point_add_ratio(leati_result_point *point, const char *base, double ratio) {
   point->base = base;
   g_array_append_val(point->ratios, ratio);
 }
@@ -140,11 +140,11 @@ static char *median_or_none(const GArray *values) {
   return values->len == 0 || extreme(values, TRUE) == 0.0 ? g_strdup("") : readable(leati_median(values));
 }
 
-static char *full_name(const leati_point *point) {
+static char *full_name(const leati_result_point *point) {
   return point->setting == NULL ? g_strdup(point->variant) : g_strdup_printf("%s, %s", point->variant, point->setting);
 }
 
-static char *facts_text(const leati_point *point) {
+static char *facts_text(const leati_result_point *point) {
   GString *out = g_string_new(NULL);
   GList *names = json_object_get_members(point->facts);
   for (GList *name = names; name != NULL; name = name->next) {
@@ -164,7 +164,7 @@ static char *facts_text(const leati_point *point) {
   return g_string_free(out, FALSE);
 }
 
-static void add_row(leati_table *table, const leati_point *point) {
+static void add_row(leati_table *table, const leati_result_point *point) {
   char *ratio =
       point->base == NULL ? g_strdup("") : g_strdup_printf("%.2f of %s", leati_median(point->ratios), point->base);
   const gboolean measured = point->values->len > 0;
@@ -182,9 +182,9 @@ static void add_row(leati_table *table, const leati_point *point) {
   leati_table_add(table, cells);
 }
 
-static const leati_point *find(const GPtrArray *points, const leati_point *like, guint threads) {
+static const leati_result_point *find(const GPtrArray *points, const leati_result_point *like, guint threads) {
   for (guint i = 0; i < points->len; ++i) {
-    const leati_point *point = g_ptr_array_index(points, i);
+    const leati_result_point *point = g_ptr_array_index(points, i);
     if (g_str_equal(point->variant, like->variant) && g_strcmp0(point->setting, like->setting) == 0 &&
         point->threads == threads) {
       return point;
@@ -202,7 +202,7 @@ static int by_number(const void *a, const void *b) {
 static char *pivot(const GPtrArray *points) {
   GArray *counts = g_array_new(FALSE, FALSE, sizeof(guint));
   for (guint i = 0; i < points->len; ++i) {
-    const leati_point *point = g_ptr_array_index(points, i);
+    const leati_result_point *point = g_ptr_array_index(points, i);
     gboolean known = FALSE;
     for (guint k = 0; k < counts->len; ++k) {
       known = known || g_array_index(counts, guint, k) == point->threads;
@@ -224,10 +224,10 @@ static char *pivot(const GPtrArray *points) {
   g_ptr_array_add(heading, NULL);
   leati_table *table = leati_table_new((const char *const *)heading->pdata);
   for (guint i = 0; i < points->len; ++i) {
-    const leati_point *point = g_ptr_array_index(points, i);
+    const leati_result_point *point = g_ptr_array_index(points, i);
     gboolean first = TRUE;
     for (guint k = 0; first && k < i; ++k) {
-      first = find(points, point, ((const leati_point *)g_ptr_array_index(points, k))->threads) !=
+      first = find(points, point, ((const leati_result_point *)g_ptr_array_index(points, k))->threads) !=
               g_ptr_array_index(points, k);
     }
     if (!first) {
@@ -236,7 +236,7 @@ static char *pivot(const GPtrArray *points) {
     g_autofree char **cells = g_new0(char *, counts->len + 1);
     cells[0] = full_name(point);
     for (guint k = 0; k < counts->len; ++k) {
-      const leati_point *other = find(points, point, g_array_index(counts, guint, k));
+      const leati_result_point *other = find(points, point, g_array_index(counts, guint, k));
       cells[k + 1] = other == NULL ? g_strdup("-") : readable(leati_median(other->values));
     }
     leati_table_add(table, cells);
@@ -251,7 +251,7 @@ char *leati_results_text(const leati_results *results, const char *measurement) 
   g_autoptr(GPtrArray) points = g_ptr_array_new();
   g_autoptr(GPtrArray) rates = g_ptr_array_new();
   for (guint i = 0; i < results->points->len; ++i) {
-    leati_point *point = g_ptr_array_index(results->points, i);
+    leati_result_point *point = g_ptr_array_index(results->points, i);
     if (g_str_equal(point->measurement, measurement)) {
       g_ptr_array_add(points, point);
       if (point->p50_us->len > 0) {
@@ -302,7 +302,7 @@ static void add_fact(JsonObject *object, const gchar *name, JsonNode *node, gpoi
   json_builder_add_value(json, json_node_copy(node));
 }
 
-static void add_point(JsonBuilder *json, const leati_point *point) {
+static void add_point(JsonBuilder *json, const leati_result_point *point) {
   json_builder_begin_object(json);
   member_string(json, "measurement", point->measurement);
   member_string(json, "variant", point->variant);

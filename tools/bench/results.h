@@ -10,7 +10,7 @@
 #include "bench/team.h"
 
 /** One place in a table: what was measured, how, from how many threads; with a value of each repetition. */
-typedef struct leati_point {
+typedef struct leati_result_point {
   const char *measurement; /**< constant */
   char *variant;
   char *setting; /**< what was set for it, such as "LEAT_LANES=2", or NULL */
@@ -24,11 +24,11 @@ typedef struct leati_point {
   GArray *ratios;    /**< of double: each value by that of `base` in the same repetition */
   const char *base;  /**< what the ratios are to, constant; NULL: there are none */
   JsonObject *facts; /**< further members for JSON, shown at the end of the point's row too */
-} leati_point;
+} leati_result_point;
 
 /** All points, in the order in which they were first seen. */
 typedef struct leati_results {
-  GPtrArray *points; /**< of leati_point */
+  GPtrArray *points; /**< of leati_result_point */
 } leati_results;
 
 void leati_results_init(leati_results *results);
@@ -39,20 +39,20 @@ void leati_results_clear(leati_results *results);
  * @param unit [borrowed: as long as the results]
  * @param setting NULL: none
  * @return [borrowed: until leati_results_clear] */
-leati_point *leati_results_point(leati_results *results, const char *measurement, const char *variant,
-                                 const char *setting, guint threads, const char *unit);
+leati_result_point *leati_results_point(leati_results *results, const char *measurement, const char *variant,
+                                        const char *setting, guint threads, const char *unit);
 
 /** Adds a value that comes without times. */
-void leati_point_add_value(leati_point *point, double value);
+void leati_result_point_add_value(leati_result_point *point, double value);
 /** Adds what a team did: its rate, latencies and CPU time. */
-void leati_point_add(leati_point *point, const leati_sample *sample);
+void leati_result_point_add(leati_result_point *point, const leati_sample *sample);
 /** Adds the ratio of the last value to @p value.
  * @param base [borrowed: as long as the results] what that is, in words */
-void leati_point_compare(leati_point *point, const char *base, double value);
+void leati_result_point_compare(leati_result_point *point, const char *base, double value);
 
 /** Adds a ratio for the last value.
  * @param base [borrowed: as long as the results] what it is to, in words */
-void leati_point_add_ratio(leati_point *point, const char *base, double ratio);
+void leati_result_point_add_ratio(leati_result_point *point, const char *base, double ratio);
 
 /** Median of doubles; the mean of the middle two of an even number; 0 of none. */
 double leati_median(const GArray *values);

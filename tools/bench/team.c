@@ -42,7 +42,7 @@ static gint64 clock_ns(clockid_t clock) {
   return (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-gint64 leati_now_ns(void) {
+gint64 leati_team_now_ns(void) {
   return clock_ns(CLOCK_MONOTONIC);
 }
 
@@ -74,8 +74,8 @@ static void arrive(team *t, guint *counter, phase next) {
 }
 
 static gboolean warm(member *m, gpointer state, GError **error) {
-  const gint64 until = leati_now_ns() + (gint64)(m->team->plan->warmup * 1e9);
-  for (gint i = 0; i < WARM_RUNS || leati_now_ns() < until; ++i) {
+  const gint64 until = leati_team_now_ns() + (gint64)(m->team->plan->warmup * 1e9);
+  for (gint i = 0; i < WARM_RUNS || leati_team_now_ns() < until; ++i) {
     if (failed(m->team) || !m->team->task->run(state, error)) {
       return FALSE;
     }
@@ -87,13 +87,13 @@ static gboolean run(member *m, gpointer state, GError **error) {
   team *t = m->team;
   const gint64 until = t->start + (gint64)(t->plan->seconds * 1e9);
   const gint64 cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  gint64 before = leati_now_ns();
+  gint64 before = leati_team_now_ns();
   do {
     if (failed(t) || !t->task->run(state, error)) {
       return FALSE;
     }
     ++m->runs;
-    m->end = leati_now_ns();
+    m->end = leati_team_now_ns();
     if (m->times != NULL) {
       leati_latency_add(m->times, m->end - before);
     }
@@ -145,7 +145,7 @@ static void await(team *t, const guint *counter, guint count, double seconds) {
 static void enter(team *t, phase next) {
   g_mutex_lock(&t->lock);
   t->now = next;
-  t->start = leati_now_ns();
+  t->start = leati_team_now_ns();
   g_cond_broadcast(&t->moved);
   g_mutex_unlock(&t->lock);
 }

@@ -49,6 +49,6 @@ gboolean leati_team_run(const leati_task *task, gpointer context, const leati_te
                         GError **error);
 
 /** Monotonic nanoseconds. */
-gint64 leati_now_ns(void);
+gint64 leati_team_now_ns(void);
 
 #endif /* LEAT_TOOLS_BENCH_TEAM_H_ */

@@ -54,8 +54,8 @@ static void hand_end(hand *h) {
 static void be_busy(const hand *h) {
   const gint32 most = h->work->pause_ns;
   if (most > 0) {
-    const gint64 until = leati_now_ns() + g_rand_int_range(h->random, 0, most);
-    while (leati_now_ns() < until) {
+    const gint64 until = leati_team_now_ns() + g_rand_int_range(h->random, 0, most);
+    while (leati_team_now_ns() < until) {
     }
   }
 }

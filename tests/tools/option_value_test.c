@@ -2,7 +2,7 @@
 /** @file
  * What is typed after options: NAME=VALUE, numbers, ranges, shapes, and the command line as a whole.
  */
-#include "binding.h"
+#include "option_value.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,23 +13,23 @@
 
 #include "options.h"
 
-static void bindings_split_at_the_first_sign(void **state) {
+static void named_values_split_at_the_first_sign(void **state) {
   (void)state;
   const struct {
     const char *text, *name, *value;
   } good[] = {{"a=b", "a", "b"}, {"a=", "a", ""}, {"x:0=/p/q=r.npy", "x:0", "/p/q=r.npy"}};
   for (size_t i = 0; i < G_N_ELEMENTS(good); ++i) {
-    leati_binding *binding = leati_binding_parse(good[i].text, NULL);
-    assert_non_null(binding);
-    assert_string_equal(binding->name, good[i].name);
-    assert_string_equal(binding->value, good[i].value);
-    assert_false(binding->used);
-    leati_binding_free(binding);
+    leati_named_value *named = leati_named_value_parse(good[i].text, NULL);
+    assert_non_null(named);
+    assert_string_equal(named->name, good[i].name);
+    assert_string_equal(named->value, good[i].value);
+    assert_false(named->used);
+    leati_named_value_free(named);
   }
   const char *const bad[] = {"", "a", "=b", "="};
   for (size_t i = 0; i < G_N_ELEMENTS(bad); ++i) {
     GError *error = NULL;
-    assert_null(leati_binding_parse(bad[i], &error));
+    assert_null(leati_named_value_parse(bad[i], &error));
     assert_non_null(strstr(error->message, "NAME=VALUE"));
     g_error_free(error);
   }
@@ -161,9 +161,12 @@ static void bad_command_lines_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bindings_split_at_the_first_sign), cmocka_unit_test(whole_numbers_are_strict),
-      cmocka_unit_test(numbers_and_ranges_are_finite),    cmocka_unit_test(shapes_are_sizes_with_commas),
-      cmocka_unit_test(command_lines_are_read),           cmocka_unit_test(bad_command_lines_are_refused),
+      cmocka_unit_test(named_values_split_at_the_first_sign),
+      cmocka_unit_test(whole_numbers_are_strict),
+      cmocka_unit_test(numbers_and_ranges_are_finite),
+      cmocka_unit_test(shapes_are_sizes_with_commas),
+      cmocka_unit_test(command_lines_are_read),
+      cmocka_unit_test(bad_command_lines_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "batch.h"
+#include "batcher.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct leati_batcher {
 typedef struct product {
   leati_batcher *batcher;
   OrtValue **values;
-  leati_array *views;
+  leati_ndarray *views;
 } product;
 
 static DLDataType to_dlpack(leati_element element) {
@@ -41,7 +41,7 @@ static DLDataType to_dlpack(leati_element element) {
 }
 
 /* The tensor shares the array's sizes and data. */
-static DLTensor to_tensor(leati_array *array) {
+static DLTensor to_tensor(leati_ndarray *array) {
   return (DLTensor){.data = array->data,
                     .device = {kDLCPU, 0},
                     .ndim = (int32_t)array->rank,
@@ -71,9 +71,9 @@ static gboolean wrap_inputs(const leati_batcher *batcher, const leat_batch_call 
                             GError **error) {
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const DLTensor *tensor = call->inputs[i];
-    leati_array view;
-    if (!leati_array_wrap(batcher->model->inputs[i].element, (size_t)tensor->ndim, tensor->shape, tensor->data, &view,
-                          error)) {
+    leati_ndarray view;
+    if (!leati_ndarray_wrap(batcher->model->inputs[i].element, (size_t)tensor->ndim, tensor->shape, tensor->data, &view,
+                            error)) {
       return FALSE;
     }
     values[i] = leati_value_new(batcher->ort, &view, error);
@@ -92,7 +92,7 @@ static int32_t run(void *user, leat_batch_call *call, leat_error *err) {
   product *made = g_new0(product, 1);
   made->batcher = batcher;
   made->values = g_new0(OrtValue *, call->output_count);
-  made->views = g_new0(leati_array, call->output_count);
+  made->views = g_new0(leati_ndarray, call->output_count);
   GError *error = NULL;
   gboolean right =
       wrap_inputs(batcher, call, inputs, &error) &&
@@ -162,7 +162,7 @@ static gboolean check_model(const leati_model *model, int64_t rows, gboolean *fi
 static gboolean check_sets(const leati_batcher *batcher, const leati_feed *feed, int64_t rows, GError **error) {
   for (size_t s = 0; batcher->crop == 0 && s < feed->set_count; ++s) {
     for (size_t i = 0; i < batcher->model->input_count; ++i) {
-      leati_array view;
+      leati_ndarray view;
       if (!leati_value_view(batcher->ort, feed->sets[s].inputs[i], &view, error)) {
         return FALSE;
       }
@@ -219,7 +219,7 @@ gboolean leati_batcher_crops(const leati_batcher *batcher) {
   return batcher->crop != 0;
 }
 
-void leati_batcher_crop(const leati_batcher *batcher, leati_array *array) {
+void leati_batcher_crop(const leati_batcher *batcher, leati_ndarray *array) {
   if (batcher->crop != 0 && array->rank > 0 && array->dims[0] > batcher->crop) {
     array->count = array->count / (size_t)array->dims[0] * (size_t)batcher->crop;
     array->bytes = array->count * leati_element_size(array->element);
@@ -229,7 +229,7 @@ void leati_batcher_crop(const leati_batcher *batcher, leati_array *array) {
 
 static gboolean submit(leati_batcher *batcher, OrtValue *const *inputs, leat_batch_ticket **out, GError **error) {
   const size_t count = batcher->model->input_count;
-  leati_array *views = g_new0(leati_array, count);
+  leati_ndarray *views = g_new0(leati_ndarray, count);
   DLTensor *tensors = g_new0(DLTensor, count);
   const DLTensor **list = g_new0(const DLTensor *, count);
   gboolean right = TRUE;
@@ -263,9 +263,9 @@ static gboolean collect(leati_batcher *batcher, leat_batch_ticket *ticket, OrtVa
     LEATI_FAULT_SET(error, "its batch: %s", err.message);
   }
   for (size_t i = 0; right && i < model->output_count; ++i) {
-    leati_array view;
-    right = leati_array_wrap(model->outputs[i].element, (size_t)results[i].ndim, results[i].shape, results[i].data,
-                             &view, error);
+    leati_ndarray view;
+    right = leati_ndarray_wrap(model->outputs[i].element, (size_t)results[i].ndim, results[i].shape, results[i].data,
+                               &view, error);
     outputs[i] = right ? leati_value_copy(batcher->ort, &view, error) : NULL;
     right = outputs[i] != NULL;
   }

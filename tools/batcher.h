@@ -2,8 +2,8 @@
 /** @file
  * A model behind a batch queue: threads run it with single requests, sessions see batches.
  */
-#ifndef LEAT_TOOLS_BATCH_H_
-#define LEAT_TOOLS_BATCH_H_
+#ifndef LEAT_TOOLS_BATCHER_H_
+#define LEAT_TOOLS_BATCHER_H_
 
 #include <leat/batch.h>
 
@@ -29,7 +29,7 @@ gboolean leati_batcher_run(leati_batcher *batcher, OrtValue *const *inputs, OrtV
 
 /** Cuts the view of what is right for a set down to what is right for the request that leati_batcher_run() makes of it.
  * @threads any */
-void leati_batcher_crop(const leati_batcher *batcher, leati_array *array);
+void leati_batcher_crop(const leati_batcher *batcher, leati_ndarray *array);
 
 /** TRUE if a request is the first row of a set rather than the set.
  * @threads any */
@@ -42,4 +42,4 @@ void leati_batcher_stats(const leati_batcher *batcher, leat_batch_stats *out);
 /** Ends the queue after what is in it; NULL is allowed. */
 void leati_batcher_free(leati_batcher *batcher);
 
-#endif /* LEAT_TOOLS_BATCH_H_ */
+#endif /* LEAT_TOOLS_BATCHER_H_ */

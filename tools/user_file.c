@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "file.h"
+#include "user_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static ssize_t read_all(int file, char *bytes, size_t size) {
   return (ssize_t)done;
 }
 
-gboolean leati_file_read(const char *path, uint64_t most, char **out_bytes, size_t *out_size, GError **error) {
+gboolean leati_user_file_read(const char *path, uint64_t most, char **out_bytes, size_t *out_size, GError **error) {
   struct stat info;
   /* Opening a pipe would wait for one who writes. */
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -54,7 +54,7 @@ gboolean leati_file_read(const char *path, uint64_t most, char **out_bytes, size
   return TRUE;
 }
 
-FILE *leati_file_create(const char *path, GError **error) {
+FILE *leati_user_file_create(const char *path, GError **error) {
   const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
   FILE *stream = NULL;
   /* Only opening must not wait: a report of some length goes through a pipe bit by bit. */

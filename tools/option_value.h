@@ -2,26 +2,26 @@
 /** @file
  * What a person types after an option: NAME=VALUE, whole numbers, ranges and shapes. Strict: the whole text must match.
  */
-#ifndef LEAT_TOOLS_BINDING_H_
-#define LEAT_TOOLS_BINDING_H_
+#ifndef LEAT_TOOLS_OPTION_VALUE_H_
+#define LEAT_TOOLS_OPTION_VALUE_H_
 
 #include <glib.h>
 #include <stdint.h>
 
 /** NAME=VALUE as typed. */
-typedef struct leati_binding {
+typedef struct leati_named_value {
   char *name;    /**< not empty */
   char *value;   /**< may be empty */
   gboolean used; /**< set by whoever finds the thing named, so that a name that fits nothing can be told */
-} leati_binding;
+} leati_named_value;
 
 /** Splits at the first "=".
  * @threads any
- * @return [owned: release with leati_binding_free] NULL with @p error set if there is no name or no "=" */
-leati_binding *leati_binding_parse(const char *text, GError **error);
+ * @return [owned: release with leati_named_value_free] NULL with @p error set if there is no name or no "=" */
+leati_named_value *leati_named_value_parse(const char *text, GError **error);
 
-/** Frees a binding; NULL is allowed. */
-void leati_binding_free(leati_binding *binding);
+/** Frees one; NULL is allowed. */
+void leati_named_value_free(leati_named_value *named);
 
 /** A whole number from @p low to @p high.
  * @threads any
@@ -55,4 +55,4 @@ gboolean leati_parse_range(const char *text, double *low, double *high, GError *
  * @param rank [out] how many there are, at least 1 */
 gboolean leati_parse_shape(const char *text, int64_t *dims, size_t most, size_t *rank, GError **error);
 
-#endif /* LEAT_TOOLS_BINDING_H_ */
+#endif /* LEAT_TOOLS_OPTION_VALUE_H_ */

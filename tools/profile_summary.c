@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "profile.h"
+#include "profile_summary.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -11,7 +11,7 @@
 /* Nodes that are listed. */
 #define NODES_MAX 10u
 
-gboolean leati_profile_begin(const char *path, GError **error) {
+gboolean leati_profile_summary_begin(const char *path, GError **error) {
   FILE *const file = g_fopen(path, "we");
   if (file == NULL) {
     LEATI_FAULT_SET(error, "--profile %s: cannot be written: %s", path, g_strerror(errno));
@@ -143,7 +143,7 @@ static char *summary(const char *path, GHashTable *operators, GHashTable *nodes)
   return g_string_free(text, FALSE);
 }
 
-char *leati_profile_text(const char *path, GError **error) {
+char *leati_profile_summary_text(const char *path, GError **error) {
   JsonParser *parser = json_parser_new();
   char *text = NULL;
   if (json_parser_load_from_file(parser, path, error)) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "array.h"
+#include "ndarray.h"
 
 #include <string.h>
 
 #include "fault.h"
 
-gboolean leati_array_wrap(leati_element element, size_t rank, const int64_t *dims, void *data, leati_array *out,
-                          GError **error) {
-  if (rank > LEATI_ARRAY_RANK_MAX) {
+gboolean leati_ndarray_wrap(leati_element element, size_t rank, const int64_t *dims, void *data, leati_ndarray *out,
+                            GError **error) {
+  if (rank > LEATI_NDARRAY_RANK_MAX) {
     LEATI_FAULT_SET(error, "%" G_GSIZE_FORMAT " dimensions are more than the %d that are handled", rank,
-                    LEATI_ARRAY_RANK_MAX);
+                    LEATI_NDARRAY_RANK_MAX);
     return FALSE;
   }
   size_t count = 1;
@@ -33,16 +33,16 @@ gboolean leati_array_wrap(leati_element element, size_t rank, const int64_t *dim
     g_free(shape);
     return FALSE;
   }
-  *out = (leati_array){.element = element, .rank = rank, .count = count, .bytes = bytes, .data = data};
+  *out = (leati_ndarray){.element = element, .rank = rank, .count = count, .bytes = bytes, .data = data};
   if (rank > 0) {
     memcpy(out->dims, dims, rank * sizeof(*dims));
   }
   return TRUE;
 }
 
-leati_array *leati_array_new(leati_element element, size_t rank, const int64_t *dims, GError **error) {
-  leati_array array;
-  if (!leati_array_wrap(element, rank, dims, NULL, &array, error)) {
+leati_ndarray *leati_ndarray_new(leati_element element, size_t rank, const int64_t *dims, GError **error) {
+  leati_ndarray array;
+  if (!leati_ndarray_wrap(element, rank, dims, NULL, &array, error)) {
     return NULL;
   }
   array.data = g_try_malloc0(array.bytes != 0 ? array.bytes : 1);
@@ -53,7 +53,7 @@ leati_array *leati_array_new(leati_element element, size_t rank, const int64_t *
   return g_memdup2(&array, sizeof(array));
 }
 
-void leati_array_free(leati_array *array) {
+void leati_ndarray_free(leati_ndarray *array) {
   if (array != NULL) {
     g_free(array->data);
     g_free(array);

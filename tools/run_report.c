@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report.h"
+#include "run_report.h"
 
 #include <json-glib/json-glib.h>
 #include <leat_build_id.h>
@@ -98,7 +98,7 @@ static gint by_provider(gconstpointer a, gconstpointer b) {
 static GPtrArray *shares_of(const GPtrArray *nodes) {
   GPtrArray *shares = g_ptr_array_new_with_free_func(free_share);
   for (guint i = 0; i < nodes->len; ++i) {
-    const leati_node *node = g_ptr_array_index(nodes, i);
+    const leati_model_node *node = g_ptr_array_index(nodes, i);
     share *mine = NULL;
     for (guint s = 0; s < shares->len && mine == NULL; ++s) {
       share *one = g_ptr_array_index(shares, s);
@@ -133,7 +133,7 @@ static const char *provider_name(const leati_options *options) {
   return options->leat ? "leat" : "cpu";
 }
 
-char *leati_report_preface(const leati_findings *findings) {
+char *leati_run_report_preface(const leati_findings *findings) {
   const leati_options *options = findings->options;
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "leat-run " LEAT_VERSION " (" LEAT_BUILD_ID "), ONNX Runtime %s (API %u)\n",
@@ -260,7 +260,7 @@ static void append_nodes(const leati_findings *findings, const leati_model *mode
     g_list_free(ops);
     g_string_append_c(text, '\n');
     for (guint n = 0; findings->options->verbose && n < model->nodes->len; ++n) {
-      const leati_node *node = g_ptr_array_index(model->nodes, n);
+      const leati_model_node *node = g_ptr_array_index(model->nodes, n);
       if (strcmp(node->provider, one->provider) == 0) {
         g_string_append_printf(text, "    %s %s", node->op, node->name);
         if (node->island != 0) {
@@ -319,7 +319,7 @@ static void append_complaints(const leati_workers *workers, const char *way, GSt
   }
 }
 
-char *leati_report_text(const leati_findings *findings) {
+char *leati_run_report_text(const leati_findings *findings) {
   static const char *const kHeading[] = {"model",  "runs",  "runs/s",      "p50 ms",     "p99 ms",
                                          "failed", "wrong", "worst error", "sessions s", NULL};
   GString *text = g_string_new("\n");
@@ -446,7 +446,7 @@ static void add_nodes(JsonBuilder *json, const leati_options *options, const lea
     if (options->verbose) {
       begin(json, "names", TRUE);
       for (guint n = 0; n < model->nodes->len; ++n) {
-        const leati_node *node = g_ptr_array_index(model->nodes, n);
+        const leati_model_node *node = g_ptr_array_index(model->nodes, n);
         if (strcmp(node->provider, one->provider) == 0) {
           json_builder_add_string_value(json, node->name);
         }
@@ -519,7 +519,7 @@ static void add_job(JsonBuilder *json, const leati_findings *findings, size_t in
   json_builder_end_object(json);
 }
 
-char *leati_report_json(const leati_findings *findings) {
+char *leati_run_report_json(const leati_findings *findings) {
   const leati_options *options = findings->options;
   JsonBuilder *json = json_builder_new();
   json_builder_begin_object(json);

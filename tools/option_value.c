@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "binding.h"
+#include "option_value.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "fault.h"
 
-leati_binding *leati_binding_parse(const char *text, GError **error) {
+leati_named_value *leati_named_value_parse(const char *text, GError **error) {
   const char *sign = strchr(text, '=');
   if (sign == NULL || sign == text) {
     LEATI_FAULT_SET(error, "'%s' is not NAME=VALUE", text);
     return NULL;
   }
-  leati_binding *binding = g_new0(leati_binding, 1);
-  binding->name = g_strndup(text, (size_t)(sign - text));
-  binding->value = g_strdup(sign + 1);
-  return binding;
+  leati_named_value *named = g_new0(leati_named_value, 1);
+  named->name = g_strndup(text, (size_t)(sign - text));
+  named->value = g_strdup(sign + 1);
+  return named;
 }
 
-void leati_binding_free(leati_binding *binding) {
-  if (binding != NULL) {
-    g_free(binding->name);
-    g_free(binding->value);
-    g_free(binding);
+void leati_named_value_free(leati_named_value *named) {
+  if (named != NULL) {
+    g_free(named->name);
+    g_free(named->value);
+    g_free(named);
   }
 }
 

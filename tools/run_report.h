@@ -2,8 +2,8 @@
 /** @file
  * What leat-run found, for people and for programs.
  */
-#ifndef LEAT_TOOLS_REPORT_H_
-#define LEAT_TOOLS_REPORT_H_
+#ifndef LEAT_TOOLS_RUN_REPORT_H_
+#define LEAT_TOOLS_RUN_REPORT_H_
 
 #include "workers.h"
 
@@ -23,14 +23,14 @@ gboolean leati_findings_right(const leati_findings *findings);
 
 /** What is known before the threads start: versions, device, tolerance, inputs, notes. Ends with a line feed.
  * @return [owned: release with g_free] */
-char *leati_report_preface(const leati_findings *findings);
+char *leati_run_report_preface(const leati_findings *findings);
 
 /** The table, the nodes, what went wrong, and the verdict.
  * @return [owned: release with g_free] */
-char *leati_report_text(const leati_findings *findings);
+char *leati_run_report_text(const leati_findings *findings);
 
 /** The same, preface included, as one JSON object. An error that is not a finite number is the string "inf".
  * @return [owned: release with g_free] */
-char *leati_report_json(const leati_findings *findings);
+char *leati_run_report_json(const leati_findings *findings);
 
-#endif /* LEAT_TOOLS_REPORT_H_ */
+#endif /* LEAT_TOOLS_RUN_REPORT_H_ */
