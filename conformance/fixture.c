@@ -44,12 +44,12 @@ static void fill_tensor(leat_case_tensor *out, void *data, DLDeviceType type, in
                            .shape = out->shape};
 }
 
-void leati_tensor_device(const leat_case_context *ctx, leat_case_tensor *out, uint64_t address, DLDataType dtype,
-                         int32_t ndim, const int64_t *shape) {
+void leati_case_tensor_device(const leat_case_context *ctx, leat_case_tensor *out, uint64_t address, DLDataType dtype,
+                              int32_t ndim, const int64_t *shape) {
   fill_tensor(out, (void *)(uintptr_t)address, kDLVulkan, (int)ctx->device_index, dtype, ndim, shape);
 }
 
-void leati_tensor_host(leat_case_tensor *out, void *data, DLDataType dtype, int32_t ndim, const int64_t *shape) {
+void leati_case_tensor_host(leat_case_tensor *out, void *data, DLDataType dtype, int32_t ndim, const int64_t *shape) {
   fill_tensor(out, data, kDLCPU, 0, dtype, ndim, shape);
 }
 
@@ -87,7 +87,7 @@ void leati_event_destroy(leat_case_context *ctx, leat_event *event) {
   LEAT_CHECK_OK(ctx, ctx->event->destroy(event, LEAT_ERR));
 }
 
-uint64_t leati_alloc(leat_case_context *ctx, uint64_t size, leat_stream *stream) {
+uint64_t leati_case_alloc(leat_case_context *ctx, uint64_t size, leat_stream *stream) {
   uint64_t address = 0;
   LEAT_CHECK_OK(ctx, ctx->memory->alloc(leati_fixture_device(ctx), size, stream, &address, LEAT_ERR));
   LEAT_CHECK_MESSAGE(ctx, address != 0, "memory.alloc of %" G_GUINT64_FORMAT " bytes returned LEAT_OK and address 0",
@@ -95,7 +95,7 @@ uint64_t leati_alloc(leat_case_context *ctx, uint64_t size, leat_stream *stream)
   return address;
 }
 
-void leati_free(leat_case_context *ctx, uint64_t address) {
+void leati_case_free(leat_case_context *ctx, uint64_t address) {
   LEAT_CHECK_OK(ctx, ctx->memory->free(leati_fixture_device(ctx), address, LEAT_ERR));
 }
 
@@ -105,8 +105,8 @@ int32_t leati_try_upload(leat_case_context *ctx, leat_stream *stream, uint64_t a
   leat_case_tensor dst;
   const int64_t shape[1] = {(int64_t)size};
   /* The source is only read; DLTensor has no const. */
-  leati_tensor_host(&src, (void *)(uintptr_t)bytes, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &dst, address, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&src, (void *)(uintptr_t)bytes, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &dst, address, LEAT_U8, 1, shape);
   return ctx->memory->copy(stream, &src.tensor, &dst.tensor, LEAT_ERR);
 }
 
@@ -118,8 +118,8 @@ void leati_download(leat_case_context *ctx, leat_stream *stream, uint64_t addres
   leat_case_tensor src;
   leat_case_tensor dst;
   const int64_t shape[1] = {(int64_t)size};
-  leati_tensor_device(ctx, &src, address, LEAT_U8, 1, shape);
-  leati_tensor_host(&dst, bytes, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &src, address, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&dst, bytes, LEAT_U8, 1, shape);
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &src.tensor, &dst.tensor, LEAT_ERR));
 }
 
@@ -127,8 +127,8 @@ void leati_copy(leat_case_context *ctx, leat_stream *stream, uint64_t from, uint
   leat_case_tensor src;
   leat_case_tensor dst;
   const int64_t shape[1] = {(int64_t)size};
-  leati_tensor_device(ctx, &src, from, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &dst, to, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &src, from, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &dst, to, LEAT_U8, 1, shape);
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &src.tensor, &dst.tensor, LEAT_ERR));
 }
 
@@ -200,14 +200,14 @@ void leati_event_poll(leat_case_context *ctx, leat_event *event) {
 void leati_trip_begin(leat_case_context *ctx, leat_case_trip *trip, leat_stream *stream, size_t size) {
   trip->own = stream == NULL;
   trip->stream = trip->own ? leati_stream_new(ctx) : stream;
-  trip->block = leati_alloc(ctx, size, trip->stream);
+  trip->block = leati_case_alloc(ctx, size, trip->stream);
   trip->size = size;
   trip->in = g_malloc0(size);
   trip->out = g_malloc0(size);
 }
 
 void leati_trip_end(leat_case_context *ctx, leat_case_trip *trip) {
-  leati_free(ctx, trip->block);
+  leati_case_free(ctx, trip->block);
   if (trip->own)
     leati_stream_destroy(ctx, trip->stream);
   g_free(trip->in);
@@ -236,21 +236,21 @@ void leati_sum_begin(leat_case_context *ctx, leat_case_sum *sum, leat_stream *st
   const int64_t shape[1] = {count};
   const uint64_t size = count * sizeof(float);
   *sum = (leat_case_sum){.add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1),
-                         .block = leati_alloc(ctx, 3 * size, stream),
+                         .block = leati_case_alloc(ctx, 3 * size, stream),
                          .values = g_new(float, 2 * count),
                          .count = count};
   for (uint32_t i = 0; i < count; ++i) {
     sum->values[i] = (float)i;
     sum->values[count + i] = 1.0f;
   }
-  leati_tensor_device(ctx, &sum->views[0], sum->block, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &sum->ones, sum->block + size, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &sum->views[1], sum->block + 2 * size, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &sum->views[0], sum->block, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &sum->ones, sum->block + size, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &sum->views[1], sum->block + 2 * size, LEAT_F32, 1, shape);
   leati_upload(ctx, stream, sum->block, sum->values, 2 * size);
 }
 
 void leati_sum_end(leat_case_context *ctx, leat_case_sum *sum) {
-  leati_free(ctx, sum->block);
+  leati_case_free(ctx, sum->block);
   leati_op_destroy(ctx, sum->add);
   g_free(sum->values);
 }
@@ -326,11 +326,11 @@ void leati_threads_run(leat_case_context *ctx, uint32_t count, leat_case_thread_
 }
 
 void leati_stream_load(leat_case_context *ctx, leat_stream *stream) {
-  uint64_t a = leati_alloc(ctx, LOAD_BYTES, stream);
-  uint64_t b = leati_alloc(ctx, LOAD_BYTES, stream);
+  uint64_t a = leati_case_alloc(ctx, LOAD_BYTES, stream);
+  uint64_t b = leati_case_alloc(ctx, LOAD_BYTES, stream);
   for (int i = 0; i < LOAD_COPIES; ++i)
     leati_copy(ctx, stream, i % 2 == 0 ? a : b, i % 2 == 0 ? b : a, LOAD_BYTES);
   /* Legal in any state of use; the device still reads and writes both. */
-  leati_free(ctx, a);
-  leati_free(ctx, b);
+  leati_case_free(ctx, a);
+  leati_case_free(ctx, b);
 }

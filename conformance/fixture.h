@@ -24,11 +24,11 @@ DLDataType leati_dtype(uint32_t code, uint32_t bits);
 #define LEAT_BOOL leati_dtype(LEAT_DL_BOOL, 8)
 
 /** Fills in a compact view of device memory at `address` on the chosen device. */
-void leati_tensor_device(const leat_case_context *ctx, leat_case_tensor *out, uint64_t address, DLDataType dtype,
-                         int32_t ndim, const int64_t *shape);
+void leati_case_tensor_device(const leat_case_context *ctx, leat_case_tensor *out, uint64_t address, DLDataType dtype,
+                              int32_t ndim, const int64_t *shape);
 
 /** Fills in a compact view of host memory. */
-void leati_tensor_host(leat_case_tensor *out, void *data, DLDataType dtype, int32_t ndim, const int64_t *shape);
+void leati_case_tensor_host(leat_case_tensor *out, void *data, DLDataType dtype, int32_t ndim, const int64_t *shape);
 
 /** The chosen device, opened at the first call in the case. Closed by the runner after the case. */
 leat_device *leati_fixture_device(leat_case_context *ctx);
@@ -41,9 +41,9 @@ void leati_stream_destroy(leat_case_context *ctx, leat_stream *stream);
 leat_event *leati_event_new(leat_case_context *ctx);
 void leati_event_destroy(leat_case_context *ctx, leat_event *event);
 
-/** A block of device memory; `stream` as in leat_memory_api::alloc. Free it with leati_free(). */
-uint64_t leati_alloc(leat_case_context *ctx, uint64_t size, leat_stream *stream);
-void leati_free(leat_case_context *ctx, uint64_t address);
+/** A block of device memory; `stream` as in leat_memory_api::alloc. Free it with leati_case_free(). */
+uint64_t leati_case_alloc(leat_case_context *ctx, uint64_t size, leat_stream *stream);
+void leati_case_free(leat_case_context *ctx, uint64_t address);
 
 /** Puts a copy of bytes into the stream: host to device, device to host (arrives with the next wait), device to device.
  */

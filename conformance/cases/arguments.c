@@ -119,8 +119,8 @@ static void invoke_overlap(leat_case_context *ctx, const void *data) {
   const uint64_t offsets[] = {item, (s->sizes[0] / item - 1) * item};
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(offsets); ++i) {
-    leati_tensor_device(ctx, leati_subject_output(s), s->block + offsets[i], s->shape.dtype, s->shape.ndim,
-                        s->shape.dims);
+    leati_case_tensor_device(ctx, leati_subject_output(s), s->block + offsets[i], s->shape.dtype, s->shape.ndim,
+                             s->shape.dims);
     INVALID(s);
   }
   leati_subject_free(s);
@@ -170,9 +170,9 @@ static void invoke_dims(leat_case_context *ctx, const void *data) {
 
 static void invoke_outside(leat_case_context *ctx, const void *data) {
   leati_subject *s = leati_subject_new(ctx);
-  uint64_t dead = leati_alloc(ctx, s->size, s->stream);
+  uint64_t dead = leati_case_alloc(ctx, s->size, s->stream);
   (void)data;
-  leati_free(ctx, dead);
+  leati_case_free(ctx, dead);
   for (uint32_t view = 0; view <= s->form.inputs; ++view) {
     const uint64_t behind = s->size - s->sizes[view] + s->item; /* in the block, so that the last element is not */
     const uint64_t offsets[] = {behind - s->starts[view], s->size,        UINT64_C(1) << 32,
@@ -572,13 +572,13 @@ static void create_constant(leat_case_context *ctx, const void *data) {
   leat_case_tensor value;
   uint8_t *bytes = g_malloc0(1024);
   (void)data;
-#define BREAK_CONSTANT(statement)                                       \
-  do {                                                                  \
-    leati_form_describe(&form, &wrong);                                 \
-    leati_tensor_host(&value, bytes, form.dtype, form.ndim, form.dims); \
-    wrong.info.value = &value.tensor;                                   \
-    statement;                                                          \
-    DESC_REFUSED();                                                     \
+#define BREAK_CONSTANT(statement)                                            \
+  do {                                                                       \
+    leati_form_describe(&form, &wrong);                                      \
+    leati_case_tensor_host(&value, bytes, form.dtype, form.ndim, form.dims); \
+    wrong.info.value = &value.tensor;                                        \
+    statement;                                                               \
+    DESC_REFUSED();                                                          \
   } while (0)
   BREAK_CONSTANT(value.tensor.device.device_type = kDLVulkan);
   BREAK_CONSTANT(value.tensor.data = NULL);

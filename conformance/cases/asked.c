@@ -126,7 +126,7 @@ static int32_t infer_reshape(leat_case_context *ctx, const leat_op *op, const DL
   leat_case_tensor in;
   leat_shape out = {.struct_size = sizeof out};
   leat_shape *outs[1] = {&out};
-  leati_tensor_device(ctx, &in, 0, LEAT_F32, 1, six);
+  leati_case_tensor_device(ctx, &in, 0, LEAT_F32, 1, six);
   const DLTensor *inputs[2] = {&in.tensor, shape};
   return ctx->op->infer(op, 2, inputs, 1, outs, LEAT_ERR);
 }
@@ -142,7 +142,7 @@ static void wrapping_host_views(leat_case_context *ctx, const void *data) {
   add_input(&q, LEAT_F32, 1, unknown, NULL);
   add_input(&q, LEAT_I64, 1, two, NULL);
   leat_op *op = create_op(ctx, &q);
-  leati_tensor_host(&view, sizes, LEAT_I64, 1, two);
+  leati_case_tensor_host(&view, sizes, LEAT_I64, 1, two);
   LEAT_CHECK_OK(ctx, infer_reshape(ctx, op, &view.tensor));
   /* Around the end of all addresses to the elements before. */
   view.tensor.data = &sizes[1];
@@ -170,13 +170,13 @@ static void host_output_of_nothing(leat_case_context *ctx, const void *data) {
   add_input(&q, LEAT_F32, 0, NULL, NULL);
   leat_op *op = create_op(ctx, &q);
   leat_stream *stream = leati_stream_new(ctx);
-  const uint64_t block = leati_alloc(ctx, sizeof(float), stream);
-  leati_tensor_device(ctx, &in, block, LEAT_F32, 0, NULL);
-  leati_tensor_host(&out, NULL, LEAT_I64, 1, none);
+  const uint64_t block = leati_case_alloc(ctx, sizeof(float), stream);
+  leati_case_tensor_device(ctx, &in, block, LEAT_F32, 0, NULL);
+  leati_case_tensor_host(&out, NULL, LEAT_I64, 1, none);
   const leat_case_tensor *inputs[1] = {&in};
   leati_op_invoke(ctx, op, stream, 1, inputs, &out);
   leati_synchronize(ctx, stream);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   leati_op_destroy(ctx, op);
 }
@@ -195,7 +195,7 @@ static void sums_of_sizes(leat_case_context *ctx, const void *data) {
   leat_shape *out[1] = {&shape};
   question q;
   (void)data;
-  leati_tensor_device(ctx, &view, 0, LEAT_F32, 2, empty);
+  leati_case_tensor_device(ctx, &view, 0, LEAT_F32, 2, empty);
   for (int i = 0; i < COUNT; ++i) {
     infos[i] = &info;
     inputs[i] = &view.tensor;

@@ -143,7 +143,7 @@ static void close_last(leat_case_context *ctx, const void *data) {
     leat_stream *stream = leati_stream_new(ctx);
     leat_event *event = leati_event_new(ctx);
     uint8_t bytes[1000];
-    uint64_t block = leati_alloc(ctx, sizeof bytes, stream);
+    uint64_t block = leati_case_alloc(ctx, sizeof bytes, stream);
     LEAT_CHECK_OK(ctx, ctx->memory->stats(device, &stats, LEAT_ERR));
     LEAT_CHECK_MESSAGE(ctx, stats.live_block_count == 1,
                        "%" G_GUINT64_FORMAT " blocks live after round %d closed the device", stats.live_block_count - 1,
@@ -165,13 +165,13 @@ static void reopen(leat_case_context *ctx, const void *data) {
     leat_stream *stream = leati_stream_new(ctx);
     uint8_t in[333];
     uint8_t out[333] = {0};
-    uint64_t block = leati_alloc(ctx, sizeof in, stream);
+    uint64_t block = leati_case_alloc(ctx, sizeof in, stream);
     leati_pattern(in, sizeof in, (uint32_t)round);
     leati_upload(ctx, stream, block, in, sizeof in);
     leati_download(ctx, stream, block, out, sizeof out);
     leati_synchronize(ctx, stream);
     LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
     leati_stream_destroy(ctx, stream);
     leati_fixture_end(ctx);
     leati_fixture_begin(ctx);
@@ -193,10 +193,10 @@ static void open_thread(leat_case_context *ctx, uint32_t index, void *data) {
     LEAT_CHECK_OK(ctx, ctx->device->open(ctx->device_index, &device, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->stream->create(device, 0, &stream, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->memory->alloc(device, sizeof in, stream, &block, LEAT_ERR));
-    leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
-    leati_tensor_host(&host, in, LEAT_U8, 1, shape);
+    leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
+    leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
     LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
-    leati_tensor_host(&host, out, LEAT_U8, 1, shape);
+    leati_case_tensor_host(&host, out, LEAT_U8, 1, shape);
     LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->stream->synchronize(stream, LEAT_ERR));
     LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
@@ -237,7 +237,7 @@ static void synchronize_all(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->device->synchronize(leati_fixture_device(ctx), LEAT_ERR));
   for (uint32_t i = 0; i < STREAMS; ++i) {
     streams[i] = leati_stream_new(ctx);
-    blocks[i] = leati_alloc(ctx, SIZE, streams[i]);
+    blocks[i] = leati_case_alloc(ctx, SIZE, streams[i]);
     leati_pattern(in + i * SIZE, SIZE, i);
     leati_stream_load(ctx, streams[i]);
     leati_upload(ctx, streams[i], blocks[i], in + i * SIZE, SIZE);
@@ -246,7 +246,7 @@ static void synchronize_all(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->device->synchronize(leati_fixture_device(ctx), LEAT_ERR));
   LEAT_CHECK_BYTES(ctx, in, out, STREAMS * SIZE);
   for (uint32_t i = 0; i < STREAMS; ++i) {
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
     leati_stream_destroy(ctx, streams[i]);
   }
   g_free(bytes);

@@ -66,10 +66,10 @@ static void check_alive(leat_case_context *ctx, uint64_t block) {
 /* A new block with a pattern in it, still on its way in the stream, and a view of it. */
 static uint64_t filled_block(leat_case_context *ctx, leat_stream *stream, uint32_t tag, uint8_t *bytes,
                              leat_case_tensor *view) {
-  uint64_t block = leati_alloc(ctx, BYTES, stream);
+  uint64_t block = leati_case_alloc(ctx, BYTES, stream);
   leati_pattern(bytes, BYTES, tag);
   leati_upload(ctx, stream, block, bytes, BYTES);
-  leati_tensor_device(ctx, view, block, LEAT_F32, 2, matrix);
+  leati_case_tensor_device(ctx, view, block, LEAT_F32, 2, matrix);
   return block;
 }
 
@@ -121,7 +121,7 @@ static void export_fields(leat_case_context *ctx, const void *data) {
     LEAT_CHECK(ctx, tensor.before->deleter != NULL);
   }
   call_deleter(&tensor);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
 
@@ -144,7 +144,7 @@ static void export_strided(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_U64(ctx, block + 2 * COLUMNS * 4,
                  (uint64_t)(uintptr_t)tensor_of(&tensor)->data + tensor_of(&tensor)->byte_offset);
   call_deleter(&tensor);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
 
@@ -169,21 +169,21 @@ static void export_bad(leat_case_context *ctx, const void *data) {
   REFUSED();
   view.tensor.byte_offset = UINT64_MAX - 3;
   REFUSED();
-  leati_tensor_device(ctx, &view, block, LEAT_F32, 2, matrix);
+  leati_case_tensor_device(ctx, &view, block, LEAT_F32, 2, matrix);
   view.shape[0] = ROWS + 1;
   REFUSED();
   view.shape[0] = INT64_MAX;
   REFUSED();
   view.shape[0] = -1;
   REFUSED();
-  leati_tensor_device(ctx, &view, block, LEAT_F32, 2, matrix);
+  leati_case_tensor_device(ctx, &view, block, LEAT_F32, 2, matrix);
   view.tensor.strides = view.strides;
   view.strides[0] = COLUMNS + 1;
   REFUSED();
-  leati_tensor_host(&view, in, LEAT_F32, 2, matrix);
+  leati_case_tensor_host(&view, in, LEAT_F32, 2, matrix);
   REFUSED();
-  leati_tensor_device(ctx, &view, block, LEAT_F32, 2, matrix);
-  leati_free(ctx, block);
+  leati_case_tensor_device(ctx, &view, block, LEAT_F32, 2, matrix);
+  leati_case_free(ctx, block);
   REFUSED();
 #undef REFUSED
   leati_stream_destroy(ctx, stream);
@@ -199,12 +199,12 @@ static void export_lifetime(leat_case_context *ctx, const void *data) {
     if (deleter_first) {
       call_deleter(&tensor);
     } else {
-      leati_free(ctx, block);
+      leati_case_free(ctx, block);
     }
     check_alive(ctx, block);
     check_contents(ctx, stream, block, in);
     if (deleter_first) {
-      leati_free(ctx, block);
+      leati_case_free(ctx, block);
     } else {
       call_deleter(&tensor);
     }
@@ -222,7 +222,7 @@ static void export_two(leat_case_context *ctx, const void *data) {
   uint64_t block = filled_block(ctx, stream, 1, in, &view);
   LEAT_CHECK_OK(ctx, call_export(ctx, &first, stream, &view.tensor, NULL, LEAT_ERR));
   LEAT_CHECK_OK(ctx, call_export(ctx, &second, stream, &view.tensor, NULL, LEAT_ERR));
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   call_deleter(&first);
   check_alive(ctx, block);
   check_contents(ctx, stream, block, in);
@@ -237,7 +237,7 @@ static void export_free_twice(leat_case_context *ctx, const void *data) {
   exchange tensor = kind_of(data);
   uint8_t in[BYTES];
   uint64_t block = exported_block(ctx, stream, 1, in, NULL, &tensor);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->free(leati_fixture_device(ctx), block, LEAT_ERR));
   check_alive(ctx, block);
   check_contents(ctx, stream, block, in);
@@ -261,7 +261,7 @@ static void export_ready(leat_case_context *ctx, const void *data) {
     check_contents(ctx, consumer, block, in);
     LEAT_CHECK_OK(ctx, ctx->event->query(ready, LEAT_ERR));
     call_deleter(&tensor);
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
   }
   leati_event_destroy(ctx, ready);
   leati_stream_destroy(ctx, producer);
@@ -281,7 +281,7 @@ static void export_synchronizes(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_OK(ctx, ctx->stream->query(producer, LEAT_ERR));
     check_contents(ctx, consumer, block, in);
     call_deleter(&tensor);
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
   }
   leati_stream_destroy(ctx, producer);
   leati_stream_destroy(ctx, consumer);
@@ -302,7 +302,7 @@ static void deleter_threads(leat_case_context *ctx, const void *data) {
     uint8_t in[BYTES];
     tensors[i] = kind_of(data);
     blocks[i] = exported_block(ctx, stream, i, in, NULL, &tensors[i]);
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
     check_alive(ctx, blocks[i]);
   }
   leati_threads_run(ctx, COUNT, deleter_thread, tensors);
@@ -322,7 +322,7 @@ static void deleter_in_flight(leat_case_context *ctx, const void *data) {
     uint8_t other[BYTES];
     uint8_t out[BYTES] = {0};
     uint64_t block = exported_block(ctx, producer, round, in, NULL, &tensor);
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
     leati_stream_load(ctx, consumer);
     leati_download(ctx, consumer, block, out, BYTES);
     LEAT_CHECK_OK(ctx, ctx->stream->flush(consumer, LEAT_ERR));
@@ -332,7 +332,7 @@ static void deleter_in_flight(leat_case_context *ctx, const void *data) {
     leati_synchronize(ctx, producer);
     leati_synchronize(ctx, consumer);
     LEAT_CHECK_BYTES(ctx, in, out, BYTES);
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
   }
   leati_stream_destroy(ctx, producer);
   leati_stream_destroy(ctx, consumer);
@@ -357,10 +357,10 @@ static void round_trip(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_U64(ctx, ctx->device_index, (uint64_t)imported.tensor.device.device_id);
   LEAT_CHECK_U64(ctx, 32, imported.tensor.dtype.bits);
   /* Two hold the block now: who allocated it, and the view. */
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   check_alive(ctx, block);
   check_contents(ctx, stream, block, in);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   check_dead(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
@@ -424,7 +424,7 @@ static void check_deleted_once(leat_case_context *ctx, producer *maker) {
 static void check_untouched(leat_case_context *ctx, producer *maker) {
   LEAT_CHECK_U64(ctx, 0, (uint64_t)g_atomic_int_get(&maker->deleted));
   check_contents(ctx, maker->stream, maker->block, maker->in);
-  leati_free(ctx, maker->block);
+  leati_case_free(ctx, maker->block);
   check_dead(ctx, maker->block);
 }
 
@@ -433,10 +433,10 @@ static void import_foreign(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, call_import_of(ctx, maker, LEAT_ERR));
   /* NULL strides came in; compact ones come out. */
   LEAT_CHECK(ctx, maker->imported.tensor.strides == maker->imported.strides && maker->imported.strides[0] == COLUMNS);
-  leati_free(ctx, maker->block);
+  leati_case_free(ctx, maker->block);
   check_alive(ctx, maker->block);
   check_contents(ctx, maker->stream, maker->block, maker->in);
-  leati_free(ctx, maker->block);
+  leati_case_free(ctx, maker->block);
   check_dead(ctx, maker->block);
   leati_stream_destroy(ctx, maker->stream);
   check_deleted_once(ctx, maker);
@@ -448,8 +448,8 @@ static void import_no_deleter(leat_case_context *ctx, const void *data) {
   maker->now.deleter = NULL;
   maker->before.deleter = NULL;
   LEAT_CHECK_OK(ctx, call_import_of(ctx, maker, LEAT_ERR));
-  leati_free(ctx, maker->block);
-  leati_free(ctx, maker->block);
+  leati_case_free(ctx, maker->block);
+  leati_case_free(ctx, maker->block);
   check_dead(ctx, maker->block);
   leati_stream_destroy(ctx, maker->stream);
   g_free(maker);
@@ -469,8 +469,8 @@ static void import_ready(leat_case_context *ctx, const void *data) {
     /* The importing stream waits for the event by itself. */
     LEAT_CHECK_OK(ctx, call_import(ctx, &tensor, stream, ready, &imported, LEAT_ERR));
     check_contents(ctx, stream, (uint64_t)(uintptr_t)imported.tensor.data + imported.tensor.byte_offset, in);
-    leati_free(ctx, block);
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
+    leati_case_free(ctx, block);
   }
   leati_event_destroy(ctx, ready);
   leati_stream_destroy(ctx, source);
@@ -480,11 +480,11 @@ static void import_ready(leat_case_context *ctx, const void *data) {
 /* What is refused stays the caller's: its deleter is not called, and the block is not held. */
 static void import_refused(leat_case_context *ctx, const void *data) {
   producer *maker = producer_new(ctx, data);
-  uint64_t gone = leati_alloc(ctx, BYTES, maker->stream);
+  uint64_t gone = leati_case_alloc(ctx, BYTES, maker->stream);
   DLTensor *views[2] = {&maker->now.dl_tensor, &maker->before.dl_tensor};
   DLTensor *view = views[data != NULL ? 0 : 1];
 #define REFUSED(first, second) LEAT_CHECK_EITHER(ctx, first, second, call_import_of(ctx, maker, LEAT_ERR))
-  leati_free(ctx, gone);
+  leati_case_free(ctx, gone);
   /* Another kind of device; the host; another device of the kind. */
   view->device.device_type = kDLCUDA;
   REFUSED(LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_NOT_SUPPORTED);
@@ -543,8 +543,8 @@ static void import_version(leat_case_context *ctx, const void *data) {
   maker->now.version.major = 1;
   maker->now.version.minor = 77;
   LEAT_CHECK_OK(ctx, call_import_of(ctx, maker, LEAT_ERR));
-  leati_free(ctx, maker->block);
-  leati_free(ctx, maker->block);
+  leati_case_free(ctx, maker->block);
+  leati_case_free(ctx, maker->block);
   leati_stream_destroy(ctx, maker->stream);
   check_deleted_once(ctx, maker);
   g_free(maker);

@@ -10,7 +10,7 @@
 #define LEAT_CONFORMANCE_CASES_DRAW_H_
 
 #include "case.h"
-#include "reference/tensor.h"
+#include "reference/ref_tensor.h"
 
 #define LEAT_DRAW_RANK (LEAT_MAX_RANK + 2) /**< dimensions of a drawn tensor at most, spoilt ones included */
 #define LEAT_DRAW_INPUTS 8

@@ -141,7 +141,7 @@ static void wait_keeps_meaning(leat_case_context *ctx, const void *data) {
   leat_stream *reader = leati_stream_new(ctx);
   leat_stream *idle = leati_stream_new(ctx);
   leat_event *event = leati_event_new(ctx);
-  uint64_t block = leati_alloc(ctx, SIZE, writer);
+  uint64_t block = leati_case_alloc(ctx, SIZE, writer);
   uint8_t in[SIZE];
   uint8_t out[SIZE];
   (void)data;
@@ -157,7 +157,7 @@ static void wait_keeps_meaning(leat_case_context *ctx, const void *data) {
     leati_synchronize(ctx, reader);
     LEAT_CHECK_BYTES(ctx, in, out, SIZE);
   }
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_event_destroy(ctx, event);
   leati_stream_destroy(ctx, writer);
   leati_stream_destroy(ctx, reader);
@@ -175,7 +175,7 @@ static void across_streams(leat_case_context *ctx, const void *data) {
   for (int i = 0; i < STREAMS; ++i) {
     streams[i] = leati_stream_new(ctx);
     events[i] = leati_event_new(ctx);
-    blocks[i] = leati_alloc(ctx, SIZE, streams[i]);
+    blocks[i] = leati_case_alloc(ctx, SIZE, streams[i]);
   }
   /* A baton goes through all streams, and back to the first for the next round. */
   for (uint32_t round = 0; round < ROUNDS; ++round) {
@@ -199,7 +199,7 @@ static void across_streams(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_BYTES(ctx, in, out, SIZE);
   }
   for (int i = 0; i < STREAMS; ++i) {
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
     leati_event_destroy(ctx, events[i]);
     leati_stream_destroy(ctx, streams[i]);
   }
@@ -266,7 +266,7 @@ static void stream_gone(leat_case_context *ctx, const void *data) {
 static void destroy_early(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
   leat_stream *reader = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, SIZE, stream);
+  uint64_t block = leati_case_alloc(ctx, SIZE, stream);
   uint8_t in[SIZE];
   uint8_t out[SIZE];
   (void)data;
@@ -285,7 +285,7 @@ static void destroy_early(leat_case_context *ctx, const void *data) {
     leati_synchronize(ctx, reader);
     LEAT_CHECK_BYTES(ctx, in, out, SIZE);
   }
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   leati_stream_destroy(ctx, reader);
 }
@@ -294,7 +294,7 @@ static void thousand(leat_case_context *ctx, const void *data) {
   enum { EVENTS = 1000 };
   leat_stream *stream = leati_stream_new(ctx);
   leat_event **events = g_new0(leat_event *, EVENTS);
-  uint64_t block = leati_alloc(ctx, EVENTS, stream);
+  uint64_t block = leati_case_alloc(ctx, EVENTS, stream);
   uint8_t *in = g_malloc(EVENTS);
   uint8_t *out = g_malloc0(EVENTS);
   (void)data;
@@ -315,7 +315,7 @@ static void thousand(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_OK(ctx, ctx->event->query(events[i], LEAT_ERR));
   for (int i = 0; i < EVENTS; ++i)
     leati_event_destroy(ctx, events[i]);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   g_free(events);
   g_free(in);
@@ -480,7 +480,7 @@ static void fan(leat_case_context *ctx, const void *data) {
   for (int i = 0; i < READERS; ++i) {
     readers[i] = leati_stream_new(ctx);
     read[i] = leati_event_new(ctx);
-    copies[i] = leati_alloc(ctx, SIZE, readers[i]);
+    copies[i] = leati_case_alloc(ctx, SIZE, readers[i]);
   }
   for (uint32_t round = 0; round < ROUNDS; ++round) {
     uint8_t in[SIZE];
@@ -509,7 +509,7 @@ static void fan(leat_case_context *ctx, const void *data) {
     }
   }
   for (int i = 0; i < READERS; ++i) {
-    leati_free(ctx, copies[i]);
+    leati_case_free(ctx, copies[i]);
     leati_event_destroy(ctx, read[i]);
     leati_stream_destroy(ctx, readers[i]);
   }

@@ -25,7 +25,7 @@ static void run_net(leat_case_context *ctx, const void *data) {
   const leati_net_kind kind = *(const leati_net_kind *)data;
   for (int unknown = 0; unknown < 2; ++unknown) {
     leati_net *net = leati_net_new(ctx, kind, unknown != 0);
-    leat_graph *graph = leati_graph_new(ctx, net->model);
+    leat_graph *graph = leati_graph_new(ctx, net->builder);
     leat_stream *stream = leati_stream_new(ctx);
     for (uint32_t i = 0; i < 4; ++i)
       leati_flight_once(net, graph, stream, ctx->seed + i);
@@ -38,22 +38,22 @@ static void run_net(leat_case_context *ctx, const void *data) {
 /* Nothing of the description is looked at once build() has returned. */
 static void description_is_copied(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_CHAIN, false);
-  leati_model *kept = g_memdup2(net->model, sizeof *kept);
+  leati_builder *kept = g_memdup2(net->builder, sizeof *kept);
   uint8_t *constant = g_memdup2(net->constant, net->size);
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream = leati_stream_new(ctx);
   (void)data;
   for (uint32_t round = 0; round < 2; ++round) {
     leati_flight *flight;
     /* The same memory, since the copies of the description point into it. */
     memset(net->constant, 0x77, net->size);
-    memset(net->model->infos, 0x77, sizeof net->model->infos);
-    memset(net->model->nodes, 0x77, sizeof net->model->nodes);
-    memset(net->model->node_inputs, 0x77, sizeof net->model->node_inputs);
-    memset(net->model->names, 0x77, sizeof net->model->names);
+    memset(net->builder->infos, 0x77, sizeof net->builder->infos);
+    memset(net->builder->nodes, 0x77, sizeof net->builder->nodes);
+    memset(net->builder->node_inputs, 0x77, sizeof net->builder->node_inputs);
+    memset(net->builder->names, 0x77, sizeof net->builder->names);
     flight = leati_flight_begin(net, graph, stream, ctx->seed + round);
     leati_synchronize(ctx, stream);
-    memcpy(net->model, kept, sizeof *kept);
+    memcpy(net->builder, kept, sizeof *kept);
     memcpy(net->constant, constant, net->size);
     leati_flight_end(flight);
   }
@@ -68,9 +68,9 @@ static void description_is_copied(leat_case_context *ctx, const void *data) {
 static void constants_of_two(leat_case_context *ctx, const void *data) {
   leati_net *chain = leati_net_new(ctx, LEATI_NET_CHAIN, false);
   leati_net *diamond = leati_net_new(ctx, LEATI_NET_DIAMOND, false);
-  leat_graph *first = leati_graph_new(ctx, chain->model);
-  leat_graph *second = leati_graph_new(ctx, diamond->model);
-  leat_graph *third = leati_graph_new(ctx, chain->model);
+  leat_graph *first = leati_graph_new(ctx, chain->builder);
+  leat_graph *second = leati_graph_new(ctx, diamond->builder);
+  leat_graph *third = leati_graph_new(ctx, chain->builder);
   leat_stream *stream = leati_stream_new(ctx);
   (void)data;
   for (uint32_t i = 0; i < 3; ++i) {
@@ -91,17 +91,17 @@ static void constants_of_two(leat_case_context *ctx, const void *data) {
 /* Each output alone, each one left out, and none. */
 static void unwanted(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_WIDE, false);
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream = leati_stream_new(ctx);
-  const uint32_t outputs = net->model->desc.output_count;
+  const uint32_t outputs = net->builder->desc.output_count;
   uint8_t *expected = leati_net_expected(net, ctx->seed);
   uint8_t *want = g_malloc(outputs * net->size);
   uint8_t *got = g_malloc(outputs * net->size);
-  uint64_t block = leati_alloc(ctx, (2 + outputs) * net->size, stream);
+  uint64_t block = leati_case_alloc(ctx, (2 + outputs) * net->size, stream);
   uint64_t results = block + 2 * net->size;
   leat_case_tensor inputs[2];
   leat_case_tensor *views = g_new0(leat_case_tensor, outputs);
-  const leat_case_tensor *list[LEATI_MODEL_NODES];
+  const leat_case_tensor *list[LEATI_BUILDER_NODES];
   (void)data;
   for (uint32_t i = 0; i < 2; ++i) {
     uint8_t *bytes = leati_net_input(net, i, ctx->seed);
@@ -125,7 +125,7 @@ static void unwanted(leat_case_context *ctx, const void *data) {
     leati_synchronize(ctx, stream);
     LEAT_CHECK_BYTES(ctx, want, got, outputs * net->size);
   }
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   leati_graph_destroy(ctx, graph);
   g_free(views);
@@ -135,17 +135,17 @@ static void unwanted(leat_case_context *ctx, const void *data) {
   leati_net_free(net);
 }
 
-/* A launch of any model with float32 outputs: inputs and outputs on the host. */
-static void launch_floats(leat_case_context *ctx, const leati_model *model, const DLTensor *const *inputs,
+/* A launch of any graph with float32 outputs: inputs and outputs on the host. */
+static void launch_floats(leat_case_context *ctx, const leati_builder *builder, const DLTensor *const *inputs,
                           leat_case_tensor *outputs) {
-  leat_graph *graph = leati_graph_new(ctx, model);
+  leat_graph *graph = leati_graph_new(ctx, builder);
   leat_stream *stream = leati_stream_new(ctx);
-  const DLTensor *out[LEATI_MODEL_NODES];
-  for (uint32_t i = 0; i < model->desc.output_count; ++i)
+  const DLTensor *out[LEATI_BUILDER_NODES];
+  for (uint32_t i = 0; i < builder->desc.output_count; ++i)
     out[i] = &outputs[i].tensor;
   for (int round = 0; round < 2; ++round) {
-    LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, model->desc.input_count, inputs, model->desc.output_count,
-                                               out, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, builder->desc.input_count, inputs,
+                                               builder->desc.output_count, out, LEAT_ERR));
     leati_synchronize(ctx, stream);
   }
   leati_stream_destroy(ctx, stream);
@@ -162,24 +162,24 @@ static void unused_outputs(leat_case_context *ctx, const void *data) {
   leat_case_tensor input;
   (void)data;
   leati_graph_require(ctx);
-  leati_tensor_host(&input, x, LEAT_F32, 1, whole);
+  leati_case_tensor_host(&input, x, LEAT_F32, 1, whole);
   for (int way = 0; way < 3; ++way) {
-    leati_model *m = leati_model_new();
+    leati_builder *m = leati_builder_new();
     const DLTensor *in[1] = {&input.tensor};
     float got[2][4] = {{0}};
     leat_case_tensor outputs[2];
-    const uint32_t v = leati_model_input(m, LEAT_F32, 1, whole);
-    const uint32_t a = leati_model_node(m, "Split", 13, 1, &v);
-    const uint32_t b = leati_model_more(m);
-    leati_model_output(m, a);
+    const uint32_t v = leati_builder_input(m, LEAT_F32, 1, whole);
+    const uint32_t a = leati_builder_node(m, "Split", 13, 1, &v);
+    const uint32_t b = leati_builder_more(m);
+    leati_builder_output(m, a);
     if (way == 0)
       m->node_outputs[0][1] = LEAT_GRAPH_NO_VALUE;
     if (way == 2)
-      leati_model_output(m, leati_model_node(m, "Relu", 14, 1, &b));
+      leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, &b));
     if (way == 0)
       m->desc.value_count--;
-    leati_tensor_host(&outputs[0], got[0], LEAT_F32, 1, half);
-    leati_tensor_host(&outputs[1], got[1], LEAT_F32, 1, half);
+    leati_case_tensor_host(&outputs[0], got[0], LEAT_F32, 1, half);
+    leati_case_tensor_host(&outputs[1], got[1], LEAT_F32, 1, half);
     launch_floats(ctx, m, in, outputs);
     LEAT_CHECK_BYTES(ctx, first, got[0], sizeof first);
     if (way == 2)
@@ -197,21 +197,21 @@ static void absent_inputs(leat_case_context *ctx, const void *data) {
   leat_case_tensor input;
   (void)data;
   leati_graph_require(ctx);
-  leati_tensor_host(&input, x, LEAT_F32, 1, dims);
+  leati_case_tensor_host(&input, x, LEAT_F32, 1, dims);
   for (int way = 0; way < 5; ++way) {
-    leati_model *m = leati_model_new();
+    leati_builder *m = leati_builder_new();
     const DLTensor *in[1] = {&input.tensor};
     const bool has_low = way == 1 || way == 3;
     const bool has_high = way >= 2 && way < 4;
     float got[4] = {0};
     leat_case_tensor output;
-    uint32_t list[3] = {leati_model_input(m, LEAT_F32, 1, dims), LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE};
+    uint32_t list[3] = {leati_builder_input(m, LEAT_F32, 1, dims), LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE};
     if (has_low)
-      list[1] = leati_model_constant(m, &low, LEAT_F32, 0, NULL);
+      list[1] = leati_builder_constant(m, &low, LEAT_F32, 0, NULL);
     if (has_high)
-      list[2] = leati_model_constant(m, &high, LEAT_F32, 0, NULL);
-    leati_model_output(m, leati_model_node(m, "Clip", 13, way == 4 ? 1 : 3, list));
-    leati_tensor_host(&output, got, LEAT_F32, 1, dims);
+      list[2] = leati_builder_constant(m, &high, LEAT_F32, 0, NULL);
+    leati_builder_output(m, leati_builder_node(m, "Clip", 13, way == 4 ? 1 : 3, list));
+    leati_case_tensor_host(&output, got, LEAT_F32, 1, dims);
     launch_floats(ctx, m, in, &output);
     for (int i = 0; i < 4; ++i) {
       const float want = has_low && x[i] < low ? low : has_high && x[i] > high ? high : x[i];
@@ -227,21 +227,21 @@ static void unused_values(leat_case_context *ctx, const void *data) {
   static float x[4] = {1, -2, 3, -4};
   static const float want[4] = {1, 0, 3, 0};
   const int64_t dims[1] = {4};
-  leati_model *m = leati_model_new();
+  leati_builder *m = leati_builder_new();
   leat_case_tensor inputs[2];
   leat_case_tensor output;
   const DLTensor *in[2] = {&inputs[0].tensor, &inputs[1].tensor};
   float got[4] = {0};
   (void)data;
   leati_graph_require(ctx);
-  leati_model_input(m, LEAT_F32, -1, NULL);
-  leati_model_constant(m, want, LEAT_F32, 1, dims);
-  const uint32_t used = leati_model_input(m, LEAT_F32, 1, dims);
-  leati_model_output(m, leati_model_node(m, "Relu", 14, 1, &used));
-  leati_model_node(m, "Neg", 13, 1, &used);
-  leati_tensor_host(&inputs[0], x, LEAT_F32, 0, NULL);
-  leati_tensor_host(&inputs[1], x, LEAT_F32, 1, dims);
-  leati_tensor_host(&output, got, LEAT_F32, 1, dims);
+  leati_builder_input(m, LEAT_F32, -1, NULL);
+  leati_builder_constant(m, want, LEAT_F32, 1, dims);
+  const uint32_t used = leati_builder_input(m, LEAT_F32, 1, dims);
+  leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, &used));
+  leati_builder_node(m, "Neg", 13, 1, &used);
+  leati_case_tensor_host(&inputs[0], x, LEAT_F32, 0, NULL);
+  leati_case_tensor_host(&inputs[1], x, LEAT_F32, 1, dims);
+  leati_case_tensor_host(&output, got, LEAT_F32, 1, dims);
   launch_floats(ctx, m, in, &output);
   LEAT_CHECK_BYTES(ctx, want, got, sizeof want);
   g_free(m);
@@ -253,17 +253,17 @@ static void constants_alone(leat_case_context *ctx, const void *data) {
   static const float b[3] = {10, 20, -30};
   static const float want[3] = {11, 18, 0};
   const int64_t dims[1] = {3};
-  leati_model *m = leati_model_new();
+  leati_builder *m = leati_builder_new();
   float got[3] = {0};
   leat_case_tensor output;
   uint32_t list[2];
   (void)data;
   leati_graph_require(ctx);
-  list[0] = leati_model_constant(m, a, LEAT_F32, 1, dims);
-  list[1] = leati_model_constant(m, b, LEAT_F32, 1, dims);
-  list[0] = leati_model_node(m, "Add", 14, 2, list);
-  leati_model_output(m, leati_model_node(m, "Relu", 14, 1, list));
-  leati_tensor_host(&output, got, LEAT_F32, 1, dims);
+  list[0] = leati_builder_constant(m, a, LEAT_F32, 1, dims);
+  list[1] = leati_builder_constant(m, b, LEAT_F32, 1, dims);
+  list[0] = leati_builder_node(m, "Add", 14, 2, list);
+  leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, list));
+  leati_case_tensor_host(&output, got, LEAT_F32, 1, dims);
   launch_floats(ctx, m, NULL, &output);
   LEAT_CHECK_BYTES(ctx, want, got, sizeof want);
   g_free(m);
@@ -279,21 +279,21 @@ static void odd_shapes(leat_case_context *ctx, const void *data) {
   (void)data;
   leati_graph_require(ctx);
   for (size_t s = 0; s < G_N_ELEMENTS(shapes); ++s) {
-    leati_model *m = leati_model_new();
+    leati_builder *m = leati_builder_new();
     float x[24];
     float got[24] = {0};
     float three = 3;
     leat_case_tensor inputs[2];
     leat_case_tensor output;
     const DLTensor *in[2] = {&inputs[0].tensor, &inputs[1].tensor};
-    uint32_t list[2] = {leati_model_input(m, LEAT_F32, -1, NULL), leati_model_input(m, LEAT_F32, 0, NULL)};
+    uint32_t list[2] = {leati_builder_input(m, LEAT_F32, -1, NULL), leati_builder_input(m, LEAT_F32, 0, NULL)};
     for (int i = 0; i < 24; ++i)
       x[i] = (float)i - 10.0f;
-    list[0] = leati_model_node(m, "Add", 14, 2, list);
-    leati_model_output(m, leati_model_node(m, "Relu", 14, 1, list));
-    leati_tensor_host(&inputs[0], x, LEAT_F32, shapes[s].ndim, shapes[s].dims);
-    leati_tensor_host(&inputs[1], &three, LEAT_F32, 0, NULL);
-    leati_tensor_host(&output, got, LEAT_F32, shapes[s].ndim, shapes[s].dims);
+    list[0] = leati_builder_node(m, "Add", 14, 2, list);
+    leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, list));
+    leati_case_tensor_host(&inputs[0], x, LEAT_F32, shapes[s].ndim, shapes[s].dims);
+    leati_case_tensor_host(&inputs[1], &three, LEAT_F32, 0, NULL);
+    leati_case_tensor_host(&output, got, LEAT_F32, shapes[s].ndim, shapes[s].dims);
     launch_floats(ctx, m, in, &output);
     for (int i = 0; i < 24; ++i) {
       const float want = i >= shapes[s].count ? 0.0f : MAX(x[i] + three, 0.0f);
@@ -329,11 +329,11 @@ enum { ON_DEVICE, ON_HOST, AT_OFFSET, HOST_AT_OFFSET, TRANSPOSED, LAYOUTS };
 /* The two inputs in each layout, the output on the device and on the host. */
 static void layouts(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_CHAIN, false);
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream = leati_stream_new(ctx);
   const uint64_t item = net->form.dtype.bits / 8u;
   const uint64_t room = 2 * net->size;
-  uint64_t block = leati_alloc(ctx, 3 * room, stream);
+  uint64_t block = leati_case_alloc(ctx, 3 * room, stream);
   (void)data;
   for (uint32_t way = 0; way < LAYOUTS * LAYOUTS * 2; ++way) {
     const uint32_t layout[2] = {way % LAYOUTS, way / LAYOUTS % LAYOUTS};
@@ -397,7 +397,7 @@ static void layouts(leat_case_context *ctx, const void *data) {
     g_free(got);
     g_free(expected);
   }
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   leati_graph_destroy(ctx, graph);
   leati_net_free(net);
@@ -406,10 +406,10 @@ static void layouts(leat_case_context *ctx, const void *data) {
 /* An output on the host is there when a wait of any kind says so, behind slow work too. */
 static void host_outputs(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_DIAMOND, false);
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream = leati_stream_new(ctx);
   leat_event *event = leati_event_new(ctx);
-  uint64_t block = leati_alloc(ctx, 2 * net->size, stream);
+  uint64_t block = leati_case_alloc(ctx, 2 * net->size, stream);
   (void)data;
   for (uint32_t way = 0; way < 10; ++way) {
     uint8_t *expected = leati_net_expected(net, ctx->seed + way);
@@ -448,7 +448,7 @@ static void host_outputs(leat_case_context *ctx, const void *data) {
     g_free(got);
     g_free(expected);
   }
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_event_destroy(ctx, event);
   leati_stream_destroy(ctx, stream);
   leati_graph_destroy(ctx, graph);
@@ -472,7 +472,7 @@ static void other_shapes(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
   (void)data;
   require_rows(net);
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   for (uint32_t round = 0; round < 4; ++round) {
     for (uint32_t i = 0; i < SHAPES; ++i) {
       const leati_net shaped = leati_net_of_rows(net, 1 + (int64_t)(i * 37 % 101));
@@ -496,15 +496,15 @@ static void other_shapes(leat_case_context *ctx, const void *data) {
 /* infer() tells what launch() wants, from a tensor without data; other types and counts are refused. */
 static void infer_tells(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_WIDE, true);
-  const leat_graph_desc *desc = &net->model->desc;
+  const leat_graph_desc *desc = &net->builder->desc;
   leat_graph *graph;
   leat_case_tensor inputs[2];
   const DLTensor *in[2] = {&inputs[0].tensor, &inputs[1].tensor};
-  leat_shape shapes[LEATI_MODEL_NODES];
-  leat_shape *out[LEATI_MODEL_NODES];
+  leat_shape shapes[LEATI_BUILDER_NODES];
+  leat_shape *out[LEATI_BUILDER_NODES];
   (void)data;
   require_rows(net);
-  graph = leati_graph_new(ctx, net->model);
+  graph = leati_graph_new(ctx, net->builder);
 #define INFER(n, i, m, o) ctx->api->graph->infer(graph, n, i, m, o, LEAT_ERR)
 #define INFER_INVALID(n, i, m, o) LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, INFER(n, i, m, o))
   for (int64_t rows = 1; rows < 9; ++rows) {
@@ -564,23 +564,23 @@ static void decided_by_values(leat_case_context *ctx, const void *data) {
   const int64_t x_dims[2] = {4, 6};
   const int64_t list_dims[1] = {3};
   const int64_t unknown[3] = {-1, -1, -1};
-  leati_model *m = leati_model_new();
+  leati_builder *m = leati_builder_new();
   float x[24];
   uint32_t list[2];
   (void)data;
   leati_graph_require(ctx);
   for (int i = 0; i < 24; ++i)
     x[i] = (float)i;
-  list[0] = leati_model_input(m, LEAT_F32, 2, x_dims);
-  list[1] = leati_model_input(m, LEAT_I64, 1, list_dims);
-  list[0] = leati_model_node(m, "Reshape", 14, 2, list);
-  leati_model_output(m, leati_model_node(m, "Relu", 14, 1, list));
+  list[0] = leati_builder_input(m, LEAT_F32, 2, x_dims);
+  list[1] = leati_builder_input(m, LEAT_I64, 1, list_dims);
+  list[0] = leati_builder_node(m, "Reshape", 14, 2, list);
+  leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, list));
   m->infos[list[0]].dtype = LEAT_F32;
   m->infos[list[0]].ndim = 3;
   memcpy(m->dims[list[0]], unknown, sizeof unknown);
   leat_graph *graph = leati_graph_new(ctx, m);
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, sizeof wanted[0], stream);
+  uint64_t block = leati_case_alloc(ctx, sizeof wanted[0], stream);
   leati_upload(ctx, stream, block, wanted[0], sizeof wanted[0]);
   for (size_t i = 0; i < G_N_ELEMENTS(wanted); ++i) {
     int64_t numbers[3];
@@ -592,33 +592,33 @@ static void decided_by_values(leat_case_context *ctx, const void *data) {
     const DLTensor *in[2] = {&inputs[0].tensor, &inputs[1].tensor};
     const DLTensor *out[1] = {&output.tensor};
     memcpy(numbers, wanted[i], sizeof numbers);
-    leati_tensor_host(&inputs[0], x, LEAT_F32, 2, x_dims);
-    leati_tensor_host(&inputs[1], numbers, LEAT_I64, 1, list_dims);
+    leati_case_tensor_host(&inputs[0], x, LEAT_F32, 2, x_dims);
+    leati_case_tensor_host(&inputs[1], numbers, LEAT_I64, 1, list_dims);
     LEAT_CHECK_OK(ctx, ctx->api->graph->infer(graph, 2, in, 1, shapes, LEAT_ERR));
     for (int32_t d = 0; d < 3; ++d) {
       const int64_t want = wanted[i][d] < 0 ? 3 : wanted[i][d];
       LEAT_CHECK_MESSAGE(ctx, shape.ndim == 3 && shape.dims[d] == want, "dimension %d of shape %zu is %d, expected %d",
                          d, i, (int)shape.dims[d], (int)want);
     }
-    leati_tensor_host(&output, got, LEAT_F32, 3, shape.dims);
+    leati_case_tensor_host(&output, got, LEAT_F32, 3, shape.dims);
     LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, 2, in, 1, out, LEAT_ERR));
     memset(numbers, 0x77, sizeof numbers);
     leati_synchronize(ctx, stream);
     LEAT_CHECK_BYTES(ctx, x, got, sizeof x);
     /* Numbers on the device are not known. */
-    leati_tensor_device(ctx, &inputs[1], block, LEAT_I64, 1, list_dims);
+    leati_case_tensor_device(ctx, &inputs[1], block, LEAT_I64, 1, list_dims);
     LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
                       ctx->api->graph->launch(graph, stream, 2, in, 1, out, LEAT_ERR));
     LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
                       ctx->api->graph->infer(graph, 2, in, 1, shapes, LEAT_ERR));
     /* Numbers that are no shape of it. */
     numbers[0] = numbers[1] = numbers[2] = 5;
-    leati_tensor_host(&inputs[1], numbers, LEAT_I64, 1, list_dims);
+    leati_case_tensor_host(&inputs[1], numbers, LEAT_I64, 1, list_dims);
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
                       ctx->api->graph->launch(graph, stream, 2, in, 1, out, LEAT_ERR));
   }
   leati_synchronize(ctx, stream);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   leati_graph_destroy(ctx, graph);
   g_free(m);
@@ -631,18 +631,18 @@ static void computed_by_nodes(leat_case_context *ctx, const void *data) {
   static const leat_attribute axis = {.struct_size = sizeof axis, .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = 0};
   const int64_t unknown[3] = {-1, 2, 3};
   const int64_t one[1] = {1};
-  leati_model *m = leati_model_new();
+  leati_builder *m = leati_builder_new();
   (void)data;
   leati_graph_require(ctx);
-  const uint32_t x = leati_model_input(m, LEAT_F32, 3, unknown);
-  const uint32_t first = leati_model_constant(m, zero, LEAT_I64, 1, one);
-  const uint32_t last = leati_model_constant(m, rest, LEAT_I64, 1, one);
-  const uint32_t dims = leati_model_node(m, "Shape", 13, 1, &x);
-  const uint32_t rows = leati_model_node(m, "Gather", 13, 2, (const uint32_t[2]){dims, first});
-  const uint32_t list = leati_model_node(m, "Concat", 13, 2, (const uint32_t[2]){rows, last});
-  leati_model_attribute(m, &axis);
-  const uint32_t shaped = leati_model_node(m, "Reshape", 14, 2, (const uint32_t[2]){x, list});
-  leati_model_output(m, leati_model_node(m, "Relu", 14, 1, &shaped));
+  const uint32_t x = leati_builder_input(m, LEAT_F32, 3, unknown);
+  const uint32_t first = leati_builder_constant(m, zero, LEAT_I64, 1, one);
+  const uint32_t last = leati_builder_constant(m, rest, LEAT_I64, 1, one);
+  const uint32_t dims = leati_builder_node(m, "Shape", 13, 1, &x);
+  const uint32_t rows = leati_builder_node(m, "Gather", 13, 2, (const uint32_t[2]){dims, first});
+  const uint32_t list = leati_builder_node(m, "Concat", 13, 2, (const uint32_t[2]){rows, last});
+  leati_builder_attribute(m, &axis);
+  const uint32_t shaped = leati_builder_node(m, "Reshape", 14, 2, (const uint32_t[2]){x, list});
+  leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, &shaped));
   leat_graph *graph = leati_graph_new(ctx, m);
   leat_stream *stream = leati_stream_new(ctx);
   for (int64_t n = 1; n < 6; ++n) {
@@ -658,8 +658,8 @@ static void computed_by_nodes(leat_case_context *ctx, const void *data) {
     const DLTensor *out[1] = {&output.tensor};
     for (int i = 0; i < 30; ++i)
       values[i] = (float)(i + n);
-    leati_tensor_host(&input, values, LEAT_F32, 3, x_dims);
-    leati_tensor_host(&output, got, LEAT_F32, 2, y_dims);
+    leati_case_tensor_host(&input, values, LEAT_F32, 3, x_dims);
+    leati_case_tensor_host(&output, got, LEAT_F32, 2, y_dims);
     LEAT_CHECK_OK(ctx, ctx->api->graph->infer(graph, 1, in, 1, shapes, LEAT_ERR));
     LEAT_CHECK_MESSAGE(ctx, shape.ndim == 2 && shape.dims[0] == n && shape.dims[1] == 6,
                        "%d rows are said to become %d dimensions, the first of %d", (int)n, shape.ndim,
@@ -697,7 +697,7 @@ static void step_by_graph(const leati_net *net, const leat_graph *graph, leat_st
 static void steps(leat_case_context *ctx, const void *data) {
   const uint32_t streams = GPOINTER_TO_UINT(data);
   leati_net *net = leati_net_new(ctx, LEATI_NET_ONE, false);
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream[4];
   leat_event *event = leati_event_new(ctx);
   leat_case_tensor views[3];
@@ -706,7 +706,7 @@ static void steps(leat_case_context *ctx, const void *data) {
   uint8_t *want = g_malloc0(net->size);
   for (uint32_t i = 0; i < streams; ++i)
     stream[i] = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, 6 * net->size, stream[0]);
+  uint64_t block = leati_case_alloc(ctx, 6 * net->size, stream[0]);
   for (uint32_t i = 0; i < 3; ++i) {
     leati_net_device(net, &views[i], block + i * net->size);
     leati_net_device(net, &plain[i], block + (3 + i) * net->size);
@@ -738,7 +738,7 @@ static void steps(leat_case_context *ctx, const void *data) {
   for (uint32_t i = 0; i < streams; ++i)
     leati_synchronize(ctx, stream[i]);
   LEAT_CHECK_BYTES(ctx, want, got, net->size);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   for (uint32_t i = 0; i < streams; ++i)
     leati_stream_destroy(ctx, stream[i]);
   leati_event_destroy(ctx, event);
@@ -752,7 +752,7 @@ static void steps(leat_case_context *ctx, const void *data) {
 static void many_in_flight(leat_case_context *ctx, const void *data) {
   enum { MANY = 200, STREAMS = 4 };
   leati_net *net = leati_net_new(ctx, LEATI_NET_DEEP, false);
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream[STREAMS];
   leati_flight *flights[MANY];
   (void)data;
@@ -779,7 +779,7 @@ static void destroy_early(leat_case_context *ctx, const void *data) {
   leati_flight *flights[12];
   (void)data;
   for (uint32_t round = 0; round < 3; ++round) {
-    leat_graph *graph = leati_graph_new(ctx, net->model);
+    leat_graph *graph = leati_graph_new(ctx, net->builder);
     leati_stream_load(ctx, stream);
     for (uint32_t i = 0; i < 4; ++i)
       flights[4 * round + i] = leati_flight_begin(net, graph, stream, ctx->seed + 4 * round + i);
@@ -797,7 +797,7 @@ static void close_with_graphs(leat_case_context *ctx, const void *data) {
   (void)data;
   for (uint32_t round = 0; round < 3; ++round) {
     leati_net *net = leati_net_new(ctx, LEATI_NET_CHAIN, round == 1);
-    leat_graph *graph = leati_graph_new(ctx, net->model);
+    leat_graph *graph = leati_graph_new(ctx, net->builder);
     leat_stream *stream = leati_stream_new(ctx);
     leat_memory_stats stats = {.struct_size = sizeof stats};
     LEAT_CHECK_OK(ctx, ctx->memory->stats(leati_fixture_device(ctx), &stats, LEAT_ERR));
@@ -812,7 +812,7 @@ static void close_with_graphs(leat_case_context *ctx, const void *data) {
     uint8_t *bytes = leati_net_input(net, 0, ctx->seed);
     leati_net_host(net, &inputs[0], bytes);
     leati_net_host(net, &inputs[1], bytes);
-    leati_net_device(net, &output, leati_alloc(ctx, net->size, stream));
+    leati_net_device(net, &output, leati_case_alloc(ctx, net->size, stream));
     LEAT_CHECK_OK(ctx, leati_net_launch(net, graph, stream, inputs, outputs, LEAT_ERR));
     g_free(bytes);
     leati_net_free(net);
@@ -852,14 +852,14 @@ static gboolean forked_calls(leat_case_context *ctx, leat_device *device, const 
   FORKED(infer, graph, 2, in, 1, shapes, &err);
   FORKED(info, graph, &info, &err);
   FORKED(fusions, graph, &count, NULL, &err);
-  FORKED(build, device, &net->model->desc, &built, &err);
+  FORKED(build, device, &net->builder->desc, &built, &err);
   FORKED(destroy, graph, &err);
   return TRUE;
 }
 
 static void forked(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_CHAIN, false);
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream = leati_stream_new(ctx);
   const char **call = mmap(NULL, sizeof *call, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   (void)data;
@@ -920,7 +920,7 @@ static void launch_thread(leat_case_context *ctx, uint32_t index, void *data) {
 static void threads(leat_case_context *ctx, const void *data) {
   const bool one_stream = GPOINTER_TO_UINT(data) == 1;
   shared_graph shared = {.net = leati_net_new(ctx, LEATI_NET_DIAMOND, false)};
-  shared.graph = leati_graph_new(ctx, shared.net->model);
+  shared.graph = leati_graph_new(ctx, shared.net->builder);
   if (one_stream)
     shared.stream = leati_stream_new(ctx);
   leati_threads_run(ctx, THREADS, launch_thread, &shared);
@@ -948,7 +948,7 @@ static void shapes_of_threads(leat_case_context *ctx, const void *data) {
   shared_graph shared = {.net = leati_net_new(ctx, LEATI_NET_DEEP, true)};
   (void)data;
   require_rows(shared.net);
-  shared.graph = leati_graph_new(ctx, shared.net->model);
+  shared.graph = leati_graph_new(ctx, shared.net->builder);
   leati_threads_run(ctx, THREADS, shapes_thread, &shared);
   leati_graph_destroy(ctx, shared.graph);
   leati_net_free(shared.net);
@@ -960,7 +960,7 @@ static void building_thread(leat_case_context *ctx, uint32_t index, void *data) 
   (void)data;
   for (uint32_t i = 0; i < 6; ++i) {
     leati_net *net = leati_net_new(ctx, kinds[(index + i) % G_N_ELEMENTS(kinds)], i % 3 == 2);
-    leat_graph *graph = leati_graph_new(ctx, net->model);
+    leat_graph *graph = leati_graph_new(ctx, net->builder);
     leati_flight *first = leati_flight_begin(net, graph, stream, ctx->seed + 100 * index + i);
     leati_flight *second = leati_flight_begin(net, graph, stream, ctx->seed + 100 * index + i + 50);
     leati_graph_destroy(ctx, graph);
@@ -1092,7 +1092,7 @@ static void sticky(leat_case_context *ctx, const void *data) {
   static int64_t wrong[2] = {3, 400};
   const int64_t four[1] = {4};
   const int64_t two[1] = {2};
-  leati_model *m = leati_model_new();
+  leati_builder *m = leati_builder_new();
   float got[2] = {0};
   leat_case_tensor indices;
   leat_case_tensor output;
@@ -1103,15 +1103,15 @@ static void sticky(leat_case_context *ctx, const void *data) {
   leati_graph_require(ctx);
   if (ctx->api->configure("LEAT_MEMORY_GUARD", "1", NULL) != LEAT_OK)
     leati_case_skip(ctx, "configure() knows no LEAT_MEMORY_GUARD, without which nothing fails by its numbers");
-  list[0] = leati_model_constant(m, table, LEAT_F32, 1, four);
-  list[1] = leati_model_input(m, LEAT_I64, 1, two);
-  leati_model_output(m, leati_model_node(m, "Gather", 13, 2, list));
+  list[0] = leati_builder_constant(m, table, LEAT_F32, 1, four);
+  list[1] = leati_builder_input(m, LEAT_I64, 1, two);
+  leati_builder_output(m, leati_builder_node(m, "Gather", 13, 2, list));
   leat_graph *graph = leati_graph_new(ctx, m);
   leat_stream *stream = leati_stream_new(ctx);
   leat_stream *other = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, sizeof wrong, stream);
-  leati_tensor_device(ctx, &indices, block, LEAT_I64, 1, two);
-  leati_tensor_host(&output, got, LEAT_F32, 1, two);
+  uint64_t block = leati_case_alloc(ctx, sizeof wrong, stream);
+  leati_case_tensor_device(ctx, &indices, block, LEAT_I64, 1, two);
+  leati_case_tensor_host(&output, got, LEAT_F32, 1, two);
 #define LAUNCH(s) ctx->api->graph->launch(graph, s, 1, in, 1, out, LEAT_ERR)
   leati_upload(ctx, stream, block, wrong, sizeof wrong);
   LEAT_CHECK_OK(ctx, LAUNCH(stream));
@@ -1128,7 +1128,7 @@ static void sticky(leat_case_context *ctx, const void *data) {
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, want, got, sizeof want);
 #undef LAUNCH
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, other);
   leati_stream_destroy(ctx, stream);
   leati_graph_destroy(ctx, graph);
@@ -1149,12 +1149,12 @@ static void out_of_memory(leat_case_context *ctx, const void *data) {
   leati_net *few = leati_net_new(ctx, LEATI_NET_DEEP, true);
   require_rows(few);
   const leati_net net = leati_net_of_rows(few, SIZE / (int64_t)(few->size / (uint64_t)few->form.dims[0]));
-  leat_graph *graph = leati_graph_new(ctx, net.model);
+  leat_graph *graph = leati_graph_new(ctx, net.builder);
   leat_stream *stream = leati_stream_new(ctx);
   uint8_t *expected = leati_net_expected(&net, ctx->seed);
   uint8_t *untouched = g_malloc(net.size);
   uint8_t *got = g_malloc0(net.size);
-  uint64_t block = leati_alloc(ctx, 3 * net.size, stream);
+  uint64_t block = leati_case_alloc(ctx, 3 * net.size, stream);
   leat_case_tensor inputs[2];
   leat_case_tensor output;
   const leat_case_tensor *outputs[1] = {&output};
@@ -1174,7 +1174,7 @@ static void out_of_memory(leat_case_context *ctx, const void *data) {
   const int32_t status = leati_net_launch(&net, graph, stream, inputs, outputs, LEAT_ERR);
   LEAT_CHECK_EITHER(ctx, LEAT_OK, LEAT_ERROR_OUT_OF_MEMORY, status);
   while (count > 0)
-    leati_free(ctx, fillers[--count]);
+    leati_case_free(ctx, fillers[--count]);
   leati_download(ctx, stream, block + 2 * net.size, got, net.size);
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, status == LEAT_OK ? expected : untouched, got, net.size);
@@ -1182,7 +1182,7 @@ static void out_of_memory(leat_case_context *ctx, const void *data) {
   leati_download(ctx, stream, block + 2 * net.size, got, net.size);
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, expected, got, net.size);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   leati_graph_destroy(ctx, graph);
   g_free(got);
@@ -1197,7 +1197,7 @@ static void info_plausible(leat_case_context *ctx, const void *data) {
   (void)data;
   for (size_t k = 0; k < G_N_ELEMENTS(kinds); ++k) {
     leati_net *net = leati_net_new(ctx, kinds[k], k % 2 == 1);
-    leat_graph *graph = leati_graph_new(ctx, net->model);
+    leat_graph *graph = leati_graph_new(ctx, net->builder);
     leat_stream *stream = leati_stream_new(ctx);
     for (uint32_t launches = 0; launches < 3; ++launches) {
       struct {
@@ -1206,7 +1206,7 @@ static void info_plausible(leat_case_context *ctx, const void *data) {
       } info = {.known = {.struct_size = sizeof info}};
       LEAT_CHECK_OK(ctx, ctx->api->graph->info(graph, &info.known, LEAT_ERR));
       LEAT_CHECK_U64(ctx, sizeof info, info.known.struct_size);
-      LEAT_CHECK_U64(ctx, net->model->desc.node_count, info.known.node_count);
+      LEAT_CHECK_U64(ctx, net->builder->desc.node_count, info.known.node_count);
       LEAT_CHECK_U64(ctx, launches, info.known.launch_count);
       LEAT_CHECK_MESSAGE(ctx, info.known.arena_bytes <= info.known.naive_bytes,
                          "the arena has more bytes than if nothing in it shared memory");
@@ -1230,7 +1230,7 @@ static void info_plausible(leat_case_context *ctx, const void *data) {
 
 static void fusions_listed(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_CHAIN, false);
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_graph_fusion *list;
   uint32_t count = 0;
   uint32_t again;
@@ -1248,8 +1248,8 @@ static void fusions_listed(leat_case_context *ctx, const void *data) {
     for (uint32_t i = 0; i < MIN(capacity, count); ++i) {
       LEAT_CHECK_MESSAGE(ctx, memchr(list[i].name, '\0', sizeof list[i].name) != NULL && list[i].name[0] != '\0',
                          "rewriting %u has no name, or one without an end", i);
-      LEAT_CHECK_MESSAGE(ctx, list[i].count < net->model->desc.node_count, "%s was done %u times in %u nodes",
-                         list[i].name, list[i].count, net->model->desc.node_count);
+      LEAT_CHECK_MESSAGE(ctx, list[i].count < net->builder->desc.node_count, "%s was done %u times in %u nodes",
+                         list[i].name, list[i].count, net->builder->desc.node_count);
       for (uint32_t k = 0; k < i; ++k)
         LEAT_CHECK_MESSAGE(ctx, strcmp(list[k].name, list[i].name) != 0, "%s is there twice", list[i].name);
     }

@@ -14,18 +14,18 @@
 typedef struct {
   leat_case_context *ctx;
   leati_net *net;
-  leati_model *right; /* what the model was */
+  leati_builder *right; /* what the graph was */
 } broken;
 
 static void begin(leat_case_context *ctx, broken *b, leati_net_kind kind) {
   b->ctx = ctx;
   b->net = leati_net_new(ctx, kind, false);
-  b->right = g_memdup2(b->net->model, sizeof *b->right);
+  b->right = g_memdup2(b->net->builder, sizeof *b->right);
 }
 
 /* The description is right again, and can be built. */
 static void end(broken *b) {
-  leat_graph *graph = leati_graph_new(b->ctx, b->net->model);
+  leat_graph *graph = leati_graph_new(b->ctx, b->net->builder);
   leat_stream *stream = leati_stream_new(b->ctx);
   leati_flight_once(b->net, graph, stream, b->ctx->seed);
   leati_stream_destroy(b->ctx, stream);
@@ -38,8 +38,8 @@ static void check_refused(broken *b, const char *file, int line, int32_t first, 
   leat_case_context *ctx = b->ctx;
   leat_graph *graph = NULL;
   leati_case_check_status(ctx, file, line, "graph.build()", first, second,
-                          ctx->api->graph->build(leati_fixture_device(ctx), &b->net->model->desc, &graph, LEAT_ERR));
-  memcpy(b->net->model, b->right, sizeof *b->right);
+                          ctx->api->graph->build(leati_fixture_device(ctx), &b->net->builder->desc, &graph, LEAT_ERR));
+  memcpy(b->net->builder, b->right, sizeof *b->right);
 }
 /* Of the case's `b`. */
 #define BUILD_INVALID() check_refused(&b, __FILE__, __LINE__, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_INVALID_ARGUMENT)
@@ -50,7 +50,7 @@ static void build_null(leat_case_context *ctx, const void *data) {
   leat_graph *graph = NULL;
   (void)data;
   begin(ctx, &b, LEATI_NET_CHAIN);
-  leati_model *m = b.net->model;
+  leati_builder *m = b.net->builder;
   leat_device *device = leati_fixture_device(ctx);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->api->graph->build(NULL, &m->desc, &graph, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->api->graph->build(device, NULL, &graph, LEAT_ERR));
@@ -93,7 +93,7 @@ static void build_structs(leat_case_context *ctx, const void *data) {
   broken b;
   (void)data;
   begin(ctx, &b, LEATI_NET_CHAIN);
-  leati_model *m = b.net->model;
+  leati_builder *m = b.net->builder;
   leat_attribute attribute = {.struct_size = sizeof attribute, .type = LEAT_ATTRIBUTE_INT, .name = "leat_conformance"};
   struct {
     leat_graph_desc known;
@@ -118,15 +118,15 @@ static void build_structs(leat_case_context *ctx, const void *data) {
   BUILD_INVALID();
   m->nodes[1].reserved = 1;
   BUILD_INVALID();
-  leati_model_attribute(m, &attribute);
+  leati_builder_attribute(m, &attribute);
   attribute.struct_size -= 8;
   BUILD_INVALID();
   attribute.struct_size += 8;
-  leati_model_attribute(m, &attribute);
+  leati_builder_attribute(m, &attribute);
   attribute.reserved = 1;
   BUILD_INVALID();
   attribute.reserved = 0;
-  leati_model_attribute(m, &attribute);
+  leati_builder_attribute(m, &attribute);
   attribute.name = NULL;
   BUILD_INVALID();
   attribute.name = "leat_conformance";
@@ -145,7 +145,7 @@ static void build_structs(leat_case_context *ctx, const void *data) {
                     ctx->api->graph->build(leati_fixture_device(ctx), &longer.known, &graph, LEAT_ERR));
   memcpy(m, b.right, sizeof *m);
   /* An attribute that the operator does not know is ignored, as create() does. */
-  leati_model_attribute(m, &attribute);
+  leati_builder_attribute(m, &attribute);
   leati_graph_destroy(ctx, leati_graph_new(ctx, m));
   memcpy(m, b.right, sizeof *m);
   end(&b);
@@ -156,7 +156,7 @@ static void build_values(leat_case_context *ctx, const void *data) {
   broken b;
   (void)data;
   begin(ctx, &b, LEATI_NET_CHAIN);
-  leati_model *m = b.net->model;
+  leati_builder *m = b.net->builder;
   const uint32_t count = m->desc.value_count;
   const uint32_t constant = 2;
   const uint32_t wrong[] = {count, count + 1, INT32_MAX, UINT32_MAX - 1};
@@ -221,7 +221,7 @@ static void build_infos(leat_case_context *ctx, const void *data) {
   broken b;
   (void)data;
   begin(ctx, &b, LEATI_NET_CHAIN);
-  leati_model *m = b.net->model;
+  leati_builder *m = b.net->builder;
   m->infos[0].dtype = (DLDataType){0};
   BUILD_INVALID();
   m->infos[0].dtype.lanes = 2;
@@ -259,7 +259,7 @@ static void build_constants(leat_case_context *ctx, const void *data) {
   broken b;
   (void)data;
   begin(ctx, &b, LEATI_NET_CHAIN);
-  leati_model *m = b.net->model;
+  leati_builder *m = b.net->builder;
   DLTensor *value = &m->constants[2];
   for (int32_t d = 0; d <= LEAT_MAX_RANK; ++d)
     dims[d] = d < b.net->form.ndim ? b.net->form.dims[d] : 1;
@@ -297,7 +297,7 @@ static void build_bodies(leat_case_context *ctx, const void *data) {
   broken b;
   (void)data;
   begin(ctx, &b, LEATI_NET_CHAIN);
-  leati_model *m = b.net->model;
+  leati_builder *m = b.net->builder;
   m->desc.capture_count = 1;
   m->desc.captures = &one;
   m->desc.captured = &one;
@@ -314,9 +314,9 @@ static void build_unknown(leat_case_context *ctx, const void *data) {
   for (int unknown = 0; unknown < 2; ++unknown) {
     begin(ctx, &b, LEATI_NET_CHAIN);
     if (unknown != 0)
-      b.net->model->infos[0].ndim = b.right->infos[0].ndim = -1;
+      b.net->builder->infos[0].ndim = b.right->infos[0].ndim = -1;
     for (int way = 0; way < 3; ++way) {
-      leat_graph_node *node = &b.net->model->nodes[3];
+      leat_graph_node *node = &b.net->builder->nodes[3];
       leat_error err = {.struct_size = sizeof err};
       leat_graph *graph = NULL;
       node->op = way == 0 ? "NoSuchOperator" : node->op;
@@ -325,7 +325,7 @@ static void build_unknown(leat_case_context *ctx, const void *data) {
       node->name = "/encoder/layer.3/odd";
       if (way == 2 && (node->since_version == 0 || node->since_version >= b.net->form.info->since_version_min))
         continue;
-      const int32_t status = ctx->api->graph->build(leati_fixture_device(ctx), &b.net->model->desc, &graph, &err);
+      const int32_t status = ctx->api->graph->build(leati_fixture_device(ctx), &b.net->builder->desc, &graph, &err);
       /* An older form of the operator may be in the list. */
       if (way == 2 && status == LEAT_OK) {
         leati_graph_destroy(ctx, graph);
@@ -336,9 +336,9 @@ static void build_unknown(leat_case_context *ctx, const void *data) {
                            "a node %s with the operator '%s' of domain '%s', version %u: %s (%.300s)", node->name,
                            node->op, node->domain, node->since_version, leati_case_status_name(status), err.message);
       }
-      memcpy(b.net->model, b.right, sizeof *b.right);
+      memcpy(b.net->builder, b.right, sizeof *b.right);
     }
-    memcpy(b.net->model, b.right, sizeof *b.right);
+    memcpy(b.net->builder, b.right, sizeof *b.right);
     end(&b);
   }
 }
@@ -378,9 +378,9 @@ static int32_t launch(attempt *a, leat_error *err) {
 static void attempt_begin(leat_case_context *ctx, attempt *a) {
   *a = (attempt){.ctx = ctx};
   a->net = leati_net_new(ctx, LEATI_NET_DIAMOND, false);
-  a->graph = leati_graph_new(ctx, a->net->model);
+  a->graph = leati_graph_new(ctx, a->net->builder);
   a->stream = leati_stream_new(ctx);
-  a->block = leati_alloc(ctx, 4 * a->net->size, a->stream);
+  a->block = leati_case_alloc(ctx, 4 * a->net->size, a->stream);
   a->untouched = g_malloc(2 * a->net->size);
   leati_pattern(a->untouched, 2 * a->net->size, 99);
   leati_upload(ctx, a->stream, a->block + 2 * a->net->size, a->untouched, 2 * a->net->size);
@@ -409,7 +409,7 @@ static void attempt_end(attempt *a) {
   leat_graph_info info = {.struct_size = sizeof info};
   LEAT_CHECK_OK(ctx, ctx->api->graph->info(a->graph, &info, LEAT_ERR));
   LEAT_CHECK_U64(ctx, 1, info.launch_count);
-  leati_free(ctx, a->block);
+  leati_case_free(ctx, a->block);
   leati_stream_destroy(ctx, a->stream);
   leati_graph_destroy(ctx, a->graph);
   g_free(got);
@@ -503,9 +503,9 @@ static void launch_places(leat_case_context *ctx, const void *data) {
   attempt_begin(ctx, &a);
   const uint64_t size = a.net->size;
   const uint64_t item = a.net->form.dtype.bits / 8u;
-  uint64_t dead = leati_alloc(ctx, size, a.stream);
+  uint64_t dead = leati_case_alloc(ctx, size, a.stream);
   uint8_t *host = g_malloc0(2 * size);
-  leati_free(ctx, dead);
+  leati_case_free(ctx, dead);
   for (uint32_t view = 0; view < 4; ++view) {
     const uint64_t offsets[] = {(4 - view) * size - size + item, (4 - view) * size, UINT64_C(1) << 40, UINT64_MAX - 3,
                                 0 - a.block};

@@ -10,8 +10,8 @@ void leati_graph_require(const leat_case_context *ctx) {
 
 /* ---- Descriptions ----------------------------------------------------------------------------------------------- */
 
-leati_model *leati_model_new(void) {
-  leati_model *m = g_new0(leati_model, 1);
+leati_builder *leati_builder_new(void) {
+  leati_builder *m = g_new0(leati_builder, 1);
   m->desc = (leat_graph_desc){.struct_size = sizeof m->desc,
                               .values = m->values,
                               .nodes = m->node_list,
@@ -20,9 +20,9 @@ leati_model *leati_model_new(void) {
   return m;
 }
 
-static uint32_t add_value(leati_model *m, DLDataType dtype, int32_t ndim, const int64_t *dims) {
+static uint32_t add_value(leati_builder *m, DLDataType dtype, int32_t ndim, const int64_t *dims) {
   const uint32_t number = m->desc.value_count++;
-  g_assert(number < LEATI_MODEL_VALUES);
+  g_assert(number < LEATI_BUILDER_VALUES);
   if (ndim > 0)
     memcpy(m->dims[number], dims, (size_t)ndim * sizeof dims[0]);
   m->infos[number] =
@@ -31,14 +31,15 @@ static uint32_t add_value(leati_model *m, DLDataType dtype, int32_t ndim, const 
   return number;
 }
 
-uint32_t leati_model_input(leati_model *m, DLDataType dtype, int32_t ndim, const int64_t *dims) {
+uint32_t leati_builder_input(leati_builder *m, DLDataType dtype, int32_t ndim, const int64_t *dims) {
   const uint32_t number = add_value(m, dtype, ndim, dims);
-  g_assert(m->desc.input_count < LEATI_MODEL_INPUTS);
+  g_assert(m->desc.input_count < LEATI_BUILDER_INPUTS);
   m->inputs[m->desc.input_count++] = number;
   return number;
 }
 
-uint32_t leati_model_constant(leati_model *m, const void *bytes, DLDataType dtype, int32_t ndim, const int64_t *dims) {
+uint32_t leati_builder_constant(leati_builder *m, const void *bytes, DLDataType dtype, int32_t ndim,
+                                const int64_t *dims) {
   const uint32_t number = add_value(m, dtype, ndim, dims);
   /* Only read; DLTensor has no const. */
   m->constants[number] = (DLTensor){.data = (void *)(uintptr_t)bytes,
@@ -50,10 +51,10 @@ uint32_t leati_model_constant(leati_model *m, const void *bytes, DLDataType dtyp
   return number;
 }
 
-uint32_t leati_model_node(leati_model *m, const char *op, uint32_t since_version, uint32_t input_count,
-                          const uint32_t *inputs) {
+uint32_t leati_builder_node(leati_builder *m, const char *op, uint32_t since_version, uint32_t input_count,
+                            const uint32_t *inputs) {
   const uint32_t number = m->desc.node_count++;
-  g_assert(number < LEATI_MODEL_NODES && input_count <= LEATI_MODEL_INPUTS);
+  g_assert(number < LEATI_BUILDER_NODES && input_count <= LEATI_BUILDER_INPUTS);
   memcpy(m->node_inputs[number], inputs, input_count * sizeof inputs[0]);
   g_snprintf(m->names[number], sizeof m->names[number], "node%u", number);
   m->nodes[number] = (leat_graph_node){.struct_size = sizeof m->nodes[number],
@@ -65,31 +66,31 @@ uint32_t leati_model_node(leati_model *m, const char *op, uint32_t since_version
                                        .inputs = m->node_inputs[number],
                                        .outputs = m->node_outputs[number]};
   m->node_list[number] = &m->nodes[number];
-  return leati_model_more(m);
+  return leati_builder_more(m);
 }
 
-void leati_model_attribute(leati_model *m, const leat_attribute *attribute) {
+void leati_builder_attribute(leati_builder *m, const leat_attribute *attribute) {
   const uint32_t number = m->desc.node_count - 1;
-  g_assert(m->nodes[number].attribute_count < LEATI_MODEL_ATTRIBUTES);
+  g_assert(m->nodes[number].attribute_count < LEATI_BUILDER_ATTRIBUTES);
   m->attributes[number][m->nodes[number].attribute_count++] = attribute;
 }
 
-uint32_t leati_model_more(leati_model *m) {
+uint32_t leati_builder_more(leati_builder *m) {
   leat_graph_node *node = &m->nodes[m->desc.node_count - 1];
-  g_assert(node->output_count < LEATI_MODEL_OUTPUTS);
+  g_assert(node->output_count < LEATI_BUILDER_OUTPUTS);
   return m->node_outputs[m->desc.node_count - 1][node->output_count++] = add_value(m, (DLDataType){0}, -1, NULL);
 }
 
-void leati_model_output(leati_model *m, uint32_t value) {
-  g_assert(m->desc.output_count < LEATI_MODEL_NODES);
+void leati_builder_output(leati_builder *m, uint32_t value) {
+  g_assert(m->desc.output_count < LEATI_BUILDER_NODES);
   m->outputs[m->desc.output_count++] = value;
 }
 
-leat_graph *leati_graph_new(leat_case_context *ctx, const leati_model *model) {
+leat_graph *leati_graph_new(leat_case_context *ctx, const leati_builder *builder) {
   leat_graph *graph = NULL;
   leat_error err = {.struct_size = sizeof err};
   leati_graph_require(ctx);
-  const int32_t status = ctx->api->graph->build(leati_fixture_device(ctx), &model->desc, &graph, &err);
+  const int32_t status = ctx->api->graph->build(leati_fixture_device(ctx), &builder->desc, &graph, &err);
   if (status == LEAT_ERROR_NOT_SUPPORTED)
     leati_case_lack(ctx, "a graph", "graph.build() says: %s", err.message);
   LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK && graph != NULL, "graph.build() gives %s (%s)",
@@ -109,8 +110,8 @@ static uint32_t add_node(leati_net *net, uint32_t a, uint32_t b) {
   for (uint32_t i = 0; i < net->form.inputs; ++i)
     inputs[i] = i % 2 == 0 ? a : b;
   const uint32_t made =
-      leati_model_node(net->model, net->form.info->name, net->form.since_version, net->form.inputs, inputs);
-  net->model->nodes[net->model->desc.node_count - 1].domain = net->form.info->domain;
+      leati_builder_node(net->builder, net->form.info->name, net->form.since_version, net->form.inputs, inputs);
+  net->builder->nodes[net->builder->desc.node_count - 1].domain = net->form.info->domain;
   return made;
 }
 
@@ -135,18 +136,18 @@ static uint8_t *numbers(const leati_net *net, uint32_t seed) {
 }
 
 static void build(leati_net *net, leati_net_kind kind, bool unknown) {
-  leati_model *m = net->model;
+  leati_builder *m = net->builder;
   const leati_form *f = &net->form;
   const int32_t ndim = unknown ? -1 : f->ndim;
-  const uint32_t x = leati_model_input(m, f->dtype, ndim, f->dims);
-  const uint32_t y = leati_model_input(m, f->dtype, ndim, f->dims);
+  const uint32_t x = leati_builder_input(m, f->dtype, ndim, f->dims);
+  const uint32_t y = leati_builder_input(m, f->dtype, ndim, f->dims);
   /* A constant has its shape. */
   const bool takes_constant = kind == LEATI_NET_CHAIN || kind == LEATI_NET_DIAMOND;
-  const uint32_t c = takes_constant ? leati_model_constant(m, net->constant, f->dtype, f->ndim, f->dims) : 0;
+  const uint32_t c = takes_constant ? leati_builder_constant(m, net->constant, f->dtype, f->ndim, f->dims) : 0;
   uint32_t v[9];
   switch (kind) {
     case LEATI_NET_ONE:
-      leati_model_output(m, add_node(net, x, y));
+      leati_builder_output(m, add_node(net, x, y));
       break;
     case LEATI_NET_CHAIN:
       v[0] = add_node(net, x, c);
@@ -154,21 +155,21 @@ static void build(leati_net *net, leati_net_kind kind, bool unknown) {
       v[2] = add_node(net, v[1], y);
       v[3] = add_node(net, v[2], c);
       v[4] = add_node(net, v[3], v[3]);
-      leati_model_output(m, add_node(net, v[4], c));
+      leati_builder_output(m, add_node(net, v[4], c));
       break;
     case LEATI_NET_DIAMOND:
       v[0] = add_node(net, x, c);
       v[1] = add_node(net, v[0], y);
       v[2] = add_node(net, x, v[0]);
-      leati_model_output(m, add_node(net, v[1], v[2]));
-      leati_model_output(m, v[0]);
+      leati_builder_output(m, add_node(net, v[1], v[2]));
+      leati_builder_output(m, v[0]);
       break;
     case LEATI_NET_WIDE:
     case LEATI_NET_DEEP:
       for (uint32_t i = 0; i < 9; ++i) {
         v[i] = i < 3 ? add_node(net, i == 0 ? x : y, i == 1 ? y : x) : add_node(net, v[i - 3], v[i - 1 - i % 2]);
         if (kind == LEATI_NET_WIDE || i == 8)
-          leati_model_output(m, v[i]);
+          leati_builder_output(m, v[i]);
       }
       break;
   }
@@ -186,14 +187,14 @@ leati_net *leati_net_new(leat_case_context *ctx, leati_net_kind kind, bool unkno
   for (int32_t i = 0; i < net->form.ndim; ++i)
     net->size *= (uint64_t)net->form.dims[i];
   net->constant = numbers(net, 4711);
-  net->model = leati_model_new();
+  net->builder = leati_builder_new();
   build(net, kind, unknown);
   return net;
 }
 
 leati_net leati_net_of_rows(const leati_net *net, int64_t rows) {
   leati_net other = *net;
-  g_assert(net->model->infos[net->model->inputs[0]].ndim < 0);
+  g_assert(net->builder->infos[net->builder->inputs[0]].ndim < 0);
   other.size = net->size / (uint64_t)net->form.dims[0] * (uint64_t)rows;
   other.form.dims[0] = rows;
   return other;
@@ -202,7 +203,7 @@ leati_net leati_net_of_rows(const leati_net *net, int64_t rows) {
 void leati_net_free(leati_net *net) {
   leati_op_destroy(net->ctx, net->op);
   g_free(net->constant);
-  g_free(net->model);
+  g_free(net->builder);
   g_free(net);
 }
 
@@ -211,19 +212,19 @@ uint8_t *leati_net_input(const leati_net *net, uint32_t input, uint32_t seed) {
 }
 
 void leati_net_device(const leati_net *net, leat_case_tensor *out, uint64_t address) {
-  leati_tensor_device(net->ctx, out, address, net->form.dtype, net->form.ndim, net->form.dims);
+  leati_case_tensor_device(net->ctx, out, address, net->form.dtype, net->form.ndim, net->form.dims);
 }
 
 void leati_net_host(const leati_net *net, leat_case_tensor *out, void *bytes) {
-  leati_tensor_host(out, bytes, net->form.dtype, net->form.ndim, net->form.dims);
+  leati_case_tensor_host(out, bytes, net->form.dtype, net->form.ndim, net->form.dims);
 }
 
 uint8_t *leati_net_expected(const leati_net *net, uint32_t seed) {
   leat_case_context *ctx = net->ctx;
-  const leati_model *m = net->model;
+  const leati_builder *m = net->builder;
   leat_stream *stream = leati_stream_new(ctx);
   uint8_t *out = g_malloc(m->desc.output_count * net->size);
-  uint64_t block = leati_alloc(ctx, m->desc.value_count * net->size, stream);
+  uint64_t block = leati_case_alloc(ctx, m->desc.value_count * net->size, stream);
   leat_case_tensor *views = g_new0(leat_case_tensor, m->desc.value_count);
   for (uint32_t i = 0; i < m->desc.value_count; ++i) {
     leati_net_device(net, &views[i], block + i * net->size);
@@ -244,7 +245,7 @@ uint8_t *leati_net_expected(const leati_net *net, uint32_t seed) {
   for (uint32_t i = 0; i < m->desc.output_count; ++i)
     leati_download(ctx, stream, block + m->outputs[i] * net->size, out + i * net->size, net->size);
   leati_synchronize(ctx, stream);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   g_free(views);
   return out;
@@ -252,9 +253,9 @@ uint8_t *leati_net_expected(const leati_net *net, uint32_t seed) {
 
 int32_t leati_net_launch(const leati_net *net, const leat_graph *graph, leat_stream *stream,
                          const leat_case_tensor *inputs, const leat_case_tensor *const *outputs, leat_error *err) {
-  const DLTensor *in[LEATI_MODEL_INPUTS];
-  const DLTensor *out[LEATI_MODEL_NODES];
-  const leat_graph_desc *desc = &net->model->desc;
+  const DLTensor *in[LEATI_BUILDER_INPUTS];
+  const DLTensor *out[LEATI_BUILDER_NODES];
+  const leat_graph_desc *desc = &net->builder->desc;
   for (uint32_t i = 0; i < desc->input_count; ++i)
     in[i] = &inputs[i].tensor;
   for (uint32_t i = 0; i < desc->output_count; ++i)
@@ -272,13 +273,13 @@ struct leati_flight {
 
 leati_flight *leati_flight_begin(const leati_net *net, const leat_graph *graph, leat_stream *stream, uint32_t seed) {
   leat_case_context *ctx = net->ctx;
-  const leat_graph_desc *desc = &net->model->desc;
+  const leat_graph_desc *desc = &net->builder->desc;
   const uint32_t tensors = desc->input_count + desc->output_count;
   leati_flight *flight = g_new0(leati_flight, 1);
-  uint64_t block = leati_alloc(ctx, tensors * net->size, stream);
+  uint64_t block = leati_case_alloc(ctx, tensors * net->size, stream);
   uint64_t out = block + desc->input_count * net->size;
   leat_case_tensor *views = g_new0(leat_case_tensor, tensors);
-  const leat_case_tensor *outputs[LEATI_MODEL_NODES];
+  const leat_case_tensor *outputs[LEATI_BUILDER_NODES];
   flight->net = net;
   flight->seed = seed;
   flight->got = g_malloc0(desc->output_count * net->size);
@@ -293,14 +294,15 @@ leati_flight *leati_flight_begin(const leati_net *net, const leat_graph *graph, 
     outputs[i] = &views[desc->input_count + i];
   LEAT_CHECK_OK(ctx, leati_net_launch(net, graph, stream, views, outputs, LEAT_ERR));
   leati_download(ctx, stream, out, flight->got, desc->output_count * net->size);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   g_free(views);
   return flight;
 }
 
 void leati_flight_end(leati_flight *flight) {
   uint8_t *expected = leati_net_expected(flight->net, flight->seed);
-  LEAT_CHECK_BYTES(flight->net->ctx, expected, flight->got, flight->net->model->desc.output_count * flight->net->size);
+  LEAT_CHECK_BYTES(flight->net->ctx, expected, flight->got,
+                   flight->net->builder->desc.output_count * flight->net->size);
   g_free(expected);
   g_free(flight->got);
   g_free(flight);

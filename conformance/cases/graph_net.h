@@ -14,52 +14,52 @@ void leati_graph_require(const leat_case_context *ctx);
 /* ---- Descriptions ----------------------------------------------------------------------------------------------- */
 
 enum {
-  LEATI_MODEL_VALUES = 96,
-  LEATI_MODEL_NODES = 48,
-  LEATI_MODEL_INPUTS = 5,    /**< of the graph and of a node */
-  LEATI_MODEL_OUTPUTS = 2,   /**< of a node */
-  LEATI_MODEL_ATTRIBUTES = 2 /**< of a node */
+  LEATI_BUILDER_VALUES = 96,
+  LEATI_BUILDER_NODES = 48,
+  LEATI_BUILDER_INPUTS = 5,    /**< of the graph and of a node */
+  LEATI_BUILDER_OUTPUTS = 2,   /**< of a node */
+  LEATI_BUILDER_ATTRIBUTES = 2 /**< of a node */
 };
 
 /** A description with what it points to. It points into itself: do not copy it. A case may break any of it. */
-typedef struct leati_model {
+typedef struct leati_builder {
   leat_graph_desc desc;
-  uint32_t inputs[LEATI_MODEL_INPUTS];
-  uint32_t outputs[LEATI_MODEL_NODES];
-  const leat_value_info *values[LEATI_MODEL_VALUES];
-  leat_value_info infos[LEATI_MODEL_VALUES];
-  int64_t dims[LEATI_MODEL_VALUES][LEAT_MAX_RANK];
-  DLTensor constants[LEATI_MODEL_VALUES];
-  const leat_graph_node *node_list[LEATI_MODEL_NODES];
-  leat_graph_node nodes[LEATI_MODEL_NODES];
-  char names[LEATI_MODEL_NODES][16];
-  uint32_t node_inputs[LEATI_MODEL_NODES][LEATI_MODEL_INPUTS];
-  uint32_t node_outputs[LEATI_MODEL_NODES][LEATI_MODEL_OUTPUTS];
-  const leat_attribute *attributes[LEATI_MODEL_NODES][LEATI_MODEL_ATTRIBUTES];
-} leati_model;
+  uint32_t inputs[LEATI_BUILDER_INPUTS];
+  uint32_t outputs[LEATI_BUILDER_NODES];
+  const leat_value_info *values[LEATI_BUILDER_VALUES];
+  leat_value_info infos[LEATI_BUILDER_VALUES];
+  int64_t dims[LEATI_BUILDER_VALUES][LEAT_MAX_RANK];
+  DLTensor constants[LEATI_BUILDER_VALUES];
+  const leat_graph_node *node_list[LEATI_BUILDER_NODES];
+  leat_graph_node nodes[LEATI_BUILDER_NODES];
+  char names[LEATI_BUILDER_NODES][16];
+  uint32_t node_inputs[LEATI_BUILDER_NODES][LEATI_BUILDER_INPUTS];
+  uint32_t node_outputs[LEATI_BUILDER_NODES][LEATI_BUILDER_OUTPUTS];
+  const leat_attribute *attributes[LEATI_BUILDER_NODES][LEATI_BUILDER_ATTRIBUTES];
+} leati_builder;
 
 /** An empty description; free it with g_free(). */
-leati_model *leati_model_new(void);
+leati_builder *leati_builder_new(void);
 
 /** Adds an input, a constant (`bytes` are borrowed), of `ndim` dimensions, -1 where one is not known. Each gives the
  * number of the value, also the following. */
-uint32_t leati_model_input(leati_model *model, DLDataType dtype, int32_t ndim, const int64_t *dims);
-uint32_t leati_model_constant(leati_model *model, const void *bytes, DLDataType dtype, int32_t ndim,
-                              const int64_t *dims);
+uint32_t leati_builder_input(leati_builder *builder, DLDataType dtype, int32_t ndim, const int64_t *dims);
+uint32_t leati_builder_constant(leati_builder *builder, const void *bytes, DLDataType dtype, int32_t ndim,
+                                const int64_t *dims);
 
 /** Adds a node called "node0" and so on, with the output that it gives, of which nothing is said. */
-uint32_t leati_model_node(leati_model *model, const char *op, uint32_t since_version, uint32_t input_count,
-                          const uint32_t *inputs);
+uint32_t leati_builder_node(leati_builder *builder, const char *op, uint32_t since_version, uint32_t input_count,
+                            const uint32_t *inputs);
 /** Gives the node that was added last an attribute, which is borrowed, or one more output. */
-void leati_model_attribute(leati_model *model, const leat_attribute *attribute);
-uint32_t leati_model_more(leati_model *model);
+void leati_builder_attribute(leati_builder *builder, const leat_attribute *attribute);
+uint32_t leati_builder_more(leati_builder *builder);
 
 /** Makes a value an output of the graph. */
-void leati_model_output(leati_model *model, uint32_t value);
+void leati_builder_output(leati_builder *builder, uint32_t value);
 
 /** Builds the graph. Ends the case as not supported if the plugin does not support one of the operators. Destroy it
  * with leati_graph_destroy(). */
-leat_graph *leati_graph_new(leat_case_context *ctx, const leati_model *model);
+leat_graph *leati_graph_new(leat_case_context *ctx, const leati_builder *builder);
 void leati_graph_destroy(leat_case_context *ctx, leat_graph *graph);
 
 /* ---- Graphs with exact results ---------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ typedef struct leati_net {
   leat_op *op;     /**< the same as an operator */
   uint64_t size;   /**< bytes of a value */
   uint8_t *constant;
-  leati_model *model;
+  leati_builder *builder;
 } leati_net;
 
 /** Makes a net and its operator. `unknown`: nothing is said of the inputs' dimensions, not even how many. */

@@ -29,7 +29,7 @@ typedef struct {
 
 /* A drawn graph, with what it borrows and what it has to give. */
 typedef struct {
-  leati_model *model;
+  leati_builder *builder;
   GRand *rand;
   GPtrArray *owned;
   tensor outputs[OUTPUTS];
@@ -51,13 +51,13 @@ static int64_t count_of(int32_t ndim, const int64_t *dims) {
 
 static uint32_t node(drawn *d, const char *op, uint32_t version, uint32_t a, uint32_t b) {
   const uint32_t list[2] = {a, b};
-  return leati_model_node(d->model, op, version, b == LEAT_GRAPH_NO_VALUE ? 1 : 2, list);
+  return leati_builder_node(d->builder, op, version, b == LEAT_GRAPH_NO_VALUE ? 1 : 2, list);
 }
 
 static uint32_t list_of(drawn *d, int32_t ndim, int64_t count, const int64_t *numbers) {
   int64_t *copy = g_memdup2(numbers, (size_t)count * sizeof numbers[0]);
   g_ptr_array_add(d->owned, copy);
-  return leati_model_constant(d->model, copy, LEAT_I64, ndim, &count);
+  return leati_builder_constant(d->builder, copy, LEAT_I64, ndim, &count);
 }
 
 /* Gives the last node an attribute: one whole number, or a list. */
@@ -73,7 +73,7 @@ static void attribute(drawn *d, const char *name, int64_t count, const int64_t *
     a->ints = g_memdup2(numbers, (size_t)count * sizeof numbers[0]);
     g_ptr_array_add(d->owned, (int64_t *)(uintptr_t)a->ints);
   }
-  leati_model_attribute(d->model, a);
+  leati_builder_attribute(d->builder, a);
 }
 
 /* A value is an output once. */
@@ -83,7 +83,7 @@ static void make_output(drawn *d, const tensor *t) {
     fits = fits && d->outputs[i].value != t->value;
   if (fits) {
     d->outputs[d->output_count++] = *t;
-    leati_model_output(d->model, t->value);
+    leati_builder_output(d->builder, t->value);
   }
 }
 
@@ -149,7 +149,7 @@ static uint32_t sliced(drawn *d, const tensor *t, picked *p) {
   p->first = start * p->strides[axis];
   p->dims[axis] = count;
   p->strides[axis] *= step;
-  return leati_model_node(d->model, "Slice", 13, 5, list);
+  return leati_builder_node(d->builder, "Slice", 13, 5, list);
 }
 
 /* One index, with a dimension of its own or without, counted from either end. */
@@ -178,7 +178,7 @@ static uint32_t halved(drawn *d, const tensor *t, picked *p) {
   if (t->dims[axis] % 2 != 0)
     return sliced(d, t, p);
   const uint32_t first = node(d, "Split", 13, t->value, LEAT_GRAPH_NO_VALUE);
-  const uint32_t second = leati_model_more(d->model);
+  const uint32_t second = leati_builder_more(d->builder);
   attribute(d, "axis", 0, &axis);
   p->dims[axis] /= 2;
   if (draw(d, 0, 1) == 0)
@@ -309,12 +309,13 @@ static void take(drawn *d, const tensor *t) {
 /* ---- A graph ---- */
 
 static void draw_graph(drawn *d, uint32_t seed, tensor *input) {
-  *d = (drawn){
-      .model = leati_model_new(), .rand = g_rand_new_with_seed(seed), .owned = g_ptr_array_new_with_free_func(g_free)};
+  *d = (drawn){.builder = leati_builder_new(),
+               .rand = g_rand_new_with_seed(seed),
+               .owned = g_ptr_array_new_with_free_func(g_free)};
   *input = (tensor){.ndim = 3, .dims = {draw(d, 1, 6), draw(d, 1, 6), draw(d, 1, 6)}};
   for (int64_t i = 0; i < count_of(3, input->dims); ++i)
     input->elements[i] = (float)draw(d, -9, 9);
-  input->value = leati_model_input(d->model, LEAT_F32, 3, input->dims);
+  input->value = leati_builder_input(d->builder, LEAT_F32, 3, input->dims);
   tensor now = *input;
   if (draw(d, 0, 1) == 0)
     negate(d, input, &now);
@@ -332,15 +333,15 @@ static void draw_graph(drawn *d, uint32_t seed, tensor *input) {
 static void drawn_clear(drawn *d) {
   g_ptr_array_unref(d->owned);
   g_rand_free(d->rand);
-  g_free(d->model);
+  g_free(d->builder);
 }
 
 /* Launches it with its input and outputs in many places. */
 static void launch(leat_case_context *ctx, const drawn *d, const tensor *input, uint32_t seed) {
   const uint64_t room = (MOST + 8) * sizeof(float);
-  leat_graph *graph = leati_graph_new(ctx, d->model);
+  leat_graph *graph = leati_graph_new(ctx, d->builder);
   leat_stream *stream = leati_stream_new(ctx);
-  const uint64_t block = leati_alloc(ctx, (1 + d->output_count) * room, stream);
+  const uint64_t block = leati_case_alloc(ctx, (1 + d->output_count) * room, stream);
   for (uint32_t way = 0; way < 12; ++way) {
     const uint64_t offset = way % 4 * sizeof(float);
     float elements[MOST];
@@ -351,17 +352,17 @@ static void launch(leat_case_context *ctx, const drawn *d, const tensor *input, 
     const DLTensor *outputs[OUTPUTS];
     memcpy(elements, input->elements, sizeof elements);
     if (way < 8) {
-      leati_tensor_device(ctx, &in, block + offset, LEAT_F32, input->ndim, input->dims);
+      leati_case_tensor_device(ctx, &in, block + offset, LEAT_F32, input->ndim, input->dims);
       leati_upload(ctx, stream, block + offset, elements, sizeof elements);
     } else {
-      leati_tensor_host(&in, elements, LEAT_F32, input->ndim, input->dims);
+      leati_case_tensor_host(&in, elements, LEAT_F32, input->ndim, input->dims);
     }
     for (uint32_t o = 0; o < d->output_count; ++o) {
       const tensor *t = &d->outputs[o];
       if ((way + o) % 3 != 0)
-        leati_tensor_device(ctx, &out[o], block + (1 + o) * room + offset, LEAT_F32, t->ndim, t->dims);
+        leati_case_tensor_device(ctx, &out[o], block + (1 + o) * room + offset, LEAT_F32, t->ndim, t->dims);
       else
-        leati_tensor_host(&out[o], got[o], LEAT_F32, t->ndim, t->dims);
+        leati_case_tensor_host(&out[o], got[o], LEAT_F32, t->ndim, t->dims);
       outputs[o] = &out[o].tensor;
     }
     LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, 1, inputs, d->output_count, outputs, LEAT_ERR));
@@ -378,7 +379,7 @@ static void launch(leat_case_context *ctx, const drawn *d, const tensor *input, 
                            t->value, (double)got[o][i], (int)i, (double)t->elements[i]);
     }
   }
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   leati_graph_destroy(ctx, graph);
 }

@@ -24,7 +24,7 @@ static void alloc_sizes(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
-    blocks[i] = leati_alloc(ctx, sizes[i], i % 2 == 0 ? stream : NULL);
+    blocks[i] = leati_case_alloc(ctx, sizes[i], i % 2 == 0 ? stream : NULL);
     LEAT_CHECK_MESSAGE(ctx, blocks[i] % 256 == 0,
                        "a block of %" G_GUINT64_FORMAT " bytes is at 0x%" G_GINT64_MODIFIER "x, not aligned to 256",
                        sizes[i], blocks[i]);
@@ -50,7 +50,7 @@ static void alloc_sizes(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_U64(ctx, i + 1, out[0]);
     if (sizes[i] > 1)
       LEAT_CHECK_U64(ctx, i + 101, out[1]);
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   }
   leati_stream_destroy(ctx, stream);
 }
@@ -63,8 +63,8 @@ static void alloc_zero(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->memory->alloc(device, 0, NULL, &a, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->memory->alloc(device, 0, NULL, &b, LEAT_ERR));
   LEAT_CHECK_MESSAGE(ctx, a != b, "two empty blocks have the same address, so that one cannot be freed");
-  leati_free(ctx, a);
-  leati_free(ctx, b);
+  leati_case_free(ctx, a);
+  leati_case_free(ctx, b);
 }
 
 static void alloc_huge(leat_case_context *ctx, const void *data) {
@@ -90,7 +90,7 @@ static void alloc_huge(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_U64(ctx, before.allocated_bytes, after.allocated_bytes);
     LEAT_CHECK_U64(ctx, before.live_block_count, after.live_block_count);
     /* It goes on as before. */
-    leati_free(ctx, leati_alloc(ctx, 4096, NULL));
+    leati_case_free(ctx, leati_case_alloc(ctx, 4096, NULL));
   }
 }
 
@@ -109,15 +109,15 @@ static void free_twice(leat_case_context *ctx, const void *data) {
   static const uint64_t sizes[] = {1, 4096, 40 << 20};
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
-    uint64_t block = leati_alloc(ctx, sizes[i], NULL);
-    leati_free(ctx, block);
+    uint64_t block = leati_case_alloc(ctx, sizes[i], NULL);
+    leati_case_free(ctx, block);
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->free(device, block, LEAT_ERR));
   }
 }
 
 static void free_foreign(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
-  uint64_t block = leati_alloc(ctx, 4096, NULL);
+  uint64_t block = leati_case_alloc(ctx, 4096, NULL);
   uint64_t base = 0;
   uint64_t size = 0;
   int local = 0;
@@ -128,7 +128,7 @@ static void free_foreign(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->free(device, foreign[i], LEAT_ERR));
   }
   LEAT_CHECK_OK(ctx, ctx->memory->find(device, block, &base, &size, LEAT_ERR));
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
 }
 
 static void find_inside(leat_case_context *ctx, const void *data) {
@@ -136,7 +136,7 @@ static void find_inside(leat_case_context *ctx, const void *data) {
   static const uint64_t sizes[] = {1, 2, 255, 256, 257, 10000, 20 << 20};
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
-    uint64_t block = leati_alloc(ctx, sizes[i], NULL);
+    uint64_t block = leati_case_alloc(ctx, sizes[i], NULL);
     const uint64_t inside[] = {block, block + sizes[i] / 2, block + sizes[i] - 1};
     for (size_t j = 0; j < G_N_ELEMENTS(inside); ++j) {
       uint64_t base = 0;
@@ -145,7 +145,7 @@ static void find_inside(leat_case_context *ctx, const void *data) {
       LEAT_CHECK_U64(ctx, block, base);
       LEAT_CHECK_U64(ctx, sizes[i], size);
     }
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
   }
 }
 
@@ -157,11 +157,11 @@ static void find_outside(leat_case_context *ctx, const void *data) {
   int local = 0;
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
-    uint64_t block = leati_alloc(ctx, sizes[i], NULL);
+    uint64_t block = leati_case_alloc(ctx, sizes[i], NULL);
     /* The case holds no other block that could begin there. */
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
                       ctx->memory->find(device, block + sizes[i], &base, &size, LEAT_ERR));
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->find(device, block, &base, &size, LEAT_ERR));
   }
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->find(device, 0, &base, &size, LEAT_ERR));
@@ -172,14 +172,14 @@ static void find_outside(leat_case_context *ctx, const void *data) {
 
 static void find_bad(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
-  uint64_t block = leati_alloc(ctx, 100, NULL);
+  uint64_t block = leati_case_alloc(ctx, 100, NULL);
   uint64_t base = 0;
   uint64_t size = 0;
   (void)data;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->find(NULL, block, &base, &size, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->find(device, block, NULL, &size, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->find(device, block, &base, NULL, LEAT_ERR));
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
 }
 
 /* ---- Figures ---- */
@@ -192,7 +192,7 @@ static void stats_consistent(leat_case_context *ctx, const void *data) {
   uint64_t asked = 0;
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(blocks); ++i) {
-    blocks[i] = leati_alloc(ctx, 1000 * (i + 1), NULL);
+    blocks[i] = leati_case_alloc(ctx, 1000 * (i + 1), NULL);
     asked += 1000 * (i + 1);
   }
   held = stats_of(ctx);
@@ -206,7 +206,7 @@ static void stats_consistent(leat_case_context *ctx, const void *data) {
   LEAT_CHECK(ctx, held.driver_call_count >= 1);
   LEAT_CHECK_U64(ctx, 0, held.reserved);
   for (size_t i = 0; i < G_N_ELEMENTS(blocks); ++i)
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   end = stats_of(ctx);
   LEAT_CHECK_U64(ctx, begin.live_block_count, end.live_block_count);
   LEAT_CHECK_U64(ctx, begin.allocated_bytes, end.allocated_bytes);
@@ -231,7 +231,7 @@ static void stats_cached(leat_case_context *ctx, const void *data) {
   uint64_t blocks[BLOCKS];
   (void)data;
   for (size_t i = 0; i < BLOCKS; ++i)
-    blocks[i] = leati_alloc(ctx, SIZE, NULL);
+    blocks[i] = leati_case_alloc(ctx, SIZE, NULL);
   held = stats_of(ctx);
   LEAT_CHECK_MESSAGE(ctx, held.cached_bytes <= held.reserved_bytes - held.allocated_bytes,
                      "%" G_GUINT64_FORMAT " bytes of %" G_GUINT64_FORMAT " are called cached while %" G_GUINT64_FORMAT
@@ -241,7 +241,7 @@ static void stats_cached(leat_case_context *ctx, const void *data) {
                      "%" G_GUINT64_FORMAT " bytes are reserved, above the limit of %" G_GUINT64_FORMAT,
                      held.reserved_bytes, held.limit_bytes);
   for (size_t i = 0; i < BLOCKS; ++i)
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   LEAT_CHECK_OK(ctx, ctx->device->synchronize(device, LEAT_ERR));
   end = stats_of(ctx);
   LEAT_CHECK_MESSAGE(ctx, end.cached_bytes <= end.reserved_bytes && end.cached_bytes + SIZE > end.reserved_bytes,
@@ -256,11 +256,11 @@ static void stats_cached(leat_case_context *ctx, const void *data) {
 
 static void peaks_reset(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
-  uint64_t kept = leati_alloc(ctx, 10000, NULL);
+  uint64_t kept = leati_case_alloc(ctx, 10000, NULL);
   leat_memory_stats before;
   leat_memory_stats after;
   (void)data;
-  leati_free(ctx, leati_alloc(ctx, 40 << 20, NULL));
+  leati_case_free(ctx, leati_case_alloc(ctx, 40 << 20, NULL));
   LEAT_CHECK_OK(ctx, ctx->memory->trim(device, NULL, LEAT_ERR));
   before = stats_of(ctx);
   LEAT_CHECK(ctx, before.allocated_peak >= before.allocated_bytes + (40 << 20));
@@ -271,11 +271,11 @@ static void peaks_reset(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_U64(ctx, after.allocated_bytes, after.allocated_peak);
   LEAT_CHECK_U64(ctx, after.reserved_bytes, after.reserved_peak);
   /* They rise again from there. */
-  leati_free(ctx, leati_alloc(ctx, 20 << 20, NULL));
+  leati_case_free(ctx, leati_case_alloc(ctx, 20 << 20, NULL));
   after = stats_of(ctx);
   LEAT_CHECK_U64(ctx, before.allocated_bytes + (20 << 20), after.allocated_peak);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->reset_peaks(NULL, LEAT_ERR));
-  leati_free(ctx, kept);
+  leati_case_free(ctx, kept);
 }
 
 enum { CLASSES_MAX = 1024 };
@@ -324,28 +324,28 @@ static void classes_add_up(leat_case_context *ctx, const void *data) {
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
     for (int j = 0; j < EACH; ++j)
-      blocks[i][j] = leati_alloc(ctx, sizes[i], NULL);
+      blocks[i][j] = leati_case_alloc(ctx, sizes[i], NULL);
   }
   check_sums(ctx, classes);
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
     for (int j = 0; j < EACH - 1; ++j)
-      leati_free(ctx, blocks[i][j]);
+      leati_case_free(ctx, blocks[i][j]);
   }
   check_sums(ctx, classes);
   LEAT_CHECK_OK(ctx, ctx->memory->trim(leati_fixture_device(ctx), NULL, LEAT_ERR));
   check_sums(ctx, classes);
   for (int i = 0; i < 300; ++i)
-    leati_free(ctx, leati_alloc(ctx, 5000, NULL));
+    leati_case_free(ctx, leati_case_alloc(ctx, 5000, NULL));
   check_sums(ctx, classes);
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i)
-    leati_free(ctx, blocks[i][EACH - 1]);
+    leati_case_free(ctx, blocks[i][EACH - 1]);
   g_free(classes);
 }
 
 static void classes_bad(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
-  uint64_t small = leati_alloc(ctx, 300, NULL);
-  uint64_t large = leati_alloc(ctx, 300000, NULL);
+  uint64_t small = leati_case_alloc(ctx, 300, NULL);
+  uint64_t large = leati_case_alloc(ctx, 300000, NULL);
   leat_memory_class two[2] = {{.struct_size = sizeof two[0]}, {.struct_size = sizeof two[1], .block_size = 77}};
   uint32_t all = 0;
   uint32_t count = 1;
@@ -363,8 +363,8 @@ static void classes_bad(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->classes(device, &count, NULL, LEAT_ERR));
   two[0].struct_size = sizeof two[0] - 1;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->classes(device, &count, two, LEAT_ERR));
-  leati_free(ctx, small);
-  leati_free(ctx, large);
+  leati_case_free(ctx, small);
+  leati_case_free(ctx, large);
 }
 
 static void trim_returns(leat_case_context *ctx, const void *data) {
@@ -372,8 +372,8 @@ static void trim_returns(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
   uint8_t in[2000];
   uint8_t out[2000] = {0};
-  uint64_t kept = leati_alloc(ctx, sizeof in, stream);
-  uint64_t large = leati_alloc(ctx, 96 << 20, NULL);
+  uint64_t kept = leati_case_alloc(ctx, sizeof in, stream);
+  uint64_t large = leati_case_alloc(ctx, 96 << 20, NULL);
   uint64_t released = UINT64_MAX;
   leat_memory_stats before;
   leat_memory_stats after;
@@ -381,7 +381,7 @@ static void trim_returns(leat_case_context *ctx, const void *data) {
   leati_pattern(in, sizeof in, 3);
   leati_upload(ctx, stream, kept, in, sizeof in);
   leati_synchronize(ctx, stream);
-  leati_free(ctx, large);
+  leati_case_free(ctx, large);
   before = stats_of(ctx);
   LEAT_CHECK_OK(ctx, ctx->memory->trim(device, &released, LEAT_ERR));
   after = stats_of(ctx);
@@ -396,7 +396,7 @@ static void trim_returns(leat_case_context *ctx, const void *data) {
   leati_download(ctx, stream, kept, out, sizeof out);
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
-  leati_free(ctx, kept);
+  leati_case_free(ctx, kept);
   leati_stream_destroy(ctx, stream);
 }
 
@@ -406,14 +406,14 @@ static void trim_in_flight(leat_case_context *ctx, const void *data) {
   enum { SIZE = 3 << 20 };
   uint8_t *in = g_malloc(SIZE);
   uint8_t *out = g_malloc0(SIZE);
-  uint64_t block = leati_alloc(ctx, SIZE, stream);
+  uint64_t block = leati_case_alloc(ctx, SIZE, stream);
   (void)data;
   leati_pattern(in, SIZE, 4);
   leati_upload(ctx, stream, block, in, SIZE);
   leati_stream_load(ctx, stream);
   leati_download(ctx, stream, block, out, SIZE);
   LEAT_CHECK_OK(ctx, ctx->stream->flush(stream, LEAT_ERR));
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   /* What was freed is still being read. */
   LEAT_CHECK_OK(ctx, ctx->memory->trim(device, NULL, LEAT_ERR));
   leati_synchronize(ctx, stream);
@@ -467,17 +467,17 @@ static void limit_recovers(leat_case_context *ctx, const void *data) {
       check_limit(ctx);
     }
     /* One released is one to have, in any of its forms; the others are untouched. */
-    leati_free(ctx, blocks[--count]);
-    leati_free(ctx, leati_alloc(ctx, SIZE - 1000, stream));
+    leati_case_free(ctx, blocks[--count]);
+    leati_case_free(ctx, leati_case_alloc(ctx, SIZE - 1000, stream));
     for (uint64_t size = 100; size < SIZE; size *= 7)
-      leati_free(ctx, leati_alloc(ctx, size, NULL));
+      leati_case_free(ctx, leati_case_alloc(ctx, size, NULL));
     while (count > 0) {
       --count;
       leati_download(ctx, stream, blocks[count] + SIZE - SEEN, out, SEEN);
       leati_synchronize(ctx, stream);
       leati_pattern(in, SEEN, count + 100 * (uint32_t)round);
       LEAT_CHECK_BYTES(ctx, in, out, SEEN);
-      leati_free(ctx, blocks[count]);
+      leati_case_free(ctx, blocks[count]);
     }
     leati_stream_load(ctx, stream);
     leati_synchronize(ctx, stream);
@@ -503,12 +503,12 @@ static void limit_reclaims(leat_case_context *ctx, const void *data) {
   for (uint64_t size = 1 << 20; size < LARGEST; size += STEP) {
     uint64_t blocks[BLOCKS];
     for (int i = 0; i < BLOCKS; ++i) {
-      blocks[i] = leati_alloc(ctx, size, stream);
+      blocks[i] = leati_case_alloc(ctx, size, stream);
       check_limit(ctx);
     }
     leati_copy(ctx, stream, blocks[0], blocks[1], size);
     for (int i = 0; i < BLOCKS; ++i)
-      leati_free(ctx, blocks[i]);
+      leati_case_free(ctx, blocks[i]);
     leati_synchronize(ctx, stream);
     cached = cached || stats_of(ctx).cached_bytes > 4 * size;
     allocated += BLOCKS * size;
@@ -542,7 +542,7 @@ static void limit_threads_work(leat_case_context *ctx, uint32_t index, void *dat
     if (status == LEAT_ERROR_OUT_OF_MEMORY) {
       g_atomic_int_inc(&got->refusals);
       for (int k = 0; k < HELD; ++k) {
-        leati_free(ctx, held[k]);
+        leati_case_free(ctx, held[k]);
         held[k] = 0;
       }
       continue;
@@ -555,11 +555,11 @@ static void limit_threads_work(leat_case_context *ctx, uint32_t index, void *dat
     const int64_t shape[1] = {SEEN};
     leati_pattern(in, SEEN, index * ROUNDS + i);
     memset(out, 0, SEEN);
-    leati_tensor_device(ctx, &view, address, LEAT_U8, 1, shape);
-    leati_tensor_host(&host, in, LEAT_U8, 1, shape);
+    leati_case_tensor_device(ctx, &view, address, LEAT_U8, 1, shape);
+    leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
     status = ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR);
     if (status == LEAT_OK) {
-      leati_tensor_host(&host, out, LEAT_U8, 1, shape);
+      leati_case_tensor_host(&host, out, LEAT_U8, 1, shape);
       status = ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR);
     }
     if (status == LEAT_OK) {
@@ -568,11 +568,11 @@ static void limit_threads_work(leat_case_context *ctx, uint32_t index, void *dat
     } else {
       LEAT_CHECK_STATUS(ctx, LEAT_ERROR_OUT_OF_MEMORY, status);
     }
-    leati_free(ctx, held[i % HELD]);
+    leati_case_free(ctx, held[i % HELD]);
     held[i % HELD] = address;
   }
   for (int k = 0; k < HELD; ++k)
-    leati_free(ctx, held[k]);
+    leati_case_free(ctx, held[k]);
   g_rand_free(random);
   leati_stream_destroy(ctx, stream);
 }
@@ -586,7 +586,7 @@ static void limit_threads(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_MESSAGE(ctx, got.refusals > 0, "of 320 allocations, held up to several times the limit, none was refused");
   LEAT_CHECK_OK(ctx, ctx->device->synchronize(leati_fixture_device(ctx), LEAT_ERR));
   LEAT_CHECK_U64(ctx, 0, stats_of(ctx).live_block_count);
-  leati_free(ctx, leati_alloc(ctx, 9 << 20, NULL));
+  leati_case_free(ctx, leati_case_alloc(ctx, 9 << 20, NULL));
 }
 
 static void memory_flat(leat_case_context *ctx, const void *data) {
@@ -603,14 +603,14 @@ static void memory_flat(leat_case_context *ctx, const void *data) {
     if (run == FIRST)
       first = stats_of(ctx);
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i)
-      blocks[i] = leati_alloc(ctx, sizes[i], stream);
+      blocks[i] = leati_case_alloc(ctx, sizes[i], stream);
     leati_pattern(in, SIZE, run);
     leati_upload(ctx, stream, blocks[0], in, SIZE);
     leati_copy(ctx, stream, blocks[0], blocks[2], SIZE);
     leati_copy(ctx, stream, blocks[2], blocks[3], SIZE);
     leati_download(ctx, stream, blocks[3], out, SIZE);
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i)
-      leati_free(ctx, blocks[i]);
+      leati_case_free(ctx, blocks[i]);
     leati_synchronize(ctx, stream);
     LEAT_CHECK_BYTES(ctx, in, out, SIZE);
   }
@@ -633,14 +633,14 @@ static void reuse_same_stream(leat_case_context *ctx, const void *data) {
   uint8_t *out = g_malloc0(ROUNDS * SIZE);
   (void)data;
   for (uint32_t i = 0; i < ROUNDS; ++i) {
-    uint64_t a = leati_alloc(ctx, SIZE, stream);
-    uint64_t b = leati_alloc(ctx, SIZE, stream);
+    uint64_t a = leati_case_alloc(ctx, SIZE, stream);
+    uint64_t b = leati_case_alloc(ctx, SIZE, stream);
     leati_pattern(in + i * SIZE, SIZE, i);
     leati_upload(ctx, stream, a, in + i * SIZE, SIZE);
     leati_copy(ctx, stream, a, b, SIZE);
-    leati_free(ctx, a);
+    leati_case_free(ctx, a);
     leati_download(ctx, stream, b, out + i * SIZE, SIZE);
-    leati_free(ctx, b);
+    leati_case_free(ctx, b);
   }
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, in, out, ROUNDS * SIZE);
@@ -660,7 +660,7 @@ static void reuse_other(leat_case_context *ctx, const void *data) {
   uint8_t *other = bytes + SIZE;
   uint8_t *out = bytes + 2 * SIZE;
   for (uint32_t i = 0; i < ROUNDS; ++i) {
-    uint64_t block = leati_alloc(ctx, SIZE, reader);
+    uint64_t block = leati_case_alloc(ctx, SIZE, reader);
     uint64_t next;
     leati_pattern(in, SIZE, 2 * i);
     leati_pattern(other, SIZE, 2 * i + 1);
@@ -668,8 +668,8 @@ static void reuse_other(leat_case_context *ctx, const void *data) {
     leati_stream_load(ctx, reader);
     leati_download(ctx, reader, block, out, SIZE);
     LEAT_CHECK_OK(ctx, ctx->stream->flush(reader, LEAT_ERR));
-    leati_free(ctx, block);
-    next = leati_alloc(ctx, SIZE, streamless ? NULL : writer);
+    leati_case_free(ctx, block);
+    next = leati_case_alloc(ctx, SIZE, streamless ? NULL : writer);
     leati_upload(ctx, writer, next, other, SIZE);
     leati_synchronize(ctx, writer);
     leati_synchronize(ctx, reader);
@@ -677,7 +677,7 @@ static void reuse_other(leat_case_context *ctx, const void *data) {
     leati_download(ctx, writer, next, out, SIZE);
     leati_synchronize(ctx, writer);
     LEAT_CHECK_BYTES(ctx, other, out, SIZE);
-    leati_free(ctx, next);
+    leati_case_free(ctx, next);
   }
   leati_stream_destroy(ctx, reader);
   leati_stream_destroy(ctx, writer);
@@ -696,7 +696,7 @@ static void reuse_two_users(leat_case_context *ctx, const void *data) {
   uint8_t *out = bytes + 2 * SIZE;
   (void)data;
   for (uint32_t i = 0; i < ROUNDS; ++i) {
-    uint64_t block = leati_alloc(ctx, SIZE, owner);
+    uint64_t block = leati_case_alloc(ctx, SIZE, owner);
     uint64_t next;
     leati_pattern(in, SIZE, 2 * i);
     leati_pattern(other, SIZE, 2 * i + 1);
@@ -705,13 +705,13 @@ static void reuse_two_users(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_OK(ctx, ctx->stream->wait_event(reader, written, LEAT_ERR));
     leati_stream_load(ctx, reader);
     leati_download(ctx, reader, block, out, SIZE);
-    leati_free(ctx, block);
-    next = leati_alloc(ctx, SIZE, owner);
+    leati_case_free(ctx, block);
+    next = leati_case_alloc(ctx, SIZE, owner);
     leati_upload(ctx, owner, next, other, SIZE);
     leati_synchronize(ctx, owner);
     leati_synchronize(ctx, reader);
     LEAT_CHECK_BYTES(ctx, in, out, SIZE);
-    leati_free(ctx, next);
+    leati_case_free(ctx, next);
   }
   leati_event_destroy(ctx, written);
   leati_stream_destroy(ctx, owner);
@@ -722,13 +722,13 @@ static void reuse_two_users(leat_case_context *ctx, const void *data) {
 static void record_stream(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, 1000, NULL);
+  uint64_t block = leati_case_alloc(ctx, 1000, NULL);
   (void)data;
   LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, block, stream, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, block + 999, stream, LEAT_ERR));
   leati_stream_load(ctx, stream);
   LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, block, stream, LEAT_ERR));
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->record_stream(device, block, stream, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->record_stream(device, 12345, stream, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->record_stream(device, block, NULL, LEAT_ERR));
@@ -739,7 +739,7 @@ static void record_stream(leat_case_context *ctx, const void *data) {
 /* The stream that recorded a use of the block may be gone before the block is freed. */
 static void record_stream_gone(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
-  uint64_t block = leati_alloc(ctx, 70000, NULL);
+  uint64_t block = leati_case_alloc(ctx, 70000, NULL);
   (void)data;
   for (int i = 0; i < 5; ++i) {
     leat_stream *stream = leati_stream_new(ctx);
@@ -747,8 +747,8 @@ static void record_stream_gone(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, block, stream, LEAT_ERR));
     leati_stream_destroy(ctx, stream);
   }
-  leati_free(ctx, block);
-  leati_free(ctx, leati_alloc(ctx, 70000, NULL));
+  leati_case_free(ctx, block);
+  leati_case_free(ctx, leati_case_alloc(ctx, 70000, NULL));
   LEAT_CHECK_OK(ctx, ctx->device->synchronize(device, LEAT_ERR));
 }
 
@@ -779,7 +779,7 @@ static void record_delays(leat_case_context *ctx, const void *data) {
   for (int i = 0; i < streams; ++i)
     finished[i] = leati_event_new(ctx);
   for (uint32_t round = 0; round < ROUNDS; ++round) {
-    uint64_t block = leati_alloc(ctx, SIZE, owner);
+    uint64_t block = leati_case_alloc(ctx, SIZE, owner);
     uint64_t next[NEXT];
     leati_pattern(in, SIZE, 2 * round);
     leati_pattern(other, SIZE, 2 * round + 1);
@@ -800,9 +800,9 @@ static void record_delays(leat_case_context *ctx, const void *data) {
       if (kind == RECORD_GONE)
         leati_stream_destroy(ctx, users[i]);
     }
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
     for (int i = 0; i < NEXT; ++i) {
-      next[i] = leati_alloc(ctx, SIZE, i % 2 == 0 ? owner : NULL);
+      next[i] = leati_case_alloc(ctx, SIZE, i % 2 == 0 ? owner : NULL);
       if (next[i] == block) {
         /* Asked after the allocation: if they have finished by then only, the reuse was early, but did no harm yet. */
         for (int j = 0; j < streams; ++j)
@@ -819,7 +819,7 @@ static void record_delays(leat_case_context *ctx, const void *data) {
         leati_stream_destroy(ctx, users[i]);
     }
     for (int i = 0; i < NEXT; ++i)
-      leati_free(ctx, next[i]);
+      leati_case_free(ctx, next[i]);
   }
   for (int i = 0; i < streams; ++i)
     leati_event_destroy(ctx, finished[i]);
@@ -854,11 +854,11 @@ static void produce(leat_case_context *ctx, uint32_t index, exchange *all) {
     one->size = (uint64_t)g_rand_int_range(random, 1, PARCEL_SIZE);
     one->tag = index * 100000 + i;
     leati_pattern(in, one->size, one->tag);
-    scratch = leati_alloc(ctx, one->size, stream);
-    one->address = leati_alloc(ctx, one->size, i % 3 == 0 ? NULL : stream);
+    scratch = leati_case_alloc(ctx, one->size, stream);
+    one->address = leati_case_alloc(ctx, one->size, i % 3 == 0 ? NULL : stream);
     leati_upload(ctx, stream, scratch, in, one->size);
     leati_copy(ctx, stream, scratch, one->address, one->size);
-    leati_free(ctx, scratch);
+    leati_case_free(ctx, scratch);
     LEAT_CHECK_OK(ctx, ctx->event->record(one->written, stream, LEAT_ERR));
     g_async_queue_push(all->full, one);
   }
@@ -878,9 +878,9 @@ static void consume(leat_case_context *ctx, uint32_t index, exchange *all) {
     leati_download(ctx, stream, one->address, out, one->size);
     LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, one->address, stream, LEAT_ERR));
     /* Freed while the download is on its way, by a thread that did not make it. */
-    leati_free(ctx, one->address);
+    leati_case_free(ctx, one->address);
     if ((i + index) % 4 == 0)
-      leati_free(ctx, leati_alloc(ctx, one->size, NULL));
+      leati_case_free(ctx, leati_case_alloc(ctx, one->size, NULL));
     leati_synchronize(ctx, stream);
     leati_pattern(in, one->size, one->tag);
     LEAT_CHECK_BYTES(ctx, in, out, one->size);
@@ -956,16 +956,16 @@ static void stress_thread(leat_case_context *ctx, uint32_t index, void *data) {
         leati_pattern(in, sizes[slot], tags[slot]);
         LEAT_CHECK_BYTES(ctx, in, out, sizes[slot]);
       }
-      leati_free(ctx, blocks[slot]);
+      leati_case_free(ctx, blocks[slot]);
     }
     sizes[slot] = (uint64_t)g_rand_int_range(random, 1, LARGEST);
     tags[slot] = index * 1000 + (uint32_t)i;
-    blocks[slot] = leati_alloc(ctx, sizes[slot], g_rand_boolean(random) ? stream : NULL);
+    blocks[slot] = leati_case_alloc(ctx, sizes[slot], g_rand_boolean(random) ? stream : NULL);
     leati_pattern(in, sizes[slot], tags[slot]);
     leati_upload(ctx, stream, blocks[slot], in, sizes[slot]);
   }
   for (uint32_t slot = 0; slot < HELD; ++slot)
-    leati_free(ctx, blocks[slot]);
+    leati_case_free(ctx, blocks[slot]);
   leati_stream_destroy(ctx, stream);
   g_free(in);
   g_free(out);
@@ -986,7 +986,7 @@ static void stress_threads(leat_case_context *ctx, const void *data) {
 
 static void free_elsewhere(leat_case_context *ctx, uint32_t index, void *data) {
   uint64_t *blocks = data;
-  leati_free(ctx, blocks[index]);
+  leati_case_free(ctx, blocks[index]);
 }
 
 static void free_other_thread(leat_case_context *ctx, const void *data) {
@@ -994,7 +994,7 @@ static void free_other_thread(leat_case_context *ctx, const void *data) {
   leat_memory_stats begin = stats_of(ctx);
   (void)data;
   for (int i = 0; i < 8; ++i)
-    blocks[i] = leati_alloc(ctx, 5000, NULL);
+    blocks[i] = leati_case_alloc(ctx, 5000, NULL);
   leati_threads_run(ctx, 8, free_elsewhere, blocks);
   LEAT_CHECK_U64(ctx, begin.live_block_count, stats_of(ctx).live_block_count);
 }
@@ -1006,8 +1006,8 @@ static void copy_sizes(leat_case_context *ctx, const void *data) {
   static const uint32_t offsets[] = {0, 1, 3, 4, 13};
   enum { LARGEST = 1048579, MARGIN = 32, TOTAL = LARGEST + 2 * MARGIN };
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t from = leati_alloc(ctx, TOTAL, stream);
-  uint64_t to = leati_alloc(ctx, TOTAL, stream);
+  uint64_t from = leati_case_alloc(ctx, TOTAL, stream);
+  uint64_t to = leati_case_alloc(ctx, TOTAL, stream);
   uint8_t *in = g_malloc(TOTAL);
   uint8_t *want = g_malloc(TOTAL);
   uint8_t *have = g_malloc(TOTAL);
@@ -1033,8 +1033,8 @@ static void copy_sizes(leat_case_context *ctx, const void *data) {
     leati_synchronize(ctx, stream);
     LEAT_CHECK_BYTES(ctx, in, have, size);
   }
-  leati_free(ctx, from);
-  leati_free(ctx, to);
+  leati_case_free(ctx, from);
+  leati_case_free(ctx, to);
   leati_stream_destroy(ctx, stream);
   g_free(in);
   g_free(want);
@@ -1044,7 +1044,7 @@ static void copy_sizes(leat_case_context *ctx, const void *data) {
 /* data + byte_offset is plain arithmetic, on the host and on the device. */
 static void copy_byte_offset(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, 1000, stream);
+  uint64_t block = leati_case_alloc(ctx, 1000, stream);
   uint8_t in[1000];
   uint8_t out[1000] = {0};
   leat_case_tensor host;
@@ -1052,14 +1052,14 @@ static void copy_byte_offset(leat_case_context *ctx, const void *data) {
   const int64_t shape[2] = {10, 20};
   (void)data;
   leati_pattern(in, sizeof in, 9);
-  leati_tensor_host(&host, in, LEAT_U8, 2, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 2, shape);
   host.tensor.byte_offset = 77;
-  leati_tensor_device(ctx, &view, block + 100, LEAT_U8, 2, shape);
+  leati_case_tensor_device(ctx, &view, block + 100, LEAT_U8, 2, shape);
   view.tensor.byte_offset = 333;
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
-  leati_tensor_host(&host, out, LEAT_U8, 2, shape);
+  leati_case_tensor_host(&host, out, LEAT_U8, 2, shape);
   host.tensor.byte_offset = 500;
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 2, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 2, shape);
   view.tensor.byte_offset = 433;
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
   leati_synchronize(ctx, stream);
@@ -1068,13 +1068,13 @@ static void copy_byte_offset(leat_case_context *ctx, const void *data) {
     LEAT_CHECK(ctx, out[i] == 0);
   for (int i = 700; i < 1000; ++i)
     LEAT_CHECK(ctx, out[i] == 0);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
 
 static void copy_shapes(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, 24 * 4, stream);
+  uint64_t block = leati_case_alloc(ctx, 24 * 4, stream);
   float in[24];
   float out[24] = {0};
   leat_case_tensor host;
@@ -1085,34 +1085,34 @@ static void copy_shapes(leat_case_context *ctx, const void *data) {
   for (int i = 0; i < 24; ++i)
     in[i] = (float)i + 0.5f;
   /* The same number of elements is enough; strides may be given if they are the compact ones. */
-  leati_tensor_host(&host, in, LEAT_F32, 1, flat);
-  leati_tensor_device(ctx, &view, block, LEAT_F32, 3, cube);
+  leati_case_tensor_host(&host, in, LEAT_F32, 1, flat);
+  leati_case_tensor_device(ctx, &view, block, LEAT_F32, 3, cube);
   view.tensor.strides = view.strides;
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
-  leati_tensor_host(&host, out, LEAT_F32, 3, cube);
+  leati_case_tensor_host(&host, out, LEAT_F32, 3, cube);
   host.tensor.strides = host.strides;
-  leati_tensor_device(ctx, &view, block, LEAT_F32, 1, flat);
+  leati_case_tensor_device(ctx, &view, block, LEAT_F32, 1, flat);
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
   /* A scalar has no dimension and one element. */
-  leati_tensor_host(&host, in, LEAT_F32, 0, NULL);
-  leati_tensor_device(ctx, &view, block + 92, LEAT_F32, 0, NULL);
+  leati_case_tensor_host(&host, in, LEAT_F32, 0, NULL);
+  leati_case_tensor_device(ctx, &view, block + 92, LEAT_F32, 0, NULL);
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
-  leati_tensor_host(&host, out, LEAT_F32, 0, NULL);
+  leati_case_tensor_host(&host, out, LEAT_F32, 0, NULL);
   out[0] = -1.0f;
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
   leati_synchronize(ctx, stream);
   LEAT_CHECK(ctx, out[0] == in[0]);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
 
 static void copy_large(leat_case_context *ctx, const void *data) {
   enum { SIZE = (24 << 20) + 5 };
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t a = leati_alloc(ctx, SIZE, stream);
-  uint64_t b = leati_alloc(ctx, SIZE, stream);
+  uint64_t a = leati_case_alloc(ctx, SIZE, stream);
+  uint64_t b = leati_case_alloc(ctx, SIZE, stream);
   uint8_t *in = g_malloc(SIZE);
   uint8_t *out = g_malloc0(SIZE);
   (void)data;
@@ -1122,8 +1122,8 @@ static void copy_large(leat_case_context *ctx, const void *data) {
   leati_download(ctx, stream, b, out, SIZE);
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, in, out, SIZE);
-  leati_free(ctx, a);
-  leati_free(ctx, b);
+  leati_case_free(ctx, a);
+  leati_case_free(ctx, b);
   leati_stream_destroy(ctx, stream);
   g_free(in);
   g_free(out);
@@ -1131,7 +1131,7 @@ static void copy_large(leat_case_context *ctx, const void *data) {
 
 static void copy_zero(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, 16, stream);
+  uint64_t block = leati_case_alloc(ctx, 16, stream);
   uint8_t in[16];
   uint8_t out[16] = {0};
   leat_case_tensor host;
@@ -1140,18 +1140,18 @@ static void copy_zero(leat_case_context *ctx, const void *data) {
   (void)data;
   leati_pattern(in, sizeof in, 1);
   leati_upload(ctx, stream, block, in, sizeof in);
-  leati_tensor_host(&host, in, LEAT_F32, 2, empty);
-  leati_tensor_device(ctx, &view, block, LEAT_F32, 2, empty);
+  leati_case_tensor_host(&host, in, LEAT_F32, 2, empty);
+  leati_case_tensor_device(ctx, &view, block, LEAT_F32, 2, empty);
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &view.tensor, LEAT_ERR));
-  leati_tensor_host(&host, NULL, LEAT_F32, 2, empty);
+  leati_case_tensor_host(&host, NULL, LEAT_F32, 2, empty);
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
   leati_download(ctx, stream, block, out, sizeof out);
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
 
@@ -1162,7 +1162,7 @@ static void copy_source_free(leat_case_context *ctx, const void *data) {
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
     uint8_t *in = g_malloc(sizes[i]);
     uint8_t *out = g_malloc0(sizes[i]);
-    uint64_t block = leati_alloc(ctx, sizes[i], stream);
+    uint64_t block = leati_case_alloc(ctx, sizes[i], stream);
     leati_stream_load(ctx, stream);
     leati_pattern(in, sizes[i], (uint32_t)i);
     leati_upload(ctx, stream, block, in, sizes[i]);
@@ -1171,7 +1171,7 @@ static void copy_source_free(leat_case_context *ctx, const void *data) {
     leati_synchronize(ctx, stream);
     leati_pattern(in, sizes[i], (uint32_t)i);
     LEAT_CHECK_BYTES(ctx, in, out, sizes[i]);
-    leati_free(ctx, block);
+    leati_case_free(ctx, block);
     g_free(in);
     g_free(out);
   }
@@ -1181,7 +1181,7 @@ static void copy_source_free(leat_case_context *ctx, const void *data) {
 static void copy_order(leat_case_context *ctx, const void *data) {
   enum { ROUNDS = 100, SIZE = 777 };
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, SIZE, stream);
+  uint64_t block = leati_case_alloc(ctx, SIZE, stream);
   uint8_t *in = g_malloc(ROUNDS * SIZE);
   uint8_t *out = g_malloc0(ROUNDS * SIZE);
   (void)data;
@@ -1193,7 +1193,7 @@ static void copy_order(leat_case_context *ctx, const void *data) {
   }
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, in, out, ROUNDS * SIZE);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   g_free(in);
   g_free(out);
@@ -1201,8 +1201,8 @@ static void copy_order(leat_case_context *ctx, const void *data) {
 
 static void copy_bad(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, 1000, stream);
-  uint64_t dead = leati_alloc(ctx, 1000, stream);
+  uint64_t block = leati_case_alloc(ctx, 1000, stream);
+  uint64_t dead = leati_case_alloc(ctx, 1000, stream);
   uint8_t in[2000];
   uint8_t before[1000];
   uint8_t after[1000] = {0};
@@ -1211,15 +1211,15 @@ static void copy_bad(leat_case_context *ctx, const void *data) {
   leat_case_tensor other;
   int64_t shape[2] = {1000, 1};
   (void)data;
-  leati_free(ctx, dead);
+  leati_case_free(ctx, dead);
   leati_pattern(before, sizeof before, 2);
   leati_pattern(in, sizeof in, 1);
   leati_upload(ctx, stream, block, before, sizeof before);
 #define REFUSED(source, target)                       \
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, \
                     ctx->memory->copy(stream, &(source).tensor, &(target).tensor, LEAT_ERR))
-  leati_tensor_host(&host, in, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->copy(NULL, &host.tensor, &view.tensor, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->copy(stream, NULL, &view.tensor, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->copy(stream, &host.tensor, NULL, LEAT_ERR));
@@ -1230,68 +1230,68 @@ static void copy_bad(leat_case_context *ctx, const void *data) {
   view.tensor.byte_offset = UINT64_MAX - 10;
   REFUSED(host, view);
   REFUSED(view, host);
-  leati_tensor_device(ctx, &view, block + 1, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, block + 1, LEAT_U8, 1, shape);
   REFUSED(host, view);
   REFUSED(view, host);
   shape[0] = 1001;
-  leati_tensor_host(&host, in, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
   REFUSED(host, view);
   REFUSED(view, host);
   shape[0] = 1000;
-  leati_tensor_host(&host, in, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &view, dead, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, dead, LEAT_U8, 1, shape);
   REFUSED(host, view);
   REFUSED(view, host);
-  leati_tensor_device(ctx, &view, 4096, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, 4096, LEAT_U8, 1, shape);
   REFUSED(host, view);
   REFUSED(view, host);
-  leati_tensor_device(ctx, &view, 0, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, 0, LEAT_U8, 1, shape);
   REFUSED(host, view);
   /* Different sizes or types, strides that are not compact, host memory that is NULL. */
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
   shape[0] = 999;
-  leati_tensor_host(&host, in, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
   REFUSED(host, view);
   REFUSED(view, host);
   shape[0] = 250;
-  leati_tensor_host(&host, in, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &view, block, LEAT_I32, 1, shape);
+  leati_case_tensor_host(&host, in, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_I32, 1, shape);
   REFUSED(host, view);
   REFUSED(view, host);
   shape[0] = 500;
-  leati_tensor_host(&host, in, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
   view.strides[0] = 2;
   view.tensor.strides = view.strides;
   REFUSED(host, view);
   REFUSED(view, host);
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
-  leati_tensor_host(&host, NULL, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, NULL, LEAT_U8, 1, shape);
   REFUSED(host, view);
   REFUSED(view, host);
   /* Shapes that are none, and products that overflow. */
-  leati_tensor_host(&host, in, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
   host.shape[0] = -1;
   view.shape[0] = -1;
   REFUSED(host, view);
   shape[0] = INT64_C(1) << 40;
   shape[1] = INT64_C(1) << 40;
-  leati_tensor_host(&host, in, LEAT_U8, 2, shape);
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 2, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 2, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 2, shape);
   REFUSED(host, view);
   REFUSED(view, host);
   shape[0] = 10;
   shape[1] = 10;
-  leati_tensor_host(&host, in, LEAT_U8, 2, shape);
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 2, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 2, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 2, shape);
   host.tensor.shape = NULL;
   REFUSED(host, view);
   host.tensor.shape = host.shape;
   view.tensor.ndim = -1;
   REFUSED(host, view);
   /* Devices: another number, another kind, the host at both ends. */
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 2, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 2, shape);
   view.tensor.device.device_id = 1000;
   REFUSED(host, view);
   REFUSED(view, host);
@@ -1299,7 +1299,7 @@ static void copy_bad(leat_case_context *ctx, const void *data) {
   view.tensor.device.device_type = kDLCUDA;
   LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
                     ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
-  leati_tensor_host(&other, before, LEAT_U8, 2, shape);
+  leati_case_tensor_host(&other, before, LEAT_U8, 2, shape);
   LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
                     ctx->memory->copy(stream, &host.tensor, &other.tensor, LEAT_ERR));
 #undef REFUSED
@@ -1307,7 +1307,7 @@ static void copy_bad(leat_case_context *ctx, const void *data) {
   leati_download(ctx, stream, block, after, sizeof after);
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, before, after, sizeof before);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
 

@@ -287,7 +287,7 @@ leati_network *leati_network_new(leat_case_context *ctx, leati_network_shape sha
       create_op(ctx, n, v);
     } else if (v->from == FROM_WEIGHT) {
       fill(&v->exact, v, random);
-      v->block = leati_alloc(ctx, (uint64_t)v->exact.count * sizeof(float), stream);
+      v->block = leati_case_alloc(ctx, (uint64_t)v->exact.count * sizeof(float), stream);
       upload(ctx, stream, v->block, &v->exact);
     }
   }
@@ -304,7 +304,7 @@ void leati_network_free(leat_case_context *ctx, leati_network *network) {
     if (v->from == FROM_OP) {
       leati_op_destroy(ctx, v->op);
     } else if (v->from == FROM_WEIGHT) {
-      leati_free(ctx, v->block);
+      leati_case_free(ctx, v->block);
       leati_ref_tensor_clear(&v->exact);
     }
   }
@@ -337,15 +337,15 @@ leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_netwo
     run->sizes[i] = (size_t)count * sizeof(float);
     if (v->from == FROM_VIEW) {
       uint64_t address = (uint64_t)(uintptr_t)views[v->of].tensor.data + (uint64_t)v->offset * sizeof(float);
-      leati_tensor_device(ctx, &views[i], address, LEAT_F32, v->rank, v->dims);
+      leati_case_tensor_device(ctx, &views[i], address, LEAT_F32, v->rank, v->dims);
       for (int32_t d = 0; d < v->rank; ++d)
         views[i].strides[d] = v->strides[d];
       views[i].tensor.strides = views[i].strides;
       continue;
     }
     if (v->from != FROM_WEIGHT)
-      blocks[i] = leati_alloc(ctx, run->sizes[i], stream);
-    leati_tensor_device(ctx, &views[i], v->from == FROM_WEIGHT ? v->block : blocks[i], LEAT_F32, v->rank, v->dims);
+      blocks[i] = leati_case_alloc(ctx, run->sizes[i], stream);
+    leati_case_tensor_device(ctx, &views[i], v->from == FROM_WEIGHT ? v->block : blocks[i], LEAT_F32, v->rank, v->dims);
     if (v->from == FROM_INPUT) {
       fill(&run->given[i], v, random);
       upload(ctx, stream, blocks[i], &run->given[i]);
@@ -362,7 +362,7 @@ leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_netwo
       leati_download(ctx, stream, blocks[i], run->results[i], run->sizes[i]);
   }
   for (int i = 0; i < network->count; ++i)
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   g_rand_free(random);
   g_free(views);
   return run;
@@ -377,15 +377,15 @@ static void *borrow(GPtrArray *owned, size_t size) {
   return bytes;
 }
 
-static uint32_t add_list(leati_model *m, GPtrArray *owned, int32_t count, const int64_t *numbers) {
+static uint32_t add_list(leati_builder *m, GPtrArray *owned, int32_t count, const int64_t *numbers) {
   const int64_t dims[1] = {count};
   int64_t *list = borrow(owned, (size_t)count * sizeof *list);
   memcpy(list, numbers, (size_t)count * sizeof *list);
-  return leati_model_constant(m, list, LEAT_I64, 1, dims);
+  return leati_builder_constant(m, list, LEAT_I64, 1, dims);
 }
 
 /* What a view shows, as operators say it: Reshape where that is all, else Gather from a flat tensor. */
-static uint32_t add_shown(leati_model *m, GPtrArray *owned, const value *v, uint32_t of, int64_t of_count) {
+static uint32_t add_shown(leati_builder *m, GPtrArray *owned, const value *v, uint32_t of, int64_t of_count) {
   const int64_t flat[1] = {-1};
   bool compact = v->offset == 0;
   int64_t count = 1;
@@ -395,7 +395,7 @@ static uint32_t add_shown(leati_model *m, GPtrArray *owned, const value *v, uint
   }
   const bool reshape = compact && count == of_count;
   const uint32_t shape = add_list(m, owned, reshape ? v->rank : 1, reshape ? v->dims : flat);
-  const uint32_t shaped = leati_model_node(m, "Reshape", 14, 2, (const uint32_t[2]){of, shape});
+  const uint32_t shaped = leati_builder_node(m, "Reshape", 14, 2, (const uint32_t[2]){of, shape});
   if (reshape)
     return shaped;
   int64_t *indices = borrow(owned, (size_t)count * sizeof *indices);
@@ -406,8 +406,8 @@ static uint32_t add_shown(leati_model *m, GPtrArray *owned, const value *v, uint
     for (int32_t d = 0; d < v->rank; ++d)
       indices[k] += index[d] * v->strides[d];
   }
-  const uint32_t table = leati_model_constant(m, indices, LEAT_I64, v->rank, v->dims);
-  return leati_model_node(m, "Gather", 13, 2, (const uint32_t[2]){shaped, table});
+  const uint32_t table = leati_builder_constant(m, indices, LEAT_I64, v->rank, v->dims);
+  return leati_builder_node(m, "Gather", 13, 2, (const uint32_t[2]){shaped, table});
 }
 
 static int64_t elements(const value *v) {
@@ -418,19 +418,19 @@ static int64_t elements(const value *v) {
 }
 
 leat_graph *leati_network_graph(leat_case_context *ctx, const leati_network *network, bool all) {
-  leati_model *m = leati_model_new();
+  leati_builder *m = leati_builder_new();
   GPtrArray *owned = g_ptr_array_new_with_free_func(g_free);
   uint32_t numbers[MAX_VALUES];
   for (int i = 0; i < network->count; ++i) {
     const value *v = &network->values[i];
     switch (v->from) {
       case FROM_INPUT:
-        numbers[i] = leati_model_input(m, LEAT_F32, v->rank, v->dims);
+        numbers[i] = leati_builder_input(m, LEAT_F32, v->rank, v->dims);
         break;
       case FROM_WEIGHT: {
         void *bytes = borrow(owned, (size_t)v->exact.count * sizeof(float));
         leati_ref_tensor_store(&v->exact, bytes);
-        numbers[i] = leati_model_constant(m, bytes, LEAT_F32, v->rank, v->dims);
+        numbers[i] = leati_builder_constant(m, bytes, LEAT_F32, v->rank, v->dims);
         break;
       }
       case FROM_VIEW:
@@ -440,11 +440,11 @@ leat_graph *leati_network_graph(leat_case_context *ctx, const leati_network *net
         uint32_t inputs[MAX_INPUTS];
         for (uint32_t k = 0; k < v->input_count; ++k)
           inputs[k] = numbers[v->inputs[k]];
-        numbers[i] = leati_model_node(m, v->name, v->since_version, v->input_count, inputs);
+        numbers[i] = leati_builder_node(m, v->name, v->since_version, v->input_count, inputs);
         for (uint32_t k = 0; k < v->attribute_count; ++k)
-          leati_model_attribute(m, &v->attributes[k]);
+          leati_builder_attribute(m, &v->attributes[k]);
         if (all || i == network->count - 1)
-          leati_model_output(m, numbers[i]);
+          leati_builder_output(m, numbers[i]);
         break;
       }
     }
@@ -459,7 +459,7 @@ leati_network_run *leati_network_launch(leat_case_context *ctx, const leati_netw
                                         bool all, leat_stream *stream, uint32_t seed) {
   leati_network_run *run = g_new0(leati_network_run, 1);
   leat_case_tensor *views = g_new0(leat_case_tensor, MAX_VALUES);
-  const DLTensor *inputs[LEATI_MODEL_INPUTS];
+  const DLTensor *inputs[LEATI_BUILDER_INPUTS];
   const DLTensor *outputs[MAX_VALUES];
   uint32_t input_count = 0;
   uint32_t output_count = 0;
@@ -473,8 +473,8 @@ leati_network_run *leati_network_launch(leat_case_context *ctx, const leati_netw
     run->sizes[i] = (size_t)elements(v) * sizeof(float);
     if (v->from != FROM_INPUT && !output)
       continue;
-    blocks[i] = leati_alloc(ctx, run->sizes[i], stream);
-    leati_tensor_device(ctx, &views[i], blocks[i], LEAT_F32, v->rank, v->dims);
+    blocks[i] = leati_case_alloc(ctx, run->sizes[i], stream);
+    leati_case_tensor_device(ctx, &views[i], blocks[i], LEAT_F32, v->rank, v->dims);
     if (output) {
       run->results[i] = g_malloc0(run->sizes[i]);
       outputs[output_count++] = &views[i].tensor;
@@ -490,7 +490,7 @@ leati_network_run *leati_network_launch(leat_case_context *ctx, const leati_netw
       leati_download(ctx, stream, blocks[i], run->results[i], run->sizes[i]);
   }
   for (int i = 0; i < network->count; ++i)
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   g_rand_free(random);
   g_free(views);
   return run;

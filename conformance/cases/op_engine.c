@@ -207,7 +207,7 @@ static void place_host(placed *p, const leati_ref_tensor *tensor) {
   /* The guard also makes it a pointer that is not NULL when there is nothing in it. */
   p->block = g_malloc(p->size + GUARD);
   memset(p->block + p->size, GUARD_BYTE, GUARD);
-  leati_tensor_host(&p->view, p->block, leati_ref_type_dlpack(tensor->type), tensor->rank, tensor->dims);
+  leati_case_tensor_host(&p->view, p->block, leati_ref_type_dlpack(tensor->type), tensor->rank, tensor->dims);
 }
 
 /* Puts an input into device memory, laid out as the view says. */
@@ -220,10 +220,10 @@ static void place_input(leat_case_context *ctx, leat_stream *stream, placed *p, 
   p->block = g_malloc(p->size);
   memset(p->block, GAP_BYTE, p->size);
   scatter(tensor, &l, p->block + GUARD + shift);
-  p->address = leati_alloc(ctx, p->size, stream);
+  p->address = leati_case_alloc(ctx, p->size, stream);
   leati_upload(ctx, stream, p->address, p->block, p->size);
-  leati_tensor_device(ctx, &p->view, p->address + GUARD + shift, leati_ref_type_dlpack(tensor->type), tensor->rank,
-                      tensor->dims);
+  leati_case_tensor_device(ctx, &p->view, p->address + GUARD + shift, leati_ref_type_dlpack(tensor->type), tensor->rank,
+                           tensor->dims);
   if (!l.compact) {
     memcpy(p->view.strides, l.strides, sizeof l.strides);
     p->view.tensor.strides = p->view.strides;
@@ -238,15 +238,15 @@ static void place_output(leat_case_context *ctx, leat_stream *stream, placed *p,
   p->block = g_malloc(p->size);
   memset(p->block, GUARD_BYTE, p->size);
   memset(p->block + GUARD, POISON_BYTE, bytes);
-  p->address = leati_alloc(ctx, p->size, stream);
+  p->address = leati_case_alloc(ctx, p->size, stream);
   leati_upload(ctx, stream, p->address, p->block, p->size);
-  leati_tensor_device(ctx, &p->view, p->address + GUARD, leati_ref_type_dlpack(expected->type), expected->rank,
-                      expected->dims);
+  leati_case_tensor_device(ctx, &p->view, p->address + GUARD, leati_ref_type_dlpack(expected->type), expected->rank,
+                           expected->dims);
 }
 
 static void release(leat_case_context *ctx, placed *p) {
   if (p->address != 0) {
-    leati_free(ctx, p->address);
+    leati_case_free(ctx, p->address);
   }
   g_free(p->block);
 }
@@ -507,8 +507,8 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
       place_host(&outputs[k], &node.outputs[k]);
       memset(outputs[k].block, POISON_BYTE, outputs[k].size);
     } else if (k == 0 && view == VIEW_IN_PLACE) {
-      leati_tensor_device(ctx, &outputs[k].view, inputs[0].address + GUARD, leati_ref_type_dlpack(node.outputs[k].type),
-                          node.outputs[k].rank, node.outputs[k].dims);
+      leati_case_tensor_device(ctx, &outputs[k].view, inputs[0].address + GUARD,
+                               leati_ref_type_dlpack(node.outputs[k].type), node.outputs[k].rank, node.outputs[k].dims);
       outputs[k].block = g_memdup2(inputs[0].block, inputs[0].size);
       outputs[k].size = inputs[0].size;
     } else {

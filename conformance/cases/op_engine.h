@@ -17,7 +17,7 @@
 #define LEAT_CONFORMANCE_CASES_OP_ENGINE_H_
 
 #include "case.h"
-#include "reference/tensor.h"
+#include "reference/ref_tensor.h"
 
 /** How an input gets its elements. */
 typedef enum leati_op_fill {

@@ -345,12 +345,12 @@ static void cumsum_long(leat_case_context *ctx, const void *data) {
   for (int i = 0; i < COUNT; ++i) {
     values[i] = 1;
   }
-  const uint64_t in = leati_alloc(ctx, COUNT * sizeof(float), stream);
-  const uint64_t out = leati_alloc(ctx, COUNT * sizeof(float), stream);
+  const uint64_t in = leati_case_alloc(ctx, COUNT * sizeof(float), stream);
+  const uint64_t out = leati_case_alloc(ctx, COUNT * sizeof(float), stream);
   leati_upload(ctx, stream, in, values, COUNT * sizeof(float));
-  leati_tensor_device(ctx, &views[0], in, LEAT_F32, 1, dims);
-  leati_tensor_host(&views[1], &zero, LEAT_I64, 0, NULL);
-  leati_tensor_device(ctx, &views[2], out, LEAT_F32, 1, dims);
+  leati_case_tensor_device(ctx, &views[0], in, LEAT_F32, 1, dims);
+  leati_case_tensor_host(&views[1], &zero, LEAT_I64, 0, NULL);
+  leati_case_tensor_device(ctx, &views[2], out, LEAT_F32, 1, dims);
   const leat_case_tensor *inputs[2] = {&views[0], &views[1]};
   leati_op_invoke(ctx, op, stream, 2, inputs, &views[2]);
   leati_download(ctx, stream, out, values, COUNT * sizeof(float));
@@ -359,8 +359,8 @@ static void cumsum_long(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_MESSAGE(ctx, values[i] == (float)(i + 1), "the sum of %d ones is %g", i + 1, (double)values[i]);
   }
   g_free(values);
-  leati_free(ctx, in);
-  leati_free(ctx, out);
+  leati_case_free(ctx, in);
+  leati_case_free(ctx, out);
   leati_stream_destroy(ctx, stream);
   leati_op_destroy(ctx, op);
 }

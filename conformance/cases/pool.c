@@ -306,10 +306,10 @@ static void main_thread(leat_case_context *ctx, const void *data) {
   /* Released or not, the main thread's is stream 0. What is open in it then runs though nobody submits it: its blocks
    * come free, or the case's deadline ends it. */
   for (int i = 0; i < 2; ++i)
-    blocks[i] = leati_alloc(ctx, SIZE_MOVED, zero);
+    blocks[i] = leati_case_alloc(ctx, SIZE_MOVED, zero);
   leati_copy(ctx, zero, blocks[0], blocks[1], SIZE_MOVED);
   for (int i = 0; i < 2; ++i)
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   LEAT_CHECK_OK(ctx, pool_of(ctx)->release_current(leati_fixture_device(ctx), LEAT_ERR));
   do {
     g_usleep(200);
@@ -1186,10 +1186,10 @@ static gpointer leave_open(gpointer user_data) {
     one.stream = current(ctx);
   }
   for (int i = 0; i < 2; ++i)
-    blocks[i] = leati_alloc(ctx, SIZE_MOVED, one.stream);
+    blocks[i] = leati_case_alloc(ctx, SIZE_MOVED, one.stream);
   leati_copy(ctx, one.stream, blocks[0], blocks[1], SIZE_MOVED);
   for (int i = 0; i < 2; ++i)
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   if (job->how == BY_TICKET) {
     give(ctx, one);
   } else if (job->how == BY_RELEASE) {

@@ -277,16 +277,16 @@ static char *node_name(guint i) {
 
 static void nodes_of_graphs(leat_case_context *ctx, const void *data) {
   enum { LAUNCHES = 3 };
-  char *names[LEATI_MODEL_NODES] = {NULL};
+  char *names[LEATI_BUILDER_NODES] = {NULL};
   (void)data;
   leati_graph_require(ctx);
   leati_net *net = leati_net_new(ctx, LEATI_NET_DIAMOND, false);
-  const uint32_t nodes = net->model->desc.node_count;
+  const uint32_t nodes = net->builder->desc.node_count;
   for (uint32_t i = 0; i < nodes; ++i) {
     names[i] = node_name(i);
-    net->model->nodes[i].name = names[i];
+    net->builder->nodes[i].name = names[i];
   }
-  leat_graph *graph = leati_graph_new(ctx, net->model);
+  leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream = leati_stream_new(ctx);
   start(ctx, CAPACITY);
   for (uint32_t i = 0; i < LAUNCHES; ++i) {

@@ -163,7 +163,7 @@ static void view_of(placed *p, uint64_t type, int32_t rank, const int64_t *dims)
 }
 
 static void on_device(const trial *t, placed *p) {
-  p->address = leati_alloc(t->ctx, p->size > 0 ? p->size : 1, t->stream);
+  p->address = leati_case_alloc(t->ctx, p->size > 0 ? p->size : 1, t->stream);
   leati_upload(t->ctx, t->stream, p->address, p->block, p->size);
   p->view.device = (DLDevice){kDLVulkan, (int32_t)t->ctx->device_index};
   p->view.data = (void *)(uintptr_t)p->address;
@@ -221,7 +221,7 @@ static void place_output(trial *t, placed *p, leat_shape *shape, bool host, uint
 
 static void release(const trial *t, placed *p) {
   if (p->address != 0)
-    leati_free(t->ctx, p->address);
+    leati_case_free(t->ctx, p->address);
   g_free(p->block);
 }
 

@@ -90,7 +90,7 @@ static void order_copies(leat_case_context *ctx, const void *data) {
   uint8_t out[SIZE];
   (void)data;
   for (int i = 0; i < BLOCKS; ++i)
-    blocks[i] = leati_alloc(ctx, SIZE, stream);
+    blocks[i] = leati_case_alloc(ctx, SIZE, stream);
   for (uint32_t round = 0; round < ROUNDS; ++round) {
     leati_pattern(in, SIZE, round);
     memset(out, 0, SIZE);
@@ -106,7 +106,7 @@ static void order_copies(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_BYTES(ctx, in, out, SIZE);
   }
   for (int i = 0; i < BLOCKS; ++i)
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   leati_stream_destroy(ctx, stream);
 }
 
@@ -130,21 +130,21 @@ static void write_after_read(leat_case_context *ctx, const void *data) {
   const int64_t shape[1] = {COUNT};
   leat_op *add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1);
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t input = leati_alloc(ctx, COUNT * sizeof(float), stream);
-  uint64_t sums = leati_alloc(ctx, STEPS * COUNT * sizeof(float), stream);
+  uint64_t input = leati_case_alloc(ctx, COUNT * sizeof(float), stream);
+  uint64_t sums = leati_case_alloc(ctx, STEPS * COUNT * sizeof(float), stream);
   float *values = g_new(float, COUNT);
   float *out = g_new0(float, STEPS *COUNT);
   leat_case_tensor view;
   leat_case_tensor sum;
   const leat_case_tensor *inputs[2] = {&view, &view};
   (void)data;
-  leati_tensor_device(ctx, &view, input, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &view, input, LEAT_F32, 1, shape);
   /* The input is overwritten right after each operator that reads it. */
   for (int step = 0; step < STEPS; ++step) {
     for (int i = 0; i < COUNT; ++i)
       values[i] = (float)(step * 10 + i % 7);
     leati_upload(ctx, stream, input, values, COUNT * sizeof(float));
-    leati_tensor_device(ctx, &sum, sums + (uint64_t)step * COUNT * sizeof(float), LEAT_F32, 1, shape);
+    leati_case_tensor_device(ctx, &sum, sums + (uint64_t)step * COUNT * sizeof(float), LEAT_F32, 1, shape);
     leati_op_invoke(ctx, add, stream, 2, inputs, &sum);
   }
   leati_download(ctx, stream, sums, out, STEPS * COUNT * sizeof(float));
@@ -157,8 +157,8 @@ static void write_after_read(leat_case_context *ctx, const void *data) {
                          (double)want);
     }
   }
-  leati_free(ctx, input);
-  leati_free(ctx, sums);
+  leati_case_free(ctx, input);
+  leati_case_free(ctx, sums);
   leati_stream_destroy(ctx, stream);
   leati_op_destroy(ctx, add);
   g_free(values);
@@ -177,7 +177,7 @@ static void hundred(leat_case_context *ctx, const void *data) {
     for (uint32_t j = 0; j < i; ++j) {
       LEAT_CHECK_MESSAGE(ctx, streams[i] != streams[j], "streams %u and %u have one handle", j, i);
     }
-    blocks[i] = leati_alloc(ctx, BYTES, streams[i]);
+    blocks[i] = leati_case_alloc(ctx, BYTES, streams[i]);
     leati_pattern(in + i * BYTES, BYTES, i);
     leati_upload(ctx, streams[i], blocks[i], in + i * BYTES, BYTES);
   }
@@ -187,7 +187,7 @@ static void hundred(leat_case_context *ctx, const void *data) {
     leati_synchronize(ctx, streams[STREAMS - 1 - i]);
   LEAT_CHECK_BYTES(ctx, in, out, STREAMS * BYTES);
   for (uint32_t i = 0; i < STREAMS; ++i) {
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
     leati_stream_destroy(ctx, streams[i]);
   }
   g_free(in);
@@ -197,7 +197,7 @@ static void hundred(leat_case_context *ctx, const void *data) {
 static void many_short(leat_case_context *ctx, const void *data) {
   uint8_t in[100];
   uint8_t out[100];
-  uint64_t block = leati_alloc(ctx, sizeof in, NULL);
+  uint64_t block = leati_case_alloc(ctx, sizeof in, NULL);
   (void)data;
   /* More than any pool holds, so that what a stream is made of must come back. */
   for (uint32_t i = 0; i < 300; ++i) {
@@ -209,7 +209,7 @@ static void many_short(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
     leati_stream_destroy(ctx, stream);
   }
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
 }
 
 static void destroy_in_flight(leat_case_context *ctx, const void *data) {
@@ -220,7 +220,7 @@ static void destroy_in_flight(leat_case_context *ctx, const void *data) {
   uint8_t out[SIZE];
   for (uint32_t i = 0; i < 8; ++i) {
     leat_stream *stream = leati_stream_new(ctx);
-    blocks[i] = leati_alloc(ctx, SIZE, NULL);
+    blocks[i] = leati_case_alloc(ctx, SIZE, NULL);
     leati_pattern(in, SIZE, i);
     leati_stream_load(ctx, stream);
     leati_upload(ctx, stream, blocks[i], in, SIZE);
@@ -236,7 +236,7 @@ static void destroy_in_flight(leat_case_context *ctx, const void *data) {
     leati_download(ctx, reader, blocks[i], out, SIZE);
     leati_synchronize(ctx, reader);
     LEAT_CHECK_BYTES(ctx, in, out, SIZE);
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   }
   leati_stream_destroy(ctx, reader);
 }
@@ -252,14 +252,14 @@ static void share_thread(leat_case_context *ctx, uint32_t index, void *data) {
   enum { COUNT = 300, ROUNDS = 15 };
   const shared_stream *shared = data;
   const int64_t shape[1] = {COUNT};
-  uint64_t block = leati_alloc(ctx, 2 * COUNT * sizeof(float), shared->stream);
+  uint64_t block = leati_case_alloc(ctx, 2 * COUNT * sizeof(float), shared->stream);
   float in[COUNT];
   float out[COUNT];
   leat_case_tensor a;
   leat_case_tensor b;
   const leat_case_tensor *inputs[2] = {&a, &a};
-  leati_tensor_device(ctx, &a, block, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &b, block + sizeof in, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &a, block, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &b, block + sizeof in, LEAT_F32, 1, shape);
   for (int round = 0; round < ROUNDS; ++round) {
     for (int i = 0; i < COUNT; ++i)
       in[i] = (float)((int)index * 1000 + round * 10 + i);
@@ -273,7 +273,7 @@ static void share_thread(leat_case_context *ctx, uint32_t index, void *data) {
                          round, i, (double)out[i], 2.0 * (double)in[i]);
     }
   }
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
 }
 
 static void share(leat_case_context *ctx, const void *data) {
@@ -306,7 +306,7 @@ static void synchronize_threads(leat_case_context *ctx, const void *data) {
 
 static void failed_call(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, SIZE, stream);
+  uint64_t block = leati_case_alloc(ctx, SIZE, stream);
   uint8_t in[SIZE];
   uint8_t out[SIZE] = {0};
   leat_case_tensor host;
@@ -315,15 +315,15 @@ static void failed_call(leat_case_context *ctx, const void *data) {
   (void)data;
   leati_pattern(in, SIZE, 7);
   leati_upload(ctx, stream, block, in, SIZE);
-  leati_tensor_host(&host, out, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, out, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
   /* A refusal is not a failure of the stream's work: nothing is sticky. */
   LEAT_CHECK_OK(ctx, ctx->stream->error(stream, LEAT_ERR));
   leati_download(ctx, stream, block, out, SIZE);
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, in, out, SIZE);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
 
@@ -353,8 +353,8 @@ static void failed_operator(leat_case_context *ctx, const void *data) {
   leat_op *add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1);
   leat_op *split = new_split(ctx, 2);
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_alloc(ctx, 4 * BYTES, stream);
-  uint64_t gone = leati_alloc(ctx, BYTES, stream);
+  uint64_t block = leati_case_alloc(ctx, 4 * BYTES, stream);
+  uint64_t gone = leati_case_alloc(ctx, BYTES, stream);
   float values[4 * COUNT];
   float out[4 * COUNT] = {0};
   leat_case_tensor ones;
@@ -369,13 +369,13 @@ static void failed_operator(leat_case_context *ctx, const void *data) {
     values[2 * COUNT + i] = -1.0f;
     values[3 * COUNT + i] = (float)(7 * i);
   }
-  leati_tensor_device(ctx, &sums[0], block, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &ones, block + BYTES, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &sums[1], block + 2 * BYTES, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &victim, block + 3 * BYTES, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &dead, gone, LEAT_F32, 1, shape);
-  leati_tensor_device(ctx, &longer, block, LEAT_F32, 1, (const int64_t[]){COUNT + 1});
-  leati_free(ctx, gone);
+  leati_case_tensor_device(ctx, &sums[0], block, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &ones, block + BYTES, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &sums[1], block + 2 * BYTES, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &victim, block + 3 * BYTES, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &dead, gone, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &longer, block, LEAT_F32, 1, (const int64_t[]){COUNT + 1});
+  leati_case_free(ctx, gone);
   leati_upload(ctx, stream, block, values, sizeof values);
   for (int i = 0; i < STEPS; ++i) {
     const leat_case_tensor *from = &sums[i % 2];
@@ -416,7 +416,7 @@ static void failed_operator(leat_case_context *ctx, const void *data) {
   }
   /* What the failed ones would have written to. */
   LEAT_CHECK_BYTES(ctx, values + 3 * COUNT, out + 3 * COUNT, BYTES);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   leati_op_destroy(ctx, split);
   leati_op_destroy(ctx, add);
@@ -526,7 +526,7 @@ static void other_device(leat_case_context *ctx, const void *data) {
   leat_stream *mine = leati_stream_new(ctx);
   leat_stream *foreign = NULL;
   leat_event *event = leati_event_new(ctx);
-  uint64_t block = leati_alloc(ctx, 16, mine);
+  uint64_t block = leati_case_alloc(ctx, 16, mine);
   uint64_t address = 0;
   uint8_t in[16] = {0};
   leat_case_tensor host;
@@ -534,8 +534,8 @@ static void other_device(leat_case_context *ctx, const void *data) {
   const int64_t shape[1] = {16};
   (void)data;
   LEAT_CHECK_OK(ctx, ctx->stream->create(other, 0, &foreign, LEAT_ERR));
-  leati_tensor_host(&host, in, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->copy(foreign, &host.tensor, &view.tensor, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->event->record(event, foreign, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->event->record(event, mine, LEAT_ERR));
@@ -544,7 +544,7 @@ static void other_device(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->record_stream(device, block, foreign, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->stream->destroy(foreign, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->device->close(other, LEAT_ERR));
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_event_destroy(ctx, event);
   leati_stream_destroy(ctx, mine);
 }

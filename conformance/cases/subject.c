@@ -184,9 +184,9 @@ leat_case_tensor *leati_subject_output(leati_subject *s) {
 
 void leati_subject_reset(leati_subject *s) {
   for (uint32_t i = 0; i < s->form.inputs; ++i)
-    leati_tensor_device(s->ctx, &s->views[i], s->block + s->starts[i], s->form.dtype, s->form.ndim, s->form.dims);
-  leati_tensor_device(s->ctx, leati_subject_output(s), s->block + s->starts[s->form.inputs], s->shape.dtype,
-                      s->shape.ndim, s->shape.dims);
+    leati_case_tensor_device(s->ctx, &s->views[i], s->block + s->starts[i], s->form.dtype, s->form.ndim, s->form.dims);
+  leati_case_tensor_device(s->ctx, leati_subject_output(s), s->block + s->starts[s->form.inputs], s->shape.dtype,
+                           s->shape.ndim, s->shape.dims);
 }
 
 int32_t leati_subject_infer(leati_subject *s, leat_shape *out, leat_error *err) {
@@ -216,7 +216,7 @@ static leati_subject *make(leat_case_context *ctx, const leati_form *form) {
   LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &d.desc, &s->op, LEAT_ERR));
   /* No address yet: infer() reads no data of device inputs. */
   for (uint32_t i = 0; i < n; ++i)
-    leati_tensor_device(ctx, &s->views[i], 0, form->dtype, form->ndim, form->dims);
+    leati_case_tensor_device(ctx, &s->views[i], 0, form->dtype, form->ndim, form->dims);
   const int32_t status = leati_subject_infer(s, &s->shape, NULL);
   const uint64_t out = status == LEAT_OK ? bytes_of(s->shape.dtype, s->shape.ndim, s->shape.dims) : 0;
   if (out == 0) {
@@ -231,7 +231,7 @@ static leati_subject *make(leat_case_context *ctx, const leati_form *form) {
     s->size += s->sizes[i];
   }
   s->stream = leati_stream_new(ctx);
-  s->block = leati_alloc(ctx, s->size, s->stream);
+  s->block = leati_case_alloc(ctx, s->size, s->stream);
   s->expected = g_malloc0(out);
   uint8_t *numbers = g_malloc0(s->starts[n]);
   for (uint32_t i = 0; i < n; ++i) {
@@ -245,7 +245,7 @@ static leati_subject *make(leat_case_context *ctx, const leati_form *form) {
 }
 
 static void end(leati_subject *s) {
-  leati_free(s->ctx, s->block);
+  leati_case_free(s->ctx, s->block);
   leati_stream_destroy(s->ctx, s->stream);
   leati_op_destroy(s->ctx, s->op);
   g_free(s->expected);

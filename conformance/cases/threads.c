@@ -67,8 +67,8 @@ static void run_chain(leat_case_context *ctx, const chain_ops *ops, leat_stream 
   uint64_t blocks[VIEWS];
   leat_case_tensor views[VIEWS];
   for (int i = 0; i < VIEWS; ++i) {
-    blocks[i] = leati_alloc(ctx, sizeof want, stream);
-    leati_tensor_device(ctx, &views[i], blocks[i], LEAT_F32, 2, shape);
+    blocks[i] = leati_case_alloc(ctx, sizeof want, stream);
+    leati_case_tensor_device(ctx, &views[i], blocks[i], LEAT_F32, 2, shape);
   }
   for (int i = 0; i <= Y; ++i) {
     for (int j = 0; j < COUNT; ++j)
@@ -81,7 +81,7 @@ static void run_chain(leat_case_context *ctx, const chain_ops *ops, leat_stream 
   leati_op_invoke(ctx, ops->matmul, stream, 2, (const leat_case_tensor *[]){&views[SCALED], &views[W]}, &views[OUT]);
   leati_download(ctx, stream, blocks[OUT], have, sizeof have);
   for (int i = 0; i < VIEWS; ++i)
-    leati_free(ctx, blocks[i]);
+    leati_case_free(ctx, blocks[i]);
   leati_synchronize(ctx, stream);
   reference(host[X], host[W], host[B], host[Y], want);
   for (int i = 0; i < COUNT; ++i) {
@@ -154,15 +154,15 @@ static void op_gone(leat_case_context *ctx, const void *data) {
   leat_op *add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 2);
   float values[COUNT];
   float out[COUNT] = {0};
-  uint64_t from = leati_alloc(ctx, sizeof values, stream);
-  uint64_t to = leati_alloc(ctx, sizeof values, stream);
+  uint64_t from = leati_case_alloc(ctx, sizeof values, stream);
+  uint64_t to = leati_case_alloc(ctx, sizeof values, stream);
   leat_case_tensor a;
   leat_case_tensor b;
   (void)data;
   for (int i = 0; i < COUNT; ++i)
     values[i] = (float)i;
-  leati_tensor_device(ctx, &a, from, LEAT_F32, 2, shape);
-  leati_tensor_device(ctx, &b, to, LEAT_F32, 2, shape);
+  leati_case_tensor_device(ctx, &a, from, LEAT_F32, 2, shape);
+  leati_case_tensor_device(ctx, &b, to, LEAT_F32, 2, shape);
   leati_stream_load(ctx, stream);
   leati_upload(ctx, stream, from, values, sizeof values);
   leati_op_invoke(ctx, add, stream, 2, (const leat_case_tensor *[]){&a, &a}, &b);
@@ -171,8 +171,8 @@ static void op_gone(leat_case_context *ctx, const void *data) {
   leati_synchronize(ctx, stream);
   for (int i = 0; i < COUNT; ++i)
     LEAT_CHECK(ctx, out[i] == 2.0f * values[i]);
-  leati_free(ctx, from);
-  leati_free(ctx, to);
+  leati_case_free(ctx, from);
+  leati_case_free(ctx, to);
   leati_stream_destroy(ctx, stream);
 }
 
@@ -233,8 +233,8 @@ static gboolean forked_calls(leat_case_context *ctx, leat_device *device, leat_s
   leat_case_tensor host;
   leat_case_tensor view;
   const int64_t shape[1] = {1};
-  leati_tensor_host(&host, &byte, LEAT_U8, 1, shape);
-  leati_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
+  leati_case_tensor_host(&host, &byte, LEAT_U8, 1, shape);
+  leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
   FORKED(stream, synchronize, stream, &err);
   if (err.code != LEAT_ERROR_FORKED || err.message[0] == '\0')
     return FALSE;
@@ -268,7 +268,7 @@ static void forked(leat_case_context *ctx, const void *data) {
   leat_event *event = leati_event_new(ctx);
   uint8_t in[4000];
   uint8_t out[4000];
-  uint64_t block = leati_alloc(ctx, sizeof in, stream);
+  uint64_t block = leati_case_alloc(ctx, sizeof in, stream);
   const char **call = mmap(NULL, sizeof *call, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   (void)data;
   LEAT_CHECK_MESSAGE(ctx, call != MAP_FAILED, "mmap() failed: %s", g_strerror(errno));
@@ -300,7 +300,7 @@ static void forked(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
   }
   munmap(call, sizeof *call);
-  leati_free(ctx, block);
+  leati_case_free(ctx, block);
   leati_event_destroy(ctx, event);
   leati_stream_destroy(ctx, stream);
 }

@@ -66,17 +66,17 @@ typedef struct {
 static void place_begin(leat_case_context *ctx, place *p, DLDataType dtype) {
   memset(p, 0, sizeof *p);
   p->stream = leati_stream_new(ctx);
-  p->block = leati_alloc(ctx, BYTES, p->stream);
+  p->block = leati_case_alloc(ctx, BYTES, p->stream);
   leati_pattern(p->here, BYTES, 1);
   leati_pattern(p->there, BYTES, 2);
   leati_upload(ctx, p->stream, p->block, p->there, BYTES);
-  leati_tensor_host(&p->host, p->here + OFFSET, dtype, 1, shape);
-  leati_tensor_device(ctx, &p->device, p->block, dtype, 1, shape);
+  leati_case_tensor_host(&p->host, p->here + OFFSET, dtype, 1, shape);
+  leati_case_tensor_device(ctx, &p->device, p->block, dtype, 1, shape);
   p->device.tensor.byte_offset = OFFSET;
 }
 
 static void place_end(leat_case_context *ctx, place *p) {
-  leati_free(ctx, p->block);
+  leati_case_free(ctx, p->block);
   leati_stream_destroy(ctx, p->stream);
 }
 
@@ -146,7 +146,7 @@ static void imports(leat_case_context *ctx, const void *data) {
     } else if (is_taken(ctx, "an import", status, &err, row)) {
       LEAT_CHECK(ctx, memcmp(&view.tensor.dtype, &types[row].dtype, sizeof view.tensor.dtype) == 0);
       LEAT_CHECK_U64(ctx, COUNT, (uint64_t)view.tensor.shape[0]);
-      leati_free(ctx, p.block);
+      leati_case_free(ctx, p.block);
     }
     LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK || deleted == 0, "a refused tensor of %s was released", types[row].name);
     if (is_taken(ctx, "an export", ctx->memory->export_dlpack(p.stream, &p.device.tensor, NULL, &exported, &err), &err,

@@ -136,19 +136,19 @@ static void hand_thread(leat_case_context *ctx, uint32_t index, void *data) {
   for (uint32_t round = 0; round < HANDOVERS; ++round) {
     handed *one;
     if (index % 2 == 0) {
-      uint64_t block = leati_alloc(ctx, sizeof values, stream);
+      uint64_t block = leati_case_alloc(ctx, sizeof values, stream);
       one = g_new0(handed, 1);
-      one->block = leati_alloc(ctx, sizeof values, stream);
+      one->block = leati_case_alloc(ctx, sizeof values, stream);
       one->ready = leati_event_new(ctx);
       for (uint32_t i = 0; i < HANDED; ++i)
         values[i] = (float)(1000 * pair + 10 * round + i);
       if (round % 5 == 0)
         leati_stream_load(ctx, stream);
       leati_upload(ctx, stream, block, values, sizeof values);
-      leati_tensor_device(ctx, &from, block, LEAT_F32, 1, shape);
-      leati_tensor_device(ctx, &to, one->block, LEAT_F32, 1, shape);
+      leati_case_tensor_device(ctx, &from, block, LEAT_F32, 1, shape);
+      leati_case_tensor_device(ctx, &to, one->block, LEAT_F32, 1, shape);
       leati_op_invoke(ctx, shared->add, stream, 2, twice, &to);
-      leati_free(ctx, block);
+      leati_case_free(ctx, block);
       LEAT_CHECK_OK(ctx, ctx->event->record(one->ready, stream, LEAT_ERR));
       g_async_queue_push(shared->queues[pair], one);
       continue;
@@ -157,15 +157,15 @@ static void hand_thread(leat_case_context *ctx, uint32_t index, void *data) {
     LEAT_CHECK_OK(ctx, ctx->stream->wait_event(stream, one->ready, LEAT_ERR));
     leati_event_destroy(ctx, one->ready);
     {
-      uint64_t block = leati_alloc(ctx, sizeof values, stream);
-      leati_tensor_device(ctx, &from, one->block, LEAT_F32, 1, shape);
-      leati_tensor_device(ctx, &to, block, LEAT_F32, 1, shape);
+      uint64_t block = leati_case_alloc(ctx, sizeof values, stream);
+      leati_case_tensor_device(ctx, &from, one->block, LEAT_F32, 1, shape);
+      leati_case_tensor_device(ctx, &to, block, LEAT_F32, 1, shape);
       leati_op_invoke(ctx, shared->add, stream, 2, twice, &to);
       /* Freed on another stream and by another thread than it was made on. */
-      leati_free(ctx, one->block);
+      leati_case_free(ctx, one->block);
       memset(values, 0, sizeof values);
       leati_download(ctx, stream, block, values, sizeof values);
-      leati_free(ctx, block);
+      leati_case_free(ctx, block);
     }
     leati_synchronize(ctx, stream);
     for (uint32_t i = 0; i < HANDED; ++i) {

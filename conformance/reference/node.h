@@ -8,7 +8,7 @@
 #ifndef LEAT_CONFORMANCE_REFERENCE_NODE_H_
 #define LEAT_CONFORMANCE_REFERENCE_NODE_H_
 
-#include "reference/tensor.h"
+#include "reference/ref_tensor.h"
 
 #define LEATI_REF_MAX_OUTPUTS 8
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "reference/tensor.h"
+#include "reference/ref_tensor.h"
 
 #include <inttypes.h>
 #include <math.h>

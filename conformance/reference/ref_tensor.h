@@ -6,8 +6,8 @@
  * device got, an output is what exact arithmetic would give, up to rounding far below the bounds. Integers and booleans
  * are held as int64, those of uint64 by two's complement: what depends on their order asks leati_ref_type_less().
  */
-#ifndef LEAT_CONFORMANCE_REFERENCE_TENSOR_H_
-#define LEAT_CONFORMANCE_REFERENCE_TENSOR_H_
+#ifndef LEAT_CONFORMANCE_REFERENCE_REF_TENSOR_H_
+#define LEAT_CONFORMANCE_REFERENCE_REF_TENSOR_H_
 
 #include <leat/backend.h>
 #include <stdbool.h>
@@ -142,4 +142,4 @@ int64_t leati_ref_broadcast_at(const leati_ref_tensor *tensor, int32_t rank, con
 /** Allocates zeroed memory, or ends the process: a test that has no memory has no result. */
 void *leati_ref_alloc(int64_t count, size_t size);
 
-#endif /* LEAT_CONFORMANCE_REFERENCE_TENSOR_H_ */
+#endif /* LEAT_CONFORMANCE_REFERENCE_REF_TENSOR_H_ */
