@@ -45,6 +45,9 @@
 #include <glib.h>
 #include <leat/backend.h>
 
+/** The domain of the operators that ONNX Runtime adds to ONNX's. */
+#define LEAT_MICROSOFT "com.microsoft"
+
 /** What a case gets: the plugin's tables and its own surroundings. One per running case. */
 typedef struct leat_case_context {
   const char *name;              /**< the case's name */

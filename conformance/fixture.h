@@ -23,6 +23,13 @@ DLDataType leati_dtype(uint32_t code, uint32_t bits);
 #define LEAT_U8 leati_dtype(kDLUInt, 8)
 #define LEAT_BOOL leati_dtype(LEAT_DL_BOOL, 8)
 
+/** Bytes in front of and behind what an operator may touch, a multiple of the alignment that alloc() gives; and what
+ * they hold. */
+#define LEAT_GUARD 256u
+#define LEAT_GUARD_BYTE 0xC3
+/** What lies between the elements of an input: NaN as a float, -1 as an integer. */
+#define LEAT_GAP_BYTE 0xFF
+
 /** Fills in a compact view of device memory at `address` on the chosen device. */
 void leati_case_tensor_device(const leat_case_context *ctx, leat_case_tensor *out, uint64_t address, DLDataType dtype,
                               int32_t ndim, const int64_t *shape);

@@ -39,6 +39,17 @@ typedef struct leati_network_shape {
   int64_t heads;  /**< heads of the attention, which divide `width`; matrices of a batch */
 } leati_network_shape;
 
+/** A network, and how often threads run it. Constant. */
+typedef struct leati_network_load {
+  leati_network_shape shape;
+  uint32_t threads; /**< 0: as many as there are worker streams */
+  uint32_t runs;    /**< of each thread */
+} leati_network_load;
+#define LEATI_NETWORK_LOAD(n, t, ...)                     \
+  &(const leati_network_load) {                           \
+    .threads = (n), .runs = (t), .shape = { __VA_ARGS__ } \
+  }
+
 /** Makes a network. Ends the case as not supported if the plugin says so of an operator. Any thread. Release it with
  * leati_network_free(). */
 leati_network *leati_network_new(leat_case_context *ctx, leati_network_shape shape);

@@ -5,16 +5,6 @@
 #include "cases/op_engine.h"
 #include "cases/sources.h"
 
-#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
-#define MICROSOFT "com.microsoft"
-
-/* Attributes are given with their parentheses, to pass through macro arguments. */
-#define ATTRIBUTES(...) \
-  { __VA_ARGS__ }
-#define NO_ATTRIBUTES \
-  {                   \
-    { 0 }             \
-  }
 #define ATTENTION(version, named, views, attributes_given, ...)                                                       \
   {                                                                                                                   \
     .name = "Attention", .label = named, .since_version = version, .variants = views, .attributes = attributes_given, \
@@ -22,12 +12,12 @@
       __VA_ARGS__                                                                                                     \
     }                                                                                                                 \
   }
-#define MULTI_HEAD(named, views, attributes_given, ...)                                                       \
-  {                                                                                                           \
-    .name = "MultiHeadAttention", .label = named, .since_version = 1, .domain = MICROSOFT, .variants = views, \
-    .attributes = attributes_given, .inputs = {                                                               \
-      __VA_ARGS__                                                                                             \
-    }                                                                                                         \
+#define MULTI_HEAD(named, views, attributes_given, ...)                                                            \
+  {                                                                                                                \
+    .name = "MultiHeadAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .attributes = attributes_given, .inputs = {                                                                    \
+      __VA_ARGS__                                                                                                  \
+    }                                                                                                              \
   }
 #define FUSED(named, views, attributes_given, ...)                                                     \
   {                                                                                                    \
@@ -186,7 +176,7 @@ static const leati_op_spec specs[] = {
     {.name = "MultiHeadAttention",
      .label = "float32",
      .since_version = 1,
-     .domain = MICROSOFT,
+     .domain = LEAT_MICROSOFT,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .attributes = {A_INT("num_heads", 3)},

@@ -5,14 +5,6 @@
 #include "cases/op_engine.h"
 #include "cases/sources.h"
 
-#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
-/* Attributes are given with their parentheses, to pass through macro arguments. */
-#define ATTRIBUTES(...) \
-  { __VA_ARGS__ }
-#define NO_ATTRIBUTES \
-  {                   \
-    { 0 }             \
-  }
 #define CONV(named, attributes_given, ...)                                                                         \
   {                                                                                                                \
     .name = "Conv", .label = named, .since_version = 11, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \

@@ -5,8 +5,6 @@
 #include "cases/op_engine.h"
 #include "cases/sources.h"
 
-#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
-
 /* Floats in a range that suits the operator, and special numbers. */
 #define UNARY(op, version, views, from, to)                                                                  \
   {.name = op,                                                                                               \
@@ -53,10 +51,6 @@
   }
 
 /* The rows below are of what ABI 1.0 does not demand. */
-#define OPTIONAL(op, type_label, version, ...)                                           \
-  {                                                                                      \
-    .name = op, .label = type_label, .since_version = version, .inputs = { __VA_ARGS__ } \
-  }
 #define WITH(op, type_label, version, attribute, ...)                                                               \
   {                                                                                                                 \
     .name = op, .label = type_label, .since_version = version, .attributes = {attribute}, .inputs = { __VA_ARGS__ } \
@@ -70,14 +64,14 @@
    .variants = VIEW_SLICED | VIEW_OFFSET,     \
    .threads = THREADS_8 | THREADS_16,         \
    .inputs = {F32_RANGE(from, to, 7, 5, 9)}}, \
-      OPTIONAL(op, "special", version, F32_SPECIAL(1, SPECIAL_COUNT))
+      PLAIN(op, "special", version, F32_SPECIAL(1, SPECIAL_COUNT))
 
 /* Two operands in the types of 16 bits, the second one broadcast. */
-#define HALF_PAIRS(op, version, from, to)                                             \
-  OPTIONAL(op, "float16", version, MIXED(LEATI_REF_FLOAT16, from, to, 7, 5, 3),       \
-           MIXED(LEATI_REF_FLOAT16, from, to, 5, 1)),                                 \
-      OPTIONAL(op, "bfloat16", version, MIXED(LEATI_REF_BFLOAT16, from, to, 7, 5, 3), \
-               MIXED(LEATI_REF_BFLOAT16, from, to, 5, 1))
+#define HALF_PAIRS(op, version, from, to)                                          \
+  PLAIN(op, "float16", version, MIXED(LEATI_REF_FLOAT16, from, to, 7, 5, 3),       \
+        MIXED(LEATI_REF_FLOAT16, from, to, 5, 1)),                                 \
+      PLAIN(op, "bfloat16", version, MIXED(LEATI_REF_BFLOAT16, from, to, 7, 5, 3), \
+            MIXED(LEATI_REF_BFLOAT16, from, to, 5, 1))
 #define HALF_VIEWED_PAIR(op, type_label, version, a, b)                                                               \
   {                                                                                                                   \
     .name = op, .label = type_label, .since_version = version, .variants = VIEW_SLICED | VIEW_OFFSET | VIEW_IN_PLACE, \
@@ -87,9 +81,9 @@
     }                                                                                                                 \
   }
 /* A function of one float in the types of 16 bits: sixteen special numbers and more of others. */
-#define HALVES(op, version, from, to)                                            \
-  OPTIONAL(op, "float16", version, MIXED(LEATI_REF_FLOAT16, from, to, 7, 5, 3)), \
-      OPTIONAL(op, "bfloat16", version, MIXED(LEATI_REF_BFLOAT16, from, to, 7, 5, 3))
+#define HALVES(op, version, from, to)                                         \
+  PLAIN(op, "float16", version, MIXED(LEATI_REF_FLOAT16, from, to, 7, 5, 3)), \
+      PLAIN(op, "bfloat16", version, MIXED(LEATI_REF_BFLOAT16, from, to, 7, 5, 3))
 #define HALVES_VIEWED(op, version, from, to)                                        \
   HALF_VIEWED(op, "float16", version, MIXED(LEATI_REF_FLOAT16, from, to, 7, 5, 3)), \
       HALF_VIEWED(op, "bfloat16", version, MIXED(LEATI_REF_BFLOAT16, from, to, 7, 5, 3))
@@ -107,39 +101,37 @@
 #define SOME_UINT64 INTS_OF(LEATI_REF_UINT64, DIMS(7, 1), -1, INT64_MIN, INT64_MAX, 0, 7, 4294967296, -4294967297)
 #define SOME_UINT32 INTS_OF(LEATI_REF_UINT32, DIMS(6, 1), 4294967295, 2147483648, 2147483647, 0, 7, 65536)
 #define SOME_UINT16(...) RANGE_OF(LEATI_REF_UINT16, 0, 65535, __VA_ARGS__)
-#define INTEGERS(op, version)                                                                           \
-  OPTIONAL(op, "int16", version, SOME_INT16(5, 7)), OPTIONAL(op, "int16_ends", version, I16_ENDS),      \
-      OPTIONAL(op, "int8", version, SOME_INT8(9, 33)), OPTIONAL(op, "uint64", version, SOME_UINT64),    \
-      OPTIONAL(op, "uint32", version, SOME_UINT32), OPTIONAL(op, "uint16", version, SOME_UINT16(5, 7)), \
-      OPTIONAL(op, "uint8", version, U8_RANGE(0, 255, 9, 33))
+#define INTEGERS(op, version)                                                                     \
+  PLAIN(op, "int16", version, SOME_INT16(5, 7)), PLAIN(op, "int16_ends", version, I16_ENDS),      \
+      PLAIN(op, "int8", version, SOME_INT8(9, 33)), PLAIN(op, "uint64", version, SOME_UINT64),    \
+      PLAIN(op, "uint32", version, SOME_UINT32), PLAIN(op, "uint16", version, SOME_UINT16(5, 7)), \
+      PLAIN(op, "uint8", version, U8_RANGE(0, 255, 9, 33))
 #define I16_ENDS INTS_OF(LEATI_REF_INT16, DIMS(8), -32768, -32767, -1, 0, 1, 255, 256, 32767)
 
 /* The same for two operands; no divisor is 0. */
-#define INTEGER_PAIRS(op, version)                                                                           \
-  OPTIONAL(op, "int16", version, SOME_INT16(16, 8),                                                          \
-           INTS_OF(LEATI_REF_INT16, DIMS(8), -32768, -300, -1, 1, 2, 7, 1000, 32767)),                       \
-      OPTIONAL(op, "int8", version, SOME_INT8(16, 8),                                                        \
-               INTS_OF(LEATI_REF_INT8, DIMS(8), -128, -7, -1, 1, 2, 5, 100, 127)),                           \
-      OPTIONAL(op, "uint64", version, SOME_UINT64,                                                           \
-               INTS_OF(LEATI_REF_UINT64, DIMS(8), -1, -2, 3, INT64_MIN, INT64_MAX, 5, 4294967295, 7)),       \
-      OPTIONAL(op, "uint32", version, SOME_UINT32,                                                           \
-               INTS_OF(LEATI_REF_UINT32, DIMS(7), 4294967295, 4294967294, 3, 2147483648, 2147483647, 5, 7)), \
-      OPTIONAL(op, "uint16", version, SOME_UINT16(16, 6),                                                    \
-               INTS_OF(LEATI_REF_UINT16, DIMS(6), 65535, 32768, 32767, 3, 1, 7)),                            \
-      OPTIONAL(op, "uint8", version, U8_RANGE(0, 255, 16, 6),                                                \
-               INTS_OF(LEATI_REF_UINT8, DIMS(6), 255, 128, 127, 3, 1, 7))
+#define INTEGER_PAIRS(op, version)                                                                                     \
+  PLAIN(op, "int16", version, SOME_INT16(16, 8),                                                                       \
+        INTS_OF(LEATI_REF_INT16, DIMS(8), -32768, -300, -1, 1, 2, 7, 1000, 32767)),                                    \
+      PLAIN(op, "int8", version, SOME_INT8(16, 8), INTS_OF(LEATI_REF_INT8, DIMS(8), -128, -7, -1, 1, 2, 5, 100, 127)), \
+      PLAIN(op, "uint64", version, SOME_UINT64,                                                                        \
+            INTS_OF(LEATI_REF_UINT64, DIMS(8), -1, -2, 3, INT64_MIN, INT64_MAX, 5, 4294967295, 7)),                    \
+      PLAIN(op, "uint32", version, SOME_UINT32,                                                                        \
+            INTS_OF(LEATI_REF_UINT32, DIMS(7), 4294967295, 4294967294, 3, 2147483648, 2147483647, 5, 7)),              \
+      PLAIN(op, "uint16", version, SOME_UINT16(16, 6),                                                                 \
+            INTS_OF(LEATI_REF_UINT16, DIMS(6), 65535, 32768, 32767, 3, 1, 7)),                                         \
+      PLAIN(op, "uint8", version, U8_RANGE(0, 255, 16, 6), INTS_OF(LEATI_REF_UINT8, DIMS(6), 255, 128, 127, 3, 1, 7))
 
 /* Limits of Clip for an integer type, with an input of which some are beyond each. */
 #define LIMITS(type_label, t, input, low, high) \
-  OPTIONAL("Clip", type_label, 13, input, INTS_OF(t, NO_DIMS, low), INTS_OF(t, NO_DIMS, high))
+  PLAIN("Clip", type_label, 13, input, INTS_OF(t, NO_DIMS, low), INTS_OF(t, NO_DIMS, high))
 
 /* Clip in a type of 16 bits whose bounds are not both there, with infinities in its input. */
 #define BOUND(t, from, to) \
   { .fill = LEATI_FILL_UNIFORM, .type = t, NO_DIMS, .low = from, .high = to }
-#define CLIP_OPEN(type_label, t)                                                                  \
-  OPTIONAL("Clip", type_label "_no_limits", 13, MIXED(t, -10, 10, 7, 5, 3)),                      \
-      OPTIONAL("Clip", type_label "_min_only", 13, MIXED(t, -10, 10, 7, 5, 3), BOUND(t, -3, -1)), \
-      OPTIONAL("Clip", type_label "_max_only", 13, MIXED(t, -10, 10, 7, 5, 3), ABSENT, BOUND(t, 1, 3))
+#define CLIP_OPEN(type_label, t)                                                               \
+  PLAIN("Clip", type_label "_no_limits", 13, MIXED(t, -10, 10, 7, 5, 3)),                      \
+      PLAIN("Clip", type_label "_min_only", 13, MIXED(t, -10, 10, 7, 5, 3), BOUND(t, -3, -1)), \
+      PLAIN("Clip", type_label "_max_only", 13, MIXED(t, -10, 10, 7, 5, 3), ABSENT, BOUND(t, 1, 3))
 
 /* Elements of two other tensors of a type, which is only moved. */
 #define WHERE(type_label, t)                                                                                      \
@@ -161,9 +153,9 @@
     }                                                                                                              \
   }
 /* CastLike from a type to float32 and back. */
-#define CAST_LIKE(type_label, t)                                                                     \
-  OPTIONAL("CastLike", "float32_to_" type_label, 19, F32_RANGE(0, 100, 5, 7), RANGE_OF(t, 0, 1, 1)), \
-      OPTIONAL("CastLike", type_label "_to_float32", 19, RANGE_OF(t, 0, 1, 5, 7), F32(2, 2))
+#define CAST_LIKE(type_label, t)                                                                  \
+  PLAIN("CastLike", "float32_to_" type_label, 19, F32_RANGE(0, 100, 5, 7), RANGE_OF(t, 0, 1, 1)), \
+      PLAIN("CastLike", type_label "_to_float32", 19, RANGE_OF(t, 0, 1, 5, 7), F32(2, 2))
 
 /* Numbers of all kinds through a function with a parameter. */
 #define ALPHA(op, version, alpha_label, alpha)                                                                    \
@@ -192,9 +184,9 @@
    .threads = THREADS_16,                                                                                          \
    .inputs = {RANGE_OF(t, 30000, 40000, 5, 7, 9), RANGE_OF(t, 30000, 40000, 7, 1), RANGE_OF(t, -40000, -30000, 9), \
               RANGE_OF(t, -40000, -30000, 5, 1, 1)}},                                                              \
-      OPTIONAL(op, "two_" type_label, 13, MIXED(t, -2, 2, 7, 5, 3), RANGE_OF(t, -2, 2, 5, 3)),                     \
-      OPTIONAL(op, "one_" type_label, 13, RANGE_OF(t, -2, 2, 5, 7)),                                               \
-      OPTIONAL(op, "empty_" type_label, 13, RANGE_OF(t, -2, 2, 0, 7), RANGE_OF(t, -2, 2, 7), RANGE_OF(t, -2, 2, 1))
+      PLAIN(op, "two_" type_label, 13, MIXED(t, -2, 2, 7, 5, 3), RANGE_OF(t, -2, 2, 5, 3)),                        \
+      PLAIN(op, "one_" type_label, 13, RANGE_OF(t, -2, 2, 5, 7)),                                                  \
+      PLAIN(op, "empty_" type_label, 13, RANGE_OF(t, -2, 2, 0, 7), RANGE_OF(t, -2, 2, 7), RANGE_OF(t, -2, 2, 1))
 
 static const leati_op_spec specs[] = {
     /* One input. */
@@ -202,15 +194,15 @@ static const leati_op_spec specs[] = {
     UNARY_SHAPES("Neg", 13),
     {.name = "Neg", .label = "int64", .since_version = 13, .inputs = {I64_RANGE(-99, 99, 5, 7)}},
     {.name = "Neg", .label = "int32", .since_version = 13, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
-    OPTIONAL("Neg", "int16", 13, I16_ENDS),
-    OPTIONAL("Neg", "int8", 13, SOME_INT8(9, 33)),
+    PLAIN("Neg", "int16", 13, I16_ENDS),
+    PLAIN("Neg", "int8", 13, SOME_INT8(9, 33)),
     UNARY("Abs", 13, 0, -10, 10),
     {.name = "Abs", .label = "int64", .since_version = 13, .inputs = {I64_RANGE(-99, 99, 5, 7)}},
     {.name = "Abs", .label = "int32", .since_version = 13, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
     INTEGERS("Abs", 13),
     FUNCTION("Sign", 13, -10, 10),
-    OPTIONAL("Sign", "int64", 13, I64_IS(DIMS(6), INT64_MIN, -1, 0, 1, 4294967296, INT64_MAX)),
-    OPTIONAL("Sign", "int32", 13, I32_RANGE(-2, 2, 5, 7)),
+    PLAIN("Sign", "int64", 13, I64_IS(DIMS(6), INT64_MIN, -1, 0, 1, 4294967296, INT64_MAX)),
+    PLAIN("Sign", "int32", 13, I32_RANGE(-2, 2, 5, 7)),
     INTEGERS("Sign", 9),
     UNARY("Sqrt", 13, 0, 0, 100),
     UNARY("Reciprocal", 13, 0, 0.1, 10),
@@ -236,9 +228,9 @@ static const leati_op_spec specs[] = {
     UNARY("Relu", 14, VIEW_IN_PLACE, -10, 10),
     {.name = "Relu", .label = "version13", .since_version = 13, .inputs = {F32(4, 33)}},
     {.name = "Relu", .label = "int32", .since_version = 14, .inputs = {I32_RANGE(-99, 99, 5, 7)}},
-    OPTIONAL("Relu", "int64", 14, I64_IS(DIMS(6), INT64_MIN, -1, 0, 1, 4294967296, INT64_MAX)),
-    OPTIONAL("Relu", "int16", 14, I16_ENDS),
-    OPTIONAL("Relu", "int8", 14, SOME_INT8(9, 33)),
+    PLAIN("Relu", "int64", 14, I64_IS(DIMS(6), INT64_MIN, -1, 0, 1, 4294967296, INT64_MAX)),
+    PLAIN("Relu", "int16", 14, I16_ENDS),
+    PLAIN("Relu", "int8", 14, SOME_INT8(9, 33)),
     UNARY("LeakyRelu", 16, 0, -10, 10),
     {.name = "LeakyRelu",
      .label = "alpha",
@@ -290,8 +282,7 @@ static const leati_op_spec specs[] = {
      .attributes = {A_FLOAT("lambd", 1.5f), A_FLOAT("bias", 0.25f)},
      .inputs = {F32_SPECIAL(1, SPECIAL_COUNT)}},
     FUNCTION("Softplus", 22, -20, 20),
-    OPTIONAL("Softplus", "range_end", 1,
-             F32_IS(DIMS(8), -500.0f, -100.0f, -89.0f, -87.0f, 87.0f, 89.0f, 100.0f, 500.0f)),
+    PLAIN("Softplus", "range_end", 1, F32_IS(DIMS(8), -500.0f, -100.0f, -89.0f, -87.0f, 87.0f, 89.0f, 100.0f, 500.0f)),
     FUNCTION("Softsign", 22, -10, 10),
     FUNCTION("Mish", 22, -10, 10),
     FUNCTION("Swish", 24, -10, 10),
@@ -337,15 +328,15 @@ static const leati_op_spec specs[] = {
     FUNCTION("Acos", 22, -1, 1),
     FUNCTION("Atan", 22, -100, 100),
     FUNCTION("Sinh", 22, -10, 10),
-    OPTIONAL("Sinh", "range_end", 9, F32_IS(DIMS(8), -100.0f, -88.0f, -1e-6f, -0.49f, 0.49f, 0.51f, 88.0f, 100.0f)),
+    PLAIN("Sinh", "range_end", 9, F32_IS(DIMS(8), -100.0f, -88.0f, -1e-6f, -0.49f, 0.49f, 0.51f, 88.0f, 100.0f)),
     FUNCTION("Cosh", 22, -10, 10),
-    OPTIONAL("Cosh", "range_end", 9, F32_IS(DIMS(6), -100.0f, -88.0f, -1e-6f, 1e-6f, 88.0f, 100.0f)),
+    PLAIN("Cosh", "range_end", 9, F32_IS(DIMS(6), -100.0f, -88.0f, -1e-6f, 1e-6f, 88.0f, 100.0f)),
     FUNCTION("Asinh", 22, -100, 100),
-    OPTIONAL("Asinh", "range_end", 9, F32_IS(DIMS(6), -3e38f, -1.1e9f, -0.9e9f, 0.9e9f, 1.1e9f, 3e38f)),
+    PLAIN("Asinh", "range_end", 9, F32_IS(DIMS(6), -3e38f, -1.1e9f, -0.9e9f, 0.9e9f, 1.1e9f, 3e38f)),
     FUNCTION("Acosh", 22, 1, 100),
-    OPTIONAL("Acosh", "range_end", 9, F32_IS(DIMS(6), 0.999f, 1.0f, 1.0000001f, 0.9e9f, 1.1e9f, 3e38f)),
+    PLAIN("Acosh", "range_end", 9, F32_IS(DIMS(6), 0.999f, 1.0f, 1.0000001f, 0.9e9f, 1.1e9f, 3e38f)),
     FUNCTION("Atanh", 22, -0.99, 0.99),
-    OPTIONAL("Atanh", "range_end", 9, F32_IS(DIMS(6), -0.9999999f, -1e-6f, 1e-6f, 0.9999999f, 1.0000001f, -1.0000001f)),
+    PLAIN("Atanh", "range_end", 9, F32_IS(DIMS(6), -0.9999999f, -1e-6f, 1e-6f, 0.9999999f, 1.0000001f, -1.0000001f)),
     UNARY("Floor", 13, 0, -10, 10),
     UNARY("Ceil", 13, 0, -10, 10),
     UNARY("Round", 11, 0, -10, 10),
@@ -360,7 +351,7 @@ static const leati_op_spec specs[] = {
      .variants = VIEW_SLICED | VIEW_OFFSET | VIEW_TRANSPOSED,
      .threads = THREADS_8 | THREADS_16,
      .inputs = {F32_SPECIAL(1, 5, 7, 3)}},
-    OPTIONAL("IsNaN", "version9", 9, F32_SPECIAL(1, 67)),
+    PLAIN("IsNaN", "version9", 9, F32_SPECIAL(1, 67)),
     {.name = "IsInf",
      .label = "float32",
      .since_version = 20,
@@ -427,15 +418,15 @@ static const leati_op_spec specs[] = {
     HALF_PAIRS("GreaterOrEqual", 16, -10, 10),
     WITH("Mod", "float16", 13, A_INT("fmod", 1), RANGE_OF(LEATI_REF_FLOAT16, -10, 10, 5, 7, 9),
          RANGE_OF(LEATI_REF_FLOAT16, 0.5, 3, 7, 1)),
-    OPTIONAL("Mod", "bfloat16", 28, RANGE_OF(LEATI_REF_BFLOAT16, -10, 10, 5, 7, 9),
-             RANGE_OF(LEATI_REF_BFLOAT16, 0.5, 3, 7, 1)),
-    OPTIONAL("Pow", "float16", 15, RANGE_OF(LEATI_REF_FLOAT16, 0.1, 10, 5, 7, 9),
-             RANGE_OF(LEATI_REF_FLOAT16, -4, 4, 7, 1)),
-    OPTIONAL("Pow", "bfloat16", 15, RANGE_OF(LEATI_REF_BFLOAT16, 0.1, 10, 5, 7, 9),
-             RANGE_OF(LEATI_REF_BFLOAT16, -4, 4, 7, 1)),
-    OPTIONAL("Clip", "float16", 13, MIXED(LEATI_REF_FLOAT16, -10, 10, 7, 5, 3), BOUND(LEATI_REF_FLOAT16, -3, -1),
-             BOUND(LEATI_REF_FLOAT16, 1, 3)),
-    OPTIONAL("Clip", "bfloat16", 13, MIXED(LEATI_REF_BFLOAT16, -10, 10, 7, 5, 3), BOUND(LEATI_REF_BFLOAT16, -3, -1)),
+    PLAIN("Mod", "bfloat16", 28, RANGE_OF(LEATI_REF_BFLOAT16, -10, 10, 5, 7, 9),
+          RANGE_OF(LEATI_REF_BFLOAT16, 0.5, 3, 7, 1)),
+    PLAIN("Pow", "float16", 15, RANGE_OF(LEATI_REF_FLOAT16, 0.1, 10, 5, 7, 9),
+          RANGE_OF(LEATI_REF_FLOAT16, -4, 4, 7, 1)),
+    PLAIN("Pow", "bfloat16", 15, RANGE_OF(LEATI_REF_BFLOAT16, 0.1, 10, 5, 7, 9),
+          RANGE_OF(LEATI_REF_BFLOAT16, -4, 4, 7, 1)),
+    PLAIN("Clip", "float16", 13, MIXED(LEATI_REF_FLOAT16, -10, 10, 7, 5, 3), BOUND(LEATI_REF_FLOAT16, -3, -1),
+          BOUND(LEATI_REF_FLOAT16, 1, 3)),
+    PLAIN("Clip", "bfloat16", 13, MIXED(LEATI_REF_BFLOAT16, -10, 10, 7, 5, 3), BOUND(LEATI_REF_BFLOAT16, -3, -1)),
     CLIP_OPEN("float16", LEATI_REF_FLOAT16),
     CLIP_OPEN("bfloat16", LEATI_REF_BFLOAT16),
     {.name = "Gelu",
@@ -587,8 +578,8 @@ static const leati_op_spec specs[] = {
     CAST_LIKE("uint16", LEATI_REF_UINT16),
     CAST_LIKE("uint8", LEATI_REF_UINT8),
     CAST_LIKE("bool", LEATI_REF_BOOL),
-    OPTIONAL("CastLike", "same_type", 15, F32_DENORMAL(4, 5), F32_SCALAR),
-    OPTIONAL("CastLike", "empty", 15, F32(2, 0), I64_RANGE(0, 1, 0)),
+    PLAIN("CastLike", "same_type", 15, F32_DENORMAL(4, 5), F32_SCALAR),
+    PLAIN("CastLike", "empty", 15, F32(2, 0), I64_RANGE(0, 1, 0)),
 
     /* Clip. */
     {.name = "Clip",
@@ -720,13 +711,12 @@ static const leati_op_spec specs[] = {
      .inputs = {F32_RANGE(-10, 10, 5, 7, 9), F32_RANGE(0.5, 3, 7, 1)}},
     WITH("Mod", "special", 13, A_INT("fmod", 1), F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
          F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
-    OPTIONAL("Mod", "float32_floor", 28, F32_RANGE(-10, 10, 5, 7, 9),
-             F32_IS(DIMS(9), -3, -0.7f, 0.5f, 1, 2, 3, 4, -5, 7)),
-    OPTIONAL("Mod", "special_floor", 28, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
-             F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
-    OPTIONAL("Mod", "int64", 13, I64_RANGE(-99, 99, 5, 7), I64_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 4294967297)),
+    PLAIN("Mod", "float32_floor", 28, F32_RANGE(-10, 10, 5, 7, 9), F32_IS(DIMS(9), -3, -0.7f, 0.5f, 1, 2, 3, 4, -5, 7)),
+    PLAIN("Mod", "special_floor", 28, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
+          F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
+    PLAIN("Mod", "int64", 13, I64_RANGE(-99, 99, 5, 7), I64_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 4294967297)),
     WITH("Mod", "int64_fmod", 10, A_INT("fmod", 1), I64_RANGE(-99, 99, 5, 7), I64_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 9)),
-    OPTIONAL("Mod", "int32", 13, I32_RANGE(-99, 99, 5, 7), I32_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 2147483647)),
+    PLAIN("Mod", "int32", 13, I32_RANGE(-99, 99, 5, 7), I32_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 2147483647)),
     WITH("Mod", "int32_fmod", 13, A_INT("fmod", 1), I32_RANGE(-99, 99, 5, 7), I32_IS(DIMS(7), -7, -3, -1, 1, 2, 5, 9)),
     INTEGER_PAIRS("Mod", 13),
     {.name = "PRelu",
@@ -735,11 +725,11 @@ static const leati_op_spec specs[] = {
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .inputs = {F32(5, 7, 9), F32(7, 1)}},
-    OPTIONAL("PRelu", "special", 16, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
-             F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
-    OPTIONAL("PRelu", "scalar_slope", 7, F32(5, 33), F32_SCALAR),
-    OPTIONAL("PRelu", "int64", 16, I64_RANGE(-99, 99, 5, 7), I64_RANGE(-9, 9, 7)),
-    OPTIONAL("PRelu", "int32", 16, I32_RANGE(-99, 99, 5, 7), I32_RANGE(-9, 9, 7)),
+    PLAIN("PRelu", "special", 16, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
+          F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
+    PLAIN("PRelu", "scalar_slope", 7, F32(5, 33), F32_SCALAR),
+    PLAIN("PRelu", "int64", 16, I64_RANGE(-99, 99, 5, 7), I64_RANGE(-9, 9, 7)),
+    PLAIN("PRelu", "int32", 16, I32_RANGE(-99, 99, 5, 7), I32_RANGE(-9, 9, 7)),
     BINARY("Pow", 15, 0, F32_RANGE(0.01, 10, 5, 7, 9), F32_RANGE(-4, 4, 7, 1)),
     PAIRS("Pow", 15),
     {.name = "Pow",
@@ -764,12 +754,12 @@ static const leati_op_spec specs[] = {
      .since_version = 15,
      .inputs = {I32_IS(DIMS(11, 1), 36, 2, 3, -8, 9, 10, 100, 7, 1, 1073741824, 2147483647),
                 F32_IS(DIMS(9), 2.5f, 0.5f, 1.5f, 8.5f, -0.5f, 0.999999f, NAN, INFINITY, -INFINITY)}},
-    OPTIONAL("Pow", "int16_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_INT16, -5, 5, 7)),
-    OPTIONAL("Pow", "int8_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_INT8, -5, 5, 7)),
-    OPTIONAL("Pow", "uint64_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT64, 0, 9, 7)),
-    OPTIONAL("Pow", "uint32_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT32, 0, 9, 7)),
-    OPTIONAL("Pow", "uint16_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT16, 0, 9, 7)),
-    OPTIONAL("Pow", "uint8_exponent", 15, F32_RANGE(0.5, 2, 6, 7), U8_RANGE(0, 9, 7)),
+    PLAIN("Pow", "int16_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_INT16, -5, 5, 7)),
+    PLAIN("Pow", "int8_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_INT8, -5, 5, 7)),
+    PLAIN("Pow", "uint64_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT64, 0, 9, 7)),
+    PLAIN("Pow", "uint32_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT32, 0, 9, 7)),
+    PLAIN("Pow", "uint16_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT16, 0, 9, 7)),
+    PLAIN("Pow", "uint8_exponent", 15, F32_RANGE(0.5, 2, 6, 7), U8_RANGE(0, 9, 7)),
 
     /* Any number of inputs. */
     {.name = "Max",
@@ -806,20 +796,20 @@ static const leati_op_spec specs[] = {
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
-    OPTIONAL("Sum", "special", 8, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
-             F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
-    OPTIONAL("Sum", "one", 13, F32(5, 7)),
-    OPTIONAL("Sum", "five", 13, F32(5, 7), F32(7), F32_SCALAR, F32(5, 1), F32(1, 7)),
+    PLAIN("Sum", "special", 8, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
+          F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
+    PLAIN("Sum", "one", 13, F32(5, 7)),
+    PLAIN("Sum", "five", 13, F32(5, 7), F32(7), F32_SCALAR, F32(5, 1), F32(1, 7)),
     {.name = "Mean",
      .label = "float32",
      .since_version = 13,
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .inputs = {F32(5, 7, 9), F32(7, 1), F32(9)}},
-    OPTIONAL("Mean", "special", 8, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
-             F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
-    OPTIONAL("Mean", "one", 13, F32(5, 7)),
-    OPTIONAL("Mean", "five", 13, F32(5, 7), F32(7), F32_SCALAR, F32(5, 1), F32(1, 7)),
+    PLAIN("Mean", "special", 8, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
+          F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
+    PLAIN("Mean", "one", 13, F32(5, 7)),
+    PLAIN("Mean", "five", 13, F32(5, 7), F32(7), F32_SCALAR, F32(5, 1), F32(1, 7)),
 
     /* Comparisons. */
     BINARY("Equal", 13, 0, F32_SPECIAL(1, 5, 16), F32_SPECIAL(2, 5, 16)),
@@ -847,10 +837,10 @@ static const leati_op_spec specs[] = {
     BINARY("GreaterOrEqual", 16, 0, F32(5, 7, 9), F32(7, 1)),
     PAIRS("GreaterOrEqual", 12),
     TYPED("GreaterOrEqual", 16, "int64", I64_RANGE(-3, 3, 5, 7), I64_RANGE(-3, 3, 7)),
-    OPTIONAL("Less", "int32", 13, I32_RANGE(0, 3, 5, 7), I32_RANGE(0, 3, 7)),
-    OPTIONAL("Greater", "int64", 13, I64_RANGE(-3, 3, 5, 7), I64_RANGE(-3, 3, 7)),
-    OPTIONAL("LessOrEqual", "int32", 16, I32_RANGE(-3, 3, 5, 7), I32_RANGE(-3, 3, 7)),
-    OPTIONAL("GreaterOrEqual", "int32", 16, I32_RANGE(-3, 3, 5, 7), I32_RANGE(-3, 3, 7)),
+    PLAIN("Less", "int32", 13, I32_RANGE(0, 3, 5, 7), I32_RANGE(0, 3, 7)),
+    PLAIN("Greater", "int64", 13, I64_RANGE(-3, 3, 5, 7), I64_RANGE(-3, 3, 7)),
+    PLAIN("LessOrEqual", "int32", 16, I32_RANGE(-3, 3, 5, 7), I32_RANGE(-3, 3, 7)),
+    PLAIN("GreaterOrEqual", "int32", 16, I32_RANGE(-3, 3, 5, 7), I32_RANGE(-3, 3, 7)),
     INTEGER_PAIRS("Equal", 13),
     INTEGER_PAIRS("Less", 13),
     INTEGER_PAIRS("Greater", 13),
@@ -877,7 +867,7 @@ static const leati_op_spec specs[] = {
      .variants = VIEW_SLICED | VIEW_OFFSET,
      .threads = THREADS_8 | THREADS_16,
      .inputs = {BOOLS(5, 7, 3), BOOLS(7, 1)}},
-    OPTIONAL("Xor", "empty", 7, BOOLS(0, 3), BOOLS(3)),
+    PLAIN("Xor", "empty", 7, BOOLS(0, 3), BOOLS(3)),
     {.name = "Where",
      .label = "float32",
      .since_version = 16,

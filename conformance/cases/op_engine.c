@@ -11,13 +11,8 @@
 #include "fixture.h"
 #include "reference/node.h"
 
-/* Bytes in front of and behind what an operator may touch. A multiple of the alignment that alloc() gives. */
-#define GUARD 256u
-#define GUARD_BYTE 0xC3
 /* As float 6e16, as integer a large number, as boolean no boolean. Not NaN, because NaN can be a right result. */
 #define POISON_BYTE 0x5B
-/* Between the elements of an input: NaN as a float, -1 as an integer. */
-#define GAP_BYTE 0xFF
 /* Runs by thread, each with other inputs, and laid out in turn as round_views says. */
 #define ROUNDS 3u
 
@@ -205,8 +200,8 @@ static void place_host(placed *p, const leati_ref_tensor *tensor) {
   p->host = true;
   p->size = (uint64_t)(tensor->count * leati_ref_type_size(tensor->type));
   /* The guard also makes it a pointer that is not NULL when there is nothing in it. */
-  p->block = g_malloc(p->size + GUARD);
-  memset(p->block + p->size, GUARD_BYTE, GUARD);
+  p->block = g_malloc(p->size + LEAT_GUARD);
+  memset(p->block + p->size, LEAT_GUARD_BYTE, LEAT_GUARD);
   leati_case_tensor_host(&p->view, p->block, leati_ref_type_dlpack(tensor->type), tensor->rank, tensor->dims);
 }
 
@@ -216,14 +211,14 @@ static void place_input(leat_case_context *ctx, leat_stream *stream, placed *p, 
   layout l = layout_of(tensor, view, literal);
   int64_t size = leati_ref_type_size(tensor->type);
   uint64_t shift = view == VIEW_OFFSET ? 3 * (uint64_t)size : 0;
-  p->size = 2 * GUARD + (uint64_t)(l.elements * size) + shift;
+  p->size = 2 * LEAT_GUARD + (uint64_t)(l.elements * size) + shift;
   p->block = g_malloc(p->size);
-  memset(p->block, GAP_BYTE, p->size);
-  scatter(tensor, &l, p->block + GUARD + shift);
+  memset(p->block, LEAT_GAP_BYTE, p->size);
+  scatter(tensor, &l, p->block + LEAT_GUARD + shift);
   p->address = leati_case_alloc(ctx, p->size, stream);
   leati_upload(ctx, stream, p->address, p->block, p->size);
-  leati_case_tensor_device(ctx, &p->view, p->address + GUARD + shift, leati_ref_type_dlpack(tensor->type), tensor->rank,
-                           tensor->dims);
+  leati_case_tensor_device(ctx, &p->view, p->address + LEAT_GUARD + shift, leati_ref_type_dlpack(tensor->type),
+                           tensor->rank, tensor->dims);
   if (!l.compact) {
     memcpy(p->view.strides, l.strides, sizeof l.strides);
     p->view.tensor.strides = p->view.strides;
@@ -234,14 +229,14 @@ static void place_input(leat_case_context *ctx, leat_stream *stream, placed *p, 
 /* Makes room for an output, poisoned and between guards. */
 static void place_output(leat_case_context *ctx, leat_stream *stream, placed *p, const leati_ref_tensor *expected) {
   uint64_t bytes = (uint64_t)(expected->count * leati_ref_type_size(expected->type));
-  p->size = 2 * GUARD + bytes;
+  p->size = 2 * LEAT_GUARD + bytes;
   p->block = g_malloc(p->size);
-  memset(p->block, GUARD_BYTE, p->size);
-  memset(p->block + GUARD, POISON_BYTE, bytes);
+  memset(p->block, LEAT_GUARD_BYTE, p->size);
+  memset(p->block + LEAT_GUARD, POISON_BYTE, bytes);
   p->address = leati_case_alloc(ctx, p->size, stream);
   leati_upload(ctx, stream, p->address, p->block, p->size);
-  leati_case_tensor_device(ctx, &p->view, p->address + GUARD, leati_ref_type_dlpack(expected->type), expected->rank,
-                           expected->dims);
+  leati_case_tensor_device(ctx, &p->view, p->address + LEAT_GUARD, leati_ref_type_dlpack(expected->type),
+                           expected->rank, expected->dims);
 }
 
 static void release(leat_case_context *ctx, placed *p) {
@@ -367,7 +362,7 @@ static void check_shape(leat_case_context *ctx, uint32_t output, const leati_ref
 
 static void check_guard(leat_case_context *ctx, uint32_t output, const char *where, const uint8_t *bytes,
                         uint8_t expected) {
-  for (uint32_t k = 0; k < GUARD; k++) {
+  for (uint32_t k = 0; k < LEAT_GUARD; k++) {
     LEAT_CHECK_MESSAGE(ctx, bytes[k] == expected, "byte %" PRIu32 " %s output %" PRIu32 " was written", k, where,
                        output);
   }
@@ -378,12 +373,12 @@ static void check_output(leat_case_context *ctx, uint32_t output, const leati_re
   uint64_t bytes = (uint64_t)(expected->count * leati_ref_type_size(expected->type));
   const uint8_t *data = p->block;
   if (p->host) {
-    check_guard(ctx, output, "behind", p->block + bytes, GUARD_BYTE);
+    check_guard(ctx, output, "behind", p->block + bytes, LEAT_GUARD_BYTE);
   } else {
-    uint8_t guard = in_place ? GAP_BYTE : GUARD_BYTE;
-    data += GUARD;
+    uint8_t guard = in_place ? LEAT_GAP_BYTE : LEAT_GUARD_BYTE;
+    data += LEAT_GUARD;
     check_guard(ctx, output, "in front of", p->block, guard);
-    check_guard(ctx, output, "behind", p->block + GUARD + bytes, guard);
+    check_guard(ctx, output, "behind", p->block + LEAT_GUARD + bytes, guard);
   }
   char message[512];
   LEAT_CHECK_MESSAGE(ctx, leati_ref_tensor_match(expected, data, message, sizeof message), "output %" PRIu32 ": %s",
@@ -507,7 +502,7 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
       place_host(&outputs[k], &node.outputs[k]);
       memset(outputs[k].block, POISON_BYTE, outputs[k].size);
     } else if (k == 0 && view == VIEW_IN_PLACE) {
-      leati_case_tensor_device(ctx, &outputs[k].view, inputs[0].address + GUARD,
+      leati_case_tensor_device(ctx, &outputs[k].view, inputs[0].address + LEAT_GUARD,
                                leati_ref_type_dlpack(node.outputs[k].type), node.outputs[k].rank, node.outputs[k].dims);
       outputs[k].block = g_memdup2(inputs[0].block, inputs[0].size);
       outputs[k].size = inputs[0].size;

@@ -57,6 +57,7 @@ typedef struct leati_op_input {
 #define VIEW_IN_PLACE (1u << 6)  /**< output 0 is the memory of input 0, if the operator says that it may be */
 /** What most operators get. */
 #define VIEWS (VIEW_TRANSPOSED | VIEW_SLICED | VIEW_BROADCAST | VIEW_DYNAMIC)
+#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
 
 #define THREADS_2 (1u << 1)
 #define THREADS_4 (1u << 2)
@@ -214,5 +215,31 @@ void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_ten
   }
 #define A_TENSOR(n, t) \
   { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_TENSOR, .name = n, .tensor = t }
+
+/** Attributes as one argument of a macro. */
+#define ATTRIBUTES(...) \
+  { __VA_ARGS__ }
+#define NO_ATTRIBUTES \
+  {                   \
+    { 0 }             \
+  }
+
+/** A spec of an operator, by its label: with attributes and any number of inputs; without attributes; and with views
+ * and threads. */
+#define CASE(op, named, version, attributes_given, ...)                                                             \
+  {                                                                                                                 \
+    .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define PLAIN(op, named, version, ...)                                              \
+  {                                                                                 \
+    .name = op, .label = named, .since_version = version, .inputs = { __VA_ARGS__ } \
+  }
+#define VIEWED(op, named, version, views, used_threads, attributes_given, ...)                        \
+  {                                                                                                   \
+    .name = op, .label = named, .since_version = version, .variants = views, .threads = used_threads, \
+    .attributes = attributes_given, .inputs = {                                                       \
+      __VA_ARGS__                                                                                     \
+    }                                                                                                 \
+  }
 
 #endif /* LEAT_CONFORMANCE_CASES_OP_ENGINE_H_ */

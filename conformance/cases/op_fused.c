@@ -3,10 +3,6 @@
 #include "cases/op_engine.h"
 #include "cases/sources.h"
 
-#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
-/* Attributes are given with their parentheses, to pass through macro arguments. */
-#define ATTRIBUTES(...) \
-  { __VA_ARGS__ }
 #define FUSED(operator_name, of, named) .name = operator_name, .label = named, .since_version = 1, .domain = of
 #define PRODUCT(named, attributes_given, ...)                                                              \
   {                                                                                                        \

@@ -3,16 +3,11 @@
 #include "cases/op_engine.h"
 #include "cases/sources.h"
 
-#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
-
 #define PRODUCT(named, a, b)                                                  \
   {                                                                           \
     .name = "MatMul", .label = named, .since_version = 13, .inputs = { a, b } \
   }
 
-/* Attributes are given with their parentheses, to pass through macro arguments. */
-#define ATTRIBUTES(...) \
-  { __VA_ARGS__ }
 #define FUSED(named, attributes_given, a, b)                                              \
   {                                                                                       \
     .name = "FusedMatMul", .label = named, .since_version = 1, .domain = "com.microsoft", \

@@ -3,39 +3,6 @@
 #include "cases/op_engine.h"
 #include "cases/sources.h"
 
-#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
-
-/* Attributes are given with their parentheses, to pass through macro arguments. */
-#define ATTRIBUTES(...) \
-  { __VA_ARGS__ }
-#define NO_ATTRIBUTES \
-  {                   \
-    { 0 }             \
-  }
-#define CASE(op, named, version, attributes_given, ...)                                                             \
-  {                                                                                                                 \
-    .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
-  }
-/* Of an operator or a form of it that ABI 1.0 does not demand. */
-#define OPTIONAL_CASE(op, named, version, attributes_given, ...)                                                    \
-  {                                                                                                                 \
-    .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
-  }
-#define VIEWED(op, named, version, views, used_threads, attributes_given, ...)                        \
-  {                                                                                                   \
-    .name = op, .label = named, .since_version = version, .variants = views, .threads = used_threads, \
-    .attributes = attributes_given, .inputs = {                                                       \
-      __VA_ARGS__                                                                                     \
-    }                                                                                                 \
-  }
-#define OPTIONAL_VIEWED(op, named, version, views, used_threads, attributes_given, ...)               \
-  {                                                                                                   \
-    .name = op, .label = named, .since_version = version, .variants = views, .threads = used_threads, \
-    .attributes = attributes_given, .inputs = {                                                       \
-      __VA_ARGS__                                                                                     \
-    }                                                                                                 \
-  }
-
 /* Rows of the element types that ABI 1.0 does not demand, for operators without attributes: the type's bytes are all
  * that counts. NO_MORE stands for the inputs behind the first. */
 #define MOVED(op, type_label, t, most, version, views, ...)                                   \
@@ -162,9 +129,8 @@ static const leati_op_spec specs[] = {
     CASE("Transpose", "reverse", 13, NO_ATTRIBUTES, F32(3, 5, 7)),
     CASE("Transpose", "matrix_tile_edges", 21, ATTRIBUTES(A_INTS("perm", 1, 0)), F32(65, 67)),
     EDGES(TRANSPOSE_EDGE),
-    OPTIONAL_CASE("Transpose", "many_tiles", 13, ATTRIBUTES(A_INTS("perm", 1, 0)), F32(1540, 1412)),
-    OPTIONAL_CASE("Transpose", "rank6_tiles", 13, ATTRIBUTES(A_INTS("perm", 5, 0, 3, 1, 4, 2)),
-                  F32(2, 3, 36, 2, 3, 20)),
+    CASE("Transpose", "many_tiles", 13, ATTRIBUTES(A_INTS("perm", 1, 0)), F32(1540, 1412)),
+    CASE("Transpose", "rank6_tiles", 13, ATTRIBUTES(A_INTS("perm", 5, 0, 3, 1, 4, 2)), F32(2, 3, 36, 2, 3, 20)),
     CASE("Transpose", "none", 13, ATTRIBUTES(A_INTS("perm", 0, 1, 2)), F32(3, 5, 7)),
     CASE("Transpose", "channels_last", 23, ATTRIBUTES(A_INTS("perm", 0, 2, 3, 1)), F32(2, 5, 7, 9)),
     CASE("Transpose", "last_two_batched", 13, ATTRIBUTES(A_INTS("perm", 0, 1, 3, 2)), F32(2, 3, 33, 17)),
@@ -319,8 +285,8 @@ static const leati_op_spec specs[] = {
     CASE("Pad", "empty", 13, NO_ATTRIBUTES, F32(0, 3), LIST(2, 0, 0, 1), F32_IS(NO_DIMS, 4.0f)),
     CASE("Pad", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 3), LIST(1, 0, 0, 2), I64_IS(NO_DIMS, -4294967299)),
     CASE("Pad", "bool", 13, NO_ATTRIBUTES, BOOLS(5, 3), LIST(1, 0, 0, 2), BOOLS_ARE(NO_DIMS, 1)),
-    OPTIONAL_CASE("Pad", "int32_axes", 18, NO_ATTRIBUTES, F32(3, 5, 7), LIST(1, 2, 3, 4), F32_IS(NO_DIMS, 1.0f),
-                  I32_IS(DIMS(2), -1, 0)),
+    CASE("Pad", "int32_axes", 18, NO_ATTRIBUTES, F32(3, 5, 7), LIST(1, 2, 3, 4), F32_IS(NO_DIMS, 1.0f),
+         I32_IS(DIMS(2), -1, 0)),
     PAD_OF("int32", LEATI_REF_INT32, 2000000000, 0),
     PAD_OF("uint8", LEATI_REF_UINT8, 255, VIEW_OFFSET),
     OTHER_TYPES(PAD_OF),
@@ -348,58 +314,56 @@ static const leati_op_spec specs[] = {
     OTHER_TYPES(TILE_OF),
 
     /* Blocks of pixels and channels. */
-    OPTIONAL_VIEWED("DepthToSpace", "float32", 13, ALL_VIEWS, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("blocksize", 2)),
-                    F32(2, 12, 3, 5)),
-    OPTIONAL_VIEWED("DepthToSpace", "channels_first", 13, VIEW_TRANSPOSED, 0,
-                    ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "CRD")), F32(2, 18, 5, 3)),
-    OPTIONAL_CASE("DepthToSpace", "blocks_first", 11, ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "DCR")),
-                  F32(1, 9, 7, 2)),
-    OPTIONAL_CASE("DepthToSpace", "block_of_one", 1, ATTRIBUTES(A_INT("blocksize", 1)), F32(2, 3, 5, 7)),
-    OPTIONAL_CASE("DepthToSpace", "special", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32_SPECIAL(1, 1, 4, 4, 4)),
-    OPTIONAL_CASE("DepthToSpace", "denormal", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32_DENORMAL(1, 4, 3, 3)),
-    OPTIONAL_CASE("DepthToSpace", "empty", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32(2, 4, 0, 3)),
-    OPTIONAL_CASE("DepthToSpace", "int64", 13, ATTRIBUTES(A_INT("blocksize", 2)), I64_RANGE(-99, 99, 1, 4, 3, 3)),
-    OPTIONAL_CASE("DepthToSpace", "int32", 13, ATTRIBUTES(A_INT("blocksize", 2)), I32_RANGE(-99, 99, 1, 4, 3, 3)),
-    OPTIONAL_CASE("DepthToSpace", "bool", 13, ATTRIBUTES(A_INT("blocksize", 2)), BOOLS(1, 4, 3, 3)),
-    OPTIONAL_VIEWED("DepthToSpace", "uint8", 13, VIEW_OFFSET, 0, ATTRIBUTES(A_INT("blocksize", 2)),
-                    U8_RANGE(0, 255, 1, 4, 3, 5)),
+    VIEWED("DepthToSpace", "float32", 13, ALL_VIEWS, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("blocksize", 2)),
+           F32(2, 12, 3, 5)),
+    VIEWED("DepthToSpace", "channels_first", 13, VIEW_TRANSPOSED, 0,
+           ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "CRD")), F32(2, 18, 5, 3)),
+    CASE("DepthToSpace", "blocks_first", 11, ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "DCR")),
+         F32(1, 9, 7, 2)),
+    CASE("DepthToSpace", "block_of_one", 1, ATTRIBUTES(A_INT("blocksize", 1)), F32(2, 3, 5, 7)),
+    CASE("DepthToSpace", "special", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32_SPECIAL(1, 1, 4, 4, 4)),
+    CASE("DepthToSpace", "denormal", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32_DENORMAL(1, 4, 3, 3)),
+    CASE("DepthToSpace", "empty", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32(2, 4, 0, 3)),
+    CASE("DepthToSpace", "int64", 13, ATTRIBUTES(A_INT("blocksize", 2)), I64_RANGE(-99, 99, 1, 4, 3, 3)),
+    CASE("DepthToSpace", "int32", 13, ATTRIBUTES(A_INT("blocksize", 2)), I32_RANGE(-99, 99, 1, 4, 3, 3)),
+    CASE("DepthToSpace", "bool", 13, ATTRIBUTES(A_INT("blocksize", 2)), BOOLS(1, 4, 3, 3)),
+    VIEWED("DepthToSpace", "uint8", 13, VIEW_OFFSET, 0, ATTRIBUTES(A_INT("blocksize", 2)),
+           U8_RANGE(0, 255, 1, 4, 3, 5)),
     OTHER_TYPES(DEPTH_TO_SPACE_OF),
-    OPTIONAL_VIEWED("SpaceToDepth", "float32", 13, ALL_VIEWS, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("blocksize", 2)),
-                    F32(2, 3, 6, 10)),
-    OPTIONAL_CASE("SpaceToDepth", "channels_first", 28, ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "CRD")),
-                  F32(2, 2, 6, 9)),
-    OPTIONAL_CASE("SpaceToDepth", "uneven_image", 1, ATTRIBUTES(A_INT("blocksize", 3)), F32(1, 3, 3, 12)),
-    OPTIONAL_CASE("SpaceToDepth", "block_of_one", 13, ATTRIBUTES(A_INT("blocksize", 1)), F32(2, 3, 5, 7)),
-    OPTIONAL_CASE("SpaceToDepth", "special", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32_SPECIAL(1, 1, 1, 8, 8)),
-    OPTIONAL_CASE("SpaceToDepth", "empty", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32(0, 3, 4, 4)),
-    OPTIONAL_CASE("SpaceToDepth", "int64", 13, ATTRIBUTES(A_INT("blocksize", 2)), I64_RANGE(-99, 99, 1, 2, 4, 6)),
-    OPTIONAL_CASE("SpaceToDepth", "int32", 13, ATTRIBUTES(A_INT("blocksize", 2)), I32_RANGE(-99, 99, 1, 2, 4, 6)),
-    OPTIONAL_CASE("SpaceToDepth", "bool", 13, ATTRIBUTES(A_INT("blocksize", 2)), BOOLS(1, 2, 4, 6)),
-    OPTIONAL_VIEWED("SpaceToDepth", "uint8", 13, VIEW_OFFSET, 0, ATTRIBUTES(A_INT("blocksize", 2)),
-                    U8_RANGE(0, 255, 1, 2, 4, 6)),
+    VIEWED("SpaceToDepth", "float32", 13, ALL_VIEWS, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("blocksize", 2)),
+           F32(2, 3, 6, 10)),
+    CASE("SpaceToDepth", "channels_first", 28, ATTRIBUTES(A_INT("blocksize", 3), A_STRING("mode", "CRD")),
+         F32(2, 2, 6, 9)),
+    CASE("SpaceToDepth", "uneven_image", 1, ATTRIBUTES(A_INT("blocksize", 3)), F32(1, 3, 3, 12)),
+    CASE("SpaceToDepth", "block_of_one", 13, ATTRIBUTES(A_INT("blocksize", 1)), F32(2, 3, 5, 7)),
+    CASE("SpaceToDepth", "special", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32_SPECIAL(1, 1, 1, 8, 8)),
+    CASE("SpaceToDepth", "empty", 13, ATTRIBUTES(A_INT("blocksize", 2)), F32(0, 3, 4, 4)),
+    CASE("SpaceToDepth", "int64", 13, ATTRIBUTES(A_INT("blocksize", 2)), I64_RANGE(-99, 99, 1, 2, 4, 6)),
+    CASE("SpaceToDepth", "int32", 13, ATTRIBUTES(A_INT("blocksize", 2)), I32_RANGE(-99, 99, 1, 2, 4, 6)),
+    CASE("SpaceToDepth", "bool", 13, ATTRIBUTES(A_INT("blocksize", 2)), BOOLS(1, 2, 4, 6)),
+    VIEWED("SpaceToDepth", "uint8", 13, VIEW_OFFSET, 0, ATTRIBUTES(A_INT("blocksize", 2)),
+           U8_RANGE(0, 255, 1, 2, 4, 6)),
     OTHER_TYPES(SPACE_TO_DEPTH_OF),
 
     /* Triangles. */
-    OPTIONAL_VIEWED("Trilu", "float32", 14, ALL_VIEWS, THREADS_8 | THREADS_16, NO_ATTRIBUTES, F32(3, 7, 9)),
-    OPTIONAL_VIEWED("Trilu", "lower", 14, VIEW_DYNAMIC, 0, ATTRIBUTES(A_INT("upper", 0)), F32(2, 9, 7),
-                    I64_IS(NO_DIMS, -2)),
-    OPTIONAL_CASE("Trilu", "upper_above", 14, NO_ATTRIBUTES, F32(7, 9), I64_IS(NO_DIMS, 3)),
-    OPTIONAL_CASE("Trilu", "upper_below", 14, ATTRIBUTES(A_INT("upper", 1)), F32(9, 7), I64_IS(NO_DIMS, -4)),
-    OPTIONAL_CASE("Trilu", "lower_above", 14, ATTRIBUTES(A_INT("upper", 0)), F32(7, 9), LIST(2)),
-    OPTIONAL_CASE("Trilu", "absent_diagonal", 14, ATTRIBUTES(A_INT("upper", 0)), F32(5, 5), ABSENT),
-    OPTIONAL_CASE("Trilu", "nothing_left", 14, NO_ATTRIBUTES, F32(5, 7), I64_IS(NO_DIMS, 7)),
-    OPTIONAL_CASE("Trilu", "far_above", 14, NO_ATTRIBUTES, F32(5, 7), I64_IS(NO_DIMS, 4294967296)),
-    OPTIONAL_CASE("Trilu", "far_below", 14, NO_ATTRIBUTES, F32(5, 7), I64_IS(NO_DIMS, -9223372036854775807)),
-    OPTIONAL_CASE("Trilu", "farthest_lower", 14, ATTRIBUTES(A_INT("upper", 0)), F32(5, 7),
-                  I64_IS(NO_DIMS, 9223372036854775807)),
-    OPTIONAL_CASE("Trilu", "special", 14, NO_ATTRIBUTES, F32_SPECIAL(1, 8, 8)),
-    OPTIONAL_CASE("Trilu", "denormal", 14, NO_ATTRIBUTES, F32_DENORMAL(5, 7)),
-    OPTIONAL_CASE("Trilu", "rank8", 14, NO_ATTRIBUTES, F32(2, 1, 2, 1, 2, 1, 3, 4)),
-    OPTIONAL_CASE("Trilu", "empty", 14, NO_ATTRIBUTES, F32(3, 0, 5)),
-    OPTIONAL_CASE("Trilu", "int64", 14, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 7)),
-    OPTIONAL_CASE("Trilu", "int32", 14, NO_ATTRIBUTES, I32_RANGE(-99, 99, 5, 7)),
-    OPTIONAL_CASE("Trilu", "bool", 14, NO_ATTRIBUTES, BOOLS(5, 7)),
-    OPTIONAL_VIEWED("Trilu", "uint8", 14, VIEW_OFFSET, 0, NO_ATTRIBUTES, U8_RANGE(0, 255, 5, 7)),
+    VIEWED("Trilu", "float32", 14, ALL_VIEWS, THREADS_8 | THREADS_16, NO_ATTRIBUTES, F32(3, 7, 9)),
+    VIEWED("Trilu", "lower", 14, VIEW_DYNAMIC, 0, ATTRIBUTES(A_INT("upper", 0)), F32(2, 9, 7), I64_IS(NO_DIMS, -2)),
+    CASE("Trilu", "upper_above", 14, NO_ATTRIBUTES, F32(7, 9), I64_IS(NO_DIMS, 3)),
+    CASE("Trilu", "upper_below", 14, ATTRIBUTES(A_INT("upper", 1)), F32(9, 7), I64_IS(NO_DIMS, -4)),
+    CASE("Trilu", "lower_above", 14, ATTRIBUTES(A_INT("upper", 0)), F32(7, 9), LIST(2)),
+    CASE("Trilu", "absent_diagonal", 14, ATTRIBUTES(A_INT("upper", 0)), F32(5, 5), ABSENT),
+    CASE("Trilu", "nothing_left", 14, NO_ATTRIBUTES, F32(5, 7), I64_IS(NO_DIMS, 7)),
+    CASE("Trilu", "far_above", 14, NO_ATTRIBUTES, F32(5, 7), I64_IS(NO_DIMS, 4294967296)),
+    CASE("Trilu", "far_below", 14, NO_ATTRIBUTES, F32(5, 7), I64_IS(NO_DIMS, -9223372036854775807)),
+    CASE("Trilu", "farthest_lower", 14, ATTRIBUTES(A_INT("upper", 0)), F32(5, 7), I64_IS(NO_DIMS, 9223372036854775807)),
+    CASE("Trilu", "special", 14, NO_ATTRIBUTES, F32_SPECIAL(1, 8, 8)),
+    CASE("Trilu", "denormal", 14, NO_ATTRIBUTES, F32_DENORMAL(5, 7)),
+    CASE("Trilu", "rank8", 14, NO_ATTRIBUTES, F32(2, 1, 2, 1, 2, 1, 3, 4)),
+    CASE("Trilu", "empty", 14, NO_ATTRIBUTES, F32(3, 0, 5)),
+    CASE("Trilu", "int64", 14, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 7)),
+    CASE("Trilu", "int32", 14, NO_ATTRIBUTES, I32_RANGE(-99, 99, 5, 7)),
+    CASE("Trilu", "bool", 14, NO_ATTRIBUTES, BOOLS(5, 7)),
+    VIEWED("Trilu", "uint8", 14, VIEW_OFFSET, 0, NO_ATTRIBUTES, U8_RANGE(0, 255, 5, 7)),
     OTHER_TYPES(TRILU_OF),
 
     /* Shapes and numbers. */

@@ -5,19 +5,6 @@
 #include "cases/op_engine.h"
 #include "cases/sources.h"
 
-#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
-/* Attributes are given with their parentheses, to pass through macro arguments. */
-#define ATTRIBUTES(...) \
-  { __VA_ARGS__ }
-#define NO_ATTRIBUTES \
-  {                   \
-    { 0 }             \
-  }
-/* Of an operator or a form of it that ABI 1.0 does not demand. */
-#define CASE(op, named, version, attributes_given, ...)                                                             \
-  {                                                                                                                 \
-    .name = op, .label = named, .since_version = version, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
-  }
 /* Operators that ONNX's specification does not have. ONNX Runtime keeps one of them in the domain of ONNX. */
 #define OWN(set, op, named, wanted, left_out, attributes_given, ...)                                        \
   {                                                                                                         \
@@ -26,7 +13,6 @@
       __VA_ARGS__                                                                                           \
     }                                                                                                       \
   }
-#define MICROSOFT "com.microsoft"
 /* The usual epsilon of the operators with a skip input, in whose default of 1e-12 the variance of equal elements shows.
  */
 #define EPSILON A_FLOAT("epsilon", 1e-5f)
@@ -50,8 +36,8 @@
 #define LAYER_NORM_OF(length) \
   LINE_OF("LayerNormalization", NULL, 17, length, ATTRIBUTES(EPSILON), F32(length), F32(length))
 #define RMS_NORM_OF(length) LINE_OF("RMSNormalization", NULL, 23, length, ATTRIBUTES(EPSILON), F32(length))
-#define SKIP_NORM_OF(length)                                                                                \
-  LINE_OF("SkipLayerNormalization", MICROSOFT, 1, length, ATTRIBUTES(EPSILON), F32(3, length), F32(length), \
+#define SKIP_NORM_OF(length)                                                                                     \
+  LINE_OF("SkipLayerNormalization", LEAT_MICROSOFT, 1, length, ATTRIBUTES(EPSILON), F32(3, length), F32(length), \
           F32(length), F32(length))
 
 /* A type of 16 bits: lines of whole quads and others, from aligned addresses and others, and all outputs. */
@@ -75,10 +61,10 @@
            RANGE_OF(t, -2, 2, 33)),                                                                                    \
       OWN(NULL, "SimplifiedLayerNormalization", type_label, 2, 0, ATTRIBUTES(EPSILON), RANGE_OF(t, -2, 2, 5, 33),      \
           RANGE_OF(t, -2, 2, 33)),                                                                                     \
-      OWN(MICROSOFT, "SkipLayerNormalization", type_label, 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),                 \
+      OWN(LEAT_MICROSOFT, "SkipLayerNormalization", type_label, 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),            \
           RANGE_OF(t, -2, 2, 2, 3, 36), RANGE_OF(t, -2, 2, 2, 3, 36), RANGE_OF(t, -2, 2, 36), RANGE_OF(t, -2, 2, 36),  \
           RANGE_OF(t, -2, 2, 36)),                                                                                     \
-      OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", type_label, 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),       \
+      OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", type_label, 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),  \
           RANGE_OF(t, -2, 2, 2, 3, 33), RANGE_OF(t, -2, 2, 2, 3, 33), RANGE_OF(t, -2, 2, 33)),                         \
       CASE("InstanceNormalization", type_label, 22, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 5, 7),                     \
            RANGE_OF(t, -2, 2, 3), RANGE_OF(t, -2, 2, 3)),                                                              \
@@ -263,59 +249,59 @@ static const leati_op_spec specs[] = {
     {.name = "SkipLayerNormalization",
      .label = "float32",
      .since_version = 1,
-     .domain = MICROSOFT,
+     .domain = LEAT_MICROSOFT,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .attributes = {EPSILON},
      .inputs = {F32(3, 5, 65), F32(3, 5, 65), F32(65), F32(65), F32(65)}},
-    OWN(MICROSOFT, "SkipLayerNormalization", "no_bias", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17), F32(3, 5, 17),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "no_bias", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17), F32(3, 5, 17),
         F32(17)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "absent_beta", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17), F32(3, 5, 17),
-        F32(17), ABSENT, F32(17)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "default_epsilon", 1, 0, NO_ATTRIBUTES, F32(3, 5, 17), F32(3, 5, 17),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "absent_beta", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
+        F32(3, 5, 17), F32(17), ABSENT, F32(17)),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "default_epsilon", 1, 0, NO_ATTRIBUTES, F32(3, 5, 17), F32(3, 5, 17),
         F32(17), F32(17)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "skip_of_one_image", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "skip_of_one_image", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
         F32(1, 5, 17), F32(17), F32(17)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "skip_of_lines", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17), F32(5, 17),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "skip_of_lines", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17), F32(5, 17),
         F32(17), F32(17)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "matrix", 1, 0, ATTRIBUTES(EPSILON), F32(5, 33), F32(5, 33), F32(33),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "matrix", 1, 0, ATTRIBUTES(EPSILON), F32(5, 33), F32(5, 33), F32(33),
         F32(33), F32(33)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "long", 1, 0, ATTRIBUTES(EPSILON), F32(1, 3, 2051), F32(1, 3, 2051),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "long", 1, 0, ATTRIBUTES(EPSILON), F32(1, 3, 2051), F32(1, 3, 2051),
         F32(2051), F32(2051)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "sum", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON), F32(3, 5, 33),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "sum", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON), F32(3, 5, 33),
         F32(3, 5, 33), F32(33), F32(33), F32(33)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "statistics", 4, 0, ATTRIBUTES(EPSILON), F32(3, 5, 33), F32(5, 33),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "statistics", 4, 0, ATTRIBUTES(EPSILON), F32(3, 5, 33), F32(5, 33),
         F32(33), F32(33)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "special", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "special", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
         F32_IS(DIMS(2, 4), 1, NAN, 2, 3, 1, 2, 3, 4), F32(2, 4), F32(4)),
-    OWN(MICROSOFT, "SkipLayerNormalization", "empty", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON), F32(0, 5, 7),
+    OWN(LEAT_MICROSOFT, "SkipLayerNormalization", "empty", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON), F32(0, 5, 7),
         F32(0, 5, 7), F32(7)),
 
     {.name = "SkipSimplifiedLayerNormalization",
      .label = "float32",
      .since_version = 1,
-     .domain = MICROSOFT,
+     .domain = LEAT_MICROSOFT,
      .variants = ALL_VIEWS,
      .threads = THREADS_8 | THREADS_16,
      .attributes = {EPSILON},
      .inputs = {F32(3, 5, 65), F32(3, 5, 65), F32(65), F32(65)}},
-    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "no_bias", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
+    OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", "no_bias", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
         F32(3, 5, 17), F32(17)),
-    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "default_epsilon", 1, 0, NO_ATTRIBUTES, F32(3, 5, 17),
+    OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", "default_epsilon", 1, 0, NO_ATTRIBUTES, F32(3, 5, 17),
         F32(3, 5, 17), F32(17)),
-    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "skip_of_one_image", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
-        F32(1, 5, 17), F32(17)),
-    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "skip_of_lines", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
+    OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", "skip_of_one_image", 1, 0, ATTRIBUTES(EPSILON),
+        F32(3, 5, 17), F32(1, 5, 17), F32(17)),
+    OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", "skip_of_lines", 1, 0, ATTRIBUTES(EPSILON), F32(3, 5, 17),
         F32(5, 17), F32(17)),
-    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "matrix", 1, 0, ATTRIBUTES(EPSILON), F32(5, 33), F32(5, 33),
+    OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", "matrix", 1, 0, ATTRIBUTES(EPSILON), F32(5, 33), F32(5, 33),
         F32(33), F32(33)),
-    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "long", 1, 0, ATTRIBUTES(EPSILON), F32(1, 3, 2051),
+    OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", "long", 1, 0, ATTRIBUTES(EPSILON), F32(1, 3, 2051),
         F32(1, 3, 2051), F32(2051)),
-    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "sum", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON), F32(3, 5, 33),
-        F32(3, 5, 33), F32(33), F32(33)),
-    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "special", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
+    OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", "sum", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
+        F32(3, 5, 33), F32(3, 5, 33), F32(33), F32(33)),
+    OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", "special", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
         F32_IS(DIMS(2, 4), 1, NAN, 2, 3, 1, 2, 3, 4), F32(2, 4), F32(4)),
-    OWN(MICROSOFT, "SkipSimplifiedLayerNormalization", "empty", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
+    OWN(LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", "empty", 4, MEAN_AND_DEVIATION, ATTRIBUTES(EPSILON),
         F32(0, 5, 7), F32(0, 5, 7), F32(7)),
 
     {.name = "InstanceNormalization",

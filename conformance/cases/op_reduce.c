@@ -5,8 +5,6 @@
 #include "cases/op_engine.h"
 #include "cases/sources.h"
 
-#define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)
-
 /* What every reduction is tried on: `listed` is the version that takes the axes as an input, `attributed` the one that
  * takes them as an attribute. */
 #define BASE(op, listed, views, used_threads)                                                               \

@@ -1236,12 +1236,6 @@ static void shared_by_many(leat_case_context *ctx, const void *data) {
 /* ---- Loads ---- */
 
 typedef struct {
-  leati_network_shape shape;
-  uint32_t threads; /* 0: as many as there are worker streams */
-  uint32_t runs;
-} load;
-
-typedef struct {
   const leati_network *network;
   uint32_t runs;
   gint owner[MAX_WORKERS]; /* atomic: one more than the thread that holds the stream, or 0 */
@@ -1278,9 +1272,9 @@ static void owner_thread(leat_case_context *ctx, uint32_t index, void *data) {
   }
 }
 
-/* `data`: a load, or NULL: taking and releasing alone, often. */
+/* `data`: a leati_network_load, or NULL: taking and releasing alone, often. */
 static void one_owner(leat_case_context *ctx, const void *data) {
-  const load *l = data;
+  const leati_network_load *l = data;
   owners *job = g_new0(owners, 1);
   leati_network *network = NULL;
   configure(ctx, POLICY_SETTING, "exclusive");
@@ -1305,7 +1299,7 @@ static void own_thread(leat_case_context *ctx, uint32_t index, void *data) {
 
 /* Each thread keeps the stream that it takes on first use until it ends. */
 static void own_streams(leat_case_context *ctx, const void *data) {
-  const load *l = data;
+  const leati_network_load *l = data;
   const uint32_t workers = exclusive(ctx);
   leati_network *network = leati_network_new(ctx, l->shape);
   owners *job = g_new0(owners, 1);
@@ -1378,10 +1372,6 @@ static void closed_while_held(leat_case_context *ctx, const void *data) {
 
 /* ---- The list ---- */
 
-#define LOAD(n, t, ...)                                   \
-  &(const load) {                                         \
-    .threads = (n), .runs = (t), .shape = { __VA_ARGS__ } \
-  }
 #define CHURN(n, t)                \
   &(const churn_plan) {            \
     .batches = (n), .threads = (t) \
@@ -1542,23 +1532,26 @@ static const leat_case cases[] = {
      .summary = "Forty threads, more than streams, wait for one for each run; all are served and right.",
      .flags = LEAT_CASE_ALONE,
      .run = one_owner,
-     .data = LOAD(40, 12, .kind = LEATI_NETWORK_MLP, .rows = 3, .width = 20, .hidden = 28)},
+     .data = LEATI_NETWORK_LOAD(40, 12, .kind = LEATI_NETWORK_MLP, .rows = 3, .width = 20, .hidden = 28)},
     {.name = "pool.load.every_stream_by_hundred",
      .summary = "A thread on every worker stream runs a linear layer a hundred times, every output right.",
      .run = own_streams,
-     .data = LOAD(0, 100, .kind = LEATI_NETWORK_LINEAR, .rows = 3, .width = 17, .hidden = 9)},
+     .data = LEATI_NETWORK_LOAD(0, 100, .kind = LEATI_NETWORK_LINEAR, .rows = 3, .width = 17, .hidden = 9)},
     {.name = "pool.load.transformer_eight",
      .summary = "Eight threads run a transformer block on streams of the pool, every output right.",
      .run = own_streams,
-     .data = LOAD(8, 4, .kind = LEATI_NETWORK_TRANSFORMER, .rows = 10, .width = 24, .hidden = 48, .heads = 3)},
+     .data = LEATI_NETWORK_LOAD(8, 4, .kind = LEATI_NETWORK_TRANSFORMER, .rows = 10, .width = 24, .hidden = 48,
+                                .heads = 3)},
     {.name = "pool.load.transformer_sixteen",
      .summary = "Sixteen threads run a transformer block on streams of the pool, every output right.",
      .run = own_streams,
-     .data = LOAD(16, 3, .kind = LEATI_NETWORK_TRANSFORMER, .rows = 10, .width = 24, .hidden = 48, .heads = 3)},
+     .data = LEATI_NETWORK_LOAD(16, 3, .kind = LEATI_NETWORK_TRANSFORMER, .rows = 10, .width = 24, .hidden = 48,
+                                .heads = 3)},
     {.name = "pool.load.transformer_every_stream",
      .summary = "A thread on every worker stream runs a transformer block, every output right.",
      .run = own_streams,
-     .data = LOAD(0, 2, .kind = LEATI_NETWORK_TRANSFORMER, .rows = 10, .width = 24, .hidden = 48, .heads = 3)},
+     .data = LEATI_NETWORK_LOAD(0, 2, .kind = LEATI_NETWORK_TRANSFORMER, .rows = 10, .width = 24, .hidden = 48,
+                                .heads = 3)},
     {.name = "pool.close.while_threads_hold_streams",
      .summary = "The device is closed and opened again while threads hold streams; they go on with new ones.",
      .flags = LEAT_CASE_ALONE,

@@ -19,11 +19,6 @@
 #define CALLS 300u
 /* Draws of an operator until one is taken. */
 #define DRAWS 40u
-/* Bytes in front of and behind an output. */
-#define GUARD 256u
-#define GUARD_BYTE 0xC3
-/* Between the elements of an input: NaN as a float, -1 as an integer. */
-#define GAP_BYTE 0xFF
 /* What outputs hold before: as floats 6e16 and -1e-6, as booleans nothing. */
 static const uint8_t patterns[2] = {0x5B, 0xB5};
 /* Bytes of an output that are worth computing: an extreme attribute may ask for any number. */
@@ -181,7 +176,7 @@ static void place_input(trial *t, placed *p, const leati_draw_tensor *tensor, bo
   p->size = tensor->count > 0 ? (uint64_t)(l.elements * size) : 0;
   p->block = g_malloc(p->size + (host ? 0 : 1));
   if (p->size > 0)
-    memset(p->block, GAP_BYTE, p->size);
+    memset(p->block, LEAT_GAP_BYTE, p->size);
   for (int64_t k = 0; k < tensor->count; k++) {
     int64_t index[LEAT_DRAW_RANK];
     int64_t at = l.first;
@@ -204,18 +199,18 @@ static void place_input(trial *t, placed *p, const leati_draw_tensor *tensor, bo
 }
 
 static void place_output(trial *t, placed *p, leat_shape *shape, bool host, uint8_t pattern) {
-  const uint64_t front = host ? 0 : GUARD;
+  const uint64_t front = host ? 0 : LEAT_GUARD;
   p->bytes = (uint64_t)leati_draw_count(shape->ndim, shape->dims) * shape->dtype.bits / 8;
-  p->size = front + p->bytes + GUARD;
+  p->size = front + p->bytes + LEAT_GUARD;
   p->block = g_malloc(p->size);
-  memset(p->block, GUARD_BYTE, p->size);
+  memset(p->block, LEAT_GUARD_BYTE, p->size);
   memset(p->block + front, pattern, p->bytes);
   p->view = (DLTensor){.ndim = shape->ndim, .dtype = shape->dtype, .shape = shape->dims};
   if (host) {
     on_host(p);
   } else {
     on_device(t, p);
-    p->view.byte_offset = GUARD;
+    p->view.byte_offset = LEAT_GUARD;
   }
 }
 
@@ -226,15 +221,15 @@ static void release(const trial *t, placed *p) {
 }
 
 static const uint8_t *elements_of(const placed *p) {
-  return p->block + (p->address != 0 ? GUARD : 0);
+  return p->block + (p->address != 0 ? LEAT_GUARD : 0);
 }
 
 static void check_guards(const trial *t, uint32_t output, const placed *p) {
   const uint8_t *data = elements_of(p);
-  for (uint32_t k = 0; k < GUARD; k++) {
-    TRIAL_CHECK(t, data[p->bytes + k] == GUARD_BYTE, "byte %" PRIu32 " behind output %" PRIu32 " was written", k,
+  for (uint32_t k = 0; k < LEAT_GUARD; k++) {
+    TRIAL_CHECK(t, data[p->bytes + k] == LEAT_GUARD_BYTE, "byte %" PRIu32 " behind output %" PRIu32 " was written", k,
                 output);
-    TRIAL_CHECK(t, p->address == 0 || p->block[k] == GUARD_BYTE,
+    TRIAL_CHECK(t, p->address == 0 || p->block[k] == LEAT_GUARD_BYTE,
                 "byte %" PRIu32 " in front of output %" PRIu32 " was written", k, output);
   }
 }
@@ -249,7 +244,7 @@ static void break_constant(leati_draw *draw, DLTensor *view) {
       break;
     case 1:
       view->device.device_type = kDLVulkan;
-      view->data = (void *)(uintptr_t)GUARD;
+      view->data = (void *)(uintptr_t)LEAT_GUARD;
       break;
     case 2:
       view->ndim = leati_draw_chance(draw, 50) ? -1 : INT32_MAX;
@@ -527,7 +522,7 @@ static void check_illegal(trial *t) {
               leati_case_status_name(status));
   a.out[0] = &first->view;
   if (first->address != 0 && first->bytes > 0) {
-    first->view.byte_offset = 2 * GUARD + sizeof(int64_t);
+    first->view.byte_offset = 2 * LEAT_GUARD + sizeof(int64_t);
     status = invoke(t, &a);
     TRIAL_CHECK(t, status == LEAT_ERROR_INVALID_ARGUMENT, "with output 0 outside of its block invoke() returned %s",
                 leati_case_status_name(status));
@@ -573,7 +568,7 @@ static void check_in_place(trial *t, const results *elsewhere) {
                   leati_case_status_name(status), leati_case_status_name(right));
       if (allowed) {
         a.r.wanted = 1;
-        leati_download(t->ctx, t->stream, a.inputs[k].address, first->block + GUARD, first->bytes);
+        leati_download(t->ctx, t->stream, a.inputs[k].address, first->block + LEAT_GUARD, first->bytes);
         leati_synchronize(t->ctx, t->stream);
         compare(t, elsewhere, &a.r, "in the memory of an input");
       }

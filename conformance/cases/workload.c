@@ -10,13 +10,6 @@
 
 /* ---- One network, many threads ---- */
 
-/* What a case runs. Constant. */
-typedef struct {
-  leati_network_shape shape;
-  uint32_t threads;
-  uint32_t runs; /* of each thread */
-} load;
-
 typedef struct {
   const leati_network *network;
   uint32_t runs;
@@ -31,7 +24,7 @@ static void run_thread(leat_case_context *ctx, uint32_t index, void *data) {
 }
 
 static void run_load(leat_case_context *ctx, const void *data) {
-  const load *l = data;
+  const leati_network_load *l = data;
   leati_network *network = leati_network_new(ctx, l->shape);
   job shared = {.network = network, .runs = l->runs};
   leati_threads_run(ctx, l->threads, run_thread, &shared);
@@ -67,7 +60,7 @@ static void same_thread(leat_case_context *ctx, uint32_t index, void *data) {
 }
 
 static void same_bits(leat_case_context *ctx, const void *data) {
-  const load *l = data;
+  const leati_network_load *l = data;
   leati_network *network = leati_network_new(ctx, l->shape);
   leat_stream *stream = leati_stream_new(ctx);
   leati_network_run *run = leati_network_begin(ctx, network, stream, SAME_SEED);
@@ -322,10 +315,6 @@ static void soak(leat_case_context *ctx, const void *data) {
 /* ---- The list ---- */
 
 /* clang-format off: a table. */
-#define LOAD(n, t, ...)                                   \
-  &(const load) {                                         \
-    .threads = (n), .runs = (t), .shape = { __VA_ARGS__ } \
-  }
 #define SMALL_LINEAR .kind = LEATI_NETWORK_LINEAR, .rows = 3, .width = 17, .hidden = 9
 #define SMALL_MLP .kind = LEATI_NETWORK_MLP, .rows = 5, .width = 24, .hidden = 33
 #define BLOCK .kind = LEATI_NETWORK_TRANSFORMER, .rows = 10, .width = 24, .hidden = 48, .heads = 3
@@ -335,59 +324,60 @@ static const leat_case cases[] = {
     {.name = "threads.stress.eight_by_hundred",
      .summary = "Eight threads run an MLP a hundred times each, every output right.",
      .run = run_load,
-     .data = LOAD(8, 100, SMALL_MLP)},
+     .data = LEATI_NETWORK_LOAD(8, 100, SMALL_MLP)},
     {.name = "threads.stress.sixteen_by_fifty",
      .summary = "Sixteen threads run an MLP fifty times each, every output right.",
      .run = run_load,
-     .data = LOAD(16, 50, SMALL_MLP)},
+     .data = LEATI_NETWORK_LOAD(16, 50, SMALL_MLP)},
     {.name = "threads.stress.thirty_one_by_hundred",
      .summary = "Thirty-one threads run a linear layer a hundred times each, every output right.",
      .run = run_load,
-     .data = LOAD(31, 100, SMALL_LINEAR)},
+     .data = LEATI_NETWORK_LOAD(31, 100, SMALL_LINEAR)},
     {.name = "threads.stress.large_tensors",
      .summary = "Four threads run a linear layer with hundreds of thousands of elements, every output right.",
      .run = run_load,
-     .data = LOAD(4, 2, .kind = LEATI_NETWORK_LINEAR, .rows = 512, .width = 64, .hidden = 256)},
+     .data = LEATI_NETWORK_LOAD(4, 2, .kind = LEATI_NETWORK_LINEAR, .rows = 512, .width = 64, .hidden = 256)},
     {.name = "threads.models.linear_from_eight",
      .summary = "Eight threads share a linear layer, every output right.",
      .run = run_load,
-     .data = LOAD(8, 10, .kind = LEATI_NETWORK_LINEAR, .rows = 16, .width = 128, .hidden = 64)},
+     .data = LEATI_NETWORK_LOAD(8, 10, .kind = LEATI_NETWORK_LINEAR, .rows = 16, .width = 128, .hidden = 64)},
     {.name = "threads.models.mlp_from_eight",
      .summary = "Eight threads share an MLP of three layers, every output right.",
      .run = run_load,
-     .data = LOAD(8, 10, .kind = LEATI_NETWORK_MLP, .rows = 8, .width = 48, .hidden = 64)},
+     .data = LEATI_NETWORK_LOAD(8, 10, .kind = LEATI_NETWORK_MLP, .rows = 8, .width = 48, .hidden = 64)},
     {.name = "threads.models.conv1d_from_eight",
      .summary = "Eight threads share a network of one-dimensional convolutions, every output right.",
      .run = run_load,
-     .data = LOAD(8, 10, .kind = LEATI_NETWORK_CONV1D, .rows = 6, .width = 32, .hidden = 8)},
+     .data = LEATI_NETWORK_LOAD(8, 10, .kind = LEATI_NETWORK_CONV1D, .rows = 6, .width = 32, .hidden = 8)},
     {.name = "threads.models.batched_products_of_strided_views",
      .summary = "Eight threads multiply batches of matrices that are transposed, skipped and reversed views.",
      .run = run_load,
-     .data = LOAD(8, 10, .kind = LEATI_NETWORK_BATCHED, .rows = 13, .width = 17, .hidden = 9, .heads = 5)},
+     .data =
+         LEATI_NETWORK_LOAD(8, 10, .kind = LEATI_NETWORK_BATCHED, .rows = 13, .width = 17, .hidden = 9, .heads = 5)},
     {.name = "threads.models.attention_over_strided_views",
      .summary = "Eight threads run self-attention whose queries, keys and values are views of one product.",
      .run = run_load,
-     .data = LOAD(8, 8, .kind = LEATI_NETWORK_ATTENTION, .rows = 12, .width = 32, .heads = 4)},
+     .data = LEATI_NETWORK_LOAD(8, 8, .kind = LEATI_NETWORK_ATTENTION, .rows = 12, .width = 32, .heads = 4)},
     {.name = "threads.transformer.eight",
      .summary = "Eight threads run a transformer block; every output of every operator is right.",
      .run = run_load,
-     .data = LOAD(8, 6, BLOCK)},
+     .data = LEATI_NETWORK_LOAD(8, 6, BLOCK)},
     {.name = "threads.transformer.sixteen",
      .summary = "Sixteen threads run a transformer block; every output of every operator is right.",
      .run = run_load,
-     .data = LOAD(16, 4, BLOCK)},
+     .data = LEATI_NETWORK_LOAD(16, 4, BLOCK)},
     {.name = "threads.transformer.thirty_one",
      .summary = "Thirty-one threads run a transformer block; every output of every operator is right.",
      .run = run_load,
-     .data = LOAD(31, 3, BLOCK)},
+     .data = LEATI_NETWORK_LOAD(31, 3, BLOCK)},
     {.name = "threads.norm.same_bits_on_every_thread",
      .summary = "LayerNormalization gives sixteen threads at once the bits that one thread alone gets.",
      .run = same_bits,
-     .data = LOAD(16, 0, .kind = LEATI_NETWORK_NORM, .rows = 37, .width = 131)},
+     .data = LEATI_NETWORK_LOAD(16, 0, .kind = LEATI_NETWORK_NORM, .rows = 37, .width = 131)},
     {.name = "threads.transformer.same_bits_on_every_thread",
      .summary = "A transformer block gives eight threads at once the bits that one thread alone gets.",
      .run = same_bits,
-     .data = LOAD(8, 0, BLOCK)},
+     .data = LEATI_NETWORK_LOAD(8, 0, BLOCK)},
     {.name = "threads.cold.sixteen_with_unique_shapes",
      .summary = "Sixteen threads make and run networks of sizes of their own at once, on a device nobody used before.",
      .flags = LEAT_CASE_ALONE,
