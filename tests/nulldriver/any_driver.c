@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What host.c and random_test.c ask of the null driver, for a program that runs on another one: that computes by
+/* What test_host.c and random_test.c ask of the null driver, for a program that runs on another one: that computes by
  * itself, and of its inside nothing is known. */
 #include "nulldriver/control.h"
 

@@ -6,11 +6,11 @@
 #ifndef LEAT_TESTS_NULLDRIVER_BLOCKS_H_
 #define LEAT_TESTS_NULLDRIVER_BLOCKS_H_
 
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <pthread.h>
 
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "streams/recorder.h"
 
 /** Floats of a block; streams of the pool that threads may have beside the main thread's. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What arrives is right: in every mode of completion, on devices of several shapes, whatever is destroyed while it is
  * in flight, and across streams that events order. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <string.h>
 
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 
 static void opening_and_closing_leaves_nothing(void **state) {
   (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Timed events, in every mode of completion, and sync files. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,7 +9,7 @@
 
 #include "device/device.h"
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 
 /* ---- Timed events ---------------------------------------------------------------------------------------------------
  */

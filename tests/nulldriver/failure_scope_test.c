@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A failure is told to those whose work it lost, and to nobody else: not to the next owner of a stream, nor to a stream
  * that goes on with its timeline, though others clear the error or change owners meanwhile. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "streams/stream_state.h"
 
 /* What the owner before handed over may be refused after the stream has gone on. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Failures of the driver come out as the ABI says: sticky until cleared, in order with what came before them, and
  * without holding memory. The device may be lost at any time. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 
 #include "device/device.h"
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "streams/lane.h"
 #include "streams/recorder.h"
 #include "streams/stream.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every call of the driver and every allocation of host memory fails once: no leak, no broken rule, and the plugin
  * works as ever afterwards. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 
 /* ---- Host memory ----------------------------------------------------------------------------------------------------
  */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nulldriver/memory.h"
+#include "nulldriver/allocations.h"
 #include "nulldriver/queue.h"
 
 #define API_VERSION VK_API_VERSION_1_2

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the number of lanes is judged by: what all lanes did while there was something to do, by a made-up time. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <stdatomic.h>
 
 #include "device/device.h"
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "policy/lane_tuner.h"
 #include "streams/lane.h"
 #include "streams/stream_state.h"

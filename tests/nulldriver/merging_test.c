@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of several streams that meet in one command buffer and hold the same commands: what they dispatch is merged. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <string.h>
 
 #include "device/device.h"
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "streams/lane.h"
 
 /* More than one dispatch serves. */

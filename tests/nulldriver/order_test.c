@@ -2,7 +2,7 @@
 /* Order on the null driver: of streams that change lane with work in flight, of chains that hop over streams by events,
  * of lists that gather behind a leader who is stuck in the driver, and of the whole device's end while others run; each
  * also with the device lost in the middle. What is out of order shows in the contents. Also, which lanes are used. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "device/device.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "streams/lane.h"
 #include "streams/stream_state.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pipelines on disk: what a second start finds, what is not read, when is written, and that no failure of it is one of
  * a call. The null driver notes a violation when it is given data that it did not give. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pipelines on the null driver: one VkPipelineCache behind all of a device's, without which it can do, operators whose
  * kernels it cannot run, programs, which have a pipeline each, and threads that want the same one. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <string.h>
 #include <time.h>

@@ -2,7 +2,7 @@
 /* Streams of the pool: one is taken without a lock, and one that goes back, in whichever way, leaves nothing of its
  * owner's for the next one, nor a row of timelines or lists behind. Streams that are bound, and those that are shared.
  */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include "core/sync.h"
 #include "device/device.h"
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "streams/lane.h"
 #include "streams/stream_state.h"
 

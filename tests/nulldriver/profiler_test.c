@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Profiles: what is asked of the driver, what the times say, and what happens to records when something fails. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "core/sync.h"
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 
 enum { CAPACITY = 1024, STEPS = 6 };
 

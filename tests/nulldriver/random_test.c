@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 
 enum { SHARED_STREAMS = 6, SHARED_EVENTS = 6, CONSTANTS = 3, BLOCKS = 6, FLOATS_MAX = 3000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What recording makes of calls: lists that go by themselves, barriers, argument records, command buffers that are
  * submitted again, the choice of a lane, and kernels that are compiled meanwhile. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -10,7 +10,7 @@
 
 #include "device/device.h"
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "streams/lane.h"
 #include "streams/stream_state.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* No thread is held up by one that waits or is stuck in the driver, and a thread that waits looks after its lane. A
  * test that is held up after all ends with ctest's time limit. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "core/sync.h"
 #include "device/device.h"
 #include "nulldriver/blocks.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "streams/lane.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"

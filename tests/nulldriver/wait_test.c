@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "core/config.h"
-#include "fixture.h"
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 #include "streams/stream_state.h"
+#include "unit_fixture.h"
 
 #define MS UINT64_C(1000000)
 /* Looks that come before the first reading of the clock. */

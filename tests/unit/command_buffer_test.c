@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "unit_fixture.h"
 
 enum { LIST_MAX = 16, WORD_MAX = 512 };
 

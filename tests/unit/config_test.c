@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "unit_fixture.h"
 
 /* ---- Children ------------------------------------------------------------------------------------------------------
  */

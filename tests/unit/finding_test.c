@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #define F32 \
   { kDLFloat, 32, 1 }

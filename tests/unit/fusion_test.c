@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/fusions.h"
-#include "network.h"
+#include "unit_network.h"
 
 /* ---- Parts of networks --------------------------------------------------------------------------------------------
  */

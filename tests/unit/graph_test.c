@@ -11,9 +11,9 @@
 #include "graph/evaluate.h"
 #include "graph/graph.h"
 #include "graph/graph_plan.h"
-#include "network.h"
 #include "streams/lane.h"
 #include "streams/lane_state.h"
+#include "unit_network.h"
 
 /* ---- Nodes that move elements -------------------------------------------------------------------------------------
  */

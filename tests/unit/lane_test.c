@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "fixture.h"
 #include "streams/stream_state.h"
+#include "unit_fixture.h"
 
 enum { STREAMS = 4, ELEMENTS = 256 };
 

@@ -14,11 +14,11 @@
 
 #include "again.h"
 #include "device/device.h"
-#include "fixture.h"
 #include "leat_kernels.h"
 #include "memory/tensor.h"
 #include "streams/recorder.h"
 #include "streams/stream_state.h"
+#include "unit_fixture.h"
 
 static leat_stream *open_stream(fixture *f) {
   leat_stream *stream;

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-#include "fixture.h"
-#include "network.h"
 #include "streams/lane.h"
 #include "streams/lane_state.h"
 #include "streams/stream_state.h"
+#include "unit_fixture.h"
+#include "unit_network.h"
 
 enum { STREAMS = 7, ROWS = 16, DEPTH = 1024, COLUMNS = 16, ROUNDS = 5 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "fixture.h"
+#include "unit_fixture.h"
 
 enum { LINES = 5, COUNT_MAX = 8200 };
 

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "fixture.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/op.h"
 #include "ops/op_table.h"
 #include "ops/window.h"
+#include "unit_fixture.h"
 
 static leat_error fresh_error(void) {
   return (leat_error){.struct_size = sizeof(leat_error)};

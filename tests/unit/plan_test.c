@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "fixture.h"
 #include "leat_kernels.h"
 #include "ops/op.h"
 #include "ops/planner.h"
 #include "streams/plan.h"
+#include "unit_fixture.h"
 
 /* ---- What is counted ----------------------------------------------------------------------------------------------
  */

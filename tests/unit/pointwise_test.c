@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "fixture.h"
 #include "ops/kernels/elementwise_codes.glsl"
+#include "unit_fixture.h"
 
 enum {
   ROWS = 6,

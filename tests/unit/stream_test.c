@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "fixture.h"
 #include "memory/memory.h"
 #include "streams/recorder.h"
 #include "streams/stream_state.h"
 #include "timeline/timeline.h"
+#include "unit_fixture.h"
 
 enum { ELEMENTS = 1000 };
 

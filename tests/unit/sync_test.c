@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #define LONG_NS UINT64_C(10000000000)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The element types of the ABI as the plugin knows them (plugin/memory/tensor.c): all by name, and tensors of those
  * alone whose elements kernels and copies know to read. What is not held is refused by name wherever it is given. */
-#include "fixture.h"
+#include "unit_fixture.h"
 
 #include <string.h>
 

@@ -2,12 +2,12 @@
 /** @file
  * A network for tests of graphs: as a description, as tensors, run node by node and as a graph.
  */
-#ifndef LEAT_TESTS_UNIT_NETWORK_H_
-#define LEAT_TESTS_UNIT_NETWORK_H_
+#ifndef LEAT_TESTS_UNIT_UNIT_NETWORK_H_
+#define LEAT_TESTS_UNIT_UNIT_NETWORK_H_
 
 #include <stdbool.h>
 
-#include "fixture.h"
+#include "unit_fixture.h"
 
 enum { VALUES = 192, NODES = 96, ARGUMENTS = 6, ELEMENTS = 512, RANK = 4 };
 
@@ -104,4 +104,4 @@ bool computes(void);
 /** Fails unless two runs gave the same shapes and bits. */
 void compare(const network *n, const results *a, const results *b);
 
-#endif /* LEAT_TESTS_UNIT_NETWORK_H_ */
+#endif /* LEAT_TESTS_UNIT_UNIT_NETWORK_H_ */

@@ -3,8 +3,8 @@
  * An open device for unit tests of the plugin, through the plugin's own table. Without a usable device a test is
  * skipped.
  */
-#ifndef LEAT_TESTS_UNIT_FIXTURE_H_
-#define LEAT_TESTS_UNIT_FIXTURE_H_
+#ifndef LEAT_TESTS_UNIT_UNIT_FIXTURE_H_
+#define LEAT_TESTS_UNIT_UNIT_FIXTURE_H_
 
 #include <leat/backend.h>
 #include <setjmp.h>
@@ -32,10 +32,10 @@ typedef struct fixture {
 
 static inline int fixture_open(void **state) {
   fixture *const f = calloc(1, sizeof(*f));
-  const leat_host_info host = {.struct_size = sizeof(host), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
+  const leat_host_info info = {.struct_size = sizeof(info), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
   uint32_t count = 0;
   *state = f;
-  if (f == NULL || leat_backend_query(&host, &f->api, NULL) != LEAT_OK ||
+  if (f == NULL || leat_backend_query(&info, &f->api, NULL) != LEAT_OK ||
       f->api->device->count(&count, NULL) != LEAT_OK) {
     return -1;
   }
@@ -68,4 +68,4 @@ static inline void reopen(fixture *f, const char *name, const char *value) {
   assert_ok(f->api->device->open(0, &f->device, &err));
 }
 
-#endif /* LEAT_TESTS_UNIT_FIXTURE_H_ */
+#endif /* LEAT_TESTS_UNIT_UNIT_FIXTURE_H_ */

@@ -2,8 +2,8 @@
 /** @file
  * A host of the plugin on the null driver: tensors of floats with known contents, and a Relu that computes.
  */
-#ifndef LEAT_TESTS_NULLDRIVER_HOST_H_
-#define LEAT_TESTS_NULLDRIVER_HOST_H_
+#ifndef LEAT_TESTS_NULLDRIVER_TEST_HOST_H_
+#define LEAT_TESTS_NULLDRIVER_TEST_HOST_H_
 
 #include <leat/backend.h>
 #include <stdbool.h>
@@ -60,4 +60,4 @@ int host_before(void **state);
 /** After a test: fails it if a rule was broken or anything is left. */
 int host_after(void **state);
 
-#endif /* LEAT_TESTS_NULLDRIVER_HOST_H_ */
+#endif /* LEAT_TESTS_NULLDRIVER_TEST_HOST_H_ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nulldriver/host.h"
+#include "nulldriver/test_host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

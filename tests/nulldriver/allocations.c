@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory and buffers. */
-#include "nulldriver/memory.h"
+#include "nulldriver/allocations.h"
 
 #include <stdlib.h>
 

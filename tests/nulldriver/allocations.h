@@ -2,8 +2,8 @@
 /** @file
  * Memory and buffers.
  */
-#ifndef LEAT_TESTS_NULLDRIVER_MEMORY_H_
-#define LEAT_TESTS_NULLDRIVER_MEMORY_H_
+#ifndef LEAT_TESTS_NULLDRIVER_ALLOCATIONS_H_
+#define LEAT_TESTS_NULLDRIVER_ALLOCATIONS_H_
 
 #include "nulldriver/objects.h"
 
@@ -13,4 +13,4 @@
 /** Bytes allocated from heap 0 or 1. Lock held. */
 uint64_t nd_memory_heap_used(uint32_t heap);
 
-#endif /* LEAT_TESTS_NULLDRIVER_MEMORY_H_ */
+#endif /* LEAT_TESTS_NULLDRIVER_ALLOCATIONS_H_ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "network.h"
+#include "unit_network.h"
 
 #include <stdio.h>
 #include <string.h>
