@@ -149,10 +149,11 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   }
   LEATI_TRY(create_loaded(device, pages, err));
   choose_memory_types(device);
-  device->traits = (leati_traits){.software = (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0,
-                                  .discrete = physical->discrete,
-                                  .cores = leati_core_count(),
-                                  .processors = LEATI_PROCESSORS_ASSUMED};
+  device->traits =
+      (leati_traits){.software = (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0,
+                     .discrete = physical->discrete,
+                     .cores = leati_core_count(),
+                     .processors = physical->processors != 0 ? physical->processors : LEATI_PROCESSORS_ASSUMED};
   device->spin_ns = config->wait_spin_us >= 0 ? config->wait_spin_us * 1000 : leati_wait_spin_standard(&device->traits);
   device->kernel_download_max = leati_kernel_download_max(&device->traits);
   device->lanes_fixed = config->lanes > 0;

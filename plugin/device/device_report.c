@@ -9,6 +9,7 @@
 #include "core/status.h"
 #include "device/devices.h"
 #include "leat_kernels.h"
+#include "policy/constants.h"
 
 /* A report under construction: counts everything, writes what fits. */
 typedef struct report {
@@ -90,6 +91,14 @@ static void report_queues(report *r, int32_t number, const leati_physical *physi
   }
 }
 
+static void report_processors(report *r, int32_t number, const leati_physical *physical) {
+  if (physical->processors != 0) {
+    add(r, number, "processors", "%u", physical->processors);
+  } else {
+    add(r, number, "processors", "%u are assumed: no extension tells", LEATI_PROCESSORS_ASSUMED);
+  }
+}
+
 static void report_device(report *r, int32_t number, const leati_physical *physical) {
   const leat_device_info *const info = &physical->info;
   char uuid[37];
@@ -108,6 +117,7 @@ static void report_device(report *r, int32_t number, const leati_physical *physi
   add(r, number, "software", "%s", (info->flags & LEAT_DEVICE_SOFTWARE) != 0 ? "yes" : "no");
   add(r, number, "vendor", "0x%04x", info->vendor_id);
   add(r, number, "device", "0x%04x", info->device_id);
+  report_processors(r, number, physical);
   add(r, number, "memory.size", "%llu", (unsigned long long)info->memory_size);
   add(r, number, "memory.max_allocation", "%llu", (unsigned long long)info->max_allocation_size);
   add(r, number, "memory.unified", "%s", (info->flags & LEAT_DEVICE_UNIFIED_MEMORY) != 0 ? "yes" : "no");

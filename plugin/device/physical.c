@@ -227,6 +227,35 @@ static void read_memory(leati_physical *physical) {
   }
 }
 
+/* How many processors run workgroups by themselves, by the first extension that tells; 0: none does. Core Vulkan has no
+ * such limit. */
+static uint32_t count_processors(const leati_physical *physical, const extensions *has) {
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV multiprocessors = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+  VkPhysicalDeviceShaderCoreProperties2AMD units = {.sType =
+                                                        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD};
+  VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM cores = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
+  const struct {
+    const char *extension;
+    void *properties;
+    const uint32_t *count;
+  } ways[] = {
+      {VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, &multiprocessors, &multiprocessors.shaderSMCount},
+      {VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME, &units, &units.activeComputeUnitCount},
+      {VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME, &cores, &cores.shaderCoreCount},
+  };
+  for (uint32_t i = 0; i < sizeof(ways) / sizeof(ways[0]); ++i) {
+    if (has_extension(has, ways[i].extension)) {
+      VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                                .pNext = ways[i].properties};
+      physical->instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
+      return *ways[i].count;
+    }
+  }
+  return 0;
+}
+
 /* Whether the invocations of full subgroups can exchange values. Without the extension a subgroup may have fewer
  * invocations than its size says, and no kernel could tell which ones. */
 static bool has_shuffles(const leati_physical *physical, const extensions *has,
@@ -348,6 +377,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   }
   read_limits(physical, &properties.properties.limits);
   physical->subgroup_size = subgroup.subgroupSize;
+  physical->processors = count_processors(physical, has);
   physical->shuffles = has_shuffles(physical, has, &subgroup);
   read_features(physical);
   physical->converts_halves = controls_halves(&floats);

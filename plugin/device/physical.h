@@ -38,6 +38,8 @@ typedef struct leati_physical {
   uint32_t kernel_features; /**< those of LEATI_KERNEL_FEATURES (device/kernel.h) that an open device has */
   uint32_t shared_memory;   /**< bytes that a workgroup may have */
   uint32_t subgroup_size;   /**< invocations */
+  uint32_t processors;      /**< that run workgroups by themselves (multiprocessors, compute units, shader cores); 0: no
+                               extension tells */
   bool shuffles; /**< full subgroups of a size from 4 to 128 (VK_EXT_subgroup_size_control), whose invocations exchange
                     values */
   leati_matrix_shape matrix; /**< of VK_KHR_cooperative_matrix, which an open device then has, with vulkanMemoryModel */

@@ -289,8 +289,8 @@
 /* ---- Kernels (policy/tiling.h) ------------------------------------------------------------------------------------
  */
 
-/** Processors that any device is taken to have (leati_traits), because core Vulkan does not tell. Larger: smaller tiles
- * and more splits, which a small device loses by. From: an H200 has 132. Measure: whole models with 1 thread. */
+/** Processors that a device is taken to have (leati_traits) where no extension tells (leati_physical). Larger: smaller
+ * tiles and more splits, which a small device loses by. From: large GPUs. Measure: whole models with 1 thread. */
 #define LEATI_PROCESSORS_ASSUMED 128u
 /** Quarters of the processors that tiles of 128, and of 64, must give workgroups for: below, smaller ones pay. Larger:
  * smaller tiles, each of which loads more for what it computes. From: an H200, where one of the largest tiles fills a

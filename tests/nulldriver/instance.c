@@ -15,16 +15,32 @@
 /* What a reader of the clock sees pass between two readings, in nanoseconds. */
 #define CLOCK_STEP 1000
 
-/* The last one depends on the shape. */
-static const VkExtensionProperties extensions[] = {
-    {VK_EXT_PCI_BUS_INFO_EXTENSION_NAME, VK_EXT_PCI_BUS_INFO_SPEC_VERSION},
-    {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_EXT_MEMORY_BUDGET_SPEC_VERSION},
-    {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, VK_KHR_EXTERNAL_SEMAPHORE_FD_SPEC_VERSION},
-    {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, VK_EXT_CALIBRATED_TIMESTAMPS_SPEC_VERSION},
-};
+#define EXTENSIONS_MAX 7
 
-static uint32_t extension_count(void) {
-  return (uint32_t)(sizeof(extensions) / sizeof(extensions[0])) - (nd_set.shape.no_calibrated_timestamps ? 1 : 0);
+/* The extensions of a device of a shape; returns how many. */
+static uint32_t extensions_of(const nulldriver_shape *shape, VkExtensionProperties out[EXTENSIONS_MAX]) {
+  const struct {
+    bool offered;
+    VkExtensionProperties extension;
+  } all[EXTENSIONS_MAX] = {
+      {true, {VK_EXT_PCI_BUS_INFO_EXTENSION_NAME, VK_EXT_PCI_BUS_INFO_SPEC_VERSION}},
+      {true, {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_EXT_MEMORY_BUDGET_SPEC_VERSION}},
+      {true, {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, VK_KHR_EXTERNAL_SEMAPHORE_FD_SPEC_VERSION}},
+      {!shape->no_calibrated_timestamps,
+       {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, VK_EXT_CALIBRATED_TIMESTAMPS_SPEC_VERSION}},
+      {shape->multiprocessors != 0, {VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, VK_NV_SHADER_SM_BUILTINS_SPEC_VERSION}},
+      {shape->compute_units != 0,
+       {VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME, VK_AMD_SHADER_CORE_PROPERTIES_2_SPEC_VERSION}},
+      {shape->shader_cores != 0,
+       {VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME, VK_ARM_SHADER_CORE_BUILTINS_SPEC_VERSION}},
+  };
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < EXTENSIONS_MAX; ++i) {
+    if (all[i].offered) {
+      out[count++] = all[i].extension;
+    }
+  }
+  return count;
 }
 
 static uint64_t device_clock; /* guarded by the driver's lock */
@@ -78,7 +94,9 @@ VkResult nd_EnumerateDeviceExtensionProperties(VkPhysicalDevice physical, const 
   if (fault != VK_SUCCESS) {
     return fault;
   }
-  return nd_leave(&call, give_list(extension_count(), extensions, sizeof(extensions[0]), inout_count, out));
+  VkExtensionProperties extensions[EXTENSIONS_MAX];
+  const uint32_t count = extensions_of(&nd_set.shape, extensions);
+  return nd_leave(&call, give_list(count, extensions, sizeof(extensions[0]), inout_count, out));
 }
 
 VkResult nd_GetPhysicalDeviceCalibrateableTimeDomainsEXT(VkPhysicalDevice physical, uint32_t *inout_count,
@@ -198,6 +216,12 @@ void nd_GetPhysicalDeviceProperties2(VkPhysicalDevice physical, VkPhysicalDevice
       ((VkPhysicalDevicePCIBusInfoPropertiesEXT *)next)->pciBus = 1;
     } else if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES) {
       ((VkPhysicalDeviceSubgroupProperties *)next)->subgroupSize = 32;
+    } else if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV) {
+      ((VkPhysicalDeviceShaderSMBuiltinsPropertiesNV *)next)->shaderSMCount = shape.multiprocessors;
+    } else if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD) {
+      ((VkPhysicalDeviceShaderCoreProperties2AMD *)next)->activeComputeUnitCount = shape.compute_units;
+    } else if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM) {
+      ((VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM *)next)->shaderCoreCount = shape.shader_cores;
     }
   }
   (void)nd_leave(&call, VK_SUCCESS);
@@ -300,9 +324,11 @@ static bool check_device_info(const char *function, const VkDeviceCreateInfo *in
     nd_violation(function, "%u queues of family %u", queues->queueCount, queues->queueFamilyIndex);
     return false;
   }
+  VkExtensionProperties extensions[EXTENSIONS_MAX];
+  const uint32_t offered = extensions_of(&nd_set.shape, extensions);
   for (uint32_t i = 0; i < info->enabledExtensionCount; ++i) {
     bool known = false;
-    for (uint32_t j = 0; j < extension_count(); ++j) {
+    for (uint32_t j = 0; j < offered; ++j) {
       known = known || strcmp(info->ppEnabledExtensionNames[i], extensions[j].extensionName) == 0;
     }
     if (!known) {

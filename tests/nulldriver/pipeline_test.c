@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pipelines on the null driver: one VkPipelineCache behind all of a device's, without which it can do, operators whose
- * kernels it cannot run, programs, which have a pipeline each, and threads that want the same one. */
+ * kernels it cannot run, programs, which have a pipeline each, threads that want the same one; and how many processors
+ * the device is taken to have. */
 #include "unit_fixture.h"
 
 #include <string.h>
@@ -232,6 +233,40 @@ static void who_waited_for_what_failed_may_compile_it(void **state) {
   close_device();
 }
 
+/* What a device of a shape is taken to have, and what its report says of that. */
+static uint32_t processors_of(nulldriver_shape shape, const char *reported) {
+  leat_property lines[256];
+  uint32_t line_count = 256, found = 0;
+  for (uint32_t i = 0; i < line_count; ++i) {
+    lines[i] = (leat_property){.struct_size = sizeof(lines[i])};
+  }
+  nulldriver_set_shape(&shape);
+  open_device();
+  assert_ok(h.api->device->report(&line_count, lines, &err));
+  for (uint32_t i = 0; i < line_count; ++i) {
+    if (strcmp(lines[i].name, "processors") == 0) {
+      assert_string_equal(lines[i].value, reported);
+      ++found;
+    }
+  }
+  assert_int_equal(found, 1);
+  const uint32_t processors = h.device->traits.processors;
+  close_device();
+  return processors;
+}
+
+static void a_device_has_as_many_processors_as_an_extension_says(void **state) {
+  (void)state;
+  nulldriver_shape shape = nulldriver_get_shape();
+  assert_int_equal(processors_of(shape, "128 are assumed: no extension tells"), 128);
+  shape.shader_cores = 10;
+  assert_int_equal(processors_of(shape, "10"), 10);
+  shape.compute_units = 304;
+  assert_int_equal(processors_of(shape, "304"), 304);
+  shape.multiprocessors = 132;
+  assert_int_equal(processors_of(shape, "132"), 132);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
@@ -241,6 +276,7 @@ int main(void) {
       CASE(a_program_is_compiled_once),
       CASE(threads_compile_what_they_all_want_once),
       CASE(who_waited_for_what_failed_may_compile_it),
+      CASE(a_device_has_as_many_processors_as_an_extension_says),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.pipeline", tests, NULL, NULL);
