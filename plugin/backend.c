@@ -21,8 +21,8 @@
 #include "streams/event.h"
 #include "streams/free_streams.h"
 #include "streams/memory_table.h"
-#include "streams/pool.h"
 #include "streams/profiler_table.h"
+#include "streams/stream_pool.h"
 #include "streams/stream_table.h"
 
 /* Guards the list of physical devices, and opening and closing. */
@@ -134,7 +134,7 @@ static int32_t open_device(const leati_physical *physical, leat_device *device, 
   device->session = ++sessions;
   int32_t status = leati_streams_create(device, err);
   if (status == LEAT_OK) {
-    status = leati_pool_create(device, config->pool_round_robin != 0, config->pool_timeout_ms, err);
+    status = leati_stream_pool_create(device, config->pool_round_robin != 0, config->pool_timeout_ms, err);
   }
   if (status == LEAT_OK) {
     status = leati_ops_create(device, err);
@@ -147,7 +147,7 @@ static int32_t open_device(const leati_physical *physical, leat_device *device, 
   }
   if (status != LEAT_OK) {
     leati_ops_destroy(device);
-    leati_pool_destroy(device);
+    leati_stream_pool_destroy(device);
     leati_streams_destroy(device);
     dismantle_device(device);
   }
@@ -186,7 +186,7 @@ static int32_t device_close(leat_device *device, leat_error *err) {
     /* Nobody else may use the device any more, so waiting under the lock, for threads that have ended and for the
      * device, keeps nobody but other openers, who must wait for it. */
     leati_dlpack_close(device);
-    leati_pool_destroy(device);
+    leati_stream_pool_destroy(device);
     (void)device->vk.DeviceWaitIdle(device->vk.handle);
     leati_profiler_detach(device);
     leati_graphs_destroy(device);
@@ -263,7 +263,7 @@ static const leat_backend_api backend_table = {
     .event = &leati_event_table,
     .op = &leati_op_table,
     .graph = &leati_graph_table,
-    .pool = &leati_pool_table,
+    .pool = &leati_stream_pool_table,
     .profiler = &leati_profiler_table,
     .shutdown = backend_shutdown,
     .configure = backend_configure,

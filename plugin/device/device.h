@@ -46,7 +46,7 @@ struct leati_semaphore;
 struct leati_lanes;
 struct leati_timestamps;
 struct leati_profiler;
-struct leati_pool;
+struct leati_stream_pool;
 
 /** An open device. Fields without a word are immutable while it is open. */
 struct leat_device {
@@ -90,7 +90,7 @@ struct leat_device {
   struct leati_timestamps *timestamps;                 /**< streams/timestamp.c; NULL: no timestamps */
   struct leati_profiler *profiler;                     /**< streams/profiler.c */
   struct leati_streams *streams;                       /**< streams/free_streams.c */
-  struct leati_pool *pool;                             /**< streams/pool.c */
+  struct leati_stream_pool *pool;                      /**< streams/stream_pool.c */
   struct leati_ops *ops;                               /**< ops/op_table.c */
   struct leati_graphs *graphs;                         /**< graph/graph_table.c */
   struct leati_shared_constants *constants;            /**< graph/shared_constants.c */

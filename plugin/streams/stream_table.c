@@ -5,8 +5,8 @@
 #include "device/device.h"
 #include "streams/event.h"
 #include "streams/free_streams.h"
-#include "streams/pool.h"
 #include "streams/stream.h"
+#include "streams/stream_pool.h"
 #include "streams/stream_state.h"
 
 static int32_t stream_create(leat_device *device, uint64_t flags, leat_stream **out, leat_error *err) {
@@ -92,7 +92,7 @@ static int32_t stream_info(leat_stream *stream, leat_stream_info *out, leat_erro
   const leat_stream_info info = {
       .struct_size = sizeof(info),
       .pool_index = stream->pool_index,
-      .flags = (pooled ? LEAT_STREAM_POOLED : 0u) | (leati_pool_shares(stream) ? LEAT_STREAM_SHARED : 0u),
+      .flags = (pooled ? LEAT_STREAM_POOLED : 0u) | (leati_stream_pool_shares(stream) ? LEAT_STREAM_SHARED : 0u),
       .lane = lane};
   return leati_export(out, &info, sizeof(info), sizeof(info), "leat_stream_info", err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "streams/pool.h"
+#include "streams/stream_pool.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ typedef struct waiter {
   uint32_t index; /* the stream it was given, 0 for none yet */
 } waiter;
 
-struct leati_pool {
+struct leati_stream_pool {
   bool round_robin;
   int64_t timeout_ms;
   /* By number; made on first use and then constant. Published with release, read with acquire. */
@@ -49,15 +49,15 @@ struct leati_pool {
   uint32_t ending;
   leati_condition ended;
 };
-LEATI_APART(struct leati_pool, holders, free);
-LEATI_APART(struct leati_pool, free, waiting);
-LEATI_APART(struct leati_pool, waiting, turn);
+LEATI_APART(struct leati_stream_pool, holders, free);
+LEATI_APART(struct leati_stream_pool, free, waiting);
+LEATI_APART(struct leati_stream_pool, waiting, turn);
 
 /* ---- Slots --------------------------------------------------------------------------------------------------------
  */
 
 /* Takes the lowest free worker stream; 0: there is none. */
-static uint32_t take_slot(struct leati_pool *pool) {
+static uint32_t take_slot(struct leati_stream_pool *pool) {
   uint32_t free = atomic_load_explicit(&pool->free, memory_order_seq_cst);
   while (free != 0) {
     const uint32_t index = (uint32_t)__builtin_ctz(free);
@@ -70,7 +70,7 @@ static uint32_t take_slot(struct leati_pool *pool) {
 }
 
 /* Hands free streams to those who wait, in order. `lock` held. */
-static void serve(struct leati_pool *pool) {
+static void serve(struct leati_stream_pool *pool) {
   while (pool->first != NULL) {
     const uint32_t index = take_slot(pool);
     if (index == 0) {
@@ -87,7 +87,7 @@ static void serve(struct leati_pool *pool) {
   }
 }
 
-static void give_slot(struct leati_pool *pool, uint32_t index) {
+static void give_slot(struct leati_stream_pool *pool, uint32_t index) {
   (void)atomic_fetch_or_explicit(&pool->free, UINT32_C(1) << index, memory_order_seq_cst);
   if (atomic_load_explicit(&pool->waiting, memory_order_seq_cst) != 0) {
     leati_mutex_lock(&pool->lock);
@@ -97,7 +97,7 @@ static void give_slot(struct leati_pool *pool, uint32_t index) {
 }
 
 /* Takes a waiter that was not served off the queue. `lock` held. */
-static void leave_queue(struct leati_pool *pool, const waiter *leaving) {
+static void leave_queue(struct leati_stream_pool *pool, const waiter *leaving) {
   waiter *before = NULL;
   for (waiter *at = pool->first; at != leaving; at = at->next) {
     before = at;
@@ -114,7 +114,7 @@ static void leave_queue(struct leati_pool *pool, const waiter *leaving) {
 }
 
 /* Waits for a stream; 0: none came in time. */
-static uint32_t await_slot(struct leati_pool *pool, int64_t timeout_ms) {
+static uint32_t await_slot(struct leati_stream_pool *pool, int64_t timeout_ms) {
   const uint64_t end = timeout_ms < 0 ? UINT64_MAX : leati_now_ns() + (uint64_t)timeout_ms * 1000000u;
   waiter self = {.index = 0};
   leati_condition_init(&self.served);
@@ -144,7 +144,7 @@ static uint32_t await_slot(struct leati_pool *pool, int64_t timeout_ms) {
 }
 
 /* Takes a stream that those who wait leave, and may be about to be handed theirs; 0: there is none. */
-static uint32_t take_left(struct leati_pool *pool) {
+static uint32_t take_left(struct leati_stream_pool *pool) {
   leati_mutex_lock(&pool->lock);
   serve(pool);
   const uint32_t index = pool->first == NULL ? take_slot(pool) : 0;
@@ -157,7 +157,7 @@ static uint32_t take_left(struct leati_pool *pool) {
 
 /* The stream of a number. */
 static int32_t stream_at(leat_device *device, uint32_t index, leat_stream **out, leat_error *err) {
-  struct leati_pool *const pool = device->pool;
+  struct leati_stream_pool *const pool = device->pool;
   leat_stream *stream = atomic_load_explicit(&pool->streams[index], memory_order_acquire);
   if (stream == NULL) {
     leat_stream *made;
@@ -182,7 +182,7 @@ static uint64_t shared_ticket(const leat_device *device, uint32_t index) {
 /* Takes a worker stream, its ticket and all. */
 static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
                        leat_error *err) {
-  struct leati_pool *const pool = device->pool;
+  struct leati_stream_pool *const pool = device->pool;
   if (pool->round_robin) {
     const uint64_t turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
     const uint32_t shared = 1 + (uint32_t)(turn % WORKER_COUNT);
@@ -222,7 +222,7 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
 }
 
 static int32_t release(leat_device *device, uint64_t ticket, leat_error *err) {
-  struct leati_pool *const pool = device->pool;
+  struct leati_stream_pool *const pool = device->pool;
   const uint32_t index = (uint32_t)(ticket & 0xff);
   uint64_t expected = ticket;
   if (index == 0 || index >= LEATI_POOL_STREAMS) {
@@ -458,7 +458,7 @@ static int32_t pool_release_current(leat_device *device, leat_error *err) {
 static int32_t pool_info(leat_device *device, leat_pool_info *out, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_device_check(device, err));
-  struct leati_pool *const pool = device->pool;
+  struct leati_stream_pool *const pool = device->pool;
   const uint32_t free = atomic_load_explicit(&pool->free, memory_order_relaxed);
   const leat_pool_info info = {.struct_size = sizeof(info),
                                .stream_count = LEATI_POOL_STREAMS,
@@ -471,7 +471,7 @@ static int32_t pool_info(leat_device *device, leat_pool_info *out, leat_error *e
   return leati_export(out, &info, sizeof(info), sizeof(info), "leat_pool_info", err);
 }
 
-const leat_pool_api leati_pool_table = {
+const leat_pool_api leati_stream_pool_table = {
     .struct_size = sizeof(leat_pool_api),
     .acquire = pool_acquire,
     .release = pool_release,
@@ -485,12 +485,12 @@ const leat_pool_api leati_pool_table = {
 /* ---- The pool of a device -----------------------------------------------------------------------------------------
  */
 
-bool leati_pool_shares(const leat_stream *stream) {
+bool leati_stream_pool_shares(const leat_stream *stream) {
   return stream->pool_index > 0 && stream->device->pool->round_robin;
 }
 
-int32_t leati_pool_create(leat_device *device, bool round_robin, int64_t timeout_ms, leat_error *err) {
-  struct leati_pool *const pool = leati_calloc_line(sizeof(*pool));
+int32_t leati_stream_pool_create(leat_device *device, bool round_robin, int64_t timeout_ms, leat_error *err) {
+  struct leati_stream_pool *const pool = leati_calloc_line(sizeof(*pool));
   if (pool == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the pool of streams");
   }
@@ -506,7 +506,7 @@ int32_t leati_pool_create(leat_device *device, bool round_robin, int64_t timeout
   return LEAT_OK;
 }
 
-void leati_pool_destroy(leat_device *device) {
+void leati_stream_pool_destroy(leat_device *device) {
   if (device->pool == NULL) {
     return;
   }
