@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "chain.h"
 #include "description.h"
 #include "islands.h"
+#include "shape_arithmetic.h"
 
 typedef struct asking {
   const leati_runtime *runtime;
@@ -167,7 +167,7 @@ static OrtStatus *claim_islands(const asking *self, leati_node_list *list, uint3
   return status;
 }
 
-static OrtStatus *tell_chained(const asking *self, const OrtNode *node) {
+static OrtStatus *tell_arithmetic(const asking *self, const OrtNode *node) {
   leati_node_form form;
   OrtStatus *status = leati_kernel_registry_find(self->registry, node, &form);
   if (!status) {
@@ -180,7 +180,7 @@ static OrtStatus *tell_chained(const asking *self, const OrtNode *node) {
 static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, uint32_t islands) {
   OrtStatus *status = NULL;
   size_t claimed = 0;
-  size_t chained = 0;
+  size_t arithmetic = 0;
   size_t joined = 0;
   for (size_t i = 0; i < list->count && !status; i++) {
     const leati_listed_node *node = &list->nodes[i];
@@ -189,17 +189,17 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
     if (mine && node->island == 0) {
       status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, node->node);
     } else if (node->on_host) {
-      status = tell_chained(self, node->node);
+      status = tell_arithmetic(self, node->node);
     }
     claimed += mine;
-    chained += on_host;
+    arithmetic += on_host;
     joined += node->island != 0;
   }
   if (!status && list->count != 0) {
     leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
                   LEATI_PROVIDER_NAME
                   ": %zu of %zu nodes run on Leat, %zu of them in %u islands; %zu of shape arithmetic stay on the host",
-                  claimed, list->count, joined, islands, chained);
+                  claimed, list->count, joined, islands, arithmetic);
   }
   return status;
 }
@@ -231,7 +231,7 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   }
   *has_bodies = *has_bodies || self->is_body;
   if (!status && !wishes->whole) {
-    status = leati_chain_find(list);
+    status = leati_shape_arithmetic_find(list);
   }
   uint32_t found = 0, islands = 0;
   /* Release 1.24 counts the islands of each graph from 0 and names them by that alone, so that those of a body and of

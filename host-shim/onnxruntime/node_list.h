@@ -12,8 +12,8 @@
 typedef struct leati_listed_node {
   const OrtNode *node;      /**< the node */
   const leat_op_info *info; /**< its operator, if it could run on the device; NULL: it stays on the host anyway */
-  bool on_host;             /**< unless it is in an island, it is better left to the host (leati_chain_find()) */
-  uint32_t island;          /**< number of its island, from 1; 0: none (leati_islands_find()) */
+  bool on_host;    /**< unless it is in an island, it is better left to the host (leati_shape_arithmetic_find()) */
+  uint32_t island; /**< number of its island, from 1; 0: none (leati_islands_find()) */
 } leati_listed_node;
 
 /** All nodes of a graph in topological order. For one thread at a time. */

@@ -4,8 +4,8 @@
  * tiny operators (Shape, Gather, Unsqueeze, Concat). On the device, each end of such a chain would cost a copy back and
  * a wait, which also cuts the work of the Run in pieces. On the host they cost nothing. So they stay there.
  */
-#ifndef LEAT_ONNXRUNTIME_CHAIN_H_
-#define LEAT_ONNXRUNTIME_CHAIN_H_
+#ifndef LEAT_ONNXRUNTIME_SHAPE_ARITHMETIC_H_
+#define LEAT_ONNXRUNTIME_SHAPE_ARITHMETIC_H_
 
 #include "node_list.h"
 
@@ -20,6 +20,6 @@
  * @threads any
  * @param list [inout] the nodes of a graph, with their operators
  * @return NULL, or what went wrong */
-OrtStatus *leati_chain_find(leati_node_list *list);
+OrtStatus *leati_shape_arithmetic_find(leati_node_list *list);
 
-#endif /* LEAT_ONNXRUNTIME_CHAIN_H_ */
+#endif /* LEAT_ONNXRUNTIME_SHAPE_ARITHMETIC_H_ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "chain.h"
+#include "shape_arithmetic.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 static const struct {
   const char *name;
   bool grows; /* can make something large of small inputs */
-} chain_operators[] = {
+} shape_operators[] = {
     {"Shape", false},
     {"Size", false},
     {"Gather", false},
@@ -207,10 +207,10 @@ static OrtStatus *read_operator(const graph *self, const leati_listed_node *node
   if (status || !node->info || (domain[0] && strcmp(domain, "ai.onnx") != 0)) {
     return status;
   }
-  for (size_t i = 0; i < sizeof(chain_operators) / sizeof(chain_operators[0]); i++) {
-    if (strcmp(chain_operators[i].name, name) == 0) {
+  for (size_t i = 0; i < sizeof(shape_operators) / sizeof(shape_operators[0]); i++) {
+    if (strcmp(shape_operators[i].name, name) == 0) {
       out->in_table = true;
-      out->grows = chain_operators[i].grows;
+      out->grows = shape_operators[i].grows;
       out->gives_host = (node->info->host_outputs & 1) != 0;
     }
   }
@@ -329,7 +329,7 @@ static bool belongs_on_host(const graph *self, const vertex *at) {
   return fed;
 }
 
-OrtStatus *leati_chain_find(leati_node_list *list) {
+OrtStatus *leati_shape_arithmetic_find(leati_node_list *list) {
   graph self = {.runtime = list->runtime, .list = list};
   OrtStatus *status = read_graph(&self);
   if (!status) {
