@@ -103,7 +103,7 @@ extern const leati_op_family leati_pointwise_family;
 extern const leati_op_family leati_restride_family;
 extern const leati_op_family leati_concat_family;
 extern const leati_op_family leati_pad_family;
-extern const leati_op_family leati_block_family;
+extern const leati_op_family leati_depth_space_family;
 extern const leati_op_family leati_trilu_family;
 extern const leati_op_family leati_index_family;
 extern const leati_op_family leati_shape_family;

@@ -8,13 +8,13 @@
 
 static LEATI_ATTRIBUTE(attribute_blocksize, "blocksize", INT);
 
-typedef struct block_state {
+typedef struct depth_space_state {
   int64_t size;
   bool channels_first; /* mode CRD: the depth counts channels before blocks */
-} block_state;
+} depth_space_state;
 
-static int32_t block_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
-  block_state *const state = leati_op_state(op);
+static int32_t depth_space_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  depth_space_state *const state = leati_op_state(op);
   state->size = leati_attr_int(desc, "blocksize", 0);
   state->channels_first = leati_attr_is(desc, "mode", "CRD");
   if (leati_attr(desc, "mode") != NULL && !state->channels_first && !leati_attr_is(desc, "mode", "DCR")) {
@@ -30,9 +30,9 @@ static int32_t block_create(leat_op *op, const leati_op_desc *desc, leat_error *
 
 enum { DEPTH_TO_SPACE = 0, SPACE_TO_DEPTH = 1 };
 
-static int32_t block_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+static int32_t depth_space_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_op_def *const def = leati_op_def_of(op);
-  const block_state *const state = leati_op_state_const(op);
+  const depth_space_state *const state = leati_op_state_const(op);
   const leati_view *const input = &call->inputs[0];
   const int64_t b = state->size;
   const bool to_space = def->param == DEPTH_TO_SPACE;
@@ -62,8 +62,8 @@ static int32_t block_infer(const leat_op *op, const leati_call *call, leat_shape
              : LEAT_OK;
 }
 
-static int32_t block_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const block_state *const state = leati_op_state_const(op);
+static int32_t depth_space_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const depth_space_state *const state = leati_op_state_const(op);
   const bool to_space = leati_op_def_of(op)->param == DEPTH_TO_SPACE;
   const int64_t b = state->size;
   leati_view src = call->inputs[0];
@@ -90,15 +90,15 @@ static int32_t block_plan(const leat_op *op, leati_planner *planner, const leati
 
 static const leati_op_def ops[] = {
     LEATI_OP("DepthToSpace", "", (1, 28), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved),
-             LEATI_ATTRIBUTES(&attribute_blocksize, &leati_attribute_mode), .state_size = sizeof(block_state),
-             .param = DEPTH_TO_SPACE, .any_size = true, .least_rank = 4, .most_rank = 4, .create = block_create,
-             .infer = block_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = block_plan,
+             LEATI_ATTRIBUTES(&attribute_blocksize, &leati_attribute_mode), .state_size = sizeof(depth_space_state),
+             .param = DEPTH_TO_SPACE, .any_size = true, .least_rank = 4, .most_rank = 4, .create = depth_space_create,
+             .infer = depth_space_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = depth_space_plan,
              .reads_view = leati_reads_first_view),
     LEATI_OP("SpaceToDepth", "", (1, 28), (1, 1), (1, 1), LEATI_TYPES(&leati_type_moved),
-             LEATI_ATTRIBUTES(&attribute_blocksize, &leati_attribute_mode), .state_size = sizeof(block_state),
-             .param = SPACE_TO_DEPTH, .any_size = true, .least_rank = 4, .most_rank = 4, .create = block_create,
-             .infer = block_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = block_plan,
+             LEATI_ATTRIBUTES(&attribute_blocksize, &leati_attribute_mode), .state_size = sizeof(depth_space_state),
+             .param = SPACE_TO_DEPTH, .any_size = true, .least_rank = 4, .most_rank = 4, .create = depth_space_create,
+             .infer = depth_space_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = depth_space_plan,
              .reads_view = leati_reads_first_view),
 };
 
-const leati_op_family leati_block_family = LEATI_FAMILY(ops);
+const leati_op_family leati_depth_space_family = LEATI_FAMILY(ops);
