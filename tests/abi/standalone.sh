@@ -23,37 +23,37 @@ compile() {
 }
 
 
-lanes='gcc:c11:alone.c gcc:c11:twice.c g++:c++17:alone.cc clang:c11:alone.c clang:c11:twice.c clang++:c++17:alone.cc'
-for lane in $lanes; do
-  compiler=${lane%%:*}
-  rest=${lane#*:}
+ways='gcc:c11:alone.c gcc:c11:twice.c g++:c++17:alone.cc clang:c11:alone.c clang:c11:twice.c clang++:c++17:alone.cc'
+for way in $ways; do
+  compiler=${way%%:*}
+  rest=${way#*:}
   if ! command -v "$compiler" >/dev/null; then
     echo "$compiler is not installed: apt-get install gcc g++ clang"
     exit 1
   fi
   if compile "$include" "$compiler" "${rest%%:*}" "${rest#*:}" "$@"; then
-    echo "$lane: compiles"
+    echo "$way: compiles"
   else
     cat "$work/log"
-    echo "$lane: does NOT compile"
+    echo "$way: does NOT compile"
     wrong=1
   fi
 done
 
-# canary NAME LANE TEXT: TEXT at the end of the header must be refused in that lane.
+# canary NAME WAY TEXT: TEXT at the end of the header must be refused in that way.
 canary() {
-  name=$1 lane=$2 text=$3
+  name=$1 way=$2 text=$3
   shift 3
   mkdir -p "$work/$name/leat"
   cp "$include"/leat/*.h "$work/$name/leat/"
   printf '%s\n' "$text" >>"$work/$name/leat/backend.h"
-  compiler=${lane%%:*}
-  rest=${lane#*:}
+  compiler=${way%%:*}
+  rest=${way#*:}
   if compile "$work/$name" "$compiler" "${rest%%:*}" "${rest#*:}" "$@"; then
-    echo "canary $name in $lane: NOT refused"
+    echo "canary $name in $way: NOT refused"
     wrong=1
   else
-    echo "canary $name in $lane: refused"
+    echo "canary $name in $way: refused"
   fi
 }
 for compiler in gcc clang; do

@@ -123,7 +123,7 @@ builds() {
   [ -z "$foreign_files" ] || fail "./dev packages ${world##*/} does not bring:" "$foreign_files"
 }
 
-# Everything is configured; what is built uses each compiler, header and library at least once. The lanes need more, for
+# Everything is configured; what is built uses each compiler, header and library at least once. The jobs need more, for
 # the tests.
 builds unit life_holder test-tools-npy
 builds build leat-info leat-bench leat-run leat_onnxruntime
