@@ -82,7 +82,7 @@ def wrong(torch, row, operator, inputs):
     elif row['op'] == 'Softmax':
         bound = 4 * (row['inputs'][0][-1] + 64) * unit * wanted
     elif row['op'] == 'Attention':
-        # Weights are off as those of softmax are, by scores of sums of a head's products, and are rounded to float16 too.
+        # Weights are off as those of softmax are, and by scores, which are sums; they may be rounded to float16 too.
         tokens, head = row['inputs'][0][-2:]
         relative = 4 * (tokens + head * head + 64) * unit + (2.0 ** -11 if row['type'] == 'float16' else 0)
         bound = 2 * relative * operator(*wide[:2], wide[2].abs())
