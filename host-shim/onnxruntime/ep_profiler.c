@@ -179,7 +179,8 @@ static OrtStatus *ORT_API_CALL profiler_end(OrtEpProfilerImpl *base, OrtProfilin
       leati_ort_log(runtime, self->logger, ORT_LOGGING_LEVEL_WARNING,
                     LEATI_PROVIDER_NAME
                     ": the profile lacks times: %" PRIu64
-                    " records of %s found no room beside the %u that are kept; profile fewer Runs at once",
+                    " records of %s found no room beside the %u that are kept; end profiles sooner, or run less"
+                    " beside them",
                     lost, self->device->info.name, LEATI_PROFILE_MOST);
     }
   }
