@@ -392,7 +392,7 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
 
 /* ---- What is supported ------------------------------------------------------------------------------------------ */
 
-/* Likewise, of an operator whose shapes need not be known yet. */
+/* check_types() of what is known when a host asks, before there are tensors. */
 static int32_t check_given_types(const leati_op_def *def, const leati_op_desc *desc, leat_error *err) {
   const uint32_t mask = mask_places[def->param];
   return check_types(def, leati_type_of(desc->inputs[0].dtype), leati_type_of(desc->inputs[2].dtype),

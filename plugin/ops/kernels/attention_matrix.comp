@@ -35,7 +35,8 @@ const uint QUERIES = THREADS / SUBGROUP_SIZE * ROWS; // of a workgroup
 // more than needed, so that rows begin in different banks.
 #define PITCH (HEAD / 8 + 1)
 #define SCORE_PITCH (KEYS / 4 + KEYS / 8 + 1)
-// Queries, and afterwards a tile of keys and one of values.
+// Queries, for which two tiles are just enough (SUBGROUPS_MOST * ROWS is 2 * KEYS), and afterwards a tile of keys and
+// one of values.
 #define TILE (KEYS * PITCH)
 shared uvec4 tiles[2 * TILE];
 // For each query of a subgroup a row of scores, behind them their weights, and one place where the threads of a row tell
@@ -111,7 +112,7 @@ const uint DOWN = ROWS / MATRIX_M;
 coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> queries[DOWN * ACROSS_DEPTH];
 coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> results[DOWN * ACROSS_WIDTH];
 
-// The row of shared memory where thread number `i` of a subgroup has scores, and the first of its fours.
+// Where the scores of this thread's row number `i`, of OWN_ROWS, begin, and the first of the fours that it has there.
 uvec2 score_place(uint i) {
   const uint at = gl_SubgroupInvocationID + i * SUBGROUP_SIZE;
   return uvec2((gl_SubgroupID * ROWS + at % ROWS) * SCORE_PITCH, at / ROWS);

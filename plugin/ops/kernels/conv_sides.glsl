@@ -28,9 +28,9 @@ struct Args {
 };
 LEAT_ARGS
 
-// What a thread needs to know of the one output pixel that it gathers for: where its image and group begin and, unless
-// TRANSPOSED, where the pixel under tap 0 would be from there; input coordinates of tap 0 (transposed: output
-// coordinates plus padding).
+// What a thread needs to know of the output pixel that it gathers for, until find_pixel() finds another one: where its
+// image and group begin and, unless TRANSPOSED, where the pixel under tap 0 would be from there; input coordinates of
+// tap 0 (transposed: output coordinates plus padding).
 uint pixel_base;
 int pixel_d, pixel_h, pixel_w;
 

@@ -3,12 +3,13 @@
 // result from tiles of both operands in shared memory, BK of k at a time; each of its subgroups has WM x WN of it, in
 // matrices of the device's own size.
 //
-// The including file defines BM, BN, BK, WM and WN, and says where operands come from and what becomes of sums:
+// The including file defines BM, BN, BK, WM and WN, has `args` with GEMM_ARGS, THREADS, which a workgroup has, and
+// `uint k_end`, where the k of this workgroup end, and says where operands come from and what becomes of sums:
 // - A_ALONG_K: whether the tile of a lies in shared memory along k, else along its rows; B_ALONG_K the same of b.
 // - uvec2 place_a(number): row and k, in the tile, of the first element of the eight of this number, the others of which
 //   follow along k or along rows; place_b() the same of b, with columns for rows.
 // - uvec4 fetch_a(i, k): those eight, from row i of the result and k on; fetch_b() the same from column i. Those from
-//   k_end on, where the k of this workgroup end, and rows and columns that are not there, are 0.
+//   k_end on, and rows and columns that are not there, are 0.
 // - void finish(row, column, vec4 sum): stores what comes of the sums of four columns; those of the tile that are not
 //   in the result are to be left out.
 // - PREPARES, if all threads are to call `void prepare(k)` before what lies from k on is fetched, with a barrier after
