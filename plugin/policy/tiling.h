@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * How matrix products, convolutions and reductions are cut into workgroups, by their shape and the device. Pure
- * functions; counts in elements.
+ * How matrix products, convolutions, attention and reductions are cut into workgroups, by their shape and the device.
+ * Pure functions; counts in elements.
  */
 #ifndef LEAT_PLUGIN_POLICY_TILING_H_
 #define LEAT_PLUGIN_POLICY_TILING_H_
