@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
+#include "ops/kernels/attention_codes.glsl"
 #include "ops/matmul.h"
 
 static LEATI_ATTRIBUTE(attribute_scale, "scale", FLOAT);
@@ -30,17 +31,12 @@ static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
 /* What kernels/attention.comp is written for. */
 #define HEAD_MOST 256
 #define HEAD_SMALL 64
-#define ROWS 16
-#define KEYS 32
 #define CHUNK_LEAST 8
 #define CHUNK_MOST 16
-enum { ACROSS_Q = 1, ACROSS_K = 2, ACROSS_V = 4 };
 /* What kernels/attention_matrix.comp is written for. */
 #define MATRIX_HEAD_MOST 128
-#define MATRIX_ROWS 16 /* of a subgroup */
-#define MATRIX_STEP 16
-enum { WIDE_Q = 1, WIDE_K = 2, WIDE_V = 4, WIDE_Y = 8 };
-enum { MASK_NONE, MASK_ADDED, MASK_BOOL };
+_Static_assert(LEAT_ATTENTION_MATRIX_SUBGROUPS == LEATI_MATRIX_SUBGROUPS,
+               "kernels/attention_matrix.comp has room for as many subgroups as there may be");
 
 enum { ATTENTION, MULTI_HEAD, FUSED };
 
@@ -231,7 +227,7 @@ static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_s
   }
   const int64_t *const q = in.q.shape, width = in.v.shape[3];
   /* A tile of keys takes a round for each four of its keys and of the elements of a head, and some more. */
-  const uint64_t tiles = ((uint64_t)in.k.shape[2] + KEYS - 1) / KEYS;
+  const uint64_t tiles = ((uint64_t)in.k.shape[2] + LEAT_ATTENTION_KEYS - 1) / LEAT_ATTENTION_KEYS;
   LEATI_TRY(leati_check_rounds(leati_op_device(op), tiles * (uint64_t)(q[3] / 4 + width / 8 + 24),
                                leati_op_def_of(op)->info.name, err));
   heads result;
@@ -272,13 +268,13 @@ static uint32_t chunk_of(int64_t size) {
 }
 
 /* Queries, keys, values and the result as a plan has them. */
-typedef struct layouts {
+typedef struct tensors {
   const leati_view *views[LAYOUTS];
   const heads *heads[LAYOUTS];
   const int32_t *strides[LAYOUTS];
-} layouts;
+} tensors;
 
-static bool in_groups_all(const layouts *of, uint32_t count) {
+static bool in_groups_all(const tensors *of, uint32_t count) {
   bool all = true;
   for (uint32_t i = 0; i < LAYOUTS; ++i) {
     all = all && in_groups(of->views[i], of->heads[i], of->strides[i], count);
@@ -286,8 +282,13 @@ static bool in_groups_all(const layouts *of, uint32_t count) {
   return all;
 }
 
+/* So many elements of a head as whole matrices hold them. */
+static uint32_t in_steps(int64_t size) {
+  return (uint32_t)((size + LEAT_ATTENTION_MATRIX_STEP - 1) / LEAT_ATTENTION_MATRIX_STEP * LEAT_ATTENTION_MATRIX_STEP);
+}
+
 /* The kernel, and how many queries a workgroup of it has. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const layouts *of, uint32_t *out_rows) {
+static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *of, uint32_t *out_rows) {
   const uint64_t type = of->views[Y]->type;
   const int64_t depth = of->heads[Q]->shape[3], width = of->heads[V]->shape[3];
   const int64_t larger = depth > width ? depth : width;
@@ -297,26 +298,25 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const layouts
   if (device->matrix.m != 0 && by_matrices != LEATI_KERNEL_NONE && larger <= MATRIX_HEAD_MOST &&
       of->heads[K]->shape[2] >= LEATI_ATTENTION_MATRIX_KEYS) {
     const uint32_t subgroup = device->physical->subgroup_size;
-    uint32_t wide = in_groups(of->views[Y], of->heads[Y], of->strides[Y], 4) ? WIDE_Y : 0;
+    uint32_t wide = in_groups(of->views[Y], of->heads[Y], of->strides[Y], 4) ? LEAT_ATTENTION_Y : 0;
     for (uint32_t i = Q; i <= V; ++i) {
       wide |= in_groups(of->views[i], of->heads[i], of->strides[i], 8) ? 1u << i : 0;
     }
     const int64_t *const q = of->heads[Q]->shape;
     const uint32_t subgroups =
-        leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], MATRIX_ROWS);
-    *out_rows = MATRIX_ROWS * subgroups;
-    return (leati_pipeline_key){
-        .kernel = by_matrices,
-        .constants.attention_matrix = {.wide = wide,
-                                       .depth = (uint32_t)((depth + MATRIX_STEP - 1) / MATRIX_STEP * MATRIX_STEP),
-                                       .width = (uint32_t)((width + MATRIX_STEP - 1) / MATRIX_STEP * MATRIX_STEP),
-                                       .subgroup_size = subgroup,
-                                       .matrix_m = device->matrix.m,
-                                       .matrix_n = device->matrix.n,
-                                       .matrix_k = device->matrix.k,
-                                       .threads = subgroup * subgroups}};
+        leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], LEAT_ATTENTION_MATRIX_ROWS);
+    *out_rows = LEAT_ATTENTION_MATRIX_ROWS * subgroups;
+    return (leati_pipeline_key){.kernel = by_matrices,
+                                .constants.attention_matrix = {.wide = wide,
+                                                               .depth = in_steps(depth),
+                                                               .width = in_steps(width),
+                                                               .subgroup_size = subgroup,
+                                                               .matrix_m = device->matrix.m,
+                                                               .matrix_n = device->matrix.n,
+                                                               .matrix_k = device->matrix.k,
+                                                               .threads = subgroup * subgroups}};
   }
-  *out_rows = ROWS;
+  *out_rows = LEAT_ATTENTION_ROWS;
   return (leati_pipeline_key){
       .kernel = leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_64 : LEATI_KERNELS_ATTENTION_256, type),
       .constants.attention = {.quads = in_groups_all(of, 4),
@@ -371,10 +371,13 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
   if (masked) {
     fill_mask(op, &mask, &in, &args);
   }
-  args.across = (in.q.strides[2] < in.q.strides[3] ? ACROSS_Q : 0) |
-                (in.k.strides[2] < in.k.strides[3] ? ACROSS_K : 0) | (in.v.strides[2] < in.v.strides[3] ? ACROSS_V : 0);
-  args.mask_kind = !masked ? MASK_NONE : mask.type == LEAT_TYPE_BOOL ? MASK_BOOL : MASK_ADDED;
-  const layouts all = {{&views[0], &views[1], &views[2], y},
+  args.across = (in.q.strides[2] < in.q.strides[3] ? LEAT_ATTENTION_Q : 0) |
+                (in.k.strides[2] < in.k.strides[3] ? LEAT_ATTENTION_K : 0) |
+                (in.v.strides[2] < in.v.strides[3] ? LEAT_ATTENTION_V : 0);
+  args.mask_kind = !masked                       ? LEAT_ATTENTION_MASK_NONE
+                   : mask.type == LEAT_TYPE_BOOL ? LEAT_ATTENTION_MASK_BOOL
+                                                 : LEAT_ATTENTION_MASK_ADDED;
+  const tensors all = {{&views[0], &views[1], &views[2], y},
                        {&in.q, &in.k, &in.v, &result},
                        {args.q_strides, args.k_strides, args.v_strides, args.y_strides}};
   uint32_t rows;

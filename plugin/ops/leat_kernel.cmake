@@ -113,9 +113,11 @@ endfunction()
 # the two lowest bits of the nth constant named step_<number>. So a driver reads no more functions than are needed.
 # MATRICES: the kernel uses VK_KHR_cooperative_matrix, and its subgroups are full. Where no glslc compiles that
 # (LEAT_MATRIX_GLSLC) the set is there, but has no kernels.
-# SHUFFLES: SHUFFLES is defined, and the kernel's subgroups are full; leati_physical::shuffles says which devices run it.
+# SHUFFLES: SHUFFLES is defined, and the kernel's subgroups are full; leati_physical::shuffles says which devices run
+# it.
 function(leat_kernel name source)
-  cmake_parse_arguments(PARSE_ARGV 2 kernel "SHUFFLES;MATRICES;LINKS" "ACCUMULATOR;SUBGROUP" "TYPES;ITEMS;CONSTANTS;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 2 kernel "SHUFFLES;MATRICES;LINKS" "ACCUMULATOR;SUBGROUP"
+    "TYPES;ITEMS;CONSTANTS;DEFINES")
   if(kernel_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "leat_kernel(${name}): what is ${kernel_UNPARSED_ARGUMENTS}?")
   endif()

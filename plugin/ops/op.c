@@ -7,7 +7,6 @@
 #include "core/sync.h"
 #include "ops/op_state.h"
 
-LEATI_TYPE(leati_type_float, "T", LEAT_TYPE_FLOAT32);
 LEATI_TYPE(leati_type_real, "T", LEATI_TYPES_REAL);
 LEATI_TYPE(leati_type_moved, "T", LEATI_TYPES_MOVED);
 LEATI_TYPE(leati_type_int64, "tensor(int64)", LEAT_TYPE_INT64);

@@ -190,7 +190,7 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
   }
 #define LEATI_LEAST(least, most) (least)
 #define LEATI_MOST(least, most) (most)
-/** `info.types` and `info.attributes` of an entry: LEATI_TYPES(&leati_type_float), LEATI_ATTRIBUTES(&attribute_axis).
+/** `info.types` and `info.attributes` of an entry: LEATI_TYPES(&leati_type_real), LEATI_ATTRIBUTES(&attribute_axis).
  */
 #define LEATI_TYPES(...)                                    \
   .info.types = (const leat_op_type *const[]){__VA_ARGS__}, \
@@ -230,7 +230,6 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
 #define LEATI_TYPES_HALF (LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16)
 
 /** Type constraints and attributes of several families. */
-extern const leat_op_type leati_type_float; /**< "T": float32 */
 extern const leat_op_type leati_type_real;  /**< "T": LEATI_TYPES_REAL */
 extern const leat_op_type leati_type_moved; /**< "T": LEATI_TYPES_MOVED */
 extern const leat_op_type leati_type_int64; /**< "tensor(int64)" */

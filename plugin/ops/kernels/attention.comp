@@ -6,15 +6,15 @@
 // queries with these keys, their weights relative to the largest score so far, and the weighted sum of the values,
 // which is scaled down whenever a larger score turns up. Keys and values come through one tile in shared memory, in
 // chunks of up to 64 elements of their heads; each chunk is on its way while the one before it is used. All sums are
-// made in one order, whatever the strides of the operands. Whatever TYPE is, all of this is float32; a result is rounded
-// once, at the end.
+// made in one order, whatever the strides of the operands. Whatever TYPE is, all of this is float32; a result is
+// rounded once, at the end.
 //
 // HEAD: elements of a head, of queries and keys and of values, that the kernel has room for.
 #include "attention_args.glsl"
 
-#define ROWS 16
+#define ROWS LEAT_ATTENTION_ROWS
 #define LANES 8
-#define KEYS 32
+#define KEYS LEAT_ATTENTION_KEYS
 #define THREADS (ROWS * LANES)
 layout(local_size_x = THREADS) in;
 
@@ -61,7 +61,7 @@ uvec2 place(uint i, uint chunk, bool across) {
 
 void fetch_keys(uint64_t base, uint key0, uint first) {
   [[unroll]] for (uint i = 0; i < HELD; ++i) {
-    const uvec2 at = place(i, DEPTH_CHUNK, goes_across(ACROSS_K));
+    const uvec2 at = place(i, DEPTH_CHUNK, goes_across(LEAT_ATTENTION_K));
     const uint element = (first + at.y) * 4;
     held[i] = vec4(0);
     if (at.x < KEYS && at.y < DEPTH_CHUNK && key0 + at.x < args.keys && element < args.depth) {
@@ -71,7 +71,7 @@ void fetch_keys(uint64_t base, uint key0, uint first) {
 }
 void fetch_values(uint64_t base, uint key0, uint first) {
   [[unroll]] for (uint i = 0; i < HELD; ++i) {
-    const uvec2 at = place(i, WIDTH_CHUNK, goes_across(ACROSS_V));
+    const uvec2 at = place(i, WIDTH_CHUNK, goes_across(LEAT_ATTENTION_V));
     const uint element = (first + at.y) * 4;
     held[i] = vec4(0);
     if (at.x < KEYS && at.y < WIDTH_CHUNK && key0 + at.x < args.keys && element < args.width) {
@@ -112,7 +112,7 @@ void main() {
 
   fetch_keys(k, 0, 0);
   for (uint at = gl_LocalInvocationIndex; at < ROWS * depth_fours; at += THREADS) {
-    const bool across = goes_across(ACROSS_Q);
+    const bool across = goes_across(LEAT_ATTENTION_Q);
     const uint r = across ? at % ROWS : at / depth_fours, four = across ? at / ROWS : at % depth_fours;
     queries[r * QUERY_PITCH + four] =
         query0 + r < args.queries ? fetch(q, query0 + r, four * 4, args.q_strides[2], args.q_strides[3], args.depth)
@@ -133,7 +133,7 @@ void main() {
     vec4 parts[4] = vec4[4](vec4(0), vec4(0), vec4(0), vec4(0));
     for (uint first = 0; first < depth_fours; first += DEPTH_CHUNK) {
       barrier(); // nobody reads the tile any more
-      keep(DEPTH_CHUNK, goes_across(ACROSS_K));
+      keep(DEPTH_CHUNK, goes_across(LEAT_ATTENTION_K));
       barrier();
       if (first + DEPTH_CHUNK < depth_fours) {
         fetch_keys(k, key0, first + DEPTH_CHUNK);
@@ -156,7 +156,7 @@ void main() {
     }
     barrier();
 
-    keep(WIDTH_CHUNK, goes_across(ACROSS_V));
+    keep(WIDTH_CHUNK, goes_across(LEAT_ATTENTION_V));
     float higher = top;
     [[unroll]] for (uint i = 0; i < KEYS / 4; ++i) {
       higher = max(higher, top_of(scores[row * SCORE_PITCH + i]));
@@ -174,7 +174,7 @@ void main() {
     for (uint first = 0; first < width_fours; first += WIDTH_CHUNK) {
       if (first > 0) {
         barrier();
-        keep(WIDTH_CHUNK, goes_across(ACROSS_V));
+        keep(WIDTH_CHUNK, goes_across(LEAT_ATTENTION_V));
         barrier();
       }
       if (first + WIDTH_CHUNK < width_fours) {

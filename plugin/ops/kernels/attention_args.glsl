@@ -5,13 +5,7 @@
 
 #include "reals.glsl"
 #include "math.glsl"
-
-#define ACROSS_Q 1
-#define ACROSS_K 2
-#define ACROSS_V 4
-#define MASK_NONE 0
-#define MASK_ADDED 1
-#define MASK_BOOL 2
+#include "attention_codes.glsl"
 
 // Strides in elements, of batch, head, position and element of the head.
 struct Args {
@@ -24,10 +18,10 @@ struct Args {
   uint depth, width; // elements of a head of queries and keys, and of values
   float scale;
   float cap;    // 0: there is none
-  uint mask_kind; // MASK_...
+  uint mask_kind; // LEAT_ATTENTION_MASK_...
   uint causal;    // 1: query i has the keys up to i
-  uint across;    // ACROSS_...: where elements are moved one by one, neighbouring threads go across rows of this
-                  // operand, for these lie closer
+  uint across;    // of operands: where elements are moved one by one, neighbouring threads go across rows, for these
+                  // lie closer
 };
 LEAT_ARGS
 
@@ -45,9 +39,9 @@ int mask_row(uint batch, uint head, uint query) {
 float added_to(uint query, uint key, int mask) {
   const bool taken = key < args.masked_keys && (args.causal == 0 || key <= query);
   float added = taken ? 0 : -LEAT_INFINITY;
-  if (taken && args.mask_kind == MASK_ADDED) {
+  if (taken && args.mask_kind == LEAT_ATTENTION_MASK_ADDED) {
     added = ELEMENT(args.mask, mask + int(key) * args.mask_strides[3]);
-  } else if (taken && args.mask_kind == MASK_BOOL) {
+  } else if (taken && args.mask_kind == LEAT_ATTENTION_MASK_BOOL) {
     added = uint(U8(args.mask).v[mask + int(key) * args.mask_strides[3]]) != 0u ? 0 : -LEAT_INFINITY;
   }
   return added;

@@ -11,7 +11,7 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #include "attention_args.glsl"
 
-LEAT_CONSTANT(uint, WIDE, 0);     // WIDE_...: these operands are moved eight elements at a time, the result four
+LEAT_CONSTANT(uint, WIDE, 0);     // these operands are moved eight elements at a time, the result four
 LEAT_CONSTANT(uint, DEPTH, 16);   // elements of a head of queries and keys, and of values, rounded up to the multiple
 LEAT_CONSTANT(uint, WIDTH, 16);   // of 16 that matrices are made of
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
@@ -22,13 +22,9 @@ LEAT_CONSTANT(uint, MATRIX_M, 8);
 LEAT_CONSTANT(uint, MATRIX_N, 8);
 LEAT_CONSTANT(uint, MATRIX_K, 8);
 
-#define WIDE_Q 1
-#define WIDE_K 2
-#define WIDE_V 4
-#define WIDE_Y 8
-#define ROWS 16
-#define KEYS 32
-#define SUBGROUPS_MOST 4
+#define ROWS LEAT_ATTENTION_MATRIX_ROWS
+#define KEYS LEAT_ATTENTION_KEYS
+#define SUBGROUPS_MOST LEAT_ATTENTION_MATRIX_SUBGROUPS
 const uint QUERIES = THREADS / SUBGROUP_SIZE * ROWS; // of a workgroup
 
 // What is in shared memory lies there by eights of 16 bits, or fours of float32. From one row to the next there is one
@@ -38,9 +34,12 @@ const uint QUERIES = THREADS / SUBGROUP_SIZE * ROWS; // of a workgroup
 // Queries, for which two tiles are just enough (SUBGROUPS_MOST * ROWS is 2 * KEYS), and afterwards a tile of keys and
 // one of values.
 #define TILE (KEYS * PITCH)
+#if SUBGROUPS_MOST * ROWS > 2 * KEYS
+#error "queries do not fit where tiles of keys and values lie"
+#endif
 shared uvec4 tiles[2 * TILE];
-// For each query of a subgroup a row of scores, behind them their weights, and one place where the threads of a row tell
-// each other a number each. What earlier results are scaled by lies later, MATRIX_N times, where scores were.
+// For each query of a subgroup a row of scores, behind them their weights, and one place where the threads of a row
+// tell each other a number each. What earlier results are scaled by lies later, MATRIX_N times, where scores were.
 shared uvec4 scores[SUBGROUPS_MOST * ROWS * SCORE_PITCH];
 #define WEIGHTS (KEYS / 4)
 #define TOLD (WEIGHTS + KEYS / 8)
@@ -55,13 +54,14 @@ const uint LOADS_V = (KEYS * WIDTH / 8 + THREADS - 1) / THREADS;
 uvec4 held_k[LOADS_K], held_v[LOADS_V];
 
 // Eight elements of a row from `element` on; those past the end are 0.
-uvec4 fetch(const uint wide, uint64_t base, uint row, uint element, int row_stride, int stride, uint rows, uint count) {
+uvec4 fetch(const uint operand, uint64_t base, uint row, uint element, int row_stride, int stride, uint rows,
+            uint count) {
   uvec4 eight = uvec4(0);
   if (row >= rows || element >= count) {
     return eight;
   }
   const int at = int(row) * row_stride;
-  if ((WIDE & wide) != 0) {
+  if ((WIDE & operand) != 0) {
     return U32x4(base).v[(at + int(element)) >> 3];
   }
   [[unroll]] for (uint e = 0; e < 8; ++e) {
@@ -73,21 +73,23 @@ uvec4 fetch(const uint wide, uint64_t base, uint row, uint element, int row_stri
 }
 
 // The row, of `rows`, and the eight of a tile that is moved as number `i`, where a row has so many eights.
-uvec2 place(uint i, uint rows, uint eights, const uint wide, uint operand) {
-  const bool across = (WIDE & wide) == 0 && (args.across & operand) != 0;
+uvec2 place(uint i, uint rows, uint eights, const uint operand) {
+  const bool across = (WIDE & operand) == 0 && (args.across & operand) != 0;
   return across ? uvec2(i % rows, i / rows) : uvec2(i / eights, i % eights);
 }
-uvec2 place_k(uint i) { return place(gl_LocalInvocationIndex + i * THREADS, KEYS, DEPTH / 8, WIDE_K, ACROSS_K); }
-uvec2 place_v(uint i) { return place(gl_LocalInvocationIndex + i * THREADS, KEYS, WIDTH / 8, WIDE_V, ACROSS_V); }
+uvec2 place_k(uint i) { return place(gl_LocalInvocationIndex + i * THREADS, KEYS, DEPTH / 8, LEAT_ATTENTION_K); }
+uvec2 place_v(uint i) { return place(gl_LocalInvocationIndex + i * THREADS, KEYS, WIDTH / 8, LEAT_ATTENTION_V); }
 
 void fetch_tiles(uint64_t k, uint64_t v, uint key0) {
   [[unroll]] for (uint i = 0; i < LOADS_K; ++i) {
     const uvec2 at = place_k(i);
-    held_k[i] = fetch(WIDE_K, k, key0 + at.x, at.y * 8, args.k_strides[2], args.k_strides[3], args.keys, args.depth);
+    held_k[i] = fetch(LEAT_ATTENTION_K, k, key0 + at.x, at.y * 8, args.k_strides[2], args.k_strides[3],
+                      args.keys, args.depth);
   }
   [[unroll]] for (uint i = 0; i < LOADS_V; ++i) {
     const uvec2 at = place_v(i);
-    held_v[i] = fetch(WIDE_V, v, key0 + at.x, at.y * 8, args.v_strides[2], args.v_strides[3], args.keys, args.width);
+    held_v[i] = fetch(LEAT_ATTENTION_V, v, key0 + at.x, at.y * 8, args.v_strides[2], args.v_strides[3],
+                      args.keys, args.width);
   }
 }
 
@@ -191,9 +193,9 @@ void main() {
 
   fetch_tiles(k, v, 0);
   for (uint i = gl_LocalInvocationIndex; i < QUERIES * (DEPTH / 8); i += THREADS) {
-    const uvec2 at = place(i, QUERIES, DEPTH / 8, WIDE_Q, ACROSS_Q);
-    tiles[at.x * PITCH + at.y] = fetch(WIDE_Q, q, query0 + at.x, at.y * 8, args.q_strides[2], args.q_strides[3],
-                                       args.queries, args.depth);
+    const uvec2 at = place(i, QUERIES, DEPTH / 8, LEAT_ATTENTION_Q);
+    tiles[at.x * PITCH + at.y] = fetch(LEAT_ATTENTION_Q, q, query0 + at.x, at.y * 8, args.q_strides[2],
+                                       args.q_strides[3], args.queries, args.depth);
   }
   barrier();
   [[unroll]] for (uint r = 0; r < DOWN; ++r) {
@@ -207,8 +209,8 @@ void main() {
     results[e] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
   }
 
-  // Of each row of a thread: the largest score so far, and what the weights that it made sum up to. Scores are for powers
-  // of 2.
+  // Of each row of a thread: the largest score so far, and what the weights that it made sum up to. Scores are for
+  // powers of 2.
   float top[OWN_ROWS], sum[OWN_ROWS];
   [[unroll]] for (uint i = 0; i < OWN_ROWS; ++i) {
     top[i] = -LEAT_INFINITY;
@@ -302,7 +304,7 @@ void main() {
       }
       const vec4 values = total == 0 ? vec4(0) : uintBitsToFloat(scores[at_row + four]) * (1.0 / total);
       const int at = int(own0 + row) * args.y_strides[2] + int(column) * args.y_strides[3];
-      if ((WIDE & WIDE_Y) != 0) {
+      if ((WIDE & LEAT_ATTENTION_Y) != 0) {
         REALS4(y).v[at >> 2] = NARROW4(values);
       } else {
         [[unroll]] for (uint j = 0; j < 4; ++j) {

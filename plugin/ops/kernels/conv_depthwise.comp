@@ -36,7 +36,8 @@ void main() {
   const uint channel = next - image * args.channels;
   const uint in_plane = image * (args.channels / args.multiplier) + channel / args.multiplier;
   REALS x = REALS(args.x + uint64_t(in_plane) * uint(args.depth * args.height * args.width) * ELEMENT_SIZE);
-  REALS w = REALS(args.weights + uint64_t(channel) * uint(args.kernel[0] * args.kernel[1] * args.kernel[2]) * ELEMENT_SIZE);
+  REALS w = REALS(args.weights +
+                  uint64_t(channel) * uint(args.kernel[0] * args.kernel[1] * args.kernel[2]) * ELEMENT_SIZE);
 
   vec4 sum = vec4(0);
   const int left = int(x0) * args.stride[2] - args.pad[2];

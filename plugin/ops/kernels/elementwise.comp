@@ -200,8 +200,8 @@ TA apply(TA x, Any y) {
 }
 #else
 #define MOST any_highest(LEAT_JOIN(LEAT_ANY_, A))
-// x^y for an exponent that is NaN, no whole number, or even and beyond 64 bits. What does not fit is the largest number,
-// and NaN is 0, as in Cast; 0 to a negative power is 0, as where integers are divided by 0.
+// x^y for an exponent that is NaN, no whole number, or even and beyond 64 bits. What does not fit is the largest
+// number, and NaN is 0, as in Cast; 0 to a negative power is 0, as where integers are divided by 0.
 TA odd_power(TA x, float y) {
   bool beyond = abs(y) >= 9.0e18;
   if (x == TA(1)) return x;

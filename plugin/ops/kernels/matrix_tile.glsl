@@ -6,8 +6,8 @@
 // The including file defines BM, BN, BK, WM and WN, has `args` with GEMM_ARGS, THREADS, which a workgroup has, and
 // `uint k_end`, where the k of this workgroup end, and says where operands come from and what becomes of sums:
 // - A_ALONG_K: whether the tile of a lies in shared memory along k, else along its rows; B_ALONG_K the same of b.
-// - uvec2 place_a(number): row and k, in the tile, of the first element of the eight of this number, the others of which
-//   follow along k or along rows; place_b() the same of b, with columns for rows.
+// - uvec2 place_a(number): row and k, in the tile, of the first element of the eight of this number, the others of
+// which   follow along k or along rows; place_b() the same of b, with columns for rows.
 // - uvec4 fetch_a(i, k): those eight, from row i of the result and k on; fetch_b() the same from column i. Those from
 //   k_end on, and rows and columns that are not there, are 0.
 // - void finish(row, column, vec4 sum): stores what comes of the sums of four columns; those of the tile that are not
@@ -27,8 +27,8 @@ LEAT_CONSTANT(uint, MATRIX_N, 8);
 LEAT_CONSTANT(uint, MATRIX_K, 8);
 
 #define ACROSS (BN / WN)
-// What is in shared memory lies there by eights of 16 bits, or fours of sums. From one row to the next there is one more
-// than needed, so that rows begin in different banks.
+// What is in shared memory lies there by eights of 16 bits, or fours of sums. From one row to the next there is one
+// more than needed, so that rows begin in different banks.
 #define PITCH_K (BK / 8 + 1)
 #define PITCH_A (BM / 8 + 1)
 #define PITCH_B (BN / 8 + 1)

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One result element from one to eight broadcast operands, by a program of up to sixteen steps.
 //
-// The program is in specialisation constants, so that straight code is left of it when the pipeline is made; the numbers
-// that it names are in the argument record. Each step gives the bits that its operator gives alone: it computes in
-// float32 and rounds to TYPE.
+// The program is in specialisation constants, so that straight code is left of it when the pipeline is made; the
+// numbers that it names are in the argument record. Each step gives the bits that its operator gives alone: it computes
+// in float32 and rounds to TYPE.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
 #include "elementwise_codes.glsl"
@@ -99,8 +99,8 @@ float link_3(uint step) {
 #define ROUND_BF16(x) leat_round_BF16(x)
 #define ROUND LEAT_JOIN(ROUND_, TYPE)
 
-// Which function a step calls is put in place when the pipeline is made: leati_kernel_module(). The compiler drops those
-// that nothing calls, so each is called here once at least.
+// Which function a step calls is put in place when the pipeline is made: leati_kernel_module(). The compiler drops
+// those that nothing calls, so each is called here once at least.
 void run() {
   values[LEAT_POINTWISE_INPUTS + 0] = ROUND(link_0(step_0));
   values[LEAT_POINTWISE_INPUTS + 1] = ROUND(link_1(step_1));

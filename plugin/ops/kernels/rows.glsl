@@ -56,8 +56,8 @@ uint row_half = 0;
 
 // Defines NAME(value), which combines the values of all parts of a row by OP(a, b), a commutative operation, and gives
 // every thread the result. All threads of the workgroup must call it. Values are combined in the order of a binary tree
-// over the parts, whether they travel by shuffles or, eight values a round, through shared memory: the size of subgroups
-// changes no bit of a sum.
+// over the parts, whether they travel by shuffles or, eight values a round, through shared memory: the size of
+// subgroups changes no bit of a sum.
 #define LEAT_ROW_COMBINE(NAME, T, SPACE, OP)                                                       \
   T NAME(T value) {                                                                                 \
     uint done = 1;                                                                                  \

@@ -1,7 +1,8 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies a strided tensor whose neighbours in memory lie along one dimension (across) into one where they lie along
-// another (down). A workgroup moves a tile of SIDE x SIDE items through shared memory, and so reads and writes neighbours.
+// another (down). A workgroup moves a tile of SIDE x SIDE items through shared memory, and so reads and writes
+// neighbours.
 #extension GL_GOOGLE_include_directive : require
 #include "item.glsl"
 

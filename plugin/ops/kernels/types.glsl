@@ -75,9 +75,9 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec
 // 1: the device converts float16 as IEEE 754 says, because the module asks for it (leati_kernel_module()).
 layout(constant_id = LEAT_HALVES_ID) const uint LEAT_HALVES = 0;
 
-// A float of 16 bits is computed with as float32. Its conversions keep subnormal numbers, and round to the nearest and of
-// two to the even one, on every device: where its own do not, they are integer arithmetic without branches, which needs
-// no feature.
+// A float of 16 bits is computed with as float32. Its conversions keep subnormal numbers, and round to the nearest and
+// of two to the even one, on every device: where its own do not, they are integer arithmetic without branches, which
+// needs no feature.
 float leat_widened_F16(uint h) {
   // As a float32 with the exponent of a float16; a subnormal one has the leading 1 that it lacks subtracted again.
   uint magnitude = ((h & 0x7fffu) << 13) + 0x38000000u;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers that attention and its kernels agree on; read by the C compiler and by the shader compiler. */
+#ifndef LEAT_ATTENTION_CODES_GLSL_
+#define LEAT_ATTENTION_CODES_GLSL_
+
+/* Keys that a workgroup takes at a time. */
+#define LEAT_ATTENTION_KEYS 32
+/* Queries of a workgroup of attention.comp. */
+#define LEAT_ATTENTION_ROWS 16
+/* Queries of a subgroup of attention_matrix.comp, and how many subgroups a workgroup has at most. */
+#define LEAT_ATTENTION_MATRIX_ROWS 16
+#define LEAT_ATTENTION_MATRIX_SUBGROUPS 4
+/* DEPTH and WIDTH of attention_matrix.comp are multiples of this. */
+#define LEAT_ATTENTION_MATRIX_STEP 16
+
+/* `mask_kind`. */
+#define LEAT_ATTENTION_MASK_NONE 0
+#define LEAT_ATTENTION_MASK_ADDED 1
+#define LEAT_ATTENTION_MASK_BOOL 2
+
+/* Bits of operands, in `across` and in the specialisation constant WIDE. */
+#define LEAT_ATTENTION_Q 1
+#define LEAT_ATTENTION_K 2
+#define LEAT_ATTENTION_V 4
+#define LEAT_ATTENTION_Y 8
+
+#endif
