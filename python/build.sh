@@ -18,7 +18,7 @@ id=$(sed -n 's/^#define LEAT_BUILD_ID "\(.*\)"$/\1/p' "$build/generated/leat_bui
 rm -rf "$folder"
 mkdir -p "$package/tests"
 cp "$here/pyproject.toml" "$here/tag.py" "$here/README.md" "$tree/LICENSE" "$project"
-cp "$here"/onnxruntime_ep_leat/*.py "$here/onnxruntime_ep_leat/py.typed" "$package"
+cp "$here"/onnxruntime_ep_leat/*.py "$here/onnxruntime_ep_leat/py.typed" "$here/onnxruntime_ep_leat/report.html" "$package"
 cp "$here"/onnxruntime_ep_leat/tests/*.py "$package/tests"
 cp "$build/libleat_vulkan.so" "$build/libleat_onnxruntime.so" "$build/libleat_batch.so" "$package"
 cp "$tree/examples/demo/digits.onnx" "$package"

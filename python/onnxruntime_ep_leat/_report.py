@@ -21,8 +21,6 @@ from ._register import EP_NAME, onnxruntime, register
 
 _TYPES = {"float": "float32", "double": "float64"}
 _PROFILED_RUNS = 10
-_NODES_SHOWN = 40
-_MIB = 1 << 20
 
 
 def _inputs(session: Any, dims: Mapping[str, int]) -> dict[str, Any]:
@@ -74,8 +72,9 @@ class _Measurement:
         if self._failure:
             raise self._failure
         every = sorted(latency for own in latencies for latency in own)
-        self.rate = len(every) / (time.perf_counter() - begin)
-        self.median_ms, self.p99_ms = (1e3 * every[int(share * (len(every) - 1))] for share in (0.5, 0.99))
+        p50, p99 = (every[int(share * (len(every) - 1))] for share in (0.5, 0.99))
+        self.point = {"threads": threads, "runs_per_second": len(every) / (time.perf_counter() - begin),
+                      "p50_seconds": p50, "p99_seconds": p99}
 
 
 def _session(ort: Any, model: str, device: Any) -> Any:
@@ -109,14 +108,12 @@ def _device_times(model: str, dims: Mapping[str, int]) -> list[tuple[str, str, f
     return [(op, node, spent[op, node] / _PROFILED_RUNS) for op, node in sorted(spent, key=lambda key: -spent[key])]
 
 
-def _node_part(model: str) -> str:
+def _nodes(model: str) -> dict[str, Any]:
     nodes = explain(model)
-    there = sum(node.provider == EP_NAME for node in nodes)
-    others = [(node.op_type, node.name, node.provider, node.reason or "no reason is known")
-              for node in nodes if node.provider != EP_NAME]
-    return _page.section(
-        "Which nodes run where", _page.paragraph(f"{there} of {len(nodes)} nodes run on Leat."),
-        _page.table(("operator", "node", "runs on", "reason"), others) if others else "")
+    return {"name": os.path.basename(model), "count": len(nodes),
+            "on_leat": sum(node.provider == EP_NAME for node in nodes),
+            "elsewhere": [(node.op_type, node.name, node.provider, node.reason)
+                          for node in nodes if node.provider != EP_NAME]}
 
 
 def report(model: str | os.PathLike[str], file: str | os.PathLike[str], *, threads: Sequence[int] = (1, 2, 4, 8),
@@ -149,16 +146,16 @@ def report(model: str | os.PathLike[str], file: str | os.PathLike[str], *, threa
     if not found:
         raise LeatError("there is no usable device: " + why_no_device())
     name = found[0].ep_metadata.get("leat_device_name", "unknown")
-    lines: dict[str, list[_Measurement]] = {}
+    lines: list[dict[str, Any]] = []
     try:
         for label, device in (("Leat", found[0]), ("CPU provider", None)):
             progress(f"loading the model ({label})")
             session = _session(ort, model, device)
             inputs = _inputs(session, dims or {})
-            lines[label] = []
+            lines.append({"name": label, "points": []})
             for count in threads:
                 progress(f"running it from {count} thread{'s' if count > 1 else ''} ({label})")
-                lines[label].append(_Measurement(session, inputs, count, seconds))
+                lines[-1]["points"].append(_Measurement(session, inputs, count, seconds).point)
             if device is not None:
                 stats = memory_stats(int(device.ep_metadata.get("leat_device_index", "0")))
             del session
@@ -167,39 +164,21 @@ def report(model: str | os.PathLike[str], file: str | os.PathLike[str], *, threa
     except Exception as cause:
         raise LeatError(f"{model} does not run: {cause}") from cause
     progress("asking which nodes run where")
-    nodes = _node_part(model)
+    nodes = _nodes(model)
     progress("profiling the device")
     times = _device_times(model, dims or {})
-    total = sum(time_us for _, _, time_us in times) or 1.0
-    text = _page.page(
-        f"{os.path.basename(model)} on {name}",
-        _page.paragraph(f"Leat {VERSION} ({BUILD_ID}), ONNX Runtime {ort.__version__}; {time.strftime('%Y-%m-%d')}; "
-                        f"{seconds:g} s a point" + "".join(f"; {dim} = {size}" for dim, size in (dims or {}).items())),
-        _page.section(
-            "Threads on one session",
-            _page.chart("Throughput", "runs/s", threads, {label: [m.rate for m in of] for label, of in lines.items()}),
-            _page.chart("Latency, 99th percentile", "ms", threads,
-                        {label: [m.p99_ms for m in of] for label, of in lines.items()}),
-            _page.table(("threads", *(f"{label}: {what}" for label in lines
-                                      for what in ("runs/s", "median ms", "p99 ms"))),
-                        [(str(count), *(value for of in lines.values()
-                                        for value in (of[i].rate, of[i].median_ms, of[i].p99_ms)))
-                         for i, count in enumerate(threads)])),
-        nodes,
-        _page.section(
-            "Device time of a run",
-            _page.paragraph(f"{total:,.1f} us of kernels and copies, from one thread, with a profile."),
-            _page.table(("operator", "node", "us", "share"),
-                        [(op, node, time_us, f"{100 * time_us / total:.1f} %")
-                         for op, node, time_us in times[:_NODES_SHOWN]]
-                        + ([("others", f"{len(times) - _NODES_SHOWN}", sum(t for *_, t in times[_NODES_SHOWN:]), "")]
-                           if len(times) > _NODES_SHOWN else []))),
-        _page.section(
-            "Device memory", _page.paragraph("Of this process, after the runs, in MiB."),
-            _page.table(("", "now", "highest"),
-                        [("taken from the driver", stats.reserved_bytes / _MIB, stats.reserved_peak / _MIB),
-                         ("in use", stats.allocated_bytes / _MIB, stats.allocated_peak / _MIB),
-                         ("for copies and arguments", stats.staging_bytes / _MIB, "")])))
+    text = _page.page({
+        "title": f"{os.path.basename(model)} on {name}",
+        "facts": [("Leat", f"{VERSION} ({BUILD_ID})"), ("ONNX Runtime", ort.__version__),
+                  ("device", f"{name}, driver {found[0].ep_metadata.get('leat_driver', 'unknown')}"),
+                  ("date", time.strftime("%Y-%m-%d")), ("work", f"one session for all threads, {seconds:g} s a point"),
+                  *((f"dimension {dim}", str(size)) for dim, size in (dims or {}).items())],
+        "lines": lines, "nodes": [nodes],
+        "device_time": {"note": "from one thread, with a profile", "steps": times},
+        "memory": {"note": "Of this process, after the runs",
+                   "rows": [("taken from the driver", stats.reserved_bytes, stats.reserved_peak),
+                            ("in use", stats.allocated_bytes, stats.allocated_peak),
+                            ("for copies and arguments", stats.staging_bytes, None)]}})
     with open(file, "w", encoding="utf-8") as out:
         out.write(text)
 

@@ -34,7 +34,7 @@ def expected_files(version):
     folder = os.path.join(TREE, "python", PACKAGE)
     names = {os.path.relpath(os.path.join(where, name), folder)
              for where, _, files in os.walk(folder) for name in files if name.endswith(".py")}
-    names |= {"py.typed", "_build.py", "digits.onnx", *EXPORTS}
+    names |= {"py.typed", "report.html", "_build.py", "digits.onnx", *EXPORTS}
     info = f"{PACKAGE}-{version}.dist-info/"
     return {f"{PACKAGE}/{name}" for name in names} | {info + name for name in (
         "METADATA", "RECORD", "WHEEL", "licenses/LICENSE")}
