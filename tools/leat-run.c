@@ -10,9 +10,11 @@
 #include "npy.h"
 #include "option_value.h"
 #include "output.h"
+#include "page.h"
 #include "profile_summary.h"
 #include "run_report.h"
 #include "stage.h"
+#include "sweep.h"
 
 enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_UNUSABLE = 2 };
 
@@ -90,6 +92,7 @@ static gboolean prepare_job(const leati_ort *ort, const leati_options *options, 
                             GError **error) {
   const leati_session_plan plan = {.leat = options->leat,
                                    .no_fallback = options->no_fallback,
+                                   .explain = options->explain,
                                    .cpu_threads = (int)options->cpu_threads,
                                    .provider_options = options->provider_options};
   /* The reference first: it tells an unusable model apart from a provider that cannot take it. */
@@ -210,16 +213,13 @@ static leati_batcher **make_batchers(const leati_findings *findings, GError **er
   return batchers;
 }
 
-/* Everything after the models and queues are ready. */
-static int run_and_report(leati_findings *findings, GError **error) {
+/* Runs the models once, which is a point of a sweep if there is one. */
+static int run_once(leati_findings *findings, leati_sweep *sweep, GError **error) {
   const leati_options *options = findings->options;
   const leati_ort *ort = findings->ort;
   leati_workers workers = {0};
   leati_workers batched = {0};
   int status = EXIT_UNUSABLE;
-  if (!options->json) {
-    print_and_free(leati_run_report_preface(findings));
-  }
   if (leati_workers_run(ort, options, findings->jobs, findings->job_count, NULL, &workers, error) &&
       (findings->batchers == NULL ||
        leati_workers_run(ort, options, findings->jobs, findings->job_count, findings->batchers, &batched, error))) {
@@ -228,8 +228,13 @@ static int run_and_report(leati_findings *findings, GError **error) {
     if (options->save_outputs == NULL || save_outputs(findings, error)) {
       status = leati_findings_right(findings) ? EXIT_RIGHT : EXIT_WRONG;
     }
-    print_and_free(options->json ? leati_run_report_json(findings) : leati_run_report_text(findings));
-    if (options->json) {
+    if (sweep != NULL) {
+      leati_sweep_add(sweep, findings);
+    }
+    if (!options->json) {
+      print_and_free(leati_run_report_text(findings));
+    } else if (sweep == NULL) {
+      print_and_free(leati_run_report_json(findings));
       fputc('\n', stdout);
     }
   }
@@ -238,7 +243,42 @@ static int run_and_report(leati_findings *findings, GError **error) {
   return status;
 }
 
-static int run(const leati_options *options, const leati_ort *ort, leati_job *jobs, GError **error) {
+/* Runs the models from 1, 2, 4, ... threads and writes a page on that, also on what went wrong. */
+static int run_sweep(leati_findings *findings, const leati_rehearsal *rehearsal, GError **error) {
+  const leati_options *all = findings->options;
+  leati_sweep *sweep = leati_sweep_new();
+  int status = EXIT_RIGHT;
+  for (int64_t threads; status != EXIT_UNUSABLE && (threads = leati_sweep_next(sweep, all->threads)) != 0;) {
+    leati_options some = *all;
+    some.threads = threads;
+    findings->options = &some;
+    if (!all->json) {
+      print_and_free(g_strdup_printf("\nFrom %" G_GINT64_FORMAT " %s\n", threads, threads > 1 ? "threads" : "thread"));
+    }
+    const int one = run_once(findings, sweep, error);
+    status = MAX(status, one);
+    findings->options = all;
+  }
+  if (status != EXIT_UNUSABLE) {
+    char *json = leati_sweep_json(sweep, findings, rehearsal);
+    status = leati_page_write(all->report, json, error) ? status : EXIT_UNUSABLE;
+    print_and_free(all->json ? g_strconcat(json, "\n", NULL) : g_strdup(""));
+    g_free(json);
+  }
+  leati_sweep_free(sweep);
+  return status;
+}
+
+/* Everything after the models and queues are ready. */
+static int run_and_report(leati_findings *findings, const leati_rehearsal *rehearsal, GError **error) {
+  if (!findings->options->json) {
+    print_and_free(leati_run_report_preface(findings));
+  }
+  return findings->options->report != NULL ? run_sweep(findings, rehearsal, error) : run_once(findings, NULL, error);
+}
+
+static int run(const leati_options *options, const leati_ort *ort, leati_job *jobs, const leati_rehearsal *rehearsal,
+               GError **error) {
   const size_t count = options->models->len;
   if (options->save_outputs != NULL && !make_folder(options->save_outputs, error)) {
     return EXIT_UNUSABLE;
@@ -263,7 +303,7 @@ static int run(const leati_options *options, const leati_ort *ort, leati_job *jo
     return EXIT_UNUSABLE;
   }
   findings.batchers = batchers;
-  const int status = run_and_report(&findings, error);
+  const int status = run_and_report(&findings, rehearsal, error);
   for (size_t i = 0; batchers != NULL && i < count; ++i) {
     leati_batcher_free(batchers[i]);
   }
@@ -280,23 +320,34 @@ static gboolean open_runtime(const leati_options *options, leati_ort *ort, GErro
   return right;
 }
 
+/* Done before ONNX Runtime is opened: what cannot be written is told at once, and a process that is to rehearse must
+ * have no threads. */
+static gboolean begin_files(leati_options *options, leati_rehearsal *rehearsal, GError **error) {
+  if (options->report != NULL && (!leati_page_check(options->report, error) ||
+                                  (options->leat && !leati_rehearsal_hold(options, rehearsal, error)))) {
+    return FALSE;
+  }
+  return options->profile == NULL || leati_profile_summary_begin(options->profile, error);
+}
+
 int main(int argc, char **argv) {
   (void)argc;
   leati_options options;
   leati_ort ort = {0};
+  leati_rehearsal rehearsal = {0};
   GError *error = NULL;
   int status = EXIT_UNUSABLE;
   leati_output_guard("leat-run", EXIT_UNUSABLE);
   if (!leati_options_parse(argv, &options, &error)) {
     g_prefix_error(&error, "bad use (see --help): ");
-  } else if (!options.version && options.profile != NULL && !leati_profile_summary_begin(options.profile, &error)) {
+  } else if (!options.version && !begin_files(&options, &rehearsal, &error)) {
     status = EXIT_UNUSABLE;
   } else if (options.version) {
     puts("leat-run " LEAT_VERSION " (" LEAT_BUILD_ID ")");
     status = EXIT_RIGHT;
   } else if (open_runtime(&options, &ort, &error)) {
     leati_job *jobs = g_new0(leati_job, options.models->len);
-    status = run(&options, &ort, jobs, &error);
+    status = run(&options, &ort, jobs, &rehearsal, &error);
     for (guint i = 0; i < options.models->len; ++i) {
       leati_feed_free(&ort, jobs[i].model, jobs[i].feed);
       leati_model_free(&ort, jobs[i].model);
@@ -312,6 +363,7 @@ int main(int argc, char **argv) {
     print_and_free(text != NULL ? text : g_strdup(""));
   }
   leati_options_clear(&options);
+  leati_rehearsal_clear(&rehearsal);
   if (error != NULL) {
     g_printerr("leat-run: %s\n", error->message);
     g_error_free(error);

@@ -53,6 +53,7 @@ static void free_node(gpointer data) {
   g_free(node->name);
   g_free(node->op);
   g_free(node->provider);
+  g_free(node->reason);
   g_free(node);
 }
 
@@ -204,6 +205,7 @@ static gboolean add_node(const leati_ort *ort, const OrtEpAssignedNode *from, co
   node->name = g_utf8_make_valid(name, -1);
   node->op = standard ? g_strdup(op) : g_strdup_printf("%s.%s", domain, op);
   node->provider = g_strdup(provider);
+  node->reason = leati_ort_refusal(op, name);
   node->island = island;
   g_ptr_array_add(nodes, node);
   return TRUE;

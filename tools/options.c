@@ -16,6 +16,9 @@
 #define DELAY_MAX INT64_C(3600000000)
 #define DELAY_DEFAULT 200
 
+/* Bytes that mean themselves to a shell. */
+static const char kPlain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
+
 static const char kSummary[] =
     "Runs ONNX models through ONNX Runtime from many threads at once, compares every output of every run with what "
     "ONNX\n"
@@ -46,6 +49,11 @@ static const char kDescription[] =
     "Files written\n"
     "  --save-outputs DIR writes what thread 0 got in its first run as DIR/OUTPUT.npy, with several models as\n"
     "  DIR/MODEL/OUTPUT.npy. A slash or a backslash in a name becomes an underscore.\n"
+    "  --report FILE writes one page of HTML that needs no network: throughput and latency from 1, 2, 4, ... threads "
+    "up to\n"
+    "  --threads, which nodes Leat does not run and why, device time by node, device memory. A process of its own "
+    "first\n"
+    "  runs each model from one thread, with a profile. With --json what the page was made of is printed too.\n"
     "  --profile FILE writes what the device and the threads did as a trace that https://ui.perfetto.dev shows, and\n"
     "  sums up, without --json, device time by operator and the nodes of graphs that took longest.\n"
     "\n"
@@ -66,6 +74,7 @@ static const char kDescription[] =
     "  leat-run bert.onnx --threads 16 --sessions 4 --dim batch=2 --dim sequence=64 --range input_ids=0:30521 --fill "
     "mask=1\n"
     "  leat-run model.onnx --threads 8 --batch 8 --batch-delay-us 500\n"
+    "  leat-run model.onnx --report page.html --runs 200\n"
     "  leat-run a.onnx b.onnx --threads 4 --no-fallback --json\n";
 
 /* An option that may be repeated and takes NAME=VALUE. */
@@ -103,6 +112,41 @@ static gboolean choose(const char *name, const char *text, const char *yes, cons
 
 static GPtrArray *new_bindings(void) {
   return g_ptr_array_new_with_free_func((GDestroyNotify)leati_named_value_free);
+}
+
+static void add_profile(leati_options *options) {
+  char *option = g_strconcat("profile=", options->profile, NULL);
+  g_ptr_array_add(options->provider_options, leati_named_value_parse(option, NULL));
+  g_free(option);
+}
+
+void leati_options_profile(leati_options *options, const char *path) {
+  options->profile = g_strdup(path);
+  add_profile(options);
+}
+
+static char *command_of(char **argv) {
+  GString *text = g_string_new(NULL);
+  for (char **word = argv; *word != NULL; ++word) {
+    char *quoted = g_shell_quote(*word);
+    const gboolean is_plain = **word != '\0' && strspn(*word, kPlain) == strlen(*word);
+    g_string_append_printf(text, "%s%s", word == argv ? "" : " ", is_plain ? *word : quoted);
+    g_free(quoted);
+  }
+  return g_string_free(text, FALSE);
+}
+
+/* What a report is not made of. */
+static gboolean check_report(const leati_options *options, GError **error) {
+  const char *other = options->batch > 0              ? "--batch"
+                      : options->profile != NULL      ? "--profile"
+                      : options->save_outputs != NULL ? "--save-outputs"
+                                                      : NULL;
+  if (options->report != NULL && other != NULL) {
+    LEATI_FAULT_SET(error, "--report together with %s: a report is of runs without; ask for one of them", other);
+    return FALSE;
+  }
+  return TRUE;
 }
 
 static gboolean check_values(const leati_options *options, GError **error) {
@@ -145,7 +189,7 @@ static gboolean check_values(const leati_options *options, GError **error) {
 }
 
 gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
-  *out = (leati_options){.threads = 1,
+  *out = (leati_options){.threads = 0,
                          .runs = 10,
                          .sessions = 1,
                          .warmup = 1,
@@ -189,7 +233,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
 #define TEXTS(place) 0, G_OPTION_ARG_FILENAME_ARRAY, (place)
 #define FLAG(place) 0, G_OPTION_ARG_NONE, (place)
   const GOptionEntry entries[] = {
-      {"threads", 't', TEXT(&wholes[0].text), "Threads a model, 1 to 1024 (1)", "N"},
+      {"threads", 't', TEXT(&wholes[0].text), "Threads a model, 1 to 1024 (1; with --report 8)", "N"},
       {"runs", 'r', TEXT(&wholes[1].text), "Runs a thread, 1 to 1000000 (10)", "M"},
       {"sessions", 's', TEXT(&wholes[2].text), "Sessions a model, at most one a thread (1)", "S"},
       {"warmup", 'w', TEXT(&wholes[3].text), "Runs a thread before the clock starts (1)", "W"},
@@ -210,6 +254,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
       {"seed", 0, TEXT(&wholes[6].text), "Seed of the random inputs (0)", "SEED"},
       {"same-inputs", 0, FLAG(&out->same_inputs), "The same inputs for every thread", NULL},
       {"profile", 0, TEXT(&out->profile), "Write a trace for Perfetto, and sum up device time", "FILE"},
+      {"report", 0, TEXT(&out->report), "Run from 1, 2, 4, ... threads, and write a page of HTML on that", "FILE"},
       {"save-outputs", 0, TEXT(&out->save_outputs), "Write the outputs of the first run as .npy files", "DIR"},
       {"cpu-threads", 0, TEXT(&wholes[4].text),
        "Threads inside one run on the CPU, 0 for one a core (1: the callers are the parallel part)", "N"},
@@ -233,6 +278,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
   g_option_context_set_description(context, description);
   g_free(description);
 
+  out->command = command_of(argv);
   char **arguments = g_strdupv(argv);
   gboolean right = g_option_context_parse_strv(context, &arguments, error);
   g_strfreev(arguments);
@@ -249,10 +295,9 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
     g_strfreev(named_values[i].texts);
   }
   if (right && out->profile != NULL) {
-    char *option = g_strconcat("profile=", out->profile, NULL);
-    g_ptr_array_add(out->provider_options, leati_named_value_parse(option, NULL));
-    g_free(option);
+    add_profile(out);
   }
+  out->threads = out->threads != 0 ? out->threads : out->report != NULL ? 8 : 1;
   right = right && choose("provider", provider, "leat", "cpu", &out->leat, error) &&
           choose("compare", compare, "cpu", "none", &out->compare, error);
   if (right && tolerance != NULL && !leati_parse_number(tolerance, 0.0, &out->tolerance, error)) {
@@ -270,7 +315,7 @@ gboolean leati_options_parse(char **argv, leati_options *out, GError **error) {
   }
   out->batch_delay = batch_delay >= 0 ? batch_delay : DELAY_DEFAULT;
   out->batch_workers = batch_workers >= 0 ? batch_workers : 1;
-  return right && (out->version || check_values(out, error));
+  return right && (out->version || (check_values(out, error) && check_report(out, error)));
 }
 
 void leati_options_clear(leati_options *options) {
@@ -285,4 +330,6 @@ void leati_options_clear(leati_options *options) {
   g_free(options->device);
   g_free(options->save_outputs);
   g_free(options->profile);
+  g_free(options->report);
+  g_free(options->command);
 }

@@ -27,11 +27,14 @@ typedef struct leati_options {
   gboolean no_fallback;
   gboolean same_inputs;
   gboolean json;
+  gboolean explain; /**< have sessions say why Leat does not run a node; no option, see rehearsal.h */
   gboolean verbose;
   gboolean version;
   char *provider_library; /**< NULL: beside this program */
   char *device;           /**< NULL: the first */
   char *save_outputs;     /**< folder, or NULL */
+  char *report;           /**< path of a page, or NULL */
+  char *command;          /**< all of the command line, as a shell takes it */
   char *profile;          /**< path of a trace, or NULL; it is among `provider_options` too */
   GPtrArray *inputs;      /**< leati_named_value *: these six hold what was given as NAME=VALUE */
   GPtrArray *dims;
@@ -46,6 +49,10 @@ typedef struct leati_options {
  * @param out [out] release with leati_options_clear(), also after a failure
  * @return FALSE with @p error set for anything that is not understood */
 gboolean leati_options_parse(char **argv, leati_options *out, GError **error);
+
+/** Has a profile written, by the provider's option for that.
+ * @param path [borrowed: until return] */
+void leati_options_profile(leati_options *options, const char *path);
 
 /** Releases what the options hold. */
 void leati_options_clear(leati_options *options);

@@ -9,7 +9,6 @@
 #include "library.h"
 #include "option_value.h"
 
-#define PROVIDER_NAME "LeatExecutionProvider"
 #define PROVIDER_FILE "libleat_onnxruntime.so"
 #define REGISTRATION "leat"
 #define RUNTIME_FILE "libonnxruntime.so.1"
@@ -39,8 +38,10 @@ gboolean leati_ort_ok(const leati_ort *ort, OrtStatus *status, GError **error) {
 static struct {
   gboolean all; /* constant after leati_ort_open() */
   gint shown;   /* lines so far; a counter that orders nothing */
-  GMutex lock;  /* guards the next */
+  GMutex lock;  /* guards the next two */
   char *reason; /* why there is no device, or NULL */
+  /* Why nodes were refused, by key_of_node(); NULL before the first. */
+  GHashTable *refusals;
 } log_state;
 
 /* Keeps a backend's reason for the error that leat-run ends with, where it is not one line among others. */
@@ -56,15 +57,54 @@ static gboolean keep_reason(const char *message) {
   return TRUE;
 }
 
+/* What the provider says of a node that it does not take, in between operator, name and reason. */
+#define REFUSED_BEFORE LEATI_ORT_PROVIDER ": "
+#define REFUSED_NAME " node '"
+#define REFUSED_REASON "' stays with another provider: "
+
+static char *key_of_node(const char *op, const char *node) {
+  return g_strconcat(op, REFUSED_NAME, node, NULL);
+}
+
+/* Keeps why a node was refused, which the provider says in lines that are nobody else's. */
+static void keep_refusal(const char *message) {
+  const char *begin = strstr(message, REFUSED_BEFORE);
+  const char *end = begin != NULL ? strstr(begin, REFUSED_REASON) : NULL;
+  if (end == NULL) {
+    return;
+  }
+  begin += strlen(REFUSED_BEFORE);
+  g_mutex_lock(&log_state.lock);
+  if (log_state.refusals == NULL) {
+    log_state.refusals = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  }
+  g_hash_table_replace(log_state.refusals, g_strndup(begin, (gsize)(end - begin)),
+                       g_strstrip(g_utf8_make_valid(end + strlen(REFUSED_REASON), -1)));
+  g_mutex_unlock(&log_state.lock);
+}
+
+char *leati_ort_refusal(const char *op, const char *node) {
+  char *key = key_of_node(op, node);
+  g_mutex_lock(&log_state.lock);
+  char *reason =
+      log_state.refusals != NULL ? g_strdup((const char *)g_hash_table_lookup(log_state.refusals, key)) : NULL;
+  g_mutex_unlock(&log_state.lock);
+  g_free(key);
+  return reason;
+}
+
 /* Called by ONNX Runtime from any thread. What it says about Leat matters even to a person who did not ask: above all,
  * that the provider failed while the graph was divided, after which ONNX Runtime goes on with the CPU provider alone.
  */
 static void ORT_API_CALL print_log(void *param, OrtLoggingLevel severity, const char *category, const char *logid,
                                    const char *code_location, const char *message) {
   (void)param;
-  (void)severity;
   (void)category;
   (void)logid;
+  if (severity < ORT_LOGGING_LEVEL_WARNING) { /* said in sessions that are to explain */
+    keep_refusal(message);
+    return;
+  }
   const gboolean is_ours = strstr(message, "Leat") != NULL || strstr(message, "LEAT_") != NULL ||
                            strstr(code_location != NULL ? code_location : "", "leat") != NULL;
   const gboolean is_kept = is_ours && keep_reason(message);
@@ -209,12 +249,12 @@ static gboolean choose_device(leati_ort *ort, const char *wanted, GError **error
   GString *others = g_string_new(NULL);
   int64_t seen = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (strcmp(ort->api->EpDevice_EpName(devices[i]), PROVIDER_NAME) != 0) {
+    if (strcmp(ort->api->EpDevice_EpName(devices[i]), LEATI_ORT_PROVIDER) != 0) {
       continue;
     }
     char *text = describe_device(ort, devices[i]);
     /* The name of the provider, which comes first, is no part of what a device is called. */
-    const char *facts = text + strlen(PROVIDER_NAME);
+    const char *facts = text + strlen(LEATI_ORT_PROVIDER);
     if (ort->device == NULL && (number >= 0 ? seen == number : strstr(facts, wanted) != NULL)) {
       ort->device = devices[i];
       ort->device_text = g_strdup(text);
@@ -257,6 +297,24 @@ gboolean leati_ort_register(leati_ort *ort, const char *library, const char *dev
   return choose_device(ort, device, error);
 }
 
+const char *leati_ort_device_name(const leati_ort *ort) {
+  const OrtKeyValuePairs *facts = ort->device != NULL ? ort->api->EpDevice_EpMetadata(ort->device) : NULL;
+  const char *name = facts != NULL ? ort->api->GetKeyValue(facts, "leat_device_name") : NULL;
+  return name != NULL ? name : ort->device != NULL ? LEATI_ORT_PROVIDER : "ONNX Runtime's CPU provider";
+}
+
+OrtKeyValuePairs *leati_ort_memory(const leati_ort *ort) {
+  const OrtMemoryInfo *place =
+      ort->device != NULL ? ort->api->EpDevice_MemoryInfo(ort->device, OrtDeviceMemoryType_DEFAULT) : NULL;
+  OrtAllocator *allocator = NULL;
+  OrtKeyValuePairs *figures = NULL;
+  if (place == NULL || !leati_ort_ok(ort, ort->api->GetSharedAllocator(ort->env, place, &allocator), NULL) ||
+      allocator == NULL || !leati_ort_ok(ort, ort->api->AllocatorGetStats(allocator, &figures), NULL)) {
+    return NULL;
+  }
+  return figures;
+}
+
 void leati_ort_close(leati_ort *ort) {
   if (ort->library != NULL) {
     GError *error = NULL;
@@ -270,6 +328,7 @@ void leati_ort_close(leati_ort *ort) {
   }
   g_mutex_lock(&log_state.lock);
   g_clear_pointer(&log_state.reason, g_free);
+  g_clear_pointer(&log_state.refusals, g_hash_table_unref);
   g_mutex_unlock(&log_state.lock);
   g_free(ort->device_text);
   g_free(ort->library);
@@ -281,6 +340,8 @@ static gboolean set_options(const leati_ort *ort, const leati_session_plan *plan
   const OrtApi *api = ort->api;
   if (!leati_ort_ok(ort, api->SetIntraOpNumThreads(options, plan->cpu_threads), error) ||
       !leati_ort_ok(ort, api->AddSessionConfigEntry(options, "session.record_ep_graph_assignment_info", "1"), error) ||
+      (plan->explain &&
+       !leati_ort_ok(ort, api->SetSessionLogSeverityLevel(options, ORT_LOGGING_LEVEL_VERBOSE), error)) ||
       (plan->no_fallback &&
        !leati_ort_ok(ort, api->AddSessionConfigEntry(options, "session.disable_cpu_ep_fallback", "1"), error))) {
     return FALSE;

@@ -9,6 +9,9 @@
 #include <glib.h>
 #include <onnxruntime_c_api.h>
 
+/** What ONNX Runtime calls the Leat provider. */
+#define LEATI_ORT_PROVIDER "LeatExecutionProvider"
+
 /** The oldest API that says which node went to which provider. */
 #define LEATI_ORT_API_MIN 24
 
@@ -27,6 +30,7 @@ typedef struct leati_ort {
 typedef struct leati_session_plan {
   gboolean leat;                     /**< the device of the leati_ort before the CPU provider */
   gboolean no_fallback;              /**< refuse a model of which a node would run on the CPU provider */
+  gboolean explain;                  /**< have leati_ort_refusal() say why Leat does not run a node */
   int cpu_threads;                   /**< threads inside one run on the CPU provider; 0: one a core */
   const GPtrArray *provider_options; /**< [borrowed: until return] leati_named_value *, or NULL */
 } leati_session_plan;
@@ -42,6 +46,20 @@ gboolean leati_ort_open(gboolean verbose, leati_ort *out, GError **error);
  * @param device number among its devices, or part of a description, or NULL for the first
  * @return FALSE with @p error set: no such file, not a provider, no device, or none that fits */
 gboolean leati_ort_register(leati_ort *ort, const char *library, const char *device, GError **error);
+
+/** What the chosen device is called; without one, the CPU provider.
+ * @return [borrowed: until leati_ort_close] */
+const char *leati_ort_device_name(const leati_ort *ort);
+
+/** Figures of the chosen device's memory, by the names that ONNX Runtime and the provider have for them.
+ * @return [owned: release with api->ReleaseKeyValuePairs] NULL: there is no such device, or it tells none */
+OrtKeyValuePairs *leati_ort_memory(const leati_ort *ort);
+
+/** Why the Leat provider refused a node of a session that was to explain it.
+ * @threads any
+ * @param op its operator, without a domain
+ * @return [owned: release with g_free] NULL: nothing was said */
+char *leati_ort_refusal(const char *op, const char *node);
 
 /** Ends ONNX Runtime. All sessions must be gone. */
 void leati_ort_close(leati_ort *ort);

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
-#include <json-glib/json-glib.h>
 
 #include "fault.h"
+#include "member.h"
 #include "table.h"
 
 /* Nodes that are listed. */
@@ -52,24 +52,38 @@ static void add(GHashTable *sums, const char *op, char *node, double us) {
   g_free(node);
 }
 
-/* A node's name, or its number where it has none. */
-static char *node_text(JsonObject *arguments) {
+/* What a step ran for: its node's name, or its number where it has none; NULL: for no node. */
+static char *node_of(JsonObject *event) {
+  JsonObject *arguments = json_object_get_object_member(event, "args");
+  if (arguments == NULL || !json_object_has_member(arguments, "node")) {
+    return NULL;
+  }
   const char *name = json_object_get_string_member_with_default(arguments, "node name", "");
   return *name != '\0' ? g_strdup(name)
                        : g_strdup_printf("node %" G_GINT64_FORMAT, json_object_get_int_member(arguments, "node"));
 }
 
-static void add_event(JsonObject *event, GHashTable *operators, GHashTable *nodes) {
+static gboolean is_step(JsonObject *event) {
   const char *kind = json_object_get_string_member_with_default(event, "cat", "");
-  if (!g_str_equal(kind, "kernel") && !g_str_equal(kind, "copy")) {
+  return g_str_equal(kind, "kernel") || g_str_equal(kind, "copy");
+}
+
+static const char *op_of(JsonObject *event) {
+  return json_object_get_string_member_with_default(event, "name", "");
+}
+
+static double us_of(JsonObject *event) {
+  return json_object_get_double_member_with_default(event, "dur", 0.0);
+}
+
+static void add_event(JsonObject *event, GHashTable *operators, GHashTable *nodes) {
+  if (!is_step(event)) {
     return;
   }
-  const char *op = json_object_get_string_member_with_default(event, "name", "");
-  const double us = json_object_get_double_member_with_default(event, "dur", 0.0);
-  JsonObject *arguments = json_object_get_object_member(event, "args");
-  add(operators, op, NULL, us);
-  if (arguments != NULL && json_object_has_member(arguments, "node")) {
-    add(nodes, op, node_text(arguments), us);
+  add(operators, op_of(event), NULL, us_of(event));
+  char *node = node_of(event);
+  if (node != NULL) {
+    add(nodes, op_of(event), node, us_of(event));
   }
 }
 
@@ -83,9 +97,8 @@ static gint compare(gconstpointer a, gconstpointer b) {
   return by_op != 0 ? by_op : g_strcmp0(left->node, right->node);
 }
 
-/* The sums as a table, `most` rows of it. */
-static char *table_text(GHashTable *sums, const char *const *heading, double all, guint most) {
-  leati_table *table = leati_table_new(heading);
+/* [owned: release with g_ptr_array_unref] The sums in order; they stay the table's. */
+static GPtrArray *sort(GHashTable *sums) {
   GPtrArray *sorted = g_ptr_array_new();
   GHashTableIter iterator;
   gpointer value;
@@ -94,6 +107,13 @@ static char *table_text(GHashTable *sums, const char *const *heading, double all
     g_ptr_array_add(sorted, value);
   }
   g_ptr_array_sort(sorted, compare);
+  return sorted;
+}
+
+/* The sums as a table, `most` rows of it. */
+static char *table_text(GHashTable *sums, const char *const *heading, double all, guint most) {
+  leati_table *table = leati_table_new(heading);
+  GPtrArray *sorted = sort(sums);
   for (guint i = 0; i < MIN(sorted->len, most); ++i) {
     const sum *const it = g_ptr_array_index(sorted, i);
     char *cells[6];
@@ -143,27 +163,72 @@ static char *summary(const char *path, GHashTable *operators, GHashTable *nodes)
   return g_string_free(text, FALSE);
 }
 
+/* The events of a trace; NULL with @p error set if the file has none. They live as long as @p parser. */
+static JsonArray *load(JsonParser *parser, const char *path, GError **error) {
+  if (!json_parser_load_from_file(parser, path, error)) {
+    return NULL;
+  }
+  JsonNode *root = json_parser_get_root(parser);
+  JsonObject *object = root != NULL && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
+  JsonNode *events = object != NULL ? json_object_get_member(object, "traceEvents") : NULL;
+  if (events == NULL || !JSON_NODE_HOLDS_ARRAY(events)) {
+    LEATI_FAULT_SET(error, "%s: no trace: it has no list of events", path);
+    return NULL;
+  }
+  return json_node_get_array(events);
+}
+
+static GHashTable *new_sums(void) {
+  return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, sum_free);
+}
+
 char *leati_profile_summary_text(const char *path, GError **error) {
   JsonParser *parser = json_parser_new();
+  JsonArray *events = load(parser, path, error);
   char *text = NULL;
-  if (json_parser_load_from_file(parser, path, error)) {
-    JsonNode *root = json_parser_get_root(parser);
-    JsonObject *object = root != NULL && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
-    JsonNode *events = object != NULL ? json_object_get_member(object, "traceEvents") : NULL;
-    if (events != NULL && JSON_NODE_HOLDS_ARRAY(events)) {
-      GHashTable *operators = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, sum_free);
-      GHashTable *nodes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, sum_free);
-      JsonArray *array = json_node_get_array(events);
-      for (guint i = 0; i < json_array_get_length(array); ++i) {
-        add_event(json_array_get_object_element(array, i), operators, nodes);
-      }
-      text = summary(path, operators, nodes);
-      g_hash_table_unref(operators);
-      g_hash_table_unref(nodes);
-    } else {
-      LEATI_FAULT_SET(error, "%s: no trace: it has no list of events", path);
+  if (events != NULL) {
+    GHashTable *operators = new_sums();
+    GHashTable *nodes = new_sums();
+    for (guint i = 0; i < json_array_get_length(events); ++i) {
+      add_event(json_array_get_object_element(events, i), operators, nodes);
     }
+    text = summary(path, operators, nodes);
+    g_hash_table_unref(operators);
+    g_hash_table_unref(nodes);
   }
   g_object_unref(parser);
   return text;
+}
+
+JsonNode *leati_profile_summary_steps(const char *path, double from_us, double runs, GError **error) {
+  JsonParser *parser = json_parser_new();
+  JsonArray *events = load(parser, path, error);
+  JsonNode *steps = NULL;
+  if (events != NULL) {
+    GHashTable *sums = new_sums();
+    for (guint i = 0; i < json_array_get_length(events); ++i) {
+      JsonObject *event = json_array_get_object_element(events, i);
+      if (is_step(event) && json_object_get_double_member_with_default(event, "ts", 0.0) >= from_us) {
+        add(sums, op_of(event), node_of(event), us_of(event));
+      }
+    }
+    GPtrArray *sorted = sort(sums);
+    JsonBuilder *json = json_builder_new();
+    json_builder_begin_array(json);
+    for (guint i = 0; i < sorted->len; ++i) {
+      const sum *const it = g_ptr_array_index(sorted, i);
+      json_builder_begin_array(json);
+      leati_member_element(json, it->op);
+      leati_member_element(json, it->node);
+      json_builder_add_double_value(json, it->us / runs);
+      json_builder_end_array(json);
+    }
+    json_builder_end_array(json);
+    steps = json_builder_get_root(json);
+    g_object_unref(json);
+    g_ptr_array_unref(sorted);
+    g_hash_table_unref(sums);
+  }
+  g_object_unref(parser);
+  return steps;
 }

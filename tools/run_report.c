@@ -6,24 +6,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "member.h"
 #include "table.h"
 
 /* Most lines about threads that went wrong; there may be a thousand, and they tend to say the same. */
 #define COMPLAINTS_MAX 16
 
-/* Sums over some workers. */
-typedef struct figures {
-  int64_t runs, skipped, failed, wrong_runs, outputs, wrong;
-  double worst;
-  double seconds;       /* from the common start to the end of the last run */
-  double runs_a_second; /* timed runs, failed ones included */
-  double p50, p99;      /* seconds */
-} figures;
-
-static void sum_up(const leati_workers *workers, size_t first, size_t count, figures *out) {
+static void sum_up(const leati_workers *workers, size_t first, size_t count, leati_figures *out) {
   leati_latency **times = g_new0(leati_latency *, count + 1);
   int64_t end = workers->start;
-  *out = (figures){0};
+  *out = (leati_figures){0};
   for (size_t i = 0; i < count; ++i) {
     const leati_worker *worker = &workers->list[first + i];
     out->runs += worker->runs;
@@ -46,14 +38,18 @@ static void sum_up(const leati_workers *workers, size_t first, size_t count, fig
   g_free(times);
 }
 
-static void sum_up_job(const leati_findings *findings, const leati_workers *workers, size_t job, figures *out) {
+static void sum_up_job(const leati_findings *findings, const leati_workers *workers, size_t job, leati_figures *out) {
   const size_t threads = (size_t)findings->options->threads;
   sum_up(workers, job * threads, threads, out);
 }
 
+void leati_findings_sum(const leati_findings *findings, size_t job, leati_figures *out) {
+  sum_up_job(findings, findings->workers, job, out);
+}
+
 /* Adds the counts up that a verdict needs, over both times that the models were run. */
-static void sum_up_all(const leati_findings *findings, figures *out) {
-  figures batched = {0};
+static void sum_up_all(const leati_findings *findings, leati_figures *out) {
+  leati_figures batched = {0};
   sum_up(findings->workers, 0, findings->workers->count, out);
   if (findings->batched != NULL) {
     sum_up(findings->batched, 0, findings->batched->count, &batched);
@@ -66,7 +62,7 @@ static void sum_up_all(const leati_findings *findings, figures *out) {
 }
 
 gboolean leati_findings_right(const leati_findings *findings) {
-  figures all;
+  leati_figures all;
   sum_up_all(findings, &all);
   return all.skipped == 0 && all.failed == 0 && all.wrong == 0;
 }
@@ -190,7 +186,7 @@ static char *error_text(const leati_options *options, double error) {
   return !options->compare ? g_strdup("-") : isfinite(error) ? g_strdup_printf("%.1e", error) : g_strdup("inf");
 }
 
-static void add_row(leati_table *table, const leati_options *options, const char *name, const figures *f,
+static void add_row(leati_table *table, const leati_options *options, const char *name, const leati_figures *f,
                     double setup) {
   char *cells[] = {g_strdup(name),
                    whole(f->runs),
@@ -220,7 +216,7 @@ static double setup_seconds(const leati_model *model) {
 static void add_rows(leati_table *table, const leati_findings *findings, const leati_workers *workers,
                      const char *way) {
   double setup = 0.0;
-  figures one;
+  leati_figures one;
   for (size_t i = 0; i < findings->job_count; ++i) {
     const leati_model *model = findings->jobs[i].model;
     char *name = g_strconcat(model->label, way, NULL);
@@ -324,7 +320,7 @@ char *leati_run_report_text(const leati_findings *findings) {
                                          "failed", "wrong", "worst error", "sessions s", NULL};
   GString *text = g_string_new("\n");
   leati_table *table = leati_table_new(kHeading);
-  figures all;
+  leati_figures all;
   add_rows(table, findings, findings->workers, BATCHED_NOT);
   if (findings->batched != NULL) {
     add_rows(table, findings, findings->batched, BATCHED);
@@ -362,89 +358,40 @@ char *leati_run_report_text(const leati_findings *findings) {
   return g_string_free(text, FALSE);
 }
 
-static void add_text(JsonBuilder *json, const char *name, const char *value) {
-  json_builder_set_member_name(json, name);
-  if (value == NULL) {
-    json_builder_add_null_value(json);
-    return;
-  }
-  char *valid = g_utf8_make_valid(value, -1);
-  json_builder_add_string_value(json, valid);
-  g_free(valid);
-}
-
-static void add_int(JsonBuilder *json, const char *name, int64_t value) {
-  json_builder_set_member_name(json, name);
-  json_builder_add_int_value(json, value);
-}
-
-static void add_number(JsonBuilder *json, const char *name, double value) {
-  json_builder_set_member_name(json, name);
-  if (isfinite(value)) {
-    json_builder_add_double_value(json, value);
-  } else {
-    json_builder_add_string_value(json, "inf");
-  }
-}
-
-static void add_flag(JsonBuilder *json, const char *name, gboolean value) {
-  json_builder_set_member_name(json, name);
-  json_builder_add_boolean_value(json, value);
-}
-
-static void begin(JsonBuilder *json, const char *name, gboolean array) {
-  json_builder_set_member_name(json, name);
-  if (array) {
-    json_builder_begin_array(json);
-  } else {
-    json_builder_begin_object(json);
-  }
-}
-
-static void add_texts(JsonBuilder *json, const char *name, const GPtrArray *texts) {
-  begin(json, name, TRUE);
-  for (guint i = 0; i < texts->len; ++i) {
-    char *valid = g_utf8_make_valid(g_ptr_array_index(texts, i), -1);
-    json_builder_add_string_value(json, valid);
-    g_free(valid);
-  }
-  json_builder_end_array(json);
-}
-
-static void add_figures(JsonBuilder *json, const leati_options *options, const figures *f) {
-  add_int(json, "runs", f->runs);
-  add_number(json, "seconds", f->seconds);
-  add_number(json, "runs_per_second", f->runs_a_second);
-  add_number(json, "p50_seconds", f->p50);
-  add_number(json, "p99_seconds", f->p99);
-  add_int(json, "failed_runs", f->failed);
-  add_int(json, "skipped_runs", f->skipped);
+static void add_figures(JsonBuilder *json, const leati_options *options, const leati_figures *f) {
+  leati_member_int(json, "runs", f->runs);
+  leati_member_number(json, "seconds", f->seconds);
+  leati_member_number(json, "runs_per_second", f->runs_a_second);
+  leati_member_number(json, "p50_seconds", f->p50);
+  leati_member_number(json, "p99_seconds", f->p99);
+  leati_member_int(json, "failed_runs", f->failed);
+  leati_member_int(json, "skipped_runs", f->skipped);
   if (options->compare) {
-    add_int(json, "outputs_compared", f->outputs);
-    add_int(json, "wrong_outputs", f->wrong);
-    add_int(json, "wrong_runs", f->wrong_runs);
-    add_number(json, "worst_error", f->worst);
+    leati_member_int(json, "outputs_compared", f->outputs);
+    leati_member_int(json, "wrong_outputs", f->wrong);
+    leati_member_int(json, "wrong_runs", f->wrong_runs);
+    leati_member_number(json, "worst_error", f->worst);
   }
 }
 
 static void add_nodes(JsonBuilder *json, const leati_options *options, const leati_model *model) {
   GPtrArray *shares = shares_of(model->nodes);
-  begin(json, "nodes", FALSE);
+  leati_member_begin(json, "nodes", FALSE);
   for (guint i = 0; i < shares->len; ++i) {
     const share *one = g_ptr_array_index(shares, i);
-    begin(json, one->provider, FALSE);
-    add_int(json, "count", one->count);
-    add_int(json, "in_islands", one->joined);
-    add_int(json, "islands", one->islands);
-    begin(json, "operators", FALSE);
+    leati_member_begin(json, one->provider, FALSE);
+    leati_member_int(json, "count", one->count);
+    leati_member_int(json, "in_islands", one->joined);
+    leati_member_int(json, "islands", one->islands);
+    leati_member_begin(json, "operators", FALSE);
     GList *ops = op_names(one);
     for (GList *op = ops; op != NULL; op = op->next) {
-      add_int(json, op->data, GPOINTER_TO_UINT(g_hash_table_lookup(one->ops, op->data)));
+      leati_member_int(json, op->data, GPOINTER_TO_UINT(g_hash_table_lookup(one->ops, op->data)));
     }
     g_list_free(ops);
     json_builder_end_object(json);
     if (options->verbose) {
-      begin(json, "names", TRUE);
+      leati_member_begin(json, "names", TRUE);
       for (guint n = 0; n < model->nodes->len; ++n) {
         const leati_model_node *node = g_ptr_array_index(model->nodes, n);
         if (strcmp(node->provider, one->provider) == 0) {
@@ -459,17 +406,33 @@ static void add_nodes(JsonBuilder *json, const leati_options *options, const lea
   g_ptr_array_unref(shares);
 }
 
+void leati_run_report_elsewhere(JsonBuilder *json, const leati_model *model) {
+  leati_member_begin(json, "elsewhere", TRUE);
+  for (guint i = 0; i < model->nodes->len; ++i) {
+    const leati_model_node *node = g_ptr_array_index(model->nodes, i);
+    if (strcmp(node->provider, LEATI_ORT_PROVIDER) != 0) {
+      json_builder_begin_array(json);
+      leati_member_element(json, node->op);
+      leati_member_element(json, node->name);
+      leati_member_element(json, node->provider);
+      leati_member_element(json, node->reason);
+      json_builder_end_array(json);
+    }
+  }
+  json_builder_end_array(json);
+}
+
 static void add_complaints(JsonBuilder *json, const leati_findings *findings, const leati_workers *workers,
                            size_t job) {
   const size_t threads = (size_t)findings->options->threads;
-  begin(json, "complaints", TRUE);
+  leati_member_begin(json, "complaints", TRUE);
   for (size_t i = 0; i < threads; ++i) {
     const leati_worker *worker = &workers->list[job * threads + i];
     if (worker->failure != NULL || worker->mismatch != NULL) {
       json_builder_begin_object(json);
-      add_int(json, "thread", (int64_t)worker->index);
-      add_text(json, "failure", worker->failure);
-      add_text(json, "mismatch", worker->mismatch);
+      leati_member_int(json, "thread", (int64_t)worker->index);
+      leati_member_text(json, "failure", worker->failure);
+      leati_member_text(json, "mismatch", worker->mismatch);
       json_builder_end_object(json);
     }
   }
@@ -478,15 +441,15 @@ static void add_complaints(JsonBuilder *json, const leati_findings *findings, co
 
 /* The second time, in batches. */
 static void add_batched(JsonBuilder *json, const leati_findings *findings, size_t index) {
-  figures one;
+  leati_figures one;
   leat_batch_stats stats;
   leati_batcher_stats(findings->batchers[index], &stats);
   sum_up_job(findings, findings->batched, index, &one);
-  begin(json, "batched", FALSE);
+  leati_member_begin(json, "batched", FALSE);
   add_figures(json, findings->options, &one);
-  add_int(json, "batches", (int64_t)stats.batches);
-  add_number(json, "requests_per_batch", mean_requests(&stats));
-  add_int(json, "largest_batch", (int64_t)stats.largest_batch);
+  leati_member_int(json, "batches", (int64_t)stats.batches);
+  leati_member_number(json, "requests_per_batch", mean_requests(&stats));
+  leati_member_int(json, "largest_batch", (int64_t)stats.largest_batch);
   add_complaints(json, findings, findings->batched, index);
   json_builder_end_object(json);
 }
@@ -494,24 +457,27 @@ static void add_batched(JsonBuilder *json, const leati_findings *findings, size_
 static void add_job(JsonBuilder *json, const leati_findings *findings, size_t index) {
   const leati_job *job = &findings->jobs[index];
   const leati_model *model = job->model;
-  figures one;
+  leati_figures one;
   sum_up_job(findings, findings->workers, index, &one);
   json_builder_begin_object(json);
-  add_text(json, "name", model->label);
-  add_text(json, "path", model->path);
+  leati_member_text(json, "name", model->label);
+  leati_member_text(json, "path", model->path);
   if (findings->options->compare) {
-    add_number(json, "tolerance", job->tolerance.value);
-    add_text(json, "tolerance_reason", job->tolerance.reason);
+    leati_member_number(json, "tolerance", job->tolerance.value);
+    leati_member_text(json, "tolerance_reason", job->tolerance.reason);
   }
-  add_texts(json, "inputs", job->feed->texts);
-  add_texts(json, "notes", job->feed->notes);
-  begin(json, "session_seconds", TRUE);
+  leati_member_texts(json, "inputs", job->feed->texts);
+  leati_member_texts(json, "notes", job->feed->notes);
+  leati_member_begin(json, "session_seconds", TRUE);
   for (size_t i = 0; i < model->session_count; ++i) {
     json_builder_add_double_value(json, model->session_seconds[i]);
   }
   json_builder_end_array(json);
   add_figures(json, findings->options, &one);
   add_nodes(json, findings->options, model);
+  if (findings->options->explain) {
+    leati_run_report_elsewhere(json, model);
+  }
   add_complaints(json, findings, findings->workers, index);
   if (findings->batched != NULL) {
     add_batched(json, findings, index);
@@ -523,41 +489,42 @@ char *leati_run_report_json(const leati_findings *findings) {
   const leati_options *options = findings->options;
   JsonBuilder *json = json_builder_new();
   json_builder_begin_object(json);
-  add_text(json, "tool", "leat-run");
-  add_text(json, "version", LEAT_VERSION);
-  add_text(json, "build", LEAT_BUILD_ID);
-  add_text(json, "onnxruntime", findings->ort->version);
-  add_text(json, "provider", provider_name(options));
-  add_text(json, "device", findings->ort->device_text);
-  add_text(json, "compare", options->compare ? "cpu" : "none");
-  add_int(json, "threads", options->threads);
-  add_int(json, "sessions", options->sessions);
-  add_int(json, "runs_per_thread", options->runs);
-  add_int(json, "warmup_per_thread", options->warmup);
-  add_int(json, "cpu_threads", options->cpu_threads);
-  add_int(json, "seed", options->seed);
+  leati_member_text(json, "tool", "leat-run");
+  leati_member_text(json, "version", LEAT_VERSION);
+  leati_member_text(json, "build", LEAT_BUILD_ID);
+  leati_member_text(json, "onnxruntime", findings->ort->version);
+  leati_member_text(json, "provider", provider_name(options));
+  leati_member_text(json, "device", findings->ort->device_text);
+  leati_member_text(json, "compare", options->compare ? "cpu" : "none");
+  leati_member_int(json, "threads", options->threads);
+  leati_member_int(json, "sessions", options->sessions);
+  leati_member_int(json, "runs_per_thread", options->runs);
+  leati_member_int(json, "warmup_per_thread", options->warmup);
+  leati_member_int(json, "cpu_threads", options->cpu_threads);
+  leati_member_int(json, "seed", options->seed);
   if (options->batch > 0) {
-    add_int(json, "batch", options->batch);
-    add_int(json, "batch_delay_us", options->batch_delay);
-    add_int(json, "batch_workers", options->batch_workers);
+    leati_member_int(json, "batch", options->batch);
+    leati_member_int(json, "batch_delay_us", options->batch_delay);
+    leati_member_int(json, "batch_workers", options->batch_workers);
   }
-  begin(json, "models", TRUE);
+  leati_member_number(json, "started_us", (double)findings->workers->start * 1e-3);
+  leati_member_begin(json, "models", TRUE);
   for (size_t i = 0; i < findings->job_count; ++i) {
     add_job(json, findings, i);
   }
   json_builder_end_array(json);
-  figures all;
+  leati_figures all;
   sum_up(findings->workers, 0, findings->workers->count, &all);
-  begin(json, "total", FALSE);
+  leati_member_begin(json, "total", FALSE);
   add_figures(json, options, &all);
   json_builder_end_object(json);
   if (findings->batched != NULL) {
     sum_up(findings->batched, 0, findings->batched->count, &all);
-    begin(json, "total_batched", FALSE);
+    leati_member_begin(json, "total_batched", FALSE);
     add_figures(json, options, &all);
     json_builder_end_object(json);
   }
-  add_flag(json, "ok", leati_findings_right(findings));
+  leati_member_flag(json, "ok", leati_findings_right(findings));
   json_builder_end_object(json);
 
   JsonNode *root = json_builder_get_root(json);

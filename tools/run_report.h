@@ -5,6 +5,8 @@
 #ifndef LEAT_TOOLS_RUN_REPORT_H_
 #define LEAT_TOOLS_RUN_REPORT_H_
 
+#include <json-glib/json-glib.h>
+
 #include "workers.h"
 
 /** All that a report draws from. Everything is borrowed until the function that takes it returns. */
@@ -18,6 +20,18 @@ typedef struct leati_findings {
   leati_batcher *const *batchers; /**< one for each job, still alive; NULL without `batched` */
 } leati_findings;
 
+/** What some threads of one time did together. */
+typedef struct leati_figures {
+  int64_t runs, skipped, failed, wrong_runs, outputs, wrong;
+  double worst;
+  double seconds;       /**< from the common start to the end of the last run */
+  double runs_a_second; /**< timed runs, failed ones included */
+  double p50, p99;      /**< seconds */
+} leati_figures;
+
+/** Sums up what the threads of a job did, without batches. */
+void leati_findings_sum(const leati_findings *findings, size_t job, leati_figures *out);
+
 /** TRUE if no run failed or was skipped and no output was wrong. */
 gboolean leati_findings_right(const leati_findings *findings);
 
@@ -29,8 +43,12 @@ char *leati_run_report_preface(const leati_findings *findings);
  * @return [owned: release with g_free] */
 char *leati_run_report_text(const leati_findings *findings);
 
-/** The same, preface included, as one JSON object. An error that is not a finite number is the string "inf".
+/** The same, preface included, as one JSON object. An error that is not a finite number is the string "inf";
+ * "started_us" is when the clock started, in microseconds of CLOCK_MONOTONIC, as a trace has them.
  * @return [owned: release with g_free] */
 char *leati_run_report_json(const leati_findings *findings);
+
+/** Adds the member "elsewhere": for each node that Leat does not run operator, name, provider and reason. */
+void leati_run_report_elsewhere(JsonBuilder *json, const leati_model *model);
 
 #endif /* LEAT_TOOLS_RUN_REPORT_H_ */

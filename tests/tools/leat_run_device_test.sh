@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# leat_run_device_test.sh LEAT_RUN LEAT_INFO MODELS WORK: leat-run with the Leat provider, on whatever device there is.
+# leat_run_device_test.sh LEAT_RUN LEAT_INFO MODELS WORK PYTHON: leat-run with the Leat provider, on whatever device there is.
 # Without a device, 77, which ctest counts as skipped; what must fail without one is tried in any case.
 set -u
 tool=$1
 info=$2
 models=$3
 work=$4
+python=$5
 rm -rf "$work"
 mkdir -p "$work"
 checks=0
@@ -77,6 +78,21 @@ expect 0 'OK' "$models/mlp.onnx" --no-fallback
 expect 0 'nodes of graphs that took longest' "$models/mlp.onnx" --profile "$work/trace.json" --threads 3
 expect 0 'device time by operator' "$models/mlp.onnx" --profile "$work/trace.json" --option force_direct_path=1
 expect 0 '"ok" : true' "$models/mlp.onnx" --profile "$work/trace.json" --json
+# A report: with the reasons, device time by node and memory, all of which take a run of its own.
+expect 0 '"device_time"' "$models/mlp.onnx" "$models/quotient.onnx" --report "$work/page.html" --threads 3 --json
+cp "$work/out" "$work/page.json"
+expect 1 'NOT OK' "$models/dice.onnx" "$models/mlp.onnx" --report "$work/dice.html" --threads 2
+checks=$((checks + 2))
+if ! "$python" "$(dirname "$0")/report_page.py" "$work/page.html" "$work/page.json" --threads 1 2 3 \
+    --has second 'taken from the driver' ||
+  ! "$python" "$(dirname "$0")/report_page.py" "$work/dice.html" --threads 1 2 \
+    --has "its operator is not in the backend's list" second; then
+  failures=$((failures + 1))
+  echo 'FAIL report_page.py'
+fi
+expect 2 'there is: batch' "$models/mlp.onnx" --dim size=3 --report "$work/page.html"
+expect 2 '--report together with --profile' "$models/mlp.onnx" --report "$work/page.html" --profile "$work/trace.json"
+expect 1 'will have no device time' "$models/endless.onnx" --compare none --timeout 1 --report "$work/page.html"
 expect 2 'dice.onnx' "$models/dice.onnx" --no-fallback
 expect 2 'there are:' "$models/mlp.onnx" --device nonsense
 expect 2 'there are:' "$models/mlp.onnx" --device 99

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# leat_run_test.sh LEAT_RUN MODELS HANGING_PROVIDER WORK: leat-run by its exit status and its words, on the CPU provider
-# (no device needed). Every bad use must end with 2, every wrong output or failed run with 1, never by a signal, and say what is
+# leat_run_test.sh LEAT_RUN MODELS HANGING_PROVIDER WORK PYTHON: leat-run by its exit status and its words, on the CPU
+# provider (no device needed). Every bad use must end with 2, every wrong output or failed run with 1, never by a signal, and say what is
 # wrong.
 set -u
 tool=$1
 models=$2
 hanging=$3
 work=$4
+python=$5
 rm -rf "$work"
 mkdir -p "$work"
 checks=0
@@ -146,6 +147,55 @@ checks=$((checks + 1))
   echo 'FAIL --save-outputs made a folder that nobody asked for'
 }
 expect 2 'does not run on the CPU provider' "$models/words.onnx" -p cpu --range ids=0:100000 --dim length=50
+
+# A report: well-formed, with the data of --json, from 1, 2, 4, ... threads; names in it are text.
+# page FILE JSON ARGUMENT...: what report_page.py finds right.
+page() {
+  checks=$((checks + 1))
+  "$python" "$(dirname "$0")/report_page.py" "$@" >"$work/out" 2>&1 || {
+    failures=$((failures + 1))
+    echo "FAIL report_page.py $*"
+    sed 's/^/     /' "$work/out"
+  }
+}
+expect 0 'From 4 threads' "$models/mlp.onnx" -p cpu --report "$work/page.html" --threads 5
+page "$work/page.html" --threads 1 2 4 5
+expect 0 '"lines"' "$models/mlp.onnx" "$models/words.onnx" -p cpu --report "$work/page.html" --json
+cp "$work/out" "$work/page.json"
+page "$work/page.html" "$work/page.json" --threads 1 2 4 8 --has words 'ONNX Runtime' ' --json'
+hostile="<!--<script><b>&\"'"
+cp "$models/mlp.onnx" "$work/$hostile.onnx"
+sed 's/bend/<i"\&/' "$models/mlp.onnx" >"$work/named.onnx"
+ln -s page.html "$work/link.html"
+expect 0 'OK' "$work/$hostile.onnx" "$work/named.onnx" -p cpu --report "$work/link.html" --threads 1
+page "$work/page.html" --threads 1 --has "$hostile" '<i"&'
+expect 1 'WRONG dice thread' "$models/dice.onnx" -p cpu --report "$work/page.html" --threads 2
+page "$work/page.html" --threads 1 2 --has '33 outputs compared'
+expect 2 'No space left on device' "$models/mlp.onnx" -p cpu --report /dev/full
+expect 2 'the folder that it is to be in does not exist' "$models/mlp.onnx" -p cpu --report "$work/no/page.html"
+expect 2 'it is a folder' "$models/mlp.onnx" -p cpu --report "$work"
+expect 2 'it has no name' "$models/mlp.onnx" -p cpu --report ''
+expect 2 '--report /proc/version: cannot be written' "$models/mlp.onnx" -p cpu --report /proc/version
+for other in '--batch 4' "--save-outputs $work/outputs"; do
+  # shellcheck disable=SC2086 # two words
+  expect 2 "--report together with ${other%% *}" "$models/mlp.onnx" -p cpu --report "$work/page.html" $other
+done
+# What was there stays until all of the new one is written.
+echo old >"$work/page.html"
+expect 2 'no such file' "$work/missing.onnx" -p cpu --report "$work/page.html"
+checks=$((checks + 1))
+(
+  trap '' XFSZ
+  ulimit -f 8
+  timeout 60 "$tool" "$models/mlp.onnx" -p cpu --report "$work/page.html" --threads 1 >"$work/out" 2>&1 </dev/null
+)
+got=$?
+if [ "$got" -ne 2 ] || ! grep -q 'page.html: cannot be written: .*File too large' "$work/out" ||
+  [ "$(cat "$work/page.html")" != old ] || [ "$(find "$work" -name 'page.html*' | wc -l)" -ne 1 ]; then
+  failures=$((failures + 1))
+  echo "FAIL status $got instead of 2, or no reason, or another page: a page that does not fit"
+  sed 's/^/     /' "$work/out"
+fi
 
 # Models that are none.
 mkfifo "$work/pipe"
