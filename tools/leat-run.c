@@ -192,7 +192,7 @@ static gboolean save_outputs(const leati_findings *findings, GError **error) {
 
 static void print_and_free(char *text) {
   fputs(text, stdout);
-  fflush(stdout);
+  leati_output_flush();
   g_free(text);
 }
 

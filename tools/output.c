@@ -12,9 +12,21 @@
 static const char *guarded_program;
 static int failed_status;
 
+/* Why the first flush that failed did, or 0. Kept, because whatever is called until the process ends sets errno too. */
+static int reason;
+
+void leati_output_flush(void) {
+  if (fflush(stdout) != 0 && reason == 0) {
+    reason = errno;
+  }
+}
+
 static void check(void) {
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    fprintf(stderr, "%s: writing to stdout: %s\n", guarded_program, strerror(errno));
+  /* Of GLib, which prints --help, flushes and ends the process. */
+  const int last = errno;
+  leati_output_flush();
+  if (reason != 0 || ferror(stdout)) {
+    fprintf(stderr, "%s: writing to stdout: %s\n", guarded_program, strerror(reason != 0 ? reason : last));
     _exit(failed_status);
   }
 }

@@ -11,4 +11,8 @@
  * @param status the exit status then */
 void leati_output_guard(const char *program, int status);
 
+/** Hands on what was printed to stdout so far. If that fails, the guard says why when the process ends. By one thread
+ * at a time. */
+void leati_output_flush(void);
+
 #endif /* LEAT_TOOLS_OUTPUT_H_ */

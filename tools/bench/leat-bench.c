@@ -373,7 +373,7 @@ static gboolean measure_all(options *o, const char *date, GError **error) {
     }
     g_autofree char *table = leati_results_text(&o->bench.results, m->name);
     g_print("%s\n", table);
-    (void)fflush(stdout);
+    leati_output_flush();
     if (!json_write(o, date, error)) {
       return FALSE;
     }
