@@ -33,7 +33,7 @@ refused() {
 
 refused "there is no command 'nonsense'; ./dev help lists them" "$dev" nonsense
 refused "there is no command '-x'" "$dev" -x
-for command in setup test validation clang tsan aarch64; do
+for command in setup test validation clang tsan limits aarch64; do
   refused "$command takes no arguments ('extra')" "$dev" $command extra
 done
 refused "dist has no argument 'extra'; it has: --arch NAME" "$dev" dist extra
