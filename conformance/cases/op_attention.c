@@ -40,8 +40,9 @@
       __VA_ARGS__                                                                 \
     }                                                                             \
   }
-/* A type of 16 bits: heads of whole fours and others, many keys and few; each kind of mask, with keys that are taken
- * out; scores that float16 cannot hold; and numbers that are none. Sizes are such that few pipelines do. */
+/* A type of 16 bits: heads of whole fours and others, as many as fill a large device, many keys and few; each kind of
+ * mask, with keys that are taken out; scores that float16 cannot hold; and numbers that are none. Sizes are such that
+ * few pipelines do. */
 #define HALVES(type_label, t)                                                                                         \
   {.name = "Attention",                                                                                               \
    .label = type_label,                                                                                               \
@@ -65,6 +66,8 @@
                       -65504, -65504, -65504, -65504, 0, -65504, 0)),                                                 \
       ATTENTION(23, "few_keys_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 17, 32),                       \
                 RANGE_OF(t, -2, 2, 2, 3, 33, 32), RANGE_OF(t, -2, 2, 2, 3, 33, 32)),                                  \
+      ATTENTION(23, "many_heads_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 144, 50, 16),                   \
+                RANGE_OF(t, -2, 2, 1, 144, 130, 16), RANGE_OF(t, -2, 2, 1, 144, 130, 16)),                            \
       ATTENTION(23, "rows_of_no_key_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 4, 32),                  \
                 RANGE_OF(t, -2, 2, 1, 1, 133, 32), RANGE_OF(t, -2, 2, 1, 1, 133, 32),                                 \
                 GIVEN(t, (4, 1), -INFINITY, 0, 1, -INFINITY)),                                                        \
