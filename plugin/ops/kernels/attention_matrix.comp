@@ -16,11 +16,7 @@ LEAT_CONSTANT(uint, DEPTH, 16);   // elements of a head of queries and keys, and
 LEAT_CONSTANT(uint, WIDTH, 16);   // of 16 that matrices are made of
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
 layout(local_size_x_id = CONSTANT_THREADS) in;
-LEAT_CONSTANT(uint, SUBGROUP_SIZE, 8); // invocations of a subgroup, all of which are there
-// Rows of a, columns of b and what lies between them, of the device's matrices.
-LEAT_CONSTANT(uint, MATRIX_M, 8);
-LEAT_CONSTANT(uint, MATRIX_N, 8);
-LEAT_CONSTANT(uint, MATRIX_K, 8);
+#include "matrix_size.glsl"
 
 #define ROWS LEAT_ATTENTION_MATRIX_ROWS
 #define KEYS LEAT_ATTENTION_KEYS

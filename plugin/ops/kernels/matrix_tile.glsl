@@ -17,14 +17,9 @@
 #ifndef LEAT_MATRIX_TILE_GLSL_
 #define LEAT_MATRIX_TILE_GLSL_
 
+#include "matrix_size.glsl"
 #include "split.glsl"
 #include "tile_number.glsl"
-
-LEAT_CONSTANT(uint, SUBGROUP_SIZE, 8); // invocations of a subgroup, all of which are there
-// Rows of a, columns of b and what lies between them, of the device's matrices.
-LEAT_CONSTANT(uint, MATRIX_M, 8);
-LEAT_CONSTANT(uint, MATRIX_N, 8);
-LEAT_CONSTANT(uint, MATRIX_K, 8);
 
 #define ACROSS (BN / WN)
 // What is in shared memory lies there by eights of 16 bits, or fours of sums. From one row to the next there is one
