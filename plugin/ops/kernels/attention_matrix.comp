@@ -212,6 +212,13 @@ void main() {
     top[i] = -LEAT_INFINITY;
     sum[i] = 0;
   }
+  // Up to here no key is masked for a query of this subgroup. A score is then its product times what is not negative,
+  // and small enough for any product of float16: products stay what they are, and the factor is part of the argument of
+  // the powers.
+  const bool linear =
+      args.mask_kind == LEAT_ATTENTION_MASK_NONE && args.cap == 0 && args.scale >= 0 && args.scale < 1e20;
+  const uint bare_keys =
+      !linear ? 0 : args.causal != 0 ? min(args.masked_keys, own0 + 1) : args.masked_keys;
   for (uint key0 = 0; key0 < keys; key0 += KEYS) {
     barrier(); // nobody reads the tiles any more
     keep_tiles();
@@ -222,22 +229,31 @@ void main() {
     multiply_keys();
     subgroupBarrier();
 
+    const bool bare = key0 + KEYS <= bare_keys;
+    const float factor = bare ? args.scale * LOG2_E : 1;
     for (uint i = 0; i < OWN_ROWS; ++i) {
       const uvec2 at = score_place(i);
-      const uint query = own0 + (gl_SubgroupInvocationID + i * SUBGROUP_SIZE) % ROWS;
-      const int mask = mask_row(batch, head, query);
-      float own_top = top[i];
-      for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
-        vec4 own = uintBitsToFloat(scores[at.x + four]);
-        [[unroll]] for (uint j = 0; j < 4; ++j) {
-          const float added = added_to(query, key0 + four * 4 + j, mask);
-          // A key that is not taken counts for nothing, whatever its score.
-          own[j] = added == -LEAT_INFINITY ? added : (score_of(own[j]) + added) * LOG2_E;
+      float own_top = -LEAT_INFINITY;
+      if (bare) {
+        for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
+          own_top = max(own_top, top_of(uintBitsToFloat(scores[at.x + four])));
         }
-        scores[at.x + four] = floatBitsToUint(own);
-        own_top = max(own_top, top_of(own));
+        own_top *= factor;
+      } else {
+        const uint query = own0 + (gl_SubgroupInvocationID + i * SUBGROUP_SIZE) % ROWS;
+        const int mask = mask_row(batch, head, query);
+        for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
+          vec4 own = uintBitsToFloat(scores[at.x + four]);
+          [[unroll]] for (uint j = 0; j < 4; ++j) {
+            const float added = added_to(query, key0 + four * 4 + j, mask);
+            // A key that is not taken counts for nothing, whatever its score.
+            own[j] = added == -LEAT_INFINITY ? added : (score_of(own[j]) + added) * LOG2_E;
+          }
+          scores[at.x + four] = floatBitsToUint(own);
+          own_top = max(own_top, top_of(own));
+        }
       }
-      scores[at.x + TOLD][at.y] = floatBitsToUint(own_top);
+      scores[at.x + TOLD][at.y] = floatBitsToUint(max(top[i], own_top));
     }
     subgroupBarrier();
 
@@ -252,7 +268,7 @@ void main() {
       const float smaller = power(top[i] - base);
       float own_sum = 0;
       for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
-        const vec4 weights = power4(uintBitsToFloat(scores[at.x + four]) - base);
+        const vec4 weights = power4(fma(uintBitsToFloat(scores[at.x + four]), vec4(factor), vec4(-base)));
         const uvec2 rounded = NARROW4(weights);
         own_sum += sum_of(weights);
         if (four % 2 == 0) {
@@ -277,19 +293,17 @@ void main() {
     scores[at.x + TOLD][at.y] = floatBitsToUint(sum[i]);
   }
   const uint64_t y = moved(args.y, args.y_strides, batch, head);
-  // As many columns at a time as there is room for.
-  [[unroll]] for (uint part = 0; part < WIDTH; part += KEYS) {
+  // A matrix at a time, by loops that end up without an index: where one is left, a driver keeps all results in local
+  // memory, also while they are summed up.
+  [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
     subgroupBarrier();
-    [[unroll]] for (uint w = part / MATRIX_N; w < min(ACROSS_WIDTH, (part + KEYS) / MATRIX_N); ++w) {
-      [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-        coopMatStore(results[r * ACROSS_WIDTH + w], scores,
-                     (gl_SubgroupID * ROWS + r * MATRIX_M) * SCORE_PITCH + (w * MATRIX_N - part) / 4, SCORE_PITCH,
-                     gl_CooperativeMatrixLayoutRowMajor);
-      }
+    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
+      coopMatStore(results[r * ACROSS_WIDTH + w], scores, (gl_SubgroupID * ROWS + r * MATRIX_M) * SCORE_PITCH,
+                   SCORE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
     }
     subgroupBarrier();
-    for (uint i = gl_SubgroupInvocationID; i < ROWS * (KEYS / 4); i += SUBGROUP_SIZE) {
-      const uint row = i / (KEYS / 4), four = i % (KEYS / 4), column = part + four * 4;
+    for (uint i = gl_SubgroupInvocationID; i < ROWS * (MATRIX_N / 4); i += SUBGROUP_SIZE) {
+      const uint row = i / (MATRIX_N / 4), four = i % (MATRIX_N / 4), column = w * MATRIX_N + four * 4;
       if (own0 + row >= args.queries || column >= args.width) {
         continue;
       }
