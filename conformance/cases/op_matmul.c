@@ -54,7 +54,44 @@
     }                                                                                           \
   }
 
+#define NBITS(named, views, k, n, bits, block, ...)                                                            \
+  {                                                                                                            \
+    .name = "MatMulNBits", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views,    \
+    .attributes = {A_INT("K", k), A_INT("N", n), A_INT("bits", bits), A_INT("block_size", block)}, .inputs = { \
+      __VA_ARGS__                                                                                              \
+    }                                                                                                          \
+  }
+/* Weights of few bits of a type: in blocks with bytes for zero points, of few rows and of tiles, the last block not
+ * full; in the smallest blocks, of which a sum that is shared out has many, with zero points of the type itself and
+ * with none. Shapes with one dimension are what older models have. */
+#define NBITS_OF(type_label, t, views)                                                                             \
+  NBITS("few_rows_" type_label, views, 70, 37, 4, 32, RANGE_OF(t, -2, 2, 2, 3, 70), U8_RANGE(0, 255, 37, 3, 16),   \
+        RANGE_OF(t, 0.01, 0.1, 37, 3), U8_RANGE(0, 255, 37, 2), ABSENT, RANGE_OF(t, -2, 2, 37)),                   \
+      NBITS("tiles_" type_label, views, 70, 37, 4, 32, RANGE_OF(t, -2, 2, 11, 3, 70), U8_RANGE(0, 255, 37, 3, 16), \
+            RANGE_OF(t, 0.01, 0.1, 37, 3), U8_RANGE(0, 255, 37, 2), ABSENT, RANGE_OF(t, -2, 2, 37)),               \
+      NBITS("bytes_" type_label, 0, 72, 36, 8, 16, RANGE_OF(t, -2, 2, 6, 72), U8_RANGE(0, 255, 36, 5, 16),         \
+            RANGE_OF(t, 0.001, 0.01, 36, 5), U8_RANGE(0, 255, 36, 5)),                                             \
+      NBITS("bytes_tiles_" type_label, 0, 72, 36, 8, 16, RANGE_OF(t, -2, 2, 33, 72), U8_RANGE(0, 255, 36, 5, 16),  \
+            RANGE_OF(t, 0.001, 0.01, 180), U8_RANGE(0, 255, 180)),                                                 \
+      NBITS("one_row_" type_label, 0, 1304, 37, 4, 16, RANGE_OF(t, -2, 2, 1304), U8_RANGE(0, 255, 37, 82, 8),      \
+            RANGE_OF(t, 0.01, 0.1, 37 * 82), RANGE_OF(t, 6, 9, 37, 82)),                                           \
+      NBITS("small_blocks_" type_label, 0, 24, 5, 4, 16, RANGE_OF(t, -2, 2, 17, 24), U8_RANGE(0, 255, 5, 2, 8),    \
+            RANGE_OF(t, 0.01, 0.1, 10), RANGE_OF(t, 6, 9, 10), ABSENT, RANGE_OF(t, -2, 2, 5))
+
 static const leati_op_spec specs[] = {
+    NBITS_OF("float32", LEATI_REF_FLOAT32, ALL_VIEWS),
+    NBITS_OF("float16", LEATI_REF_FLOAT16, VIEW_TRANSPOSED | VIEW_OFFSET),
+    NBITS_OF("bfloat16", LEATI_REF_BFLOAT16, 0),
+    {.name = "MatMulNBits",
+     .label = "threads",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("K", 1304), A_INT("N", 37), A_INT("block_size", 128)},
+     .inputs = {F32(1, 1, 1, 1304), U8_RANGE(0, 255, 37, 11, 64), F32_RANGE(0.01, 0.1, 407)}},
+    NBITS("two_rows", 0, 1304, 130, 4, 256, F32(2, 1304), U8_RANGE(0, 255, 130, 6, 128), F32_RANGE(0.01, 0.1, 130, 6)),
+    NBITS("one_block", 0, 7, 1, 8, 256, F32(3, 7), U8_RANGE(0, 255, 1, 1, 256), F32_RANGE(0.01, 0.1, 1, 1)),
+    NBITS("no_rows", 0, 7, 3, 4, 16, F32(2, 0, 7), U8_RANGE(0, 255, 3, 1, 8), F32_RANGE(0.01, 0.1, 3, 1)),
     HALVES("float16", LEATI_REF_FLOAT16),
     HALVES("bfloat16", LEATI_REF_BFLOAT16),
     CLIPPED("float16_clip", LEATI_REF_FLOAT16, 300),

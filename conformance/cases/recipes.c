@@ -922,6 +922,39 @@ static void gemm(leati_draw *d) {
   activation(d);
 }
 
+static void matmul_nbits(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T1");
+  const int64_t bits = leati_draw_chance(d, 50) ? 4 : 8, size = INT64_C(16) << leati_draw_int(d, 0, 4);
+  const int64_t k = leati_draw_int(d, 1, leati_draw_chance(d, 30) ? 600 : 40), n = leati_draw_int(d, 1, 9);
+  const int64_t blocks = (k + size - 1) / size, flat = leati_draw_int(d, 0, 1);
+  int64_t dims[RANK];
+  const int32_t rank = draw_rank(d, 1, 4);
+  for (int32_t at = 0; at < rank; at++)
+    dims[at] = at == rank - 1 ? k : leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 9 : 3);
+  leati_draw_input(d, type, rank, dims);
+  draw_range(d, leati_draw_input(d, LEAT_TYPE_UINT8, 3, (const int64_t[3]){n, blocks, size * bits / 8}), 0, 255);
+  /* Lists of a number for each block of each column, or for several of them. */
+  const int64_t bytes = (blocks * bits + 7) / 8;
+  const int64_t by_block[3] = {n, blocks, n * blocks}, by_byte[3] = {n, bytes, n * bytes};
+  leati_draw_input(d, type, flat ? 1 : 2, flat ? by_block + 2 : by_block);
+  const int64_t zeros = leati_draw_int(d, 0, 2);
+  if (zeros == 0) {
+    draw_range(d, leati_draw_input(d, LEAT_TYPE_UINT8, flat ? 1 : 2, flat ? by_byte + 2 : by_byte), 0, 255);
+  } else if (zeros == 1) {
+    leati_draw_input(d, type, flat ? 1 : 2, flat ? by_block + 2 : by_block);
+  } else {
+    leati_draw_absent(d);
+  }
+  leati_draw_absent(d);
+  if (leati_draw_chance(d, 50))
+    leati_draw_input(d, type, 1, &n);
+  leati_draw_attribute_int(d, "K", k);
+  leati_draw_attribute_int(d, "N", n);
+  leati_draw_attribute_int(d, "block_size", size);
+  if (bits != 4 || leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "bits", bits);
+}
+
 /* The type of a mask: that of what it is added to, or bool where the operator takes it. */
 static uint64_t mask_type(leati_draw *d, uint64_t type, bool or_bool) {
   return or_bool && leati_draw_chance(d, 50) ? LEAT_TYPE_BOOL : type;
@@ -1262,6 +1295,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", "leat", "MultiMatMul", multi_matmul},
     {"matmul", "", "Gemm", gemm},
     {"matmul", LEAT_MICROSOFT, "FusedGemm", gemm},
+    {"matmul", LEAT_MICROSOFT, "MatMulNBits", matmul_nbits},
     {"matmul", "", "Attention", attention},
     {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", attention},
     {"matmul", "leat", "FusedAttention", fused_attention},

@@ -221,6 +221,91 @@ static bool run_gemm(leati_ref_node *node) {
   return leati_ref_epilogue(node, NULL);
 }
 
-const leati_ref_entry leati_ref_matmul[] = {
-    {"MatMul", run_matmul}, {"FusedMatMul", run_fused_matmul}, {"MultiMatMul", run_multi_matmul},
-    {"Gemm", run_gemm},     {"FusedGemm", run_gemm},           {NULL, NULL}};
+/* One of the numbers of `bits` bits that a list has in bytes, the first in the lowest bits. */
+static int64_t packed_number(const leati_ref_tensor *bytes, int64_t first_byte, int64_t bits, int64_t at) {
+  return bytes->i[first_byte + at * bits / 8] >> at * bits % 8 & ((1 << bits) - 1);
+}
+
+/* The weights of com.microsoft's MatMulNBits. */
+typedef struct nbits {
+  int64_t k;
+  int64_t n;
+  int64_t bits;
+  int64_t block_size;
+  int64_t blocks; /* of a column */
+  const leati_ref_tensor *weights;
+  const leati_ref_tensor *scales;
+  const leati_ref_tensor *zeros; /* NULL: half of the range */
+} nbits;
+
+/* A weight, (q - zero) scale. `*off`: it may have been rounded to the type of the scale, as DequantizeLinear does,
+ * after a difference and a product that are each rounded once. */
+static double weight_of(const nbits *w, int64_t column, int64_t at, double *off) {
+  const int64_t block = column * w->blocks + at / w->block_size;
+  const int64_t q = packed_number(w->weights, column * w->blocks * w->block_size * w->bits / 8, w->bits, at);
+  double zero = (double)(1 << (w->bits - 1));
+  if (w->zeros != NULL && w->zeros->f != NULL) {
+    zero = w->zeros->f[block];
+  } else if (w->zeros != NULL) {
+    const int64_t bytes = (w->blocks * w->bits + 7) / 8;
+    zero = (double)packed_number(w->zeros, column * bytes, w->bits, at / w->block_size);
+  }
+  const leati_ref_type type = w->scales->type;
+  const double weight = ((double)q - zero) * w->scales->f[block];
+  *off = leati_ref_bound_ulps(weight, 2);
+  if (type != LEATI_REF_FLOAT32) {
+    *off += leati_ref_type_ulp(type) / 2 * fmax(fabs(weight), leati_ref_type_smallest(type));
+  }
+  return weight;
+}
+
+/* Weights of few bits, by column and in blocks along k. */
+static bool run_matmul_nbits(leati_ref_node *node) {
+  const leati_ref_tensor *a = node->inputs[0];
+  nbits w = {.k = leati_ref_int(node, "K", 0),
+             .n = leati_ref_int(node, "N", 0),
+             .bits = leati_ref_int(node, "bits", 4),
+             .block_size = leati_ref_int(node, "block_size", 0),
+             .weights = node->inputs[1],
+             .scales = node->inputs[2],
+             .zeros = leati_ref_input(node, 3)};
+  if (w.k < 1 || w.n < 1 || w.block_size < 1 || (w.bits != 4 && w.bits != 8) || leati_ref_input(node, 4) != NULL) {
+    return leati_ref_fail(node, "MatMulNBits: not of this form");
+  }
+  w.blocks = (w.k + w.block_size - 1) / w.block_size;
+  const int64_t zeros = w.zeros == NULL ? 0 : w.zeros->f != NULL ? w.n * w.blocks : w.n * ((w.blocks * w.bits + 7) / 8);
+  if (a->rank < 1 || a->dims[a->rank - 1] != w.k || w.weights->count != w.n * w.blocks * w.block_size * w.bits / 8 ||
+      w.scales->count != w.n * w.blocks || (w.zeros != NULL && w.zeros->count != zeros)) {
+    return leati_ref_fail(node, "MatMulNBits: shapes that do not go together");
+  }
+  int64_t dims[LEAT_MAX_RANK];
+  memcpy(dims, a->dims, sizeof dims);
+  dims[a->rank - 1] = w.n;
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, a->type, a->rank, dims);
+  for (int64_t at = 0; at < y->count; at++) {
+    const double *row = a->f + at / w.n * w.k;
+    double sum = 0;
+    double magnitude = 0;
+    double bound = 0;
+    for (int64_t j = 0; j < w.k; j++) {
+      double off = 0;
+      const double product = row[j] * weight_of(&w, at % w.n, j, &off);
+      sum += product;
+      magnitude += fabs(product);
+      bound += fabs(row[j]) * off;
+    }
+    y->f[at] = sum;
+    y->bound[at] = bound + leati_ref_bound_sum(w.k, magnitude + bound);
+  }
+  const leati_ref_tensor *bias = leati_ref_input(node, 5);
+  return bias == NULL || leati_ref_add(node, bias);
+}
+
+const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
+                                            {"FusedMatMul", run_fused_matmul},
+                                            {"MultiMatMul", run_multi_matmul},
+                                            {"Gemm", run_gemm},
+                                            {"FusedGemm", run_gemm},
+                                            {"MatMulNBits", run_matmul_nbits},
+                                            {NULL, NULL}};

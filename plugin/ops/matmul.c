@@ -92,7 +92,7 @@ static leati_gemm_shape shape_of(const leati_gemm_args *args) {
 }
 
 /* A product with more tiles than there are counters fills any device, and is not split. */
-static void take_cut(leati_gemm_args *args, const leati_gemm_cut *cut) {
+void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut) {
   args->tiles_m = cut->tiles_m;
   args->tiles_n = cut->tiles_n;
   args->tiles = cut->tiles_m * cut->tiles_n * args->batch;
@@ -105,7 +105,7 @@ leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *ar
   const leati_gemm_shape shape = shape_of(args);
   leati_gemm_cut cut;
   const leati_tile tile = leati_gemm_cut_tiled(&device->traits, &shape, &cut);
-  take_cut(args, &cut);
+  leati_gemm_take_cut(args, &cut);
   return tile;
 }
 
@@ -113,7 +113,7 @@ leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers
   const leati_gemm_shape shape = shape_of(args);
   leati_gemm_cut cut;
   const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, gathers, &cut);
-  take_cut(args, &cut);
+  leati_gemm_take_cut(args, &cut);
   return tile;
 }
 
@@ -156,16 +156,15 @@ static bool runs_fit(uint32_t run, uint64_t address, uint32_t item_size, int64_t
   return fits;
 }
 
-static uint32_t operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
-                             int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                            int64_t count_k, int32_t batch_rank, const int64_t *batch) {
   const bool quads_k = stride_k == 1 && runs_fit(4, address, item_size, stride_i, count_i, count_k, batch_rank, batch);
   const bool quads_i = stride_i == 1 && runs_fit(4, address, item_size, stride_k, count_k, count_i, batch_rank, batch);
   return leati_gemm_mode(quads_k, quads_i, stride_k, stride_i);
 }
 
-/* Whether an operand that is read in such a mode may be read eight elements at a time. */
-static bool is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
-                    int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                           int64_t count_k, int32_t batch_rank, const int64_t *batch) {
   const bool along_k = mode == LEATI_MODE_QUADS_K;
   return (along_k || mode == LEATI_MODE_QUADS_I) &&
          runs_fit(8, view->address, view->item_size, along_k ? stride_i : stride_k, along_k ? count_i : count_k,
@@ -256,9 +255,9 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const 
   const leati_tile tile = leati_gemm_choose_matrix_tile(device, false, args);
   *out_tile_size = leati_gemm_tile_size(tile);
   const bool wide_a =
-      is_wide(gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
-  const bool wide_b =
-      is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
+      leati_operand_is_wide(gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
+  const bool wide_b = leati_operand_is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
+                                            gemm->batch_rank, gemm->b_batch);
   return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[tile], gemm->c->type),
                               .constants.gemm_matrix = {.mode_a = mode_a,
                                                         .mode_b = mode_b,
@@ -277,15 +276,15 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
                                         leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t activation = gemm->epilogue.activation.operation;
   const uint32_t residual = leati_epilogue_fill(&gemm->epilogue, gemm->c->type, gemm->residual, &args->epilogue);
-  uint32_t mode_b = operand_mode(gemm->b->address, gemm->b->item_size, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
-                                 gemm->batch_rank, gemm->b_batch);
-  const uint32_t mode_a = operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
-                                       gemm->batch_rank, gemm->a_batch);
+  uint32_t mode_b = leati_operand_mode(gemm->b->address, gemm->b->item_size, gemm->b_column, gemm->n, gemm->b_k,
+                                       gemm->k, gemm->batch_rank, gemm->b_batch);
+  const uint32_t mode_a = leati_operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k,
+                                             gemm->k, gemm->batch_rank, gemm->a_batch);
   if (skinny) {
     const uint32_t along = leati_gemv_along(mode_a, mode_b, args->n, gemm->b_k, gemm->b_column);
     const leati_gemm_shape shape = shape_of(args);
     const leati_gemm_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
-    take_cut(args, &cut);
+    leati_gemm_take_cut(args, &cut);
     *out_tile_size = GEMV_PIECE;
     uint32_t rows = 1;
     while (rows < args->m) {
@@ -609,10 +608,10 @@ static int32_t collapse_rows(const matrix *m, int64_t rows, int64_t *dims, int64
 static uint32_t quads_of(const matrix *m, uint64_t address, bool first) {
   int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
   const int32_t rank = collapse_rows(m, 1, dims, strides);
-  const uint32_t mode = first ? operand_mode(address, m->batch.item_size, m->row_stride, m->rows, m->column_stride,
-                                             m->columns, rank, strides[0])
-                              : operand_mode(address, m->batch.item_size, m->column_stride, m->columns, m->row_stride,
-                                             m->rows, rank, strides[0]);
+  const uint32_t mode = first ? leati_operand_mode(address, m->batch.item_size, m->row_stride, m->rows,
+                                                   m->column_stride, m->columns, rank, strides[0])
+                              : leati_operand_mode(address, m->batch.item_size, m->column_stride, m->columns,
+                                                   m->row_stride, m->rows, rank, strides[0]);
   return mode < LEATI_MODE_SINGLES_K ? mode : LEATI_MODE_SINGLES_K;
 }
 

@@ -17,7 +17,7 @@ typedef struct leati_epilogue {
   bool residual_last; /**< a residual is added behind the activation; else before it */
 } leati_epilogue;
 
-/** In argument records; EPILOGUE_ARGS in kernels/epilogue.glsl. */
+/** In argument records; EPILOGUE_ARGS in kernels/epilogue_args.glsl. */
 typedef struct leati_epilogue_args {
   uint64_t residual;
   float activation[2];
@@ -110,9 +110,21 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
 bool leati_product_reads(const leati_view *a, const leati_view *b, const leati_view *c, bool trans_a, bool trans_b,
                          bool first);
 
+/** How an operand from `address` on is read whose rows (or columns) and k have these strides and counts, in a batch
+ * with these strides: LEATI_MODE_*. */
+uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                            int64_t count_k, int32_t batch_rank, const int64_t *batch);
+
+/** Whether one that is read in such a mode may be read eight elements at a time. */
+bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                           int64_t count_k, int32_t batch_rank, const int64_t *batch);
+
 /** Chooses a tile and how often k is split, and sets `tiles_m`, `tiles_n`, `splits` and `k_chunk` of `args` from its
  * `m`, `n`, `k` and `batch`. */
 leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *args);
+
+/** Sets them from a cut; k stays whole where there are more tiles than counters. */
+void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut);
 
 /** The same for the kernels for matrix hardware; `gathers`: those of convolutions. */
 leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers, leati_gemm_args *args);

@@ -16,8 +16,8 @@ static uint64_t quarters(const leati_traits *traits, uint32_t count) {
   return (uint64_t)traits->processors * count / 4;
 }
 
-/* Splits k into pieces of `least` elements or more, for `wanted` workgroups. */
-static void split(const leati_gemm_shape *shape, uint64_t groups, uint64_t wanted, uint32_t least,
+/* Splits k into pieces of `least` elements or more, for `wanted` workgroups, at multiples of `step`. */
+static void split(const leati_gemm_shape *shape, uint64_t groups, uint64_t wanted, uint32_t least, uint32_t step,
                   leati_gemm_cut *cut) {
   const uint64_t most = shape->k / least;
   uint64_t splits = groups > 0 && groups < wanted ? wanted / groups : 1;
@@ -25,7 +25,7 @@ static void split(const leati_gemm_shape *shape, uint64_t groups, uint64_t wante
   cut->splits = 1;
   cut->k_chunk = shape->k;
   if (splits >= 2) {
-    cut->k_chunk = (uint32_t)(div_up(div_up(shape->k, splits), LEATI_GEMM_K_STEP) * LEATI_GEMM_K_STEP);
+    cut->k_chunk = (uint32_t)(div_up(div_up(shape->k, splits), step) * step);
     cut->splits = (uint32_t)div_up(shape->k, cut->k_chunk);
   }
 }
@@ -54,7 +54,7 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
   const leati_tile tile = choose_tile(shape, enough, out, &groups);
   const bool few = groups <= quarters(traits, LEATI_GEMM_FEW_QUARTERS);
   split(shape, groups, tile == LEATI_TILE_128 ? 0 : (uint64_t)traits->processors * LEATI_GEMM_SPLIT_FILL,
-        few ? LEATI_GEMM_SPLIT_MIN_FEW : LEATI_GEMM_SPLIT_MIN, out);
+        few ? LEATI_GEMM_SPLIT_MIN_FEW : LEATI_GEMM_SPLIT_MIN, LEATI_GEMM_K_STEP, out);
   return tile;
 }
 
@@ -66,7 +66,8 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
   const leati_tile tile = choose_tile(shape, enough, out, &groups);
   const uint64_t fill = gathers ? LEATI_MATRIX_GATHER_SPLIT_FILL : LEATI_MATRIX_SPLIT_FILL;
   const uint32_t least = gathers ? LEATI_MATRIX_GATHER_SPLIT_MIN : LEATI_MATRIX_SPLIT_MIN;
-  split(shape, groups, traits->processors * fill, tile == LEATI_TILE_128 ? LEATI_MATRIX_SPLIT_MIN_128 : least, out);
+  split(shape, groups, traits->processors * fill, tile == LEATI_TILE_128 ? LEATI_MATRIX_SPLIT_MIN_128 : least,
+        LEATI_GEMM_K_STEP, out);
   return tile;
 }
 
@@ -84,7 +85,14 @@ leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gem
   const uint32_t columns = along == LEATI_ALONG_COLUMNS_QUADS ? 4 * LEATI_GEMV_COLUMNS : LEATI_GEMV_COLUMNS;
   leati_gemm_cut cut = {.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, columns)};
   const uint64_t groups = cut.tiles_n * (uint64_t)shape->batch, enough = quarters(traits, LEATI_GEMV_FILL_QUARTERS);
-  split(shape, groups, groups < enough ? 2 * enough : 0, LEATI_GEMV_SPLIT_MIN, &cut);
+  split(shape, groups, groups < enough ? 2 * enough : 0, LEATI_GEMV_SPLIT_MIN, LEATI_GEMM_K_STEP, &cut);
+  return cut;
+}
+
+leati_gemm_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t bits) {
+  const uint32_t step = LEATI_NBITS_BYTES * 8 / bits;
+  leati_gemm_cut cut = {.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, LEATI_NBITS_COLUMNS)};
+  split(shape, cut.tiles_n, (uint64_t)traits->processors * LEATI_NBITS_FILL, step, step, &cut);
   return cut;
 }
 

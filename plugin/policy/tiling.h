@@ -21,6 +21,10 @@ typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TI
 #define LEATI_MATRIX_SUBGROUPS 4u
 /** Columns that a workgroup of the kernel for few rows has, or that many quads of them. */
 #define LEATI_GEMV_COLUMNS 16u
+/** Columns that a workgroup of the kernel for few rows and weights of few bits has, and bytes of one that it takes at
+ * once. */
+#define LEATI_NBITS_COLUMNS 128u
+#define LEATI_NBITS_BYTES 128u
 
 /** A product of m x k by k x n, `batch` times. */
 typedef struct leati_gemm_shape {
@@ -47,6 +51,8 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows);
 /** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
 leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
+/** Cuts a product for the kernel for few rows and weights of `bits` bits. */
+leati_gemm_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t bits);
 
 /** Whether a product goes to the kernel for few rows, as it is or transposed. */
 static inline bool leati_gemm_is_skinny(int64_t m, int64_t n) {

@@ -406,6 +406,84 @@ static void test_types_of_attention(void **state) {
   assert_ok(f->api->op->destroy(op, &err));
 }
 
+/* Weights of few bits whose attributes and shapes do not go together are refused with what would be right. */
+static void test_words_of_nbits(void **state) {
+  enum { INPUTS = 6, ATTRIBUTES = 5 };
+  static const struct {
+    const char *text;
+    int64_t attributes[ATTRIBUTES]; /* K, N, block_size, bits, weight_prepacked */
+    int64_t shapes[INPUTS][3];      /* with a 0 behind the last dimension; none: absent */
+    uint64_t zeros;                 /* type of zero points */
+  } cases[] = {
+      {NULL, {40, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}, {3, 2}, {0}, {3}}, LEAT_TYPE_UINT8},
+      {NULL, {40, 3, 16, 8, 0}, {{2, 40}, {3, 3, 16}, {9}, {9}}, LEAT_TYPE_UINT8},
+      {NULL, {40, 3, 16, 8, 0}, {{2, 40}, {3, 3, 16}, {9}, {9}}, LEAT_TYPE_FLOAT16},
+      {"attribute K is 0 or missing", {0, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}}, 0},
+      {"attribute N is -1 or missing", {40, -1, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}}, 0},
+      {"block_size is 8; it must be a power of two from 16 on", {40, 3, 8, 4, 0}, {{2, 40}, {3, 5, 4}, {3, 5}}, 0},
+      {"block_size is 48; it must be a power of two", {40, 3, 48, 4, 0}, {{2, 40}, {3, 1, 24}, {3, 1}}, 0},
+      {"weights of 3 bits is not supported; 4 and 8 are", {40, 3, 16, 3, 0}, {{2, 40}, {3, 3, 6}, {3, 3}}, 0},
+      {"weight_prepacked 1 is not supported", {40, 3, 16, 4, 1}, {{2, 40}, {3, 3, 8}, {3, 3}}, 0},
+      {"g_idx is not supported", {40, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}, {0}, {40}}, 0},
+      {"zero points of float32 beside a first input of float16",
+       {40, 3, 16, 4, 0},
+       {{2, 40}, {3, 3, 8}, {3, 3}, {3, 3}},
+       LEAT_TYPE_FLOAT32},
+      {"the first input has 41 columns, K is 40", {40, 3, 16, 4, 0}, {{2, 41}, {3, 3, 8}, {3, 3}}, 0},
+      {"the weights must have shape [3, 3, 8]", {40, 3, 16, 4, 0}, {{2, 40}, {3, 24}, {3, 3}}, 0},
+      {"the weights must have shape [3, 3, 8]", {40, 3, 16, 4, 0}, {{2, 40}, {3, 2, 8}, {3, 3}}, 0},
+      {"scales must have shape [3, 3] or [9]", {40, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3}}, 0},
+      {"zero points must have shape [3, 2] or [6]",
+       {40, 3, 16, 4, 0},
+       {{2, 40}, {3, 3, 8}, {3, 3}, {3, 3}},
+       LEAT_TYPE_UINT8},
+      {"the bias must have shape [3]", {40, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}, {0}, {0}, {4}}, 0},
+  };
+  static const char *const names[ATTRIBUTES] = {"K", "N", "block_size", "bits", "weight_prepacked"};
+  const fixture *const f = fixture_of(state);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    const uint64_t half = LEAT_TYPE_FLOAT16;
+    const uint64_t types[INPUTS] = {half, LEAT_TYPE_UINT8, half, cases[i].zeros, LEAT_TYPE_INT32, half};
+    leat_value_info infos[INPUTS];
+    leat_attribute values[ATTRIBUTES];
+    const leat_value_info *inputs[INPUTS] = {NULL};
+    const leat_attribute *attributes[ATTRIBUTES];
+    for (uint32_t k = 0; k < INPUTS; ++k) {
+      const int64_t *const shape = cases[i].shapes[k];
+      infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]),
+                                   .ndim = shape[1] == 0   ? 1
+                                           : shape[2] == 0 ? 2
+                                                           : 3,
+                                   .dtype = leati_dtype_of(types[k]),
+                                   .shape = shape};
+      inputs[k] = shape[0] != 0 ? &infos[k] : NULL;
+    }
+    for (uint32_t k = 0; k < ATTRIBUTES; ++k) {
+      values[k] = (leat_attribute){
+          .struct_size = sizeof(values[k]), .type = LEAT_ATTRIBUTE_INT, .name = names[k], .i = cases[i].attributes[k]};
+      attributes[k] = &values[k];
+    }
+    const leat_op_desc desc = {.struct_size = sizeof(desc),
+                               .name = "MatMulNBits",
+                               .domain = "com.microsoft",
+                               .since_version = 1,
+                               .attribute_count = ATTRIBUTES,
+                               .attributes = attributes,
+                               .input_count = INPUTS,
+                               .output_count = 1,
+                               .inputs = inputs};
+    leat_error why = fresh_error();
+    if (cases[i].text == NULL) {
+      assert_ok(f->api->op->supports(f->device, &desc, &err));
+      continue;
+    }
+    assert_int_not_equal(f->api->op->supports(f->device, &desc, &why), LEAT_OK);
+    if (strstr(why.message, cases[i].text) == NULL) {
+      fail_msg("\"%s\" is not in \"%s\"", cases[i].text, why.message);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_axis),
@@ -422,6 +500,7 @@ int main(void) {
       cmocka_unit_test(test_words),
       cmocka_unit_test(test_window_larger_than_image),
       cmocka_unit_test_setup_teardown(test_types_of_attention, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(test_words_of_nbits, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -332,6 +332,12 @@ static void products_are_cut_wholly_on_any_device(void **state) {
       const uint32_t columns = (along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1) * LEATI_GEMV_COLUMNS;
       check_cut(&s, &cut, s.m, columns, LEATI_GEMV_SPLIT_MIN);
     }
+    for (uint32_t bits = 4; bits <= 8; bits += 4) {
+      const leati_gemm_shape one = {.m = s.m, .n = s.n, .k = s.k, .batch = 1};
+      cut = leati_nbits_cut(&device, &one, bits);
+      check_cut(&one, &cut, s.m, LEATI_NBITS_COLUMNS, LEATI_NBITS_BYTES * 8 / bits);
+      assert_true(cut.splits == 1 || cut.k_chunk % (LEATI_NBITS_BYTES * 8 / bits) == 0);
+    }
   }
 }
 
@@ -422,6 +428,20 @@ static void long_products_are_split_where_workgroups_are_few(void **state) {
   assert_int_equal(leati_gemm_cut_skinny(&large, &row, LEATI_ALONG_K).splits, 1);
   const leati_gemm_shape longer = {.m = 1, .n = 16, .k = 2 * LEATI_GEMV_SPLIT_MIN, .batch = 1};
   assert_int_equal(leati_gemm_cut_skinny(&large, &longer, LEATI_ALONG_K).splits, 2);
+}
+
+static void weights_of_few_bits_are_split_into_whole_steps(void **state) {
+  (void)state;
+  const uint32_t step = LEATI_NBITS_BYTES * 8 / 4, filling = 128 * LEATI_NBITS_FILL, columns = LEATI_NBITS_COLUMNS;
+  const leati_gemm_shape none = {.m = 1, .n = columns, .k = 2 * step - 1, .batch = 1};
+  assert_int_equal(leati_nbits_cut(&large, &none, 4).splits, 1);
+  assert_int_equal(leati_nbits_cut(&large, &none, 8).splits, 2);
+  const leati_gemm_shape two = {.m = 1, .n = columns, .k = 2 * step, .batch = 1};
+  assert_int_equal(leati_nbits_cut(&large, &two, 4).splits, 2);
+  const leati_gemm_shape filled = {.m = 1, .n = filling / 2 * columns, .k = 1 << 20, .batch = 1};
+  assert_int_equal(leati_nbits_cut(&large, &filled, 4).splits, 2);
+  const leati_gemm_shape more = {.m = 1, .n = (filling / 2 + 1) * columns, .k = 1 << 20, .batch = 1};
+  assert_int_equal(leati_nbits_cut(&large, &more, 4).splits, 1);
 }
 
 static void few_rows_or_columns_have_a_kernel_of_their_own(void **state) {
@@ -559,6 +579,7 @@ int main(void) {
       cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
       cmocka_unit_test(attention_has_subgroups_as_long_as_they_fill_the_device),
       cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
+      cmocka_unit_test(weights_of_few_bits_are_split_into_whole_steps),
       cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),
       cmocka_unit_test(operands_are_read_as_widely_as_they_lie),
       cmocka_unit_test(little_is_read_from_where_it_lies_apart),

@@ -10,6 +10,8 @@
 #ifndef LEAT_CONV_SIDES_GLSL_
 #define LEAT_CONV_SIDES_GLSL_
 
+#include "epilogue.glsl"
+
 LEAT_CONSTANT(uint, TRANSPOSED, 0);
 LEAT_CONSTANT(uint, VOLUME, 0); // 1: the depth of kernel, input or output is not 1, or is padded
 struct Args {

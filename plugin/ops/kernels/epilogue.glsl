@@ -5,15 +5,11 @@
 #ifndef LEAT_EPILOGUE_GLSL_
 #define LEAT_EPILOGUE_GLSL_
 
+#include "epilogue_args.glsl"
 #include "functions.glsl"
 
 LEAT_CONSTANT(int, ACTIVATION, 0); // LEAT_EW_...: IDENTITY, CLIP, or of one number and not trigonometric
 LEAT_CONSTANT(uint, RESIDUAL, 0);  // LEAT_RESIDUAL_...
-
-// Part of the argument record; the C struct is leati_epilogue_args in ops/matmul.h.
-#define EPILOGUE_ARGS                                                                           \
-  uint64_t residual;   /* where RESIDUAL says that there is one */                              \
-  float activation[2]; /* parameters of the operator */
 
 float activated(float x, float p, float q) {
   if (ACTIVATION == LEAT_EW_CLIP) {

@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix product by tiles; operands with any strides.
+// Matrix product by tiles; operands with any strides. With NBITS, b are weights of few bits along k, in quads.
 #include "leat.glsl"
 #include "gemm_args.glsl"
 
@@ -22,12 +22,21 @@ vec4 fetch_a4(uint i, uint k) {
 float fetch_a(uint i, uint k) {
   return i < args.m && k < k_end ? ELEMENT(a_base, int(i) * args.a_row + int(k) * args.a_k) : 0.0;
 }
+#ifdef NBITS
+vec4 fetch_b4(uint i, uint k) {
+  return i < n && k < k_end ? weights(i, k) : vec4(0);
+}
+float fetch_b(uint i, uint k) {
+  return 0; // never called
+}
+#else
 vec4 fetch_b4(uint i, uint k) {
   return i < n && k < k_end ? gated(QUAD(b_base, (int(i) * b_column + int(k) * b_k) >> 2), k) : vec4(0);
 }
 float fetch_b(uint i, uint k) {
   return i < n && k < k_end ? gated(vec4(ELEMENT(b_base, int(i) * b_column + int(k) * b_k)), k).x : 0.0;
 }
+#endif
 
 #include "gemm_tile.glsl"
 

@@ -6,7 +6,7 @@
 #ifndef LEAT_GEMM_ARGS_GLSL_
 #define LEAT_GEMM_ARGS_GLSL_
 
-#include "epilogue.glsl"
+#include "epilogue_args.glsl"
 
 #define VECTOR_C 1
 #define VECTOR_RESIDUAL 2

@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrix product by tiles on matrix hardware (VK_KHR_cooperative_matrix): operands of 16 bits with any strides, sums in
-// float32.
+// float32. With NBITS, b are weights of few bits along k.
 //
 // A tile of an operand lies in shared memory as its mode walks through memory, so that eight elements are written at
 // once. k is added up in the same order whatever the modes are.
@@ -63,7 +63,17 @@ uvec4 fetch(const uint mode, const bool wide, uint64_t base, int stride_i, int s
 uvec2 place_a(uint number) { return place(MODE_A, BM, number); }
 uvec2 place_b(uint number) { return place(MODE_B, BN, number); }
 uvec4 fetch_a(uint i, uint k) { return fetch(MODE_A, (WIDE & 1) != 0, a_base, args.a_row, args.a_k, i, k, args.m); }
+#ifdef NBITS
+// Rounded to what the hardware multiplies. The last block of a column may have fewer than eight.
+uvec4 fetch_b(uint i, uint k) {
+  if (i >= n || k >= k_end) {
+    return uvec4(0);
+  }
+  return uvec4(NARROW4(weights(i, k)), k + 4 < k_end ? NARROW4(weights(i, k + 4)) : uvec2(0));
+}
+#else
 uvec4 fetch_b(uint i, uint k) { return fetch(MODE_B, (WIDE & 2) != 0, b_base, b_column, b_k, i, k, n); }
+#endif
 
 void finish(uint row, uint column, vec4 sum) {
   if (row < args.m && column < n) {

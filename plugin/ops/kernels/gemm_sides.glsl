@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a workgroup of a matrix product reads its operands, and what becomes of a sum. The including file has the
-// arguments of gemm_args.glsl as `args` and, where SEVERAL says so, the products behind them.
+// Where a workgroup of a matrix product reads its operands, and what becomes of a sum. The arguments are those of
+// gemm_args.glsl and, where SEVERAL says so, products behind them; with NBITS, those of nbits.glsl.
 #ifndef LEAT_GEMM_SIDES_GLSL_
 #define LEAT_GEMM_SIDES_GLSL_
 
+#include "epilogue.glsl"
 #include "reals.glsl"
 
+#ifdef NBITS
+#include "nbits.glsl"
+#else
 LEAT_CONSTANT(uint, SEVERAL, 0); // 1: several products of one a
 struct Args {
   GEMM_ARGS
   Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
 };
 LEAT_ARGS
+#endif
 
 #include "tile_number.glsl"
 
@@ -35,6 +40,7 @@ void find_sides(TileNumber tile, uint extent) {
   n = args.n;
   b_column = args.b_column;
   b_k = args.b_k;
+#ifndef NBITS
   if (SEVERAL != 0) {
     const Product own = PRODUCT_AT(args.products, tile.column);
     b = own.b;
@@ -47,6 +53,7 @@ void find_sides(TileNumber tile, uint extent) {
     b_column = own.b_column;
     b_k = own.b_k;
   }
+#endif
   column_first = (tile.column - first) * extent;
   int a_offset = 0, b_offset = 0;
   residual_offset = 0;

@@ -4,6 +4,7 @@
 // computes 16 columns, or 16 quads of columns; its threads share out k and add up through shared memory, in a fixed
 // order.
 #include "leat.glsl"
+#include "epilogue.glsl"
 #include "gemm_args.glsl"
 #include "reals.glsl"
 #include "split.glsl"

@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set(types F32 F16 BF16)
-set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL GATED)
-leat_kernel(gemm_128 gemm.comp TYPES ${types} ${constants} DEFINES BM=128 BN=128 BK=16 TM=8 TN=8 SLICES=1)
-leat_kernel(gemm_64 gemm.comp TYPES ${types} ${constants} DEFINES BM=64 BN=64 BK=16 TM=4 TN=4 SLICES=1)
-leat_kernel(gemm_32 gemm.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2)
+set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL GATED BITS ZEROS)
+# With NBITS, those of weights of few bits.
+foreach(weights IN ITEMS "" NBITS)
+  set(name gemm)
+  if(weights)
+    set(name gemm_nbits)
+  endif()
+  leat_kernel(${name}_128 gemm.comp TYPES ${types} ${constants}
+    DEFINES BM=128 BN=128 BK=16 TM=8 TN=8 SLICES=1 ${weights})
+  leat_kernel(${name}_64 gemm.comp TYPES ${types} ${constants} DEFINES BM=64 BN=64 BK=16 TM=4 TN=4 SLICES=1 ${weights})
+  leat_kernel(${name}_32 gemm.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2 ${weights})
+endforeach()
 leat_kernel(gemv gemv.comp TYPES ${types} CONSTANTS ROWS ALONG_K ACTIVATION RESIDUAL SEVERAL)
-set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL WIDE SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS)
+leat_kernel(gemv_nbits gemv_nbits.comp TYPES ${types} CONSTANTS ROWS WIDE BLOCKS BITS ZEROS)
+set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL WIDE SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS
+  BITS ZEROS)
 foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
   list(GET tile 0 extent)
   list(GET tile 1 step)
   list(GET tile 2 part)
   leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 ${constants}
     DEFINES BM=${extent} BN=${extent} BK=${step} WM=${part} WN=${part})
+  leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 ${constants}
+    DEFINES BM=${extent} BN=${extent} BK=${step} WM=${part} WN=${part} NBITS)
 endforeach()

@@ -1,0 +1,176 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Matrix product for up to 8 rows with weights of 4 or 8 bits, each of which is read once, by one thread, and used for
+// all rows. A workgroup computes 128 columns: LANES neighbouring threads share four of them, take 16 bytes of each at a
+// time, and add up in a fixed order.
+#include "leat.glsl"
+#include "gemm_args.glsl"
+#include "nbits.glsl"
+#include "split.glsl"
+
+layout(local_size_x = 256) in;
+LEAT_CONSTANT(uint, ROWS, 1);   // 1, 2, 4, 8: not less than args.m
+LEAT_CONSTANT(uint, WIDE, 0);   // 1: the bytes of columns begin at multiples of 16
+LEAT_CONSTANT(uint, BLOCKS, 1); // 1, 2: that 16 bytes may be of
+
+#define LANES 8
+#define TEAMS (256 / LANES)
+#define COLUMNS 4 // of a thread
+const uint EACH = 128 / BITS;    // weights in 16 bytes
+const uint STEP = LANES * EACH;  // of k: what a team takes at once
+const uint STEPS = 8 / ROWS;     // whose part of a is held at once
+const uint PITCH = EACH / 4 + 1; // fours of a for a lane, and one more: lanes begin in different banks
+// With few rows a scale is for the sum of a block, which takes a sum more for each row; else it is for each weight.
+const bool SCALES_SUMS = ROWS <= 2;
+
+shared vec4 held[1024]; // a by step, row and lane; afterwards sums
+
+// Of this thread.
+uint lane, team, column0;
+vec4 sums[8]; // by row
+
+struct Fetched {
+  uvec4 words[COLUMNS];
+  float scales[COLUMNS][2], zeros[COLUMNS][2];
+};
+
+// The weights of a lane from k on. Columns and weights that are not there repeat others, which then have no effect.
+Fetched fetch(uint k) {
+  Fetched f;
+  [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+    const uint column = min(column0 + c, args.n - 1);
+    const uint first = column * args.column_bytes, byte = k * BITS / 8;
+    if (WIDE != 0) {
+      f.words[c] = U32x4(args.b).v[(first + min(byte, args.column_bytes - 16)) >> 4];
+    } else {
+      f.words[c].xy = U32x2(args.b).v[(first + min(byte, args.column_bytes - 8)) >> 3];
+      f.words[c].zw = U32x2(args.b).v[(first + min(byte + 8, args.column_bytes - 8)) >> 3];
+    }
+    [[unroll]] for (uint h = 0; h < BLOCKS; ++h) {
+      const uint block = min((k + h * (EACH / 2)) >> args.block_shift, args.blocks - 1);
+      f.scales[c][h] = scale_of(column, block);
+      f.zeros[c][h] = zero_of(column, block);
+    }
+  }
+  return f;
+}
+
+// Has the part of a from k on that is for STEPS steps; what is beyond the rows and beyond k_end is 0.
+void hold(uint k, uint k_end) {
+  for (uint i = gl_LocalInvocationIndex; i < ROWS * STEPS * STEP; i += 256) {
+    const uint row = i / (STEPS * STEP), in_row = i % (STEPS * STEP), at = k + in_row;
+    const uint place = (in_row / STEP * ROWS + row) * LANES + in_row % STEP / EACH;
+    float x = 0;
+    if (row < args.m && at < k_end) {
+      x = ELEMENT(args.a, int(row) * args.a_row + int(at) * args.a_k);
+    }
+    held[place * PITCH + i % EACH / 4][i % 4] = x;
+  }
+}
+
+// Adds the products of a lane's weights with the part of a that is held for a step.
+void add(Fetched f, uint step) {
+  [[unroll]] for (uint h = 0; h < BLOCKS; ++h) {
+    vec4 parts[8];
+    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+      parts[r] = SCALES_SUMS ? vec4(0) : sums[r];
+    }
+    [[unroll]] for (uint i = 0; i < EACH / 4 / BLOCKS; ++i) {
+      const uint four = h * (EACH / 8) + i;
+      vec4 x[8];
+      [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+        x[r] = held[((step * ROWS + r) * LANES + lane) * PITCH + four];
+      }
+      [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+        const uint bits = BITS == 4 ? f.words[c][four / 2] >> four % 2 * 16 : f.words[c][four];
+        vec4 y = centred(bits, f.zeros[c][h]);
+        if (!SCALES_SUMS) {
+          y *= f.scales[c][h];
+        }
+        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+          parts[r][c] = fma(x[r].x, y.x, fma(x[r].y, y.y, fma(x[r].z, y.z, fma(x[r].w, y.w, parts[r][c]))));
+        }
+      }
+    }
+    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+      [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+        sums[r][c] = SCALES_SUMS ? fma(parts[r][c], f.scales[c][h], sums[r][c]) : parts[r][c];
+      }
+    }
+  }
+}
+
+// The sums of a team in the row whose number is that of the lane.
+vec4 joined() {
+  vec4 total = vec4(0);
+  [[unroll]] for (uint first = 0; first < ROWS; first += 4) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+      if (first + i < ROWS) {
+        held[i * 256 + gl_LocalInvocationIndex] = sums[first + i];
+      }
+    }
+    barrier();
+    if (lane >= first && lane < min(first + 4, ROWS)) {
+      for (uint l = 0; l < LANES; ++l) {
+        total += held[(lane - first) * 256 + team * LANES + l];
+      }
+    }
+    barrier();
+  }
+  return total;
+}
+
+void main() {
+  const uint group = leat_linear_group();
+  if (group >= args.tiles * args.splits) {
+    return;
+  }
+  const uint split = group / args.tiles, tile = group - split * args.tiles;
+  const uint k_end = min(args.k, split * args.k_chunk + args.k_chunk);
+  lane = gl_LocalInvocationIndex % LANES;
+  team = gl_LocalInvocationIndex / LANES;
+  column0 = tile * (TEAMS * COLUMNS) + team * COLUMNS;
+  [[unroll]] for (uint r = 0; r < 8; ++r) {
+    sums[r] = vec4(0);
+  }
+  Fetched next = fetch(split * args.k_chunk + lane * EACH);
+  for (uint k = split * args.k_chunk; k < k_end; k += STEPS * STEP) {
+    hold(k, k_end);
+    barrier();
+    for (uint s = 0; s < STEPS && k + s * STEP < k_end; ++s) {
+      const Fetched f = next;
+      const uint from = k + s * STEP + lane * EACH;
+      // The next weights are on their way while these are used.
+      if (k + (s + 1) * STEP < k_end) {
+        next = fetch(from + STEP);
+      }
+      if (from < k_end) {
+        add(f, s);
+      }
+    }
+    barrier();
+  }
+  vec4 total = joined();
+  if (args.splits > 1) {
+    const uint at = tile * (ROWS * TEAMS) + lane * TEAMS + team;
+    if (lane < ROWS) {
+      Pieces(args.pieces).v[split * args.tiles * (ROWS * TEAMS) + at] = total;
+    }
+    if (!split_last(args.counters, tile, args.splits) || lane >= ROWS) {
+      return;
+    }
+    total = Pieces(args.pieces).v[at];
+    for (uint s = 1; s < args.splits; ++s) {
+      total += Pieces(args.pieces).v[s * args.tiles * (ROWS * TEAMS) + at];
+    }
+  }
+  [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+    const uint column = column0 + c;
+    if (lane < args.m && column < args.n) {
+      if (args.bias != 0) {
+        total[c] += ELEMENT(args.bias, int(column) * args.bias_column);
+      }
+      REALS(args.c).v[lane * args.c_row + column] = NARROW(total[c]);
+    }
+  }
+}

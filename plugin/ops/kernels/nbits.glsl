@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arguments of products with weights of 4 or 8 bits, and what the weights are as floats. The bytes of a column of b
+// follow each other along k, from a multiple of 8 on, in blocks that have a scale each and perhaps a zero point.
+#ifndef LEAT_NBITS_GLSL_
+#define LEAT_NBITS_GLSL_
+
+#include "nbits_codes.glsl"
+#include "reals.glsl"
+
+LEAT_CONSTANT(uint, BITS, 4);  // of a weight: 4 or 8
+LEAT_CONSTANT(uint, ZEROS, 0); // LEAT_ZEROS_...
+
+// The C struct is nbits_args in ops/matmul_nbits.c.
+struct Args {
+  GEMM_ARGS
+  uint64_t scales, zeros;
+  uint block_shift;  // a block has 2^block_shift weights
+  uint blocks;       // of a column
+  uint column_bytes; // of b
+  uint zeros_bytes;  // of a column of zero points that are packed
+};
+LEAT_ARGS
+
+float scale_of(uint column, uint block) {
+  return ELEMENT(args.scales, column * args.blocks + block);
+}
+
+float zero_of(uint column, uint block) {
+  if (ZEROS == LEAT_ZEROS_REAL) {
+    return ELEMENT(args.zeros, column * args.blocks + block);
+  }
+  if (ZEROS == LEAT_ZEROS_PACKED) {
+    const uint at = BITS == 4 ? block >> 1 : block;
+    const uint packed = uint(U8(args.zeros).v[column * args.zeros_bytes + at]);
+    return float(BITS == 4 ? packed >> (block & 1) * 4 & 15u : packed);
+  }
+  return float(1u << (BITS - 1));
+}
+
+// Four weights less their zero point, which is exact where that is a whole number; the first is in the lowest bits. A
+// weight stands in the mantissa of a float, from which the float with zeros in its place is taken: converting integers
+// would take longer.
+vec4 centred(uint bits, float zero) {
+  const uvec4 at = uvec4(0, 1, 2, 3) * BITS, place = at & 15u;
+  const uvec4 exponent = (150u - place) << 23;
+  const vec4 number = uintBitsToFloat((uvec4(bits) >> (at & 16u) & uvec4((1u << BITS) - 1u) << place) | exponent);
+  const vec4 nothing = uintBitsToFloat(exponent);
+  return ZEROS == LEAT_ZEROS_REAL ? number - nothing - zero : number - (nothing + zero);
+}
+
+// The weights of a column from k on, a multiple of 4, as floats; those beyond the last are 0, so that a scale that
+// makes too much of what only fills a block has no effect.
+vec4 weights(uint column, uint k) {
+  const uint block = k >> args.block_shift;
+  const uint word = U32(args.b).v[(column * args.column_bytes + (BITS == 4 ? k >> 1 : k)) >> 2];
+  const vec4 four = centred(BITS == 4 ? word >> (k & 4) * 4 : word, zero_of(column, block)) * scale_of(column, block);
+  return mix(vec4(0), four, lessThan(uvec4(k) + uvec4(0, 1, 2, 3), uvec4(args.k)));
+}
+
+#endif

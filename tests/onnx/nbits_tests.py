@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares MatMulNBits (domain com.microsoft), with weights of 4 and 8 bits, on Leat with ONNX Runtime's CPU provider.
+
+usage: nbits_tests.py LIBRARY
+
+No model may leave its node to the CPU provider. Exit status: 0, or 1 if an answer is wrong, 77 if there is no device.
+"""
+import itertools
+import sys
+
+import numpy as np
+import onnxruntime as ort
+from onnx import helper, numpy_helper
+
+NO_DEVICE = 77
+COLUMNS = 37
+# Shapes of the first input: one row, a few, and as many as go to tiles; k is no multiple of most sizes of blocks.
+SHAPES = [(1, 1304), (2, 3, 72), (40, 72)]
+ZEROS = ("none", "packed", "flat", "float")
+
+
+def make_case(rng, dtype, shape, bits, block, zeros):
+    """A model as bytes, its input, and the weights that it stands for."""
+    k = shape[-1]
+    blocks = -(-k // block)
+    numbers = rng.integers(0, 1 << bits, (COLUMNS, blocks * block))
+    scales = rng.uniform(0.01, 0.1, (COLUMNS, blocks)).astype(dtype)
+    points = np.full((COLUMNS, blocks), 1 << (bits - 1), np.float64)
+    packed = numbers if bits == 8 else numbers[:, 0::2] | numbers[:, 1::2] << 4
+    inputs = {"b": packed.astype(np.uint8).reshape(COLUMNS, blocks, -1), "scales": scales}
+    if zeros == "float":
+        points = rng.uniform(0, (1 << bits) - 1, (COLUMNS, blocks)).astype(dtype)
+        inputs["zeros"] = points
+    elif zeros != "none":
+        points = rng.integers(0, 1 << bits, (COLUMNS, blocks))
+        even = np.pad(points, ((0, 0), (0, blocks % 2)))
+        inputs["zeros"] = (points if bits == 8 else even[:, 0::2] | even[:, 1::2] << 4).astype(np.uint8)
+    if zeros == "flat":
+        inputs |= {name: inputs[name].reshape(-1) for name in ("scales", "zeros")}
+    names = ["a", "b", "scales", "zeros" if "zeros" in inputs else ""]
+    if zeros != "none":
+        inputs["bias"] = rng.uniform(-1, 1, COLUMNS).astype(dtype)
+        names += ["", "bias"]
+    node = helper.make_node("MatMulNBits", names, ["y"], domain="com.microsoft", K=k, N=COLUMNS, bits=bits,
+                            block_size=block)
+    number = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    graph = helper.make_graph([node], "nbits", [helper.make_tensor_value_info("a", number, shape)],
+                              [helper.make_tensor_value_info("y", number, [None] * len(shape))],
+                              [numpy_helper.from_array(value, name) for name, value in inputs.items()])
+    domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=domains, ir_version=9).SerializeToString()
+    each = (np.arange(k) // block)[None, :]
+    weights = (numbers[:, :k] - np.take_along_axis(points, each, 1).astype(np.float64)) * np.take_along_axis(
+        scales, each, 1).astype(np.float64)
+    return model, rng.uniform(-1, 1, shape).astype(dtype), weights
+
+
+def tolerance(a, weights, wanted):
+    """How far two right answers may be apart: each is off by a sum of k products and a bias in float32, whose terms are
+    rounded three times more at most, and with float16 by weights and the result, which are rounded to it
+    (conformance/reference/bound.h)."""
+    unit = 2.0 ** -24 * (a.shape[-1] + 6) + (2.0 ** -11 if a.dtype == np.float16 else 0)
+    rounded = 2.0 ** -11 * np.abs(wanted.astype(np.float64)) if a.dtype == np.float16 else 0
+    return 2 * (unit * (np.abs(a.astype(np.float64)) @ np.abs(weights).T + 1) + rounded)
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__.splitlines()[2], file=sys.stderr)
+        return 2
+    ort.register_execution_provider_library("leat", sys.argv[1])
+    devices = [d for d in ort.get_ep_devices() if d.ep_name == "LeatExecutionProvider"][:1]
+    if not devices:
+        print("nbits_tests.py: no Leat device", file=sys.stderr)
+        return NO_DEVICE
+    rng = np.random.default_rng(1)
+    count = wrong = 0
+    for dtype, shape, bits, zeros in itertools.product((np.float32, np.float16), SHAPES, (4, 8), ZEROS):
+        if bits == 8 and zeros == "float":
+            continue  # the CPU provider has none of these
+        block = 16 << count % 4
+        count += 1
+        model, a, weights = make_case(rng, dtype, shape, bits, block, zeros)
+        options = ort.SessionOptions()
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+        options.add_provider_for_devices(devices, {})
+        got = ort.InferenceSession(model, options).run(None, {"a": a})[0]
+        wanted = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, {"a": a})[0]
+        off = np.abs(got.astype(np.float64) - wanted)
+        if not (off <= tolerance(a, weights, wanted)).all():
+            wrong += 1
+            print(f"{a.dtype} {list(shape)}, {bits} bits in blocks of {block}, zero points {zeros}: "
+                  f"off by {off.max():.3g}")
+    print(f"{count} models, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
