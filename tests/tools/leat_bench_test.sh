@@ -90,15 +90,17 @@ with open(sys.argv[1], encoding='utf-8') as file:
     rows = json.load(file)
 assert len({row['name'] for row in rows}) == len(rows) > 50
 for row in rows:
-    size = {'float32': 4, 'float16': 2}[row['type']]
+    sizes = [{'float32': 4, 'float16': 2, 'uint8': 1}[name] for name in row['input_types'] + [row['type']]]
     elements = [math.prod(shape) for shape in row['inputs'] + [row['output']]]
     if row['kind'] == 'memory':
-        assert row['unit'] == 'GB/s' and math.isclose(row['work'], sum(elements) * size * 1e-9), row
+        work = sum(map(math.prod, zip(elements, sizes))) * 1e-9
+        assert row['unit'] == 'GB/s' and math.isclose(row['work'], work), row
     else:
         terms = {
             'Attention': lambda q, w: 2 * q[2],
             'Conv': lambda x, w: math.prod(w[1:]),
             'MatMul': lambda a, b: a[-1],
+            'MatMulNBits': lambda a, b: a[-1],
         }[row['op']](*row['inputs'][:2])
         assert row['unit'] == 'TFLOP/s' and math.isclose(row['work'], 2 * elements[-1] * terms * 1e-12), row
     assert row['link'] == 'rewrite' or row['inputs'][0] == row['output'], row

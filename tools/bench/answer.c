@@ -15,6 +15,10 @@ float leati_answer_value(guint input, int64_t index) {
   return (float)((int)(x & 2047u) - 1024) / 1024.0f;
 }
 
+guint8 leati_answer_byte(guint input, int64_t index) {
+  return (guint8)((leati_answer_value(input, index) + 1) * 127.5f);
+}
+
 /* A sum that grows term by term, and what bounds its error. */
 typedef struct sum {
   double value;
@@ -45,6 +49,26 @@ static double answer_matmul(const leati_kernel *kernel, int64_t index, double *b
             (double)leati_answer_value(0, row * k + i) * (double)leati_answer_value(1, (batch * k + i) * n + column));
   }
   *bound = sum_bound(&s);
+  return s.value;
+}
+
+/* Weights are (q - half of their range) scale. One may be rounded twice on its way to the row's type, and once to that:
+ * a float16 by 2^-11 of itself, or 2^-25. */
+static double answer_nbits(const leati_kernel *kernel, int64_t index, double *bound) {
+  const int64_t bits = kernel->size[0], n = kernel->size[2], k = kernel->size[3], block = kernel->size[4];
+  const int64_t column = index % n, row = index / n, blocks = (k + block - 1) / block;
+  const double unit = kernel->type.bits == 16 ? 0x1p-11 : 0, least = kernel->type.bits == 16 ? 0x1p-25 : 0;
+  double off = 0;
+  sum s = {0};
+  for (int64_t i = 0; i < k; ++i) {
+    const int64_t at = column * blocks * block + i; /* of all weights */
+    const int q = leati_answer_byte(1, at * bits / 8) >> at * bits % 8 & ((1 << bits) - 1);
+    const double weight = (q - (1 << (bits - 1))) * (double)leati_answer_value(2, column * blocks + i / block);
+    const double a = (double)leati_answer_value(0, row * k + i);
+    sum_add(&s, a * weight);
+    off += fabs(a) * (fabs(weight) * (2 * ULP + unit) + least);
+  }
+  *bound = sum_bound(&s) + off;
   return s.value;
 }
 
@@ -182,6 +206,8 @@ static double answer_wide(const leati_kernel *kernel, const leati_kernel_form *f
   switch (kernel->family) {
     case LEATI_KERNEL_MATMUL:
       return answer_matmul(kernel, index, bound);
+    case LEATI_KERNEL_NBITS:
+      return answer_nbits(kernel, index, bound);
     case LEATI_KERNEL_CONV:
       return answer_conv(kernel, form, index, bound);
     case LEATI_KERNEL_SOFTMAX:

@@ -16,6 +16,9 @@
  * @param index of the element, in the order of memory */
 float leati_answer_value(guint input, int64_t index);
 
+/** The same of an input of bytes: from 0 to 255. */
+guint8 leati_answer_byte(guint input, int64_t index);
+
 /** What an element of the output is, in double precision, and how far a right result of the row's type
  * may be from it.
  * @param index of the element, in the order of memory

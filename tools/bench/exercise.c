@@ -55,7 +55,8 @@ static gboolean make_operand(leati_exercise *e, const leati_kernel_shape *shape,
                              GError **error) {
   leat_error err = LEATI_RIG_ERROR;
   uint64_t address = 0;
-  const uint64_t size = (uint64_t)leati_kernel_elements(shape) * (e->kernel->type.bits / 8u);
+  const DLDataType type = leati_kernel_type(e->kernel, shape);
+  const uint64_t size = (uint64_t)leati_kernel_elements(shape) * (type.bits / 8u);
   const int32_t status = e->rig->api->memory->alloc(e->rig->device, size, e->stream, &address, &err);
   if (refused(status, &err, "memory for its operands", why) || !leati_rig_ok(status, &err, "alloc", error)) {
     return FALSE;
@@ -66,7 +67,7 @@ static gboolean make_operand(leati_exercise *e, const leati_kernel_shape *shape,
   out->view = (DLTensor){.data = (void *)(uintptr_t)address,
                          .device = {kDLVulkan, (int32_t)e->rig->info.index},
                          .ndim = shape->rank,
-                         .dtype = e->kernel->type,
+                         .dtype = type,
                          .shape = out->dims};
   return TRUE;
 }
@@ -76,7 +77,7 @@ static gboolean make_operand(leati_exercise *e, const leati_kernel_shape *shape,
 static gboolean copy(leati_exercise *e, DLTensor source, int64_t from, DLTensor target, int64_t to, int64_t count,
                      GError **error) {
   leat_error err = LEATI_RIG_ERROR;
-  const int64_t size = e->kernel->type.bits / 8;
+  const int64_t size = source.dtype.bits / 8;
   DLTensor *views[] = {&source, &target};
   for (guint i = 0; i < G_N_ELEMENTS(views); ++i) {
     views[i]->ndim = 1;
@@ -86,8 +87,8 @@ static gboolean copy(leati_exercise *e, DLTensor source, int64_t from, DLTensor 
   return leati_rig_ok(e->rig->api->memory->copy(e->stream, &source, &target, &err), &err, "copy", error);
 }
 
-static DLTensor host_view(const leati_exercise *e, void *data) {
-  return (DLTensor){.data = data, .device = {kDLCPU, 0}, .dtype = e->kernel->type};
+static DLTensor host_view(DLDataType type, void *data) {
+  return (DLTensor){.data = data, .device = {kDLCPU, 0}, .dtype = type};
 }
 
 static gboolean synchronize(leati_exercise *e, GError **error) {
@@ -100,11 +101,16 @@ static gboolean synchronize(leati_exercise *e, GError **error) {
 static gboolean fill(leati_exercise *e, guint input, GError **error) {
   const operand *o = &e->inputs[input];
   const int64_t count = leati_kernel_elements(&e->form.inputs[input]), head = MIN(count, LEATI_ANSWER_PERIOD);
-  g_autofree void *values = g_malloc((gsize)head * leati_element_size(e->element));
+  const DLDataType type = o->view.dtype;
+  g_autofree void *values = g_malloc((gsize)head * (type.bits / 8u));
   for (int64_t i = 0; i < head; ++i) {
-    leati_element_write_float(e->element, values, (gsize)i, leati_answer_value(input, i));
+    if (e->form.inputs[input].is_bytes) {
+      leati_element_write_int(LEATI_UINT8, values, (gsize)i, leati_answer_byte(input, i));
+    } else {
+      leati_element_write_float(e->element, values, (gsize)i, leati_answer_value(input, i));
+    }
   }
-  gboolean well = copy(e, host_view(e, values), 0, o->view, 0, head, error);
+  gboolean well = copy(e, host_view(type, values), 0, o->view, 0, head, error);
   for (int64_t done = head; well && done < count; done += MIN(done, count - done)) {
     well = copy(e, o->view, 0, o->view, done, MIN(done, count - done), error);
   }
@@ -122,7 +128,7 @@ static gboolean make_op(leati_exercise *e, char **why, GError **error) {
   for (guint i = 0; i < e->form.input_count; ++i) {
     infos[i] = (leat_value_info){.struct_size = sizeof(infos[i]),
                                  .ndim = e->form.inputs[i].rank,
-                                 .dtype = e->kernel->type,
+                                 .dtype = leati_kernel_type(e->kernel, &e->form.inputs[i]),
                                  .shape = e->form.inputs[i].dims};
     inputs[i] = &infos[i];
   }
@@ -138,6 +144,7 @@ static gboolean make_op(leati_exercise *e, char **why, GError **error) {
   }
   const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .since_version = e->kernel->since_version,
+                             .domain = leati_kernel_domain(e->kernel),
                              .name = e->kernel->op,
                              .attribute_count = e->form.attribute_count,
                              .input_count = e->form.input_count,
@@ -232,7 +239,7 @@ gboolean leati_exercise_check(leati_exercise *e, GError **error) {
   }
   gboolean well = invoke(e, error);
   for (guint i = 0; well && i < SAMPLES; ++i) {
-    well = copy(e, e->output.view, sample_index(count, i), host_view(e, e->got), i, 1, error);
+    well = copy(e, e->output.view, sample_index(count, i), host_view(e->kernel->type, e->got), i, 1, error);
   }
   if (!synchronize(e, well ? error : NULL) || !well) {
     return FALSE;

@@ -49,6 +49,16 @@
 #define HALF_ATTENTION(batch, heads, tokens, head) \
   ATTENTION_OF("half-attention-" #batch "x" #heads "x" #tokens "x" #head, 16, batch, heads, tokens, head)
 
+/* The name says rows, columns and k; weights are of 4 bits. */
+#define NBITS_OF(name, bits, kind, m, n, k)                                                               \
+  {                                                                                                       \
+    name, "MatMulNBits", 1, FLOAT(bits), LEATI_KERNEL_NBITS, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      4, m, n, k, 32                                                                                      \
+    }                                                                                                     \
+  }
+#define NBITS(kind, m, n, k) NBITS_OF("nbits-" #m "x" #n "x" #k, 32, kind, m, n, k)
+#define HALF_NBITS(kind, m, n, k) NBITS_OF("half-nbits-" #m "x" #n "x" #k, 16, kind, m, n, k)
+
 #define LINES_AS(bits, group, name, op, since_version, family, link, rows, columns)                \
   {                                                                                                \
 #group "-" name "-" #rows "x" #columns, op, since_version, FLOAT(bits), LEATI_KERNEL_##family, \
@@ -99,6 +109,10 @@ const leati_kernel leati_kernels[] = {
     BATCHED(6, 197, 197, 64),
     BATCHED(6, 197, 64, 197),
     BATCHED(128, 512, 512, 64),
+    NBITS(MEMORY, 1, 4096, 4096),
+    NBITS(MEMORY, 1, 16384, 4096),
+    NBITS(MEMORY, 8, 16384, 4096),
+    NBITS(COMPUTE, 512, 4096, 4096),
     ATTENTION(model, 1, 12, 64, 32),
     ATTENTION(model, 1, 6, 197, 64),
     CONV(model, 1, 3, 64, 224, 7, 2, 3),
@@ -148,6 +162,10 @@ const leati_kernel leati_kernels[] = {
     HALF_MATMUL(COMPUTE, 64, 50257, 384),
     HALF_MATMUL(MEMORY, 1, 16384, 4096),
     HALF_MATMUL(MEMORY, 8, 16384, 4096),
+    HALF_NBITS(MEMORY, 1, 4096, 4096),
+    HALF_NBITS(MEMORY, 1, 16384, 4096),
+    HALF_NBITS(MEMORY, 8, 16384, 4096),
+    HALF_NBITS(COMPUTE, 512, 4096, 4096),
     HALF_BATCHED(12, 64, 64, 32),
     HALF_BATCHED(128, 512, 512, 64),
     HALF_ATTENTION(1, 12, 64, 32),
@@ -177,17 +195,29 @@ int64_t leati_kernel_elements(const leati_kernel_shape *shape) {
   return count;
 }
 
+DLDataType leati_kernel_type(const leati_kernel *kernel, const leati_kernel_shape *shape) {
+  return shape->is_bytes ? (DLDataType){kDLUInt, 8, 1} : kernel->type;
+}
+
+const char *leati_kernel_domain(const leati_kernel *kernel) {
+  return kernel->family == LEATI_KERNEL_NBITS ? "com.microsoft" : "";
+}
+
 static leati_kernel_shape matrix(int64_t rows, int64_t columns) {
-  return (leati_kernel_shape){2, {rows, columns}};
+  return (leati_kernel_shape){.rank = 2, .dims = {rows, columns}};
+}
+
+static double bytes_of(const leati_kernel *kernel, const leati_kernel_shape *shape) {
+  return (double)leati_kernel_elements(shape) * (leati_kernel_type(kernel, shape).bits / 8.0);
 }
 
 static void expand_matmul(const int64_t *size, leati_kernel_form *out) {
   const int64_t batch = size[0], m = size[1], n = size[2], k = size[3];
   const gboolean plain = batch == 1;
   out->input_count = 2;
-  out->inputs[0] = plain ? matrix(m, k) : (leati_kernel_shape){3, {batch, m, k}};
-  out->inputs[1] = plain ? matrix(k, n) : (leati_kernel_shape){3, {batch, k, n}};
-  out->output = plain ? matrix(m, n) : (leati_kernel_shape){3, {batch, m, n}};
+  out->inputs[0] = plain ? matrix(m, k) : (leati_kernel_shape){.rank = 3, .dims = {batch, m, k}};
+  out->inputs[1] = plain ? matrix(k, n) : (leati_kernel_shape){.rank = 3, .dims = {batch, k, n}};
+  out->output = plain ? matrix(m, n) : (leati_kernel_shape){.rank = 3, .dims = {batch, m, n}};
   out->flops = 2.0 * (double)batch * (double)m * (double)n * (double)k;
 }
 
@@ -195,9 +225,9 @@ static void expand_conv(const int64_t *size, leati_kernel_form *out) {
   const int64_t batch = size[0], in = size[1], features = size[2], side = size[3], kernel = size[4], stride = size[5],
                 pad = size[6], groups = size[7], end = (side + 2 * pad - kernel) / stride + 1;
   out->input_count = 2;
-  out->inputs[0] = (leati_kernel_shape){4, {batch, in, side, side}};
-  out->inputs[1] = (leati_kernel_shape){4, {features, in / groups, kernel, kernel}};
-  out->output = (leati_kernel_shape){4, {batch, features, end, end}};
+  out->inputs[0] = (leati_kernel_shape){.rank = 4, .dims = {batch, in, side, side}};
+  out->inputs[1] = (leati_kernel_shape){.rank = 4, .dims = {features, in / groups, kernel, kernel}};
+  out->output = (leati_kernel_shape){.rank = 4, .dims = {batch, features, end, end}};
   out->attribute_count = 3;
   out->attributes[0] = (leati_kernel_attribute){"strides", 2, {stride, stride}};
   out->attributes[1] = (leati_kernel_attribute){"pads", 4, {pad, pad, pad, pad}};
@@ -208,11 +238,27 @@ static void expand_conv(const int64_t *size, leati_kernel_form *out) {
 static void expand_attention(const int64_t *size, leati_kernel_form *out) {
   const int64_t batch = size[0], heads = size[1], tokens = size[2], head = size[3];
   out->input_count = 3;
-  out->output = (leati_kernel_shape){4, {batch, heads, tokens, head}};
+  out->output = (leati_kernel_shape){.rank = 4, .dims = {batch, heads, tokens, head}};
   for (guint i = 0; i < out->input_count; ++i) {
     out->inputs[i] = out->output;
   }
   out->flops = 4.0 * (double)(batch * heads) * (double)(tokens * tokens) * (double)head;
+}
+
+static void expand_nbits(const int64_t *size, leati_kernel_form *out) {
+  const int64_t bits = size[0], m = size[1], n = size[2], k = size[3], block = size[4],
+                blocks = (k + block - 1) / block;
+  out->input_count = 3;
+  out->inputs[0] = matrix(m, k);
+  out->inputs[1] = (leati_kernel_shape){.rank = 3, .dims = {n, blocks, block * bits / 8}, .is_bytes = TRUE};
+  out->inputs[2] = matrix(n, blocks);
+  out->output = matrix(m, n);
+  out->attribute_count = 4;
+  out->attributes[0] = (leati_kernel_attribute){"K", 0, {k}};
+  out->attributes[1] = (leati_kernel_attribute){"N", 0, {n}};
+  out->attributes[2] = (leati_kernel_attribute){"bits", 0, {bits}};
+  out->attributes[3] = (leati_kernel_attribute){"block_size", 0, {block}};
+  out->flops = 2.0 * (double)m * (double)n * (double)k;
 }
 
 /* ONNX defines MatMul and Conv as sums of products; an algorithm with fewer operations is counted as if it had all of
@@ -240,9 +286,12 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
     case LEATI_KERNEL_ATTENTION:
       expand_attention(size, out);
       break;
+    case LEATI_KERNEL_NBITS:
+      expand_nbits(size, out);
+      break;
     case LEATI_KERNEL_LAYER_NORM:
       out->input_count = 3;
-      out->inputs[1] = out->inputs[2] = (leati_kernel_shape){1, {size[1]}};
+      out->inputs[1] = out->inputs[2] = (leati_kernel_shape){.rank = 1, .dims = {size[1]}};
       break;
     case LEATI_KERNEL_SUM:
       out->output = matrix(size[0], 1);
@@ -256,11 +305,10 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
     case LEATI_KERNEL_SOFTMAX:
       break;
   }
-  double elements = (double)leati_kernel_elements(&out->output);
+  out->bytes = bytes_of(kernel, &out->output);
   for (guint i = 0; i < out->input_count; ++i) {
-    elements += (double)leati_kernel_elements(&out->inputs[i]);
+    out->bytes += bytes_of(kernel, &out->inputs[i]);
   }
-  out->bytes = elements * (kernel->type.bits / 8.0);
   out->formula = formula_of(kernel);
 }
 
@@ -334,6 +382,12 @@ static void add_row(JsonBuilder *json, const leati_kernel *kernel) {
   json_builder_begin_array(json);
   for (guint i = 0; i < form.input_count; ++i) {
     add_whole_numbers(json, NULL, form.inputs[i].dims, (guint)form.inputs[i].rank);
+  }
+  json_builder_end_array(json);
+  json_builder_set_member_name(json, "input_types");
+  json_builder_begin_array(json);
+  for (guint i = 0; i < form.input_count; ++i) {
+    json_builder_add_string_value(json, form.inputs[i].is_bytes ? "uint8" : type);
   }
   json_builder_end_array(json);
   add_whole_numbers(json, "output", form.output.dims, (guint)form.output.rank);

@@ -15,7 +15,7 @@
 /** Inputs of an operator at most. */
 #define LEATI_KERNEL_INPUTS 3
 /** Attributes of an operator at most. */
-#define LEATI_KERNEL_ATTRIBUTES 3
+#define LEATI_KERNEL_ATTRIBUTES 4
 /** Numbers in what a row's `size` says. */
 #define LEATI_KERNEL_SIZES 9
 
@@ -44,14 +44,15 @@ typedef enum leati_kernel_family {
   LEATI_KERNEL_SUM,        /**< along the columns */
   LEATI_KERNEL_TRANSPOSE,
   LEATI_KERNEL_ATTENTION, /**< size: batch, heads, tokens, elements of a head; each token with all of them */
+  LEATI_KERNEL_NBITS,     /**< size: bits of a weight, m, n, k, weights of a block */
 } leati_kernel_family;
 
 /** A row. */
 typedef struct leati_kernel {
   const char *name;
-  const char *op;         /**< ONNX's name */
+  const char *op;         /**< ONNX's name, or ONNX Runtime's */
   uint32_t since_version; /**< its "since version" */
-  DLDataType type;        /**< of all operands: float32 or float16 */
+  DLDataType type;        /**< of all operands that are not of bytes: float32 or float16 */
   leati_kernel_family family;
   leati_kernel_kind kind;
   leati_kernel_link link;
@@ -62,6 +63,7 @@ typedef struct leati_kernel {
 typedef struct leati_kernel_shape {
   int32_t rank;
   int64_t dims[LEATI_KERNEL_RANK];
+  gboolean is_bytes; /**< of uint8 rather than of the row's type */
 } leati_kernel_shape;
 
 /** An attribute of whole numbers. */
@@ -93,6 +95,12 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out);
 
 /** Elements of a tensor. */
 int64_t leati_kernel_elements(const leati_kernel_shape *shape);
+
+/** Element type of a tensor of a row. */
+DLDataType leati_kernel_type(const leati_kernel *kernel, const leati_kernel_shape *shape);
+
+/** Domain of a row's operator. */
+const char *leati_kernel_domain(const leati_kernel *kernel);
 
 /** What a run does, in the unit of the row's rate times a second: 1e12 floating-point operations, or 1e9 bytes. */
 double leati_kernel_work(const leati_kernel *kernel, const leati_kernel_form *form);

@@ -19,14 +19,21 @@ LIST_SECONDS = 250e-6
 LENGTH_MAX = 128
 PATIENCE = 10.0
 WAYS = ('CUDA graph', 'eager')
-COPY = {'name': 'device copy', 'op': 'Identity', 'type': 'float32', 'inputs': [[65536, 4096]], 'output': [65536, 4096],
-        'attributes': {}, 'link': 'read', 'kind': 'memory', 'work': 2 * 65536 * 4096 * 4e-9, 'unit': 'GB/s'}
+COPY = {'name': 'device copy', 'op': 'Identity', 'type': 'float32', 'inputs': [[65536, 4096]],
+        'input_types': ['float32'], 'output': [65536, 4096], 'attributes': {}, 'link': 'read', 'kind': 'memory',
+        'work': 2 * 65536 * 4096 * 4e-9, 'unit': 'GB/s'}
 
 
 def conv(torch, row):
     # Equal pads on all sides, as all rows have them.
     a = row['attributes']
     return lambda x, w: torch.nn.functional.conv2d(x, w, None, a['strides'], a['pads'][:2], 1, a['group'])
+
+
+def weights(torch, row, packed, scales):
+    bits = row['attributes']['bits']
+    numbers = packed if bits == 8 else torch.stack((packed & 15, packed >> 4), -1).flatten(-2)
+    return ((numbers.to(scales.dtype) - 2 ** (bits - 1)) * scales.unsqueeze(-1)).flatten(1).t()
 
 
 OPERATORS = {
@@ -37,6 +44,8 @@ OPERATORS = {
     'Identity': lambda torch, row: torch.clone,
     'LayerNormalization': lambda torch, row: lambda x, w, b: torch.nn.functional.layer_norm(x, x.shape[-1:], w, b),
     'MatMul': lambda torch, row: torch.matmul,
+    # PyTorch's own products of few bits have weights packed for one kind of device: this is what a model does without.
+    'MatMulNBits': lambda torch, row: lambda x, b, scales: x @ weights(torch, row, b, scales),
     'ReduceSum': lambda torch, row: lambda x: torch.sum(x, row['attributes']['axes'], keepdim=True),
     'Relu': lambda torch, row: torch.relu,
     'Softmax': lambda torch, row: lambda x: torch.softmax(x, -1),
@@ -70,7 +79,7 @@ def wrong(torch, row, operator, inputs):
     some ULP. Where float16 is the row's type, what comes out is rounded once more: by 2^-11 of it, or by 2^-25.
     """
     got = operator(*inputs).double()
-    wide = [x.double() for x in inputs]
+    wide = [x.double() if x.is_floating_point() else x for x in inputs]
     wanted = operator(*wide)
     unit = 2.0 ** -24
     if row['op'] in EXACT:
@@ -79,6 +88,10 @@ def wrong(torch, row, operator, inputs):
         shape = row['inputs'][-1]
         terms = row['inputs'][0][-1] if row['op'] != 'Conv' else shape[1] * shape[2] * shape[3]
         bound = (terms + 2) * unit * operator(*(x.abs() for x in wide))
+    elif row['op'] == 'MatMulNBits':
+        rounded = 2.0 ** -11 if row['type'] == 'float16' else 0
+        w = weights(torch, row, *wide[1:]).abs()
+        bound = ((row['inputs'][0][-1] + 6) * unit + rounded) * (wide[0].abs() @ w)
     elif row['op'] == 'Softmax':
         bound = 4 * (row['inputs'][0][-1] + 64) * unit * wanted
     elif row['op'] == 'Attention':
@@ -104,9 +117,10 @@ class Exercise:
     def __init__(self, torch, row, way):
         self.torch, self.row, self.way = torch, row, way
         self.operator = OPERATORS[row['op']](torch, row)
-        dtype = getattr(torch, row['type'])
         torch.manual_seed(0)
-        self.inputs = [torch.rand(shape, device=DEVICE).mul_(2).sub_(1).to(dtype) for shape in row['inputs']]
+        self.inputs = [torch.randint(0, 256, shape, dtype=torch.uint8, device=DEVICE) if name == 'uint8' else
+                       torch.rand(shape, device=DEVICE).mul_(2).sub_(1).to(getattr(torch, name))
+                       for shape, name in zip(row['inputs'], row['input_types'])]
         self.length, self.graph = 1, None
         self.events, self.next = [torch.cuda.Event() for _ in range(LISTS)], 0
 
