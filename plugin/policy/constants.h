@@ -334,9 +334,9 @@
 #define LEATI_GEMV_FILL_QUARTERS 3u
 #define LEATI_GEMV_SPLIT_MIN 512u
 /** Workgroups for each processor that a product of few rows with weights of few bits is split for. Larger: more loads
- * on the way; more pieces to add up. From: reasoning (a large GPU holds about so many at once). Measure: leat-bench
- * --only kernels --rows '*nbits-?x*'. */
-#define LEATI_NBITS_FILL 4u
+ * on the way; more pieces to add up. From: reasoning (a processor of a large GPU holds two at once).
+ * Measure: leat-bench --only kernels --rows '*nbits-?x*'. */
+#define LEATI_NBITS_FILL 2u
 /** Rows or columns up to which a product goes to the kernels for few rows; at most the 8 that those are written for.
  * Larger: tiles would be emptier than this. From: an H200. Measure: linear; gpt2. */
 #define LEATI_GEMV_ROWS 8

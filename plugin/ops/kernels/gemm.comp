@@ -24,7 +24,7 @@ float fetch_a(uint i, uint k) {
 }
 #ifdef NBITS
 vec4 fetch_b4(uint i, uint k) {
-  return i < n && k < k_end ? weights(i, k) : vec4(0);
+  return i < n && k < k_end ? weights4(i, k) : vec4(0);
 }
 float fetch_b(uint i, uint k) {
   return 0; // never called

@@ -64,12 +64,14 @@ uvec2 place_a(uint number) { return place(MODE_A, BM, number); }
 uvec2 place_b(uint number) { return place(MODE_B, BN, number); }
 uvec4 fetch_a(uint i, uint k) { return fetch(MODE_A, (WIDE & 1) != 0, a_base, args.a_row, args.a_k, i, k, args.m); }
 #ifdef NBITS
-// Rounded to what the hardware multiplies. The last block of a column may have fewer than eight.
+// Rounded to what the hardware multiplies.
 uvec4 fetch_b(uint i, uint k) {
   if (i >= n || k >= k_end) {
     return uvec4(0);
   }
-  return uvec4(NARROW4(weights(i, k)), k + 4 < k_end ? NARROW4(weights(i, k + 4)) : uvec2(0));
+  vec4 low, high;
+  weights8(i, k, low, high);
+  return uvec4(NARROW4(low), NARROW4(high));
 }
 #else
 uvec4 fetch_b(uint i, uint k) { return fetch(MODE_B, (WIDE & 2) != 0, b_base, b_column, b_k, i, k, n); }

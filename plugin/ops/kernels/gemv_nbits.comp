@@ -28,6 +28,7 @@ shared vec4 held[1024]; // a by step, row and lane; afterwards sums
 // Of this thread.
 uint lane, team, column0;
 vec4 sums[8]; // by row
+float brought[8]; // of a
 
 struct Fetched {
   uvec4 words[COLUMNS];
@@ -55,16 +56,20 @@ Fetched fetch(uint k) {
   return f;
 }
 
-// Has the part of a from k on that is for STEPS steps; what is beyond the rows and beyond k_end is 0.
-void hold(uint k, uint k_end) {
-  for (uint i = gl_LocalInvocationIndex; i < ROWS * STEPS * STEP; i += 256) {
-    const uint row = i / (STEPS * STEP), in_row = i % (STEPS * STEP), at = k + in_row;
-    const uint place = (in_row / STEP * ROWS + row) * LANES + in_row % STEP / EACH;
-    float x = 0;
+// Brings in the part of a from k on that is for STEPS steps; what is beyond the rows and beyond k_end is 0.
+void bring(uint k, uint k_end) {
+  [[unroll]] for (uint e = 0; e < STEP / 32; ++e) {
+    const uint i = gl_LocalInvocationIndex + e * 256, row = i / (STEPS * STEP), at = k + i % (STEPS * STEP);
+    brought[e] = 0;
     if (row < args.m && at < k_end) {
-      x = ELEMENT(args.a, int(row) * args.a_row + int(at) * args.a_k);
+      brought[e] = ELEMENT(args.a, int(row) * args.a_row + int(at) * args.a_k);
     }
-    held[place * PITCH + i % EACH / 4][i % 4] = x;
+  }
+}
+void keep() {
+  [[unroll]] for (uint e = 0; e < STEP / 32; ++e) {
+    const uint i = gl_LocalInvocationIndex + e * 256, row = i / (STEPS * STEP), step = i % (STEPS * STEP) / STEP;
+    held[((step * ROWS + row) * LANES + i % STEP / EACH) * PITCH + i % EACH / 4][i % 4] = brought[e];
   }
 }
 
@@ -133,14 +138,18 @@ void main() {
   [[unroll]] for (uint r = 0; r < 8; ++r) {
     sums[r] = vec4(0);
   }
+  // What comes next is on its way while this is used: weights for a step, a for several.
   Fetched next = fetch(split * args.k_chunk + lane * EACH);
+  bring(split * args.k_chunk, k_end);
   for (uint k = split * args.k_chunk; k < k_end; k += STEPS * STEP) {
-    hold(k, k_end);
+    keep();
     barrier();
+    if (k + STEPS * STEP < k_end) {
+      bring(k + STEPS * STEP, k_end);
+    }
     for (uint s = 0; s < STEPS && k + s * STEP < k_end; ++s) {
       const Fetched f = next;
       const uint from = k + s * STEP + lane * EACH;
-      // The next weights are on their way while these are used.
       if (k + (s + 1) * STEP < k_end) {
         next = fetch(from + STEP);
       }
