@@ -110,6 +110,26 @@ static void cast(leati_draw *d) {
   }
 }
 
+static void dequantize(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK], each[RANK];
+  leati_draw_tensor *const x = any_input(d, "T1", 1, RANK, &rank, dims);
+  const uint64_t type = x->type, scale = leati_draw_type(d, "T2");
+  const int64_t axis = draw_axis(d, rank), kind = leati_draw_int(d, 0, d->since_version >= 21 ? 2 : 1);
+  const int32_t own = front(axis, rank);
+  const int64_t block = leati_draw_int(d, 1, 5);
+  memcpy(each, dims, sizeof each);
+  each[own] = (dims[own] + block - 1) / block;
+  const int64_t *const shape = kind == 2 ? each : dims + own;
+  const int32_t shape_rank = kind == 2 ? rank : kind == 1 ? 1 : 0;
+  leati_draw_input(d, scale, shape_rank, shape);
+  if (leati_draw_chance(d, 60))
+    leati_draw_input(d, type, shape_rank, shape);
+  leati_draw_attribute_int(d, "axis", axis);
+  if (kind == 2)
+    leati_draw_attribute_int(d, "block_size", block);
+}
+
 static void cast_like(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -1241,6 +1261,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"elementwise", "", "Where", where},
     {"elementwise", "", "Cast", cast},
     {"elementwise", "", "CastLike", cast_like},
+    {"elementwise", "", "DequantizeLinear", dequantize},
     {"movement", "", "Transpose", transpose},
     {"movement", "", "Expand", expand},
     {"movement", "", "Slice", slice},

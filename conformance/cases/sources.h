@@ -27,6 +27,7 @@ void leati_cases_graph_views(leat_case_list *list);
 void leati_cases_profiler(leat_case_list *list);
 void leati_cases_op_elementwise(leat_case_list *list);
 void leati_cases_op_reduce(leat_case_list *list);
+void leati_cases_op_dequantize(leat_case_list *list);
 void leati_cases_op_matmul(leat_case_list *list);
 void leati_cases_op_fused(leat_case_list *list);
 void leati_cases_op_pointwise(leat_case_list *list);

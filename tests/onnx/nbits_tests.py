@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares MatMulNBits (domain com.microsoft), with weights of 4 and 8 bits, on Leat with ONNX Runtime's CPU provider.
+"""Compares products with weights of few bits on Leat with ONNX Runtime's CPU provider: MatMulNBits (com.microsoft) of 4
+and 8 bits, and MatMul of what DequantizeLinear gives.
 
 usage: nbits_tests.py LIBRARY
 
@@ -56,6 +57,26 @@ def make_case(rng, dtype, shape, bits, block, zeros):
     return model, rng.uniform(-1, 1, shape).astype(dtype), weights
 
 
+def make_dequantized(rng, dtype, shape, block):
+    """The same of MatMul with weights of int8, which have scales by column or, with a block, in blocks along k."""
+    k = shape[-1]
+    numbers = rng.integers(-128, 128, (k, COLUMNS)).astype(np.int8)
+    scale_shape = (-(-k // block), COLUMNS) if block else (COLUMNS,)
+    inputs = {"b": numbers, "scales": rng.uniform(0.01, 0.1, scale_shape).astype(dtype),
+              "zeros": rng.integers(-9, 9, scale_shape).astype(np.int8)}
+    attributes = {"axis": 0, "block_size": block} if block else {"axis": 1}
+    nodes = [helper.make_node("DequantizeLinear", ["b", "scales", "zeros"], ["weights"], **attributes),
+             helper.make_node("MatMul", ["a", "weights"], ["y"])]
+    number = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    graph = helper.make_graph(nodes, "dequantized", [helper.make_tensor_value_info("a", number, shape)],
+                              [helper.make_tensor_value_info("y", number, [None] * len(shape))],
+                              [numpy_helper.from_array(value, name) for name, value in inputs.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10).SerializeToString()
+    each = np.arange(k) // block if block else np.zeros(k, int)
+    scales, zeros = (inputs[name].reshape(-1, COLUMNS)[each].astype(np.float64) for name in ("scales", "zeros"))
+    return model, rng.uniform(-1, 1, shape).astype(dtype), ((numbers - zeros) * scales).T
+
+
 def tolerance(a, weights, wanted):
     """How far two right answers may be apart: each is off by a sum of k products and a bias in float32, whose terms are
     rounded three times more at most, and with float16 by weights and the result, which are rounded to it
@@ -75,24 +96,31 @@ def main():
         print("nbits_tests.py: no Leat device", file=sys.stderr)
         return NO_DEVICE
     rng = np.random.default_rng(1)
-    count = wrong = 0
+    cases = []
     for dtype, shape, bits, zeros in itertools.product((np.float32, np.float16), SHAPES, (4, 8), ZEROS):
         if bits == 8 and zeros == "float":
             continue  # the CPU provider has none of these
-        block = 16 << count % 4
-        count += 1
-        model, a, weights = make_case(rng, dtype, shape, bits, block, zeros)
+        block = 16 << len(cases) % 4
+        what = f"{np.dtype(dtype)} {list(shape)}, {bits} bits in blocks of {block}, zero points {zeros}"
+        cases.append((what, make_case(rng, dtype, shape, bits, block, zeros)))
+    for dtype, shape, block in itertools.product((np.float32, np.float16), SHAPES, (0, 24)):
+        what = f"{np.dtype(dtype)} {list(shape)}, int8 " + (f"in blocks of {block}" if block else "by column")
+        cases.append((what, make_dequantized(rng, dtype, shape, block)))
+    # Optimised, the CPU provider makes products of int8 of some of these.
+    plain = ort.SessionOptions()
+    plain.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    wrong = 0
+    for what, (model, a, weights) in cases:
         options = ort.SessionOptions()
         options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
         options.add_provider_for_devices(devices, {})
         got = ort.InferenceSession(model, options).run(None, {"a": a})[0]
-        wanted = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, {"a": a})[0]
+        wanted = ort.InferenceSession(model, plain, providers=["CPUExecutionProvider"]).run(None, {"a": a})[0]
         off = np.abs(got.astype(np.float64) - wanted)
         if not (off <= tolerance(a, weights, wanted)).all():
             wrong += 1
-            print(f"{a.dtype} {list(shape)}, {bits} bits in blocks of {block}, zero points {zeros}: "
-                  f"off by {off.max():.3g}")
-    print(f"{count} models, {wrong} wrong")
+            print(f"{what}: off by {off.max():.3g}")
+    print(f"{len(cases)} models, {wrong} wrong")
     return 1 if wrong else 0
 
 
