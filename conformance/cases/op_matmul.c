@@ -61,27 +61,32 @@
       __VA_ARGS__                                                                                              \
     }                                                                                                          \
   }
-/* Weights of few bits of a type: in blocks with bytes for zero points, of few rows and of tiles, the last block not
- * full; in the smallest blocks, of which a sum that is shared out has many, with zero points of the type itself and
- * with none. Shapes with one dimension are what older models have. */
-#define NBITS_OF(type_label, t, views)                                                                             \
+/* Weights of few bits of a type: in blocks with packed zero points, of few rows and of tiles, the last block not full;
+ * and in the smallest blocks, of which a sum that is shared out has many, with zero points of the type itself. */
+#define NBITS_OF(type_label, t, views, k, blocks)                                                                  \
   NBITS("few_rows_" type_label, views, 70, 37, 4, 32, RANGE_OF(t, -2, 2, 2, 3, 70), U8_RANGE(0, 255, 37, 3, 16),   \
         RANGE_OF(t, 0.01, 0.1, 37, 3), U8_RANGE(0, 255, 37, 2), ABSENT, RANGE_OF(t, -2, 2, 37)),                   \
       NBITS("tiles_" type_label, views, 70, 37, 4, 32, RANGE_OF(t, -2, 2, 11, 3, 70), U8_RANGE(0, 255, 37, 3, 16), \
             RANGE_OF(t, 0.01, 0.1, 37, 3), U8_RANGE(0, 255, 37, 2), ABSENT, RANGE_OF(t, -2, 2, 37)),               \
-      NBITS("bytes_" type_label, 0, 72, 36, 8, 16, RANGE_OF(t, -2, 2, 6, 72), U8_RANGE(0, 255, 36, 5, 16),         \
-            RANGE_OF(t, 0.001, 0.01, 36, 5), U8_RANGE(0, 255, 36, 5)),                                             \
-      NBITS("bytes_tiles_" type_label, 0, 72, 36, 8, 16, RANGE_OF(t, -2, 2, 33, 72), U8_RANGE(0, 255, 36, 5, 16),  \
-            RANGE_OF(t, 0.001, 0.01, 180), U8_RANGE(0, 255, 180)),                                                 \
-      NBITS("one_row_" type_label, 0, 1304, 37, 4, 16, RANGE_OF(t, -2, 2, 1304), U8_RANGE(0, 255, 37, 82, 8),      \
-            RANGE_OF(t, 0.01, 0.1, 37 * 82), RANGE_OF(t, 6, 9, 37, 82)),                                           \
-      NBITS("small_blocks_" type_label, 0, 24, 5, 4, 16, RANGE_OF(t, -2, 2, 17, 24), U8_RANGE(0, 255, 5, 2, 8),    \
+      NBITS("one_row_" type_label, 0, k, 37, 4, 16, RANGE_OF(t, -2, 2, k), U8_RANGE(0, 255, 37, blocks, 8),        \
+            RANGE_OF(t, 0.01, 0.1, 37 * blocks), RANGE_OF(t, 6, 9, 37, blocks))
+/* The rest, of a type that is multiplied as others are not: of 8 bits, and tiles of the smallest blocks. Shapes with
+ * one dimension are what older models have. */
+#define NBITS_MORE(type_label, t)                                                                                 \
+  NBITS("bytes_" type_label, 0, 72, 36, 8, 16, RANGE_OF(t, -2, 2, 6, 72), U8_RANGE(0, 255, 36, 5, 16),            \
+        RANGE_OF(t, 0.001, 0.01, 36, 5), U8_RANGE(0, 255, 36, 5)),                                                \
+      NBITS("bytes_tiles_" type_label, 0, 72, 36, 8, 16, RANGE_OF(t, -2, 2, 33, 72), U8_RANGE(0, 255, 36, 5, 16), \
+            RANGE_OF(t, 0.001, 0.01, 180), U8_RANGE(0, 255, 180)),                                                \
+      NBITS("small_blocks_" type_label, 0, 24, 5, 4, 16, RANGE_OF(t, -2, 2, 17, 24), U8_RANGE(0, 255, 5, 2, 8),   \
             RANGE_OF(t, 0.01, 0.1, 10), RANGE_OF(t, 6, 9, 10), ABSENT, RANGE_OF(t, -2, 2, 5))
 
 static const leati_op_spec specs[] = {
-    NBITS_OF("float32", LEATI_REF_FLOAT32, ALL_VIEWS),
-    NBITS_OF("float16", LEATI_REF_FLOAT16, VIEW_TRANSPOSED | VIEW_OFFSET),
-    NBITS_OF("bfloat16", LEATI_REF_BFLOAT16, 0),
+    /* With columns of whole sixteens of bytes, and of eights. */
+    NBITS_OF("float32", LEATI_REF_FLOAT32, ALL_VIEWS, 1304, 82),
+    NBITS_OF("float16", LEATI_REF_FLOAT16, VIEW_TRANSPOSED | VIEW_OFFSET, 1290, 81),
+    NBITS_OF("bfloat16", LEATI_REF_BFLOAT16, 0, 1304, 82),
+    NBITS_MORE("float32", LEATI_REF_FLOAT32),
+    NBITS_MORE("float16", LEATI_REF_FLOAT16),
     {.name = "MatMulNBits",
      .label = "threads",
      .since_version = 1,
