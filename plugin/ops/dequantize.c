@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DequantizeLinear. */
-#include <string.h>
-
 #include "core/status.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
@@ -128,9 +126,9 @@ static int32_t dequantize_plan(const leat_op *op, leati_planner *planner, const 
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
-static const LEATI_TYPE(type_quantized, "T1",
-                        LEAT_TYPE_INT8 | LEAT_TYPE_UINT8 | LEAT_TYPE_INT16 | LEAT_TYPE_UINT16 | LEAT_TYPE_INT32);
-static const LEATI_TYPE(type_scale, "T2", LEATI_TYPES_REAL);
+static LEATI_TYPE(type_quantized, "T1",
+                  LEAT_TYPE_INT8 | LEAT_TYPE_UINT8 | LEAT_TYPE_INT16 | LEAT_TYPE_UINT16 | LEAT_TYPE_INT32);
+static LEATI_TYPE(type_scale, "T2", LEATI_TYPES_REAL);
 static LEATI_ATTRIBUTE(attribute_block_size, "block_size", INT);
 static LEATI_ATTRIBUTE(attribute_output_dtype, "output_dtype", INT);
 

@@ -95,13 +95,13 @@ static int32_t check_kinds(uint64_t type, uint64_t zeros, bool indexed, leat_err
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "MatMulNBits with g_idx is not supported: blocks have to follow each other along K");
   }
-  return zeros == type || zeros == LEAT_TYPE_UINT8
-             ? LEAT_OK
-             : leati_fail(
-                   err, LEAT_ERROR_INVALID_ARGUMENT,
-                   "MatMulNBits: zero points of %s beside a first input of %s; they must be uint8 or of the same "
-                   "type",
-                   leati_type_name(zeros), leati_type_name(type));
+  if (zeros != type && zeros != LEAT_TYPE_UINT8) {
+    return leati_fail(
+        err, LEAT_ERROR_INVALID_ARGUMENT,
+        "MatMulNBits: zero points of %s beside a first input of %s; they must be uint8 or of the same type",
+        leati_type_name(zeros), leati_type_name(type));
+  }
+  return LEAT_OK;
 }
 
 static int32_t nbits_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
@@ -304,10 +304,10 @@ static bool nbits_reads_view(const leat_op *op, const leati_call *call, uint32_t
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
-static const LEATI_TYPE(type_real, "T1", LEATI_TYPES_REAL);
-static const LEATI_TYPE(type_weights, "T2", LEAT_TYPE_UINT8);
-static const LEATI_TYPE(type_zeros, "T3", LEAT_TYPE_UINT8 | LEATI_TYPES_REAL);
-static const LEATI_TYPE(type_g_idx, "T4", LEAT_TYPE_INT32);
+static LEATI_TYPE(type_real, "T1", LEATI_TYPES_REAL);
+static LEATI_TYPE(type_weights, "T2", LEAT_TYPE_UINT8);
+static LEATI_TYPE(type_zeros, "T3", LEAT_TYPE_UINT8 | LEATI_TYPES_REAL);
+static LEATI_TYPE(type_g_idx, "T4", LEAT_TYPE_INT32);
 static LEATI_ATTRIBUTE(attribute_k, "K", INT);
 static LEATI_ATTRIBUTE(attribute_n, "N", INT);
 static LEATI_ATTRIBUTE(attribute_bits, "bits", INT);

@@ -40,7 +40,7 @@ Fetched fetch(uint k) {
   Fetched f;
   [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
     const uint column = min(column0 + c, args.n - 1);
-    const uint first = column * args.column_bytes, byte = k * BITS / 8;
+    const uint first = column * args.column_bytes, byte = BITS == 4 ? k >> 1 : k;
     if (WIDE != 0) {
       f.words[c] = U32x4(args.b).v[(first + min(byte, args.column_bytes - 16)) >> 4];
     } else {
