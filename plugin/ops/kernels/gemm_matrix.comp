@@ -64,15 +64,32 @@ uvec2 place_a(uint number) { return place(MODE_A, BM, number); }
 uvec2 place_b(uint number) { return place(MODE_B, BN, number); }
 uvec4 fetch_a(uint i, uint k) { return fetch(MODE_A, (WIDE & 1) != 0, a_base, args.a_row, args.a_k, i, k, args.m); }
 #ifdef NBITS
-// Rounded to what the hardware multiplies.
+// Eight weights are of one block. What is fetched are their words, scale and zero point in 16 bits each, and how many
+// there are: what becomes of them waits until they are kept.
 uvec4 fetch_b(uint i, uint k) {
-  if (i >= n || k >= k_end) {
-    return uvec4(0);
+  uvec4 eight = uvec4(0);
+  if (i < n && k < k_end) {
+    const uint block = k >> args.block_shift;
+    eight.x = word_at(i, k);
+    if (BITS == 8) {
+      eight.y = word_at(i, k + 4);
+    }
+    eight.z = uint(U16(args.scales).v[i * args.blocks + block]);
+    eight.z |= (ZEROS == LEAT_ZEROS_REAL ? uint(U16(args.zeros).v[i * args.blocks + block])
+                                         : uint(zero_of(i, block))) << 16;
+    eight.w = args.k - k;
   }
-  vec4 low, high;
-  weights8(i, k, low, high);
-  return uvec4(NARROW4(low), NARROW4(high));
+  return eight;
 }
+// Rounded to what the hardware multiplies.
+uvec4 ready_b(uvec4 eight) {
+  const float scale = leat_from_F16(eight.z & 0xffffu);
+  const float zero = ZEROS == LEAT_ZEROS_REAL ? leat_from_F16(eight.z >> 16) : float(eight.z >> 16);
+  const vec4 low = centred(eight.x, zero) * scale;
+  const vec4 high = centred(BITS == 4 ? eight.x >> 16 : eight.y, zero) * scale;
+  return uvec4(NARROW4(without_filling(low, int(eight.w))), NARROW4(without_filling(high, int(eight.w) - 4)));
+}
+#define READY_B(eight) ready_b(eight)
 #else
 uvec4 fetch_b(uint i, uint k) { return fetch(MODE_B, (WIDE & 2) != 0, b_base, b_column, b_k, i, k, n); }
 #endif

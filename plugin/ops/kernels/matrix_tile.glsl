@@ -10,12 +10,17 @@
 // which   follow along k or along rows; place_b() the same of b, with columns for rows.
 // - uvec4 fetch_a(i, k): those eight, from row i of the result and k on; fetch_b() the same from column i. Those from
 //   k_end on, and rows and columns that are not there, are 0.
+// - READY_B(eight), if an eight of b is something else when it is fetched: what is multiplied.
 // - void finish(row, column, vec4 sum): stores what comes of the sums of four columns; those of the tile that are not
 //   in the result are to be left out.
 // - PREPARES, if all threads are to call `void prepare(k)` before what lies from k on is fetched, with a barrier after
 //   it, and one between it and the fetches before.
 #ifndef LEAT_MATRIX_TILE_GLSL_
 #define LEAT_MATRIX_TILE_GLSL_
+
+#ifndef READY_B
+#define READY_B(eight) eight
+#endif
 
 #include "matrix_size.glsl"
 #include "split.glsl"
@@ -59,7 +64,7 @@ void keep_tiles() {
   }
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
     const uvec2 at = place_b(gl_LocalInvocationIndex + e * THREADS);
-    tiles[TILE_A + (B_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8)] = held_b[e];
+    tiles[TILE_A + (B_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8)] = READY_B(held_b[e]);
   }
 }
 

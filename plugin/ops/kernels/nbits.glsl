@@ -53,10 +53,10 @@ uint word_at(uint column, uint k) {
   return U32(args.b).v[(column * args.column_bytes + (BITS == 4 ? k >> 1 : k)) >> 2];
 }
 
-// Weights beyond the last, which only fill a block, are 0: a scale may make too much of them for what they are rounded
-// to.
-vec4 without_filling(vec4 four, uint k) {
-  return k + 4 <= args.k ? four : mix(vec4(0), four, lessThan(uvec4(k) + uvec4(0, 1, 2, 3), uvec4(args.k)));
+// Of four weights as many as there are; the rest, which only fill a block, are 0: a scale may make too much of them for
+// what they are rounded to.
+vec4 without_filling(vec4 four, int there) {
+  return there >= 4 ? four : mix(vec4(0), four, lessThan(ivec4(0, 1, 2, 3), ivec4(there)));
 }
 
 // Four weights of a column from k on, a multiple of 4, as floats.
@@ -64,16 +64,7 @@ vec4 weights4(uint column, uint k) {
   const uint block = k >> args.block_shift;
   const uint word = word_at(column, k);
   const vec4 four = centred(BITS == 4 ? word >> (k & 4) * 4 : word, zero_of(column, block)) * scale_of(column, block);
-  return without_filling(four, k);
-}
-
-// Eight from a multiple of 8 on, all of one block.
-void weights8(uint column, uint k, out vec4 low, out vec4 high) {
-  const uint block = k >> args.block_shift;
-  const uint word = word_at(column, k);
-  const float zero = zero_of(column, block), scale = scale_of(column, block);
-  low = without_filling(centred(word, zero) * scale, k);
-  high = without_filling(centred(BITS == 4 ? word >> 16 : word_at(column, k + 4), zero) * scale, k + 4);
+  return without_filling(four, int(args.k - k));
 }
 
 #endif
