@@ -45,7 +45,8 @@ vec4 centred(uint bits, float zero) {
   const uvec4 exponent = (150u - place) << 23;
   const vec4 number = uintBitsToFloat((uvec4(bits) >> (at & 16u) & uvec4((1u << BITS) - 1u) << place) | exponent);
   const vec4 nothing = uintBitsToFloat(exponent);
-  return ZEROS == LEAT_ZEROS_REAL ? number - nothing - zero : number - (nothing + zero);
+  precise vec4 whole = number - nothing; // before a zero point that is no whole number is taken from it
+  return ZEROS == LEAT_ZEROS_REAL ? whole - zero : number - (nothing + zero);
 }
 
 // The word of b in which the weights of a column from k on begin, a multiple of 4.
