@@ -66,6 +66,14 @@ static const required_slot profiler_slots[] = {
     SLOT(leat_profiler_api, read),
     SLOT(leat_profiler_api, info),
 };
+static const required_slot external_slots[] = {
+    SLOT(leat_external_api, info),
+    SLOT(leat_external_api, import_memory),
+    SLOT(leat_external_api, import_semaphore),
+    SLOT(leat_external_api, destroy_semaphore),
+    SLOT(leat_external_api, wait),
+    SLOT(leat_external_api, signal),
+};
 
 static char *table_defect(const char *name, const void *table, size_t size, const required_slot *slots, size_t count) {
   uint32_t struct_size;
@@ -127,6 +135,10 @@ char *leati_plugin_defect(const leat_backend_api *api) {
   if (defect == NULL && api->profiler != NULL) {
     defect = table_defect("profiler", api->profiler, LEAT_SIZE_THROUGH(leat_profiler_api, info), profiler_slots,
                           G_N_ELEMENTS(profiler_slots));
+  }
+  if (defect == NULL && api->external != NULL) {
+    defect = table_defect("external", api->external, LEAT_SIZE_THROUGH(leat_external_api, signal), external_slots,
+                          G_N_ELEMENTS(external_slots));
   }
   return defect;
 }

@@ -37,6 +37,7 @@ static const leat_event_api event_stubs = {.elapsed = stub_event_elapsed, .expor
 #define POOL_STUB(slot, ...) TABLE_STUB(pool, "pool of streams", slot, __VA_ARGS__)
 #define GRAPH_STUB(slot, ...) TABLE_STUB(graph, "graphs", slot, __VA_ARGS__)
 #define PROFILER_STUB(slot, ...) TABLE_STUB(profiler, "profiler", slot, __VA_ARGS__)
+#define EXTERNAL_STUB(slot, ...) TABLE_STUB(external, "external memory", slot, __VA_ARGS__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 POOL_STUB(acquire, leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket)
@@ -58,6 +59,12 @@ PROFILER_STUB(start, leat_device *device, uint32_t capacity, uint64_t flags)
 PROFILER_STUB(stop, leat_device *device)
 PROFILER_STUB(read, leat_device *device, uint32_t *inout_count, leat_profile_record *out)
 PROFILER_STUB(info, leat_device *device, leat_profiler_info *out)
+EXTERNAL_STUB(info, leat_device *device, leat_external_info *out)
+EXTERNAL_STUB(import_memory, leat_device *device, const leat_external_memory *memory, uint64_t *out_address)
+EXTERNAL_STUB(import_semaphore, leat_device *device, uint64_t handle_type, int32_t fd, leat_semaphore **out)
+EXTERNAL_STUB(destroy_semaphore, leat_semaphore *semaphore)
+EXTERNAL_STUB(wait, leat_stream *stream, leat_semaphore *semaphore, uint64_t value)
+EXTERNAL_STUB(signal, leat_stream *stream, leat_semaphore *semaphore, uint64_t value)
 #pragma GCC diagnostic pop
 
 static const leat_pool_api pool_stubs = {
@@ -87,6 +94,16 @@ static const leat_profiler_api profiler_stubs = {
     .stop = stub_profiler_stop,
     .read = stub_profiler_read,
     .info = stub_profiler_info,
+};
+
+static const leat_external_api external_stubs = {
+    .struct_size = sizeof(leat_external_api),
+    .info = stub_external_info,
+    .import_memory = stub_external_import_memory,
+    .import_semaphore = stub_external_import_semaphore,
+    .destroy_semaphore = stub_external_destroy_semaphore,
+    .wait = stub_external_wait,
+    .signal = stub_external_signal,
 };
 
 /* ---- The tables and their slots ---------------------------------------------------------------------------------- */
@@ -144,6 +161,12 @@ static const table_slot graph_slots[] = {SLOT(graph, build),  SLOT(graph, destro
                                          SLOT(graph, launch), SLOT(graph, info),    SLOT(graph, fusions)};
 static const table_slot profiler_slots[] = {SLOT(profiler, start), SLOT(profiler, stop), SLOT(profiler, read),
                                             SLOT(profiler, info)};
+static const table_slot external_slots[] = {SLOT(external, info),
+                                            SLOT(external, import_memory),
+                                            SLOT(external, import_semaphore),
+                                            SLOT(external, destroy_semaphore),
+                                            SLOT(external, wait),
+                                            SLOT(external, signal)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -160,6 +183,7 @@ ASSERT_ALL_LISTED(op);
 ASSERT_ALL_LISTED(pool);
 ASSERT_ALL_LISTED(graph);
 ASSERT_ALL_LISTED(profiler);
+ASSERT_ALL_LISTED(external);
 
 #define KIND(table, last_1_0, stubs, optional)                                                               \
   {                                                                                                          \
@@ -175,7 +199,8 @@ static const table_kind kinds[] = {KIND(device, synchronize, NULL, false),
                                    KIND(op, invoke, NULL, false),
                                    KIND(pool, info, &pool_stubs, true),
                                    KIND(graph, fusions, &graph_stubs, true),
-                                   KIND(profiler, info, &profiler_stubs, true)};
+                                   KIND(profiler, info, &profiler_stubs, true),
+                                   KIND(external, signal, &external_stubs, true)};
 
 #define BACKEND_SIZE_1_0 LEAT_SIZE_THROUGH(leat_backend_api, configure)
 

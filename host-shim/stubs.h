@@ -18,6 +18,7 @@ typedef struct leati_tables {
   leat_pool_api pool;
   leat_graph_api graph;
   leat_profiler_api profiler;
+  leat_external_api external;
 } leati_tables;
 
 /** Checks what a backend gave and copies it. A slot that the backend may leave out, and did, gets a function that

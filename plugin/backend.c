@@ -19,6 +19,7 @@
 #include "ops/op_table.h"
 #include "streams/dlpack_exchange.h"
 #include "streams/event.h"
+#include "streams/external_table.h"
 #include "streams/free_streams.h"
 #include "streams/memory_table.h"
 #include "streams/profiler_table.h"
@@ -265,6 +266,7 @@ static const leat_backend_api backend_table = {
     .graph = &leati_graph_table,
     .pool = &leati_stream_pool_table,
     .profiler = &leati_profiler_table,
+    .external = &leati_external_table,
     .shutdown = backend_shutdown,
     .configure = backend_configure,
 };

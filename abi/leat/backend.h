@@ -4,7 +4,7 @@
  *
  * A backend is a shared library that exports one function, leat_backend_query(). The host opens the library, calls the
  * function once with the range of ABI versions it speaks, and gets a table of tables: device, memory, stream, event,
- * op, pool, graph, profiler. Tensors cross the line as DLPack views. The library is never unmapped.
+ * op, pool, graph, profiler, external. Tensors cross the line as DLPack views. The library is never unmapped.
  *
  * **In order of use.** device: open(); stream: create(); memory: alloc() and copy(); op: create() and invoke(); copy()
  * back; stream: synchronize(). `examples/add.c` does just this. A host need not load the library itself:
@@ -114,11 +114,12 @@ typedef struct leat_error {
 
 /* ---- Objects ---------------------------------------------------------------------------------------------------- */
 
-typedef struct leat_device leat_device; /**< an open device */
-typedef struct leat_stream leat_stream; /**< an ordered list of work on a device */
-typedef struct leat_event leat_event;   /**< a point in a stream */
-typedef struct leat_op leat_op;         /**< an operator with its attributes, ready to run; immutable */
-typedef struct leat_graph leat_graph;   /**< several operators as one call, ready to run; immutable */
+typedef struct leat_device leat_device;       /**< an open device */
+typedef struct leat_stream leat_stream;       /**< an ordered list of work on a device */
+typedef struct leat_event leat_event;         /**< a point in a stream */
+typedef struct leat_op leat_op;               /**< an operator with its attributes, ready to run; immutable */
+typedef struct leat_graph leat_graph;         /**< several operators as one call, ready to run; immutable */
+typedef struct leat_semaphore leat_semaphore; /**< a timeline semaphore of another API or device object */
 
 /* ---- Query ------------------------------------------------------------------------------------------------------ */
 
@@ -140,6 +141,7 @@ struct leat_op_api;
 struct leat_graph_api;
 struct leat_pool_api;
 struct leat_profiler_api;
+struct leat_external_api;
 struct leat_graph_desc;
 
 /** The table of tables. Constant; lives as long as the process. */
@@ -160,6 +162,7 @@ typedef struct leat_backend_api {
   const struct leat_pool_api *pool;         /**< optional */
   const struct leat_graph_api *graph;       /**< optional */
   const struct leat_profiler_api *profiler; /**< optional */
+  const struct leat_external_api *external; /**< optional */
   /** Frees what the backend holds while no device is open. A later call of any slot starts it again.
    * @threads any
    * @param err [out] what went wrong, may be NULL
@@ -210,6 +213,7 @@ typedef struct leat_device_info {
   uint64_t memory_size;         /**< bytes of device memory */
   uint64_t max_allocation_size; /**< bytes of the largest single allocation */
   uint8_t uuid[16];             /**< stable across processes and reboots */
+  uint8_t driver_uuid[16];      /**< of the driver's build: who has both in common can share memory */
   char name[256];               /**< as the driver gives it */
   char driver[256];             /**< driver name and version */
   char pci_bus_id[32];          /**< "dddd:bb:dd.f", or empty */
@@ -1186,6 +1190,116 @@ typedef struct leat_profiler_api {
   int32_t (*info)(leat_device *device, leat_profiler_info *out, leat_error *err);
 } leat_profiler_api;
 
+/* ---- External memory and semaphores ----------------------------------------------------------------------------- */
+
+/* Memory and timeline semaphores that another API made on the same device, or another device object of the same one (a
+ * second VkDevice, say), for work here to use without a copy. They come as file descriptors.
+ *
+ * An importer and its exporter must be of one physical device and one driver: compare leat_device_info::uuid and
+ * driver_uuid with what the other side says of itself (VkPhysicalDeviceIDProperties). No import can check that: a
+ * descriptor of another device is undefined behaviour in the driver.
+ *
+ * Imported memory is a block as alloc() gives one, for all functions of the ABI, but for these: its contents stay as
+ * they are, its address has the alignment that the driver gives a buffer, it counts neither in leat_memory_stats nor
+ * against the limit there, and it is never another block's when it was freed. What the other side does with it is
+ * unknown here, so it is the caller who keeps the two apart: by a semaphore, or by waiting on the host.
+ *
+ * A semaphore is one whose value only rises, and which both sides wait for and raise. wait() and signal() go into a
+ * stream, in order with what is put in before and after. */
+
+/** A descriptor of memory (vkGetMemoryFdKHR) or of a timeline semaphore (vkGetSemaphoreFdKHR) that only the driver
+ * understands. */
+#define LEAT_EXTERNAL_OPAQUE_FD (UINT64_C(1) << 0)
+
+/** leat_external_memory::memory_type of a caller who does not know it. */
+#define LEAT_EXTERNAL_ANY_MEMORY_TYPE UINT32_MAX
+
+/** What a device can import. */
+typedef struct leat_external_info {
+  uint32_t struct_size;       /**< sizeof(leat_external_info) */
+  uint32_t reserved;          /**< zero */
+  uint64_t memory_handles;    /**< LEAT_EXTERNAL_* that import_memory() takes */
+  uint64_t semaphore_handles; /**< LEAT_EXTERNAL_* that import_semaphore() takes */
+} leat_external_info;
+
+/** Memory of another API. */
+typedef struct leat_external_memory {
+  uint32_t struct_size;     /**< sizeof(leat_external_memory) */
+  int32_t fd;               /**< the descriptor; owned by the backend once import_memory() has returned LEAT_OK */
+  uint64_t handle_type;     /**< one LEAT_EXTERNAL_* */
+  uint64_t allocation_size; /**< VkMemoryAllocateInfo::allocationSize of the memory; 0: what a buffer of `size` bytes
+                                 takes (vkGetBufferMemoryRequirements), which is right where it was made for one */
+  uint64_t size;            /**< bytes to use, from the first on: those of the block; of dedicated memory
+                                 VkBufferCreateInfo::size of its buffer */
+  uint32_t dedicated_usage; /**< VkBufferCreateInfo::usage of the buffer that the memory is dedicated to
+                                 (VkMemoryDedicatedAllocateInfo), which has no flags, and is not shared by queue
+                                 families; 0: it is not dedicated */
+  uint32_t memory_type;     /**< VkMemoryAllocateInfo::memoryTypeIndex, or LEAT_EXTERNAL_ANY_MEMORY_TYPE: the first
+                                 that the driver takes, which is right where memory is the device's own */
+} leat_external_memory;
+
+/** Importing memory and timeline semaphores. */
+typedef struct leat_external_api {
+  uint32_t struct_size; /**< size that the backend filled in */
+  uint32_t reserved;    /**< zero */
+  /** Tells what the device can import. What it cannot is refused with the reason when it is tried.
+   * @threads any
+   * @param device [in] an open device
+   * @param out [inout] `struct_size` in, the rest out
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*info)(leat_device *device, leat_external_info *out, leat_error *err);
+  /** Makes a block of memory of another API. Nothing is copied. leat_memory_api::free() gives it back: the driver has
+   * it when the work that was put into streams before that has run, at the latest with a trim() after it or with the
+   * device; the memory itself lives as long as its other users want.
+   * @threads any
+   * @param device [in] an open device
+   * @param memory [in] the memory; its descriptor stays the caller's on failure
+   * @param out_address [out] device address of its first byte; release with leat_memory_api::free()
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED: the device cannot import such memory, the message says why;
+   *   LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*import_memory)(leat_device *device, const leat_external_memory *memory, uint64_t *out_address,
+                           leat_error *err);
+  /** Makes a semaphore of a timeline semaphore of another API.
+   * @threads any
+   * @param device [in] an open device
+   * @param handle_type one LEAT_EXTERNAL_*
+   * @param fd the descriptor: the backend's when the call returns LEAT_OK, the caller's otherwise
+   * @param out [out] the semaphore; release with destroy_semaphore()
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED: the device cannot import such a semaphore, the message says why;
+   *   LEAT_ERROR_OUT_OF_MEMORY */
+  int32_t (*import_semaphore)(leat_device *device, uint64_t handle_type, int32_t fd, leat_semaphore **out,
+                              leat_error *err);
+  /** Destroys a semaphore. Waits and signals that were put into streams still happen.
+   * @threads owner
+   * @param semaphore [in] the semaphore; NULL does nothing
+   * @param err [out] what went wrong, may be NULL
+   * @errors none beside the common ones */
+  int32_t (*destroy_semaphore)(leat_semaphore *semaphore, leat_error *err);
+  /** Makes later work of the stream wait, on the device, until the semaphore has a value. The value may come later than
+   * this call, but must not need work that is put into any stream of the device after it: a hardware queue does what it
+   * is given in order, and streams share queues. Nothing ends a wait for a value that never comes.
+   * @threads any
+   * @param stream [in] the stream that waits
+   * @param semaphore [in] a semaphore of the same device
+   * @param value the value, or any above it
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_DEVICE_LOST, LEAT_ERROR_OUT_OF_MEMORY, and the sticky error of the stream */
+  int32_t (*wait)(leat_stream *stream, leat_semaphore *semaphore, uint64_t value, leat_error *err);
+  /** Raises the semaphore to a value when everything that is in the stream now has run, and flushes the stream. If the
+   * stream fails before that, the value does not come: the caller, who is told at the next wait, can raise it on the
+   * other side.
+   * @threads any
+   * @param stream [in] a stream of the same device
+   * @param semaphore [in] the semaphore
+   * @param value more than the semaphore has or will get before from anybody
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_DEVICE_LOST, LEAT_ERROR_OUT_OF_MEMORY, and the sticky error of the stream */
+  int32_t (*signal)(leat_stream *stream, leat_semaphore *semaphore, uint64_t value, leat_error *err);
+} leat_external_api;
+
 /* ---- Layout ----------------------------------------------------------------------------------------------------- */
 
 /** Bytes of struct `type` up to the end of `last`: its size when nothing is padded. */
@@ -1230,6 +1344,9 @@ LEAT_ASSERT_NO_TAIL(leat_graph_api, fusions);
 LEAT_ASSERT_NO_TAIL(leat_profile_record, name);
 LEAT_ASSERT_NO_TAIL(leat_profiler_info, lost_count);
 LEAT_ASSERT_NO_TAIL(leat_profiler_api, info);
+LEAT_ASSERT_NO_TAIL(leat_external_info, semaphore_handles);
+LEAT_ASSERT_NO_TAIL(leat_external_memory, memory_type);
+LEAT_ASSERT_NO_TAIL(leat_external_api, signal);
 
 #ifdef __cplusplus
 }

@@ -374,7 +374,7 @@ static int32_t backend_configure(const char *name, const char *value, leat_error
   return fail(err, LEAT_ERROR_NOT_SUPPORTED, "there is no setting \"%s\": the template has none", name);
 }
 
-/* `pool`, `graph` and `profiler` are left out: they are optional. */
+/* `pool`, `graph`, `profiler` and `external` are left out: they are optional. */
 static const leat_backend_api backend_api = {.struct_size = sizeof(leat_backend_api),
                                              .abi_version = LEAT_ABI_1_0,
                                              .header_version = LEAT_ABI_CURRENT,

@@ -67,6 +67,7 @@ static const char *result_name(VkResult result) {
     NAME(VK_ERROR_TOO_MANY_OBJECTS);
     NAME(VK_ERROR_OUT_OF_POOL_MEMORY);
     NAME(VK_ERROR_FRAGMENTATION);
+    NAME(VK_ERROR_INVALID_EXTERNAL_HANDLE);
     NAME(VK_ERROR_UNKNOWN);
 #undef NAME
     default:

@@ -35,6 +35,7 @@ typedef enum leati_rank {
   LEATI_RANK_SEGMENTS,       /**< the table of live segments (memory/segment_table.c) */
   LEATI_RANK_STAMPS,         /**< the stamps of one block (memory/block.c) */
   LEATI_RANK_TIMELINE,       /**< one timeline's submissions in flight (timeline/timeline.c) */
+  LEATI_RANK_EXTERNAL,       /**< semaphores of other APIs (timeline/external_semaphore.c) */
   LEATI_RANK_FREE_TIMELINES, /**< timelines that no stream has (timeline/timeline.c) */
   LEATI_RANK_STAGING,        /**< free staging chunks (device/chunk.c) */
   LEATI_RANK_TIMESTAMPS,     /**< free timestamp queries (streams/timestamp.c) */

@@ -82,12 +82,15 @@ static int32_t create_handle(const leat_device *device, bool pages, VkDevice *ou
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
       .pNext = &control,
       .cooperativeMatrix = VK_TRUE};
-  const char *extension_names[5];
+  const char *extension_names[6];
   uint32_t extension_count = 0;
   if (pages) {
     extension_names[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
   }
-  if (physical->has_sync_fd) {
+  if (physical->no_external_memory == NULL) {
+    extension_names[extension_count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
+  }
+  if (physical->has_sync_fd || physical->no_external_semaphores == NULL) {
     extension_names[extension_count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
   }
   if (physical->calibrates) {

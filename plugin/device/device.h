@@ -25,6 +25,7 @@ typedef enum leati_kind {
   LEATI_KIND_EVENT = 0x4c455645,
   LEATI_KIND_OP = 0x4c4f5045,
   LEATI_KIND_GRAPH = 0x4c475248,
+  LEATI_KIND_SEMAPHORE = 0x4c53454d,
 } leati_kind;
 
 /** The kind of what a handle points to; DEAD for NULL. Not read as a member: a wrong handle need not be aligned like
@@ -96,6 +97,8 @@ struct leat_device {
   struct leati_shared_constants *constants;            /**< graph/shared_constants.c */
   leati_mutex finding_lock;                            /**< guards `finding` */
   leat_error finding; /**< what guarding found and nobody was told yet (device/finding.c); code LEAT_OK: nothing */
+  leati_mutex external_lock; /**< guards the two lists that follow (timeline/external_semaphore.c) */
+  struct leat_semaphore *external_semaphores, *free_external_semaphores;
   leati_mutex free_timelines_lock; /**< guards `free_timelines` */
   /** Timelines that no stream has any more and that another may have, linked by `next_free`. */
   struct leati_timeline *free_timelines;

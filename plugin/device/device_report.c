@@ -114,6 +114,10 @@ static void report_device(report *r, int32_t number, const leati_physical *physi
   add(r, number, "driver", "%.250s", info->driver);
   add(r, number, "uuid", "%s", uuid);
   add(r, number, "pci", "%s", info->pci_bus_id);
+  add(r, number, "external.memory", "%s",
+      physical->no_external_memory == NULL ? "by opaque descriptors" : physical->no_external_memory);
+  add(r, number, "external.semaphores", "%s",
+      physical->no_external_semaphores == NULL ? "by opaque descriptors" : physical->no_external_semaphores);
   add(r, number, "software", "%s", (info->flags & LEAT_DEVICE_SOFTWARE) != 0 ? "yes" : "no");
   add(r, number, "vendor", "0x%04x", info->vendor_id);
   add(r, number, "device", "0x%04x", info->device_id);

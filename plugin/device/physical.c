@@ -167,6 +167,48 @@ static bool makes_sync_files(const leati_physical *physical, const extensions *h
   return (properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) != 0;
 }
 
+/* Finds out whether buffers can be made of memory that an opaque descriptor stands for. */
+static void find_external_memory(leati_physical *physical, const extensions *has) {
+  const VkPhysicalDeviceExternalBufferInfo which = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+                                                    .usage = LEATI_BUFFER_USAGE,
+                                                    .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+  VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+  if (!has_extension(has, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME)) {
+    physical->no_external_memory = "the driver imports no memory by descriptors: it lacks VK_KHR_external_memory_fd";
+    return;
+  }
+  physical->instance->GetPhysicalDeviceExternalBufferProperties(physical->handle, &which, &properties);
+  const VkExternalMemoryFeatureFlags features = properties.externalMemoryProperties.externalMemoryFeatures;
+  if ((features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) == 0) {
+    physical->no_external_memory =
+        "the driver imports no memory for buffers by opaque descriptors, though it has "
+        "VK_KHR_external_memory_fd";
+  }
+  physical->dedicates_external_memory = (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0;
+}
+
+/* Finds out whether a timeline semaphore can be made of an opaque descriptor. */
+static void find_external_semaphores(leati_physical *physical, const extensions *has) {
+  const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                          .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+  const VkPhysicalDeviceExternalSemaphoreInfo which = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+      .pNext = &type,
+      .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+  VkExternalSemaphoreProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+  if (!has_extension(has, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME)) {
+    physical->no_external_semaphores =
+        "the driver imports no semaphores by descriptors: it lacks VK_KHR_external_semaphore_fd";
+    return;
+  }
+  physical->instance->GetPhysicalDeviceExternalSemaphoreProperties(physical->handle, &which, &properties);
+  if ((properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT) == 0) {
+    physical->no_external_semaphores =
+        "the driver imports no timeline semaphores by opaque descriptors, though it has "
+        "VK_KHR_external_semaphore_fd";
+  }
+}
+
 /* Whether a module may ask for what it needs of float16 without saying anything of float32. */
 static bool controls_halves(const VkPhysicalDeviceFloatControlsProperties *has) {
   return has->shaderDenormPreserveFloat16 && has->shaderRoundingModeRTEFloat16 &&
@@ -365,6 +407,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   physical->instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
   (void)snprintf(info->driver, sizeof(info->driver), "%.120s %.120s", driver.driverName, driver.driverInfo);
   memcpy(info->uuid, id.deviceUUID, sizeof(info->uuid));
+  memcpy(info->driver_uuid, id.driverUUID, sizeof(info->driver_uuid));
   if (has_pci) {
     (void)snprintf(info->pci_bus_id, sizeof(info->pci_bus_id), "%04x:%02x:%02x.%x", pci.pciDomain & 0xffffu,
                    pci.pciBus & 0xffu, pci.pciDevice & 0xffu, pci.pciFunction & 0xfu);
@@ -383,6 +426,8 @@ static void probe(leati_physical *physical, const extensions *has) {
   physical->converts_halves = controls_halves(&floats);
   physical->matrix = find_matrix(physical, has);
   physical->has_sync_fd = makes_sync_files(physical, has);
+  find_external_memory(physical, has);
+  find_external_semaphores(physical, has);
   read_clocks(physical, has);
   read_memory(physical);
   choose_queue_family(physical);

@@ -10,6 +10,11 @@
 
 #include "device/vulkan.h"
 
+/** What buffers of tensors are used for. */
+#define LEATI_BUFFER_USAGE                                                                                    \
+  (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT | \
+   VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT)
+
 /** Physical devices that are looked at; those behind them are left out. */
 #define LEATI_DEVICES_MAX 16
 
@@ -31,7 +36,10 @@ typedef struct leati_physical {
                            even (VkPhysicalDeviceFloatControlsProperties) */
   bool has_budget;      /**< VK_EXT_memory_budget */
   bool works_in_host_memory; /**< a software device that imports pages of the host (VK_EXT_external_memory_host) */
-  bool has_sync_fd;          /**< semaphores become sync files (VK_KHR_external_semaphore_fd) */
+  /** Why it imports no memory, or no timeline semaphores, by opaque descriptors; NULL: it does. */
+  const char *no_external_memory, *no_external_semaphores;
+  bool dedicates_external_memory; /**< such memory has to be dedicated to a buffer */
+  bool has_sync_fd;               /**< semaphores become sync files (VK_KHR_external_semaphore_fd) */
   uint32_t queue_family, queue_count;
   uint32_t max_groups_x;
   uint32_t max_group_invocations;

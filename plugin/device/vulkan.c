@@ -104,6 +104,7 @@ int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle,
   out->GetMemoryHostPointerPropertiesEXT = (PFN_vkGetMemoryHostPointerPropertiesEXT)instance->GetDeviceProcAddr(
       handle, "vkGetMemoryHostPointerPropertiesEXT");
   out->GetSemaphoreFdKHR = (PFN_vkGetSemaphoreFdKHR)instance->GetDeviceProcAddr(handle, "vkGetSemaphoreFdKHR");
+  out->ImportSemaphoreFdKHR = (PFN_vkImportSemaphoreFdKHR)instance->GetDeviceProcAddr(handle, "vkImportSemaphoreFdKHR");
   out->GetCalibratedTimestampsEXT =
       (PFN_vkGetCalibratedTimestampsEXT)instance->GetDeviceProcAddr(handle, "vkGetCalibratedTimestampsEXT");
   return LEAT_OK;

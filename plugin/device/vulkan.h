@@ -38,6 +38,7 @@ typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKH
 #define LEATI_VK_INSTANCE_FUNCTIONS(X)            \
   X(EnumeratePhysicalDevices)                     \
   X(EnumerateDeviceExtensionProperties)           \
+  X(GetPhysicalDeviceExternalBufferProperties)    \
   X(GetPhysicalDeviceExternalSemaphoreProperties) \
   X(GetPhysicalDeviceFeatures2)                   \
   X(GetPhysicalDeviceMemoryProperties2)           \
@@ -121,6 +122,7 @@ typedef struct leati_vk_device {
   LEATI_VK_DEVICE_FUNCTIONS(LEATI_VK_MEMBER)
   PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT; /**< or NULL */
   PFN_vkGetSemaphoreFdKHR GetSemaphoreFdKHR;                                 /**< or NULL */
+  PFN_vkImportSemaphoreFdKHR ImportSemaphoreFdKHR;                           /**< or NULL */
   PFN_vkGetCalibratedTimestampsEXT GetCalibratedTimestampsEXT;               /**< or NULL */
 } leati_vk_device;
 

@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "device/finding.h"
 #include "memory/guard.h"
+#include "memory/imported.h"
 #include "memory/memory_state.h"
 #include "memory/quarantine.h"
 #include "memory/segment.h"
@@ -83,10 +84,27 @@ void leati_memory_retain(leati_block *block) {
   (void)atomic_fetch_add_explicit(&block->references, LEATI_SHARE, memory_order_relaxed);
 }
 
-/* As leati_class_give() where nobody reads a message: it is kept for the next synchronisation. */
+int32_t leati_memory_import(leat_device *device, const leat_external_memory *memory, uint64_t *out_address,
+                            leat_error *err) {
+  leati_block *block;
+  LEATI_TRY(leati_imported_take(device, memory, &block, err));
+  *out_address = leati_block_address(block);
+  return LEAT_OK;
+}
+
+/* Gives back a block whose last reference went. */
+static int32_t give(leat_device *device, leati_block *block, leat_error *err) {
+  if (block->home->class_index == LEATI_CLASS_IMPORTED) {
+    leati_imported_settle(device);
+    return LEAT_OK;
+  }
+  return leati_class_give(device, block, err);
+}
+
+/* As give() where nobody reads a message: it is kept for the next synchronisation. */
 static int32_t give_unheard(leat_device *device, leati_block *block) {
   leat_error failure = {.struct_size = sizeof(failure)};
-  const int32_t status = leati_class_give(device, block, &failure);
+  const int32_t status = give(device, block, &failure);
   if (status != LEAT_OK) {
     leati_finding_keep(device, &failure);
   }
@@ -117,7 +135,7 @@ int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err
   if (references != 1) {
     return LEAT_OK;
   }
-  return err == NULL ? give_unheard(device, block) : leati_class_give(device, block, err);
+  return err == NULL ? give_unheard(device, block) : give(device, block, err);
 }
 
 /* Gives idle segments, large ones first, and then idle staging back until no more than `target` bytes are taken;
@@ -142,6 +160,7 @@ static uint64_t give_idle_back(leat_device *device, uint64_t target) {
 }
 
 uint64_t leati_memory_trim(leat_device *device) {
+  leati_imported_settle(device);
   return give_idle_back(device, 0);
 }
 
@@ -288,7 +307,7 @@ int32_t leati_memory_create(leat_device *device, leat_error *err) {
   if (memory == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the allocator");
   }
-  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+  for (uint32_t i = 0; i <= LEATI_CLASS_IMPORTED; ++i) {
     leati_mutex_init(&memory->classes[i].lock, LEATI_RANK_MEMORY);
   }
   leati_mutex_init(&memory->trim_lock, LEATI_RANK_TRIM);
@@ -339,7 +358,7 @@ void leati_memory_destroy(leat_device *device) {
   memory->closing = true;
   /* Says on the log what it finds; there is nobody left to be told otherwise. */
   (void)leati_memory_guard_check(device, NULL);
-  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+  for (uint32_t i = 0; i <= LEATI_CLASS_IMPORTED; ++i) {
     leati_segments_destroy(device, memory->classes[i].segments);
     leati_segments_destroy(device, memory->classes[i].retired[0]);
     leati_segments_destroy(device, memory->classes[i].retired[1]);

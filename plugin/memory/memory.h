@@ -33,6 +33,10 @@ void leati_memory_last_uses(leat_device *device, leati_stamp *uses, uint32_t cou
  * @errors INVALID_ARGUMENT: no live block begins there; CORRUPTED: it is free now, but something wrote outside of it
  *   (without `err` the next leati_memory_guard_check() says so) */
 int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err);
+/** Makes a block of memory that another API made, described as checked. Release with leati_memory_free().
+ * @errors INVALID_ARGUMENT, OUT_OF_MEMORY, INTERNAL */
+int32_t leati_memory_import(leat_device *device, const leat_external_memory *memory, uint64_t *out_address,
+                            leat_error *err);
 /** Adds a hold of the caller's: the block needs one leati_memory_free() more. */
 void leati_memory_hold(leati_block *block);
 /** Shares the block with an exported tensor: it lives until leati_memory_release() too, whatever is freed. */

@@ -20,6 +20,8 @@
 /* Size classes; the last one is of everything that is too large for the others. */
 #define LEATI_CLASS_COUNT 72
 #define LEATI_CLASS_LARGE (LEATI_CLASS_COUNT - 1)
+/* Behind them, of memory that other APIs made (memory/imported.h): in no figure, and nothing is taken from it. */
+#define LEATI_CLASS_IMPORTED LEATI_CLASS_COUNT
 /* One exported tensor in leati_block::references. */
 #define LEATI_SHARE (UINT64_C(1) << 32)
 
@@ -110,7 +112,7 @@ typedef struct leati_segment_table {
 LEATI_OWN_LINE(leati_segment_table);
 
 struct leati_memory {
-  leati_size_class classes[LEATI_CLASS_COUNT];
+  leati_size_class classes[LEATI_CLASS_COUNT + 1];
   leati_segment_table table;
   /* Held by the one thread that releases memory. Segments leave their class only under it, so the thread that has it
    * may give a class's lock up in the middle of a walk through its segments; and a thread that finds memory short while

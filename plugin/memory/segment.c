@@ -113,9 +113,7 @@ int32_t leati_segment_alloc(leat_device *device, leati_segment *s, leat_error *e
   const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .pNext = memory->pages ? &external : NULL,
                                      .size = memory->pages ? s->pages.size : s->size + front + LEATI_BLOCK_ALIGNMENT,
-                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                              VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                                              VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+                                     .usage = LEATI_BUFFER_USAGE,
                                      .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
   VkResult result = vk->CreateBuffer(vk->handle, &buffer, NULL, &s->buffer);
   if (result != VK_SUCCESS) {

@@ -12,7 +12,8 @@
  */
 
 /* One call of vkQueueSubmit under construction: batches of lists, each with a command buffer and raising the timeline
- * semaphore by one. A list that waits for something begins a batch, so that those before it do not wait with it. */
+ * semaphore by one. A list that waits for something begins a batch, so that those before it do not wait with it; one
+ * that raises a semaphore of another API ends its batch, whose last signal that is. */
 typedef struct commit_group {
   uint32_t count, batch_count;
   uint32_t sent, sent_lists; /* batches that the queue has taken, and the lists in them */
@@ -21,37 +22,47 @@ typedef struct commit_group {
   leati_command_buffer *command_buffers[GROUP_MAX];
   VkSubmitInfo batches[GROUP_MAX];
   VkTimelineSemaphoreSubmitInfo values[GROUP_MAX];
-  uint64_t signals[GROUP_MAX];
+  VkSemaphore signal_semaphores[GROUP_MAX][2]; /* of each batch the lane's, and another API's if it raises one */
+  uint64_t signals[GROUP_MAX][2];
   uint32_t wait_count;
   VkSemaphore wait_semaphores[GROUP_MAX];
   uint64_t wait_values[GROUP_MAX];
   VkPipelineStageFlags wait_stages[GROUP_MAX];
 } commit_group;
 
+/* Adds a wait. False: there is no room. */
+static bool add_wait(commit_group *g, VkSemaphore semaphore, uint64_t value) {
+  if (g->wait_count == GROUP_MAX) {
+    return false;
+  }
+  g->wait_semaphores[g->wait_count] = semaphore;
+  g->wait_values[g->wait_count] = value;
+  g->wait_stages[g->wait_count++] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  return true;
+}
+
 /* Begins a batch with the waits of a list. False: there is no room for its waits. */
 static bool begin_batch(commit_group *g, leati_lane *lane, const leati_submission *list) {
+  const leati_external_point *const external = &list->external_wait;
   const uint32_t first_wait = g->wait_count;
-  for (uint32_t i = 0; i < LEATI_LANES_MAX; ++i) {
-    if (list->waits[i].value == 0) {
-      continue;
-    }
-    if (g->wait_count == GROUP_MAX) {
-      g->wait_count = first_wait;
-      return false;
-    }
-    g->wait_semaphores[g->wait_count] = list->waits[i].semaphore->handle;
-    g->wait_values[g->wait_count] = list->waits[i].value;
-    g->wait_stages[g->wait_count++] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  bool room = external->semaphore == NULL || add_wait(g, external->semaphore->handle, external->value);
+  for (uint32_t i = 0; room && i < LEATI_LANES_MAX; ++i) {
+    room = list->waits[i].value == 0 || add_wait(g, list->waits[i].semaphore->handle, list->waits[i].value);
+  }
+  if (!room) {
+    g->wait_count = first_wait;
+    return false;
   }
   const uint32_t waits = g->wait_count - first_wait;
   const uint32_t n = g->batch_count++;
   g->sizes[n] = 0;
-  g->signals[n] = atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed) + g->batch_count;
+  g->signal_semaphores[n][0] = lane->semaphore.handle;
+  g->signals[n][0] = atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed) + g->batch_count;
   g->values[n] = (VkTimelineSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                  .waitSemaphoreValueCount = waits,
                                                  .pWaitSemaphoreValues = &g->wait_values[first_wait],
                                                  .signalSemaphoreValueCount = 1,
-                                                 .pSignalSemaphoreValues = &g->signals[n]};
+                                                 .pSignalSemaphoreValues = g->signals[n]};
   g->batches[n] = (VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                  .pNext = &g->values[n],
                                  .waitSemaphoreCount = waits,
@@ -59,17 +70,30 @@ static bool begin_batch(commit_group *g, leati_lane *lane, const leati_submissio
                                  .pWaitDstStageMask = &g->wait_stages[first_wait],
                                  .commandBufferCount = 1,
                                  .signalSemaphoreCount = 1,
-                                 .pSignalSemaphores = &lane->semaphore.handle};
+                                 .pSignalSemaphores = g->signal_semaphores[n]};
   return true;
 }
 
 static bool waits_for_any(const leati_submission *list) {
+  bool waits = list->external_wait.semaphore != NULL;
   for (uint32_t i = 0; i < LEATI_LANES_MAX; ++i) {
-    if (list->waits[i].value != 0) {
-      return true;
-    }
+    waits = waits || list->waits[i].value != 0;
   }
-  return false;
+  return waits;
+}
+
+/* Whether a list must be the first of a batch. */
+static bool begins(const commit_group *g, const leati_submission *list) {
+  return g->batch_count == 0 || g->batches[g->batch_count - 1].signalSemaphoreCount == 2 || waits_for_any(list);
+}
+
+/* Makes the batch raise what its last list raises. */
+static void add_signal(commit_group *g, const leati_external_point *external) {
+  const uint32_t n = g->batch_count - 1;
+  g->signal_semaphores[n][1] = external->semaphore->handle;
+  g->signals[n][1] = external->value;
+  g->batches[n].signalSemaphoreCount = 2;
+  g->values[n].signalSemaphoreValueCount = 2;
 }
 
 /* Puts a list into the group. False: it is full. */
@@ -77,8 +101,11 @@ static bool add_list(commit_group *g, leati_lane *lane, leati_submission *list) 
   if (!leati_group_takes(g->count)) {
     return false;
   }
-  if ((g->batch_count == 0 || waits_for_any(list)) && !begin_batch(g, lane, list)) {
+  if (begins(g, list) && !begin_batch(g, lane, list)) {
     return false;
+  }
+  if (list->external_signal.semaphore != NULL) {
+    add_signal(g, &list->external_signal);
   }
   g->lists[g->count++] = list;
   ++g->sizes[g->batch_count - 1];
@@ -196,14 +223,14 @@ static void note_submitted(leati_lane *lane, commit_group *g, uint32_t end, uint
       told = true;
     }
     first += g->sizes[i];
-    note_in_flight(lane, g->command_buffers[i], g->signals[i]);
-    leati_batching_submitted(&lane->batching, g->signals[i], g->sizes[i], now);
+    note_in_flight(lane, g->command_buffers[i], g->signals[i][0]);
+    leati_batching_submitted(&lane->batching, g->signals[i][0], g->sizes[i], now);
   }
-  atomic_store_explicit(&lane->semaphore.submitted, g->signals[end - 1], memory_order_release);
+  atomic_store_explicit(&lane->semaphore.submitted, g->signals[end - 1][0], memory_order_release);
   for (; g->sent < end; ++g->sent) {
     for (uint32_t i = 0; i < g->sizes[g->sent]; ++i) {
       /* From here on the list may be retired by whoever waits for it. */
-      atomic_store_explicit(&g->lists[g->sent_lists++]->semaphore_value, g->signals[g->sent], memory_order_release);
+      atomic_store_explicit(&g->lists[g->sent_lists++]->semaphore_value, g->signals[g->sent][0], memory_order_release);
     }
   }
 }

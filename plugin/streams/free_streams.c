@@ -32,6 +32,7 @@ int32_t leati_streams_create(leat_device *device, leat_error *err) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for streams");
   }
   leati_mutex_init(&streams->lock, LEATI_RANK_FREE_STREAMS);
+  leati_external_semaphores_create(device);
   leati_timelines_create(device);
   device->streams = streams;
   if (device->physical->timestamp_bits != 0 && device->physical->has_query_reset) {
@@ -53,6 +54,7 @@ void leati_streams_destroy(leat_device *device) {
     leati_free(stream);
   }
   leati_timelines_destroy(device);
+  leati_external_semaphores_destroy(device);
   while (streams->event_blocks != NULL) {
     event_block *const block = streams->event_blocks;
     streams->event_blocks = block->next;

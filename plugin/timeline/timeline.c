@@ -54,6 +54,8 @@ static void destroy_list(leat_device *device, leati_submission *list) {
   while (list != NULL) {
     leati_submission *const next = list->next;
     leati_chunks_give(device, list->chunks);
+    leati_external_point_clear(&list->external_wait);
+    leati_external_point_clear(&list->external_signal);
     leati_free(list->commands);
     leati_free(list->deliveries);
     leati_free(list->checks);
@@ -133,6 +135,8 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) {
   submission->to_host = 0;
   submission->delivery_count = 0;
   submission->check_count = 0;
+  leati_external_point_clear(&submission->external_wait);
+  leati_external_point_clear(&submission->external_signal);
   if (submission->profile != NULL) {
     /* It never ran. */
     leati_free(submission->profile);

@@ -22,6 +22,7 @@
 #include "device/device.h"
 #include "device/finding.h"
 #include "device/vulkan.h"
+#include "timeline/external_semaphore.h"
 #include "timeline/timeline_semaphore.h"
 
 /** Bytes that go to the host when their submission has run. */
@@ -49,8 +50,9 @@ typedef struct leati_submission {
   /** Value of the timeline semaphore, or 0 until the queue has taken it. Set by the thread that submits (release),
    * after the timeline semaphore's `submitted`; read by those who wait (acquire). */
   _Atomic uint64_t semaphore_value;
-  leati_point waits[LEATI_LANES_MAX]; /**< by lane; what must be reached before it starts */
-  struct leati_command *commands;     /**< streams/command_buffer.h */
+  leati_point waits[LEATI_LANES_MAX];                  /**< by lane; what must be reached before it starts */
+  leati_external_point external_wait, external_signal; /**< likewise; what rises to a value when it has run */
+  struct leati_command *commands;                      /**< streams/command_buffer.h */
   uint32_t command_count, command_capacity;
   uint32_t barrier_count; /**< of the commands, and of some that were taken back: about how long the list will run */
   bool after;             /**< what the queue was given before, or some of it, must have run */

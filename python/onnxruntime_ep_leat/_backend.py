@@ -62,8 +62,9 @@ class _HostInfo(ctypes.Structure):
 class _DeviceInfo(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("index", ctypes.c_uint32), ("vendor_id", ctypes.c_uint32),
                 ("device_id", ctypes.c_uint32), ("flags", ctypes.c_uint64), ("memory_size", ctypes.c_uint64),
-                ("max_allocation_size", ctypes.c_uint64), ("uuid", ctypes.c_uint8 * 16), ("name", ctypes.c_char * 256),
-                ("driver", ctypes.c_char * 256), ("pci_bus_id", ctypes.c_char * 32)]
+                ("max_allocation_size", ctypes.c_uint64), ("uuid", ctypes.c_uint8 * 16),
+                ("driver_uuid", ctypes.c_uint8 * 16), ("name", ctypes.c_char * 256), ("driver", ctypes.c_char * 256),
+                ("pci_bus_id", ctypes.c_char * 32)]
 
 
 class _Property(ctypes.Structure):
@@ -91,8 +92,8 @@ class BackendApi(ctypes.Structure):
                 ("build_id", ctypes.c_char_p), ("capabilities", ctypes.c_uint64),
                 ("device", ctypes.POINTER(_DeviceApi)), ("memory", ctypes.c_void_p), ("stream", ctypes.c_void_p),
                 ("event", ctypes.c_void_p), ("op", ctypes.c_void_p), ("pool", ctypes.c_void_p),
-                ("graph", ctypes.c_void_p), ("profiler", ctypes.c_void_p), ("shutdown", _SHUTDOWN),
-                ("configure", ctypes.c_void_p)]
+                ("graph", ctypes.c_void_p), ("profiler", ctypes.c_void_p), ("external", ctypes.c_void_p),
+                ("shutdown", _SHUTDOWN), ("configure", ctypes.c_void_p)]
 
 
 # ---- Asking ----------------------------------------------------------------------------------------------------------

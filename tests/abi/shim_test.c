@@ -98,6 +98,12 @@ int main(int argc, char **argv) {
   CALL(profiler, stop, NULL);
   CALL(profiler, read, NULL, NULL, NULL);
   CALL(profiler, info, NULL, NULL);
+  CALL(external, info, NULL, NULL);
+  CALL(external, import_memory, NULL, NULL, NULL);
+  CALL(external, import_semaphore, NULL, 0, -1, NULL);
+  CALL(external, destroy_semaphore, NULL);
+  CALL(external, wait, NULL, NULL, 0);
+  CALL(external, signal, NULL, NULL, 0);
   printf("%d slots called, %d went wrong\n", called, wrong);
   return wrong ? 1 : 0;
 }

@@ -116,6 +116,13 @@ SLOT(profiler, stop, leat_device *device)
 SLOT(profiler, read, leat_device *device, uint32_t *inout_count, leat_profile_record *out)
 SLOT(profiler, info, leat_device *device, leat_profiler_info *out)
 
+SLOT(external, info, leat_device *device, leat_external_info *out)
+SLOT(external, import_memory, leat_device *device, const leat_external_memory *memory, uint64_t *out_address)
+SLOT(external, import_semaphore, leat_device *device, uint64_t handle_type, int32_t fd, leat_semaphore **out)
+SLOT(external, destroy_semaphore, leat_semaphore *semaphore)
+SLOT(external, wait, leat_stream *stream, leat_semaphore *semaphore, uint64_t value)
+SLOT(external, signal, leat_stream *stream, leat_semaphore *semaphore, uint64_t value)
+
 /* The device table can be longer than the host knows, with something or nothing in the part beyond. */
 typedef struct long_device_api {
   leat_device_api known;
@@ -182,6 +189,13 @@ static leat_profiler_api profiler = {.struct_size = sizeof(profiler),
                                      .stop = profiler_stop,
                                      .read = profiler_read,
                                      .info = profiler_info};
+static leat_external_api external = {.struct_size = sizeof(external),
+                                     .info = external_info,
+                                     .import_memory = external_import_memory,
+                                     .import_semaphore = external_import_semaphore,
+                                     .destroy_semaphore = external_destroy_semaphore,
+                                     .wait = external_wait,
+                                     .signal = external_signal};
 
 static leat_graph_api graph = {.struct_size = sizeof(graph),
                                .build = graph_build,
@@ -204,6 +218,7 @@ static leat_backend_api api = {.struct_size = sizeof(api),
                                .pool = &pool,
                                .graph = &graph,
                                .profiler = &profiler,
+                               .external = &external,
                                .shutdown = backend_shutdown,
                                .configure = backend_configure};
 
@@ -262,6 +277,14 @@ static void break_tables(void) {
   profiler.struct_size -= (uint32_t)sizeof(void *);
 #elif defined(FAULT_WILD_PROFILER)
   api.profiler = (const leat_profiler_api *)(uintptr_t)0x10;
+#elif defined(FAULT_NO_EXTERNAL)
+  api.external = NULL;
+#elif defined(FAULT_NULL_EXTERNAL_SLOT)
+  external.wait = NULL;
+#elif defined(FAULT_SHORT_EXTERNAL)
+  external.struct_size -= (uint32_t)sizeof(void *);
+#elif defined(FAULT_WILD_EXTERNAL)
+  api.external = (const leat_external_api *)(uintptr_t)0x10;
 #elif defined(FAULT_SHORT_TABLE)
   device.known.struct_size -= (uint32_t)sizeof(void *);
 #elif defined(FAULT_SHORT_BACKEND)

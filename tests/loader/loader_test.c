@@ -83,6 +83,8 @@ static const fault faults[] = {
     {"wild_graph", LEAT_ERROR_INTERNAL, {"leat_graph_api", "0x10"}},
     {"short_profiler", LEAT_ERROR_INTERNAL, {"leat_profiler_api", "struct_size 32", "40 bytes"}},
     {"wild_profiler", LEAT_ERROR_INTERNAL, {"leat_profiler_api", "0x10"}},
+    {"short_external", LEAT_ERROR_INTERNAL, {"leat_external_api", "struct_size 48", "56 bytes"}},
+    {"wild_external", LEAT_ERROR_INTERNAL, {"leat_external_api", "0x10"}},
     {"short_table", LEAT_ERROR_INTERNAL, {"leat_device_api", "struct_size 48", "56 bytes"}},
     {"short_backend", LEAT_ERROR_INTERNAL, {"leat_backend_api", "struct_size 8"}},
     {"huge_size", LEAT_ERROR_INTERNAL, {"leat_op_api", "4294967280"}},
@@ -194,6 +196,25 @@ static int32_t profiler_call(const leat_backend_api *api, size_t which, leat_err
   }
 }
 
+/* Calls slot number `which` of the table of external memory. */
+static int32_t external_call(const leat_backend_api *api, size_t which, leat_error *err) {
+  const leat_external_api *external = api->external;
+  switch (which) {
+    case 0:
+      return external->info(NULL, NULL, err);
+    case 1:
+      return external->import_memory(NULL, NULL, NULL, err);
+    case 2:
+      return external->import_semaphore(NULL, 0, -1, NULL, err);
+    case 3:
+      return external->destroy_semaphore(NULL, err);
+    case 4:
+      return external->wait(NULL, NULL, 0, err);
+    default:
+      return external->signal(NULL, NULL, 0, err);
+  }
+}
+
 /* A table that may be left out. */
 typedef struct optional_table {
   const char *name;
@@ -210,12 +231,16 @@ static const char *const pool_slots[] = {"acquire",     "release",         "stre
                                          "set_current", "release_current", "info"};
 static const char *const graph_slots[] = {"build", "destroy", "infer", "launch", "info", "fusions"};
 static const char *const profiler_slots[] = {"start", "stop", "read", "info"};
+static const char *const external_slots[] = {"info", "import_memory", "import_semaphore", "destroy_semaphore",
+                                             "wait", "signal"};
 static const optional_table optional_tables[] = {
     {"pool", "no_pool", "null_pool_slot", "set_current", "no pool", G_N_ELEMENTS(pool_slots), pool_slots, pool_call},
     {"graph", "no_graph", "null_graph_slot", "fusions", "no graphs", G_N_ELEMENTS(graph_slots), graph_slots,
      graph_call},
     {"profiler", "no_profiler", "null_profiler_slot", "read", "no profiler", G_N_ELEMENTS(profiler_slots),
-     profiler_slots, profiler_call}};
+     profiler_slots, profiler_call},
+    {"external", "no_external", "null_external_slot", "wait", "no external memory", G_N_ELEMENTS(external_slots),
+     external_slots, external_call}};
 
 static void expect_stubs(const optional_table *table) {
   g_autofree char *path = plugin_path(table->without);
@@ -227,6 +252,8 @@ static void expect_stubs(const optional_table *table) {
   assert_int_equal(api->graph->reserved, 0);
   assert_int_equal(api->profiler->struct_size, sizeof(leat_profiler_api));
   assert_int_equal(api->profiler->reserved, 0);
+  assert_int_equal(api->external->struct_size, sizeof(leat_external_api));
+  assert_int_equal(api->external->reserved, 0);
   for (size_t i = 0; i < table->slot_count; ++i) {
     g_autofree char *name = g_strdup_printf("leat_%s_api::%s)", table->name, table->slots[i]);
     assert_int_equal(table->call(api, i, &err), LEAT_ERROR_NOT_SUPPORTED);
@@ -294,6 +321,8 @@ static void test_table_is_complete(void **state) {
   assert_string_equal(err.message, "graph.build");
   assert_int_equal(api->profiler->stop(NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "profiler.stop");
+  assert_int_equal(api->external->wait(NULL, NULL, 0, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_string_equal(err.message, "external.wait");
   assert_int_equal(api->op->invoke(NULL, NULL, 0, NULL, 0, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "op.invoke");
 }

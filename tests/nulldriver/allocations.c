@@ -2,9 +2,12 @@
 /* Memory and buffers. */
 #include "nulldriver/allocations.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "nulldriver/instance.h"
+#include "nulldriver/sharing.h"
 
 #define BUFFER_ALIGNMENT 256
 #define ADDRESS_GRANULE 0x10000
@@ -33,6 +36,32 @@ uint64_t nulldriver_memory_used(void) {
 /* ---- Memory --------------------------------------------------------------------------------------------------------
  */
 
+/* Takes the bytes of a memory: its own, such that are shared, or those of a descriptor, which is the driver's then. */
+static VkResult take_bytes(nd_memory *memory, const VkMemoryAllocateInfo *info) {
+  memory->fd = -1;
+  for (const VkBaseInStructure *next = info->pNext; next != NULL; next = next->pNext) {
+    if (next->sType == VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO) {
+      const VkMemoryAllocateFlags flags = ((const VkMemoryAllocateFlagsInfo *)next)->flags;
+      memory->addressable = (flags & VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT) != 0;
+    } else if (next->sType == VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO) {
+      memory->shared = true;
+      memory->data = nd_shared_create(info->allocationSize, &memory->fd);
+    } else if (next->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR) {
+      const int fd = ((const VkImportMemoryFdInfoKHR *)next)->fd;
+      memory->data = nd_shared_open(fd, info->allocationSize);
+      memory->shared = memory->data != NULL;
+      if (!memory->shared) {
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+      }
+      (void)close(fd);
+    }
+  }
+  if (!memory->shared) {
+    memory->data = calloc(1, info->allocationSize);
+  }
+  return memory->data == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+}
+
 static VkResult allocate(const char *function, nd_device *device, const VkMemoryAllocateInfo *info,
                          VkDeviceMemory *out) {
   VkPhysicalDeviceMemoryProperties properties;
@@ -60,16 +89,10 @@ static VkResult allocate(const char *function, nd_device *device, const VkMemory
   memory->heap = heap;
   heap_used[heap] += memory->size;
   ++allocation_count;
-  memory->data = calloc(1, info->allocationSize);
-  if (memory->data == NULL) {
+  const VkResult result = take_bytes(memory, info);
+  if (result != VK_SUCCESS) {
     nd_object_destroy(function, &memory->object);
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
-  }
-  for (const VkBaseInStructure *next = info->pNext; next != NULL; next = next->pNext) {
-    if (next->sType == VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO) {
-      const VkMemoryAllocateFlags flags = ((const VkMemoryAllocateFlagsInfo *)next)->flags;
-      memory->addressable = (flags & VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT) != 0;
-    }
+    return result;
   }
   *out = ND_HANDLE(VkDeviceMemory, memory);
   return VK_SUCCESS;
@@ -78,7 +101,30 @@ static VkResult allocate(const char *function, nd_device *device, const VkMemory
 void nd_memory_finish(nd_memory *memory) {
   heap_used[memory->heap] -= memory->size;
   --allocation_count;
-  free(memory->data);
+  if (!memory->shared) {
+    free(memory->data);
+  } else if (memory->data != NULL) {
+    nd_shared_close(memory->data, memory->size);
+  }
+  if (memory->fd >= 0) {
+    (void)close(memory->fd);
+  }
+}
+
+VkResult nd_GetMemoryFdKHR(VkDevice device, const VkMemoryGetFdInfoKHR *info, int *out) {
+  (void)device;
+  nd_call call;
+  const VkResult fault = nd_enter(&call, ND_GetMemoryFdKHR, 0, 0);
+  if (fault != VK_SUCCESS) {
+    return fault;
+  }
+  const nd_memory *const m = nd_object_find(call.name, NULLDRIVER_MEMORY, ND_NUMBER(info->memory));
+  if (m == NULL || m->fd < 0) {
+    nd_violation(call.name, "the memory was not made to be shared by opaque descriptors");
+    return nd_leave(&call, VK_ERROR_UNKNOWN);
+  }
+  *out = fcntl(m->fd, F_DUPFD_CLOEXEC, 0);
+  return nd_leave(&call, *out < 0 ? VK_ERROR_TOO_MANY_OBJECTS : VK_SUCCESS);
 }
 
 VkResult nd_AllocateMemory(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *host,

@@ -63,6 +63,7 @@ typedef struct nulldriver_shape {
   bool no_mapped_device_local;   /**< no memory type is both device-local and host-visible */
   bool no_host_query_reset;      /**< the feature hostQueryReset is missing */
   bool no_calibrated_timestamps; /**< VK_EXT_calibrated_timestamps is missing */
+  bool no_sharing;               /**< neither memory nor timeline semaphores are shared by opaque descriptors */
   bool no_sync_fd;               /**< VK_KHR_external_semaphore_fd is there, but makes no sync files */
   uint32_t multiprocessors;      /**< by VK_NV_shader_sm_builtins; 0: that is missing */
   uint32_t compute_units;        /**< by VK_AMD_shader_core_properties2; 0: that is missing */

@@ -34,11 +34,13 @@
   X(EnumeratePhysicalDevices)                     \
   X(FlushMappedMemoryRanges)                      \
   X(GetCalibratedTimestampsEXT)                   \
+  X(GetMemoryFdKHR)                               \
   X(GetPhysicalDeviceCalibrateableTimeDomainsEXT) \
   X(GetPipelineCacheData)                         \
   X(GetQueryPoolResults)                          \
   X(GetSemaphoreCounterValue)                     \
   X(GetSemaphoreFdKHR)                            \
+  X(ImportSemaphoreFdKHR)                         \
   X(InvalidateMappedMemoryRanges)                 \
   X(MapMemory)                                    \
   X(MergePipelineCaches)                          \
@@ -47,6 +49,7 @@
   X(ResetCommandBuffer)                           \
   X(ResetCommandPool)                             \
   X(ResetDescriptorPool)                          \
+  X(SignalSemaphore)                              \
   X(WaitSemaphores)
 
 /** Functions that cannot fail. */
@@ -80,6 +83,7 @@
   X(GetDeviceProcAddr)                            \
   X(GetDeviceQueue)                               \
   X(GetInstanceProcAddr)                          \
+  X(GetPhysicalDeviceExternalBufferProperties)    \
   X(GetPhysicalDeviceExternalSemaphoreProperties) \
   X(GetPhysicalDeviceFeatures2)                   \
   X(GetPhysicalDeviceMemoryProperties2)           \

@@ -15,7 +15,7 @@
 /* What a reader of the clock sees pass between two readings, in nanoseconds. */
 #define CLOCK_STEP 1000
 
-#define EXTENSIONS_MAX 7
+#define EXTENSIONS_MAX 8
 
 /* The extensions of a device of a shape; returns how many. */
 static uint32_t extensions_of(const nulldriver_shape *shape, VkExtensionProperties out[EXTENSIONS_MAX]) {
@@ -26,6 +26,7 @@ static uint32_t extensions_of(const nulldriver_shape *shape, VkExtensionProperti
       {true, {VK_EXT_PCI_BUS_INFO_EXTENSION_NAME, VK_EXT_PCI_BUS_INFO_SPEC_VERSION}},
       {true, {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_EXT_MEMORY_BUDGET_SPEC_VERSION}},
       {true, {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, VK_KHR_EXTERNAL_SEMAPHORE_FD_SPEC_VERSION}},
+      {!shape->no_sharing, {VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, VK_KHR_EXTERNAL_MEMORY_FD_SPEC_VERSION}},
       {!shape->no_calibrated_timestamps,
        {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, VK_EXT_CALIBRATED_TIMESTAMPS_SPEC_VERSION}},
       {shape->multiprocessors != 0, {VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, VK_NV_SHADER_SM_BUILTINS_SPEC_VERSION}},
@@ -160,6 +161,26 @@ void nd_GetPhysicalDeviceFeatures2(VkPhysicalDevice physical, VkPhysicalDeviceFe
   (void)nd_leave(&call, VK_SUCCESS);
 }
 
+void nd_GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice physical,
+                                                  const VkPhysicalDeviceExternalBufferInfo *info,
+                                                  VkExternalBufferProperties *out) {
+  nd_call call;
+  const nulldriver_shape shape = enter_and_read_shape(&call, ND_GetPhysicalDeviceExternalBufferProperties, physical);
+  const bool shares = !shape.no_sharing && info->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+  out->externalMemoryProperties = (VkExternalMemoryProperties){
+      .externalMemoryFeatures =
+          shares ? VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT : 0,
+      .compatibleHandleTypes = shares ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT : 0};
+  (void)nd_leave(&call, VK_SUCCESS);
+}
+
+/* Whether semaphores of the type that is chained are timelines. */
+static bool asks_for_timelines(const VkPhysicalDeviceExternalSemaphoreInfo *info) {
+  const VkSemaphoreTypeCreateInfo *const type = info->pNext;
+  return type != NULL && type->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO &&
+         type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
+}
+
 void nd_GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice physical,
                                                      const VkPhysicalDeviceExternalSemaphoreInfo *info,
                                                      VkExternalSemaphoreProperties *out) {
@@ -167,6 +188,13 @@ void nd_GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice physical,
   const nulldriver_shape shape = enter_and_read_shape(&call, ND_GetPhysicalDeviceExternalSemaphoreProperties, physical);
   const VkExternalSemaphoreHandleTypeFlagBits type = shape.no_sync_fd ? VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
                                                                       : VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT;
+  if (asks_for_timelines(info)) {
+    const bool shares = !shape.no_sharing && info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
+    out->externalSemaphoreFeatures =
+        shares ? VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT : 0;
+    (void)nd_leave(&call, VK_SUCCESS);
+    return;
+  }
   out->exportFromImportedHandleTypes = out->compatibleHandleTypes = info->handleType == type ? type : 0;
   out->externalSemaphoreFeatures = info->handleType == type ? VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT : 0;
   (void)nd_leave(&call, VK_SUCCESS);

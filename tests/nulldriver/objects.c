@@ -115,6 +115,9 @@ static void finish(nd_object *object) {
     case NULLDRIVER_QUERY_POOL:
       nd_query_pool_finish((nd_query_pool *)object);
       break;
+    case NULLDRIVER_SEMAPHORE:
+      nd_semaphore_finish((nd_semaphore *)object);
+      break;
     case NULLDRIVER_PIPELINE_CACHE:
       nd_pipeline_cache_finish((nd_pipeline_cache *)object);
       break;

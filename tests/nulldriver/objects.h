@@ -57,6 +57,8 @@ typedef struct nd_memory {
   bool addressable; /**< allocated with VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT */
   bool mapped;
   unsigned char *data; /**< constant; the bytes are the device's and the host's */
+  bool shared;         /**< constant: `data` is shared bytes (sharing.h) */
+  int fd;              /**< constant: what it is shared by, if it was made to be; else -1 */
 } nd_memory;
 
 typedef struct nd_buffer {
@@ -161,12 +163,19 @@ struct nd_command_pool {
   nd_command_buffer *buffers;
 };
 
-typedef struct nd_semaphore {
-  nd_object object;
+typedef struct nd_counter {
   uint64_t value;    /**< reached */
   uint64_t promised; /**< highest that a submission will signal */
-  bool binary;       /**< can become a sync file; 1 is signalled, and only one submission may signal it */
-  int fd;            /**< of the sync file that it became, this driver's own; -1: it has not, or that is signalled */
+} nd_counter;
+
+typedef struct nd_semaphore {
+  nd_object object;
+  nd_counter own;      /**< of one that is not shared */
+  nd_counter *counter; /**< `own`, or shared bytes (sharing.h) */
+  bool binary;         /**< can become a sync file; 1 is signalled, and only one submission may signal it */
+  /** Binary: of the sync file that it became, this driver's own; -1: it has not, or that is signalled. Timeline: what
+   * it is shared by, if it was made to be; else -1. */
+  int fd;
 } nd_semaphore;
 
 typedef enum nd_query_state { ND_QUERY_UNKNOWN, ND_QUERY_RESET, ND_QUERY_WRITTEN } nd_query_state;
@@ -215,6 +224,7 @@ void nd_memory_finish(nd_memory *memory);
 void nd_buffer_finish(nd_buffer *buffer);
 void nd_command_buffer_finish(nd_command_buffer *commands);
 void nd_query_pool_finish(nd_query_pool *pool);
+void nd_semaphore_finish(nd_semaphore *semaphore);
 void nd_pipeline_cache_finish(nd_pipeline_cache *cache);
 
 /** A handle of the API as a number and back. */

@@ -26,7 +26,7 @@ static bool is_ready(const nd_queue *queue) {
     return false;
   }
   for (uint32_t i = 0; i < job->wait_count; ++i) {
-    if (job->waits[i].semaphore->value < job->waits[i].value) {
+    if (job->waits[i].semaphore->counter->value < job->waits[i].value) {
       return false;
     }
   }
@@ -59,7 +59,12 @@ static void run_first(nd_queue *queue) {
   nd_races_seen();
   queue->running = false;
   for (uint32_t i = 0; i < job->signal_count && !queue->object.device->lost; ++i) {
-    job->signals[i].semaphore->value = job->signals[i].value;
+    nd_counter *const counter = job->signals[i].semaphore->counter;
+    if (job->signals[i].value <= counter->value) {
+      nd_violation("a queue", "signal %u of value %llu does not rise above %llu", i,
+                   (unsigned long long)job->signals[i].value, (unsigned long long)counter->value);
+    }
+    counter->value = job->signals[i].value;
     nd_races_before(job->signals[i].semaphore);
   }
   nd_races_before(queue);

@@ -43,9 +43,10 @@ static void take_waits(const char *function, nd_job *job, const VkSubmitInfo *ba
       continue;
     }
     const uint64_t value = values->pWaitSemaphoreValues[i];
-    if (value > semaphore->promised) {
+    /* What is shared may be signalled by another side later. */
+    if (value > semaphore->counter->promised && semaphore->counter == &semaphore->own) {
       nd_violation(function, "wait %u is for value %llu before anybody has submitted a signal of it (%llu)", i,
-                   (unsigned long long)value, (unsigned long long)semaphore->promised);
+                   (unsigned long long)value, (unsigned long long)semaphore->counter->promised);
     }
     nd_object_use(&semaphore->object);
     job->waits[job->wait_count++] = (nd_point){semaphore, value};
@@ -61,12 +62,16 @@ static void take_signals(const char *function, nd_job *job, const VkSubmitInfo *
       continue;
     }
     const uint64_t value = semaphore->binary ? 1 : values->pSignalSemaphoreValues[i];
-    if (value <= semaphore->promised) {
+    const bool shared = semaphore->counter != &semaphore->own;
+    /* Of what is shared only the order in which signals happen counts (queue.c). */
+    if (value <= semaphore->counter->promised && !shared) {
       nd_violation(function, "signal %u of value %llu does not rise above %llu", i, (unsigned long long)value,
-                   (unsigned long long)semaphore->promised);
+                   (unsigned long long)semaphore->counter->promised);
       continue;
     }
-    semaphore->promised = value;
+    if (!shared) {
+      semaphore->counter->promised = value;
+    }
     nd_object_use(&semaphore->object);
     job->signals[job->signal_count++] = (nd_point){semaphore, value};
   }
