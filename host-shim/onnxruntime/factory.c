@@ -8,6 +8,7 @@
 #include "ep.h"
 #include "ep_gate.h"
 #include "hardware.h"
+#include "importer.h"
 #include "kernel_registry.h"
 #include "leat_build_id.h"
 #include "session_options.h"
@@ -241,6 +242,21 @@ static OrtStatus *ORT_API_CALL factory_create_sync_stream(OrtEpFactory *base, co
   return status;
 }
 
+/* There is always one: what it can import says itself. */
+static OrtStatus *ORT_API_CALL factory_create_importer(OrtEpFactory *base, const OrtEpDevice *ep_device,
+                                                       OrtExternalResourceImporterImpl **out) {
+  factory *self = (factory *)base;
+  *out = NULL;
+  OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateExternalResourceImporterForDevice");
+  if (status) {
+    return status;
+  }
+  leati_shared_device *device = device_of(self, self->runtime.ort->EpDevice_EpMetadata(ep_device));
+  status = device ? leati_importer_create(device, ep_device, out) : unknown_memory(self);
+  leati_ep_gate_leave();
+  return status;
+}
+
 /* ---- Making and releasing -----------------------------------------------------------------------------------------
  */
 
@@ -267,6 +283,7 @@ static void fill_slots(factory *self) {
       .CreateDataTransfer = factory_create_data_transfer,
       .IsStreamAware = factory_is_stream_aware,
       .CreateSyncStreamForDevice = factory_create_sync_stream,
+      .CreateExternalResourceImporterForDevice = factory_create_importer,
   };
 }
 

@@ -48,6 +48,8 @@ static void add_facts(const leati_shared_device *device, OrtKeyValuePairs *pairs
   char uuid[37];
   leati_shared_device_uuid_text(info->uuid, uuid);
   ort->AddKeyValuePair(pairs, "leat_device_uuid", uuid);
+  leati_shared_device_uuid_text(info->driver_uuid, uuid);
+  ort->AddKeyValuePair(pairs, "leat_driver_uuid", uuid);
   snprintf(text, sizeof(text), "%llu", (unsigned long long)info->memory_size);
   ort->AddKeyValuePair(pairs, "leat_memory_size", text);
   ort->AddKeyValuePair(pairs, "leat_software", info->flags & LEAT_DEVICE_SOFTWARE ? "1" : "0");

@@ -877,7 +877,7 @@ static void test_options(void **state) {
   expect_failure(try_option("stream_pool_wait_timeout_ms", "-2"), "-2");
   expect_failure(try_option("lanes", "4"), "LEAT_LANES");
   const OrtKeyValuePairs *facts = fixture.ort->EpDevice_EpMetadata(fixture.device);
-  const char *const keys[] = {"leat_device_index", "leat_device_name", "leat_device_uuid"};
+  const char *const keys[] = {"leat_device_index", "leat_device_name", "leat_device_uuid", "leat_driver_uuid"};
   for (size_t i = 0; i < 3; i++) {
     const char *value = fixture.ort->GetKeyValue(facts, keys[i]);
     assert_non_null(value);
