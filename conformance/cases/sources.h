@@ -25,6 +25,7 @@ void leati_cases_graph(leat_case_list *list);
 void leati_cases_graph_arguments(leat_case_list *list);
 void leati_cases_graph_views(leat_case_list *list);
 void leati_cases_profiler(leat_case_list *list);
+void leati_cases_external(leat_case_list *list);
 void leati_cases_op_elementwise(leat_case_list *list);
 void leati_cases_op_reduce(leat_case_list *list);
 void leati_cases_op_dequantize(leat_case_list *list);

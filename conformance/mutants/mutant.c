@@ -25,8 +25,9 @@ static leat_stream_api stream_api;
 static leat_event_api event_api;
 static leat_op_api op_api;
 static leat_pool_api pool_api;         /* handed out only where the right plugin has one, */
-static leat_profiler_api profiler_api; /* and so is this */
-static leat_graph_api graph_api;       /* handed out by the mutants of graphs alone */
+static leat_profiler_api profiler_api; /* and so are these */
+static leat_external_api external_api;
+static leat_graph_api graph_api; /* handed out by the mutants of graphs alone */
 static leat_backend_api backend_api;
 
 /* ---- Query ---- */
@@ -1143,6 +1144,57 @@ static void profiler_forked_child_may_read(void) {
   profiler_api.read = read_in_any_process;
 }
 
+/* ---- External memory ---- */
+
+static int32_t wait_for_nothing(leat_stream *stream, leat_semaphore *semaphore, uint64_t value, leat_error *err) {
+  return semaphore == NULL ? LEAT_OK : base->external->wait(stream, semaphore, value, err);
+}
+
+static void external_null_semaphore_passes(void) {
+  external_api.wait = wait_for_nothing;
+}
+
+static int32_t import_and_close(leat_device *device, const leat_external_memory *memory, uint64_t *out_address,
+                                leat_error *err) {
+  int32_t status = base->external->import_memory(device, memory, out_address, err);
+  if (status != LEAT_OK && memory != NULL && memory->fd >= 0)
+    close(memory->fd);
+  return status;
+}
+
+static void external_refused_descriptor_closed(void) {
+  external_api.import_memory = import_and_close;
+}
+
+static int32_t list_nothing(leat_device *device, leat_external_info *out, leat_error *err) {
+  int32_t status = base->external->info(device, out, err);
+  if (status == LEAT_OK)
+    out->memory_handles = out->semaphore_handles = 0;
+  return status;
+}
+
+static int32_t import_anything(leat_device *device, const leat_external_memory *memory, uint64_t *out_address,
+                               leat_error *err) {
+  if (device == NULL || memory == NULL || out_address == NULL || memory->handle_type != LEAT_EXTERNAL_OPAQUE_FD)
+    return base->external->import_memory(device, memory, out_address, err);
+  return LEAT_OK;
+}
+
+static void external_lists_nothing_and_takes_all(void) {
+  external_api.info = list_nothing;
+  external_api.import_memory = import_anything;
+}
+
+static int32_t import_in_any_process(leat_device *device, uint64_t handle_type, int32_t fd, leat_semaphore **out,
+                                     leat_error *err) {
+  int32_t status = base->external->import_semaphore(device, handle_type, fd, out, err);
+  return status == LEAT_ERROR_FORKED ? LEAT_ERROR_NOT_SUPPORTED : status;
+}
+
+static void external_forked_child_may_import(void) {
+  external_api.import_semaphore = import_in_any_process;
+}
+
 /* ---- Graphs ---- */
 
 /* A right graph table out of the other tables; the mutants of the table are this one with something wrong. */
@@ -1360,6 +1412,10 @@ static const struct {
                {"profiler_busy_overlaps", profiler_busy_overlaps},
                {"profiler_names_cut", profiler_names_cut},
                {"profiler_forked_child_may_read", profiler_forked_child_may_read},
+               {"external_null_semaphore_passes", external_null_semaphore_passes},
+               {"external_refused_descriptor_closed", external_refused_descriptor_closed},
+               {"external_lists_nothing_and_takes_all", external_lists_nothing_and_takes_all},
+               {"external_forked_child_may_import", external_forked_child_may_import},
                {"graph_plain", graph_plain},
                {"graph_last_node_dropped", graph_last_node_dropped},
                {"graph_unwanted_nodes_dropped", graph_unwanted_nodes_dropped},
@@ -1423,6 +1479,10 @@ static void load(void) {
   if (base->profiler != NULL) {
     profiler_api = *base->profiler;
     backend_api.profiler = &profiler_api;
+  }
+  if (base->external != NULL) {
+    external_api = *base->external;
+    backend_api.external = &external_api;
   }
   for (size_t i = 0; i < G_N_ELEMENTS(mutants); ++i) {
     if (g_strcmp0(mutants[i].name, name) != 0)
