@@ -107,6 +107,53 @@ static void a_semaphore_that_cannot_be_imported_changes_nothing(void **state) {
   close_device();
 }
 
+/* A quarter of a block: its address, and whether it holds what the first one does. */
+static bool is_copied(uint64_t block, uint32_t quarter) {
+  const void *const first = nulldriver_at(block, SIZE / 4);
+  const void *const other = nulldriver_at(block + quarter * SIZE / 4, SIZE / 4);
+  return memcmp(first, other, SIZE / 4) == 0;
+}
+
+static void copy_to(leat_stream *stream, uint64_t block, uint32_t quarter) {
+  int64_t floats = SIZE / sizeof(float) / 4;
+  const DLTensor from = device_tensor(block, &floats), to = device_tensor(block + quarter * SIZE / 4, &floats);
+  assert_ok(h.api->memory->copy(stream, &from, &to, &err));
+}
+
+static void what_was_put_in_before_a_wait_does_not_wait(void **state) {
+  (void)state;
+  const int fd = make_fd(2 * sizeof(uint64_t));
+  uint64_t *const counter = mmap(NULL, 2 * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  leat_semaphore *semaphore;
+  uint64_t block;
+  assert_true(counter != MAP_FAILED);
+  open_device();
+  leat_stream *const stream = make_stream();
+  assert_ok(h.api->external->import_semaphore(h.device, LEAT_EXTERNAL_OPAQUE_FD, fd, &semaphore, &err));
+  assert_ok(h.api->memory->alloc(h.device, SIZE, NULL, &block, &err));
+  memset(nulldriver_at(block, SIZE / 4), 7, SIZE / 4);
+  nulldriver_set_mode(NULLDRIVER_HELD, 0);
+  /* The first goes at once, the second gathers while that is in flight. */
+  copy_to(stream, block, 1);
+  copy_to(stream, block, 2);
+  assert_ok(h.api->external->wait(stream, semaphore, 5, &err));
+  copy_to(stream, block, 3);
+  assert_ok(h.api->stream->flush(stream, &err));
+  while (nulldriver_step(1) != 0) {
+  }
+  assert_true(is_copied(block, 1) && is_copied(block, 2));
+  assert_false(is_copied(block, 3));
+  assert_int_equal(nulldriver_pending(), 1);
+  counter[0] = 5;
+  assert_int_equal(nulldriver_step(1), 1);
+  assert_true(is_copied(block, 3));
+  assert_ok(h.api->memory->free(h.device, block, &err));
+  assert_ok(h.api->external->destroy_semaphore(semaphore, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+  assert_int_equal(munmap(counter, 2 * sizeof(uint64_t)), 0);
+}
+
 /* What the queue refuses is told, and the value does not come; what is left over goes with the device. */
 static void a_signal_that_is_lost_is_told(void **state) {
   (void)state;
@@ -157,6 +204,7 @@ int main(void) {
       CASE(memory_that_cannot_be_imported_changes_nothing),
       CASE(imported_memory_goes_when_its_work_has_run),
       CASE(a_semaphore_that_cannot_be_imported_changes_nothing),
+      CASE(what_was_put_in_before_a_wait_does_not_wait),
       CASE(a_signal_that_is_lost_is_told),
       CASE(a_device_that_shares_nothing_says_so),
 #undef CASE
