@@ -112,7 +112,8 @@ static void tell(const wait *w) {
     leati_log(LEATI_LOG_WARN,
               "a thread has waited for %" PRIu64 " s: queue %u of device %d has taken %" PRIu64
               " batches and run %" PRIu64 "; the thread waits for number %" PRIu64
-              ". If no kernel takes that long, the device or its driver has stopped",
+              ". If no kernel takes that long, and no semaphore of another API is waited for, the device or its "
+              "driver has stopped",
               elapsed(w) / UINT64_C(1000000000), lane, w->timeline->device->index, submitted, reached, w->point.value);
   } else {
     leati_log(LEATI_LOG_WARN,

@@ -19,11 +19,18 @@ void ort_fixture_check(const ort_fixture *fixture, OrtStatus *status, const char
   }
 }
 
+/* The path of a library: where the build has it, or on another machine what a variable says. */
+static const char *path_of(const char *variable, const char *built) {
+  const char *set = getenv(variable);
+  return set ? set : built;
+}
+
 void ort_fixture_open(ort_fixture *fixture) {
-  void *library = dlopen(LEAT_TEST_ONNXRUNTIME, RTLD_NOW | RTLD_LOCAL);
+  const char *path = path_of("LEAT_TEST_ORT_LIBRARY", LEAT_TEST_ONNXRUNTIME);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "OrtGetApiBase") : NULL;
   if (!symbol) {
-    die(LEAT_TEST_ONNXRUNTIME, dlerror());
+    die(path, dlerror());
   }
   const OrtApiBase *(*get_base)(void) = NULL;
   memcpy(&get_base, &symbol, sizeof(get_base));
@@ -40,7 +47,8 @@ void ort_fixture_open(ort_fixture *fixture) {
 }
 
 OrtStatus *ort_fixture_register(ort_fixture *fixture) {
-  OrtStatus *status = fixture->ort->RegisterExecutionProviderLibrary(fixture->env, "leat", LEAT_TEST_PROVIDER);
+  const char *path = path_of("LEAT_TEST_ORT_PROVIDER", LEAT_TEST_PROVIDER);
+  OrtStatus *status = fixture->ort->RegisterExecutionProviderLibrary(fixture->env, "leat", path);
   if (status) {
     return status;
   }
