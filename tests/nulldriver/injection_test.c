@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "nulldriver/blocks.h"
@@ -79,6 +80,42 @@ static void a_timed_record_without_memory_changes_nothing(void **state) {
 /* ---- Every call fails once ------------------------------------------------------------------------------------------
  */
 
+/* A descriptor of so many bytes, as this driver shares them. */
+static int make_fd(size_t size) {
+  const int fd = memfd_create("shared", MFD_CLOEXEC);
+  assert_true(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
+  return fd;
+}
+
+/* Copies in memory of another API, between a signal and a wait for it. A descriptor that was not taken is closed here:
+ * one that was taken all the same would be closed twice. */
+static void use_external(leat_stream *stream) {
+  int64_t floats = 256;
+  uint64_t address = 0;
+  leat_semaphore *semaphore = NULL;
+  const leat_external_memory memory = {.struct_size = sizeof(memory),
+                                       .fd = make_fd(4096),
+                                       .handle_type = LEAT_EXTERNAL_OPAQUE_FD,
+                                       .size = 4096,
+                                       .memory_type = LEAT_EXTERNAL_ANY_MEMORY_TYPE};
+  const int fd = make_fd(2 * sizeof(uint64_t));
+  if (h.api->external->import_memory(h.device, &memory, &address, NULL) != LEAT_OK) {
+    assert_int_equal(close(memory.fd), 0);
+  }
+  if (h.api->external->import_semaphore(h.device, LEAT_EXTERNAL_OPAQUE_FD, fd, &semaphore, NULL) != LEAT_OK) {
+    assert_int_equal(close(fd), 0);
+  }
+  if (address != 0 && semaphore != NULL && h.api->external->signal(stream, semaphore, 1, NULL) == LEAT_OK) {
+    const DLTensor from = device_tensor(address, &floats), to = device_tensor(address + 2048, &floats);
+    (void)h.api->external->wait(stream, semaphore, 1, NULL);
+    (void)h.api->memory->copy(stream, &from, &to, NULL);
+  }
+  (void)h.api->memory->free(h.device, address, NULL);
+  (void)h.api->external->destroy_semaphore(semaphore, NULL);
+  (void)h.api->stream->synchronize(stream, NULL);
+  (void)h.api->stream->clear_error(stream, NULL);
+}
+
 /* A little of everything, going on after whatever fails. */
 static void little_of_everything(void) {
   static blocks t;
@@ -119,6 +156,7 @@ static void little_of_everything(void) {
     (void)h.api->memory->free(h.device, t.b, NULL);
     (void)h.api->event->destroy(event, NULL);
     (void)h.api->event->destroy(timed, NULL);
+    use_external(stream);
     (void)h.api->stream->destroy(stream, NULL);
     if (h.api->pool->acquire(h.device, 0, &pooled, &ticket, NULL) == LEAT_OK) {
       assert_ok(h.api->pool->release(h.device, ticket, &err));
