@@ -85,6 +85,29 @@ static void imported_memory_goes_when_its_work_has_run(void **state) {
   close_device();
 }
 
+static void imported_memory_goes_with_the_last_tensor_in_it(void **state) {
+  (void)state;
+  uint64_t address;
+  int64_t floats = SIZE / sizeof(float);
+  DLManagedTensorVersioned *managed;
+  open_device();
+  leat_stream *const stream = make_stream();
+  const leat_external_memory memory = memory_of(make_fd(SIZE));
+  const uint32_t memories = nulldriver_live(NULLDRIVER_MEMORY);
+  assert_ok(h.api->external->import_memory(h.device, &memory, &address, &err));
+  const DLTensor view = device_tensor(address, &floats);
+  assert_ok(h.api->memory->export_dlpack(stream, &view, NULL, &managed, &err));
+  assert_ok(h.api->memory->free(h.device, address, &err));
+  assert_int_equal(h.api->memory->free(h.device, address, &said), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_ok(h.api->memory->trim(h.device, NULL, &err));
+  assert_int_equal(nulldriver_live(NULLDRIVER_MEMORY), memories + 1);
+  managed->deleter(managed);
+  assert_ok(h.api->memory->trim(h.device, NULL, &err));
+  assert_true(nulldriver_live(NULLDRIVER_MEMORY) <= memories);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
 static void a_semaphore_that_cannot_be_imported_changes_nothing(void **state) {
   (void)state;
   static const char *const functions[] = {"vkCreateSemaphore", "vkImportSemaphoreFdKHR"};
@@ -203,6 +226,7 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, host_before, host_after)
       CASE(memory_that_cannot_be_imported_changes_nothing),
       CASE(imported_memory_goes_when_its_work_has_run),
+      CASE(imported_memory_goes_with_the_last_tensor_in_it),
       CASE(a_semaphore_that_cannot_be_imported_changes_nothing),
       CASE(what_was_put_in_before_a_wait_does_not_wait),
       CASE(a_signal_that_is_lost_is_told),

@@ -353,7 +353,7 @@ typedef struct leat_memory_api {
    * call no longer needs it. Never waits.
    * @threads any
    * @param device [in] an open device
-   * @param address what alloc() gave; 0 does nothing
+   * @param address what alloc() or leat_external_api::import_memory() gave; 0 does nothing
    * @param err [out] what went wrong, may be NULL
    * @errors LEAT_ERROR_CORRUPTED: the block was freed, and something had written before its begin or behind its end */
   int32_t (*free)(leat_device *device, uint64_t address, leat_error *err);
