@@ -222,6 +222,12 @@ bool exporter_shares_semaphores(const exporter *e) {
   return exports_semaphores(e);
 }
 
+bool exporter_checks_descriptors(const exporter *e) {
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  e->GetPhysicalDeviceProperties2(e->physical, &properties);
+  return properties.properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+}
+
 /* ---- Memory -------------------------------------------------------------------------------------------------------
  */
 

@@ -44,6 +44,9 @@ exporter *exporter_create(const uint8_t device_uuid[16], const uint8_t driver_uu
 void exporter_destroy(exporter *e);
 /** Whether it shares timeline semaphores. */
 bool exporter_shares_semaphores(const exporter *e);
+/** Whether the driver may be shown a descriptor of something else. Vulkan leaves open what comes of that: drivers that
+ * run on the processor refuse it, and after it one of NVIDIA's finds no memory any more. */
+bool exporter_checks_descriptors(const exporter *e);
 
 shared_memory exporter_allocate(exporter *e, uint64_t size, bool dedicated);
 void exporter_free(exporter *e, const shared_memory *memory);

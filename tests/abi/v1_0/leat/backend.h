@@ -1197,7 +1197,8 @@ typedef struct leat_profiler_api {
  *
  * An importer and its exporter must be of one physical device and one driver: compare leat_device_info::uuid and
  * driver_uuid with what the other side says of itself (VkPhysicalDeviceIDProperties). No import can check that: a
- * descriptor of another device is undefined behaviour in the driver.
+ * descriptor of another device, or of something else, is undefined behaviour in the driver. (One of NVIDIA's finds no
+ * memory any more after it has been shown /dev/null.)
  *
  * Imported memory is a block as alloc() gives one, for all functions of the ABI, but for these: its contents stay as
  * they are, its address has the alignment that the driver gives a buffer, it counts neither in leat_memory_stats nor
