@@ -719,6 +719,8 @@ typedef struct leat_event_api {
  * - Attention and MultiHeadAttention give 0 for a query none of whose keys is taken. A key that is not taken, because
  *   it comes later, a bool mask says so or a float mask has -infinity there, counts for nothing, whatever its score;
  * its value has to be finite. A mask of Attention 24 with fewer keys, also with one, takes the others out.
+ * - A number of keys that a tensor of the device has (nonpad_kv_seqlen) and that there are not counts as the nearest
+ *   that there are.
  *
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
  * - FusedMatMul(A, B, bias?, residual?) is activation(alpha A' B' + bias + residual), or with residual_first = 0

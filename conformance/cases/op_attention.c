@@ -12,6 +12,14 @@
       __VA_ARGS__                                                                                                     \
     }                                                                                                                 \
   }
+/* With keys and values of earlier positions, or none, which it gives with the new ones behind them. */
+#define CACHED(version, named, views, attributes_given, ...)                                        \
+  {                                                                                                 \
+    .name = "Attention", .label = named, .since_version = version, .outputs = 3, .variants = views, \
+    .attributes = attributes_given, .inputs = {                                                     \
+      __VA_ARGS__                                                                                   \
+    }                                                                                               \
+  }
 #define MULTI_HEAD(named, views, attributes_given, ...)                                                            \
   {                                                                                                                \
     .name = "MultiHeadAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
@@ -43,43 +51,49 @@
 /* A type of 16 bits: heads of whole fours and others, as many as fill a large device, many keys and few; each kind of
  * mask, with keys that are taken out; scores that float16 cannot hold; and numbers that are none. Sizes are such that
  * few pipelines do. */
-#define HALVES(type_label, t)                                                                                         \
-  {.name = "Attention",                                                                                               \
-   .label = type_label,                                                                                               \
-   .since_version = 23,                                                                                               \
-   .variants = VIEW_TRANSPOSED | VIEW_SLICED | VIEW_OFFSET,                                                           \
-   .threads = THREADS_8,                                                                                              \
-   .inputs = {RANGE_OF(t, -2, 2, 2, 3, 17, 32), RANGE_OF(t, -2, 2, 2, 3, 133, 32), RANGE_OF(t, -2, 2, 2, 3, 133, 32), \
-              RANGE_OF(t, -2, 2, 17, 133)}},                                                                          \
-      ATTENTION(24, "head_of_80_" type_label, VIEW_OFFSET, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 2, 19, 80),           \
-                RANGE_OF(t, -2, 2, 1, 2, 135, 80), RANGE_OF(t, -2, 2, 1, 2, 135, 80)),                                \
-      ATTENTION(23, "grouped_" type_label, 0,                                                                         \
-                ATTRIBUTES(A_INT("q_num_heads", 6), A_INT("kv_num_heads", 3), A_INT("is_causal", 1)),                 \
-                RANGE_OF(t, -2, 2, 2, 140, 48), RANGE_OF(t, -2, 2, 2, 140, 24), RANGE_OF(t, -2, 2, 2, 140, 60),       \
-                BOOLS(2, 1, 1, 140)),                                                                                 \
-      ATTENTION(23, "large_scores_" type_label, 0, ATTRIBUTES(A_FLOAT("scale", 1.0f)),                                \
-                RANGE_OF(t, 50, 60, 1, 2, 5, 32), RANGE_OF(t, 50, 60, 1, 2, 140, 32),                                 \
-                RANGE_OF(t, -2, 2, 1, 2, 140, 32)),                                                                   \
-      ATTENTION(23, "masked_rows_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 4, 4),                      \
-                RANGE_OF(t, -2, 2, 1, 1, 4, 4), RANGE_OF(t, -2, 2, 1, 1, 4, 4),                                       \
-                GIVEN(t, (4, 4), 0, -INFINITY, 1, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -65504,      \
-                      -65504, -65504, -65504, -65504, 0, -65504, 0)),                                                 \
-      ATTENTION(23, "few_keys_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 17, 32),                       \
-                RANGE_OF(t, -2, 2, 2, 3, 33, 32), RANGE_OF(t, -2, 2, 2, 3, 33, 32)),                                  \
-      ATTENTION(23, "many_heads_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 144, 50, 16),                   \
-                RANGE_OF(t, -2, 2, 1, 144, 130, 16), RANGE_OF(t, -2, 2, 1, 144, 130, 16)),                            \
-      ATTENTION(23, "rows_of_no_key_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 4, 32),                  \
-                RANGE_OF(t, -2, 2, 1, 1, 133, 32), RANGE_OF(t, -2, 2, 1, 1, 133, 32),                                 \
-                GIVEN(t, (4, 1), -INFINITY, 0, 1, -INFINITY)),                                                        \
-      ATTENTION(23, "special_" type_label, 0, NO_ATTRIBUTES,                                                          \
-                GIVEN(t, (1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2), RANGE_OF(t, 1, 2, 1, 1, 133, 2),     \
-                RANGE_OF(t, -2, 2, 1, 1, 133, 2)),                                                                    \
-      MULTI_HEAD(type_label, 0, ATTRIBUTES(A_INT("num_heads", 3)), RANGE_OF(t, -2, 2, 2, 17, 96),                     \
-                 RANGE_OF(t, -2, 2, 2, 133, 96), RANGE_OF(t, -2, 2, 2, 133, 60), ABSENT, ABSENT,                      \
-                 RANGE_OF(t, -2, 2, 2, 3, 17, 133)),                                                                  \
-      FUSED(type_label, 0,                                                                                            \
-            ATTRIBUTES(LAYOUTS("bsx", "bhds", "bhsd", "bsx"), A_INT("q_num_heads", 3), A_FLOAT("scale", 0.3f)),       \
-            RANGE_OF(t, -2, 2, 2, 17, 96), RANGE_OF(t, -2, 2, 2, 3, 32, 133), RANGE_OF(t, -2, 2, 2, 3, 133, 20),      \
+#define HALVES(type_label, t)                                                                                          \
+  {.name = "Attention",                                                                                                \
+   .label = type_label,                                                                                                \
+   .since_version = 23,                                                                                                \
+   .variants = VIEW_TRANSPOSED | VIEW_SLICED | VIEW_OFFSET,                                                            \
+   .threads = THREADS_8,                                                                                               \
+   .inputs = {RANGE_OF(t, -2, 2, 2, 3, 17, 32), RANGE_OF(t, -2, 2, 2, 3, 133, 32), RANGE_OF(t, -2, 2, 2, 3, 133, 32),  \
+              RANGE_OF(t, -2, 2, 17, 133)}},                                                                           \
+      ATTENTION(24, "head_of_80_" type_label, VIEW_OFFSET, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 2, 19, 80),            \
+                RANGE_OF(t, -2, 2, 1, 2, 135, 80), RANGE_OF(t, -2, 2, 1, 2, 135, 80)),                                 \
+      ATTENTION(23, "grouped_" type_label, 0,                                                                          \
+                ATTRIBUTES(A_INT("q_num_heads", 6), A_INT("kv_num_heads", 3), A_INT("is_causal", 1)),                  \
+                RANGE_OF(t, -2, 2, 2, 140, 48), RANGE_OF(t, -2, 2, 2, 140, 24), RANGE_OF(t, -2, 2, 2, 140, 60),        \
+                BOOLS(2, 1, 1, 140)),                                                                                  \
+      ATTENTION(23, "large_scores_" type_label, 0, ATTRIBUTES(A_FLOAT("scale", 1.0f)),                                 \
+                RANGE_OF(t, 50, 60, 1, 2, 5, 32), RANGE_OF(t, 50, 60, 1, 2, 140, 32),                                  \
+                RANGE_OF(t, -2, 2, 1, 2, 140, 32)),                                                                    \
+      ATTENTION(23, "masked_rows_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 4, 4),                       \
+                RANGE_OF(t, -2, 2, 1, 1, 4, 4), RANGE_OF(t, -2, 2, 1, 1, 4, 4),                                        \
+                GIVEN(t, (4, 4), 0, -INFINITY, 1, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -65504,       \
+                      -65504, -65504, -65504, -65504, 0, -65504, 0)),                                                  \
+      ATTENTION(23, "few_keys_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 17, 32),                        \
+                RANGE_OF(t, -2, 2, 2, 3, 33, 32), RANGE_OF(t, -2, 2, 2, 3, 33, 32)),                                   \
+      ATTENTION(23, "many_heads_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 144, 50, 16),                    \
+                RANGE_OF(t, -2, 2, 1, 144, 130, 16), RANGE_OF(t, -2, 2, 1, 144, 130, 16)),                             \
+      ATTENTION(23, "rows_of_no_key_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 1, 4, 32),                   \
+                RANGE_OF(t, -2, 2, 1, 1, 133, 32), RANGE_OF(t, -2, 2, 1, 1, 133, 32),                                  \
+                GIVEN(t, (4, 1), -INFINITY, 0, 1, -INFINITY)),                                                         \
+      ATTENTION(23, "special_" type_label, 0, NO_ATTRIBUTES,                                                           \
+                GIVEN(t, (1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2), RANGE_OF(t, 1, 2, 1, 1, 133, 2),      \
+                RANGE_OF(t, -2, 2, 1, 1, 133, 2)),                                                                     \
+      CACHED(23, "past_" type_label, VIEW_SLICED, ATTRIBUTES(A_INT("is_causal", 1)), RANGE_OF(t, -2, 2, 2, 3, 17, 32), \
+             RANGE_OF(t, -2, 2, 2, 3, 17, 32), RANGE_OF(t, -2, 2, 2, 3, 17, 32), ABSENT,                               \
+             RANGE_OF(t, -2, 2, 2, 3, 130, 32), RANGE_OF(t, -2, 2, 2, 3, 130, 32)),                                    \
+      CACHED(23, "decoding_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 6, 1, 32),                            \
+             RANGE_OF(t, -2, 2, 2, 3, 1, 32), RANGE_OF(t, -2, 2, 2, 3, 1, 32), ABSENT,                                 \
+             RANGE_OF(t, -2, 2, 2, 3, 140, 32), RANGE_OF(t, -2, 2, 2, 3, 140, 32)),                                    \
+      MULTI_HEAD(type_label, 0, ATTRIBUTES(A_INT("num_heads", 3)), RANGE_OF(t, -2, 2, 2, 17, 96),                      \
+                 RANGE_OF(t, -2, 2, 2, 133, 96), RANGE_OF(t, -2, 2, 2, 133, 60), ABSENT, ABSENT,                       \
+                 RANGE_OF(t, -2, 2, 2, 3, 17, 133)),                                                                   \
+      FUSED(type_label, 0,                                                                                             \
+            ATTRIBUTES(LAYOUTS("bsx", "bhds", "bhsd", "bsx"), A_INT("q_num_heads", 3), A_FLOAT("scale", 0.3f)),        \
+            RANGE_OF(t, -2, 2, 2, 17, 96), RANGE_OF(t, -2, 2, 2, 3, 32, 133), RANGE_OF(t, -2, 2, 2, 3, 133, 20),       \
             RANGE_OF(t, -2, 2, 2, 1, 1, 133))
 
 static const leati_op_spec specs[] = {
@@ -175,6 +189,46 @@ static const leati_op_spec specs[] = {
               F32(9, 21)),
     ATTENTION(24, "short_bool_mask", 0, NO_ATTRIBUTES, F32(2, 3, 9, 16), F32(2, 3, 40, 16), F32(2, 3, 40, 16),
               BOOLS(2, 1, 9, 1)),
+    {.name = "Attention",
+     .label = "past",
+     .since_version = 23,
+     .outputs = 3,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("is_causal", 1)},
+     .inputs = {F32(2, 3, 7, 32), F32(2, 3, 7, 32), F32(2, 3, 7, 32), ABSENT, F32(2, 3, 30, 32), F32(2, 3, 30, 32)}},
+    CACHED(23, "past_flat", VIEW_TRANSPOSED, HEADS(6, 3), F32(2, 7, 48), F32(2, 5, 24), F32(2, 5, 30), F32(2, 1, 7, 16),
+           F32(2, 3, 11, 8), F32(2, 3, 11, 10)),
+    CACHED(24, "past_and_short_mask", 0, ATTRIBUTES(A_INT("is_causal", 1)), F32(1, 2, 3, 16), F32(1, 2, 3, 16),
+           F32(1, 2, 3, 16), BOOLS(3, 8), F32(1, 2, 7, 16), F32(1, 2, 7, 16)),
+    CACHED(23, "decoding", VIEW_OFFSET | VIEW_REVERSED, ATTRIBUTES(A_INT("is_causal", 1)), F32(2, 6, 1, 32),
+           F32(2, 2, 1, 32), F32(2, 2, 1, 32), F32(2, 6, 1, 70), F32(2, 2, 69, 32), F32(2, 2, 69, 32)),
+    CACHED(23, "decoding_flat", VIEW_SLICED, HEADS(20, 1), F32(2, 1, 640), F32(2, 1, 32), F32(2, 1, 32),
+           BOOLS(20, 1, 40), F32(2, 1, 39, 32), F32(2, 1, 39, 32)),
+    CACHED(23, "no_past", VIEW_TRANSPOSED, HEADS(3, 3), F32(2, 7, 96), F32(2, 9, 96), F32(2, 9, 96)),
+    CACHED(23, "empty_past", 0, NO_ATTRIBUTES, F32(2, 3, 7, 32), F32(2, 3, 7, 32), F32(2, 3, 7, 32), ABSENT,
+           F32(2, 3, 0, 32), F32(2, 3, 0, 32)),
+    CACHED(23, "past_alone", 0, NO_ATTRIBUTES, F32(2, 3, 7, 32), F32(2, 3, 0, 32), F32(2, 3, 0, 32), ABSENT,
+           F32(2, 3, 9, 32), F32(2, 3, 9, 32)),
+    CACHED(23, "past_without_queries", 0, NO_ATTRIBUTES, F32(2, 3, 0, 32), F32(2, 3, 4, 32), F32(2, 3, 4, 32), ABSENT,
+           F32(2, 3, 9, 32), F32(2, 3, 9, 32)),
+    {.name = "Attention",
+     .label = "present_values_alone",
+     .since_version = 23,
+     .outputs = 3,
+     .unwanted = 1u << 1,
+     .inputs = {F32(2, 3, 7, 32), F32(2, 3, 7, 32), F32(2, 3, 7, 32), ABSENT, F32(2, 3, 30, 32), F32(2, 3, 30, 32)}},
+    ATTENTION(23, "present_unwanted", 0, NO_ATTRIBUTES, F32(2, 3, 7, 32), F32(2, 3, 7, 32), F32(2, 3, 7, 32), ABSENT,
+              F32(2, 3, 30, 32), F32(2, 3, 30, 32)),
+    ATTENTION(24, "lengths", ALL_VIEWS, NO_ATTRIBUTES, F32(3, 2, 7, 32), F32(3, 2, 40, 32), F32(3, 2, 40, 32), ABSENT,
+              ABSENT, ABSENT, I64_IS(DIMS(3), 9, 40, 33)),
+    /* Of the second batch the first queries come before all keys. */
+    ATTENTION(24, "lengths_causal", 0, ATTRIBUTES(A_INT("is_causal", 1)), F32(3, 4, 7, 32), F32(3, 2, 40, 32),
+              F32(3, 2, 40, 32), F32(7, 40), ABSENT, ABSENT, I64_IS(DIMS(3), 9, 4, 40)),
+    ATTENTION(24, "lengths_of_decoding", 0, ATTRIBUTES(A_INT("is_causal", 1)), F32(3, 4, 1, 32), F32(3, 2, 40, 32),
+              F32(3, 2, 40, 32), ABSENT, ABSENT, ABSENT, I64_IS(DIMS(3), 1, 33, 40)),
+    ATTENTION(24, "lengths_out_of_range", 0, NO_ATTRIBUTES, F32(4, 2, 7, 32), F32(4, 2, 40, 32), F32(4, 2, 40, 32),
+              ABSENT, ABSENT, ABSENT, I64_IS(DIMS(4), -1, 0, 41, INT64_MAX)),
 
     {.name = "MultiHeadAttention",
      .label = "float32",
@@ -188,6 +242,15 @@ static const leati_op_spec specs[] = {
                F32(2, 40, 32), F32(2, 40, 32), ABSENT, ABSENT, F32(2, 2, 9, 40)),
     MULTI_HEAD("unidirectional", 0, ATTRIBUTES(A_INT("num_heads", 2), A_INT("unidirectional", 1)), F32(2, 40, 32),
                F32(2, 40, 32), F32(2, 40, 32), ABSENT, ABSENT, F32(1, 1, 40, 40)),
+    {.name = "MultiHeadAttention",
+     .label = "past",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .outputs = 3,
+     .variants = VIEW_TRANSPOSED,
+     .attributes = {A_INT("num_heads", 3), A_INT("unidirectional", 1)},
+     .inputs = {F32(2, 7, 96), F32(2, 7, 96), F32(2, 7, 60), ABSENT, ABSENT, F32(2, 3, 7, 26), F32(2, 3, 19, 32),
+                F32(2, 3, 19, 20)}},
 
     {.name = "FusedAttention",
      .label = "float32",

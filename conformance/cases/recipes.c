@@ -993,6 +993,7 @@ static void attention(leati_draw *d) {
   const int64_t heads = multi_head ? shared : shared * leati_draw_int(d, 1, 3);
   const int64_t depth = leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 150 : 9);
   const int64_t width = leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 150 : 9);
+  const int64_t past = leati_draw_chance(d, 30) ? leati_draw_int(d, 0, 40) : -1;
   const int64_t counts[3] = {heads, shared, shared}, sizes[3] = {depth, depth, width};
   for (int k = 0; k < 3; k++) {
     const int64_t positions = k == 0 ? queries : keys;
@@ -1001,13 +1002,21 @@ static void attention(leati_draw *d) {
     /* What a key that is not taken has for a value is not told. */
     leati_draw_input(d, type, flat ? 3 : 4, flat ? side_by_side : apart)->plain = true;
   }
-  if (leati_draw_chance(d, 60)) {
-    const int64_t scores[4] = {batch, heads, queries, keys};
-    if (multi_head) {
-      leati_draw_absent(d);
-      leati_draw_absent(d);
-    }
+  const bool masked = leati_draw_chance(d, 60);
+  if (multi_head && (masked || past >= 0)) {
+    leati_draw_absent(d);
+    leati_draw_absent(d);
+  }
+  if (masked) {
+    const int64_t scores[4] = {batch, heads, queries, keys + (past > 0 ? past : 0)};
     narrowed_input(d, mask_type(d, type, !multi_head), 4, scores);
+  } else if (past >= 0) {
+    leati_draw_absent(d);
+  }
+  if (past >= 0) {
+    leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, depth})->plain = true;
+    leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, width})->plain = true;
+    d->output_count = leati_draw_chance(d, 70) ? 3 : 1;
   }
   if (flat) {
     leati_draw_attribute_int(d, "num_heads", heads);

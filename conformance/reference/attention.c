@@ -13,6 +13,7 @@
  * by side. */
 typedef struct operand {
   const double *f;
+  const double *off; /* by how much each may be wrong; NULL: it is what it is */
   const char *layout;
   int64_t batch;
   int64_t heads;
@@ -78,7 +79,12 @@ typedef struct attention {
   operand k;
   operand v;
   const leati_ref_tensor *mask;
-  bool padded; /* a mask with fewer keys takes the others out */
+  const leati_ref_tensor *lengths; /* keys of each batch; NULL: all have all */
+  int64_t added;                   /* to each length */
+  int64_t least;                   /* keys of a batch at least, whatever its length says */
+  int64_t offset; /* position of the first query, if there are no lengths: else the last has the last */
+  int64_t before; /* keys before its position that a query has; negative: all */
+  bool padded;    /* a mask with fewer keys takes the others out */
   bool causal;
   double scale;
   double cap;
@@ -99,9 +105,25 @@ static int64_t mask_place(const attention *a, const int64_t at[4]) {
   return leati_ref_broadcast_at(a->mask, rank, index);
 }
 
+/* Keys of a batch, `most` at most. */
+static int64_t keys_of(const attention *a, int64_t batch, int64_t most) {
+  if (a->lengths == NULL) {
+    return most;
+  }
+  const int64_t length = a->lengths->i[batch] + a->added;
+  return length < a->least ? a->least : length > most ? most : length;
+}
+
+/* Whether a query has a key by their positions. */
+static bool has_key(const attention *a, const int64_t at[4]) {
+  const int64_t keys = keys_of(a, at[0], a->k.positions);
+  const int64_t position = at[2] + (a->lengths == NULL ? a->offset : keys - a->q.positions);
+  return at[3] < keys && (!a->causal || at[3] <= position) && (a->before < 0 || at[3] >= position - a->before);
+}
+
 /* The score of a query with a key, which may be off by `*off`; false: the key is not taken. */
 static bool score_of(const attention *a, const int64_t at[4], double *score, double *off) {
-  if (a->causal && at[3] > at[2]) {
+  if (!has_key(a, at)) {
     return false;
   }
   double added = 0;
@@ -120,15 +142,20 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
   const int64_t share = a->q.heads / a->k.heads;
   double sum = 0;
   double magnitude = 0;
+  double wrong = 0;
   for (int64_t e = 0; e < a->q.size; e++) {
-    const double product =
-        a->q.f[place_of(&a->q, at[0], at[1], at[2], e)] * a->k.f[place_of(&a->k, at[0], at[1] / share, at[3], e)];
+    const int64_t in_q = place_of(&a->q, at[0], at[1], at[2], e);
+    const int64_t in_k = place_of(&a->k, at[0], at[1] / share, at[3], e);
+    const double product = a->q.f[in_q] * a->k.f[in_k];
+    const double off_q = a->q.off != NULL ? a->q.off[in_q] : 0;
+    const double off_k = a->k.off != NULL ? a->k.off[in_k] : 0;
     sum += product;
+    wrong += off_q * fabs(a->k.f[in_k]) + off_k * fabs(a->q.f[in_q]) + off_q * off_k;
     magnitude += fabs(product);
   }
   double value = a->scale * sum;
   /* The scale may be applied in two parts, each rounded, to queries and keys. */
-  *off = fabs(a->scale) * leati_ref_bound_sum(a->q.size + 4, magnitude);
+  *off = fabs(a->scale) * (leati_ref_bound_sum(a->q.size + 4, magnitude + wrong) + wrong);
   if (a->cap > 0) {
     /* No slope is above 1. The quotient is off by 2.5 ULP; tanh, by exponentials, by a few ULP of 1. */
     *off += 2.5 * LEATI_REF_ULP * fabs(value) + 16 * LEATI_REF_ULP * a->cap;
@@ -230,10 +257,88 @@ static bool attend_all(leati_ref_node *node, attention *a) {
   return true;
 }
 
+/* An element of a compact tensor of four dimensions. */
+static int64_t element_of(const leati_ref_tensor *x, const int64_t at[4]) {
+  return ((at[0] * x->dims[1] + at[1]) * x->dims[2] + at[2]) * x->dims[3] + at[3];
+}
+
+/* Puts the positions of `fresh` behind the first ones of `past`, which may be NULL, into a tensor of so many positions,
+ * which it becomes. By the lengths of `a` so many of each batch are used, or if it has none `used`. */
+static bool append(leati_ref_node *node, const attention *a, const leati_ref_tensor *past, operand *fresh,
+                   int64_t positions, int64_t used, leati_ref_tensor *out) {
+  const int64_t dims[4] = {fresh->batch, fresh->heads, positions, fresh->size};
+  if (past != NULL &&
+      (past->rank != 4 || past->dims[0] != dims[0] || past->dims[1] != dims[1] || past->dims[3] != dims[3])) {
+    return leati_ref_fail(node, "%s: past and new positions do not go together", node->name);
+  }
+  leati_ref_tensor_init(out, node->inputs[0]->type, 4, dims);
+  for (int64_t i = 0; i < out->count; i++) {
+    const int64_t e = i % dims[3];
+    const int64_t s = i / dims[3] % positions;
+    const int64_t h = i / dims[3] / positions % dims[1];
+    const int64_t b = i / dims[3] / positions / dims[1];
+    const int64_t end = a->lengths != NULL ? keys_of(a, b, positions) : used;
+    const int64_t first = end - fresh->positions;
+    if (s < first) {
+      out->f[i] = past->f[element_of(past, (const int64_t[4]){b, h, s, e})];
+    } else if (s < end) {
+      const int64_t from = place_of(fresh, b, h, s - first, e);
+      out->f[i] = fresh->f[from];
+      out->bound[i] = fresh->off != NULL ? fresh->off[from] : 0;
+    }
+  }
+  *fresh = (operand){.f = out->f,
+                     .off = out->bound,
+                     .layout = letters,
+                     .batch = dims[0],
+                     .heads = dims[1],
+                     .positions = positions,
+                     .size = dims[3]};
+  walk(fresh);
+  return true;
+}
+
+/* Keys and values with earlier ones before them are outputs 1 and 2, if they are wanted. */
+static void give_present(leati_ref_node *node, bool done, leati_ref_tensor present[2]) {
+  for (uint32_t o = 0; o < 2; o++) {
+    if (done && 1 + o < node->output_count) {
+      node->outputs[1 + o] = present[o];
+    } else {
+      leati_ref_tensor_clear(&present[o]);
+    }
+  }
+}
+
+/* Puts keys and values behind past ones, which are inputs `past` and the one behind it, and attends. */
+static bool attend_cached(leati_ref_node *node, attention *a, uint32_t past) {
+  const leati_ref_tensor *past_key = leati_ref_input(node, past);
+  const leati_ref_tensor *past_value = leati_ref_input(node, past + 1);
+  leati_ref_tensor present[2] = {0};
+  if ((past_key == NULL) != (past_value == NULL) || (past_key != NULL && a->lengths != NULL)) {
+    return leati_ref_fail(node, "%s: past keys and values do not go together", node->name);
+  }
+  bool done = true;
+  if (past_key != NULL || node->output_count > 1) {
+    attention all = *a;
+    all.lengths = NULL;
+    a->offset = past_key != NULL && past_key->rank == 4 ? past_key->dims[2] : 0;
+    const int64_t keys = a->offset + a->k.positions;
+    const int64_t values = (past_value != NULL && past_value->rank == 4 ? past_value->dims[2] : 0) + a->v.positions;
+    done = append(node, &all, past_key, &a->k, keys, keys, &present[0]) &&
+           append(node, &all, past_value, &a->v, values, values, &present[1]);
+  }
+  done = done && attend_all(node, a);
+  give_present(node, done, present);
+  return done;
+}
+
 /* softmax(cap(scale Q K') + mask) V, with operands of any layout if the operator is ours. A query none of whose keys is
  * taken gives 0. */
 static bool run_attention(leati_ref_node *node) {
+  const bool fused = strcmp(node->name, "FusedAttention") == 0;
   attention a = {.mask = leati_ref_input(node, 3),
+                 .lengths = fused ? NULL : leati_ref_input(node, 6),
+                 .before = -1,
                  .padded = node->since_version >= 24,
                  .causal = leati_ref_int(node, "is_causal", 0) != 0,
                  .cap = (double)leati_ref_float(node, "softcap", 0)};
@@ -244,12 +349,13 @@ static bool run_attention(leati_ref_node *node) {
   }
   a.scale = leati_ref_attribute(node, "scale") != NULL ? (double)leati_ref_float(node, "scale", 1)
                                                        : 1 / sqrt((double)a.q.size);
-  return attend_all(node, &a);
+  return fused ? attend_all(node, &a) : attend_cached(node, &a, 4);
 }
 
 /* The same of com.microsoft. */
 static bool run_multi_head(leati_ref_node *node) {
-  attention a = {.mask = leati_ref_input(node, 5), .causal = leati_ref_int(node, "unidirectional", 0) != 0};
+  attention a = {
+      .mask = leati_ref_input(node, 5), .before = -1, .causal = leati_ref_int(node, "unidirectional", 0) != 0};
   const int64_t heads = leati_ref_int(node, "num_heads", 0);
   if (!read_operand(node, 0, "", heads, &a.q) || !read_operand(node, 1, "", heads, &a.k) ||
       !read_operand(node, 2, "", heads, &a.v)) {
@@ -257,7 +363,7 @@ static bool run_multi_head(leati_ref_node *node) {
   }
   a.scale = (double)leati_ref_float(node, "scale", 0);
   a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)a.q.size);
-  return attend_all(node, &a);
+  return attend_cached(node, &a, 6);
 }
 
 const leati_ref_entry leati_ref_attention[] = {{"Attention", run_attention},

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attention, com.microsoft's MultiHeadAttention, and FusedAttention, whose operands have any layout. */
+#include "ops/attention.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +31,6 @@ static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
 #define FLOAT_NUMBER 1 /* TensorProto.FLOAT */
 
 /* What kernels/attention.comp is written for. */
-#define HEAD_MOST 256
 #define HEAD_SMALL 64
 #define CHUNK_LEAST 8
 #define CHUNK_MOST 16
@@ -40,18 +41,17 @@ _Static_assert(LEAT_ATTENTION_MATRIX_SUBGROUPS == LEATI_MATRIX_SUBGROUPS,
 
 enum { ATTENTION, MULTI_HEAD, FUSED };
 
-/* Which input is the mask. */
-static const uint32_t mask_places[] = {[ATTENTION] = 3, [MULTI_HEAD] = 5, [FUSED] = 3};
-
-/* A layout has a letter for each dimension: b batch, h head, s position, d element of the head; x: the heads side by
- * side, each with its elements. Without b or h there is one batch, or one head. */
-#define LAYOUT_MOST 4
-static const char letters[] = "bhsd";
+/* Which inputs are the mask, keys and values of earlier positions, and how many keys each batch has; 0: none is. */
+static const struct {
+  uint32_t mask, past_key, past_value, lengths;
+} places[] = {[ATTENTION] = {3, 4, 5, 6}, [MULTI_HEAD] = {5, 6, 7, 0}, [FUSED] = {3, 0, 0, 0}};
 
 enum { Q, K, V, Y, LAYOUTS };
 
+#define LAYOUT_MOST 4
+
 typedef struct attention_state {
-  char layouts[LAYOUTS][LAYOUT_MOST + 1]; /* empty: of Attention, which has "bhsd" or "bsx" */
+  char layouts[LAYOUTS][LAYOUT_MOST + 1]; /* empty: of Attention, which has heads apart or together */
   int64_t q_heads, kv_heads;              /* of operands of three dimensions; 0: not said */
   float scale;
   float cap; /* 0: none */
@@ -61,59 +61,57 @@ typedef struct attention_state {
 
 static const char *layout_of(const attention_state *state, uint32_t which, int32_t rank) {
   const char *const own = state->layouts[which];
-  return own[0] != '\0' ? own : rank == 3 ? "bsx" : "bhsd";
+  return own[0] != '\0' ? own : rank == 3 ? LEATI_HEADS_TOGETHER : LEATI_HEADS_APART;
 }
 
-/* An operand as heads: sizes and strides of batch, head, position and element of the head. */
-typedef struct heads {
-  int64_t shape[4], strides[4];
-} heads;
+/* The input at one of an operator's places, if it has such inputs and this one is given. */
+static const leati_view *given_at(const leati_call *call, uint32_t place) {
+  return place != 0 ? leati_input(call, place) : NULL;
+}
 
 static const leati_view *mask_of(const leat_op *op, const leati_call *call) {
-  return leati_input(call, mask_places[leati_op_def_of(op)->param]);
+  return given_at(call, places[leati_op_def_of(op)->param].mask);
 }
 
-/* An operand of so many heads, which count if they lie side by side. */
-static int32_t as_heads(const leat_op *op, const leati_view *view, const char *what, const char *layout, int64_t count,
-                        heads *out, leat_error *err) {
-  const char *const name = leati_op_def_of(op)->info.name;
-  *out = (heads){.shape = {1, 1, 1, 1}};
-  if (view->ndim != (int32_t)strlen(layout)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s have %d dimensions, not those of \"%s\"", name, what,
-                      view->ndim, layout);
-  }
-  for (int32_t d = 0; d < view->ndim; ++d) {
-    const int64_t size = view->shape[d], stride = view->strides[d];
-    if (layout[d] != 'x') {
-      const ptrdiff_t at = strchr(letters, layout[d]) - letters;
-      out->shape[at] = size;
-      out->strides[at] = stride;
-    } else if (count <= 0 || size % count != 0) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s of %lld elements cannot be shared out to %lld heads",
-                        name, what, (long long)size, (long long)count);
-    } else {
-      out->shape[1] = count;
-      out->strides[1] = size / count * stride;
-      out->shape[3] = size / count;
-      out->strides[3] = stride;
-    }
-  }
-  if (out->shape[1] < 1 || out->shape[3] < 1) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s without heads, or with heads of no elements", name,
-                      what);
-  }
-  return out->shape[3] <= HEAD_MOST
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: heads of %lld elements are not supported; at most %d are",
-                          name, (long long)out->shape[3], HEAD_MOST);
+static const leati_view *past_of(const leat_op *op, const leati_call *call, bool values) {
+  const uint32_t which = leati_op_def_of(op)->param;
+  return given_at(call, values ? places[which].past_value : places[which].past_key);
+}
+
+static const leati_view *lengths_of(const leat_op *op, const leati_call *call) {
+  return given_at(call, places[leati_op_def_of(op)->param].lengths);
 }
 
 typedef struct operands {
-  heads q, k, v;
+  leati_heads q, k, v;
+  int64_t past; /* positions that go before those of k and v */
+  int64_t keys; /* all together */
 } operands;
 
+/* Reads new keys and values that go behind earlier ones. */
+static int32_t read_past(const leat_op *op, const leati_call *call, operands *out, leat_error *err) {
+  const char *const name = leati_op_def_of(op)->info.name;
+  LEATI_TRY(leati_kv_check(name, past_of(op, call, false), past_of(op, call, true), &out->k, &out->v, &out->past, err));
+  const leati_view *const lengths = lengths_of(op, call);
+  if (lengths != NULL && past_of(op, call, false) != NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: nonpad_kv_seqlen goes with a whole cache as keys and values, not with past ones", name);
+  }
+  if (lengths != NULL && (lengths->ndim != 1 || lengths->shape[0] != out->k.shape[0])) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: nonpad_kv_seqlen has %llu elements in %d dimensions; there is 1 with one for each of the "
+                      "%lld batches",
+                      name, (unsigned long long)lengths->count, lengths->ndim, (long long)out->k.shape[0]);
+  }
+  /* Without elements sizes may be any. */
+  return !__builtin_add_overflow(out->past, out->k.shape[2], &out->keys)
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: past and new positions are too many", name);
+}
+
 /* `views`: queries, keys and values. */
-static int32_t read_operands(const leat_op *op, const leati_view *const *views, operands *out, leat_error *err) {
+static int32_t read_operands(const leat_op *op, const leati_call *call, const leati_view *const *views, operands *out,
+                             leat_error *err) {
   const attention_state *const state = leati_op_state_const(op);
   const char *const name = leati_op_def_of(op)->info.name;
   const int32_t rank = views[0]->ndim;
@@ -123,9 +121,9 @@ static int32_t read_operands(const leat_op *op, const leati_view *const *views, 
                       "each; they have %d, %d and %d",
                       name, rank, views[1]->ndim, views[2]->ndim);
   }
-  LEATI_TRY(as_heads(op, views[0], "queries", layout_of(state, Q, rank), state->q_heads, &out->q, err));
-  LEATI_TRY(as_heads(op, views[1], "keys", layout_of(state, K, rank), state->kv_heads, &out->k, err));
-  LEATI_TRY(as_heads(op, views[2], "values", layout_of(state, V, rank), state->kv_heads, &out->v, err));
+  LEATI_TRY(leati_heads_read(name, views[0], "queries", layout_of(state, Q, rank), state->q_heads, &out->q, err));
+  LEATI_TRY(leati_heads_read(name, views[1], "keys", layout_of(state, K, rank), state->kv_heads, &out->k, err));
+  LEATI_TRY(leati_heads_read(name, views[2], "values", layout_of(state, V, rank), state->kv_heads, &out->v, err));
   const int64_t *const q = out->q.shape, *const k = out->k.shape, *const v = out->v.shape;
   if (k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || q[1] % k[1] != 0 || v[2] != k[2] || k[3] != q[3]) {
     return leati_fail(
@@ -135,7 +133,7 @@ static int32_t read_operands(const leat_op *op, const leati_view *const *views, 
         name, (long long)q[0], (long long)k[0], (long long)v[0], (long long)q[1], (long long)k[1], (long long)v[1],
         (long long)k[2], (long long)v[2], (long long)q[3], (long long)k[3]);
   }
-  return LEAT_OK;
+  return read_past(op, call, out, err);
 }
 
 /* Keys that the mask has. In version 24 it may have fewer than there are, and takes the others out. */
@@ -150,7 +148,7 @@ static int32_t score_shape(const leat_op *op, const leati_view *mask, const oper
                            uint32_t *at) {
   const attention_state *const state = leati_op_state_const(op);
   const char *const layout = state->layouts[Q];
-  const int64_t all[4] = {in->q.shape[0], in->q.shape[1], in->q.shape[2], masked_keys(op, mask, in->k.shape[2])};
+  const int64_t all[4] = {in->q.shape[0], in->q.shape[1], in->q.shape[2], masked_keys(op, mask, in->keys)};
   const bool any = layout[0] == '\0' || strchr(layout, 'x') != NULL;
   const bool has[4] = {any || strchr(layout, 'b') != NULL, any || strchr(layout, 'h') != NULL, true, true};
   int32_t rank = 0;
@@ -167,7 +165,7 @@ static int32_t check_mask(const leat_op *op, const leati_view *mask, const opera
   int64_t shape[4];
   uint32_t at[4];
   const int32_t rank = score_shape(op, mask, in, shape, at);
-  bool fits = mask->ndim <= rank && shape[rank - 1] <= in->k.shape[2];
+  bool fits = mask->ndim <= rank && shape[rank - 1] <= in->keys;
   for (int32_t d = 1; fits && d <= mask->ndim; ++d) {
     const int64_t size = mask->shape[mask->ndim - d];
     fits = size == 1 || size == shape[rank - d];
@@ -176,18 +174,18 @@ static int32_t check_mask(const leat_op *op, const leati_view *mask, const opera
               : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                            "%s: the mask does not broadcast to %lld batches, %lld heads, %lld queries and %lld keys",
                            leati_op_def_of(op)->info.name, (long long)in->q.shape[0], (long long)in->q.shape[1],
-                           (long long)in->q.shape[2], (long long)in->k.shape[2]);
+                           (long long)in->q.shape[2], (long long)in->keys);
 }
 
 /* The result as heads: its shape by its layout, and where elements lie when it is compact. */
-static int32_t as_result(const leat_op *op, const operands *in, int32_t rank, heads *out, leat_shape *shape,
+static int32_t as_result(const leat_op *op, const operands *in, int32_t rank, leati_heads *out, leat_shape *shape,
                          leat_error *err) {
   const char *const layout = layout_of(leati_op_state_const(op), Y, rank);
-  *out = (heads){.shape = {in->q.shape[0], in->q.shape[1], in->q.shape[2], in->v.shape[3]}};
+  *out = (leati_heads){.shape = {in->q.shape[0], in->q.shape[1], in->q.shape[2], in->v.shape[3]}};
   int64_t step = 1, count = 1;
   shape->ndim = (int32_t)strlen(layout);
   for (int32_t d = shape->ndim - 1; d >= 0; --d) {
-    const ptrdiff_t at = layout[d] == 'x' ? 3 : strchr(letters, layout[d]) - letters;
+    const ptrdiff_t at = layout[d] == 'x' ? 3 : strchr(LEATI_HEADS_LETTERS, layout[d]) - LEATI_HEADS_LETTERS;
     out->strides[at] = step;
     shape->dims[d] = out->shape[at];
     step *= out->shape[at];
@@ -216,22 +214,30 @@ static int32_t check_types(const leati_op_def *def, uint64_t queries, uint64_t v
                            mask == 0 ? "no mask" : "a mask of ", mask == 0 ? "" : leati_type_name(mask));
 }
 
+int32_t leati_attention_check_rounds(const leat_op *op, int64_t keys, int64_t depth, int64_t width, leat_error *err) {
+  /* A tile of keys takes a round for each four of its keys and of the elements of a head, and some more. */
+  const uint64_t tiles = ((uint64_t)keys + LEAT_ATTENTION_KEYS - 1) / LEAT_ATTENTION_KEYS;
+  return leati_check_rounds(leati_op_device(op), tiles * (uint64_t)(depth / 4 + width / 8 + 24),
+                            leati_op_def_of(op)->info.name, err);
+}
+
 static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const views[] = {&call->inputs[0], &call->inputs[1], &call->inputs[2]};
   const leati_view *const mask = mask_of(op, call);
   operands in;
   LEATI_TRY(check_types(leati_op_def_of(op), views[0]->type, views[2]->type, mask != NULL ? mask->type : 0, err));
-  LEATI_TRY(read_operands(op, views, &in, err));
+  LEATI_TRY(read_operands(op, call, views, &in, err));
   if (mask != NULL) {
     LEATI_TRY(check_mask(op, mask, &in, err));
   }
-  const int64_t *const q = in.q.shape, width = in.v.shape[3];
-  /* A tile of keys takes a round for each four of its keys and of the elements of a head, and some more. */
-  const uint64_t tiles = ((uint64_t)in.k.shape[2] + LEAT_ATTENTION_KEYS - 1) / LEAT_ATTENTION_KEYS;
-  LEATI_TRY(leati_check_rounds(leati_op_device(op), tiles * (uint64_t)(q[3] / 4 + width / 8 + 24),
-                               leati_op_def_of(op)->info.name, err));
-  heads result;
-  return as_result(op, &in, views[0]->ndim, &result, out, err);
+  LEATI_TRY(leati_attention_check_rounds(op, in.keys, in.q.shape[3], in.v.shape[3], err));
+  for (uint32_t o = 1; o < call->output_count; ++o) {
+    const int64_t *const fresh = o == 1 ? in.k.shape : in.v.shape;
+    out[o].ndim = 4;
+    memcpy(out[o].dims, (const int64_t[]){fresh[0], fresh[1], in.keys, fresh[3]}, 4 * sizeof(int64_t));
+  }
+  leati_heads result;
+  return as_result(op, &in, views[0]->ndim, &result, &out[0], err);
 }
 
 /* ---- The plan --------------------------------------------------------------------------------------------------- */
@@ -239,28 +245,18 @@ static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_s
 /* Argument record of kernels/attention.comp and attention_matrix.comp. */
 typedef struct attention_args {
   uint64_t q, k, v, mask, y;
+  leati_lengths_args lengths;
   int32_t q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
   uint32_t groups, blocks;
   uint32_t heads, share;
-  uint32_t queries, keys, masked_keys;
+  uint32_t queries;
+  uint32_t masked_keys;
   uint32_t depth, width;
   float scale, cap;
-  uint32_t mask_kind, causal, across;
+  uint32_t mask_kind, causal;
+  int32_t offset, fresh, step, before;
+  uint32_t across;
 } attention_args;
-
-static void fill_strides(const heads *from, int32_t *out) {
-  for (int32_t d = 0; d < 4; ++d) {
-    /* That of a dimension of one element may be anything. */
-    out[d] = from->shape[d] > 1 ? (int32_t)from->strides[d] : 0;
-  }
-}
-
-/* Whether rows can be moved so many elements at a time. */
-static bool in_groups(const leati_view *view, const heads *given, const int32_t *strides, uint32_t count) {
-  const int32_t n = (int32_t)count;
-  const bool rows = strides[0] % n == 0 && strides[1] % n == 0 && strides[2] % n == 0;
-  return rows && strides[3] == 1 && given->shape[3] % n == 0 && view->address % (count * view->item_size) == 0;
-}
 
 /* Fours of a chunk of heads of so many elements. */
 static uint32_t chunk_of(int64_t size) {
@@ -269,17 +265,16 @@ static uint32_t chunk_of(int64_t size) {
 
 /* Queries, keys, values and the result as a plan has them. */
 typedef struct tensors {
-  const leati_view *views[LAYOUTS];
-  const heads *heads[LAYOUTS];
+  const leati_operand *of[LAYOUTS];
   const int32_t *strides[LAYOUTS];
 } tensors;
 
-static bool in_groups_all(const tensors *of, uint32_t count) {
-  bool all = true;
-  for (uint32_t i = 0; i < LAYOUTS; ++i) {
-    all = all && in_groups(of->views[i], of->heads[i], of->strides[i], count);
-  }
-  return all;
+static bool in_groups(const tensors *all, uint32_t which, uint32_t count) {
+  return leati_heads_in_groups(all->of[which], all->strides[which], count);
+}
+
+static bool in_groups_all(const tensors *all, uint32_t count) {
+  return in_groups(all, Q, count) && in_groups(all, K, count) && in_groups(all, V, count) && in_groups(all, Y, count);
 }
 
 /* So many elements of a head as whole matrices hold them. */
@@ -288,21 +283,21 @@ static uint32_t in_steps(int64_t size) {
 }
 
 /* The kernel, and how many queries a workgroup of it has. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *of, uint32_t *out_rows) {
-  const uint64_t type = of->views[Y]->type;
-  const int64_t depth = of->heads[Q]->shape[3], width = of->heads[V]->shape[3];
+static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *all, uint32_t *out_rows) {
+  const uint64_t type = all->of[Y]->view.type;
+  const int64_t depth = all->of[Q]->heads.shape[3], width = all->of[V]->heads.shape[3];
   const int64_t larger = depth > width ? depth : width;
   const bool small = larger <= HEAD_SMALL;
   const leati_kernel by_matrices =
       leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_MATRIX_64 : LEATI_KERNELS_ATTENTION_MATRIX_128, type);
   if (device->matrix.m != 0 && by_matrices != LEATI_KERNEL_NONE && larger <= MATRIX_HEAD_MOST &&
-      of->heads[K]->shape[2] >= LEATI_ATTENTION_MATRIX_KEYS) {
+      all->of[K]->heads.shape[2] >= LEATI_ATTENTION_MATRIX_KEYS) {
     const uint32_t subgroup = device->physical->subgroup_size;
-    uint32_t wide = in_groups(of->views[Y], of->heads[Y], of->strides[Y], 4) ? LEAT_ATTENTION_Y : 0;
+    uint32_t wide = in_groups(all, Y, 4) ? LEAT_ATTENTION_Y : 0;
     for (uint32_t i = Q; i <= V; ++i) {
-      wide |= in_groups(of->views[i], of->heads[i], of->strides[i], 8) ? 1u << i : 0;
+      wide |= in_groups(all, i, 8) ? 1u << i : 0;
     }
-    const int64_t *const q = of->heads[Q]->shape;
+    const int64_t *const q = all->of[Q]->heads.shape;
     const uint32_t subgroups =
         leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], LEAT_ATTENTION_MATRIX_ROWS);
     *out_rows = LEAT_ATTENTION_MATRIX_ROWS * subgroups;
@@ -319,85 +314,176 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
   *out_rows = LEAT_ATTENTION_ROWS;
   return (leati_pipeline_key){
       .kernel = leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_64 : LEATI_KERNELS_ATTENTION_256, type),
-      .constants.attention = {.quads = in_groups_all(of, 4),
+      .constants.attention = {.quads = in_groups_all(all, 4),
                               .depth_chunk = small ? chunk_of(depth) : CHUNK_MOST,
                               .width_chunk = small ? chunk_of(width) : CHUNK_MOST}};
 }
 
-static void fill_mask(const leat_op *op, const leati_view *mask, const operands *in, attention_args *args) {
-  int64_t shape[4], strides[LEAT_MAX_RANK];
-  uint32_t at[4];
-  const int32_t rank = score_shape(op, mask, in, shape, at);
-  leati_broadcast_strides(mask, rank, shape, strides);
-  for (int32_t d = 0; d < rank; ++d) {
-    args->mask_strides[at[d]] = shape[d] > 1 ? (int32_t)strides[d] : 0;
-  }
+/* Makes heads of one query that share a head of keys the queries of one head, which read its keys once. */
+static void join_heads(leati_heads *heads, int64_t share) {
+  heads->shape[1] /= share;
+  heads->shape[2] = share;
+  heads->strides[2] = heads->strides[1];
+  heads->strides[1] *= share;
 }
 
-static int32_t attention_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const attention_state *const state = leati_op_state_const(op);
-  const leati_view *const y = &call->outputs[0];
-  if (y->count == 0) {
+int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_error *err) {
+  if (a->y.view.count == 0) {
     return LEAT_OK;
   }
-  leati_view views[3], mask = {.present = false};
-  for (uint32_t i = 0; i < 3; ++i) {
-    LEATI_TRY(leati_plan_walkable(planner, &call->inputs[i], &views[i], err));
+  const int64_t fresh = a->q.heads.shape[2], shared = a->q.heads.shape[1] / a->k.heads.shape[1];
+  const bool joined = fresh == 1 && shared > 1;
+  if (joined) {
+    join_heads(&a->q.heads, shared);
+    join_heads(&a->y.heads, shared);
+    a->mask_strides[2] = a->mask_strides[1];
+    a->mask_strides[1] *= shared;
   }
-  const bool masked = mask_of(op, call) != NULL;
-  if (masked) {
-    LEATI_TRY(leati_plan_walkable(planner, mask_of(op, call), &mask, err));
-  }
-  operands in;
-  LEATI_TRY(read_operands(op, (const leati_view *[]){&views[0], &views[1], &views[2]}, &in, err));
-  const int64_t *const q = in.q.shape, keys = in.k.shape[2], width = in.v.shape[3];
-  leat_shape shape;
-  heads result;
-  LEATI_TRY(as_result(op, &in, views[0].ndim, &result, &shape, err));
-  attention_args args = {.heads = (uint32_t)q[1],
-                         .share = (uint32_t)(q[1] / in.k.shape[1]),
+  const int64_t *const q = a->q.heads.shape;
+  const bool all_before = a->before < 0 || a->before > LEAT_ATTENTION_ALL_BEFORE;
+  attention_args args = {.lengths = leati_lengths_fill(&a->lengths),
+                         .heads = (uint32_t)q[1],
+                         .share = (uint32_t)(q[1] / a->k.heads.shape[1]),
                          .queries = (uint32_t)q[2],
-                         .keys = (uint32_t)keys,
-                         .masked_keys = (uint32_t)masked_keys(op, masked ? &mask : NULL, keys),
+                         .masked_keys = (uint32_t)a->masked_keys,
                          .depth = (uint32_t)q[3],
-                         .width = (uint32_t)width,
-                         .scale = state->scaled ? state->scale : (float)(1.0 / sqrt((double)q[3])),
-                         .cap = state->cap,
-                         .causal = state->causal};
-  fill_strides(&in.q, args.q_strides);
-  fill_strides(&in.k, args.k_strides);
-  fill_strides(&in.v, args.v_strides);
-  fill_strides(&result, args.y_strides);
-  if (masked) {
-    fill_mask(op, &mask, &in, &args);
+                         .width = (uint32_t)a->v.heads.shape[3],
+                         .scale = a->scale,
+                         .cap = a->cap,
+                         .causal = a->causal,
+                         .offset = (int32_t)a->offset,
+                         .fresh = (int32_t)fresh,
+                         .step = !joined,
+                         .before = all_before ? LEAT_ATTENTION_ALL_BEFORE : (int32_t)a->before};
+  leati_heads_strides(&a->q.heads, args.q_strides);
+  leati_heads_strides(&a->k.heads, args.k_strides);
+  leati_heads_strides(&a->v.heads, args.v_strides);
+  leati_heads_strides(&a->y.heads, args.y_strides);
+  for (int32_t d = 0; d < 4; ++d) {
+    args.mask_strides[d] = (int32_t)a->mask_strides[d];
   }
-  args.across = (in.q.strides[2] < in.q.strides[3] ? LEAT_ATTENTION_Q : 0) |
-                (in.k.strides[2] < in.k.strides[3] ? LEAT_ATTENTION_K : 0) |
-                (in.v.strides[2] < in.v.strides[3] ? LEAT_ATTENTION_V : 0);
-  args.mask_kind = !masked                       ? LEAT_ATTENTION_MASK_NONE
-                   : mask.type == LEAT_TYPE_BOOL ? LEAT_ATTENTION_MASK_BOOL
-                                                 : LEAT_ATTENTION_MASK_ADDED;
-  const tensors all = {{&views[0], &views[1], &views[2], y},
-                       {&in.q, &in.k, &in.v, &result},
-                       {args.q_strides, args.k_strides, args.v_strides, args.y_strides}};
+  args.across = (a->q.heads.strides[2] < a->q.heads.strides[3] ? LEAT_ATTENTION_Q : 0) |
+                (a->k.heads.strides[2] < a->k.heads.strides[3] ? LEAT_ATTENTION_K : 0) |
+                (a->v.heads.strides[2] < a->v.heads.strides[3] ? LEAT_ATTENTION_V : 0);
+  args.mask_kind = a->mask == NULL                   ? LEAT_ATTENTION_MASK_NONE
+                   : a->mask->type == LEAT_TYPE_BOOL ? LEAT_ATTENTION_MASK_BOOL
+                                                     : LEAT_ATTENTION_MASK_ADDED;
+  const tensors all = {{&a->q, &a->k, &a->v, &a->y}, {args.q_strides, args.k_strides, args.v_strides, args.y_strides}};
   uint32_t rows;
   leati_dispatch_desc dispatch = {.pipeline = choose_kernel(planner->device, &all, &rows),
                                   .args = &args,
                                   .args_size = sizeof(args),
-                                  LEATI_READS({&views[0], &args.q}, {&views[1], &args.k}, {&views[2], &args.v},
-                                              {masked ? &mask : NULL, &args.mask}),
-                                  LEATI_WRITES({y, &args.y})};
+                                  LEATI_READS({&a->q.view, &args.q}, {&a->k.view, &args.k}, {&a->v.view, &args.v},
+                                              {a->mask, &args.mask}, {a->lengths.view, &args.lengths.at}),
+                                  LEATI_WRITES({&a->y.view, &args.y})};
   args.blocks = ((uint32_t)q[2] + rows - 1) / rows;
   args.groups = (uint32_t)(q[0] * q[1]) * args.blocks;
   leati_groups_linear(planner->device, args.groups, 1, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
+/* ---- Earlier keys and values ------------------------------------------------------------------------------------ */
+
+static leati_operand as_apart(const leati_view *view) {
+  leati_operand operand = {.view = *view};
+  memcpy(operand.heads.shape, view->shape, sizeof(operand.heads.shape));
+  memcpy(operand.heads.strides, view->strides, sizeof(operand.heads.strides));
+  return operand;
+}
+
+/* Output `o`, if it is wanted, or a temporary of its shape, for so many positions of the heads of an operand. */
+static int32_t place_of(leati_planner *planner, const leati_call *call, uint32_t o, int64_t positions,
+                        const leati_operand *like, leati_operand *out, leat_error *err) {
+  const leati_view *const wanted = leati_output(call, o);
+  if (wanted != NULL) {
+    *out = as_apart(wanted);
+    return LEAT_OK;
+  }
+  leati_view view = {.type = like->view.type, .ndim = 4};
+  memcpy(view.shape, like->heads.shape, sizeof(like->heads.shape));
+  view.shape[2] = positions;
+  LEATI_TRY(leati_plan_temporary(planner, &view, err));
+  *out = as_apart(&view);
+  return LEAT_OK;
+}
+
+int32_t leati_attention_append(leati_planner *planner, const leati_call *call, leati_attention *attention,
+                               const leati_view *past_key, const leati_view *past_value, int64_t positions,
+                               leati_append *append, leat_error *err) {
+  const leati_view *const given[] = {past_key, past_value, NULL};
+  const leati_operand fresh[] = {attention->k, attention->v, attention->q};
+  leati_operand *const to[] = {&attention->k, &attention->v, &attention->q};
+  leati_operand past[2];
+  append->count = append->cosines != NULL ? LEATI_APPEND_PARTS : 2;
+  for (uint32_t i = 0; i < append->count; ++i) {
+    const bool queries = to[i] == &attention->q, values = to[i] == &attention->v;
+    LEATI_TRY(place_of(planner, call, queries ? LEAT_VARIADIC : 1 + i, queries ? fresh[i].heads.shape[2] : positions,
+                       &fresh[i], to[i], err));
+    append->parts[i] = (leati_append_part){
+        .fresh = &fresh[i], .to = &to[i]->view, .queries = queries, .rotates = append->cosines != NULL && !values};
+    if (given[i] != NULL) {
+      leati_view walked;
+      LEATI_TRY(leati_plan_walkable(planner, given[i], &walked, err));
+      past[i] = as_apart(&walked);
+      append->parts[i].past = &past[i];
+    }
+  }
+  return leati_plan_append(planner, append, err);
+}
+
+/* ---- Attention of an operator ----------------------------------------------------------------------------------- */
+
+static void fill_mask(const leat_op *op, const leati_view *mask, const operands *in, leati_attention *a) {
+  int64_t shape[4], strides[LEAT_MAX_RANK];
+  uint32_t at[4];
+  const int32_t rank = score_shape(op, mask, in, shape, at);
+  leati_broadcast_strides(mask, rank, shape, strides);
+  for (int32_t d = 0; d < rank; ++d) {
+    a->mask_strides[at[d]] = shape[d] > 1 ? strides[d] : 0;
+  }
+}
+
+static int32_t attention_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const attention_state *const state = leati_op_state_const(op);
+  leati_attention a = {.y.view = call->outputs[0], .cap = state->cap, .causal = state->causal, .before = -1};
+  leati_operand *const operand[] = {&a.q, &a.k, &a.v};
+  leati_view mask, lengths;
+  operands in;
+  for (uint32_t i = 0; i < 3; ++i) {
+    LEATI_TRY(leati_plan_walkable(planner, &call->inputs[i], &operand[i]->view, err));
+  }
+  LEATI_TRY(read_operands(op, call, (const leati_view *[]){&a.q.view, &a.k.view, &a.v.view}, &in, err));
+  a.q.heads = in.q;
+  a.k.heads = in.k;
+  a.v.heads = in.v;
+  a.offset = in.past;
+  a.lengths.most = in.keys;
+  a.scale = state->scaled ? state->scale : (float)(1.0 / sqrt((double)in.q.shape[3]));
+  leat_shape shape;
+  LEATI_TRY(as_result(op, &in, a.q.view.ndim, &a.y.heads, &shape, err));
+  if (mask_of(op, call) != NULL) {
+    LEATI_TRY(leati_plan_walkable(planner, mask_of(op, call), &mask, err));
+    a.mask = &mask;
+    fill_mask(op, &mask, &in, &a);
+  }
+  a.masked_keys = masked_keys(op, a.mask, in.keys);
+  if (lengths_of(op, call) != NULL) {
+    LEATI_TRY(leati_plan_walkable(planner, lengths_of(op, call), &lengths, err));
+    a.lengths.view = &lengths;
+  }
+  const leati_view *const past_key = past_of(op, call, false), *const past_value = past_of(op, call, true);
+  if (past_key != NULL || leati_output(call, 1) != NULL || leati_output(call, 2) != NULL) {
+    leati_append append = {.lengths.most = in.keys, .past = in.past};
+    LEATI_TRY(leati_attention_append(planner, call, &a, past_key, past_value, in.keys, &append, err));
+  }
+  return leati_plan_attention(planner, &a, err);
+}
+
 /* ---- What is supported ------------------------------------------------------------------------------------------ */
 
 /* check_types() of what is known when a host asks, before there are tensors. */
 static int32_t check_given_types(const leati_op_def *def, const leati_op_desc *desc, leat_error *err) {
-  const uint32_t mask = mask_places[def->param];
+  const uint32_t mask = places[def->param].mask;
   return check_types(def, leati_type_of(desc->inputs[0].dtype), leati_type_of(desc->inputs[2].dtype),
                      leati_is_given(desc, mask) ? leati_type_of(desc->inputs[mask].dtype) : 0, err);
 }
@@ -415,18 +501,10 @@ static int32_t attention_supports(const leati_op_def *def, leat_device *device, 
   static const struct {
     uint32_t input;
     const char *what;
-  } unknown[2][6] = {
-      [ATTENTION] = {{4, "past_key"}, {5, "past_value"}, {6, "nonpad_kv_seqlen"}},
-      [MULTI_HEAD] = {{3, "bias"},
-                      {4, "key_padding_mask"},
-                      {6, "past_key"},
-                      {7, "past_value"},
-                      {8, "past_sequence_length"},
-                      {9, "cache_indirection"}},
-  };
+  } unknown[] = {{3, "bias"}, {4, "key_padding_mask"}, {8, "past_sequence_length"}, {9, "cache_indirection"}};
   (void)device;
-  for (uint32_t i = 0; i < 6 && unknown[def->param][i].what != NULL; ++i) {
-    LEATI_TRY(refuse_input(def, desc, unknown[def->param][i].input, unknown[def->param][i].what, err));
+  for (uint32_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]) && def->param == MULTI_HEAD; ++i) {
+    LEATI_TRY(refuse_input(def, desc, unknown[i].input, unknown[i].what, err));
   }
   const int64_t precision = leati_attr_int(desc, "softmax_precision", FLOAT_NUMBER);
   if (precision != FLOAT_NUMBER) {
@@ -512,7 +590,8 @@ static int32_t fused_create(leat_op *op, const leati_op_desc *desc, leat_error *
   attention_state *const state = leati_op_state(op);
   for (uint32_t i = 0; i < LAYOUTS; ++i) {
     const leat_attribute *const layout = leati_attr(desc, layout_attributes[i]->name);
-    memcpy(state->layouts[i], layout != NULL ? layout->string : letters, layout != NULL ? layout->count : LAYOUT_MOST);
+    memcpy(state->layouts[i], layout != NULL ? layout->string : LEATI_HEADS_APART,
+           layout != NULL ? layout->count : LAYOUT_MOST);
   }
   return LEAT_OK;
 }
@@ -525,20 +604,20 @@ static bool attention_reads_view(const leat_op *op, const leati_call *call, uint
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Attention", "", (23, 24), (3, 7), (1, 1),
+    LEATI_OP("Attention", "", (23, 24), (3, 7), (1, 3),
              LEATI_TYPES(&type_keys, &type_values, &type_mask, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_scale, &attribute_softcap, &attribute_is_causal, &attribute_q_num_heads,
                               &attribute_kv_num_heads, &attribute_softmax_precision, &attribute_qk_matmul_output_mode),
-             LEATI_INPUT_TYPES(0, 0, 1, 2, 0, 1, 3), .state_size = sizeof(attention_state),
-             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = ATTENTION,
-             .supports = attention_supports, .create = attention_create, .infer = attention_infer,
+             LEATI_INPUT_TYPES(0, 0, 1, 2, 0, 1, 3), LEATI_OUTPUT_TYPES(0, 0, 1), .state_size = sizeof(attention_state),
+             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
+             .param = ATTENTION, .supports = attention_supports, .create = attention_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
-    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (3, 10), (1, 1), LEATI_TYPES(&leati_type_real, &type_int32),
+    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (3, 10), (1, 3), LEATI_TYPES(&leati_type_real, &type_int32),
              LEATI_ATTRIBUTES(&attribute_num_heads, &attribute_scale, &attribute_unidirectional,
                               &attribute_mask_filter_value),
              LEATI_INPUT_TYPES(0, 0, 0, 0, 1, 0, 0, 0, 1, 1), .state_size = sizeof(attention_state),
-             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = MULTI_HEAD,
-             .supports = attention_supports, .create = multi_head_create, .infer = attention_infer,
+             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
+             .param = MULTI_HEAD, .supports = attention_supports, .create = multi_head_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
     LEATI_OP("FusedAttention", "leat", (1, 1), (3, 4), (1, 1), LEATI_TYPES(&leati_type_real, &type_mask),
              LEATI_ATTRIBUTES(&attribute_q_layout, &attribute_k_layout, &attribute_v_layout, &attribute_y_layout,

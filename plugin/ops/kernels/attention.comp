@@ -64,7 +64,7 @@ void fetch_keys(uint64_t base, uint key0, uint first) {
     const uvec2 at = place(i, DEPTH_CHUNK, goes_across(LEAT_ATTENTION_K));
     const uint element = (first + at.y) * 4;
     held[i] = vec4(0);
-    if (at.x < KEYS && at.y < DEPTH_CHUNK && key0 + at.x < args.keys && element < args.depth) {
+    if (at.x < KEYS && at.y < DEPTH_CHUNK && key0 + at.x < key_count && element < args.depth) {
       held[i] = fetch(base, key0 + at.x, element, args.k_strides[2], args.k_strides[3], args.depth);
     }
   }
@@ -74,7 +74,7 @@ void fetch_values(uint64_t base, uint key0, uint first) {
     const uvec2 at = place(i, WIDTH_CHUNK, goes_across(LEAT_ATTENTION_V));
     const uint element = (first + at.y) * 4;
     held[i] = vec4(0);
-    if (at.x < KEYS && at.y < WIDTH_CHUNK && key0 + at.x < args.keys && element < args.width) {
+    if (at.x < KEYS && at.y < WIDTH_CHUNK && key0 + at.x < key_count && element < args.width) {
       held[i] = fetch(base, key0 + at.x, element, args.v_strides[2], args.v_strides[3], args.width);
     }
   }
@@ -106,11 +106,12 @@ void main() {
   const uint64_t k = moved(args.k, args.k_strides, batch, head / args.share);
   const uint64_t v = moved(args.v, args.v_strides, batch, head / args.share);
   const int mask = mask_row(batch, head, query);
+  begin_batch(batch);
   // Keys that some query of the workgroup has.
-  const uint keys = args.causal != 0 ? min(args.keys, query0 + ROWS) : args.keys;
+  const uint key_begin = first_tile(query0), keys = keys_up_to(query0 + ROWS - 1);
   const uint depth_fours = (args.depth + 3) / 4, width_fours = (args.width + 3) / 4;
 
-  fetch_keys(k, 0, 0);
+  fetch_keys(k, key_begin, 0);
   for (uint at = gl_LocalInvocationIndex; at < ROWS * depth_fours; at += THREADS) {
     const bool across = goes_across(LEAT_ATTENTION_Q);
     const uint r = across ? at % ROWS : at / depth_fours, four = across ? at / ROWS : at % depth_fours;
@@ -124,7 +125,7 @@ void main() {
   [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
     results[i] = vec4(0);
   }
-  for (uint key0 = 0; key0 < keys; key0 += KEYS) {
+  for (uint key0 = key_begin; key0 < keys; key0 += KEYS) {
     // A thread has four scores, of its query and every eighth key.
     float added[4];
     [[unroll]] for (uint j = 0; j < 4; ++j) {

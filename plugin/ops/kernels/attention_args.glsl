@@ -5,21 +5,27 @@
 
 #include "reals.glsl"
 #include "math.glsl"
+#include "lengths.glsl"
 #include "attention_codes.glsl"
 
 // Strides in elements, of batch, head, position and element of the head.
 struct Args {
   uint64_t q, k, v, mask, y;
+  Lengths lengths; // keys of each batch
   int q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
   uint groups, blocks; // workgroups in all, and for each head
   uint heads, share;   // heads of queries, and how many of them share one of keys and values
-  uint queries, keys;
+  uint queries;
   uint masked_keys; // keys that the mask has; it takes the others out
   uint depth, width; // elements of a head of queries and keys, and of values
   float scale;
   float cap;    // 0: there is none
   uint mask_kind; // LEAT_ATTENTION_MASK_...
-  uint causal;    // 1: query i has the keys up to i
+  uint causal;    // 1: a query has the keys up to its position
+  int offset;     // position of the first query among the keys, where there is no tensor of lengths;
+  int fresh;      // else it lies so many before the last key
+  int step;       // positions from one query to the next: 0 or 1
+  int before;     // keys before its position that a query has, or LEAT_ATTENTION_ALL_BEFORE
   uint across;    // of operands: where elements are moved one by one, neighbouring threads go across rows, for these
                   // lie closer
 };
@@ -35,9 +41,32 @@ int mask_row(uint batch, uint head, uint query) {
          int(min(query, args.queries - 1)) * args.mask_strides[2];
 }
 
+// Keys that the batch of this workgroup has, those of them that the mask has, and where its first query is among them.
+uint key_count, mask_count;
+int first_position;
+
+void begin_batch(uint batch) {
+  const int length = length_of(args.lengths, batch);
+  key_count = uint(length);
+  mask_count = min(key_count, args.masked_keys);
+  first_position = args.lengths.at == 0 ? args.offset : length - args.fresh;
+}
+
+int position_of(uint query) { return int(query) * args.step + first_position; }
+
+// The tile of keys with the first that a query has, and how many keys there are up to the last one that it has.
+uint first_tile(uint query) {
+  return uint(max(position_of(query) - args.before, 0)) / LEAT_ATTENTION_KEYS * LEAT_ATTENTION_KEYS;
+}
+uint keys_up_to(uint query) {
+  return args.causal != 0 ? uint(clamp(position_of(query) + 1, 0, int(key_count))) : key_count;
+}
+
 // What the mask, whose row of this query begins at `mask`, adds to the score of a key: -infinity if it is not taken.
 float added_to(uint query, uint key, int mask) {
-  const bool taken = key < args.masked_keys && (args.causal == 0 || key <= query);
+  const int position = position_of(query);
+  const bool taken =
+      key < mask_count && (args.causal == 0 || int(key) <= position) && int(key) >= position - args.before;
   float added = taken ? 0 : -LEAT_INFINITY;
   if (taken && args.mask_kind == LEAT_ATTENTION_MASK_ADDED) {
     added = ELEMENT(args.mask, mask + int(key) * args.mask_strides[3]);

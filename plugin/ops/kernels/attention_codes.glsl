@@ -18,6 +18,9 @@
 #define LEAT_ATTENTION_MASK_ADDED 1
 #define LEAT_ATTENTION_MASK_BOOL 2
 
+/* `before` where a query has all earlier keys. */
+#define LEAT_ATTENTION_ALL_BEFORE 0x3fffffff
+
 /* Bits of operands, in `across` and in the specialisation constant WIDE. */
 #define LEAT_ATTENTION_Q 1
 #define LEAT_ATTENTION_K 2

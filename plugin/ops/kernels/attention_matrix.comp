@@ -80,12 +80,12 @@ void fetch_tiles(uint64_t k, uint64_t v, uint key0) {
   [[unroll]] for (uint i = 0; i < LOADS_K; ++i) {
     const uvec2 at = place_k(i);
     held_k[i] = fetch(LEAT_ATTENTION_K, k, key0 + at.x, at.y * 8, args.k_strides[2], args.k_strides[3],
-                      args.keys, args.depth);
+                      key_count, args.depth);
   }
   [[unroll]] for (uint i = 0; i < LOADS_V; ++i) {
     const uvec2 at = place_v(i);
     held_v[i] = fetch(LEAT_ATTENTION_V, v, key0 + at.x, at.y * 8, args.v_strides[2], args.v_strides[3],
-                      args.keys, args.width);
+                      key_count, args.width);
   }
 }
 
@@ -184,10 +184,11 @@ void main() {
   const uint64_t q = moved(args.q, args.q_strides, batch, head);
   const uint64_t k = moved(args.k, args.k_strides, batch, head / args.share);
   const uint64_t v = moved(args.v, args.v_strides, batch, head / args.share);
+  begin_batch(batch);
   // Keys that some query of the workgroup has.
-  const uint keys = args.causal != 0 ? min(args.keys, query0 + QUERIES) : args.keys;
+  const uint key_begin = first_tile(query0), keys = keys_up_to(query0 + QUERIES - 1);
 
-  fetch_tiles(k, v, 0);
+  fetch_tiles(k, v, key_begin);
   for (uint i = gl_LocalInvocationIndex; i < QUERIES * (DEPTH / 8); i += THREADS) {
     const uvec2 at = place(i, QUERIES, DEPTH / 8, LEAT_ATTENTION_Q);
     tiles[at.x * PITCH + at.y] = fetch(LEAT_ATTENTION_Q, q, query0 + at.x, at.y * 8, args.q_strides[2],
@@ -212,14 +213,14 @@ void main() {
     top[i] = -LEAT_INFINITY;
     sum[i] = 0;
   }
-  // Up to here no key is masked for a query of this subgroup. A score is then its product times what is not negative,
-  // and small enough for any product of float16: products stay what they are, and the factor is part of the argument of
-  // the powers.
+  // Of the keys from here to there none is masked for a query of this subgroup. A score is then its product times what
+  // is not negative, and small enough for any product of float16: products stay what they are, and the factor is part of
+  // the argument of the powers.
   const bool linear =
       args.mask_kind == LEAT_ATTENTION_MASK_NONE && args.cap == 0 && args.scale >= 0 && args.scale < 1e20;
-  const uint bare_keys =
-      !linear ? 0 : args.causal != 0 ? min(args.masked_keys, own0 + 1) : args.masked_keys;
-  for (uint key0 = 0; key0 < keys; key0 += KEYS) {
+  const uint bare_begin = uint(max(position_of(own0 + ROWS - 1) - args.before, 0));
+  const uint bare_end = linear ? min(mask_count, keys_up_to(own0)) : 0;
+  for (uint key0 = key_begin; key0 < keys; key0 += KEYS) {
     barrier(); // nobody reads the tiles any more
     keep_tiles();
     barrier();
@@ -229,7 +230,7 @@ void main() {
     multiply_keys();
     subgroupBarrier();
 
-    const bool bare = key0 + KEYS <= bare_keys;
+    const bool bare = key0 >= bare_begin && key0 + KEYS <= bare_end;
     const float factor = bare ? args.scale * LOG2_E : 1;
     for (uint i = 0; i < OWN_ROWS; ++i) {
       const uvec2 at = score_place(i);
