@@ -716,11 +716,14 @@ typedef struct leat_event_api {
  * - Pad takes off what negative pads say before it adds anything, in all modes.
  * - A pool's window may reach beyond image and padding by less than a stride; what lies there does not count.
  * - Axes of Slice, Squeeze, Unsqueeze, Pad and Resize that are named twice are refused.
- * - Attention and MultiHeadAttention give 0 for a query none of whose keys is taken. A key that is not taken, because
- *   it comes later, a bool mask says so or a float mask has -infinity there, counts for nothing, whatever its score;
- * its value has to be finite. A mask of Attention 24 with fewer keys, also with one, takes the others out.
- * - A number of keys that a tensor of the device has (nonpad_kv_seqlen) and that there are not counts as the nearest
- *   that there are.
+ * - Attention, MultiHeadAttention and GroupQueryAttention give 0 for a query none of whose keys is taken. A key that is
+ * not taken, because it comes later, a bool mask says so or a float mask has -infinity there, counts for nothing,
+ * whatever its score; its value has to be finite. A mask of Attention 24 with fewer keys, also with one, takes the
+ * others out.
+ * - A number of keys that a tensor of the device has (nonpad_kv_seqlen, and seqlens_k + 1 of GroupQueryAttention) and
+ *   that there are not counts as the nearest that there are.
+ * - GroupQueryAttention gives keys and values as long as the earlier ones, or total_sequence_length if that is more.
+ *   Where all positions are new, nothing of the earlier ones counts. Behind the last position there are zeros.
  *
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
  * - FusedMatMul(A, B, bias?, residual?) is activation(alpha A' B' + bias + residual), or with residual_first = 0

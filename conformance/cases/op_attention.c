@@ -27,6 +27,17 @@
       __VA_ARGS__                                                                                                  \
     }                                                                                                              \
   }
+#define GROUP(named, views, attributes_given, ...)                                                             \
+  {                                                                                                            \
+    .name = "GroupQueryAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .outputs = 3, \
+    .variants = views, .attributes = attributes_given, .inputs = {                                             \
+      __VA_ARGS__                                                                                              \
+    }                                                                                                          \
+  }
+/* What attention of groups needs: heads; how many keys each batch and the longest has; angles of a type. */
+#define GROUPS(q, kv) A_INT("num_heads", q), A_INT("kv_num_heads", kv)
+#define ENDS(total, batches, ...) I32_IS(DIMS(batches), __VA_ARGS__), I32_IS(DIMS(1), total)
+#define ANGLES(t, positions, pairs) RANGE_OF(t, -1, 1, positions, pairs), RANGE_OF(t, -1, 1, positions, pairs)
 #define FUSED(named, views, attributes_given, ...)                                                     \
   {                                                                                                    \
     .name = "FusedAttention", .label = named, .since_version = 1, .domain = "leat", .variants = views, \
@@ -88,6 +99,12 @@
       CACHED(23, "decoding_" type_label, 0, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 6, 1, 32),                            \
              RANGE_OF(t, -2, 2, 2, 3, 1, 32), RANGE_OF(t, -2, 2, 2, 3, 1, 32), ABSENT,                                 \
              RANGE_OF(t, -2, 2, 2, 3, 140, 32), RANGE_OF(t, -2, 2, 2, 3, 140, 32)),                                    \
+      GROUP(type_label, VIEW_OFFSET, ATTRIBUTES(GROUPS(6, 2), A_INT("do_rotary", 1)), RANGE_OF(t, -2, 2, 2, 1, 192),   \
+            RANGE_OF(t, -2, 2, 2, 1, 64), RANGE_OF(t, -2, 2, 2, 1, 64), RANGE_OF(t, -2, 2, 2, 2, 150, 32),             \
+            RANGE_OF(t, -2, 2, 2, 2, 150, 32), ENDS(140, 2, 135, 139), ANGLES(t, 150, 16)),                            \
+      GROUP("prompt_" type_label, 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), A_INT("local_window_size", 40)),  \
+            RANGE_OF(t, -2, 2, 2, 133, 256), ABSENT, ABSENT, ABSENT, ABSENT, ENDS(133, 2, 132, 9),                     \
+            ANGLES(t, 140, 12)),                                                                                       \
       MULTI_HEAD(type_label, 0, ATTRIBUTES(A_INT("num_heads", 3)), RANGE_OF(t, -2, 2, 2, 17, 96),                      \
                  RANGE_OF(t, -2, 2, 2, 133, 96), RANGE_OF(t, -2, 2, 2, 133, 60), ABSENT, ABSENT,                       \
                  RANGE_OF(t, -2, 2, 2, 3, 17, 133)),                                                                   \
@@ -251,6 +268,45 @@ static const leati_op_spec specs[] = {
      .attributes = {A_INT("num_heads", 3), A_INT("unidirectional", 1)},
      .inputs = {F32(2, 7, 96), F32(2, 7, 96), F32(2, 7, 60), ABSENT, ABSENT, F32(2, 3, 7, 26), F32(2, 3, 19, 32),
                 F32(2, 3, 19, 20)}},
+    {.name = "GroupQueryAttention",
+     .label = "float32",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .outputs = 3,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {GROUPS(6, 2), A_INT("do_rotary", 1)},
+     .inputs = {F32(2, 1, 192), F32(2, 1, 64), F32(2, 1, 64), F32(2, 2, 40, 32), F32(2, 2, 40, 32), ENDS(41, 2, 35, 40),
+                ANGLES(LEATI_REF_FLOAT32, 64, 16)}},
+    GROUP("prompt", VIEW_TRANSPOSED, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1)), F32(2, 7, 128), F32(2, 7, 64),
+          F32(2, 7, 64), F32(2, 2, 0, 32), F32(2, 2, 0, 32), ENDS(7, 2, 6, 4), ANGLES(LEATI_REF_FLOAT32, 7, 8)),
+    GROUP("prompt_with_room", 0, ATTRIBUTES(GROUPS(4, 2)), F32(2, 7, 128), F32(2, 7, 64), F32(2, 7, 64),
+          F32(2, 2, 20, 32), F32(2, 2, 20, 32), ENDS(7, 2, 6, 4)),
+    GROUP("no_past", 0, ATTRIBUTES(GROUPS(2, 2), A_FLOAT("scale", 0.3f)), F32(2, 7, 64), F32(2, 7, 64), F32(2, 7, 64),
+          ABSENT, ABSENT, ENDS(7, 2, 6, 6)),
+    GROUP("continued", VIEW_SLICED, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1)), F32(2, 3, 128), F32(2, 3, 64),
+          F32(2, 3, 64), F32(2, 2, 20, 32), F32(2, 2, 20, 32), ENDS(12, 2, 11, 7), ANGLES(LEATI_REF_FLOAT32, 20, 16)),
+    GROUP("interleaved", VIEW_REVERSED, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), A_INT("rotary_interleaved", 1)),
+          F32(2, 1, 256), ABSENT, ABSENT, F32(2, 2, 20, 32), F32(2, 2, 20, 32), ENDS(12, 2, 11, 7),
+          ANGLES(LEATI_REF_FLOAT32, 20, 8)),
+    GROUP("odd_heads", VIEW_SLICED, ATTRIBUTES(GROUPS(3, 1), A_INT("do_rotary", 1)), F32(2, 2, 25), ABSENT, ABSENT,
+          F32(2, 1, 11, 5), F32(2, 1, 11, 5), ENDS(12, 2, 11, 7), ANGLES(LEATI_REF_FLOAT32, 20, 2)),
+    GROUP("window", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("local_window_size", 37)), F32(1, 20, 128), F32(1, 20, 64),
+          F32(1, 20, 64), F32(1, 2, 80, 32), F32(1, 2, 80, 32), ENDS(100, 1, 99)),
+    GROUP("window_of_decoding", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("local_window_size", 1), A_FLOAT("softcap", 2.0f)),
+          F32(2, 1, 128), F32(2, 1, 64), F32(2, 1, 64), F32(2, 2, 80, 32), F32(2, 2, 80, 32), ENDS(81, 2, 80, 40)),
+    GROUP("lengths_out_of_range", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1)), F32(4, 1, 128), F32(4, 1, 64),
+          F32(4, 1, 64), F32(4, 2, 9, 32), F32(4, 2, 9, 32), ENDS(10, 4, -7, 0, 10, INT32_MAX),
+          ANGLES(LEATI_REF_FLOAT32, 10, 16)),
+    GROUP("no_new_positions", 0, ATTRIBUTES(GROUPS(4, 2)), F32(2, 0, 128), F32(2, 0, 64), F32(2, 0, 64),
+          F32(2, 2, 9, 32), F32(2, 2, 9, 32), ENDS(9, 2, 8, 4)),
+    {.name = "GroupQueryAttention",
+     .label = "present_unwanted",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .attributes = {GROUPS(6, 2), A_INT("do_rotary", 1)},
+     .inputs = {F32(2, 1, 192), F32(2, 1, 64), F32(2, 1, 64), F32(2, 2, 40, 32), F32(2, 2, 40, 32), ENDS(41, 2, 35, 40),
+                ANGLES(LEATI_REF_FLOAT32, 64, 16)}},
 
     {.name = "FusedAttention",
      .label = "float32",

@@ -1030,6 +1030,53 @@ static void attention(leati_draw *d) {
   leati_draw_attribute_int(d, leati_draw_chance(d, 50) ? "is_causal" : "unidirectional", leati_draw_int(d, 0, 1));
 }
 
+/* Queries, keys and values, perhaps packed, behind a cache that has room for them or not. */
+static void group_query(leati_draw *d) {
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t batch = leati_draw_int(d, least, 3);
+  const int64_t shared = leati_draw_int(d, 1, 3);
+  const int64_t heads = shared * leati_draw_int(d, 1, 3);
+  const int64_t size = leati_draw_int(d, 2, leati_draw_chance(d, 20) ? 150 : 9);
+  const int64_t fresh = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 3);
+  const int64_t total = fresh + (leati_draw_chance(d, 60) ? leati_draw_int(d, 0, 40) : 0);
+  const int64_t past = leati_draw_chance(d, 50) ? total - fresh : leati_draw_int(d, 0, 50);
+  const bool packed = leati_draw_chance(d, 40);
+  const bool rotates = leati_draw_chance(d, 60);
+  const int64_t all = packed ? heads + 2 * shared : heads;
+  leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, all * size})->plain = true;
+  for (int k = 0; k < 2; k++) {
+    if (packed) {
+      leati_draw_absent(d);
+    } else {
+      leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, shared * size})->plain = true;
+    }
+  }
+  for (int k = 0; k < 2; k++)
+    leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, size})->plain = true;
+  leati_draw_tensor *lengths = leati_draw_input(d, LEAT_TYPE_INT32, 1, &batch);
+  for (int64_t k = 0; k < batch; k++)
+    leati_draw_set(lengths, k, (double)leati_draw_int(d, -2, total + 2));
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_INT32, 1, (const int64_t[1]){1}), 0, (double)total);
+  if (rotates) {
+    const int64_t angles[2] = {total + leati_draw_int(d, 0, 3), leati_draw_int(d, 1, size / 2)};
+    leati_draw_input(d, type, 2, angles)->plain = true;
+    leati_draw_input(d, type, 2, angles)->plain = true;
+  }
+  leati_draw_attribute_int(d, "num_heads", heads);
+  leati_draw_attribute_int(d, "kv_num_heads", shared);
+  leati_draw_attribute_int(d, "do_rotary", rotates);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "rotary_interleaved", 1);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "local_window_size", leati_draw_int(d, 1, 40));
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
+  if (leati_draw_chance(d, 20))
+    leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
+  d->output_count = leati_draw_chance(d, 80) ? 3 : 1;
+}
+
 /* Layouts of queries, keys, values and result that go together, and whether heads lie side by side in one. */
 static void fused_attention(leati_draw *d) {
   static const char *const layouts[][4] = {{"bhsd", "bhsd", "bhsd", "bhsd"}, {"bshd", "bhds", "shbd", "bsx"},
@@ -1328,6 +1375,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", LEAT_MICROSOFT, "MatMulNBits", matmul_nbits},
     {"matmul", "", "Attention", attention},
     {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", attention},
+    {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", group_query},
     {"matmul", "leat", "FusedAttention", fused_attention},
     {"conv", "", "Conv", conv},
     {"conv", LEAT_MICROSOFT, "FusedConv", conv},

@@ -81,10 +81,12 @@ typedef struct attention {
   const leati_ref_tensor *mask;
   const leati_ref_tensor *lengths; /* keys of each batch; NULL: all have all */
   int64_t added;                   /* to each length */
-  int64_t least;                   /* keys of a batch at least, whatever its length says */
-  int64_t offset; /* position of the first query, if there are no lengths: else the last has the last */
-  int64_t before; /* keys before its position that a query has; negative: all */
-  bool padded;    /* a mask with fewer keys takes the others out */
+  int64_t least;                   /* keys of a batch at least, whatever its length says, */
+  int64_t most;                    /* and at most; 0: as many as there are */
+  int64_t offset;                  /* position of the first query among the keys, */
+  bool ends;                       /* or the last query of a batch has that of its last key */
+  int64_t before;                  /* keys before its position that a query has; negative: all */
+  bool padded;                     /* a mask with fewer keys takes the others out */
   bool causal;
   double scale;
   double cap;
@@ -105,20 +107,27 @@ static int64_t mask_place(const attention *a, const int64_t at[4]) {
   return leati_ref_broadcast_at(a->mask, rank, index);
 }
 
-/* Keys of a batch, `most` at most. */
-static int64_t keys_of(const attention *a, int64_t batch, int64_t most) {
+/* Keys of a batch. */
+static int64_t keys_of(const attention *a, int64_t batch) {
+  const int64_t most = a->most != 0 ? a->most : a->k.positions;
   if (a->lengths == NULL) {
     return most;
   }
-  const int64_t length = a->lengths->i[batch] + a->added;
-  return length < a->least ? a->least : length > most ? most : length;
+  const int64_t length = a->lengths->i[batch];
+  return length >= most ? most : length + a->added < a->least ? a->least : length + a->added;
 }
 
 /* Whether a query has a key by their positions. */
 static bool has_key(const attention *a, const int64_t at[4]) {
-  const int64_t keys = keys_of(a, at[0], a->k.positions);
-  const int64_t position = at[2] + (a->lengths == NULL ? a->offset : keys - a->q.positions);
+  const int64_t keys = keys_of(a, at[0]);
+  const int64_t position = at[2] + (a->ends ? keys - a->q.positions : a->offset);
   return at[3] < keys && (!a->causal || at[3] <= position) && (a->before < 0 || at[3] >= position - a->before);
+}
+
+/* By how much an element may be wrong that was computed and then rounded to its type. */
+static double off_of(const attention *a, const operand *x, int64_t at) {
+  const double off = x->off != NULL ? x->off[at] : 0;
+  return off == 0 ? 0 : off + fabs(x->f[at]) * a->weight_off + a->weight_lost;
 }
 
 /* The score of a query with a key, which may be off by `*off`; false: the key is not taken. */
@@ -147,8 +156,8 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
     const int64_t in_q = place_of(&a->q, at[0], at[1], at[2], e);
     const int64_t in_k = place_of(&a->k, at[0], at[1] / share, at[3], e);
     const double product = a->q.f[in_q] * a->k.f[in_k];
-    const double off_q = a->q.off != NULL ? a->q.off[in_q] : 0;
-    const double off_k = a->k.off != NULL ? a->k.off[in_k] : 0;
+    const double off_q = off_of(a, &a->q, in_q);
+    const double off_k = off_of(a, &a->k, in_k);
     sum += product;
     wrong += off_q * fabs(a->k.f[in_k]) + off_k * fabs(a->q.f[in_q]) + off_q * off_k;
     magnitude += fabs(product);
@@ -277,7 +286,7 @@ static bool append(leati_ref_node *node, const attention *a, const leati_ref_ten
     const int64_t s = i / dims[3] % positions;
     const int64_t h = i / dims[3] / positions % dims[1];
     const int64_t b = i / dims[3] / positions / dims[1];
-    const int64_t end = a->lengths != NULL ? keys_of(a, b, positions) : used;
+    const int64_t end = a->lengths != NULL ? keys_of(a, b) : used;
     const int64_t first = end - fresh->positions;
     if (s < first) {
       out->f[i] = past->f[element_of(past, (const int64_t[4]){b, h, s, e})];
@@ -338,6 +347,7 @@ static bool run_attention(leati_ref_node *node) {
   const bool fused = strcmp(node->name, "FusedAttention") == 0;
   attention a = {.mask = leati_ref_input(node, 3),
                  .lengths = fused ? NULL : leati_ref_input(node, 6),
+                 .ends = !fused && leati_ref_input(node, 6) != NULL,
                  .before = -1,
                  .padded = node->since_version >= 24,
                  .causal = leati_ref_int(node, "is_causal", 0) != 0,
@@ -366,7 +376,132 @@ static bool run_multi_head(leati_ref_node *node) {
   return attend_cached(node, &a, 6);
 }
 
+/* ---- With caches that are kept ---------------------------------------------------------------------------------- */
+
+/* Heads that lie side by side in columns from `first` on. */
+static operand columns_of(const leati_ref_tensor *x, int64_t first, int64_t heads, int64_t size) {
+  const int64_t width = x->dims[2];
+  return (operand){.f = x->f + first,
+                   .layout = "bsx",
+                   .batch = x->dims[0],
+                   .heads = heads,
+                   .positions = x->dims[1],
+                   .size = size,
+                   .strides = {x->dims[1] * width, size, width, 1}};
+}
+
+/* Reads queries, keys and values, which may be packed in one tensor. */
+static bool read_group(leati_ref_node *node, int64_t heads, int64_t kv_heads, attention *a) {
+  const leati_ref_tensor *query = leati_ref_input(node, 0);
+  const leati_ref_tensor *key = leati_ref_input(node, 1);
+  const leati_ref_tensor *value = leati_ref_input(node, 2);
+  const int64_t all = key != NULL ? heads : heads + 2 * kv_heads;
+  if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0 || (key == NULL) != (value == NULL) || query->rank != 3 ||
+      query->dims[2] % all != 0 || query->dims[2] == 0) {
+    return leati_ref_fail(node, "%s: no such heads", node->name);
+  }
+  const int64_t size = query->dims[2] / all;
+  for (uint32_t i = 1; i < 3 && key != NULL; i++) {
+    const leati_ref_tensor *x = leati_ref_input(node, i);
+    if (x->rank != 3 || x->dims[0] != query->dims[0] || x->dims[1] != query->dims[1] || x->dims[2] != kv_heads * size) {
+      return leati_ref_fail(node, "%s: keys and values do not go with the queries", node->name);
+    }
+  }
+  a->q = columns_of(query, 0, heads, size);
+  a->k = key != NULL ? columns_of(key, 0, kv_heads, size) : columns_of(query, heads * size, kv_heads, size);
+  a->v = value != NULL ? columns_of(value, 0, kv_heads, size)
+                       : columns_of(query, (heads + kv_heads) * size, kv_heads, size);
+  return true;
+}
+
+/* Turns pairs of elements by the angles of their positions; `x` becomes the result. Two products and a sum, each
+ * rounded once, if not together. */
+static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_ref_tensor *out) {
+  const leati_ref_tensor *cosines = leati_ref_input(node, 7);
+  const leati_ref_tensor *sines = leati_ref_input(node, 8);
+  if (cosines == NULL || sines == NULL || cosines->rank != 2 || sines->rank != 2 ||
+      cosines->dims[0] != sines->dims[0] || cosines->dims[1] != sines->dims[1] || 2 * cosines->dims[1] > x->size) {
+    return leati_ref_fail(node, "%s: no angles", node->name);
+  }
+  const bool interleaved = leati_ref_int(node, "rotary_interleaved", 0) != 0;
+  const int64_t pairs = cosines->dims[1];
+  const int64_t dims[4] = {x->batch, x->heads, x->positions, x->size};
+  leati_ref_tensor_init(out, node->inputs[0]->type, 4, dims);
+  for (int64_t i = 0; i < out->count; i++) {
+    const int64_t e = i % dims[3];
+    const int64_t s = i / dims[3] % dims[2];
+    const int64_t h = i / dims[3] / dims[2] % dims[1];
+    const int64_t b = i / dims[3] / dims[2] / dims[1];
+    const double own = x->f[place_of(x, b, h, s, e)];
+    out->f[i] = own;
+    if (e >= 2 * pairs) {
+      continue;
+    }
+    const bool second = interleaved ? e % 2 == 1 : e >= pairs;
+    const int64_t apart = interleaved ? 1 : pairs;
+    const int64_t pair = interleaved ? e / 2 : second ? e - pairs : e;
+    const double other = x->f[place_of(x, b, h, s, second ? e - apart : e + apart)];
+    const int64_t angle = ((a->ends ? keys_of(a, b) - x->positions : 0) + s) * pairs + pair;
+    const double straight = own * cosines->f[angle];
+    const double crossed = other * sines->f[angle];
+    out->f[i] = second ? straight + crossed : straight - crossed;
+    out->bound[i] = 2 * LEATI_REF_ULP * (fabs(straight) + fabs(crossed)) + 3 * FLT_MIN;
+  }
+  *x = (operand){.f = out->f,
+                 .off = out->bound,
+                 .layout = x->layout,
+                 .batch = dims[0],
+                 .heads = dims[1],
+                 .positions = dims[2],
+                 .size = dims[3],
+                 .strides = {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1}};
+  return true;
+}
+
+/* Rotates, puts keys and values behind earlier ones, and attends. All new: nothing of the earlier ones counts, and a
+ * batch may have fewer keys than there are new ones; else its last key is the last new one. */
+static bool run_group_query(leati_ref_node *node) {
+  attention a = {.lengths = leati_ref_input(node, 5),
+                 .added = 1,
+                 .before = leati_ref_int(node, "local_window_size", -1),
+                 .causal = true,
+                 .scale = (double)leati_ref_float(node, "scale", 0),
+                 .cap = (double)leati_ref_float(node, "softcap", 0)};
+  const leati_ref_tensor *total = leati_ref_input(node, 6);
+  const leati_ref_tensor *past_key = leati_ref_input(node, 3);
+  const leati_ref_tensor *past_value = leati_ref_input(node, 4);
+  if (a.lengths == NULL || total == NULL || total->count != 1 || (past_key == NULL) != (past_value == NULL) ||
+      (past_key != NULL &&
+       (past_key->rank != 4 || past_value->rank != 4 || past_key->dims[2] != past_value->dims[2])) ||
+      !read_group(node, leati_ref_int(node, "num_heads", 0), leati_ref_int(node, "kv_num_heads", 0), &a) ||
+      a.lengths->count != a.q.batch || total->i[0] < a.q.positions) {
+    return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  const int64_t fresh = a.q.positions;
+  const int64_t past = past_key != NULL ? past_key->dims[2] : 0;
+  const int64_t room = total->i[0] > past ? total->i[0] : past;
+  const int64_t before = past < room - fresh ? past : room - fresh;
+  a.ends = total->i[0] != fresh;
+  a.least = a.ends ? fresh : 0;
+  a.most = a.ends ? before + fresh : fresh;
+  a.before = a.before > 0 ? a.before - 1 : -1;
+  a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)a.q.size);
+  leati_ref_tensor rotated[2] = {0};
+  leati_ref_tensor present[2] = {0};
+  attention used = a;
+  used.lengths = a.ends ? a.lengths : NULL;
+  const bool rotates = leati_ref_int(node, "do_rotary", 0) != 0;
+  const bool done = (!rotates || (rotate(node, &a, &a.q, &rotated[0]) && rotate(node, &a, &a.k, &rotated[1]))) &&
+                    append(node, &used, past_key, &a.k, room, fresh, &present[0]) &&
+                    append(node, &used, past_value, &a.v, room, fresh, &present[1]) && attend_all(node, &a);
+  give_present(node, done, present);
+  leati_ref_tensor_clear(&rotated[0]);
+  leati_ref_tensor_clear(&rotated[1]);
+  return done;
+}
+
 const leati_ref_entry leati_ref_attention[] = {{"Attention", run_attention},
                                                {"FusedAttention", run_attention},
+                                               {"GroupQueryAttention", run_group_query},
                                                {"MultiHeadAttention", run_multi_head},
                                                {NULL, NULL}};

@@ -208,8 +208,9 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
  * each value that crosses the border is copied and waited for in every iteration. Counting and comparing is not worth
  * that; a product or a convolution is. */
 static bool has_work(const leati_node_list *list) {
-  static const char *const operators[] = {"Attention", "Conv",   "ConvTranspose",      "FusedConv",  "FusedGemm",
-                                          "Gemm",      "MatMul", "MultiHeadAttention", "FusedMatMul"};
+  static const char *const operators[] = {"Attention",          "Conv",       "ConvTranspose",       "FusedConv",
+                                          "FusedGemm",          "Gemm",       "GroupQueryAttention", "MatMul",
+                                          "MultiHeadAttention", "FusedMatMul"};
   for (size_t i = 0; i < list->count; i++) {
     for (size_t k = 0; k < sizeof(operators) / sizeof(operators[0]) && list->nodes[i].info; k++) {
       if (strcmp(list->nodes[i].info->name, operators[k]) == 0) {

@@ -103,10 +103,8 @@ static int32_t read_past(const leat_op *op, const leati_call *call, operands *ou
                       "%lld batches",
                       name, (unsigned long long)lengths->count, lengths->ndim, (long long)out->k.shape[0]);
   }
-  /* Without elements sizes may be any. */
-  return !__builtin_add_overflow(out->past, out->k.shape[2], &out->keys)
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: past and new positions are too many", name);
+  out->keys = out->past + out->k.shape[2];
+  return LEAT_OK;
 }
 
 /* `views`: queries, keys and values. */
@@ -254,7 +252,9 @@ typedef struct attention_args {
   uint32_t depth, width;
   float scale, cap;
   uint32_t mask_kind, causal;
-  int32_t offset, fresh, step, before;
+  int32_t offset;
+  uint32_t ends;
+  int32_t fresh, step, before;
   uint32_t across;
 } attention_args;
 
@@ -352,6 +352,7 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
                          .cap = a->cap,
                          .causal = a->causal,
                          .offset = (int32_t)a->offset,
+                         .ends = a->ends,
                          .fresh = (int32_t)fresh,
                          .step = !joined,
                          .before = all_before ? LEAT_ATTENTION_ALL_BEFORE : (int32_t)a->before};
@@ -470,6 +471,7 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
   if (lengths_of(op, call) != NULL) {
     LEATI_TRY(leati_plan_walkable(planner, lengths_of(op, call), &lengths, err));
     a.lengths.view = &lengths;
+    a.ends = true;
   }
   const leati_view *const past_key = past_of(op, call, false), *const past_value = past_of(op, call, true);
   if (past_key != NULL || leati_output(call, 1) != NULL || leati_output(call, 2) != NULL) {

@@ -19,8 +19,9 @@ typedef struct leati_attention {
   float scale;
   float cap;             /**< 0: none */
   bool causal;           /**< a query has the keys up to its own position */
-  int64_t offset;        /**< position of the first query among the keys */
-  leati_lengths lengths; /**< of keys, if it has a view: then the last query has the position of the last key */
+  int64_t offset;        /**< position of the first query among the keys, */
+  bool ends;             /**< or the last query of a batch has that of its last key */
+  leati_lengths lengths; /**< how many keys */
   int64_t before;        /**< keys before its own position that a query has; negative: all */
 } leati_attention;
 

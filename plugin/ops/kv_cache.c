@@ -2,6 +2,7 @@
 #include "ops/kv_cache.h"
 
 #include "core/status.h"
+#include "ops/movement.h"
 
 /* What kernels/append.comp is written for. */
 #define FOURS_PER_GROUP 1024u
@@ -70,6 +71,7 @@ int32_t leati_plan_append(leati_planner *planner, const leati_append *append, le
   bool quads = true;
   for (uint32_t i = 0; i < append->count; ++i) {
     const leati_append_part *const part = &append->parts[i];
+    LEATI_TRY(leati_check_reach(part->to, "a cache of keys and values", err));
     part_args *const record = &args.parts[i];
     quads = fill_part(part, record) && quads;
     reads[read_count++] = (leati_access){part->past != NULL ? &part->past->view : NULL, &record->past};

@@ -50,7 +50,7 @@ typedef struct leati_append {
 } leati_append;
 
 /** Plans it, as one dispatch.
- * @errors OUT_OF_MEMORY, INTERNAL */
+ * @errors OUT_OF_MEMORY, INTERNAL, NOT_SUPPORTED: a result of 2^31 elements or more */
 int32_t leati_plan_append(leati_planner *planner, const leati_append *append, leat_error *err);
 
 /** Fails unless the two are both given or both absent, and have the batches, heads and elements of the new keys and

@@ -114,6 +114,7 @@ extern const leati_op_family leati_matmul_family;
 extern const leati_op_family leati_multi_matmul_family;
 extern const leati_op_family leati_matmul_nbits_family;
 extern const leati_op_family leati_attention_family;
+extern const leati_op_family leati_group_query_family;
 extern const leati_op_family leati_conv_family;
 extern const leati_op_family leati_pool_family;
 extern const leati_op_family leati_resize_family;

@@ -484,6 +484,157 @@ static void test_words_of_nbits(void **state) {
   }
 }
 
+/* Caches whose inputs do not go together are refused as soon as shapes are known, with what is wrong. */
+static void test_refused_caches(void **state) {
+  enum { INPUTS = 10 };
+#define Q4       \
+  {              \
+    4, {         \
+      2, 4, 3, 8 \
+    }            \
+  }
+#define KV4      \
+  {              \
+    4, {         \
+      2, 2, 3, 8 \
+    }            \
+  }
+#define PAST4(positions) \
+  {                      \
+    4, {                 \
+      2, 2, positions, 8 \
+    }                    \
+  }
+#define Q3     \
+  {            \
+    3, {       \
+      2, 3, 32 \
+    }          \
+  }
+#define KV3    \
+  {            \
+    3, {       \
+      2, 3, 16 \
+    }          \
+  }
+#define ONE(size) \
+  {               \
+    1, {          \
+      size        \
+    }             \
+  }
+#define ANGLES(positions, pairs) \
+  {                              \
+    2, {                         \
+      positions, pairs           \
+    }                            \
+  }
+#define NONE \
+  { 0 }
+#define ATTENTION(text, ...) \
+  { text, {__VA_ARGS__}, 0, 0 }
+#define GROUP(text, ...) \
+  { text, {__VA_ARGS__}, 9, -1 }
+  static const struct {
+    const char *text; /* NULL: supported */
+    struct {
+      int32_t ndim; /* 0: absent */
+      int64_t dims[4];
+    } inputs[INPUTS];
+    int32_t total;  /* of GroupQueryAttention, else 0 */
+    int64_t window; /* likewise */
+  } cases[] = {
+      ATTENTION("past keys without past values", Q4, KV4, KV4, NONE, PAST4(5)),
+      ATTENTION("past keys of 2 batches, 4 heads and 8 elements of a head do not go with new ones of 2, 2 and 8", Q4,
+                KV4, KV4, NONE, {4, {2, 4, 5, 8}}, {4, {2, 4, 5, 8}}),
+      ATTENTION("past keys have 5 positions and past values 6", Q4, KV4, KV4, NONE, PAST4(5), PAST4(6)),
+      ATTENTION("past values have 3 dimensions", Q4, KV4, KV4, NONE, PAST4(5), {3, {2, 2, 40}}),
+      ATTENTION("the mask does not broadcast to 2 batches, 4 heads, 3 queries and 8 keys", Q4, KV4, KV4, {2, {3, 9}},
+                PAST4(5), PAST4(5)),
+      ATTENTION("nonpad_kv_seqlen goes with a whole cache", Q4, KV4, KV4, NONE, PAST4(5), PAST4(5), ONE(2)),
+      ATTENTION("nonpad_kv_seqlen has 3 elements in 1 dimensions", Q4, KV4, KV4, NONE, NONE, NONE, ONE(3)),
+      GROUP(NULL, Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1)),
+      GROUP("both given, or both packed", Q3, KV3, NONE, PAST4(9), PAST4(9), ONE(2), ONE(1)),
+      GROUP("33 elements of a packed query cannot be shared out to 8 heads", {3, {2, 3, 33}}, NONE, NONE, PAST4(9),
+            PAST4(9), ONE(2), ONE(1)),
+      GROUP("positions 3, 3, 4", Q3, KV3, {3, {2, 4, 16}}, PAST4(9), PAST4(9), ONE(2), ONE(1)),
+      GROUP("past values without past keys", Q3, KV3, KV3, NONE, PAST4(9), ONE(2), ONE(1)),
+      GROUP("seqlens_k has 3 elements in 1 dimensions", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(3), ONE(1)),
+      GROUP("input 5, seqlens_k, is absent", Q3, KV3, KV3, PAST4(9), PAST4(9), NONE, ONE(1)),
+      {"total_sequence_length is 2, less than the 3 new positions",
+       {Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1)},
+       2,
+       -1},
+      GROUP("angles for 8 positions and 4 pairs", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), ANGLES(8, 4),
+            ANGLES(8, 4)),
+      GROUP("angles for 9 positions and 5 pairs", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), ANGLES(9, 5),
+            ANGLES(9, 5)),
+      GROUP("do_rotary without cos_cache and sin_cache", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1),
+            ANGLES(9, 4)),
+      GROUP("with position_ids is not supported", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE,
+            {2, {2, 3}}),
+      {"local_window_size is 0", {Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1)}, 9, 0},
+  };
+  const fixture *const f = fixture_of(state);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    const bool group = cases[i].total != 0;
+    int64_t one = 1;
+    int32_t total = cases[i].total;
+    const DLTensor value = {
+        .data = &total, .device = {kDLCPU, 0}, .ndim = 1, .dtype = leati_dtype_of(LEAT_TYPE_INT32), .shape = &one};
+    leat_value_info infos[INPUTS];
+    const leat_value_info *inputs[INPUTS] = {NULL};
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < INPUTS; ++k) {
+      const bool lengths = group && (k == 5 || k == 6);
+      const uint64_t type = lengths ? LEAT_TYPE_INT32 : k == (group ? 9 : 6) ? LEAT_TYPE_INT64 : LEAT_TYPE_FLOAT32;
+      infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]),
+                                   .ndim = cases[i].inputs[k].ndim,
+                                   .dtype = leati_dtype_of(type),
+                                   .shape = cases[i].inputs[k].dims,
+                                   .value = group && k == 6 ? &value : NULL};
+      if (infos[k].ndim != 0) {
+        inputs[k] = &infos[k];
+        count = k + 1;
+      }
+    }
+    const char *const names[] = {"num_heads", "kv_num_heads", "do_rotary", "local_window_size"};
+    const int64_t numbers[] = {4, 2, inputs[7] != NULL, cases[i].window};
+    leat_attribute ints[4];
+    const leat_attribute *attributes[4];
+    for (uint32_t k = 0; k < 4; ++k) {
+      ints[k] = (leat_attribute){
+          .struct_size = sizeof(ints[k]), .type = LEAT_ATTRIBUTE_INT, .name = names[k], .i = numbers[k]};
+      attributes[k] = &ints[k];
+    }
+    const leat_op_desc desc = {.struct_size = sizeof(desc),
+                               .name = group ? "GroupQueryAttention" : "Attention",
+                               .domain = group ? "com.microsoft" : "",
+                               .since_version = group ? 1 : 24,
+                               .attribute_count = group ? 4 : 0,
+                               .attributes = attributes,
+                               .input_count = count,
+                               .inputs = inputs,
+                               .output_count = 3};
+    leat_error why = fresh_error();
+    const int32_t code = f->api->op->supports(f->device, &desc, &why);
+    if ((code == LEAT_OK) != (cases[i].text == NULL) ||
+        (code != LEAT_OK && strstr(why.message, cases[i].text) == NULL)) {
+      fail_msg("case %zu: %d, \"%s\"", i, code, why.message);
+    }
+  }
+#undef Q4
+#undef KV4
+#undef PAST4
+#undef Q3
+#undef KV3
+#undef ONE
+#undef ANGLES
+#undef NONE
+#undef ATTENTION
+#undef GROUP
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_axis),
@@ -501,6 +652,7 @@ int main(void) {
       cmocka_unit_test(test_window_larger_than_image),
       cmocka_unit_test_setup_teardown(test_types_of_attention, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(test_words_of_nbits, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(test_refused_caches, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,9 @@ struct Args {
   float cap;    // 0: there is none
   uint mask_kind; // LEAT_ATTENTION_MASK_...
   uint causal;    // 1: a query has the keys up to its position
-  int offset;     // position of the first query among the keys, where there is no tensor of lengths;
-  int fresh;      // else it lies so many before the last key
+  int offset;     // position of the first query among the keys,
+  uint ends;      // or 1: the last of so many queries has that of its batch's last key
+  int fresh;
   int step;       // positions from one query to the next: 0 or 1
   int before;     // keys before its position that a query has, or LEAT_ATTENTION_ALL_BEFORE
   uint across;    // of operands: where elements are moved one by one, neighbouring threads go across rows, for these
@@ -49,7 +50,7 @@ void begin_batch(uint batch) {
   const int length = length_of(args.lengths, batch);
   key_count = uint(length);
   mask_count = min(key_count, args.masked_keys);
-  first_position = args.lengths.at == 0 ? args.offset : length - args.fresh;
+  first_position = args.ends != 0 ? length - args.fresh : args.offset;
 }
 
 int position_of(uint query) { return int(query) * args.step + first_position; }

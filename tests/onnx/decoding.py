@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lets decoder layers read a prompt and then token after token, each step with the keys and values that the one before
+gave, and compares ONNX Runtime's CPU provider.
+
+usage: decoding.py LIBRARY
+
+A layer projects its tokens to queries, keys and values, attends, and projects the result. Both providers get the CPU's
+keys and values of the step before. No node may be left to the CPU provider, on the graph path and on the direct path.
+Exit status: 0, or 1 if an answer is wrong, 77 if there is no device.
+"""
+import sys
+
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+NO_DEVICE = 77
+WIDTH = 24  # elements of a token
+ROOM = 20  # positions of a cache that is as long at every step
+# Tokens are from -1 to 1 and weights from -0.3 to 0.3, so queries, keys and values are below 8, each off by 26 * 2^-24
+# times that; a score, a sum of 16 products over 4, is off by less than 1e-3 and so is a weight, of itself: values are
+# off by 8 times that, and the result, a sum of up to 64 of them with weights of 0.3, by less than that of 0.16.
+# What is seen is below 1e-6.
+TOLERANCE = 1e-3
+
+
+class Layer:
+    """A model with one attention, and what feeds it."""
+
+    def __init__(self, operator, heads, shared, size, packed=False, rotary=0, room=0, **attributes):
+        self.operator, self.heads, self.shared, self.size = operator, heads, shared, size
+        self.packed, self.rotary, self.room, self.attributes = packed, rotary, room, attributes
+
+    def __str__(self):
+        words = f"{self.operator} {self.heads}/{self.shared} heads of {self.size}"
+        return words + f" packed={self.packed} rotary={self.rotary} room={self.room} {self.attributes}"
+
+    def node(self):
+        if self.operator == "GroupQueryAttention":
+            inputs = ["qkv", "", ""] if self.packed else ["q", "k", "v"]
+            inputs += ["past_key", "past_value", "lengths", "total"] + (["cosines", "sines"] if self.rotary else [])
+            attributes = {"num_heads": self.heads, "kv_num_heads": self.shared, "do_rotary": int(self.rotary != 0)}
+            domain = "com.microsoft"
+        elif self.operator == "MultiHeadAttention":
+            inputs = ["q", "k", "v", "", "", "", "past_key", "past_value"]
+            attributes, domain = {"num_heads": self.heads, "unidirectional": 1}, "com.microsoft"
+        else:
+            inputs = ["q", "k", "v", "", "past_key", "past_value"]
+            attributes, domain = {"q_num_heads": self.heads, "kv_num_heads": self.shared, "is_causal": 1}, ""
+        return helper.make_node(self.operator, inputs, ["attended", "key", "value"], domain=domain,
+                                **(attributes | self.attributes))
+
+    def model(self, rng):
+        sizes = {"q": self.heads, "k": self.shared, "v": self.shared}
+        if self.packed:
+            sizes = {"qkv": self.heads + 2 * self.shared}
+        weights = {"w" + name: (WIDTH, count * self.size) for name, count in sizes.items()}
+        weights["wy"] = (self.heads * self.size, WIDTH)
+        constants = [numpy_helper.from_array(rng.uniform(-0.3, 0.3, shape).astype(np.float32), name)
+                     for name, shape in weights.items()]
+        if self.rotary:
+            angles = np.outer(np.arange(ROOM), 1 / 10 ** np.linspace(0, 2, self.rotary)).astype(np.float32)
+            constants += [numpy_helper.from_array(np.cos(angles), "cosines"),
+                          numpy_helper.from_array(np.sin(angles), "sines")]
+        nodes = [helper.make_node("MatMul", ["x", "w" + name], [name]) for name in sizes]
+        nodes += [self.node(), helper.make_node("MatMul", ["attended", "wy"], ["y"])]
+        tokens = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "tokens", WIDTH])
+        cache = ["batch", self.shared, "past", self.size]
+        inputs = [tokens] + [helper.make_tensor_value_info(f"past_{name}", TensorProto.FLOAT, cache)
+                             for name in ("key", "value")]
+        if self.operator == "GroupQueryAttention":
+            inputs += [helper.make_tensor_value_info("lengths", TensorProto.INT32, ["batch"]),
+                       helper.make_tensor_value_info("total", TensorProto.INT32, [1])]
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * rank)
+                   for name, rank in (("y", 3), ("key", 4), ("value", 4))]
+        graph = helper.make_graph(nodes, "layer", inputs, outputs, constants)
+        domains = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=domains, ir_version=10).SerializeToString()
+
+    def feeds(self, rng, batch, tokens, position, cache):
+        feeds = {"x": rng.uniform(-1, 1, (batch, tokens, WIDTH)).astype(np.float32)}
+        feeds |= dict(zip(("past_key", "past_value"), cache))
+        if self.operator == "GroupQueryAttention":
+            # Batches end at different positions: those that are shorter are padded behind.
+            ends = position + tokens - np.arange(batch)
+            feeds |= {"lengths": (ends - 1).astype(np.int32), "total": np.array([position + tokens], np.int32)}
+        return feeds
+
+
+GROUP = "GroupQueryAttention"
+# Layers, and the tokens of each step; of several batches a step behind the first has one.
+LAYERS = [
+    (Layer(GROUP, 4, 4, 16), 2, [7, 1, 1]),
+    (Layer(GROUP, 4, 2, 16), 1, [7, 3, 1, 1]),
+    (Layer(GROUP, 4, 2, 16, packed=True, scale=0.5), 2, [5, 1, 1]),
+    (Layer(GROUP, 4, 1, 16, rotary=8), 1, [7, 3, 1, 1]),
+    (Layer(GROUP, 4, 2, 16, rotary=8, rotary_interleaved=1, packed=True), 2, [7, 1, 1]),
+    (Layer(GROUP, 4, 2, 32, rotary=8, room=ROOM), 2, [7, 1, 1, 1]),
+    (Layer(GROUP, 4, 2, 16, rotary=8, room=ROOM, local_window_size=4), 1, [7, 3, 1, 1]),
+    (Layer(GROUP, 4, 2, 16, softcap=2.0), 1, [7, 1]),
+    (Layer("MultiHeadAttention", 4, 4, 16), 2, [7, 3, 1, 1]),
+    (Layer("Attention", 4, 2, 16), 2, [7, 3, 1, 1]),
+]
+
+
+def sessions(model, devices):
+    """Of the CPU provider, and of Leat by name of its path."""
+    made = {}
+    for path, settings in (("graph", {}), ("direct", {"force_direct_path": "1"})):
+        options = ort.SessionOptions()
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+        options.add_provider_for_devices(devices, settings)
+        made[path] = ort.InferenceSession(model, options)
+    return ort.InferenceSession(model, providers=["CPUExecutionProvider"]), made
+
+
+def off(got, wanted):
+    """By how much an answer is off."""
+    most = 0.0
+    for one, other in zip(got, wanted):
+        if one.shape != other.shape or not np.isfinite(one).all():
+            return np.inf
+        most = max(most, float(np.abs(one - other).max(initial=0)))
+    return most
+
+
+def run(layer, batch, steps, devices, rng):
+    cpu, leat = sessions(layer.model(rng), devices)
+    cache = [np.zeros((batch, layer.shared, layer.room, layer.size), np.float32)] * 2
+    position, wrong = 0, 0
+    for tokens in steps:
+        feeds = layer.feeds(rng, batch, tokens, position, cache)
+        wanted = cpu.run(None, feeds)
+        for path, session in leat.items():
+            worst = off(session.run(None, feeds), wanted)
+            if not worst <= TOLERANCE:
+                wrong += 1
+                print(f"{layer}, {tokens} tokens at {position}, {path} path: off by {worst:.3g}")
+        cache = wanted[1:]
+        position += tokens
+    return wrong
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__.splitlines()[3], file=sys.stderr)
+        return 2
+    ort.register_execution_provider_library("leat", sys.argv[1])
+    devices = [d for d in ort.get_ep_devices() if d.ep_name == "LeatExecutionProvider"][:1]
+    if not devices:
+        print("decoding.py: no Leat device", file=sys.stderr)
+        return NO_DEVICE
+    rng = np.random.default_rng(1)
+    wrong = sum(run(layer, batch, steps, devices, rng) for layer, batch, steps in LAYERS)
+    print(f"{len(LAYERS)} layers, {wrong} wrong answers")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
