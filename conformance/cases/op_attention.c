@@ -278,6 +278,8 @@ static const leati_op_spec specs[] = {
      .attributes = {GROUPS(6, 2), A_INT("do_rotary", 1)},
      .inputs = {F32(2, 1, 192), F32(2, 1, 64), F32(2, 1, 64), F32(2, 2, 40, 32), F32(2, 2, 40, 32), ENDS(41, 2, 35, 40),
                 ANGLES(LEATI_REF_FLOAT32, 64, 16)}},
+    GROUP("whole_cache", VIEW_IN_PLACE, ATTRIBUTES(GROUPS(6, 2), A_INT("do_rotary", 1)), F32(2, 1, 192), F32(2, 1, 64),
+          F32(2, 1, 64), F32(2, 2, 40, 32), F32(2, 2, 40, 32), ENDS(40, 2, 39, 39), ANGLES(LEATI_REF_FLOAT32, 64, 16)),
     GROUP("prompt", VIEW_TRANSPOSED, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1)), F32(2, 7, 128), F32(2, 7, 64),
           F32(2, 7, 64), F32(2, 2, 0, 32), F32(2, 2, 0, 32), ENDS(7, 2, 6, 4), ANGLES(LEATI_REF_FLOAT32, 7, 8)),
     GROUP("prompt_with_room", 0, ATTRIBUTES(GROUPS(4, 2)), F32(2, 7, 128), F32(2, 7, 64), F32(2, 7, 64),

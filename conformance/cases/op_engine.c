@@ -439,6 +439,14 @@ static void launch_graph(leat_case_context *ctx, const leati_op_spec *spec, leat
   LEAT_CHECK_OK(ctx, ctx->api->graph->destroy(graph, LEAT_ERR));
 }
 
+/* The input whose memory an output may be, or LEATI_OP_MAX_INPUTS. */
+static uint32_t own_input(const leat_op_info *info, uint32_t output) {
+  if ((info->flags & LEAT_OP_CACHES) != 0) {
+    return output == 1 || output == 2 ? output + 2 : LEATI_OP_MAX_INPUTS;
+  }
+  return output == 0 ? 0 : LEATI_OP_MAX_INPUTS;
+}
+
 /* One run with inputs that depend on the seed alone. */
 static void run_once(leat_case_context *ctx, const op_shared *shared, leat_stream *stream, uint32_t view,
                      uint32_t seed) {
@@ -501,11 +509,12 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
     if ((shared->info->host_outputs >> k & 1) != 0) {
       place_host(&outputs[k], &node.outputs[k]);
       memset(outputs[k].block, POISON_BYTE, outputs[k].size);
-    } else if (k == 0 && view == VIEW_IN_PLACE) {
-      leati_case_tensor_device(ctx, &outputs[k].view, inputs[0].address + LEAT_GUARD,
+    } else if (view == VIEW_IN_PLACE && own_input(shared->info, k) < count) {
+      const placed *own = &inputs[own_input(shared->info, k)];
+      leati_case_tensor_device(ctx, &outputs[k].view, own->address + LEAT_GUARD,
                                leati_ref_type_dlpack(node.outputs[k].type), node.outputs[k].rank, node.outputs[k].dims);
-      outputs[k].block = g_memdup2(inputs[0].block, inputs[0].size);
-      outputs[k].size = inputs[0].size;
+      outputs[k].block = g_memdup2(own->block, own->size);
+      outputs[k].size = own->size;
     } else {
       place_output(ctx, stream, &outputs[k], &node.outputs[k]);
     }
@@ -518,7 +527,7 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
   }
   for (uint32_t k = 0; k < node.output_count; k++) {
     if (!outputs[k].host && !is_unwanted(spec, k)) {
-      uint64_t from = outputs[k].address != 0 ? outputs[k].address : inputs[0].address;
+      uint64_t from = outputs[k].address != 0 ? outputs[k].address : inputs[own_input(shared->info, k)].address;
       leati_download(ctx, stream, from, outputs[k].block, outputs[k].size);
     }
   }
@@ -553,8 +562,9 @@ static void run_case(leat_case_context *ctx, const void *data) {
   if (c->graph) {
     leati_graph_require(ctx);
   }
-  if (c->view == VIEW_IN_PLACE && (shared.info->flags & (LEAT_OP_IN_PLACE | LEAT_OP_ALIAS)) == 0) {
-    leati_case_skip(ctx, "the operator list allows neither LEAT_OP_IN_PLACE nor LEAT_OP_ALIAS for %s", c->spec->name);
+  if (c->view == VIEW_IN_PLACE && (shared.info->flags & (LEAT_OP_IN_PLACE | LEAT_OP_ALIAS | LEAT_OP_CACHES)) == 0) {
+    leati_case_skip(ctx, "the operator list has none of LEAT_OP_IN_PLACE, LEAT_OP_ALIAS and LEAT_OP_CACHES for %s",
+                    c->spec->name);
   }
   leati_fixture_device(ctx);
   leat_op *op = create_op(ctx, c, shared.info);
@@ -597,7 +607,7 @@ void leati_op_cases_add(leat_case_list *list, const leati_op_spec *specs, size_t
       {VIEW_BROADCAST, ".broadcast", " with inputs that repeat along a dimension"},
       {VIEW_OFFSET, ".offset", " with inputs at odd addresses"},
       {VIEW_DYNAMIC, ".dynamic", " with shapes unknown at creation"},
-      {VIEW_IN_PLACE, ".in_place", " with the output in the memory of the first input"},
+      {VIEW_IN_PLACE, ".in_place", " with outputs in the memory of inputs"},
   };
   for (size_t s = 0; s < count; s++) {
     const leati_op_spec *spec = &specs[s];

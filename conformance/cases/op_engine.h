@@ -54,7 +54,8 @@ typedef struct leati_op_input {
 #define VIEW_BROADCAST (1u << 3) /**< device inputs have stride 0 in their first dimension longer than 1 */
 #define VIEW_OFFSET (1u << 4)    /**< device inputs are compact and begin at an address aligned to one element only */
 #define VIEW_DYNAMIC (1u << 5)   /**< compact; shapes are unknown at creation, host inputs are known constants */
-#define VIEW_IN_PLACE (1u << 6)  /**< output 0 is the memory of input 0, if the operator says that it may be */
+/** Output 0 is the memory of input 0, or outputs 1 and 2 of inputs 3 and 4, if the operator says that they may be. */
+#define VIEW_IN_PLACE (1u << 6)
 /** What most operators get. */
 #define VIEWS (VIEW_TRANSPOSED | VIEW_SLICED | VIEW_BROADCAST | VIEW_DYNAMIC)
 #define ALL_VIEWS (VIEWS | VIEW_REVERSED | VIEW_OFFSET)

@@ -240,6 +240,43 @@ static int32_t keep_and_fold(leat_graph *graph, leat_error *err) {
   return LEAT_OK;
 }
 
+/* How often nodes take a value. */
+static uint32_t count_readers(const leat_graph *graph, uint32_t v) {
+  uint32_t count = 0;
+  for (uint32_t n = 0; n < graph->node_count; ++n) {
+    for (uint32_t i = 0; i < graph->nodes[n].input_count; ++i) {
+      count += graph->nodes[n].inputs[i] == v;
+    }
+  }
+  return count;
+}
+
+/* The input of the graph that a node goes on with as its output `o`, where it may (LEAT_OP_CACHES) and nothing else
+ * takes that input: all steps that read it come before it is written. */
+static uint32_t cache_of(const leat_graph *graph, const leati_node *node, uint32_t o) {
+  const uint32_t v = (o == 1 || o == 2) && o + 2 < node->input_count ? node->inputs[o + 2] : LEAT_GRAPH_NO_VALUE;
+  const bool may = (node->op->def->info.flags & LEAT_OP_CACHES) != 0 && v != LEAT_GRAPH_NO_VALUE &&
+                   graph->values[v].kind == LEATI_VALUE_INPUT && !graph->values[v].is_output;
+  return may && count_readers(graph, v) == 1 ? graph->values[v].source : LEAT_GRAPH_NO_VALUE;
+}
+
+static int32_t find_caches(leat_graph *graph, leat_error *err) {
+  graph->caches = leati_calloc((size_t)graph->output_count + 1, sizeof(*graph->caches));
+  if (graph->caches == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a graph");
+  }
+  for (uint32_t k = 0; k < graph->output_count; ++k) {
+    const uint32_t v = graph->outputs[k];
+    const leati_node *const node =
+        graph->values[v].kind == LEATI_VALUE_RESULT ? &graph->nodes[graph->values[v].source] : NULL;
+    graph->caches[k] = LEAT_GRAPH_NO_VALUE;
+    for (uint32_t o = 0; node != NULL && o < node->output_count; ++o) {
+      graph->caches[k] = node->outputs[o] == v ? cache_of(graph, node, o) : graph->caches[k];
+    }
+  }
+  return LEAT_OK;
+}
+
 /* ---- The graph --------------------------------------------------------------------------------------------------- */
 
 /* Makes and keeps a plan for inputs and outputs on the device, if all shapes are known before any launch: its pipelines
@@ -294,6 +331,7 @@ void leati_graph_free(leat_graph *graph) {
   leati_free(graph->nodes);
   leati_free(graph->inputs);
   leati_free(graph->outputs);
+  leati_free(graph->caches);
   leati_free(graph->arguments);
   leati_free(graph);
 }
@@ -312,6 +350,9 @@ int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat
     status = add_nodes(graph, nodes, err);
   }
   leati_free(nodes);
+  if (status == LEAT_OK) {
+    status = find_caches(graph, err);
+  }
   if (status == LEAT_OK) {
     status = keep_and_fold(graph, err);
   }

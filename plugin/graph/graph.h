@@ -60,6 +60,7 @@ struct leat_graph {
   leati_value *values;
   leati_node *nodes;
   uint32_t *inputs, *outputs; /**< values */
+  uint32_t *caches;           /**< for each output the input whose memory it may be, or LEAT_GRAPH_NO_VALUE */
   uint32_t *arguments;        /**< of all nodes */
   uint64_t constant_bytes;    /**< on the device */
   leati_kept_plans plans;

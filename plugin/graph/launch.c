@@ -77,6 +77,13 @@ static bool overlap(const leati_view *a, const leati_view *b) {
   return a->host == b->host && a->begin < b->end && b->begin < a->end;
 }
 
+/* Whether output `o` is the cache that the graph was given as input `i`, and goes on with. */
+static bool is_cache(const leat_graph *graph, uint32_t o, uint32_t i, const leati_view *input,
+                     const leati_view *output) {
+  return graph->caches[o] == i && !input->host && input->compact && input->type == output->type &&
+         input->address == output->address && input->begin == output->begin && input->end == output->end;
+}
+
 static int32_t import_outputs(const leat_graph *graph, const DLTensor *const *outputs, leati_view *views,
                               leat_error *err) {
   for (uint32_t o = 0; o < graph->output_count; ++o) {
@@ -91,7 +98,7 @@ static int32_t import_outputs(const leat_graph *graph, const DLTensor *const *ou
       return fail_tensor("output", o, "has strides; it must be compact", err);
     }
     for (uint32_t i = 0; i < at && view->count != 0; ++i) {
-      if (views[i].count != 0 && overlap(&views[i], view)) {
+      if (views[i].count != 0 && overlap(&views[i], view) && !is_cache(graph, o, i, &views[i], view)) {
         return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "output %u of the graph overlaps %s %u", o,
                           i < graph->input_count ? "input" : "output",
                           i < graph->input_count ? i : i - graph->input_count);

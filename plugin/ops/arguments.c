@@ -132,10 +132,11 @@ static bool overlap(const leati_view *a, const leati_view *b) {
   return a->begin < b->end && b->begin < a->end;
 }
 
-/* Whether output 0 is exactly the memory of `input`, and may be. */
-static bool is_alias(const leat_op_info *info, uint32_t i, const leati_view *input, const leati_view *output) {
+/* Whether output `o` is exactly the memory of `input`, and may be. */
+static bool is_alias(const leat_op_info *info, uint32_t i, const leati_view *input, uint32_t o,
+                     const leati_view *output) {
   return input->address == output->address && input->begin == output->begin && input->end == output->end &&
-         leati_may_alias(info, i, input, output);
+         leati_may_alias(info, i, input, o, output);
 }
 
 static int32_t check_output(const leat_op *op, const leati_arguments *a, uint32_t o, leat_error *err) {
@@ -170,7 +171,7 @@ static int32_t check_output(const leat_op *op, const leati_arguments *a, uint32_
   }
   for (uint32_t i = 0; i < a->call.input_count; ++i) {
     if (a->inputs[i].present && !a->inputs[i].host && overlap(&a->inputs[i], output) &&
-        !(o == 0 && is_alias(info, i, &a->inputs[i], output))) {
+        !is_alias(info, i, &a->inputs[i], o, output)) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                         "%s: output %u overlaps input %u in a way that leat_op_info::flags does not allow", info->name,
                         o, i);
@@ -204,7 +205,7 @@ int32_t leati_arguments_import_outputs(const leat_op *op, leati_arguments *a, co
 void leati_arguments_place(const leat_op *op, leati_arguments *a, leati_binding *bindings) {
   const uint32_t inputs = a->call.input_count;
   const bool aliased = (op->def->info.flags & LEAT_OP_ALIAS) != 0 && a->inputs[0].count != 0 &&
-                       is_alias(&op->def->info, 0, &a->inputs[0], &a->outputs[0]);
+                       is_alias(&op->def->info, 0, &a->inputs[0], 0, &a->outputs[0]);
   for (uint32_t i = 0; i < inputs + a->call.output_count; ++i) {
     leati_view *const view = i < inputs ? &a->inputs[i] : &a->outputs[i - inputs];
     bindings[i] = (leati_binding){.address = view->address, .block = view->block, .data = view->data};

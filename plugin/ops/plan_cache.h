@@ -32,8 +32,9 @@ const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, leat_devi
 const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, uint32_t input_count,
                                           const DLTensor *const *inputs, uint32_t output_count);
 
-/** Whether output 0 may be exactly the memory of input `i`, by flags, types and shapes. */
-bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, const leati_view *output);
+/** Whether output `o` may be exactly the memory of input `i`, by flags, types and shapes. */
+bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, uint32_t o,
+                     const leati_view *output);
 
 /** Keeps what was planned for a call whose views are placed, and whose outputs have these shapes; or not, if there is
  * no room or no memory, or values on the host are large. */

@@ -16,6 +16,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
 NO_DEVICE = 77
+GROUP = "GroupQueryAttention"
 WIDTH = 24  # elements of a token
 ROOM = 20  # positions of a cache that is as long at every step
 # Tokens are from -1 to 1 and weights from -0.3 to 0.3, so queries, keys and values are below 8, each off by 26 * 2^-24
@@ -37,7 +38,7 @@ class Layer:
         return words + f" packed={self.packed} rotary={self.rotary} room={self.room} {self.attributes}"
 
     def node(self):
-        if self.operator == "GroupQueryAttention":
+        if self.operator == GROUP:
             inputs = ["qkv", "", ""] if self.packed else ["q", "k", "v"]
             inputs += ["past_key", "past_value", "lengths", "total"] + (["cosines", "sines"] if self.rotary else [])
             attributes = {"num_heads": self.heads, "kv_num_heads": self.shared, "do_rotary": int(self.rotary != 0)}
@@ -50,6 +51,18 @@ class Layer:
             attributes, domain = {"q_num_heads": self.heads, "kv_num_heads": self.shared, "is_causal": 1}, ""
         return helper.make_node(self.operator, inputs, ["attended", "key", "value"], domain=domain,
                                 **(attributes | self.attributes))
+
+    @staticmethod
+    def counting():
+        """Nodes that make of a mask how many positions there are, as exports of decoders have them."""
+        return [
+            helper.make_node("ReduceSum", ["mask", "along"], ["kept"], keepdims=0),
+            helper.make_node("Sub", ["kept", "one"], ["last"]),
+            helper.make_node("Cast", ["last"], ["lengths"], to=TensorProto.INT32),
+            helper.make_node("Shape", ["mask"], ["sizes"]),
+            helper.make_node("Gather", ["sizes", "second"], ["size"], axis=0),
+            helper.make_node("Cast", ["size"], ["total"], to=TensorProto.INT32),
+        ]
 
     def model(self, rng):
         sizes = {"q": self.heads, "k": self.shared, "v": self.shared}
@@ -64,14 +77,17 @@ class Layer:
             constants += [numpy_helper.from_array(np.cos(angles), "cosines"),
                           numpy_helper.from_array(np.sin(angles), "sines")]
         nodes = [helper.make_node("MatMul", ["x", "w" + name], [name]) for name in sizes]
+        if self.operator == GROUP:
+            nodes += self.counting()
+            constants += [numpy_helper.from_array(np.array(value, np.int64), name)
+                          for name, value in (("along", [1]), ("one", 1), ("second", 1))]
         nodes += [self.node(), helper.make_node("MatMul", ["attended", "wy"], ["y"])]
         tokens = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "tokens", WIDTH])
         cache = ["batch", self.shared, "past", self.size]
         inputs = [tokens] + [helper.make_tensor_value_info(f"past_{name}", TensorProto.FLOAT, cache)
                              for name in ("key", "value")]
-        if self.operator == "GroupQueryAttention":
-            inputs += [helper.make_tensor_value_info("lengths", TensorProto.INT32, ["batch"]),
-                       helper.make_tensor_value_info("total", TensorProto.INT32, [1])]
+        if self.operator == GROUP:
+            inputs.append(helper.make_tensor_value_info("mask", TensorProto.INT64, ["batch", "all"]))
         outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * rank)
                    for name, rank in (("y", 3), ("key", 4), ("value", 4))]
         graph = helper.make_graph(nodes, "layer", inputs, outputs, constants)
@@ -81,14 +97,13 @@ class Layer:
     def feeds(self, rng, batch, tokens, position, cache):
         feeds = {"x": rng.uniform(-1, 1, (batch, tokens, WIDTH)).astype(np.float32)}
         feeds |= dict(zip(("past_key", "past_value"), cache))
-        if self.operator == "GroupQueryAttention":
+        if self.operator == GROUP:
             # Batches end at different positions: those that are shorter are padded behind.
             ends = position + tokens - np.arange(batch)
-            feeds |= {"lengths": (ends - 1).astype(np.int32), "total": np.array([position + tokens], np.int32)}
+            feeds["mask"] = (np.arange(position + tokens) < ends[:, None]).astype(np.int64)
         return feeds
 
 
-GROUP = "GroupQueryAttention"
 # Layers, and the tokens of each step; of several batches a step behind the first has one.
 LAYERS = [
     (Layer(GROUP, 4, 4, 16), 2, [7, 1, 1]),
@@ -142,6 +157,39 @@ def run(layer, batch, steps, devices, rng):
     return wrong
 
 
+def run_in_place(layer, steps, devices, rng):
+    """The same with a cache on the device that each Run is given as input and as output: new positions alone are
+    written, so what lies behind them stays."""
+    cpu, leat = sessions(layer.model(rng), devices)
+    memory = devices[0].memory_info(ort.OrtDeviceMemoryType.DEFAULT)
+    place = {"device_type": "gpu", "device_id": memory.device_id, "vendor_id": memory.device_vendor_id}
+    shape, wrong = (1, layer.shared, layer.room, layer.size), 0
+    for path, session in leat.items():
+        cache, position = [np.zeros(shape, np.float32)] * 2, 0
+        own = [ort.OrtValue.ortvalue_from_numpy(np.full(shape, 7, np.float32), **place) for _ in range(2)]
+        for tokens in steps:
+            feeds = layer.feeds(rng, 1, tokens, position, cache)
+            wanted = cpu.run(None, feeds)
+            binding = session.io_binding()
+            for name in ("x", "mask"):
+                binding.bind_cpu_input(name, feeds[name])
+            for name, value in zip(("key", "value"), own):
+                binding.bind_ortvalue_input("past_" + name, value)
+                binding.bind_ortvalue_output(name, value)
+            result = ort.OrtValue.ortvalue_from_numpy(np.zeros((1, tokens, WIDTH), np.float32))
+            binding.bind_ortvalue_output("y", result)
+            session.run_with_iobinding(binding)
+            position += tokens
+            got = [value.numpy() for value in own]
+            worst = off([result.numpy()] + [x[:, :, :position] for x in got],
+                        [wanted[0]] + [x[:, :, :position] for x in wanted[1:]])
+            if not worst <= TOLERANCE or any((x[:, :, position:] != 7).any() for x in got):
+                wrong += 1
+                print(f"{layer}, in place up to {position}, {path} path: off by {worst:.3g}, or written behind")
+            cache = wanted[1:]
+    return wrong
+
+
 def main():
     if len(sys.argv) != 2:
         print(__doc__.splitlines()[3], file=sys.stderr)
@@ -153,7 +201,8 @@ def main():
         return NO_DEVICE
     rng = np.random.default_rng(1)
     wrong = sum(run(layer, batch, steps, devices, rng) for layer, batch, steps in LAYERS)
-    print(f"{len(LAYERS)} layers, {wrong} wrong answers")
+    wrong += run_in_place(Layer(GROUP, 4, 2, 16, rotary=8, room=ROOM), [7, 3, 1, 1], devices, rng)
+    print(f"{len(LAYERS) + 1} layers, {wrong} wrong answers")
     return 1 if wrong else 0
 
 

@@ -723,7 +723,8 @@ typedef struct leat_event_api {
  * - A number of keys that a tensor of the device has (nonpad_kv_seqlen, and seqlens_k + 1 of GroupQueryAttention) and
  *   that there are not counts as the nearest that there are.
  * - GroupQueryAttention gives keys and values as long as the earlier ones, or total_sequence_length if that is more.
- *   Where all positions are new, nothing of the earlier ones counts. Behind the last position there are zeros.
+ *   Where all positions are new, nothing of the earlier ones counts. Behind the last position there are zeros, or
+ *   in the memory of the earlier ones what was there.
  *
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
  * - FusedMatMul(A, B, bias?, residual?) is activation(alpha A' B' + bias + residual), or with residual_first = 0
@@ -810,6 +811,9 @@ typedef struct leat_op_attribute {
 #define LEAT_OP_ALIAS (UINT64_C(1) << 0)
 /** Output 0 may be the same memory as an input of the same shape and type. */
 #define LEAT_OP_IN_PLACE (UINT64_C(1) << 1)
+/** Outputs 1 and 2 may be exactly the memory of inputs 3 and 4, each where it has that one's shape: caches, of which
+ * all but what is new stays as it is. */
+#define LEAT_OP_CACHES (UINT64_C(1) << 2)
 
 #define LEAT_VARIADIC \
   UINT32_MAX /**< max_inputs (all of them required then), max_outputs: as many as the caller likes */
@@ -938,9 +942,9 @@ typedef struct leat_op_api {
                    leat_shape *const *out, leat_error *err);
   /** Puts the operator into a stream. Atomic: all of it or, on failure, nothing. Device views must lie inside live
    * blocks of the stream's device; inputs may have any strides, outputs are compact. An output overlaps no input, but
-   * for what LEAT_OP_ALIAS and LEAT_OP_IN_PLACE allow. Every element of an output is written. A required output that is
-   * absent is refused (LEAT_ERROR_INVALID_ARGUMENT); optional ones may be absent in any combination. Does not order
-   * anything across streams: use events.
+   * for what LEAT_OP_ALIAS, LEAT_OP_IN_PLACE and LEAT_OP_CACHES allow. Every element of an output is written. A
+   * required output that is absent is refused (LEAT_ERROR_INVALID_ARGUMENT); optional ones may be absent in any
+   * combination. Does not order anything across streams: use events.
    * @threads any
    * @param op [in] the operator
    * @param stream [in] a stream of the device that the operator was made for
@@ -1061,7 +1065,7 @@ typedef struct leat_graph_api {
    * any strides. An input on the host is compact and has been read when the call returns. An input whose values decide
    * shapes must be on the host. An output on the host is compact and is written as by leat_memory_api::copy(): once a
    * wait, a synchronisation or a positive query has covered the launch. Outputs are compact and overlap neither each
-   * other nor an input.
+   * other nor an input, but for a cache (LEAT_OP_CACHES) that is an input which nothing else takes.
    * @threads any
    * @param graph [in] the graph
    * @param stream [in] a stream of the device that the graph was built for
