@@ -34,6 +34,10 @@ static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
 #define HEAD_SMALL 64
 #define CHUNK_LEAST 8
 #define CHUNK_MOST 16
+/* Elements that a workgroup puts aside where keys are split: by fours, for each thread its results of a chunk twice,
+ * and what they are relative to. */
+#define THREADS 128
+#define PIECE_OF(head) (THREADS * (2 * ((head) / 4 / CHUNK_MOST) + 1) * 4)
 /* What kernels/attention_matrix.comp is written for. */
 #define MATRIX_HEAD_MOST 128
 _Static_assert(LEAT_ATTENTION_MATRIX_SUBGROUPS == LEATI_MATRIX_SUBGROUPS,
@@ -244,8 +248,10 @@ static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_s
 typedef struct attention_args {
   uint64_t q, k, v, mask, y;
   leati_lengths_args lengths;
+  uint64_t pieces, counters;
   int32_t q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
   uint32_t groups, blocks;
+  uint32_t splits;
   uint32_t heads, share;
   uint32_t queries;
   uint32_t masked_keys;
@@ -282,25 +288,39 @@ static uint32_t in_steps(int64_t size) {
   return (uint32_t)((size + LEAT_ATTENTION_MATRIX_STEP - 1) / LEAT_ATTENTION_MATRIX_STEP * LEAT_ATTENTION_MATRIX_STEP);
 }
 
-/* The kernel, and how many queries a workgroup of it has. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *all, uint32_t *out_rows) {
+/* Workgroups of kernels/attention.comp that share the keys of the same queries. More groups than there are counters
+ * fill any device. */
+static uint32_t splits_of(const leat_device *device, const leati_heads *q, int64_t keys) {
+  const uint64_t blocks = ((uint64_t)q->shape[2] + LEAT_ATTENTION_ROWS - 1) / LEAT_ATTENTION_ROWS;
+  const uint64_t groups = (uint64_t)(q->shape[0] * q->shape[1]) * blocks;
+  return groups <= LEATI_COUNTERS_MAX ? leati_attention_splits(&device->traits, groups, (uint32_t)keys) : 1;
+}
+
+/* The kernel, how many queries a workgroup of it has, and how many workgroups share keys. */
+static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *all, uint32_t *out_rows,
+                                        uint32_t *out_splits) {
   const uint64_t type = all->of[Y]->view.type;
   const int64_t depth = all->of[Q]->heads.shape[3], width = all->of[V]->heads.shape[3];
   const int64_t larger = depth > width ? depth : width;
   const bool small = larger <= HEAD_SMALL;
   const leati_kernel by_matrices =
       leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_MATRIX_64 : LEATI_KERNELS_ATTENTION_MATRIX_128, type);
-  if (device->matrix.m != 0 && by_matrices != LEATI_KERNEL_NONE && larger <= MATRIX_HEAD_MOST &&
+  const leati_heads *const queries = &all->of[Q]->heads;
+  *out_splits = splits_of(device, queries, all->of[K]->heads.shape[2]);
+  /* With few queries matrices are mostly empty, and none of their workgroups share keys. */
+  const bool shares = *out_splits > 1 && queries->shape[2] <= LEAT_ATTENTION_ROWS;
+  if (!shares && device->matrix.m != 0 && by_matrices != LEATI_KERNEL_NONE && larger <= MATRIX_HEAD_MOST &&
       all->of[K]->heads.shape[2] >= LEATI_ATTENTION_MATRIX_KEYS) {
     const uint32_t subgroup = device->physical->subgroup_size;
     uint32_t wide = in_groups(all, Y, 4) ? LEAT_ATTENTION_Y : 0;
     for (uint32_t i = Q; i <= V; ++i) {
       wide |= in_groups(all, i, 8) ? 1u << i : 0;
     }
-    const int64_t *const q = all->of[Q]->heads.shape;
+    const int64_t *const q = queries->shape;
     const uint32_t subgroups =
         leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], LEAT_ATTENTION_MATRIX_ROWS);
     *out_rows = LEAT_ATTENTION_MATRIX_ROWS * subgroups;
+    *out_splits = 1;
     return (leati_pipeline_key){.kernel = by_matrices,
                                 .constants.attention_matrix = {.wide = wide,
                                                                .depth = in_steps(depth),
@@ -370,15 +390,24 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
                    : a->mask->type == LEAT_TYPE_BOOL ? LEAT_ATTENTION_MASK_BOOL
                                                      : LEAT_ATTENTION_MASK_ADDED;
   const tensors all = {{&a->q, &a->k, &a->v, &a->y}, {args.q_strides, args.k_strides, args.v_strides, args.y_strides}};
+  leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1};
   uint32_t rows;
-  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(planner->device, &all, &rows),
+  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(planner->device, &all, &rows, &args.splits),
                                   .args = &args,
                                   .args_size = sizeof(args),
                                   LEATI_READS({&a->q.view, &args.q}, {&a->k.view, &args.k}, {&a->v.view, &args.v},
                                               {a->mask, &args.mask}, {a->lengths.view, &args.lengths.at}),
-                                  LEATI_WRITES({&a->y.view, &args.y})};
+                                  LEATI_WRITES({&a->y.view, &args.y}, {&pieces, &args.pieces})};
   args.blocks = ((uint32_t)q[2] + rows - 1) / rows;
   args.groups = (uint32_t)(q[0] * q[1]) * args.blocks;
+  if (args.splits > 1) {
+    const bool small = args.depth <= HEAD_SMALL && args.width <= HEAD_SMALL;
+    dispatch.counter_count = args.groups;
+    dispatch.counters = &args.counters;
+    args.groups *= args.splits;
+    pieces.shape[0] = (int64_t)args.groups * PIECE_OF(small ? HEAD_SMALL : LEATI_HEAD_MOST);
+    LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
+  }
   leati_groups_linear(planner->device, args.groups, 1, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

@@ -329,6 +329,11 @@
  * more of them. Larger: each workgroup loads all keys and values for fewer queries. From: an H200 (197 queries and keys
  * of 6 heads: 24.6 us, and 26.1 with four subgroups). Measure: the same. */
 #define LEATI_ATTENTION_FILL_QUARTERS 4u
+/** Quarters of the processors below which workgroups of attention share the keys of a query, for twice as many; and
+ * keys of one of them at least. Larger: more workgroups are put together at the end. From: those of matrix products,
+ * and a step of 32 keys that takes a workgroup 3.4 us; not measured yet. Measure: a decoder with 4,096 keys. */
+#define LEATI_ATTENTION_SPLIT_FILL_QUARTERS 4u
+#define LEATI_ATTENTION_SPLIT_MIN 128u
 /** Quarters of the processors below which workgroups of the kernels for few rows are split, for twice as many; and
  * elements of k of one split at least. Larger: as above. From: an H200. Measure: rows 'model-matmul-?x*'; linear. */
 #define LEATI_GEMV_FILL_QUARTERS 3u

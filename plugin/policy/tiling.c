@@ -81,6 +81,13 @@ uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, u
   return subgroups;
 }
 
+uint32_t leati_attention_splits(const leati_traits *traits, uint64_t groups, uint32_t keys) {
+  const uint64_t enough = quarters(traits, LEATI_ATTENTION_SPLIT_FILL_QUARTERS);
+  const uint64_t filling = groups > 0 && groups < enough ? 2 * enough / groups : 1;
+  const uint64_t most = keys / LEATI_ATTENTION_SPLIT_MIN, splits = filling < most ? filling : most;
+  return splits > 1 ? (uint32_t)splits : 1;
+}
+
 leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
   const uint32_t columns = along == LEATI_ALONG_COLUMNS_QUADS ? 4 * LEATI_GEMV_COLUMNS : LEATI_GEMV_COLUMNS;
   leati_gemm_cut cut = {.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, columns)};

@@ -49,6 +49,8 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
 /** Subgroups of a workgroup of the kernel for attention on matrix hardware, each of which has `rows` queries of one of
  * `heads`, those of all batches. */
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows);
+/** Workgroups that share so many keys of the same queries, where there are `groups` without sharing. */
+uint32_t leati_attention_splits(const leati_traits *traits, uint64_t groups, uint32_t keys);
 /** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
 leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
 /** Cuts a product for the kernel for few rows and weights of `bits` bits. */

@@ -380,6 +380,20 @@ static void attention_has_subgroups_as_long_as_they_fill_the_device(void **state
   assert_int_equal(leati_attention_subgroups(&large, 1u << 20, UINT32_MAX, 16), LEATI_MATRIX_SUBGROUPS);
 }
 
+static void attention_shares_keys_where_queries_are_few(void **state) {
+  (void)state;
+  const uint64_t enough = 128 * LEATI_ATTENTION_SPLIT_FILL_QUARTERS / 4;
+  const uint32_t least = LEATI_ATTENTION_SPLIT_MIN;
+  assert_int_equal(leati_attention_splits(&large, enough, 1u << 20), 1);
+  assert_int_equal(leati_attention_splits(&large, enough - 1, 1u << 20), 2);
+  assert_int_equal(leati_attention_splits(&large, 1, 1u << 20), 2 * enough);
+  assert_int_equal(leati_attention_splits(&large, 1, 2 * least), 2);
+  assert_int_equal(leati_attention_splits(&large, 1, 2 * least - 1), 1);
+  assert_int_equal(leati_attention_splits(&large, 1, 0), 1);
+  assert_int_equal(leati_attention_splits(&large, 0, 1u << 20), 1);
+  assert_int_equal(leati_attention_splits(&tiny, 1, 1u << 20), 1);
+}
+
 static uint32_t splits_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t k) {
   const leati_gemm_shape shape = {.m = m, .n = n, .k = k, .batch = 1};
   leati_gemm_cut cut;
@@ -578,6 +592,7 @@ int main(void) {
       cmocka_unit_test(tiles_are_the_largest_that_fill_the_device),
       cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
       cmocka_unit_test(attention_has_subgroups_as_long_as_they_fill_the_device),
+      cmocka_unit_test(attention_shares_keys_where_queries_are_few),
       cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
       cmocka_unit_test(weights_of_few_bits_are_split_into_whole_steps),
       cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),

@@ -7,10 +7,12 @@
 // which is scaled down whenever a larger score turns up. Keys and values come through one tile in shared memory, in
 // chunks of up to 64 elements of their heads; each chunk is on its way while the one before it is used. All sums are
 // made in one order, whatever the strides of the operands. Whatever TYPE is, all of this is float32; a result is
-// rounded once, at the end.
+// rounded once, at the end. Where there are few queries, several workgroups share their keys; the last of them joins what
+// they have, in the order of the keys.
 //
 // HEAD: elements of a head, of queries and keys and of values, that the kernel has room for.
 #include "attention_args.glsl"
+#include "split.glsl"
 
 #define ROWS LEAT_ATTENTION_ROWS
 #define LANES 8
@@ -89,6 +91,39 @@ void keep(uint chunk, bool across) {
   }
 }
 
+#define PIECE (2 * CHUNKS + 1) // of a thread: its results, and what they are relative to
+
+// Puts what a workgroup has of its keys aside. In the last workgroup of those that share the keys it becomes what all
+// have; false in the others.
+bool join(uint number, uint split, inout float top, inout float sum, inout vec4 results[2 * CHUNKS]) {
+  const uint first = number * args.splits * PIECE * THREADS + gl_LocalInvocationIndex;
+  const uint own = first + split * PIECE * THREADS;
+  [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
+    Pieces(args.pieces).v[own + i * THREADS] = results[i];
+    results[i] = vec4(0);
+  }
+  Pieces(args.pieces).v[own + 2 * CHUNKS * THREADS] = vec4(top, sum, 0, 0);
+  if (!split_last(args.counters, number, args.splits)) {
+    return false;
+  }
+  top = -LEAT_INFINITY;
+  for (uint s = 0; s < args.splits; ++s) {
+    top = max(top, Pieces(args.pieces).v[first + (s * PIECE + 2 * CHUNKS) * THREADS].x);
+  }
+  const float base = top == -LEAT_INFINITY ? 0 : top;
+  sum = 0;
+  for (uint s = 0; s < args.splits; ++s) {
+    const uint at = first + s * PIECE * THREADS;
+    const vec4 relative = Pieces(args.pieces).v[at + 2 * CHUNKS * THREADS];
+    const float smaller = leat_exp(relative.x - base);
+    sum = fma(relative.y, smaller, sum);
+    [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
+      results[i] = fma(Pieces(args.pieces).v[at + i * THREADS], vec4(smaller), results[i]);
+    }
+  }
+  return true;
+}
+
 float top_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 float sum_of(vec4 x) { return (x.x + x.y) + (x.z + x.w); }
 
@@ -97,9 +132,9 @@ void main() {
   if (group >= args.groups) {
     return;
   }
-  const uint outer = group / args.blocks;
+  const uint number = group / args.splits, outer = number / args.blocks;
   const uint batch = outer / args.heads, head = outer - batch * args.heads;
-  const uint query0 = (group - outer * args.blocks) * ROWS;
+  const uint query0 = (number - outer * args.blocks) * ROWS;
   const uint row = gl_LocalInvocationIndex / LANES, lane = gl_LocalInvocationIndex % LANES;
   const uint query = query0 + row;
   const uint64_t q = moved(args.q, args.q_strides, batch, head);
@@ -107,8 +142,14 @@ void main() {
   const uint64_t v = moved(args.v, args.v_strides, batch, head / args.share);
   const int mask = mask_row(batch, head, query);
   begin_batch(batch);
-  // Keys that some query of the workgroup has.
-  const uint key_begin = first_tile(query0), keys = keys_up_to(query0 + ROWS - 1);
+  // Keys that some query of the workgroup has, and its share of them.
+  uint key_begin = first_tile(query0), keys = keys_up_to(query0 + ROWS - 1);
+  if (args.splits > 1) {
+    const uint tiles = (max(keys, key_begin) - key_begin + KEYS - 1) / KEYS;
+    const uint share = (tiles + args.splits - 1) / args.splits * KEYS;
+    key_begin += (group - number * args.splits) * share;
+    keys = min(keys, key_begin + share);
+  }
   const uint depth_fours = (args.depth + 3) / 4, width_fours = (args.width + 3) / 4;
 
   fetch_keys(k, key_begin, 0);
@@ -207,6 +248,9 @@ void main() {
     sum = fma(sum, smaller, own_sum);
   }
 
+  if (args.splits > 1 && !join(number, group - number * args.splits, top, sum, results)) {
+    return;
+  }
   if (query >= args.queries) {
     return;
   }

@@ -12,8 +12,10 @@
 struct Args {
   uint64_t q, k, v, mask, y;
   Lengths lengths; // keys of each batch
+  uint64_t pieces, counters; // where keys are split, see split.glsl
   int q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
-  uint groups, blocks; // workgroups in all, and for each head
+  uint groups, blocks; // workgroups in all, and for each head without splits
+  uint splits;         // workgroups that share the keys of the same queries
   uint heads, share;   // heads of queries, and how many of them share one of keys and values
   uint queries;
   uint masked_keys; // keys that the mask has; it takes the others out
