@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * What an operator is made of. What families share beside it: attribute.h, dims.h, planner.h, movement.h,
+ * What an operator is made of. What families share beside it: attribute.h, dims.h, planner.h, movement.h, attention.h,
  * elementwise.h, function.h, walk.h, reduce.h, matmul.h, window.h.
  *
  * An operator is one leati_op_def: the constant that the ABI shows plus its functions. A family (one .c file) lists
