@@ -40,14 +40,17 @@ float zero_of(uint column, uint block) {
 // Four weights less their zero point, which is exact where that is a whole number; the first is in the lowest bits. A
 // weight stands in the mantissa of a float, from which the float with zeros in its place is taken: converting integers
 // would take longer.
-vec4 centred(uint bits, float zero) {
-  const uvec4 at = uvec4(0, 1, 2, 3) * BITS, place = at & 15u;
+// `each`: BITS, as a parameter, for what is computed from it here must be no specialisation constant. Debian 12's SPIR-V
+// optimiser, which the validation layer asks, uses elements of vectors that it folds before they are defined.
+vec4 centred_of(uint each, uint bits, float zero) {
+  const uvec4 at = uvec4(0, 1, 2, 3) * each, place = at & 15u;
   const uvec4 exponent = (150u - place) << 23;
-  const vec4 number = uintBitsToFloat((uvec4(bits) >> (at & 16u) & uvec4((1u << BITS) - 1u) << place) | exponent);
+  const vec4 number = uintBitsToFloat((uvec4(bits) >> (at & 16u) & uvec4((1u << each) - 1u) << place) | exponent);
   const vec4 nothing = uintBitsToFloat(exponent);
   precise vec4 whole = number - nothing; // before a zero point that is no whole number is taken from it
   return ZEROS == LEAT_ZEROS_REAL ? whole - zero : number - (nothing + zero);
 }
+vec4 centred(uint bits, float zero) { return centred_of(BITS, bits, zero); }
 
 // The word of b in which the weights of a column from k on begin, a multiple of 4.
 uint word_at(uint column, uint k) {
