@@ -23,8 +23,9 @@
 static const uint8_t patterns[2] = {0x5B, 0xB5};
 /* Bytes of an output that are worth computing: an extreme attribute may ask for any number. */
 #define BYTES_MAX (1 << 20)
-/* How far two layouts may be apart, in relative and absolute terms, where nothing says what the operator may be off by:
- * the same formula on the same numbers, compiled twice. An element of another place is further away. */
+/* How far two layouts may be apart, in relative and absolute terms, before results are rounded to their type, where
+ * nothing says what the operator may be off by: the same formula on the same numbers, compiled twice. An element of
+ * another place is further away. */
 #define LAYOUT_TOLERANCE 0x1p-10
 
 /* A tensor in memory, in some layout. */
@@ -399,10 +400,23 @@ static int32_t run(trial *t, bool strided, uint32_t wanted, uint8_t pattern, res
   return status;
 }
 
-static bool floats_agree(float a, float b) {
-  if (isnan(a) || isnan(b) || isinf(a) || isinf(b))
-    return (isnan(a) && isnan(b)) || a == b;
-  return fabsf(a - b) <= (float)LAYOUT_TOLERANCE * (1 + fmaxf(fabsf(a), fabsf(b)));
+/* An element of a floating type; an infinity is the largest number, which a little more turns into one. */
+static double number_at(leati_ref_type type, const uint8_t *at) {
+  leati_ref_tensor one;
+  leati_ref_tensor_init(&one, type, 0, NULL);
+  leati_ref_tensor_load(&one, at);
+  const double number = isinf(one.f[0]) ? copysign(leati_ref_type_largest(type), one.f[0]) : one.f[0];
+  leati_ref_tensor_clear(&one);
+  return number;
+}
+
+/* Nothing says which NaN an operator gives, nor of which sign. Of two numbers each has been rounded to its type, which
+ * took half an ULP of it at most; of a subnormal number that is far less than what they may be apart before. */
+static bool floats_agree(leati_ref_type type, const uint8_t *x, const uint8_t *y) {
+  const double a = number_at(type, x);
+  const double b = number_at(type, y);
+  const double larger = fmax(fabs(a), fabs(b));
+  return (isnan(a) && isnan(b)) || fabs(a - b) <= LAYOUT_TOLERANCE * (1 + larger) + leati_ref_type_ulp(type) * larger;
 }
 
 static bool is_pattern(const uint8_t *bytes, int64_t size, uint8_t pattern) {
@@ -420,6 +434,9 @@ static void compare(trial *t, const results *a, const results *b, const char *ho
       continue;
     const DLDataType dtype = t->shapes[o].dtype;
     const int64_t size = dtype.bits / 8;
+    const leati_ref_type type = leati_ref_type_from_dlpack(dtype);
+    /* Elements of float64 are only moved. */
+    const bool computed = type != LEATI_REF_TYPE_COUNT && leati_ref_type_is_float(type) && dtype.bits < 64;
     const uint8_t *x = elements_of(&a->outputs[o]);
     const uint8_t *y = elements_of(&b->outputs[o]);
     for (int64_t k = 0; k < (int64_t)a->outputs[o].bytes / size; k++, x += size, y += size) {
@@ -427,13 +444,9 @@ static void compare(trial *t, const results *a, const results *b, const char *ho
                   "element %" PRId64 " of output %" PRIu32 " was not written", k, o);
       if (t->draw.ordered || memcmp(x, y, (size_t)size) == 0)
         continue;
-      if (dtype.code == kDLFloat && dtype.bits == 32) {
-        float u = 0;
-        float v = 0;
-        memcpy(&u, x, sizeof u);
-        memcpy(&v, y, sizeof v);
-        TRIAL_CHECK(t, floats_agree(u, v), "element %" PRId64 " of output %" PRIu32 " is %g, and %g %s", k, o,
-                    (double)u, (double)v, how);
+      if (computed) {
+        TRIAL_CHECK(t, floats_agree(type, x, y), "element %" PRId64 " of output %" PRIu32 " is %g, and %g %s", k, o,
+                    number_at(type, x), number_at(type, y), how);
       } else {
         TRIAL_FAIL(t, "element %" PRId64 " of output %" PRIu32 " is another one %s", k, o, how);
       }
