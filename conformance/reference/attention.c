@@ -441,7 +441,10 @@ static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_r
     const int64_t apart = interleaved ? 1 : pairs;
     const int64_t pair = interleaved ? e / 2 : second ? e - pairs : e;
     const double other = x->f[place_of(x, b, h, s, second ? e - apart : e + apart)];
-    const int64_t angle = ((a->ends ? keys_of(a, b) - x->positions : 0) + s) * pairs + pair;
+    const int64_t position = (a->ends ? keys_of(a, b) - x->positions : 0) + s;
+    /* A number of keys that is out of range may lead to a position that no angles are for. */
+    const int64_t last = cosines->dims[0] - 1;
+    const int64_t angle = (position < last ? position : last) * pairs + pair;
     const double straight = own * cosines->f[angle];
     const double crossed = other * sines->f[angle];
     out->f[i] = second ? straight + crossed : straight - crossed;
