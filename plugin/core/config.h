@@ -25,6 +25,13 @@ typedef enum leati_guard_mode {
   LEATI_GUARD_PAGES, /**< these, and pages that nobody may touch (core/pages.h) */
 } leati_guard_mode;
 
+/** What LEAT_MATRICES says. */
+typedef enum leati_matrices_mode {
+  LEATI_MATRICES_OFF,
+  LEATI_MATRICES_ON,
+  LEATI_MATRICES_KHR, /**< by VK_KHR_cooperative_matrix alone */
+} leati_matrices_mode;
+
 /** Characters of a path that is a setting of its own to keep, at most: the report shows it whole. */
 #define LEATI_PATH_MAX 200
 
@@ -42,7 +49,7 @@ typedef struct leati_config {
   int64_t force_direct_path;   /**< LEAT_FORCE_DIRECT_PATH: 0 or 1 */
   uint64_t fusions_off;        /**< LEAT_FUSIONS_OFF: bits 1 << leati_fusion_number of what is not to be done */
   int64_t merge;               /**< LEAT_MERGE: 0 or 1 */
-  int64_t matrices;            /**< LEAT_MATRICES: 0 or 1 */
+  int64_t matrices;            /**< LEAT_MATRICES: a leati_matrices_mode */
   int64_t log;                 /**< LEAT_LOG: a leati_log_level */
   char cache_dir[LEATI_PATH_MAX + 1]; /**< LEAT_CACHE_DIR: absolute path of a folder for compiled pipelines, without a
                                          slash at its end; empty: nothing is kept on disk */

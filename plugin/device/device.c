@@ -82,7 +82,15 @@ static int32_t create_handle(const leat_device *device, bool pages, VkDevice *ou
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
       .pNext = &control,
       .cooperativeMatrix = VK_TRUE};
-  const char *extension_names[6];
+  VkPhysicalDeviceMaintenance4Features maintenance = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES, .pNext = &matrices, .maintenance4 = VK_TRUE};
+  VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrices2 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV,
+      .pNext = &maintenance,
+      .cooperativeMatrixReductions = VK_TRUE,
+      .cooperativeMatrixConversions = VK_TRUE,
+      .cooperativeMatrixPerElementOperations = VK_TRUE};
+  const char *extension_names[7];
   uint32_t extension_count = 0;
   if (pages) {
     extension_names[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
@@ -104,6 +112,11 @@ static int32_t create_handle(const leat_device *device, bool pages, VkDevice *ou
     extension_names[extension_count++] = VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME;
     f.v12.vulkanMemoryModel = VK_TRUE;
     f.v12.pNext = &matrices;
+  }
+  /* The size of a workgroup is an id in SPIR-V 1.6, which takes maintenance4; all devices of Vulkan 1.3 have it. */
+  if (device->matrix2) {
+    extension_names[extension_count++] = VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME;
+    f.v12.pNext = &matrices2;
   }
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                    .pNext = &f.core,
@@ -147,8 +160,9 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
                       "(VK_EXT_external_memory_host), such as lavapipe; %s is none: set it to 1 or 0",
                       physical->info.name);
   }
-  if (config->matrices != 0) {
+  if (config->matrices != LEATI_MATRICES_OFF) {
     device->matrix = physical->matrix;
+    device->matrix2 = physical->matrix2 && config->matrices != LEATI_MATRICES_KHR;
   }
   LEATI_TRY(create_loaded(device, pages, err));
   choose_memory_types(device);

@@ -66,6 +66,7 @@ struct leat_device {
   uint64_t fusions_off;          /**< what LEAT_FUSIONS_OFF says: bits 1 << leati_fusion_number */
   bool merges;                   /**< dispatches of lists that are alike become one, as LEAT_MERGE says */
   leati_matrix_shape matrix;     /**< what kernels may multiply, all 0: none; as LEAT_MATRICES and the device say */
+  bool matrix2;                  /**< and whether they may use VK_NV_cooperative_matrix2 */
   int64_t spin_ns;               /**< how long a wait spins before it blocks; -1: adapts */
   uint64_t kernel_download_max;  /**< bytes of a download that a kernel writes rather than a copy command */
   leati_traits traits;           /**< what the rules of policy/ know of it */

@@ -31,23 +31,41 @@ __attribute__((format(printf, 4, 5))) static void add(report *r, int32_t device,
   ++r->count;
 }
 
+#ifdef LEATI_TYPES_OF_GEMM_MATRIX_64
+#define HAS_MATRIX_KERNELS true
+#else
+#define HAS_MATRIX_KERNELS false
+#endif
+#ifdef LEATI_TYPES_OF_ATTENTION_MATRIX2_64
+#define HAS_MATRIX2_KERNELS true
+#else
+#define HAS_MATRIX2_KERNELS false
+#endif
+
+/* Whether what a device has of matrices is used. */
+static const char *use_of_matrices(const leati_config *config, bool has_kernels, bool second) {
+  return !has_kernels                                       ? "not used: this build has no kernels for it"
+         : config->matrices == LEATI_MATRICES_OFF           ? "not used: LEAT_MATRICES is 0"
+         : second && config->matrices == LEATI_MATRICES_KHR ? "not used: LEAT_MATRICES is khr"
+                                                            : "used";
+}
+
 static void report_matrices(report *r, int32_t number, const leati_physical *physical) {
   const leati_config *config = NULL;
   const leati_matrix_shape matrix = physical->matrix;
+  (void)leati_config_get(&config, NULL);
   if (matrix.m == 0) {
     add(r, number, "features.cooperativeMatrix", "no");
-    return;
+  } else {
+    add(r, number, "features.cooperativeMatrix", "%ux%ux%u of float16, sums in float32; %s", matrix.m, matrix.n,
+        matrix.k, use_of_matrices(config, HAS_MATRIX_KERNELS, false));
   }
-  (void)leati_config_get(&config, NULL);
-#ifdef LEATI_TYPES_OF_GEMM_MATRIX_64
-  const bool has_kernels = true;
-#else
-  const bool has_kernels = false;
-#endif
-  add(r, number, "features.cooperativeMatrix", "%ux%ux%u of float16, sums in float32; %s", matrix.m, matrix.n, matrix.k,
-      !has_kernels            ? "not used: this build has no kernels for it"
-      : config->matrices == 0 ? "not used: LEAT_MATRICES is 0"
-                              : "used");
+  if (!physical->matrix2) {
+    add(r, number, "features.cooperativeMatrix2", "no");
+  } else {
+    add(r, number, "features.cooperativeMatrix2", "scores of attention in registers; %s",
+        use_of_matrices(config, HAS_MATRIX2_KERNELS, true));
+  }
 }
 
 static void report_halves(report *r, int32_t number, const leati_physical *physical) {

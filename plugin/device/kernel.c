@@ -110,6 +110,11 @@ static const char *feature_of(const leati_physical *physical, uint32_t capabilit
     case 6022: /* CooperativeMatrixKHR */
       *out_has = physical->matrix.m != 0;
       return "matrices (VK_KHR_cooperative_matrix)";
+    case 5430: /* CooperativeMatrixReductionsNV */
+    case 5431: /* CooperativeMatrixConversionsNV */
+    case 5432: /* CooperativeMatrixPerElementOperationsNV */
+      *out_has = physical->matrix2;
+      return "more of matrices (VK_NV_cooperative_matrix2)";
     default:
       *out_has = false;
       return "a capability that Leat enables on no device";

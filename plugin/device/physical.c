@@ -366,6 +366,26 @@ static leati_matrix_shape find_matrix(const leati_physical *physical, const exte
   return leati_physical_choose_matrix(physical, count, list);
 }
 
+/* Whether kernels can use the matrices in ways of VK_NV_cooperative_matrix2, whose modules are of SPIR-V 1.6. Those do
+ * not fix the size of subgroups, so that there must be one. */
+static bool has_matrix2(const leati_physical *physical, const extensions *has) {
+  VkPhysicalDeviceSubgroupSizeControlPropertiesEXT sizes = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT};
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &sizes};
+  VkPhysicalDeviceCooperativeMatrix2FeaturesNV f = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV};
+  VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f};
+  if (physical->matrix.m == 0 || physical->matrix.n != physical->matrix.k ||
+      !has_extension(has, VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME)) {
+    return false;
+  }
+  physical->instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
+  physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &features);
+  return physical->instance->api_version >= VK_API_VERSION_1_3 &&
+         properties.properties.apiVersion >= VK_API_VERSION_1_3 && sizes.minSubgroupSize == sizes.maxSubgroupSize &&
+         f.cooperativeMatrixReductions && f.cooperativeMatrixConversions && f.cooperativeMatrixPerElementOperations;
+}
+
 /* Fills in all that a device says of itself. */
 static void probe(leati_physical *physical, const extensions *has) {
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {.sType =
@@ -425,6 +445,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   read_features(physical);
   physical->converts_halves = controls_halves(&floats);
   physical->matrix = find_matrix(physical, has);
+  physical->matrix2 = has_matrix2(physical, has);
   physical->has_sync_fd = makes_sync_files(physical, has);
   find_external_memory(physical, has);
   find_external_semaphores(physical, has);

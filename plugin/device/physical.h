@@ -51,11 +51,13 @@ typedef struct leati_physical {
   bool shuffles; /**< full subgroups of a size from 4 to 128 (VK_EXT_subgroup_size_control), whose invocations exchange
                     values */
   leati_matrix_shape matrix; /**< of VK_KHR_cooperative_matrix, which an open device then has, with vulkanMemoryModel */
-  bool has_query_reset;      /**< hostQueryReset */
-  uint32_t timestamp_bits;   /**< of the queue family; 0: no timestamps */
-  float timestamp_period;    /**< nanoseconds of one step */
-  bool common_clock;         /**< all queues have one clock */
-  bool calibrates;           /**< and the driver relates it to CLOCK_MONOTONIC (VK_EXT_calibrated_timestamps) */
+  bool matrix2; /**< reductions, conversions and operations per element of VK_NV_cooperative_matrix2, which an open
+                   device then has; n is k, and modules may be of Vulkan 1.3 */
+  bool has_query_reset;    /**< hostQueryReset */
+  uint32_t timestamp_bits; /**< of the queue family; 0: no timestamps */
+  float timestamp_period;  /**< nanoseconds of one step */
+  bool common_clock;       /**< all queues have one clock */
+  bool calibrates;         /**< and the driver relates it to CLOCK_MONOTONIC (VK_EXT_calibrated_timestamps) */
   uint32_t uniform_alignment;
   VkPhysicalDeviceMemoryProperties memory;
 } leati_physical;

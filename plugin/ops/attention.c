@@ -296,6 +296,15 @@ static uint32_t splits_of(const leat_device *device, const leati_heads *q, int64
   return groups <= LEATI_COUNTERS_MAX ? leati_attention_splits(&device->traits, groups, (uint32_t)keys) : 1;
 }
 
+/* The kernel for matrix hardware; one that keeps scores in registers where there is such. */
+static leati_kernel find_matrix_kernel(const leat_device *device, bool small, uint64_t type) {
+  static const leati_kernel_set kernels[][2] = {
+      {LEATI_KERNELS_ATTENTION_MATRIX_128, LEATI_KERNELS_ATTENTION_MATRIX_64},
+      {LEATI_KERNELS_ATTENTION_MATRIX2_128, LEATI_KERNELS_ATTENTION_MATRIX2_64}};
+  const leati_kernel held = device->matrix2 ? leati_kernel_find(kernels[1][small], type) : LEATI_KERNEL_NONE;
+  return held != LEATI_KERNEL_NONE ? held : leati_kernel_find(kernels[0][small], type);
+}
+
 /* The kernel, how many queries a workgroup of it has, and how many workgroups share keys. */
 static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *all, uint32_t *out_rows,
                                         uint32_t *out_splits) {
@@ -303,8 +312,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
   const int64_t depth = all->of[Q]->heads.shape[3], width = all->of[V]->heads.shape[3];
   const int64_t larger = depth > width ? depth : width;
   const bool small = larger <= HEAD_SMALL;
-  const leati_kernel by_matrices =
-      leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_MATRIX_64 : LEATI_KERNELS_ATTENTION_MATRIX_128, type);
+  const leati_kernel by_matrices = find_matrix_kernel(device, small, type);
   const leati_heads *const queries = &all->of[Q]->heads;
   *out_splits = splits_of(device, queries, all->of[K]->heads.shape[2]);
   /* With few queries matrices are mostly empty, and none of their workgroups share keys. */

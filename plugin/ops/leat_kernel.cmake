@@ -40,7 +40,7 @@ set(constant_members "")
 
 # Compiles one variant into `kernels`, the folder of compiled files, or takes it from there if LEAT_KERNELS_DIR is set;
 # `storage` and `accumulator` are types from above, or empty. Reads `source`, `constant_names`, `kernel_SUBGROUP`,
-# `kernel_SHUFFLES`, `kernel_MATRICES` and `kernel_LINKS` of leat_kernel().
+# `kernel_SHUFFLES`, `kernel_MATRICES`, `kernel_MATRICES2` and `kernel_LINKS` of leat_kernel().
 function(leat_kernel_variant name storage accumulator)
   set(words ${kernels}/${name}.inc)
   if(NOT LEAT_KERNELS_DIR)
@@ -52,12 +52,16 @@ function(leat_kernel_variant name storage accumulator)
       LEAT_RECORDS_MAX=${LEAT_RECORDS_MAX})
     list(TRANSFORM defines PREPEND -D)
     set(glslc ${Vulkan_GLSLC_EXECUTABLE})
-    if(kernel_MATRICES)
+    if(kernel_MATRICES OR kernel_MATRICES2)
       set(glslc ${LEAT_MATRIX_GLSLC})
+    endif()
+    set(target vulkan1.2)
+    if(kernel_MATRICES2)
+      set(target vulkan1.3)
     endif()
     # What the source includes is told by glslc, so that a change there compiles its users alone.
     add_custom_command(OUTPUT ${words}
-      COMMAND ${glslc} -fshader-stage=compute --target-env=vulkan1.2 ${optimise} -Werror -mfmt=num
+      COMMAND ${glslc} -fshader-stage=compute --target-env=${target} ${optimise} -Werror -mfmt=num
         -I${CMAKE_CURRENT_SOURCE_DIR}/kernels ${defines} -MD -MF ${words}.d -o ${words}
         ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
@@ -82,7 +86,7 @@ function(leat_kernel_variant name storage accumulator)
   if(kernel_SUBGROUP)
     string(APPEND entries ", .subgroup_size = ${kernel_SUBGROUP}")
   endif()
-  if(kernel_SHUFFLES OR kernel_MATRICES)
+  if(kernel_SHUFFLES OR kernel_MATRICES OR kernel_MATRICES2)
     string(APPEND entries ", .shuffles = 1")
   endif()
   if(kernel_LINKS)
@@ -93,7 +97,7 @@ function(leat_kernel_variant name storage accumulator)
 endfunction()
 
 # leat_kernel(NAME SOURCE [TYPES TYPE...] [ITEMS BITS...] [ACCUMULATOR TYPE] [CONSTANTS CONSTANT...] [DEFINES DEFINE...]
-#   [SUBGROUP INVOCATIONS] [SHUFFLES] [MATRICES] [LINKS])
+#   [SUBGROUP INVOCATIONS] [SHUFFLES] [MATRICES] [MATRICES2] [LINKS])
 #
 # Compiles kernels/SOURCE, with the preprocessor definitions DEFINES (A=1 or A):
 # - for each element type of TYPES, as NAME_<type>, with TYPE defined as its name, ACCUMULATOR as that of the type to
@@ -113,10 +117,12 @@ endfunction()
 # the two lowest bits of the nth constant named step_<number>. So a driver reads no more functions than are needed.
 # MATRICES: the kernel uses VK_KHR_cooperative_matrix, and its subgroups are full. Where no glslc compiles that
 # (LEAT_MATRIX_GLSLC) the set is there, but has no kernels.
+# MATRICES2: the same for VK_NV_cooperative_matrix2, with MATRICES2 defined; leati_physical::matrix2 says which devices
+# run it. Where glslc does not know that (LEAT_MATRICES2) the set has no kernels.
 # SHUFFLES: SHUFFLES is defined, and the kernel's subgroups are full; leati_physical::shuffles says which devices run
 # it.
 function(leat_kernel name source)
-  cmake_parse_arguments(PARSE_ARGV 2 kernel "SHUFFLES;MATRICES;LINKS" "ACCUMULATOR;SUBGROUP"
+  cmake_parse_arguments(PARSE_ARGV 2 kernel "SHUFFLES;MATRICES;MATRICES2;LINKS" "ACCUMULATOR;SUBGROUP"
     "TYPES;ITEMS;CONSTANTS;DEFINES")
   if(kernel_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "leat_kernel(${name}): what is ${kernel_UNPARSED_ARGUMENTS}?")
@@ -125,6 +131,9 @@ function(leat_kernel name source)
   set(defines ${kernel_DEFINES})
   if(kernel_SHUFFLES)
     list(APPEND defines SHUFFLES)
+  endif()
+  if(kernel_MATRICES2)
+    list(APPEND defines MATRICES2)
   endif()
   set(fields "")
   set(constant_names "")
@@ -159,7 +168,7 @@ function(leat_kernel name source)
   set(columns "")
   set(types "")
   set(made_types ${kernel_TYPES})
-  if(kernel_MATRICES AND NOT LEAT_MATRIX_GLSLC)
+  if((kernel_MATRICES AND NOT LEAT_MATRIX_GLSLC) OR (kernel_MATRICES2 AND NOT LEAT_MATRICES2))
     set(made_types "")
   endif()
   foreach(type IN LISTS made_types)

@@ -73,7 +73,7 @@ class Usable(unittest.TestCase):
                   'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS': '-1', 'LEAT_STREAM_POLICY': 'round-robin',
                   'LEAT_HIGH_WATERMARK_RATIO': '0.9', 'LEAT_LOW_WATERMARK_RATIO': '.5', 'LEAT_MEMORY_GUARD': '1',
                   'LEAT_PROFILE': '/nowhere/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1',
-                  'LEAT_FUSIONS_OFF': 'bias,gelu', 'LEAT_MERGE': '1', 'LEAT_MATRICES': '0',
+                  'LEAT_FUSIONS_OFF': 'bias,gelu', 'LEAT_MERGE': '1', 'LEAT_MATRICES': 'khr',
                   'LEAT_CACHE_DIR': '/tmp/no (such)/folder'}
         code, other, stderr = report(LEAT_PLUGIN_PATH=PLUGIN, **values)
         self.assertEqual((code, stderr), (0, ''))

@@ -156,7 +156,8 @@ static const leati_physical able = {.info = {.name = "made up"},
                                     .shared_memory = 32768,
                                     .subgroup_size = 32,
                                     .shuffles = true,
-                                    .matrix = {.m = 16, .n = 16, .k = 16}};
+                                    .matrix = {.m = 16, .n = 16, .k = 16},
+                                    .matrix2 = true};
 
 /* Whether a kernel runs on a device; else the message has the words. */
 static bool runs(const leati_physical *physical, const leati_kernel_code *code, const char *words) {
@@ -194,12 +195,14 @@ static void every_kernel_runs_on_every_usable_device(void **state) {
 /* Where there is a glslc for them, these kernels need the device's matrices. */
 static void matrix_hardware_is_needed_where_it_is_used(void **state) {
   (void)state;
-  leati_physical plain = able;
+  leati_physical plain = able, first = able;
   plain.matrix = (leati_matrix_shape){0};
+  first.matrix2 = false;
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
     assert_true(runs(&able, code, ""));
     assert_int_equal(runs(&plain, code, "VK_KHR_cooperative_matrix"), !is_on_matrices(code));
+    assert_int_equal(runs(&first, code, "VK_NV_cooperative_matrix2"), strstr(code->name, "_matrix2_") == NULL);
   }
 }
 

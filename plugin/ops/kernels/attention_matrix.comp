@@ -6,9 +6,14 @@
 // multiplied by values, and summed up as they are.
 //
 // HEAD: elements of a head, of queries and keys and of values, that the kernel has room for.
+// MATRICES2: scores stay in the registers of matrices, which takes VK_NV_cooperative_matrix2; else they are in shared
+// memory.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
+#ifdef MATRICES2
+#extension GL_NV_cooperative_matrix2 : require
+#endif
 #include "attention_args.glsl"
 
 LEAT_CONSTANT(uint, WIDE, 0);     // these operands are moved eight elements at a time, the result four
@@ -26,23 +31,14 @@ const uint QUERIES = THREADS / SUBGROUP_SIZE * ROWS; // of a workgroup
 // What is in shared memory lies there by eights of 16 bits, or fours of float32. From one row to the next there is one
 // more than needed, so that rows begin in different banks.
 #define PITCH (HEAD / 8 + 1)
-#define SCORE_PITCH (KEYS / 4 + KEYS / 8 + 1)
-// Queries, for which two tiles are just enough (SUBGROUPS_MOST * ROWS is 2 * KEYS), and afterwards a tile of keys and
-// one of values.
+#define RESULT_PITCH (LEAT_ATTENTION_MATRIX_STEP / 4 + 1)
+// Queries, for which two tiles are just enough (SUBGROUPS_MOST * ROWS is 2 * KEYS); then a tile of keys and one of
+// values; at last results.
 #define TILE (KEYS * PITCH)
-#if SUBGROUPS_MOST * ROWS > 2 * KEYS
-#error "queries do not fit where tiles of keys and values lie"
+#if SUBGROUPS_MOST * ROWS > 2 * KEYS || RESULT_PITCH > PITCH
+#error "queries or results do not fit where tiles of keys and values lie"
 #endif
 shared uvec4 tiles[2 * TILE];
-// For each query of a subgroup a row of scores, behind them their weights, and one place where the threads of a row
-// tell each other a number each. What earlier results are scaled by lies later, MATRIX_N times, where scores were.
-shared uvec4 scores[SUBGROUPS_MOST * ROWS * SCORE_PITCH];
-#define WEIGHTS (KEYS / 4)
-#define TOLD (WEIGHTS + KEYS / 8)
-
-// Threads of a subgroup for each row, at most 4: rows of one thread follow each other by SUBGROUP_SIZE.
-const uint PER_ROW = SUBGROUP_SIZE > ROWS ? SUBGROUP_SIZE / ROWS : 1;
-const uint OWN_ROWS = SUBGROUP_SIZE > ROWS ? 1 : ROWS / SUBGROUP_SIZE;
 
 // Eights of a tile that one thread brings in, and what of them is on its way from memory.
 const uint LOADS_K = (KEYS * DEPTH / 8 + THREADS - 1) / THREADS;
@@ -108,69 +104,39 @@ const uint ACROSS_DEPTH = DEPTH / MATRIX_K;
 const uint ACROSS_WIDTH = WIDTH / MATRIX_N;
 const uint DOWN = ROWS / MATRIX_M;
 coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> queries[DOWN * ACROSS_DEPTH];
-coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> results[DOWN * ACROSS_WIDTH];
-
-// Where the scores of this thread's row number `i`, of OWN_ROWS, begin, and the first of the fours that it has there.
-uvec2 score_place(uint i) {
-  const uint at = gl_SubgroupInvocationID + i * SUBGROUP_SIZE;
-  return uvec2((gl_SubgroupID * ROWS + at % ROWS) * SCORE_PITCH, at / ROWS);
-}
-
-// Puts the products of a subgroup's queries with the keys of the tile where scores lie.
-void multiply_keys() {
-  for (uint c = 0; c < KEYS / MATRIX_N; ++c) {
-    coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sums[DOWN];
-    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      sums[r] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
-    }
-    [[unroll]] for (uint d = 0; d < ACROSS_DEPTH; ++d) {
-      coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b;
-      coopMatLoad(b, tiles, c * MATRIX_N * PITCH + d * MATRIX_K / 8, PITCH, gl_CooperativeMatrixLayoutColumnMajor);
-      [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-        sums[r] = coopMatMulAdd(queries[r * ACROSS_DEPTH + d], b, sums[r]);
-      }
-    }
-    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      coopMatStore(sums[r], scores, (gl_SubgroupID * ROWS + r * MATRIX_M) * SCORE_PITCH + c * MATRIX_N / 4, SCORE_PITCH,
-                   gl_CooperativeMatrixLayoutRowMajor);
-    }
-  }
-}
-
-// Scales what there is of results, and adds the products of weights with the values of the tile.
-void multiply_values() {
-  [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-    const uint own = (gl_SubgroupID * ROWS + r * MATRIX_M) * SCORE_PITCH;
-    coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> factors;
-    coopMatLoad(factors, scores, own, SCORE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
-    [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
-      results[r * ACROSS_WIDTH + w] = results[r * ACROSS_WIDTH + w] * factors;
-    }
-  }
-  for (uint j = 0; j < KEYS / MATRIX_K; ++j) {
-    coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[DOWN];
-    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      coopMatLoad(a[r], scores, (gl_SubgroupID * ROWS + r * MATRIX_M) * SCORE_PITCH + WEIGHTS + j * MATRIX_K / 8,
-                  SCORE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
-    }
-    [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
-      coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b;
-      coopMatLoad(b, tiles, TILE + j * MATRIX_K * PITCH + w * MATRIX_N / 8, PITCH, gl_CooperativeMatrixLayoutRowMajor);
-      [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-        results[r * ACROSS_WIDTH + w] = coopMatMulAdd(a[r], b, results[r * ACROSS_WIDTH + w]);
-      }
-    }
-  }
-}
-
-float top_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
-float sum_of(vec4 x) { return (x.x + x.y) + (x.z + x.w); }
+#define SUMS coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>
+#define FACTORS coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB>
+SUMS results[DOWN * ACROSS_WIDTH];
 
 // 2^x. What GLSL's own may be off by, 3 + 2 |x| ulp of float32, is little beside the rounding of a weight that is not
 // almost 0; nothing is said of its result for -infinity.
 float power(float x) { return x == -LEAT_INFINITY ? 0 : exp2(x); }
-vec4 power4(vec4 x) { return vec4(power(x.x), power(x.y), power(x.z), power(x.w)); }
 #define LOG2_E 1.44269504
+
+// Number `c` of the matrices side by side of a tile's keys, and `d` of their depth; number `j` of those below each other
+// of its values, and `w` of their width.
+FACTORS b_of_keys(uint c, uint d) {
+  FACTORS b;
+  coopMatLoad(b, tiles, c * MATRIX_N * PITCH + d * MATRIX_K / 8, PITCH, gl_CooperativeMatrixLayoutColumnMajor);
+  return b;
+}
+FACTORS b_of_values(uint j, uint w) {
+  FACTORS b;
+  coopMatLoad(b, tiles, TILE + j * MATRIX_K * PITCH + w * MATRIX_N / 8, PITCH, gl_CooperativeMatrixLayoutRowMajor);
+  return b;
+}
+
+// What differs by where scores are:
+// - begin_scores(): before the first tile.
+// - take_tile(): adds a tile of keys and values to the results of the subgroup's queries, which begin at `own0`. `bare`:
+//   none of these keys is masked for one of them, and a score is its product times args.scale.
+// - end_scores(): after the last tile, before a barrier.
+// - quotient(): what is a result of a row of the subgroup, divided by what the weights of the row sum up to.
+#ifdef MATRICES2
+#include "attention_scores_held.glsl"
+#else
+#include "attention_scores_shared.glsl"
+#endif
 
 void main() {
   const uint group = leat_linear_group();
@@ -203,16 +169,10 @@ void main() {
     }
   }
   [[unroll]] for (uint e = 0; e < DOWN * ACROSS_WIDTH; ++e) {
-    results[e] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
+    results[e] = SUMS(0.0);
   }
+  begin_scores();
 
-  // Of each row of a thread: the largest score so far, and what the weights that it made sum up to. Scores are for
-  // powers of 2.
-  float top[OWN_ROWS], sum[OWN_ROWS];
-  [[unroll]] for (uint i = 0; i < OWN_ROWS; ++i) {
-    top[i] = -LEAT_INFINITY;
-    sum[i] = 0;
-  }
   // Of the keys from here to there none is masked for a query of this subgroup. A score is then its product times what
   // is not negative, and small enough for any product of float16: products stay what they are, and the factor is part of
   // the argument of the powers.
@@ -227,80 +187,19 @@ void main() {
     if (key0 + KEYS < keys) {
       fetch_tiles(k, v, key0 + KEYS);
     }
-    multiply_keys();
-    subgroupBarrier();
-
-    const bool bare = key0 >= bare_begin && key0 + KEYS <= bare_end;
-    const float factor = bare ? args.scale * LOG2_E : 1;
-    for (uint i = 0; i < OWN_ROWS; ++i) {
-      const uvec2 at = score_place(i);
-      float own_top = -LEAT_INFINITY;
-      if (bare) {
-        for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
-          own_top = max(own_top, top_of(uintBitsToFloat(scores[at.x + four])));
-        }
-        own_top *= factor;
-      } else {
-        const uint query = own0 + (gl_SubgroupInvocationID + i * SUBGROUP_SIZE) % ROWS;
-        const int mask = mask_row(batch, head, query);
-        for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
-          vec4 own = uintBitsToFloat(scores[at.x + four]);
-          [[unroll]] for (uint j = 0; j < 4; ++j) {
-            const float added = added_to(query, key0 + four * 4 + j, mask);
-            // A key that is not taken counts for nothing, whatever its score.
-            own[j] = added == -LEAT_INFINITY ? added : (score_of(own[j]) + added) * LOG2_E;
-          }
-          scores[at.x + four] = floatBitsToUint(own);
-          own_top = max(own_top, top_of(own));
-        }
-      }
-      scores[at.x + TOLD][at.y] = floatBitsToUint(max(top[i], own_top));
-    }
-    subgroupBarrier();
-
-    for (uint i = 0; i < OWN_ROWS; ++i) {
-      const uvec2 at = score_place(i);
-      float higher = uintBitsToFloat(scores[at.x + TOLD].x);
-      for (uint j = 1; j < PER_ROW; ++j) {
-        higher = max(higher, uintBitsToFloat(scores[at.x + TOLD][j]));
-      }
-      // As long as no key is taken, there is nothing to be relative to.
-      const float base = higher == -LEAT_INFINITY ? 0 : higher;
-      const float smaller = power(top[i] - base);
-      float own_sum = 0;
-      for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
-        const vec4 weights = power4(fma(uintBitsToFloat(scores[at.x + four]), vec4(factor), vec4(-base)));
-        const uvec2 rounded = NARROW4(weights);
-        own_sum += sum_of(weights);
-        if (four % 2 == 0) {
-          scores[at.x + WEIGHTS + four / 2].xy = rounded;
-        } else {
-          scores[at.x + WEIGHTS + four / 2].zw = rounded;
-        }
-      }
-      // Over scores that this thread has read.
-      for (uint four = at.y; four < MATRIX_N / 4; four += PER_ROW) {
-        scores[at.x + four] = floatBitsToUint(vec4(smaller));
-      }
-      top[i] = higher;
-      sum[i] = fma(sum[i], smaller, own_sum);
-    }
-    subgroupBarrier();
-    multiply_values();
+    take_tile(batch, head, own0, key0, key0 >= bare_begin && key0 + KEYS <= bare_end);
   }
+  end_scores();
 
-  [[unroll]] for (uint i = 0; i < OWN_ROWS; ++i) {
-    const uvec2 at = score_place(i);
-    scores[at.x + TOLD][at.y] = floatBitsToUint(sum[i]);
-  }
+  barrier(); // nobody reads the tiles any more
   const uint64_t y = moved(args.y, args.y_strides, batch, head);
   // A matrix at a time, by loops that end up without an index: where one is left, a driver keeps all results in local
   // memory, also while they are summed up.
   [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
     subgroupBarrier();
     [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      coopMatStore(results[r * ACROSS_WIDTH + w], scores, (gl_SubgroupID * ROWS + r * MATRIX_M) * SCORE_PITCH,
-                   SCORE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
+      coopMatStore(results[r * ACROSS_WIDTH + w], tiles, (gl_SubgroupID * ROWS + r * MATRIX_M) * RESULT_PITCH,
+                   RESULT_PITCH, gl_CooperativeMatrixLayoutRowMajor);
     }
     subgroupBarrier();
     for (uint i = gl_SubgroupInvocationID; i < ROWS * (MATRIX_N / 4); i += SUBGROUP_SIZE) {
@@ -308,12 +207,8 @@ void main() {
       if (own0 + row >= args.queries || column >= args.width) {
         continue;
       }
-      const uint at_row = (gl_SubgroupID * ROWS + row) * SCORE_PITCH;
-      float total = uintBitsToFloat(scores[at_row + TOLD].x);
-      for (uint j = 1; j < PER_ROW; ++j) {
-        total += uintBitsToFloat(scores[at_row + TOLD][j]);
-      }
-      const vec4 values = total == 0 ? vec4(0) : uintBitsToFloat(scores[at_row + four]) * (1.0 / total);
+      const vec4 values =
+          quotient(row, uintBitsToFloat(tiles[(gl_SubgroupID * ROWS + row) * RESULT_PITCH + four]));
       const int at = int(own0 + row) * args.y_strides[2] + int(column) * args.y_strides[3];
       if ((WIDE & LEAT_ATTENTION_Y) != 0) {
         REALS4(y).v[at >> 2] = NARROW4(values);
