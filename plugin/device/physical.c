@@ -154,17 +154,27 @@ static bool imports_pages(const leati_physical *physical, const extensions *has)
   return host.minImportedHostPointerAlignment <= leati_page_size();
 }
 
-/* Whether a binary semaphore of a device can be made into a sync file. */
-static bool makes_sync_files(const leati_physical *physical, const extensions *has) {
+/* What semaphores of a type and descriptors of a type can be made of each other. */
+static VkExternalSemaphoreFeatureFlags shares_semaphores(const leati_physical *physical, const extensions *has,
+                                                         VkSemaphoreType type,
+                                                         VkExternalSemaphoreHandleTypeFlagBits handle_type) {
+  const VkSemaphoreTypeCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                               .semaphoreType = type};
   const VkPhysicalDeviceExternalSemaphoreInfo which = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
-      .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT};
+      .pNext = &semaphore,
+      .handleType = handle_type};
   VkExternalSemaphoreProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
-  if (!has_extension(has, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME)) {
-    return false;
+  if (has_extension(has, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME)) {
+    physical->instance->GetPhysicalDeviceExternalSemaphoreProperties(physical->handle, &which, &properties);
   }
-  physical->instance->GetPhysicalDeviceExternalSemaphoreProperties(physical->handle, &which, &properties);
-  return (properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) != 0;
+  return properties.externalSemaphoreFeatures;
+}
+
+/* Whether a binary semaphore of a device can be made into a sync file. */
+static bool makes_sync_files(const leati_physical *physical, const extensions *has) {
+  return (shares_semaphores(physical, has, VK_SEMAPHORE_TYPE_BINARY, VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT) &
+          VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) != 0;
 }
 
 /* Finds out whether buffers can be made of memory that an opaque descriptor stands for. */
@@ -189,20 +199,12 @@ static void find_external_memory(leati_physical *physical, const extensions *has
 
 /* Finds out whether a timeline semaphore can be made of an opaque descriptor. */
 static void find_external_semaphores(leati_physical *physical, const extensions *has) {
-  const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                          .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-  const VkPhysicalDeviceExternalSemaphoreInfo which = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
-      .pNext = &type,
-      .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-  VkExternalSemaphoreProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+  const VkExternalSemaphoreFeatureFlags features =
+      shares_semaphores(physical, has, VK_SEMAPHORE_TYPE_TIMELINE, VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT);
   if (!has_extension(has, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME)) {
     physical->no_external_semaphores =
         "the driver imports no semaphores by descriptors: it lacks VK_KHR_external_semaphore_fd";
-    return;
-  }
-  physical->instance->GetPhysicalDeviceExternalSemaphoreProperties(physical->handle, &which, &properties);
-  if ((properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT) == 0) {
+  } else if ((features & VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT) == 0) {
     physical->no_external_semaphores =
         "the driver imports no timeline semaphores by opaque descriptors, though it has "
         "VK_KHR_external_semaphore_fd";

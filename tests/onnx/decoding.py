@@ -16,7 +16,8 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-NO_DEVICE = 77
+import on_leat
+
 GROUP = "GroupQueryAttention"
 WIDTH = 24  # elements of a token
 ROOM = 20  # positions of a cache that is as long at every step
@@ -221,14 +222,7 @@ def is_refused(layer, devices, rng):
 
 
 def main():
-    if len(sys.argv) != 2:
-        print(__doc__.splitlines()[3], file=sys.stderr)
-        return 2
-    ort.register_execution_provider_library("leat", sys.argv[1])
-    devices = [d for d in ort.get_ep_devices() if d.ep_name == "LeatExecutionProvider"][:1]
-    if not devices:
-        print("decoding.py: no Leat device", file=sys.stderr)
-        return NO_DEVICE
+    devices = on_leat.devices_of_command_line(__doc__.splitlines()[3])
     rng = np.random.default_rng(1)
     wrong = sum(run(layer, batch, steps, devices, rng) for layer, batch, steps in LAYERS)
     roomy = Layer(GROUP, 4, 2, 16, rotary=8, room=ROOM)

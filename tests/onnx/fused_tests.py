@@ -13,7 +13,8 @@ import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto, helper
 
-NO_DEVICE = 77
+import on_leat
+
 # A sum has up to 29 terms (27 products, bias and residual) of numbers from -1 to 1, so each provider is off by up to
 # 31 * 2^-24 * 29 = 5.4e-5 (conformance/reference/bound.h), which Selu's slope of 1.5 * 1.25 makes 1e-4, and the
 # activation itself by less than 4e-6.
@@ -64,23 +65,13 @@ def make_model(operator, shapes, attributes):
 
 
 def main():
-    if len(sys.argv) != 2:
-        print(__doc__.splitlines()[2], file=sys.stderr)
-        return 2
-    ort.register_execution_provider_library("leat", sys.argv[1])
-    devices = [d for d in ort.get_ep_devices() if d.ep_name == "LeatExecutionProvider"][:1]
-    if not devices:
-        print("fused_tests.py: no Leat device", file=sys.stderr)
-        return NO_DEVICE
+    devices = on_leat.devices_of_command_line(__doc__.splitlines()[2])
     rng = np.random.default_rng(1)
     wrong = 0
     for operator, shapes, attributes in CASES:
         model = make_model(operator, shapes, attributes)
         feeds = {name: rng.uniform(-1, 1, shape).astype(np.float32) for name, shape in shapes.items() if shape}
-        options = ort.SessionOptions()
-        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
-        options.add_provider_for_devices(devices, {})
-        got = ort.InferenceSession(model, options).run(None, feeds)[0]
+        got = on_leat.session(model, devices).run(None, feeds)[0]
         wanted = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)[0]
         off = float(np.abs(got - wanted).max())
         if not off <= TOLERANCE:

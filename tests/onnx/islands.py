@@ -20,7 +20,8 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper
 
-NO_DEVICE = 77
+import on_leat
+
 WIDTH = 6
 THREADS = 4
 OPSET, IR_VERSION = 17, 8
@@ -206,14 +207,11 @@ def main():
     oldest = os.environ.get("LEAT_TEST_OLDEST", "")
     if wanted.oldest and not os.path.isdir(os.path.join(oldest, "onnxruntime")):
         print("LEAT_TEST_OLDEST names no folder with onnxruntime in it")
-        return NO_DEVICE
+        return on_leat.SKIPPED
     if wanted.oldest and os.path.dirname(os.path.dirname(ort.__file__)) != os.path.abspath(oldest):
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONPATH": oldest})
     ort.set_default_logger_severity(3)
-    ort.register_execution_provider_library("leat", os.path.abspath(wanted.library))
-    devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"][:1]
-    if not devices:
-        return NO_DEVICE
+    devices = on_leat.devices(wanted.library)
     wrong = islands = 0
     for seed in range(wanted.seed, wanted.seed + wanted.models):
         made = Model(seed)

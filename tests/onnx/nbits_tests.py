@@ -14,7 +14,8 @@ import numpy as np
 import onnxruntime as ort
 from onnx import helper, numpy_helper
 
-NO_DEVICE = 77
+import on_leat
+
 COLUMNS = 37
 # Shapes of the first input: one row, a few, and as many as go to tiles; k is no multiple of most sizes of blocks.
 SHAPES = [(1, 1304), (2, 3, 72), (40, 72)]
@@ -87,14 +88,7 @@ def tolerance(a, weights, wanted):
 
 
 def main():
-    if len(sys.argv) != 2:
-        print(__doc__.splitlines()[2], file=sys.stderr)
-        return 2
-    ort.register_execution_provider_library("leat", sys.argv[1])
-    devices = [d for d in ort.get_ep_devices() if d.ep_name == "LeatExecutionProvider"][:1]
-    if not devices:
-        print("nbits_tests.py: no Leat device", file=sys.stderr)
-        return NO_DEVICE
+    devices = on_leat.devices_of_command_line(__doc__.splitlines()[2])
     rng = np.random.default_rng(1)
     cases = []
     for dtype, shape, bits, zeros in itertools.product((np.float32, np.float16), SHAPES, (4, 8), ZEROS):
@@ -111,10 +105,7 @@ def main():
     plain.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     wrong = 0
     for what, (model, a, weights) in cases:
-        options = ort.SessionOptions()
-        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
-        options.add_provider_for_devices(devices, {})
-        got = ort.InferenceSession(model, options).run(None, {"a": a})[0]
+        got = on_leat.session(model, devices).run(None, {"a": a})[0]
         wanted = ort.InferenceSession(model, plain, providers=["CPUExecutionProvider"]).run(None, {"a": a})[0]
         off = np.abs(got.astype(np.float64) - wanted)
         if not (off <= tolerance(a, weights, wanted)).all():

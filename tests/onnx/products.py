@@ -8,7 +8,6 @@ LIBRARY is libleat_onnxruntime.so. Both ways must give the same bits, also where
 each product decides for itself. Exit status: 0, or 1 if a model is wrong, 77 if there is no device.
 """
 import argparse
-import os
 import random
 import sys
 
@@ -16,7 +15,8 @@ import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-NO_DEVICE = 77
+import on_leat
+
 OPSET, IR_VERSION = 17, 8
 ELEMENTS = 1 << 19  # of an operand at most
 # Rows, k and columns of three products. Of the first, k would be cut otherwise if they were one product; of the second,
@@ -65,10 +65,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     wanted = parser.parse_args()
     ort.set_default_logger_severity(3)
-    ort.register_execution_provider_library("leat", os.path.abspath(wanted.library))
-    devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"][:1]
-    if not devices:
-        return NO_DEVICE
+    devices = on_leat.devices(wanted.library)
     wrong = 0
     for seed in range(wanted.seed, wanted.seed + wanted.models):
         model, x = model_of(seed)
