@@ -14,6 +14,7 @@
 #include "graph/make_op.h"
 #include "ops/op_state.h"
 #include "ops/op_table.h"
+#include "ops/plan_cache.h"
 
 #define SMALL_CONSTANT_BYTES 64
 
@@ -254,9 +255,13 @@ static uint32_t count_readers(const leat_graph *graph, uint32_t v) {
 /* The input of the graph that a node goes on with as its output `o`, where it may (LEAT_OP_CACHES) and nothing else
  * takes that input: all steps that read it come before it is written. */
 static uint32_t cache_of(const leat_graph *graph, const leati_node *node, uint32_t o) {
-  const uint32_t v = (o == 1 || o == 2) && o + 2 < node->input_count ? node->inputs[o + 2] : LEAT_GRAPH_NO_VALUE;
-  const bool may = (node->op->def->info.flags & LEAT_OP_CACHES) != 0 && v != LEAT_GRAPH_NO_VALUE &&
-                   graph->values[v].kind == LEATI_VALUE_INPUT && !graph->values[v].is_output;
+  const leat_op_info *const info = &node->op->def->info;
+  uint32_t v = LEAT_GRAPH_NO_VALUE;
+  for (uint32_t i = 0; i < node->input_count && (info->flags & LEAT_OP_CACHES) != 0; ++i) {
+    v = leati_alias_of(info, i) == o ? node->inputs[i] : v;
+  }
+  const bool may =
+      v != LEAT_GRAPH_NO_VALUE && graph->values[v].kind == LEATI_VALUE_INPUT && !graph->values[v].is_output;
   return may && count_readers(graph, v) == 1 ? graph->values[v].source : LEAT_GRAPH_NO_VALUE;
 }
 

@@ -19,8 +19,6 @@ _Static_assert(sizeof(tensor_kind) == 16 &&
                    offsetof(DLTensor, dtype) - offsetof(DLTensor, device) == offsetof(tensor_kind, dtype),
                "DLTensor has these members side by side");
 
-#define NO_ALIAS UINT32_MAX
-
 /* What a plan knows of an argument. */
 typedef struct known_argument {
   tensor_kind kind;
@@ -28,7 +26,7 @@ typedef struct known_argument {
   bool has_elements;
   bool on_device;         /* some of them, there */
   bool has_strides;       /* some were given; else NULL was */
-  uint32_t alias;         /* an input: the output that may be exactly its memory, or NO_ALIAS */
+  uint32_t alias;         /* an input: the output that may be exactly its memory, or LEATI_NO_ALIAS */
   uint8_t residue;        /* of the address, modulo LEATI_PROMISED */
   uint64_t before, after; /* bytes touched before the address, and from it on */
   uint32_t value_size;
@@ -46,16 +44,15 @@ struct leati_kept_plan {
 };
 typedef struct leati_kept_plan kept_plan;
 
-/* The output that may be the memory of input `i`, by flags alone. */
-static uint32_t alias_of(const leat_op_info *info, uint32_t i) {
+uint32_t leati_alias_of(const leat_op_info *info, uint32_t i) {
   const bool first = (info->flags & LEAT_OP_IN_PLACE) != 0 || ((info->flags & LEAT_OP_ALIAS) != 0 && i == 0);
   const bool cache = (info->flags & LEAT_OP_CACHES) != 0 && (i == 3 || i == 4);
-  return first ? 0 : cache ? i - 2 : NO_ALIAS;
+  return first ? 0 : cache ? i - 2 : LEATI_NO_ALIAS;
 }
 
 bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, uint32_t o,
                      const leati_view *output) {
-  if (!input->compact || alias_of(info, i) != o) {
+  if (!input->compact || leati_alias_of(info, i) != o) {
     return false;
   }
   if ((info->flags & LEAT_OP_ALIAS) != 0 && i == 0) {
@@ -241,10 +238,10 @@ static void know_all(const leat_op_info *info, const leati_call *call, const DLT
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const leati_view *const input = &call->inputs[i];
     out[i] = know(input, inputs[i]);
-    const uint32_t o = alias_of(info, i);
+    const uint32_t o = leati_alias_of(info, i);
     const bool may = input->present && o < call->output_count && call->outputs[o].present &&
                      leati_may_alias(info, i, input, o, &call->outputs[o]);
-    out[i].alias = may ? o : NO_ALIAS;
+    out[i].alias = may ? o : LEATI_NO_ALIAS;
     out[i].value_size = (uint32_t)value_size(input);
     if (out[i].value_size != 0) {
       memcpy(values, input->data, out[i].value_size);

@@ -32,6 +32,10 @@ const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, leat_devi
 const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, uint32_t input_count,
                                           const DLTensor *const *inputs, uint32_t output_count);
 
+/** The output that may be exactly the memory of input `i`, by flags alone, or LEATI_NO_ALIAS. */
+uint32_t leati_alias_of(const leat_op_info *info, uint32_t i);
+#define LEATI_NO_ALIAS UINT32_MAX
+
 /** Whether output `o` may be exactly the memory of input `i`, by flags, types and shapes. */
 bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, uint32_t o,
                      const leati_view *output);
