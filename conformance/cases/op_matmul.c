@@ -18,7 +18,7 @@
   }
 
 /* The products of a type of 16 bits: by tiles with edges, read by quads where they are compact; of one row, with its
- * sum shared out; with bias and activation. */
+ * sum shared out; of few rows and many columns, read by eights; with bias and activation. */
 #define HALVES(type_label, t)                                                                              \
   {.name = "MatMul",                                                                                       \
    .label = type_label,                                                                                    \
@@ -27,6 +27,8 @@
    .threads = THREADS_16,                                                                                  \
    .inputs = {RANGE_OF(t, -2, 2, 2, 33, 20), RANGE_OF(t, -2, 2, 2, 20, 36)}},                              \
       PRODUCT("one_row_" type_label, RANGE_OF(t, -2, 2, 1, 4100), RANGE_OF(t, -2, 2, 4100, 37)),           \
+      PRODUCT("wide_rows_" type_label, RANGE_OF(t, -2, 2, 2, 1031), RANGE_OF(t, -2, 2, 1031, 1032)),       \
+      PRODUCT("wider_row_" type_label, RANGE_OF(t, -2, 2, 1, 36), RANGE_OF(t, -2, 2, 36, 3080)),           \
       FUSED(type_label, ATTRIBUTES(A_INT("transB", 1), A_FLOAT("alpha", 0.5f)), RANGE_OF(t, -2, 2, 3, 68), \
             RANGE_OF(t, -2, 2, 132, 68)),                                                                  \
       {.name = "Gemm",                                                                                     \
@@ -95,6 +97,7 @@ static const leati_op_spec specs[] = {
      .attributes = {A_INT("K", 1304), A_INT("N", 37), A_INT("block_size", 128)},
      .inputs = {F32(1, 1, 1, 1304), U8_RANGE(0, 255, 37, 11, 64), F32_RANGE(0.01, 0.1, 407)}},
     NBITS("two_rows", 0, 1304, 130, 4, 256, F32(2, 1304), U8_RANGE(0, 255, 130, 6, 128), F32_RANGE(0.01, 0.1, 130, 6)),
+    NBITS("long_row", 0, 2080, 9, 4, 32, F32(1, 2080), U8_RANGE(0, 255, 9, 65, 16), F32_RANGE(0.01, 0.1, 9, 65)),
     NBITS("one_block", 0, 7, 1, 8, 256, F32(3, 7), U8_RANGE(0, 255, 1, 1, 256), F32_RANGE(0.01, 0.1, 1, 1)),
     NBITS("no_rows", 0, 7, 3, 4, 16, F32(2, 0, 7), U8_RANGE(0, 255, 3, 1, 8), F32_RANGE(0.01, 0.1, 3, 1)),
     HALVES("float16", LEATI_REF_FLOAT16),

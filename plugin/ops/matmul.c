@@ -11,9 +11,6 @@
 
 _Static_assert(LEATI_GEMV_ROWS <= 8, "kernels/gemv.comp has so many rows at most");
 
-/* Elements that a workgroup of kernels/gemv.comp puts aside where k is split: four a thread. */
-#define GEMV_PIECE 1024u
-
 bool leati_view_walkable(const leati_view *view) {
   int64_t last = 0;
   for (int32_t d = 0; d < view->ndim; ++d) {
@@ -281,18 +278,25 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
   const uint32_t mode_a = leati_operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k,
                                              gemm->k, gemm->batch_rank, gemm->a_batch);
   if (skinny) {
-    const uint32_t along = leati_gemv_along(mode_a, mode_b, args->n, gemm->b_k, gemm->b_column);
+    const bool eights =
+        gemm->b->item_size == 2 && leati_operand_is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
+                                                         gemm->batch_rank, gemm->b_batch);
+    const uint32_t along = leati_gemv_along(mode_a, mode_b, eights, args->n, gemm->b_k, gemm->b_column);
     const leati_gemm_shape shape = shape_of(args);
-    const leati_gemm_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
-    leati_gemm_take_cut(args, &cut);
-    *out_tile_size = GEMV_PIECE;
+    const leati_gemv_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
+    leati_gemm_take_cut(args, &cut.gemm);
+    *out_tile_size = 4 * cut.threads; /* four elements of each thread */
     uint32_t rows = 1;
     while (rows < args->m) {
       rows *= 2;
     }
-    return (leati_pipeline_key){
-        .kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
-        .constants.gemv = {.rows = rows, .along_k = along, .activation = activation, .residual = residual}};
+    return (leati_pipeline_key){.kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
+                                .constants.gemv = {.rows = rows,
+                                                   .along_k = along,
+                                                   .lanes = cut.lanes,
+                                                   .threads = cut.threads,
+                                                   .activation = activation,
+                                                   .residual = residual}};
   }
   if (gemm->gate == NULL && leati_gemm_takes_matrices(device, matrix_kernels, gemm->c->type)) {
     return choose_matrix_kernel(device, gemm, mode_a, mode_b, residual, args, out_tile_size);

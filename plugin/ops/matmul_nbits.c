@@ -184,15 +184,16 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
   leati_gemm_args *const gemm = &args->gemm;
   if (gemm->m <= LEATI_GEMV_ROWS) {
     const leati_gemm_shape shape = {.m = gemm->m, .n = gemm->n, .k = gemm->k, .batch = 1};
-    const leati_gemm_cut cut = leati_nbits_cut(&device->traits, &shape, state->bits);
     uint32_t rows = 1;
     while (rows < gemm->m) {
       rows *= 2;
     }
-    leati_gemm_take_cut(gemm, &cut);
-    *out_tile_size = rows * LEATI_NBITS_COLUMNS;
+    const leati_gemv_cut cut = leati_nbits_cut(&device->traits, &shape, rows, state->bits);
+    leati_gemm_take_cut(gemm, &cut.gemm);
+    *out_tile_size = rows * (LEATI_NBITS_COLUMNS / cut.lanes);
     return (leati_pipeline_key){.kernel = leati_kernel_find(LEATI_KERNELS_GEMV_NBITS, c->type),
                                 .constants.gemv_nbits = {.rows = rows,
+                                                         .lanes = cut.lanes,
                                                          .wide = args->column_bytes % 16 == 0,
                                                          .blocks = block_bytes(state) < 16 ? 2 : 1,
                                                          .bits = state->bits,

@@ -346,6 +346,10 @@
 /** Rows or columns up to which a product goes to the kernels for few rows; at most the 8 that those are written for.
  * Larger: tiles would be emptier than this. From: an H200. Measure: linear; gpt2. */
 #define LEATI_GEMV_ROWS 8
+/** Columns of a workgroup of such a kernel at least where it reads several at once. Larger: fewer workgroups, whose k
+ * is split. From: an H200 (1x2048x2048 of a decoder in float16: 8.3 us with 512 threads, and 9.3 with 32). Measure:
+ * tools/bench/decoder.py. */
+#define LEATI_GEMV_COLUMNS_MIN 16u
 /** Columns from which on such a kernel reads four of b at once along its columns. Larger: more workgroups for narrow
  * products, each with narrower loads. From: an H200. Measure: minilm and gpt2 with 1 thread. */
 #define LEATI_GEMV_QUADS_COLUMNS 1024u

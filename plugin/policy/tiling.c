@@ -88,27 +88,46 @@ uint32_t leati_attention_splits(const leati_traits *traits, uint64_t groups, uin
   return splits > 1 ? (uint32_t)splits : 1;
 }
 
-leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
-  const uint32_t columns = along == LEATI_ALONG_COLUMNS_QUADS ? 4 * LEATI_GEMV_COLUMNS : LEATI_GEMV_COLUMNS;
-  leati_gemm_cut cut = {.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, columns)};
-  const uint64_t groups = cut.tiles_n * (uint64_t)shape->batch, enough = quarters(traits, LEATI_GEMV_FILL_QUARTERS);
-  split(shape, groups, groups < enough ? 2 * enough : 0, LEATI_GEMV_SPLIT_MIN, LEATI_GEMM_K_STEP, &cut);
-  return cut;
+leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
+  const bool eights = along == LEATI_ALONG_COLUMNS_EIGHTS, vectors = eights || along == LEATI_ALONG_COLUMNS_QUADS;
+  const uint32_t width = eights ? 8 : vectors ? 4 : 1;
+  const uint64_t enough = quarters(traits, LEATI_GEMV_FILL_QUARTERS);
+  leati_gemv_cut out = {.lanes = LEATI_GEMV_LANES, .threads = LEATI_GEMV_THREADS};
+  while (vectors && out.lanes * width > LEATI_GEMV_COLUMNS_MIN &&
+         div_up(shape->n, out.lanes * width) * shape->batch < enough) {
+    out.lanes /= 2;
+  }
+  out.gemm = (leati_gemm_cut){.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, out.lanes * width)};
+  const uint64_t groups = out.gemm.tiles_n * (uint64_t)shape->batch;
+  split(shape, groups, groups < enough ? 2 * enough : 0, LEATI_GEMV_SPLIT_MIN, LEATI_GEMM_K_STEP, &out.gemm);
+  if (vectors && groups * out.gemm.splits <= traits->processors && traits->threads >= 2 * out.threads) {
+    out.threads *= 2;
+  }
+  return out;
 }
 
-leati_gemm_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t bits) {
-  const uint32_t step = LEATI_NBITS_BYTES * 8 / bits;
-  leati_gemm_cut cut = {.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, LEATI_NBITS_COLUMNS)};
-  split(shape, cut.tiles_n, (uint64_t)traits->processors * LEATI_NBITS_FILL, step, step, &cut);
-  return cut;
+leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t rows,
+                               uint32_t bits) {
+  const uint32_t each = LEATI_NBITS_BYTES * 8 / bits;
+  const uint64_t wanted = (uint64_t)traits->processors * LEATI_NBITS_FILL;
+  leati_gemv_cut out = {.lanes = LEATI_NBITS_LANES_MIN, .threads = LEATI_GEMV_THREADS};
+  while (2 * out.lanes * rows <= LEATI_NBITS_LANES_MAX && 2 * out.lanes * each <= shape->k &&
+         div_up(shape->n, LEATI_NBITS_COLUMNS / out.lanes) < wanted) {
+    out.lanes *= 2;
+  }
+  const uint32_t step = out.lanes * each;
+  out.gemm = (leati_gemm_cut){.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, LEATI_NBITS_COLUMNS / out.lanes)};
+  split(shape, out.gemm.tiles_n, wanted, step, step, &out.gemm);
+  return out;
 }
 
-uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, uint32_t columns, int64_t b_k, int64_t b_column) {
+uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns, int64_t b_k,
+                          int64_t b_column) {
   if (mode_b == LEATI_MODE_QUADS_K && mode_a == LEATI_MODE_QUADS_K) {
     return LEATI_ALONG_K_QUADS;
   }
   if (mode_b == LEATI_MODE_QUADS_I && columns >= LEATI_GEMV_QUADS_COLUMNS) {
-    return LEATI_ALONG_COLUMNS_QUADS;
+    return eights ? LEATI_ALONG_COLUMNS_EIGHTS : LEATI_ALONG_COLUMNS_QUADS;
   }
   return b_k <= b_column ? LEATI_ALONG_K : LEATI_ALONG_COLUMNS;
 }

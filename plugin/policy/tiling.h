@@ -19,12 +19,17 @@ typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TI
 #define LEATI_GEMM_K_STEP 64u
 /** Subgroups of a workgroup of the kernels for matrix hardware. */
 #define LEATI_MATRIX_SUBGROUPS 4u
-/** Columns that a workgroup of the kernel for few rows has, or that many quads of them. */
-#define LEATI_GEMV_COLUMNS 16u
-/** Columns that a workgroup of the kernel for few rows and weights of few bits has, and bytes of one that it takes at
- * once. */
-#define LEATI_NBITS_COLUMNS 128u
-#define LEATI_NBITS_BYTES 128u
+/** Threads of a workgroup of the kernels for few rows, or twice as many, and those that columns are shared out to, at
+ * most. */
+#define LEATI_GEMV_THREADS 256u
+#define LEATI_GEMV_LANES 16u
+/** Of a workgroup of the kernel for few rows and weights of few bits: threads times the columns that each has a part
+ * of, and bytes of one that a thread takes at once. */
+#define LEATI_NBITS_COLUMNS 1024u
+#define LEATI_NBITS_BYTES 16u
+/** Threads that share a column: at least, and times rows at most. */
+#define LEATI_NBITS_LANES_MIN 8u
+#define LEATI_NBITS_LANES_MAX 64u
 
 /** A product of m x k by k x n, `batch` times. */
 typedef struct leati_gemm_shape {
@@ -36,10 +41,23 @@ typedef struct leati_gemm_cut {
   uint32_t tiles_m, tiles_n, splits, k_chunk;
 } leati_gemm_cut;
 
+/** The same for the kernels for few rows: threads of a workgroup, and those of them that share out its columns
+ * (kernels/gemv.comp) or share a column (kernels/gemv_nbits.comp). */
+typedef struct leati_gemv_cut {
+  leati_gemm_cut gemm;
+  uint32_t threads, lanes;
+} leati_gemv_cut;
+
 /** How an operand's tile is brought in; the numbers of kernels/gemm_tile.glsl. */
 enum { LEATI_MODE_QUADS_K = 0, LEATI_MODE_QUADS_I = 1, LEATI_MODE_SINGLES_K = 2, LEATI_MODE_SINGLES_I = 3 };
 /** How the kernel for few rows goes through b; the numbers of kernels/gemv.comp. */
-enum { LEATI_ALONG_COLUMNS = 0, LEATI_ALONG_K = 1, LEATI_ALONG_K_QUADS = 2, LEATI_ALONG_COLUMNS_QUADS = 3 };
+enum {
+  LEATI_ALONG_COLUMNS = 0,
+  LEATI_ALONG_K = 1,
+  LEATI_ALONG_K_QUADS = 2,
+  LEATI_ALONG_COLUMNS_QUADS = 3,
+  LEATI_ALONG_COLUMNS_EIGHTS = 4
+};
 
 /** Cuts a product for the tiled kernels, and chooses their tile. */
 leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out);
@@ -52,9 +70,9 @@ uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, u
 /** Workgroups that share so many keys of the same queries, where there are `groups` without sharing. */
 uint32_t leati_attention_splits(const leati_traits *traits, uint64_t groups, uint32_t keys);
 /** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
-leati_gemm_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
-/** Cuts a product for the kernel for few rows and weights of `bits` bits. */
-leati_gemm_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t bits);
+leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
+/** Cuts a product for the kernel for few rows, here `rows` of them, and weights of `bits` bits. */
+leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t rows, uint32_t bits);
 
 /** Whether a product goes to the kernel for few rows, as it is or transposed. */
 static inline bool leati_gemm_is_skinny(int64_t m, int64_t n) {
@@ -72,8 +90,10 @@ static inline uint32_t leati_gemm_mode(bool quads_k, bool quads_i, int64_t strid
          : stride_k <= stride_i ? LEATI_MODE_SINGLES_K
                                 : LEATI_MODE_SINGLES_I;
 }
-/** The way through b, with so many columns and these strides, for operands of these modes. */
-uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, uint32_t columns, int64_t b_k, int64_t b_column);
+/** The way through b, with so many columns and these strides, for operands of these modes; `eights`: b has 16 bits an
+ * element and may be read in eights along its columns. */
+uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns, int64_t b_k,
+                          int64_t b_column);
 
 /** Whether so many bytes are read one by one from where they lie apart, rather than copied first. */
 static inline bool leati_reads_scattered(uint64_t bytes) {

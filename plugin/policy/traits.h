@@ -14,6 +14,7 @@ typedef struct leati_traits {
   bool discrete;       /**< a GPU with memory of its own */
   uint32_t cores;      /**< processors of the host that this process may use, at least 1 */
   uint32_t processors; /**< of the device, each of which runs workgroups by itself, at least 1 */
+  uint32_t threads;    /**< of a workgroup in one dimension at most */
 } leati_traits;
 
 #endif /* LEAT_PLUGIN_POLICY_TRAITS_H_ */

@@ -16,7 +16,7 @@
 #include "policy/waiting.h"
 
 /* A large GPU, one with a single processor on a host with one core, and a device that is its host. */
-static const leati_traits large = {.discrete = true, .cores = 16, .processors = 128};
+static const leati_traits large = {.discrete = true, .cores = 16, .processors = 128, .threads = 1024};
 static const leati_traits tiny = {.cores = 1, .processors = 1};
 static const leati_traits software = {.software = true, .cores = 4, .processors = 4};
 
@@ -327,16 +327,20 @@ static void products_are_cut_wholly_on_any_device(void **state) {
       const uint32_t least = gathers != 0 ? LEATI_MATRIX_GATHER_SPLIT_MIN : LEATI_MATRIX_SPLIT_MIN;
       check_cut(&s, &cut, extent[on_matrices], extent[on_matrices], least);
     }
-    for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_QUADS; ++along) {
-      cut = leati_gemm_cut_skinny(&device, &s, along);
-      const uint32_t columns = (along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1) * LEATI_GEMV_COLUMNS;
-      check_cut(&s, &cut, s.m, columns, LEATI_GEMV_SPLIT_MIN);
+    for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
+      const uint32_t width = along == LEATI_ALONG_COLUMNS_EIGHTS ? 8 : along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1;
+      const leati_gemv_cut few = leati_gemm_cut_skinny(&device, &s, along);
+      check_cut(&s, &few.gemm, s.m, few.lanes * width, LEATI_GEMV_SPLIT_MIN);
+      assert_true(few.lanes <= LEATI_GEMV_LANES && few.lanes * width >= LEATI_GEMV_COLUMNS_MIN);
+      assert_int_equal(few.threads, LEATI_GEMV_THREADS);
     }
-    for (uint32_t bits = 4; bits <= 8; bits += 4) {
+    for (uint32_t k = 0; k < 8; ++k) {
+      const uint32_t rows = 1u << k % 4, bits = k < 4 ? 4 : 8, each = LEATI_NBITS_BYTES * 8 / bits;
       const leati_gemm_shape one = {.m = s.m, .n = s.n, .k = s.k, .batch = 1};
-      cut = leati_nbits_cut(&device, &one, bits);
-      check_cut(&one, &cut, s.m, LEATI_NBITS_COLUMNS, LEATI_NBITS_BYTES * 8 / bits);
-      assert_true(cut.splits == 1 || cut.k_chunk % (LEATI_NBITS_BYTES * 8 / bits) == 0);
+      const leati_gemv_cut few = leati_nbits_cut(&device, &one, rows, bits);
+      check_cut(&one, &few.gemm, s.m, LEATI_NBITS_COLUMNS / few.lanes, few.lanes * each);
+      assert_true(few.lanes >= LEATI_NBITS_LANES_MIN && few.lanes * rows <= LEATI_NBITS_LANES_MAX);
+      assert_true(few.gemm.splits == 1 || few.gemm.k_chunk % (few.lanes * each) == 0);
     }
   }
 }
@@ -439,23 +443,48 @@ static void long_products_are_split_where_workgroups_are_few(void **state) {
   assert_int_equal(splits_of(&software, 32, 32 * 9, 1 << 20), 1);
   assert_int_equal(splits_of(&software, 32, 32 * 8, 1 << 20), 2);
   const leati_gemm_shape row = {.m = 1, .n = 16, .k = 2 * LEATI_GEMV_SPLIT_MIN - 1, .batch = 1};
-  assert_int_equal(leati_gemm_cut_skinny(&large, &row, LEATI_ALONG_K).splits, 1);
+  assert_int_equal(leati_gemm_cut_skinny(&large, &row, LEATI_ALONG_K).gemm.splits, 1);
   const leati_gemm_shape longer = {.m = 1, .n = 16, .k = 2 * LEATI_GEMV_SPLIT_MIN, .batch = 1};
-  assert_int_equal(leati_gemm_cut_skinny(&large, &longer, LEATI_ALONG_K).splits, 2);
+  assert_int_equal(leati_gemm_cut_skinny(&large, &longer, LEATI_ALONG_K).gemm.splits, 2);
+}
+
+static void products_of_few_rows_have_narrow_workgroups_where_these_are_few(void **state) {
+  (void)state;
+  const uint32_t along = LEATI_ALONG_COLUMNS_EIGHTS, enough = 128 * LEATI_GEMV_FILL_QUARTERS / 4;
+  const leati_gemm_shape wide = {.m = 1, .n = enough * 128, .k = 1 << 20, .batch = 1};
+  leati_gemv_cut cut = leati_gemm_cut_skinny(&large, &wide, along);
+  assert_int_equal(cut.lanes, LEATI_GEMV_LANES);
+  const leati_gemm_shape narrower = {.m = 1, .n = (enough - 1) * 128, .k = 1 << 20, .batch = 1};
+  cut = leati_gemm_cut_skinny(&large, &narrower, along);
+  assert_int_equal(cut.lanes, LEATI_GEMV_LANES / 2);
+  assert_int_equal(cut.gemm.splits, 1);
+  assert_int_equal(cut.threads, LEATI_GEMV_THREADS);
+  /* No more workgroups than processors: larger ones. */
+  const leati_gemm_shape narrow = {.m = 1, .n = 128 * LEATI_GEMV_COLUMNS_MIN, .k = 1 << 20, .batch = 1};
+  cut = leati_gemm_cut_skinny(&large, &narrow, along);
+  assert_int_equal(cut.lanes * 8, LEATI_GEMV_COLUMNS_MIN);
+  assert_int_equal(cut.gemm.splits, 1);
+  assert_int_equal(cut.threads, 2 * LEATI_GEMV_THREADS);
+  assert_int_equal(leati_gemm_cut_skinny(&tiny, &narrow, along).threads, LEATI_GEMV_THREADS);
 }
 
 static void weights_of_few_bits_are_split_into_whole_steps(void **state) {
   (void)state;
-  const uint32_t step = LEATI_NBITS_BYTES * 8 / 4, filling = 128 * LEATI_NBITS_FILL, columns = LEATI_NBITS_COLUMNS;
-  const leati_gemm_shape none = {.m = 1, .n = columns, .k = 2 * step - 1, .batch = 1};
-  assert_int_equal(leati_nbits_cut(&large, &none, 4).splits, 1);
-  assert_int_equal(leati_nbits_cut(&large, &none, 8).splits, 2);
-  const leati_gemm_shape two = {.m = 1, .n = columns, .k = 2 * step, .batch = 1};
-  assert_int_equal(leati_nbits_cut(&large, &two, 4).splits, 2);
-  const leati_gemm_shape filled = {.m = 1, .n = filling / 2 * columns, .k = 1 << 20, .batch = 1};
-  assert_int_equal(leati_nbits_cut(&large, &filled, 4).splits, 2);
-  const leati_gemm_shape more = {.m = 1, .n = (filling / 2 + 1) * columns, .k = 1 << 20, .batch = 1};
-  assert_int_equal(leati_nbits_cut(&large, &more, 4).splits, 1);
+  const uint32_t rows = 8, step = LEATI_NBITS_LANES_MIN * LEATI_NBITS_BYTES * 8 / 4, filling = 128 * LEATI_NBITS_FILL;
+  const uint32_t columns = LEATI_NBITS_COLUMNS / LEATI_NBITS_LANES_MIN;
+  const leati_gemm_shape none = {.m = rows, .n = columns, .k = 2 * step - 1, .batch = 1};
+  assert_int_equal(leati_nbits_cut(&large, &none, rows, 4).gemm.splits, 1);
+  assert_int_equal(leati_nbits_cut(&large, &none, rows, 8).gemm.splits, 2);
+  const leati_gemm_shape two = {.m = rows, .n = columns, .k = 2 * step, .batch = 1};
+  assert_int_equal(leati_nbits_cut(&large, &two, rows, 4).gemm.splits, 2);
+  const leati_gemm_shape filled = {.m = rows, .n = filling / 2 * columns, .k = 1 << 20, .batch = 1};
+  assert_int_equal(leati_nbits_cut(&large, &filled, rows, 4).gemm.splits, 2);
+  const leati_gemm_shape more = {.m = rows, .n = (filling / 2 + 1) * columns, .k = 1 << 20, .batch = 1};
+  assert_int_equal(leati_nbits_cut(&large, &more, rows, 4).gemm.splits, 1);
+  /* Fewer rows let more threads share a column, before k is split; no more than it has work for. */
+  assert_int_equal(leati_nbits_cut(&large, &filled, 1, 4).lanes, 2 * LEATI_NBITS_LANES_MIN);
+  assert_int_equal(leati_nbits_cut(&large, &filled, 1, 4).gemm.splits, 1);
+  assert_int_equal(leati_nbits_cut(&large, &none, 1, 4).lanes, LEATI_NBITS_LANES_MIN);
 }
 
 static void few_rows_or_columns_have_a_kernel_of_their_own(void **state) {
@@ -475,11 +504,12 @@ static void operands_are_read_as_widely_as_they_lie(void **state) {
   assert_int_equal(leati_gemm_mode(false, false, 3, 3), LEATI_MODE_SINGLES_K);
   assert_int_equal(leati_gemm_mode(false, false, 4, 3), LEATI_MODE_SINGLES_I);
   const uint32_t quads_k = LEATI_MODE_QUADS_K, quads_i = LEATI_MODE_QUADS_I, many = LEATI_GEMV_QUADS_COLUMNS;
-  assert_int_equal(leati_gemv_along(quads_k, quads_k, many, 1, 64), LEATI_ALONG_K_QUADS);
-  assert_int_equal(leati_gemv_along(quads_i, quads_k, many, 1, 64), LEATI_ALONG_K);
-  assert_int_equal(leati_gemv_along(quads_k, quads_i, many, 64, 1), LEATI_ALONG_COLUMNS_QUADS);
-  assert_int_equal(leati_gemv_along(quads_k, quads_i, many - 1, 64, 1), LEATI_ALONG_COLUMNS);
-  assert_int_equal(leati_gemv_along(quads_k, quads_i, many - 1, 1, 1), LEATI_ALONG_K);
+  assert_int_equal(leati_gemv_along(quads_k, quads_k, false, many, 1, 64), LEATI_ALONG_K_QUADS);
+  assert_int_equal(leati_gemv_along(quads_i, quads_k, false, many, 1, 64), LEATI_ALONG_K);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, false, many, 64, 1), LEATI_ALONG_COLUMNS_QUADS);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, true, many, 64, 1), LEATI_ALONG_COLUMNS_EIGHTS);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, true, many - 1, 64, 1), LEATI_ALONG_COLUMNS);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, false, many - 1, 1, 1), LEATI_ALONG_K);
 }
 
 static void little_is_read_from_where_it_lies_apart(void **state) {
@@ -594,6 +624,7 @@ int main(void) {
       cmocka_unit_test(attention_has_subgroups_as_long_as_they_fill_the_device),
       cmocka_unit_test(attention_shares_keys_where_queries_are_few),
       cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
+      cmocka_unit_test(products_of_few_rows_have_narrow_workgroups_where_these_are_few),
       cmocka_unit_test(weights_of_few_bits_are_split_into_whole_steps),
       cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),
       cmocka_unit_test(operands_are_read_as_widely_as_they_lie),

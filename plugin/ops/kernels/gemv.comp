@@ -1,29 +1,139 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix product for up to 8 rows: every element of b is read once, by one thread, and used for all rows. A workgroup
-// computes 16 columns, or 16 quads of columns; its threads share out k and add up through shared memory, in a fixed
-// order.
+// Matrix product for up to 8 rows: every element of b is read once, by one thread, and used for all rows. The threads
+// of a workgroup share out its columns and k, and add up through shared memory, in a fixed order.
 #include "leat.glsl"
 #include "epilogue.glsl"
 #include "gemm_args.glsl"
 #include "reals.glsl"
 #include "split.glsl"
 
-layout(local_size_x = 256) in;
-LEAT_CONSTANT(uint, ROWS, 1);    // 1, 2, 4, 8: not less than args.m
-LEAT_CONSTANT(uint, ALONG_K, 0); // neighbouring threads: 0 along columns, 1 along k,
-                                                // 2 along k by quads, 3 along columns by quads
-LEAT_CONSTANT(uint, SEVERAL, 0);  // 1: several products of one a
+LEAT_CONSTANT(uint, ROWS, 1);      // 1, 2, 4, 8: not less than args.m
+LEAT_CONSTANT(uint, ALONG_K, 0);   // neighbouring threads: 0 along columns, 1 along k, 2 along k by fours, 3 along
+                                   // columns by fours, 4 by eights of 16 bits
+LEAT_CONSTANT(uint, LANES, 16);    // threads that columns are shared out to, up to 16
+LEAT_CONSTANT(uint, THREADS, 256); // of a workgroup, up to 512
+LEAT_CONSTANT(uint, SEVERAL, 0);   // 1: several products of one a
+layout(local_size_x_id = CONSTANT_THREADS) in;
 struct Args {
   GEMM_ARGS
   Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
 };
 LEAT_ARGS
 
-#define COLUMNS 16
-#define PARTS (256 / COLUMNS)
-const uint WIDTH = ALONG_K == 3 ? 4 : 1; // columns of a thread
-shared float partial[8 * 256];
+const uint WIDTH = ALONG_K == 4 ? 8 : ALONG_K == 3 ? 4 : 1; // columns of a thread
+const uint COLUMNS = LANES * WIDTH;                         // of a workgroup
+const uint PARTS = THREADS / LANES;                         // that k is shared out to
+const uint CHUNKS = THREADS / COLUMNS;                      // of WIDTH parts each
+const uint PITCH = THREADS + LANES;                         // columns of a thread begin in different banks
+#define DEPTH 8 // of k: what a thread has on the way at once where it goes along columns by fours or eights
+
+shared float partial[8 * (512 + 16)]; // sums of threads, by column of a thread
+shared float joined[512];             // sums of chunks
+
+// Of this thread: where its rows of a begin, and sums by row and column. Rows beyond the last repeat it; what they give
+// is not written.
+int a_row[8];
+vec4 sums[8][2];
+
+// The product of this workgroup, one of several perhaps.
+Product own_product(uint tile) {
+  if (SEVERAL != 0) {
+    return PRODUCT_AT(args.products, tile);
+  }
+  return Product(args.b, args.c, args.bias, args.n, 0, args.b_column, args.b_k, args.bias_column, 1);
+}
+
+float left(int row, uint k) { return ELEMENT(args.a, row + int(k) * args.a_k); }
+
+// Adds up elements of k from `k` up to `end`, every PARTS.
+void add_singles(uint64_t column, int b_k, uint k, uint end) {
+  for (; k + 3 * PARTS < end; k += 4 * PARTS) {
+    float y[4];
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      y[j] = ELEMENT(column, int(k + j * PARTS) * b_k);
+    }
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+        sums[i][0].x = fma(left(a_row[i], k + j * PARTS), y[j], sums[i][0].x);
+      }
+    }
+  }
+  for (; k < end; k += PARTS) {
+    const float y = ELEMENT(column, int(k) * b_k);
+    [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+      sums[i][0].x = fma(left(a_row[i], k), y, sums[i][0].x);
+    }
+  }
+}
+
+// The same by fours of k.
+void add_fours(uint64_t column, uint k, uint end) {
+  for (; k < end; k += 4 * PARTS) {
+    const vec4 y = QUAD(column, k >> 2);
+    [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+      const vec4 x = QUAD(args.a, (a_row[i] >> 2) + int(k >> 2));
+      sums[i][0].x = fma(x.x, y.x, fma(x.y, y.y, fma(x.z, y.z, fma(x.w, y.w, sums[i][0].x))));
+    }
+  }
+}
+
+// WIDTH elements of b, the first of which is element `i`.
+uvec4 fetch(uint64_t b, int i) {
+  return WIDTH * ELEMENT_SIZE == 16 ? U32x4(b).v[i / int(WIDTH)] : uvec4(U32x2(b).v[i / int(WIDTH)], 0, 0);
+}
+
+// The same for WIDTH columns, DEPTH of k at a time.
+void add_columns(uint64_t columns, int b_k, uint k, uint end) {
+  for (; k < end; k += PARTS * DEPTH) {
+    uvec4 y[DEPTH];
+    float x[8][DEPTH];
+    [[unroll]] for (uint j = 0; j < DEPTH; ++j) {
+      // What is beyond the end repeats the last, and is not added.
+      const uint at = min(k + j, end - 1);
+      y[j] = fetch(columns, int(at) * b_k);
+      [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+        x[i][j] = left(a_row[i], at);
+      }
+    }
+    [[unroll]] for (uint j = 0; j < DEPTH; ++j) {
+      if (k + j < end) {
+        [[unroll]] for (uint h = 0; h < WIDTH / 4; ++h) {
+          const vec4 four = FOUR(y[j], h);
+          [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+            sums[i][h] = fma(vec4(x[i][j]), four, sums[i][h]);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Totals of column `t` % COLUMNS of the workgroup in rows `t` / COLUMNS, that plus CHUNKS, and so on. `slot`: that of
+// this thread's sums among those of a column.
+vec4 totals_of(uint t, uint slot) {
+  const uint chunk = t / COLUMNS, column = t % COLUMNS;
+  const uint from = column % WIDTH * PITCH + column / WIDTH + chunk * WIDTH * LANES;
+  vec4 totals = vec4(0);
+  [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+    [[unroll]] for (uint c = 0; c < WIDTH; ++c) {
+      partial[c * PITCH + slot] = sums[i][c / 4][c % 4];
+    }
+    barrier();
+    float sum = 0;
+    for (uint p = 0; p < WIDTH; ++p) {
+      sum += partial[from + p * LANES];
+    }
+    joined[t] = sum;
+    barrier();
+    if (chunk == i % CHUNKS) {
+      for (uint h = 0; h < CHUNKS; ++h) {
+        totals[i / CHUNKS] += joined[h * COLUMNS + column];
+      }
+    }
+  }
+  return totals;
+}
 
 void main() {
   const uint t = gl_LocalInvocationIndex;
@@ -47,133 +157,50 @@ void main() {
     rest = next;
   }
   const uint tile = group - outer * args.tiles_n;
-  uint64_t b_base = args.b, c_base = args.c, bias = args.bias;
-  int b_column = args.b_column, b_k = args.b_k, bias_column = args.bias_column;
-  uint n = args.n, c_row = args.c_row, first = 0;
-  bool activates = true;
-  if (SEVERAL != 0) {
-    const Product its = PRODUCT_AT(args.products, tile);
-    b_base = its.b;
-    c_base = its.c;
-    bias = its.bias;
-    b_column = its.b_column;
-    b_k = its.b_k;
-    bias_column = its.bias_column;
-    c_row = n = its.n;
-    first = its.first;
-    activates = its.activated != 0;
-  }
-  b_base += uint64_t(b_offset) * ELEMENT_SIZE;
-  c_base += uint64_t(batch) * args.c_batch * ELEMENT_SIZE;
-  const uint column0 = (tile - first) * COLUMNS * WIDTH;
-  const bool across = ALONG_K == 0 || ALONG_K == 3;
-  const uint own = across ? t % COLUMNS : t / PARTS;
-  const uint part = across ? t / COLUMNS : t % PARTS;
-  const uint k_begin = split * args.k_chunk;
-  const uint k_end = min(args.k, k_begin + args.k_chunk);
-
-  vec4 sums[8]; // but for quads of columns only x counts
-  int a_row[8];
+  const Product its = own_product(tile);
+  const uint column0 = (tile - its.first) * COLUMNS;
+  const bool across = ALONG_K == 0 || ALONG_K >= 3;
+  const uint own = across ? t % LANES : t / PARTS;
+  const uint part = across ? t / LANES : t % PARTS;
+  const uint begin = split * args.k_chunk;
+  const uint end = min(args.k, begin + args.k_chunk);
   [[unroll]] for (uint i = 0; i < 8; ++i) {
-    sums[i] = vec4(0);
-    // Rows beyond the last repeat it; what they give is not written.
+    sums[i][0] = sums[i][1] = vec4(0);
     a_row[i] = a_offset + int(min(i, args.m - 1)) * args.a_row;
   }
-  REALS a = REALS(args.a);
   const uint own_column = column0 + own * WIDTH;
-  if (own_column < n) {
-    const int column_offset = int(own_column) * b_column;
+  if (own_column < its.n) {
+    const uint64_t b = its.b + uint64_t(b_offset + int(own_column) * its.b_column) * ELEMENT_SIZE;
     if (ALONG_K == 2) {
-      REALS4 b = REALS4(b_base + uint64_t(column_offset) * ELEMENT_SIZE);
-      [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-        a_row[i] >>= 2;
-      }
-      for (uint k = k_begin + 4 * part; k < k_end; k += 4 * PARTS) {
-        const vec4 y = WIDEN4(b.v[k >> 2]);
-        [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-          const vec4 x = QUAD(args.a, a_row[i] + int(k >> 2));
-          sums[i].x = fma(x.x, y.x, fma(x.y, y.y, fma(x.z, y.z, fma(x.w, y.w, sums[i].x))));
-        }
-      }
-    } else if (ALONG_K == 3) {
-      REALS4 b = REALS4(b_base + uint64_t(column_offset) * ELEMENT_SIZE);
-      uint k = k_begin + part;
-      for (; k + 3 * PARTS < k_end; k += 4 * PARTS) {
-        vec4 y[4];
-        [[unroll]] for (uint j = 0; j < 4; ++j) {
-          y[j] = WIDEN4(b.v[(int(k + j * PARTS) * b_k) >> 2]);
-        }
-        [[unroll]] for (uint j = 0; j < 4; ++j) {
-          [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-            sums[i] = fma(vec4(WIDEN(a.v[a_row[i] + int(k + j * PARTS) * args.a_k])), y[j], sums[i]);
-          }
-        }
-      }
-      for (; k < k_end; k += PARTS) {
-        const vec4 y = WIDEN4(b.v[(int(k) * b_k) >> 2]);
-        [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-          sums[i] = fma(vec4(WIDEN(a.v[a_row[i] + int(k) * args.a_k])), y, sums[i]);
-        }
-      }
+      add_fours(b, begin + 4 * part, end);
+    } else if (ALONG_K >= 3) {
+      add_columns(b, its.b_k, begin + DEPTH * part, end);
     } else {
-      REALS b = REALS(b_base);
-      uint k = k_begin + part;
-      for (; k + 3 * PARTS < k_end; k += 4 * PARTS) {
-        float y[4];
-        [[unroll]] for (uint j = 0; j < 4; ++j) {
-          y[j] = WIDEN(b.v[column_offset + int(k + j * PARTS) * b_k]);
-        }
-        [[unroll]] for (uint j = 0; j < 4; ++j) {
-          [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-            sums[i].x = fma(WIDEN(a.v[a_row[i] + int(k + j * PARTS) * args.a_k]), y[j], sums[i].x);
-          }
-        }
-      }
-      for (; k < k_end; k += PARTS) {
-        const float y = WIDEN(b.v[column_offset + int(k) * b_k]);
-        [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-          sums[i].x = fma(WIDEN(a.v[a_row[i] + int(k) * args.a_k]), y, sums[i].x);
-        }
-      }
+      add_singles(b, its.b_k, begin + part, end);
     }
   }
-  const uint row = t / COLUMNS;
-  vec4 totals = vec4(0); // of the columns of thread t % COLUMNS in row `row`; but for quads of columns only x counts
-  [[unroll]] for (uint j = 0; j < 4; ++j) {
-    if (j >= WIDTH) {
-      break;
-    }
-    [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-      partial[(i * PARTS + part) * COLUMNS + own] = sums[i][j];
-    }
-    barrier();
-    if (row < ROWS) {
-      for (uint p = 0; p < PARTS; ++p) {
-        totals[j] += partial[(row * PARTS + p) * COLUMNS + t % COLUMNS];
-      }
-    }
-    barrier();
-  }
+  vec4 totals = totals_of(t, part * LANES + own);
   if (args.splits > 1) {
     const uint number = group - split * args.tiles;
-    Pieces(args.pieces).v[(split * args.tiles + number) * 256 + t] = totals;
+    Pieces(args.pieces).v[(split * args.tiles + number) * THREADS + t] = totals;
     if (!split_last(args.counters, number, args.splits)) {
       return;
     }
-    totals = Pieces(args.pieces).v[number * 256 + t];
+    totals = Pieces(args.pieces).v[number * THREADS + t];
     for (uint s = 1; s < args.splits; ++s) {
-      totals += Pieces(args.pieces).v[(s * args.tiles + number) * 256 + t];
+      totals += Pieces(args.pieces).v[(s * args.tiles + number) * THREADS + t];
     }
   }
+  const uint column = column0 + t % COLUMNS;
   vec4 added = vec4(0);
   [[unroll]] for (uint j = 0; j < 4; ++j) {
-    const uint column = column0 + t % COLUMNS * WIDTH + j;
-    if (j < WIDTH && row < args.m && column < n) {
+    const uint row = t / COLUMNS + j * CHUNKS;
+    if (row < args.m && column < its.n) {
       totals[j] *= args.alpha;
-      if (bias != 0) {
+      if (its.bias != 0) {
         const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row +
-                       int(column) * bias_column;
-        totals[j] = fma(args.beta, ELEMENT(bias, at), totals[j]);
+                       int(column) * its.bias_column;
+        totals[j] = fma(args.beta, ELEMENT(its.bias, at), totals[j]);
       }
       if (RESIDUAL != LEAT_RESIDUAL_NONE) {
         added[j] = ELEMENT(args.residual, residual_offset + int(row) * args.residual_row +
@@ -184,18 +211,20 @@ void main() {
   if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
     totals += added;
   }
-  if (ACTIVATION != LEAT_EW_IDENTITY && activates) {
-    for (uint j = 0; j < WIDTH; ++j) {
+  if (ACTIVATION != LEAT_EW_IDENTITY && its.activated != 0) {
+    for (uint j = 0; j * CHUNKS < ROWS; ++j) {
       totals[j] = activated(totals[j], args.activation[0], args.activation[1]);
     }
   }
   if (RESIDUAL == LEAT_RESIDUAL_LAST) {
     totals += added;
   }
+  const uint64_t c = its.c + uint64_t(batch) * args.c_batch * ELEMENT_SIZE;
+  const uint c_row = SEVERAL != 0 ? its.n : args.c_row;
   [[unroll]] for (uint j = 0; j < 4; ++j) {
-    const uint column = column0 + t % COLUMNS * WIDTH + j;
-    if (j < WIDTH && row < args.m && column < n) {
-      REALS(c_base).v[row * c_row + column * args.c_column] = NARROW(totals[j]);
+    const uint row = t / COLUMNS + j * CHUNKS;
+    if (row < args.m && column < its.n) {
+      REALS(c).v[row * c_row + column * args.c_column] = NARROW(totals[j]);
     }
   }
 }

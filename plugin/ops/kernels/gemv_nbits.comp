@@ -1,8 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrix product for up to 8 rows with weights of 4 or 8 bits, each of which is read once, by one thread, and used for
-// all rows. A workgroup computes 128 columns: LANES neighbouring threads share four of them, take 16 bytes of each at a
-// time, and add up in a fixed order.
+// all rows. LANES neighbouring threads share four columns, take 16 bytes of each at a time, and add up in a fixed order.
 #include "leat.glsl"
 #include "gemm_args.glsl"
 #include "nbits.glsl"
@@ -13,14 +12,15 @@ LEAT_CONSTANT(uint, ROWS, 1);   // 1, 2, 4, 8: not less than args.m
 LEAT_CONSTANT(uint, WIDE, 0);   // 1: the bytes of columns begin at multiples of 16
 LEAT_CONSTANT(uint, BLOCKS, 1); // 1, 2: that 16 bytes may be of
 
-#define LANES 8
-#define TEAMS (256 / LANES)
+LEAT_CONSTANT(uint, LANES, 8);  // 8, 16, 32, 64; ROWS times that is 64 at most
+const uint TEAMS = 256 / LANES;
 #define COLUMNS 4 // of a thread
 const uint EACH = 128 / BITS;    // weights in 16 bytes
 const uint STEP = LANES * EACH;  // of k: what a team takes at once
-const uint STEPS = 8 / ROWS;     // whose part of a is held at once
+const uint STEPS = 64 / (ROWS * LANES); // whose part of a is held at once
 const uint PITCH = EACH / 4 + 1; // fours of a for a lane, and one more: lanes begin in different banks
 // With few rows a scale is for the sum of a block, which takes a sum more for each row; else it is for each weight.
+const uint SHARES = LANES / 8; // of a team: each adds up the sums of eight lanes
 const bool SCALES_SUMS = ROWS <= 2;
 
 shared vec4 held[1024]; // a by step, row and lane; afterwards sums
@@ -58,7 +58,7 @@ Fetched fetch(uint k) {
 
 // Brings in the part of a from k on that is for STEPS steps; what is beyond the rows and beyond k_end is 0.
 void bring(uint k, uint k_end) {
-  [[unroll]] for (uint e = 0; e < STEP / 32; ++e) {
+  [[unroll]] for (uint e = 0; e < EACH / 4; ++e) {
     const uint i = gl_LocalInvocationIndex + e * 256, row = i / (STEPS * STEP), at = k + i % (STEPS * STEP);
     brought[e] = 0;
     if (row < args.m && at < k_end) {
@@ -67,7 +67,7 @@ void bring(uint k, uint k_end) {
   }
 }
 void keep() {
-  [[unroll]] for (uint e = 0; e < STEP / 32; ++e) {
+  [[unroll]] for (uint e = 0; e < EACH / 4; ++e) {
     const uint i = gl_LocalInvocationIndex + e * 256, row = i / (STEPS * STEP), step = i % (STEPS * STEP) / STEP;
     held[((step * ROWS + row) * LANES + i % STEP / EACH) * PITCH + i % EACH / 4][i % 4] = brought[e];
   }
@@ -108,6 +108,7 @@ void add(Fetched f, uint step) {
 // The sums of a team in the row whose number is that of the lane.
 vec4 joined() {
   vec4 total = vec4(0);
+  const uint own = lane / SHARES;
   [[unroll]] for (uint first = 0; first < ROWS; first += 4) {
     [[unroll]] for (uint i = 0; i < 4; ++i) {
       if (first + i < ROWS) {
@@ -115,12 +116,20 @@ vec4 joined() {
       }
     }
     barrier();
-    if (lane >= first && lane < min(first + 4, ROWS)) {
-      for (uint l = 0; l < LANES; ++l) {
-        total += held[(lane - first) * 256 + team * LANES + l];
+    if (own >= first && own < min(first + 4, ROWS)) {
+      for (uint l = 0; l < 8; ++l) {
+        total += held[(own - first) * 256 + team * LANES + lane % SHARES * 8 + l];
       }
     }
     barrier();
+  }
+  if (SHARES > 1) {
+    held[gl_LocalInvocationIndex] = total;
+    barrier();
+    total = vec4(0);
+    for (uint s = 0; s < SHARES && lane < ROWS; ++s) {
+      total += held[team * LANES + lane * SHARES + s];
+    }
   }
   return total;
 }
