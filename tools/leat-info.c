@@ -11,6 +11,7 @@
 #include "inventory.h"
 #include "operators.h"
 #include "output.h"
+#include "tuning_value.h"
 #include "words.h"
 
 #define KEY_WIDTH 18 /* columns of the part before the value */
@@ -20,7 +21,11 @@
 static const struct {
   const char *group;
   const char *title;
-} titles[] = {{"memory", "Memory"}, {"queue", "Queues"}, {"features", "Features"}, {"vulkan", "Vulkan"}};
+} titles[] = {{"memory", "Memory"},
+              {"queue", "Queues"},
+              {"features", "Features"},
+              {"vulkan", "Vulkan"},
+              {"tuning", "Tuning, where it is not as it is by itself"}};
 
 static const char *group_title(const char *group) {
   for (size_t i = 0; i < G_N_ELEMENTS(titles); ++i) {
@@ -61,12 +66,19 @@ static gboolean one_of(const char *text, const char *const *list) {
   return g_strv_contains(list, text);
 }
 
+/* Whether nobody wants to read of it: the many constants by which kernels are cut, unless one was set. */
+static gboolean is_usual(const leati_property *property) {
+  leati_tuning_value tuning;
+  return g_str_equal(property->group, "tuning") && leati_tuning_value_read(property->value, &tuning) &&
+         tuning.value == tuning.standard;
+}
+
 /* Appends properties, those of a group together under its title, in the order in which groups first appear. */
 static void properties_add(GString *out, guint indent, const GPtrArray *properties, const char *const *skip) {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < properties->len; ++i) {
     const char *group = ((leati_property *)properties->pdata[i])->group;
-    if (!g_hash_table_add(seen, (gpointer)group)) {
+    if (is_usual(properties->pdata[i]) || !g_hash_table_add(seen, (gpointer)group)) {
       continue;
     }
     const gboolean titled = *group != '\0';
@@ -75,7 +87,7 @@ static void properties_add(GString *out, guint indent, const GPtrArray *properti
     }
     for (guint j = i; j < properties->len; ++j) {
       const leati_property *property = properties->pdata[j];
-      if (!g_str_equal(property->group, group) || (!titled && one_of(property->key, skip))) {
+      if (!g_str_equal(property->group, group) || is_usual(property) || (!titled && one_of(property->key, skip))) {
         continue;
       }
       g_autofree char *value =

@@ -13,12 +13,16 @@
 #include "core/fusions.h"
 #include "core/status.h"
 
-/* Room for a value of any setting; the longest is a path. */
-#define VALUE_MAX 1024
+/* Room for a value of any setting; the longest says all of LEAT_TUNING. */
+#define VALUE_MAX 2048
 /* Bytes of a value that a message shows. */
 #define QUOTE_MAX 200u
 /* Digits of a ratio: their value without the point fits 64 bits. */
 #define RATIO_DIGITS_MAX 17
+/* Digits of a number of LEAT_TUNING, and bytes of what is no name there that a message shows. */
+#define TUNABLE_DIGITS_MAX 10
+#define TUNABLE_QUOTE_MAX 60u
+#define TUNING_FORM "NAME=NUMBER with commas between them"
 
 typedef struct variable variable;
 struct variable {
@@ -28,6 +32,8 @@ struct variable {
   const char *allowed;  /* for the message */
   /* Puts a value into its field; false: it cannot be understood. */
   bool (*parse)(const variable *self, const char *text, void *field);
+  /* What is allowed in the place of what is wrong with a text; NULL: `allowed` says it. */
+  void (*explain)(const char *text, char *out, size_t size);
   size_t field;         /* offset in leati_config */
   double least, most;   /* of a number; `most` also of the length of a text */
   const char *shown;    /* what describe() says of the default, where its value says little; or NULL */
@@ -108,6 +114,17 @@ static bool parse_word(const variable *self, const char *text, void *field) {
   return false;
 }
 
+/* How much of a text is shown where there are `room` bytes: whole characters of UTF-8. */
+static int shown_length(const char *text, size_t room) {
+  size_t length = strlen(text);
+  if (length > room) {
+    for (length = room; length > 0 && ((unsigned char)text[length] & 0xc0u) == 0x80u;) {
+      --length;
+    }
+  }
+  return (int)length;
+}
+
 const char *const leati_fusion_names[LEATI_FUSION_COUNT] = {
 #define FUSION_NAME(number, name) [LEATI_FUSION_##number] = (name),
     LEATI_FUSIONS(FUSION_NAME)
@@ -138,6 +155,62 @@ static bool parse_fusions(const variable *self, const char *text, void *field) {
   }
   *(uint64_t *)field = bits;
   return true;
+}
+
+/* Takes NAME=NUMBER, of so many characters. If it is none, *out_which is the tunable whose number is wrong, or
+ * LEATI_TUNABLE_COUNT: there is none of that name. */
+static bool take_tunable(const char *item, size_t length, leati_tuning *to, uint32_t *out_which) {
+  const size_t name = strcspn(item, "=,"), digits = name < length ? length - name - 1 : 0;
+  uint32_t i = 0;
+  while (i < LEATI_TUNABLE_COUNT &&
+         (strlen(leati_tunables[i].name) != name || memcmp(item, leati_tunables[i].name, name) != 0)) {
+    ++i;
+  }
+  *out_which = i;
+  if (i == LEATI_TUNABLE_COUNT || digits == 0 || digits > TUNABLE_DIGITS_MAX ||
+      strspn(item + name + 1, "0123456789") != digits) {
+    return false;
+  }
+  const unsigned long long value = strtoull(item + name + 1, NULL, 10);
+  *leati_tuning_field(to, i) = (uint32_t)value;
+  return value >= leati_tunables[i].least && value <= leati_tunables[i].most;
+}
+
+/* Takes all that a text says, with commas between; the rest is as it is by itself. Gives the first that is wrong. */
+static const char *take_tuning(const char *text, leati_tuning *to, uint32_t *out_which) {
+  *to = (leati_tuning)LEATI_TUNING_STANDARD;
+  const char *item = text;
+  while (text[0] != '\0') {
+    const size_t length = strcspn(item, ",");
+    if (!take_tunable(item, length, to, out_which)) {
+      return item;
+    }
+    if (item[length] == '\0') {
+      break;
+    }
+    item += length + 1;
+  }
+  return NULL;
+}
+
+static bool parse_tuning(const variable *self, const char *text, void *field) {
+  (void)self;
+  uint32_t which;
+  return take_tuning(text, field, &which) == NULL;
+}
+
+static void explain_tuning(const char *text, char *out, size_t size) {
+  leati_tuning ignored;
+  uint32_t which;
+  const char *const item = take_tuning(text, &ignored, &which);
+  if (which < LEATI_TUNABLE_COUNT) {
+    const leati_tunable *const it = &leati_tunables[which];
+    (void)snprintf(out, size, "%s=NUMBER, a whole number from %u to %u", it->name, it->least, it->most);
+  } else {
+    const size_t length = strcspn(item, "=,");
+    (void)snprintf(out, size, TUNING_FORM "; \"%.*s\" is no name, leat-info --json lists them",
+                   shown_length(item, length < TUNABLE_QUOTE_MAX ? length : TUNABLE_QUOTE_MAX), item);
+  }
 }
 
 #define FIELD(name) offsetof(leati_config, name)
@@ -234,6 +307,13 @@ static const variable variables[] = {
      .parse = parse_word,
      .field = FIELD(matrices),
      .words = {[LEATI_MATRICES_OFF] = "0", [LEATI_MATRICES_ON] = "1", [LEATI_MATRICES_KHR] = "khr"}},
+    {.name = "LEAT_TUNING",
+     .standard = "",
+     .shown = "none",
+     .allowed = TUNING_FORM ", 2046 characters in all",
+     .parse = parse_tuning,
+     .explain = explain_tuning,
+     .field = FIELD(tuning)},
     {.name = "LEAT_LOG",
      .standard = "warn",
      .allowed = "none, error, warn, info, debug",
@@ -315,25 +395,20 @@ static const value *effective(unsigned i) {
   return configured[i].origin != NULL ? &configured[i] : environment[i].origin != NULL ? &environment[i] : NULL;
 }
 
-/* How much of a text is shown where there are `room` bytes: whole characters of UTF-8. */
-static int shown_length(const char *text, size_t room) {
-  size_t length = strlen(text);
-  if (length > room) {
-    for (length = room; length > 0 && ((unsigned char)text[length] & 0xc0u) == 0x80u;) {
-      --length;
-    }
-  }
-  return (int)length;
-}
-
 static int32_t parse_value(const variable *v, const value *given, leati_config *to, leat_error *err) {
   const size_t length = strlen(given->text);
   /* One that fills its room may have been longer. */
-  if (length == VALUE_MAX - 1 || !v->parse(v, given->text, (char *)to + v->field)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is \"%.*s%s\"; allowed: %s", given->name,
-                      shown_length(given->text, QUOTE_MAX), given->text, length > QUOTE_MAX ? "..." : "", v->allowed);
+  const bool fits = length < VALUE_MAX - 1;
+  if (fits && v->parse(v, given->text, (char *)to + v->field)) {
+    return LEAT_OK;
   }
-  return LEAT_OK;
+  char allowed[200];
+  if (fits && v->explain != NULL) {
+    v->explain(given->text, allowed, sizeof(allowed));
+  }
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is \"%.*s%s\"; allowed: %s", given->name,
+                    shown_length(given->text, QUOTE_MAX), given->text, length > QUOTE_MAX ? "..." : "",
+                    fits && v->explain != NULL ? allowed : v->allowed);
 }
 
 /* Parses a default, which its own limits may exclude: it stands for "not set". */

@@ -9,6 +9,8 @@
 #include <leat/backend.h>
 #include <stdbool.h>
 
+#include "policy/tuning.h"
+
 /** Levels of LEAT_LOG; each includes those before it. */
 typedef enum leati_log_level {
   LEATI_LOG_NONE,
@@ -51,6 +53,7 @@ typedef struct leati_config {
   int64_t merge;               /**< LEAT_MERGE: 0 or 1 */
   int64_t matrices;            /**< LEAT_MATRICES: a leati_matrices_mode */
   int64_t log;                 /**< LEAT_LOG: a leati_log_level */
+  leati_tuning tuning;         /**< LEAT_TUNING: what kernels are cut by */
   char cache_dir[LEATI_PATH_MAX + 1]; /**< LEAT_CACHE_DIR: absolute path of a folder for compiled pipelines, without a
                                          slash at its end; empty: nothing is kept on disk */
   char profile[1024];                 /**< LEAT_PROFILE: path of a trace; empty: none */

@@ -170,8 +170,9 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
       (leati_traits){.software = (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0,
                      .discrete = physical->discrete,
                      .cores = leati_core_count(),
-                     .processors = physical->processors != 0 ? physical->processors : LEATI_PROCESSORS_ASSUMED,
-                     .threads = physical->max_group_invocations};
+                     .processors = physical->processors != 0 ? physical->processors : config->tuning.processors_assumed,
+                     .threads = physical->max_group_invocations,
+                     .tuning = config->tuning};
   device->spin_ns = config->wait_spin_us >= 0 ? config->wait_spin_us * 1000 : leati_wait_spin_standard(&device->traits);
   device->kernel_download_max = leati_kernel_download_max(&device->traits);
   device->lanes_fixed = config->lanes > 0;

@@ -94,6 +94,19 @@ static void report_features(report *r, int32_t number, const leati_physical *phy
   report_halves(r, number, physical);
 }
 
+/* What kernels are cut by, and what it may be. */
+static void report_tuning(report *r) {
+  const leati_config *config = NULL;
+  (void)leati_config_get(&config, NULL);
+  leati_tuning tuning = config->tuning;
+  for (uint32_t i = 0; i < LEATI_TUNABLE_COUNT; ++i) {
+    const leati_tunable *const it = &leati_tunables[i];
+    char name[64];
+    (void)snprintf(name, sizeof(name), "tuning.%s", it->name);
+    add(r, -1, name, "%u (%u to %u, by itself %u)", *leati_tuning_field(&tuning, i), it->least, it->most, it->standard);
+  }
+}
+
 static void report_queues(report *r, int32_t number, const leati_physical *physical) {
   VkQueueFamilyProperties families[16];
   uint32_t count = 16;
@@ -110,10 +123,12 @@ static void report_queues(report *r, int32_t number, const leati_physical *physi
 }
 
 static void report_processors(report *r, int32_t number, const leati_physical *physical) {
+  const leati_config *config = NULL;
+  (void)leati_config_get(&config, NULL);
   if (physical->processors != 0) {
     add(r, number, "processors", "%u", physical->processors);
   } else {
-    add(r, number, "processors", "%u are assumed: no extension tells", LEATI_PROCESSORS_ASSUMED);
+    add(r, number, "processors", "%u are assumed: no extension tells", config->tuning.processors_assumed);
   }
 }
 
@@ -175,6 +190,7 @@ void leati_device_report_write(uint32_t *inout_count, leat_property *out) {
   for (unsigned i = 0; leati_config_describe(i, name, sizeof(name), value, sizeof(value)); ++i) {
     add(&r, -1, name, "%s", value);
   }
+  report_tuning(&r);
   int32_t unusable = -2;
   for (uint32_t i = 0; i < leati_devices_count(); ++i) {
     const leati_physical *const physical = leati_devices_get(i);

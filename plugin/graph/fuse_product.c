@@ -258,15 +258,15 @@ static bool is_gate(const leati_fusion *f, uint32_t gate, uint32_t x) {
 }
 
 /* With few channels or pixels a convolution is computed in an order that one with a gate does not have. */
-static bool has_tiles(const leati_view *y) {
+static bool has_tiles(const leat_device *device, const leati_view *y) {
   const int64_t channels = y->ndim > 1 ? y->shape[0] * y->shape[1] : 0;
-  return channels != 0 && !leati_gemm_is_skinny(y->shape[1], (int64_t)y->count / channels);
+  return channels != 0 && !leati_gemm_is_skinny(&device->traits, y->shape[1], (int64_t)y->count / channels);
 }
 
 int32_t leati_fuse_gate(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   product p;
   if (!read_product(f, &f->nodes[n], &p) || !p.conv || p.inputs[4] != LEAT_GRAPH_NO_VALUE ||
-      !has_tiles(leati_fusion_view(f, f->nodes[n].outputs[0]))) {
+      !has_tiles(f->graph->device, leati_fusion_view(f, f->nodes[n].outputs[0]))) {
     return LEAT_OK;
   }
   const leati_node *const times = leati_fusion_private_maker(f, p.inputs[0]);

@@ -318,7 +318,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
   /* With few queries matrices are mostly empty, and none of their workgroups share keys. */
   const bool shares = *out_splits > 1 && queries->shape[2] <= LEAT_ATTENTION_ROWS;
   if (!shares && device->matrix.m != 0 && by_matrices != LEATI_KERNEL_NONE && larger <= MATRIX_HEAD_MOST &&
-      all->of[K]->heads.shape[2] >= LEATI_ATTENTION_MATRIX_KEYS) {
+      all->of[K]->heads.shape[2] >= device->traits.tuning.attention_matrix_keys) {
     const uint32_t subgroup = device->physical->subgroup_size;
     uint32_t wide = in_groups(all, Y, 4) ? LEAT_ATTENTION_Y : 0;
     for (uint32_t i = Q; i <= V; ++i) {

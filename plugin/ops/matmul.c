@@ -9,8 +9,6 @@
 #include "ops/attribute.h"
 #include "ops/dims.h"
 
-_Static_assert(LEATI_GEMV_ROWS <= 8, "kernels/gemv.comp has so many rows at most");
-
 bool leati_view_walkable(const leati_view *view) {
   int64_t last = 0;
   for (int32_t d = 0; d < view->ndim; ++d) {
@@ -281,7 +279,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
     const bool eights =
         gemm->b->item_size == 2 && leati_operand_is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
                                                          gemm->batch_rank, gemm->b_batch);
-    const uint32_t along = leati_gemv_along(mode_a, mode_b, eights, args->n, gemm->b_k, gemm->b_column);
+    const uint32_t along =
+        leati_gemv_along(&device->traits, mode_a, mode_b, eights, args->n, gemm->b_k, gemm->b_column);
     const leati_gemm_shape shape = shape_of(args);
     const leati_gemv_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
     leati_gemm_take_cut(args, &cut.gemm);
@@ -319,8 +318,8 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   *gemm = *given;
   join_batch(gemm);
   const int64_t columns = gemm->n; /* of c, which lies in memory as it is however we look at it */
-  const bool skinny = gemm->gate == NULL && leati_gemm_is_skinny(gemm->m, gemm->n);
-  out->transposed = skinny && leati_gemm_is_transposed(gemm->m, gemm->n);
+  const bool skinny = gemm->gate == NULL && leati_gemm_is_skinny(&device->traits, gemm->m, gemm->n);
+  out->transposed = skinny && leati_gemm_is_transposed(&device->traits, gemm->m, gemm->n);
   if (out->transposed) {
     transpose(gemm);
   }
@@ -634,8 +633,8 @@ static bool repeats(const leati_view *batch) {
   return found;
 }
 
-bool leati_product_reads(const leati_view *a, const leati_view *b, const leati_view *c, bool trans_a, bool trans_b,
-                         bool first) {
+bool leati_product_reads(const leat_device *device, const leati_view *a, const leati_view *b, const leati_view *c,
+                         bool trans_a, bool trans_b, bool first) {
   const leati_view *const view = first ? a : b;
   const bool transposed = first ? trans_a : trans_b;
   leati_view copy = *view;
@@ -652,7 +651,8 @@ bool leati_product_reads(const leati_view *a, const leati_view *b, const leati_v
   }
   const bool joined = one && rows_in_one(&ma);
   const int64_t rows = joined && mb.columns != 0 ? (int64_t)c->count / mb.columns : ma.rows;
-  return !leati_gemm_is_skinny(rows, mb.columns) || quads_of(&lies, view->address, first) == quads_of(&would, 0, first);
+  return !leati_gemm_is_skinny(&device->traits, rows, mb.columns) ||
+         quads_of(&lies, view->address, first) == quads_of(&would, 0, first);
 }
 
 static bool product_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
@@ -660,8 +660,8 @@ static bool product_reads_view(const leat_op *op, const leati_call *call, uint32
   if (i > 1) {
     return leati_view_walkable(&call->inputs[i]) && call->inputs[i].ndim <= 2;
   }
-  return leati_product_reads(&call->inputs[0], &call->inputs[1], &call->outputs[0], state->trans_a, state->trans_b,
-                             i == 0);
+  return leati_product_reads(leati_op_device(op), &call->inputs[0], &call->inputs[1], &call->outputs[0], state->trans_a,
+                             state->trans_b, i == 0);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */

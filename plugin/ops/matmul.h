@@ -107,8 +107,8 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
 /** Whether a product c of two operands, whose last two dimensions are swapped if they are transposed, reads the first
  * or the second of them, a view, in place: so that sums are added up in the order in which those of a copy would be.
  * Products are cut in the same way then, and with few rows the same elements are read at once. */
-bool leati_product_reads(const leati_view *a, const leati_view *b, const leati_view *c, bool trans_a, bool trans_b,
-                         bool first);
+bool leati_product_reads(const leat_device *device, const leati_view *a, const leati_view *b, const leati_view *c,
+                         bool trans_a, bool trans_b, bool first);
 
 /** How an operand from `address` on is read whose rows (or columns) and k have these strides and counts, in a batch
  * with these strides: LEATI_MODE_*. */

@@ -15,8 +15,6 @@ enum { A, B, SCALES, ZEROS, G_IDX, BIAS };
 /* Weights of a block at least. */
 #define BLOCK_MIN 16
 
-_Static_assert(LEATI_GEMV_ROWS <= 8, "kernels/gemv_nbits.comp has so many rows at most");
-
 typedef struct nbits_state {
   int64_t k, n;
   int64_t block_size; /* a power of two */
@@ -182,7 +180,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
                                         const nbits_state *state, uint32_t zeros, nbits_args *args,
                                         uint32_t *out_tile_size) {
   leati_gemm_args *const gemm = &args->gemm;
-  if (gemm->m <= LEATI_GEMV_ROWS) {
+  if (gemm->m <= device->traits.tuning.gemv_rows) {
     const leati_gemm_shape shape = {.m = gemm->m, .n = gemm->n, .k = gemm->k, .batch = 1};
     uint32_t rows = 1;
     while (rows < gemm->m) {

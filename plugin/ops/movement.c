@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "device/device.h"
 #include "ops/dims.h"
-#include "policy/constants.h"
 #include "policy/tiling.h"
 
 /* Threads of a workgroup of kernels/copy.comp. */
@@ -76,12 +76,12 @@ static bool in_fours(const strided *s, int which, int32_t d) {
 }
 
 /* The dimension along which the neighbours of the source lie if that is another one than the last, along which those of
- * the target do, and both are long enough for tiles; else -1. */
-static int32_t transposed_dimension(const strided *s) {
+ * the target do, and both are long enough for tiles, `least`; else -1. */
+static int32_t transposed_dimension(const strided *s, int64_t least) {
   const int32_t last = s->rank - 1;
-  if (s->strides[1][last] == 1 && s->strides[0][last] != 1 && s->dims[last] >= LEATI_TRANSPOSE_MIN) {
+  if (s->strides[1][last] == 1 && s->strides[0][last] != 1 && s->dims[last] >= least) {
     for (int32_t d = 0; d < last; ++d) {
-      if (s->strides[0][d] == 1 && s->dims[d] >= LEATI_TRANSPOSE_MIN) {
+      if (s->strides[0][d] == 1 && s->dims[d] >= least) {
         return d;
       }
     }
@@ -111,7 +111,7 @@ static int32_t plan_transpose(leati_planner *planner, const strided *s, int32_t 
   }
   const bool large =
       item < 8 && (uint64_t)planes * tiles_of(s->dims[across], SIDE_LARGE) * tiles_of(s->dims[down], SIDE_LARGE) >=
-                      LEATI_TRANSPOSE_TILES_MANY;
+                      planner->device->traits.tuning.transpose_tiles_many;
   const uint32_t side = large ? SIDE_LARGE : SIDE_SMALL;
   args.tiles_across = tiles_of(s->dims[across], side);
   args.tiles_down = tiles_of(s->dims[down], side);
@@ -135,6 +135,7 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
   if (dst->count == 0) {
     return LEAT_OK;
   }
+  const leati_tuning *const tuning = &planner->device->traits.tuning;
   strided s = {.views = {src, dst}};
   int64_t *const dims = s.dims, (*const strides)[LEAT_MAX_RANK] = s.strides;
   memcpy(dims, dst->shape, sizeof(s.dims));
@@ -162,7 +163,7 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "copy: a tensor reaches over more than 2147483647 items of %u bytes", width);
   }
-  const int32_t across = transposed_dimension(&s);
+  const int32_t across = transposed_dimension(&s, tuning->transpose_min);
   if (across >= 0) {
     return plan_transpose(planner, &s, across, err);
   }
@@ -175,7 +176,7 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
                                .dst_stride = (int32_t)(row ? strides[1][d] : strides[1][d] / ratio)};
   }
   /* The widest items are enough for a thread one by one. */
-  const uint32_t each = args.count >= LEATI_COPY_ITEMS_MANY && width < 16 ? LEATI_COPY_EACH : 1;
+  const uint32_t each = args.count >= tuning->copy_items_many && width < 16 ? tuning->copy_each : 1;
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_COPY, width),
                    .constants.copy = {.rank = (uint32_t)rank, .each = each}},

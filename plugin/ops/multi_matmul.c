@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
 
@@ -176,7 +177,7 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
                                   .read_count = 1 + 2 * count,
                                   .writes = writes,
                                   .write_count = count};
-  if (leati_gemm_is_skinny(first->gemm.m, first->gemm.n)) {
+  if (leati_gemm_is_skinny(&planner->device->traits, first->gemm.m, first->gemm.n)) {
     dispatch.pipeline.constants.gemv.several = 1;
   } else {
     dispatch.pipeline.constants.gemm.several = 1;
@@ -247,8 +248,8 @@ static bool multi_reads_view(const leat_op *op, const leati_call *call, uint32_t
   bool reads = i < BIAS(0) || leati_view_walkable(&call->inputs[i]);
   for (uint32_t p = 0; p < call->output_count && i < BIAS(0) && reads; ++p) {
     reads = (i != 0 && i != RIGHT(p)) || !leati_output(call, p) ||
-            leati_product_reads(&call->inputs[0], &call->inputs[RIGHT(p)], &call->outputs[p], false, state->trans_b,
-                                i == 0);
+            leati_product_reads(leati_op_device(op), &call->inputs[0], &call->inputs[RIGHT(p)], &call->outputs[p],
+                                false, state->trans_b, i == 0);
   }
   return reads;
 }

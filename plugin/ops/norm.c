@@ -194,7 +194,8 @@ static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) 
                                               : args->skip_rows == args->rows ? 1
                                                                               : 2,
                                       .sets = sets,
-                                      .early = (uint64_t)args->rows * share.parts <= LEATI_ROW_EARLY_MAX}},
+                                      .early = (uint64_t)args->rows * share.parts <=
+                                               planner->device->traits.tuning.row_early_max}},
       .args = args,
       .args_size = sizeof(*args),
       LEATI_READS({job->x, &args->x}, {job->scale, &args->scale}, {job->bias, &args->bias}, {job->skip, &args->skip},

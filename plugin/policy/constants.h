@@ -345,7 +345,7 @@
 #define LEATI_NBITS_FILL 2u
 /** Rows or columns up to which a product goes to the kernels for few rows; at most the 8 that those are written for.
  * Larger: tiles would be emptier than this. From: an H200. Measure: linear; gpt2. */
-#define LEATI_GEMV_ROWS 8
+#define LEATI_GEMV_ROWS 8u
 /** Columns of a workgroup of such a kernel at least where it reads several at once. Larger: fewer workgroups, whose k
  * is split. From: an H200 (1x2048x2048 of a decoder in float16: 8.3 us with 512 threads, and 9.3 with 32). Measure:
  * tools/bench/decoder.py. */
@@ -388,12 +388,12 @@
 /** Threads of a norm up to which scale and bias are kept in registers beside a row: so many run at once on a large
  * GPU, and what counts is how long each takes. Larger: fewer workgroups beside each other where there are many rows.
  * From: an H200 (64x384, 4096x1024 and 65536x4096). Measure: the same. */
-#define LEATI_ROW_EARLY_MAX (UINT64_C(1) << 18)
+#define LEATI_ROW_EARLY_MAX 262144u
 /** Items that a thread of a strided copy moves at once, and items from which on it does; with fewer items more threads
  * share them. Larger: fewer workgroups, each with more loads in flight. From: reasoning. Measure: the same
  * (transposes). */
 #define LEATI_COPY_EACH 4u
-#define LEATI_COPY_ITEMS_MANY (UINT64_C(1) << 18)
+#define LEATI_COPY_ITEMS_MANY 262144u
 /** Bytes of a tensor up to which a graph has its elements read one by one from where they lie apart, rather than copied
  * so that they are neighbours. Larger: fewer dispatches; each element that is read costs a whole sector of memory.
  * From: reasoning (eight times the bytes out of a cache take less than a level of a graph). Measure: whole models. */
@@ -401,7 +401,7 @@
 /** Length of both dimensions from which on a transpose goes through tiles in shared memory, and tiles from which on
  * these are large. Larger: more transposes item by item; more small tiles, which fill the device better and read
  * shorter rows. From: reasoning. Measure: the same. */
-#define LEATI_TRANSPOSE_MIN 16
+#define LEATI_TRANSPOSE_MIN 16u
 #define LEATI_TRANSPOSE_TILES_MANY 512u
 
 #endif /* LEAT_PLUGIN_POLICY_CONSTANTS_H_ */

@@ -48,31 +48,33 @@ static leati_tile choose_tile(const leati_gemm_shape *shape, const uint64_t enou
 }
 
 leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
-  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, LEATI_GEMM_FILL_128_QUARTERS),
-                                             quarters(traits, LEATI_GEMM_FILL_64_QUARTERS), 0};
+  const leati_tuning *const tuning = &traits->tuning;
+  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, tuning->gemm_fill_128_quarters),
+                                             quarters(traits, tuning->gemm_fill_64_quarters), 0};
   uint64_t groups;
   const leati_tile tile = choose_tile(shape, enough, out, &groups);
-  const bool few = groups <= quarters(traits, LEATI_GEMM_FEW_QUARTERS);
-  split(shape, groups, tile == LEATI_TILE_128 ? 0 : (uint64_t)traits->processors * LEATI_GEMM_SPLIT_FILL,
-        few ? LEATI_GEMM_SPLIT_MIN_FEW : LEATI_GEMM_SPLIT_MIN, LEATI_GEMM_K_STEP, out);
+  const bool few = groups <= quarters(traits, tuning->gemm_few_quarters);
+  split(shape, groups, tile == LEATI_TILE_128 ? 0 : (uint64_t)traits->processors * tuning->gemm_split_fill,
+        few ? tuning->gemm_split_min_few : tuning->gemm_split_min, LEATI_GEMM_K_STEP, out);
   return tile;
 }
 
 leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, bool gathers,
                                    leati_gemm_cut *out) {
-  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, LEATI_MATRIX_FILL_128_QUARTERS),
-                                             quarters(traits, LEATI_MATRIX_FILL_64_QUARTERS), 0};
+  const leati_tuning *const tuning = &traits->tuning;
+  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, tuning->matrix_fill_128_quarters),
+                                             quarters(traits, tuning->matrix_fill_64_quarters), 0};
   uint64_t groups;
   const leati_tile tile = choose_tile(shape, enough, out, &groups);
-  const uint64_t fill = gathers ? LEATI_MATRIX_GATHER_SPLIT_FILL : LEATI_MATRIX_SPLIT_FILL;
-  const uint32_t least = gathers ? LEATI_MATRIX_GATHER_SPLIT_MIN : LEATI_MATRIX_SPLIT_MIN;
-  split(shape, groups, traits->processors * fill, tile == LEATI_TILE_128 ? LEATI_MATRIX_SPLIT_MIN_128 : least,
+  const uint64_t fill = gathers ? tuning->matrix_gather_split_fill : tuning->matrix_split_fill;
+  const uint32_t least = gathers ? tuning->matrix_gather_split_min : tuning->matrix_split_min;
+  split(shape, groups, traits->processors * fill, tile == LEATI_TILE_128 ? tuning->matrix_split_min_128 : least,
         LEATI_GEMM_K_STEP, out);
   return tile;
 }
 
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows) {
-  const uint64_t enough = quarters(traits, LEATI_ATTENTION_FILL_QUARTERS);
+  const uint64_t enough = quarters(traits, traits->tuning.attention_fill_quarters);
   uint32_t subgroups = LEATI_MATRIX_SUBGROUPS;
   while (subgroups > 1 &&
          (queries <= rows * subgroups / 2 || heads * div_up(queries, rows * (uint64_t)subgroups) < enough)) {
@@ -82,24 +84,25 @@ uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, u
 }
 
 uint32_t leati_attention_splits(const leati_traits *traits, uint64_t groups, uint32_t keys) {
-  const uint64_t enough = quarters(traits, LEATI_ATTENTION_SPLIT_FILL_QUARTERS);
+  const uint64_t enough = quarters(traits, traits->tuning.attention_split_fill_quarters);
   const uint64_t filling = groups > 0 && groups < enough ? 2 * enough / groups : 1;
-  const uint64_t most = keys / LEATI_ATTENTION_SPLIT_MIN, splits = filling < most ? filling : most;
+  const uint64_t most = keys / traits->tuning.attention_split_min, splits = filling < most ? filling : most;
   return splits > 1 ? (uint32_t)splits : 1;
 }
 
 leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
+  const leati_tuning *const tuning = &traits->tuning;
   const bool eights = along == LEATI_ALONG_COLUMNS_EIGHTS, vectors = eights || along == LEATI_ALONG_COLUMNS_QUADS;
   const uint32_t width = eights ? 8 : vectors ? 4 : 1;
-  const uint64_t enough = quarters(traits, LEATI_GEMV_FILL_QUARTERS);
+  const uint64_t enough = quarters(traits, tuning->gemv_fill_quarters);
   leati_gemv_cut out = {.lanes = LEATI_GEMV_LANES, .threads = LEATI_GEMV_THREADS};
-  while (vectors && out.lanes * width > LEATI_GEMV_COLUMNS_MIN &&
+  while (vectors && out.lanes * width > tuning->gemv_columns_min &&
          div_up(shape->n, out.lanes * width) * shape->batch < enough) {
     out.lanes /= 2;
   }
   out.gemm = (leati_gemm_cut){.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, out.lanes * width)};
   const uint64_t groups = out.gemm.tiles_n * (uint64_t)shape->batch;
-  split(shape, groups, groups < enough ? 2 * enough : 0, LEATI_GEMV_SPLIT_MIN, LEATI_GEMM_K_STEP, &out.gemm);
+  split(shape, groups, groups < enough ? 2 * enough : 0, tuning->gemv_split_min, LEATI_GEMM_K_STEP, &out.gemm);
   if (vectors && groups * out.gemm.splits <= traits->processors && traits->threads >= 2 * out.threads) {
     out.threads *= 2;
   }
@@ -109,7 +112,7 @@ leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gem
 leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t rows,
                                uint32_t bits) {
   const uint32_t each = LEATI_NBITS_BYTES * 8 / bits;
-  const uint64_t wanted = (uint64_t)traits->processors * LEATI_NBITS_FILL;
+  const uint64_t wanted = (uint64_t)traits->processors * traits->tuning.nbits_fill;
   leati_gemv_cut out = {.lanes = LEATI_NBITS_LANES_MIN, .threads = LEATI_GEMV_THREADS};
   while (2 * out.lanes * rows <= LEATI_NBITS_LANES_MAX && 2 * out.lanes * each <= shape->k &&
          div_up(shape->n, LEATI_NBITS_COLUMNS / out.lanes) < wanted) {
@@ -121,12 +124,12 @@ leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shap
   return out;
 }
 
-uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns, int64_t b_k,
-                          int64_t b_column) {
+uint32_t leati_gemv_along(const leati_traits *traits, uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns,
+                          int64_t b_k, int64_t b_column) {
   if (mode_b == LEATI_MODE_QUADS_K && mode_a == LEATI_MODE_QUADS_K) {
     return LEATI_ALONG_K_QUADS;
   }
-  if (mode_b == LEATI_MODE_QUADS_I && columns >= LEATI_GEMV_QUADS_COLUMNS) {
+  if (mode_b == LEATI_MODE_QUADS_I && columns >= traits->tuning.gemv_quads_columns) {
     return eights ? LEATI_ALONG_COLUMNS_EIGHTS : LEATI_ALONG_COLUMNS_QUADS;
   }
   return b_k <= b_column ? LEATI_ALONG_K : LEATI_ALONG_COLUMNS;
@@ -136,54 +139,58 @@ uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, bool eights, uint32_
  */
 
 /* Threads to a row whose elements are neighbours. */
-static uint32_t parts_along(uint64_t rows, uint64_t count) {
-  if (count <= LEATI_ROW_1_MAX) {
+static uint32_t parts_along(const leati_tuning *tuning, uint64_t rows, uint64_t count) {
+  if (count <= tuning->row_1_max) {
     return 1;
   }
-  if (count <= LEATI_ROW_8_MAX) {
+  if (count <= tuning->row_8_max) {
     return 8;
   }
-  const uint64_t most = rows >= LEATI_ROWS_MANY ? LEATI_ROW_32_MANY_MAX : LEATI_ROW_32_MAX;
+  const uint64_t most = rows >= tuning->rows_many ? tuning->row_32_many_max : tuning->row_32_max;
   return count <= most ? 32 : LEATI_ROW_THREADS;
 }
 
 /* Threads to a row where the rows are neighbours. */
-static uint32_t parts_across(uint64_t rows, uint64_t count) {
-  if (count <= LEATI_ACROSS_1_MAX || rows >= LEATI_ACROSS_1_ROWS) {
+static uint32_t parts_across(const leati_tuning *tuning, uint64_t rows, uint64_t count) {
+  if (count <= tuning->across_1_max || rows >= tuning->across_1_rows) {
     return 1;
   }
-  return count < LEATI_ACROSS_8_BELOW || rows > LEATI_ACROSS_8_ROWS ? 8 : 32;
+  return count < tuning->across_8_below || rows > tuning->across_8_rows ? 8 : 32;
 }
 
-uint32_t leati_row_parts(bool along, uint64_t rows, uint64_t count) {
-  return along ? parts_along(rows, count) : parts_across(rows, count);
+uint32_t leati_row_parts(const leati_traits *traits, bool along, uint64_t rows, uint64_t count) {
+  return along ? parts_along(&traits->tuning, rows, count) : parts_across(&traits->tuning, rows, count);
 }
 
 leati_row_share leati_row_share_of(const leati_traits *traits, uint32_t subgroup, bool along, uint64_t rows,
                                    uint64_t count) {
+  const leati_tuning *const tuning = &traits->tuning;
   const uint64_t fours = count > 0 ? div_up(count, 4) : 1;
-  uint32_t parts = along ? 1 : parts_across(rows, count), group = LEATI_ROW_THREADS;
+  uint32_t parts = along ? 1 : parts_across(tuning, rows, count), group = LEATI_ROW_THREADS;
   if (along) {
-    while ((parts < fours && parts < LEATI_ROW_TOGETHER) ||
-           (parts < LEATI_ROW_THREADS && fours > (uint64_t)parts * LEATI_ROW_FOURS_MAX)) {
+    while ((parts < fours && parts < tuning->row_together) ||
+           (parts < LEATI_ROW_THREADS && fours > (uint64_t)parts * tuning->row_fours_max)) {
       parts *= 2;
     }
-    const uint32_t least = subgroup > LEATI_ROW_TOGETHER ? subgroup : LEATI_ROW_TOGETHER;
+    const uint32_t least = subgroup > tuning->row_together ? subgroup : tuning->row_together;
     while (group > parts && group > least && rows * parts < (uint64_t)group * traits->processors) {
       group /= 2;
     }
   }
   const uint64_t each = div_up(fours, parts);
-  return (leati_row_share){.parts = parts, .group = group, .held = each <= LEATI_ROW_FOURS_MAX ? (uint32_t)each : 0};
+  return (leati_row_share){.parts = parts, .group = group, .held = each <= tuning->row_fours_max ? (uint32_t)each : 0};
 }
 
 uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count) {
-  const uint64_t wanted = (uint64_t)traits->processors * LEATI_REDUCE_FILL;
-  if (groups >= wanted) {
-    return count;
+  const leati_tuning *const tuning = &traits->tuning;
+  const uint64_t wanted = (uint64_t)traits->processors * tuning->reduce_fill;
+  uint64_t chunk = count;
+  if (groups < wanted) {
+    const uint64_t most = count / ((uint64_t)tuning->reduce_chunk_min * parts);
+    const uint64_t filling = tuning->reduce_split_fill * wanted / groups;
+    const uint64_t chunks = filling < most ? filling : most;
+    chunk = chunks < 2 ? count : div_up(count, chunks);
   }
-  const uint64_t most = count / ((uint64_t)LEATI_REDUCE_CHUNK_MIN * parts);
-  const uint64_t filling = LEATI_REDUCE_SPLIT_FILL * wanted / groups;
-  const uint64_t chunks = filling < most ? filling : most;
-  return chunks < 2 ? count : div_up(count, chunks);
+  const uint64_t longest = (uint64_t)LEATI_REDUCE_TURNS_MAX * parts;
+  return chunk < longest ? chunk : longest;
 }

@@ -75,12 +75,12 @@ leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gem
 leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t rows, uint32_t bits);
 
 /** Whether a product goes to the kernel for few rows, as it is or transposed. */
-static inline bool leati_gemm_is_skinny(int64_t m, int64_t n) {
-  return m <= LEATI_GEMV_ROWS || n <= LEATI_GEMV_ROWS;
+static inline bool leati_gemm_is_skinny(const leati_traits *traits, int64_t m, int64_t n) {
+  return m <= traits->tuning.gemv_rows || n <= traits->tuning.gemv_rows;
 }
 /** Whether such a product is transposed: its columns are few, its rows are not. */
-static inline bool leati_gemm_is_transposed(int64_t m, int64_t n) {
-  return m > LEATI_GEMV_ROWS && n <= LEATI_GEMV_ROWS;
+static inline bool leati_gemm_is_transposed(const leati_traits *traits, int64_t m, int64_t n) {
+  return m > traits->tuning.gemv_rows && n <= traits->tuning.gemv_rows;
 }
 /** The mode of an operand that may be read in quads along k, or along its rows (or columns), or neither: then threads
  * go along the smaller stride. */
@@ -92,8 +92,8 @@ static inline uint32_t leati_gemm_mode(bool quads_k, bool quads_i, int64_t strid
 }
 /** The way through b, with so many columns and these strides, for operands of these modes; `eights`: b has 16 bits an
  * element and may be read in eights along its columns. */
-uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns, int64_t b_k,
-                          int64_t b_column);
+uint32_t leati_gemv_along(const leati_traits *traits, uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns,
+                          int64_t b_k, int64_t b_column);
 
 /** Whether so many bytes are read one by one from where they lie apart, rather than copied first. */
 static inline bool leati_reads_scattered(uint64_t bytes) {
@@ -108,7 +108,7 @@ static inline bool leati_reads_scattered(uint64_t bytes) {
 
 /** Threads to a row of a reduction, a power of two up to LEATI_ROW_THREADS, of `rows` rows of `count` elements.
  * `along`: the elements of a row are neighbours in memory; else the rows are. */
-uint32_t leati_row_parts(bool along, uint64_t rows, uint64_t count);
+uint32_t leati_row_parts(const leati_traits *traits, bool along, uint64_t rows, uint64_t count);
 
 /** How rows are shared out over workgroups that keep them in registers, in fours of elements. */
 typedef struct leati_row_share {
@@ -120,6 +120,8 @@ typedef struct leati_row_share {
 /** Shares out likewise the rows of a norm or softmax, on a device with subgroups of `subgroup` invocations. */
 leati_row_share leati_row_share_of(const leati_traits *traits, uint32_t subgroup, bool along, uint64_t rows,
                                    uint64_t count);
+/** Elements of a row that a thread of a reduction takes at most: lavapipe ends a loop after 65535 turns. */
+#define LEATI_REDUCE_TURNS_MAX 32768u
 /** Elements of a chunk when rows of `count`, each of which has `parts` threads, are cut so that they fill the device;
  * `count` if they are left whole. `groups` workgroups, at least one, have the whole rows. */
 uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count);

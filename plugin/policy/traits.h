@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "policy/tuning.h"
+
 /** A device and its host. */
 typedef struct leati_traits {
   bool software;       /**< its kernels run on the host's processors */
@@ -15,6 +17,7 @@ typedef struct leati_traits {
   uint32_t cores;      /**< processors of the host that this process may use, at least 1 */
   uint32_t processors; /**< of the device, each of which runs workgroups by itself, at least 1 */
   uint32_t threads;    /**< of a workgroup in one dimension at most */
+  leati_tuning tuning; /**< what kernels are cut by */
 } leati_traits;
 
 #endif /* LEAT_PLUGIN_POLICY_TRAITS_H_ */

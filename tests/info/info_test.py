@@ -3,6 +3,7 @@
 """info_test.py LEAT_INFO:PLUGIN:FAKE: leat-info on this machine's devices, on none, and with what it cannot use."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,7 @@ INFO, PLUGIN, FAKE = (os.path.abspath(p) for p in sys.argv.pop(1).split(':'))
 SETTINGS = {'LEAT_VULKAN_DEVICE', 'LEAT_LANES', 'LEAT_WAIT_SPIN_US', 'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS',
             'LEAT_STREAM_POLICY', 'LEAT_HIGH_WATERMARK_RATIO', 'LEAT_LOW_WATERMARK_RATIO', 'LEAT_MEMORY_GUARD',
             'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_FUSIONS_OFF', 'LEAT_MERGE', 'LEAT_MATRICES',
-            'LEAT_LOG', 'LEAT_CACHE_DIR', 'LEAT_PROFILE'}
+            'LEAT_TUNING', 'LEAT_LOG', 'LEAT_CACHE_DIR', 'LEAT_PROFILE'}
 
 
 def info(*arguments, **variables):
@@ -74,6 +75,7 @@ class Usable(unittest.TestCase):
                   'LEAT_HIGH_WATERMARK_RATIO': '0.9', 'LEAT_LOW_WATERMARK_RATIO': '.5', 'LEAT_MEMORY_GUARD': '1',
                   'LEAT_PROFILE': '/nowhere/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1',
                   'LEAT_FUSIONS_OFF': 'bias,gelu', 'LEAT_MERGE': '1', 'LEAT_MATRICES': 'khr',
+                  'LEAT_TUNING': 'gemv_rows=4,row_1_max=8',
                   'LEAT_CACHE_DIR': '/tmp/no (such)/folder'}
         code, other, stderr = report(LEAT_PLUGIN_PATH=PLUGIN, **values)
         self.assertEqual((code, stderr), (0, ''))
@@ -83,6 +85,26 @@ class Usable(unittest.TestCase):
             self.assertEqual(other['settings'].pop(name),
                              {'value': value, 'origin': 'environment', 'reader': 'backend'}, name)
         self.assertEqual(set(other['settings']), {'LEAT_FORCE_GRAPH_PATH'})
+
+    def test_what_kernels_are_cut_by_is_told(self):
+        form = r'(\d+) \((\d+) to (\d+), by itself (\d+)\)'
+        told = {name: [int(n) for n in re.fullmatch(form, value).groups()]
+                for name, value in self.report['system']['properties'].items() if name.startswith('tuning.')}
+        self.assertGreater(len(told), 40)
+        for name, (value, least, most, standard) in told.items():
+            self.assertEqual(value, standard, name)
+            self.assertTrue(least <= value <= most, name)
+        _, other, _ = report('--plugin', PLUGIN, LEAT_TUNING='gemv_rows=4')
+        self.assertEqual(other['system']['properties']['tuning.gemv_rows'], '4 (0 to 8, by itself 8)')
+        # People read of those that were set, and of no other.
+        text = info('--plugin', PLUGIN, LEAT_TUNING='gemv_rows=4').stdout
+        self.assertRegex(text, r'(?m)^Tuning, .*\n  gemv_rows +4 \(0 to 8, by itself 8\)\n\n')
+        self.assertNotIn('row_1_max', text)
+        self.assertNotIn('Tuning', info('--plugin', PLUGIN).stdout)
+        for value, reason in (('gemv_rows=9', 'a whole number from 0 to 8'), ('gem=1', '"gem" is no name')):
+            done = info('--check', '--plugin', PLUGIN, LEAT_TUNING=value)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(reason, done.stdout)
 
     def test_variables_that_nobody_reads_are_named(self):
         mistakes = {'LEAT_LANE': '2', 'LEAT_VULKAN_DEVCE': '0'}

@@ -5,6 +5,7 @@
 The comment above a constant of constants.h has "Larger:" (what changes when it grows), "From:" (where the value comes
 from) and "Measure:" (what measures it again); constants on lines that follow each other share one. Each is used. No
 file of the room includes more of the system than the types, so no rule can have a clock, an environment or an atomic.
+A row of tuning.h is of a constant of the table; its field has that one's name, and something reads it.
 """
 import re
 
@@ -12,6 +13,7 @@ import lint
 
 ROOM = 'plugin/policy/'
 TABLE = ROOM + 'constants.h'
+TUNING = ROOM + 'tuning.h'
 WORDS = ['Larger:', 'From:', 'Measure:']
 SYSTEM = {'stdbool.h', 'stdint.h'}
 
@@ -33,9 +35,28 @@ def constants(text):
             above = comment
 
 
+def tunables(tree):
+    """Constant and field of each row of tuning.h."""
+    return re.findall(r'X\((LEATI_\w+), (\w+), ', tree.text(TUNING)) if TUNING in tree.files else []
+
+
+def check_tunables(tree, used):
+    table = {name for name, _, _ in constants(tree.text(TABLE))} if TABLE in tree.files else set()
+    for name, field in tunables(tree):
+        if name not in table:
+            yield f'{TUNING}: {name} is none of {TABLE}'
+        if field != name.removeprefix('LEATI_').lower():
+            yield f'{TUNING}: the field of {name} is "{field}"'
+        if field not in used:
+            yield f'{TUNING}: nothing reads {field}'
+
+
 def check(tree):
-    used = ' '.join(lint.strip_comments(tree.text(f)) for f in tree.matching(r'^plugin/.*\.[ch]$') if f != TABLE)
+    used = ' '.join(lint.strip_comments(tree.text(f)) for f in tree.matching(r'^plugin/.*\.[ch]$')
+                    if f not in (TABLE, TUNING))
     used = set(re.findall(r'\w+', used))
+    yield from check_tunables(tree, used)
+    used |= {name for name, _ in tunables(tree)}
     if TABLE in tree.files:
         for name, number, comment in constants(tree.text(TABLE)):
             for word in WORDS:
@@ -50,6 +71,8 @@ def check(tree):
 
 
 GOOD = '/** Lists. Larger: more. From: reasoning.\n * Measure: op. */\n#define LEATI_A 1\n#define LEATI_B 2\n'
+TUNED = {TABLE: GOOD, TUNING: '  X(LEATI_A, a, 0, 8) \\\n  X(LEATI_B, b, 1, 2)\n',
+         ROOM + 'a.c': 'int i = t->a + t->b;\n'}
 USE = {'plugin/streams/lane.c': 'int i = LEATI_A + LEATI_B;\n'}
 
 CANARIES = [
@@ -58,6 +81,10 @@ CANARIES = [
     ({TABLE: GOOD.replace('From:', 'Of'), **USE}, 'LEATI_B has no "From:"'),
     ({TABLE: GOOD.replace('#define LEATI_B', '\n#define LEATI_B'), **USE}, 'LEATI_B has no "Larger:"'),
     ({TABLE: GOOD, 'plugin/streams/lane.c': '/* LEATI_B */\nint i = LEATI_A;\n'}, 'nothing uses LEATI_B'),
+    (TUNED, None),
+    ({**TUNED, ROOM + 'a.c': 'int i = t->a; /* b */\n'}, 'nothing reads b'),
+    ({**TUNED, TUNING: '  X(LEATI_A, a, 0, 8) \\\n  X(LEATI_B, c, 1, 2)\n'}, 'the field of LEATI_B is "c"'),
+    ({**TUNED, TUNING: '  X(LEATI_A, a, 0, 8) \\\n  X(LEATI_C, c, 1, 2)\n'}, 'LEATI_C is none of'),
     ({ROOM + 'waiting.c': '#include <time.h>\n'}, 'includes <time.h>'),
     ({ROOM + 'waiting.c': '#include <stdint.h>\n'}, None),
 ]

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "device/device.h"
 #include "unit_fixture.h"
 
 /* ---- Children ------------------------------------------------------------------------------------------------------
@@ -112,6 +113,8 @@ static void good_values_are_taken(void **state) {
                {"LEAT_LOG", "debug", NULL}, {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL},
                {"LEAT_FUSIONS_OFF", "all", NULL}, {"LEAT_FUSIONS_OFF", "bias", NULL},
                {"LEAT_FUSIONS_OFF", "residual,bias,bias", NULL}, {"LEAT_PROFILE", "/tmp/a b.json", NULL},
+               {"LEAT_TUNING", "gemv_rows=4", NULL},
+               {"LEAT_TUNING", "gemm_split_min=0128,gemv_rows=1,gemv_rows=0", NULL},
                {"LEAT_CACHE_DIR", "/tmp/a b", NULL}, {"LEAT_CACHE_DIR", "/", NULL}, {"LEAT_CACHE_DIR", "", NULL});
 }
 
@@ -121,7 +124,7 @@ static void nothing_counts_as_unset(void **state) {
                {"LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", "", NULL}, {"LEAT_STREAM_POLICY", "", NULL},
                {"LEAT_HIGH_WATERMARK_RATIO", "", NULL}, {"LEAT_LOW_WATERMARK_RATIO", "", NULL},
                {"LEAT_MEMORY_GUARD", "", NULL}, {"LEAT_FORCE_GRAPH_PATH", "", NULL}, {"LEAT_LOG", "", NULL},
-               {"LEAT_VULKAN_DEVICE", "", NULL}, {"LEAT_PROFILE", "", NULL});
+               {"LEAT_VULKAN_DEVICE", "", NULL}, {"LEAT_PROFILE", "", NULL}, {"LEAT_TUNING", "", NULL});
 }
 
 static void nonsense_is_named(void **state) {
@@ -161,6 +164,77 @@ static void nonsense_is_named(void **state) {
                {"LEAT_CACHE_DIR", " /tmp", "an absolute path"});
 }
 
+static void nonsense_in_a_tuning_is_named(void **state) {
+  (void)state;
+  static const char *const numbers[] = {"gemv_rows=9",
+                                        "gemv_rows=-1",
+                                        "gemv_rows",
+                                        "gemv_rows=",
+                                        "gemv_rows=x",
+                                        "gemv_rows= 1",
+                                        "gemv_rows=1 ",
+                                        "gemv_rows=0x1",
+                                        "gemv_rows=1=1",
+                                        "gemv_rows=+1",
+                                        "gemv_rows=4294967297",
+                                        "gemv_rows=00000000001",
+                                        "gemm_split_min=128,gemv_rows=9,gemv_rows=1"};
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); ++i) {
+    CHECK_VALUES({"LEAT_TUNING", numbers[i], "allowed: gemv_rows=NUMBER, a whole number from 0 to 8"});
+  }
+  CHECK_VALUES(
+      {"LEAT_TUNING", "gemv_rows=1,gemv_row=1", "with commas between them; \"gemv_row\" is no name, leat-info"},
+      {"LEAT_TUNING", "gemv_rowss=1", "\"gemv_rowss\" is no name"},
+      {"LEAT_TUNING", "Gemv_rows=1", "\"Gemv_rows\" is no name"}, {"LEAT_TUNING", "all", "\"all\" is no name"},
+      {"LEAT_TUNING", "=1", "\"\" is no name"}, {"LEAT_TUNING", "gemv_rows=1,", "\"\" is no name"},
+      {"LEAT_TUNING", ",gemv_rows=1", "\"\" is no name"}, {"LEAT_TUNING", ",", "\"\" is no name"},
+      {"LEAT_TUNING", " gemv_rows=1", "\" gemv_rows\" is no name"});
+}
+
+/* Each constant by itself, and all of them at once, at the ends of their ranges. */
+static int tunings(const void *context) {
+  (void)context;
+  const leati_config *config;
+  leat_error err = {.struct_size = sizeof(err)};
+  const leati_tuning standard = LEATI_TUNING_STANDARD;
+  char all[4000] = "", text[200], range[100];
+  for (uint32_t i = 0; i < LEATI_TUNABLE_COUNT; ++i) {
+    const leati_tunable *const it = &leati_tunables[i];
+    const unsigned long long ends[] = {it->least, it->most, it->most + 1ull,
+                                       it->least > 0 ? it->least - 1 : UINT32_MAX};
+    for (int end = 0; end < 4; ++end) {
+      (void)snprintf(text, sizeof(text), "%s=%llu", it->name, ends[end]);
+      (void)snprintf(range, sizeof(range), "%s=NUMBER, a whole number from %u to %u", it->name, it->least, it->most);
+      const int32_t status = leati_config_set("LEAT_TUNING", text, &err);
+      EXPECT(status == (end < 2 ? LEAT_OK : LEAT_ERROR_INVALID_ARGUMENT));
+      EXPECT(end < 2 || strstr(err.message, range) != NULL);
+      leati_tuning wanted = standard;
+      *leati_tuning_field(&wanted, i) = end == 0 ? it->least : it->most;
+      EXPECT(leati_config_get(&config, &err) == LEAT_OK);
+      EXPECT(memcmp(&config->tuning, &wanted, sizeof(wanted)) == 0);
+    }
+    (void)snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s=%u", i > 0 ? "," : "", it->name, it->most);
+  }
+  EXPECT(leati_config_set("LEAT_TUNING", all, &err) == LEAT_OK);
+  EXPECT(leati_config_get(&config, &err) == LEAT_OK);
+  for (uint32_t i = 0; i < LEATI_TUNABLE_COUNT; ++i) {
+    leati_tuning taken = config->tuning;
+    EXPECT(*leati_tuning_field(&taken, i) == leati_tunables[i].most);
+  }
+  /* The last of one name counts, and nothing makes all as it is by itself. */
+  EXPECT(leati_config_set("LEAT_TUNING", "gemv_rows=1,gemv_rows=2", &err) == LEAT_OK);
+  EXPECT(leati_config_get(&config, &err) == LEAT_OK && config->tuning.gemv_rows == 2);
+  EXPECT(leati_config_set("LEAT_TUNING", "", &err) == LEAT_OK);
+  EXPECT(leati_config_get(&config, &err) == LEAT_OK);
+  EXPECT(memcmp(&config->tuning, &standard, sizeof(standard)) == 0);
+  return 0;
+}
+
+static void tunings_are_taken_one_by_one_and_all_at_once(void **state) {
+  (void)state;
+  assert_int_equal(in_child(tunings, NULL), 0);
+}
+
 /* What a variable without prefix holds is named by its own name. */
 static void nonsense_without_prefix_is_named(void **state) {
   (void)state;
@@ -193,7 +267,7 @@ static int long_values(const void *context) {
   text[sizeof(text) - 2] = '9';
   text[sizeof(text) - 1] = '\0';
   EXPECT(leati_config_set("LEAT_WAIT_SPIN_US", text, &err) == LEAT_ERROR_INVALID_ARGUMENT);
-  /* A message holds whole characters only. */
+  /* A message holds whole characters only, also of what is no name. */
   memset(text, 'x', 2);
   for (size_t at = 2; at < 2000; at += 3) {
     memcpy(text + at, "\xe2\x82\xac", 3);
@@ -201,6 +275,12 @@ static int long_values(const void *context) {
   text[2000] = '\0';
   EXPECT(leati_config_set("LEAT_LANES", text, &err) == LEAT_ERROR_INVALID_ARGUMENT);
   EXPECT(strstr(err.message, "\xe2\x82\xac...\"; allowed") != NULL);
+  EXPECT(leati_config_set("LEAT_TUNING", text, &err) == LEAT_ERROR_INVALID_ARGUMENT);
+  EXPECT(strstr(err.message, "\xe2\x82\xac\" is no name") != NULL);
+  memset(text, 'x', sizeof(text));
+  text[sizeof(text) - 1] = '\0';
+  EXPECT(leati_config_set("LEAT_TUNING", text, &err) == LEAT_ERROR_INVALID_ARGUMENT);
+  EXPECT(strstr(err.message, "2046 characters in all") != NULL);
   return 0;
 }
 
@@ -319,7 +399,7 @@ static int defaults(const void *context) {
   EXPECT(config->pool_timeout_ms == 0 && config->pool_round_robin == 0);
   EXPECT(config->high_watermark_ratio == 1.0 && config->low_watermark_ratio == 0.8);
   EXPECT(config->memory_guard == 0 && config->force_graph_path == 0 && config->force_direct_path == 0);
-  EXPECT(config->merge == 0);
+  EXPECT(config->merge == 0 && config->tuning.gemm_split_min == LEATI_GEMM_SPLIT_MIN);
   EXPECT(config->log == LEATI_LOG_WARN);
   EXPECT(strcmp(described("LEAT_STREAM_POOL_WAIT_TIMEOUT_MS"), "0 (default)") == 0);
   EXPECT(strcmp(described("LEAT_VULKAN_DEVICE"), "best (default)") == 0);
@@ -546,8 +626,11 @@ static int configure_with_an_open_device(const void *context) {
   EXPECT(api->configure("LEAT_LANES", "2", &err) == LEAT_ERROR_BUSY);
   EXPECT(api->shutdown(&err) == LEAT_OK);
   EXPECT(api->configure("LEAT_LANES", "2", &err) == LEAT_OK);
+  EXPECT(api->configure("LEAT_TUNING", "gemv_rows=3,processors_assumed=7", &err) == LEAT_OK);
   EXPECT(api->device->open(0, &device, &err) == LEAT_OK);
   EXPECT(strcmp(described("LEAT_LANES"), "2 (host)") == 0);
+  EXPECT(device->traits.tuning.gemv_rows == 3 && device->traits.tuning.gemm_split_min == LEATI_GEMM_SPLIT_MIN);
+  EXPECT(device->physical->processors != 0 || device->traits.processors == 7);
   EXPECT(api->device->close(device, &err) == LEAT_OK);
   return 0;
 }
@@ -602,6 +685,7 @@ static void settings_that_count_are_not_warned_of(void **state) {
                            {"LEAT_PROFILE", "/nowhere/trace.json", "debug"},
                            {"LEAT_MERGE", "1", "debug"},
                            {"LEAT_MATRICES", "0", "debug"},
+                           {"LEAT_TUNING", "gemv_rows=1", "debug"},
                            {"LEAT_LANES", "1", "debug"}};
   for (size_t i = 0; i < sizeof(quiet) / sizeof(*quiet); ++i) {
     assert_int_equal(in_child(not_warned, &quiet[i]), 0);
@@ -622,6 +706,7 @@ int main(void) {
                                           "LEAT_FORCE_DIRECT_PATH",
                                           "LEAT_MERGE",
                                           "LEAT_MATRICES",
+                                          "LEAT_TUNING",
                                           "LEAT_LOG",
                                           "LEAT_CACHE_DIR",
                                           "LEAT_PROFILE"};
@@ -632,6 +717,8 @@ int main(void) {
       cmocka_unit_test(good_values_are_taken),
       cmocka_unit_test(nothing_counts_as_unset),
       cmocka_unit_test(nonsense_is_named),
+      cmocka_unit_test(nonsense_in_a_tuning_is_named),
+      cmocka_unit_test(tunings_are_taken_one_by_one_and_all_at_once),
       cmocka_unit_test(nonsense_without_prefix_is_named),
       cmocka_unit_test(long_values_are_refused_whole),
       cmocka_unit_test(the_hosts_locale_does_not_matter),

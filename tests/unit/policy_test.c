@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 /* cmocka wants the four above first. */
 #include <cmocka.h>
 
@@ -16,9 +17,14 @@
 #include "policy/waiting.h"
 
 /* A large GPU, one with a single processor on a host with one core, and a device that is its host. */
-static const leati_traits large = {.discrete = true, .cores = 16, .processors = 128, .threads = 1024};
-static const leati_traits tiny = {.cores = 1, .processors = 1};
-static const leati_traits software = {.software = true, .cores = 4, .processors = 4};
+static const leati_traits large = {
+    .discrete = true, .cores = 16, .processors = 128, .threads = 1024, .tuning = LEATI_TUNING_STANDARD};
+static const leati_traits tiny = {.cores = 1, .processors = 1, .tuning = LEATI_TUNING_STANDARD};
+static const leati_traits software = {.software = true, .cores = 4, .processors = 4, .tuning = LEATI_TUNING_STANDARD};
+
+/* Pieces that are joined one by one, at most: with what else the kernel does lavapipe ends its loops after 65535 turns.
+ */
+#define PIECES_MAX 32768u
 
 static uint64_t div_up(uint64_t a, uint64_t b) {
   return (a + b - 1) / b;
@@ -307,41 +313,52 @@ static void check_cut(const leati_gemm_shape *s, const leati_gemm_cut *cut, uint
   assert_true(cut->splits <= s->k / least);
 }
 
+/* Holds all cuts of a product against it. */
+static void check_product(const leati_traits *device, const leati_gemm_shape *s) {
+  static const uint32_t extent[LEATI_TILE_COUNT] = {128, 64, 32};
+  const leati_tuning *const tuning = &device->tuning;
+  leati_gemm_cut cut;
+  const leati_tile tile = leati_gemm_cut_tiled(device, s, &cut);
+  const bool fewer = tuning->gemm_split_min_few < tuning->gemm_split_min;
+  check_cut(s, &cut, extent[tile], extent[tile], fewer ? tuning->gemm_split_min_few : tuning->gemm_split_min);
+  for (int gathers = 0; gathers <= 1; ++gathers) {
+    const leati_tile on_matrices = leati_gemm_cut_matrices(device, s, gathers != 0, &cut);
+    const uint32_t least = gathers != 0 ? tuning->matrix_gather_split_min : tuning->matrix_split_min;
+    check_cut(s, &cut, extent[on_matrices], extent[on_matrices],
+              on_matrices == LEATI_TILE_128 ? tuning->matrix_split_min_128 : least);
+  }
+  for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
+    const uint32_t width = along == LEATI_ALONG_COLUMNS_EIGHTS ? 8 : along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1;
+    const leati_gemv_cut few = leati_gemm_cut_skinny(device, s, along);
+    check_cut(s, &few.gemm, s->m, few.lanes * width, tuning->gemv_split_min);
+    assert_true(few.lanes >= 1 && few.lanes <= LEATI_GEMV_LANES && (few.lanes & (few.lanes - 1)) == 0);
+    assert_true(few.lanes == LEATI_GEMV_LANES || 2 * few.lanes * width > tuning->gemv_columns_min);
+    assert_true(few.threads == LEATI_GEMV_THREADS ||
+                (few.threads == 2 * LEATI_GEMV_THREADS && few.threads <= device->threads));
+  }
+  for (uint32_t k = 0; k < 8; ++k) {
+    const uint32_t rows = 1u << k % 4, bits = k < 4 ? 4 : 8, each = LEATI_NBITS_BYTES * 8 / bits;
+    const leati_gemm_shape one = {.m = s->m, .n = s->n, .k = s->k, .batch = 1};
+    const leati_gemv_cut few = leati_nbits_cut(device, &one, rows, bits);
+    check_cut(&one, &few.gemm, s->m, LEATI_NBITS_COLUMNS / few.lanes, few.lanes * each);
+    assert_true(few.lanes >= LEATI_NBITS_LANES_MIN && few.lanes * rows <= LEATI_NBITS_LANES_MAX);
+    assert_true(few.gemm.splits == 1 || few.gemm.k_chunk % (few.lanes * each) == 0);
+  }
+}
+
 static void products_are_cut_wholly_on_any_device(void **state) {
   (void)state;
-  static const uint32_t extent[LEATI_TILE_COUNT] = {128, 64, 32};
   static const uint32_t sizes[] = {1, 2, 8, 9, 16, 17, 32, 33, 64, 65, 127, 128, 129, 1000, 4096, 50257};
   static const uint32_t processors[] = {1, 2, 4, 16, 128, 132, 1024};
   const size_t count = sizeof(sizes) / sizeof(sizes[0]);
   for (size_t i = 0; i < count * count * count * 7 * 2; ++i) {
-    const leati_traits device = {.cores = 1, .processors = processors[i / (count * count * count) % 7]};
+    const leati_traits device = {
+        .cores = 1, .processors = processors[i / (count * count * count) % 7], .tuning = LEATI_TUNING_STANDARD};
     const leati_gemm_shape s = {.m = sizes[i % count],
                                 .n = sizes[i / count % count],
                                 .k = sizes[i / count / count % count] - 1,
                                 .batch = i < count * count * count * 7 ? 1 : 12};
-    leati_gemm_cut cut;
-    const leati_tile tile = leati_gemm_cut_tiled(&device, &s, &cut);
-    check_cut(&s, &cut, extent[tile], extent[tile], LEATI_GEMM_SPLIT_MIN_FEW);
-    for (int gathers = 0; gathers <= 1; ++gathers) {
-      const leati_tile on_matrices = leati_gemm_cut_matrices(&device, &s, gathers != 0, &cut);
-      const uint32_t least = gathers != 0 ? LEATI_MATRIX_GATHER_SPLIT_MIN : LEATI_MATRIX_SPLIT_MIN;
-      check_cut(&s, &cut, extent[on_matrices], extent[on_matrices], least);
-    }
-    for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
-      const uint32_t width = along == LEATI_ALONG_COLUMNS_EIGHTS ? 8 : along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1;
-      const leati_gemv_cut few = leati_gemm_cut_skinny(&device, &s, along);
-      check_cut(&s, &few.gemm, s.m, few.lanes * width, LEATI_GEMV_SPLIT_MIN);
-      assert_true(few.lanes <= LEATI_GEMV_LANES && few.lanes * width >= LEATI_GEMV_COLUMNS_MIN);
-      assert_int_equal(few.threads, LEATI_GEMV_THREADS);
-    }
-    for (uint32_t k = 0; k < 8; ++k) {
-      const uint32_t rows = 1u << k % 4, bits = k < 4 ? 4 : 8, each = LEATI_NBITS_BYTES * 8 / bits;
-      const leati_gemm_shape one = {.m = s.m, .n = s.n, .k = s.k, .batch = 1};
-      const leati_gemv_cut few = leati_nbits_cut(&device, &one, rows, bits);
-      check_cut(&one, &few.gemm, s.m, LEATI_NBITS_COLUMNS / few.lanes, few.lanes * each);
-      assert_true(few.lanes >= LEATI_NBITS_LANES_MIN && few.lanes * rows <= LEATI_NBITS_LANES_MAX);
-      assert_true(few.gemm.splits == 1 || few.gemm.k_chunk % (few.lanes * each) == 0);
-    }
+    check_product(&device, &s);
   }
 }
 
@@ -490,11 +507,11 @@ static void weights_of_few_bits_are_split_into_whole_steps(void **state) {
 static void few_rows_or_columns_have_a_kernel_of_their_own(void **state) {
   (void)state;
   const int64_t few = LEATI_GEMV_ROWS;
-  assert_true(leati_gemm_is_skinny(few, 1000) && !leati_gemm_is_transposed(few, 1000));
-  assert_true(leati_gemm_is_skinny(1000, few) && leati_gemm_is_transposed(1000, few));
-  assert_true(leati_gemm_is_skinny(few, few) && !leati_gemm_is_transposed(few, few));
-  assert_false(leati_gemm_is_skinny(few + 1, few + 1));
-  assert_false(leati_gemm_is_transposed(few + 1, few + 1));
+  assert_true(leati_gemm_is_skinny(&large, few, 1000) && !leati_gemm_is_transposed(&large, few, 1000));
+  assert_true(leati_gemm_is_skinny(&large, 1000, few) && leati_gemm_is_transposed(&large, 1000, few));
+  assert_true(leati_gemm_is_skinny(&large, few, few) && !leati_gemm_is_transposed(&large, few, few));
+  assert_false(leati_gemm_is_skinny(&large, few + 1, few + 1));
+  assert_false(leati_gemm_is_transposed(&large, few + 1, few + 1));
 }
 
 static void operands_are_read_as_widely_as_they_lie(void **state) {
@@ -504,12 +521,12 @@ static void operands_are_read_as_widely_as_they_lie(void **state) {
   assert_int_equal(leati_gemm_mode(false, false, 3, 3), LEATI_MODE_SINGLES_K);
   assert_int_equal(leati_gemm_mode(false, false, 4, 3), LEATI_MODE_SINGLES_I);
   const uint32_t quads_k = LEATI_MODE_QUADS_K, quads_i = LEATI_MODE_QUADS_I, many = LEATI_GEMV_QUADS_COLUMNS;
-  assert_int_equal(leati_gemv_along(quads_k, quads_k, false, many, 1, 64), LEATI_ALONG_K_QUADS);
-  assert_int_equal(leati_gemv_along(quads_i, quads_k, false, many, 1, 64), LEATI_ALONG_K);
-  assert_int_equal(leati_gemv_along(quads_k, quads_i, false, many, 64, 1), LEATI_ALONG_COLUMNS_QUADS);
-  assert_int_equal(leati_gemv_along(quads_k, quads_i, true, many, 64, 1), LEATI_ALONG_COLUMNS_EIGHTS);
-  assert_int_equal(leati_gemv_along(quads_k, quads_i, true, many - 1, 64, 1), LEATI_ALONG_COLUMNS);
-  assert_int_equal(leati_gemv_along(quads_k, quads_i, false, many - 1, 1, 1), LEATI_ALONG_K);
+  assert_int_equal(leati_gemv_along(&large, quads_k, quads_k, false, many, 1, 64), LEATI_ALONG_K_QUADS);
+  assert_int_equal(leati_gemv_along(&large, quads_i, quads_k, false, many, 1, 64), LEATI_ALONG_K);
+  assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, false, many, 64, 1), LEATI_ALONG_COLUMNS_QUADS);
+  assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, true, many, 64, 1), LEATI_ALONG_COLUMNS_EIGHTS);
+  assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, true, many - 1, 64, 1), LEATI_ALONG_COLUMNS);
+  assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, false, many - 1, 1, 1), LEATI_ALONG_K);
 }
 
 static void little_is_read_from_where_it_lies_apart(void **state) {
@@ -519,7 +536,7 @@ static void little_is_read_from_where_it_lies_apart(void **state) {
 }
 
 static uint32_t parts(bool along, uint64_t rows, uint64_t count) {
-  return leati_row_parts(along, rows, count);
+  return leati_row_parts(&large, along, rows, count);
 }
 
 static void rows_have_as_many_threads_as_they_are_long(void **state) {
@@ -582,6 +599,133 @@ static void reductions_are_cut_until_the_device_is_full(void **state) {
                    million / (LEATI_REDUCE_FILL * LEATI_REDUCE_SPLIT_FILL));
 }
 
+/* ---- Tuning -------------------------------------------------------------------------------------------------------
+ */
+
+/* Adds a number to what rules answered so far. */
+static void note(uint64_t *answers, uint64_t value) {
+  *answers = (*answers ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+  *answers ^= *answers >> 29;
+}
+
+/* Holds rows of all kinds against what is asked of how they are shared out, whatever the tuning. */
+static void check_rows(const leati_traits *device, uint64_t rows, uint64_t count, uint64_t *answers) {
+  for (int along = 0; along <= 1; ++along) {
+    const uint32_t threads = leati_row_parts(device, along != 0, rows, count);
+    assert_true(threads >= 1 && threads <= LEATI_ROW_THREADS && (threads & (threads - 1)) == 0);
+    const uint64_t groups = div_up(rows * threads, LEATI_ROW_THREADS);
+    const uint64_t chunk = leati_reduce_chunk(device, groups, threads, count);
+    assert_true(count == 0 ? chunk == 0 : chunk >= 1 && chunk <= count);
+    assert_true(chunk <= (uint64_t)threads * LEATI_REDUCE_TURNS_MAX);
+    note(answers, threads);
+    note(answers, chunk);
+    for (uint32_t subgroup = 1; subgroup <= 128; subgroup *= 4) {
+      const leati_row_share share = leati_row_share_of(device, subgroup, along != 0, rows, count);
+      const uint64_t fours = count > 0 ? div_up(count, 4) : 1;
+      assert_true(share.parts >= 1 && share.parts <= share.group && (share.parts & (share.parts - 1)) == 0);
+      assert_true(share.group >= subgroup && share.group <= LEATI_ROW_THREADS &&
+                  (share.group & (share.group - 1)) == 0);
+      assert_true(share.held <= 4 && (share.held == 0 || (uint64_t)share.held * share.parts >= fours));
+      note(answers, share.parts);
+      note(answers, share.group);
+      note(answers, share.held);
+    }
+  }
+}
+
+static void check_attention(const leati_traits *device, uint32_t heads, uint32_t count, uint64_t *answers) {
+  const uint32_t subgroups = leati_attention_subgroups(device, heads, count, 16);
+  const uint32_t splits = leati_attention_splits(device, heads, count);
+  assert_true(subgroups >= 1 && subgroups <= LEATI_MATRIX_SUBGROUPS && (subgroups & (subgroups - 1)) == 0);
+  assert_true(splits == 1 || (splits <= count / device->tuning.attention_split_min && splits <= PIECES_MAX));
+  note(answers, subgroups);
+  note(answers, splits);
+}
+
+static void note_product(const leati_traits *device, const leati_gemm_shape *s, uint64_t *answers) {
+  leati_gemm_cut cut;
+  note(answers, leati_gemm_cut_tiled(device, s, &cut) + cut.splits * 8);
+  for (int gathers = 0; gathers <= 1; ++gathers) {
+    note(answers, leati_gemm_cut_matrices(device, s, gathers != 0, &cut) + cut.splits * 8);
+  }
+  for (uint32_t along = LEATI_ALONG_K; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
+    const leati_gemv_cut few = leati_gemm_cut_skinny(device, s, along);
+    assert_true(few.gemm.splits <= PIECES_MAX);
+    note(answers, few.lanes + few.gemm.splits * 32);
+  }
+  note(answers, leati_nbits_cut(device, s, 1, 4).gemm.splits);
+  note(answers, leati_gemv_along(device, LEATI_MODE_SINGLES_K, LEATI_MODE_QUADS_I, true, s->n, 1, 1));
+  note(answers, leati_gemm_is_skinny(device, s->m, s->n) * 2u + leati_gemm_is_transposed(device, s->m, s->n));
+}
+
+/* What all rules answer, on devices of three sizes; each answer is held against what is asked of it. */
+static uint64_t check_rules(const leati_tuning *tuning) {
+  static const uint32_t sizes[] = {1, 2, 5, 8, 16, 33, 65, 128, 320, 1000, 4096, 50257};
+  static const uint32_t processors[] = {1, 132, 1024};
+  const size_t count = sizeof(sizes) / sizeof(sizes[0]);
+  uint64_t answers = 0;
+  for (size_t d = 0; d < 3; ++d) {
+    const leati_traits device = {.cores = 1, .processors = processors[d], .threads = 1024, .tuning = *tuning};
+    for (size_t i = 0; i < count * count; ++i) {
+      const uint32_t a = sizes[i % count], b = sizes[i / count];
+      for (uint32_t k = 1; k <= UINT32_C(1) << 20; k *= 32) {
+        const leati_gemm_shape s = {.m = a, .n = b, .k = k, .batch = 1};
+        check_product(&device, &s);
+        note_product(&device, &s, &answers);
+      }
+      check_rows(&device, a, b, &answers);
+      check_rows(&device, (uint64_t)a << 12, b, &answers);
+      check_rows(&device, a, (uint64_t)b << 14, &answers);
+      check_attention(&device, a, b, &answers);
+      check_attention(&device, a, b << 10, &answers);
+    }
+  }
+  return answers;
+}
+
+/* Whether a constant is asked for where it is acted by, and by no rule of this room. */
+static bool is_asked_elsewhere(const char *name) {
+  static const char *const names[] = {"processors_assumed", "attention_matrix_keys", "row_early_max",       "copy_each",
+                                      "copy_items_many",    "transpose_min",         "transpose_tiles_many"};
+  bool found = false;
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    found = found || strcmp(name, names[i]) == 0;
+  }
+  return found;
+}
+
+static void rules_are_right_with_any_tuning_and_ask_for_all_of_it(void **state) {
+  (void)state;
+  const leati_tuning standard = LEATI_TUNING_STANDARD;
+  const uint64_t usual = check_rules(&standard);
+  leati_tuning least = standard, most = standard;
+  for (uint32_t i = 0; i < LEATI_TUNABLE_COUNT; ++i) {
+    const leati_tunable *const it = &leati_tunables[i];
+    leati_tuning low = standard, high = standard;
+    assert_int_equal(*leati_tuning_field(&low, i), it->standard);
+    *leati_tuning_field(&low, i) = *leati_tuning_field(&least, i) = it->least;
+    *leati_tuning_field(&high, i) = *leati_tuning_field(&most, i) = it->most;
+    const bool asked = check_rules(&low) != usual;
+    if (check_rules(&high) == usual && !asked && !is_asked_elsewhere(it->name)) {
+      fail_msg("no rule asks for %s", it->name);
+    }
+  }
+  (void)check_rules(&least);
+  (void)check_rules(&most);
+  /* Values of all together at random, most of them near an end. */
+  uint32_t random = 1;
+  for (int round = 0; round < 100; ++round) {
+    leati_tuning drawn = standard;
+    for (uint32_t i = 0; i < LEATI_TUNABLE_COUNT; ++i) {
+      const leati_tunable *const it = &leati_tunables[i];
+      random = random * 1664525u + 1013904223u;
+      const uint32_t range = it->most - it->least, some = (random >> 8) % (1u << (random >> 28)) % (range + 1);
+      *leati_tuning_field(&drawn, i) = (random & 16u) != 0 ? it->least + some : it->most - some;
+    }
+    (void)check_rules(&drawn);
+  }
+}
+
 /* ---- Saving -------------------------------------------------------------------------------------------------------
  */
 
@@ -632,6 +776,7 @@ int main(void) {
       cmocka_unit_test(rows_have_as_many_threads_as_they_are_long),
       cmocka_unit_test(a_thread_holds_up_to_four_fours),
       cmocka_unit_test(reductions_are_cut_until_the_device_is_full),
+      cmocka_unit_test(rules_are_right_with_any_tuning_and_ask_for_all_of_it),
       cmocka_unit_test(saving_takes_a_part_of_what_compiling_does),
   };
   return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
