@@ -97,7 +97,7 @@ for row in rows:
         assert row['unit'] == 'GB/s' and math.isclose(row['work'], work), row
     else:
         terms = {
-            'Attention': lambda q, w: 2 * q[2],
+            'Attention': lambda q, w: 2 * w[2],
             'Conv': lambda x, w: math.prod(w[1:]),
             'MatMul': lambda a, b: a[-1],
             'MatMulNBits': lambda a, b: a[-1],

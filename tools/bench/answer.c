@@ -116,14 +116,14 @@ static double answer_softmax(const leati_kernel *kernel, int64_t index, double *
  * in parts, by an exponential and a product more for each. With operands of float16, a weight may be rounded to it: by
  * 2^-11 of itself, and 2^-25 of the largest, which is 1. What is relative counts for the sum of weights too. */
 static double answer_attention(const leati_kernel *kernel, int64_t index, double *bound) {
-  const int64_t tokens = kernel->size[2], head = kernel->size[3];
+  const int64_t tokens = kernel->size[2], head = kernel->size[3], keys = kernel->size[4];
   const int64_t element = index % head, row = index / head; /* the row of all heads */
-  const int64_t first = row / tokens * tokens;
+  const int64_t first = row / tokens * keys;
   const double scale = 1 / sqrt((double)head), farthest = 2 * sqrt((double)head);
   const double score_off = (double)(head + 6) * ULP / 2 * sqrt((double)head);
   double top = -farthest;
-  g_autofree double *scores = g_new(double, (gsize)tokens);
-  for (int64_t j = 0; j < tokens; ++j) {
+  g_autofree double *scores = g_new(double, (gsize)keys);
+  for (int64_t j = 0; j < keys; ++j) {
     sum s = {0};
     for (int64_t e = 0; e < head; ++e) {
       sum_add(&s,
@@ -133,15 +133,15 @@ static double answer_attention(const leati_kernel *kernel, int64_t index, double
     top = fmax(top, scores[j]);
   }
   sum weights = {0}, s = {0};
-  for (int64_t j = 0; j < tokens; ++j) {
+  for (int64_t j = 0; j < keys; ++j) {
     const double weight = exp(scores[j] - top);
     sum_add(&weights, weight);
     sum_add(&s, weight * (double)leati_answer_value(2, (first + j) * head + element));
   }
-  const double steps = 4 * ((double)tokens / 16 + 1);
+  const double steps = 4 * ((double)keys / 16 + 1);
   const double weight_off = score_off + (3 + 3 * farthest + steps) * ULP + (kernel->type.bits == 16 ? 0x1p-11 : 0);
-  const double lost = kernel->type.bits == 16 ? (double)tokens * 0x1p-25 : 0;
-  const double sums = (double)(tokens + 4) * ULP / 2;
+  const double lost = kernel->type.bits == 16 ? (double)keys * 0x1p-25 : 0;
+  const double sums = (double)(keys + 4) * ULP / 2;
   *bound = ((weight_off + sums) * s.magnitude + lost) / weights.value +
            fabs(s.value / weights.value) * (weight_off + sums + lost / weights.value + 4 * ULP) + FLT_MIN;
   return s.value / weights.value;
@@ -173,10 +173,11 @@ static double answer_layer_norm(const leati_kernel *kernel, int64_t index, doubl
 }
 
 static double answer_sum(const leati_kernel *kernel, int64_t index, double *bound) {
-  const int64_t columns = kernel->size[1];
+  const int64_t rows = kernel->size[0], columns = kernel->size[1];
+  const gboolean down = kernel->size[2] != 0;
   sum s = {0};
-  for (int64_t i = 0; i < columns; ++i) {
-    sum_add(&s, (double)leati_answer_value(0, index * columns + i));
+  for (int64_t i = 0; i < (down ? rows : columns); ++i) {
+    sum_add(&s, (double)leati_answer_value(0, down ? i * columns + index : index * columns + i));
   }
   *bound = sum_bound(&s);
   return s.value;

@@ -37,17 +37,22 @@
   CONV_OF("model-depthwise-" #channels "-" #side "-k" #kernel "s" #stride, 32, MEMORY, 1, channels, channels, side, \
           kernel, stride, pad, channels)
 
-/* The name says batch, heads, tokens and elements of a head. */
-#define ATTENTION_OF(name, bits, batch, heads, tokens, head)                                                  \
-  {                                                                                                           \
-    name, "Attention", 23, FLOAT(bits), LEATI_KERNEL_ATTENTION, LEATI_KERNEL_COMPUTE, LEATI_KERNEL_REWRITE, { \
-      batch, heads, tokens, head                                                                              \
-    }                                                                                                         \
+/* The name says batch, heads, tokens and elements of a head, and how many keys there are where those are others. */
+#define ATTENTION_OF(name, bits, kind, batch, heads, tokens, head, keys)                                     \
+  {                                                                                                          \
+    name, "Attention", 23, FLOAT(bits), LEATI_KERNEL_ATTENTION, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      batch, heads, tokens, head, keys                                                                       \
+    }                                                                                                        \
   }
-#define ATTENTION(group, batch, heads, tokens, head) \
-  ATTENTION_OF(#group "-attention-" #batch "x" #heads "x" #tokens "x" #head, 32, batch, heads, tokens, head)
-#define HALF_ATTENTION(batch, heads, tokens, head) \
-  ATTENTION_OF("half-attention-" #batch "x" #heads "x" #tokens "x" #head, 16, batch, heads, tokens, head)
+#define ATTENTION(group, batch, heads, tokens, head)                                                                  \
+  ATTENTION_OF(#group "-attention-" #batch "x" #heads "x" #tokens "x" #head, 32, COMPUTE, batch, heads, tokens, head, \
+               tokens)
+#define HALF_ATTENTION(batch, heads, tokens, head)                                                                 \
+  ATTENTION_OF("half-attention-" #batch "x" #heads "x" #tokens "x" #head, 16, COMPUTE, batch, heads, tokens, head, \
+               tokens)
+/* One query, which reads all keys and values for little arithmetic. */
+#define DECODING(group, bits, heads, head, keys) \
+  ATTENTION_OF(#group "-attention-1x" #heads "x1x" #head "-" #keys, bits, MEMORY, 1, heads, 1, head, keys)
 
 /* The name says rows, columns and k; weights are of 4 bits. */
 #define NBITS_OF(name, bits, kind, m, n, k)                                                               \
@@ -81,7 +86,17 @@
 #define GELU(group, rows, columns) LINES(group, "gelu", "Gelu", 20, UNARY, REWRITE, rows, columns)
 #define COPY(group, rows, columns) LINES(group, "copy", "Identity", 14, UNARY, READ, rows, columns)
 #define SUM(group, rows, columns) LINES(group, "sum", "ReduceSum", 11, SUM, REWRITE, rows, columns)
+/* Of the rows, for each column. */
+#define SUM_DOWN(group, rows, columns)                                                                        \
+  {                                                                                                           \
+#group "-sumdown-" #rows "x" #columns, "ReduceSum", 11, FLOAT(32), LEATI_KERNEL_SUM, LEATI_KERNEL_MEMORY, \
+        LEATI_KERNEL_REWRITE, {                                                                               \
+      rows, columns, 1                                                                                        \
+    }                                                                                                         \
+  }
 #define TRANSPOSE(group, side) LINES(group, "transpose", "Transpose", 13, TRANSPOSE, READ, side, side)
+/* Of any sides, so that a run cannot read what the last one wrote. */
+#define TRANSPOSE_OF(group, rows, columns) LINES(group, "transpose", "Transpose", 13, TRANSPOSE, REWRITE, rows, columns)
 
 const leati_kernel leati_kernels[] = {
     MATMUL(large, COMPUTE, 512, 512, 512),
@@ -181,6 +196,27 @@ const leati_kernel leati_kernels[] = {
     HALF_LAYER_NORM(64, 384),
     HALF_GELU(65536, 4096),
     HALF_GELU(64, 1536),
+    /* Sizes about which a rule of plugin/policy decides. */
+    MATMUL(rule, MEMORY, 4, 128, 256),
+    MATMUL(rule, MEMORY, 1, 768, 3072),
+    HALF_MATMUL(MEMORY, 1, 2048, 2048),
+    DECODING(rule, 32, 8, 128, 512),
+    DECODING(rule, 32, 8, 128, 4096),
+    DECODING(half, 16, 32, 128, 4096),
+    HALF_ATTENTION(1, 12, 128, 64),
+    SUM(rule, 16, 65536),
+    SUM(rule, 4096, 384),
+    SUM(rule, 576, 49),
+    SUM(rule, 65536, 8),
+    SUM_DOWN(rule, 12, 65536),
+    SUM_DOWN(rule, 100, 4096),
+    SUM_DOWN(rule, 100, 32768),
+    SUM_DOWN(rule, 4096, 384),
+    TRANSPOSE(rule, 1024),
+    TRANSPOSE(rule, 2048),
+    TRANSPOSE_OF(rule, 4096, 12),
+    TRANSPOSE_OF(rule, 65536, 12),
+    TRANSPOSE_OF(rule, 65536, 24),
 };
 
 const guint leati_kernel_count = G_N_ELEMENTS(leati_kernels);
@@ -236,13 +272,11 @@ static void expand_conv(const int64_t *size, leati_kernel_form *out) {
 }
 
 static void expand_attention(const int64_t *size, leati_kernel_form *out) {
-  const int64_t batch = size[0], heads = size[1], tokens = size[2], head = size[3];
+  const int64_t batch = size[0], heads = size[1], tokens = size[2], head = size[3], keys = size[4];
   out->input_count = 3;
-  out->output = (leati_kernel_shape){.rank = 4, .dims = {batch, heads, tokens, head}};
-  for (guint i = 0; i < out->input_count; ++i) {
-    out->inputs[i] = out->output;
-  }
-  out->flops = 4.0 * (double)(batch * heads) * (double)(tokens * tokens) * (double)head;
+  out->inputs[0] = out->output = (leati_kernel_shape){.rank = 4, .dims = {batch, heads, tokens, head}};
+  out->inputs[1] = out->inputs[2] = (leati_kernel_shape){.rank = 4, .dims = {batch, heads, keys, head}};
+  out->flops = 4.0 * (double)(batch * heads) * (double)(tokens * keys) * (double)head;
 }
 
 static void expand_nbits(const int64_t *size, leati_kernel_form *out) {
@@ -268,7 +302,7 @@ static const char *formula_of(const leati_kernel *kernel) {
     return "bytes of each input, read once, and of the output, written once";
   }
   return kernel->family == LEATI_KERNEL_CONV        ? "2 x elements of the output x channels of a group x kernel^2"
-         : kernel->family == LEATI_KERNEL_ATTENTION ? "4 x batch x heads x tokens^2 x elements of a head"
+         : kernel->family == LEATI_KERNEL_ATTENTION ? "4 x batch x heads x tokens x keys x elements of a head"
                                                     : "2 x batch x m x n x k";
 }
 
@@ -294,9 +328,9 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
       out->inputs[1] = out->inputs[2] = (leati_kernel_shape){.rank = 1, .dims = {size[1]}};
       break;
     case LEATI_KERNEL_SUM:
-      out->output = matrix(size[0], 1);
+      out->output = size[2] != 0 ? matrix(1, size[1]) : matrix(size[0], 1);
       out->attribute_count = 1;
-      out->attributes[0] = (leati_kernel_attribute){"axes", 1, {1}};
+      out->attributes[0] = (leati_kernel_attribute){"axes", 1, {size[2] != 0 ? 0 : 1}};
       break;
     case LEATI_KERNEL_TRANSPOSE:
       out->output = matrix(size[1], size[0]);

@@ -41,9 +41,9 @@ typedef enum leati_kernel_family {
   LEATI_KERNEL_UNARY,      /**< size: rows, columns; likewise all that follow */
   LEATI_KERNEL_SOFTMAX,    /**< along the columns */
   LEATI_KERNEL_LAYER_NORM, /**< along the columns, with scale and bias */
-  LEATI_KERNEL_SUM,        /**< along the columns */
+  LEATI_KERNEL_SUM,        /**< along the columns; 1 behind them: along the rows */
   LEATI_KERNEL_TRANSPOSE,
-  LEATI_KERNEL_ATTENTION, /**< size: batch, heads, tokens, elements of a head; each token with all of them */
+  LEATI_KERNEL_ATTENTION, /**< size: batch, heads, tokens, elements of a head, keys; each token with all keys */
   LEATI_KERNEL_NBITS,     /**< size: bits of a weight, m, n, k, weights of a block */
 } leati_kernel_family;
 

@@ -6,6 +6,7 @@ device is kept busy with the row before its window, lists of runs are under way 
 each round, and a command tells the clock while the row goes on.
 """
 import json
+import math
 import random
 import shlex
 import statistics
@@ -86,7 +87,7 @@ def wrong(torch, row, operator, inputs):
         bound = torch.zeros_like(wanted)
     elif row['op'] in ('MatMul', 'Conv', 'ReduceSum'):
         shape = row['inputs'][-1]
-        terms = row['inputs'][0][-1] if row['op'] != 'Conv' else shape[1] * shape[2] * shape[3]
+        terms = {'MatMul': row['inputs'][0][-1], 'Conv': math.prod(shape[1:]), 'ReduceSum': max(shape)}[row['op']]
         bound = (terms + 2) * unit * operator(*(x.abs() for x in wide))
     elif row['op'] == 'MatMulNBits':
         rounded = 2.0 ** -11 if row['type'] == 'float16' else 0
@@ -96,7 +97,7 @@ def wrong(torch, row, operator, inputs):
         bound = 4 * (row['inputs'][0][-1] + 64) * unit * wanted
     elif row['op'] == 'Attention':
         # Weights are off as those of softmax are, and by scores, which are sums; they may be rounded to float16 too.
-        tokens, head = row['inputs'][0][-2:]
+        tokens, head = row['inputs'][1][-2:]
         relative = 4 * (tokens + head * head + 64) * unit + (2.0 ** -11 if row['type'] == 'float16' else 0)
         bound = 2 * relative * operator(*wide[:2], wide[2].abs())
     elif row['op'] == 'LayerNormalization':
