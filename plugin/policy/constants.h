@@ -5,9 +5,9 @@
  *
  * Each says its unit, what changes when it grows ("Larger:"), where its value comes from ("From:"; docs/benchmarks.md
  * has the figures, all of an NVIDIA H200 with 16 cores unless they say otherwise) and what measures it again
- * ("Measure:"; rows are those of leat-bench --only, models those of tools/bench/ort_eps.py). "From: reasoning" is a
- * value that was never compared with another one. docs/benchmarks.md, "Choosing a value again", says how to compare
- * two.
+ * ("Measure:"; rows are those of leat-bench --only, models those of tools/bench/ort_eps.py; "--tune" is leat-bench's
+ * option, which finds a value of policy/tuning.h again). "From: reasoning" is a value that was never compared with
+ * another one. docs/benchmarks.md, "Choosing a value again", says how to compare two.
  */
 #ifndef LEAT_PLUGIN_POLICY_CONSTANTS_H_
 #define LEAT_PLUGIN_POLICY_CONSTANTS_H_
@@ -290,108 +290,108 @@
  */
 
 /** Processors that a device is taken to have (leati_traits) where no extension tells (leati_physical). Larger: smaller
- * tiles and more splits, which a small device loses by. From: large GPUs. Measure: whole models with 1 thread. */
+ * tiles and more splits, which a small device loses by. From: large GPUs. Measure: --tune; whole models with 1 thread.
+ */
 #define LEATI_PROCESSORS_ASSUMED 128u
 /** Quarters of the processors that tiles of 128, and of 64, must give workgroups for: below, smaller ones pay. Larger:
  * smaller tiles, each of which loads more for what it computes. From: an H200, where one of the largest tiles fills a
- * processor. Measure: leat-bench --only kernels --rows 'model-*,large-matmul*'. */
+ * processor. Measure: --tune. */
 #define LEATI_GEMM_FILL_128_QUARTERS 3u
 #define LEATI_GEMM_FILL_64_QUARTERS 6u
 /** Workgroups for each processor that a product of smaller tiles is split for. Larger: shorter tails, and more loads on
- * the way; more pieces to add up. From: an H200. Measure: the same. */
+ * the way; more pieces to add up. From: an H200. Measure: --tune. */
 #define LEATI_GEMM_SPLIT_FILL 4u
-/** Elements of k of one split at least. Larger: fewer pieces to add up; fewer workgroups. From: an H200. Measure: the
- * same. */
+/** Elements of k of one split at least. Larger: fewer pieces to add up; fewer workgroups. From: an H200. Measure:
+ * --tune. */
 #define LEATI_GEMM_SPLIT_MIN 256u
 /** Quarters of the processors for which a product that is not split may give workgroups and they count as few. Larger:
- * more products are split into the smaller parts that follow. From: an H200. Measure: the same. */
+ * more products are split into the smaller parts that follow. From: an H200. Measure: --tune. */
 #define LEATI_GEMM_FEW_QUARTERS 1u
-/** Elements of k of one split at least where workgroups are that few. Larger: as with LEATI_GEMM_SPLIT_MIN.
- * From: an H200. Measure: the same. */
+/** Elements of k of one split at least where workgroups are that few. Larger: as with LEATI_GEMM_SPLIT_MIN. From: an
+ * H200. Measure: --tune. */
 #define LEATI_GEMM_SPLIT_MIN_FEW 128u
 /** LEATI_GEMM_FILL_128_QUARTERS, LEATI_GEMM_FILL_64_QUARTERS, LEATI_GEMM_SPLIT_FILL and LEATI_GEMM_SPLIT_MIN for
  * products on matrix hardware, whose workgroups are sooner done with their part of k; of the largest tile, a split has
- * more. Larger: as above. From: an H200. Measure: leat-bench --only kernels --rows 'half-matmul*'. */
+ * more. Larger: as above. From: an H200. Measure: --tune. */
 #define LEATI_MATRIX_FILL_128_QUARTERS 3u
 #define LEATI_MATRIX_FILL_64_QUARTERS 2u
 #define LEATI_MATRIX_SPLIT_FILL 2u
 #define LEATI_MATRIX_SPLIT_MIN 384u
 #define LEATI_MATRIX_SPLIT_MIN_128 2048u
 /** LEATI_MATRIX_SPLIT_FILL and LEATI_MATRIX_SPLIT_MIN for convolutions there, whose time is that of gathering. Larger:
- * as above. From: an H200. Measure: leat-bench --only kernels --rows 'half-conv*'. */
+ * as above. From: an H200. Measure: --tune. */
 #define LEATI_MATRIX_GATHER_SPLIT_FILL 4u
 #define LEATI_MATRIX_GATHER_SPLIT_MIN 192u
 /** Keys from which on attention of float16 is computed by matrix hardware. Larger: the plain kernel, which is sooner
- * done with few, has more. From: an H200 (64 keys: 8.6 us, and 7.5 without; 197: 24.6 and 25.1; 2,048: 3.9 ms
- * and 12.8). Measure: leat-bench --only kernels --rows 'half-attention*'. */
+ * done with few, has more. From: an H200 (64 keys: 8.6 us, and 7.5 without; 197: 24.6 and 25.1; 2,048: 3.9 ms and
+ * 12.8). Measure: --tune. */
 #define LEATI_ATTENTION_MATRIX_KEYS 128u
 /** Quarters of the processors below which workgroups of attention on matrix hardware are made of fewer subgroups, for
  * more of them. Larger: each workgroup loads all keys and values for fewer queries. From: an H200 (197 queries and keys
- * of 6 heads: 24.6 us, and 26.1 with four subgroups). Measure: the same. */
+ * of 6 heads: 24.6 us, and 26.1 with four subgroups). Measure: --tune. */
 #define LEATI_ATTENTION_FILL_QUARTERS 4u
 /** Quarters of the processors below which workgroups of attention share the keys of a query, for twice as many; and
  * keys of one of them at least. Larger: more workgroups are put together at the end. From: an H200 (one query of 32
  * heads that share 8 of 4,096 keys: 421 us without, 52 with these, the same with 8 and 16 quarters, which lose 25 % at
- * 8,192 keys; 73 with 64 keys at least). Measure: a decoder with 512 to 8,192 keys. */
+ * 8,192 keys; 73 with 64 keys at least). Measure: --tune; a decoder with 512 to 8,192 keys. */
 #define LEATI_ATTENTION_SPLIT_FILL_QUARTERS 4u
 #define LEATI_ATTENTION_SPLIT_MIN 128u
 /** Quarters of the processors below which workgroups of the kernels for few rows are split, for twice as many; and
- * elements of k of one split at least. Larger: as above. From: an H200. Measure: rows 'model-matmul-?x*'; linear. */
+ * elements of k of one split at least. Larger: as above. From: an H200. Measure: --tune; linear. */
 #define LEATI_GEMV_FILL_QUARTERS 3u
 #define LEATI_GEMV_SPLIT_MIN 512u
 /** Workgroups for each processor that a product of few rows with weights of few bits is split for. Larger: more loads
- * on the way; more pieces to add up. From: reasoning (a processor of a large GPU holds two at once).
- * Measure: leat-bench --only kernels --rows '*nbits-?x*'. */
+ * on the way; more pieces to add up. From: reasoning (a processor of a large GPU holds two at once). Measure: --tune.
+ */
 #define LEATI_NBITS_FILL 2u
 /** Rows or columns up to which a product goes to the kernels for few rows; at most the 8 that those are written for.
- * Larger: tiles would be emptier than this. From: an H200. Measure: linear; gpt2. */
+ * Larger: tiles would be emptier than this. From: an H200. Measure: --tune; linear; gpt2. */
 #define LEATI_GEMV_ROWS 8u
 /** Columns of a workgroup of such a kernel at least where it reads several at once. Larger: fewer workgroups, whose k
  * is split. From: an H200 (1x2048x2048 of a decoder in float16: 8.3 us with 512 threads, and 9.3 with 32). Measure:
- * tools/bench/decoder.py. */
+ * --tune; tools/bench/decoder.py. */
 #define LEATI_GEMV_COLUMNS_MIN 16u
 /** Columns from which on such a kernel reads four of b at once along its columns. Larger: more workgroups for narrow
- * products, each with narrower loads. From: an H200. Measure: minilm and gpt2 with 1 thread. */
+ * products, each with narrower loads. From: an H200. Measure: --tune; minilm and gpt2 with 1 thread. */
 #define LEATI_GEMV_QUADS_COLUMNS 1024u
 /** Workgroups for each processor that a reduction wants, so that enough loads are in flight; with fewer it is cut into
- * chunks. Larger: more pieces for the second dispatch. From: an H200. Measure: minilm, mobilenet_v3_small with 1
- * thread. */
+ * chunks. Larger: more pieces for the second dispatch. From: an H200. Measure: --tune; minilm, mobilenet_v3_small with
+ * 1 thread. */
 #define LEATI_REDUCE_FILL 4u
-/** Times what it wants that a cut reduction gets workgroups. Larger: likewise. From: an H200. Measure: the same. */
+/** Times what it wants that a cut reduction gets workgroups. Larger: likewise. From: an H200. Measure: --tune. */
 #define LEATI_REDUCE_SPLIT_FILL 2u
-/** Elements of a chunk for each thread of a row at least. Larger: fewer chunks. From: an H200. Measure: the same. */
+/** Elements of a chunk for each thread of a row at least. Larger: fewer chunks. From: an H200. Measure: --tune. */
 #define LEATI_REDUCE_CHUNK_MIN 16u
 /** Elements of a row that lies along memory up to which 1, 8 and 32 threads share it; beyond, all 256 of a workgroup.
- * Larger: fewer threads to a row, more rows at once. From: an H200. Measure: minilm (softmax, norms). */
+ * Larger: fewer threads to a row, more rows at once. From: an H200. Measure: --tune; minilm (softmax, norms). */
 #define LEATI_ROW_1_MAX 4u
 #define LEATI_ROW_8_MAX 64u
 #define LEATI_ROW_32_MAX 256u
-/** The same for 32 threads where there are so many rows that the device is full anyhow, and how many those are.
- * Larger: fewer threads to a row; the second, in fewer cases. From: an H200. Measure: minilm with batches. */
+/** The same for 32 threads where there are so many rows that the device is full anyhow, and how many those are. Larger:
+ * fewer threads to a row; the second, in fewer cases. From: an H200. Measure: --tune; minilm with batches. */
 #define LEATI_ROW_32_MANY_MAX 512u
 #define LEATI_ROWS_MANY 1024u
-/** Rows that lie across memory: elements up to which one thread has a row and below which 8 do, and the rows from
- * which on (one) and above which (8) that holds for longer ones too. Larger: fewer threads to a row. From: an H200.
- * Measure: reductions of leading axes (mobilenet_v3_small's pooling). */
+/** Rows that lie across memory: elements up to which one thread has a row and below which 8 do, and the rows from which
+ * on (one) and above which (8) that holds for longer ones too. Larger: fewer threads to a row. From: an H200. Measure:
+ * --tune. */
 #define LEATI_ACROSS_1_MAX 8u
 #define LEATI_ACROSS_1_ROWS 16384u
 #define LEATI_ACROSS_8_BELOW 64u
 #define LEATI_ACROSS_8_ROWS 1024u
 /** Threads that a row of a norm gets before they take more than four elements each: the most usual size of subgroups,
  * within which they add up without a barrier; also the smallest workgroup. Larger: more of them meet at barriers. From:
- * reasoning. Measure: leat-bench --only kernels (norms and softmax); minilm, vit_s_16. */
+ * reasoning. Measure: --tune; minilm, vit_s_16. */
 #define LEATI_ROW_TOGETHER 32u
-/** Fours of a row that a thread keeps in registers; with more a row gets more threads while there are any, and then
- * is read three times. At most the HELD_MOST of the kernels. Larger: fewer barriers, fewer workgroups at once on a
- * processor. From: reasoning. Measure: the same. */
+/** Fours of a row that a thread keeps in registers; with more a row gets more threads while there are any, and then is
+ * read three times. At most the HELD_MOST of the kernels. Larger: fewer barriers, fewer workgroups at once on a
+ * processor. From: reasoning. Measure: --tune. */
 #define LEATI_ROW_FOURS_MAX 4u
-/** Threads of a norm up to which scale and bias are kept in registers beside a row: so many run at once on a large
- * GPU, and what counts is how long each takes. Larger: fewer workgroups beside each other where there are many rows.
- * From: an H200 (64x384, 4096x1024 and 65536x4096). Measure: the same. */
+/** Threads of a norm up to which scale and bias are kept in registers beside a row: so many run at once on a large GPU,
+ * and what counts is how long each takes. Larger: fewer workgroups beside each other where there are many rows. From:
+ * an H200 (64x384, 4096x1024 and 65536x4096). Measure: --tune. */
 #define LEATI_ROW_EARLY_MAX 262144u
 /** Items that a thread of a strided copy moves at once, and items from which on it does; with fewer items more threads
- * share them. Larger: fewer workgroups, each with more loads in flight. From: reasoning. Measure: the same
- * (transposes). */
+ * share them. Larger: fewer workgroups, each with more loads in flight. From: reasoning. Measure: --tune. */
 #define LEATI_COPY_EACH 4u
 #define LEATI_COPY_ITEMS_MANY 262144u
 /** Bytes of a tensor up to which a graph has its elements read one by one from where they lie apart, rather than copied
@@ -400,7 +400,7 @@
 #define LEATI_SCATTERED_MAX (UINT64_C(1) << 20)
 /** Length of both dimensions from which on a transpose goes through tiles in shared memory, and tiles from which on
  * these are large. Larger: more transposes item by item; more small tiles, which fill the device better and read
- * shorter rows. From: reasoning. Measure: the same. */
+ * shorter rows. From: reasoning. Measure: --tune. */
 #define LEATI_TRANSPOSE_MIN 16u
 #define LEATI_TRANSPOSE_TILES_MANY 512u
 

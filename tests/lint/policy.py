@@ -5,7 +5,8 @@
 The comment above a constant of constants.h has "Larger:" (what changes when it grows), "From:" (where the value comes
 from) and "Measure:" (what measures it again); constants on lines that follow each other share one. Each is used. No
 file of the room includes more of the system than the types, so no rule can have a clock, an environment or an atomic.
-A row of tuning.h is of a constant of the table; its field has that one's name, and something reads it.
+A row of tuning.h is of a constant of the table; its field has that one's name, and something reads it. It and no other
+is measured by "--tune", which has a row for each in tools/bench/subjects.c.
 """
 import re
 
@@ -14,6 +15,7 @@ import lint
 ROOM = 'plugin/policy/'
 TABLE = ROOM + 'constants.h'
 TUNING = ROOM + 'tuning.h'
+SUBJECTS = 'tools/bench/subjects.c'
 WORDS = ['Larger:', 'From:', 'Measure:']
 SYSTEM = {'stdbool.h', 'stdint.h'}
 
@@ -41,10 +43,20 @@ def tunables(tree):
 
 
 def check_tunables(tree, used):
-    table = {name for name, _, _ in constants(tree.text(TABLE))} if TABLE in tree.files else set()
+    rows = constants(tree.text(TABLE)) if TABLE in tree.files else []
+    table = {name: '--tune' in comment.partition('Measure:')[2] for name, _, comment in rows}
+    for name in sorted(n for n, told in table.items() if told and n not in dict(tunables(tree))):
+        yield f'{TABLE}: {name} is measured by --tune, but is none of {TUNING}'
+    subjects = set(re.findall(r'\bOF\(\w+, \w+, "(\w+)"', tree.text(SUBJECTS))) if SUBJECTS in tree.files else set()
+    for field in sorted(subjects - {field for _, field in tunables(tree)}):
+        yield f'{SUBJECTS}: {field} is none of {TUNING}'
     for name, field in tunables(tree):
         if name not in table:
             yield f'{TUNING}: {name} is none of {TABLE}'
+        elif not table[name]:
+            yield f'{TABLE}: the comment above {name} does not say that "--tune" measures it'
+        if field not in subjects:
+            yield f'{SUBJECTS}: has no row for {field}'
         if field != name.removeprefix('LEATI_').lower():
             yield f'{TUNING}: the field of {name} is "{field}"'
         if field not in used:
@@ -71,7 +83,8 @@ def check(tree):
 
 
 GOOD = '/** Lists. Larger: more. From: reasoning.\n * Measure: op. */\n#define LEATI_A 1\n#define LEATI_B 2\n'
-TUNED = {TABLE: GOOD, TUNING: '  X(LEATI_A, a, 0, 8) \\\n  X(LEATI_B, b, 1, 2)\n',
+TUNED = {TABLE: GOOD.replace('op.', '--tune.'), SUBJECTS: 'OF(ALWAYS, SUMS, "a", 1),\nOF(ALWAYS, SUMS, "b", 1)',
+         TUNING: '  X(LEATI_A, a, 0, 8) \\\n  X(LEATI_B, b, 1, 2)\n',
          ROOM + 'a.c': 'int i = t->a + t->b;\n'}
 USE = {'plugin/streams/lane.c': 'int i = LEATI_A + LEATI_B;\n'}
 
@@ -82,6 +95,10 @@ CANARIES = [
     ({TABLE: GOOD.replace('#define LEATI_B', '\n#define LEATI_B'), **USE}, 'LEATI_B has no "Larger:"'),
     ({TABLE: GOOD, 'plugin/streams/lane.c': '/* LEATI_B */\nint i = LEATI_A;\n'}, 'nothing uses LEATI_B'),
     (TUNED, None),
+    ({**TUNED, TABLE: GOOD}, 'the comment above LEATI_A does not say'),
+    ({**TUNED, TUNING: '  X(LEATI_A, a, 0, 8)\n', **USE}, 'LEATI_B is measured by --tune, but'),
+    ({**TUNED, SUBJECTS: 'OF(ALWAYS, SUMS, "a", 1)'}, 'has no row for b'),
+    ({**TUNED, SUBJECTS: TUNED[SUBJECTS].replace('"b"', '"c"')}, 'c is none of'),
     ({**TUNED, ROOM + 'a.c': 'int i = t->a; /* b */\n'}, 'nothing reads b'),
     ({**TUNED, TUNING: '  X(LEATI_A, a, 0, 8) \\\n  X(LEATI_B, c, 1, 2)\n'}, 'the field of LEATI_B is "c"'),
     ({**TUNED, TUNING: '  X(LEATI_A, a, 0, 8) \\\n  X(LEATI_C, c, 1, 2)\n'}, 'LEATI_C is none of'),

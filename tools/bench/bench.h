@@ -28,6 +28,9 @@ typedef struct leati_bench {
   double load;         /**< seconds that the device is kept busy before each row */
   gint64 seed;         /**< of the order of the rows */
   char *clock_command; /**< or NULL */
+  /* Of --tune. */
+  gboolean tune;       /**< find values for constants of the backend, instead of measuring */
+  GPtrArray *subjects; /**< of const leati_tune_subject: constants, at least one; NULL without --tune */
   /* As it stands. */
   leati_rig rig;
   leati_floor *floor; /**< NULL: not opened yet */

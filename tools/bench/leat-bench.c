@@ -11,6 +11,8 @@
 
 #include "bench/kernels.h"
 #include "bench/measure.h"
+#include "bench/subjects.h"
+#include "bench/tune.h"
 #include "fault.h"
 #include "option_value.h"
 #include "output.h"
@@ -20,6 +22,10 @@
 #define STATUS_USE 2
 #define THREADS_MAX LEATI_FLOOR_SEATS
 #define LOAD_SECONDS 0.5 /* what an idle GPU may need to raise its clock is a tenth of a second and more */
+/* With --tune many values are tried, whose ratios count. */
+#define TUNE_SECONDS 0.03
+#define TUNE_LOAD_SECONDS 0.3
+#define TUNE_ROUNDS 3
 
 static const char summary[] =
     "Measures Leat on one device: a trivial operator, a linear layer, chains of operators, memory and waiting, from\n"
@@ -43,16 +49,30 @@ static const char description[] =
     "  reasonable time is listed as skipped. host_us is what the host takes to put a run in: where it comes near the\n"
     "  time of a run, the device may have waited for the host.\n"
     "\n"
+    "Tuning\n"
+    "  --tune tries other values of the constants by which the backend cuts kernels into workgroups (--list shows\n"
+    "  them), on the rows of \"kernels\" that show them, as far as --rows has them: each with the device opened anew, "
+    "in\n"
+    "  turns with the value so far, --repeat times. A value is taken if its rows take less time, by the geometric "
+    "mean,\n"
+    "  and again when that is repeated; by more than what two measurements of the same value ever differed by, which "
+    "is\n"
+    "  the noise. The first row behind each opening is loaded for --warmup, the others for a tenth of that. In the "
+    "end\n"
+    "  it prints a table, LEAT_TUNING for a process that shall have these values, and the lines for constants.h that\n"
+    "  make them the backend's own. Ctrl-C ends it with what is known by then, and status 1.\n"
+    "\n"
     "Exit status\n"
     "  0  all was measured and every result was right\n"
-    "  1  a result was wrong, or something failed, such as writing a report\n"
+    "  1  a result was wrong, or something failed, such as writing a report, or --tune was interrupted\n"
     "  2  bad use, or no device that can be used\n"
     "\n"
     "Examples\n"
     "  leat-bench\n"
     "  leat-bench --only floor,op --threads 1,8 --seconds 1 --json op.json\n"
     "  leat-bench --only chain --lanes 1,8,unset\n"
-    "  leat-bench --only kernels --rows 'small*,model-matmul*' --clock-command ./clock-in-mhz.sh\n";
+    "  leat-bench --only kernels --rows 'small*,model-matmul*' --clock-command ./clock-in-mhz.sh\n"
+    "  leat-bench --tune='gemm_*,matrix_*'\n";
 
 typedef struct options {
   leati_bench bench;
@@ -162,6 +182,18 @@ static gboolean parse_seconds(const char *option, const char *text, double low, 
   return TRUE;
 }
 
+/* --tune, with names of constants or without. */
+static gboolean take_tune(const gchar *option, const gchar *value, gpointer data, GError **error) {
+  leati_bench *b = &((options *)data)->bench;
+  (void)option;
+  if (b->subjects != NULL) {
+    g_ptr_array_unref(b->subjects);
+  }
+  b->tune = TRUE;
+  b->subjects = leati_tune_subjects_find(value, error);
+  return b->subjects != NULL;
+}
+
 static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
   leati_bench *b = &o->bench;
   g_autofree char *threads = NULL, *lanes = NULL, *only = NULL, *seconds = NULL, *warmup = NULL, *rows = NULL;
@@ -170,13 +202,21 @@ static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
       {"ticks", NULL, 1, 1000000, &b->ticks},   {"device", NULL, 0, 1000, &b->device},
       {"seed", NULL, 0, G_MAXUINT32, &b->seed},
   };
+  /* GLib keeps a function in a pointer to data. */
+  const union {
+    GOptionArgFunc take;
+    gpointer data;
+  } tune = {take_tune};
   const GOptionEntry entries[] = {
       {"only", 0, 0, G_OPTION_ARG_STRING, &only, "Measure these alone (--list shows the names)", "NAME[,NAME...]"},
-      {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "List the measurements and the rows of \"kernels\", and leave", NULL},
+      {"tune", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, tune.data,
+       "Find the backend's constants again instead: names, with * and ? (*)", "PATTERN[,...]"},
+      {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "List measurements, rows of \"kernels\", constants, and leave", NULL},
       {"threads", 't', 0, G_OPTION_ARG_STRING, &threads, "Numbers of threads (1,2,4,8,12,16,31)", "N[,N...]"},
-      {"seconds", 's', 0, G_OPTION_ARG_STRING, &seconds, "Seconds for each point and round (0.3)", "S"},
-      {"warmup", 0, 0, G_OPTION_ARG_STRING, &warmup, "Seconds before each (a fifth of --seconds; kernels: 0.5)", "S"},
-      {"repeat", 'r', 0, G_OPTION_ARG_STRING, &wholes[0].text, "Rounds (5)", "N"},
+      {"seconds", 's', 0, G_OPTION_ARG_STRING, &seconds, "Seconds for each point and round (0.3; --tune: 0.03)", "S"},
+      {"warmup", 0, 0, G_OPTION_ARG_STRING, &warmup,
+       "Seconds before each (a fifth of --seconds; kernels: 0.5; --tune: 0.3)", "S"},
+      {"repeat", 'r', 0, G_OPTION_ARG_STRING, &wholes[0].text, "Rounds (5; --tune: 3)", "N"},
       {"lanes", 0, 0, G_OPTION_ARG_STRING, &lanes, "Values of LEAT_LANES for \"chain\" (1,2,4,8,unset)", "N[,N...]"},
       {"flat-runs", 0, 0, G_OPTION_ARG_STRING, &wholes[1].text, "Runs of \"flat\" (100000)", "N"},
       {"ticks", 0, 0, G_OPTION_ARG_STRING, &wholes[2].text, "Ticks of \"tick\" in each round (120)", "N"},
@@ -195,8 +235,14 @@ static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
   g_autoptr(GOptionContext) context = g_option_context_new(NULL);
   g_option_context_set_summary(context, summary);
   g_option_context_set_description(context, description);
-  g_option_context_add_main_entries(context, entries, NULL);
+  GOptionGroup *group = g_option_group_new("main", "main", "main", o, NULL);
+  g_option_group_add_entries(group, entries);
+  g_option_context_set_main_group(context, group);
   gboolean right = g_option_context_parse(context, argc, argv, error);
+  if (b->tune) {
+    b->seconds = TUNE_SECONDS;
+    b->repeat = TUNE_ROUNDS;
+  }
   for (size_t i = 0; i < G_N_ELEMENTS(wholes); ++i) {
     right = right && leati_whole_option_read(&wholes[i], error);
     g_free(wholes[i].text);
@@ -208,11 +254,15 @@ static gboolean parse(options *o, int *argc, char ***argv, GError **error) {
     LEATI_FAULT_SET(error, "unexpected argument \"%s\"; it takes options only", (*argv)[1]);
     return FALSE;
   }
+  if (b->tune && only != NULL) {
+    LEATI_FAULT_SET(error, "--tune and --only do not go together: it measures \"kernels\" alone");
+    return FALSE;
+  }
   if (!parse_seconds("--seconds", seconds, 0.001, &b->seconds, error)) {
     return FALSE;
   }
   b->warmup = b->seconds / 5;
-  b->load = LOAD_SECONDS;
+  b->load = b->tune ? TUNE_LOAD_SECONDS : LOAD_SECONDS;
   return parse_seconds("--warmup", warmup, 0, &b->load, error) && parse_rows(b, rows, error) &&
          parse_seconds("--warmup", warmup, 0, &b->warmup, error) &&
          parse_threads(b, threads != NULL ? threads : "1,2,4,8,12,16,31", error) &&
@@ -366,6 +416,10 @@ static gboolean json_close(options *o, const char *date, GError **error) {
 /* Measures what was chosen. After each comes its table, and all so far goes to the file: a long series that ends early
  * is not lost. */
 static gboolean measure_all(options *o, const char *date, GError **error) {
+  if (o->bench.tune) {
+    const gboolean well = leati_tune(&o->bench, error);
+    return json_write(o, date, well ? error : NULL) && well;
+  }
   for (guint i = 0; i < o->chosen->len; ++i) {
     const leati_measurement *m = g_ptr_array_index(o->chosen, i);
     if (!m->measure(&o->bench, error)) {
@@ -424,6 +478,15 @@ static void list(const options *o) {
     const leati_kernel *kernel = g_ptr_array_index(o->bench.kernels, i);
     g_print("%s\n", kernel->name);
   }
+  g_print("\nConstants of --tune, values that are tried, and rows that show them:\n");
+  for (guint i = 0; i < leati_tune_subject_count; ++i) {
+    const leati_tune_subject *subject = &leati_tune_subjects[i];
+    g_print("%s", subject->name);
+    for (guint k = 0; k < subject->value_count; ++k) {
+      g_print("%s%u", k == 0 ? "=" : ",", subject->values[k]);
+    }
+    g_print(" %s\n", subject->rows);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -456,6 +519,9 @@ int main(int argc, char **argv) {
   g_ptr_array_unref(o.chosen);
   if (o.bench.kernels != NULL) {
     g_ptr_array_unref(o.bench.kernels);
+  }
+  if (o.bench.subjects != NULL) {
+    g_ptr_array_unref(o.bench.subjects);
   }
   g_strfreev(o.bench.lanes);
   g_free(o.bench.clock_command);

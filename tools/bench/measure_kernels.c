@@ -3,23 +3,17 @@
 
 #include "bench/clock.h"
 #include "bench/exercise.h"
+#include "bench/pace.h"
 #include "fault.h"
 
 #define NAME "kernels"
 #define UNIT "us/run"
 #define FMA_NAME "device FMA rate"
-/* A row whose single run takes longer would take some seconds in each round. */
-#define RUN_SECONDS_MAX 0.25
-/* A copy that takes this long shows the speed of memory; rows are of 4 KiB, so it never takes more than 2 x 1 GiB. */
-#define COPY_SECONDS 400e-6
-#define COPY_ROWS_MAX 262144
 
 /* What the measurement works with. */
 typedef struct kernels {
   leati_bench *bench;
-  leati_kernel copy;   /* as large as it takes to see the speed of memory rather than of submitting */
-  double copy_rate;    /* GB/s; of the round, once that has measured it */
-  double flops_rate;   /* of a product of matrices, roughly */
+  leati_pace pace;     /* its copies are those of the round, once that has measured them */
   leati_floor_job fma; /* unless --no-floor: arithmetic without memory */
   double fma_rate;     /* TFLOP/s; of the round, once that has measured it; 0: not measured */
   gboolean *skipped;   /* by number of the row */
@@ -31,60 +25,6 @@ static leati_result_point *point_of(const kernels *k, const leati_kernel *kernel
 }
 
 /* ---- Calibration ------------------------------------------------------------------------------------------------- */
-
-/* What a run takes, once all is compiled: the second. */
-static gboolean time_of(const kernels *k, const leati_kernel *kernel, double *seconds, GError **error) {
-  g_autofree char *why = NULL;
-  leati_exercise *e = leati_exercise_begin(&k->bench->rig, kernel, &why, error);
-  if (e == NULL && why != NULL) {
-    LEATI_FAULT_SET(error, "%s: %s", kernel->name, why);
-  }
-  const gboolean well = e != NULL && leati_exercise_once(e, seconds, error) && leati_exercise_once(e, seconds, error);
-  leati_exercise_free(e);
-  return well;
-}
-
-/* Finds a size with which a copy takes a while, and about how fast the device copies and multiplies. */
-static gboolean calibrate(kernels *k, GError **error) {
-  leati_kernel_form form;
-  double seconds = 0;
-  k->copy = (leati_kernel){.name = "device copy",
-                           .op = "Identity",
-                           .since_version = 14,
-                           .type = {kDLFloat, 32, 1},
-                           .family = LEATI_KERNEL_UNARY,
-                           .kind = LEATI_KERNEL_MEMORY,
-                           .link = LEATI_KERNEL_READ,
-                           .size = {256, 1024}};
-  if (!time_of(k, &k->copy, &seconds, error)) {
-    return FALSE;
-  }
-  while (seconds < COPY_SECONDS && k->copy.size[0] < COPY_ROWS_MAX) {
-    k->copy.size[0] *= 2;
-    if (!time_of(k, &k->copy, &seconds, error)) {
-      return FALSE;
-    }
-  }
-  leati_kernel_expand(&k->copy, &form);
-  k->copy_rate = leati_kernel_work(&k->copy, &form) / seconds;
-  leati_kernel product = {.name = "a product of matrices",
-                          .op = "MatMul",
-                          .since_version = 13,
-                          .type = {kDLFloat, 32, 1},
-                          .family = LEATI_KERNEL_MATMUL,
-                          .kind = LEATI_KERNEL_COMPUTE,
-                          .link = LEATI_KERNEL_REWRITE,
-                          .size = {1, 64, 64, 64}};
-  for (seconds = 0; seconds < 1e-3 && product.size[1] < 2048;) {
-    product.size[1] = product.size[2] = product.size[3] = 2 * product.size[1];
-    if (!time_of(k, &product, &seconds, error)) {
-      return FALSE;
-    }
-  }
-  leati_kernel_expand(&product, &form);
-  k->flops_rate = form.flops / seconds;
-  return TRUE;
-}
 
 /* Runs a second of arithmetic. */
 static gboolean fma_runs(kernels *k, const leati_team_plan *plan, double *out, GError **error) {
@@ -117,14 +57,6 @@ static gboolean calibrate_fma(kernels *k, GError **error) {
     k->fma.arithmetic *= 2;
   }
   return FALSE;
-}
-
-/* Whether a run of this row takes too long on this device, as far as one can tell before; the reason then. */
-static char *too_long(const kernels *k, const leati_kernel *kernel) {
-  leati_kernel_form form;
-  leati_kernel_expand(kernel, &form);
-  const double seconds = MAX(form.flops / k->flops_rate, form.bytes * 1e-9 / k->copy_rate);
-  return seconds <= RUN_SECONDS_MAX ? NULL : g_strdup_printf("a run would take about %.2g s here", seconds);
 }
 
 /* ---- A row ------------------------------------------------------------------------------------------------------- */
@@ -176,13 +108,13 @@ static gboolean measure_row(kernels *k, const leati_kernel *kernel, leati_exerci
 static gboolean run_row(kernels *k, const leati_kernel *kernel, gboolean first, leati_exercise_sample *out, char **why,
                         GError **error) {
   double seconds = 0;
-  *why = first ? too_long(k, kernel) : NULL;
+  *why = first ? leati_pace_too_long(&k->pace, kernel) : NULL;
   leati_exercise *e = *why == NULL ? leati_exercise_begin(&k->bench->rig, kernel, why, error) : NULL;
   if (e == NULL) {
     return *why != NULL;
   }
   gboolean well = !first || (leati_exercise_check(e, error) && leati_exercise_once(e, &seconds, error));
-  if (well && seconds > RUN_SECONDS_MAX) {
+  if (well && seconds > LEATI_PACE_RUN_MAX) {
     *why = g_strdup_printf("a run takes %.2g s here", seconds);
   } else if (well) {
     well = measure_row(k, kernel, e, out, error);
@@ -217,7 +149,7 @@ static void compare(const kernels *k, const leati_kernel *kernel, leati_result_p
   leati_kernel_expand(kernel, &form);
   const double rate = leati_kernel_work(kernel, &form) / (sample->run_us * 1e-6);
   if (kernel->kind == LEATI_KERNEL_MEMORY) {
-    leati_result_point_add_ratio(point, k->copy.name, rate / k->copy_rate);
+    leati_result_point_add_ratio(point, k->pace.copy.name, rate / k->pace.copy_rate);
   } else if (k->fma_rate > 0) {
     leati_result_point_add_ratio(point, FMA_NAME, rate / k->fma_rate);
   }
@@ -229,15 +161,15 @@ static gboolean measure_round(kernels *k, const guint *order, gboolean first, GE
   leati_exercise_sample sample;
   leati_kernel_form form;
   g_autofree char *why = NULL;
-  if ((!k->bench->bare && !run_fma(k, error)) || !run_row(k, &k->copy, first, &sample, &why, error)) {
+  if ((!k->bench->bare && !run_fma(k, error)) || !run_row(k, &k->pace.copy, first, &sample, &why, error)) {
     return FALSE;
   }
   if (why != NULL) {
     LEATI_FAULT_SET(error, NAME ": the device's copy speed cannot be measured: %s", why);
     return FALSE;
   }
-  leati_kernel_expand(&k->copy, &form);
-  k->copy_rate = leati_kernel_work(&k->copy, &form) / (sample.run_us * 1e-6);
+  leati_kernel_expand(&k->pace.copy, &form);
+  k->pace.copy_rate = leati_kernel_work(&k->pace.copy, &form) / (sample.run_us * 1e-6);
   for (guint i = 0; i < rows->len; ++i) {
     const leati_kernel *kernel = g_ptr_array_index(rows, order[i]);
     g_autofree char *reason = NULL;
@@ -276,7 +208,7 @@ static gboolean try_clock(const leati_bench *b, GError **error) {
 gboolean leati_measure_kernels(leati_bench *b, GError **error) {
   kernels k = {.bench = b};
   const guint count = b->kernels->len;
-  if (!try_clock(b, error) || !calibrate(&k, error) || (!b->bare && !calibrate_fma(&k, error))) {
+  if (!try_clock(b, error) || !leati_pace_find(&b->rig, &k.pace, error) || (!b->bare && !calibrate_fma(&k, error))) {
     return FALSE;
   }
   g_print(NAME ": rows in an order of seed %" G_GINT64_FORMAT ", each after %g s of load by itself\n", b->seed,
@@ -285,7 +217,7 @@ gboolean leati_measure_kernels(leati_bench *b, GError **error) {
   if (!b->bare) {
     (void)leati_results_point(&b->results, NAME, FMA_NAME, NULL, 1, "TFLOP/s");
   }
-  (void)point_of(&k, &k.copy);
+  (void)point_of(&k, &k.pace.copy);
   g_autofree guint *order = g_new(guint, count);
   for (guint i = 0; i < count; ++i) {
     order[i] = i;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/subjects.h"
+
+#include "fault.h"
+
+#define PRODUCTS                                                                                                    \
+  "model-matmul-64x*,model-matmul-197x*,model-matmul-12x*,model-matmul-6x*,large-matmul-512x*,large-matmul-1024x*," \
+  "model-conv-*"
+#define HALF_PRODUCTS \
+  "half-matmul-64x*,half-matmul-197x*,half-matmul-12x*,half-matmul-128x*,half-matmul-512x*,half-matmul-2048x*"
+#define HALF_CONVOLUTIONS "half-conv-*"
+#define HALF_ATTENTION "half-attention-*"
+#define ATTENTION "model-attention-*,rule-attention-*,half-attention-1x32x1x*"
+#define FEW_ROWS \
+  "model-matmul-1x*,model-matmul-2x*,model-matmul-4x*,model-matmul-8x*,half-matmul-1x*,half-matmul-8x*,rule-matmul-*"
+#define FEW_BITS "*nbits-1x*,*nbits-8x*"
+#define SUMS "small-sum-*,rule-sum-*,rule-sumdown-*"
+#define SUMS_ALONG "small-sum-*,rule-sum-*"
+#define SUMS_DOWN "rule-sumdown-*"
+#define NORMS "*-softmax-*,*-layernorm-*"
+#define COPIES "rule-transpose-*x12,rule-transpose-*x24"
+#define TRANSPOSES "small-transpose-*,rule-transpose-1024x*,rule-transpose-2048x*,large-transpose-4096x*"
+
+#define OF(need, rows, name, ...) \
+  { name, rows, LEATI_TUNE_##need, {__VA_ARGS__}, sizeof((const guint[]){__VA_ARGS__}) / sizeof(guint), }
+
+/* Values lie as far apart as it takes to cut some row of the table in another way, on a device of some hundred
+ * processors. */
+const leati_tune_subject leati_tune_subjects[] = {
+    OF(ASSUMED, PRODUCTS, "processors_assumed", 4, 8, 16, 32, 64, 128, 256),
+    OF(ALWAYS, PRODUCTS, "gemm_fill_128_quarters", 1, 2, 3, 4, 6, 8),
+    OF(ALWAYS, PRODUCTS, "gemm_fill_64_quarters", 2, 4, 6, 8, 12),
+    OF(ALWAYS, PRODUCTS, "gemm_split_fill", 1, 2, 3, 4, 6, 8),
+    OF(ALWAYS, PRODUCTS, "gemm_split_min", 64, 128, 192, 256, 384, 512),
+    OF(ALWAYS, PRODUCTS, "gemm_few_quarters", 0, 1, 2, 4, 8),
+    OF(ALWAYS, PRODUCTS, "gemm_split_min_few", 64, 128, 192, 256),
+    OF(MATRICES, HALF_PRODUCTS, "matrix_fill_128_quarters", 1, 2, 3, 4, 6),
+    OF(MATRICES, HALF_PRODUCTS, "matrix_fill_64_quarters", 1, 2, 3, 4, 6),
+    OF(MATRICES, HALF_PRODUCTS, "matrix_split_fill", 1, 2, 3, 4, 6),
+    OF(MATRICES, HALF_PRODUCTS, "matrix_split_min", 128, 192, 256, 384, 512, 768),
+    OF(MATRICES, HALF_PRODUCTS, "matrix_split_min_128", 512, 1024, 2048, 4096),
+    OF(MATRICES, HALF_CONVOLUTIONS, "matrix_gather_split_fill", 2, 3, 4, 6, 8),
+    OF(MATRICES, HALF_CONVOLUTIONS, "matrix_gather_split_min", 64, 128, 192, 256, 384),
+    OF(MATRICES, HALF_ATTENTION, "attention_matrix_keys", 64, 128, 160, 512),
+    OF(MATRICES, HALF_ATTENTION, "attention_fill_quarters", 1, 2, 3, 4, 6, 8),
+    OF(ALWAYS, ATTENTION, "attention_split_fill_quarters", 2, 4, 6, 8, 16),
+    OF(ALWAYS, ATTENTION, "attention_split_min", 32, 64, 128, 256, 512),
+    OF(ALWAYS, FEW_ROWS, "gemv_fill_quarters", 1, 2, 3, 4, 6, 8),
+    OF(ALWAYS, FEW_ROWS, "gemv_split_min", 128, 256, 512, 1024, 2048),
+    OF(ALWAYS, FEW_ROWS, "gemv_rows", 1, 2, 4, 8),
+    OF(ALWAYS, FEW_ROWS, "gemv_columns_min", 8, 16, 32, 64, 128),
+    OF(ALWAYS, FEW_ROWS, "gemv_quads_columns", 128, 512, 1024, 4096, 8192),
+    OF(ALWAYS, FEW_BITS, "nbits_fill", 1, 2, 3, 4, 6, 8),
+    OF(ALWAYS, SUMS, "reduce_fill", 1, 2, 4, 8),
+    OF(ALWAYS, SUMS, "reduce_split_fill", 1, 2, 4, 8),
+    OF(ALWAYS, SUMS, "reduce_chunk_min", 4, 8, 16, 32, 64),
+    OF(ALWAYS, SUMS_ALONG, "row_1_max", 4, 8, 64),
+    OF(ALWAYS, SUMS_ALONG, "row_8_max", 8, 32, 64, 384),
+    OF(ALWAYS, SUMS_ALONG, "row_32_max", 64, 256, 384, 1024),
+    OF(ALWAYS, SUMS_ALONG, "row_32_many_max", 256, 512, 1024),
+    OF(ALWAYS, SUMS_ALONG, "rows_many", 256, 1024, 8192),
+    OF(ALWAYS, SUMS_DOWN, "across_1_max", 4, 8, 12, 100),
+    OF(ALWAYS, SUMS_DOWN, "across_1_rows", 4096, 16384, 49152, 131072),
+    OF(ALWAYS, SUMS_DOWN, "across_8_below", 8, 64, 128, 8192),
+    OF(ALWAYS, SUMS_DOWN, "across_8_rows", 256, 1024, 8192, 65536),
+    OF(ALWAYS, NORMS, "row_together", 8, 16, 32, 64),
+    OF(ALWAYS, NORMS, "row_fours_max", 1, 2, 3, 4),
+    OF(ALWAYS, NORMS, "row_early_max", 1024, 65536, 262144, 33554432),
+    OF(ALWAYS, COPIES, "copy_each", 1, 2, 3, 4),
+    OF(ALWAYS, COPIES, "copy_items_many", 32768, 131072, 262144, 1048576),
+    OF(ALWAYS, COPIES, "transpose_min", 8, 16, 32),
+    OF(ALWAYS, TRANSPOSES, "transpose_tiles_many", 64, 256, 512, 2048, 8192),
+};
+
+const guint leati_tune_subject_count = G_N_ELEMENTS(leati_tune_subjects);
+
+GPtrArray *leati_tune_subjects_find(const char *patterns, GError **error) {
+  g_auto(GStrv) parts = g_strsplit(patterns == NULL ? "*" : patterns, ",", -1);
+  g_autoptr(GPtrArray) found = g_ptr_array_new();
+  for (char **part = parts; *part != NULL; ++part) {
+    gboolean fits = FALSE;
+    for (guint i = 0; i < leati_tune_subject_count; ++i) {
+      fits = fits || g_pattern_match_simple(*part, leati_tune_subjects[i].name);
+    }
+    if (!fits) {
+      LEATI_FAULT_SET(error, "--tune: no constant fits \"%s\"; --list lists them", *part);
+      return NULL;
+    }
+  }
+  for (guint i = 0; i < leati_tune_subject_count; ++i) {
+    gboolean fits = FALSE;
+    for (char **part = parts; *part != NULL; ++part) {
+      fits = fits || g_pattern_match_simple(*part, leati_tune_subjects[i].name);
+    }
+    if (fits) {
+      g_ptr_array_add(found, (gpointer)&leati_tune_subjects[i]);
+    }
+  }
+  if (found->len == 0) {
+    LEATI_FAULT_SET(error, "--tune: names no constant; --list lists them");
+    return NULL;
+  }
+  return g_steal_pointer(&found);
+}
