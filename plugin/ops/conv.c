@@ -332,6 +332,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
   *out_tile = leati_gemm_choose_tile(device, args);
   return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[*out_tile], job->y->type),
                               .constants.conv = {.mode_a = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,
+                                                 .split = args->splits > 1,
                                                  .transposed = transposed,
                                                  .volume = volume,
                                                  .activation = activation,

@@ -308,6 +308,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
   return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
                               .constants.gemm = {.mode_a = mode_a,
                                                  .mode_b = mode_b,
+                                                 .split = args->splits > 1,
                                                  .activation = activation,
                                                  .residual = residual,
                                                  .gated = gemm->gate != NULL}};

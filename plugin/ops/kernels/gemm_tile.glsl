@@ -14,6 +14,9 @@
 #include "split.glsl"
 #include "tile_number.glsl"
 
+// 1: args.splits workgroups share out k. Apart, because what joins their pieces is a third of the kernel.
+LEAT_CONSTANT(uint, SPLIT, 0);
+
 #define MODE_QUADS_K 0
 #define MODE_QUADS_I 1
 #define MODE_SINGLES_K 2
@@ -234,7 +237,7 @@ void tile_activate() {
 // Adds up the sums of all splits of a tile. True for the threads that hold them afterwards.
 bool tile_join(TileNumber tile) {
   const bool holds = SLICES == 1 || gl_LocalInvocationIndex < SLICE_THREADS;
-  if (args.splits == 1) {
+  if (SPLIT == 0) {
     return holds;
   }
   const uint t = gl_LocalInvocationIndex % SLICE_THREADS;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set(types F32 F16 BF16)
-set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL GATED BITS ZEROS)
+set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL GATED BITS ZEROS SPLIT)
 # With NBITS, those of weights of few bits.
 foreach(weights IN ITEMS "" NBITS)
   set(name gemm)
