@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ONNX Runtime providers side by side on one machine: real architectures, one and many threads.
 
-Usage: ort_eps.py make DIR | run DIR EP [EP...] [--seconds S] | torch     (--help)
+Usage: ort_eps.py make DIR [NAME...] | run DIR EP [EP...] [--seconds S] | torch     (--help)
 EP: cpu, webgpu (plugin library in $WEBGPU_SO), ggml (package on PYTHONPATH), leat (plugin library in $LEAT_SO).
 Each (model, EP, threads, sharing) runs in a process of its own, so that a crash is a result.
 """
@@ -36,11 +36,13 @@ def feeds(name):
         "mobilenet_v3_small": img(224),
         "vit_s_16": img(224),
         "minilm": {"ids": r.integers(0, 30000, (1, 64)), "mask": np.ones((1, 64), np.int64)},
+        "minilm_rows": {"ids": r.integers(0, 30000, (2, 64)), "mask": np.ones((2, 64), np.int64)},
         "gpt2": {"ids": r.integers(0, 30000, (1, 64))},
     }[name]
 
 
 NAMES = ["linear", "minilm", "resnet18", "mobilenet_v3_small", "vit_s_16", "gpt2"]
+ROWS = ["minilm_rows"]  # made if named, for serving.py: any number of rows, and for each the mean of its tokens
 EPS = ["cpu", "cuda", "cudagraph", "webgpu", "ggml", "leat"]
 
 
@@ -59,7 +61,7 @@ def build(name):
     torch.manual_seed(0)
     if name == "linear":
         return nn.Linear(256, 128).eval()
-    if name == "minilm":
+    if name in ("minilm", "minilm_rows"):
         from transformers import BertConfig, BertModel
 
         m = BertModel(
@@ -79,7 +81,11 @@ def build(name):
                 s.m = m
 
             def forward(s, ids, mask):
-                return s.m(input_ids=ids, attention_mask=mask).last_hidden_state
+                y = s.m(input_ids=ids, attention_mask=mask).last_hidden_state
+                if name == "minilm":
+                    return y
+                kept = mask.unsqueeze(-1).to(y.dtype)
+                return (y * kept).sum(1) / kept.sum(1)
 
         return W().eval()
     if name == "gpt2":
@@ -103,11 +109,11 @@ def build(name):
     return getattr(torchvision.models, name)(weights=None).eval()
 
 
-def make(d):
+def make(d, names):
     import torch
 
     os.makedirs(d, exist_ok=True)
-    for n in NAMES:
+    for n in names:
         f = feeds(n)
         m = build(n)
         try:
@@ -117,7 +123,8 @@ def make(d):
                 f"{d}/{n}.onnx",
                 input_names=list(f),
                 output_names=["y"],
-                dynamo=n != "minilm",
+                dynamo=not n.startswith("minilm"),
+                dynamic_axes={name: {0: "rows"} for name in [*f, "y"]} if n in ROWS else None,
                 opset_version=18,
                 external_data=False,
             )
@@ -310,10 +317,18 @@ def folder(path):
     return path
 
 
+def model(name):
+    if name not in NAMES + ROWS:
+        raise argparse.ArgumentTypeError(f"there is no model {name}; there are {', '.join(NAMES + ROWS)}")
+    return name
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="make|run|torch")
-    verbs.add_parser("make", help="export the models with PyTorch").add_argument("dir")
+    verb = verbs.add_parser("make", help="export the models with PyTorch")
+    verb.add_argument("dir")
+    verb.add_argument("name", nargs="*", type=model, default=NAMES, metavar="NAME", help=", ".join(NAMES + ROWS))
     verb = verbs.add_parser("run", help="measure providers")
     verb.add_argument("dir", type=folder)
     verb.add_argument("ep", nargs="+", choices=EPS, metavar="EP", help=", ".join(EPS))
@@ -328,7 +343,7 @@ def main():
     verb.add_argument("seconds", type=float)
     a = parser.parse_args()
     if a.verb == "make":
-        make(a.dir)
+        make(a.dir, a.name)
     elif a.verb == "run":
         run(a.dir, a.ep, a.seconds)
     elif a.verb == "torch":
