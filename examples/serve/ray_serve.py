@@ -120,6 +120,15 @@ def start(port, gpus=None):
     return int(ray.cluster_resources().get("GPU", 0))
 
 
+def deploy(arguments):
+    """Runs app() of these arguments, or ends the program with what a replica has raised, which is told here alone."""
+    try:
+        serve.run(app(arguments))
+    except RuntimeError as error:
+        said = [deployment.message for deployment in serve.status().applications["default"].deployments.values()]
+        raise SystemExit("\n".join([str(error), *said])) from None
+
+
 def main():
     parser = argparse.ArgumentParser(description="Serves digits by Ray Serve, on this machine.")
     parser.add_argument("--replicas", type=command_line.whole(1, 1024),
@@ -133,13 +142,7 @@ def main():
     ended = threading.Event()
     for number in signal.SIGTERM, signal.SIGINT:
         signal.signal(number, lambda *_: ended.set())  # Ray's own, which ray.init() has set, would end it at once.
-    try:
-        serve.run(app({"replicas": options.replicas or max(1, gpus), "replica_gpus": 1 if gpus else 0,
-                       "device": options.device}))
-    except RuntimeError as error:
-        # What a replica has raised is told here alone.
-        said = [deployment.message for deployment in serve.status().applications["default"].deployments.values()]
-        raise SystemExit("\n".join([str(error), *said])) from None
+    deploy({"replicas": options.replicas or max(1, gpus), "replica_gpus": 1 if gpus else 0, "device": options.device})
     print(f"serving http://127.0.0.1:{options.port}", flush=True)
     ended.wait()
     serve.shutdown()  # Replicas drain, but the proxy cuts connections: balancers go elsewhere before.

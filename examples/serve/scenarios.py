@@ -28,7 +28,7 @@ WAIT_S = 90
 
 
 def replicas(port, wanted, generation):
-    """Processes of the replicas, as soon as there are so many and all of a generation."""
+    """The replicas' devices by process, as soon as there are so many and all of a generation."""
     until = time.monotonic() + WAIT_S
     while time.monotonic() < until:
         found = {}
@@ -38,22 +38,23 @@ def replicas(port, wanted, generation):
             try:
                 connection.request("GET", "/replica")
                 told = json.loads(connection.getresponse().read())
-                found[told["process"]] = told["generation"]
+                found[told["process"]] = told["generation"], told["device"]
             except (OSError, http.client.HTTPException, ValueError, KeyError):
                 pass  # A replica that goes; it is no load that is counted.
             finally:
                 connection.close()
-        if len(found) == wanted and set(found.values()) == {generation}:
-            return set(found)
+        if len(found) == wanted and {which for which, _ in found.values()} == {generation}:
+            return {process: device for process, (_, device) in found.items()}
         time.sleep(0.2)
     raise SystemExit(f"not {wanted} replicas of generation {generation} after {WAIT_S} s, but {found}")
 
 
 def restart(options):
     before = replicas(options.port, options.replicas, "1")
-    serve.run(ray_serve.app({**vars(options), "generation": "2"}))
+    ray_serve.deploy({**vars(options), "generation": "2"})
     after = replicas(options.port, options.replicas, "2")
-    return "" if not before & after else f"processes {before & after} were not replaced"
+    stayed = before.keys() & after.keys()
+    return after, f"processes {stayed} were not replaced" if stayed else ""
 
 
 def kill(options):
@@ -64,18 +65,22 @@ def kill(options):
     while time.monotonic() < until:
         after = replicas(options.port, options.replicas, "2")
         if victim not in after:
-            return ""
-    return f"process {victim} was not replaced"
+            return after, ""
+    return after, f"process {victim} was not replaced"
 
 
 def under_load(scene, options, allowed):
-    """Runs a scene under load, prints what became of it, and says whether that is right."""
+    """Runs a scene under load, prints what became of it and which devices the replicas have after it, and says whether
+    that is right."""
     running = load.Load(f"http://127.0.0.1:{options.port}", options.clients)
-    running.stopped.wait(options.seconds)
-    fault = scene(options)
-    running.stopped.wait(options.seconds)
-    told = load.summary(running, running.stop())
-    print(json.dumps({"scene": scene.__name__, **told}), flush=True)
+    try:
+        running.stopped.wait(options.seconds)
+        after, fault = scene(options)
+        running.stopped.wait(options.seconds)
+    finally:
+        seconds = running.stop()  # Its threads would keep the process.
+    told = load.summary(running, seconds)
+    print(json.dumps({"scene": scene.__name__, "devices": sorted(map(str, after.values())), **told}), flush=True)
     if options.plot:
         load.plot(running, f"{options.plot}-{scene.__name__}.svg")
     faults = running.wrong[:5] + [fault] * bool(fault)
@@ -109,7 +114,7 @@ def main():
     signal.alarm(4 * WAIT_S)  # Ray has waits of its own.
     options.replica_gpus = 1 if ray_serve.start(options.port, options.gpus) else 0
     try:
-        serve.run(ray_serve.app(vars(options)))
+        ray_serve.deploy(vars(options))
         # A client has one request at a time, so a replica that dies cannot have more than there are clients.
         right = [under_load(restart, options, 0), under_load(kill, options, options.clients)]
     finally:

@@ -6,6 +6,7 @@ device of its own number among the GPUs that Ray is told of; where the second is
 LEAT_TEST_RAY is a Python with the packages of examples/serve/ray_requirements.txt.
 Exit status: 0 right, 1 not, 77 no Vulkan device, or no such Python.
 """
+import json
 import os
 import subprocess
 import sys
@@ -35,8 +36,14 @@ def main():
         print(f"replicas on devices {devices}", flush=True)
         done = subprocess.run([os.environ["LEAT_TEST_RAY"], "-B", os.path.join(TREE, "examples/serve/scenarios.py"),
                                "--gpus", "2", "--device", devices, "--clients", "1", "--seconds", "0.3"],
-                              env=environment, timeout=TIMEOUT_S, check=False)
-    sys.exit(done.returncode)
+                              env=environment, timeout=TIMEOUT_S, check=False, stdout=subprocess.PIPE, text=True)
+    print(done.stdout)
+    if done.returncode:
+        sys.exit(done.returncode)
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    used = {scene["scene"]: ",".join(scene["devices"]) for scene in told}
+    if used != {"restart": devices, "kill": devices}:
+        sys.exit(f"the replicas' devices are {used}")
 
 
 if __name__ == "__main__":
