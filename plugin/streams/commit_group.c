@@ -227,10 +227,13 @@ static void note_submitted(leati_lane *lane, commit_group *g, uint32_t end, uint
     leati_batching_submitted(&lane->batching, g->signals[i][0], g->sizes[i], now);
   }
   atomic_store_explicit(&lane->semaphore.submitted, g->signals[end - 1][0], memory_order_release);
+  const uint64_t order = atomic_fetch_add_explicit(&lane->device->lanes->calls, 1, memory_order_relaxed);
   for (; g->sent < end; ++g->sent) {
     for (uint32_t i = 0; i < g->sizes[g->sent]; ++i) {
+      leati_submission *const list = g->lists[g->sent_lists++];
+      list->order = order;
       /* From here on the list may be retired by whoever waits for it. */
-      atomic_store_explicit(&g->lists[g->sent_lists++]->semaphore_value, g->signals[g->sent][0], memory_order_release);
+      atomic_store_explicit(&list->semaphore_value, g->signals[g->sent][0], memory_order_release);
     }
   }
 }

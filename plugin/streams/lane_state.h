@@ -60,6 +60,9 @@ LEATI_APART(leati_lane, continues, attendants);
 /** The lanes of a device. */
 struct leati_lanes {
   leati_lane lanes[LEATI_LANES_MAX];
+  /** Calls that gave lists to a queue: leati_submission::order. Relaxed: a list that is to come after another one is
+   * submitted by a thread that knows that the other one was. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t calls;
   leati_placement placement;
 };
 

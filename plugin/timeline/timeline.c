@@ -453,12 +453,20 @@ static uint64_t reached_by(leati_timeline *timeline, bool *out_waited) {
   return reached;
 }
 
-/* Makes the deliveries of everything that has run on any timeline. The submissions stay listed: a thread that waits for
- * its own timeline must still see that they waited. */
-static void deliver_all(leat_device *device) {
-  for (uint32_t i = 0; i < device->queue_count; ++i) {
-    (void)leati_semaphore_poll(device, device->semaphores[i], NULL);
+/* The first submission of a timeline that has run and has deliveries to make, or NULL. `lock` held. */
+static leati_submission *find_due(const leati_timeline *timeline) {
+  for (leati_submission *at = timeline->first; at != NULL && has_run(at); at = at->next) {
+    if (at->delivery_count != 0) {
+      return at;
+    }
   }
+  return NULL;
+}
+
+/* The timeline of which deliveries are to be made next, so that of two to one place the later one stays, and the order
+ * of their submission; NULL: there are none to make. */
+static leati_timeline *next_due(leat_device *device, uint64_t *out_order) {
+  leati_timeline *next = NULL;
   leati_timeline *timeline = atomic_load_explicit(&device->timelines, memory_order_acquire);
   for (; timeline != NULL; timeline = timeline->next) {
     if (atomic_load_explicit(&timeline->completed, memory_order_acquire) ==
@@ -466,10 +474,31 @@ static void deliver_all(leat_device *device) {
       continue;
     }
     leati_mutex_lock(&timeline->lock);
-    for (leati_submission *at = timeline->first; at != NULL && has_run(at); at = at->next) {
-      deliver(at);
+    const leati_submission *const due = find_due(timeline);
+    if (due != NULL && (next == NULL || due->order < *out_order)) {
+      *out_order = due->order;
+      next = timeline;
     }
     leati_mutex_unlock(&timeline->lock);
+  }
+  return next;
+}
+
+/* Makes the deliveries of everything that has run on any timeline, in order. The submissions stay listed: a thread that
+ * waits for its own timeline must still see that they waited. */
+static void deliver_all(leat_device *device) {
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    (void)leati_semaphore_poll(device, device->semaphores[i], NULL);
+  }
+  uint64_t order = 0;
+  for (leati_timeline *next = next_due(device, &order); next != NULL; next = next_due(device, &order)) {
+    leati_mutex_lock(&next->lock);
+    /* Another thread may have made them meanwhile; what comes then may not be next. */
+    leati_submission *const due = find_due(next);
+    if (due != NULL && due->order == order) {
+      deliver(due);
+    }
+    leati_mutex_unlock(&next->lock);
   }
 }
 

@@ -64,7 +64,8 @@ typedef struct leati_submission {
   uint32_t check_count, check_capacity;
   struct leati_profile_list *profile; /**< streams/profile.h; NULL: it is not profiled. leati_free() frees it */
   uint64_t owner;                     /**< leati_timeline::owner when it was pushed */
-  bool waited; /**< it waits for other timelines on the device, so the downloads behind those come before its end */
+  uint64_t order; /**< of two lists of which one may come after the other, that one's is higher; set with the value */
+  bool waited;    /**< it waits for other timelines on the device, so the downloads behind those come before its end */
 } leati_submission;
 
 /** A point that an event stands for, or that somebody waits for because an event stood for it. Written with the event's

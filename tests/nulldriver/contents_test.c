@@ -127,6 +127,45 @@ static void events_order_streams_whatever_overtakes(void **state) {
   close_device();
 }
 
+/* Of two downloads to one place that of the later stream stays, whichever timeline is looked at first when both have
+ * run. */
+static void downloads_to_one_place_come_in_the_order_of_streams(void **state) {
+  (void)state;
+  static blocks t[2];
+  open_device();
+  leat_stream *const streams[2] = {make_stream(), make_stream()};
+  leat_event *const event = make_event();
+  for (uint32_t i = 0; i < 2; ++i) {
+    take_blocks(&t[i], NULL);
+    assert_int_equal(upload(&t[i], streams[0], i), LEAT_OK);
+    assert_int_equal(rectify(&t[i], streams[0]), LEAT_OK);
+  }
+  assert_ok(h.api->stream->synchronize(streams[0], &err));
+  for (uint32_t first = 0; first < 2; ++first) {
+    const DLTensor to = host_tensor(t[0].out, &count);
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    for (uint32_t i = 0; i < 2; ++i) {
+      leat_stream *const stream = streams[first ^ i];
+      const DLTensor from = device_tensor(t[i].b, &count);
+      assert_ok(h.api->stream->wait_event(stream, event, &err));
+      assert_ok(h.api->memory->copy(stream, &from, &to, &err));
+      assert_ok(h.api->event->record(event, stream, &err));
+    }
+    assert_true(nulldriver_step(UINT32_MAX) > 0);
+    assert_ok(h.api->event->query(event, &err));
+    assert_arrived(&t[0], 1);
+    assert_ok(h.api->device->synchronize(h.device, &err));
+    assert_arrived(&t[0], 1);
+    nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  }
+  for (uint32_t i = 0; i < 2; ++i) {
+    give_blocks(&t[i]);
+    assert_ok(h.api->stream->destroy(streams[i], &err));
+  }
+  assert_ok(h.api->event->destroy(event, &err));
+  close_device();
+}
+
 static void guard_pages_need_a_device_that_works_in_them(void **state) {
   (void)state;
   const leat_host_info info = {.struct_size = sizeof(info), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
@@ -154,6 +193,7 @@ int main(void) {
       CASE(nothing_is_done_before_the_device_has_done_it),
       CASE(everything_may_go_while_it_is_in_flight),
       CASE(events_order_streams_whatever_overtakes),
+      CASE(downloads_to_one_place_come_in_the_order_of_streams),
       CASE(guard_pages_need_a_device_that_works_in_them),
 #undef CASE
   };
