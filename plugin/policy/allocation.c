@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "policy/allocation.h"
 
+_Static_assert(LEATI_CHUNK_GRANULE *LEATI_DOWNLOAD_PIECES_MAX <= LEATI_DOWNLOAD_PIECE,
+               "rounded up, the pieces of a download but the last are less than the whole");
 _Static_assert((LEATI_LARGE_GRANULE & (LEATI_LARGE_GRANULE - 1)) == 0 &&
                    (LEATI_CHUNK_GRANULE & (LEATI_CHUNK_GRANULE - 1)) == 0,
                "sizes are rounded up to powers of two");
@@ -26,6 +28,12 @@ uint32_t leati_segment_blocks(uint64_t block_size) {
 
 uint64_t leati_chunk_size_for(uint64_t standard, uint64_t size) {
   return size > standard ? (size + LEATI_CHUNK_GRANULE - 1) & ~(LEATI_CHUNK_GRANULE - 1) : standard;
+}
+
+uint64_t leati_download_piece(const leati_traits *traits, uint64_t size) {
+  uint64_t pieces = traits->discrete ? size / LEATI_DOWNLOAD_PIECE : 0;
+  pieces = pieces < LEATI_DOWNLOAD_PIECES_MAX ? pieces : LEATI_DOWNLOAD_PIECES_MAX;
+  return pieces < 2 ? size : ((size + pieces - 1) / pieces + LEATI_CHUNK_GRANULE - 1) & ~(LEATI_CHUNK_GRANULE - 1);
 }
 
 bool leati_quarantine_is_full(uint32_t blocks, uint64_t block_size) {

@@ -32,6 +32,14 @@ static inline bool leati_upload_is_direct(uint64_t size) {
 static inline uint64_t leati_kernel_download_max(const leati_traits *traits) {
   return traits->discrete ? LEATI_KERNEL_DOWNLOAD_MAX : 0;
 }
+/** Bytes of the parts that a download of `size` goes in, each after the first in a list of its own, so that the host
+ * copies one while the device copies the next; `size`: it goes whole. Where the device works in the host's memory there
+ * is nothing to gain: nothing crosses a bus. */
+uint64_t leati_download_piece(const leati_traits *traits, uint64_t size);
+/** Whether a download is copied to its destination in a moment, so that its timeline may be locked meanwhile. */
+static inline bool leati_delivery_is_small(uint64_t size) {
+  return size <= LEATI_DELIVERY_SMALL_MAX;
+}
 /** Bytes of a chunk of staging for `size`, where `standard` are usual. */
 uint64_t leati_chunk_size_for(uint64_t standard, uint64_t size);
 /** Whether the quarantine of a class has more than it should, with so many blocks of a size. */

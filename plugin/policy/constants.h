@@ -227,6 +227,17 @@
  * slowly and copies more than that faster. Larger: slower large downloads. From: benchmarks, "A linear layer". Measure:
  * linear, host to host. */
 #define LEATI_KERNEL_DOWNLOAD_MAX (UINT64_C(64) << 10)
+/** Bytes of a piece of a large download at least, on a device with memory of its own: the host copies one while the
+ * device copies the next. Larger: fewer submissions; the host begins later. From: reasoning (the bus takes some 80 us
+ * for it, a submission the device a few). Measure: leat-bench --only download; gpt2. */
+#define LEATI_DOWNLOAD_PIECE (UINT64_C(2) << 20)
+/** Pieces of a download at most: of a larger one the pieces are larger. Larger: less is left for the host when the last
+ * piece has come; more submissions. From: reasoning. Measure: leat-bench --only download. */
+#define LEATI_DOWNLOAD_PIECES_MAX 16
+/** Bytes of the largest download that is copied to its destination with its timeline locked. Larger: threads that only
+ * look at the timeline wait for longer; fewer locks are taken. From: reasoning (some microseconds of copying). Measure:
+ * op, linear, host to host. */
+#define LEATI_DELIVERY_SMALL_MAX (UINT64_C(64) << 10)
 /** Bytes of a staging chunk for argument records, and for uploads or downloads: most models' fit in one of each.
  * Larger: more memory of each stream; fewer chunks. From: reasoning. Measure: whole models, leat-info's staging_bytes.
  */

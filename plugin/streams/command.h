@@ -10,6 +10,7 @@
 
 #include "device/pipeline.h"
 #include "device/vulkan.h"
+#include "memory/block.h"
 #include "streams/timestamp.h"
 
 typedef enum leati_command_kind {
@@ -42,6 +43,7 @@ typedef struct leati_command {
     struct {
       VkBuffer from, to;
       VkBufferCopy region;
+      leati_block *stamped; /**< of a piece: what it reads, to be stamped when it is handed over */
     } copy;
     leati_timestamp *timestamp;
   };

@@ -13,7 +13,8 @@
 
 /* One call of vkQueueSubmit under construction: batches of lists, each with a command buffer and raising the timeline
  * semaphore by one. A list that waits for something begins a batch, so that those before it do not wait with it; one
- * that raises a semaphore of another API ends its batch, whose last signal that is. */
+ * that raises a semaphore of another API ends its batch, whose last signal that is. A piece of a download is a batch of
+ * its own, whose end is seen while the next one runs. */
 typedef struct commit_group {
   uint32_t count, batch_count;
   uint32_t sent, sent_lists; /* batches that the queue has taken, and the lists in them */
@@ -84,7 +85,8 @@ static bool waits_for_any(const leati_submission *list) {
 
 /* Whether a list must be the first of a batch. */
 static bool begins(const commit_group *g, const leati_submission *list) {
-  return g->batch_count == 0 || g->batches[g->batch_count - 1].signalSemaphoreCount == 2 || waits_for_any(list);
+  return g->batch_count == 0 || g->batches[g->batch_count - 1].signalSemaphoreCount == 2 || waits_for_any(list) ||
+         list->piece || g->lists[g->count - 1]->piece;
 }
 
 /* Makes the batch raise what its last list raises. */
@@ -110,6 +112,58 @@ static bool add_list(commit_group *g, leati_lane *lane, leati_submission *list) 
   g->lists[g->count++] = list;
   ++g->sizes[g->batch_count - 1];
   return true;
+}
+
+/* ---- Order --------------------------------------------------------------------------------------------------------
+ */
+
+/* Lists linked by `queued`, oldest first. */
+typedef struct chain {
+  leati_submission *first, *last;
+} chain;
+
+/* Puts lists behind a chain. */
+static void append(chain *to, chain lists) {
+  if (to->first == NULL) {
+    *to = lists;
+  } else if (lists.first != NULL) {
+    to->last->queued = lists.first;
+    to->last = lists.last;
+  }
+}
+
+static bool has_list_of(const chain *lists, const leat_stream *stream) {
+  const leati_submission *at = lists->first;
+  while (at != NULL && at->stream != stream) {
+    at = at->queued;
+  }
+  return at != NULL;
+}
+
+/* Puts pieces of downloads behind the lists of other streams, so that these still share a command buffer with the list
+ * that the pieces follow: lists of different streams have no order but by their waits. Nothing that waits is put before
+ * anything, since what it waits for may come of what it would hold up. */
+static leati_submission *put_pieces_back(leati_submission *oldest) {
+  const leati_submission *at = oldest;
+  while (at != NULL && !at->piece) {
+    at = at->queued;
+  }
+  if (at == NULL) {
+    return oldest;
+  }
+  chain lists = {.first = NULL}, behind = {.first = NULL};
+  while (oldest != NULL) {
+    leati_submission *const list = oldest;
+    oldest = list->queued;
+    list->queued = NULL;
+    if (waits_for_any(list)) {
+      append(&lists, behind);
+      behind.first = NULL;
+    }
+    append(list->piece || has_list_of(&behind, list->stream) ? &behind : &lists, (chain){.first = list, .last = list});
+  }
+  append(&lists, behind);
+  return lists.first;
 }
 
 /* ---- Command buffers
@@ -224,7 +278,11 @@ static void note_submitted(leati_lane *lane, commit_group *g, uint32_t end, uint
     }
     first += g->sizes[i];
     note_in_flight(lane, g->command_buffers[i], g->signals[i][0]);
-    leati_batching_submitted(&lane->batching, g->signals[i][0], g->sizes[i], now);
+    const bool piece = g->lists[first - 1]->piece;
+    leati_batching_submitted(&lane->batching, g->signals[i][0], piece ? 0 : g->sizes[i], now);
+    if (!piece) {
+      atomic_store_explicit(&lane->whole, g->signals[i][0], memory_order_release);
+    }
   }
   atomic_store_explicit(&lane->semaphore.submitted, g->signals[end - 1][0], memory_order_release);
   const uint64_t order = atomic_fetch_add_explicit(&lane->device->lanes->calls, 1, memory_order_relaxed);
@@ -242,7 +300,9 @@ static void note_submitted(leati_lane *lane, commit_group *g, uint32_t end, uint
 static int32_t write_batch(leati_lane *lane, commit_group *g, uint32_t n, uint32_t first, leat_error *err) {
   leati_command_buffer **const command_buffer = &g->command_buffers[n];
   leati_commit_group_collect(lane);
-  const bool alone = leati_batch_is_held(g->sizes[n], leati_lane_attendants(lane)) && g->lists[first]->profile == NULL;
+  /* A piece is not worth a command buffer that holds it: it is one command, written while the device is busy. */
+  const bool alone = leati_batch_is_held(g->sizes[n], leati_lane_attendants(lane)) &&
+                     g->lists[first]->profile == NULL && !g->lists[first]->piece;
   *command_buffer = alone ? take_cached(lane, g->lists[first]) : NULL;
   if (*command_buffer == NULL) {
     LEATI_TRY(take_command_buffer(lane, command_buffer, err));
@@ -257,12 +317,14 @@ static int32_t write_batch(leati_lane *lane, commit_group *g, uint32_t n, uint32
   return LEAT_OK;
 }
 
-/* Submits the batches that are left, or as many as there is memory for command buffers for. The leader's. */
+/* Submits the batches that are left, or as many as there is memory for command buffers for. Pieces go in calls of their
+ * own: they are written while the device works on what they follow. The leader's. */
 static int32_t submit_some(leati_lane *lane, commit_group *g, leat_error *err) {
   const uint64_t begun = leati_now_ns();
   uint32_t end = g->sent, lists = g->sent_lists;
+  const bool pieces = g->lists[lists]->piece;
   int32_t status = LEAT_OK;
-  while (status == LEAT_OK && end < g->batch_count) {
+  while (status == LEAT_OK && end < g->batch_count && g->lists[lists]->piece == pieces) {
     status = write_batch(lane, g, end, lists, err);
     if (status == LEAT_OK) {
       lists += g->sizes[end++];
@@ -286,6 +348,14 @@ static int32_t submit_some(leati_lane *lane, commit_group *g, leat_error *err) {
   return status;
 }
 
+/* Drops a list that the queue does not get; its timeline has failed. The leader's. */
+static void discard(leati_lane *lane, leati_submission *list) {
+  if (!list->piece) {
+    (void)atomic_fetch_sub_explicit(&lane->lists, 1, memory_order_relaxed);
+  }
+  leati_timeline_discard(list);
+}
+
 /* Submits the commit group; what of it cannot be submitted is lost, and the timelines of its lists fail. The leader's.
  */
 static void submit_all(leati_lane *lane, commit_group *g) {
@@ -293,17 +363,14 @@ static void submit_all(leati_lane *lane, commit_group *g) {
   failure.struct_size = sizeof(failure);
   while (g->sent != g->batch_count && submit_some(lane, g, &failure) == LEAT_OK) {
   }
-  if (g->sent_lists == g->count) {
-    return;
-  }
   for (uint32_t i = g->sent_lists; i < g->count; ++i) {
     leati_timeline_fail(g->lists[i]->timeline, g->lists[i]->value, &failure);
-    leati_timeline_discard(g->lists[i]);
+    discard(lane, g->lists[i]);
   }
-  (void)atomic_fetch_sub_explicit(&lane->lists, g->count - g->sent_lists, memory_order_relaxed);
 }
 
 void leati_commit_group_submit(leati_lane *lane, leati_submission *oldest) {
+  oldest = put_pieces_back(oldest);
   while (oldest != NULL) {
     commit_group g;
     g.count = g.batch_count = g.sent = g.sent_lists = g.wait_count = 0;
@@ -311,8 +378,7 @@ void leati_commit_group_submit(leati_lane *lane, leati_submission *oldest) {
       leati_submission *const next = oldest->queued;
       if (leati_timeline_fails(oldest->timeline, oldest->value)) {
         /* Something before it in its stream is missing. */
-        leati_timeline_discard(oldest);
-        (void)atomic_fetch_sub_explicit(&lane->lists, 1, memory_order_relaxed);
+        discard(lane, oldest);
       } else if (!add_list(&g, lane, oldest)) {
         break;
       }
@@ -342,6 +408,7 @@ int32_t leati_commit_group_signal(leati_lane *lane, leati_syncfile *file, leat_e
   }
   file->value = before + 1;
   leati_batching_submitted(&lane->batching, file->value, 0, leati_now_ns());
+  atomic_store_explicit(&lane->whole, file->value, memory_order_release);
   atomic_store_explicit(&lane->semaphore.submitted, file->value, memory_order_release);
   return LEAT_OK;
 }

@@ -60,7 +60,9 @@ static bool note_end(leati_lane *lane, bool watched) {
 void leati_lane_add(leati_lane *lane, leati_submission *submission, uint32_t *inout_interval) {
   /* First, or this list would not count as one that came after it. */
   (void)note_end(lane, false);
-  leati_placement_count(lane, submission->command_count, inout_interval);
+  if (!submission->piece) {
+    leati_placement_count(lane, submission->command_count, inout_interval);
+  }
   if (submission->after) {
     atomic_store_explicit(&lane->continues, true, memory_order_relaxed);
   }
@@ -100,9 +102,11 @@ static void submit_queued(leati_lane *lane) {
 }
 
 uint64_t leati_lane_room(leati_lane *lane) {
-  const uint64_t submitted = atomic_load_explicit(&lane->semaphore.submitted, memory_order_acquire);
   const uint32_t most = leati_in_flight_wanted(is_continued(lane), leati_batching_in_flight(&lane->batching));
-  return submitted < most ? 0 : submitted - most + 1;
+  /* The pieces of a download are one with the batch before them. */
+  const uint64_t last = most == 1 ? atomic_load_explicit(&lane->semaphore.submitted, memory_order_acquire)
+                                  : atomic_load_explicit(&lane->whole, memory_order_acquire);
+  return last < most ? 0 : last - most + 1;
 }
 
 /* Whether the queue has as much to do as it should have. */

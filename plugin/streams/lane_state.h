@@ -40,6 +40,9 @@ typedef struct leati_lane {
       *command_buffers;          /**< the others, used last first: see take_command_buffer() of commit_group.c */
   uint32_t command_buffer_count; /**< of both */
   leati_profile_clock clock;
+  /** Value of the last batch that is not a piece of a download. Only rises; stored by the leader before the semaphore's
+   * `submitted` (release), read (acquire) to tell how much is in flight. */
+  _Atomic uint64_t whole;
   /** Handed over and not taken yet, newest first. Pushed by anybody, taken whole by the leader. Sequentially consistent
    * like the role and `attendants`. */
   _Alignas(LEATI_CACHE_LINE) _Atomic(leati_submission *) queued;
@@ -54,7 +57,7 @@ typedef struct leati_lane {
 LEATI_APART(leati_lane, semaphore, leader);
 LEATI_APART(leati_lane, led_by, batching);
 LEATI_APART(leati_lane, batching, in_flight);
-LEATI_APART(leati_lane, clock, queued);
+LEATI_APART(leati_lane, whole, queued);
 LEATI_APART(leati_lane, continues, attendants);
 
 /** The lanes of a device. */

@@ -5,6 +5,7 @@
 
 #include "core/status.h"
 #include "memory/memory.h"
+#include "policy/allocation.h"
 #include "policy/submitting.h"
 #include "streams/free_streams.h"
 #include "streams/stream_state.h"
@@ -38,6 +39,7 @@ static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, le
     recorder->used_mark[i] = stream->current[i] != NULL ? stream->current[i]->used : 0;
   }
   recorder->temp_count = 0;
+  recorder->pieces = recorder->last_piece = NULL;
   return LEAT_OK;
 }
 
@@ -56,9 +58,33 @@ static bool should_submit(const leat_stream *stream) {
          (leati_list_goes_if_done(open->command_count) && leati_timeline_passed(stream->timeline, pushed));
 }
 
+/* Drops lists that were never handed over, linked by `next`. `lock` held. */
+static void drop_pieces(leat_stream *stream, leati_submission *pieces) {
+  while (pieces != NULL) {
+    leati_submission *const next = pieces->next;
+    leati_timeline_drop(stream->timeline, pieces);
+    pieces = next;
+  }
+}
+
+/* Gives the pieces the values behind the open list's, and stamps what they read. `lock` held. */
+static void number_pieces(const leat_stream *stream, leati_submission *pieces) {
+  uint64_t value = leati_stream_open_value(stream);
+  for (leati_submission *at = pieces; at != NULL; at = at->next) {
+    at->value = ++value;
+    leati_block_stamp(at->commands[0].copy.stamped, stream->timeline, value);
+  }
+}
+
 /* Keeps the commands or takes them back, frees the temporaries, releases the lock, returns `status`. */
 static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   leat_stream *const stream = recorder->stream;
+  if (status == LEAT_OK) {
+    number_pieces(stream, recorder->pieces);
+  } else {
+    drop_pieces(stream, recorder->pieces);
+    recorder->pieces = NULL;
+  }
   if (status != LEAT_OK && leati_stream_open_count(stream) != recorder->command_mark) {
     stream->open->command_count = recorder->command_mark;
     /* A barrier that was cut off has reset the ranges: the next command gets one in its place. */
@@ -79,9 +105,9 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   for (uint32_t i = 0; i < recorder->temp_count; ++i) {
     (void)leati_memory_free(recorder->device, recorder->temps[i], NULL);
   }
-  if (should_submit(stream)) {
+  if (recorder->pieces != NULL || should_submit(stream)) {
     /* A failure is sticky: the caller hears of it at the next call. */
-    (void)leati_stream_flush(stream, NULL);
+    (void)leati_stream_flush_with(stream, recorder->pieces, NULL);
     (void)leati_stream_unlock_and_help(stream, status, NULL);
   } else {
     leati_mutex_unlock(&stream->lock);
@@ -117,6 +143,18 @@ static const char *transfer_name(const leati_submission *list, uint32_t command)
   return names[list->commands[command].transfer];
 }
 
+/* Notes the pieces of downloads, each as a call of its own: it is a list of its own, which has its own times. */
+static void note_pieces(leati_recorder *recorder, uint32_t modes) {
+  for (leati_submission *at = recorder->pieces; at != NULL; at = at->next) {
+    leati_profile_open(at, modes);
+    if (at->profile != NULL) {
+      const leati_profile_call call = {
+          .stream = recorder->stream, .begun_ns = leati_now_ns(), .name_of = transfer_name};
+      leati_profile_note(recorder->device, at, &call);
+    }
+  }
+}
+
 /* An operation that is noted in the profile of its list. */
 typedef struct noted_operation {
   leati_record_function *record;
@@ -137,6 +175,7 @@ static int32_t record_noted(leati_recorder *recorder, const void *what, leat_err
                                      .first_of_plan = recorder->plan_mark,
                                      .name_of = transfer_name};
     leati_profile_note(recorder->device, open, &call);
+    note_pieces(recorder, open->profile->modes);
   }
   return LEAT_OK;
 }
@@ -405,17 +444,76 @@ static int32_t append_download_kernel(leati_recorder *recorder, const leati_view
   return LEAT_OK;
 }
 
-static int32_t record_download(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t size,
-                               leat_error *err) {
+/* Fills a list in that copies `size` bytes from `begin` on of a download. */
+static int32_t fill_piece(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t begin,
+                          uint64_t size, leati_submission *piece, leat_error *err) {
   leat_stream *const stream = recorder->stream;
   leati_chunk *chunk;
+  uint64_t from;
+  LEATI_TRY(
+      leati_array_room(&piece->commands, 0, &piece->command_capacity, sizeof(*piece->commands), 1, "commands", err));
+  LEATI_TRY(note_shortage(recorder, size,
+                          leati_staging_take(stream->device, stream->number, LEATI_CHUNK_DOWNLOAD, size, &chunk, err)));
+  chunk->used = size;
+  piece->chunks = chunk;
+  LEATI_TRY(leati_submission_deliver(piece, (unsigned char *)dst->data + begin, chunk->mapped, size, err));
+  const span bytes = {.range = {.begin = src->begin + begin, .end = src->begin + begin + size}, .block = src->block};
+  const VkBuffer buffer = buffer_of(&bytes, &from);
+  piece->commands[piece->command_count++] = (leati_command){
+      .kind = LEATI_COMMAND_COPY,
+      .transfer = LEATI_TRANSFER_DOWNLOAD,
+      .copy = {
+          .from = buffer, .to = chunk->buffer, .region = {.srcOffset = from, .size = size}, .stamped = src->block}};
+  piece->to_host = VK_PIPELINE_STAGE_TRANSFER_BIT;
+  piece->piece = true;
+  return LEAT_OK;
+}
+
+/* Makes the pieces of a download behind the first, each of `piece` bytes or what is left, and puts them behind those of
+ * the operation that there are. The last gets its chunk first, and the open list, which may be held by a command
+ * buffer, gets its own after all: they lie in the order in which they come back, so each gets the same next time. */
+static int32_t make_pieces(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t size,
+                           uint64_t piece, leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  leati_submission *first = NULL, *last = NULL;
+  for (uint64_t begin = (size - 1) / piece * piece; begin != 0; begin -= piece) {
+    leati_submission *made;
+    int32_t status = leati_timeline_open(stream->timeline, &made, err);
+    if (status == LEAT_OK) {
+      made->next = first;
+      first = made;
+      last = last == NULL ? made : last;
+      status = fill_piece(recorder, src, dst, begin, begin + piece < size ? piece : size - begin, made, err);
+    }
+    if (status != LEAT_OK) {
+      drop_pieces(stream, first);
+      return status;
+    }
+  }
+  if (recorder->pieces == NULL) {
+    recorder->pieces = first;
+  } else {
+    recorder->last_piece->next = first;
+  }
+  recorder->last_piece = last;
+  return LEAT_OK;
+}
+
+static int32_t record_download(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t whole,
+                               leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  const uint64_t size = leati_download_piece(&recorder->device->traits, whole);
+  leati_chunk *chunk;
   uint64_t from, to;
+  if (size < whole) {
+    LEATI_TRY(make_pieces(recorder, src, dst, whole, size, err));
+  }
   LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, size, COPY_ALIGNMENT, size, &chunk, &to, err));
   if (size <= recorder->device->kernel_download_max) {
     LEATI_TRY(append_download_kernel(recorder, src, chunk->address + to, size, err));
     return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
   }
-  const span bytes = span_of(src);
+  const span bytes = {.range = {.begin = src->begin, .end = src->begin + size}, .block = src->block};
   const VkBuffer buffer = buffer_of(&bytes, &from);
   LEATI_TRY(append_copy(stream, LEATI_TRANSFER_DOWNLOAD, buffer, from, chunk->buffer, to, size, &bytes, NULL, err));
   stream->open->to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;

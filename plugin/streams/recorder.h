@@ -17,6 +17,7 @@
 #include "memory/staging.h"
 #include "memory/tensor.h"
 #include "streams/plan.h"
+#include "timeline/timeline.h"
 
 /** What an operation could not be recorded without, and may get when no lock is held. */
 typedef enum leati_lack {
@@ -39,6 +40,7 @@ typedef struct leati_recorder {
   uint64_t used_mark[LEATI_CHUNK_KINDS];      /**< and how far */
   const leati_plan *plan;                     /**< for a profile: the plan that was recorded, or NULL, */
   uint32_t plan_mark;                         /**< and where the list was then */
+  leati_submission *pieces, *last_piece;      /**< of downloads: lists that go right behind the open one */
   uint32_t temp_count;
   uint64_t temps[LEATI_TEMP_MAX]; /**< blocks that are freed at the end, in stream order */
 } leati_recorder;
@@ -79,7 +81,9 @@ int32_t leati_record_temporary(leati_recorder *recorder, uint64_t size, leati_bi
 int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leati_binding *bindings, leat_error *err);
 
 /** Appends a copy of `src` to `dst`, both compact and of the same number of bytes. The host side of a copy is staged:
- * see leat_memory_api::copy. */
+ * see leat_memory_api::copy. A large download goes in pieces (policy/allocation.h): the first at once, the others in
+ * lists of their own when the operation has been recorded, so nothing that the operation records after it may write
+ * what it reads. */
 int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst, leat_error *err);
 
 #endif /* LEAT_PLUGIN_STREAMS_RECORDER_H_ */

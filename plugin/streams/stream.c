@@ -123,6 +123,16 @@ static void send_arguments(const leati_submission *list) {
   }
 }
 
+/* Hands a list to the stream's lane. `lock` held. */
+static void hand_over(leat_stream *stream, leati_submission *list) {
+  list->stream = stream;
+  list->semaphore = &stream->lane->semaphore;
+  leati_mutex_lock(&stream->timeline->lock);
+  leati_timeline_push(stream->timeline, list);
+  leati_lane_add(stream->lane, list, &stream->interval);
+  leati_mutex_unlock(&stream->timeline->lock);
+}
+
 int32_t leati_stream_flush(leat_stream *stream, leat_error *err) {
   LEATI_TRY(leati_stream_sticky(stream, err));
   if (!is_open(stream)) {
@@ -134,17 +144,30 @@ int32_t leati_stream_flush(leat_stream *stream, leat_error *err) {
   }
   leati_submission *const open = stream->open;
   send_arguments(open);
-  open->stream = stream;
   open->after = place(stream);
   open->waited = stream->waiting || stream->timeline->replaced != NULL;
-  open->semaphore = &stream->lane->semaphore;
   memcpy(open->waits, stream->waits, sizeof(open->waits));
   start_list(stream);
-  leati_mutex_lock(&stream->timeline->lock);
-  leati_timeline_push(stream->timeline, open);
-  leati_lane_add(leati_lane_of(open->semaphore), open, &stream->interval);
-  leati_mutex_unlock(&stream->timeline->lock);
+  hand_over(stream, open);
   return LEAT_OK;
+}
+
+int32_t leati_stream_flush_with(leat_stream *stream, leati_submission *pieces, leat_error *err) {
+  const int32_t status = leati_stream_flush(stream, err);
+  while (pieces != NULL) {
+    leati_submission *const piece = pieces;
+    pieces = piece->next;
+    if (status != LEAT_OK) {
+      leati_timeline_drop(stream->timeline, piece);
+      continue;
+    }
+    /* The barrier before the first part of the download is one before all that comes later on the queue, and what the
+     * list before waited for has come when that list has run. */
+    piece->after = piece->waited = false;
+    memset(piece->waits, 0, sizeof(piece->waits));
+    hand_over(stream, piece);
+  }
+  return status;
 }
 
 int32_t leati_stream_unlock_and_help(leat_stream *stream, int32_t status, leat_error *err) {

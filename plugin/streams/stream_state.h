@@ -108,6 +108,9 @@ static inline int32_t leati_stream_append(leat_stream *stream, leati_command **o
 /** Hands the open list to a lane. A list that cannot be is lost, and its timeline fails. `lock` held; when it is given
  * back, leati_stream_unlock_and_help() must follow. */
 int32_t leati_stream_flush(leat_stream *stream, leat_error *err);
+/** The same, and right behind it hands over the pieces of downloads, linked by `next`, whose values follow the open
+ * list's. Of a list that is lost they are too. */
+int32_t leati_stream_flush_with(leat_stream *stream, leati_submission *pieces, leat_error *err);
 /** Gives the lock back and helps the lane that a list may have gone to. Returns `status`, or why the queue refused the
  * list. */
 int32_t leati_stream_unlock_and_help(leat_stream *stream, int32_t status, leat_error *err);

@@ -16,6 +16,7 @@ typedef struct wait {
   leati_timeline *timeline;
   uint64_t value;
   leati_point point; /* where the value is; 0 while the queue has not taken it */
+  leati_point early; /* where the next downloads before it are, to be copied while the rest runs; 0: none are known */
   uint64_t start, limit;
   bool blocked; /* in the driver, some of the time */
   leat_error *err;
@@ -25,15 +26,29 @@ static uint64_t elapsed(const wait *w) {
   return leati_now_ns() - w->start;
 }
 
+/* Copies downloads that have come to the host while the device goes on with what is waited for. */
+static void copy_early(wait *w) {
+  if (w->early.value != 0 && leati_semaphore_has(w->early.semaphore, w->early.value)) {
+    leati_timeline_advance(w->timeline);
+    w->early = leati_timeline_next_delivery(w->timeline, w->value);
+  }
+}
+
 /* Whether the wait is over; then `*out_status` says how. Without `ask` the driver is not asked: others do. */
 static bool is_over(wait *w, bool ask, int32_t *out_status) {
   leat_device *const device = w->timeline->device;
   const bool well = !ask || leati_semaphore_poll(device, w->point.semaphore, NULL) == LEAT_OK;
   /* Of a list that was lost a later one of the stream, on another lane perhaps, would be found instead. */
   if (w->point.value == 0 && !leati_timeline_fails(w->timeline, w->value) &&
-      leati_timeline_locate(w->timeline, w->value, &w->point) && w->point.value == 0) {
-    return false;
+      leati_timeline_locate(w->timeline, w->value, &w->point)) {
+    /* What comes before it may have been taken too. */
+    w->early = leati_timeline_next_delivery(w->timeline, w->value);
+    if (w->point.value == 0) {
+      copy_early(w);
+      return false;
+    }
   }
+  copy_early(w);
   if (w->point.value != 0 && well && !atomic_load_explicit(&device->lost, memory_order_relaxed) &&
       !leati_semaphore_has(w->point.semaphore, w->point.value)) {
     return false;
@@ -73,6 +88,12 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
   return over;
 }
 
+/* The value of the lane's timeline semaphore to block for: that of the next downloads, or the one that is waited for.
+ */
+static uint64_t next_value(const wait *w) {
+  return w->early.value != 0 && w->early.semaphore == w->point.semaphore ? w->early.value : w->point.value;
+}
+
 /* Looks after the lane, and then blocks once, for `left` nanoseconds at most: in the driver until the value is reached
  * or the queue has room for what others may have left for company, or for a moment if a leader is about to submit the
  * list. The room is read before the lane is looked after. So a list that is left after that look was left by a thread
@@ -82,14 +103,14 @@ static bool block_once(wait *w, uint64_t left, int32_t *out_status) {
   leati_semaphore *const semaphore = w->point.semaphore;
   leati_lane *const lane = leati_lane_of(semaphore);
   const uint64_t slice = left < LEATI_GATE_LOOK_NS ? left : LEATI_GATE_LOOK_NS;
-  const uint64_t value = w->point.value, room = leati_lane_room(lane);
+  const uint64_t value = next_value(w), room = leati_lane_room(lane);
   const bool has_room = leati_semaphore_has(semaphore, room);
   leati_lane_help(lane);
   if (is_over(w, true, out_status)) {
     return true;
   }
   w->blocked = true;
-  if (w->point.value != value) {
+  if (next_value(w) != value) {
     /* The room that was read may be beyond that value. */
     return false;
   }
@@ -187,6 +208,7 @@ int32_t leati_wait(leati_timeline *timeline, uint64_t value, int64_t timeout_ns,
     return leati_timeline_query(timeline, value, err);
   }
   leati_lane *const lane = leati_lane_of(w.point.semaphore);
+  w.early = leati_timeline_next_delivery(timeline, value);
   leati_lane_attend(lane);
   uint64_t usual = atomic_load_explicit(&timeline->usual_wait_ns, memory_order_relaxed);
   const bool over = device->spin_ns >= 0

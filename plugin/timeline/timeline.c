@@ -7,6 +7,7 @@
 #include "core/gate.h"
 #include "core/status.h"
 #include "device/device.h"
+#include "policy/allocation.h"
 
 void leati_timelines_create(leat_device *device) {
   leati_mutex_init(&device->free_timelines_lock, LEATI_RANK_FREE_TIMELINES);
@@ -41,6 +42,7 @@ int32_t leati_timeline_take(leat_device *device, leati_timeline **out, leat_erro
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a timeline");
   }
   timeline->device = device;
+  leati_mutex_init(&timeline->deliveries, LEATI_RANK_DELIVERIES);
   leati_mutex_init(&timeline->lock, LEATI_RANK_TIMELINE);
   timeline->next = atomic_load_explicit(&device->timelines, memory_order_relaxed);
   while (!atomic_compare_exchange_weak_explicit(&device->timelines, &timeline->next, timeline, memory_order_release,
@@ -72,6 +74,7 @@ void leati_timelines_destroy(leat_device *device) {
     destroy_list(device, timeline->first);
     destroy_list(device, timeline->free);
     leati_mutex_destroy(&timeline->lock);
+    leati_mutex_destroy(&timeline->deliveries);
     leati_free(timeline);
     timeline = next;
   }
@@ -135,6 +138,7 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) {
   submission->to_host = 0;
   submission->delivery_count = 0;
   submission->check_count = 0;
+  submission->piece = false;
   leati_external_point_clear(&submission->external_wait);
   leati_external_point_clear(&submission->external_signal);
   if (submission->profile != NULL) {
@@ -251,8 +255,10 @@ void leati_timeline_end(leati_timeline *timeline) {
   leati_mutex_unlock(&timeline->lock);
 }
 
-/* Forgets the deliveries that nobody can ask for any more. `lock` held. */
-static void drop_unwanted(leati_timeline *timeline) {
+/* Forgets the deliveries that nobody can ask for any more. True: one of them is being copied, so await_copy() must
+ * follow, because whoever forgets it may free where it goes. `lock` held. */
+static bool drop_unwanted(leati_timeline *timeline) {
+  bool copied = false;
   for (leati_submission *at = timeline->first; at != NULL && at->owner != timeline->owner; at = at->next) {
     bool wanted = at->delivery_count == 0;
     for (const leati_watch *watch = timeline->watches; watch != NULL && !wanted; watch = watch->next) {
@@ -260,8 +266,16 @@ static void drop_unwanted(leati_timeline *timeline) {
     }
     if (!wanted) {
       at->delivery_count = 0;
+      copied = copied || at == timeline->copied;
     }
   }
+  return copied;
+}
+
+/* Waits until the thread that makes deliveries has done so. It needs no lock of the caller's. */
+static void await_copy(leati_timeline *timeline) {
+  leati_mutex_lock(&timeline->deliveries);
+  leati_mutex_unlock(&timeline->deliveries);
 }
 
 /* Whether a live event stands for what was lost. `lock` held. */
@@ -297,13 +311,16 @@ void leati_timeline_unwatch(leati_watch *watch) {
     watch->next->link = watch->link;
   }
   watch->timeline = NULL;
-  drop_unwanted(timeline);
+  const bool copied = drop_unwanted(timeline);
   const bool spare = timeline->left && !tells_of_loss(timeline);
   if (spare) {
     timeline->left = false;
     count_on(timeline);
   }
   leati_mutex_unlock(&timeline->lock);
+  if (copied) {
+    await_copy(timeline);
+  }
   if (spare) {
     add_free(timeline);
   }
@@ -341,8 +358,11 @@ void leati_timeline_abandon(leati_timeline *timeline) {
     leati_timeline *const replaced = timeline->replaced;
     leati_mutex_lock(&timeline->lock);
     ++timeline->owner;
-    drop_unwanted(timeline);
+    const bool copied = drop_unwanted(timeline);
     leati_mutex_unlock(&timeline->lock);
+    if (copied) {
+      await_copy(timeline);
+    }
     timeline = replaced;
   }
 }
@@ -358,11 +378,20 @@ void leati_timeline_add_waits(leati_timeline *timeline, leati_point waits[LEATI_
   leati_mutex_unlock(&timeline->lock);
 }
 
-/* Makes the deliveries of a submission that has run. `lock` held. */
-static void deliver(leati_submission *submission) {
+/* Makes the deliveries of a submission that has run. Large ones are copied without `lock`: the submission stays listed
+ * and as it is meanwhile, but what is left of its deliveries may be forgotten. `deliveries` and `lock` held. */
+static void deliver(leati_timeline *timeline, leati_submission *submission) {
   for (uint32_t i = 0; i < submission->delivery_count; ++i) {
-    const leati_delivery *const delivery = &submission->deliveries[i];
-    memcpy(delivery->to, delivery->from, delivery->size);
+    const leati_delivery delivery = submission->deliveries[i];
+    if (leati_delivery_is_small(delivery.size)) {
+      memcpy(delivery.to, delivery.from, delivery.size);
+      continue;
+    }
+    timeline->copied = submission;
+    leati_mutex_unlock(&timeline->lock);
+    memcpy(delivery.to, delivery.from, delivery.size);
+    leati_mutex_lock(&timeline->lock);
+    timeline->copied = NULL;
   }
   submission->delivery_count = 0;
 }
@@ -387,14 +416,15 @@ static void look(leati_timeline *timeline, const leati_submission *done, leat_er
 static void retire(leati_timeline *timeline, uint64_t reached) {
   leat_error unheard;
   unheard.code = LEAT_OK; /* and the rest is not written, because nothing is found as a rule */
+  leati_mutex_lock(&timeline->deliveries);
   leati_mutex_lock(&timeline->lock);
   while (timeline->first != NULL && timeline->first->value <= reached) {
     leati_submission *const done = timeline->first;
+    deliver(timeline, done);
     timeline->first = done->next;
     if (timeline->first == NULL) {
       timeline->last = NULL;
     }
-    deliver(done);
     look(timeline, done, &unheard);
     recycle(timeline, done);
   }
@@ -402,6 +432,7 @@ static void retire(leati_timeline *timeline, uint64_t reached) {
     atomic_store_explicit(&timeline->completed, reached, memory_order_release);
   }
   leati_mutex_unlock(&timeline->lock);
+  leati_mutex_unlock(&timeline->deliveries);
   if (unheard.code != LEAT_OK) {
     leati_finding_keep(timeline->device, &unheard);
   }
@@ -437,6 +468,17 @@ bool leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point
   }
   leati_mutex_unlock(&timeline->lock);
   return at != NULL;
+}
+
+leati_point leati_timeline_next_delivery(leati_timeline *timeline, uint64_t value) {
+  leati_mutex_lock(&timeline->lock);
+  const leati_submission *at = timeline->first;
+  while (at != NULL && at->value < value && at->delivery_count == 0) {
+    at = at->next;
+  }
+  const leati_point next = at != NULL && at->value < value ? point_of(at) : (leati_point){.value = 0};
+  leati_mutex_unlock(&timeline->lock);
+  return next;
 }
 
 /* Value up to which everything listed has run, as far as is known, and whether some of it waited for other timelines.
@@ -492,13 +534,15 @@ static void deliver_all(leat_device *device) {
   }
   uint64_t order = 0;
   for (leati_timeline *next = next_due(device, &order); next != NULL; next = next_due(device, &order)) {
+    leati_mutex_lock(&next->deliveries);
     leati_mutex_lock(&next->lock);
     /* Another thread may have made them meanwhile; what comes then may not be next. */
     leati_submission *const due = find_due(next);
     if (due != NULL && due->order == order) {
-      deliver(due);
+      deliver(next, due);
     }
     leati_mutex_unlock(&next->lock);
+    leati_mutex_unlock(&next->deliveries);
   }
 }
 
@@ -547,6 +591,10 @@ static int32_t reach(leati_timeline *timeline, uint64_t value, leat_error *err) 
 int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_error *err) {
   LEATI_TRY(reach(timeline, value, err));
   return leati_timeline_failure(timeline, value, err);
+}
+
+void leati_timeline_advance(leati_timeline *timeline) {
+  (void)advance(timeline, NULL);
 }
 
 void leati_timelines_retire(leat_device *device) {

@@ -66,6 +66,7 @@ typedef struct leati_submission {
   uint64_t owner;                     /**< leati_timeline::owner when it was pushed */
   uint64_t order; /**< of two lists of which one may come after the other, that one's is higher; set with the value */
   bool waited;    /**< it waits for other timelines on the device, so the downloads behind those come before its end */
+  bool piece;     /**< a later part of a large download, whose end is to be seen while what comes next runs */
 } leati_submission;
 
 /** A point that an event stands for, or that somebody waits for because an event stood for it. Written with the event's
@@ -99,7 +100,11 @@ typedef struct leati_timeline {
   _Atomic uint32_t keepers;
   /** Running mean of what waits took, nanoseconds. Relaxed: a guess for the next one. */
   _Atomic uint64_t usual_wait_ns;
-  leati_mutex lock; /* guards the lists below, and the deliveries being made */
+  /* Who makes deliveries holds it, also while large ones are copied without `lock`; taken before that. Who only looks
+   * at the timeline does without, and who forgets a delivery that is being copied waits for it. */
+  leati_mutex deliveries;
+  leati_mutex lock;               /* guards the lists below */
+  const leati_submission *copied; /* of which a delivery is being copied without `lock` */
   leati_submission *first, *last;
   leati_submission *free;
   leati_watch *watches;             /* of live events, and of threads that wait for one */
@@ -180,6 +185,14 @@ uint64_t leati_timeline_last_staged(leati_timeline *timeline);
 /** Where the submission that covers `value` is (0: the first that is listed): false when it is not listed any more;
  * else its timeline semaphore, with value 0 while the queue has not taken it. */
 bool leati_timeline_locate(leati_timeline *timeline, uint64_t value, leati_point *out);
+
+/** Where the first submission before `value` is that has deliveries to make; value 0: there is none, or the queue has
+ * not taken it. */
+leati_point leati_timeline_next_delivery(leati_timeline *timeline, uint64_t value);
+
+/** Makes the deliveries of what has run, as far as the driver tells. Whoever waits for something behind that then finds
+ * them made. */
+void leati_timeline_advance(leati_timeline *timeline);
 
 /** Asks for a value. Deliveries up to it have been made on LEAT_OK.
  * @errors NOT_READY, the timeline's failure, DEVICE_LOST */

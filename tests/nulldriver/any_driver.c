@@ -11,6 +11,14 @@ void nulldriver_set_mode(nulldriver_mode mode, uint64_t parameter) {
   (void)parameter;
 }
 
+nulldriver_shape nulldriver_get_shape(void) {
+  return (nulldriver_shape){.queue_count = 0};
+}
+
+void nulldriver_set_shape(const nulldriver_shape *shape) {
+  (void)shape;
+}
+
 void nulldriver_set_kernel(nulldriver_kernel kernel, void *user) {
   (void)kernel;
   (void)user;

@@ -11,6 +11,7 @@
 
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
+#include "policy/constants.h"
 
 /* ---- Host memory ----------------------------------------------------------------------------------------------------
  */
@@ -116,6 +117,32 @@ static void use_external(leat_stream *stream) {
   (void)h.api->stream->clear_error(stream, NULL);
 }
 
+/* A GPU with memory of its own, where a download of LARGE floats goes in pieces. */
+enum { LARGE = 2 * (int)(LEATI_DOWNLOAD_PIECE / sizeof(float)) };
+
+static void take_discrete(void) {
+  nulldriver_shape shape = nulldriver_get_shape();
+  shape.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+  nulldriver_set_shape(&shape);
+}
+
+/* A large download; the first of the calls that failed. */
+static int32_t use_large(leat_stream *stream) {
+  static float out[LARGE];
+  int64_t floats = LARGE;
+  uint64_t address = 0;
+  int32_t status = h.api->memory->alloc(h.device, sizeof(out), stream, &address, NULL);
+  if (status == LEAT_OK) {
+    const DLTensor from = device_tensor(address, &floats), to = host_tensor(out, &floats);
+    status = h.api->memory->copy(stream, &from, &to, NULL);
+    const int32_t synchronized = h.api->stream->synchronize(stream, NULL);
+    status = status == LEAT_OK ? synchronized : status;
+    (void)h.api->memory->free(h.device, address, NULL);
+    (void)h.api->stream->clear_error(stream, NULL);
+  }
+  return status;
+}
+
 /* A little of everything, going on after whatever fails. */
 static void little_of_everything(void) {
   static blocks t;
@@ -157,6 +184,7 @@ static void little_of_everything(void) {
     (void)h.api->event->destroy(event, NULL);
     (void)h.api->event->destroy(timed, NULL);
     use_external(stream);
+    (void)use_large(stream);
     (void)h.api->stream->destroy(stream, NULL);
     if (h.api->pool->acquire(h.device, 0, &pooled, &ticket, NULL) == LEAT_OK) {
       assert_ok(h.api->pool->release(h.device, ticket, &err));
@@ -185,6 +213,9 @@ static void every_call_of_the_driver_may_fail(void **state) {
         const char *const name = nulldriver_function(i, &can_fail);
         nulldriver_reset();
         nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+        if (j != 0) {
+          take_discrete();
+        }
         assert_true(nulldriver_fail(name, n, results[j]));
         little_of_everything();
         fired += nulldriver_calls(name) >= n ? 1 : 0;
@@ -339,6 +370,7 @@ static void use_everything(void) {
     }
     const bool profiled = POOR(h.api->profiler->start(h.device, 0, 0, NULL));
     use_graph(stream);
+    (void)POOR(use_large(stream));
     const bool event_good = event != NULL && POOR(h.api->event->record(event, stream, NULL));
     /* More stamps on a block than it has room for. */
     for (int i = 1; i < POOR_STREAMS; ++i) {
@@ -415,6 +447,7 @@ static void every_allocation_may_fail(void **state) {
   for (int i = 0; i < 3; ++i) {
     nulldriver_reset();
     nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+    take_discrete();
     calls = live_poorly(UINT32_MAX, UINT32_MAX);
     assert_false(told);
     assert_true(i == 0 || atomic_load(&heap.live) == live);
@@ -424,6 +457,7 @@ static void every_allocation_may_fail(void **state) {
     for (int all = 0; all < 2; ++all) {
       nulldriver_reset();
       nulldriver_set_mode(NULLDRIVER_LAZY, 0);
+      take_discrete();
       (void)live_poorly(from, all ? UINT32_MAX : from + 1);
       silent += told ? 0 : 1;
       if (host_report_violations() + host_report_leaks() != 0 || nulldriver_memory_used() != 0 ||

@@ -2,7 +2,9 @@
 /* Threads that make calls of the ABI at random, on the null driver with a thread for each queue (or as NULLDRIVER_MODE
  * says), or on the machine's own driver (any_driver.c). Each thread knows what must be in its own blocks, whatever the
  * streams, which all threads share, do in between. With --runs, each thread does so many runs of upload, operator, copy
- * and download on a stream of its own instead. */
+ * and download on a stream of its own instead. With --large, some blocks are so large that downloads of them go in
+ * pieces.
+ */
 #include <glib.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,14 +14,17 @@
 #include <unistd.h>
 
 #include "nulldriver/test_host.h"
+#include "policy/constants.h"
 
 enum { SHARED_STREAMS = 6, SHARED_EVENTS = 6, CONSTANTS = 3, BLOCKS = 6, FLOATS_MAX = 3000 };
+/* Floats of a block that is large. */
+enum { FLOATS_LARGE = 2 * (int)(LEATI_DOWNLOAD_PIECE / sizeof(float)) + 77 };
 
 static host h;
 static leat_stream *shared_streams[SHARED_STREAMS];
 static leat_event *shared_events[SHARED_EVENTS];
 
-static gint thread_count = 8, call_count = 2000, run_count = 0, seed_option = 1;
+static gint thread_count = 8, call_count = 2000, run_count = 0, seed_option = 1, large_option = 0;
 
 /* A block of a thread's, with what is in it in stream order. */
 typedef struct block {
@@ -41,7 +46,7 @@ typedef struct worker {
   leat_event *span[2]; /* with timing; NULL: this driver has none */
   block blocks[BLOCKS];
   leat_op *relu;
-  float data[FLOATS_MAX];
+  float *data; /* as many as a block has at most */
 } worker;
 
 static uint64_t draw(worker *w, uint64_t below) {
@@ -99,7 +104,8 @@ static void leave(worker *w, const leat_stream *stream) {
 
 static void take_block(worker *w, block *b) {
   leat_stream *const stream = draw(w, 2) == 0 ? any_stream(w) : NULL;
-  *b = (block){.count = 1 + (int64_t)draw(w, FLOATS_MAX), .last = stream};
+  const bool large = large_option != 0 && draw(w, (uint64_t)large_option) == 0;
+  *b = (block){.count = large ? FLOATS_LARGE : 1 + (int64_t)draw(w, FLOATS_MAX), .last = stream};
   CALL(h.api->event->create(h.device, 0, &b->ready, &err));
   CALL(h.api->memory->alloc(h.device, (uint64_t)b->count * sizeof(float), stream, &b->address, &err));
 }
@@ -143,7 +149,7 @@ static void derive(worker *w, block *from, block *to, leat_stream *stream) {
 static void check(worker *w, block *b, leat_stream *stream) {
   const DLTensor from = device_tensor(b->address, &b->count), to = host_tensor(w->data, &b->count);
   use_on(w, b, stream);
-  memset(w->data, 0xff, sizeof(w->data));
+  memset(w->data, 0xff, (size_t)b->count * sizeof(float));
   CALL(h.api->memory->copy(stream, &from, &to, &err));
   if (draw(w, 2) == 0) {
     CALL(h.api->stream->synchronize(stream, &err));
@@ -490,7 +496,7 @@ static void *run(void *argument) {
     uint64_t blocks[3];
     DLTensor tensors[3];
     for (int j = 0; j < 3; ++j) {
-      CALL(h.api->memory->alloc(h.device, sizeof(w->data), w->own, &blocks[j], &err));
+      CALL(h.api->memory->alloc(h.device, FLOATS_MAX * sizeof(float), w->own, &blocks[j], &err));
       tensors[j] = device_tensor(blocks[j], &count);
     }
     const DLTensor data = host_tensor(w->data, &count);
@@ -522,14 +528,15 @@ static void parse(int *argc, char ***argv) {
       {"threads", 't', 0, G_OPTION_ARG_INT, &thread_count, "threads (8)", "N"},
       {"calls", 'c', 0, G_OPTION_ARG_INT, &call_count, "calls of the ABI that each thread makes at random (2000)", "N"},
       {"runs", 'r', 0, G_OPTION_ARG_INT, &run_count, "runs that each thread does instead", "N"},
+      {"large", 'l', 0, G_OPTION_ARG_INT, &large_option, "one block in so many is large (0: none)", "N"},
       {"seed", 's', 0, G_OPTION_ARG_INT, &seed_option, "what is drawn (1)", "N"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   GError *error = NULL;
   GOptionContext *const context = g_option_context_new("- the plugin on the null driver, many threads at once");
   g_option_context_add_main_entries(context, entries, NULL);
   if (!g_option_context_parse(context, argc, argv, &error) || *argc != 1 || thread_count < 1 || call_count < 0 ||
-      run_count < 0) {
-    (void)fprintf(stderr, "%s\n", error != NULL ? error->message : "threads: 1 or more, calls and runs: 0 or more");
+      run_count < 0 || large_option < 0) {
+    (void)fprintf(stderr, "%s\n", error != NULL ? error->message : "threads: 1 or more, all else: 0 or more");
     exit(2);
   }
   g_option_context_free(context);
@@ -554,6 +561,11 @@ int main(int argc, char **argv) {
   if (getenv("NULLDRIVER_MODE") == NULL) {
     nulldriver_set_mode(NULLDRIVER_THREADED, 4);
   }
+  if (large_option != 0) {
+    nulldriver_shape shape = nulldriver_get_shape();
+    shape.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    nulldriver_set_shape(&shape);
+  }
   leat_error why = {.struct_size = sizeof(why)};
   const int32_t opened = host_open(&h, &why);
   if (opened == LEAT_ERROR_UNAVAILABLE) {
@@ -572,7 +584,9 @@ int main(int argc, char **argv) {
   uint64_t calls = 0;
   for (int i = 0; workers != NULL && i < thread_count; ++i) {
     workers[i].random = (uint64_t)seed_option * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)i + 1;
-    if (pthread_create(&workers[i].thread, NULL, run_count != 0 ? run : act, &workers[i]) != 0) {
+    workers[i].data = calloc(large_option != 0 ? FLOATS_LARGE : FLOATS_MAX, sizeof(float));
+    if (workers[i].data == NULL ||
+        pthread_create(&workers[i].thread, NULL, run_count != 0 ? run : act, &workers[i]) != 0) {
       (void)fprintf(stderr, "thread %d could not be started\n", i);
       return 2;
     }
@@ -580,6 +594,7 @@ int main(int argc, char **argv) {
   for (int i = 0; workers != NULL && i < thread_count; ++i) {
     (void)pthread_join(workers[i].thread, NULL);
     calls += workers[i].calls;
+    free(workers[i].data);
   }
   free(workers);
   for (int i = 0; i < CONSTANTS; ++i) {

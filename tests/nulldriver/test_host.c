@@ -14,7 +14,13 @@ typedef struct relu_arguments {
   uint32_t count;
 } relu_arguments;
 
-/* Runs it for one argument record. */
+/* The argument record of plugin/ops/kernels/download.comp. */
+typedef struct download_arguments {
+  uint64_t from, to;
+  uint32_t count;
+} download_arguments;
+
+/* Runs a Relu for one argument record. */
 static void compute_record(const unsigned char *record) {
   relu_arguments arguments;
   memcpy(&arguments, record, sizeof(arguments));
@@ -26,19 +32,47 @@ static void compute_record(const unsigned char *record) {
   }
 }
 
+/* Runs a download of items of so many bytes for one argument record. */
+static void copy_record(const unsigned char *record, uint32_t item) {
+  download_arguments arguments;
+  memcpy(&arguments, record, sizeof(arguments));
+  const uint64_t size = (uint64_t)arguments.count * item;
+  const void *const from = size != 0 ? nulldriver_at(arguments.from, size) : NULL;
+  void *const to = size != 0 ? nulldriver_at(arguments.to, size) : NULL;
+  if (from != NULL && to != NULL) {
+    memcpy(to, from, size);
+  }
+}
+
 uint32_t host_records(const nulldriver_dispatch *dispatch) {
   return dispatch->constants[LEATI_MERGED_ID] != 0 ? dispatch->groups[2] : 1;
 }
 
 void host_compute(const nulldriver_dispatch *dispatch, void *user) {
   (void)user;
-  const leati_kernel_code *const code = &leati_kernel_codes[LEATI_KERNEL_UNARY_F32];
-  const uint32_t count = host_records(dispatch), size = leati_kernel_record_size(code);
-  if (dispatch->code != code->words || dispatch->arguments_size < sizeof(relu_arguments) + (count - 1) * size) {
-    return;
-  }
-  for (uint32_t i = 0; i < count; ++i) {
-    compute_record(dispatch->arguments + (size_t)i * size);
+  static const struct {
+    leati_kernel kernel;
+    uint32_t item; /* bytes; 0: it is Relu */
+    uint32_t record;
+  } known[] = {{LEATI_KERNEL_UNARY_F32, 0, sizeof(relu_arguments)},
+               {LEATI_KERNEL_DOWNLOAD_8, 1, sizeof(download_arguments)},
+               {LEATI_KERNEL_DOWNLOAD_32, 4, sizeof(download_arguments)},
+               {LEATI_KERNEL_DOWNLOAD_128, 16, sizeof(download_arguments)}};
+  const uint32_t count = host_records(dispatch);
+  for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); ++k) {
+    const leati_kernel_code *const code = &leati_kernel_codes[known[k].kernel];
+    const uint32_t size = leati_kernel_record_size(code);
+    if (dispatch->code != code->words || dispatch->arguments_size < known[k].record + (count - 1) * size) {
+      continue;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      const unsigned char *const record = dispatch->arguments + (size_t)i * size;
+      if (known[k].item == 0) {
+        compute_record(record);
+      } else {
+        copy_record(record, known[k].item);
+      }
+    }
   }
 }
 

@@ -22,7 +22,8 @@ int32_t host_open(host *h, leat_error *err);
 /** Closes the device, and lets the plugin forget what it knows of devices. */
 int32_t host_close(host *h, leat_error *err);
 
-/** The kernel that host_open() sets: Relu of compact floats. All else that is dispatched does nothing. */
+/** The kernel that host_open() sets: Relu of compact floats, and small downloads where a kernel makes them. All else
+ * that is dispatched does nothing. */
 void host_compute(const nulldriver_dispatch *dispatch, void *user);
 
 /** Argument records of a dispatch of the plugin: more than one if it stands for several. */

@@ -44,7 +44,7 @@ finish() {
 # Without a device.
 ran 0 'Exit status' "$tool" --help
 ran 0 'leat-bench ' "$tool" --version
-for name in floor op paced linear depth chain launch cpu tick flat locks alloc kernels; do
+for name in floor op paced linear depth chain launch download cpu tick flat locks alloc kernels; do
   ran 0 "$name " "$tool" --list
 done
 ran 2 'from 1 to 64' "$tool" --threads 0
@@ -187,8 +187,9 @@ for point in found['points']:
         assert len(point['p99_us_samples']) == len(point['cpu_us_samples']) == rounds, point
     if 'ratio_to' in point:
         assert point['ratio'] > 0 and len(point['ratio_samples']) == rounds, point
-assert list(points) == ['floor', 'op', 'paced', 'linear', 'depth', 'chain', 'launch', 'cpu', 'tick', 'flat', 'locks', 'alloc']
-for name in ('floor', 'op', 'paced', 'linear', 'chain', 'launch', 'alloc'):
+assert list(points) == ['floor', 'op', 'paced', 'linear', 'depth', 'chain', 'launch', 'download', 'cpu', 'tick', 'flat',
+                        'locks', 'alloc']
+for name in ('floor', 'op', 'paced', 'linear', 'chain', 'launch', 'download', 'alloc'):
     assert {point['threads'] for point in points[name]} == {1, 3}, name
 assert len({point['variant'] for point in points['floor']}) == 4
 assert {point.get('ratio_to') for point in points['op']} == {None, 'floor'}
@@ -196,6 +197,7 @@ assert [point['setting'] for point in points['depth']] == ['1', '2', '4', '8', '
 assert {point['setting'] for point in points['chain']} == {'LEAT_LANES=1', 'LEAT_LANES unset'}
 assert {point['setting'] for point in points['launch']} == {'merged', 'LEAT_MERGE=0'}
 assert len({point['variant'] for point in points['launch']}) == 6
+assert {point['setting'] for point in points['download']} == {'1048576 bytes', '12865792 bytes', '67108864 bytes'}
 assert {point.get('ratio_to') for point in points['launch']} == {None, 'one call'}
 # On a busy machine the lowest of some tries of a long chain may lie below that of a short one: then it is told as 0.
 assert all(point['facts']['operator_us'] >= 0 and point['facts']['rows'] >= 2 for point in points['chain'])
@@ -271,10 +273,10 @@ LEAT_MUTANT_BASE=$plugin
 LEAT_MUTANT=none
 export LEAT_MUTANT_BASE LEAT_MUTANT
 # shellcheck disable=SC2086
-ran 0 'Relu' "$tool" --plugin "$mutant" $short --only op,linear,depth,chain,flat,kernels --threads 2 --no-floor \
+ran 0 'Relu' "$tool" --plugin "$mutant" $short --only op,linear,depth,chain,download,flat,kernels --threads 2 --no-floor \
   --warmup 0.01 --rows 'small-copy*'
 LEAT_MUTANT=download_never_delivered
-for name in op linear depth chain flat kernels; do
+for name in op linear depth chain download flat kernels; do
   # shellcheck disable=SC2086
   ran 1 'wrong result' "$tool" --plugin "$mutant" $short --only $name --threads 2 --no-floor --rows 'small-copy*'
 done

@@ -268,6 +268,26 @@ static void small_copies_take_short_ways(void **state) {
   assert_int_equal(leati_kernel_download_max(&tiny), 0);
 }
 
+/* All pieces but the last are of one size, and the last is not more. */
+static void large_downloads_cross_a_bus_in_pieces(void **state) {
+  (void)state;
+  const uint64_t least = LEATI_DOWNLOAD_PIECE, many = LEATI_DOWNLOAD_PIECES_MAX;
+  const uint64_t sizes[] = {2 * least, 2 * least + 1, 3 * least - 1,    3 * least,
+                            12865792,  many * least,  many * least + 1, 100 * many * least + 12345};
+  assert_int_equal(leati_download_piece(&large, 1), 1);
+  assert_int_equal(leati_download_piece(&large, 2 * least - 1), 2 * least - 1);
+  assert_int_equal(leati_download_piece(&software, 100 * least), 100 * least);
+  assert_int_equal(leati_download_piece(&tiny, 100 * least), 100 * least);
+  for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
+    const uint64_t wanted = sizes[i] / least < many ? sizes[i] / least : many;
+    const uint64_t piece = leati_download_piece(&large, sizes[i]), last = sizes[i] - (wanted - 1) * piece;
+    assert_int_equal(piece % LEATI_CHUNK_GRANULE, 0);
+    assert_true(piece >= least && last > 0 && last <= piece && (wanted - 1) * piece < sizes[i]);
+  }
+  assert_true(leati_delivery_is_small(LEATI_DELIVERY_SMALL_MAX));
+  assert_false(leati_delivery_is_small(LEATI_DELIVERY_SMALL_MAX + 1));
+}
+
 static void chunks_are_of_the_usual_size_or_rounded_up(void **state) {
   (void)state;
   assert_int_equal(leati_chunk_size_for(LEATI_CHUNK_COPY_SIZE, 1), LEATI_CHUNK_COPY_SIZE);
@@ -759,6 +779,7 @@ int main(void) {
       cmocka_unit_test(segments_hold_many_small_blocks_and_few_large_ones),
       cmocka_unit_test(a_free_block_serves_what_is_a_little_smaller),
       cmocka_unit_test(small_copies_take_short_ways),
+      cmocka_unit_test(large_downloads_cross_a_bus_in_pieces),
       cmocka_unit_test(chunks_are_of_the_usual_size_or_rounded_up),
       cmocka_unit_test(the_quarantine_is_bounded_yet_holds_one),
       cmocka_unit_test(idle_memory_goes_down_to_the_low_watermark_or_further),

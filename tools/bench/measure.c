@@ -721,6 +721,25 @@ static gboolean measure_alloc(leati_bench *b, GError **error) {
                  : measure_lines(b, "alloc", lines, 2, b->threads, &lines[0], error);
 }
 
+/* ---- download ---------------------------------------------------------------------------------------------------- */
+
+static gboolean measure_download(leati_bench *b, GError **error) {
+  /* The second is what GPT-2 gives for 64 tokens. */
+  static const guint64 sizes[] = {(guint64)1 << 20, (guint64)64 * 50257 * sizeof(float), (guint64)64 << 20};
+  enum { COUNT = G_N_ELEMENTS(sizes) };
+  leati_work works[COUNT];
+  line lines[COUNT];
+  char settings[COUNT][32];
+  const guint most = b->pool ? pool_threads(b) : 0;
+  for (guint i = 0; i < COUNT; ++i) {
+    works[i] = work_of(b);
+    works[i].size = sizes[i];
+    (void)snprintf(settings[i], sizeof(settings[i]), "%" G_GUINT64_FORMAT " bytes", sizes[i]);
+    lines[i] = (line){"to memory of the host", settings[i], &leati_download_task, &works[i], most};
+  }
+  return measure_lines(b, "download", lines, COUNT, b->threads, NULL, error);
+}
+
 const leati_measurement leati_measurements[] = {
     {"floor", "what the driver takes to submit a trivial shader and wait, without Leat", FALSE, measure_floor},
     {"op", "a trivial operator, run and waited for, beside the floor", FALSE, measure_op},
@@ -731,6 +750,7 @@ const leati_measurement leati_measurements[] = {
     {"chain", "12 dependent operators of about 1, 7 and 80 us, by LEAT_LANES", FALSE, measure_chain},
     {"launch", "a graph from many threads, merged and not, and a request each beside one call for all", FALSE,
      measure_launch},
+    {"download", "a large tensor from the device to the host", FALSE, measure_download},
     {"cpu", "CPU time of each run while threads wait, beside the floor", FALSE, measure_cpu},
     {"tick", "how late a main thread that ticks at 60 Hz is while 8 others run", FALSE, measure_tick},
     {"flat", "growth of memory over many runs that allocate and free", FALSE, measure_flat},

@@ -675,3 +675,82 @@ static gboolean allocation_run(gpointer state, GError **error) {
 }
 
 const leati_task leati_allocation_task = {memory_begin, allocation_run, memory_end};
+
+/* ---- Downloads --------------------------------------------------------------------------------------------------- */
+
+/* Elements of a download that are looked at, the first and the last among them. */
+#define DOWNLOAD_CHECKS 97
+
+typedef struct download_state {
+  hand hand;
+  leati_tensor tensor;
+  guint64 count;
+  float *host; /* where it goes: as long-lived as the stream */
+} download_state;
+
+static float download_value(const download_state *s, guint64 i) {
+  return (float)((i * 7 + s->hand.thread) % 65521);
+}
+
+static guint64 download_place(const download_state *s, guint i) {
+  return (s->count - 1) * i / (DOWNLOAD_CHECKS - 1);
+}
+
+static void download_free(download_state *s) {
+  leati_tensor_free(s->hand.rig, &s->tensor);
+  hand_end(&s->hand);
+  g_free(s->host);
+  g_free(s);
+}
+
+static gpointer download_begin(gpointer context, guint thread, GError **error) {
+  download_state *s = g_new0(download_state, 1);
+  gboolean well = hand_begin(&s->hand, context, thread, error);
+  s->count = s->hand.work->size / sizeof(*s->host);
+  s->host = g_new(float, s->count);
+  for (guint64 i = 0; i < s->count; ++i) {
+    s->host[i] = download_value(s, i);
+  }
+  leat_stream *stream = well ? stream_of(&s->hand, error) : NULL;
+  well = stream != NULL && leati_tensor_make(s->hand.rig, stream, float32, (int64_t)s->count, 0, &s->tensor, error) &&
+         leati_tensor_put(s->hand.rig, stream, &s->tensor, s->host, error) && synchronize(&s->hand, stream, error);
+  if (!well) {
+    download_free(s);
+    return NULL;
+  }
+  return s;
+}
+
+static gboolean download_run(gpointer state, GError **error) {
+  download_state *s = state;
+  const DLTensor host = leati_tensor_host(&s->tensor, s->host);
+  leat_error err = LEATI_RIG_ERROR;
+  leat_stream *stream = stream_of(&s->hand, error);
+  for (guint i = 0; i < DOWNLOAD_CHECKS; ++i) {
+    s->host[download_place(s, i)] = -1.0f;
+  }
+  if (stream == NULL ||
+      !leati_rig_ok(s->hand.rig->api->memory->copy(stream, &s->tensor.view, &host, &err), &err, "download", error) ||
+      !synchronize(&s->hand, stream, error)) {
+    return FALSE;
+  }
+  for (guint i = 0; i < DOWNLOAD_CHECKS; ++i) {
+    const guint64 at = download_place(s, i);
+    if (s->host[at] != download_value(s, at)) {
+      LEATI_FAULT_SET(error,
+                      "wrong result: thread %u, element %" G_GINT64_MODIFIER "u of a download is %g instead of %g",
+                      s->hand.thread, at, (double)s->host[at], (double)download_value(s, at));
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean download_end(gpointer state, gboolean well, GError **error) {
+  (void)well;
+  (void)error;
+  download_free(state);
+  return TRUE;
+}
+
+const leati_task leati_download_task = {download_begin, download_run, download_end};
