@@ -41,12 +41,12 @@ static bool is_over(wait *w, bool ask, int32_t *out_status) {
   /* Of a list that was lost a later one of the stream, on another lane perhaps, would be found instead. */
   if (w->point.value == 0 && !leati_timeline_fails(w->timeline, w->value) &&
       leati_timeline_locate(w->timeline, w->value, &w->point)) {
-    /* What comes before it may have been taken too. */
-    w->early = leati_timeline_next_delivery(w->timeline, w->value);
     if (w->point.value == 0) {
       copy_early(w);
       return false;
     }
+    /* What comes before it was taken too. */
+    w->early = leati_timeline_next_delivery(w->timeline, w->value);
   }
   copy_early(w);
   if (w->point.value != 0 && well && !atomic_load_explicit(&device->lost, memory_order_relaxed) &&
