@@ -20,6 +20,7 @@ static const required_slot device_slots[] = {
     SLOT(leat_device_api, count), SLOT(leat_device_api, info),  SLOT(leat_device_api, report),
     SLOT(leat_device_api, open),  SLOT(leat_device_api, close), SLOT(leat_device_api, synchronize),
 };
+/* alloc_host() and free_host() are optional. */
 static const required_slot memory_slots[] = {
     SLOT(leat_memory_api, alloc),
     SLOT(leat_memory_api, free),
@@ -110,8 +111,8 @@ char *leati_plugin_defect(const leat_backend_api *api) {
   defect = table_defect("device", api->device, LEAT_SIZE_THROUGH(leat_device_api, synchronize), device_slots,
                         G_N_ELEMENTS(device_slots));
   if (defect == NULL) {
-    defect = table_defect("memory", api->memory, LEAT_SIZE_THROUGH(leat_memory_api, import_dlpack_unversioned),
-                          memory_slots, G_N_ELEMENTS(memory_slots));
+    defect = table_defect("memory", api->memory, LEAT_SIZE_THROUGH(leat_memory_api, free_host), memory_slots,
+                          G_N_ELEMENTS(memory_slots));
   }
   if (defect == NULL) {
     defect = table_defect("stream", api->stream, LEAT_SIZE_THROUGH(leat_stream_api, info), stream_slots,

@@ -13,6 +13,21 @@ typedef void (*leati_function)(void);
 
 /* ---- What stands in for slots that a backend may leave out ------------------------------------------------------- */
 
+static int32_t stub_memory_alloc_host(leat_device *device, uint64_t size, void **out_pointer, leat_error *err) {
+  (void)device;
+  (void)size;
+  (void)out_pointer;
+  return leati_error_set(err, LEAT_ERROR_NOT_SUPPORTED, 0, "this backend does not have leat_memory_api::alloc_host");
+}
+
+static int32_t stub_memory_free_host(leat_device *device, void *pointer, leat_error *err) {
+  (void)device;
+  (void)pointer;
+  return leati_error_set(err, LEAT_ERROR_NOT_SUPPORTED, 0, "this backend does not have leat_memory_api::free_host");
+}
+
+static const leat_memory_api memory_stubs = {.alloc_host = stub_memory_alloc_host, .free_host = stub_memory_free_host};
+
 static int32_t stub_event_elapsed(leat_event *start, leat_event *end, double *out_ns, leat_error *err) {
   (void)start;
   (void)end;
@@ -143,7 +158,9 @@ static const table_slot memory_slots[] = {SLOT(memory, alloc),
                                           SLOT(memory, export_dlpack),
                                           SLOT(memory, import_dlpack),
                                           SLOT(memory, export_dlpack_unversioned),
-                                          SLOT(memory, import_dlpack_unversioned)};
+                                          SLOT(memory, import_dlpack_unversioned),
+                                          SLOT(memory, alloc_host),
+                                          SLOT(memory, free_host)};
 static const table_slot stream_slots[] = {
     SLOT(stream, create),      SLOT(stream, destroy),     SLOT(stream, flush),
     SLOT(stream, synchronize), SLOT(stream, query),       SLOT(stream, wait_event),
@@ -193,7 +210,7 @@ ASSERT_ALL_LISTED(external);
   }
 
 static const table_kind kinds[] = {KIND(device, synchronize, NULL, false),
-                                   KIND(memory, import_dlpack_unversioned, NULL, false),
+                                   KIND(memory, free_host, &memory_stubs, false),
                                    KIND(stream, info, NULL, false),
                                    KIND(event, export_sync_fd, &event_stubs, false),
                                    KIND(op, invoke, NULL, false),
@@ -375,6 +392,7 @@ int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *give
                            "%s: its slot leat_backend_api::configure, which is required, is NULL", path);
   }
   const leat_event_api *given_events = backend->event;
+  const leat_memory_api *given_memory = backend->memory;
   for (size_t i = 0; i < COUNT(kinds); ++i) {
     if ((status = table_complete(tables, &kinds[i], path, err)) != LEAT_OK) {
       return status;
@@ -384,6 +402,12 @@ int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *give
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
                            "%s: it claims LEAT_CAPABILITY_EVENT_TIMING, but its slot leat_event_api::elapsed is NULL",
                            path);
+  }
+  if ((backend->capabilities & LEAT_CAPABILITY_HOST_MEMORY) &&
+      (!given_memory->alloc_host || !given_memory->free_host)) {
+    return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
+                           "%s: it claims LEAT_CAPABILITY_HOST_MEMORY, but its slot leat_memory_api::%s is NULL", path,
+                           given_memory->alloc_host ? "free_host" : "alloc_host");
   }
   backend->struct_size = sizeof(*backend);
   return LEAT_OK;

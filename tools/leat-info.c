@@ -236,6 +236,7 @@ static void json_backend(JsonBuilder *json, const leati_inventory *inventory) {
   member_string(json, "file", inventory->plugin_file);
   json_identity(json, api);
   member_flag(json, "event_timing", (api->capabilities & LEAT_CAPABILITY_EVENT_TIMING) != 0);
+  member_flag(json, "host_memory", (api->capabilities & LEAT_CAPABILITY_HOST_MEMORY) != 0);
   member_number(json, "operator_count", inventory->operator_count);
   json_builder_end_object(json);
 }

@@ -386,7 +386,9 @@ static void trim_returns(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->memory->trim(device, &released, LEAT_ERR));
   after = stats_of(ctx);
   LEAT_CHECK_MESSAGE(ctx, before.reserved_bytes >= after.reserved_bytes, "trimming made the reserved memory grow");
-  LEAT_CHECK_U64(ctx, before.reserved_bytes + before.staging_bytes - after.reserved_bytes - after.staging_bytes,
+  LEAT_CHECK_U64(ctx,
+                 before.reserved_bytes + before.staging_bytes + before.host_reserved_bytes - after.reserved_bytes -
+                     after.staging_bytes - after.host_reserved_bytes,
                  released);
   LEAT_CHECK_MESSAGE(ctx, after.reserved_bytes < after.allocated_bytes + (96 << 20),
                      "%" G_GUINT64_FORMAT " bytes are reserved for %" G_GUINT64_FORMAT

@@ -236,6 +236,10 @@ static void table_fields(leat_case_context *ctx, const void *data) {
                      "the version \"%s\" is not a semantic version", api->version);
   LEAT_CHECK_MESSAGE(ctx, (api->capabilities & LEAT_CAPABILITY_EVENT_TIMING) == 0 || api->event->elapsed != NULL,
                      "LEAT_CAPABILITY_EVENT_TIMING is set but event.elapsed is NULL");
+  LEAT_CHECK_MESSAGE(ctx,
+                     (api->capabilities & LEAT_CAPABILITY_HOST_MEMORY) == 0 ||
+                         (api->memory->alloc_host != NULL && api->memory->free_host != NULL),
+                     "LEAT_CAPABILITY_HOST_MEMORY is set but memory.alloc_host or memory.free_host is NULL");
 }
 
 static void query_thread(leat_case_context *ctx, uint32_t index, void *data) {

@@ -6,6 +6,7 @@ const leat_case_source leati_case_sources[] = {
     {LEAT_PROFILE_CORE, leati_cases_configure},
     {LEAT_PROFILE_CORE, leati_cases_device},
     {LEAT_PROFILE_CORE, leati_cases_memory},
+    {LEAT_PROFILE_CORE, leati_cases_host_memory},
     {LEAT_PROFILE_CORE, leati_cases_stream},
     {LEAT_PROFILE_CORE, leati_cases_event},
     {LEAT_PROFILE_CORE, leati_cases_dlpack},

@@ -12,6 +12,7 @@ void leati_cases_query(leat_case_list *list);
 void leati_cases_configure(leat_case_list *list);
 void leati_cases_device(leat_case_list *list);
 void leati_cases_memory(leat_case_list *list);
+void leati_cases_host_memory(leat_case_list *list);
 void leati_cases_stream(leat_case_list *list);
 void leati_cases_event(leat_case_list *list);
 void leati_cases_dlpack(leat_case_list *list);

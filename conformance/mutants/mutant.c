@@ -223,6 +223,78 @@ static void reuse_ignores_streams(void) {
   memory_api.free = free_stale;
 }
 
+/* One piece of freed memory of the host, which the next alloc_host() gets whatever still writes to it. */
+static GMutex stale_host_lock; /* guards the one below */
+static void *stale_host;
+
+static int32_t alloc_host_stale(leat_device *device, uint64_t size, void **out_pointer, leat_error *err) {
+  g_mutex_lock(&stale_host_lock);
+  void *again = stale_host;
+  stale_host = NULL;
+  g_mutex_unlock(&stale_host_lock);
+  if (again != NULL) {
+    *out_pointer = again;
+    return LEAT_OK;
+  }
+  return base->memory->alloc_host(device, size, out_pointer, err);
+}
+
+static int32_t free_host_stale(leat_device *device, void *pointer, leat_error *err) {
+  g_mutex_lock(&stale_host_lock);
+  void *evicted = stale_host;
+  stale_host = pointer;
+  g_mutex_unlock(&stale_host_lock);
+  return base->memory->free_host(device, evicted, err);
+}
+
+static void host_reuse_ignores_streams(void) {
+  memory_api.alloc_host = alloc_host_stale;
+  memory_api.free_host = free_host_stale;
+}
+
+static int32_t alloc_host_shifted(leat_device *device, uint64_t size, void **out_pointer, leat_error *err) {
+  int32_t status = base->memory->alloc_host(device, size + SHIFT, out_pointer, err);
+  if (status == LEAT_OK)
+    *out_pointer = (char *)*out_pointer + SHIFT;
+  return status;
+}
+
+static int32_t free_host_shifted(leat_device *device, void *pointer, leat_error *err) {
+  return base->memory->free_host(device, pointer == NULL ? NULL : (char *)pointer - SHIFT, err);
+}
+
+static void alloc_host_unaligned(void) {
+  memory_api.alloc_host = alloc_host_shifted;
+  memory_api.free_host = free_host_shifted;
+}
+
+static int32_t free_host_anything(leat_device *device, void *pointer, leat_error *err) {
+  (void)base->memory->free_host(device, pointer, err);
+  return LEAT_OK;
+}
+
+static void free_host_accepts_anything(void) {
+  memory_api.free_host = free_host_anything;
+}
+
+static int32_t stats_with_host(leat_device *device, leat_memory_stats *out, leat_error *err) {
+  int32_t status = base->memory->stats(device, out, err);
+  if (status == LEAT_OK) {
+    out->allocated_bytes += out->host_allocated_bytes;
+    out->host_allocated_bytes = 0;
+  }
+  return status;
+}
+
+static void host_counts_as_device(void) {
+  memory_api.stats = stats_with_host;
+}
+
+static void claim_host_memory(void) {
+  backend_api.capabilities |= LEAT_CAPABILITY_HOST_MEMORY;
+  memory_api.free_host = NULL;
+}
+
 static int32_t copy_anything(leat_stream *stream, const DLTensor *src, const DLTensor *dst, leat_error *err) {
   int32_t status = base->memory->copy(stream, src, dst, err);
   return status == LEAT_ERROR_INVALID_ARGUMENT ? LEAT_OK : status;
@@ -1346,6 +1418,11 @@ static const struct {
                {"host_tail_ignored", ignore_tail},
                {"required_slot_missing", drop_slot},
                {"timing_claimed", fake_timing},
+               {"host_memory_claimed", claim_host_memory},
+               {"host_reuse_ignores_streams", host_reuse_ignores_streams},
+               {"alloc_host_unaligned", alloc_host_unaligned},
+               {"free_host_accepts_anything", free_host_accepts_anything},
+               {"host_counts_as_device", host_counts_as_device},
                {"device_synchronize_returns_at_once", device_synchronize_returns_at_once},
                {"uuid_changes", uuid_changes},
                {"shutdown_never_busy", shutdown_never_busy},

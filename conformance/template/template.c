@@ -213,6 +213,7 @@ static int32_t memory_import_unversioned(leat_stream *stream, DLManagedTensor *m
   return no_device(err);
 }
 
+/* alloc_host() and free_host() are optional: they come with LEAT_CAPABILITY_HOST_MEMORY. */
 static const leat_memory_api memory_api = {.struct_size = sizeof(leat_memory_api),
                                            .alloc = memory_alloc,
                                            .free = memory_free,

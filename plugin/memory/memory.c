@@ -27,6 +27,10 @@ leati_block *leati_memory_find(leat_device *device, uint64_t address) {
   return leati_segment_table_find(&device->memory->table, address);
 }
 
+leati_block *leati_memory_find_host(leat_device *device, const void *pointer) {
+  return leati_segment_table_find(&device->memory->hosts, (uint64_t)(uintptr_t)pointer);
+}
+
 /* What must be taken from the driver at least for a block of so many bytes. */
 static uint64_t least_for(uint64_t block_size, uint64_t front) {
   return block_size + front + LEATI_BLOCK_ALIGNMENT;
@@ -44,10 +48,12 @@ bool leati_memory_possible(leat_device *device, uint64_t size) {
   return least <= info->max_allocation_size && least <= leati_budget_limit(device);
 }
 
-int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
-                           leat_error *err) {
+/* Takes a block, and counts it. */
+static int32_t take(leat_device *device, const leati_demand *demand, leati_block **out, leat_error *err) {
   struct leati_memory *const memory = device->memory;
+  leati_memory_figures *const figures = &memory->figures[demand->host ? 1 : 0];
   const leat_device_info *const info = &device->physical->info;
+  const uint64_t size = demand->size;
   if (size > info->memory_size) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%" PRIu64 " bytes were asked for; the device has %" PRIu64, size,
                       info->memory_size);
@@ -60,19 +66,34 @@ int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *t
                       "%" PRIu64 " bytes are more than one allocation can have on this device (%" PRIu64 ")", size,
                       info->max_allocation_size);
   }
-  leati_block *block;
-  int32_t status = leati_class_take(device, size, false, timeline, &block, err);
+  int32_t status = leati_class_take(device, demand, false, out, err);
   if (status == LEAT_ERROR_OUT_OF_MEMORY) {
     /* What is cached in other classes may be what is missing here. */
     const uint64_t usual = block_size * (leati_class_blocks(class_index, block_size) - 1) + least;
     leati_memory_reclaim(device, usual, least);
-    status = leati_class_take(device, size, true, timeline, &block, err);
+    status = leati_class_take(device, demand, true, out, err);
   }
   LEATI_TRY(status);
-  (void)atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);
-  leati_raise(&memory->allocated_peak,
-              atomic_fetch_add_explicit(&memory->allocated, size, memory_order_seq_cst) + size);
+  (void)atomic_fetch_add_explicit(&figures->allocations, 1, memory_order_relaxed);
+  leati_raise(&figures->allocated_peak,
+              atomic_fetch_add_explicit(&figures->allocated, size, memory_order_seq_cst) + size);
+  return LEAT_OK;
+}
+
+int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
+                           leat_error *err) {
+  const leati_demand demand = {.size = size, .timeline = timeline};
+  leati_block *block;
+  LEATI_TRY(take(device, &demand, &block, err));
   *out_address = leati_block_address(block);
+  return LEAT_OK;
+}
+
+int32_t leati_memory_alloc_host(leat_device *device, uint64_t size, void **out_pointer, leat_error *err) {
+  const leati_demand demand = {.size = size, .host = true};
+  leati_block *block;
+  LEATI_TRY(take(device, &demand, &block, err));
+  *out_pointer = leati_block_mapped(block);
   return LEAT_OK;
 }
 
@@ -117,14 +138,9 @@ void leati_memory_release(leat_device *device, leati_block *block) {
   }
 }
 
-int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err) {
-  leati_block *const block = leati_memory_find(device, address);
-  if (block == NULL || leati_block_address(block) != address) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "0x%" PRIx64 " is not the address of a live block: freed already, or never allocated here",
-                      address);
-  }
-  /* A counted decrement that refuses to go below zero: of two threads that free one block, one gets the error. */
+/* Ends a hold of the caller's. Of two threads that end one hold, one gets the error. `address` is for messages. */
+static int32_t drop_hold(leat_device *device, leati_block *block, uint64_t address, leat_error *err) {
+  /* A counted decrement that refuses to go below zero. */
   uint64_t references = atomic_load_explicit(&block->references, memory_order_relaxed);
   do {
     if (references % LEATI_SHARE == 0) {
@@ -138,6 +154,25 @@ int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err
   return err == NULL ? give_unheard(device, block) : give(device, block, err);
 }
 
+int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err) {
+  leati_block *const block = leati_memory_find(device, address);
+  if (block == NULL || leati_block_address(block) != address) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "0x%" PRIx64 " is not the address of a live block: freed already, or never allocated here",
+                      address);
+  }
+  return drop_hold(device, block, address, err);
+}
+
+int32_t leati_memory_free_host(leat_device *device, void *pointer, leat_error *err) {
+  leati_block *const block = leati_memory_find_host(device, pointer);
+  if (block == NULL || leati_block_mapped(block) != pointer) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%p is not what alloc_host() gave: freed already, or never allocated here", pointer);
+  }
+  return drop_hold(device, block, (uint64_t)(uintptr_t)pointer, err);
+}
+
 /* Gives idle segments, large ones first, and then idle staging back until no more than `target` bytes are taken;
  * returns their bytes. */
 static uint64_t give_idle_back(leat_device *device, uint64_t target) {
@@ -148,8 +183,10 @@ static uint64_t give_idle_back(leat_device *device, uint64_t target) {
   leati_segment *gone = NULL;
   uint64_t bytes = 0;
   leati_mutex_lock(&memory->trim_lock);
-  for (uint32_t i = LEATI_CLASS_COUNT; i-- > 0;) {
-    gone = leati_class_detach_idle(device, &memory->classes[i], true, target, gone, &bytes);
+  for (uint32_t i = LEATI_CLASS_ALL; i-- > 0;) {
+    if (i != LEATI_CLASS_IMPORTED) {
+      gone = leati_class_detach_idle(device, &memory->classes[i], true, target, gone, &bytes);
+    }
   }
   leati_class_give_back(device, gone);
   if (leati_budget_committed(device) > target) {
@@ -174,9 +211,12 @@ void leati_memory_reclaim(leat_device *device, uint64_t wanted, uint64_t least) 
 void leati_memory_last_uses(leat_device *device, leati_stamp *uses, uint32_t count) {
   struct leati_memory *const memory = device->memory;
   leati_mutex_lock(&memory->trim_lock);
-  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+  for (uint32_t i = 0; i < LEATI_CLASS_ALL; ++i) {
     leati_size_class *const class = &memory->classes[i];
     uint32_t looked = 0;
+    if (i == LEATI_CLASS_IMPORTED) {
+      continue;
+    }
     leati_mutex_lock(&class->lock);
     for (const leati_segment *s = class->segments; s != NULL; s = s->next) {
       for (uint32_t j = 0; j < s->carved; ++j) {
@@ -201,8 +241,10 @@ int32_t leati_memory_guard_check(leat_device *device, leat_error *err) {
   if (!memory->guard) {
     return LEAT_OK;
   }
-  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
-    leati_quarantine_inspect(device, &memory->classes[i]);
+  for (uint32_t i = 0; i < LEATI_CLASS_ALL; ++i) {
+    if (i != LEATI_CLASS_IMPORTED) {
+      leati_quarantine_inspect(device, &memory->classes[i]);
+    }
   }
   return leati_finding_tell(device, err);
 }
@@ -215,20 +257,23 @@ static uint64_t highest(_Atomic uint64_t *peak, uint64_t now) {
 
 void leati_memory_stats_read(leat_device *device, leat_memory_stats *out) {
   struct leati_memory *const memory = device->memory;
+  leati_memory_figures *const figures = &memory->figures[0], *const host = &memory->figures[1];
   memset(out, 0, sizeof(*out));
   out->struct_size = sizeof(*out);
-  out->allocated_bytes = atomic_load_explicit(&memory->allocated, memory_order_relaxed);
-  out->allocated_peak = highest(&memory->allocated_peak, out->allocated_bytes);
-  out->reserved_bytes = atomic_load_explicit(&memory->reserved, memory_order_relaxed);
-  out->reserved_peak = highest(&memory->reserved_peak, out->reserved_bytes);
-  out->free_count = atomic_load_explicit(&memory->frees, memory_order_acquire);
-  out->allocation_count = atomic_load_explicit(&memory->allocations, memory_order_relaxed);
-  out->driver_call_count = atomic_load_explicit(&memory->driver_calls, memory_order_relaxed);
+  out->allocated_bytes = atomic_load_explicit(&figures->allocated, memory_order_relaxed);
+  out->allocated_peak = highest(&figures->allocated_peak, out->allocated_bytes);
+  out->reserved_bytes = atomic_load_explicit(&figures->reserved, memory_order_relaxed);
+  out->reserved_peak = highest(&figures->reserved_peak, out->reserved_bytes);
+  out->free_count = atomic_load_explicit(&figures->frees, memory_order_acquire);
+  out->allocation_count = atomic_load_explicit(&figures->allocations, memory_order_relaxed);
+  out->driver_call_count = atomic_load_explicit(&figures->driver_calls, memory_order_relaxed);
   out->live_block_count = out->allocation_count - out->free_count;
-  out->cached_bytes = atomic_load_explicit(&memory->cached, memory_order_relaxed);
+  out->cached_bytes = atomic_load_explicit(&figures->cached, memory_order_relaxed);
   out->staging_bytes = leati_chunks_bytes(device);
   out->limit_bytes = leati_budget_limit(device);
   out->reclaim_count = atomic_load_explicit(&memory->reclaims, memory_order_relaxed);
+  out->host_allocated_bytes = atomic_load_explicit(&host->allocated, memory_order_relaxed);
+  out->host_reserved_bytes = atomic_load_explicit(&host->reserved, memory_order_relaxed);
 }
 
 int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err) {
@@ -265,9 +310,9 @@ static void reset_peak(_Atomic uint64_t *peak, _Atomic uint64_t *counter) {
 }
 
 void leati_memory_reset_peaks(leat_device *device) {
-  struct leati_memory *const memory = device->memory;
-  reset_peak(&memory->allocated_peak, &memory->allocated);
-  reset_peak(&memory->reserved_peak, &memory->reserved);
+  leati_memory_figures *const figures = &device->memory->figures[0];
+  reset_peak(&figures->allocated_peak, &figures->allocated);
+  reset_peak(&figures->reserved_peak, &figures->reserved);
 }
 
 /* Chooses the memory that the host maps, and the heap that counts.
@@ -278,10 +323,10 @@ static int32_t choose_memory(leat_device *device, uint32_t *out_heap, leat_error
   const VkPhysicalDeviceMemoryProperties *const all = &physical->memory;
   const VkMemoryPropertyFlags mapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
   *out_heap = all->memoryTypes[device->device_memory_type].heapIndex;
+  memory->any_mapped_type = leati_physical_memory_type(physical, mapped, 0, 0);
   if (memory->guard) {
     /* The host reads far more here than the device does, so it is the host that should have it near. */
     memory->mapped_type = leati_physical_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
-    memory->any_mapped_type = leati_physical_memory_type(physical, mapped, 0, 0);
     if (memory->mapped_type == UINT32_MAX) {
       return leati_fail(err, LEAT_ERROR_UNAVAILABLE,
                         "LEAT_MEMORY_GUARD is 1, which needs memory that both the host and the device see; this device "
@@ -307,11 +352,12 @@ int32_t leati_memory_create(leat_device *device, leat_error *err) {
   if (memory == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the allocator");
   }
-  for (uint32_t i = 0; i <= LEATI_CLASS_IMPORTED; ++i) {
+  for (uint32_t i = 0; i < LEATI_CLASS_ALL; ++i) {
     leati_mutex_init(&memory->classes[i].lock, LEATI_RANK_MEMORY);
   }
   leati_mutex_init(&memory->trim_lock, LEATI_RANK_TRIM);
-  leati_segment_table_create(&memory->table);
+  leati_segment_table_create(&memory->table, false);
+  leati_segment_table_create(&memory->hosts, true);
   device->memory = memory;
   memory->guard = config->memory_guard != LEATI_GUARD_OFF;
   memory->pages = config->memory_guard == LEATI_GUARD_PAGES;
@@ -324,7 +370,10 @@ int32_t leati_memory_create(leat_device *device, leat_error *err) {
 /* Names some of the blocks that are still held. */
 static void name_leaks(const struct leati_memory *memory) {
   int named = 0;
-  for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
+  for (uint32_t i = 0; i < LEATI_CLASS_ALL; ++i) {
+    if (i == LEATI_CLASS_IMPORTED) {
+      continue;
+    }
     for (const leati_segment *s = memory->classes[i].segments; s != NULL; s = s->next) {
       for (uint32_t j = 0; j < s->carved && named < LEAKS_NAMED; ++j) {
         const leati_block *const block = &s->blocks[j];
@@ -348,23 +397,28 @@ void leati_memory_destroy(leat_device *device) {
   if (memory == NULL) {
     return;
   }
-  const uint64_t held = atomic_load_explicit(&memory->allocations, memory_order_relaxed) -
-                        atomic_load_explicit(&memory->frees, memory_order_relaxed);
+  uint64_t held = 0, bytes = 0;
+  for (int i = 0; i < 2; ++i) {
+    held += atomic_load_explicit(&memory->figures[i].allocations, memory_order_relaxed) -
+            atomic_load_explicit(&memory->figures[i].frees, memory_order_relaxed);
+    bytes += atomic_load_explicit(&memory->figures[i].allocated, memory_order_relaxed);
+  }
   if (held != 0) {
     leati_log(LEATI_LOG_WARN, "%" PRIu64 " blocks (%" PRIu64 " bytes) were still held when the device was closed", held,
-              atomic_load_explicit(&memory->allocated, memory_order_relaxed));
+              bytes);
     name_leaks(memory);
   }
   memory->closing = true;
   /* Says on the log what it finds; there is nobody left to be told otherwise. */
   (void)leati_memory_guard_check(device, NULL);
-  for (uint32_t i = 0; i <= LEATI_CLASS_IMPORTED; ++i) {
+  for (uint32_t i = 0; i < LEATI_CLASS_ALL; ++i) {
     leati_segments_destroy(device, memory->classes[i].segments);
     leati_segments_destroy(device, memory->classes[i].retired[0]);
     leati_segments_destroy(device, memory->classes[i].retired[1]);
     leati_mutex_destroy(&memory->classes[i].lock);
   }
   leati_segment_table_destroy(&memory->table);
+  leati_segment_table_destroy(&memory->hosts);
   leati_mutex_destroy(&memory->trim_lock);
   leati_free(memory);
   device->memory = NULL;

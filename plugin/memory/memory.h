@@ -25,6 +25,10 @@ void leati_memory_destroy(leat_device *device);
  * @errors OUT_OF_MEMORY: also when what is missing is only waiting for its last use */
 int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
                            leat_error *err);
+/** Takes a block of memory of the host that the device works in: mapped, coherent, and cached where there is such.
+ * Release with leati_memory_free_host().
+ * @errors OUT_OF_MEMORY, INTERNAL */
+int32_t leati_memory_alloc_host(leat_device *device, uint64_t size, void **out_pointer, leat_error *err);
 /** Whether a block of so many bytes could be had if nobody held any other. */
 bool leati_memory_possible(leat_device *device, uint64_t size);
 /** Raises each of these uses, of different timelines, to the last one that a free block waits for there. */
@@ -33,6 +37,9 @@ void leati_memory_last_uses(leat_device *device, leati_stamp *uses, uint32_t cou
  * @errors INVALID_ARGUMENT: no live block begins there; CORRUPTED: it is free now, but something wrote outside of it
  *   (without `err` the next leati_memory_guard_check() says so) */
 int32_t leati_memory_free(leat_device *device, uint64_t address, leat_error *err);
+/** Gives a block of memory of the host back by its pointer.
+ * @errors INVALID_ARGUMENT, CORRUPTED: as above */
+int32_t leati_memory_free_host(leat_device *device, void *pointer, leat_error *err);
 /** Makes a block of memory that another API made, described as checked. Release with leati_memory_free().
  * @errors INVALID_ARGUMENT, OUT_OF_MEMORY, INTERNAL */
 int32_t leati_memory_import(leat_device *device, const leat_external_memory *memory, uint64_t *out_address,
@@ -44,8 +51,10 @@ void leati_memory_retain(leati_block *block);
 /** Ends what leati_memory_retain() began. The last of all who hold a block frees it. */
 void leati_memory_release(leat_device *device, leati_block *block);
 
-/** The live block that holds `address`, or NULL. Takes no lock. */
+/** The live block of the device that holds `address`, or NULL. Takes no lock. */
 leati_block *leati_memory_find(leat_device *device, uint64_t address);
+/** The live block of memory of the host that holds what a pointer of the host points at, or NULL. Takes no lock. */
+leati_block *leati_memory_find_host(leat_device *device, const void *pointer);
 
 /** Gives cached memory back because `wanted` bytes could not be had, of which `least` would do: down to the low
  * watermark and until there is room for them if the high one is in the way, else all of it. Hold none of the

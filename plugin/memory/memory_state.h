@@ -17,11 +17,16 @@
 
 /* Every block begins on this many bytes: what ONNX Runtime plans with, and enough for every kernel's vector loads. */
 #define LEATI_BLOCK_ALIGNMENT UINT64_C(256)
+/* And on this many as the host knows it: what Vulkan promises of mapped memory at least. */
+#define LEATI_HOST_ALIGNMENT UINT64_C(64)
 /* Size classes; the last one is of everything that is too large for the others. */
 #define LEATI_CLASS_COUNT 72
 #define LEATI_CLASS_LARGE (LEATI_CLASS_COUNT - 1)
 /* Behind them, of memory that other APIs made (memory/imported.h): in no figure, and nothing is taken from it. */
 #define LEATI_CLASS_IMPORTED LEATI_CLASS_COUNT
+/* And as many again as of the device's, of memory of the host that the device works in. */
+#define LEATI_CLASS_HOST (LEATI_CLASS_IMPORTED + 1)
+#define LEATI_CLASS_ALL (LEATI_CLASS_HOST + LEATI_CLASS_COUNT)
 /* One exported tensor in leati_block::references. */
 #define LEATI_SHARE (UINT64_C(1) << 32)
 
@@ -54,9 +59,10 @@ struct leati_block {
 };
 
 struct leati_segment {
-  /* Two that are atomic for those who look up an address that they do not hold: meanwhile the segment may be released
+  /* Three that are atomic for those who look up an address that they do not hold: meanwhile the segment may be released
    * and be made anew. What they find then they compare with the address. */
-  _Atomic uint64_t address; /* of block 0 */
+  _Atomic uint64_t address;      /* of block 0 */
+  _Atomic uint64_t host_address; /* of block 0 of memory of the host, as the host knows it */
   _Atomic uint64_t block_size;
   uint64_t size;        /* bytes of all blocks */
   uint64_t driver_size; /* bytes taken from the driver */
@@ -105,25 +111,34 @@ typedef struct leati_segment_array {
  * memory for the next one of their class, so a reader never touches freed memory. */
 typedef struct leati_segment_table {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t sequence; /* pairs: writers release, readers acquire */
+  bool by_host; /* addresses are those that the host knows segments by; constant */
   _Atomic(leati_segment_array *) array;
   _Atomic uint32_t count;
   leati_mutex lock; /* guards writes */
 } leati_segment_table;
 LEATI_OWN_LINE(leati_segment_table);
 
+/* Statistics of memory of the device, or of the host: each counter is exact by itself. Relaxed, as nothing is ordered
+ * by them, but for two pairs: `frees` is raised by release and read by acquire, so that no reader sees more frees than
+ * allocations; and a peak never stays below what it is the peak of. For that, raising its counter and then looking at
+ * it, and resetting it and then looking at the counter, are sequentially consistent: one of the two sees the other. */
+typedef struct leati_memory_figures {
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t allocated, allocated_peak, allocations, frees, cached;
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t reserved, reserved_peak, driver_calls;
+} leati_memory_figures;
+LEATI_APART(leati_memory_figures, cached, reserved);
+LEATI_OWN_LINE(leati_memory_figures);
+
 struct leati_memory {
-  leati_size_class classes[LEATI_CLASS_COUNT + 1];
-  leati_segment_table table;
+  leati_size_class classes[LEATI_CLASS_ALL];
+  leati_segment_table table; /* of the device's memory, and what is imported */
+  leati_segment_table hosts; /* of the host's */
   /* Held by the one thread that releases memory. Segments leave their class only under it, so the thread that has it
    * may give a class's lock up in the middle of a walk through its segments; and a thread that finds memory short while
    * another thread releases some back waits here until the driver has it. */
   leati_mutex trim_lock;
-  /* Statistics: each counter is exact by itself. Relaxed, as nothing is ordered by them, but for two pairs: `frees` is
-   * raised by release and read by acquire, so that no reader sees more frees than allocations; and a peak never stays
-   * below what it is the peak of. For that, raising its counter and then looking at it, and resetting it and then
-   * looking at the counter, are sequentially consistent: one of the two sees the other. */
-  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t allocated, allocated_peak, allocations, frees, cached;
-  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t reserved, reserved_peak, driver_calls, reclaims;
+  leati_memory_figures figures[2]; /* of the device's memory, and of the host's */
+  _Atomic uint64_t reclaims;       /* relaxed */
   /* Constant while the device is open. */
   uint32_t mapped_type;     /* memory type for segments that the host maps, or UINT32_MAX */
   uint32_t any_mapped_type; /* under guard: one that buffers may always have */
@@ -132,7 +147,16 @@ struct leati_memory {
   bool pages;               /* likewise, and each block ends where pages end that may be touched */
   uint64_t front;           /* bytes before each block that belong to it: its red zone, or none */
 };
-LEATI_APART(struct leati_memory, trim_lock, allocated);
-LEATI_APART(struct leati_memory, cached, reserved);
+LEATI_APART(struct leati_memory, trim_lock, figures);
+
+/* Whether a class, or a segment by its class, is of memory of the host. */
+static inline bool leati_class_is_host(uint32_t class_index) {
+  return class_index >= LEATI_CLASS_HOST;
+}
+
+/* The figures that a class counts in. */
+static inline leati_memory_figures *leati_figures_of(struct leati_memory *memory, uint32_t class_index) {
+  return &memory->figures[leati_class_is_host(class_index) ? 1 : 0];
+}
 
 #endif /* LEAT_PLUGIN_MEMORY_MEMORY_STATE_H_ */

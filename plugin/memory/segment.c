@@ -25,25 +25,40 @@ void leati_segment_free(leat_device *device, leati_segment *s) {
   s->driver_size = 0;
 }
 
-/* Takes memory of the first of these types that the driver has some of: mapped memory for small blocks, or the
- * device's own. The first choice may be scarce where it is a part of the memory only. */
-static int32_t allocate(leat_device *device, leati_segment *s, uint32_t allowed_types, leat_error *err) {
+/* Where the memory of a segment is taken from: of the first type that the driver has some of. */
+typedef struct choice {
+  uint32_t types[2];
+  uint32_t mapped; /* the one of those that the host maps, or UINT32_MAX */
+  bool must_map;   /* all that is taken is mapped */
+} choice;
+
+/* Mapped memory for small blocks, or the device's own; the first choice may be scarce where it is a part of the memory
+ * only. For the host such as downloads are best read from. */
+static choice choose(const leat_device *device, const leati_segment *s, uint32_t allowed_types) {
   const struct leati_memory *const memory = device->memory;
-  const bool mapped = memory->mapped_type != UINT32_MAX && (memory->guard || leati_block_is_mapped(s->block_size));
-  uint32_t types[2] = {mapped ? memory->mapped_type : device->device_memory_type, device->device_memory_type};
-  if (memory->guard) {
-    types[1] = memory->any_mapped_type;
-  } else if ((allowed_types & (UINT32_C(1) << types[1])) == 0) {
-    types[1] = (uint32_t)__builtin_ctz(allowed_types);
+  if (memory->guard || leati_class_is_host(s->class_index)) {
+    return (choice){
+        .types = {memory->guard ? memory->mapped_type : device->download_memory_type, memory->any_mapped_type},
+        .mapped = UINT32_MAX,
+        .must_map = true};
   }
+  const bool mapped = memory->mapped_type != UINT32_MAX && leati_block_is_mapped(s->block_size);
+  const bool allowed = (allowed_types & (UINT32_C(1) << device->device_memory_type)) != 0;
+  return (choice){.types = {mapped ? memory->mapped_type : device->device_memory_type,
+                            allowed ? device->device_memory_type : (uint32_t)__builtin_ctz(allowed_types)},
+                  .mapped = mapped ? memory->mapped_type : UINT32_MAX};
+}
+
+static int32_t allocate(leat_device *device, leati_segment *s, uint32_t allowed_types, leat_error *err) {
+  const choice from = choose(device, s, allowed_types);
   const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                            .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
   VkMemoryAllocateInfo allocation = {
       .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = s->driver_size};
   VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   for (int i = 0; i < 2 && result != VK_SUCCESS; ++i) {
-    allocation.memoryTypeIndex = types[i];
-    if ((allowed_types & (UINT32_C(1) << types[i])) == 0 || (i == 1 && types[1] == types[0])) {
+    allocation.memoryTypeIndex = from.types[i];
+    if ((allowed_types & (UINT32_C(1) << from.types[i])) == 0 || (i == 1 && from.types[1] == from.types[0])) {
       continue;
     }
     result = device->vk.AllocateMemory(device->vk.handle, &allocation, NULL, &s->memory);
@@ -52,13 +67,16 @@ static int32_t allocate(leat_device *device, leati_segment *s, uint32_t allowed_
     s->memory = VK_NULL_HANDLE;
     return leati_device_fail(device, result, "vkAllocateMemory", err);
   }
-  if (mapped && (memory->guard || allocation.memoryTypeIndex == memory->mapped_type)) {
+  if (from.must_map || allocation.memoryTypeIndex == from.mapped) {
     void *at;
     result = device->vk.MapMemory(device->vk.handle, s->memory, 0, VK_WHOLE_SIZE, 0, &at);
     if (result == VK_SUCCESS) {
       s->mapped = at;
-    } else if (memory->guard) {
-      return leati_device_fail(device, result, "vkMapMemory for LEAT_MEMORY_GUARD", err);
+    } else if (from.must_map) {
+      return leati_device_fail(device, result,
+                               leati_class_is_host(s->class_index) ? "vkMapMemory for memory of the host"
+                                                                   : "vkMapMemory for LEAT_MEMORY_GUARD",
+                               err);
     }
   }
   return LEAT_OK;
@@ -137,6 +155,12 @@ int32_t leati_segment_alloc(leat_device *device, leati_segment *s, leat_error *e
   s->buffer_offset = s->address - address;
   if (s->mapped != NULL) {
     s->mapped += s->buffer_offset;
+  }
+  s->host_address = (uint64_t)(uintptr_t)s->mapped;
+  if (leati_class_is_host(s->class_index) && s->host_address % LEATI_HOST_ALIGNMENT != 0) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL,
+                      "the driver has mapped a buffer on %p, which is no multiple of %" PRIu64, (void *)s->mapped,
+                      LEATI_HOST_ALIGNMENT);
   }
   return LEAT_OK;
 }

@@ -9,9 +9,15 @@ static leati_segment *entry_get(const leati_segment_array *array, uint32_t i) {
   return atomic_load_explicit(&array->entries[i].home, memory_order_relaxed);
 }
 
-static void entry_set(leati_segment_array *array, uint32_t i, leati_segment *home) {
-  atomic_store_explicit(&array->entries[i].address, home->address, memory_order_release);
-  atomic_store_explicit(&array->entries[i].end, home->address + home->size, memory_order_release);
+/* What a table knows a segment by. */
+static uint64_t address_of(const leati_segment_table *table, const leati_segment *home) {
+  return table->by_host ? home->host_address : home->address;
+}
+
+static void entry_set(const leati_segment_table *table, leati_segment_array *array, uint32_t i, leati_segment *home) {
+  const uint64_t address = address_of(table, home);
+  atomic_store_explicit(&array->entries[i].address, address, memory_order_release);
+  atomic_store_explicit(&array->entries[i].end, address + home->size, memory_order_release);
   atomic_store_explicit(&array->entries[i].home, home, memory_order_release);
 }
 
@@ -29,7 +35,7 @@ static int32_t reserve(leati_segment_table *table, uint32_t count, leat_error *e
   grown->capacity = capacity;
   grown->older = array;
   for (uint32_t i = 0; i < count; ++i) {
-    entry_set(grown, i, entry_get(array, i));
+    entry_set(table, grown, i, entry_get(array, i));
   }
   atomic_store_explicit(&table->array, grown, memory_order_release);
   return LEAT_OK;
@@ -43,10 +49,10 @@ int32_t leati_segment_table_insert(leati_segment_table *table, leati_segment *ad
     leati_segment_array *const array = atomic_load_explicit(&table->array, memory_order_relaxed);
     (void)atomic_fetch_add_explicit(&table->sequence, 1, memory_order_acq_rel);
     uint32_t at = count;
-    for (; at > 0 && entry_get(array, at - 1)->address > added->address; --at) {
-      entry_set(array, at, entry_get(array, at - 1));
+    for (; at > 0 && address_of(table, entry_get(array, at - 1)) > address_of(table, added); --at) {
+      entry_set(table, array, at, entry_get(array, at - 1));
     }
-    entry_set(array, at, added);
+    entry_set(table, array, at, added);
     atomic_store_explicit(&table->count, count + 1, memory_order_release);
     (void)atomic_fetch_add_explicit(&table->sequence, 1, memory_order_acq_rel);
   }
@@ -63,7 +69,7 @@ void leati_segment_table_remove_leaving(leati_segment_table *table) {
   for (uint32_t i = 0; i < count; ++i) {
     leati_segment *const home = entry_get(array, i);
     if (!home->leaving) {
-      entry_set(array, kept++, home);
+      entry_set(table, array, kept++, home);
     }
   }
   atomic_store_explicit(&table->count, kept, memory_order_release);
@@ -109,7 +115,7 @@ leati_block *leati_segment_table_find(leati_segment_table *table, uint64_t addre
   if (home == NULL) {
     return NULL;
   }
-  const uint64_t index = (address - home->address) / home->block_size;
+  const uint64_t index = (address - address_of(table, home)) / home->block_size;
   if (index >= home->block_count) {
     return NULL;
   }
@@ -117,7 +123,8 @@ leati_block *leati_segment_table_find(leati_segment_table *table, uint64_t addre
   return atomic_load_explicit(&block->references, memory_order_acquire) != 0 ? block : NULL;
 }
 
-void leati_segment_table_create(leati_segment_table *table) {
+void leati_segment_table_create(leati_segment_table *table, bool by_host) {
+  table->by_host = by_host;
   leati_mutex_init(&table->lock, LEATI_RANK_SEGMENTS);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The table of live segments, which finds the block behind an address.
+ * Tables of live segments, which find the block behind an address.
  */
 #ifndef LEAT_PLUGIN_MEMORY_SEGMENT_TABLE_H_
 #define LEAT_PLUGIN_MEMORY_SEGMENT_TABLE_H_
@@ -9,8 +9,8 @@
 
 #include "memory/memory_state.h"
 
-/** Prepares a table that is all zeros. */
-void leati_segment_table_create(leati_segment_table *table);
+/** Prepares a table that is all zeros: of segments by the device's addresses, or by the host's. */
+void leati_segment_table_create(leati_segment_table *table, bool by_host);
 /** Frees what the table holds, not the segments. */
 void leati_segment_table_destroy(leati_segment_table *table);
 /** Adds a segment, whose address is known.

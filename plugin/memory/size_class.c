@@ -38,7 +38,8 @@ uint32_t leati_class_of(const struct leati_memory *memory, uint64_t size, uint64
 }
 
 uint32_t leati_class_blocks(uint32_t class_index, uint64_t block_size) {
-  return class_index == LEATI_CLASS_LARGE ? 1 : leati_segment_blocks(block_size);
+  const bool large = class_index == LEATI_CLASS_LARGE || class_index == LEATI_CLASS_HOST + LEATI_CLASS_LARGE;
+  return large ? 1 : leati_segment_blocks(block_size);
 }
 
 /* Makes a segment and links it into its class, whose lock is held. */
@@ -57,21 +58,22 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
   s->free_count = 0;
   int32_t status = leati_segment_alloc(device, s, err);
   if (status == LEAT_OK) {
-    status = leati_segment_table_insert(&memory->table, s, err);
+    status = leati_segment_table_insert(leati_class_is_host(class_index) ? &memory->hosts : &memory->table, s, err);
   }
   if (status != LEAT_OK) {
     leati_segment_free(device, s);
     leati_segment_retire(class, s);
     return status;
   }
+  leati_memory_figures *const figures = leati_figures_of(memory, class_index);
   s->next = class->segments;
   class->segments = s;
   class->block_size = block_size;
   class->reserved_bytes += s->driver_size;
-  (void)atomic_fetch_add_explicit(&memory->driver_calls, 1, memory_order_relaxed);
-  (void)atomic_fetch_add_explicit(&memory->cached, s->driver_size, memory_order_relaxed);
-  leati_raise(&memory->reserved_peak,
-              atomic_fetch_add_explicit(&memory->reserved, s->driver_size, memory_order_seq_cst) + s->driver_size);
+  (void)atomic_fetch_add_explicit(&figures->driver_calls, 1, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&figures->cached, s->driver_size, memory_order_relaxed);
+  leati_raise(&figures->reserved_peak,
+              atomic_fetch_add_explicit(&figures->reserved, s->driver_size, memory_order_seq_cst) + s->driver_size);
   return LEAT_OK;
 }
 
@@ -128,14 +130,16 @@ void leati_class_give_back(leat_device *device, leati_segment *gone) {
   struct leati_memory *const memory = device->memory;
   if (gone != NULL) {
     leati_segment_table_remove_leaving(&memory->table);
+    leati_segment_table_remove_leaving(&memory->hosts);
   }
   while (gone != NULL) {
     leati_segment *const next = gone->next;
     leati_size_class *const class = &memory->classes[gone->class_index];
+    leati_memory_figures *const figures = leati_figures_of(memory, gone->class_index);
     const uint64_t bytes = gone->driver_size;
     leati_segment_free(device, gone);
-    (void)atomic_fetch_sub_explicit(&memory->cached, bytes, memory_order_relaxed);
-    (void)atomic_fetch_sub_explicit(&memory->reserved, bytes, memory_order_relaxed);
+    (void)atomic_fetch_sub_explicit(&figures->cached, bytes, memory_order_relaxed);
+    (void)atomic_fetch_sub_explicit(&figures->reserved, bytes, memory_order_relaxed);
     gone->leaving = false;
     leati_mutex_lock(&class->lock);
     leati_segment_retire(class, gone);
@@ -183,11 +187,13 @@ static leati_block *carve(leati_size_class *class, uint64_t block_size) {
   return &s->blocks[s->carved++];
 }
 
-int32_t leati_class_take(leat_device *device, uint64_t size, bool pressed, leati_timeline *timeline, leati_block **out,
+int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool pressed, leati_block **out,
                          leat_error *err) {
   struct leati_memory *const memory = device->memory;
+  leati_timeline *const timeline = demand->timeline;
   uint64_t block_size;
-  const uint32_t class_index = leati_class_of(memory, size, &block_size);
+  const uint32_t class_index =
+      leati_class_of(memory, demand->size, &block_size) + (demand->host ? LEATI_CLASS_HOST : 0);
   leati_size_class *const class = &memory->classes[class_index];
   int32_t status = LEAT_OK;
   if (memory->pages) {
@@ -218,13 +224,14 @@ int32_t leati_class_take(leat_device *device, uint64_t size, bool pressed, leati
   }
   if (block != NULL) {
     leati_block_keep_stamps(block, timeline);
-    block->size = size;
+    block->size = demand->size;
     block->next_free = NULL;
     ++block->generation;
     if (memory->guard) {
       leati_quarantine_fence(block);
     }
-    (void)atomic_fetch_sub_explicit(&memory->cached, block->home->block_size, memory_order_relaxed);
+    (void)atomic_fetch_sub_explicit(&leati_figures_of(memory, class_index)->cached, block->home->block_size,
+                                    memory_order_relaxed);
     atomic_store_explicit(&block->references, 1, memory_order_release);
     ++class->live_count;
     ++class->allocation_count;
@@ -237,10 +244,11 @@ int32_t leati_class_take(leat_device *device, uint64_t size, bool pressed, leati
 int32_t leati_class_give(leat_device *device, leati_block *block, leat_error *err) {
   struct leati_memory *const memory = device->memory;
   leati_size_class *const class = &memory->classes[block->home->class_index];
+  leati_memory_figures *const figures = leati_figures_of(memory, block->home->class_index);
   int32_t status = LEAT_OK;
-  (void)atomic_fetch_add_explicit(&memory->frees, 1, memory_order_release);
-  (void)atomic_fetch_sub_explicit(&memory->allocated, block->size, memory_order_relaxed);
-  (void)atomic_fetch_add_explicit(&memory->cached, block->home->block_size, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&figures->frees, 1, memory_order_release);
+  (void)atomic_fetch_sub_explicit(&figures->allocated, block->size, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&figures->cached, block->home->block_size, memory_order_relaxed);
   leati_mutex_lock(&class->lock);
   /* One that is pinned will never be idle, and would keep the others from leaving the quarantine. */
   if (memory->guard && !block->pinned) {

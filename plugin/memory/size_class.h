@@ -10,16 +10,23 @@
 
 #include "memory/memory_state.h"
 
-/** Class of a request to this allocator, and the bytes of its blocks, red zones included. Guarded by pages, every block
- * is of its own size. */
+/** Class of a request for memory of the device, and the bytes of its blocks, red zones included. Guarded by pages,
+ * every block is of its own size. */
 uint32_t leati_class_of(const struct leati_memory *memory, uint64_t size, uint64_t *out_block_size);
 /** How many blocks a segment of a class has, as a rule. */
 uint32_t leati_class_blocks(uint32_t class_index, uint64_t block_size);
 
-/** Takes a block for `size` bytes. `pressed`: memory is short, so look at every free block, and if there is no room for
- * a segment, take no more from the driver than this block needs.
+/** What block is asked for. */
+typedef struct leati_demand {
+  uint64_t size;            /**< bytes */
+  bool host;                /**< of memory of the host */
+  leati_timeline *timeline; /**< that of the stream that will use it first, or NULL */
+} leati_demand;
+
+/** Takes a block. `pressed`: memory is short, so look at every free block, and if there is no room for a segment, take
+ * no more from the driver than this block needs.
  * @errors OUT_OF_MEMORY, UNAVAILABLE, INTERNAL */
-int32_t leati_class_take(leat_device *device, uint64_t size, bool pressed, leati_timeline *timeline, leati_block **out,
+int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool pressed, leati_block **out,
                          leat_error *err);
 /** Puts a block whose last reference went onto its class's free list, or into its quarantine.
  * @errors CORRUPTED: it has gone there, and its red zones are damaged */

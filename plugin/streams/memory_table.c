@@ -48,6 +48,27 @@ static int32_t memory_free(leat_device *device, uint64_t address, leat_error *er
   return address == 0 ? LEAT_OK : leati_memory_free(device, address, err);
 }
 
+static int32_t memory_alloc_host(leat_device *device, uint64_t size, void **out_pointer, leat_error *err) {
+  LEATI_ENTER(err);
+  LEATI_TRY(leati_device_check(device, err));
+  if (out_pointer == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out_pointer is NULL");
+  }
+  uint32_t tries = 0;
+  int32_t status = leati_memory_alloc_host(device, size, out_pointer, err);
+  while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_memory_possible(device, size) &&
+         leati_streams_await_memory(device, &tries)) {
+    status = leati_memory_alloc_host(device, size, out_pointer, err);
+  }
+  return status;
+}
+
+static int32_t memory_free_host(leat_device *device, void *pointer, leat_error *err) {
+  LEATI_ENTER_TO_RELEASE(err);
+  LEATI_TRY(leati_device_check(device, err));
+  return pointer == NULL ? LEAT_OK : leati_memory_free_host(device, pointer, err);
+}
+
 static int32_t memory_record_stream(leat_device *device, uint64_t address, leat_stream *stream, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_device_check(device, err));
@@ -77,7 +98,7 @@ static int32_t memory_stats(leat_device *device, leat_memory_stats *out, leat_er
   LEATI_TRY(leati_device_check(device, err));
   leat_memory_stats stats;
   leati_memory_stats_read(device, &stats);
-  return leati_export(out, &stats, sizeof(stats), LEAT_SIZE_THROUGH(leat_memory_stats, reclaim_count),
+  return leati_export(out, &stats, sizeof(stats), LEAT_SIZE_THROUGH(leat_memory_stats, host_reserved_bytes),
                       "leat_memory_stats", err);
 }
 
@@ -173,4 +194,6 @@ const leat_memory_api leati_memory_table = {
     .import_dlpack = leati_dlpack_import,
     .export_dlpack_unversioned = leati_dlpack_export_unversioned,
     .import_dlpack_unversioned = leati_dlpack_import_unversioned,
+    .alloc_host = memory_alloc_host,
+    .free_host = memory_free_host,
 };

@@ -395,11 +395,12 @@ static VkBuffer buffer_of(const span *bytes, uint64_t *out_offset) {
 }
 
 /* Appends a copy of bytes of the device, of which both spans have as many. */
-static int32_t append_device_copy(leat_stream *stream, const span *from, const span *to, leat_error *err) {
+static int32_t append_device_copy(leat_stream *stream, leati_transfer transfer, const span *from, const span *to,
+                                  leat_error *err) {
   uint64_t from_offset, to_offset;
   const VkBuffer from_buffer = buffer_of(from, &from_offset);
   const VkBuffer to_buffer = buffer_of(to, &to_offset);
-  return append_copy(stream, LEATI_TRANSFER_COPY, from_buffer, from_offset, to_buffer, to_offset,
+  return append_copy(stream, transfer, from_buffer, from_offset, to_buffer, to_offset,
                      from->range.end - from->range.begin, from, to, err);
 }
 
@@ -420,9 +421,9 @@ typedef struct download_args {
   uint32_t count; /* items */
 } download_args;
 
-/* Appends a dispatch that writes a view to a place that the host sees. */
-static int32_t append_download_kernel(leati_recorder *recorder, const leati_view *src, uint64_t to, uint64_t size,
-                                      leat_error *err) {
+/* Appends a dispatch that writes a view to a place that the host sees, and that `dst` names unless it is new. */
+static int32_t append_download_kernel(leati_recorder *recorder, const leati_view *src, const leati_view *dst,
+                                      uint64_t to, uint64_t size, leat_error *err) {
   const bool words = src->begin % 4 == 0 && size % 4 == 0;
   const bool wide = src->begin % 16 == 0 && size % 16 == 0;
   const uint64_t count = size / (wide ? 16 : words ? 4 : 1);
@@ -435,6 +436,8 @@ static int32_t append_download_kernel(leati_recorder *recorder, const leati_view
       .args_size = sizeof(args),
       .reads = &src,
       .read_count = 1,
+      .writes = &dst,
+      .write_count = dst != NULL ? 1 : 0,
   };
   leati_groups_linear(recorder->device, count, DOWNLOAD_GROUP, dispatch.groups);
   LEATI_TRY(leati_record_dispatch(recorder, &dispatch, err));
@@ -499,9 +502,42 @@ static int32_t make_pieces(leati_recorder *recorder, const leati_view *src, cons
   return LEAT_OK;
 }
 
+/* Appends a download to memory of the host that the device works in: nothing is left to do when it has run. */
+static int32_t append_direct_download(leati_recorder *recorder, const leati_view *src, leati_block *block,
+                                      uint64_t offset, uint64_t size, leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  leati_view dst = *src;
+  dst.block = block;
+  dst.address = dst.begin = leati_block_address(block) + offset;
+  dst.end = dst.begin + size;
+  if (size <= recorder->device->kernel_download_max) {
+    return append_download_kernel(recorder, src, &dst, dst.begin, size, err);
+  }
+  const span from = span_of(src), to = span_of(&dst);
+  LEATI_TRY(append_device_copy(stream, LEATI_TRANSFER_DOWNLOAD, &from, &to, err));
+  stream->open->to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
+  return LEAT_OK;
+}
+
+/* The block of leat_memory_api::alloc_host() that holds all of a tensor, and how far into it; or NULL. */
+static leati_block *find_host_block(leat_device *device, const leati_view *view, uint64_t size, uint64_t *out_offset) {
+  leati_block *const block = leati_memory_find_host(device, view->data);
+  if (block == NULL) {
+    return NULL;
+  }
+  *out_offset = (uint64_t)((const unsigned char *)view->data - (const unsigned char *)leati_block_mapped(block));
+  const uint64_t room = leati_block_size(block);
+  return *out_offset <= room && size <= room - *out_offset ? block : NULL;
+}
+
 static int32_t record_download(leati_recorder *recorder, const leati_view *src, const leati_view *dst, uint64_t whole,
                                leat_error *err) {
   leat_stream *const stream = recorder->stream;
+  uint64_t offset;
+  leati_block *const direct = find_host_block(recorder->device, dst, whole, &offset);
+  if (direct != NULL) {
+    return append_direct_download(recorder, src, direct, offset, whole, err);
+  }
   const uint64_t size = leati_download_piece(&recorder->device->traits, whole);
   leati_chunk *chunk;
   uint64_t from, to;
@@ -510,7 +546,7 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
   }
   LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, size, COPY_ALIGNMENT, size, &chunk, &to, err));
   if (size <= recorder->device->kernel_download_max) {
-    LEATI_TRY(append_download_kernel(recorder, src, chunk->address + to, size, err));
+    LEATI_TRY(append_download_kernel(recorder, src, NULL, chunk->address + to, size, err));
     return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
   }
   const span bytes = {.range = {.begin = src->begin, .end = src->begin + size}, .block = src->block};
@@ -547,7 +583,7 @@ int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const
                                     : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "source and destination overlap");
   }
   const span from = span_of(src), to = span_of(dst);
-  return append_device_copy(stream, &from, &to, err);
+  return append_device_copy(stream, LEATI_TRANSFER_COPY, &from, &to, err);
 }
 
 /* ---- Plans --------------------------------------------------------------------------------------------------------
@@ -576,7 +612,7 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
   if (step->copies) {
     const span from = bind(&accesses[0], &bindings[accesses[0].binding]);
     const span to = bind(&accesses[1], &bindings[accesses[1].binding]);
-    return append_device_copy(recorder->stream, &from, &to, err);
+    return append_device_copy(recorder->stream, LEATI_TRANSFER_COPY, &from, &to, err);
   }
   uint64_t finding = 0;
   if (step->tells) {

@@ -38,7 +38,8 @@ class MemoryStats(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)] + [
         (name, ctypes.c_uint64) for name in (
             "allocated_bytes", "allocated_peak", "reserved_bytes", "reserved_peak", "allocation_count", "free_count",
-            "driver_call_count", "live_block_count", "cached_bytes", "staging_bytes", "limit_bytes", "reclaim_count")]
+            "driver_call_count", "live_block_count", "cached_bytes", "staging_bytes", "limit_bytes", "reclaim_count",
+            "host_allocated_bytes", "host_reserved_bytes")]
 
 
 class _MemoryApi(ctypes.Structure):
@@ -52,7 +53,8 @@ class _MemoryApi(ctypes.Structure):
                 ("export_dlpack", _call(_POINTER, _TENSOR, _POINTER, _OUT)),
                 ("import_dlpack", _call(_POINTER, _POINTER, _POINTER, ctypes.POINTER(_View))),
                 ("export_dlpack_unversioned", _call(_POINTER, _TENSOR, _POINTER, _OUT)),
-                ("import_dlpack_unversioned", _call(_POINTER, _POINTER, _POINTER, ctypes.POINTER(_View)))]
+                ("import_dlpack_unversioned", _call(_POINTER, _POINTER, _POINTER, ctypes.POINTER(_View))),
+                ("alloc_host", _POINTER), ("free_host", _POINTER)]
 
 
 class _StreamApi(ctypes.Structure):

@@ -178,7 +178,8 @@ def report(model: str | os.PathLike[str], file: str | os.PathLike[str], *, threa
         "memory": {"note": "Of this process, after the runs",
                    "rows": [("taken from the driver", stats.reserved_bytes, stats.reserved_peak),
                             ("in use", stats.allocated_bytes, stats.allocated_peak),
-                            ("for copies and arguments", stats.staging_bytes, None)]}})
+                            ("for copies and arguments", stats.staging_bytes, None),
+                            ("of the host, for downloads", stats.host_reserved_bytes, None)]}})
     with open(file, "w", encoding="utf-8") as out:
         out.write(text)
 

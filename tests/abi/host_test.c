@@ -234,6 +234,18 @@ int main(int argc, char **argv) {
   REQUIRE(classes > 0);
   OK(api->memory->reset_peaks(device, &err));
 
+  /* Memory of the host that the device writes to. */
+  if ((api->capabilities & LEAT_CAPABILITY_HOST_MEMORY) != 0) {
+    void *memory;
+    OK(api->memory->alloc_host(device, sizeof(values[2]), &memory, &err));
+    DLTensor direct = host[2];
+    direct.data = memory;
+    OK(api->memory->copy(stream, &on_device[2], &direct, &err));
+    OK(api->stream->synchronize(stream, &err));
+    REQUIRE(memcmp(memory, values[2], sizeof(values[2])) == 0);
+    OK(api->memory->free_host(device, memory, &err));
+  }
+
   /* A struct too short for any version is refused. */
   leat_device_info small = {.struct_size = 8};
   REQUIRE(api->device->info(0, &small, &err) == LEAT_ERROR_INVALID_ARGUMENT);

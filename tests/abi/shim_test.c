@@ -58,6 +58,8 @@ int main(int argc, char **argv) {
   CALL(memory, import_dlpack, NULL, NULL, NULL, NULL);
   CALL(memory, export_dlpack_unversioned, NULL, NULL, NULL, NULL);
   CALL(memory, import_dlpack_unversioned, NULL, NULL, NULL, NULL);
+  CALL(memory, alloc_host, NULL, 0, NULL);
+  CALL(memory, free_host, NULL, NULL);
   CALL(stream, create, NULL, 0, NULL);
   CALL(stream, destroy, NULL);
   CALL(stream, flush, NULL);

@@ -65,6 +65,7 @@ void scene_call_everything(const scene_host *host, leat_stream *stream, leat_eve
   uint64_t base, size;
   leat_device_info device_info = {.struct_size = sizeof(device_info)};
   leat_memory_stats stats = {.struct_size = sizeof(stats)};
+  void *memory;
   leat_view view = {.struct_size = sizeof(view)};
   leat_stream_info stream_info = {.struct_size = sizeof(stream_info)};
   leat_shape result = {.struct_size = sizeof(result)};
@@ -94,6 +95,8 @@ void scene_call_everything(const scene_host *host, leat_stream *stream, leat_eve
   CALL(api->memory->import_dlpack(stream, managed, event, &view, &err));
   CALL(api->memory->export_dlpack_unversioned(stream, &there, event, &exported_unversioned, &err));
   CALL(api->memory->import_dlpack_unversioned(stream, unversioned, event, &view, &err));
+  CALL(api->memory->alloc_host(device, 64, &memory, &err));
+  CALL(api->memory->free_host(device, &base, &err));
   expect_slots(&expected, "leat_memory_api", SLOTS(leat_memory_api));
 
   CALL(api->stream->create(device, 0, &some_stream, &err));

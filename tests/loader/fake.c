@@ -62,6 +62,8 @@ SLOT(memory, export_dlpack, leat_stream *stream, const DLTensor *view, leat_even
 SLOT(memory, import_dlpack, leat_stream *stream, DLManagedTensorVersioned *managed, leat_event *ready, leat_view *out)
 SLOT(memory, export_dlpack_unversioned, leat_stream *stream, const DLTensor *view, leat_event *ready,
      DLManagedTensor **out)
+SLOT(memory, alloc_host, leat_device *device, uint64_t size, void **out_pointer)
+SLOT(memory, free_host, leat_device *device, void *pointer)
 SLOT(memory, import_dlpack_unversioned, leat_stream *stream, DLManagedTensor *managed, leat_event *ready,
      leat_view *out)
 
@@ -149,7 +151,9 @@ static leat_memory_api memory = {.struct_size = sizeof(memory),
                                  .export_dlpack = memory_export_dlpack,
                                  .import_dlpack = memory_import_dlpack,
                                  .export_dlpack_unversioned = memory_export_dlpack_unversioned,
-                                 .import_dlpack_unversioned = memory_import_dlpack_unversioned};
+                                 .import_dlpack_unversioned = memory_import_dlpack_unversioned,
+                                 .alloc_host = memory_alloc_host,
+                                 .free_host = memory_free_host};
 static leat_stream_api stream = {.struct_size = sizeof(stream),
                                  .create = stream_create,
                                  .destroy = stream_destroy,
@@ -311,6 +315,12 @@ static void break_tables(void) {
 #elif defined(FAULT_TIMING_WITHOUT_ELAPSED)
   event.elapsed = NULL;
   api.capabilities = LEAT_CAPABILITY_EVENT_TIMING;
+#elif defined(FAULT_NO_HOST_MEMORY)
+  memory.alloc_host = NULL;
+  memory.free_host = NULL;
+#elif defined(FAULT_HOST_MEMORY_WITHOUT_SLOT)
+  memory.free_host = NULL;
+  api.capabilities = LEAT_CAPABILITY_HOST_MEMORY;
 #elif defined(FAULT_UNRESOLVED)
   leat_test_no_such_function();
 #endif

@@ -94,6 +94,7 @@ static const fault faults[] = {
     {"null_name", LEAT_ERROR_INTERNAL, {"leat_backend_api::name", "NULL"}},
     {"wild_name", LEAT_ERROR_INTERNAL, {"leat_backend_api::build_id", "no string"}},
     {"timing_without_elapsed", LEAT_ERROR_INTERNAL, {"LEAT_CAPABILITY_EVENT_TIMING", "elapsed"}},
+    {"host_memory_without_slot", LEAT_ERROR_INTERNAL, {"LEAT_CAPABILITY_HOST_MEMORY", "free_host"}},
     {"fails", LEAT_ERROR_UNAVAILABLE, {"LEAT_ERROR_UNAVAILABLE", "the moon is in the way"}},
     {"unterminated", LEAT_ERROR_UNAVAILABLE, {"xxxx"}},
     {"unknown_code", -77, {"-77", "no reason"}},
@@ -135,6 +136,15 @@ static void test_missing_optional_slots_are_stubs(void **state) {
   int32_t fd;
   assert_int_equal(api->event->export_sync_fd(NULL, &fd, &err), LEAT_ERROR_NOT_SUPPORTED);
   assert_string_equal(err.message, "event.export_sync_fd");
+  void *memory;
+  assert_int_equal(api->memory->alloc_host(NULL, 1, &memory, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_string_equal(err.message, "memory.alloc_host");
+  g_autofree char *bare = plugin_path("no_host_memory");
+  const leat_backend_api *without = expect_success(bare);
+  assert_int_equal(without->memory->alloc_host(NULL, 1, &memory, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_non_null(strstr(err.message, "leat_memory_api::alloc_host"));
+  assert_int_equal(without->memory->free_host(NULL, NULL, &err), LEAT_ERROR_NOT_SUPPORTED);
+  assert_non_null(strstr(err.message, "leat_memory_api::free_host"));
   g_autofree char *other = plugin_path("no_sync_fd");
   api = expect_success(other);
   assert_int_equal(api->event->export_sync_fd(NULL, &fd, &err), LEAT_ERROR_NOT_SUPPORTED);

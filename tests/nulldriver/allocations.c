@@ -10,6 +10,8 @@
 #include "nulldriver/sharing.h"
 
 #define BUFFER_ALIGNMENT 256
+/* VkPhysicalDeviceLimits::minMemoryMapAlignment. */
+#define MAP_ALIGNMENT 64
 #define ADDRESS_GRANULE 0x10000
 
 /* All guarded by the driver's lock. */
@@ -57,7 +59,8 @@ static VkResult take_bytes(nd_memory *memory, const VkMemoryAllocateInfo *info) 
     }
   }
   if (!memory->shared) {
-    memory->data = calloc(1, info->allocationSize);
+    memory->taken = calloc(1, info->allocationSize + MAP_ALIGNMENT - 1);
+    memory->data = memory->taken == NULL ? NULL : memory->taken + (-(uintptr_t)memory->taken & (MAP_ALIGNMENT - 1));
   }
   return memory->data == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
 }
@@ -102,7 +105,7 @@ void nd_memory_finish(nd_memory *memory) {
   heap_used[memory->heap] -= memory->size;
   --allocation_count;
   if (!memory->shared) {
-    free(memory->data);
+    free(memory->taken);
   } else if (memory->data != NULL) {
     nd_shared_close(memory->data, memory->size);
   }

@@ -126,20 +126,25 @@ static void take_discrete(void) {
   nulldriver_set_shape(&shape);
 }
 
-/* A large download; the first of the calls that failed. */
-static int32_t use_large(leat_stream *stream) {
+/* A large download to memory of the host, or to such that the device writes to; the first of the calls that failed. */
+static int32_t use_large(leat_stream *stream, bool direct) {
   static float out[LARGE];
   int64_t floats = LARGE;
   uint64_t address = 0;
+  void *memory = NULL;
   int32_t status = h.api->memory->alloc(h.device, sizeof(out), stream, &address, NULL);
+  if (status == LEAT_OK && direct) {
+    status = h.api->memory->alloc_host(h.device, sizeof(out), &memory, NULL);
+  }
   if (status == LEAT_OK) {
-    const DLTensor from = device_tensor(address, &floats), to = host_tensor(out, &floats);
+    const DLTensor from = device_tensor(address, &floats), to = host_tensor(direct ? memory : out, &floats);
     status = h.api->memory->copy(stream, &from, &to, NULL);
     const int32_t synchronized = h.api->stream->synchronize(stream, NULL);
     status = status == LEAT_OK ? synchronized : status;
-    (void)h.api->memory->free(h.device, address, NULL);
     (void)h.api->stream->clear_error(stream, NULL);
   }
+  (void)h.api->memory->free_host(h.device, memory, NULL);
+  (void)h.api->memory->free(h.device, address, NULL);
   return status;
 }
 
@@ -184,7 +189,8 @@ static void little_of_everything(void) {
     (void)h.api->event->destroy(event, NULL);
     (void)h.api->event->destroy(timed, NULL);
     use_external(stream);
-    (void)use_large(stream);
+    (void)use_large(stream, false);
+    (void)use_large(stream, true);
     (void)h.api->stream->destroy(stream, NULL);
     if (h.api->pool->acquire(h.device, 0, &pooled, &ticket, NULL) == LEAT_OK) {
       assert_ok(h.api->pool->release(h.device, ticket, &err));
@@ -370,7 +376,8 @@ static void use_everything(void) {
     }
     const bool profiled = POOR(h.api->profiler->start(h.device, 0, 0, NULL));
     use_graph(stream);
-    (void)POOR(use_large(stream));
+    (void)POOR(use_large(stream, false));
+    (void)POOR(use_large(stream, true));
     const bool event_good = event != NULL && POOR(h.api->event->record(event, stream, NULL));
     /* More stamps on a block than it has room for. */
     for (int i = 1; i < POOR_STREAMS; ++i) {

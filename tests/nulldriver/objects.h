@@ -56,9 +56,10 @@ typedef struct nd_memory {
   uint32_t type, heap;
   bool addressable; /**< allocated with VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT */
   bool mapped;
-  unsigned char *data; /**< constant; the bytes are the device's and the host's */
-  bool shared;         /**< constant: `data` is shared bytes (sharing.h) */
-  int fd;              /**< constant: what it is shared by, if it was made to be; else -1 */
+  unsigned char *data;  /**< constant; the bytes are the device's and the host's */
+  unsigned char *taken; /**< constant: what was allocated for `data`, unless it is shared */
+  bool shared;          /**< constant: `data` is shared bytes (sharing.h) */
+  int fd;               /**< constant: what it is shared by, if it was made to be; else -1 */
 } nd_memory;
 
 typedef struct nd_buffer {

@@ -198,6 +198,7 @@ assert {point['setting'] for point in points['chain']} == {'LEAT_LANES=1', 'LEAT
 assert {point['setting'] for point in points['launch']} == {'merged', 'LEAT_MERGE=0'}
 assert len({point['variant'] for point in points['launch']}) == 6
 assert {point['setting'] for point in points['download']} == {'1048576 bytes', '12865792 bytes', '67108864 bytes'}
+assert len({point['variant'] for point in points['download']}) == 2
 assert {point.get('ratio_to') for point in points['launch']} == {None, 'one call'}
 # On a busy machine the lowest of some tries of a long chain may lie below that of a short one: then it is told as 0.
 assert all(point['facts']['operator_us'] >= 0 and point['facts']['rows'] >= 2 for point in points['chain'])

@@ -727,17 +727,22 @@ static gboolean measure_download(leati_bench *b, GError **error) {
   /* The second is what GPT-2 gives for 64 tokens. */
   static const guint64 sizes[] = {(guint64)1 << 20, (guint64)64 * 50257 * sizeof(float), (guint64)64 << 20};
   enum { COUNT = G_N_ELEMENTS(sizes) };
-  leati_work works[COUNT];
-  line lines[COUNT];
+  leati_work works[2 * COUNT];
+  line lines[2 * COUNT];
   char settings[COUNT][32];
   const guint most = b->pool ? pool_threads(b) : 0;
-  for (guint i = 0; i < COUNT; ++i) {
+  const gboolean has_direct = (b->rig.api->capabilities & LEAT_CAPABILITY_HOST_MEMORY) != 0;
+  const guint count = has_direct ? 2 * COUNT : COUNT;
+  for (guint i = 0; i < count; ++i) {
+    const guint size = i % COUNT;
     works[i] = work_of(b);
-    works[i].size = sizes[i];
-    (void)snprintf(settings[i], sizeof(settings[i]), "%" G_GUINT64_FORMAT " bytes", sizes[i]);
-    lines[i] = (line){"to memory of the host", settings[i], &leati_download_task, &works[i], most};
+    works[i].size = sizes[size];
+    works[i].direct = i >= COUNT;
+    (void)snprintf(settings[size], sizeof(settings[size]), "%" G_GUINT64_FORMAT " bytes", sizes[size]);
+    lines[i] = (line){i < COUNT ? "to memory of the host" : "to memory of alloc_host()", settings[size],
+                      &leati_download_task, &works[i], most};
   }
-  return measure_lines(b, "download", lines, COUNT, b->threads, NULL, error);
+  return measure_lines(b, "download", lines, count, b->threads, NULL, error);
 }
 
 const leati_measurement leati_measurements[] = {

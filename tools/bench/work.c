@@ -685,7 +685,8 @@ typedef struct download_state {
   hand hand;
   leati_tensor tensor;
   guint64 count;
-  float *host; /* where it goes: as long-lived as the stream */
+  float *host;     /* where it goes: as long-lived as the stream */
+  gboolean direct; /* it is of alloc_host() */
 } download_state;
 
 static float download_value(const download_state *s, guint64 i) {
@@ -699,16 +700,38 @@ static guint64 download_place(const download_state *s, guint i) {
 static void download_free(download_state *s) {
   leati_tensor_free(s->hand.rig, &s->tensor);
   hand_end(&s->hand);
-  g_free(s->host);
+  if (s->direct) {
+    (void)s->hand.rig->api->memory->free_host(s->hand.rig->device, s->host, NULL);
+  } else {
+    g_free(s->host);
+  }
   g_free(s);
+}
+
+/* Memory to download to. FALSE: there is none. */
+static gboolean download_take(download_state *s, GError **error) {
+  const leati_rig *rig = s->hand.rig;
+  leat_error err = LEATI_RIG_ERROR;
+  void *memory;
+  if (!s->hand.work->direct) {
+    s->host = g_new(float, s->count);
+    return TRUE;
+  }
+  if (!leati_rig_ok(rig->api->memory->alloc_host(rig->device, s->count * sizeof(float), &memory, &err), &err,
+                    "alloc_host", error)) {
+    return FALSE;
+  }
+  s->direct = TRUE;
+  s->host = memory;
+  return TRUE;
 }
 
 static gpointer download_begin(gpointer context, guint thread, GError **error) {
   download_state *s = g_new0(download_state, 1);
   gboolean well = hand_begin(&s->hand, context, thread, error);
   s->count = s->hand.work->size / sizeof(*s->host);
-  s->host = g_new(float, s->count);
-  for (guint64 i = 0; i < s->count; ++i) {
+  well = well && download_take(s, error);
+  for (guint64 i = 0; well && i < s->count; ++i) {
     s->host[i] = download_value(s, i);
   }
   leat_stream *stream = well ? stream_of(&s->hand, error) : NULL;

@@ -33,6 +33,7 @@ typedef struct leati_work {
   leat_graph *graph; /**< chain: the same as a graph, or NULL; request: the perceptron */
   guint batch;       /**< request: how many go in one launch */
   guint64 size;      /**< allocation, download: bytes */
+  gboolean direct;   /**< download: into memory of alloc_host() */
   gint64 mark;       /**< flat: the run after which `marked` is called, once, by the thread that did it */
   void (*marked)(gpointer context); /**< may be NULL */
   gpointer marked_context;
@@ -55,7 +56,8 @@ extern const leati_task leati_request_task;
 extern const leati_task leati_flat_task;
 /** Allocates a block and frees it. */
 extern const leati_task leati_allocation_task;
-/** Downloads a tensor of `size` bytes, a multiple of 4, to memory of the host, and waits. */
+/** Downloads a tensor of `size` bytes, a multiple of 4, to memory of the host, or to such that the device writes to,
+ * and waits. */
 extern const leati_task leati_download_task;
 
 #endif /* LEAT_TOOLS_BENCH_WORK_H_ */

@@ -180,6 +180,7 @@ typedef struct leat_backend_api {
 } leat_backend_api;
 
 #define LEAT_CAPABILITY_EVENT_TIMING (UINT64_C(1) << 0) /**< events can be created with LEAT_EVENT_TIMING */
+#define LEAT_CAPABILITY_HOST_MEMORY (UINT64_C(1) << 1)  /**< leat_memory_api has alloc_host() and free_host() */
 
 /** Negotiates an ABI version, the highest that both sides know, and gives the table. May be called often; touches no
  * device and no driver.
@@ -310,8 +311,11 @@ typedef struct leat_memory_stats {
   uint64_t live_block_count;  /**< blocks that the caller holds now */
   uint64_t cached_bytes;      /**< of reserved_bytes, in no block that is held: free, or waiting for its last use */
   uint64_t staging_bytes;     /**< taken from the driver for copies and arguments, beside reserved_bytes */
-  uint64_t limit_bytes;       /**< reserved_bytes and staging_bytes together are at most this: the high watermark */
+  /** reserved_bytes, staging_bytes and host_reserved_bytes together are at most this: the high watermark */
+  uint64_t limit_bytes;
   uint64_t reclaim_count; /**< times that cached memory was released to the driver because of the limit or a shortage */
+  uint64_t host_allocated_bytes; /**< in blocks of alloc_host() that the caller holds; in no figure above */
+  uint64_t host_reserved_bytes;  /**< taken from the driver for such blocks, beside reserved_bytes */
 } leat_memory_stats;
 
 /** Figures of one size class. */
@@ -369,7 +373,7 @@ typedef struct leat_memory_api {
   /** Copies a tensor, in stream order: host to device, device to host or device to device. Both are compact and have
    * the same dtype and number of elements. A host source has been read when the call returns; a host destination holds
    * the bytes once a wait, a synchronisation or a positive query has covered the copy, and must stay valid until
-   * then or until the stream and all events that cover the copy are destroyed.
+   * then or until the stream and all events that cover the copy are destroyed (but see alloc_host()).
    * @threads any
    * @param stream [in] the stream
    * @param src [in] source
@@ -411,7 +415,7 @@ typedef struct leat_memory_api {
   /** Gives cached memory and staging that nothing uses back to the driver.
    * @threads any
    * @param device [in] an open device
-   * @param out_released [out] bytes of both that were released; may be NULL
+   * @param out_released [out] bytes that were released, those of alloc_host() included; may be NULL
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*trim)(leat_device *device, uint64_t *out_released, leat_error *err);
@@ -458,6 +462,28 @@ typedef struct leat_memory_api {
    * @errors LEAT_ERROR_NOT_SUPPORTED: another device */
   int32_t (*import_dlpack_unversioned)(leat_stream *stream, DLManagedTensor *managed, leat_event *ready, leat_view *out,
                                        leat_error *err);
+  /** Allocates memory of the host that the device writes to directly: what copy() and launch() download into a tensor
+   * that lies in it as a whole is written there by the device, where into other memory of the host a thread that waits
+   * copies it. Else it is memory of the host as any other: a tensor in it has device type kDLCPU, any thread reads and
+   * writes it through the pointer, and what is uploaded from it has been read when the call returns. It is in use until
+   * the work that downloads into it has run, also when the stream and all events are destroyed: before that it may be
+   * freed, but not used for anything else. A child of fork() must not touch it. Optional; it and free_host() come with
+   * LEAT_CAPABILITY_HOST_MEMORY.
+   * @threads any
+   * @param device [in] an open device
+   * @param size bytes; 0 is legal and gives memory that may not be accessed
+   * @param out_pointer [out] the memory, aligned to 64 bytes; release with free_host(); dead when the device is closed
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_OUT_OF_MEMORY: also after unused memory was released to the driver */
+  int32_t (*alloc_host)(leat_device *device, uint64_t size, void **out_pointer, leat_error *err);
+  /** Gives memory of alloc_host() back, in any state of use: it is reused, or released to the driver, only once the
+   * work that was put into streams before this call no longer needs it. Never waits. Optional.
+   * @threads any
+   * @param device [in] an open device
+   * @param pointer [in] what alloc_host() gave; NULL does nothing
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_CORRUPTED: the memory was freed, and something had written before its begin or behind its end */
+  int32_t (*free_host)(leat_device *device, void *pointer, leat_error *err);
 } leat_memory_api;
 
 /* ---- Streams ---------------------------------------------------------------------------------------------------- */
@@ -1329,10 +1355,10 @@ LEAT_ASSERT_NO_TAIL(leat_backend_api, configure);
 LEAT_ASSERT_NO_TAIL(leat_device_info, pci_bus_id);
 LEAT_ASSERT_NO_TAIL(leat_property, value);
 LEAT_ASSERT_NO_TAIL(leat_device_api, synchronize);
-LEAT_ASSERT_NO_TAIL(leat_memory_stats, reclaim_count);
+LEAT_ASSERT_NO_TAIL(leat_memory_stats, host_reserved_bytes);
 LEAT_ASSERT_NO_TAIL(leat_memory_class, reuse_count);
 LEAT_ASSERT_NO_TAIL(leat_view, strides);
-LEAT_ASSERT_NO_TAIL(leat_memory_api, import_dlpack_unversioned);
+LEAT_ASSERT_NO_TAIL(leat_memory_api, free_host);
 LEAT_ASSERT_NO_TAIL(leat_stream_info, reserved);
 LEAT_ASSERT_NO_TAIL(leat_stream_api, info);
 LEAT_ASSERT_NO_TAIL(leat_pool_info, exhausted_count);
