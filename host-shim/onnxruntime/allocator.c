@@ -2,9 +2,11 @@
 #include "allocator.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/line.h"
 #include "ep_gate.h"
 #include "sync_stream.h"
 
@@ -14,7 +16,27 @@
 typedef struct allocator {
   OrtAllocator base;
   leati_shared_device *device;
+  bool host; /* its memory is of the host */
+  leati_allocator_owner owner;
+  /* One until it is destroyed, and one of each block. Who ends the last frees it (acquire-release). */
+  _Alignas(LEATI_CACHE_LINE) _Atomic(size_t) holds;
 } allocator;
+LEATI_APART(allocator, owner, holds);
+
+static void end_hold(allocator *self) {
+  if (atomic_fetch_sub_explicit(&self->holds, 1, memory_order_acq_rel) == 1) {
+    const leati_allocator_owner owner = self->owner;
+    free(self);
+    owner.gone(owner.owner);
+  }
+}
+
+/* Notes a block that was allocated; NULL: none was. */
+static void hold(allocator *self, const void *block) {
+  if (block) {
+    atomic_fetch_add_explicit(&self->holds, 1, memory_order_relaxed);
+  }
+}
 
 /* Why this thread's last allocation failed, if `set`. */
 static _Thread_local struct {
@@ -28,6 +50,14 @@ const char *leati_allocator_take_failure(void) {
   return set ? failure.reason : NULL;
 }
 
+/* Logs why an allocation failed, and keeps it for leati_allocator_take_failure(). */
+static void note_failure(leati_shared_device *device, size_t size, const leat_error *error) {
+  snprintf(failure.reason, sizeof(failure.reason), "%zu bytes on %s: %s", size, device->info.name, error->message);
+  failure.set = true;
+  leati_ort_log(device->runtime, NULL, ORT_LOGGING_LEVEL_ERROR, LEATI_PROVIDER_NAME ": cannot allocate %s",
+                failure.reason);
+}
+
 static void *allocate(leati_shared_device *device, size_t size, leat_stream *stream) {
   leat_error error = {.struct_size = sizeof(error)};
   leat_device *opened = NULL;
@@ -37,10 +67,7 @@ static void *allocate(leati_shared_device *device, size_t size, leat_stream *str
     code = device->runtime->leat->memory->alloc(opened, size, stream, &address, &error);
   }
   if (code != LEAT_OK) {
-    snprintf(failure.reason, sizeof(failure.reason), "%zu bytes on %s: %s", size, device->info.name, error.message);
-    failure.set = true;
-    leati_ort_log(device->runtime, NULL, ORT_LOGGING_LEVEL_ERROR, LEATI_PROVIDER_NAME ": cannot allocate %s",
-                  failure.reason);
+    note_failure(device, size, &error);
     return NULL;
   }
   size_t largest = atomic_load_explicit(&device->largest, memory_order_relaxed);
@@ -50,10 +77,27 @@ static void *allocate(leati_shared_device *device, size_t size, leat_stream *str
   return (void *)(uintptr_t)address;
 }
 
+static void *allocate_host(leati_shared_device *device, size_t size) {
+  leat_error error = {.struct_size = sizeof(error)};
+  leat_device *opened = NULL;
+  void *block = NULL;
+  int32_t code = leati_shared_device_open(device, &opened, &error);
+  if (code == LEAT_OK) {
+    code = device->runtime->leat->memory->alloc_host(opened, size, &block, &error);
+  }
+  if (code != LEAT_OK) {
+    note_failure(device, size, &error);
+    return NULL;
+  }
+  return block;
+}
+
 static void *ORT_API_CALL memory_alloc(OrtAllocator *self, size_t size) {
   void *block = NULL;
   if (leati_ep_gate_enter() == LEATI_GATE_OPEN) {
-    block = allocate(((allocator *)self)->device, size, NULL);
+    leati_shared_device *device = ((allocator *)self)->device;
+    block = ((allocator *)self)->host ? allocate_host(device, size) : allocate(device, size, NULL);
+    hold((allocator *)self, block);
     leati_ep_gate_leave();
   }
   return block;
@@ -65,6 +109,7 @@ static void *ORT_API_CALL memory_alloc_on_stream(OrtAllocator *self, size_t size
     leati_shared_device *device = ((allocator *)self)->device;
     const leati_sync_stream *ours = leati_sync_stream_of(device->runtime, stream);
     block = allocate(device, size, ours && ours->device == device ? ours->handle : NULL);
+    hold((allocator *)self, block);
     leati_ep_gate_leave();
   }
   return block;
@@ -79,17 +124,23 @@ static void ORT_API_CALL memory_free(OrtAllocator *self, void *block) {
   leat_error error = {.struct_size = sizeof(error)};
   int32_t code = leati_shared_device_open(device, &opened, &error);
   if (code == LEAT_OK) {
-    code = device->runtime->leat->memory->free(opened, (uint64_t)(uintptr_t)block, &error);
+    const leat_memory_api *memory = device->runtime->leat->memory;
+    code = ((allocator *)self)->host ? memory->free_host(opened, block, &error)
+                                     : memory->free(opened, (uint64_t)(uintptr_t)block, &error);
   }
   if (code != LEAT_OK) {
     leati_ort_log(device->runtime, NULL, ORT_LOGGING_LEVEL_ERROR, LEATI_PROVIDER_NAME ": cannot free %p: %s", block,
                   error.message);
   }
+  if (code == LEAT_OK || code == LEAT_ERROR_CORRUPTED) {
+    end_hold((allocator *)self);
+  }
   leati_ep_gate_leave();
 }
 
 static const OrtMemoryInfo *ORT_API_CALL memory_info(const OrtAllocator *self) {
-  return ((const allocator *)self)->device->memory_info;
+  const allocator *mine = (const allocator *)self;
+  return mine->host ? mine->device->host_info : mine->device->memory_info;
 }
 
 static void add_figure(const leati_runtime *runtime, OrtKeyValuePairs *out, const char *key, uint64_t value) {
@@ -125,7 +176,27 @@ static int32_t classes_read(const leati_runtime *runtime, leat_device *device, O
   return code;
 }
 
-static OrtStatus *stats_read(leati_shared_device *device, OrtKeyValuePairs **out) {
+/* A figure and its name. */
+typedef struct figure {
+  const char *key;
+  uint64_t value;
+} figure;
+
+static void add_figures(const leati_runtime *runtime, OrtKeyValuePairs *out, const figure *figures, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    add_figure(runtime, out, figures[i].key, figures[i].value);
+  }
+}
+
+/* The figures of memory of the host, by ONNX Runtime's names. */
+static void add_host_figures(const leati_runtime *runtime, OrtKeyValuePairs *out, const leat_memory_stats *stats,
+                             uint64_t limit) {
+  const figure rows[] = {
+      {"Limit", limit}, {"InUse", stats->host_allocated_bytes}, {"TotalAllocated", stats->host_reserved_bytes}};
+  add_figures(runtime, out, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static OrtStatus *stats_read(leati_shared_device *device, bool host, OrtKeyValuePairs **out) {
   const leati_runtime *runtime = device->runtime;
   *out = NULL;
   leat_memory_stats stats = {.struct_size = sizeof(stats)};
@@ -137,19 +208,21 @@ static OrtStatus *stats_read(leati_shared_device *device, OrtKeyValuePairs **out
   }
   if (code == LEAT_OK) {
     runtime->ort->CreateKeyValuePairs(out);
-    code = classes_read(runtime, opened, *out, &error);
+    code = host ? LEAT_OK : classes_read(runtime, opened, *out, &error);
   }
   if (code != LEAT_OK) {
     runtime->ort->ReleaseKeyValuePairs(*out);
     *out = NULL;
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": reading the figures of device memory");
   }
+  const uint64_t limit = stats.limit_bytes != 0 ? stats.limit_bytes : device->info.memory_size;
+  if (host) {
+    add_host_figures(runtime, *out, &stats, limit);
+    return NULL;
+  }
   /* ONNX Runtime's names come first. A "reserve" of its is nothing that the backend does. */
-  const struct {
-    const char *key;
-    uint64_t value;
-  } rows[] = {
-      {"Limit", stats.limit_bytes != 0 ? stats.limit_bytes : device->info.memory_size},
+  const figure rows[] = {
+      {"Limit", limit},
       {"InUse", stats.allocated_bytes},
       {"TotalAllocated", stats.reserved_bytes},
       {"MaxInUse", stats.allocated_peak},
@@ -164,9 +237,7 @@ static OrtStatus *stats_read(leati_shared_device *device, OrtKeyValuePairs **out
       {"leat.free_count", stats.free_count},
       {"leat.live_blocks", stats.live_block_count},
   };
-  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-    add_figure(runtime, *out, rows[i].key, rows[i].value);
-  }
+  add_figures(runtime, *out, rows, sizeof(rows) / sizeof(rows[0]));
   return NULL;
 }
 
@@ -174,7 +245,7 @@ static OrtStatus *ORT_API_CALL memory_get_stats(const OrtAllocator *self, OrtKey
   leati_shared_device *device = ((const allocator *)self)->device;
   OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, "Allocator.GetStats");
   if (!status) {
-    status = stats_read(device, out);
+    status = stats_read(device, ((const allocator *)self)->host, out);
     leati_ep_gate_leave();
   }
   return status;
@@ -200,25 +271,28 @@ static OrtStatus *ORT_API_CALL memory_shrink(OrtAllocator *self) {
 }
 #endif
 
-OrtStatus *leati_allocator_create(leati_shared_device *device, OrtAllocator **out) {
-  allocator *made = calloc(1, sizeof(*made));
+OrtStatus *leati_allocator_create(leati_shared_device *device, bool host, leati_allocator_owner owner,
+                                  OrtAllocator **out) {
+  allocator *made = leati_calloc_line(sizeof(*made));
   if (!made) {
     return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an allocator");
   }
+  *made = (allocator){.device = device, .host = host, .owner = owner};
+  atomic_init(&made->holds, 1);
   made->base.version = device->runtime->version;
   made->base.Alloc = memory_alloc;
   made->base.Free = memory_free;
   made->base.Info = memory_info;
   made->base.GetStats = memory_get_stats;
-  made->base.AllocOnStream = memory_alloc_on_stream;
+  /* No stream orders what the host does with its memory. */
+  made->base.AllocOnStream = host ? NULL : memory_alloc_on_stream;
 #if ORT_API_VERSION >= 25
   made->base.Shrink = memory_shrink;
 #endif
-  made->device = device;
   *out = &made->base;
   return NULL;
 }
 
 void leati_allocator_destroy(OrtAllocator *base) {
-  free((allocator *)base);
+  end_hold((allocator *)base);
 }

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Device memory for ONNX Runtime. What it holds as `void *` is a device address, which it never reads but does
- * arithmetic on; the backend orders the reuse of freed memory by the streams that used it.
+ * Memory for ONNX Runtime: of the device, and of the host such that the device writes to (HOST_ACCESSIBLE). What it
+ * holds of the former as `void *` is a device address, which it never reads but does arithmetic on; the backend orders
+ * the reuse of freed memory by the streams that used it.
  */
 #ifndef LEAT_ONNXRUNTIME_ALLOCATOR_H_
 #define LEAT_ONNXRUNTIME_ALLOCATOR_H_
 
 #include "shared_device.h"
 
+/** What is to be told when an allocator is gone. */
+typedef struct leati_allocator_owner {
+  void (*gone)(void *owner); /**< called once, on any thread, inside of the gate */
+  void *owner;
+} leati_allocator_owner;
+
 /** Makes an allocator.
  * @threads any
- * @param device [in] the device, which must outlive the allocator; it is opened at the first allocation
+ * @param device [in] the device, which must live until the owner is told; it is opened at the first allocation
+ * @param host whether its memory is of the host, which the backend must have
+ * @param owner who is told when the allocator was destroyed and all that it allocated is freed
  * @param out [out] the allocator; release with leati_allocator_destroy()
  * @return NULL, or what went wrong */
-OrtStatus *leati_allocator_create(leati_shared_device *device, OrtAllocator **out);
+OrtStatus *leati_allocator_create(leati_shared_device *device, bool host, leati_allocator_owner owner,
+                                  OrtAllocator **out);
 
-/** Frees an allocator; what it allocated lives on.
+/** Destroys an allocator. What it allocated lives on: a tensor of an application's may be freed by it yet.
  * @threads owner
  * @param allocator [owned] what leati_allocator_create() gave */
 void leati_allocator_destroy(OrtAllocator *allocator);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "factory.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,9 @@
 
 typedef struct factory {
   OrtEpFactory base;
+  /* The registration's, and one of each allocator that is there or has blocks out: these may be read and freed when the
+   * library is registered no more. Who ends the last hold frees the factory (acquire-release). */
+  _Atomic(unsigned) holds;
   leati_runtime runtime;
   leati_kernel_registry registry;
   uint32_t device_count;
@@ -46,6 +50,21 @@ static const char *ORT_API_CALL factory_get_version(const OrtEpFactory *self) {
   (void)self;
   /* Semantic versioning: what follows the plus says what exactly was built. */
   return LEAT_VERSION "+" LEAT_BUILD_ID;
+}
+
+static void factory_free(factory *self) {
+  for (uint32_t i = 0; i < self->device_count; i++) {
+    leati_shared_device_clear(&self->devices[i]);
+  }
+  leati_kernel_registry_clear(&self->registry);
+  free(self);
+}
+
+static void end_hold(void *hold) {
+  factory *self = hold;
+  if (atomic_fetch_sub_explicit(&self->holds, 1, memory_order_acq_rel) == 1) {
+    factory_free(self);
+  }
 }
 
 /* ---- Devices ------------------------------------------------------------------------------------------------------
@@ -195,7 +214,14 @@ static OrtStatus *ORT_API_CALL factory_create_allocator(OrtEpFactory *base, cons
     device = self->runtime.ort->MemoryInfoGetVendorId(info) == LEATI_VENDOR_ID && index >= 0
                  ? device_by_index(self, (uint32_t)index)
                  : NULL;
-    status = device ? leati_allocator_create(device, out) : unknown_memory(self);
+    const OrtMemoryDevice *memory = self->runtime.ep->MemoryInfo_GetMemoryDevice(info);
+    const bool host = self->runtime.ep->MemoryDevice_GetMemoryType(memory) == OrtDeviceMemoryType_HOST_ACCESSIBLE;
+    const leati_allocator_owner owner = {.gone = end_hold, .owner = self};
+    status = device && (!host || device->host_info) ? leati_allocator_create(device, host, owner, out)
+                                                    : unknown_memory(self);
+  }
+  if (!status) {
+    atomic_fetch_add_explicit(&self->holds, 1, memory_order_relaxed);
   }
   leati_ep_gate_leave();
   return status;
@@ -260,14 +286,6 @@ static OrtStatus *ORT_API_CALL factory_create_importer(OrtEpFactory *base, const
 /* ---- Making and releasing -----------------------------------------------------------------------------------------
  */
 
-static void factory_free(factory *self) {
-  for (uint32_t i = 0; i < self->device_count; i++) {
-    leati_shared_device_clear(&self->devices[i]);
-  }
-  leati_kernel_registry_clear(&self->registry);
-  free(self);
-}
-
 static void fill_slots(factory *self) {
   self->base = (OrtEpFactory){
       .ort_version_supported = self->runtime.version,
@@ -319,6 +337,7 @@ static OrtStatus *factory_create(const OrtApiBase *base, const OrtLogger *logger
     return leati_status(&runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory");
   }
   self->runtime = runtime;
+  atomic_init(&self->holds, 1);
   fill_slots(self);
   if (!leati_kernel_registry_init(&self->registry, &self->runtime)) {
     free(self);
@@ -354,7 +373,7 @@ OrtStatus *CreateEpFactories(const char *registered_name, const OrtApiBase *base
 
 OrtStatus *ReleaseEpFactory(OrtEpFactory *factory_base) {
   if (factory_base && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
-    factory_free((factory *)factory_base);
+    end_hold(factory_base);
     leati_ep_gate_leave();
   }
   return NULL;

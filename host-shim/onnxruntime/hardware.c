@@ -81,6 +81,9 @@ OrtStatus *leati_hardware_describe(leati_shared_device *device, OrtEpFactory *fa
   if (!status) {
     status = runtime->ep->EpDevice_AddAllocatorInfo(made, device->memory_info);
   }
+  if (!status && device->host_info) {
+    status = runtime->ep->EpDevice_AddAllocatorInfo(made, device->host_info);
+  }
   runtime->ort->ReleaseKeyValuePairs(facts);
   if (status) {
     if (made) {

@@ -8,6 +8,16 @@
 
 #include "ep_gate.h"
 
+static void release_infos(leati_shared_device *device) {
+  const OrtApi *ort = device->runtime->ort;
+  if (device->memory_info) {
+    ort->ReleaseMemoryInfo(device->memory_info);
+  }
+  if (device->host_info) {
+    ort->ReleaseMemoryInfo(device->host_info);
+  }
+}
+
 OrtStatus *leati_shared_device_init(leati_shared_device *device, const leati_runtime *runtime, uint32_t index) {
   *device = (leati_shared_device){.runtime = runtime, .info = {.struct_size = sizeof(device->info)}};
   leat_error error = {.struct_size = sizeof(error)};
@@ -18,7 +28,15 @@ OrtStatus *leati_shared_device_init(leati_shared_device *device, const leati_run
                                                (int32_t)device->info.index, OrtDeviceMemoryType_DEFAULT,
                                                LEATI_ALIGNMENT, OrtDeviceAllocator, &device->memory_info);
   }
+  if (!status && (runtime->leat->capabilities & LEAT_CAPABILITY_HOST_MEMORY) != 0) {
+    /* Without an alignment, which is a part of what ONNX Runtime compares memory by: so it is found by type, vendor and
+     * number alone. */
+    status = runtime->ort->CreateMemoryInfo_V2("Leat host", OrtMemoryInfoDeviceType_GPU, LEATI_VENDOR_ID,
+                                               (int32_t)device->info.index, OrtDeviceMemoryType_HOST_ACCESSIBLE, 0,
+                                               OrtDeviceAllocator, &device->host_info);
+  }
   if (status) {
+    release_infos(device);
     return status;
   }
   const bool locked = pthread_mutex_init(&device->lock, NULL) == 0;
@@ -28,7 +46,7 @@ OrtStatus *leati_shared_device_init(leati_shared_device *device, const leati_run
   if (locked) {
     pthread_mutex_destroy(&device->lock);
   }
-  runtime->ort->ReleaseMemoryInfo(device->memory_info);
+  release_infos(device);
   return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
 }
 
@@ -48,7 +66,7 @@ void leati_shared_device_clear(leati_shared_device *device) {
   if (device->created) {
     runtime->ep->ReleaseHardwareDevice(device->created);
   }
-  runtime->ort->ReleaseMemoryInfo(device->memory_info);
+  release_infos(device);
   leati_collector_clear(&device->collector);
   pthread_mutex_destroy(&device->lock);
 }

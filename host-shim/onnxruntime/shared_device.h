@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * A device: one memory info, and one open backend device that the factory and all its sessions share. ONNX Runtime
+ * A device: its memory infos, and one open backend device that the factory and all its sessions share. ONNX Runtime
  * makes a stream per thread and session, on threads of its choice, and a server that starts a thread per request makes
  * one per request; so the device keeps the backend's streams that nobody uses for those who ask next.
  */
@@ -26,10 +26,11 @@ typedef struct leati_shared_device {
   const leati_runtime *runtime;      /**< immutable */
   leat_device_info info;             /**< immutable */
   OrtMemoryInfo *memory_info;        /**< immutable; released with the device */
+  OrtMemoryInfo *host_info;          /**< of HOST_ACCESSIBLE memory; NULL: the backend has none. Likewise */
   OrtHardwareDevice *created;        /**< what ONNX Runtime did not find, else NULL; written at registration only */
   pthread_mutex_t lock;              /**< guards opening, `idle` and `idle_count`; no other lock is taken under it */
   _Atomic(leat_device *) opened;     /**< NULL until first used; the release store pairs with acquire loads */
-  _Atomic(size_t) largest;           /**< bytes of the largest allocation so far; a figure, relaxed */
+  _Atomic(size_t) largest;           /**< bytes of the largest allocation on it so far; a figure, relaxed */
   unsigned idle_count;               /**< elements of `idle`; guarded by `lock` */
   leat_stream *idle[LEATI_IDLE_MAX]; /**< streams nobody uses, the latest last; guarded by `lock` */
   leati_collector collector;         /**< profiles of sessions and Runs; has a lock of its own */

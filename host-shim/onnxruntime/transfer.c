@@ -2,6 +2,7 @@
 #include "transfer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "allocator.h"
 #include "ep_gate.h"
@@ -28,12 +29,11 @@ static bool is_host(const leati_runtime *runtime, const OrtMemoryDevice *memory)
          runtime->ep->MemoryDevice_GetMemoryType(memory) == OrtDeviceMemoryType_HOST_ACCESSIBLE;
 }
 
-/* The device whose memory it is, or NULL. */
-static leati_shared_device *device_of(const transfer *self, const OrtMemoryDevice *memory) {
+/* The device that a memory of ours is of, of whichever kind, or NULL. */
+static leati_shared_device *device_by_id(const transfer *self, const OrtMemoryDevice *memory) {
   const OrtEpApi *ep = self->runtime->ep;
   if (ep->MemoryDevice_GetDeviceType(memory) != OrtMemoryInfoDeviceType_GPU ||
-      ep->MemoryDevice_GetVendorId(memory) != LEATI_VENDOR_ID ||
-      ep->MemoryDevice_GetMemoryType(memory) != OrtDeviceMemoryType_DEFAULT) {
+      ep->MemoryDevice_GetVendorId(memory) != LEATI_VENDOR_ID) {
     return NULL;
   }
   for (uint32_t i = 0; i < self->device_count; i++) {
@@ -42,6 +42,20 @@ static leati_shared_device *device_of(const transfer *self, const OrtMemoryDevic
     }
   }
   return NULL;
+}
+
+/* The device whose memory it is, or NULL. */
+static leati_shared_device *device_of(const transfer *self, const OrtMemoryDevice *memory) {
+  return self->runtime->ep->MemoryDevice_GetMemoryType(memory) == OrtDeviceMemoryType_DEFAULT
+             ? device_by_id(self, memory)
+             : NULL;
+}
+
+/* The device that writes to a memory of the host, or NULL: it is the host's alone, or others'. */
+static leati_shared_device *device_of_host(const transfer *self, const OrtMemoryDevice *memory) {
+  const OrtEpApi *ep = self->runtime->ep;
+  return ep->MemoryDevice_GetMemoryType(memory) == OrtDeviceMemoryType_HOST_ACCESSIBLE ? device_by_id(self, memory)
+                                                                                       : NULL;
 }
 
 /* A flat tensor of bytes. `*shape` holds its one dimension. */
@@ -159,6 +173,26 @@ static OrtStatus *copy_across(const leati_runtime *runtime, const end *src, cons
   return status;
 }
 
+/* Copies within the host. What writes to either memory is waited for: the work of the stream, if the copy has one of
+ * that device, or else all of the device. */
+static OrtStatus *copy_within_host(const transfer *self, const end *src, const end *dst, OrtSyncStream *stream,
+                                   leati_shared_device *from, leati_shared_device *to) {
+  const leati_sync_stream *ours = leati_sync_stream_of(self->runtime, stream);
+  leati_shared_device *devices[2] = {from, to == from ? NULL : to};
+  OrtStatus *status = NULL;
+  for (int i = 0; i < 2 && !status; i++) {
+    if (ours && ours->device == devices[i]) {
+      status = wait_for(self->runtime, ours->handle);
+    } else {
+      wait_for_users(devices[i]);
+    }
+  }
+  if (!status) {
+    memmove(dst->data, src->data, src->size);
+  }
+  return status;
+}
+
 /* Copies one tensor. `*waited` tells, across the tensors of one call, that pending work has been waited for. */
 static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *dst, OrtSyncStream *stream,
                            bool *waited) {
@@ -170,8 +204,9 @@ static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *
   }
   end from = {.device = device_of(self, src_memory)};
   end to = {.device = device_of(self, dst_memory)};
+  leati_shared_device *from_host = device_of_host(self, src_memory), *to_host = device_of_host(self, dst_memory);
   if ((!from.device && !is_host(runtime, src_memory)) || (!to.device && !is_host(runtime, dst_memory)) ||
-      (!from.device && !to.device)) {
+      (!from.device && !to.device && !from_host && !to_host)) {
     return leati_status(runtime, ORT_INVALID_ARGUMENT,
                         LEATI_PROVIDER_NAME
                         ": copies go between the host and devices of Leat, or between such devices");
@@ -179,6 +214,9 @@ static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *
   OrtStatus *status = open_ends(runtime, src, dst, &from, &to);
   if (status || from.size == 0) {
     return status;
+  }
+  if (!from.device && !to.device) {
+    return copy_within_host(self, &from, &to, stream, from_host, to_host);
   }
   if (from.device && to.device && from.device != to.device) {
     return copy_across(runtime, &from, &to);
@@ -213,7 +251,10 @@ static bool ORT_API_CALL transfer_can_copy(const OrtDataTransferImpl *self, cons
   const transfer *mine = (const transfer *)self;
   bool from_ours = device_of(mine, src) != NULL;
   bool to_ours = device_of(mine, dst) != NULL;
-  return (from_ours && (to_ours || is_host(mine->runtime, dst))) || (to_ours && is_host(mine->runtime, src));
+  bool from_host = is_host(mine->runtime, src);
+  bool to_host = is_host(mine->runtime, dst);
+  bool host_is_ours = device_of_host(mine, src) != NULL || device_of_host(mine, dst) != NULL;
+  return (from_ours && (to_ours || to_host)) || (to_ours && from_host) || (from_host && to_host && host_is_ours);
 }
 
 static OrtStatus *ORT_API_CALL transfer_copy_tensors(OrtDataTransferImpl *self, const OrtValue **src, OrtValue **dst,
