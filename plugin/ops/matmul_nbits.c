@@ -219,13 +219,12 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
   }
   const leati_tile tile = leati_gemm_choose_tile(device, gemm);
   *out_tile_size = leati_gemm_tile_size(tile);
-  return (leati_pipeline_key){
-      .kernel = leati_kernel_find(tile_kernels[tile], c->type),
-      .constants.gemm = {.mode_a = mode_a,
-                         .mode_b = LEATI_MODE_QUADS_K,
-                         .split = gemm->splits > 1,
-                         .bits = state->bits,
-                         .zeros = zeros}};
+  return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], c->type),
+                              .constants.gemm = {.mode_a = mode_a,
+                                                 .mode_b = LEATI_MODE_QUADS_K,
+                                                 .split = gemm->splits > 1,
+                                                 .bits = state->bits,
+                                                 .zeros = zeros}};
 }
 
 /* The weights at an address that is a multiple of 16, from which kernels read several at once. */

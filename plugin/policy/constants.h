@@ -352,9 +352,10 @@
 #define LEATI_GEMV_FILL_QUARTERS 3u
 #define LEATI_GEMV_SPLIT_MIN 512u
 /** Workgroups for each processor that a product of few rows with weights of few bits is split for. Larger: more loads
- * on the way; more pieces to add up. From: reasoning (a processor of a large GPU holds two at once). Measure: --tune.
- */
-#define LEATI_NBITS_FILL 2u
+ * on the way; more pieces to add up. From: an H100 (a decoder of 1.1 billion weights of 4 bits: 600 tokens a second
+ * from one thread and 1,667 from eight; 540 and 1,524 with 2, 528 and 1,490 with 4). Measure: --tune;
+ * tools/bench/decoder.py. */
+#define LEATI_NBITS_FILL 1u
 /** Rows or columns up to which a product goes to the kernels for few rows; at most the 8 that those are written for.
  * Larger: tiles would be emptier than this. From: an H200. Measure: --tune; linear; gpt2. */
 #define LEATI_GEMV_ROWS 8u
