@@ -38,14 +38,18 @@
            RANGE_OF(t, -2, 2, 2, 4, 8, 8), RANGE_OF(t, -2, 2, 6, 4, 3, 3), RANGE_OF(t, -2, 2, 6),                  \
            RANGE_OF(t, -2, 2, 2, 6, 8, 8))
 
-/* An activation behind the tiles of a product and of a convolution, behind a product of one row, and behind a depthwise
- * convolution. */
+/* An activation behind products of few rows and of one, and behind convolutions of one tap and of one channel each. */
 #define ACTIVATION(named, ...)                                                                         \
-  PRODUCT("activation_" named, ATTRIBUTES(__VA_ARGS__), F32(17, 9), F32(9, 23), F32(23)),              \
+  PRODUCT("activation_" named, ATTRIBUTES(__VA_ARGS__), F32(3, 9), F32(9, 23), F32(23)),               \
       PRODUCT("activation_row_" named, ATTRIBUTES(__VA_ARGS__), F32(1, 9), F32(9, 68), F32(68)),       \
-      CONV("activation_" named, ATTRIBUTES(__VA_ARGS__), F32(1, 3, 6, 6), F32(4, 3, 3, 3), F32(4)),    \
+      CONV("activation_" named, ATTRIBUTES(__VA_ARGS__), F32(1, 9, 4, 6), F32(3, 9, 1, 1), F32(3)),    \
       CONV("activation_depthwise_" named, ATTRIBUTES(__VA_ARGS__, A_INT("group", 5)), F32(1, 5, 6, 7), \
            F32(5, 1, 3, 3), F32(5))
+/* The same behind what a backend may compute by tiles, for functions of each kind: a driver without a GPU compiles a
+ * kernel for tiles for half a second, and once for each function. */
+#define TILED_ACTIVATION(named, ...)                                                            \
+  PRODUCT("activation_tiles_" named, ATTRIBUTES(__VA_ARGS__), F32(17, 9), F32(9, 23), F32(23)), \
+      CONV("activation_tiles_" named, ATTRIBUTES(__VA_ARGS__), F32(1, 3, 6, 6), F32(4, 3, 3, 3), F32(4))
 #define NAMED(activation) A_STRING("activation", activation)
 
 static const leati_op_spec specs[] = {
@@ -71,6 +75,10 @@ static const leati_op_spec specs[] = {
     ACTIVATION("elu", NAMED("Elu"), A_FLOATS("activation_params", 1.5f)),
     ACTIVATION("selu", NAMED("Selu")),
     ACTIVATION("celu", NAMED("Celu"), A_FLOATS("activation_params", 0.5f)),
+    TILED_ACTIVATION("relu", NAMED("Relu")),
+    TILED_ACTIVATION("clip", NAMED("Clip"), A_FLOATS("activation_params", 0, 6)),
+    TILED_ACTIVATION("shrink", NAMED("Shrink"), A_FLOATS("activation_params", 1, 0.5f)),
+    TILED_ACTIVATION("gelu", NAMED("Gelu")),
 
     HALVES("float16", LEATI_REF_FLOAT16),
     HALVES("bfloat16", LEATI_REF_BFLOAT16),

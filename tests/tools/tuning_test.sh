@@ -26,11 +26,19 @@ small=gemm_fill_128_quarters=64,gemm_fill_64_quarters=64,gemm_split_fill=16,gemm
 small=$small,attention_split_fill_quarters=32,attention_split_min=32,gemv_fill_quarters=64,gemv_split_min=64,nbits_fill=16
 small=$small,gemv_columns_min=8,gemv_quads_columns=0,reduce_fill=16,reduce_split_fill=16,reduce_chunk_min=1
 small=$small,row_together=1,row_fours_max=1,copy_each=3,copy_items_many=0,transpose_min=1,transpose_tiles_many=0
+# One case of each kind of cut: more would compile the same kernels for other strides and types.
+set --
+for name in MatMul.float32 MatMul.one_row MatMul.one_column MatMul.tile_edges MatMul.inner_long MatMul.inner_split \
+  MatMul.inner_split_batched MatMul.inner_split_one_row MatMul.inner_split_wide_row MatMulNBits.few_rows_float32 \
+  MatMulNBits.tiles_float32 MatMulNBits.long_row MultiMatMul.inner_split MultiMatMul.cut_otherwise Conv.float32 \
+  Conv.inner_split Conv.tile_edges Conv.groups Attention.float32 Attention.many_keys Attention.decoding \
+  ReduceSum.last_axis ReduceSum.middle_axis ReduceSum.all ReduceSum.long ReduceSum.long_first_axis ArgMax.last_axis \
+  ArgMax.first_axis ArgMax.ties_long Softmax.line_of_5 Softmax.line_of_384 Softmax.line_of_4100 Softmax.middle_axis \
+  LayerNormalization.line_of_384 LayerNormalization.line_of_8193 LayerNormalization.many_lines \
+  Transpose.tiles_31x33_int32 Transpose.tiles_68x60_int32 Transpose.many_tiles; do
+  set -- "$@" -f "op.$name"
+done
 for tuning in "$(ends 1)" "$most" "$small"; do
   echo "LEAT_TUNING=$tuning"
-  LEAT_TUNING=$tuning "$conformance" "$plugin" --quiet --batch=64 --deadline-scale=4 \
-    -f 'op.MatMul.*' -f 'op.MatMulNBits.*float32*' -f 'op.MultiMatMul.float32*' -f 'op.MultiMatMul.inner_split*' \
-    -f 'op.Conv.*float32*' -f 'op.Attention.float32*' -f 'op.ReduceSum.*' -f 'op.ArgMax.*_axis*' \
-    -f 'op.Softmax.line_of_*' -f 'op.Softmax.*_axis*' -f 'op.LayerNormalization.float32*' \
-    -f 'op.LayerNormalization.many_lines' -f 'op.Transpose.tiles_*int32*' -f 'op.Transpose.float32*'
+  LEAT_TUNING=$tuning "$conformance" "$plugin" --quiet --batch=64 --deadline-scale=4 "$@"
 done
