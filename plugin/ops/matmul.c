@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
+#include "ops/matrix_view.h"
 
 bool leati_view_walkable(const leati_view *view) {
   int64_t last = 0;
@@ -141,9 +142,8 @@ int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, 
   return leati_plan_dispatch(planner, dispatch, err);
 }
 
-/* Whether an operand may be read `run` elements at a time when `across` is the other stride of its rows. */
-static bool runs_fit(uint32_t run, uint64_t address, uint32_t item_size, int64_t across, int64_t across_count,
-                     int64_t along_count, int32_t batch_rank, const int64_t *batch) {
+bool leati_operand_runs_fit(uint32_t run, uint64_t address, uint32_t item_size, int64_t across, int64_t across_count,
+                            int64_t along_count, int32_t batch_rank, const int64_t *batch) {
   bool fits = address % (run * item_size) == 0 && along_count % run == 0 && (across % run == 0 || across_count <= 1);
   for (int32_t d = 0; d < batch_rank; ++d) {
     fits = fits && batch[d] % run == 0;
@@ -153,8 +153,10 @@ static bool runs_fit(uint32_t run, uint64_t address, uint32_t item_size, int64_t
 
 uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
                             int64_t count_k, int32_t batch_rank, const int64_t *batch) {
-  const bool quads_k = stride_k == 1 && runs_fit(4, address, item_size, stride_i, count_i, count_k, batch_rank, batch);
-  const bool quads_i = stride_i == 1 && runs_fit(4, address, item_size, stride_k, count_k, count_i, batch_rank, batch);
+  const bool quads_k =
+      stride_k == 1 && leati_operand_runs_fit(4, address, item_size, stride_i, count_i, count_k, batch_rank, batch);
+  const bool quads_i =
+      stride_i == 1 && leati_operand_runs_fit(4, address, item_size, stride_k, count_k, count_i, batch_rank, batch);
   return leati_gemm_mode(quads_k, quads_i, stride_k, stride_i);
 }
 
@@ -162,8 +164,8 @@ bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride
                            int64_t count_k, int32_t batch_rank, const int64_t *batch) {
   const bool along_k = mode == LEATI_MODE_QUADS_K;
   return (along_k || mode == LEATI_MODE_QUADS_I) &&
-         runs_fit(8, view->address, view->item_size, along_k ? stride_i : stride_k, along_k ? count_i : count_k,
-                  along_k ? count_k : count_i, batch_rank, batch);
+         leati_operand_runs_fit(8, view->address, view->item_size, along_k ? stride_i : stride_k,
+                                along_k ? count_i : count_k, along_k ? count_k : count_i, batch_rank, batch);
 }
 
 /* The same product with rows and columns exchanged. */
@@ -328,8 +330,8 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   out->pipeline = choose_kernel(device, gemm, skinny, &out->args, &out->tile_size);
   out->args.vector = out->args.n % 4 == 0 && gemm->c->address % (4 * gemm->c->item_size) == 0 ? LEATI_VECTOR_C : 0;
   if (gemm->residual != NULL && gemm->residual_column == 1 &&
-      runs_fit(4, gemm->residual->address, gemm->residual->item_size, gemm->residual_row, gemm->m, gemm->n,
-               gemm->batch_rank, gemm->residual_batch)) {
+      leati_operand_runs_fit(4, gemm->residual->address, gemm->residual->item_size, gemm->residual_row, gemm->m,
+                             gemm->n, gemm->batch_rank, gemm->residual_batch)) {
     out->args.vector |= LEATI_VECTOR_RESIDUAL;
   }
 }
@@ -364,65 +366,16 @@ typedef struct matmul_state {
   bool trans_a, trans_b;
 } matmul_state;
 
-/* An operand as a matrix: its last two dimensions, which are swapped if it is transposed; a vector becomes a row (a) or
- * a column (b). */
-typedef struct matrix {
-  int64_t rows, columns, row_stride, column_stride;
-  leati_view batch; /* what remains: only rank, shape and strides count */
-} matrix;
-
-static matrix as_matrix(const leati_view *view, bool transposed, bool vector_is_row) {
-  matrix m = {.rows = 1, .columns = 1, .batch = *view};
-  const int32_t r = view->ndim;
-  if (r == 1) {
-    m.batch.ndim = 0;
-    if (vector_is_row) {
-      m.columns = view->shape[0];
-      m.column_stride = view->strides[0];
-    } else {
-      m.rows = view->shape[0];
-      m.row_stride = view->strides[0];
-    }
-    return m;
-  }
-  const int32_t row = transposed ? r - 1 : r - 2;
-  const int32_t column = transposed ? r - 2 : r - 1;
-  m.rows = view->shape[row];
-  m.row_stride = view->strides[row];
-  m.columns = view->shape[column];
-  m.column_stride = view->strides[column];
-  m.batch.ndim = r - 2;
-  return m;
-}
-
 static int32_t matmul_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const matmul_state *state = leati_op_state_const(op);
-  const leati_view *a = &call->inputs[0], *b = &call->inputs[1];
-  if (a->ndim < 1 || b->ndim < 1) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "MatMul of a scalar: both inputs need at least one dimension");
-  }
-  const matrix ma = as_matrix(a, state->trans_a, true), mb = as_matrix(b, state->trans_b, false);
-  if (ma.columns != mb.rows) {
+  const char *const name = leati_op_def_of(op)->info.name;
+  const leati_view *const b = &call->inputs[1], *const bias = leati_input(call, 2),
+                          *const residual = leati_input(call, 3);
+  LEATI_TRY(leati_matrix_infer_product(name, &call->inputs[0], b, state->trans_a, state->trans_b, out, err));
+  const int64_t columns = leati_matrix_of(b, state->trans_b, false).columns;
+  if (bias != NULL && (bias->ndim != 1 || bias->shape[0] != columns)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "MatMul: the first input has %lld columns, the second %lld rows", (long long)ma.columns,
-                      (long long)mb.rows);
-  }
-  out[0].ndim = ma.batch.ndim;
-  for (int32_t d = 0; d < ma.batch.ndim; ++d) {
-    out[0].dims[d] = a->shape[d];
-  }
-  LEATI_TRY(leati_broadcast(&out[0].ndim, out[0].dims, mb.batch.ndim, b->shape, err));
-  if (a->ndim > 1) {
-    out[0].dims[out[0].ndim++] = ma.rows;
-  }
-  if (b->ndim > 1) {
-    out[0].dims[out[0].ndim++] = mb.columns;
-  }
-  const leati_view *const bias = leati_input(call, 2), *const residual = leati_input(call, 3);
-  if (bias != NULL && (bias->ndim != 1 || bias->shape[0] != mb.columns)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: the bias of a product with %lld columns must have that shape",
-                      leati_op_def_of(op)->info.name, (long long)mb.columns);
+                      "%s: the bias of a product with %lld columns must have that shape", name, (long long)columns);
   }
   return residual == NULL ? LEAT_OK : leati_epilogue_check(leati_op_def_of(op), residual, &out[0], err);
 }
@@ -436,7 +389,7 @@ static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leat
   leati_view a, b, bias, residual;
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[1], &b, err));
-  const matrix ma = as_matrix(&a, state->trans_a, true), mb = as_matrix(&b, state->trans_b, false);
+  const leati_matrix ma = leati_matrix_of(&a, state->trans_a, true), mb = leati_matrix_of(&b, state->trans_b, false);
   leati_gemm gemm = {.a = &a,
                      .b = &b,
                      .c = c,
@@ -521,7 +474,7 @@ static int32_t gemm_infer(const leat_op *op, const leati_call *call, leat_shape 
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Gemm: A and B need 2 dimensions, they have %d and %d", a->ndim,
                       b->ndim);
   }
-  const matrix ma = as_matrix(a, state->trans_a, true), mb = as_matrix(b, state->trans_b, false);
+  const leati_matrix ma = leati_matrix_of(a, state->trans_a, true), mb = leati_matrix_of(b, state->trans_b, false);
   if (ma.columns != mb.rows) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Gemm: op(A) has %lld columns, op(B) %lld rows",
                       (long long)ma.columns, (long long)mb.rows);
@@ -548,7 +501,7 @@ static int32_t gemm_plan(const leat_op *op, leati_planner *planner, const leati_
   leati_view a, b, bias;
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[1], &b, err));
-  const matrix ma = as_matrix(&a, state->trans_a, true), mb = as_matrix(&b, state->trans_b, false);
+  const leati_matrix ma = leati_matrix_of(&a, state->trans_a, true), mb = leati_matrix_of(&b, state->trans_b, false);
   leati_gemm gemm = {.a = &a,
                      .b = &b,
                      .c = c,
@@ -597,7 +550,7 @@ static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const
 /* ---- Operands in place ------------------------------------------------------------------------------------------- */
 
 /* The fewest dimensions of the batch and so many rows of each matrix. */
-static int32_t collapse_rows(const matrix *m, int64_t rows, int64_t *dims, int64_t (*strides)[LEAT_MAX_RANK]) {
+static int32_t collapse_rows(const leati_matrix *m, int64_t rows, int64_t *dims, int64_t (*strides)[LEAT_MAX_RANK]) {
   const int32_t rank = m->batch.ndim;
   for (int32_t d = 0; d < rank; ++d) {
     dims[d] = m->batch.shape[d];
@@ -609,7 +562,7 @@ static int32_t collapse_rows(const matrix *m, int64_t rows, int64_t *dims, int64
 }
 
 /* How an operand may be read four elements at a time; with few rows the order of the sums follows from that. */
-static uint32_t quads_of(const matrix *m, uint64_t address, bool first) {
+static uint32_t quads_of(const leati_matrix *m, uint64_t address, bool first) {
   int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
   const int32_t rank = collapse_rows(m, 1, dims, strides);
   const uint32_t mode = first ? leati_operand_mode(address, m->batch.item_size, m->row_stride, m->rows,
@@ -621,7 +574,7 @@ static uint32_t quads_of(const matrix *m, uint64_t address, bool first) {
 
 /* Whether the rows of all matrices of an operand follow each other in one stride: with one matrix for b they are then
  * the rows of one product. */
-static bool rows_in_one(const matrix *m) {
+static bool rows_in_one(const leati_matrix *m) {
   int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
   return collapse_rows(m, m->rows, dims, strides) == 1;
 }
@@ -640,12 +593,12 @@ bool leati_product_reads(const leat_device *device, const leati_view *a, const l
   const bool transposed = first ? trans_a : trans_b;
   leati_view copy = *view;
   leati_view_make_compact(&copy);
-  const matrix lies = as_matrix(view, transposed, first), would = as_matrix(&copy, transposed, first);
+  const leati_matrix lies = leati_matrix_of(view, transposed, first), would = leati_matrix_of(&copy, transposed, first);
   const bool neighbours = lies.row_stride == 1 || lies.column_stride == 1 || lies.rows == 1 || lies.columns == 1;
   if (!leati_view_walkable(view) || (!neighbours && !leati_reads_scattered(view->count * view->item_size))) {
     return false;
   }
-  const matrix ma = as_matrix(a, trans_a, true), mb = as_matrix(b, trans_b, false);
+  const leati_matrix ma = leati_matrix_of(a, trans_a, true), mb = leati_matrix_of(b, trans_b, false);
   const bool one = (int64_t)b->count == mb.rows * mb.columns;
   if (first ? one && rows_in_one(&lies) != rows_in_one(&would) : !one && repeats(&lies.batch)) {
     return false;

@@ -110,6 +110,11 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
 bool leati_product_reads(const leat_device *device, const leati_view *a, const leati_view *b, const leati_view *c,
                          bool trans_a, bool trans_b, bool first);
 
+/** Whether an operand from `address` on may be read `run` elements at a time, which are neighbours, `along_count` of
+ * them, where the other stride is `across`. */
+bool leati_operand_runs_fit(uint32_t run, uint64_t address, uint32_t item_size, int64_t across, int64_t across_count,
+                            int64_t along_count, int32_t batch_rank, const int64_t *batch);
+
 /** How an operand from `address` on is read whose rows (or columns) and k have these strides and counts, in a batch
  * with these strides: LEATI_MODE_*. */
 uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ops/matrix_view.h"
+
+#include "core/status.h"
+#include "ops/dims.h"
+
+leati_matrix leati_matrix_of(const leati_view *view, bool transposed, bool vector_is_row) {
+  leati_matrix m = {.rows = 1, .columns = 1, .batch = *view};
+  const int32_t r = view->ndim;
+  if (r == 1) {
+    m.batch.ndim = 0;
+    if (vector_is_row) {
+      m.columns = view->shape[0];
+      m.column_stride = view->strides[0];
+    } else {
+      m.rows = view->shape[0];
+      m.row_stride = view->strides[0];
+    }
+    return m;
+  }
+  const int32_t row = transposed ? r - 1 : r - 2;
+  const int32_t column = transposed ? r - 2 : r - 1;
+  m.rows = view->shape[row];
+  m.row_stride = view->strides[row];
+  m.columns = view->shape[column];
+  m.column_stride = view->strides[column];
+  m.batch.ndim = r - 2;
+  return m;
+}
+
+int32_t leati_matrix_infer_product(const char *name, const leati_view *a, const leati_view *b, bool trans_a,
+                                   bool trans_b, leat_shape *out, leat_error *err) {
+  if (a->ndim < 1 || b->ndim < 1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s of a scalar: both operands need at least one dimension",
+                      name);
+  }
+  const leati_matrix ma = leati_matrix_of(a, trans_a, true), mb = leati_matrix_of(b, trans_b, false);
+  if (ma.columns != mb.rows) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the first operand has %lld columns, the second %lld rows",
+                      name, (long long)ma.columns, (long long)mb.rows);
+  }
+  out[0].ndim = ma.batch.ndim;
+  for (int32_t d = 0; d < ma.batch.ndim; ++d) {
+    out[0].dims[d] = a->shape[d];
+  }
+  LEATI_TRY(leati_broadcast(&out[0].ndim, out[0].dims, mb.batch.ndim, b->shape, err));
+  if (a->ndim > 1) {
+    out[0].dims[out[0].ndim++] = ma.rows;
+  }
+  if (b->ndim > 1) {
+    out[0].dims[out[0].ndim++] = mb.columns;
+  }
+  return LEAT_OK;
+}
