@@ -57,6 +57,82 @@ static void choose_memory_types(leat_device *device) {
   device->download_memory_type = leati_physical_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
 }
 
+#define EXTENSIONS_MAX 8
+
+/* What a device is to have: features, in one chain, and extensions. Stays where it is. */
+typedef struct abilities {
+  leati_features f;
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT control;
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices;
+  VkPhysicalDeviceMaintenance4Features maintenance;
+  VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrices2;
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dots;
+  const char *extensions[EXTENSIONS_MAX];
+  uint32_t extension_count;
+} abilities;
+
+static void add_extension(abilities *out, const char *name) {
+  out->extensions[out->extension_count++] = name;
+}
+
+/* Sets a member of `out`, a struct of features of which one is wanted, and puts it in front of the others. */
+#define CHAIN(out, member, type, ...)                                 \
+  do {                                                                \
+    (out)->member = (type){.pNext = (out)->f.v12.pNext, __VA_ARGS__}; \
+    (out)->f.v12.pNext = &(out)->member;                              \
+  } while (0)
+
+static void choose_abilities(const leat_device *device, bool pages, abilities *out) {
+  const leati_physical *const physical = device->physical;
+  memset(out, 0, sizeof(*out));
+  leati_features_chain(&out->f);
+#define ENABLE(group, name) out->f.group.name = VK_TRUE;
+  LEATI_REQUIRED_FEATURES(ENABLE)
+#undef ENABLE
+  out->f.v12.shaderFloat16 = physical->has_float16 ? VK_TRUE : VK_FALSE;
+  out->f.v12.hostQueryReset = physical->has_query_reset ? VK_TRUE : VK_FALSE;
+  if (pages) {
+    add_extension(out, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+  }
+  if (physical->no_external_memory == NULL) {
+    add_extension(out, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+  }
+  if (physical->has_sync_fd || physical->no_external_semaphores == NULL) {
+    add_extension(out, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+  }
+  if (physical->calibrates) {
+    add_extension(out, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+  }
+  if (physical->shuffles) {
+    add_extension(out, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    CHAIN(out, control, VkPhysicalDeviceSubgroupSizeControlFeaturesEXT,
+          .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT,
+          .computeFullSubgroups = VK_TRUE);
+  }
+  if (device->matrix.m != 0) {
+    add_extension(out, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    out->f.v12.vulkanMemoryModel = VK_TRUE;
+    CHAIN(out, matrices, VkPhysicalDeviceCooperativeMatrixFeaturesKHR,
+          .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, .cooperativeMatrix = VK_TRUE);
+  }
+  /* The size of a workgroup is an id in SPIR-V 1.6, which takes maintenance4; all devices of Vulkan 1.3 have it. */
+  if (device->matrix2) {
+    add_extension(out, VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME);
+    CHAIN(out, maintenance, VkPhysicalDeviceMaintenance4Features,
+          .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES, .maintenance4 = VK_TRUE);
+    CHAIN(out, matrices2, VkPhysicalDeviceCooperativeMatrix2FeaturesNV,
+          .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV,
+          .cooperativeMatrixReductions = VK_TRUE, .cooperativeMatrixConversions = VK_TRUE,
+          .cooperativeMatrixPerElementOperations = VK_TRUE);
+  }
+  if (physical->dots) {
+    add_extension(out, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+    CHAIN(out, dots, VkPhysicalDeviceShaderIntegerDotProductFeatures,
+          .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
+          .shaderIntegerDotProduct = VK_TRUE);
+  }
+}
+
 /* Makes the VkDevice with all features and queues that are used. */
 static int32_t create_handle(const leat_device *device, bool pages, VkDevice *out, leat_error *err) {
   const leati_physical *const physical = device->physical;
@@ -69,61 +145,14 @@ static int32_t create_handle(const leat_device *device, bool pages, VkDevice *ou
                                          .queueFamilyIndex = physical->queue_family,
                                          .queueCount = queues,
                                          .pQueuePriorities = priorities};
-  leati_features f;
-  leati_features_chain(&f);
-#define ENABLE(group, name) f.group.name = VK_TRUE;
-  LEATI_REQUIRED_FEATURES(ENABLE)
-#undef ENABLE
-  f.v12.shaderFloat16 = physical->has_float16 ? VK_TRUE : VK_FALSE;
-  f.v12.hostQueryReset = physical->has_query_reset ? VK_TRUE : VK_FALSE;
-  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT control = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT, .computeFullSubgroups = VK_TRUE};
-  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
-      .pNext = &control,
-      .cooperativeMatrix = VK_TRUE};
-  VkPhysicalDeviceMaintenance4Features maintenance = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES, .pNext = &matrices, .maintenance4 = VK_TRUE};
-  VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrices2 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV,
-      .pNext = &maintenance,
-      .cooperativeMatrixReductions = VK_TRUE,
-      .cooperativeMatrixConversions = VK_TRUE,
-      .cooperativeMatrixPerElementOperations = VK_TRUE};
-  const char *extension_names[7];
-  uint32_t extension_count = 0;
-  if (pages) {
-    extension_names[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-  }
-  if (physical->no_external_memory == NULL) {
-    extension_names[extension_count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
-  }
-  if (physical->has_sync_fd || physical->no_external_semaphores == NULL) {
-    extension_names[extension_count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
-  }
-  if (physical->calibrates) {
-    extension_names[extension_count++] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
-  }
-  if (physical->shuffles) {
-    extension_names[extension_count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
-    f.v12.pNext = &control;
-  }
-  if (device->matrix.m != 0) {
-    extension_names[extension_count++] = VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME;
-    f.v12.vulkanMemoryModel = VK_TRUE;
-    f.v12.pNext = &matrices;
-  }
-  /* The size of a workgroup is an id in SPIR-V 1.6, which takes maintenance4; all devices of Vulkan 1.3 have it. */
-  if (device->matrix2) {
-    extension_names[extension_count++] = VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME;
-    f.v12.pNext = &matrices2;
-  }
+  abilities wanted;
+  choose_abilities(device, pages, &wanted);
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                   .pNext = &f.core,
+                                   .pNext = &wanted.f.core,
                                    .queueCreateInfoCount = 1,
                                    .pQueueCreateInfos = &queue,
-                                   .enabledExtensionCount = extension_count,
-                                   .ppEnabledExtensionNames = extension_names};
+                                   .enabledExtensionCount = wanted.extension_count,
+                                   .ppEnabledExtensionNames = wanted.extensions};
   const VkResult result = physical->instance->CreateDevice(physical->handle, &info, NULL, out);
   return result == VK_SUCCESS ? LEAT_OK : leati_fail_vk(err, result, "vkCreateDevice");
 }

@@ -68,6 +68,12 @@ static void report_matrices(report *r, int32_t number, const leati_physical *phy
   }
 }
 
+static void report_dots(report *r, int32_t number, const leati_physical *physical) {
+  add(r, number, "features.integerDotProduct", "%s",
+      physical->dots ? "products of bytes, four at once"
+                     : "not accelerated: products of bytes are added up one by one");
+}
+
 static void report_halves(report *r, int32_t number, const leati_physical *physical) {
   add(r, number, "float16.conversions", "%s",
       physical->converts_halves
@@ -91,6 +97,7 @@ static void report_features(report *r, int32_t number, const leati_physical *phy
   add(r, number, "features.missing", "%s", missing);
   add(r, number, "features.shaderFloat16", "%s", physical->has_float16 ? "yes" : "no");
   report_matrices(r, number, physical);
+  report_dots(r, number, physical);
   report_halves(r, number, physical);
 }
 

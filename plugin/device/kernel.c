@@ -106,6 +106,10 @@ static const char *feature_of(const leati_physical *physical, uint32_t capabilit
     case 65: /* GroupNonUniformShuffle */
       *out_has = physical->shuffles;
       return "full subgroups that exchange values";
+    case 6018: /* DotProductInput4x8BitPacked */
+    case 6019: /* DotProduct */
+      *out_has = physical->dots;
+      return "fast products of bytes (VK_KHR_shader_integer_dot_product)";
     case 5345: /* VulkanMemoryModel */
     case 6022: /* CooperativeMatrixKHR */
       *out_has = physical->matrix.m != 0;

@@ -388,6 +388,23 @@ static bool has_matrix2(const leati_physical *physical, const extensions *has) {
          f.cooperativeMatrixReductions && f.cooperativeMatrixConversions && f.cooperativeMatrixPerElementOperations;
 }
 
+/* Whether kernels may have the device add up products of bytes, and it says that this takes less than doing so one by
+ * one. */
+static bool has_dots(const leati_physical *physical, const extensions *has) {
+  VkPhysicalDeviceShaderIntegerDotProductProperties fast = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES};
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &fast};
+  VkPhysicalDeviceShaderIntegerDotProductFeatures f = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
+  VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f};
+  if (!has_extension(has, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME)) {
+    return false;
+  }
+  physical->instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
+  physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &features);
+  return f.shaderIntegerDotProduct == VK_TRUE && fast.integerDotProduct4x8BitPackedSignedAccelerated == VK_TRUE;
+}
+
 /* Fills in all that a device says of itself. */
 static void probe(leati_physical *physical, const extensions *has) {
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {.sType =
@@ -448,6 +465,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   physical->converts_halves = controls_halves(&floats);
   physical->matrix = find_matrix(physical, has);
   physical->matrix2 = has_matrix2(physical, has);
+  physical->dots = has_dots(physical, has);
   physical->has_sync_fd = makes_sync_files(physical, has);
   find_external_memory(physical, has);
   find_external_semaphores(physical, has);

@@ -51,6 +51,8 @@ typedef struct leati_physical {
   bool shuffles; /**< full subgroups of a size from 4 to 128 (VK_EXT_subgroup_size_control), whose invocations exchange
                     values */
   leati_matrix_shape matrix; /**< of VK_KHR_cooperative_matrix, which an open device then has, with vulkanMemoryModel */
+  bool dots;    /**< products of four pairs of signed bytes are added up at once, and fast (integer dot product of
+                   Vulkan 1.3    or VK_KHR_shader_integer_dot_product), which an open device then has */
   bool matrix2; /**< reductions, conversions and operations per element of VK_NV_cooperative_matrix2, which an open
                    device then has; n is k, and modules may be of Vulkan 1.3 */
   bool has_query_reset;    /**< hostQueryReset */
