@@ -82,7 +82,72 @@
       NBITS("small_blocks_" type_label, 0, 24, 5, 4, 16, RANGE_OF(t, -2, 2, 17, 24), U8_RANGE(0, 255, 5, 2, 8),   \
             RANGE_OF(t, 0.01, 0.1, 10), RANGE_OF(t, 6, 9, 10), ABSENT, RANGE_OF(t, -2, 2, 5))
 
+#define INTEGER(named, views, ...)                                                                             \
+  {                                                                                                            \
+    .name = "MatMulInteger", .label = named, .since_version = 10, .variants = views, .inputs = { __VA_ARGS__ } \
+  }
+#define S8(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
+#define U8(...) U8_RANGE(0, 255, __VA_ARGS__)
+
+#define QLINEAR(named, views, ...)                                                                             \
+  {                                                                                                            \
+    .name = "QLinearMatMul", .label = named, .since_version = 21, .variants = views, .inputs = { __VA_ARGS__ } \
+  }
+/* Scales of a type, and one that is about as large as results of so many terms have it be. */
+#define SCALE(t, ...) RANGE_OF(t, 0.005, 0.05, __VA_ARGS__)
+#define OF_RESULT(t, terms) RANGE_OF(t, 0.01 * terms, 0.05 * terms, 1)
+
 static const leati_op_spec specs[] = {
+    /* By tiles with edges, read one by one and by fours and sixteens; of few rows; with the zero points that there are.
+     */
+    {.name = "MatMulInteger",
+     .label = "uint8_int8",
+     .since_version = 10,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {U8(35, 67), S8(67, 33), U8(1), S8(33)}},
+    INTEGER("int8_uint8", VIEW_TRANSPOSED | VIEW_OFFSET, S8(33, 64), U8(64, 36), S8(33), U8(1)),
+    INTEGER("no_zero_points", 0, U8(33, 48), U8(48, 36)),
+    INTEGER("int8", 0, S8(33, 48), S8(48, 5)),
+    INTEGER("one_row", VIEW_TRANSPOSED | VIEW_OFFSET, U8(1, 80), S8(80, 36), U8(1), S8(1)),
+    INTEGER("five_rows", VIEW_TRANSPOSED, S8(5, 67), U8(67, 33), S8(5), U8(33)),
+    INTEGER("three_rows", 0, U8(3, 1040), S8(1040, 68), U8(1)),
+    INTEGER("inner_split", 0, U8(33, 1541), S8(1541, 36), U8(1), S8(36)),
+    INTEGER("inner_split_row", 0, U8(1, 5000), U8(5000, 17), U8(1), U8(17)),
+    INTEGER("batched", VIEW_TRANSPOSED | VIEW_SLICED, U8(2, 3, 9, 20), S8(2, 3, 20, 12), U8(2, 3, 9, 1),
+            S8(2, 3, 1, 12)),
+    INTEGER("batch_joined", 0, U8(2, 3, 9, 16), S8(16, 12), U8(2, 3, 9, 1), S8(12)),
+    INTEGER("batch_broadcast", 0, S8(5, 1, 9, 11), U8(3, 11, 13), ABSENT, U8(3, 1, 13)),
+    INTEGER("rows_of_batches", 0, U8(3, 1, 20), S8(3, 20, 12), U8(3, 1, 1), S8(12)),
+    INTEGER("vector_matrix", 0, U8(33), S8(33, 7), U8(1), S8(7)),
+    INTEGER("matrix_vector", 0, U8(7, 33), S8(33), U8(7), S8(1)),
+    INTEGER("vector_vector", 0, U8(33), U8(33)),
+    /* Sums that wrap would need more terms than this; the largest that 300 give. */
+    INTEGER("largest", 0, U8_RANGE(255, 255, 9, 300), RANGE_OF(LEATI_REF_INT8, -128, -128, 300, 8), ABSENT,
+            RANGE_OF(LEATI_REF_INT8, 127, 127, 8)),
+    INTEGER("inner_empty", 0, U8(9, 0), S8(0, 5), U8(1), S8(1)),
+    INTEGER("no_rows", 0, U8(0, 4), S8(4, 5)),
+
+    {.name = "QLinearMatMul",
+     .label = "uint8",
+     .since_version = 10,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {U8(35, 67), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(67, 33), SCALE(LEATI_REF_FLOAT32, 33), S8(33),
+                OF_RESULT(LEATI_REF_FLOAT32, 6), U8(1)}},
+    QLINEAR("int8_float16", 0, S8(3, 64), SCALE(LEATI_REF_FLOAT16, 3), S8(3), U8(64, 36), SCALE(LEATI_REF_FLOAT16, 1),
+            U8(1), OF_RESULT(LEATI_REF_FLOAT16, 6), S8(1)),
+    QLINEAR("batched_bfloat16", VIEW_TRANSPOSED, S8(2, 3, 9, 20), SCALE(LEATI_REF_BFLOAT16, 2, 3, 9, 1), S8(2, 3, 9, 1),
+            S8(2, 3, 20, 12), SCALE(LEATI_REF_BFLOAT16, 2, 3, 1, 12), S8(1), OF_RESULT(LEATI_REF_BFLOAT16, 3), U8(1)),
+    QLINEAR("one_zero_point", 0, U8(9, 16), SCALE(LEATI_REF_FLOAT32, 9), U8(1), U8(16, 8), SCALE(LEATI_REF_FLOAT32, 8),
+            U8(1), OF_RESULT(LEATI_REF_FLOAT32, 3), S8(1)),
+    QLINEAR("matrix_vector", 0, U8(9, 33), SCALE(LEATI_REF_FLOAT32, 9), U8(9), S8(33), SCALE(LEATI_REF_FLOAT32, 1),
+            S8(1), OF_RESULT(LEATI_REF_FLOAT32, 4), U8(1)),
+    QLINEAR("vector_batched", 0, U8(7), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(3, 7, 5),
+            SCALE(LEATI_REF_FLOAT32, 3, 1, 5), S8(3, 1, 5), OF_RESULT(LEATI_REF_FLOAT32, 2), U8(1)),
+    QLINEAR("inner_split", 0, U8(2, 2500), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(2500, 36),
+            SCALE(LEATI_REF_FLOAT32, 36), S8(36), OF_RESULT(LEATI_REF_FLOAT32, 50), U8(1)),
+
     /* With columns of whole sixteens of bytes, and of eights. */
     NBITS_OF("float32", LEATI_REF_FLOAT32, ALL_VIEWS, 1304, 82),
     NBITS_OF("float16", LEATI_REF_FLOAT16, VIEW_TRANSPOSED | VIEW_OFFSET, 1290, 81),

@@ -110,24 +110,63 @@ static void cast(leati_draw *d) {
   }
 }
 
-static void dequantize(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK], each[RANK];
-  leati_draw_tensor *const x = any_input(d, "T1", 1, RANK, &rank, dims);
-  const uint64_t type = x->type, scale = leati_draw_type(d, "T2");
-  const int64_t axis = draw_axis(d, rank), kind = leati_draw_int(d, 0, d->since_version >= 21 ? 2 : 1);
-  const int32_t own = front(axis, rank);
+/* A scale for all elements of the input that is there, for each index of an axis, or for each block along it, and
+ * perhaps a zero point of a type. */
+static void draw_scales(leati_draw *d, uint64_t scale, uint64_t zero) {
+  int64_t each[RANK];
+  const leati_draw_tensor *const x = &d->inputs[0];
+  const int64_t axis = draw_axis(d, x->rank), kind = leati_draw_int(d, 0, d->since_version >= 21 ? 2 : 1);
+  const int32_t own = front(axis, x->rank);
   const int64_t block = leati_draw_int(d, 1, 5);
-  memcpy(each, dims, sizeof each);
-  each[own] = (dims[own] + block - 1) / block;
-  const int64_t *const shape = kind == 2 ? each : dims + own;
-  const int32_t shape_rank = kind == 2 ? rank : kind == 1 ? 1 : 0;
-  leati_draw_input(d, scale, shape_rank, shape);
+  memcpy(each, x->dims, sizeof each);
+  each[own] = (x->dims[own] + block - 1) / block;
+  const int64_t *const shape = kind == 2 ? each : x->dims + own;
+  const int32_t rank = kind == 2 ? x->rank : kind == 1 ? 1 : 0;
+  leati_draw_input(d, scale, rank, shape);
   if (leati_draw_chance(d, 60))
-    leati_draw_input(d, type, shape_rank, shape);
+    leati_draw_input(d, zero, rank, shape);
   leati_draw_attribute_int(d, "axis", axis);
   if (kind == 2)
     leati_draw_attribute_int(d, "block_size", block);
+}
+
+/* Perhaps an attribute that names one of some types by ONNX's number. */
+static void draw_number(leati_draw *d, const char *name, int64_t count, const int64_t *numbers) {
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_int(d, name, numbers[leati_draw_int(d, 0, count - 1)]);
+}
+
+static const int64_t floats_of_onnx[] = {1, 10, 16};
+
+static void dequantize(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  const uint64_t type = any_input(d, "T1", 1, RANK, &rank, dims)->type;
+  draw_scales(d, leati_draw_type(d, "T2"), type);
+  draw_number(d, "output_dtype", G_N_ELEMENTS(floats_of_onnx), floats_of_onnx);
+}
+
+static void quantize(leati_draw *d) {
+  static const int64_t integers[] = {2, 3, 4, 5};
+  int32_t rank;
+  int64_t dims[RANK];
+  const bool apart = d->since_version >= 23;
+  leati_draw_tensor *const x = any_input(d, "T1", 1, RANK, &rank, dims);
+  const uint64_t type = x->type;
+  draw_scale(d, x);
+  draw_scales(d, apart ? leati_draw_type(d, "T2") : type, leati_draw_type(d, apart ? "T3" : "T2"));
+  draw_number(d, "precision", G_N_ELEMENTS(floats_of_onnx), floats_of_onnx);
+  if (d->input_count < 3)
+    draw_number(d, "output_dtype", G_N_ELEMENTS(integers), integers);
+}
+
+static void dynamic_quantize(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_tensor *const x = any_input(d, "T1", 0, RANK, &rank, dims);
+  draw_scale(d, x);
+  x->plain = true;
+  d->output_count = 3;
 }
 
 static void cast_like(leati_draw *d) {
@@ -975,6 +1014,77 @@ static void matmul_nbits(leati_draw *d) {
     leati_draw_attribute_int(d, "bits", bits);
 }
 
+/* The dimensions of a scale or zero point of an operand. */
+static int32_t draw_place(leati_draw *d, const leati_draw_tensor *operand, bool rows, int64_t *dims) {
+  const int32_t rank = operand->rank;
+  const int64_t kind = rank < 2 ? 0 : leati_draw_int(d, 0, 2);
+  dims[0] = 1;
+  if (kind == 0)
+    return leati_draw_chance(d, 50) ? 1 : 0;
+  if (kind == 1) {
+    dims[0] = operand->dims[rank - (rows ? 2 : 1)];
+    return 1;
+  }
+  memcpy(dims, operand->dims, sizeof dims[0] * (size_t)rank);
+  dims[rank - (rows ? 1 : 2)] = 1;
+  return rank;
+}
+
+/* Elements of all that the type of bytes holds. */
+static void draw_bytes(leati_draw *d, leati_draw_tensor *tensor) {
+  const bool has_sign = tensor->type == LEAT_TYPE_INT8;
+  draw_range(d, tensor, has_sign ? -128 : 0, has_sign ? 127 : 255);
+}
+
+static void matmul_integer(leati_draw *d) {
+  const bool scaled = strcmp(d->info->name, "QLinearMatMul") == 0;
+  const char *const names[2] = {"T1", "T2"};
+  const uint64_t scale = scaled ? leati_draw_type(d, "TS") : 0;
+  const int64_t inner = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 30) ? 600 : 40);
+  const int64_t rows = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 40 : 9);
+  const int64_t columns = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 40 : 9);
+  int64_t batch[RANK], dims[2][RANK], place[2][RANK];
+  int32_t ranks[2], place_ranks[2];
+  uint64_t types[2];
+  leati_draw_dims(d, 3, batch);
+  for (int side = 0; side < 2; side++) {
+    const int32_t count = narrowed(d, 3, batch, dims[side]);
+    const bool vector = leati_draw_chance(d, 10);
+    types[side] = leati_draw_type(d, names[side]);
+    if (vector) {
+      ranks[side] = 1;
+      dims[side][0] = inner;
+    } else {
+      ranks[side] = count + 2;
+      dims[side][count] = side == 0 ? rows : inner;
+      dims[side][count + 1] = side == 0 ? inner : columns;
+    }
+    leati_draw_tensor shape = {.rank = ranks[side]};
+    memcpy(shape.dims, dims[side], sizeof dims[side][0] * (size_t)ranks[side]);
+    place_ranks[side] = draw_place(d, &shape, side == 0, place[side]);
+  }
+  if (!scaled) {
+    for (int side = 0; side < 2; side++)
+      draw_bytes(d, leati_draw_input(d, types[side], ranks[side], dims[side]));
+    for (int side = 0; side < 2; side++) {
+      if (leati_draw_chance(d, 60)) {
+        draw_bytes(d, leati_draw_input(d, types[side], place_ranks[side], place[side]));
+      } else {
+        leati_draw_absent(d);
+      }
+    }
+    return;
+  }
+  for (int side = 0; side < 2; side++) {
+    draw_bytes(d, leati_draw_input(d, types[side], ranks[side], dims[side]));
+    leati_draw_input(d, scale, place_ranks[side], place[side]);
+    draw_bytes(d, leati_draw_input(d, types[side], place_ranks[side], place[side]));
+  }
+  leati_draw_tensor *const of_result = leati_draw_input(d, scale, 0, NULL);
+  leati_draw_set(of_result, 0, 64 * (double)leati_draw_int(d, 1, 400));
+  draw_bytes(d, leati_draw_input(d, leati_draw_type(d, "T3"), 0, NULL));
+}
+
 /* The type of a mask: that of what it is added to, or bool where the operator takes it. */
 static uint64_t mask_type(leati_draw *d, uint64_t type, bool or_bool) {
   return or_bool && leati_draw_chance(d, 50) ? LEAT_TYPE_BOOL : type;
@@ -1318,6 +1428,8 @@ const leati_draw_entry leati_draw_entries[] = {
     {"elementwise", "", "Cast", cast},
     {"elementwise", "", "CastLike", cast_like},
     {"elementwise", "", "DequantizeLinear", dequantize},
+    {"elementwise", "", "QuantizeLinear", quantize},
+    {"elementwise", "", "DynamicQuantizeLinear", dynamic_quantize},
     {"movement", "", "Transpose", transpose},
     {"movement", "", "Expand", expand},
     {"movement", "", "Slice", slice},
@@ -1373,6 +1485,8 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", "", "Gemm", gemm},
     {"matmul", LEAT_MICROSOFT, "FusedGemm", gemm},
     {"matmul", LEAT_MICROSOFT, "MatMulNBits", matmul_nbits},
+    {"matmul", "", "MatMulInteger", matmul_integer},
+    {"matmul", "", "QLinearMatMul", matmul_integer},
     {"matmul", "", "Attention", attention},
     {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", attention},
     {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", group_query},

@@ -302,10 +302,125 @@ static bool run_matmul_nbits(leati_ref_node *node) {
   return bias == NULL || leati_ref_add(node, bias);
 }
 
+/* Whether a scale or zero point is for all of an operand or one for each of its rows (columns), in one dimension or in
+ * those that broadcast to the operand. */
+static bool place_fits(const leati_ref_tensor *place, const leati_ref_tensor *operand, bool rows) {
+  const int32_t rank = operand->rank;
+  const int64_t each = rank > 1 ? operand->dims[rank - (rows ? 2 : 1)] : 1;
+  if (place->count == 1 && place->rank <= rank) {
+    return true;
+  }
+  if (place->rank == 1) {
+    return rank > 1 && place->dims[0] == each;
+  }
+  bool fits = place->rank <= rank;
+  for (int32_t d = 1; fits && d <= place->rank; d++) {
+    const int64_t size = place->dims[place->rank - d];
+    const int64_t most = d > 2 ? operand->dims[rank - d] : (d == 2) == rows ? each : 1;
+    fits = size == 1 || size == most;
+  }
+  return fits;
+}
+
+/* Where the scale or zero point of an element of the operand stands. */
+static int64_t place_of(const leati_ref_tensor *place, const leati_ref_tensor *operand, bool rows,
+                        const int64_t *index) {
+  if (place->count == 1) {
+    return 0;
+  }
+  return place->rank == 1 ? index[operand->rank - (rows ? 2 : 1)] : leati_ref_broadcast_at(place, operand->rank, index);
+}
+
+/* An operand of bytes less its zero points, as int32. */
+static void centre(const leati_ref_tensor *x, const leati_ref_tensor *zero, bool rows, leati_ref_tensor *out) {
+  leati_ref_tensor_init(out, LEATI_REF_INT32, x->rank, x->dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(x->rank, x->dims, k, index);
+    out->i[k] = x->i[k] - (zero != NULL ? zero->i[place_of(zero, x, rows, index)] : 0);
+  }
+}
+
+/* The sums of the products of two operands, whose zero points may be NULL, as output 0. */
+static bool run_sums(leati_ref_node *node, const leati_ref_tensor *a, const leati_ref_tensor *a_zero,
+                     const leati_ref_tensor *b, const leati_ref_tensor *b_zero) {
+  if (a->rank < 1 || b->rank < 1 || (a_zero != NULL && !place_fits(a_zero, a, true)) ||
+      (b_zero != NULL && !place_fits(b_zero, b, false))) {
+    return leati_ref_fail(node, "%s: shapes that do not go together", node->name);
+  }
+  leati_ref_tensor centred[2];
+  centre(a, a_zero, true, &centred[0]);
+  centre(b, b_zero, false, &centred[1]);
+  const leati_ref_tensor *const operands[2] = {&centred[0], &centred[1]};
+  leati_ref_node product = {.name = node->name, .input_count = 2, .inputs = operands, .output_count = 1};
+  const bool done = run_matmul(&product);
+  node->outputs[0] = product.outputs[0];
+  memcpy(node->error, product.error, sizeof node->error);
+  leati_ref_tensor_clear(&centred[0]);
+  leati_ref_tensor_clear(&centred[1]);
+  return done;
+}
+
+static bool run_matmul_integer(leati_ref_node *node) {
+  return run_sums(node, node->inputs[0], leati_ref_input(node, 2), node->inputs[1], leati_ref_input(node, 3));
+}
+
+/* The scale of the row (column) of an operand that an element of the result is of, whose index is given. */
+static double scale_of(const leati_ref_tensor *scale, const leati_ref_tensor *operand, bool rows, bool other_is_vector,
+                       const leati_ref_tensor *y, const int64_t *index) {
+  int64_t at[LEAT_MAX_RANK] = {0};
+  const int32_t rank = operand->rank, own = rank - (rows ? 2 : 1);
+  if (rank < 2) {
+    return scale->f[0];
+  }
+  /* The result lacks a dimension where the other operand is a vector. */
+  const int32_t matrix = other_is_vector ? 1 : 2;
+  at[own] = index[y->rank - (rows ? matrix : 1)];
+  for (int32_t d = 0; d < rank - 2; d++) {
+    at[d] = operand->dims[d] != 1 ? index[y->rank - matrix - (rank - 2) + d] : 0;
+  }
+  return scale->f[place_of(scale, operand, rows, at)];
+}
+
+/* A sum in float32 times the scales of the operands by that of the result: six roundings at most, and one to a whole
+ * number, which they may turn to the next. */
+static bool run_qlinear_matmul(leati_ref_node *node) {
+  const leati_ref_tensor *a = node->inputs[0], *a_scale = node->inputs[1], *a_zero = node->inputs[2];
+  const leati_ref_tensor *b = node->inputs[3], *b_scale = node->inputs[4], *b_zero = node->inputs[5];
+  const leati_ref_tensor *y_scale = node->inputs[6], *y_zero = node->inputs[7];
+  if (y_scale->count != 1 || y_zero->count != 1 || a->rank < 1 || b->rank < 1 || !place_fits(a_scale, a, true) ||
+      !place_fits(b_scale, b, false)) {
+    return leati_ref_fail(node, "QLinearMatMul: shapes that do not go together");
+  }
+  if (!run_sums(node, a, a_zero, b, b_zero)) {
+    return false;
+  }
+  leati_ref_tensor sums = node->outputs[0];
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, y_zero->type, sums.rank, sums.dims);
+  y->bound = leati_ref_alloc(y->count, sizeof(double));
+  for (int64_t k = 0; k < y->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(y->rank, y->dims, k, index);
+    const double x = (double)sums.i[k] * scale_of(a_scale, a, true, b->rank == 1, y, index) *
+                     scale_of(b_scale, b, false, a->rank == 1, y, index) / y_scale->f[0];
+    const double off = 6 * LEATI_REF_ULP * fabs(x);
+    const double low = (double)leati_ref_type_low(y->type), high = (double)leati_ref_type_high(y->type);
+    const double zero = (double)y_zero->i[0];
+    const double least = fmin(fmax(nearbyint(x - off) + zero, low), high);
+    y->i[k] = (int64_t)least;
+    y->bound[k] = fmin(fmax(nearbyint(x + off) + zero, low), high) - least;
+  }
+  leati_ref_tensor_clear(&sums);
+  return true;
+}
+
 const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
                                             {"FusedMatMul", run_fused_matmul},
                                             {"MultiMatMul", run_multi_matmul},
                                             {"Gemm", run_gemm},
                                             {"FusedGemm", run_gemm},
                                             {"MatMulNBits", run_matmul_nbits},
+                                            {"MatMulInteger", run_matmul_integer},
+                                            {"QLinearMatMul", run_qlinear_matmul},
                                             {NULL, NULL}};

@@ -44,7 +44,7 @@ extern const leati_ref_entry leati_ref_norm[];
 extern const leati_ref_entry leati_ref_movement[];
 extern const leati_ref_entry leati_ref_index[];
 extern const leati_ref_entry leati_ref_pointwise[];
-extern const leati_ref_entry leati_ref_dequantize[];
+extern const leati_ref_entry leati_ref_quantize[];
 
 /** Computes the outputs of a node.
  * @threads any

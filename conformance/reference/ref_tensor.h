@@ -37,7 +37,8 @@ typedef struct leati_ref_tensor {
   int64_t dims[LEAT_MAX_RANK];
   int64_t count; /**< elements */
   double *f;     /**< `count` elements of a floating type, else NULL; owned */
-  double *bound; /**< largest absolute error allowed by element of a floating type, else NULL; owned */
+  double *bound; /**< largest absolute error allowed by element of a floating type; of another type NULL, or how much
+                    larger an element may be, where rounding decides; owned */
   int64_t *i;    /**< `count` elements of an integer type or 0 and 1 of a boolean one, else NULL; owned */
 } leati_ref_tensor;
 
@@ -111,9 +112,10 @@ void leati_ref_tensor_store(const leati_ref_tensor *tensor, void *bytes);
 void leati_ref_tensor_load(leati_ref_tensor *tensor, const void *bytes);
 
 /** Compares what a device wrote with the expected tensor: NaN where NaN is expected, the same infinity where one is
- * expected, and else within the bound. An element may be an infinity if there is a bound and the largest finite
- * number lies within its reach. The bound of a type of 16 bits is that of computing in float32; what lies within it is
- * rounded to the type once, to the nearest and of two to the even number.
+ * expected, and else within the bound. Integers are the same or, where there is a bound, larger by it at most. An
+ * element may be an infinity if there is a bound and the largest finite number lies within its reach. The bound of a
+ * type of 16 bits is that of computing in float32; what lies within it is rounded to the type once, to the nearest and
+ * of two to the even number.
  * @threads any
  * @param expected [in] what the reference computed
  * @param bytes [in] `expected->count` elements as the device wrote them

@@ -67,3 +67,34 @@ int64_t leati_list_length(const leati_op_desc *desc, uint32_t i) {
   const leat_value_info *const input = &desc->inputs[i];
   return input->ndim == 0 ? 1 : input->ndim == 1 ? input->shape[0] : -1;
 }
+
+uint64_t leati_type_of_onnx(int64_t number) {
+  switch (number) {
+    case 1:
+      return LEAT_TYPE_FLOAT32;
+    case 2:
+      return LEAT_TYPE_UINT8;
+    case 3:
+      return LEAT_TYPE_INT8;
+    case 4:
+      return LEAT_TYPE_UINT16;
+    case 5:
+      return LEAT_TYPE_INT16;
+    case 6:
+      return LEAT_TYPE_INT32;
+    case 7:
+      return LEAT_TYPE_INT64;
+    case 9:
+      return LEAT_TYPE_BOOL;
+    case 10:
+      return LEAT_TYPE_FLOAT16;
+    case 12:
+      return LEAT_TYPE_UINT32;
+    case 13:
+      return LEAT_TYPE_UINT64;
+    case 16:
+      return LEAT_TYPE_BFLOAT16;
+    default:
+      return 0;
+  }
+}

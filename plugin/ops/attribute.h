@@ -17,6 +17,8 @@ bool leati_attr_is(const leati_op_desc *desc, const char *name, const char *text
  * @errors NOT_SUPPORTED: it has more elements than `capacity` */
 int32_t leati_attr_ints(const leati_op_desc *desc, const char *name, uint32_t capacity, int64_t *out,
                         uint32_t *out_count, leat_error *err);
+/** LEAT_TYPE_* of a number of ONNX's TensorProto.DataType; 0: none that kernels compute with. */
+uint64_t leati_type_of_onnx(int64_t number);
 /** Whether input `i` is not left out. */
 static inline bool leati_is_given(const leati_op_desc *desc, uint32_t i) {
   return i < desc->input_count && desc->inputs[i].ndim != LEATI_ABSENT;

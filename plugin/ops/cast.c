@@ -16,43 +16,11 @@ typedef struct cast_state {
   uint64_t to; /* LEAT_TYPE_* that Cast gives */
 } cast_state;
 
-/* LEAT_TYPE_* of a number of ONNX's TensorProto.DataType; 0: none that Cast knows. */
-static uint64_t type_of_onnx(int64_t number) {
-  switch (number) {
-    case 1:
-      return LEAT_TYPE_FLOAT32;
-    case 2:
-      return LEAT_TYPE_UINT8;
-    case 3:
-      return LEAT_TYPE_INT8;
-    case 4:
-      return LEAT_TYPE_UINT16;
-    case 5:
-      return LEAT_TYPE_INT16;
-    case 6:
-      return LEAT_TYPE_INT32;
-    case 7:
-      return LEAT_TYPE_INT64;
-    case 9:
-      return LEAT_TYPE_BOOL;
-    case 10:
-      return LEAT_TYPE_FLOAT16;
-    case 12:
-      return LEAT_TYPE_UINT32;
-    case 13:
-      return LEAT_TYPE_UINT64;
-    case 16:
-      return LEAT_TYPE_BFLOAT16;
-    default:
-      return 0;
-  }
-}
-
 static int32_t cast_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
   (void)def;
   (void)device;
   const int64_t to = leati_attr_int(desc, "to", 0);
-  return type_of_onnx(to) != 0
+  return leati_type_of_onnx(to) != 0
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Cast to ONNX type %lld is not supported", (long long)to);
 }
@@ -60,7 +28,7 @@ static int32_t cast_supports(const leati_op_def *def, leat_device *device, const
 static int32_t cast_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   cast_state *const state = leati_op_state(op);
-  state->to = type_of_onnx(leati_attr_int(desc, "to", 0));
+  state->to = leati_type_of_onnx(leati_attr_int(desc, "to", 0));
   return LEAT_OK;
 }
 

@@ -135,6 +135,13 @@ uint32_t leati_gemv_along(const leati_traits *traits, uint32_t mode_a, uint32_t 
   return b_k <= b_column ? LEATI_ALONG_K : LEATI_ALONG_COLUMNS;
 }
 
+uint32_t leati_gemv_along_bytes(uint32_t mode_b, int64_t b_k, int64_t b_column) {
+  return mode_b == LEATI_MODE_QUADS_K   ? LEATI_ALONG_K_QUADS
+         : mode_b == LEATI_MODE_QUADS_I ? LEATI_ALONG_COLUMNS_QUADS
+         : b_k <= b_column              ? LEATI_ALONG_K
+                                        : LEATI_ALONG_COLUMNS;
+}
+
 /* ---- Rows --------------------------------------------------------------------------------------------------------
  */
 

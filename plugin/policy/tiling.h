@@ -95,6 +95,9 @@ static inline uint32_t leati_gemm_mode(bool quads_k, bool quads_i, int64_t strid
 uint32_t leati_gemv_along(const leati_traits *traits, uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns,
                           int64_t b_k, int64_t b_column);
 
+/** The same for operands of bytes, the first of which is read in any way. */
+uint32_t leati_gemv_along_bytes(uint32_t mode_b, int64_t b_k, int64_t b_column);
+
 /** Whether so many bytes are read one by one from where they lie apart, rather than copied first. */
 static inline bool leati_reads_scattered(uint64_t bytes) {
   return bytes <= LEATI_SCATTERED_MAX;

@@ -28,7 +28,9 @@
   X(queueCount)                      \
   X(shaderFloat16)                   \
   X(subgroupSupportedOperations)     \
-  X(computeFullSubgroups)
+  X(computeFullSubgroups)            \
+  X(shaderIntegerDotProduct)         \
+  X(integerDotProduct4x8BitPackedSignedAccelerated)
 
 #define DRIVERS UINT32_MAX /* what the driver says */
 #define QUEUES_MAX 16
@@ -184,6 +186,12 @@ static uint32_t *find_told(VkBaseOutStructure *in, uint32_t *out_said) {
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES:
       *out_said = told.computeFullSubgroups;
       return &((VkPhysicalDeviceSubgroupSizeControlFeatures *)at)->computeFullSubgroups;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES:
+      *out_said = told.shaderIntegerDotProduct;
+      return &((VkPhysicalDeviceShaderIntegerDotProductFeatures *)at)->shaderIntegerDotProduct;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES:
+      *out_said = told.integerDotProduct4x8BitPackedSignedAccelerated;
+      return &((VkPhysicalDeviceShaderIntegerDotProductProperties *)at)->integerDotProduct4x8BitPackedSignedAccelerated;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES:
       *out_said = told.computeFullSubgroups;
       return &((VkPhysicalDeviceVulkan13Features *)at)->computeFullSubgroups;

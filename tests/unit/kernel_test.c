@@ -157,7 +157,8 @@ static const leati_physical able = {.info = {.name = "made up"},
                                     .subgroup_size = 32,
                                     .shuffles = true,
                                     .matrix = {.m = 16, .n = 16, .k = 16},
-                                    .matrix2 = true};
+                                    .matrix2 = true,
+                                    .dots = true};
 
 /* Whether a kernel runs on a device; else the message has the words. */
 static bool runs(const leati_physical *physical, const leati_kernel_code *code, const char *words) {
@@ -178,24 +179,29 @@ static bool is_on_matrices(const leati_kernel_code *code) {
   return strstr(code->source, "_matrix.comp") != NULL;
 }
 
+static bool is_of_dots(const leati_kernel_code *code) {
+  return strstr(code->name, "_dots") != NULL;
+}
+
 /* Each kernel needs no more than what devices must have to be used at all, but for those that shuffle or use matrix
- * hardware, which stand beside others. */
+ * hardware, or add up products of bytes at once, which stand beside others. */
 static void every_kernel_runs_on_every_usable_device(void **state) {
   (void)state;
   leati_physical least = able;
   least.kernel_features &= ~(1u << LEATI_FEATURE_NUMBER_shaderFloat16);
-  least.shuffles = false;
+  least.shuffles = least.dots = false;
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
-    assert_int_equal(runs(&least, code, is_on_matrices(code) ? "shaderFloat16" : "full subgroups"),
-                     code->shuffles == 0);
+    const char *const words = is_on_matrices(code) ? "shaderFloat16" : is_of_dots(code) ? "of bytes" : "full subgroups";
+    assert_int_equal(runs(&least, code, words), code->shuffles == 0 && !is_of_dots(code));
   }
 }
 
-/* Where there is a glslc for them, these kernels need the device's matrices. */
-static void matrix_hardware_is_needed_where_it_is_used(void **state) {
+/* Where there is a glslc for them, these kernels need the device's matrices; and others its products of bytes. */
+static void special_hardware_is_needed_where_it_is_used(void **state) {
   (void)state;
-  leati_physical plain = able, first = able;
+  leati_physical plain = able, first = able, single = able;
+  single.dots = false;
   plain.matrix = (leati_matrix_shape){0};
   first.matrix2 = false;
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
@@ -203,6 +209,7 @@ static void matrix_hardware_is_needed_where_it_is_used(void **state) {
     assert_true(runs(&able, code, ""));
     assert_int_equal(runs(&plain, code, "VK_KHR_cooperative_matrix"), !is_on_matrices(code));
     assert_int_equal(runs(&first, code, "VK_NV_cooperative_matrix2"), strstr(code->name, "_matrix2_") == NULL);
+    assert_int_equal(runs(&single, code, "VK_KHR_shader_integer_dot_product"), !is_of_dots(code));
   }
 }
 
@@ -239,7 +246,8 @@ static void matrices_are_the_largest_that_kernels_can_use(void **state) {
   device.max_group_invocations = 1024;
   device.subgroup_size = 128;
   assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 0);
-  /* What each of these kernels has of shared memory: matrix_hardware_is_needed_where_it_is_used() runs them with it. */
+  /* What each of these kernels has of shared memory: special_hardware_is_needed_where_it_is_used() runs them with it.
+   */
   device.subgroup_size = 32;
   assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 16);
   device.shared_memory = able.shared_memory - 1;
@@ -405,7 +413,7 @@ int main(void) {
       cmocka_unit_test(records_have_a_size),
       cmocka_unit_test(variants_are_found_by_type_and_size),
       cmocka_unit_test(every_kernel_runs_on_every_usable_device),
-      cmocka_unit_test(matrix_hardware_is_needed_where_it_is_used),
+      cmocka_unit_test(special_hardware_is_needed_where_it_is_used),
       cmocka_unit_test(matrices_are_the_largest_that_kernels_can_use),
       cmocka_unit_test(what_a_device_lacks_is_named),
       cmocka_unit_test(shared_memory_is_counted),

@@ -484,6 +484,140 @@ static void test_words_of_nbits(void **state) {
   }
 }
 
+/* A quantised operator whose attributes, types and shapes do not go together is refused with what would be right. */
+static void test_words_of_quantised(void **state) {
+  enum { INPUTS = 8, ATTRIBUTES = 3 };
+#define F32 LEAT_TYPE_FLOAT32
+#define U8 LEAT_TYPE_UINT8
+#define S8 LEAT_TYPE_INT8
+  static const struct {
+    const char *text;
+    const char *name;
+    uint32_t version;
+    int64_t attributes[ATTRIBUTES]; /* output_dtype, precision, block_size */
+    uint64_t types[INPUTS];         /* none: there are no more inputs */
+    int64_t shapes[INPUTS][3];      /* with a 0 behind the last dimension */
+  } cases[] = {
+      {NULL, "QuantizeLinear", 28, {5, 10, 2}, {F32, F32}, {{3, 5}, {3, 3}}},
+      {NULL, "QuantizeLinear", 21, {3, 0, 0}, {F32, F32, S8}, {{3, 5}, {5}, {5}}},
+      {NULL, "DequantizeLinear", 28, {10, 0, 0}, {U8, F32, U8}, {{3, 5}, {0}, {1}}},
+      {NULL, "MatMulInteger", 10, {0}, {U8, S8, U8, S8}, {{3, 5}, {5, 4}, {3}, {1, 4}}},
+      {NULL, "QLinearMatMul", 21, {0}, {U8, F32, U8, S8, F32, S8, F32, U8}, {{3, 5}, {3}, {0}, {5, 4}, {4}, {4}}},
+      {"block_size is -1; it must not be negative", "QuantizeLinear", 21, {0, 0, -1}, {F32, F32}, {{3, 5}, {0}}},
+      {"output_dtype 21 is not supported: Leat holds no such tensors",
+       "QuantizeLinear",
+       21,
+       {21},
+       {F32, F32},
+       {{3, 5}}},
+      {"output_dtype is float32; it must be an integer of 8 or 16", "QuantizeLinear", 21, {1}, {F32, F32}, {{3, 5}}},
+      {"precision int8 is not supported: it must be a float", "QuantizeLinear", 28, {0, 3, 0}, {F32, F32}, {{3, 5}}},
+      {"output_dtype is uint8 and the zero point of type int8",
+       "QuantizeLinear",
+       21,
+       {2},
+       {F32, F32, S8},
+       {{3, 5}, {0}, {0}}},
+      {"output_dtype is int8; it must be a float", "DequantizeLinear", 23, {3}, {U8, F32}, {{3, 5}}},
+      {"QuantizeLinear: the scale must have one element, or one for each of axis 1",
+       "QuantizeLinear",
+       13,
+       {0},
+       {F32, F32},
+       {{3, 5}, {3}}},
+      {"DequantizeLinear: the scale must have one element",
+       "DequantizeLinear",
+       21,
+       {0, 0, 2},
+       {U8, F32},
+       {{3, 5}, {3, 2}}},
+      {"the zero point must have the scale's shape", "QuantizeLinear", 13, {0}, {F32, F32, U8}, {{3, 5}, {5}, {1, 5}}},
+      {"MatMulInteger: the first operand has 5 columns, the second 6 rows",
+       "MatMulInteger",
+       10,
+       {0},
+       {U8, S8},
+       {{3, 5}, {6, 4}}},
+      {"the zero point of the first operand must have one element, or one for each of its rows",
+       "MatMulInteger",
+       10,
+       {0},
+       {U8, S8, U8},
+       {{3, 5}, {5, 4}, {5}}},
+      {"the zero point of the second operand must have one element, or one for each of its columns",
+       "MatMulInteger",
+       10,
+       {0},
+       {U8, S8, U8, S8},
+       {{3, 5}, {5, 4}, {0}, {5, 1}}},
+      {"the scale of the second operand must",
+       "QLinearMatMul",
+       21,
+       {0},
+       {U8, F32, U8, S8, F32, S8, F32, U8},
+       {{3, 5}, {0}, {0}, {5, 4}, {3}, {0}}},
+      {"a zero point must have the shape of its scale",
+       "QLinearMatMul",
+       21,
+       {0},
+       {U8, F32, U8, S8, F32, S8, F32, U8},
+       {{3, 5}, {0}, {3}, {5, 4}, {0}, {0}}},
+      {"several scales or zero points of the result is not supported",
+       "QLinearMatMul",
+       21,
+       {0},
+       {U8, F32, U8, S8, F32, S8, F32, U8},
+       {{3, 5}, {0}, {0}, {5, 4}, {0}, {0}, {4}, {4}}},
+  };
+#undef F32
+#undef U8
+#undef S8
+  static const char *const names[ATTRIBUTES] = {"output_dtype", "precision", "block_size"};
+  const fixture *const f = fixture_of(state);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    leat_value_info infos[INPUTS];
+    leat_attribute values[ATTRIBUTES];
+    const leat_value_info *inputs[INPUTS];
+    const leat_attribute *attributes[ATTRIBUTES];
+    leat_op_desc desc = {.struct_size = sizeof(desc),
+                         .name = cases[i].name,
+                         .domain = "",
+                         .since_version = cases[i].version,
+                         .attributes = attributes,
+                         .output_count = 1,
+                         .inputs = inputs};
+    for (; desc.input_count < INPUTS && cases[i].types[desc.input_count] != 0; ++desc.input_count) {
+      const uint32_t k = desc.input_count;
+      const int64_t *const shape = cases[i].shapes[k];
+      infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]),
+                                   .ndim = shape[0] == 0   ? 0
+                                           : shape[1] == 0 ? 1
+                                                           : 2,
+                                   .dtype = leati_dtype_of(cases[i].types[k]),
+                                   .shape = shape};
+      inputs[k] = &infos[k];
+    }
+    for (uint32_t k = 0; k < ATTRIBUTES; ++k) {
+      if (cases[i].attributes[k] != 0) {
+        values[k] = (leat_attribute){.struct_size = sizeof(values[k]),
+                                     .type = LEAT_ATTRIBUTE_INT,
+                                     .name = names[k],
+                                     .i = cases[i].attributes[k]};
+        attributes[desc.attribute_count++] = &values[k];
+      }
+    }
+    leat_error why = fresh_error();
+    if (cases[i].text == NULL) {
+      assert_ok(f->api->op->supports(f->device, &desc, &err));
+      continue;
+    }
+    assert_int_not_equal(f->api->op->supports(f->device, &desc, &why), LEAT_OK);
+    if (strstr(why.message, cases[i].text) == NULL) {
+      fail_msg("\"%s\" is not in \"%s\"", cases[i].text, why.message);
+    }
+  }
+}
+
 /* Caches whose inputs do not go together are refused as soon as shapes are known, with what is wrong. */
 static void test_refused_caches(void **state) {
   enum { INPUTS = 10 };
@@ -652,6 +786,7 @@ int main(void) {
       cmocka_unit_test(test_window_larger_than_image),
       cmocka_unit_test_setup_teardown(test_types_of_attention, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(test_words_of_nbits, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(test_words_of_quantised, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(test_refused_caches, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -547,6 +547,10 @@ static void operands_are_read_as_widely_as_they_lie(void **state) {
   assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, true, many, 64, 1), LEATI_ALONG_COLUMNS_EIGHTS);
   assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, true, many - 1, 64, 1), LEATI_ALONG_COLUMNS);
   assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, false, many - 1, 1, 1), LEATI_ALONG_K);
+  assert_int_equal(leati_gemv_along_bytes(quads_k, 1, 64), LEATI_ALONG_K_QUADS);
+  assert_int_equal(leati_gemv_along_bytes(quads_i, 64, 1), LEATI_ALONG_COLUMNS_QUADS);
+  assert_int_equal(leati_gemv_along_bytes(LEATI_MODE_SINGLES_K, 1, 33), LEATI_ALONG_K);
+  assert_int_equal(leati_gemv_along_bytes(LEATI_MODE_SINGLES_I, 33, 1), LEATI_ALONG_COLUMNS);
 }
 
 static void little_is_read_from_where_it_lies_apart(void **state) {

@@ -1,18 +1,16 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// (x - zero point) * scale, which have the type TYPE of the scale; rounded once more where that has 16 bits. A scale and
-// a zero point are for a block of elements along one dimension.
+// (x - zero point) * scale, rounded to TYPE once.
 #include "any.glsl"
-#include "reals.glsl"
+#include "floats.glsl"
+#include "scales.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, TYPE_IN, 0); // LEAT_ANY_... of x and its zero points, an integer type
 struct Args {
   uint64_t x, scale, zero, y; // zero: 0 for none
-  uint count;
-  uint size, inner;           // elements of the dimension, and of those behind it
-  uint block;                 // elements of the dimension that have one scale
-  uint outer_step, size_step, inner_step; // from one scale to the next
+  uint type_scale;            // LEAT_ANY_..., a float
+  SCALE_ARGS
 };
 LEAT_ARGS
 
@@ -23,14 +21,13 @@ void main() {
   [[unroll]] for (uint n = 0; n < EACH; ++n) {
     const uint i = first + n * 256;
     if (i < args.count) {
-      const uint rest = i / args.inner, outer = rest / args.size;
-      const uint at = outer * args.outer_step + (rest - outer * args.size) / args.block * args.size_step +
-                      (i - rest * args.inner) * args.inner_step;
+      const uint at = SCALE_PLACE(i);
       int64_t x = any_load(TYPE_IN, args.x + uint64_t(i) * any_size(TYPE_IN)).i;
       if (args.zero != 0) {
         x -= any_load(TYPE_IN, args.zero + uint64_t(at) * any_size(TYPE_IN)).i;
       }
-      REALS(args.y).v[i] = NARROW(float(x) * ELEMENT(args.scale, at));
+      const float scale = load_float(args.type_scale, args.scale, at);
+      REALS(args.y).v[i] = NARROW(float(x) * scale);
     }
   }
 }

@@ -6,6 +6,8 @@
 // functions that say where the operands come from: `vec4 fetch_a4(i, k)`, `float fetch_a(i, k)`, the same for b, with i
 // the row or column in the result and k in [k_begin, k_end) or beyond, which must give 0. The SLICES of a workgroup
 // take turns along k, so that a small tile still has many loads in flight; their sums are added in order at the end.
+// Where it defines BYTES, an element is four bytes along k, as an int, sums are ints, and `int dot4(a, b, sum)` adds the
+// four products of two elements to a sum; the sums of each row of a and each column of b over k are found too.
 // Where it defines PREPARES, all threads call `void prepare(k)` before the BK * SLICES of k from there on are fetched,
 // with a barrier after it, and one between it and the fetches before.
 //
@@ -34,12 +36,21 @@ layout(local_size_x = GEMM_THREADS) in;
 #define PITCH_B (BN / 4 + 1)
 #define QUADS_A (SLICES * BK * PITCH_A)
 #define QUADS_B (SLICES * BK * PITCH_B)
-shared vec4 tiles[QUADS_A + QUADS_B];
+
+// Four elements, and where sums are put aside.
+#ifdef BYTES
+#define VEC4 ivec4
+#define PIECES IntegerPieces
+#else
+#define VEC4 vec4
+#define PIECES Pieces
+#endif
+shared VEC4 tiles[QUADS_A + QUADS_B];
 
 // What is on its way from memory. By the number of a loop of one round (tile_product), because NVIDIA's compiler then
 // keeps loads apart from sums: convolutions take 5 to 20 % less, and products no more.
-vec4 held_a[1][LOADS_A / 4], held_b[1][LOADS_B / 4];
-vec4 sums[TM][TN / 4];
+VEC4 held_a[1][LOADS_A / 4], held_b[1][LOADS_B / 4];
+VEC4 sums[TM][TN / 4];
 
 // Where element e of thread t lies in a tile that is `extent` wide: x along rows (columns), y along k.
 uvec2 tile_place(const uint mode, const uint extent, uint t, const uint e) {
@@ -133,12 +144,19 @@ uint thread_column(uint t) {
 #endif
 }
 
+// Bytes that are multiplied one by one make four times the instructions: then the loop along k stays one.
+#if defined(BYTES) && !defined(DOTS)
+#define UNROLLED
+#else
+#define UNROLLED [[unroll]]
+#endif
+
 // Adds the products of the BK of k that a slice has in shared memory to the sums.
 void tile_add(uint t, uint slice) {
   const uint base_a = slice * BK * PITCH_A + thread_row(t);
   const uint base_b = QUADS_A + slice * BK * PITCH_B + thread_column(t);
-  [[unroll]] for (uint k = 0; k < BK; ++k) {
-    vec4 a[TM / 4], b[TN / 4];
+  UNROLLED for (uint k = 0; k < BK; ++k) {
+    VEC4 a[TM / 4], b[TN / 4];
     [[unroll]] for (uint i = 0; i < TM / 4; ++i) {
       a[i] = tiles[base_a + k * PITCH_A + i * (BM / TM)];
     }
@@ -147,11 +165,44 @@ void tile_add(uint t, uint slice) {
     }
     [[unroll]] for (uint i = 0; i < TM; ++i) {
       [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+#ifdef BYTES
+        [[unroll]] for (uint c = 0; c < 4; ++c) {
+          sums[i][j][c] = dot4(a[i / 4][i % 4], b[j][c], sums[i][j][c]);
+        }
+#else
         sums[i][j] = fma(vec4(a[i / 4][i % 4]), b[j], sums[i][j]);
+#endif
       }
     }
   }
 }
+
+#ifdef BYTES
+// The sum of a row of a, or behind those of a column of b, of each slice.
+shared int operand_sums[SLICES * (BM + BN)];
+int operand_sum;
+
+// Adds to it what a slice has in shared memory.
+void tile_add_operand(uint t, uint slice) {
+  const bool is_row = t < BM;
+  const uint i = is_row ? t : t - BM, pitch = is_row ? PITCH_A : PITCH_B;
+  const uint base = (is_row ? slice * BK * PITCH_A : QUADS_A + slice * BK * PITCH_B) + i / 4;
+  if (t < BM + BN) {
+    for (uint k = 0; k < BK; ++k) {
+      operand_sum = dot4(tiles[base + k * pitch][i % 4], 0x01010101, operand_sum);
+    }
+  }
+}
+
+// The sum of row i of a, or for i of BM and more of column i - BM of b.
+int operand_sum_of(uint i) {
+  int sum = 0;
+  [[unroll]] for (uint s = 0; s < SLICES; ++s) {
+    sum += operand_sums[s * (BM + BN) + i];
+  }
+  return sum;
+}
+#endif
 
 // Computes the tile at (row0, column0) over [k_begin, k_end). Afterwards the threads of slice 0 hold the sums.
 void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
@@ -159,9 +210,12 @@ void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
   const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
-      sums[i][j] = vec4(0);
+      sums[i][j] = VEC4(0);
     }
   }
+#ifdef BYTES
+  operand_sum = 0;
+#endif
 #ifdef PREPARES
   prepare(k_begin);
   barrier();
@@ -184,9 +238,18 @@ void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
         tile_fetch(h, t, row0, column0, k0 + BK * SLICES + slice * BK);
       }
       tile_add(t, slice);
+#ifdef BYTES
+      tile_add_operand(t, slice);
+#endif
       barrier();
     }
   }
+#ifdef BYTES
+  if (t < BM + BN) {
+    operand_sums[slice * (BM + BN) + t] = operand_sum;
+  }
+  barrier();
+#endif
 #if SLICES > 1
   if (slice > 0) {
     [[unroll]] for (uint i = 0; i < TM; ++i) {
@@ -208,6 +271,7 @@ void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
 #endif
 }
 
+#ifndef BYTES
 // Applies the activation to all sums of a thread. Those that a loop goes through by number are a copy, so that the sums
 // themselves stay in registers.
 void tile_activate() {
@@ -229,6 +293,7 @@ void tile_activate() {
     }
   }
 }
+#endif
 
 // Pieces of so many splits are on their way at once, for the last workgroup not to wait for each of them in turn. Large
 // tiles have too few registers for it.
@@ -245,7 +310,7 @@ bool tile_join(TileNumber tile) {
     const uint piece = (tile.split * args.tiles + tile.number) * (TM * TN / 4);
     [[unroll]] for (uint i = 0; i < TM; ++i) {
       [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-        Pieces(args.pieces).v[(piece + i * (TN / 4) + q) * SLICE_THREADS + t] = sums[i][q];
+        PIECES(args.pieces).v[(piece + i * (TN / 4) + q) * SLICE_THREADS + t] = sums[i][q];
       }
     }
   }
@@ -253,18 +318,18 @@ bool tile_join(TileNumber tile) {
     return false;
   }
   for (uint first = 0; first < args.splits; first += JOINED_AT_ONCE) {
-    vec4 next[JOINED_AT_ONCE][TM * TN / 4];
+    VEC4 next[JOINED_AT_ONCE][TM * TN / 4];
     [[unroll]] for (uint s = 0; s < JOINED_AT_ONCE; ++s) {
       const uint piece = (min(first + s, args.splits - 1) * args.tiles + tile.number) * (TM * TN / 4);
       [[unroll]] for (uint e = 0; e < TM * TN / 4; ++e) {
-        next[s][e] = Pieces(args.pieces).v[(piece + e) * SLICE_THREADS + t];
+        next[s][e] = PIECES(args.pieces).v[(piece + e) * SLICE_THREADS + t];
       }
     }
     [[unroll]] for (uint s = 0; s < JOINED_AT_ONCE; ++s) {
       if (first + s < args.splits) {
         [[unroll]] for (uint i = 0; i < TM; ++i) {
           [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-            const vec4 one = next[s][i * (TN / 4) + q];
+            const VEC4 one = next[s][i * (TN / 4) + q];
             sums[i][q] = first + s == 0 ? one : sums[i][q] + one;
           }
         }

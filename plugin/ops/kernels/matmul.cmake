@@ -25,3 +25,15 @@ foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
   leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 ${constants}
     DEFINES BM=${extent} BN=${extent} BK=${step} WM=${part} WN=${part} NBITS)
 endforeach()
+# Of bytes: one by one, and with DOTS four at once.
+foreach(how IN ITEMS INTEGER DOTS)
+  string(TOLOWER ${how} name)
+  foreach(tile IN ITEMS "128;8;1" "64;4;1" "32;4;2")
+    list(GET tile 0 extent)
+    list(GET tile 1 own)
+    list(GET tile 2 slices)
+    leat_kernel(gemm_${name}_${extent} gemm_integer.comp CONSTANTS MODE_A MODE_B SPLIT
+      DEFINES BM=${extent} BN=${extent} BK=16 TM=${own} TN=${own} SLICES=${slices} ${how})
+  endforeach()
+  leat_kernel(gemv_${name} gemv_integer.comp CONSTANTS ROWS ALONG_K LANES THREADS DEFINES ${how})
+endforeach()

@@ -5,6 +5,7 @@
 #define LEAT_SPLIT_GLSL_
 
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer Pieces { vec4 v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer IntegerPieces { ivec4 v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer Counters { uint v[]; };
 
 shared uint split_before;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products of matrices of bytes, which sum up to int32, and what becomes of a sum. With DOTS, the device adds up four
+// products at once.
+//
+// All bytes are signed here: those without a sign have their highest bit turned, which takes 128 from them and from their
+// zero points alike. Four of them along k are an int. The zero points come in at the end:
+//     sum of (a - za) (b - zb) = sum of a b - zb sum of a - za sum of b + k za zb,
+// all of it modulo 2^32, so that neither the order of sums nor how k is split changes a bit.
+#ifndef LEAT_INTEGER_GLSL_
+#define LEAT_INTEGER_GLSL_
+
+#ifdef DOTS
+#extension GL_EXT_spirv_intrinsics : require
+#endif
+
+#include "gemm_args.glsl"
+#include "quotient.glsl"
+
+struct Args {
+  GEMM_ARGS
+  uint64_t a_zero, b_zero;              // zero points, bytes; 0 for none
+  uint64_t a_scale, b_scale;            // with y_scale, floats
+  uint64_t y_scale, y_zero;             // y_scale: 0 where results are the sums
+  int a_place_row, b_place_column;      // from one scale and zero point to the next
+  int a_place_batch[6], b_place_batch[6];
+  uint a_zeros, b_zeros;                // 0: one zero point is for all
+  uint a_turn, b_turn;                  // what turns the highest bits of four bytes, or 0
+  int y_low;                            // the least number of a result's type, -128 or 0
+  uint words;                           // WORDS_...
+};
+LEAT_ARGS
+
+// Bits of `words`: four bytes along k lie side by side at a multiple of four.
+#define WORDS_A 1
+#define WORDS_B 2
+
+#ifdef DOTS
+// OpSDot of SPV_KHR_integer_dot_product: capabilities DotProduct and DotProductInput4x8BitPacked, and that format.
+spirv_instruction(extensions = ["SPV_KHR_integer_dot_product"], capabilities = [6019, 6018], id = 4450)
+int signed_dot(int a, int b, spirv_literal int format);
+
+int dot4(int a, int b, int sum) { return signed_dot(a, b, 0) + sum; }
+#else
+int dot4(int a, int b, int sum) {
+  [[unroll]] for (int j = 0; j < 4; ++j) {
+    sum += bitfieldExtract(a, 8 * j, 8) * bitfieldExtract(b, 8 * j, 8);
+  }
+  return sum;
+}
+#endif
+#define ONES 0x01010101
+
+// Word j of the result has byte j of each word.
+ivec4 transposed(uvec4 w) {
+  const uint even = (w.x & 0x00ff00ffu) | (w.y & 0x00ff00ffu) << 8;
+  const uint odd = (w.x >> 8 & 0x00ff00ffu) | (w.y & 0xff00ff00u);
+  const uint next_even = (w.z & 0x00ff00ffu) | (w.w & 0x00ff00ffu) << 8;
+  const uint next_odd = (w.z >> 8 & 0x00ff00ffu) | (w.w & 0xff00ff00u);
+  return ivec4((even & 0xffffu) | next_even << 16, (odd & 0xffffu) | next_odd << 16,
+               even >> 16 | (next_even & 0xffff0000u), odd >> 16 | (next_odd & 0xffff0000u));
+}
+
+// Four bytes along k from k on, which begin at offset `at` and are `step` apart; 0 from k_end on.
+int four_bytes(uint64_t base, int at, int step, uint k, uint k_end, uint turn) {
+  uint word = 0;
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    if (k + j < k_end) {
+      word |= (uint(U8(base).v[at + int(j) * step]) ^ (turn & 0xffu)) << 8 * j;
+    }
+  }
+  return int(word);
+}
+
+// Where the operands of a batch begin, and their scales and zero points.
+struct Sides {
+  uint64_t a, b;
+  int a_place, b_place;
+};
+Sides sides_of(uint batch) {
+  int a = 0, b = 0;
+  Sides r;
+  r.a_place = r.b_place = 0;
+  for (int d = int(args.batch_rank) - 1; d >= 0; --d) {
+    const uint next = batch / args.batch_shape[d];
+    const int index = int(batch - next * args.batch_shape[d]);
+    a += index * args.a_batch[d];
+    b += index * args.b_batch[d];
+    r.a_place += index * args.a_place_batch[d];
+    r.b_place += index * args.b_place_batch[d];
+    batch = next;
+  }
+  r.a = args.a + uint64_t(a);
+  r.b = args.b + uint64_t(b);
+  return r;
+}
+
+// A zero point as the bytes are taken.
+int turned_zero(uint64_t zeros, int place, uint turn) {
+  const uint zero = zeros != 0 ? uint(U8(zeros).v[place]) : 0;
+  return bitfieldExtract(int(zero ^ turn), 0, 8);
+}
+int zero_of_row(Sides sides, uint row) {
+  return turned_zero(args.a_zero, args.a_zeros != 0 ? sides.a_place + int(row) * args.a_place_row : 0, args.a_turn);
+}
+int zero_of_column(Sides sides, uint column) {
+  return turned_zero(args.b_zero, args.b_zeros != 0 ? sides.b_place + int(column) * args.b_place_column : 0,
+                     args.b_turn);
+}
+
+// A sum as a byte, by the scales of operands and result.
+uint rescaled(Sides sides, uint row, uint column, int sum) {
+  const float a = F32(args.a_scale).v[sides.a_place + int(row) * args.a_place_row];
+  const float b = F32(args.b_scale).v[sides.b_place + int(column) * args.b_place_column];
+  const uint byte = args.y_zero != 0 ? uint(U8(args.y_zero).v[0]) : 0;
+  const int zero = args.y_low < 0 ? bitfieldExtract(int(byte), 0, 8) : int(byte);
+  const float x = float(sum) * exact_quotient(a * b, F32(args.y_scale).v[0]);
+  const float low = float(args.y_low - zero);
+  return uint(int(clamp(roundEven(x), low, low + 255.0)) + zero) & 0xffu;
+}
+
+void store_sum(Sides sides, uint batch, uint row, uint column, int sum) {
+  const uint at = batch * args.c_batch + row * args.n + column;
+  if (args.y_scale == 0) {
+    I32(args.c).v[at] = sum;
+  } else {
+    U8(args.c).v[at] = uint8_t(rescaled(sides, row, column, sum));
+  }
+}
+
+#endif

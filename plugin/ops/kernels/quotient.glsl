@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Quotients that are rounded to whole numbers. A device's own may be off by 2.5 units in the last place, and whether a
+// fused multiply and add is one is its own affair too, so where that could decide, integers find the quotient.
+#ifndef LEAT_QUOTIENT_GLSL_
+#define LEAT_QUOTIENT_GLSL_
+
+#include "types.glsl"
+#include "elementwise_codes.glsl"
+
+#define QUOTIENT_INFINITY 0x7f800000u
+
+// The significand of a finite number but 0, from 2^23 to 2^24; the number is that times 2^(exponent - 150).
+uint significand(uint magnitude, out int exponent) {
+  const uint fraction = magnitude & 0x007fffffu;
+  exponent = int(magnitude >> 23);
+  if (exponent != 0) {
+    return fraction | 0x00800000u;
+  }
+  const int shift = 23 - findMSB(fraction);
+  exponent = 1 - shift;
+  return fraction << shift;
+}
+
+// x / y, rounded to the nearest float32; one that is smaller than normal numbers is 0.
+float exact_quotient(float x, float y) {
+  const uint sign = (floatBitsToUint(x) ^ floatBitsToUint(y)) & 0x80000000u;
+  const uint a = floatBitsToUint(x) & 0x7fffffffu, b = floatBitsToUint(y) & 0x7fffffffu;
+  if (a > QUOTIENT_INFINITY || b > QUOTIENT_INFINITY || (a == b && (a == 0 || a == QUOTIENT_INFINITY))) {
+    return uintBitsToFloat(0x7fc00000u);
+  }
+  if (a == QUOTIENT_INFINITY || b == 0) {
+    return uintBitsToFloat(sign | QUOTIENT_INFINITY);
+  }
+  if (a == 0 || b == QUOTIENT_INFINITY) {
+    return uintBitsToFloat(sign);
+  }
+  int exponent_a, exponent_b;
+  const uint m = significand(a, exponent_a), n = significand(b, exponent_b);
+  // The device's quotient of the significands is off by a few units of the result's. What is left is as few times n, so
+  // that the low 32 bits of the difference are all of it.
+  const int shift = m < n ? 24 : 23;
+  uint q = uint(float(m) / float(n) * float(1 << shift));
+  int left = int((m << shift) - q * n);
+  while (left < 0) {
+    left += int(n);
+    --q;
+  }
+  while (left >= int(n)) {
+    left -= int(n);
+    ++q;
+  }
+  // Never half of n: 2 q + 1 times n would be a multiple of a power of two that is larger than n.
+  if (2 * left > int(n)) {
+    ++q;
+  }
+  const int exponent = exponent_a - exponent_b - shift + 150;
+  return uintBitsToFloat(exponent <= 0     ? sign
+                         : exponent >= 255 ? sign | QUOTIENT_INFINITY
+                                           : sign | ((uint(exponent) << 23) + q - 0x00800000u));
+}
+
+// A number rounded to a type of floats, one of LEAT_ANY_...
+float rounded_to(uint type, float x) {
+  return type == LEAT_ANY_F16 ? leat_round_F16(x) : type == LEAT_ANY_BF16 ? leat_round_BF16(x) : x;
+}
+
+// x / scale, rounded to a type of floats and then to the nearest whole number, of two to the even one; 0 for NaN.
+float whole_quotient(uint type, float x, float scale) {
+  // Within this range the device's quotient is as exact as Vulkan says, and an x that the device takes for 0 gives 0.
+  if (((floatBitsToUint(scale) >> 23) & 0xffu) - 24u < 228u && (floatBitsToUint(x) & 0x7fffffffu) <= QUOTIENT_INFINITY) {
+    // Rounding keeps order, so what both sides of all that the quotient may be are rounded to is what it is rounded to.
+    const float q = x / scale;
+    const float below = roundEven(rounded_to(type, q * (1.0 - 4.76837158203125e-7)));
+    if (below == roundEven(rounded_to(type, q * (1.0 + 4.76837158203125e-7)))) {
+      return below;
+    }
+  }
+  const float q = roundEven(rounded_to(type, exact_quotient(x, scale)));
+  return (floatBitsToUint(q) & 0x7fffffffu) > QUOTIENT_INFINITY ? 0.0 : q;
+}
+
+// The same, a zero point added, as an integer from low to high.
+int quantized(uint type, float x, float scale, int zero, int low, int high) {
+  return int(clamp(whole_quotient(type, x, scale), float(low - zero), float(high - zero))) + zero;
+}
+
+#endif
