@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run quantised fixtures (quantise.py), all nodes on Leat, by islands and node by node.
+
+Usage: quantised.py LIBRARY     (LIBRARY: libleat_onnxruntime.so)
+
+Both ways must agree with the CPU provider. Numbers that lie between two whole ones may be rounded to either, as what
+was computed before them is off by a few units of float32; of all activations each is off by half a step by quantising,
+and those few by one. So no answer may be further from the CPU provider's than half of what that is from the model
+before it was quantised.
+
+Exit status: 0 right, 1 not, 77 no Vulkan device.
+"""
+import os
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+from halves import HERE, NO_DEVICE, numbers_for, run
+
+# Fixtures, and what they were before.
+FIXTURES = {"mlp.dynamic": "mlp", "mlp.qdq": "mlp", "bert.dynamic": "bert.dynamo"}
+# What a quantised model is made of; the rest of a fixture is found in others.
+QUANTISED = {"DynamicQuantizeLinear", "QuantizeLinear", "DequantizeLinear", "MatMulInteger"}
+
+
+def given_to(model):
+    """Inputs by name."""
+    if model.graph.input[0].name == "x":
+        return {"x": np.random.default_rng(0).standard_normal((5, 24)).astype(np.float32)}
+    return numbers_for(model)
+
+
+def check(name, before, device):
+    """What is wrong; nothing: all is right."""
+    model, plain = (onnx.load(os.path.join(HERE, each + ".onnx")) for each in (name, before))
+    given = given_to(model)
+    (expected,), _ = run(model, given)
+    (exact,), _ = run(plain, given)
+    (islands,), elsewhere = run(model, given, device, "force_graph_path")
+    (nodes,), elsewhere_single = run(model, given, device, "force_direct_path")
+    most = np.abs(expected - exact).max() / 2
+    off, off_single = (np.abs(one - expected).max() for one in (islands, nodes))
+    print(f"{name}: {off:.2g} off, node by node {off_single:.2g}; at most {most:.2g} is expected")
+    wrong = [f"these nodes did not run on Leat: {elsewhere}"] if elsewhere else []
+    if QUANTISED & set(elsewhere_single):
+        wrong.append(f"node by node these did not run on Leat: {sorted(QUANTISED & set(elsewhere_single))}")
+    if not {node.op_type for node in model.graph.node} & QUANTISED:
+        wrong.append("the model is not quantised")
+    if not max(off, off_single) <= most:
+        wrong.append("the outputs are too far off")
+    return wrong
+
+
+def main():
+    ort.set_default_logger_severity(3)
+    ort.register_execution_provider_library("leat", os.path.abspath(sys.argv[1]))
+    devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"]
+    if not devices:
+        return NO_DEVICE
+    status = 0
+    for name, before in FIXTURES.items():
+        for line in check(name, before, devices[0]):
+            print(f"  {line}")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
