@@ -103,7 +103,57 @@
     .name = "GlobalMaxPool", .label = type_label, .since_version = 22, .inputs = { RANGE_OF(t, -2, 2, 2, 5, 7, 9) } \
   }
 
+#define S8(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
+#define U8(...) U8_RANGE(0, 255, __VA_ARGS__)
+
+/* Convolutions of bytes: the attributes, then the inputs. */
+#define INTEGER(named, attributes_given, ...)                                                               \
+  {                                                                                                         \
+    .name = "ConvInteger", .label = named, .since_version = 10, .attributes = attributes_given, .inputs = { \
+      __VA_ARGS__                                                                                           \
+    }                                                                                                       \
+  }
+#define QLINEAR(named, attributes_given, ...)                                                               \
+  {                                                                                                         \
+    .name = "QLinearConv", .label = named, .since_version = 10, .attributes = attributes_given, .inputs = { \
+      __VA_ARGS__                                                                                           \
+    }                                                                                                       \
+  }
+#define SCALE(...) F32_RANGE(0.005, 0.05, __VA_ARGS__)
+
 static const leati_op_spec specs[] = {
+    {.name = "ConvInteger",
+     .label = "uint8_int8",
+     .since_version = 10,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
+     .inputs = {U8(2, 5, 9, 7), S8(12, 5, 3, 3), U8(1), S8(12)}},
+    INTEGER("int8_uint8", ATTRIBUTES(A_INTS("pads", 2, 0, 1, 3)), S8(2, 16, 6, 7), U8(33, 16, 2, 3), S8(1), U8(1)),
+    INTEGER("no_zero_points", ATTRIBUTES(A_STRING("auto_pad", "SAME_LOWER")), U8(1, 4, 7, 7), S8(9, 4, 4, 3)),
+    INTEGER("pointwise", NO_ATTRIBUTES, U8(2, 16, 4, 6), S8(10, 16, 1, 1), U8(1), S8(10)),
+    INTEGER("groups", ATTRIBUTES(A_INT("group", 3), A_INTS("dilations", 2, 1)), U8(2, 6, 8, 5), U8(9, 2, 3, 2), U8(1),
+            U8(9)),
+    INTEGER("depthwise", ATTRIBUTES(A_INT("group", 5), A_INTS("pads", 1, 1, 1, 1)), U8(2, 5, 6, 7), S8(5, 1, 3, 3),
+            U8(1), S8(5)),
+    INTEGER("line", ATTRIBUTES(A_INTS("pads", 1, 1)), U8(2, 3, 11), S8(4, 3, 3), U8(1)),
+    INTEGER("volume", ATTRIBUTES(A_INTS("strides", 1, 2, 1), A_INTS("pads", 1, 0, 1, 0, 1, 1)), U8(1, 3, 4, 5, 6),
+            S8(4, 3, 2, 3, 2), U8(1)),
+    INTEGER("no_images", NO_ATTRIBUTES, U8(0, 3, 4, 4), S8(2, 3, 3, 3)),
+
+    {.name = "QLinearConv",
+     .label = "uint8",
+     .since_version = 10,
+     .variants = VIEW_TRANSPOSED | VIEW_SLICED | VIEW_OFFSET | VIEW_DYNAMIC,
+     .threads = THREADS_8,
+     .attributes = {A_INTS("pads", 1, 1, 1, 1)},
+     .inputs = {U8(2, 5, 9, 7), SCALE(1), U8(1), S8(12, 5, 3, 3), SCALE(12), S8(12), F32_RANGE(0.05, 0.2, 1), U8(1),
+                I32_RANGE(-9999, 9999, 12)}},
+    QLINEAR("int8", NO_ATTRIBUTES, S8(1, 8, 5, 6), SCALE(1), S8(1), U8(3, 8, 2, 2), SCALE(1), U8(1),
+            F32_RANGE(0.05, 0.2, 1), S8(1)),
+    QLINEAR("groups", ATTRIBUTES(A_INT("group", 2)), U8(2, 4, 5, 6), F32_IS(NO_DIMS, 0.02f), U8(1), S8(6, 2, 3, 3),
+            SCALE(6), S8(1), F32_IS(NO_DIMS, 0.1f), U8(1), I32_RANGE(-9999, 9999, 6)),
+
     HALVES("float16", LEATI_REF_FLOAT16, 60000),
     HALVES("bfloat16", LEATI_REF_BFLOAT16, 1e9f),
     HALF_POOLS("float16", LEATI_REF_FLOAT16),

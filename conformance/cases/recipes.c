@@ -1309,6 +1309,39 @@ static void conv(leati_draw *d) {
   activation(d);
 }
 
+static void conv_integer(leati_draw *d) {
+  const bool scaled = strcmp(d->info->name, "QLinearConv") == 0;
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
+  const int64_t group = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, 1, 3);
+  const int64_t in = leati_draw_int(d, 1, 5), out = leati_draw_int(d, 1, 3), channels = out * group;
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), in * group};
+  int64_t w[5] = {channels, in};
+  draw_windows(d, spatial, x + 2, w + 2);
+  const uint64_t types[2] = {leati_draw_type(d, "T1"), leati_draw_type(d, "T2")};
+  const int64_t one = 1, *const each = leati_draw_chance(d, 50) ? &channels : &one;
+  leati_draw_attribute_int(d, "group", group);
+  if (!scaled) {
+    draw_bytes(d, leati_draw_input(d, types[0], spatial + 2, x));
+    draw_bytes(d, leati_draw_input(d, types[1], spatial + 2, w));
+    if (leati_draw_chance(d, 60)) {
+      draw_bytes(d, leati_draw_input(d, types[0], 0, NULL));
+      if (leati_draw_chance(d, 60))
+        draw_bytes(d, leati_draw_input(d, types[1], 1, each));
+    }
+    return;
+  }
+  draw_bytes(d, leati_draw_input(d, types[0], spatial + 2, x));
+  leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL);
+  draw_bytes(d, leati_draw_input(d, types[0], 0, NULL));
+  draw_bytes(d, leati_draw_input(d, types[1], spatial + 2, w));
+  leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, each);
+  draw_bytes(d, leati_draw_input(d, types[1], 1, each));
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0, 64 * (double)leati_draw_int(d, 1, 400));
+  draw_bytes(d, leati_draw_input(d, leati_draw_type(d, "T3"), 0, NULL));
+  if (leati_draw_chance(d, 50))
+    draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 1, &channels), -99999, 99999);
+}
+
 static void pool(leati_draw *d) {
   const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
   int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), leati_draw_int(d, d->empty ? 0 : 1, 3)};
@@ -1495,6 +1528,8 @@ const leati_draw_entry leati_draw_entries[] = {
     {"conv", LEAT_MICROSOFT, "FusedConv", conv},
     {"conv", "leat", "FusedConv", conv},
     {"conv", "", "ConvTranspose", conv},
+    {"conv", "", "ConvInteger", conv_integer},
+    {"conv", "", "QLinearConv", conv_integer},
     {"conv", "", "MaxPool", pool},
     {"conv", "", "AveragePool", pool},
     {"conv", "", "GlobalAveragePool", global_pool},

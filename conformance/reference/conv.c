@@ -160,6 +160,82 @@ static bool run_conv(leati_ref_node *node) {
   return leati_ref_epilogue(node, leati_ref_input(node, 3));
 }
 
+/* A tensor of bytes less its zero points, one for all or one for each of its first dimension, as float64. */
+static void centre(const leati_ref_tensor *x, const leati_ref_tensor *zero, leati_ref_tensor *out) {
+  leati_ref_tensor_init(out, LEATI_REF_FLOAT64, x->rank, x->dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    const int64_t map = k / (x->count / x->dims[0]);
+    out->f[k] = (double)(x->i[k] - (zero != NULL ? zero->i[zero->count > 1 ? map : 0] : 0));
+  }
+}
+
+/* The sums of a convolution of bytes, as output 0; doubles hold them all. */
+static bool run_sums(leati_ref_node *node, const leati_ref_tensor *x, const leati_ref_tensor *x_zero,
+                     const leati_ref_tensor *weights, const leati_ref_tensor *w_zero) {
+  if ((x_zero != NULL && (x_zero->count != 1 || x_zero->rank > 1)) ||
+      (w_zero != NULL && (w_zero->rank > 1 || (w_zero->count != 1 && w_zero->count != weights->dims[0])))) {
+    return leati_ref_fail(node, "%s: zero points that do not go together", node->name);
+  }
+  leati_ref_tensor centred[2];
+  centre(x, x_zero, &centred[0]);
+  centre(weights, w_zero, &centred[1]);
+  const leati_ref_tensor *const inputs[2] = {&centred[0], &centred[1]};
+  leati_ref_node conv = *node;
+  conv.input_count = 2;
+  conv.inputs = inputs;
+  const bool done = run_conv(&conv);
+  memcpy(node->error, conv.error, sizeof node->error);
+  if (done) {
+    const leati_ref_tensor *sums = &conv.outputs[0];
+    leati_ref_tensor_init(&node->outputs[0], LEATI_REF_INT32, sums->rank, sums->dims);
+    for (int64_t k = 0; k < sums->count; k++) {
+      node->outputs[0].i[k] = leati_ref_type_wrap(LEATI_REF_INT32, (int64_t)sums->f[k]);
+    }
+  }
+  leati_ref_tensor_clear(&conv.outputs[0]);
+  leati_ref_tensor_clear(&centred[0]);
+  leati_ref_tensor_clear(&centred[1]);
+  return done;
+}
+
+static bool run_conv_integer(leati_ref_node *node) {
+  return run_sums(node, node->inputs[0], leati_ref_input(node, 2), node->inputs[1], leati_ref_input(node, 3));
+}
+
+/* A sum, with its bias, in float32 times the scales of the operands by that of the result: six roundings at most, and
+ * one to a whole number, which they may turn to the next. */
+static bool run_qlinear_conv(leati_ref_node *node) {
+  const leati_ref_tensor *weights = node->inputs[3], *bias = leati_ref_input(node, 8);
+  const leati_ref_tensor *x_scale = node->inputs[1], *w_scale = node->inputs[4], *w_zero = node->inputs[5];
+  const leati_ref_tensor *y_scale = node->inputs[6], *y_zero = node->inputs[7];
+  const int64_t maps = weights->rank > 0 ? weights->dims[0] : 0;
+  if (x_scale->count != 1 || y_scale->count != 1 || y_zero->count != 1 || x_scale->rank > 1 || y_scale->rank > 1 ||
+      y_zero->rank > 1 || w_scale->rank > 1 || (w_scale->count != 1 && w_scale->count != maps) ||
+      (w_zero->count != 1 && w_scale->count == 1) || (bias != NULL && (bias->rank != 1 || bias->count != maps))) {
+    return leati_ref_fail(node, "QLinearConv: shapes that do not go together");
+  }
+  if (!run_sums(node, node->inputs[0], node->inputs[2], weights, w_zero)) {
+    return false;
+  }
+  leati_ref_tensor sums = node->outputs[0];
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, y_zero->type, sums.rank, sums.dims);
+  y->bound = leati_ref_alloc(y->count, sizeof(double));
+  for (int64_t k = 0; k < y->count; k++) {
+    const int64_t map = k / (y->count / y->dims[0] / maps) % maps;
+    const int64_t sum = leati_ref_type_wrap(LEATI_REF_INT32, sums.i[k] + (bias != NULL ? bias->i[map] : 0));
+    const double x = (double)sum * x_scale->f[0] * w_scale->f[w_scale->count > 1 ? map : 0] / y_scale->f[0];
+    const double off = 6 * LEATI_REF_ULP * fabs(x);
+    const double low = (double)leati_ref_type_low(y->type), high = (double)leati_ref_type_high(y->type);
+    const double zero = (double)y_zero->i[0];
+    const double least = fmin(fmax(nearbyint(x - off) + zero, low), high);
+    y->i[k] = (int64_t)least;
+    y->bound[k] = fmin(fmax(nearbyint(x + off) + zero, low), high) - least;
+  }
+  leati_ref_tensor_clear(&sums);
+  return true;
+}
+
 /* Sizes of ConvTranspose: of the window that a Conv would have to get from the output to the input. */
 static void transposed_init(const leati_ref_node *node, const leati_ref_tensor *weights, window *w) {
   const leati_ref_tensor *x = node->inputs[0];
@@ -345,6 +421,8 @@ static bool run_average_pool(leati_ref_node *node) {
 
 const leati_ref_entry leati_ref_conv[] = {
     {"Conv", run_conv},
+    {"ConvInteger", run_conv_integer},
+    {"QLinearConv", run_qlinear_conv},
     {"FusedConv", run_conv},
     {"ConvTranspose", run_conv_transpose},
     {"MaxPool", run_max_pool},

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conv and ConvTranspose with one to three spatial dimensions. */
+#include "ops/conv.h"
+
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/matmul.h"
-#include "ops/window.h"
 
 enum { CONV, CONV_TRANSPOSE };
 
@@ -106,49 +107,66 @@ static int32_t lay_transposed(const conv_state *state, int32_t rank, const int64
   return LEAT_OK;
 }
 
-/* Checks the shapes of input and weights against each other and lays the window. */
-static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, leati_window_fit *out,
-                   leat_error *err) {
-  const conv_state *state = leati_op_state_const(op);
-  const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE;
+/* Checks the shapes of input and weights against each other. */
+static int32_t check_channels(const leati_view *x, const leati_view *w, bool transposed, int64_t group,
+                              leat_error *err) {
   if (x->ndim < 3 || w->ndim != x->ndim) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "a convolution needs input and weights of the same 3 to 5 dimensions; they have %d and %d",
                       x->ndim, w->ndim);
   }
   int64_t grouped;
-  if (__builtin_mul_overflow(w->shape[1], state->group, &grouped)) {
+  if (__builtin_mul_overflow(w->shape[1], group, &grouped)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%lld groups of %lld channels are more than can be counted",
-                      (long long)state->group, (long long)w->shape[1]);
+                      (long long)group, (long long)w->shape[1]);
   }
   const int64_t weights_in = transposed ? w->shape[0] : grouped;
-  if (x->shape[1] != weights_in || w->shape[0] % state->group != 0) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "an input of %lld channels does not fit weights for %lld in %lld groups", (long long)x->shape[1],
-                      (long long)weights_in, (long long)state->group);
-  }
-  LEATI_TRY(transposed ? lay_transposed(state, x->ndim - 2, x->shape + 2, w->shape + 2, out, err)
-                       : leati_window_lay(&state->window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
+  return x->shape[1] == weights_in && w->shape[0] % group == 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "an input of %lld channels does not fit weights for %lld in %lld groups",
+                          (long long)x->shape[1], (long long)weights_in, (long long)group);
+}
+
+/* Checks how far the window reaches. */
+static int32_t check_fit(const char *name, const leati_window_fit *fit, bool transposed, leat_error *err) {
   for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
-    const int64_t reach = (out->kernel[d] - 1) * out->dilation[d] + 1;
-    const int64_t padding = out->pad_begin[d] + out->pad_end[d];
+    const int64_t reach = (fit->kernel[d] - 1) * fit->dilation[d] + 1;
+    const int64_t padding = fit->pad_begin[d] + fit->pad_end[d];
     /* Coordinates are computed in 32 bits, on the larger of the two sides and with padding. */
-    const int64_t moved = (transposed ? out->in[d] : out->out[d]) * out->stride[d];
-    if (moved + reach + out->in[d] + out->out[d] + padding > INT32_MAX) {
-      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a window reaches 2^31 pixels, padding included",
-                        leati_op_def_of(op)->info.name);
+    const int64_t moved = (transposed ? fit->in[d] : fit->out[d]) * fit->stride[d];
+    if (moved + reach + fit->in[d] + fit->out[d] + padding > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a window reaches 2^31 pixels, padding included", name);
     }
-    if (!transposed && out->in[d] != 0 && out->in[d] + padding < reach) {
+    if (!transposed && fit->in[d] != 0 && fit->in[d] + padding < reach) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                         "a convolution over %lld pixels does not fit an image of %lld with %lld of padding",
-                        (long long)reach, (long long)out->in[d], (long long)padding);
+                        (long long)reach, (long long)fit->in[d], (long long)padding);
     }
   }
   return LEAT_OK;
 }
 
-/* Whether a window is of one tap and moves by one. */
-static bool is_pointwise(const leati_window_fit *fit) {
+int32_t leati_conv_lay(const char *name, const leati_window *window, int64_t group, const leati_view *x,
+                       const leati_view *w, leati_window_fit *out, leat_error *err) {
+  LEATI_TRY(check_channels(x, w, false, group, err));
+  LEATI_TRY(leati_window_lay(window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
+  return check_fit(name, out, false, err);
+}
+
+static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, leati_window_fit *out,
+                   leat_error *err) {
+  const conv_state *state = leati_op_state_const(op);
+  const char *const name = leati_op_def_of(op)->info.name;
+  if (leati_op_def_of(op)->param != CONV_TRANSPOSE) {
+    return leati_conv_lay(name, &state->window, state->group, x, w, out, err);
+  }
+  LEATI_TRY(check_channels(x, w, true, state->group, err));
+  LEATI_TRY(lay_transposed(state, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
+  return check_fit(name, out, true, err);
+}
+
+bool leati_conv_is_pointwise(const leati_window_fit *fit) {
   bool one = true;
   for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
     one = one && fit->kernel[d] == 1 && fit->stride[d] == 1 && fit->pad_begin[d] == 0 && fit->pad_end[d] == 0;
@@ -167,7 +185,7 @@ static int32_t check_gate(const conv_state *state, const leati_window_fit *fit, 
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "FusedConv: input 4, the gate, must have the shape of the input with one pixel");
   }
-  return state->group == 1 && is_pointwise(fit)
+  return state->group == 1 && leati_conv_is_pointwise(fit)
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                           "FusedConv: a gate is for one group, a kernel of 1, strides of 1 and no padding");
@@ -418,7 +436,7 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
     job.gate = &g;
   }
   if (!transposed) {
-    if (is_pointwise(&fit)) {
+    if (leati_conv_is_pointwise(&fit)) {
       return add_pointwise(planner, state->group, product3(fit.out), &job, err);
     }
     if (state->group > 1 && w.shape[1] == 1 && fits_depthwise(planner->device, &fit)) {
@@ -428,14 +446,20 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
   return add_tiled(planner, transposed, state->group, &fit, &job, err);
 }
 
-static int32_t read_state(const leati_op_def *def, const leati_op_desc *desc, conv_state *state, leat_error *err) {
-  LEATI_TRY(leati_window_read(desc, &state->window, err));
-  LEATI_TRY(leati_epilogue_read(def, desc, &state->epilogue, err));
-  state->group = leati_attr_int(desc, "group", 1);
-  if (state->group < 1 || state->group > INT32_MAX) {
+int32_t leati_conv_read(const leati_op_def *def, const leati_op_desc *desc, leati_window *window, int64_t *out_group,
+                        leat_error *err) {
+  LEATI_TRY(leati_window_read(desc, window, err));
+  *out_group = leati_attr_int(desc, "group", 1);
+  if (*out_group < 1 || *out_group > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute group is %lld; it must be at least 1",
-                      def->info.name, (long long)state->group);
+                      def->info.name, (long long)*out_group);
   }
+  return LEAT_OK;
+}
+
+static int32_t read_state(const leati_op_def *def, const leati_op_desc *desc, conv_state *state, leat_error *err) {
+  LEATI_TRY(leati_conv_read(def, desc, &state->window, &state->group, err));
+  LEATI_TRY(leati_epilogue_read(def, desc, &state->epilogue, err));
   if (def->param == CONV_TRANSPOSE) {
     LEATI_TRY(leati_attr_ints(desc, "output_padding", LEATI_WINDOW_RANK, state->output_padding,
                               &state->output_padding_count, err));
@@ -468,7 +492,7 @@ static int32_t conv_create(leat_op *op, const leati_op_desc *desc, leat_error *e
   return read_state(leati_op_def_of(op), desc, leati_op_state(op), err);
 }
 
-static LEATI_ATTRIBUTE(attribute_group, "group", INT);
+LEATI_ATTRIBUTE(leati_attribute_group, "group", INT);
 static LEATI_ATTRIBUTE(attribute_output_padding, "output_padding", INTS);
 static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 
@@ -477,7 +501,7 @@ static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 /* A convolution; the rest are attributes beside those that all have. */
 #define CONVOLUTION(name, domain, versions, inputs, which, type, ...)                                               \
   LEATI_OP(name, domain, versions, inputs, (1, 1), LEATI_TYPES(type),                                               \
-           LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &attribute_group,                \
+           LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &leati_attribute_group,          \
                             &leati_attribute_kernel_shape, &leati_attribute_pads, __VA_ARGS__),                     \
            .state_size = sizeof(conv_state), .param = (which), .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK, \
            .supports = conv_supports, .create = conv_create, .infer = conv_infer,                                   \

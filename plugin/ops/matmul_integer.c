@@ -1,38 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MatMulInteger and QLinearMatMul: products of matrices of bytes, which sum up to int32. */
-#include <string.h>
-
 #include "core/status.h"
-#include "device/device.h"
 #include "ops/dims.h"
-#include "ops/elementwise.h"
+#include "ops/integer_product.h"
 #include "ops/matmul.h"
 #include "ops/matrix_view.h"
 
-_Static_assert(LEATI_GEMV_ROWS <= 8, "kernels/gemv_integer.comp has so many rows at most");
-
-/* The inputs of an operator, each perhaps absent (NULL). */
-typedef struct operands {
-  const leati_view *a, *b;
-  const leati_view *a_zero, *b_zero, *y_zero;
-  const leati_view *a_scale, *b_scale, *y_scale;
-} operands;
-
 enum { MATMUL_INTEGER, QLINEAR_MATMUL };
 
-static operands operands_of(const leat_op *op, const leati_call *call) {
+/* The inputs of an operator; c is not set. */
+static leati_integer_product operands_of(const leat_op *op, const leati_call *call) {
   const leati_view *const in = call->inputs;
   if (leati_op_def_of(op)->param == MATMUL_INTEGER) {
-    return (operands){.a = &in[0], .b = &in[1], .a_zero = leati_input(call, 2), .b_zero = leati_input(call, 3)};
+    return (leati_integer_product){
+        .a = &in[0], .b = &in[1], .a_zero = leati_input(call, 2), .b_zero = leati_input(call, 3)};
   }
-  return (operands){.a = &in[0],
-                    .a_scale = &in[1],
-                    .a_zero = &in[2],
-                    .b = &in[3],
-                    .b_scale = &in[4],
-                    .b_zero = &in[5],
-                    .y_scale = &in[6],
-                    .y_zero = &in[7]};
+  return (leati_integer_product){.a = &in[0],
+                                 .a_scale = &in[1],
+                                 .a_zero = &in[2],
+                                 .b = &in[3],
+                                 .b_scale = &in[4],
+                                 .b_zero = &in[5],
+                                 .y_scale = &in[6],
+                                 .y_zero = &in[7]};
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
@@ -71,7 +61,7 @@ static bool is_like(const leati_view *zero, const leati_view *scale) {
   return zero->count == 1 || (zero->ndim == scale->ndim && leati_same_numbers(zero->shape, scale->shape, zero->ndim));
 }
 
-static int32_t check_scales(const leat_op *op, const operands *in, leat_error *err) {
+static int32_t check_scales(const leat_op *op, const leati_integer_product *in, leat_error *err) {
   const char *const name = leati_op_def_of(op)->info.name;
   LEATI_TRY(check_place(op, "scale", in->a_scale, in->a, true, err));
   LEATI_TRY(check_place(op, "scale", in->b_scale, in->b, false, err));
@@ -85,7 +75,7 @@ static int32_t check_scales(const leat_op *op, const operands *in, leat_error *e
 }
 
 static int32_t integer_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
-  const operands in = operands_of(op, call);
+  const leati_integer_product in = operands_of(op, call);
   out[0].dtype = leati_dtype_of(in.y_zero != NULL ? in.y_zero->type : LEAT_TYPE_INT32);
   LEATI_TRY(leati_matrix_infer_product(leati_op_def_of(op)->info.name, in.a, in.b, false, false, out, err));
   LEATI_TRY(check_place(op, "zero point", in.a_zero, in.a, true, err));
@@ -95,207 +85,15 @@ static int32_t integer_infer(const leat_op *op, const leati_call *call, leat_sha
 
 /* ---- The plan ---------------------------------------------------------------------------------------------------- */
 
-/* Argument record; Args in kernels/integer.glsl. */
-typedef struct integer_args {
-  leati_gemm_args gemm;
-  uint64_t a_zero, b_zero;
-  uint64_t a_scale, b_scale;
-  uint64_t y_scale, y_zero;
-  int32_t a_place_row, b_place_column;
-  int32_t a_place_batch[LEATI_GEMM_BATCH_MAX], b_place_batch[LEATI_GEMM_BATCH_MAX];
-  uint32_t a_zeros, b_zeros;
-  uint32_t a_turn, b_turn;
-  int32_t y_low;
-  uint32_t words;
-} integer_args;
-_Static_assert(offsetof(integer_args, a_zero) == sizeof(leati_gemm_args), "as std430 lays it out");
-
-/* Bits of integer_args::words. */
-#define WORDS_A 1u
-#define WORDS_B 2u
-
-/* Kernels: without, and with products of four pairs of bytes at once. */
-static const leati_kernel tile_kernels[2][LEATI_TILE_COUNT] = {
-    {LEATI_KERNEL_GEMM_INTEGER_128, LEATI_KERNEL_GEMM_INTEGER_64, LEATI_KERNEL_GEMM_INTEGER_32},
-    {LEATI_KERNEL_GEMM_DOTS_128, LEATI_KERNEL_GEMM_DOTS_64, LEATI_KERNEL_GEMM_DOTS_32}};
-static const leati_kernel few_kernels[2] = {LEATI_KERNEL_GEMV_INTEGER, LEATI_KERNEL_GEMV_DOTS};
-
-/* How an operand of bytes is read: sixteen along k, or four along rows (columns), or one by one. */
-static uint32_t byte_mode(uint64_t address, int64_t stride_i, int64_t count_i, int64_t stride_k, int64_t count_k,
-                          int32_t batch_rank, const int64_t *batch) {
-  const bool quads_k =
-      stride_k == 1 && leati_operand_runs_fit(16, address, 1, stride_i, count_i, count_k, batch_rank, batch);
-  const bool quads_i =
-      stride_i == 1 && leati_operand_runs_fit(4, address, 1, stride_k, count_k, count_i, batch_rank, batch);
-  return leati_gemm_mode(quads_k, quads_i, stride_k, stride_i);
-}
-
-/* A batch that walks through the rows of a, and their scales and zero points, in one stride, while what b has stays, is
- * more rows. */
-static void join_batch(integer_args *args) {
-  leati_gemm_args *const gemm = &args->gemm;
-  if (gemm->batch_rank != 1 || gemm->b_batch[0] != 0 || args->b_place_batch[0] != 0) {
-    return;
-  }
-  if (gemm->m == 1) {
-    gemm->a_row = gemm->a_batch[0];
-    args->a_place_row = args->a_place_batch[0];
-  } else if (gemm->a_batch[0] != (int64_t)gemm->m * gemm->a_row ||
-             args->a_place_batch[0] != (int64_t)gemm->m * args->a_place_row) {
-    return;
-  }
-  gemm->m *= gemm->batch;
-  gemm->batch = 1;
-  gemm->batch_rank = 0;
-}
-
-/* Chooses the kernel, and tiles and splits in its argument record. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const leati_view *a, const leati_view *b,
-                                        integer_args *args, uint32_t *out_tile_size) {
-  leati_gemm_args *const gemm = &args->gemm;
-  const int dots = device->physical->dots ? 1 : 0;
-  const int32_t rank = (int32_t)gemm->batch_rank;
-  int64_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX];
-  for (int32_t d = 0; d < rank; ++d) {
-    a_batch[d] = gemm->a_batch[d];
-    b_batch[d] = gemm->b_batch[d];
-  }
-  const uint32_t mode_a = byte_mode(a->address, gemm->a_row, gemm->m, gemm->a_k, gemm->k, rank, a_batch);
-  const uint32_t mode_b = byte_mode(b->address, gemm->b_column, gemm->n, gemm->b_k, gemm->k, rank, b_batch);
-  if (gemm->a_k == 1 && leati_operand_runs_fit(4, a->address, 1, gemm->a_row, gemm->m, gemm->k, rank, a_batch)) {
-    args->words |= WORDS_A;
-  }
-  if (gemm->b_k == 1 && leati_operand_runs_fit(4, b->address, 1, gemm->b_column, gemm->n, gemm->k, rank, b_batch)) {
-    args->words |= WORDS_B;
-  }
-  if (gemm->m <= device->traits.tuning.gemv_rows) {
-    const leati_gemm_shape shape = {.m = gemm->m, .n = gemm->n, .k = gemm->k, .batch = gemm->batch};
-    const uint32_t along = leati_gemv_along_bytes(mode_b, gemm->b_k, gemm->b_column);
-    const leati_gemv_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
-    leati_gemm_take_cut(gemm, &cut.gemm);
-    uint32_t rows = 1;
-    while (rows < gemm->m) {
-      rows *= 2;
-    }
-    *out_tile_size = rows * cut.lanes * (along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1);
-    return (leati_pipeline_key){
-        .kernel = few_kernels[dots],
-        .constants.gemv_integer = {.rows = rows, .along_k = along, .lanes = cut.lanes, .threads = cut.threads}};
-  }
-  const leati_tile tile = leati_gemm_choose_tile(device, gemm);
-  *out_tile_size = leati_gemm_tile_size(tile);
-  return (leati_pipeline_key){.kernel = tile_kernels[dots][tile],
-                              .constants.gemm_integer = {.mode_a = mode_a, .mode_b = mode_b, .split = gemm->splits > 1}};
-}
-
-/* The stride of a scale or zero point from one row (column) of the operand to the next, and those along the batch of
- * the result. */
-static int64_t place_strides(const leati_view *place, bool first, int32_t rank, const int64_t *dims, int64_t *out) {
-  leati_view batch = *place;
-  batch.ndim = place->ndim > 2 ? place->ndim - 2 : 0;
-  leati_broadcast_strides(&batch, rank, dims, out);
-  const int32_t d = place->ndim == 1 ? 0 : place->ndim - (first ? 2 : 1);
-  return place->count == 1 || place->shape[d] == 1 ? 0 : place->strides[d];
-}
-
-/* The product's dimensions and strides, but for its tiles and addresses; places may be absent. */
-static integer_args fill_args(const leati_view *a, const leati_view *b, const leati_view *a_place,
-                              const leati_view *b_place, const leati_view *c) {
-  const leati_matrix ma = leati_matrix_of(a, false, true), mb = leati_matrix_of(b, false, false);
-  int64_t dims[LEAT_MAX_RANK], strides[4][LEAT_MAX_RANK] = {{0}};
-  int32_t rank = c->ndim - (a->ndim > 1) - (b->ndim > 1);
-  for (int32_t d = 0; d < rank; ++d) {
-    dims[d] = c->shape[d];
-  }
-  leati_broadcast_strides(&ma.batch, rank, dims, strides[0]);
-  leati_broadcast_strides(&mb.batch, rank, dims, strides[1]);
-  integer_args args = {
-      .gemm = {.m = (uint32_t)ma.rows,
-               .n = (uint32_t)mb.columns,
-               .k = (uint32_t)ma.columns,
-               .batch = 1,
-               .a_row = (int32_t)ma.row_stride,
-               .a_k = (int32_t)ma.column_stride,
-               .b_k = (int32_t)mb.row_stride,
-               .b_column = (int32_t)mb.column_stride,
-               .c_batch = (uint32_t)(ma.rows * mb.columns)},
-      .a_place_row = a_place->present ? (int32_t)place_strides(a_place, true, rank, dims, strides[2]) : 0,
-      .b_place_column = b_place->present ? (int32_t)place_strides(b_place, false, rank, dims, strides[3]) : 0,
-      .a_turn = (a->type & LEATI_TYPES_UNSIGNED) != 0 ? 0x80808080u : 0,
-      .b_turn = (b->type & LEATI_TYPES_UNSIGNED) != 0 ? 0x80808080u : 0};
-  rank = rank > 0 ? leati_collapse(rank, dims, 4, strides) : 0;
-  args.gemm.batch_rank = (uint32_t)rank;
-  for (int32_t d = 0; d < rank; ++d) {
-    args.gemm.batch *= (uint32_t)dims[d];
-    args.gemm.batch_shape[d] = (uint32_t)dims[d];
-    args.gemm.a_batch[d] = (int32_t)strides[0][d];
-    args.gemm.b_batch[d] = (int32_t)strides[1][d];
-    args.a_place_batch[d] = (int32_t)strides[2][d];
-    args.b_place_batch[d] = (int32_t)strides[3][d];
-  }
-  return args;
-}
-
-/* A small input as kernels take it, compact and, of a float, float32; absent if there is none. */
-static int32_t take_small(leati_planner *planner, const leati_view *given, leati_view *out, leat_error *err) {
-  *out = (leati_view){.present = false};
-  if (given == NULL) {
-    return LEAT_OK;
-  }
-  if ((given->type & LEATI_TYPES_HALF) != 0) {
-    *out = (leati_view){.type = LEAT_TYPE_FLOAT32, .ndim = given->ndim};
-    memcpy(out->shape, given->shape, sizeof(out->shape));
-    LEATI_TRY(leati_plan_temporary(planner, out, err));
-    return leati_plan_cast(planner, given, out, err);
-  }
-  return leati_plan_compact(planner, given, out, err);
-}
-
-static const leati_view *if_present(const leati_view *view) {
-  return view->present ? view : NULL;
-}
-
 static int32_t integer_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const operands in = operands_of(op, call);
-  const leati_view *const c = &call->outputs[0];
-  leati_view a, b, a_zero, b_zero, y_zero, a_scale, b_scale, y_scale;
-  if (c->count == 0) {
-    return LEAT_OK;
-  }
-  LEATI_TRY(leati_plan_walkable(planner, in.a, &a, err));
-  LEATI_TRY(leati_plan_walkable(planner, in.b, &b, err));
-  if (c->count > INT32_MAX || leati_matrix_of(&a, false, true).columns > INT32_MAX) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a matrix product with 2^31 elements or more is not supported");
-  }
-  LEATI_TRY(take_small(planner, in.a_zero, &a_zero, err));
-  LEATI_TRY(take_small(planner, in.b_zero, &b_zero, err));
-  LEATI_TRY(take_small(planner, in.y_zero, &y_zero, err));
-  LEATI_TRY(take_small(planner, in.a_scale, &a_scale, err));
-  LEATI_TRY(take_small(planner, in.b_scale, &b_scale, err));
-  LEATI_TRY(take_small(planner, in.y_scale, &y_scale, err));
-  /* Where there are scales, a zero point has the same place, or is one for all. */
-  integer_args args = fill_args(&a, &b, a_scale.present ? &a_scale : &a_zero, b_scale.present ? &b_scale : &b_zero, c);
-  args.a_zeros = a_zero.count > 1;
-  args.b_zeros = b_zero.count > 1;
-  args.y_low = c->type == LEAT_TYPE_INT8 ? INT8_MIN : 0;
-  join_batch(&args);
-  args.gemm.vector = args.gemm.n % 4 == 0 && c->address % (4 * c->item_size) == 0 ? LEATI_VECTOR_C : 0;
-  uint32_t tile_size;
-  leati_dispatch_desc dispatch = {
-      .pipeline = choose_kernel(planner->device, &a, &b, &args, &tile_size),
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({&a, &args.gemm.a}, {&b, &args.gemm.b}, {if_present(&a_zero), &args.a_zero},
-                  {if_present(&b_zero), &args.b_zero}, {if_present(&y_zero), &args.y_zero},
-                  {if_present(&a_scale), &args.a_scale}, {if_present(&b_scale), &args.b_scale},
-                  {if_present(&y_scale), &args.y_scale}),
-      LEATI_WRITES({c, &args.gemm.c})};
-  return leati_plan_tiles(planner, &dispatch, &args.gemm, tile_size, err);
+  leati_integer_product product = operands_of(op, call);
+  product.c = &call->outputs[0];
+  return leati_plan_integer_product(planner, &product, err);
 }
 
 /* The order of sums changes no bit. */
 static bool integer_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
-  const operands in = operands_of(op, call);
+  const leati_integer_product in = operands_of(op, call);
   const leati_view *const view = &call->inputs[i];
   if ((view != in.a && view != in.b) || !leati_view_walkable(view)) {
     return false;

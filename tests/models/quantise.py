@@ -5,8 +5,8 @@
 Usage: quantise.py OUTDIR   (needs onnx, numpy, onnxruntime and what its quantisation imports: packaging)
 
 OUTDIR/mlp.onnx, three layers with random weights; of it mlp.dynamic.onnx, whose activations are quantised as they come
-and whose weights are int8 with scales by column, and mlp.qdq.onnx, with the scales of all tensors in the model;
-bert.dynamic.onnx, of OUTDIR/bert.dynamo.onnx, with weights of uint8.
+and whose weights are int8 with scales by column, and mlp.qdq.onnx, with the scales of all tensors in the model; and of
+others in OUTDIR bert.dynamic.onnx and resnet.dynamic.onnx, with weights of uint8.
 """
 import os
 import sys
@@ -59,7 +59,8 @@ def main():
     quantize_dynamic(path("mlp"), path("mlp.dynamic"), weight_type=QuantType.QInt8, per_channel=True)
     quantize_static(path("mlp"), path("mlp.qdq"), Batches(random), quant_format=QuantFormat.QDQ,
                     activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
-    quantize_dynamic(path("bert.dynamo"), path("bert.dynamic"), weight_type=QuantType.QUInt8)
+    for name in ("bert", "resnet"):
+        quantize_dynamic(path(name + ".dynamo"), path(name + ".dynamic"), weight_type=QuantType.QUInt8)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,10 @@ import onnxruntime as ort
 from halves import HERE, NO_DEVICE, numbers_for, run
 
 # Fixtures, and what they were before.
-FIXTURES = {"mlp.dynamic": "mlp", "mlp.qdq": "mlp", "bert.dynamic": "bert.dynamo"}
+FIXTURES = {"mlp.dynamic": "mlp", "mlp.qdq": "mlp", "bert.dynamic": "bert.dynamo",
+            "resnet.dynamic": "resnet.dynamo"}
 # What a quantised model is made of; the rest of a fixture is found in others.
-QUANTISED = {"DynamicQuantizeLinear", "QuantizeLinear", "DequantizeLinear", "MatMulInteger"}
+QUANTISED = {"DynamicQuantizeLinear", "QuantizeLinear", "DequantizeLinear", "MatMulInteger", "ConvInteger"}
 
 
 def given_to(model):

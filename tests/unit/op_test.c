@@ -486,7 +486,7 @@ static void test_words_of_nbits(void **state) {
 
 /* A quantised operator whose attributes, types and shapes do not go together is refused with what would be right. */
 static void test_words_of_quantised(void **state) {
-  enum { INPUTS = 8, ATTRIBUTES = 3 };
+  enum { INPUTS = 9, ATTRIBUTES = 3 };
 #define F32 LEAT_TYPE_FLOAT32
 #define U8 LEAT_TYPE_UINT8
 #define S8 LEAT_TYPE_INT8
@@ -496,7 +496,7 @@ static void test_words_of_quantised(void **state) {
     uint32_t version;
     int64_t attributes[ATTRIBUTES]; /* output_dtype, precision, block_size */
     uint64_t types[INPUTS];         /* none: there are no more inputs */
-    int64_t shapes[INPUTS][3];      /* with a 0 behind the last dimension */
+    int64_t shapes[INPUTS][5];      /* with a 0 behind the last dimension */
   } cases[] = {
       {NULL, "QuantizeLinear", 28, {5, 10, 2}, {F32, F32}, {{3, 5}, {3, 3}}},
       {NULL, "QuantizeLinear", 21, {3, 0, 0}, {F32, F32, S8}, {{3, 5}, {5}, {5}}},
@@ -568,6 +568,32 @@ static void test_words_of_quantised(void **state) {
        {0},
        {U8, F32, U8, S8, F32, S8, F32, U8},
        {{3, 5}, {0}, {0}, {5, 4}, {0}, {0}, {4}, {4}}},
+      {NULL, "ConvInteger", 10, {0}, {U8, S8, U8, S8}, {{1, 2, 5, 5}, {4, 2, 3, 3}, {1}, {4}}},
+      {"fit weights for 3 in 1 groups", "ConvInteger", 10, {0}, {U8, S8}, {{1, 2, 5, 5}, {4, 3, 3, 3}}},
+      {"ConvInteger: scales and zero points of input and result must have one element",
+       "ConvInteger",
+       10,
+       {0},
+       {U8, S8, U8},
+       {{1, 2, 5, 5}, {4, 2, 3, 3}, {2}}},
+      {"of the weights must have one element, or both one for each of the 4 output channels",
+       "QLinearConv",
+       10,
+       {0},
+       {U8, F32, U8, S8, F32, S8, F32, U8},
+       {{1, 2, 5, 5}, {0}, {0}, {4, 2, 3, 3}, {0}, {4}, {0}, {0}}},
+      {"the bias of a convolution to 4 channels must have that shape",
+       "QLinearConv",
+       10,
+       {0},
+       {U8, F32, U8, S8, F32, S8, F32, U8, LEAT_TYPE_INT32},
+       {{1, 2, 5, 5}, {0}, {0}, {4, 2, 3, 3}, {0}, {0}, {0}, {0}, {2}}},
+      {"what the window sees from all of its places has 2^31 bytes",
+       "ConvInteger",
+       10,
+       {0},
+       {U8, S8},
+       {{1, 64, 4000, 4000}, {4, 64, 3, 3}}},
   };
 #undef F32
 #undef U8
@@ -589,12 +615,11 @@ static void test_words_of_quantised(void **state) {
     for (; desc.input_count < INPUTS && cases[i].types[desc.input_count] != 0; ++desc.input_count) {
       const uint32_t k = desc.input_count;
       const int64_t *const shape = cases[i].shapes[k];
-      infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]),
-                                   .ndim = shape[0] == 0   ? 0
-                                           : shape[1] == 0 ? 1
-                                                           : 2,
-                                   .dtype = leati_dtype_of(cases[i].types[k]),
-                                   .shape = shape};
+      infos[k] = (leat_value_info){
+          .struct_size = sizeof(infos[k]), .dtype = leati_dtype_of(cases[i].types[k]), .shape = shape};
+      while (shape[infos[k].ndim] != 0) {
+        ++infos[k].ndim;
+      }
       inputs[k] = &infos[k];
     }
     for (uint32_t k = 0; k < ATTRIBUTES; ++k) {

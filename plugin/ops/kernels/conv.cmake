@@ -13,3 +13,4 @@ foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;64;16")
   leat_kernel(conv_matrix_${extent} conv_matrix.comp MATRICES TYPES F16 ${constants}
     DEFINES BM=${extent} BN=${extent} BK=${step} WM=${part} WN=${part})
 endforeach()
+leat_kernel(unfold unfold.comp)

@@ -120,6 +120,9 @@ uint rescaled(Sides sides, uint row, uint column, int sum) {
 
 void store_sum(Sides sides, uint batch, uint row, uint column, int sum) {
   const uint at = batch * args.c_batch + row * args.n + column;
+  if (args.bias != 0) {
+    sum += I32(args.bias).v[int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row];
+  }
   if (args.y_scale == 0) {
     I32(args.c).v[at] = sum;
   } else {
