@@ -86,21 +86,21 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
   if (gemm->m <= device->traits.tuning.gemv_rows) {
     const leati_gemm_shape shape = {.m = gemm->m, .n = gemm->n, .k = gemm->k, .batch = gemm->batch};
     const uint32_t along = leati_gemv_along_bytes(mode_b, gemm->b_k, gemm->b_column);
-    const leati_gemv_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
+    const leati_gemv_cut cut = leati_bytes_cut(&device->traits, &shape, along);
     leati_gemm_take_cut(gemm, &cut.gemm);
     uint32_t rows = 1;
     while (rows < gemm->m) {
       rows *= 2;
     }
     *out_tile_size = rows * cut.lanes * (along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1);
-    return (leati_pipeline_key){
-        .kernel = few_kernels[dots],
-        .constants.gemv_integer = {.rows = rows, .along_k = along, .lanes = cut.lanes, .threads = cut.threads}};
+    return (leati_pipeline_key){.kernel = few_kernels[dots],
+                                .constants.gemv_integer = {.rows = rows, .along_k = along, .lanes = cut.lanes}};
   }
   const leati_tile tile = leati_gemm_choose_tile(device, gemm);
   *out_tile_size = leati_gemm_tile_size(tile);
-  return (leati_pipeline_key){.kernel = tile_kernels[dots][tile],
-                              .constants.gemm_integer = {.mode_a = mode_a, .mode_b = mode_b, .split = gemm->splits > 1}};
+  return (leati_pipeline_key){
+      .kernel = tile_kernels[dots][tile],
+      .constants.gemm_integer = {.mode_a = mode_a, .mode_b = mode_b, .split = gemm->splits > 1}};
 }
 
 /* The stride of a scale or zero point from one row (column) of the operand to the next, and those along the batch of

@@ -284,9 +284,6 @@ static int32_t dynamic_plan(const leat_op *op, leati_planner *planner, const lea
     args.chunk = (uint32_t)leati_reduce_chunk(&planner->device->traits, 1, LEATI_ROW_THREADS, y->count);
     args.chunks = (args.count + args.chunk - 1) / args.chunk;
   }
-  /* One round takes four elements of each thread, or one where a thread quantises too. */
-  LEATI_TRY(
-      leati_check_rounds(planner->device, (uint64_t)args.chunk / LEATI_ROW_THREADS + 64, "DynamicQuantizeLinear", err));
   const bool alone = args.chunks == 1;
   leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {4 * (int64_t)args.chunks}};
   if (!alone) {

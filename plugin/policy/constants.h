@@ -363,6 +363,9 @@
  * is split. From: an H200 (1x2048x2048 of a decoder in float16: 8.3 us with 512 threads, and 9.3 with 32). Measure:
  * --tune; tools/bench/decoder.py. */
 #define LEATI_GEMV_COLUMNS_MIN 16u
+/** LEATI_GEMV_COLUMNS_MIN for matrices of bytes. Larger: likewise. From: reasoning (memory is read 32 bytes at a time).
+ * Measure: --tune. */
+#define LEATI_BYTES_COLUMNS_MIN 32u
 /** Columns from which on such a kernel reads four of b at once along its columns. Larger: more workgroups for narrow
  * products, each with narrower loads. From: an H200. Measure: --tune; minilm and gpt2 with 1 thread. */
 #define LEATI_GEMV_QUADS_COLUMNS 1024u

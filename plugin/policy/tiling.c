@@ -109,6 +109,22 @@ leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gem
   return out;
 }
 
+leati_gemv_cut leati_bytes_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
+  const leati_tuning *const tuning = &traits->tuning;
+  const bool fours = along == LEATI_ALONG_COLUMNS_QUADS;
+  const uint32_t width = fours ? 4 : 1;
+  const uint64_t enough = quarters(traits, tuning->gemv_fill_quarters);
+  leati_gemv_cut out = {.lanes = LEATI_GEMV_LANES, .threads = LEATI_GEMV_THREADS};
+  while (fours && out.lanes * width > tuning->bytes_columns_min &&
+         div_up(shape->n, out.lanes * width) * shape->batch < enough) {
+    out.lanes /= 2;
+  }
+  out.gemm = (leati_gemm_cut){.tiles_m = 1, .tiles_n = (uint32_t)div_up(shape->n, out.lanes * width)};
+  const uint64_t groups = out.gemm.tiles_n * (uint64_t)shape->batch;
+  split(shape, groups, groups < enough ? 2 * enough : 0, tuning->gemv_split_min, LEATI_GEMM_K_STEP, &out.gemm);
+  return out;
+}
+
 leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t rows,
                                uint32_t bits) {
   const uint32_t each = LEATI_NBITS_BYTES * 8 / bits;

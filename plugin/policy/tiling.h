@@ -71,6 +71,8 @@ uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, u
 uint32_t leati_attention_splits(const leati_traits *traits, uint64_t groups, uint32_t keys);
 /** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
 leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
+/** The same for matrices of bytes (kernels/gemv_integer.comp). */
+leati_gemv_cut leati_bytes_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
 /** Cuts a product for the kernel for few rows, here `rows` of them, and weights of `bits` bits. */
 leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t rows, uint32_t bits);
 

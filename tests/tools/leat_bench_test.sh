@@ -90,7 +90,7 @@ with open(sys.argv[1], encoding='utf-8') as file:
     rows = json.load(file)
 assert len({row['name'] for row in rows}) == len(rows) > 50
 for row in rows:
-    sizes = [{'float32': 4, 'float16': 2, 'uint8': 1}[name] for name in row['input_types'] + [row['type']]]
+    sizes = [{'float32': 4, 'float16': 2, 'int32': 4, 'uint8': 1}[name] for name in row['input_types'] + [row['type']]]
     elements = [math.prod(shape) for shape in row['inputs'] + [row['output']]]
     if row['kind'] == 'memory':
         work = sum(map(math.prod, zip(elements, sizes))) * 1e-9
@@ -100,6 +100,7 @@ for row in rows:
             'Attention': lambda q, w: 2 * w[2],
             'Conv': lambda x, w: math.prod(w[1:]),
             'MatMul': lambda a, b: a[-1],
+            'MatMulInteger': lambda a, b: a[-1],
             'MatMulNBits': lambda a, b: a[-1],
         }[row['op']](*row['inputs'][:2])
         assert row['unit'] == 'TFLOP/s' and math.isclose(row['work'], 2 * elements[-1] * terms * 1e-12), row

@@ -356,6 +356,13 @@ static void check_product(const leati_traits *device, const leati_gemm_shape *s)
     assert_true(few.threads == LEATI_GEMV_THREADS ||
                 (few.threads == 2 * LEATI_GEMV_THREADS && few.threads <= device->threads));
   }
+  for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_QUADS; ++along) {
+    const uint32_t width = along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1;
+    const leati_gemv_cut few = leati_bytes_cut(device, s, along);
+    check_cut(s, &few.gemm, s->m, few.lanes * width, tuning->gemv_split_min);
+    assert_true(few.lanes >= 1 && few.lanes <= LEATI_GEMV_LANES && (few.lanes & (few.lanes - 1)) == 0);
+    assert_true(few.lanes == LEATI_GEMV_LANES || 2 * few.lanes * width > tuning->bytes_columns_min);
+  }
   for (uint32_t k = 0; k < 8; ++k) {
     const uint32_t rows = 1u << k % 4, bits = k < 4 ? 4 : 8, each = LEATI_NBITS_BYTES * 8 / bits;
     const leati_gemm_shape one = {.m = s->m, .n = s->n, .k = s->k, .batch = 1};
@@ -503,6 +510,20 @@ static void products_of_few_rows_have_narrow_workgroups_where_these_are_few(void
   assert_int_equal(cut.gemm.splits, 1);
   assert_int_equal(cut.threads, 2 * LEATI_GEMV_THREADS);
   assert_int_equal(leati_gemm_cut_skinny(&tiny, &narrow, along).threads, LEATI_GEMV_THREADS);
+}
+
+static void rows_of_bytes_have_narrow_workgroups_where_these_are_few(void **state) {
+  (void)state;
+  const uint32_t along = LEATI_ALONG_COLUMNS_QUADS, enough = 128 * LEATI_GEMV_FILL_QUARTERS / 4;
+  const leati_gemm_shape wide = {.m = 1, .n = enough * 64, .k = 1 << 20, .batch = 1};
+  assert_int_equal(leati_bytes_cut(&large, &wide, along).lanes, LEATI_GEMV_LANES);
+  assert_int_equal(leati_bytes_cut(&large, &wide, along).gemm.splits, 1);
+  const leati_gemm_shape narrow = {.m = 1, .n = (enough - 1) * 64, .k = 1 << 20, .batch = 1};
+  assert_int_equal(4 * leati_bytes_cut(&large, &narrow, along).lanes, LEATI_BYTES_COLUMNS_MIN);
+  const leati_gemm_shape few = {.m = 1, .n = 64, .k = 2 * LEATI_GEMV_SPLIT_MIN, .batch = 1};
+  assert_int_equal(4 * leati_bytes_cut(&large, &few, along).lanes, LEATI_BYTES_COLUMNS_MIN);
+  assert_int_equal(leati_bytes_cut(&large, &few, along).gemm.splits, 2);
+  assert_int_equal(leati_bytes_cut(&large, &few, LEATI_ALONG_K_QUADS).lanes, LEATI_GEMV_LANES);
 }
 
 static void weights_of_few_bits_are_split_into_whole_steps(void **state) {
@@ -677,6 +698,9 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
     assert_true(few.gemm.splits <= PIECES_MAX);
     note(answers, few.lanes + few.gemm.splits * 32);
   }
+  const leati_gemv_cut bytes = leati_bytes_cut(device, s, LEATI_ALONG_COLUMNS_QUADS);
+  assert_true(bytes.gemm.splits <= PIECES_MAX);
+  note(answers, bytes.lanes + bytes.gemm.splits * 32);
   note(answers, leati_nbits_cut(device, s, 1, 4).gemm.splits);
   note(answers, leati_gemv_along(device, LEATI_MODE_SINGLES_K, LEATI_MODE_QUADS_I, true, s->n, 1, 1));
   note(answers, leati_gemm_is_skinny(device, s->m, s->n) * 2u + leati_gemm_is_transposed(device, s->m, s->n));
@@ -794,6 +818,7 @@ int main(void) {
       cmocka_unit_test(attention_shares_keys_where_queries_are_few),
       cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
       cmocka_unit_test(products_of_few_rows_have_narrow_workgroups_where_these_are_few),
+      cmocka_unit_test(rows_of_bytes_have_narrow_workgroups_where_these_are_few),
       cmocka_unit_test(weights_of_few_bits_are_split_into_whole_steps),
       cmocka_unit_test(few_rows_or_columns_have_a_kernel_of_their_own),
       cmocka_unit_test(operands_are_read_as_widely_as_they_lie),

@@ -72,6 +72,15 @@ static double answer_nbits(const leati_kernel *kernel, int64_t index, double *bo
   return s.value;
 }
 
+static double answer_integer(const leati_kernel *kernel, int64_t index) {
+  const int64_t n = kernel->size[1], k = kernel->size[2], column = index % n, row = index / n;
+  int64_t total = 0;
+  for (int64_t i = 0; i < k; ++i) {
+    total += leati_answer_byte(0, row * k + i) * leati_answer_byte(1, i * n + column);
+  }
+  return (double)total;
+}
+
 /* Algorithms that transform, such as Winograd's with tiles of 4 x 4, lose some more digits, but what n roundings may
  * add up to at worst leaves room for the factor of about 10 that they are known for, from some hundred terms on; for
  * fewer nobody uses them. */
@@ -202,13 +211,16 @@ static double answer_unary(const leati_kernel *kernel, int64_t index, double *bo
   return x;
 }
 
-/* The answer where a float32 comes of it. */
+/* The answer where a float32, or a whole number, comes of it. */
 static double answer_wide(const leati_kernel *kernel, const leati_kernel_form *form, int64_t index, double *bound) {
   switch (kernel->family) {
     case LEATI_KERNEL_MATMUL:
       return answer_matmul(kernel, index, bound);
     case LEATI_KERNEL_NBITS:
       return answer_nbits(kernel, index, bound);
+    case LEATI_KERNEL_INTEGER:
+      *bound = 0;
+      return answer_integer(kernel, index);
     case LEATI_KERNEL_CONV:
       return answer_conv(kernel, form, index, bound);
     case LEATI_KERNEL_SOFTMAX:

@@ -160,7 +160,7 @@ leati_exercise *leati_exercise_begin(const leati_rig *rig, const leati_kernel *k
   leat_error err = LEATI_RIG_ERROR;
   e->rig = rig;
   e->kernel = kernel;
-  e->element = kernel->type.bits == 16 ? LEATI_FLOAT16 : LEATI_FLOAT32;
+  e->element = kernel->type.code == kDLInt ? LEATI_INT32 : kernel->type.bits == 16 ? LEATI_FLOAT16 : LEATI_FLOAT32;
   e->length = 1;
   leati_kernel_expand(kernel, &e->form);
   gboolean well =
@@ -235,7 +235,11 @@ static int64_t sample_index(int64_t count, guint sample) {
 gboolean leati_exercise_check(leati_exercise *e, GError **error) {
   const int64_t count = leati_kernel_elements(&e->form.output);
   for (guint i = 0; i < SAMPLES; ++i) {
-    leati_element_write_float(e->element, e->got, i, NAN);
+    if (leati_element_is_float(e->element)) {
+      leati_element_write_float(e->element, e->got, i, NAN);
+    } else {
+      leati_element_write_int(e->element, e->got, i, -1); /* no sum of products of bytes without a sign */
+    }
   }
   gboolean well = invoke(e, error);
   for (guint i = 0; well && i < SAMPLES; ++i) {

@@ -64,6 +64,15 @@
 #define NBITS(kind, m, n, k) NBITS_OF("nbits-" #m "x" #n "x" #k, 32, kind, m, n, k)
 #define HALF_NBITS(kind, m, n, k) NBITS_OF("half-nbits-" #m "x" #n "x" #k, 16, kind, m, n, k)
 
+/* The name says rows, columns and k. */
+#define INTEGER(kind, m, n, k)                                                                                    \
+  {                                                                                                               \
+    "integer-" #m "x" #n "x" #k, "MatMulInteger", 10, {kDLInt, 32, 1}, LEATI_KERNEL_INTEGER, LEATI_KERNEL_##kind, \
+        LEATI_KERNEL_REWRITE, {                                                                                   \
+      m, n, k                                                                                                     \
+    }                                                                                                             \
+  }
+
 #define LINES_AS(bits, group, name, op, since_version, family, link, rows, columns)                \
   {                                                                                                \
 #group "-" name "-" #rows "x" #columns, op, since_version, FLOAT(bits), LEATI_KERNEL_##family, \
@@ -128,6 +137,12 @@ const leati_kernel leati_kernels[] = {
     NBITS(MEMORY, 1, 16384, 4096),
     NBITS(MEMORY, 8, 16384, 4096),
     NBITS(COMPUTE, 512, 4096, 4096),
+    INTEGER(MEMORY, 1, 4096, 4096),
+    INTEGER(MEMORY, 1, 16384, 4096),
+    INTEGER(MEMORY, 8, 16384, 4096),
+    INTEGER(COMPUTE, 64, 384, 384),
+    INTEGER(COMPUTE, 512, 4096, 4096),
+    INTEGER(COMPUTE, 4096, 4096, 4096),
     ATTENTION(model, 1, 12, 64, 32),
     ATTENTION(model, 1, 6, 197, 64),
     CONV(model, 1, 3, 64, 224, 7, 2, 3),
@@ -295,6 +310,15 @@ static void expand_nbits(const int64_t *size, leati_kernel_form *out) {
   out->flops = 2.0 * (double)m * (double)n * (double)k;
 }
 
+static void expand_integer(const int64_t *size, leati_kernel_form *out) {
+  const int64_t m = size[0], n = size[1], k = size[2];
+  out->input_count = 2;
+  out->inputs[0] = (leati_kernel_shape){.rank = 2, .dims = {m, k}, .is_bytes = TRUE};
+  out->inputs[1] = (leati_kernel_shape){.rank = 2, .dims = {k, n}, .is_bytes = TRUE};
+  out->output = matrix(m, n);
+  out->flops = 2.0 * (double)m * (double)n * (double)k;
+}
+
 /* ONNX defines MatMul and Conv as sums of products; an algorithm with fewer operations is counted as if it had all of
  * them, as is usual. */
 static const char *formula_of(const leati_kernel *kernel) {
@@ -322,6 +346,9 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
       break;
     case LEATI_KERNEL_NBITS:
       expand_nbits(size, out);
+      break;
+    case LEATI_KERNEL_INTEGER:
+      expand_integer(size, out);
       break;
     case LEATI_KERNEL_LAYER_NORM:
       out->input_count = 3;
@@ -405,7 +432,7 @@ static void add_string(JsonBuilder *json, const char *name, const char *value) {
 static void add_row(JsonBuilder *json, const leati_kernel *kernel) {
   leati_kernel_form form;
   leati_kernel_expand(kernel, &form);
-  g_autofree char *type = g_strdup_printf("float%u", kernel->type.bits);
+  g_autofree char *type = g_strdup_printf("%s%u", kernel->type.code == kDLInt ? "int" : "float", kernel->type.bits);
   json_builder_begin_object(json);
   add_string(json, "name", kernel->name);
   add_string(json, "op", kernel->op);

@@ -45,6 +45,7 @@ typedef enum leati_kernel_family {
   LEATI_KERNEL_TRANSPOSE,
   LEATI_KERNEL_ATTENTION, /**< size: batch, heads, tokens, elements of a head, keys; each token with all keys */
   LEATI_KERNEL_NBITS,     /**< size: bits of a weight, m, n, k, weights of a block */
+  LEATI_KERNEL_INTEGER,   /**< of bytes; size: m, n, k */
 } leati_kernel_family;
 
 /** A row. */
@@ -52,7 +53,7 @@ typedef struct leati_kernel {
   const char *name;
   const char *op;         /**< ONNX's name, or ONNX Runtime's */
   uint32_t since_version; /**< its "since version" */
-  DLDataType type;        /**< of all operands that are not of bytes: float32 or float16 */
+  DLDataType type;        /**< of all operands that are not of bytes: float32, float16 or int32 */
   leati_kernel_family family;
   leati_kernel_kind kind;
   leati_kernel_link link;
@@ -80,7 +81,8 @@ typedef struct leati_kernel_form {
   leati_kernel_shape output;
   guint attribute_count;
   leati_kernel_attribute attributes[LEATI_KERNEL_ATTRIBUTES];
-  double flops;        /**< a run, multiplications and additions counted each; 0 where they do not matter */
+  double flops;        /**< a run, multiplications and additions counted each, those of whole numbers too; 0 where they
+                          do not matter */
   double bytes;        /**< a run has to move at least: each operand once */
   const char *formula; /**< of what the row's kind counts */
 } leati_kernel_form;

@@ -37,6 +37,13 @@ def weights(torch, row, packed, scales):
     return ((numbers.to(scales.dtype) - 2 ** (bits - 1)) * scales.unsqueeze(-1)).flatten(1).t()
 
 
+def integer_product(torch, row):
+    """Of the bytes with a sign, which PyTorch has products of, from 17 rows on."""
+    rows = row['inputs'][0][0]
+    pad = (0, 0, 0, max(0, 32 - rows))
+    return lambda a, b: torch._int_mm(torch.nn.functional.pad(a.view(torch.int8), pad), b.view(torch.int8))[:rows]
+
+
 OPERATORS = {
     'Attention': lambda torch, row: torch.nn.functional.scaled_dot_product_attention,
     'Conv': conv,
@@ -45,6 +52,7 @@ OPERATORS = {
     'Identity': lambda torch, row: torch.clone,
     'LayerNormalization': lambda torch, row: lambda x, w, b: torch.nn.functional.layer_norm(x, x.shape[-1:], w, b),
     'MatMul': lambda torch, row: torch.matmul,
+    'MatMulInteger': integer_product,
     # PyTorch's own products of few bits have weights packed for one kind of device: this is what a model does without.
     'MatMulNBits': lambda torch, row: lambda x, b, scales: x @ weights(torch, row, b, scales),
     'ReduceSum': lambda torch, row: lambda x: torch.sum(x, row['attributes']['axes'], keepdim=True),
@@ -52,7 +60,7 @@ OPERATORS = {
     'Softmax': lambda torch, row: lambda x: torch.softmax(x, -1),
     'Transpose': lambda torch, row: lambda x: x.t().contiguous(),
 }
-EXACT = ('Identity', 'Relu', 'Transpose')
+EXACT = ('Identity', 'MatMulInteger', 'Relu', 'Transpose')
 
 
 def read_rows(path):
@@ -81,7 +89,10 @@ def wrong(torch, row, operator, inputs):
     """
     got = operator(*inputs).double()
     wide = [x.double() if x.is_floating_point() else x for x in inputs]
-    wanted = operator(*wide)
+    if row['op'] == 'MatMulInteger':
+        wanted = torch.matmul(*(x.view(torch.int8).double() for x in inputs))
+    else:
+        wanted = operator(*wide)
     unit = 2.0 ** -24
     if row['op'] in EXACT:
         bound = torch.zeros_like(wanted)

@@ -6,12 +6,12 @@
 #include "integer.glsl"
 #include "split.glsl"
 
-LEAT_CONSTANT(uint, ROWS, 1);      // 1, 2, 4, 8: not less than args.m
-LEAT_CONSTANT(uint, ALONG_K, 0);   // neighbouring threads: 0 along columns, 1 along k, 2 along k by sixteens, 3 along
-                                   // columns by fours
-LEAT_CONSTANT(uint, LANES, 16);    // threads that columns are shared out to, up to 16
-LEAT_CONSTANT(uint, THREADS, 256); // of a workgroup, up to 512
-layout(local_size_x_id = CONSTANT_THREADS) in;
+LEAT_CONSTANT(uint, ROWS, 1);    // 1, 2, 4, 8: not less than args.m
+LEAT_CONSTANT(uint, ALONG_K, 0); // neighbouring threads: 0 along columns, 1 along k, 2 along k by sixteens, 3 along
+                                 // columns by fours
+LEAT_CONSTANT(uint, LANES, 16);  // threads that columns are shared out to, up to 16
+#define THREADS 256
+layout(local_size_x = THREADS) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer Totals { int v[]; };
 
 const uint WIDTH = ALONG_K == 3 ? 4 : 1; // columns of a thread

@@ -35,5 +35,5 @@ foreach(how IN ITEMS INTEGER DOTS)
     leat_kernel(gemm_${name}_${extent} gemm_integer.comp CONSTANTS MODE_A MODE_B SPLIT
       DEFINES BM=${extent} BN=${extent} BK=16 TM=${own} TN=${own} SLICES=${slices} ${how})
   endforeach()
-  leat_kernel(gemv_${name} gemv_integer.comp CONSTANTS ROWS ALONG_K LANES THREADS DEFINES ${how})
+  leat_kernel(gemv_${name} gemv_integer.comp CONSTANTS ROWS ALONG_K LANES DEFINES ${how})
 endforeach()
