@@ -79,7 +79,8 @@ class Reader:
                     f'--define-variable=prefix={shlex.quote(usr)} "$@"')
         # What drivers have compiled is found, as by a reader who has run the tests.
         caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        self.environment = {**os.environ, "HOME": self.folder, "XDG_CACHE_HOME": caches, "PYTHONPATH": package, "PKG_CONFIG_PATH": pkgconfig,
+        self.environment = {**os.environ, "HOME": self.folder, "XDG_CACHE_HOME": caches, "PYTHONPATH": package,
+                            "PKG_CONFIG_PATH": pkgconfig,
                             "PATH": os.path.join(self.folder, "bin") + ":" + os.environ["PATH"]}
         for name in "LEAT_DEPS_DIR", "LEAT_PLUGIN_PATH":
             self.environment.pop(name, None)
