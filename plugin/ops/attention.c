@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attention, com.microsoft's MultiHeadAttention, and FusedAttention, whose operands have any layout. */
-#include "ops/attention.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "core/status.h"
 #include "device/device.h"
+#include "ops/attention_plan.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
-#include "ops/kernels/attention_codes.glsl"
 #include "ops/matmul.h"
 
 static LEATI_ATTRIBUTE(attribute_scale, "scale", FLOAT);
@@ -29,19 +27,6 @@ static LEATI_TYPE(type_mask, "U", LEATI_TYPES_REAL | LEAT_TYPE_BOOL);
 static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
 
 #define FLOAT_NUMBER 1 /* TensorProto.FLOAT */
-
-/* What kernels/attention.comp is written for. */
-#define HEAD_SMALL 64
-#define CHUNK_LEAST 8
-#define CHUNK_MOST 16
-/* Elements that a workgroup puts aside where keys are split: by fours, for each thread its results of a chunk twice,
- * and what they are relative to. */
-#define THREADS 128
-#define PIECE_OF(head) (THREADS * (2 * ((head) / 4 / CHUNK_MOST) + 1) * 4)
-/* What kernels/attention_matrix.comp is written for. */
-#define MATRIX_HEAD_MOST 128
-_Static_assert(LEAT_ATTENTION_MATRIX_SUBGROUPS == LEATI_MATRIX_SUBGROUPS,
-               "kernels/attention_matrix.comp has room for as many subgroups as there may be");
 
 enum { ATTENTION, MULTI_HEAD, FUSED };
 
@@ -216,13 +201,6 @@ static int32_t check_types(const leati_op_def *def, uint64_t queries, uint64_t v
                            mask == 0 ? "no mask" : "a mask of ", mask == 0 ? "" : leati_type_name(mask));
 }
 
-int32_t leati_attention_check_rounds(const leat_op *op, int64_t keys, int64_t depth, int64_t width, leat_error *err) {
-  /* A tile of keys takes a round for each four of its keys and of the elements of a head, and some more. */
-  const uint64_t tiles = ((uint64_t)keys + LEAT_ATTENTION_KEYS - 1) / LEAT_ATTENTION_KEYS;
-  return leati_check_rounds(leati_op_device(op), tiles * (uint64_t)(depth / 4 + width / 8 + 24),
-                            leati_op_def_of(op)->info.name, err);
-}
-
 static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const views[] = {&call->inputs[0], &call->inputs[1], &call->inputs[2]};
   const leati_view *const mask = mask_of(op, call);
@@ -240,233 +218,6 @@ static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_s
   }
   leati_heads result;
   return as_result(op, &in, views[0]->ndim, &result, &out[0], err);
-}
-
-/* ---- The plan --------------------------------------------------------------------------------------------------- */
-
-/* Argument record of kernels/attention.comp and attention_matrix.comp. */
-typedef struct attention_args {
-  uint64_t q, k, v, mask, y;
-  leati_lengths_args lengths;
-  uint64_t pieces, counters;
-  int32_t q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
-  uint32_t groups, blocks;
-  uint32_t splits;
-  uint32_t heads, share;
-  uint32_t queries;
-  uint32_t masked_keys;
-  uint32_t depth, width;
-  float scale, cap;
-  uint32_t mask_kind, causal;
-  int32_t offset;
-  uint32_t ends;
-  int32_t fresh, step, before;
-  uint32_t across;
-} attention_args;
-
-/* Fours of a chunk of heads of so many elements. */
-static uint32_t chunk_of(int64_t size) {
-  return size <= CHUNK_LEAST * 4 ? CHUNK_LEAST : CHUNK_MOST;
-}
-
-/* Queries, keys, values and the result as a plan has them. */
-typedef struct tensors {
-  const leati_operand *of[LAYOUTS];
-  const int32_t *strides[LAYOUTS];
-} tensors;
-
-static bool in_groups(const tensors *all, uint32_t which, uint32_t count) {
-  return leati_heads_in_groups(all->of[which], all->strides[which], count);
-}
-
-static bool in_groups_all(const tensors *all, uint32_t count) {
-  return in_groups(all, Q, count) && in_groups(all, K, count) && in_groups(all, V, count) && in_groups(all, Y, count);
-}
-
-/* So many elements of a head as whole matrices hold them. */
-static uint32_t in_steps(int64_t size) {
-  return (uint32_t)((size + LEAT_ATTENTION_MATRIX_STEP - 1) / LEAT_ATTENTION_MATRIX_STEP * LEAT_ATTENTION_MATRIX_STEP);
-}
-
-/* Workgroups of kernels/attention.comp that share the keys of the same queries. More groups than there are counters
- * fill any device. */
-static uint32_t splits_of(const leat_device *device, const leati_heads *q, int64_t keys) {
-  const uint64_t blocks = ((uint64_t)q->shape[2] + LEAT_ATTENTION_ROWS - 1) / LEAT_ATTENTION_ROWS;
-  const uint64_t groups = (uint64_t)(q->shape[0] * q->shape[1]) * blocks;
-  return groups <= LEATI_COUNTERS_MAX ? leati_attention_splits(&device->traits, groups, (uint32_t)keys) : 1;
-}
-
-/* The kernel for matrix hardware; one that keeps scores in registers where there is such. */
-static leati_kernel find_matrix_kernel(const leat_device *device, bool small, uint64_t type) {
-  static const leati_kernel_set kernels[][2] = {
-      {LEATI_KERNELS_ATTENTION_MATRIX_128, LEATI_KERNELS_ATTENTION_MATRIX_64},
-      {LEATI_KERNELS_ATTENTION_MATRIX2_128, LEATI_KERNELS_ATTENTION_MATRIX2_64}};
-  const leati_kernel held = device->matrix2 ? leati_kernel_find(kernels[1][small], type) : LEATI_KERNEL_NONE;
-  return held != LEATI_KERNEL_NONE ? held : leati_kernel_find(kernels[0][small], type);
-}
-
-/* The kernel, how many queries a workgroup of it has, and how many workgroups share keys. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *all, uint32_t *out_rows,
-                                        uint32_t *out_splits) {
-  const uint64_t type = all->of[Y]->view.type;
-  const int64_t depth = all->of[Q]->heads.shape[3], width = all->of[V]->heads.shape[3];
-  const int64_t larger = depth > width ? depth : width;
-  const bool small = larger <= HEAD_SMALL;
-  const leati_kernel by_matrices = find_matrix_kernel(device, small, type);
-  const leati_heads *const queries = &all->of[Q]->heads;
-  *out_splits = splits_of(device, queries, all->of[K]->heads.shape[2]);
-  /* With few queries matrices are mostly empty, and none of their workgroups share keys. */
-  const bool shares = *out_splits > 1 && queries->shape[2] <= LEAT_ATTENTION_ROWS;
-  if (!shares && device->matrix.m != 0 && by_matrices != LEATI_KERNEL_NONE && larger <= MATRIX_HEAD_MOST &&
-      all->of[K]->heads.shape[2] >= device->traits.tuning.attention_matrix_keys) {
-    const uint32_t subgroup = device->physical->subgroup_size;
-    uint32_t wide = in_groups(all, Y, 4) ? LEAT_ATTENTION_Y : 0;
-    for (uint32_t i = Q; i <= V; ++i) {
-      wide |= in_groups(all, i, 8) ? 1u << i : 0;
-    }
-    const int64_t *const q = queries->shape;
-    const uint32_t subgroups =
-        leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], LEAT_ATTENTION_MATRIX_ROWS);
-    *out_rows = LEAT_ATTENTION_MATRIX_ROWS * subgroups;
-    *out_splits = 1;
-    return (leati_pipeline_key){.kernel = by_matrices,
-                                .constants.attention_matrix = {.wide = wide,
-                                                               .depth = in_steps(depth),
-                                                               .width = in_steps(width),
-                                                               .subgroup_size = subgroup,
-                                                               .matrix_m = device->matrix.m,
-                                                               .matrix_n = device->matrix.n,
-                                                               .matrix_k = device->matrix.k,
-                                                               .threads = subgroup * subgroups}};
-  }
-  *out_rows = LEAT_ATTENTION_ROWS;
-  return (leati_pipeline_key){
-      .kernel = leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_64 : LEATI_KERNELS_ATTENTION_256, type),
-      .constants.attention = {.quads = in_groups_all(all, 4),
-                              .depth_chunk = small ? chunk_of(depth) : CHUNK_MOST,
-                              .width_chunk = small ? chunk_of(width) : CHUNK_MOST}};
-}
-
-/* Makes heads of one query that share a head of keys the queries of one head, which read its keys once. */
-static void join_heads(leati_heads *heads, int64_t share) {
-  heads->shape[1] /= share;
-  heads->shape[2] = share;
-  heads->strides[2] = heads->strides[1];
-  heads->strides[1] *= share;
-}
-
-int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_error *err) {
-  if (a->y.view.count == 0) {
-    return LEAT_OK;
-  }
-  const int64_t fresh = a->q.heads.shape[2], shared = a->q.heads.shape[1] / a->k.heads.shape[1];
-  const bool joined = fresh == 1 && shared > 1;
-  if (joined) {
-    join_heads(&a->q.heads, shared);
-    join_heads(&a->y.heads, shared);
-    a->mask_strides[2] = a->mask_strides[1];
-    a->mask_strides[1] *= shared;
-  }
-  const int64_t *const q = a->q.heads.shape;
-  const bool all_before = a->before < 0 || a->before > LEAT_ATTENTION_ALL_BEFORE;
-  attention_args args = {.lengths = leati_lengths_fill(&a->lengths),
-                         .heads = (uint32_t)q[1],
-                         .share = (uint32_t)(q[1] / a->k.heads.shape[1]),
-                         .queries = (uint32_t)q[2],
-                         .masked_keys = (uint32_t)a->masked_keys,
-                         .depth = (uint32_t)q[3],
-                         .width = (uint32_t)a->v.heads.shape[3],
-                         .scale = a->scale,
-                         .cap = a->cap,
-                         .causal = a->causal,
-                         .offset = (int32_t)a->offset,
-                         .ends = a->ends,
-                         .fresh = (int32_t)fresh,
-                         .step = !joined,
-                         .before = all_before ? LEAT_ATTENTION_ALL_BEFORE : (int32_t)a->before};
-  leati_heads_strides(&a->q.heads, args.q_strides);
-  leati_heads_strides(&a->k.heads, args.k_strides);
-  leati_heads_strides(&a->v.heads, args.v_strides);
-  leati_heads_strides(&a->y.heads, args.y_strides);
-  for (int32_t d = 0; d < 4; ++d) {
-    args.mask_strides[d] = (int32_t)a->mask_strides[d];
-  }
-  args.across = (a->q.heads.strides[2] < a->q.heads.strides[3] ? LEAT_ATTENTION_Q : 0) |
-                (a->k.heads.strides[2] < a->k.heads.strides[3] ? LEAT_ATTENTION_K : 0) |
-                (a->v.heads.strides[2] < a->v.heads.strides[3] ? LEAT_ATTENTION_V : 0);
-  args.mask_kind = a->mask == NULL                   ? LEAT_ATTENTION_MASK_NONE
-                   : a->mask->type == LEAT_TYPE_BOOL ? LEAT_ATTENTION_MASK_BOOL
-                                                     : LEAT_ATTENTION_MASK_ADDED;
-  const tensors all = {{&a->q, &a->k, &a->v, &a->y}, {args.q_strides, args.k_strides, args.v_strides, args.y_strides}};
-  leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1};
-  uint32_t rows;
-  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(planner->device, &all, &rows, &args.splits),
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({&a->q.view, &args.q}, {&a->k.view, &args.k}, {&a->v.view, &args.v},
-                                              {a->mask, &args.mask}, {a->lengths.view, &args.lengths.at}),
-                                  LEATI_WRITES({&a->y.view, &args.y}, {&pieces, &args.pieces})};
-  args.blocks = ((uint32_t)q[2] + rows - 1) / rows;
-  args.groups = (uint32_t)(q[0] * q[1]) * args.blocks;
-  if (args.splits > 1) {
-    const bool small = args.depth <= HEAD_SMALL && args.width <= HEAD_SMALL;
-    dispatch.counter_count = args.groups;
-    dispatch.counters = &args.counters;
-    args.groups *= args.splits;
-    pieces.shape[0] = (int64_t)args.groups * PIECE_OF(small ? HEAD_SMALL : LEATI_HEAD_MOST);
-    LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
-  }
-  leati_groups_linear(planner->device, args.groups, 1, dispatch.groups);
-  return leati_plan_dispatch(planner, &dispatch, err);
-}
-
-/* ---- Earlier keys and values ------------------------------------------------------------------------------------ */
-
-static leati_operand as_apart(const leati_view *view) {
-  leati_operand operand = {.view = *view};
-  memcpy(operand.heads.shape, view->shape, sizeof(operand.heads.shape));
-  memcpy(operand.heads.strides, view->strides, sizeof(operand.heads.strides));
-  return operand;
-}
-
-/* Output `o`, if it is wanted, or a temporary of its shape, for so many positions of the heads of an operand. */
-static int32_t place_of(leati_planner *planner, const leati_call *call, uint32_t o, int64_t positions,
-                        const leati_operand *like, leati_operand *out, leat_error *err) {
-  const leati_view *const wanted = leati_output(call, o);
-  if (wanted != NULL) {
-    *out = as_apart(wanted);
-    return LEAT_OK;
-  }
-  leati_view view = {.type = like->view.type, .ndim = 4};
-  memcpy(view.shape, like->heads.shape, sizeof(like->heads.shape));
-  view.shape[2] = positions;
-  LEATI_TRY(leati_plan_temporary(planner, &view, err));
-  *out = as_apart(&view);
-  return LEAT_OK;
-}
-
-int32_t leati_attention_append(leati_planner *planner, const leati_call *call, leati_attention *attention,
-                               const leati_view *past_key, const leati_view *past_value, int64_t positions,
-                               leati_append *append, leat_error *err) {
-  const leati_view *const given[] = {past_key, past_value, NULL};
-  const leati_operand fresh[] = {attention->k, attention->v, attention->q};
-  leati_operand *const to[] = {&attention->k, &attention->v, &attention->q};
-  leati_operand past[2];
-  append->count = append->cosines != NULL ? LEATI_APPEND_PARTS : 2;
-  for (uint32_t i = 0; i < append->count; ++i) {
-    const bool queries = to[i] == &attention->q, values = to[i] == &attention->v;
-    LEATI_TRY(place_of(planner, call, queries ? LEAT_VARIADIC : 1 + i, queries ? fresh[i].heads.shape[2] : positions,
-                       &fresh[i], to[i], err));
-    append->parts[i] = (leati_append_part){
-        .fresh = &fresh[i], .to = &to[i]->view, .queries = queries, .rotates = append->cosines != NULL && !values};
-    if (given[i] != NULL) {
-      leati_view walked;
-      LEATI_TRY(leati_plan_walkable(planner, given[i], &walked, err));
-      past[i] = as_apart(&walked);
-      append->parts[i].past = &past[i];
-    }
-  }
-  return leati_plan_append(planner, append, err);
 }
 
 /* ---- Attention of an operator ----------------------------------------------------------------------------------- */
@@ -513,7 +264,7 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
   const leati_view *const past_key = past_of(op, call, false), *const past_value = past_of(op, call, true);
   if (past_key != NULL || leati_output(call, 1) != NULL || leati_output(call, 2) != NULL) {
     leati_append append = {.lengths.most = in.keys, .past = in.past};
-    LEATI_TRY(leati_attention_append(planner, call, &a, past_key, past_value, in.keys, &append, err));
+    return leati_plan_attention_behind(planner, call, &a, past_key, past_value, in.keys, &append, err);
   }
   return leati_plan_attention(planner, &a, err);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/status.h"
-#include "ops/attention.h"
+#include "ops/attention_plan.h"
 #include "ops/attribute.h"
 #include "ops/matmul.h"
 #include "ops/movement.h"
@@ -219,9 +219,8 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
     append.cosines = &walked[COSINES];
     append.sines = &walked[SINES];
   }
-  LEATI_TRY(leati_attention_append(planner, call, &a, walked[PAST_KEY].present ? &walked[PAST_KEY] : NULL,
-                                   walked[PAST_VALUE].present ? &walked[PAST_VALUE] : NULL, in.room, &append, err));
-  return leati_plan_attention(planner, &a, err);
+  return leati_plan_attention_behind(planner, call, &a, walked[PAST_KEY].present ? &walked[PAST_KEY] : NULL,
+                                     walked[PAST_VALUE].present ? &walked[PAST_VALUE] : NULL, in.room, &append, err);
 }
 
 static int32_t group_query_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,

@@ -20,14 +20,10 @@ typedef struct part_args {
 typedef struct append_args {
   part_args parts[LEATI_APPEND_PARTS];
   leati_lengths_args lengths;
-  uint64_t cosines, sines;
-  int32_t cosine_strides[2], sine_strides[2];
+  leati_rotation_args rotation;
   uint32_t used, groups;
   uint32_t batches;
   int32_t past, fresh;
-  uint32_t pairs;
-  uint32_t interleaved;
-  int32_t positions;
 } append_args;
 
 leati_lengths_args leati_lengths_fill(const leati_lengths *lengths) {
@@ -36,6 +32,19 @@ leati_lengths_args leati_lengths_fill(const leati_lengths *lengths) {
     const uint32_t words = lengths->view->item_size / (uint32_t)sizeof(uint32_t);
     args.stride = lengths->view->count > 1 ? (int32_t)(lengths->view->strides[0] * words) : 0;
     args.wide = words == 2;
+  }
+  return args;
+}
+
+leati_rotation_args leati_rotation_fill(const leati_append *append) {
+  leati_rotation_args args = {.interleaved = append->interleaved};
+  if (append->cosines != NULL) {
+    for (uint32_t d = 0; d < 2; ++d) {
+      args.cosine_strides[d] = (int32_t)append->cosines->strides[d];
+      args.sine_strides[d] = (int32_t)append->sines->strides[d];
+    }
+    args.positions = (int32_t)append->cosines->shape[0];
+    args.pairs = (uint32_t)append->cosines->shape[1];
   }
   return args;
 }
@@ -61,11 +70,11 @@ static bool fill_part(const leati_append_part *part, part_args *args) {
 int32_t leati_plan_append(leati_planner *planner, const leati_append *append, leat_error *err) {
   const leati_operand *const first = append->parts[0].fresh;
   append_args args = {.lengths = leati_lengths_fill(&append->lengths),
+                      .rotation = leati_rotation_fill(append),
                       .used = append->count,
                       .batches = (uint32_t)first->heads.shape[0],
                       .past = (int32_t)append->past,
-                      .fresh = (int32_t)first->heads.shape[2],
-                      .interleaved = append->interleaved};
+                      .fresh = (int32_t)first->heads.shape[2]};
   leati_access reads[2 * LEATI_APPEND_PARTS + 3], writes[LEATI_APPEND_PARTS];
   uint32_t read_count = 0, largest = 0;
   bool quads = true;
@@ -80,17 +89,9 @@ int32_t leati_plan_append(leati_planner *planner, const leati_append *append, le
     const uint32_t fours = (record->size + 3) / 4 * (uint32_t)(part->to->count / record->size);
     largest = fours > largest ? fours : largest;
   }
-  if (append->cosines != NULL) {
-    for (uint32_t d = 0; d < 2; ++d) {
-      args.cosine_strides[d] = (int32_t)append->cosines->strides[d];
-      args.sine_strides[d] = (int32_t)append->sines->strides[d];
-    }
-    args.positions = (int32_t)append->cosines->shape[0];
-    args.pairs = (uint32_t)append->cosines->shape[1];
-  }
   reads[read_count++] = (leati_access){append->lengths.view, &args.lengths.at};
-  reads[read_count++] = (leati_access){append->cosines, &args.cosines};
-  reads[read_count++] = (leati_access){append->sines, &args.sines};
+  reads[read_count++] = (leati_access){append->cosines, &args.rotation.cosines};
+  reads[read_count++] = (leati_access){append->sines, &args.rotation.sines};
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_APPEND, append->parts[0].to->type),
                    .constants.append = {.quads = quads}},

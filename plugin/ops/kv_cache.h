@@ -49,6 +49,18 @@ typedef struct leati_append {
   bool interleaved;                  /**< neighbours are a pair; else an element of the first half and of the second */
 } leati_append;
 
+/** In argument records, the part of it that rotates; Rotation of kernels/rotary.glsl. */
+typedef struct leati_rotation_args {
+  uint64_t cosines, sines;
+  int32_t cosine_strides[2], sine_strides[2];
+  uint32_t pairs;
+  uint32_t interleaved;
+  int32_t positions;
+} leati_rotation_args;
+
+/** Fills in the record, but for addresses; all 0 where nothing is rotated. */
+leati_rotation_args leati_rotation_fill(const leati_append *append);
+
 /** Plans it, as one dispatch.
  * @errors OUT_OF_MEMORY, INTERNAL, NOT_SUPPORTED: a result of 2^31 elements or more */
 int32_t leati_plan_append(leati_planner *planner, const leati_append *append, leat_error *err);

@@ -5,6 +5,7 @@
 // moved then.
 #include "reals.glsl"
 #include "lengths.glsl"
+#include "rotary.glsl"
 
 #define THREADS 256
 #define EACH 4 // fours of elements that a thread moves
@@ -24,29 +25,12 @@ struct Part {
 struct Args {
   Part parts[3];
   Lengths lengths; // of earlier and new positions together
-  uint64_t cosines, sines;
-  int cosine_strides[2], sine_strides[2]; // of position and pair
-  uint used, groups;                      // parts that there are, and workgroups of each
+  Rotation rotation;
+  uint used, groups; // parts that there are, and workgroups of each
   uint batches;
-  int past, fresh;             // positions: earlier ones where `lengths` has none, and new ones
-  uint pairs;                  // elements that are rotated, two at a time
-  uint interleaved;            // 1: neighbours are a pair; 0: an element and the one so many further
-  int positions;               // that there are cosines of
+  int past, fresh; // positions: earlier ones where `lengths` has none, and new ones
 };
 LEAT_ARGS
-
-// Element `element` of a new row, turned by the angle of its pair at a position.
-float rotated(uint64_t from, int row, int stride, uint element, int position) {
-  const bool interleaved = args.interleaved != 0;
-  const bool second = interleaved ? element % 2 == 1 : element >= args.pairs;
-  const uint pair = interleaved ? element / 2 : second ? element - args.pairs : element;
-  const uint apart = interleaved ? 1 : args.pairs;
-  const uint other = second ? element - apart : element + apart;
-  const float cosine = ELEMENT(args.cosines, position * args.cosine_strides[0] + int(pair) * args.cosine_strides[1]);
-  const float sine = ELEMENT(args.sines, position * args.sine_strides[0] + int(pair) * args.sine_strides[1]);
-  const float crossed = sine * ELEMENT(from, row + int(other) * stride);
-  return fma(cosine, ELEMENT(from, row + int(element) * stride), second ? crossed : -crossed);
-}
 
 #define part args.parts[p]
 
@@ -73,13 +57,13 @@ void move(uint p, uint batch, uint head, uint row, uint four, int past, bool in_
                              from_row * part.fresh_strides[2]
                        : int(batch) * part.past_strides[0] + int(head) * part.past_strides[1] +
                              to_row * part.past_strides[2];
-  if (fresh && part.rotates != 0 && first < 2 * args.pairs) {
-    const int position = min(past + from_row, args.positions - 1);
+  if (fresh && part.rotates != 0 && first < 2 * args.rotation.pairs) {
     for (uint j = 0; j < count; ++j) {
       const uint element = first + j;
       REALS(part.to).v[to + int(j)] =
-          element < 2 * args.pairs ? NARROW(rotated(from, at, stride, element, position))
-                                   : REALS(from).v[at + int(element) * stride];
+          element < 2 * args.rotation.pairs
+              ? NARROW(rotated(args.rotation, from, at, stride, element, past + from_row))
+              : REALS(from).v[at + int(element) * stride];
     }
   } else if (QUADS != 0) {
     REALS4(part.to).v[to >> 2] = REALS4(from).v[(at + int(first)) >> 2];
