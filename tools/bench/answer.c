@@ -126,8 +126,8 @@ static double answer_softmax(const leati_kernel *kernel, int64_t index, double *
  * 2^-11 of itself, and 2^-25 of the largest, which is 1. What is relative counts for the sum of weights too. */
 static double answer_attention(const leati_kernel *kernel, int64_t index, double *bound) {
   const int64_t tokens = kernel->size[2], head = kernel->size[3], keys = kernel->size[4];
-  const int64_t element = index % head, row = index / head; /* the row of all heads */
-  const int64_t first = row / tokens * keys;
+  const int64_t element = index % head, row = index / head;                        /* the row of all heads */
+  const int64_t first = row / tokens / (kernel->size[1] / kernel->size[5]) * keys; /* of the keys of all heads */
   const double scale = 1 / sqrt((double)head), farthest = 2 * sqrt((double)head);
   const double score_off = (double)(head + 6) * ULP / 2 * sqrt((double)head);
   double top = -farthest;

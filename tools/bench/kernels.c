@@ -38,21 +38,28 @@
           kernel, stride, pad, channels)
 
 /* The name says batch, heads, tokens and elements of a head, and how many keys there are where those are others. */
-#define ATTENTION_OF(name, bits, kind, batch, heads, tokens, head, keys)                                     \
+#define ATTENTION_OF(name, bits, kind, batch, heads, shared, tokens, head, keys)                             \
   {                                                                                                          \
     name, "Attention", 23, FLOAT(bits), LEATI_KERNEL_ATTENTION, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
-      batch, heads, tokens, head, keys                                                                       \
+      batch, heads, tokens, head, keys, shared                                                               \
     }                                                                                                        \
   }
-#define ATTENTION(group, batch, heads, tokens, head)                                                                  \
-  ATTENTION_OF(#group "-attention-" #batch "x" #heads "x" #tokens "x" #head, 32, COMPUTE, batch, heads, tokens, head, \
-               tokens)
-#define HALF_ATTENTION(batch, heads, tokens, head)                                                                 \
-  ATTENTION_OF("half-attention-" #batch "x" #heads "x" #tokens "x" #head, 16, COMPUTE, batch, heads, tokens, head, \
-               tokens)
-/* One query, which reads all keys and values for little arithmetic. */
-#define DECODING(group, bits, heads, head, keys) \
-  ATTENTION_OF(#group "-attention-1x" #heads "x1x" #head "-" #keys, bits, MEMORY, 1, heads, 1, head, keys)
+#define ATTENTION(group, batch, heads, tokens, head)                                                                   \
+  ATTENTION_OF(#group "-attention-" #batch "x" #heads "x" #tokens "x" #head, 32, COMPUTE, batch, heads, heads, tokens, \
+               head, tokens)
+#define HALF_ATTENTION(batch, heads, tokens, head)                                                                  \
+  ATTENTION_OF("half-attention-" #batch "x" #heads "x" #tokens "x" #head, 16, COMPUTE, batch, heads, heads, tokens, \
+               head, tokens)
+/* Some queries, with more keys. */
+#define ATTENTION_KEYS(group, bits, heads, tokens, head, keys)                                                       \
+  ATTENTION_OF(#group "-attention-1x" #heads "x" #tokens "x" #head "-" #keys, bits, MEMORY, 1, heads, heads, tokens, \
+               head, keys)
+/* One query, as a decoder has it, which reads all keys and values for little arithmetic. The name says heads, those of
+ * keys and values, elements of a head and keys. */
+#define DECODE_AS(prefix, bits, heads, shared, head, keys) \
+  ATTENTION_OF(prefix "decode-" #heads "of" #shared "x" #head "x" #keys, bits, MEMORY, 1, heads, shared, 1, head, keys)
+#define DECODE(heads, shared, head, keys) DECODE_AS("", 32, heads, shared, head, keys)
+#define HALF_DECODE(heads, shared, head, keys) DECODE_AS("half-", 16, heads, shared, head, keys)
 
 /* The name says rows, columns and k; weights are of 4 bits. */
 #define NBITS_OF(name, bits, kind, m, n, k)                                                               \
@@ -145,6 +152,11 @@ const leati_kernel leati_kernels[] = {
     INTEGER(COMPUTE, 4096, 4096, 4096),
     ATTENTION(model, 1, 12, 64, 32),
     ATTENTION(model, 1, 6, 197, 64),
+    DECODE(32, 8, 128, 4096),
+    DECODE(32, 8, 128, 512),
+    DECODE(12, 12, 64, 1024),
+    DECODE(16, 16, 64, 8192),
+    DECODE(32, 4, 64, 256),
     CONV(model, 1, 3, 64, 224, 7, 2, 3),
     CONV(model, 1, 3, 16, 224, 3, 2, 1),
     CONV(model, 1, 64, 64, 56, 3, 1, 1),
@@ -201,6 +213,11 @@ const leati_kernel leati_kernels[] = {
     HALF_ATTENTION(1, 12, 64, 32),
     HALF_ATTENTION(1, 6, 197, 64),
     HALF_ATTENTION(8, 16, 2048, 64),
+    HALF_DECODE(32, 8, 128, 4096),
+    HALF_DECODE(32, 8, 128, 512),
+    HALF_DECODE(12, 12, 64, 1024),
+    HALF_DECODE(16, 16, 64, 8192),
+    HALF_DECODE(32, 4, 64, 256),
     HALF_CONV(1, 64, 64, 56, 3, 1, 1),
     HALF_CONV(1, 256, 256, 14, 3, 1, 1),
     HALF_CONV(1, 96, 576, 14, 1, 1, 0),
@@ -215,9 +232,10 @@ const leati_kernel leati_kernels[] = {
     MATMUL(rule, MEMORY, 4, 128, 256),
     MATMUL(rule, MEMORY, 1, 768, 3072),
     HALF_MATMUL(MEMORY, 1, 2048, 2048),
-    DECODING(rule, 32, 8, 128, 512),
-    DECODING(rule, 32, 8, 128, 4096),
-    DECODING(half, 16, 32, 128, 4096),
+    ATTENTION_KEYS(rule, 32, 8, 8, 64, 1024),
+    ATTENTION_KEYS(rule, 32, 8, 12, 128, 512),
+    ATTENTION_KEYS(rule, 32, 8, 12, 128, 4096),
+    ATTENTION_KEYS(half, 16, 32, 12, 128, 4096),
     HALF_ATTENTION(1, 12, 128, 64),
     SUM(rule, 16, 65536),
     SUM(rule, 4096, 384),
@@ -287,10 +305,10 @@ static void expand_conv(const int64_t *size, leati_kernel_form *out) {
 }
 
 static void expand_attention(const int64_t *size, leati_kernel_form *out) {
-  const int64_t batch = size[0], heads = size[1], tokens = size[2], head = size[3], keys = size[4];
+  const int64_t batch = size[0], heads = size[1], tokens = size[2], head = size[3], keys = size[4], shared = size[5];
   out->input_count = 3;
   out->inputs[0] = out->output = (leati_kernel_shape){.rank = 4, .dims = {batch, heads, tokens, head}};
-  out->inputs[1] = out->inputs[2] = (leati_kernel_shape){.rank = 4, .dims = {batch, heads, keys, head}};
+  out->inputs[1] = out->inputs[2] = (leati_kernel_shape){.rank = 4, .dims = {batch, shared, keys, head}};
   out->flops = 4.0 * (double)(batch * heads) * (double)(tokens * keys) * (double)head;
 }
 

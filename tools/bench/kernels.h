@@ -43,9 +43,10 @@ typedef enum leati_kernel_family {
   LEATI_KERNEL_LAYER_NORM, /**< along the columns, with scale and bias */
   LEATI_KERNEL_SUM,        /**< along the columns; 1 behind them: along the rows */
   LEATI_KERNEL_TRANSPOSE,
-  LEATI_KERNEL_ATTENTION, /**< size: batch, heads, tokens, elements of a head, keys; each token with all keys */
-  LEATI_KERNEL_NBITS,     /**< size: bits of a weight, m, n, k, weights of a block */
-  LEATI_KERNEL_INTEGER,   /**< of bytes; size: m, n, k */
+  /** size: batch, heads, tokens, elements of a head, keys, heads of keys and values; each token with all keys */
+  LEATI_KERNEL_ATTENTION,
+  LEATI_KERNEL_NBITS,   /**< size: bits of a weight, m, n, k, weights of a block */
+  LEATI_KERNEL_INTEGER, /**< of bytes; size: m, n, k */
 } leati_kernel_family;
 
 /** A row. */

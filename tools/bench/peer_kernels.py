@@ -5,6 +5,7 @@ The rows are those that leat-bench --list-rows prints; there is no second table.
 device is kept busy with the row before its window, lists of runs are under way all the time, the order is drawn anew in
 each round, and a command tells the clock while the row goes on.
 """
+import functools
 import json
 import math
 import random
@@ -23,6 +24,11 @@ WAYS = ('CUDA graph', 'eager')
 COPY = {'name': 'device copy', 'op': 'Identity', 'type': 'float32', 'inputs': [[65536, 4096]],
         'input_types': ['float32'], 'output': [65536, 4096], 'attributes': {}, 'link': 'read', 'kind': 'memory',
         'work': 2 * 65536 * 4096 * 4e-9, 'unit': 'GB/s'}
+
+
+def attention(torch, row):
+    shares = row['inputs'][0][1] != row['inputs'][1][1]
+    return functools.partial(torch.nn.functional.scaled_dot_product_attention, enable_gqa=shares)
 
 
 def conv(torch, row):
@@ -45,7 +51,7 @@ def integer_product(torch, row):
 
 
 OPERATORS = {
-    'Attention': lambda torch, row: torch.nn.functional.scaled_dot_product_attention,
+    'Attention': attention,
     'Conv': conv,
     'Erf': lambda torch, row: torch.erf,
     'Gelu': lambda torch, row: torch.nn.functional.gelu,

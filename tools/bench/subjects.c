@@ -10,7 +10,7 @@
   "half-matmul-64x*,half-matmul-197x*,half-matmul-12x*,half-matmul-128x*,half-matmul-512x*,half-matmul-2048x*"
 #define HALF_CONVOLUTIONS "half-conv-*"
 #define HALF_ATTENTION "half-attention-*"
-#define ATTENTION "model-attention-*,rule-attention-*,half-attention-1x32x1x*"
+#define ATTENTION "model-attention-*,rule-attention-*,half-attention-1x32x12x*,decode-*,half-decode-*"
 #define FEW_ROWS \
   "model-matmul-1x*,model-matmul-2x*,model-matmul-4x*,model-matmul-8x*,half-matmul-1x*,half-matmul-8x*,rule-matmul-*"
 #define FEW_BITS "*nbits-1x*,*nbits-8x*"
