@@ -113,6 +113,27 @@
             RANGE_OF(t, -2, 2, 2, 17, 96), RANGE_OF(t, -2, 2, 2, 3, 32, 133), RANGE_OF(t, -2, 2, 2, 3, 133, 20),       \
             RANGE_OF(t, -2, 2, 2, 1, 1, 133))
 
+/* Few queries of heads of whole pieces of 16 bytes, as decoders have them: sizes of heads and how many share keys, odd
+ * numbers of keys that several workgroups of a device might share, caches that go on where they are or elsewhere, and
+ * views that do not begin at whole pieces. */
+#define FEW(type_label, t)                                                                                         \
+  GROUP("few_of_128_" type_label, VIEW_IN_PLACE | VIEW_OFFSET, ATTRIBUTES(GROUPS(8, 2), A_INT("do_rotary", 1)),    \
+        RANGE_OF(t, -2, 2, 1, 1, 1024), RANGE_OF(t, -2, 2, 1, 1, 256), RANGE_OF(t, -2, 2, 1, 1, 256),              \
+        RANGE_OF(t, -2, 2, 1, 2, 75, 128), RANGE_OF(t, -2, 2, 1, 2, 75, 128), ENDS(75, 1, 74), ANGLES(t, 75, 64)), \
+      GROUP("few_of_64_" type_label, VIEW_IN_PLACE,                                                                \
+            ATTRIBUTES(GROUPS(16, 2), A_INT("do_rotary", 1), A_INT("rotary_interleaved", 1),                       \
+                       A_INT("local_window_size", 131)),                                                           \
+            RANGE_OF(t, -2, 2, 2, 2, 1280), ABSENT, ABSENT, RANGE_OF(t, -2, 2, 2, 2, 201, 64),                     \
+            RANGE_OF(t, -2, 2, 2, 2, 201, 64), ENDS(201, 2, 200, 200), ANGLES(t, 201, 24)),                        \
+      ATTENTION(23, "few_of_256_" type_label, 0, ATTRIBUTES(A_FLOAT("softcap", 2.0f), A_INT("is_causal", 1)),      \
+                RANGE_OF(t, -2, 2, 1, 2, 3, 256), RANGE_OF(t, -2, 2, 1, 1, 41, 256),                               \
+                RANGE_OF(t, -2, 2, 1, 1, 41, 256), BOOLS(3, 41)),                                                  \
+      CACHED(24, "few_of_40_" type_label, VIEW_SLICED, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 1, 40),             \
+             RANGE_OF(t, -2, 2, 2, 3, 1, 40), RANGE_OF(t, -2, 2, 2, 3, 1, 40), RANGE_OF(t, -2, 2, 3, 1, 90),       \
+             RANGE_OF(t, -2, 2, 2, 3, 100, 40), RANGE_OF(t, -2, 2, 2, 3, 100, 40))
+
+#define TAKEN_OUT_8 -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY
+
 static const leati_op_spec specs[] = {
     HALVES("float16", LEATI_REF_FLOAT16),
     HALVES("bfloat16", LEATI_REF_BFLOAT16),
@@ -316,6 +337,13 @@ static const leati_op_spec specs[] = {
      .attributes = {GROUPS(6, 2), A_INT("do_rotary", 1)},
      .inputs = {F32(2, 1, 192), F32(2, 1, 64), F32(2, 1, 64), F32(2, 2, 40, 32), F32(2, 2, 40, 32), ENDS(41, 2, 35, 40),
                 ANGLES(LEATI_REF_FLOAT32, 64, 16)}},
+    /* Large scores, none of them of the first keys: who has those has nothing that others might be relative to. */
+    ATTENTION(23, "few_of_last_keys", 0, ATTRIBUTES(A_FLOAT("scale", 1.0f)), F32_RANGE(5, 6, 1, 1, 1, 64),
+              F32_RANGE(5, 6, 1, 1, 36, 64), F32(1, 1, 36, 64),
+              F32_IS(DIMS(1, 36), TAKEN_OUT_8, TAKEN_OUT_8, TAKEN_OUT_8, TAKEN_OUT_8, 0, 1, 0, -1)),
+    FEW("float32", LEATI_REF_FLOAT32),
+    FEW("float16", LEATI_REF_FLOAT16),
+    FEW("bfloat16", LEATI_REF_BFLOAT16),
 
     {.name = "FusedAttention",
      .label = "float32",

@@ -1090,6 +1090,12 @@ static uint64_t mask_type(leati_draw *d, uint64_t type, bool or_bool) {
   return or_bool && leati_draw_chance(d, 50) ? LEAT_TYPE_BOOL : type;
 }
 
+/* Elements of a head, from `least`: often whole pieces of 16 bytes of any float, as heads of models are. */
+static int64_t head_size(leati_draw *d, int64_t least) {
+  const int64_t size = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 150 : 9);
+  return leati_draw_chance(d, 50) ? (size + 7) / 8 * 8 : size;
+}
+
 /* Queries, keys and values, and perhaps a mask. */
 static void attention(leati_draw *d) {
   const bool multi_head = strcmp(d->info->name, "MultiHeadAttention") == 0;
@@ -1101,8 +1107,8 @@ static void attention(leati_draw *d) {
   const int64_t queries = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 6);
   const int64_t keys = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 80 : 6);
   const int64_t heads = multi_head ? shared : shared * leati_draw_int(d, 1, 3);
-  const int64_t depth = leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 150 : 9);
-  const int64_t width = leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 150 : 9);
+  const int64_t depth = head_size(d, 1);
+  const int64_t width = head_size(d, 1);
   const int64_t past = leati_draw_chance(d, 30) ? leati_draw_int(d, 0, 40) : -1;
   const int64_t counts[3] = {heads, shared, shared}, sizes[3] = {depth, depth, width};
   for (int k = 0; k < 3; k++) {
@@ -1147,7 +1153,7 @@ static void group_query(leati_draw *d) {
   const int64_t batch = leati_draw_int(d, least, 3);
   const int64_t shared = leati_draw_int(d, 1, 3);
   const int64_t heads = shared * leati_draw_int(d, 1, 3);
-  const int64_t size = leati_draw_int(d, 2, leati_draw_chance(d, 20) ? 150 : 9);
+  const int64_t size = head_size(d, 2);
   const int64_t fresh = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 3);
   const int64_t total = fresh + (leati_draw_chance(d, 60) ? leati_draw_int(d, 0, 40) : 0);
   const int64_t past = leati_draw_chance(d, 50) ? total - fresh : leati_draw_int(d, 0, 50);

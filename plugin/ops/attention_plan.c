@@ -5,6 +5,7 @@
 
 #include "core/status.h"
 #include "device/device.h"
+#include "ops/attention_few.h"
 #include "ops/kernels/attention_codes.glsl"
 #include "ops/matmul.h"
 #include "policy/tiling.h"
@@ -128,6 +129,9 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
   if (a->y.view.count == 0) {
     return LEAT_OK;
   }
+  if (leati_attention_few_fits(planner->device, a, NULL)) {
+    return leati_plan_attention_few(planner, a, NULL, err);
+  }
   const int64_t shared = a->q.heads.shape[1] / a->k.heads.shape[1];
   const bool joined = a->q.heads.shape[2] == 1 && shared > 1;
   if (joined) {
@@ -209,6 +213,9 @@ int32_t leati_plan_attention_behind(leati_planner *planner, const leati_call *ca
       past[i] = as_apart(&walked);
       append->parts[i].past = &past[i];
     }
+  }
+  if (leati_attention_few_fits(planner->device, attention, append)) {
+    return leati_plan_attention_few(planner, attention, append, err);
   }
   for (uint32_t i = 0; i < append->count; ++i) {
     leati_append_part *const part = &append->parts[i];

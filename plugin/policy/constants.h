@@ -347,6 +347,25 @@
  * 8,192 keys; 73 with 64 keys at least). Measure: --tune; a decoder with 512 to 8,192 keys. */
 #define LEATI_ATTENTION_SPLIT_FILL_QUARTERS 4u
 #define LEATI_ATTENTION_SPLIT_MIN 128u
+/** Queries up to which attention goes to the kernel that reads each key once for all heads that share it. Larger: tiles
+ * and matrices would be emptier than this; each thread has more arithmetic for a key. From: an H100 (0: 2.5 times as
+ * slow as with 8; 16: 10 % faster, by the rows of 12 queries). Measure: --tune. */
+#define LEATI_ATTENTION_FEW_QUERIES 16u
+/** Threads at least that have a key of that kernel among them, if that leaves each a piece of 16 bytes. Larger: less of
+ * each key and of the results in a thread; more exchanges for a score. From: an H100 (4: 2 % slower, 16: 30 %, 32: 3
+ * %). Measure: --tune; tools/bench/decoder.py. */
+#define LEATI_ATTENTION_FEW_LANES 8u
+/** Pieces of keys that a thread of it has on the way, and as many of values. Larger: more in flight; more registers,
+ * and fewer workgroups for few keys. From: an H100 (2: 37 % slower, 8: 2.4 times as slow, 16: 2 % slower). Measure:
+ * --tune; tools/bench/decoder.py. */
+#define LEATI_ATTENTION_FEW_FLIGHT 4u
+/** Threads of its workgroups at most, and at least where keys would not go round to all processors. Larger: fewer
+ * workgroups to join, and more within each. From: reasoning. Measure: --tune; tools/bench/decoder.py. */
+#define LEATI_ATTENTION_FEW_THREADS 256u
+#define LEATI_ATTENTION_FEW_THREADS_MIN 128u
+/** Quarters of the processors that its workgroups may be where several share the keys of a head. Larger: more of them
+ * to join. From: reasoning (one that reads all the time on each processor). Measure: --tune; tools/bench/decoder.py. */
+#define LEATI_ATTENTION_FEW_FILL_QUARTERS 4u
 /** Quarters of the processors below which workgroups of the kernels for few rows are split, for twice as many; and
  * elements of k of one split at least. Larger: as above. From: an H200. Measure: --tune; linear. */
 #define LEATI_GEMV_FILL_QUARTERS 3u

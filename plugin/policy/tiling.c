@@ -90,6 +90,72 @@ uint32_t leati_attention_splits(const leati_traits *traits, uint64_t groups, uin
   return splits > 1 ? (uint32_t)splits : 1;
 }
 
+/* The powers of two next to a number of at least 1. */
+static uint32_t power_above(uint64_t number) {
+  uint32_t power = 1;
+  while (power < number) {
+    power *= 2;
+  }
+  return power;
+}
+static uint32_t power_below(uint32_t number) {
+  uint32_t power = 1;
+  while (power <= number / 2) {
+    power *= 2;
+  }
+  return power;
+}
+
+static uint32_t least_of(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+static uint32_t most_of(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+
+/* How heads are shared out to the threads of a team, and how many rows of results they have room for. */
+static void cut_heads(const leati_traits *traits, uint32_t subgroup, const leati_attention_few_shape *shape,
+                      leati_attention_few_cut *out) {
+  const uint32_t widest = least_of(subgroup, LEATI_ATTENTION_FEW_LANES_MOST);
+  const uint32_t usual = least_of(power_below(traits->tuning.attention_few_lanes), widest);
+  const uint32_t enough = power_above(shape->pieces < usual ? shape->pieces : usual);
+  out->lanes = most_of(enough, LEATI_ATTENTION_FEW_LANES_LEAST);
+  out->chunks = power_above(div_up(shape->pieces, out->lanes));
+  out->rows = shape->rows < LEATI_ATTENTION_FEW_ROWS_MOST ? power_above(shape->rows) : LEATI_ATTENTION_FEW_ROWS_MOST;
+  while (out->rows * out->chunks * shape->fours > LEATI_ATTENTION_FEW_RESULTS_MOST) {
+    if (out->chunks > 1 && out->lanes < widest) {
+      out->lanes *= 2;
+      out->chunks /= 2;
+    } else {
+      out->rows /= 2;
+    }
+  }
+  const uint32_t loads = power_below(traits->tuning.attention_few_flight);
+  out->flight = least_of(most_of(loads / out->chunks, 1), LEATI_ATTENTION_FEW_FLIGHT_MOST);
+  out->flight = least_of(out->flight, LEATI_ATTENTION_FEW_SCORES_MOST / out->rows);
+}
+
+leati_attention_few_cut leati_attention_cut_few(const leati_traits *traits, uint32_t subgroup,
+                                                const leati_attention_few_shape *shape) {
+  const leati_tuning *const tuning = &traits->tuning;
+  leati_attention_few_cut out = {.splits = 1};
+  cut_heads(traits, subgroup, shape, &out);
+  const uint32_t room = least_of(subgroup * LEATI_ATTENTION_FEW_SUBGROUPS_MOST, power_below(traits->threads));
+  const uint32_t least = most_of(subgroup, LEATI_ATTENTION_FEW_THREADS_LEAST);
+  out.threads = most_of(least_of(power_below(tuning->attention_few_threads), room), least);
+  const uint64_t groups = shape->heads * div_up(shape->rows, out.rows);
+  const uint64_t enough = quarters(traits, tuning->attention_few_fill_quarters);
+  while (out.threads / 2 >= most_of(tuning->attention_few_threads_min, least) &&
+         groups * div_up(shape->keys, out.threads / out.lanes * out.flight) < enough) {
+    out.threads /= 2;
+  }
+  const uint64_t blocks = div_up(shape->keys, out.threads / out.lanes * out.flight);
+  const uint64_t filling = groups > 0 && groups < enough ? enough / groups : 1;
+  const uint64_t splits = filling < blocks ? filling : blocks;
+  out.splits = splits > 1 ? (uint32_t)splits : 1;
+  return out;
+}
+
 leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along) {
   const leati_tuning *const tuning = &traits->tuning;
   const bool eights = along == LEATI_ALONG_COLUMNS_EIGHTS, vectors = eights || along == LEATI_ALONG_COLUMNS_QUADS;

@@ -69,6 +69,44 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows);
 /** Workgroups that share so many keys of the same queries, where there are `groups` without sharing. */
 uint32_t leati_attention_splits(const leati_traits *traits, uint64_t groups, uint32_t keys);
+/** What kernels/attention_few.comp has room for: rows of a workgroup, which are queries of heads; fours of results,
+ * pieces of keys, keys and scores of a thread; threads of a team; threads and subgroups of a workgroup. */
+#define LEATI_ATTENTION_FEW_ROWS_MOST 8u
+#define LEATI_ATTENTION_FEW_RESULTS_MOST 16u
+#define LEATI_ATTENTION_FEW_PIECES_MOST 16u
+#define LEATI_ATTENTION_FEW_FLIGHT_MOST 8u
+#define LEATI_ATTENTION_FEW_SCORES_MOST 32u
+#define LEATI_ATTENTION_FEW_LANES_LEAST 4u
+#define LEATI_ATTENTION_FEW_LANES_MOST 32u
+#define LEATI_ATTENTION_FEW_THREADS_LEAST 64u
+#define LEATI_ATTENTION_FEW_SUBGROUPS_MOST 32u
+
+/** Attention of few queries: heads of keys and values, those of all batches; rows of each; keys of each; and pieces of
+ * 16 bytes of a head, which has 256 elements at most, each of so many fours of elements. */
+typedef struct leati_attention_few_shape {
+  uint64_t heads;
+  uint64_t rows;
+  uint32_t keys;
+  uint32_t pieces, fours;
+} leati_attention_few_shape;
+
+/** How the kernel does it: its constants, all powers of two, and how many workgroups share keys. */
+typedef struct leati_attention_few_cut {
+  uint32_t threads;
+  uint32_t rows;   /**< of a workgroup */
+  uint32_t lanes;  /**< threads that have a key among them, */
+  uint32_t chunks; /**< each of them so many pieces of it, */
+  uint32_t flight; /**< of so many keys at once */
+  uint32_t splits;
+} leati_attention_few_cut;
+
+/** Whether attention of so many queries goes to that kernel, if it can. */
+static inline bool leati_attention_is_few(const leati_traits *traits, int64_t queries) {
+  return queries <= traits->tuning.attention_few_queries;
+}
+/** Cuts it, on a device with subgroups of `subgroup` invocations. */
+leati_attention_few_cut leati_attention_cut_few(const leati_traits *traits, uint32_t subgroup,
+                                                const leati_attention_few_shape *shape);
 /** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
 leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
 /** The same for matrices of bytes (kernels/gemv_integer.comp). */

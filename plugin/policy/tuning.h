@@ -14,6 +14,8 @@
  * - what k is split into is made of whole steps of LEATI_GEMM_K_STEP, so less than one would be the same, and keys go
  *   by 32;
  * - who joins what was split has as many turns as there are pieces; lavapipe ends loops after 65535;
+ * - kernels/attention_few.comp has teams of 4 to 32 threads, up to 16 pieces in each, in workgroups of 64 to 512; of
+ *   what is no power of two the next lower one is taken;
  * - kernels/gemv.comp has up to 8 rows, and up to 16 threads of 8 columns each;
  * - kernels/rows.glsl has up to 256 threads to a row; fewer go through it in turns (a reduction has no more of them
  * than LEATI_REDUCE_TURNS_MAX, a norm or softmax that needs more is refused);
@@ -37,6 +39,12 @@
   X(LEATI_ATTENTION_FILL_QUARTERS, attention_fill_quarters, 0, 64)             \
   X(LEATI_ATTENTION_SPLIT_FILL_QUARTERS, attention_split_fill_quarters, 0, 32) \
   X(LEATI_ATTENTION_SPLIT_MIN, attention_split_min, 32, 1048576)               \
+  X(LEATI_ATTENTION_FEW_QUERIES, attention_few_queries, 0, 64)                 \
+  X(LEATI_ATTENTION_FEW_LANES, attention_few_lanes, 4, 32)                     \
+  X(LEATI_ATTENTION_FEW_FLIGHT, attention_few_flight, 1, 16)                   \
+  X(LEATI_ATTENTION_FEW_THREADS, attention_few_threads, 64, 512)               \
+  X(LEATI_ATTENTION_FEW_THREADS_MIN, attention_few_threads_min, 64, 512)       \
+  X(LEATI_ATTENTION_FEW_FILL_QUARTERS, attention_few_fill_quarters, 0, 64)     \
   X(LEATI_GEMV_FILL_QUARTERS, gemv_fill_quarters, 0, 64)                       \
   X(LEATI_GEMV_SPLIT_MIN, gemv_split_min, 64, 1048576)                         \
   X(LEATI_NBITS_FILL, nbits_fill, 0, 16)                                       \

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tuning_test.sh LEAT_INFO LEAT_CONFORMANCE PLUGIN: operators are right however their kernels are cut: with all constants
 # of LEAT_TUNING at the lower ends of their ranges, at the upper ones, and with as many workgroups of as few threads as
-# there can be. Without a device, 77, which ctest counts as skipped.
+# there can be; and attention with few queries by the kernels for many. Without a device, 77, which ctest counts as
+# skipped.
 set -eu
 info=$1 conformance=$2 plugin=$3
 
@@ -32,6 +33,7 @@ for name in MatMul.float32 MatMul.one_row MatMul.one_column MatMul.tile_edges Ma
   MatMul.inner_split_batched MatMul.inner_split_one_row MatMul.inner_split_wide_row MatMulNBits.few_rows_float32 \
   MatMulNBits.tiles_float32 MatMulNBits.long_row MultiMatMul.inner_split MultiMatMul.cut_otherwise Conv.float32 \
   Conv.inner_split Conv.tile_edges Conv.groups Attention.float32 Attention.many_keys Attention.decoding \
+  Attention.few_of_256_float32 Attention.few_of_last_keys GroupQueryAttention.few_of_128_float32 \
   ReduceSum.last_axis ReduceSum.middle_axis ReduceSum.all ReduceSum.long ReduceSum.long_first_axis ArgMax.last_axis \
   ArgMax.first_axis ArgMax.ties_long Softmax.line_of_5 Softmax.line_of_384 Softmax.line_of_4100 Softmax.middle_axis \
   LayerNormalization.line_of_384 LayerNormalization.line_of_8193 LayerNormalization.many_lines \
@@ -43,3 +45,5 @@ for tuning in "$(ends 1)" "$most" "$small"; do
   echo "LEAT_TUNING=$tuning"
   LEAT_TUNING=$tuning "$conformance" "$plugin" --quiet --batch=64 --deadline-scale=4 "$@"
 done
+# Most cases of attention have few queries: here the kernels for many get them.
+LEAT_TUNING=attention_few_queries=0 "$conformance" "$plugin" --quiet --batch=64 --deadline-scale=4 -f 'op.*Attention*'

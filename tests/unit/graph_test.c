@@ -586,6 +586,30 @@ static void views_are_read_where_they_lie(void **state) {
   close_place(&p);
 }
 
+/* New keys and values go behind earlier ones in the dispatch that uses them, where its kernel reads whole pieces of 16
+ * bytes and threads exchange what they have; else in one before it. */
+static void few_queries_take_one_dispatch(void **state) {
+  const place p = open_place(state);
+  static results direct, graphed;
+  for (int64_t size = 6; size <= 8; size += 2) {
+    network *const n = make_network();
+    const uint32_t q = add_input(n, SHAPE(1, 4, 1, size)), k = add_input(n, SHAPE(1, 2, 1, size)),
+                   v = add_input(n, SHAPE(1, 2, 1, size)), mask = add_input(n, SHAPE(1, 6)),
+                   past_k = add_input(n, SHAPE(1, 2, 5, size)), past_v = add_input(n, SHAPE(1, 2, 5, size));
+    add_output(n, NODE(n, "Attention", 23, q, k, v, mask, past_k, past_v));
+    add_output(n, add_part(n));
+    add_output(n, add_part(n));
+    leat_graph *const graph = build(&p, n);
+    assert_int_equal(info_of(&p, graph).dispatch_count, size == 8 && p.f->device->physical->shuffles ? 1 : 2);
+    run_nodes(&p, n, &direct);
+    run_graph(&p, graph, n, 0, &graphed);
+    compare(n, &direct, &graphed);
+    assert_ok(p.f->api->graph->destroy(graph, &err));
+    free(n);
+  }
+  close_place(&p);
+}
+
 /* A plan for tensors on the device, of which that with this number, inputs first, has such an address. */
 static leati_graph_plan *plan_at(const leat_graph *graph, uint32_t which, uint64_t address) {
   const uint32_t count = graph->input_count + graph->output_count;
@@ -1670,6 +1694,7 @@ int main(void) {
       cmocka_unit_test(parts_of_the_arena_do_not_meet),
       cmocka_unit_test(barriers_are_as_many_as_levels),
       cmocka_unit_test(views_are_read_where_they_lie),
+      cmocka_unit_test(few_queries_take_one_dispatch),
       cmocka_unit_test(parts_promise_their_own_alignment),
       cmocka_unit_test(parts_are_made_where_they_are_aligned),
       cmocka_unit_test(parts_that_reach_far_are_copied),

@@ -442,6 +442,79 @@ static void attention_shares_keys_where_queries_are_few(void **state) {
   assert_int_equal(leati_attention_splits(&tiny, 1, 1u << 20), 1);
 }
 
+/* Holds what is cut against what the kernel has room for. */
+static void check_few(const leati_traits *device, uint32_t subgroup, const leati_attention_few_shape *shape,
+                      const leati_attention_few_cut *cut) {
+  const uint32_t powers[] = {cut->threads, cut->rows, cut->lanes, cut->chunks, cut->flight};
+  for (uint32_t i = 0; i < sizeof(powers) / sizeof(powers[0]); ++i) {
+    assert_true(powers[i] > 0 && (powers[i] & (powers[i] - 1)) == 0);
+  }
+  assert_true(cut->rows <= LEATI_ATTENTION_FEW_ROWS_MOST && cut->rows < 2 * shape->rows);
+  assert_true(cut->lanes >= LEATI_ATTENTION_FEW_LANES_LEAST && cut->lanes <= LEATI_ATTENTION_FEW_LANES_MOST);
+  assert_true(cut->lanes <= subgroup && cut->lanes * cut->chunks >= shape->pieces);
+  assert_true(cut->rows * cut->chunks * shape->fours <= LEATI_ATTENTION_FEW_RESULTS_MOST);
+  assert_true(cut->rows * cut->flight <= LEATI_ATTENTION_FEW_SCORES_MOST);
+  assert_true(cut->flight <= LEATI_ATTENTION_FEW_FLIGHT_MOST);
+  assert_true(cut->flight * cut->chunks <= LEATI_ATTENTION_FEW_PIECES_MOST);
+  assert_true(cut->threads >= LEATI_ATTENTION_FEW_THREADS_LEAST && cut->threads >= subgroup);
+  assert_true(cut->threads <= subgroup * LEATI_ATTENTION_FEW_SUBGROUPS_MOST && cut->threads <= device->threads);
+  /* No workgroup that shares keys is without a block of them. */
+  assert_true(cut->splits == 1 ||
+              (uint64_t)(cut->splits - 1) * (cut->threads / cut->lanes) * cut->flight < shape->keys);
+}
+
+static void attention_of_few_queries_stays_in_registers(void **state) {
+  (void)state;
+  const leati_traits smaller = {.processors = 16, .threads = 256, .tuning = LEATI_TUNING_STANDARD};
+  for (uint32_t subgroup = 4; subgroup <= 128; subgroup *= 2) {
+    for (uint32_t i = 0; i < 2 * 64 * 20; ++i) {
+      const leati_attention_few_shape shape = {
+          .heads = 3, .rows = i / 128 + 1, .keys = 1000, .pieces = i / 2 % 64 + 1, .fours = i % 2 + 1};
+      if (shape.pieces * shape.fours <= 64) { /* 256 elements */
+        const leati_attention_few_cut cut = leati_attention_cut_few(&large, subgroup, &shape),
+                                      small = leati_attention_cut_few(&smaller, subgroup, &shape);
+        check_few(&large, subgroup, &shape, &cut);
+        check_few(&smaller, subgroup, &shape, &small);
+      }
+    }
+  }
+}
+
+/* Heads of 128 elements of 16 bits. */
+static leati_attention_few_cut few_of(const leati_traits *device, uint64_t heads, uint64_t rows, uint32_t keys) {
+  const leati_attention_few_shape shape = {.heads = heads, .rows = rows, .keys = keys, .pieces = 16, .fours = 2};
+  return leati_attention_cut_few(device, 32, &shape);
+}
+
+static void attention_of_few_queries_shares_blocks_of_keys(void **state) {
+  (void)state;
+  /* Where results would not fit, teams are larger, and if they cannot be workgroups have fewer rows. */
+  const leati_attention_few_shape narrow = {.heads = 8, .rows = 8, .keys = 512, .pieces = 16, .fours = 2};
+  assert_int_equal(few_of(&large, 8, 4, 512).lanes, 8);
+  assert_int_equal(few_of(&large, 8, 8, 512).lanes, 16);
+  assert_int_equal(few_of(&large, 8, 8, 512).rows, 8);
+  assert_int_equal(leati_attention_cut_few(&large, 8, &narrow).rows, 4);
+  const uint32_t enough = 128 * LEATI_ATTENTION_FEW_FILL_QUARTERS / 4;
+  const leati_attention_few_cut long_one = few_of(&large, 1, 1, 1u << 20);
+  assert_int_equal(long_one.threads, LEATI_ATTENTION_FEW_THREADS);
+  assert_int_equal(long_one.splits, enough);
+  assert_int_equal(few_of(&large, enough / 2, 1, 1u << 20).splits, 2);
+  assert_int_equal(few_of(&large, enough / 2 + 1, 1, 1u << 20).splits, 1);
+  assert_int_equal(few_of(&large, UINT64_C(1) << 40, 1, 1u << 20).splits, 1);
+  /* Fewer blocks than processors are blocks of smaller workgroups, and nobody shares one. */
+  const leati_attention_few_cut short_one = few_of(&large, 1, 1, 100);
+  const uint32_t block = short_one.threads / short_one.lanes * short_one.flight;
+  assert_int_equal(short_one.threads, LEATI_ATTENTION_FEW_THREADS_MIN);
+  assert_int_equal(short_one.splits, div_up(100, block));
+  assert_int_equal(few_of(&large, 1, 1, 2 * block).splits, 2);
+  assert_int_equal(few_of(&large, 1, 1, 2 * block + 1).splits, 3);
+  assert_int_equal(few_of(&large, 1, 1, 1).splits, 1);
+  assert_int_equal(few_of(&large, 0, 0, 0).splits, 1);
+  assert_int_equal(few_of(&tiny, 1, 1, 1u << 20).splits, 1);
+  assert_true(leati_attention_is_few(&large, LEATI_ATTENTION_FEW_QUERIES));
+  assert_false(leati_attention_is_few(&large, LEATI_ATTENTION_FEW_QUERIES + 1));
+}
+
 static uint32_t splits_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t k) {
   const leati_gemm_shape shape = {.m = m, .n = n, .k = k, .batch = 1};
   leati_gemm_cut cut;
@@ -685,6 +758,21 @@ static void check_attention(const leati_traits *device, uint32_t heads, uint32_t
   assert_true(splits == 1 || (splits <= count / device->tuning.attention_split_min && splits <= PIECES_MAX));
   note(answers, subgroups);
   note(answers, splits);
+  note(answers, leati_attention_is_few(device, heads));
+  for (uint32_t subgroup = 4; subgroup <= 128; subgroup *= 2) {
+    const leati_attention_few_shape shape = {.heads = heads,
+                                             .rows = heads % 20 + 1,
+                                             .keys = count,
+                                             .pieces = subgroup / 4 + heads % 2,
+                                             .fours = subgroup < 64 ? 2 : 1};
+    const leati_attention_few_cut cut = leati_attention_cut_few(device, subgroup, &shape);
+    check_few(device, subgroup, &shape, &cut);
+    assert_true(cut.splits <= PIECES_MAX);
+    note(answers, cut.lanes);
+    note(answers, cut.flight);
+    note(answers, cut.threads);
+    note(answers, cut.splits);
+  }
 }
 
 static void note_product(const leati_traits *device, const leati_gemm_shape *s, uint64_t *answers) {
@@ -816,6 +904,8 @@ int main(void) {
       cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
       cmocka_unit_test(attention_has_subgroups_as_long_as_they_fill_the_device),
       cmocka_unit_test(attention_shares_keys_where_queries_are_few),
+      cmocka_unit_test(attention_of_few_queries_stays_in_registers),
+      cmocka_unit_test(attention_of_few_queries_shares_blocks_of_keys),
       cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
       cmocka_unit_test(products_of_few_rows_have_narrow_workgroups_where_these_are_few),
       cmocka_unit_test(rows_of_bytes_have_narrow_workgroups_where_these_are_few),

@@ -10,7 +10,9 @@
   "half-matmul-64x*,half-matmul-197x*,half-matmul-12x*,half-matmul-128x*,half-matmul-512x*,half-matmul-2048x*"
 #define HALF_CONVOLUTIONS "half-conv-*"
 #define HALF_ATTENTION "half-attention-*"
-#define ATTENTION "model-attention-*,rule-attention-*,half-attention-1x32x12x*,decode-*,half-decode-*"
+#define ATTENTION "model-attention-*,rule-attention-*,half-attention-1x32x12x*"
+#define FEW_QUERIES "decode-*,half-decode-*"
+#define SOME_QUERIES FEW_QUERIES ",rule-attention-*,half-attention-1x32x12x*"
 #define FEW_ROWS \
   "model-matmul-1x*,model-matmul-2x*,model-matmul-4x*,model-matmul-8x*,half-matmul-1x*,half-matmul-8x*,rule-matmul-*"
 #define FEW_BITS "*nbits-1x*,*nbits-8x*"
@@ -46,6 +48,12 @@ const leati_tune_subject leati_tune_subjects[] = {
     OF(MATRICES, HALF_ATTENTION, "attention_fill_quarters", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, ATTENTION, "attention_split_fill_quarters", 2, 4, 6, 8, 16),
     OF(ALWAYS, ATTENTION, "attention_split_min", 32, 64, 128, 256, 512),
+    OF(ALWAYS, SOME_QUERIES, "attention_few_queries", 0, 8, 16, 32),
+    OF(ALWAYS, FEW_QUERIES, "attention_few_lanes", 4, 8, 16, 32),
+    OF(ALWAYS, FEW_QUERIES, "attention_few_flight", 1, 2, 4, 8, 16),
+    OF(ALWAYS, FEW_QUERIES, "attention_few_threads", 64, 128, 256, 512),
+    OF(ALWAYS, FEW_QUERIES, "attention_few_threads_min", 64, 128, 256),
+    OF(ALWAYS, FEW_QUERIES, "attention_few_fill_quarters", 2, 4, 8, 16),
     OF(ALWAYS, FEW_ROWS, "gemv_fill_quarters", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, FEW_ROWS, "gemv_split_min", 128, 256, 512, 1024, 2048),
     OF(ALWAYS, FEW_ROWS, "gemv_rows", 1, 2, 4, 8),

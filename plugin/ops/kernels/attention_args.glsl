@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels of attention share, by whatever hardware they multiply: the arguments, and which keys a query has.
+// What kernels of attention share, by whatever hardware they multiply: the arguments, and which keys a query has. A
+// kernel with more arguments says ATTENTION_MORE_ARGS.
 #ifndef LEAT_ATTENTION_ARGS_GLSL_
 #define LEAT_ATTENTION_ARGS_GLSL_
 
@@ -16,7 +17,8 @@ struct Args {
   int q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
   uint groups, blocks; // workgroups in all, and for each head without splits
   uint splits;         // workgroups that share the keys of the same queries
-  uint heads, share;   // heads of queries, and how many of them share one of keys and values
+  uint heads, share;   // heads of queries, or of keys and values (attention_few.comp), and how many of the former share
+                       // one of the latter
   uint queries;
   uint masked_keys; // keys that the mask has; it takes the others out
   uint depth, width; // elements of a head of queries and keys, and of values
@@ -31,6 +33,9 @@ struct Args {
   int before;     // keys before its position that a query has, or LEAT_ATTENTION_ALL_BEFORE
   uint across;    // of operands: where elements are moved one by one, neighbouring threads go across rows, for these
                   // lie closer
+#ifdef ATTENTION_MORE_ARGS
+  ATTENTION_MORE_ARGS
+#endif
 };
 LEAT_ARGS
 

@@ -13,6 +13,20 @@
 /* DEPTH and WIDTH of attention_matrix.comp are multiples of this. */
 #define LEAT_ATTENTION_MATRIX_STEP 16
 
+/* What there is room for in a workgroup of attention_few.comp: rows, which are queries of heads; in each thread fours of
+ * results, pieces of 16 bytes of keys, keys and scores; threads of a team; threads and subgroups; pieces of new keys and
+ * values. */
+#define LEAT_ATTENTION_FEW_ROWS 8
+#define LEAT_ATTENTION_FEW_RESULTS 16
+#define LEAT_ATTENTION_FEW_PIECES 16
+#define LEAT_ATTENTION_FEW_FLIGHT 8
+#define LEAT_ATTENTION_FEW_SCORES 32
+#define LEAT_ATTENTION_FEW_LANES_LEAST 4
+#define LEAT_ATTENTION_FEW_LANES_MOST 32
+#define LEAT_ATTENTION_FEW_THREADS_LEAST 64
+#define LEAT_ATTENTION_FEW_SUBGROUPS 32
+#define LEAT_ATTENTION_FEW_NEW 256
+
 /* `mask_kind`. */
 #define LEAT_ATTENTION_MASK_NONE 0
 #define LEAT_ATTENTION_MASK_ADDED 1
