@@ -22,8 +22,9 @@ enum { COMMON = LEATI_CHUNK_USERS, LARGE, SHELVES };
 /* Free chunks. */
 typedef struct free_list {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
-  leati_chunk *free[LEATI_CHUNK_KINDS];
-  uint64_t bytes; /* of the chunks on it */
+  leati_chunk *free[LEATI_CHUNK_KINDS];        /* what was given last comes first */
+  uint64_t bytes;                              /* of the chunks on it */
+  uint64_t gives;                              /* chunks that were ever given to it */
 } free_list;
 LEATI_OWN_LINE(free_list);
 
@@ -245,17 +246,60 @@ static leati_chunk *pop_fitting(free_list *s, leati_chunk_kind kind, uint64_t si
   return chunk;
 }
 
-/* Puts a chunk on a free list. False: there would be more than `most` bytes on it. */
-static bool push(free_list *s, leati_chunk *chunk, uint64_t most) {
-  leati_mutex_lock(&s->lock);
+/* Puts a chunk on a free list. False: there would be more than `most` bytes on it. `lock` held. */
+static bool put(free_list *s, leati_chunk *chunk, uint64_t most) {
   const bool fits = s->bytes + chunk->size <= most;
   if (fits) {
     s->bytes += chunk->size;
+    chunk->number = ++s->gives;
     chunk->next = s->free[chunk->kind];
     s->free[chunk->kind] = chunk;
   }
+  return fits;
+}
+
+/* The same, without the lock. */
+static bool push(free_list *s, leati_chunk *chunk, uint64_t most) {
+  leati_mutex_lock(&s->lock);
+  const bool fits = put(s, chunk, most);
   leati_mutex_unlock(&s->lock);
   return fits;
+}
+
+/* Takes the chunk that was given first of those that there are. `lock` held. */
+static leati_chunk *pop_oldest(free_list *s) {
+  leati_chunk **oldest = NULL;
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    leati_chunk **at = &s->free[i];
+    while (*at != NULL && (*at)->next != NULL) {
+      at = &(*at)->next;
+    }
+    if (*at != NULL && (oldest == NULL || (*at)->number < (*oldest)->number)) {
+      oldest = at;
+    }
+  }
+  leati_chunk *const chunk = *oldest;
+  *oldest = NULL;
+  s->bytes -= chunk->size;
+  return chunk;
+}
+
+/* Puts a chunk on a free list of up to `most` bytes, in place of those that were given first: they are of sizes that
+ * nobody needs any more. Gives what it has no room for. */
+static leati_chunk *push_over(free_list *s, leati_chunk *chunk, uint64_t most) {
+  leati_chunk *out = NULL;
+  leati_mutex_lock(&s->lock);
+  while (chunk->size <= most && s->bytes > most - chunk->size) {
+    leati_chunk *const oldest = pop_oldest(s);
+    oldest->next = out;
+    out = oldest;
+  }
+  if (!put(s, chunk, most)) {
+    chunk->next = out;
+    out = chunk;
+  }
+  leati_mutex_unlock(&s->lock);
+  return out;
 }
 
 static int32_t make_chunk(leat_device *device, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
@@ -291,20 +335,22 @@ int32_t leati_chunks_take(leat_device *device, uint32_t user, leati_chunk_kind k
   return LEAT_OK;
 }
 
-/* Puts a chunk where the next thread that needs it looks. False: enough of them are kept. */
-static bool keep(struct leati_chunks *chunks, leati_chunk *chunk) {
+/* Puts a chunk where the next thread that needs it looks. Gives chunks that are not kept. */
+static leati_chunk *keep(struct leati_chunks *chunks, leati_chunk *chunk) {
   free_list *const s = free_list_of(chunks, chunk->kind, chunk->size, chunk->user);
-  return s == &chunks->free_lists[LARGE]
-             ? push(s, chunk, LEATI_CHUNKS_LARGE_KEPT_MAX)
-             : push(s, chunk, LEATI_CHUNKS_OWN_KEPT_MAX) || push(&chunks->free_lists[COMMON], chunk, UINT64_MAX);
+  if (s == &chunks->free_lists[LARGE]) {
+    return push_over(s, chunk, LEATI_CHUNKS_LARGE_KEPT_MAX);
+  }
+  if (!push(s, chunk, LEATI_CHUNKS_OWN_KEPT_MAX)) {
+    (void)push(&chunks->free_lists[COMMON], chunk, UINT64_MAX);
+  }
+  return NULL;
 }
 
 void leati_chunks_give(leat_device *device, leati_chunk *chunks) {
   while (chunks != NULL) {
     leati_chunk *const next = chunks->next;
-    if (!keep(device->chunks, chunks)) {
-      destroy_chunk(device, chunks);
-    }
+    (void)destroy_chunks(device, keep(device->chunks, chunks));
     chunks = next;
   }
 }

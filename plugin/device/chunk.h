@@ -28,6 +28,7 @@ typedef struct leati_chunk {
   unsigned char *mapped;
   unsigned char *draft; /**< ARGUMENTS only: plain memory, for what goes to `mapped` when the list is handed over */
   uint64_t size, used;
+  uint64_t number;                  /**< on a free list: smaller than those that were given to it later */
   uint64_t driver_size;             /**< bytes taken from the driver */
   uint64_t address;                 /**< but for UPLOAD: what the device knows it by */
   VkDescriptorPool descriptor_pool; /**< ARGUMENTS only */

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -175,6 +176,46 @@ static void order_is_kept(void **state) {
   assert_ok(h.api->event->destroy(event, &err));
   drop_large(&a, first);
   drop_large(&b, second);
+  close_device();
+}
+
+/* ---- Staging that is kept ------------------------------------------------------------------------------------------
+ */
+
+/* Uploads of other sizes may have filled what is kept before: a download that is made again finds its staging. */
+static void staging_is_kept_for_what_comes_again(void **state) {
+  (void)state;
+  enum { UPLOADS = 4 };
+  static large l;
+  /* With the chunk by which `l` is filled they leave less room than a piece of its download takes. */
+  const uint64_t each = (LEATI_CHUNKS_LARGE_KEPT_MAX - leati_chunk_size_for(0, BYTES)) / UPLOADS;
+  int64_t many = (int64_t)((each & ~(LEATI_CHUNK_GRANULE - 1)) / sizeof(float));
+  float *const bytes = calloc((size_t)many, sizeof(float));
+  uint64_t block;
+  assert_non_null(bytes);
+  open_device();
+  leat_stream *const stream = make_large(&l, 0);
+  assert_ok(h.api->memory->alloc(h.device, (uint64_t)many * sizeof(float), stream, &block, &err));
+  const DLTensor from = host_tensor(bytes, &many), to = device_tensor(block, &many);
+  nulldriver_set_mode(NULLDRIVER_LAZY, 0); /* none is done before the last is on its way */
+  for (int i = 0; i < UPLOADS; ++i) {
+    assert_ok(h.api->memory->copy(stream, &from, &to, &err));
+  }
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  uint64_t allocations = 0;
+  for (int i = 0; i < 3; ++i) {
+    clear_out(&l);
+    assert_int_equal(get_out(&l, stream), LEAT_OK);
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    assert_int_equal(wrong(&l, 0), -1);
+    if (i == 0) {
+      allocations = nulldriver_calls("vkAllocateMemory");
+    }
+  }
+  assert_int_equal(nulldriver_calls("vkAllocateMemory"), allocations);
+  free(bytes);
+  assert_ok(h.api->memory->free(h.device, block, &err));
+  drop_large(&l, stream);
   close_device();
 }
 
@@ -647,6 +688,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, before, host_after)
       CASE(contents_are_right_in_every_mode),
+      CASE(staging_is_kept_for_what_comes_again),
       CASE(what_is_small_or_crosses_no_bus_goes_whole),
       CASE(order_is_kept),
       CASE(memory_is_kept_until_the_last_piece),
