@@ -3,7 +3,8 @@
 """ONNX Runtime providers side by side on one machine: real architectures, one and many threads.
 
 Usage: ort_eps.py make DIR [NAME...] | run DIR EP [EP...] [--seconds S] | torch     (--help)
-EP: cpu, webgpu (plugin library in $WEBGPU_SO), ggml (package on PYTHONPATH), leat (plugin library in $LEAT_SO).
+EP: cpu, cuda, cudagraph, webgpu (plugin library in $WEBGPU_SO), ggml (package on PYTHONPATH), leat (plugin library in
+$LEAT_SO), and leat_bound, where outputs are in memory that the device writes to (examples/downloads.py).
 Each (model, EP, threads, sharing) runs in a process of its own, so that a crash is a result.
 """
 
@@ -43,7 +44,7 @@ def feeds(name):
 
 NAMES = ["linear", "minilm", "resnet18", "mobilenet_v3_small", "vit_s_16", "gpt2"]
 ROWS = ["minilm_rows"]  # made if named, for serving.py: any number of rows, and for each the mean of its tokens
-EPS = ["cpu", "cuda", "cudagraph", "webgpu", "ggml", "leat"]
+EPS = ["cpu", "cuda", "cudagraph", "webgpu", "ggml", "leat", "leat_bound"]
 
 
 def _vit(torchvision):
@@ -158,6 +159,7 @@ def session(path, ep):
         import onnxruntime_ggml as g
 
         return g.InferenceSession(path)
+    ep = ep.removesuffix("_bound")
     lib = {"webgpu": os.environ.get("WEBGPU_SO"), "leat": os.environ.get("LEAT_SO")}[ep]
     if not getattr(session, ep, None):
         ort.register_execution_provider_library(ep, lib)
@@ -166,6 +168,29 @@ def session(path, ep):
     dev = [x for x in ort.get_ep_devices() if x.ep_name == name]
     so.add_provider_for_devices(dev[:1], {})
     return ort.InferenceSession(path, so)
+
+
+def runner(s, ep, f, ref):
+    """A function that runs a session and gives its outputs, for one thread."""
+    if not ep.endswith("_bound"):
+        return lambda: s.run(None, f)
+    import onnxruntime as ort
+
+    device = [x for x in ort.get_ep_devices() if x.ep_name == "LeatExecutionProvider"][0]
+    memory = device.memory_info(ort.OrtDeviceMemoryType.HOST_ACCESSIBLE)
+    results = [ort.OrtValue.ortvalue_from_shape_and_type(r.shape, r.dtype, memory_info=memory) for r in ref]
+    arrays = [r.numpy() for r in results]
+
+    def run():
+        binding = s.io_binding()
+        for name, value in f.items():
+            binding.bind_cpu_input(name, value)
+        for output, result in zip(s.get_outputs(), results):
+            binding.bind_ortvalue_output(output.name, result)
+        s.run_with_iobinding(binding)
+        return arrays
+
+    return run
 
 
 def one(d, name, ep, T, own, secs):
@@ -183,10 +208,10 @@ def one(d, name, ep, T, own, secs):
     lat = []
 
     def work(i):
-        s = ss[i % len(ss)]
+        run = runner(ss[i % len(ss)], ep, f, ref)
         while not stop:
             t = time.perf_counter()
-            o = s.run(None, f)
+            o = run()
             if i == 0:
                 lat.append(time.perf_counter() - t)
             n[i] += 1
