@@ -40,6 +40,10 @@ uint64_t leati_download_piece(const leati_traits *traits, uint64_t size);
 static inline bool leati_delivery_is_small(uint64_t size) {
   return size <= LEATI_DELIVERY_SMALL_MAX;
 }
+/** Whether it is copied past the processor's caches. */
+static inline bool leati_delivery_is_huge(uint64_t size) {
+  return size >= LEATI_DELIVERY_HUGE_MIN;
+}
 /** Bytes of a chunk of staging for `size`, where `standard` are usual. */
 uint64_t leati_chunk_size_for(uint64_t standard, uint64_t size);
 /** Whether the quarantine of a class has more than it should, with so many blocks of a size. */

@@ -238,6 +238,10 @@
  * look at the timeline wait for longer; fewer locks are taken. From: reasoning (some microseconds of copying). Measure:
  * op, linear, host to host. */
 #define LEATI_DELIVERY_SMALL_MAX (UINT64_C(64) << 10)
+/** Bytes of a download, or of a piece of one, from which on it is copied past the processor's caches. Larger: more of
+ * what a thread reads next is in its caches; each line of the destination is read first. From: benchmarks, "Downloads".
+ * Measure: leat-bench --only download; gpt2. */
+#define LEATI_DELIVERY_HUGE_MIN (UINT64_C(2) << 20)
 /** Bytes of a staging chunk for argument records, and for uploads or downloads: most models' fit in one of each.
  * Larger: more memory of each stream; fewer chunks. From: reasoning. Measure: whole models, leat-info's staging_bytes.
  */

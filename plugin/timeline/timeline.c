@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/copy.h"
 #include "core/gate.h"
 #include "core/status.h"
 #include "device/device.h"
@@ -389,7 +390,11 @@ static void deliver(leati_timeline *timeline, leati_submission *submission) {
     }
     timeline->copied = submission;
     leati_mutex_unlock(&timeline->lock);
-    memcpy(delivery.to, delivery.from, delivery.size);
+    if (leati_delivery_is_huge(delivery.size)) {
+      leati_copy_past_caches(delivery.to, delivery.from, delivery.size);
+    } else {
+      memcpy(delivery.to, delivery.from, delivery.size);
+    }
     leati_mutex_lock(&timeline->lock);
     timeline->copied = NULL;
   }
