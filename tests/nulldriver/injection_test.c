@@ -11,7 +11,7 @@
 
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
-#include "policy/constants.h"
+#include "policy/allocation.h"
 
 /* ---- Host memory ----------------------------------------------------------------------------------------------------
  */
@@ -117,8 +117,24 @@ static void use_external(leat_stream *stream) {
   (void)h.api->stream->clear_error(stream, NULL);
 }
 
-/* A GPU with memory of its own, where a download of LARGE floats goes in pieces. */
-enum { LARGE = 2 * (int)(LEATI_DOWNLOAD_PIECE / sizeof(float)) };
+/* A GPU with memory of its own, where a download of LARGE floats goes in two pieces, each larger than a usual chunk,
+ * and from a block that is too large to be mapped. */
+enum { PIECE = LEATI_MAPPED_BLOCK_MAX / 2 + LEATI_CHUNK_GRANULE, LARGE = 2 * PIECE / (int)sizeof(float) };
+_Static_assert(PIECE > LEATI_CHUNK_COPY_SIZE, "a piece takes a chunk of its own");
+
+/* Pieces and segments are small here, by the linker, because each of thousands of lives takes and fills them anew: the
+ * thread sanitizer would spend most of its time on their bytes, and what is called does not depend on these. */
+uint64_t __wrap_leati_download_piece(const leati_traits *traits, uint64_t size);
+uint64_t __wrap_leati_download_piece(const leati_traits *traits, uint64_t size) {
+  return traits->discrete && size == 2 * PIECE ? PIECE : size;
+}
+uint32_t __real_leati_segment_blocks(uint64_t block_size);
+uint32_t __wrap_leati_segment_blocks(uint64_t block_size);
+uint32_t __wrap_leati_segment_blocks(uint64_t block_size) {
+  enum { BYTES_MAX = 1 << 18 };
+  const uint32_t usual = __real_leati_segment_blocks(block_size);
+  return usual * block_size <= BYTES_MAX ? usual : block_size < BYTES_MAX ? (uint32_t)(BYTES_MAX / block_size) : 1;
+}
 
 static void take_discrete(void) {
   nulldriver_shape shape = nulldriver_get_shape();
