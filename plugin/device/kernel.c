@@ -34,7 +34,7 @@ enum {
 /* The instruction behind `at`, or the first one for NULL; NULL where the functions begin, which declare nothing. */
 static const uint32_t *next(const leati_kernel_code *code, const uint32_t *at) {
   const uint32_t *const found = at == NULL ? code->words + HEADER_WORDS : at + (at[0] >> 16);
-  return found == code->words + code->size / 4 || (found[0] & 0xffffu) == OP_FUNCTION ? NULL : found;
+  return found == code->end || (found[0] & 0xffffu) == OP_FUNCTION ? NULL : found;
 }
 
 /* The type with this result id. */
@@ -195,7 +195,7 @@ static void link_calls(const leati_kernel_code *code, const leati_constants *con
   uint32_t ids[LINKS] = {0};
   uint32_t constant = 0;
   find_links(code, ids);
-  for (uint32_t *at = words + HEADER_WORDS; at < words + code->size / 4; at += at[0] >> 16) {
+  for (uint32_t *at = words + HEADER_WORDS; at < words + (code->end - code->words); at += at[0] >> 16) {
     if ((at[0] & 0xffffu) == OP_FUNCTION_CALL && is_link(ids, at[3])) {
       constant = find_step(code, constant);
       at[3] = ids[constants->by_id[constant++] % LINKS];
@@ -244,7 +244,7 @@ bool leati_kernel_module(const leati_kernel_code *code, const leati_constants *c
                          uint32_t **out_words, size_t *out_size) {
   const size_t added = converts_halves && asks_for_halves(code) ? (CAPABILITIES_WORDS + MODES_WORDS) * 4 : 0;
   *out_words = NULL;
-  *out_size = code->size + added;
+  *out_size = leati_kernel_code_size(code) + added;
   if (code->links == 0 && added == 0) {
     return true;
   }
@@ -252,12 +252,12 @@ bool leati_kernel_module(const leati_kernel_code *code, const leati_constants *c
   if (words == NULL) {
     return false;
   }
-  memcpy(words, code->words, code->size);
+  memcpy(words, code->words, leati_kernel_code_size(code));
   if (code->links != 0) {
     link_calls(code, constants, words);
   }
   if (added != 0) {
-    insert_halves(words, code->size / 4);
+    insert_halves(words, leati_kernel_code_size(code) / 4);
   }
   *out_words = words;
   return true;

@@ -42,7 +42,7 @@ set(constant_members "")
 # `storage` and `accumulator` are types from above, or empty. Reads `source`, `constant_names`, `kernel_SUBGROUP`,
 # `kernel_SHUFFLES`, `kernel_MATRICES`, `kernel_MATRICES2` and `kernel_LINKS` of leat_kernel().
 function(leat_kernel_variant name storage accumulator)
-  set(words ${kernels}/${name}.inc)
+  set(words ${kernels}/${name}.spv)
   if(NOT LEAT_KERNELS_DIR)
     set(optimise -O)
     if(kernel_LINKS)
@@ -61,19 +61,19 @@ function(leat_kernel_variant name storage accumulator)
     endif()
     # What the source includes is told by glslc, so that a change there compiles its users alone.
     add_custom_command(OUTPUT ${words}
-      COMMAND ${glslc} -fshader-stage=compute --target-env=${target} ${optimise} -Werror -mfmt=num
+      COMMAND ${glslc} -fshader-stage=compute --target-env=${target} ${optimise} -Werror
         -I${CMAKE_CURRENT_SOURCE_DIR}/kernels ${defines} -MD -MF ${words}.d -o ${words}
         ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}
       DEPFILE ${words}.d
       COMMENT "Compiling kernel ${name}" VERBATIM)
-    list(APPEND LEAT_KERNEL_WORDS ${words})
   endif()
+  list(APPEND LEAT_KERNEL_WORDS ${words})
   string(TOUPPER ${name} upper)
   string(APPEND enumerators "  LEATI_KERNEL_${upper},\n")
-  string(APPEND arrays "static const uint32_t ${name}[] = {\n#include \"${words}\"\n};\n")
-  string(APPEND entries "  [LEATI_KERNEL_${upper}] = {.name = \"${name}\", .source = \"${source}\", .words = ${name},"
-    " .size = sizeof(${name})")
+  string(APPEND arrays "WORDS(leati_words_${name}, \"${words}\")\n")
+  string(APPEND entries "  [LEATI_KERNEL_${upper}] = {.name = \"${name}\", .source = \"${source}\","
+    " .words = leati_words_${name}, .end = leati_words_${name}_end")
   if(constant_names)
     string(APPEND entries ",\n    .constants = {${constant_names}}")
   endif()

@@ -48,7 +48,7 @@ static uint64_t integer_type(uint32_t bits, bool is_signed) {
 
 static declared read_module(const leati_kernel_code *code) {
   declared found = {0};
-  const uint32_t *const end = code->words + code->size / 4;
+  const uint32_t *const end = code->end;
   for (const uint32_t *at = code->words + HEADER_WORDS; at < end; at += at[0] >> 16) {
     switch (at[0] & 0xffffu) {
       case OP_DECORATE:
@@ -311,7 +311,7 @@ static void subgroups_are_those_that_it_is_written_for(void **state) {
 static void an_unknown_capability_is_refused(void **state) {
   (void)state;
   static const uint32_t words[] = {0x07230203, 0x00010500, 0, 1, 0, 2u << 16 | 17, 5433};
-  const leati_kernel_code code = {.name = "strange", .words = words, .size = sizeof(words)};
+  const leati_kernel_code code = {.name = "strange", .words = words, .end = words + sizeof(words) / 4};
   assert_false(runs(&able, &code, "5433"));
 }
 
@@ -321,7 +321,7 @@ static uint32_t read_links(const leati_kernel_code *code, const uint32_t *words,
   static char names[IDS];
   uint32_t count = 0;
   memset(names, 0, sizeof(names));
-  for (const uint32_t *at = words + HEADER_WORDS; at < words + code->size / 4; at += at[0] >> 16) {
+  for (const uint32_t *at = words + HEADER_WORDS; at < words + (code->end - code->words); at += at[0] >> 16) {
     const char *const name = (const char *)(at + 2);
     if ((at[0] & 0xffffu) == OP_NAME && strncmp(name, "link_", 5) == 0) {
       assert_true(at[1] < IDS);
@@ -348,13 +348,13 @@ static void calls_are_linked_by_constants(void **state) {
   size_t size;
   assert_true(leati_kernel_module(code, &constants, false, &words, &size));
   assert_non_null(words);
-  assert_int_equal(size, code->size);
+  assert_int_equal(size, leati_kernel_code_size(code));
   assert_int_equal(read_links(code, words, found), LEATI_CONSTANTS_MAX - first);
   for (uint32_t i = first; i < LEATI_CONSTANTS_MAX; ++i) {
     assert_int_equal(found[i - first], '0' + (i * 7 >> 1) % 4);
   }
   uint32_t changed = 0;
-  for (size_t i = 0; i < code->size / 4; ++i) {
+  for (size_t i = 0; i < leati_kernel_code_size(code) / 4; ++i) {
     changed += words[i] != code->words[i];
   }
   assert_true(changed > 0 && changed <= LEATI_CONSTANTS_MAX - first);
