@@ -271,6 +271,9 @@ static const leati_op_spec specs[] = {
               F32(3, 2, 40, 32), ABSENT, ABSENT, ABSENT, I64_IS(DIMS(3), 1, 33, 40)),
     ATTENTION(24, "lengths_out_of_range", 0, NO_ATTRIBUTES, F32(4, 2, 7, 32), F32(4, 2, 40, 32), F32(4, 2, 40, 32),
               ABSENT, ABSENT, ABSENT, I64_IS(DIMS(4), -1, 0, 41, INT64_MAX)),
+    /* The keys are given back whole, though the last query stands at the last that its batch has of them. */
+    CACHED(24, "lengths_of_few_given_back", 0, ATTRIBUTES(A_INT("is_causal", 1)), F32(3, 4, 2, 32), F32(3, 2, 6, 32),
+           F32(3, 2, 6, 32), ABSENT, ABSENT, ABSENT, I64_IS(DIMS(3), 4, 1, 6)),
 
     {.name = "MultiHeadAttention",
      .label = "float32",

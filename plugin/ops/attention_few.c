@@ -54,11 +54,12 @@ static int64_t keys_of(const leati_attention *a, const leati_append *append) {
   return append != NULL ? a->lengths.most : a->k.heads.shape[2];
 }
 
-/* Whether new keys and values find room in shared memory, and what is read and written of caches is whole pieces. */
+/* Whether new keys and values go where the first query stands, as the kernel has it, and find room in shared memory, and
+ * what is read and written of caches is whole pieces. */
 static bool fits_behind(const leati_attention *a, const leati_append *append, uint32_t whole, uint32_t block) {
   const int64_t fresh = a->k.heads.shape[2], depth = a->k.heads.shape[3], width = a->v.heads.shape[3];
-  bool fits = depth % whole == 0 && width % whole == 0 && fresh <= block &&
-              fresh * (depth + width) / whole <= LEAT_ATTENTION_FEW_NEW;
+  bool fits = (!a->ends || append->lengths.view == a->lengths.view) && depth % whole == 0 && width % whole == 0 &&
+              fresh <= block && fresh * (depth + width) / whole <= LEAT_ATTENTION_FEW_NEW;
   for (uint32_t i = 0; i < 2; ++i) {
     const leati_append_part *const part = &append->parts[i];
     fits = fits && (part->past == NULL || part->past->view.count == 0 || in_pieces(part->past, whole)) &&
