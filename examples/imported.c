@@ -16,8 +16,8 @@ static void check(int32_t status) {
   }
 }
 
-/* The device with a UUID: memory can be imported by that one only. */
-static leat_device *open_device(const leat_backend_api *leat, const char *uuid) {
+/* The device with a UUID, and its number in tensors: memory can be imported by that one only. */
+static leat_device *open_device(const leat_backend_api *leat, const char *uuid, DLDevice *out_place) {
   uint32_t count;
   check(leat->device->count(&count, &err));
   for (uint32_t i = 0; i < count; ++i) {
@@ -30,6 +30,7 @@ static leat_device *open_device(const leat_backend_api *leat, const char *uuid) 
     if (strcmp(text, uuid) == 0) {
       leat_device *device;
       check(leat->device->open(i, &device, &err));
+      *out_place = (DLDevice){kDLVulkan, (int32_t)i};
       return device;
     }
   }
@@ -49,7 +50,8 @@ int main(int argc, char **argv) {
     return 1;
   }
   int64_t shape[1] = {atoll(argv[3])}, none[1] = {1};
-  leat_device *const device = open_device(leat, argv[4]);
+  DLDevice place;
+  leat_device *const device = open_device(leat, argv[4], &place);
   const leat_external_memory memory = {.struct_size = sizeof(memory),
                                        .fd = atoi(argv[1]),
                                        .handle_type = LEAT_EXTERNAL_OPAQUE_FD,
@@ -75,8 +77,8 @@ int main(int argc, char **argv) {
   float factor = 0.5f;
   const DLDataType float32 = {kDLFloat, 32, 1};
   const DLTensor host = {&factor, {kDLCPU, 0}, 1, float32, none, NULL, 0};
-  const DLTensor by = {(void *)(uintptr_t)half, {kDLVulkan, 0}, 1, float32, none, NULL, 0};
-  const DLTensor tensor = {(void *)(uintptr_t)values, {kDLVulkan, 0}, 1, float32, shape, NULL, 0};
+  const DLTensor by = {(void *)(uintptr_t)half, place, 1, float32, none, NULL, 0};
+  const DLTensor tensor = {(void *)(uintptr_t)values, place, 1, float32, shape, NULL, 0};
   check(leat->memory->copy(stream, &host, &by, &err));
   check(leat->op->invoke(multiply, stream, 2, (const DLTensor *[]){&tensor, &by}, 1, (const DLTensor *[]){&tensor},
                          &err));

@@ -15,12 +15,13 @@
 
 static leat_error err = {.struct_size = sizeof(err)};
 
-/* The device that the example is to find. False: there is none. */
+/* The device that the example is to find, the last one, so that where there are several it is not the first that they
+ * find anyway. False: there is none. */
 static bool describe(const char *plugin, leat_device_info *out) {
   const leat_backend_api *api;
   uint32_t count = 0;
   if (leat_host_load(plugin, &api, &err) != LEAT_OK || api->device->count(&count, &err) != LEAT_OK || count == 0 ||
-      api->device->info(0, out, &err) != LEAT_OK) {
+      api->device->info(count - 1, out, &err) != LEAT_OK) {
     printf("no device: %s\n", err.message);
     return false;
   }
