@@ -141,7 +141,7 @@ struct leati_memory {
   _Atomic uint64_t reclaims;       /* relaxed */
   /* Constant while the device is open. */
   uint32_t mapped_type;     /* memory type for segments that the host maps, or UINT32_MAX */
-  uint32_t any_mapped_type; /* under guard: one that buffers may always have */
+  uint32_t any_mapped_type; /* one that buffers may always have */
   bool closing;             /* the device is idle for good, and its timelines are gone */
   bool guard;               /* all segments are mapped, and blocks lie between red zones */
   bool pages;               /* likewise, and each block ends where pages end that may be touched */
