@@ -359,6 +359,14 @@ def numbers(text):
     return found
 
 
+def at_least(least):
+    def parse(text):
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f'"{text}" is not a whole number from {least} on')
+        return int(text)
+    return parse
+
+
 def main():
     parser = argparse.ArgumentParser(description="Tokens a second of a decoder with random weights.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -374,11 +382,11 @@ def main():
             command.add_argument("--size", choices=SIZES, default="1b")
             command.add_argument("--weights", choices=("float32", "float16", "int4"), default="float16")
         if name == "make":
-            command.add_argument("--room", type=int, default=1024, help="positions of a cache (1024)")
+            command.add_argument("--room", type=at_least(1), default=1024, help="positions of a cache (1024)")
         else:
-            command.add_argument("--prompt", type=int, default=128, help="tokens of a prompt (128)")
-            command.add_argument("--tokens", type=int, default=128, help="tokens that follow (128)")
-            command.add_argument("--repeat", type=int, default=5)
+            command.add_argument("--prompt", type=at_least(1), default=128, help="tokens of a prompt (128)")
+            command.add_argument("--tokens", type=at_least(2), default=128, help="tokens that follow (128)")
+            command.add_argument("--repeat", type=at_least(1), default=5, help="measurements (5)")
             command.add_argument("--copy", type=float, help="bytes a second that a copy reads and writes")
     args = parser.parse_args()
     args.work(args)
