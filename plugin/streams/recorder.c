@@ -549,7 +549,8 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
     LEATI_TRY(append_download_kernel(recorder, src, NULL, chunk->address + to, size, err));
     return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
   }
-  const span bytes = {.range = {.begin = src->begin, .end = src->begin + size}, .block = src->block};
+  /* A barrier before the first piece is the one before all of them. */
+  const span bytes = {.range = {.begin = src->begin, .end = src->begin + whole}, .block = src->block};
   const VkBuffer buffer = buffer_of(&bytes, &from);
   LEATI_TRY(append_copy(stream, LEATI_TRANSFER_DOWNLOAD, buffer, from, chunk->buffer, to, size, &bytes, NULL, err));
   stream->open->to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;

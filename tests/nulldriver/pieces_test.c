@@ -179,6 +179,47 @@ static void order_is_kept(void **state) {
   close_device();
 }
 
+/* An upload of the last piece of a large block, and a download of all of it. `*barrier`: one is put between them. */
+typedef struct end_and_all {
+  const large *l;
+  bool *barrier;
+} end_and_all;
+
+static int32_t record_end_and_all(leati_recorder *recorder, const void *what, leat_error *err) {
+  const end_and_all *const job = what;
+  const large *const l = job->l;
+  const int64_t begin = (FLOATS - 1) / piece_floats() * piece_floats();
+  int64_t left = FLOATS - begin;
+  const DLTensor in = host_tensor((void *)(uintptr_t)(l->in + begin), &left),
+                 end = device_tensor(l->block + (uint64_t)begin * sizeof(float), &left),
+                 block = device_tensor(l->block, &floats), out = host_tensor((void *)(uintptr_t)l->out, &floats);
+  leati_view from, to, all, whole;
+  LEATI_TRY(leati_view_import(h.device, &in, "the end", &from, err));
+  LEATI_TRY(leati_view_import(h.device, &end, "the block's end", &to, err));
+  LEATI_TRY(leati_view_import(h.device, &block, "the block", &all, err));
+  LEATI_TRY(leati_view_import(h.device, &out, "the destination", &whole, err));
+  LEATI_TRY(leati_record_copy(recorder, &from, &to, err));
+  LEATI_TRY(leati_record_copy(recorder, &all, &whole, err));
+  const leati_submission *const open = recorder->stream->open;
+  *job->barrier = open->commands[open->command_count - 1].barrier;
+  return LEAT_OK;
+}
+
+/* The first piece has the barrier for what only a later one reads. */
+static void what_a_later_piece_reads_is_waited_for(void **state) {
+  (void)state;
+  static large l;
+  bool barrier = false;
+  open_device();
+  leat_stream *const stream = make_large(&l, 6);
+  assert_ok(leati_record(stream, record_end_and_all, &(end_and_all){.l = &l, .barrier = &barrier}, &err));
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  assert_true(barrier);
+  assert_int_equal(wrong(&l, 6), -1);
+  drop_large(&l, stream);
+  close_device();
+}
+
 /* ---- Staging that is kept ------------------------------------------------------------------------------------------
  */
 
@@ -691,6 +732,7 @@ int main(void) {
       CASE(staging_is_kept_for_what_comes_again),
       CASE(what_is_small_or_crosses_no_bus_goes_whole),
       CASE(order_is_kept),
+      CASE(what_a_later_piece_reads_is_waited_for),
       CASE(memory_is_kept_until_the_last_piece),
       CASE(without_memory_for_a_piece_nothing_happens),
       CASE(a_wait_copies_what_has_come),
