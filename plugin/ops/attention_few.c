@@ -54,8 +54,8 @@ static int64_t keys_of(const leati_attention *a, const leati_append *append) {
   return append != NULL ? a->lengths.most : a->k.heads.shape[2];
 }
 
-/* Whether new keys and values go where the first query stands, as the kernel has it, and find room in shared memory, and
- * what is read and written of caches is whole pieces. */
+/* Whether new keys and values go where the first query stands, as the kernel has it, and find room in shared memory,
+ * and what is read and written of caches is whole pieces. */
 static bool fits_behind(const leati_attention *a, const leati_append *append, uint32_t whole, uint32_t block) {
   const int64_t fresh = a->k.heads.shape[2], depth = a->k.heads.shape[3], width = a->v.heads.shape[3];
   bool fits = (!a->ends || append->lengths.view == a->lengths.view) && depth % whole == 0 && width % whole == 0 &&
