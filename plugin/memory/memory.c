@@ -55,7 +55,9 @@ static int32_t take(leat_device *device, const leati_demand *demand, leati_block
   const leat_device_info *const info = &device->physical->info;
   const uint64_t size = demand->size;
   if (size > info->memory_size) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%" PRIu64 " bytes were asked for; the device has %" PRIu64, size,
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%" PRIu64 " bytes were asked for%s; the device has %" PRIu64,
+                      size,
+                      demand->host ? " of the host's memory, of which Leat gives no more than the device has" : "",
                       info->memory_size);
   }
   uint64_t block_size;

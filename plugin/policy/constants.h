@@ -360,8 +360,8 @@
  * %). Measure: --tune; tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_LANES 8u
 /** Pieces of keys that a thread of it has on the way, and as many of values. Larger: more in flight; more registers,
- * and fewer workgroups for few keys. From: an H100 (2: 37 % slower, 8: 2.4 times as slow, 16: 2 % slower). Measure:
- * --tune; tools/bench/decoder.py. */
+ * and fewer workgroups for few keys. From: an H100 (1: 15 % slower, 2: 37 %, 16: 2 %). Measure: --tune;
+ * tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_FLIGHT 4u
 /** Threads of its workgroups at most, and at least where keys would not go round to all processors. Larger: fewer
  * workgroups to join, and more within each. From: reasoning. Measure: --tune; tools/bench/decoder.py. */
