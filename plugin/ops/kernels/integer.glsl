@@ -94,10 +94,9 @@ Sides sides_of(uint batch) {
   return r;
 }
 
-// A zero point as the bytes are taken.
+// A zero point as the bytes are taken. Where there is none, its place is 0; a result is never empty.
 int turned_zero(uint64_t zeros, int place, uint turn) {
-  const uint zero = zeros != 0 ? uint(U8(zeros).v[place]) : 0;
-  return bitfieldExtract(int(zero ^ turn), 0, 8);
+  return bitfieldExtract(int(leat_byte_if_any(zeros, place, args.c) ^ turn), 0, 8);
 }
 int zero_of_row(Sides sides, uint row) {
   return turned_zero(args.a_zero, args.a_zeros != 0 ? sides.a_place + int(row) * args.a_place_row : 0, args.a_turn);
@@ -111,7 +110,7 @@ int zero_of_column(Sides sides, uint column) {
 uint rescaled(Sides sides, uint row, uint column, int sum) {
   const float a = F32(args.a_scale).v[sides.a_place + int(row) * args.a_place_row];
   const float b = F32(args.b_scale).v[sides.b_place + int(column) * args.b_place_column];
-  const uint byte = args.y_zero != 0 ? uint(U8(args.y_zero).v[0]) : 0;
+  const uint byte = leat_byte_if_any(args.y_zero, 0, args.c);
   const int zero = args.y_low < 0 ? bitfieldExtract(int(byte), 0, 8) : int(byte);
   const float x = float(sum) * exact_quotient(a * b, F32(args.y_scale).v[0]);
   const float low = float(args.y_low - zero);

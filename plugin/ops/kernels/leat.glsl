@@ -44,4 +44,11 @@ layout(constant_id = LEAT_MERGED_ID) const uint LEAT_MERGED = 0;
 // Number of this workgroup in a dispatch made by leati_groups_linear().
 uint leat_linear_group() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
 
+// Byte number `at` of those at an address, or 0 where that is 0. A driver may read before it looks at a condition that
+// all threads share (lavapipe of Mesa 26.1 does), so there has to be something to read: a byte at `instead`.
+uint leat_byte_if_any(uint64_t bytes, int at, uint64_t instead) {
+  const uint byte = uint(U8(bytes != 0 ? bytes : instead).v[at]);
+  return bytes != 0 ? byte : 0;
+}
+
 #endif

@@ -37,7 +37,7 @@ uint byte_at(uint first, ivec3 corner, uint k, uint zero) {
 
 void main() {
   const uint start = leat_linear_group() * (EACH * 256) + gl_LocalInvocationIndex;
-  const uint zero = args.zero != 0 ? uint(U8(args.zero).v[0]) : 0;
+  const uint zero = leat_byte_if_any(args.zero, 0, args.y);
   for (uint n = 0; n < EACH; ++n) {
     const uint i = start + n * 256;
     if (i >= args.count) {
