@@ -70,8 +70,8 @@
    .threads = THREADS_8,                                                                                               \
    .inputs = {RANGE_OF(t, -2, 2, 2, 3, 17, 32), RANGE_OF(t, -2, 2, 2, 3, 133, 32), RANGE_OF(t, -2, 2, 2, 3, 133, 32),  \
               RANGE_OF(t, -2, 2, 17, 133)}},                                                                           \
-      ATTENTION(24, "head_of_80_" type_label, VIEW_OFFSET, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 2, 19, 80),            \
-                RANGE_OF(t, -2, 2, 1, 2, 135, 80), RANGE_OF(t, -2, 2, 1, 2, 135, 80)),                                 \
+      ATTENTION(24, "head_of_48_" type_label, VIEW_OFFSET, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 1, 2, 19, 48),            \
+                RANGE_OF(t, -2, 2, 1, 2, 135, 48), RANGE_OF(t, -2, 2, 1, 2, 135, 48)),                                 \
       ATTENTION(23, "grouped_" type_label, 0,                                                                          \
                 ATTRIBUTES(A_INT("q_num_heads", 6), A_INT("kv_num_heads", 3), A_INT("is_causal", 1)),                  \
                 RANGE_OF(t, -2, 2, 2, 140, 48), RANGE_OF(t, -2, 2, 2, 140, 24), RANGE_OF(t, -2, 2, 2, 140, 60),        \
