@@ -284,8 +284,8 @@ static leati_chunk *pop_oldest(free_list *s) {
   return chunk;
 }
 
-/* Puts a chunk on a free list of up to `most` bytes, in place of those that were given first: they are of sizes that
- * nobody needs any more. Gives what it has no room for. */
+/* Puts a chunk on a free list of up to `most` bytes, in place of those that were given first, whose sizes are the least
+ * likely to be needed again. Gives what it has no room for. */
 static leati_chunk *push_over(free_list *s, leati_chunk *chunk, uint64_t most) {
   leati_chunk *out = NULL;
   leati_mutex_lock(&s->lock);

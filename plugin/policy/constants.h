@@ -356,8 +356,8 @@
  * slow as with 8; 16: 10 % faster, by the rows of 12 queries). Measure: --tune. */
 #define LEATI_ATTENTION_FEW_QUERIES 16u
 /** Threads at least that have a key of that kernel among them, if that leaves each a piece of 16 bytes. Larger: less of
- * each key and of the results in a thread; more exchanges for a score. From: an H100 (4: 2 % slower, 16: 30 %, 32: 3
- * %). Measure: --tune; tools/bench/decoder.py. */
+ * each key and of the results in a thread; more exchanges for a score. From: an H100 (with 4 and 32 it takes 2 and 3 %
+ * more, with 16 30 %). Measure: --tune; tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_LANES 8u
 /** Pieces of keys that a thread of it has on the way, and as many of values. Larger: more in flight; more registers,
  * and fewer workgroups for few keys. From: an H100 (1: 15 % slower, 2: 37 %, 16: 2 %). Measure: --tune;
