@@ -5,6 +5,7 @@
 #include "reference/bound.h"
 #include "reference/epilogue.h"
 #include "reference/node.h"
+#include "reference/quantize.h"
 
 #define MAX_SPATIAL (LEAT_MAX_RANK - 2)
 
@@ -202,8 +203,7 @@ static bool run_conv_integer(leati_ref_node *node) {
   return run_sums(node, node->inputs[0], leati_ref_input(node, 2), node->inputs[1], leati_ref_input(node, 3));
 }
 
-/* A sum, with its bias, in float32 times the scales of the operands by that of the result: six roundings at most, and
- * one to a whole number, which they may turn to the next. */
+/* The sums, each with its bias. */
 static bool run_qlinear_conv(leati_ref_node *node) {
   const leati_ref_tensor *weights = node->inputs[3], *bias = leati_ref_input(node, 8);
   const leati_ref_tensor *x_scale = node->inputs[1], *w_scale = node->inputs[4], *w_zero = node->inputs[5];
@@ -225,12 +225,7 @@ static bool run_qlinear_conv(leati_ref_node *node) {
     const int64_t map = k / (y->count / y->dims[0] / maps) % maps;
     const int64_t sum = leati_ref_type_wrap(LEATI_REF_INT32, sums.i[k] + (bias != NULL ? bias->i[map] : 0));
     const double x = (double)sum * x_scale->f[0] * w_scale->f[w_scale->count > 1 ? map : 0] / y_scale->f[0];
-    const double off = 6 * LEATI_REF_ULP * fabs(x);
-    const double low = (double)leati_ref_type_low(y->type), high = (double)leati_ref_type_high(y->type);
-    const double zero = (double)y_zero->i[0];
-    const double least = fmin(fmax(nearbyint(x - off) + zero, low), high);
-    y->i[k] = (int64_t)least;
-    y->bound[k] = fmin(fmax(nearbyint(x + off) + zero, low), high) - least;
+    leati_ref_requantise(y, k, x, y_zero->i[0]);
   }
   leati_ref_tensor_clear(&sums);
   return true;

@@ -5,6 +5,7 @@
 #include "reference/bound.h"
 #include "reference/epilogue.h"
 #include "reference/node.h"
+#include "reference/quantize.h"
 
 /* numpy.matmul: a vector on the left gets a 1 in front, one on the right a 1 behind, and both 1s leave the result. */
 static bool run_matmul(leati_ref_node *node) {
@@ -382,8 +383,6 @@ static double scale_of(const leati_ref_tensor *scale, const leati_ref_tensor *op
   return scale->f[place_of(scale, operand, rows, at)];
 }
 
-/* A sum in float32 times the scales of the operands by that of the result: six roundings at most, and one to a whole
- * number, which they may turn to the next. */
 static bool run_qlinear_matmul(leati_ref_node *node) {
   const leati_ref_tensor *a = node->inputs[0], *a_scale = node->inputs[1], *a_zero = node->inputs[2];
   const leati_ref_tensor *b = node->inputs[3], *b_scale = node->inputs[4], *b_zero = node->inputs[5];
@@ -404,12 +403,7 @@ static bool run_qlinear_matmul(leati_ref_node *node) {
     leati_ref_unravel(y->rank, y->dims, k, index);
     const double x = (double)sums.i[k] * scale_of(a_scale, a, true, b->rank == 1, y, index) *
                      scale_of(b_scale, b, false, a->rank == 1, y, index) / y_scale->f[0];
-    const double off = 6 * LEATI_REF_ULP * fabs(x);
-    const double low = (double)leati_ref_type_low(y->type), high = (double)leati_ref_type_high(y->type);
-    const double zero = (double)y_zero->i[0];
-    const double least = fmin(fmax(nearbyint(x - off) + zero, low), high);
-    y->i[k] = (int64_t)least;
-    y->bound[k] = fmin(fmax(nearbyint(x + off) + zero, low), high) - least;
+    leati_ref_requantise(y, k, x, y_zero->i[0]);
   }
   leati_ref_tensor_clear(&sums);
   return true;

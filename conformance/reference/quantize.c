@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear. */
+#include "reference/quantize.h"
+
 #include <string.h>
 
 #include "reference/bound.h"
@@ -139,6 +141,15 @@ static bool run_dynamic_quantize(leati_ref_node *node) {
     node->outputs[0].i[k] = quantized(LEATI_REF_FLOAT32, x->f[k], scale, zero, LEATI_REF_UINT8);
   }
   return true;
+}
+
+void leati_ref_requantise(leati_ref_tensor *y, int64_t k, double x, int64_t zero_point) {
+  const double off = 6 * LEATI_REF_ULP * fabs(x);
+  const double low = (double)leati_ref_type_low(y->type), high = (double)leati_ref_type_high(y->type);
+  const double zero = (double)zero_point;
+  const double least = fmin(fmax(nearbyint(x - off) + zero, low), high);
+  y->i[k] = (int64_t)least;
+  y->bound[k] = fmin(fmax(nearbyint(x + off) + zero, low), high) - least;
 }
 
 const leati_ref_entry leati_ref_quantize[] = {{"QuantizeLinear", run_quantize},

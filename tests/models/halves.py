@@ -116,18 +116,24 @@ def check(path, device):
     return wrong
 
 
-def main():
+def status_of(check, cases):
+    """Calls check(*case, device), which gives lines about what is wrong, for each case; gives the exit status."""
     ort.set_default_logger_severity(3)
     ort.register_execution_provider_library("leat", os.path.abspath(sys.argv[1]))
     devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"]
     if not devices:
         return NO_DEVICE
     status = 0
-    for path in sys.argv[2:] or [os.path.join(HERE, name + ".onnx") for name in FIXTURES]:
-        for line in check(path, devices[0]):
+    for case in cases:
+        for line in check(*case, devices[0]):
             print(f"  {line}")
             status = 1
     return status
+
+
+def main():
+    paths = sys.argv[2:] or [os.path.join(HERE, name + ".onnx") for name in FIXTURES]
+    return status_of(check, [(path,) for path in paths])
 
 
 if __name__ == "__main__":

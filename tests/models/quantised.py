@@ -16,9 +16,8 @@ import sys
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 
-from halves import HERE, NO_DEVICE, numbers_for, run
+from halves import HERE, numbers_for, run, status_of
 
 # Fixtures, and what they were before.
 FIXTURES = {"mlp.dynamic": "mlp", "mlp.qdq": "mlp", "bert.dynamic": "bert.dynamo",
@@ -55,19 +54,5 @@ def check(name, before, device):
     return wrong
 
 
-def main():
-    ort.set_default_logger_severity(3)
-    ort.register_execution_provider_library("leat", os.path.abspath(sys.argv[1]))
-    devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"]
-    if not devices:
-        return NO_DEVICE
-    status = 0
-    for name, before in FIXTURES.items():
-        for line in check(name, before, devices[0]):
-            print(f"  {line}")
-            status = 1
-    return status
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(check, FIXTURES.items()))

@@ -26,9 +26,7 @@ static void give(void *memory) {
 /* Before a test: a GPU with memory of its own, where small downloads are a kernel's and large ones go in pieces. */
 static int before(void **state) {
   const int status = host_before(state);
-  nulldriver_shape shape = nulldriver_get_shape();
-  shape.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-  nulldriver_set_shape(&shape);
+  host_be_discrete();
   return status;
 }
 

@@ -136,12 +136,6 @@ uint32_t __wrap_leati_segment_blocks(uint64_t block_size) {
   return usual * block_size <= BYTES_MAX ? usual : block_size < BYTES_MAX ? (uint32_t)(BYTES_MAX / block_size) : 1;
 }
 
-static void take_discrete(void) {
-  nulldriver_shape shape = nulldriver_get_shape();
-  shape.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-  nulldriver_set_shape(&shape);
-}
-
 /* A large download to memory of the host, or to such that the device writes to; the first of the calls that failed. */
 static int32_t use_large(leat_stream *stream, bool direct) {
   static float out[LARGE];
@@ -236,7 +230,7 @@ static void every_call_of_the_driver_may_fail(void **state) {
         nulldriver_reset();
         nulldriver_set_mode(NULLDRIVER_LAZY, 0);
         if (j != 0) {
-          take_discrete();
+          host_be_discrete();
         }
         assert_true(nulldriver_fail(name, n, results[j]));
         little_of_everything();
@@ -470,7 +464,7 @@ static void every_allocation_may_fail(void **state) {
   for (int i = 0; i < 3; ++i) {
     nulldriver_reset();
     nulldriver_set_mode(NULLDRIVER_LAZY, 0);
-    take_discrete();
+    host_be_discrete();
     calls = live_poorly(UINT32_MAX, UINT32_MAX);
     assert_false(told);
     assert_true(i == 0 || atomic_load(&heap.live) == live);
@@ -480,7 +474,7 @@ static void every_allocation_may_fail(void **state) {
     for (int all = 0; all < 2; ++all) {
       nulldriver_reset();
       nulldriver_set_mode(NULLDRIVER_LAZY, 0);
-      take_discrete();
+      host_be_discrete();
       (void)live_poorly(from, all ? UINT32_MAX : from + 1);
       silent += told ? 0 : 1;
       if (host_report_violations() + host_report_leaks() != 0 || nulldriver_memory_used() != 0 ||

@@ -38,9 +38,7 @@ static int64_t piece_floats(void) {
 /* Before a test: a GPU with memory of its own. */
 static int before(void **state) {
   const int status = host_before(state);
-  nulldriver_shape shape = nulldriver_get_shape();
-  shape.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-  nulldriver_set_shape(&shape);
+  host_be_discrete();
   return status;
 }
 

@@ -573,9 +573,7 @@ int main(int argc, char **argv) {
     nulldriver_set_mode(NULLDRIVER_THREADED, 4);
   }
   if (large_option != 0) {
-    nulldriver_shape shape = nulldriver_get_shape();
-    shape.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    nulldriver_set_shape(&shape);
+    host_be_discrete();
   }
   leat_error why = {.struct_size = sizeof(why)};
   const int32_t opened = host_open(&h, &why);

@@ -174,6 +174,12 @@ uint32_t host_report_leaks(void) {
   return all;
 }
 
+void host_be_discrete(void) {
+  nulldriver_shape shape = nulldriver_get_shape();
+  shape.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+  nulldriver_set_shape(&shape);
+}
+
 int host_before(void **state) {
   (void)state;
   nulldriver_reset();

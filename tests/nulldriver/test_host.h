@@ -56,6 +56,10 @@ uint32_t host_report_violations(void);
 /** Prints which objects of a closed device are alive, and returns how many. */
 uint32_t host_report_leaks(void);
 
+/** Makes the device a GPU with memory of its own, where small downloads are a kernel's and large ones go in pieces. To
+ * be called before it is opened. */
+void host_be_discrete(void);
+
 /** Before a test: the driver as it is when loaded, so that the plugin finds the device anew. */
 int host_before(void **state);
 /** After a test: fails it if a rule was broken or anything is left. */
