@@ -232,11 +232,10 @@ static int32_t conv_integer_plan(const leat_op *op, leati_planner *planner, cons
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
-#define TYPES_BYTE (LEAT_TYPE_INT8 | LEAT_TYPE_UINT8)
-static LEATI_TYPE(type_x, "T1", TYPES_BYTE);
-static LEATI_TYPE(type_w, "T2", TYPES_BYTE);
+static LEATI_TYPE(type_x, "T1", LEATI_TYPES_BYTE);
+static LEATI_TYPE(type_w, "T2", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_sum, "T3", LEAT_TYPE_INT32);
-static LEATI_TYPE(type_result, "T3", TYPES_BYTE);
+static LEATI_TYPE(type_result, "T3", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_bias, "T4", LEAT_TYPE_INT32);
 static LEATI_TYPE(type_scale, "tensor(float)", LEAT_TYPE_FLOAT32);
 

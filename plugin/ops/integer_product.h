@@ -7,6 +7,9 @@
 
 #include "ops/op.h"
 
+/** Element types of operands, and of results that have a scale. */
+#define LEATI_TYPES_BYTE (LEAT_TYPE_INT8 | LEAT_TYPE_UINT8)
+
 /** c is the product of a - a_zero and b - b_zero, of int8 or uint8 each, with shapes as those of MatMul: its sums,
  * int32, modulo 2^32. With a scale of each operand and of the result, c is of int8 or uint8: a sum, with the bias of
  * its row, times the scales of row and column by that of the result, rounded, plus y_zero. */

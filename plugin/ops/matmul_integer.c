@@ -105,11 +105,10 @@ static bool integer_reads_view(const leat_op *op, const leati_call *call, uint32
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
-#define TYPES_BYTE (LEAT_TYPE_INT8 | LEAT_TYPE_UINT8)
-static LEATI_TYPE(type_a, "T1", TYPES_BYTE);
-static LEATI_TYPE(type_b, "T2", TYPES_BYTE);
+static LEATI_TYPE(type_a, "T1", LEATI_TYPES_BYTE);
+static LEATI_TYPE(type_b, "T2", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_sum, "T3", LEAT_TYPE_INT32);
-static LEATI_TYPE(type_result, "T3", TYPES_BYTE);
+static LEATI_TYPE(type_result, "T3", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_scale, "TS", LEATI_TYPES_REAL);
 
 static const leati_op_def ops[] = {
