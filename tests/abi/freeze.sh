@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # freeze.sh [VERSION]: makes tests/abi/vVERSION a copy of today's headers, with the offset and size of every member.
 # VERSION is major_minor (1_0). A version that was released may not change any more: the file "released" in its folder
-# says so, and this script then refuses.
+# has the sums of its files (abi.released), and this script then refuses.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
