@@ -751,7 +751,7 @@ typedef struct leat_event_api {
  * whatever its score; its value has to be finite. A mask of Attention 24 with fewer keys, also with one, takes the
  * others out.
  * - A number of keys that a tensor of the device has (nonpad_kv_seqlen, and seqlens_k + 1 of GroupQueryAttention) and
- *   that there are not counts as the nearest that there are.
+ *   that there are not counts as the nearest that there are, and so does the number of a block in g_idx of MatMulNBits.
  * - GroupQueryAttention gives keys and values as long as the earlier ones, or total_sequence_length if that is more.
  *   Where all positions are new, nothing of the earlier ones counts. Behind the last position there are zeros, or
  *   in the memory of the earlier ones what was there.

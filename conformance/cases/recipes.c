@@ -1004,7 +1004,13 @@ static void matmul_nbits(leati_draw *d) {
   } else {
     leati_draw_absent(d);
   }
-  leati_draw_absent(d);
+  /* Whose scale each k has, of those blocks that there are and one more on both sides. */
+  if (leati_draw_chance(d, 30)) {
+    const int64_t indexed = leati_draw_chance(d, 50) ? k : blocks * size;
+    draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 1, &indexed), -1, blocks);
+  } else {
+    leati_draw_absent(d);
+  }
   if (leati_draw_chance(d, 50))
     leati_draw_input(d, type, 1, &n);
   leati_draw_attribute_int(d, "K", k);

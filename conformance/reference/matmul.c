@@ -237,19 +237,25 @@ typedef struct nbits {
   const leati_ref_tensor *weights;
   const leati_ref_tensor *scales;
   const leati_ref_tensor *zeros; /* NULL: half of the range */
+  const leati_ref_tensor *g_idx; /* whose scale and zero point each k has; NULL: its own block's */
 } nbits;
 
 /* A weight, (q - zero) scale. `*off`: it may have been rounded to the type of the scale, as DequantizeLinear does,
  * after a difference and a product that are each rounded once. */
 static double weight_of(const nbits *w, int64_t column, int64_t at, double *off) {
-  const int64_t block = column * w->blocks + at / w->block_size;
+  int64_t place = at / w->block_size;
+  if (w->g_idx != NULL) {
+    const int64_t given = w->g_idx->i[at];
+    place = given < 0 ? 0 : given < w->blocks ? given : w->blocks - 1;
+  }
+  const int64_t block = column * w->blocks + place;
   const int64_t q = packed_number(w->weights, column * w->blocks * w->block_size * w->bits / 8, w->bits, at);
   double zero = (double)(1 << (w->bits - 1));
   if (w->zeros != NULL && w->zeros->f != NULL) {
     zero = w->zeros->f[block];
   } else if (w->zeros != NULL) {
     const int64_t bytes = (w->blocks * w->bits + 7) / 8;
-    zero = (double)packed_number(w->zeros, column * bytes, w->bits, at / w->block_size);
+    zero = (double)packed_number(w->zeros, column * bytes, w->bits, place);
   }
   const leati_ref_type type = w->scales->type;
   const double weight = ((double)q - zero) * w->scales->f[block];
@@ -269,14 +275,16 @@ static bool run_matmul_nbits(leati_ref_node *node) {
              .block_size = leati_ref_int(node, "block_size", 0),
              .weights = node->inputs[1],
              .scales = node->inputs[2],
-             .zeros = leati_ref_input(node, 3)};
-  if (w.k < 1 || w.n < 1 || w.block_size < 1 || (w.bits != 4 && w.bits != 8) || leati_ref_input(node, 4) != NULL) {
+             .zeros = leati_ref_input(node, 3),
+             .g_idx = leati_ref_input(node, 4)};
+  if (w.k < 1 || w.n < 1 || w.block_size < 1 || (w.bits != 4 && w.bits != 8)) {
     return leati_ref_fail(node, "MatMulNBits: not of this form");
   }
   w.blocks = (w.k + w.block_size - 1) / w.block_size;
   const int64_t zeros = w.zeros == NULL ? 0 : w.zeros->f != NULL ? w.n * w.blocks : w.n * ((w.blocks * w.bits + 7) / 8);
   if (a->rank < 1 || a->dims[a->rank - 1] != w.k || w.weights->count != w.n * w.blocks * w.block_size * w.bits / 8 ||
-      w.scales->count != w.n * w.blocks || (w.zeros != NULL && w.zeros->count != zeros)) {
+      w.scales->count != w.n * w.blocks || (w.zeros != NULL && w.zeros->count != zeros) ||
+      (w.g_idx != NULL && w.g_idx->count != w.k && w.g_idx->count != w.blocks * w.block_size)) {
     return leati_ref_fail(node, "MatMulNBits: shapes that do not go together");
   }
   int64_t dims[LEAT_MAX_RANK];

@@ -24,7 +24,7 @@ typedef struct nbits_state {
 /* Argument record of kernels with weights of few bits; Args in kernels/nbits.glsl. */
 typedef struct nbits_args {
   leati_gemm_args gemm;
-  uint64_t scales, zeros;
+  uint64_t scales, zeros, g_idx;
   uint32_t block_shift;
   uint32_t blocks;
   uint32_t column_bytes;
@@ -88,11 +88,7 @@ static int32_t read_attributes(const leati_op_desc *desc, nbits_state *out, leat
 }
 
 /* What is known of inputs before their shapes are; `zeros`: the type of the zero points, or that of the first input. */
-static int32_t check_kinds(uint64_t type, uint64_t zeros, bool indexed, leat_error *err) {
-  if (indexed) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                      "MatMulNBits with g_idx is not supported: blocks have to follow each other along K");
-  }
+static int32_t check_kinds(uint64_t type, uint64_t zeros, leat_error *err) {
   if (zeros != type && zeros != LEAT_TYPE_UINT8) {
     return leati_fail(
         err, LEAT_ERROR_INVALID_ARGUMENT,
@@ -109,8 +105,7 @@ static int32_t nbits_supports(const leati_op_def *def, leat_device *device, cons
   nbits_state state;
   LEATI_TRY(read_attributes(desc, &state, err));
   const uint32_t zeros = leati_is_given(desc, ZEROS) ? ZEROS : A;
-  return check_kinds(leati_type_of(desc->inputs[A].dtype), leati_type_of(desc->inputs[zeros].dtype),
-                     leati_is_given(desc, G_IDX), err);
+  return check_kinds(leati_type_of(desc->inputs[A].dtype), leati_type_of(desc->inputs[zeros].dtype), err);
 }
 
 static int32_t nbits_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -128,12 +123,23 @@ static int32_t check_columns(const leati_view *view, const char *what, int64_t n
                            (long long)n, (long long)each, (long long)(n * each));
 }
 
+/* Checks the numbers of blocks: one for each k, or for each weight of a column, those included that fill its last
+ * block. */
+static int32_t check_g_idx(const leati_view *view, const nbits_state *state, leat_error *err) {
+  const int64_t filled = blocks_of(state) * state->block_size;
+  return view->ndim == 1 && (view->shape[0] == state->k || view->shape[0] == filled)
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "MatMulNBits: g_idx must have shape [%lld] or [%lld], which is K or K in whole blocks",
+                          (long long)state->k, (long long)filled);
+}
+
 static int32_t nbits_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const nbits_state *const state = leati_op_state_const(op);
   const leati_view *const a = &call->inputs[A], *const b = &call->inputs[B], *const zeros = leati_input(call, ZEROS),
-                          *const bias = leati_input(call, BIAS);
+                          *const g_idx = leati_input(call, G_IDX), *const bias = leati_input(call, BIAS);
   const int64_t n = state->n, blocks = blocks_of(state), bytes = block_bytes(state);
-  LEATI_TRY(check_kinds(a->type, zeros != NULL ? zeros->type : a->type, leati_input(call, G_IDX) != NULL, err));
+  LEATI_TRY(check_kinds(a->type, zeros != NULL ? zeros->type : a->type, err));
   if (a->shape[a->ndim - 1] != state->k) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "MatMulNBits: the first input has %lld columns, K is %lld",
                       (long long)a->shape[a->ndim - 1], (long long)state->k);
@@ -147,6 +153,9 @@ static int32_t nbits_infer(const leat_op *op, const leati_call *call, leat_shape
   if (zeros != NULL) {
     const bool packed = zeros->type == LEAT_TYPE_UINT8;
     LEATI_TRY(check_columns(zeros, "zero points", n, packed ? (blocks * state->bits + 7) / 8 : blocks, err));
+  }
+  if (g_idx != NULL) {
+    LEATI_TRY(check_g_idx(g_idx, state, err));
   }
   if (bias != NULL && (bias->ndim != 1 || bias->shape[0] != n)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "MatMulNBits: the bias must have shape [%lld], which is N",
@@ -175,10 +184,16 @@ static bool rows_in_one(const leati_view *view, int64_t *out_stride) {
   return one;
 }
 
-/* Chooses the kernel, and tiles and splits in its argument record. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const leati_view *a, const leati_view *c,
-                                        const nbits_state *state, uint32_t zeros, nbits_args *args,
-                                        uint32_t *out_tile_size) {
+static uint32_t zeros_kind(const leati_call *call) {
+  const leati_view *const zeros = leati_input(call, ZEROS);
+  return zeros == NULL ? LEAT_ZEROS_NONE : zeros->type == LEAT_TYPE_UINT8 ? LEAT_ZEROS_PACKED : LEAT_ZEROS_REAL;
+}
+
+/* Chooses the kernel, and tiles and splits in its argument record; `a`: the first input as it is read. */
+static leati_pipeline_key choose_kernel(const leat_device *device, const leati_call *call, const leati_view *a,
+                                        const nbits_state *state, nbits_args *args, uint32_t *out_tile_size) {
+  const leati_view *const c = &call->outputs[0];
+  const uint32_t zeros = zeros_kind(call), indexed = leati_input(call, G_IDX) != NULL;
   leati_gemm_args *const gemm = &args->gemm;
   if (gemm->m <= device->traits.tuning.gemv_rows) {
     const leati_gemm_shape shape = {.m = gemm->m, .n = gemm->n, .k = gemm->k, .batch = 1};
@@ -195,7 +210,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
                                                          .wide = args->column_bytes % 16 == 0,
                                                          .blocks = block_bytes(state) < 16 ? 2 : 1,
                                                          .bits = state->bits,
-                                                         .zeros = zeros}};
+                                                         .zeros = zeros,
+                                                         .indexed = indexed}};
   }
   const uint32_t mode_a =
       leati_operand_mode(a->address, a->item_size, gemm->a_row, gemm->m, gemm->a_k, gemm->k, 0, NULL);
@@ -215,7 +231,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
                                                           .matrix_k = matrix.k,
                                                           .threads = subgroup * LEATI_MATRIX_SUBGROUPS,
                                                           .bits = state->bits,
-                                                          .zeros = zeros}};
+                                                          .zeros = zeros,
+                                                          .indexed = indexed}};
   }
   const leati_tile tile = leati_gemm_choose_tile(device, gemm);
   *out_tile_size = leati_gemm_tile_size(tile);
@@ -224,7 +241,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
                                                  .mode_b = LEATI_MODE_QUADS_K,
                                                  .split = gemm->splits > 1,
                                                  .bits = state->bits,
-                                                 .zeros = zeros}};
+                                                 .zeros = zeros,
+                                                 .indexed = indexed}};
 }
 
 /* The weights at an address that is a multiple of 16, from which kernels read several at once. */
@@ -240,14 +258,14 @@ static int32_t plan_weights(leati_planner *planner, const leati_view *b, leati_v
 static int32_t nbits_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const nbits_state *const state = leati_op_state_const(op);
   const leati_view *const c = &call->outputs[0], *const given_zeros = leati_input(call, ZEROS),
-                          *const given_bias = leati_input(call, BIAS);
+                          *const given_g_idx = leati_input(call, G_IDX), *const given_bias = leati_input(call, BIAS);
   if (c->count == 0) {
     return LEAT_OK;
   }
   if (c->count > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a matrix product with 2^31 elements or more is not supported");
   }
-  leati_view a, b, scales, zeros, bias;
+  leati_view a, b, scales, zeros, g_idx, bias;
   int64_t a_row;
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[A], &a, err));
   if (!rows_in_one(&a, &a_row)) {
@@ -256,43 +274,45 @@ static int32_t nbits_plan(const leat_op *op, leati_planner *planner, const leati
   }
   LEATI_TRY(plan_weights(planner, &call->inputs[B], &b, err));
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[SCALES], &scales, err));
-  const bool packed = given_zeros != NULL && given_zeros->type == LEAT_TYPE_UINT8;
   if (given_zeros != NULL) {
     LEATI_TRY(leati_plan_compact(planner, given_zeros, &zeros, err));
+  }
+  if (given_g_idx != NULL) {
+    LEATI_TRY(leati_plan_compact(planner, given_g_idx, &g_idx, err));
   }
   if (given_bias != NULL) {
     LEATI_TRY(leati_plan_walkable(planner, given_bias, &bias, err));
   }
   const int64_t blocks = blocks_of(state);
-  nbits_args args = {.gemm = {.m = (uint32_t)(c->count / (uint64_t)state->n),
-                              .n = (uint32_t)state->n,
-                              .k = (uint32_t)state->k,
-                              .batch = 1,
-                              .a_row = (int32_t)a_row,
-                              .a_k = (int32_t)a.strides[a.ndim - 1],
-                              .c_row = (int32_t)state->n,
-                              .c_column = 1,
-                              .bias_column = given_bias != NULL ? (int32_t)bias.strides[0] : 0,
-                              .bias_period = 1,
-                              .alpha = 1,
-                              .beta = 1},
-                     .blocks = (uint32_t)blocks,
-                     .column_bytes = (uint32_t)(blocks * block_bytes(state)),
-                     .zeros_bytes = packed ? (uint32_t)((blocks * state->bits + 7) / 8) : 0};
+  nbits_args args = {
+      .gemm = {.m = (uint32_t)(c->count / (uint64_t)state->n),
+               .n = (uint32_t)state->n,
+               .k = (uint32_t)state->k,
+               .batch = 1,
+               .a_row = (int32_t)a_row,
+               .a_k = (int32_t)a.strides[a.ndim - 1],
+               .c_row = (int32_t)state->n,
+               .c_column = 1,
+               .bias_column = given_bias != NULL ? (int32_t)bias.strides[0] : 0,
+               .bias_period = 1,
+               .alpha = 1,
+               .beta = 1},
+      .blocks = (uint32_t)blocks,
+      .column_bytes = (uint32_t)(blocks * block_bytes(state)),
+      .zeros_bytes = zeros_kind(call) == LEAT_ZEROS_PACKED ? (uint32_t)((blocks * state->bits + 7) / 8) : 0};
   while (INT64_C(1) << args.block_shift < state->block_size) {
     ++args.block_shift;
   }
   args.gemm.vector = args.gemm.n % 4 == 0 && c->address % (4 * c->item_size) == 0 ? LEATI_VECTOR_C : 0;
-  const uint32_t zeros_kind = given_zeros == NULL ? LEAT_ZEROS_NONE : packed ? LEAT_ZEROS_PACKED : LEAT_ZEROS_REAL;
   uint32_t tile_size;
-  leati_dispatch_desc dispatch = {
-      .pipeline = choose_kernel(planner->device, &a, c, state, zeros_kind, &args, &tile_size),
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({&a, &args.gemm.a}, {&b, &args.gemm.b}, {&scales, &args.scales},
-                  {given_zeros != NULL ? &zeros : NULL, &args.zeros},
-                  {given_bias != NULL ? &bias : NULL, &args.gemm.bias}),
-      LEATI_WRITES({c, &args.gemm.c})};
+  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(planner->device, call, &a, state, &args, &tile_size),
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({&a, &args.gemm.a}, {&b, &args.gemm.b}, {&scales, &args.scales},
+                                              {given_zeros != NULL ? &zeros : NULL, &args.zeros},
+                                              {given_g_idx != NULL ? &g_idx : NULL, &args.g_idx},
+                                              {given_bias != NULL ? &bias : NULL, &args.gemm.bias}),
+                                  LEATI_WRITES({c, &args.gemm.c})};
   return leati_plan_tiles(planner, &dispatch, &args.gemm, tile_size, err);
 }
 

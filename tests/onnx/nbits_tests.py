@@ -22,8 +22,9 @@ SHAPES = [(1, 1304), (2, 3, 72), (40, 72)]
 ZEROS = ("none", "packed", "flat", "float")
 
 
-def make_case(rng, dtype, shape, bits, block, zeros):
-    """A model as bytes, its input, and the weights that it stands for."""
+def make_case(rng, dtype, shape, bits, block, zeros, indexed=False):
+    """A model as bytes, its input, and the weights that it stands for; if `indexed` each k says the block of its
+    scale."""
     k = shape[-1]
     blocks = -(-k // block)
     numbers = rng.integers(0, 1 << bits, (COLUMNS, blocks * block))
@@ -41,9 +42,14 @@ def make_case(rng, dtype, shape, bits, block, zeros):
     if zeros == "flat":
         inputs |= {name: inputs[name].reshape(-1) for name in ("scales", "zeros")}
     names = ["a", "b", "scales", "zeros" if "zeros" in inputs else ""]
+    each = np.arange(k) // block
+    if indexed:
+        each = rng.integers(0, blocks, k)
+        inputs["g_idx"] = each.astype(np.int32)
+    names.append("g_idx" if indexed else "")
     if zeros != "none":
         inputs["bias"] = rng.uniform(-1, 1, COLUMNS).astype(dtype)
-        names += ["", "bias"]
+        names.append("bias")
     node = helper.make_node("MatMulNBits", names, ["y"], domain="com.microsoft", K=k, N=COLUMNS, bits=bits,
                             block_size=block)
     number = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
@@ -52,7 +58,7 @@ def make_case(rng, dtype, shape, bits, block, zeros):
                               [numpy_helper.from_array(value, name) for name, value in inputs.items()])
     domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=domains, ir_version=9).SerializeToString()
-    each = (np.arange(k) // block)[None, :]
+    each = each[None, :]
     weights = (numbers[:, :k] - np.take_along_axis(points, each, 1).astype(np.float64)) * np.take_along_axis(
         scales, each, 1).astype(np.float64)
     return model, rng.uniform(-1, 1, shape).astype(dtype), weights
@@ -97,6 +103,10 @@ def main():
         block = 16 << len(cases) % 4
         what = f"{np.dtype(dtype)} {list(shape)}, {bits} bits in blocks of {block}, zero points {zeros}"
         cases.append((what, make_case(rng, dtype, shape, bits, block, zeros)))
+    # The CPU provider has none of 8 bits, and takes 8 for packed zero points.
+    for dtype, shape, zeros in itertools.product((np.float32, np.float16), SHAPES, ("none", "float")):
+        what = f"{np.dtype(dtype)} {list(shape)}, 4 bits with g_idx, zero points {zeros}"
+        cases.append((what, make_case(rng, dtype, shape, 4, 16, zeros, indexed=True)))
     for dtype, shape, block in itertools.product((np.float32, np.float16), SHAPES, (0, 24)):
         what = f"{np.dtype(dtype)} {list(shape)}, int8 " + (f"in blocks of {block}" if block else "by column")
         cases.append((what, make_dequantized(rng, dtype, shape, block)))

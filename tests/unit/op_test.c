@@ -415,8 +415,8 @@ static void test_words_of_nbits(void **state) {
     int64_t shapes[INPUTS][3];      /* with a 0 behind the last dimension; none: absent */
     uint64_t zeros;                 /* type of zero points */
   } cases[] = {
-      {NULL, {40, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}, {3, 2}, {0}, {3}}, LEAT_TYPE_UINT8},
-      {NULL, {40, 3, 16, 8, 0}, {{2, 40}, {3, 3, 16}, {9}, {9}}, LEAT_TYPE_UINT8},
+      {NULL, {40, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}, {3, 2}, {40}, {3}}, LEAT_TYPE_UINT8},
+      {NULL, {40, 3, 16, 8, 0}, {{2, 40}, {3, 3, 16}, {9}, {9}, {48}}, LEAT_TYPE_UINT8},
       {NULL, {40, 3, 16, 8, 0}, {{2, 40}, {3, 3, 16}, {9}, {9}}, LEAT_TYPE_FLOAT16},
       {"attribute K is 0 or missing", {0, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}}, 0},
       {"attribute N is -1 or missing", {40, -1, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}}, 0},
@@ -424,7 +424,7 @@ static void test_words_of_nbits(void **state) {
       {"block_size is 48; it must be a power of two", {40, 3, 48, 4, 0}, {{2, 40}, {3, 1, 24}, {3, 1}}, 0},
       {"weights of 3 bits is not supported; 4 and 8 are", {40, 3, 16, 3, 0}, {{2, 40}, {3, 3, 6}, {3, 3}}, 0},
       {"weight_prepacked 1 is not supported", {40, 3, 16, 4, 1}, {{2, 40}, {3, 3, 8}, {3, 3}}, 0},
-      {"g_idx is not supported", {40, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}, {0}, {40}}, 0},
+      {"g_idx must have shape [40] or [48]", {40, 3, 16, 4, 0}, {{2, 40}, {3, 3, 8}, {3, 3}, {0}, {41}}, 0},
       {"zero points of float32 beside a first input of float16",
        {40, 3, 16, 4, 0},
        {{2, 40}, {3, 3, 8}, {3, 3}, {3, 3}},

@@ -65,10 +65,13 @@ uvec2 place_b(uint number) { return place(MODE_B, BN, number); }
 uvec4 fetch_a(uint i, uint k) { return fetch(MODE_A, (WIDE & 1) != 0, a_base, args.a_row, args.a_k, i, k, args.m); }
 #ifdef NBITS
 // Eight weights are of one block. What is fetched are their words, scale and zero point in 16 bits each, and how many
-// there are: what becomes of them waits until they are kept.
+// there are: what becomes of them waits until they are kept. Where each k says its block it does not.
 uvec4 fetch_b(uint i, uint k) {
   uvec4 eight = uvec4(0);
   if (i < n && k < k_end) {
+    if (INDEXED != 0) {
+      return uvec4(NARROW4(weights4(i, k)), NARROW4(weights4(i, k + 4)));
+    }
     const uint block = k >> args.block_shift;
     eight.x = word_at(i, k);
     if (BITS == 8) {
@@ -83,6 +86,9 @@ uvec4 fetch_b(uint i, uint k) {
 }
 // Rounded to what the hardware multiplies.
 uvec4 ready_b(uvec4 eight) {
+  if (INDEXED != 0) {
+    return eight;
+  }
   const float scale = leat_from_F16(eight.z & 0xffffu);
   const float zero = ZEROS == LEAT_ZEROS_REAL ? leat_from_F16(eight.z >> 16) : float(eight.z >> 16);
   const vec4 low = centred(eight.x, zero) * scale;

@@ -19,9 +19,10 @@ const uint EACH = 128 / BITS;    // weights in 16 bytes
 const uint STEP = LANES * EACH;  // of k: what a team takes at once
 const uint STEPS = 64 / (ROWS * LANES); // whose part of a is held at once
 const uint PITCH = EACH / 4 + 1; // fours of a for a lane, and one more: lanes begin in different banks
-// With few rows a scale is for the sum of a block, which takes a sum more for each row; else it is for each weight.
+// With few rows a scale is for the sum of a block, which takes a sum more for each row; else it is for each weight, as it
+// is where weights of a block have scales of others.
 const uint SHARES = LANES / 8; // of a team: each adds up the sums of eight lanes
-const bool SCALES_SUMS = ROWS <= 2;
+const bool SCALES_SUMS = ROWS <= 2 && INDEXED == 0;
 
 shared vec4 held[1024]; // a by step, row and lane; afterwards sums
 
@@ -47,10 +48,12 @@ Fetched fetch(uint k) {
       f.words[c].xy = U32x2(args.b).v[(first + min(byte, args.column_bytes - 8)) >> 3];
       f.words[c].zw = U32x2(args.b).v[(first + min(byte + 8, args.column_bytes - 8)) >> 3];
     }
-    [[unroll]] for (uint h = 0; h < BLOCKS; ++h) {
-      const uint block = min((k + h * (EACH / 2)) >> args.block_shift, args.blocks - 1);
-      f.scales[c][h] = scale_of(column, block);
-      f.zeros[c][h] = zero_of(column, block);
+    if (INDEXED == 0) {
+      [[unroll]] for (uint h = 0; h < BLOCKS; ++h) {
+        const uint block = min((k + h * (EACH / 2)) >> args.block_shift, args.blocks - 1);
+        f.scales[c][h] = scale_of(column, block);
+        f.zeros[c][h] = zero_of(column, block);
+      }
     }
   }
   return f;
@@ -73,8 +76,19 @@ void keep() {
   }
 }
 
-// Adds the products of a lane's weights with the part of a that is held for a step.
-void add(Fetched f, uint step) {
+// Four weights of column `c` of a thread, which are from k on; `h`: the half of 16 bytes that they are of.
+vec4 weights_of(Fetched f, uint c, uint h, uint four, uint k) {
+  const uint bits = BITS == 4 ? f.words[c][four / 2] >> four % 2 * 16 : f.words[c][four];
+  if (INDEXED != 0) {
+    const Places places = indexed_places(min(column0 + c, args.n - 1), k);
+    return centred(bits, places.zeros) * places.scales;
+  }
+  const vec4 centre = centred(bits, f.zeros[c][h]);
+  return SCALES_SUMS ? centre : centre * f.scales[c][h];
+}
+
+// Adds the products of a lane's weights, which are from k on, with the part of a that is held for a step.
+void add(Fetched f, uint step, uint k) {
   [[unroll]] for (uint h = 0; h < BLOCKS; ++h) {
     vec4 parts[8];
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
@@ -87,11 +101,7 @@ void add(Fetched f, uint step) {
         x[r] = held[((step * ROWS + r) * LANES + lane) * PITCH + four];
       }
       [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
-        const uint bits = BITS == 4 ? f.words[c][four / 2] >> four % 2 * 16 : f.words[c][four];
-        vec4 y = centred(bits, f.zeros[c][h]);
-        if (!SCALES_SUMS) {
-          y *= f.scales[c][h];
-        }
+        const vec4 y = weights_of(f, c, h, four, k + four * 4);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
           parts[r][c] = fma(x[r].x, y.x, fma(x[r].y, y.y, fma(x[r].z, y.z, fma(x[r].w, y.w, parts[r][c]))));
         }
@@ -163,7 +173,7 @@ void main() {
         next = fetch(from + STEP);
       }
       if (from < k_end) {
-        add(f, s);
+        add(f, s, from);
       }
     }
     barrier();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set(types F32 F16 BF16)
-set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL GATED BITS ZEROS SPLIT)
+set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL GATED BITS ZEROS INDEXED SPLIT)
 # With NBITS, those of weights of few bits.
 foreach(weights IN ITEMS "" NBITS)
   set(name gemm)
@@ -13,9 +13,9 @@ foreach(weights IN ITEMS "" NBITS)
   leat_kernel(${name}_32 gemm.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2 ${weights})
 endforeach()
 leat_kernel(gemv gemv.comp TYPES ${types} CONSTANTS ROWS ALONG_K LANES THREADS ACTIVATION RESIDUAL SEVERAL)
-leat_kernel(gemv_nbits gemv_nbits.comp TYPES ${types} CONSTANTS ROWS LANES WIDE BLOCKS BITS ZEROS)
+leat_kernel(gemv_nbits gemv_nbits.comp TYPES ${types} CONSTANTS ROWS LANES WIDE BLOCKS BITS ZEROS INDEXED)
 set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL WIDE SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS
-  BITS ZEROS)
+  BITS ZEROS INDEXED)
 foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
   list(GET tile 0 extent)
   list(GET tile 1 step)
