@@ -105,6 +105,11 @@
       GROUP("prompt_" type_label, 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), A_INT("local_window_size", 40)),  \
             RANGE_OF(t, -2, 2, 2, 133, 256), ABSENT, ABSENT, ABSENT, ABSENT, ENDS(133, 2, 132, 9),                     \
             ANGLES(t, 140, 12)),                                                                                       \
+      GROUP("sinks_" type_label, 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1)), RANGE_OF(t, -2, 2, 2, 133, 256),  \
+            ABSENT, ABSENT, ABSENT, ABSENT, ENDS(133, 2, 132, 9), ANGLES(t, 140, 12), I64_RANGE(0, 139, 2, 133),       \
+            RANGE_OF(t, -2, 2, 1, 1, 133, 133), RANGE_OF(t, -2, 2, 4)),                                                \
+      GROUP("smooth_" type_label, 0, ATTRIBUTES(GROUPS(4, 2), A_INT("smooth_softmax", 1)),                             \
+            RANGE_OF(t, -2, 2, 2, 133, 256), ABSENT, ABSENT, ABSENT, ABSENT, ENDS(133, 2, 132, 132)),                  \
       MULTI_HEAD(type_label, 0, ATTRIBUTES(A_INT("num_heads", 3)), RANGE_OF(t, -2, 2, 2, 17, 96),                      \
                  RANGE_OF(t, -2, 2, 2, 133, 96), RANGE_OF(t, -2, 2, 2, 133, 60), ABSENT, ABSENT,                       \
                  RANGE_OF(t, -2, 2, 2, 3, 17, 133)),                                                                   \
@@ -331,6 +336,28 @@ static const leati_op_spec specs[] = {
     GROUP("lengths_out_of_range", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1)), F32(4, 1, 128), F32(4, 1, 64),
           F32(4, 1, 64), F32(4, 2, 9, 32), F32(4, 2, 9, 32), ENDS(10, 4, -7, 0, 10, INT32_MAX),
           ANGLES(LEATI_REF_FLOAT32, 10, 16)),
+    /* What is added to scores, by batch or by head, of keys up to total_sequence_length alone: one batch says that it
+     * has more. Positions of angles in some order, also such that there are none for. */
+    GROUP("bias_float32", VIEW_TRANSPOSED | VIEW_REVERSED, ATTRIBUTES(GROUPS(6, 2), A_INT("do_rotary", 1)),
+          F32(2, 1, 192), F32(2, 1, 64), F32(2, 1, 64), F32(2, 2, 60, 32), F32(2, 2, 60, 32), ENDS(41, 2, 35, 50),
+          ANGLES(LEATI_REF_FLOAT32, 64, 16), I64_IS(DIMS(2, 1), 9, 70), F32(2, 1, 1, 41), F32(6)),
+    GROUP("bias_of_prompt", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), A_INT("smooth_softmax", 1)),
+          F32(2, 7, 128), F32(2, 7, 64), F32(2, 7, 64), F32(2, 2, 0, 32), F32(2, 2, 0, 32), ENDS(7, 2, 6, 4),
+          ANGLES(LEATI_REF_FLOAT32, 7, 8), I64_RANGE(-1, 7, 2, 7), F32(1, 4, 7, 7)),
+    GROUP(
+        "smooth", 0,
+        ATTRIBUTES(GROUPS(4, 2), A_INT("local_window_size", 37), A_INT("smooth_softmax", 1), A_FLOAT("softcap", 2.0f)),
+        F32(1, 20, 128), F32(1, 20, 64), F32(1, 20, 64), F32(1, 2, 80, 32), F32(1, 2, 80, 32), ENDS(100, 1, 99)),
+    /* Sinks far above all scores, far below them, between them, and none; with keys that are shared out. */
+    GROUP("sinks_of_many_keys", VIEW_OFFSET, ATTRIBUTES(GROUPS(4, 1)), F32(2, 1, 128), F32(2, 1, 32), F32(2, 1, 32),
+          F32(2, 1, 700, 32), F32(2, 1, 700, 32), ENDS(700, 2, 20, 699), ABSENT, ABSENT, ABSENT, ABSENT,
+          F32_IS(DIMS(4), 200, -200, 1, -INFINITY)),
+    GROUP("sinks_of_no_key", 0, ATTRIBUTES(GROUPS(4, 2)), F32(1, 1, 128), F32(1, 1, 64), F32(1, 1, 64),
+          F32(1, 2, 2, 32), F32(1, 2, 2, 32), ENDS(3, 1, 2), ABSENT, ABSENT, ABSENT,
+          F32_IS(DIMS(1, 1, 1, 3), -INFINITY, -INFINITY, -INFINITY), F32_IS(DIMS(4), -INFINITY, 0, 200, -200)),
+    /* Heads of one query that a kernel has side by side as queries. */
+    GROUP("sinks_of_odd_heads", 0, ATTRIBUTES(GROUPS(3, 1)), F32(2, 1, 25), ABSENT, ABSENT, F32(2, 1, 11, 5),
+          F32(2, 1, 11, 5), ENDS(12, 2, 11, 7), ABSENT, ABSENT, ABSENT, F32(2, 3, 1, 12), F32(3)),
     GROUP("no_new_positions", 0, ATTRIBUTES(GROUPS(4, 2)), F32(2, 0, 128), F32(2, 0, 64), F32(2, 0, 64),
           F32(2, 2, 9, 32), F32(2, 2, 9, 32), ENDS(9, 2, 8, 4)),
     {.name = "GroupQueryAttention",

@@ -1152,6 +1152,27 @@ static void attention(leati_draw *d) {
   leati_draw_attribute_int(d, leati_draw_chance(d, 50) ? "is_causal" : "unidirectional", leati_draw_int(d, 0, 1));
 }
 
+/* Of attention of groups: positions of angles, what is added to scores, and sinks, each perhaps. `sizes`: batches,
+ * heads, new positions, all positions. */
+static void group_query_more(leati_draw *d, uint64_t type, const int64_t sizes[4]) {
+  if (leati_draw_chance(d, 30)) {
+    draw_range(d, leati_draw_input(d, LEAT_TYPE_INT64, 2, (const int64_t[2]){sizes[0], sizes[2]}), -2, sizes[3] + 2);
+  } else {
+    leati_draw_absent(d);
+  }
+  if (leati_draw_chance(d, 30)) {
+    const int64_t batches = leati_draw_chance(d, 50) ? sizes[0] : 1, heads = leati_draw_chance(d, 50) ? sizes[1] : 1;
+    leati_draw_input(d, type, 4, (const int64_t[4]){batches, heads, sizes[2], sizes[3]});
+  } else {
+    leati_draw_absent(d);
+  }
+  if (leati_draw_chance(d, 30)) {
+    leati_draw_input(d, type, 1, &sizes[1])->plain = true;
+  }
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_int(d, "smooth_softmax", leati_draw_int(d, -1, 1));
+}
+
 /* Queries, keys and values, perhaps packed, behind a cache that has room for them or not. */
 static void group_query(leati_draw *d) {
   const int64_t least = d->empty ? 0 : 1;
@@ -1184,6 +1205,11 @@ static void group_query(leati_draw *d) {
     const int64_t angles[2] = {total + leati_draw_int(d, 0, 3), leati_draw_int(d, 1, size / 2)};
     leati_draw_input(d, type, 2, angles)->plain = true;
     leati_draw_input(d, type, 2, angles)->plain = true;
+  }
+  if (leati_draw_chance(d, 40)) {
+    for (int k = rotates ? 2 : 0; k < 2; k++)
+      leati_draw_absent(d);
+    group_query_more(d, type, (const int64_t[4]){batch, heads, fresh, total});
   }
   leati_draw_attribute_int(d, "num_heads", heads);
   leati_draw_attribute_int(d, "kv_num_heads", shared);

@@ -86,6 +86,8 @@ typedef struct attention {
   int64_t offset;                  /* position of the first query among the keys, */
   bool ends;                       /* or the last query of a batch has that of its last key */
   int64_t before;                  /* keys before its position that a query has; negative: all */
+  bool smooth;                     /* each query has one more key, of score and value 0, */
+  const leati_ref_tensor *sinks;   /* or by its head one with such a score; NULL: none of these */
   bool padded;                     /* a mask with fewer keys takes the others out */
   bool causal;
   double scale;
@@ -180,13 +182,15 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
  * off by, by the exponential and the rounding of its argument; where scores come in tiles, the distance to the top is
  * gone in as many steps, with an exponential and a product each. Numbers below FLT_MIN may be lost. Matrix hardware
  * multiplies by weights of the operands' type, which are summed up with or without that rounding: half of one unit of
- * their last place, or of the smallest subnormal number. */
+ * their last place, or of the smallest subnormal number. A sink is taken as one more tile. */
 static void attend(const attention *a, const int64_t at[4], double *scores, double *offs, const operand *result,
                    leati_ref_tensor *y) {
   const int64_t keys = a->k.positions;
   const int64_t share = a->q.heads / a->k.heads;
-  const double tiles = (double)((keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE);
-  double top = -INFINITY;
+  const bool has_sink = a->smooth || a->sinks != NULL;
+  const double tiles = (double)((keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE + has_sink);
+  const double sink = a->sinks != NULL ? a->sinks->f[at[1]] : a->smooth ? 0 : -INFINITY;
+  double top = sink;
   for (int64_t j = 0; j < keys; j++) {
     const int64_t here[4] = {at[0], at[1], at[2], j};
     if (!score_of(a, here, &scores[j], &offs[j])) {
@@ -194,10 +198,11 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
     }
     top = scores[j] > top ? scores[j] : top;
   }
-  double total = 0;
-  double total_off = 0;
+  const double base = top == -INFINITY ? 0 : top;
+  double total = exp(sink - base);
+  double total_off = total > 0 ? total * (3 + 3 * fabs(sink - base) + 4 * tiles) * LEATI_REF_ULP + FLT_MIN : 0;
   for (int64_t j = 0; j < keys; j++) {
-    const double d = scores[j] - (top == -INFINITY ? 0 : top);
+    const double d = scores[j] - base;
     scores[j] = exp(d);
     offs[j] = scores[j] > 0 ? scores[j] * (expm1(offs[j]) + (3 + 3 * fabs(d) + 4 * tiles) * LEATI_REF_ULP) : 0;
     offs[j] += scores[j] * a->weight_off + a->weight_lost + FLT_MIN;
@@ -216,7 +221,7 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
     }
     const int64_t out = place_of(result, at[0], at[1], at[2], e);
     const double value = total == 0 ? 0 : sum / total;
-    const double sums = (double)(keys + 2) * 0x1p-24;
+    const double sums = (double)(keys + 2 + has_sink) * 0x1p-24;
     y->f[out] = value;
     y->bound[out] = total == 0 ? 0
                                : (off + sums * magnitude) / total +
@@ -414,11 +419,22 @@ static bool read_group(leati_ref_node *node, int64_t heads, int64_t kv_heads, at
   return true;
 }
 
+/* The position by which a new one of a batch is rotated. Where all are new, the first number counts for all of them; of
+ * a number out of range the nearest up to `last`. */
+static int64_t position_of(const attention *a, const leati_ref_tensor *ids, int64_t batch, int64_t s, int64_t last) {
+  if (ids == NULL) {
+    return (a->ends ? keys_of(a, batch) - a->q.positions : 0) + s;
+  }
+  const int64_t given = ids->i[a->ends ? batch * a->q.positions + s : 0];
+  return (given < 0 ? 0 : given < last ? given : last) + (a->ends ? 0 : s);
+}
+
 /* Turns pairs of elements by the angles of their positions; `x` becomes the result. Two products and a sum, each
  * rounded once, if not together. */
 static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_ref_tensor *out) {
   const leati_ref_tensor *cosines = leati_ref_input(node, 7);
   const leati_ref_tensor *sines = leati_ref_input(node, 8);
+  const leati_ref_tensor *ids = leati_ref_input(node, 9);
   if (cosines == NULL || sines == NULL || cosines->rank != 2 || sines->rank != 2 ||
       cosines->dims[0] != sines->dims[0] || cosines->dims[1] != sines->dims[1] || 2 * cosines->dims[1] > x->size) {
     return leati_ref_fail(node, "%s: no angles", node->name);
@@ -441,9 +457,9 @@ static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_r
     const int64_t apart = interleaved ? 1 : pairs;
     const int64_t pair = interleaved ? e / 2 : second ? e - pairs : e;
     const double other = x->f[place_of(x, b, h, s, second ? e - apart : e + apart)];
-    const int64_t position = (a->ends ? keys_of(a, b) - x->positions : 0) + s;
-    /* A number of keys that is out of range may lead to a position that no angles are for. */
+    /* A number that is out of range may lead to a position that no angles are for. */
     const int64_t last = cosines->dims[0] - 1;
+    const int64_t position = position_of(a, ids, b, s, last);
     const int64_t angle = (position < last ? position : last) * pairs + pair;
     const double straight = own * cosines->f[angle];
     const double crossed = other * sines->f[angle];
@@ -461,10 +477,27 @@ static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_r
   return true;
 }
 
+/* Whether optional inputs have the shapes that they need; `total`: positions of the longest batch. */
+static bool has_optional(const leati_ref_node *node, const attention *a, int64_t total) {
+  const leati_ref_tensor *ids = leati_ref_input(node, 9);
+  const leati_ref_tensor *bias = leati_ref_input(node, 10);
+  const leati_ref_tensor *sinks = leati_ref_input(node, 11);
+  const operand *q = &a->q;
+  return (ids == NULL || (ids->rank == 2 && ids->dims[0] == q->batch && ids->dims[1] == q->positions)) &&
+         (bias == NULL || (bias->rank == 4 && (bias->dims[0] == 1 || bias->dims[0] == q->batch) &&
+                           (bias->dims[1] == 1 || bias->dims[1] == q->heads) && bias->dims[2] == q->positions &&
+                           bias->dims[3] == total)) &&
+         (sinks == NULL || (sinks->rank == 1 && sinks->dims[0] == q->heads));
+}
+
 /* Rotates, puts keys and values behind earlier ones, and attends. All new: nothing of the earlier ones counts, and a
  * batch may have fewer keys than there are new ones; else its last key is the last new one. */
 static bool run_group_query(leati_ref_node *node) {
-  attention a = {.lengths = leati_ref_input(node, 5),
+  attention a = {.mask = leati_ref_input(node, 10),
+                 .padded = true,
+                 .sinks = leati_ref_input(node, 11),
+                 .smooth = leati_ref_int(node, "smooth_softmax", 0) == 1,
+                 .lengths = leati_ref_input(node, 5),
                  .added = 1,
                  .before = leati_ref_int(node, "local_window_size", -1),
                  .causal = true,
@@ -477,7 +510,7 @@ static bool run_group_query(leati_ref_node *node) {
       (past_key != NULL &&
        (past_key->rank != 4 || past_value->rank != 4 || past_key->dims[2] != past_value->dims[2])) ||
       !read_group(node, leati_ref_int(node, "num_heads", 0), leati_ref_int(node, "kv_num_heads", 0), &a) ||
-      a.lengths->count != a.q.batch || total->i[0] < a.q.positions) {
+      a.lengths->count != a.q.batch || total->i[0] < a.q.positions || !has_optional(node, &a, total->i[0])) {
     return leati_ref_fail(node, "%s: inputs do not go together", node->name);
   }
   const int64_t fresh = a.q.positions;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ops/attention_args.h"
 
+#include <math.h>
+
 #include "ops/kernels/attention_codes.glsl"
 
 leati_attention_args leati_attention_fill(const leati_attention *attention) {
@@ -22,7 +24,9 @@ leati_attention_args leati_attention_fill(const leati_attention *attention) {
                                .ends = a->ends,
                                .fresh = (int32_t)q[2],
                                .step = 1,
-                               .before = all_before ? LEAT_ATTENTION_ALL_BEFORE : (int32_t)a->before};
+                               .before = all_before ? LEAT_ATTENTION_ALL_BEFORE : (int32_t)a->before,
+                               .sink_strides = {(int32_t)a->sink_strides[0], (int32_t)a->sink_strides[1]},
+                               .sink = a->smooth ? 0.0f : -INFINITY};
   leati_heads_strides(&a->q.heads, args.q_strides);
   leati_heads_strides(&a->k.heads, args.k_strides);
   leati_heads_strides(&a->v.heads, args.v_strides);

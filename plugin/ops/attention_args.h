@@ -22,11 +22,15 @@ typedef struct leati_attention {
   bool ends;             /**< or the last query of a batch has that of its last key */
   leati_lengths lengths; /**< how many keys */
   int64_t before;        /**< keys before its own position that a query has; negative: all */
+  /** A sink is the score of one more key, whose value is 0, and which each query has: */
+  bool smooth;             /**< all are 0, */
+  const leati_view *sinks; /**< or of each head of the queries one, of the operands' type, that kernels can walk; */
+  int64_t sink_strides[2]; /**< by head and query; NULL and not smooth: there are none */
 } leati_attention;
 
 /** Argument record of kernels of attention; Args of kernels/attention_args.glsl. */
 typedef struct leati_attention_args {
-  uint64_t q, k, v, mask, y;
+  uint64_t q, k, v, mask, y, sinks;
   leati_lengths_args lengths;
   uint64_t pieces, counters;
   int32_t q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
@@ -42,6 +46,8 @@ typedef struct leati_attention_args {
   uint32_t ends;
   int32_t fresh, step, before;
   uint32_t across;
+  int32_t sink_strides[2];
+  float sink;
 } leati_attention_args;
 
 /** Fills in the record, but for addresses and how work is cut. */

@@ -139,6 +139,8 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
     join_heads(&a->y.heads, shared);
     a->mask_strides[2] = a->mask_strides[1];
     a->mask_strides[1] *= shared;
+    a->sink_strides[1] = a->sink_strides[0];
+    a->sink_strides[0] *= shared;
   }
   const int64_t *const q = a->q.heads.shape;
   leati_attention_args args = leati_attention_fill(a);
@@ -149,12 +151,13 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
   const tensors all = {{&a->q, &a->k, &a->v, &a->y}, {args.q_strides, args.k_strides, args.v_strides, args.y_strides}};
   leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1};
   uint32_t rows;
-  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(planner->device, &all, &rows, &args.splits),
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({&a->q.view, &args.q}, {&a->k.view, &args.k}, {&a->v.view, &args.v},
-                                              {a->mask, &args.mask}, {a->lengths.view, &args.lengths.at}),
-                                  LEATI_WRITES({&a->y.view, &args.y}, {&pieces, &args.pieces})};
+  leati_dispatch_desc dispatch = {
+      .pipeline = choose_kernel(planner->device, &all, &rows, &args.splits),
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&a->q.view, &args.q}, {&a->k.view, &args.k}, {&a->v.view, &args.v}, {a->mask, &args.mask},
+                  {a->lengths.view, &args.lengths.at}, {a->sinks, &args.sinks}),
+      LEATI_WRITES({&a->y.view, &args.y}, {&pieces, &args.pieces})};
   args.blocks = ((uint32_t)q[2] + rows - 1) / rows;
   args.groups = (uint32_t)(q[0] * q[1]) * args.blocks;
   if (args.splits > 1) {

@@ -23,7 +23,21 @@ static LEATI_ATTRIBUTE(attribute_sliding_window_cache, "sliding_window_cache", I
 
 static LEATI_TYPE(type_lengths, "M", LEAT_TYPE_INT32);
 
-enum { QUERY, KEY, VALUE, PAST_KEY, PAST_VALUE, LENGTHS, TOTAL, COSINES, SINES, KNOWN_INPUTS };
+enum {
+  QUERY,
+  KEY,
+  VALUE,
+  PAST_KEY,
+  PAST_VALUE,
+  LENGTHS,
+  TOTAL,
+  COSINES,
+  SINES,
+  POSITION_IDS,
+  BIAS,
+  SINKS,
+  KNOWN_INPUTS
+};
 
 typedef struct group_query_state {
   int64_t heads, kv_heads;
@@ -31,6 +45,7 @@ typedef struct group_query_state {
   float cap;      /* 0: none */
   int64_t window; /* keys that a query has, itself included; -1: all before it */
   bool rotates, interleaved;
+  bool smooth; /* without sinks all of them are 0 */
 } group_query_state;
 
 /* What a call is about. */
@@ -151,10 +166,36 @@ static int32_t check_angles(const leat_op *op, const leati_call *call, const gro
                           name, cosines->shape[0], cosines->shape[1], in->total, in->q_heads.shape[3]);
 }
 
+/* Fails unless optional inputs about positions, scores and heads go with the rest. */
+static int32_t check_optional(const leat_op *op, const leati_call *call, const group_query *in, leat_error *err) {
+  const char *const name = leati_op_def_of(op)->info.name;
+  const int64_t *const q = in->q_heads.shape;
+  const leati_view *const ids = leati_input(call, POSITION_IDS), *const bias = leati_input(call, BIAS),
+                          *const sinks = leati_input(call, SINKS);
+  if (ids != NULL && (ids->ndim != 2 || ids->shape[0] != q[0] || ids->shape[1] != q[2])) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: position_ids must have shape [%" PRId64 ", %" PRId64 "], by batches and new positions", name,
+                      q[0], q[2]);
+  }
+  if (bias != NULL &&
+      (bias->ndim != 4 || (bias->shape[0] != 1 && bias->shape[0] != q[0]) ||
+       (bias->shape[1] != 1 && bias->shape[1] != q[1]) || bias->shape[2] != q[2] || bias->shape[3] != in->total)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: attention_bias must have shape [%" PRId64 " or 1, %" PRId64 " or 1, %" PRId64 ", %" PRId64
+                      "], by batches, heads, new positions and total_sequence_length",
+                      name, q[0], q[1], q[2], in->total);
+  }
+  return sinks == NULL || (sinks->ndim == 1 && sinks->shape[0] == q[1])
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "%s: head_sink must have shape [%" PRId64 "], which is num_heads", name, q[1]);
+}
+
 static int32_t group_query_read(const leat_op *op, const leati_call *call, group_query *out, leat_error *err) {
   const group_query_state *const state = leati_op_state_const(op);
   LEATI_TRY(read_fresh(op, &call->inputs[QUERY], leati_input(call, KEY), leati_input(call, VALUE), out, err));
   LEATI_TRY(read_positions(op, call, out, err));
+  LEATI_TRY(check_optional(op, call, out, err));
   return state->rotates ? check_angles(op, call, out, err) : LEAT_OK;
 }
 
@@ -184,6 +225,25 @@ static int32_t walk_inputs(leati_planner *planner, const leati_call *call, leati
   return LEAT_OK;
 }
 
+/* What is added to scores, and sinks. */
+static void fill_scores(const group_query_state *state, const group_query *in, const leati_view walked[KNOWN_INPUTS],
+                        leati_attention *a) {
+  const leati_view *const bias = &walked[BIAS], *const sinks = &walked[SINKS];
+  a->masked_keys = in->room;
+  if (bias->present) {
+    a->mask = bias;
+    a->masked_keys = in->total;
+    for (uint32_t d = 0; d < 4; ++d) {
+      a->mask_strides[d] = bias->shape[d] > 1 ? bias->strides[d] : 0;
+    }
+  }
+  a->smooth = state->smooth;
+  if (sinks->present) {
+    a->sinks = sinks;
+    a->sink_strides[0] = sinks->strides[0];
+  }
+}
+
 static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const group_query_state *const state = leati_op_state_const(op);
   leati_view walked[KNOWN_INPUTS];
@@ -199,7 +259,6 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
                        .k = {in.k, in.k_heads},
                        .v = {in.v, in.v_heads},
                        .y.view = call->outputs[0],
-                       .masked_keys = in.room,
                        .scale = state->scale != 0.0f ? state->scale : (float)(1.0 / sqrt((double)in.q_heads.shape[3])),
                        .cap = state->cap,
                        .causal = true,
@@ -209,6 +268,7 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
                                    .added = 1,
                                    .least = first ? 0 : in.fresh,
                                    .most = first ? in.fresh : before + in.fresh}};
+  fill_scores(state, &in, walked, &a);
   LEATI_TRY(leati_heads_read(leati_op_def_of(op)->info.name, &a.y.view, "results", LEATI_HEADS_TOGETHER, state->heads,
                              &a.y.heads, err));
   leati_append append = {.interleaved = state->interleaved};
@@ -218,6 +278,8 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
   if (state->rotates) {
     append.cosines = &walked[COSINES];
     append.sines = &walked[SINES];
+    append.position_ids = walked[POSITION_IDS].present ? &walked[POSITION_IDS] : NULL;
+    append.counted = first;
   }
   return leati_plan_attention_behind(planner, call, &a, walked[PAST_KEY].present ? &walked[PAST_KEY] : NULL,
                                      walked[PAST_VALUE].present ? &walked[PAST_VALUE] : NULL, in.room, &append, err);
@@ -225,12 +287,11 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
 
 static int32_t group_query_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                     leat_error *err) {
-  static const char *const unknown[] = {"position_ids", "attention_bias", "head_sink",    "k_scale",
-                                        "v_scale",      "q_norm_weight",  "k_norm_weight"};
+  static const char *const unknown[] = {"k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
   static const struct {
     const char *name;
     int64_t least, most; /* values that mean nothing more */
-  } limited[] = {{"smooth_softmax", -1, 0}, {"causal", 1, 1}, {"sliding_window_cache", 0, 0}};
+  } limited[] = {{"smooth_softmax", -1, 1}, {"causal", 1, 1}, {"sliding_window_cache", 0, 0}};
   (void)device;
   const char *const name = def->info.name;
   for (uint32_t i = LENGTHS; i <= TOTAL; ++i) {
@@ -276,7 +337,8 @@ static int32_t group_query_create(leat_op *op, const leati_op_desc *desc, leat_e
                                .cap = leati_attr_float(desc, "softcap", 0.0f),
                                .window = window,
                                .rotates = leati_attr_int(desc, "do_rotary", 0) != 0,
-                               .interleaved = leati_attr_int(desc, "rotary_interleaved", 0) != 0};
+                               .interleaved = leati_attr_int(desc, "rotary_interleaved", 0) != 0,
+                               .smooth = leati_attr_int(desc, "smooth_softmax", 0) == 1};
   return LEAT_OK;
 }
 

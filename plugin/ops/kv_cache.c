@@ -43,6 +43,10 @@ leati_rotation_args leati_rotation_fill(const leati_append *append) {
       args.cosine_strides[d] = (int32_t)append->cosines->strides[d];
       args.sine_strides[d] = (int32_t)append->sines->strides[d];
     }
+    args.id_step = append->counted;
+    for (uint32_t d = 0; d < 2 && append->position_ids != NULL && !append->counted; ++d) {
+      args.id_strides[d] = (int32_t)append->position_ids->strides[d];
+    }
     args.positions = (int32_t)append->cosines->shape[0];
     args.pairs = (uint32_t)append->cosines->shape[1];
   }
@@ -75,7 +79,7 @@ int32_t leati_plan_append(leati_planner *planner, const leati_append *append, le
                       .batches = (uint32_t)first->heads.shape[0],
                       .past = (int32_t)append->past,
                       .fresh = (int32_t)first->heads.shape[2]};
-  leati_access reads[2 * LEATI_APPEND_PARTS + 3], writes[LEATI_APPEND_PARTS];
+  leati_access reads[2 * LEATI_APPEND_PARTS + 4], writes[LEATI_APPEND_PARTS];
   uint32_t read_count = 0, largest = 0;
   bool quads = true;
   for (uint32_t i = 0; i < append->count; ++i) {
@@ -92,6 +96,7 @@ int32_t leati_plan_append(leati_planner *planner, const leati_append *append, le
   reads[read_count++] = (leati_access){append->lengths.view, &args.lengths.at};
   reads[read_count++] = (leati_access){append->cosines, &args.rotation.cosines};
   reads[read_count++] = (leati_access){append->sines, &args.rotation.sines};
+  reads[read_count++] = (leati_access){append->position_ids, &args.rotation.position_ids};
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_APPEND, append->parts[0].to->type),
                    .constants.append = {.quads = quads}},

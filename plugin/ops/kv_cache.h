@@ -46,13 +46,18 @@ typedef struct leati_append {
   leati_lengths lengths;                       /**< of earlier and new positions together, if it has a view; */
   int64_t past;                                /**< else: earlier positions */
   const leati_view *cosines, *sines; /**< what is rotated: angles, by position and pair; that kernels can walk */
-  bool interleaved;                  /**< neighbours are a pair; else an element of the first half and of the second */
+  /** By which position, of 64 bits, each new one of each batch is rotated, that kernels can walk; NULL: by that where
+   * it goes. What is out of range is taken for the nearest that there are angles for. */
+  const leati_view *position_ids;
+  bool counted;     /**< only the first of them counts, and all batches go on from there */
+  bool interleaved; /**< neighbours are a pair; else an element of the first half and of the second */
 } leati_append;
 
 /** In argument records, the part of it that rotates; Rotation of kernels/rotary.glsl. */
 typedef struct leati_rotation_args {
-  uint64_t cosines, sines;
-  int32_t cosine_strides[2], sine_strides[2];
+  uint64_t cosines, sines, position_ids;
+  int32_t cosine_strides[2], sine_strides[2], id_strides[2];
+  uint32_t id_step;
   uint32_t pairs;
   uint32_t interleaved;
   int32_t positions;

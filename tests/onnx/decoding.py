@@ -20,6 +20,12 @@ import on_leat
 
 GROUP = "GroupQueryAttention"
 WIDTH = 24  # elements of a token
+# Type and dimensions of GROUP's optional inputs behind those for the rotary embedding, in their order.
+MORE = {
+    "position_ids": (TensorProto.INT64, ["batch", "tokens"]),
+    "attention_bias": (TensorProto.FLOAT, [1, None, "tokens", "all"]),
+    "head_sink": (TensorProto.FLOAT, [None]),
+}
 ROOM = 20  # positions of a cache that is as long at every step
 # Tokens are from -1 to 1 and weights from -0.3 to 0.3, so queries, keys and values are below 8, each off by 26 * 2^-24
 # times that; a score, a sum of 16 products over 4, is off by less than 1e-3 and so is a weight, of itself: values are
@@ -31,18 +37,21 @@ TOLERANCE = 1e-3
 class Layer:
     """A model with one attention, and what feeds it."""
 
-    def __init__(self, operator, heads, shared, size, packed=False, rotary=0, room=0, **attributes):
+    def __init__(self, operator, heads, shared, size, packed=False, rotary=0, room=0, more=(), **attributes):
         self.operator, self.heads, self.shared, self.size = operator, heads, shared, size
         self.packed, self.rotary, self.room, self.attributes = packed, rotary, room, attributes
+        self.more = more  # those of MORE that there are
 
     def __str__(self):
         words = f"{self.operator} {self.heads}/{self.shared} heads of {self.size}"
-        return words + f" packed={self.packed} rotary={self.rotary} room={self.room} {self.attributes}"
+        return words + f" packed={self.packed} rotary={self.rotary} room={self.room} {self.more} {self.attributes}"
 
     def node(self):
         if self.operator == GROUP:
             inputs = ["qkv", "", ""] if self.packed else ["q", "k", "v"]
-            inputs += ["past_key", "past_value", "lengths", "total"] + (["cosines", "sines"] if self.rotary else [])
+            inputs += ["past_key", "past_value", "lengths", "total"]
+            inputs += ["cosines", "sines"] if self.rotary else ["", ""]
+            inputs += [name if name in self.more else "" for name in MORE]
             attributes = {"num_heads": self.heads, "kv_num_heads": self.shared, "do_rotary": int(self.rotary != 0)}
             domain = "com.microsoft"
         elif self.operator == "MultiHeadAttention":
@@ -90,6 +99,7 @@ class Layer:
                              for name in ("key", "value")]
         if self.operator == GROUP:
             inputs.append(helper.make_tensor_value_info("mask", TensorProto.INT64, ["batch", "all"]))
+            inputs += [helper.make_tensor_value_info(name, *MORE[name]) for name in self.more]
         outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * rank)
                    for name, rank in (("y", 3), ("key", 4), ("value", 4))]
         graph = helper.make_graph(nodes, "layer", inputs, outputs, constants)
@@ -103,6 +113,12 @@ class Layer:
             # Batches end at different positions: those that are shorter are padded behind.
             ends = position + tokens - np.arange(batch)
             feeds["mask"] = (np.arange(position + tokens) < ends[:, None]).astype(np.int64)
+            more = {
+                "position_ids": rng.integers(0, ROOM, (batch, tokens)),
+                "attention_bias": rng.uniform(-2, 2, (1, self.heads, tokens, position + tokens)).astype(np.float32),
+                "head_sink": rng.uniform(-2, 2, self.heads).astype(np.float32),
+            }
+            feeds |= {name: more[name] for name in self.more}
         return feeds
 
 
@@ -116,6 +132,10 @@ LAYERS = [
     (Layer(GROUP, 4, 2, 32, rotary=8, room=ROOM), 2, [7, 1, 1, 1]),
     (Layer(GROUP, 4, 2, 16, rotary=8, room=ROOM, local_window_size=4), 1, [7, 3, 1, 1]),
     (Layer(GROUP, 4, 2, 16, softcap=2.0), 1, [7, 1]),
+    (Layer(GROUP, 4, 2, 16, smooth_softmax=1), 2, [7, 1, 1]),
+    (Layer(GROUP, 4, 2, 16, rotary=8, more=("position_ids", "attention_bias", "head_sink")), 1, [7, 3, 1, 1]),
+    (Layer(GROUP, 4, 1, 16, packed=True, softcap=2.0, local_window_size=4, more=("attention_bias",)), 1, [7, 1]),
+    (Layer(GROUP, 4, 2, 16, rotary=8, more=("position_ids", "head_sink")), 2, [7, 1, 1]),
     (Layer("MultiHeadAttention", 4, 4, 16), 2, [7, 3, 1, 1]),
     (Layer("Attention", 4, 2, 16), 2, [7, 3, 1, 1]),
 ]

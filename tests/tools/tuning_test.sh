@@ -34,6 +34,7 @@ for name in MatMul.float32 MatMul.one_row MatMul.one_column MatMul.tile_edges Ma
   MatMulNBits.tiles_float32 MatMulNBits.long_row MultiMatMul.inner_split MultiMatMul.cut_otherwise Conv.float32 \
   Conv.inner_split Conv.tile_edges Conv.groups Attention.float32 Attention.many_keys Attention.decoding \
   Attention.few_of_256_float32 Attention.few_of_last_keys GroupQueryAttention.few_of_128_float32 \
+  GroupQueryAttention.sinks_of_many_keys \
   ReduceSum.last_axis ReduceSum.middle_axis ReduceSum.all ReduceSum.long ReduceSum.long_first_axis ArgMax.last_axis \
   ArgMax.first_axis ArgMax.ties_long Softmax.line_of_5 Softmax.line_of_384 Softmax.line_of_4100 Softmax.middle_axis \
   LayerNormalization.line_of_384 LayerNormalization.line_of_8193 LayerNormalization.many_lines \

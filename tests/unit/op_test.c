@@ -645,7 +645,7 @@ static void test_words_of_quantised(void **state) {
 
 /* Caches whose inputs do not go together are refused as soon as shapes are known, with what is wrong. */
 static void test_refused_caches(void **state) {
-  enum { INPUTS = 10 };
+  enum { INPUTS = 13 };
 #define Q4       \
   {              \
     4, {         \
@@ -730,8 +730,17 @@ static void test_refused_caches(void **state) {
             ANGLES(9, 5)),
       GROUP("do_rotary without cos_cache and sin_cache", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1),
             ANGLES(9, 4)),
-      GROUP("with position_ids is not supported", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE,
-            {2, {2, 3}}),
+      GROUP(NULL, Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE, {2, {2, 3}}, {4, {1, 4, 3, 9}}, ONE(4)),
+      GROUP("position_ids must have shape [2, 3]", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE,
+            {2, {3, 2}}),
+      GROUP("attention_bias must have shape [2 or 1, 4 or 1, 3, 9]", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1),
+            NONE, NONE, NONE, {4, {1, 4, 3, 8}}),
+      GROUP("attention_bias must have shape", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE, NONE,
+            {4, {2, 4, 1, 9}}),
+      GROUP("head_sink must have shape [4]", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE, NONE, NONE,
+            ONE(2)),
+      GROUP("with k_scale is not supported", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE, NONE, NONE,
+            NONE, ONE(1)),
       {"local_window_size is 0", {Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1)}, 9, 0},
   };
   const fixture *const f = fixture_of(state);

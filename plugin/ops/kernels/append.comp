@@ -58,11 +58,12 @@ void move(uint p, uint batch, uint head, uint row, uint four, int past, bool in_
                        : int(batch) * part.past_strides[0] + int(head) * part.past_strides[1] +
                              to_row * part.past_strides[2];
   if (fresh && part.rotates != 0 && first < 2 * args.rotation.pairs) {
+    const int position = rotation_position(args.rotation, batch, uint(from_row), past + from_row);
     for (uint j = 0; j < count; ++j) {
       const uint element = first + j;
       REALS(part.to).v[to + int(j)] =
           element < 2 * args.rotation.pairs
-              ? NARROW(rotated(args.rotation, from, at, stride, element, past + from_row))
+              ? NARROW(rotated(args.rotation, from, at, stride, element, position))
               : REALS(from).v[at + int(element) * stride];
     }
   } else if (QUADS != 0) {

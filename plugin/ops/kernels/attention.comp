@@ -161,7 +161,8 @@ void main() {
                                   : vec4(0);
   }
 
-  float top = -LEAT_INFINITY, sum = 0;
+  // Of the workgroups that share keys, the first has the sink.
+  float top = group == number * args.splits ? sink_of(head, query) : -LEAT_INFINITY, sum = sink_weight(top);
   vec4 results[2 * CHUNKS];
   [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
     results[i] = vec4(0);

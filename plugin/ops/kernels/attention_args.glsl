@@ -11,7 +11,7 @@
 
 // Strides in elements, of batch, head, position and element of the head.
 struct Args {
-  uint64_t q, k, v, mask, y;
+  uint64_t q, k, v, mask, y, sinks;
   Lengths lengths; // keys of each batch
   uint64_t pieces, counters; // where keys are split, see split.glsl
   int q_strides[4], k_strides[4], v_strides[4], mask_strides[4], y_strides[4];
@@ -33,6 +33,8 @@ struct Args {
   int before;     // keys before its position that a query has, or LEAT_ATTENTION_ALL_BEFORE
   uint across;    // of operands: where elements are moved one by one, neighbouring threads go across rows, for these
                   // lie closer
+  int sink_strides[2]; // of head and query
+  float sink;          // of all where there are no `sinks`
 #ifdef ATTENTION_MORE_ARGS
   ATTENTION_MORE_ARGS
 #endif
@@ -83,6 +85,14 @@ float added_to(uint query, uint key, int mask) {
   }
   return added;
 }
+
+// The score of a key whose value is 0, which a query has before all others; -infinity: there is none.
+float sink_of(uint head, uint query) {
+  const int at = int(head) * args.sink_strides[0] + int(min(query, args.queries - 1)) * args.sink_strides[1];
+  return args.sinks == 0 ? args.sink : ELEMENT(args.sinks, at);
+}
+// Its weight, relative to itself.
+float sink_weight(float sink) { return sink == -LEAT_INFINITY ? 0 : 1; }
 
 // From a product of query and key to their score.
 float score_of(float product) {

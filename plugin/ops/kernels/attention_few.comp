@@ -250,7 +250,8 @@ void bring(uint batch, uint kv_head, uint row0, uint past, bool makes_new, bool 
     }
     vec4 four = vec4(0);
     if (there) {
-      four = four_of(from, int(row) * row_stride, stride, first, BEHIND != 0 ? rotates : 0, int(past + row));
+      const int position = BEHIND != 0 ? rotation_position(args.new.rotation, batch, row, int(past + row)) : 0;
+      four = four_of(from, int(row) * row_stride, stride, first, BEHIND != 0 ? rotates : 0, position);
     }
     if (i < RESULTS_ALL) {
       space[i] = four;
@@ -590,9 +591,11 @@ void main() {
     [[unroll]] for (uint o = 0; o < OWN_ROWS; ++o) {
       const uint row = row0 + first_score / FLIGHT + o, query = query_of(row);
       own_query[o] = min(query, args.queries - 1);
-      own_mask[o] = mask_row(batch, kv_head * args.share + row - query * args.share, query);
-      tops[o] = -LEAT_INFINITY;
-      sums[o] = 0;
+      const uint head = kv_head * args.share + row - query * args.share;
+      own_mask[o] = mask_row(batch, head, query);
+      // One team has the sink, and of its threads with the row the one that has its first key counts it.
+      tops[o] = split == 0 && team == 0 ? sink_of(head, query) : -LEAT_INFINITY;
+      sums[o] = first_score % FLIGHT == 0 ? sink_weight(tops[o]) : 0;
     }
     [[unroll]] for (uint i = 0; i < RESULTS; ++i) {
       results[i] = vec4(0);

@@ -127,9 +127,9 @@ FACTORS b_of_values(uint j, uint w) {
 }
 
 // What differs by where scores are:
-// - begin_scores(): before the first tile.
-// - take_tile(): adds a tile of keys and values to the results of the subgroup's queries, which begin at `own0`. `bare`:
-//   none of these keys is masked for one of them, and a score is its product times args.scale.
+// - begin_scores(): before the first tile, with the sinks of the subgroup's queries, which begin at `own0`.
+// - take_tile(): adds a tile of keys and values to the results of these queries. `bare`: none of these keys is masked for
+//   one of them, and a score is its product times args.scale.
 // - end_scores(): after the last tile, before a barrier.
 // - quotient(): what is a result of a row of the subgroup, divided by what the weights of the row sum up to.
 #ifdef MATRICES2
@@ -171,7 +171,7 @@ void main() {
   [[unroll]] for (uint e = 0; e < DOWN * ACROSS_WIDTH; ++e) {
     results[e] = SUMS(0.0);
   }
-  begin_scores();
+  begin_scores(head, own0);
 
   // Of the keys from here to there none is masked for a query of this subgroup. A score is then its product times what
   // is not negative, and small enough for any product of float16: products stay what they are, and the factor is part of

@@ -24,6 +24,13 @@ float base_of(const in uint32_t row, const in uint32_t column, const in float to
 float quotient_of(const in uint32_t row, const in uint32_t column, const in float result, const in float total) {
   return total == 0 ? 0 : result * (1.0 / total);
 }
+float sink_top(const in uint32_t row, const in uint32_t column, const in float x, const in uint32_t head,
+               const in uint32_t query0) {
+  return sink_of(head, query0 + row) * LOG2_E;
+}
+float sink_sum(const in uint32_t row, const in uint32_t column, const in float top) {
+  return column == 0 ? sink_weight(top) : 0;
+}
 // A key that is not taken counts for nothing, whatever its score.
 float masked(const in uint32_t row, const in uint32_t column, const in float product, const in uint32_t batch,
              const in uint32_t head, const in uint32_t query0, const in uint32_t key0) {
@@ -32,10 +39,11 @@ float masked(const in uint32_t row, const in uint32_t column, const in float pro
   return added == -LEAT_INFINITY ? added : (score_of(product) + added) * LOG2_E;
 }
 
-void begin_scores() {
+void begin_scores(uint head, uint own0) {
   [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-    top[r] = SUMS(-LEAT_INFINITY);
-    sum[r] = SUMS(0.0);
+    top[r] = SUMS(0.0);
+    coopMatPerElementNV(top[r], top[r], sink_top, head, own0 + r * MATRIX_M);
+    coopMatPerElementNV(sum[r], top[r], sink_sum);
   }
 }
 

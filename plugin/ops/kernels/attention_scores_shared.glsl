@@ -17,17 +17,18 @@ const uint OWN_ROWS = SUBGROUP_SIZE > ROWS ? 1 : ROWS / SUBGROUP_SIZE;
 // of 2.
 float top[OWN_ROWS], sum[OWN_ROWS];
 
-void begin_scores() {
-  [[unroll]] for (uint i = 0; i < OWN_ROWS; ++i) {
-    top[i] = -LEAT_INFINITY;
-    sum[i] = 0;
-  }
-}
-
 // Where the scores of this thread's row number `i`, of OWN_ROWS, begin, and the first of the fours that it has there.
 uvec2 score_place(uint i) {
   const uint at = gl_SubgroupInvocationID + i * SUBGROUP_SIZE;
   return uvec2((gl_SubgroupID * ROWS + at % ROWS) * SCORE_PITCH, at / ROWS);
+}
+
+void begin_scores(uint head, uint own0) {
+  [[unroll]] for (uint i = 0; i < OWN_ROWS; ++i) {
+    const uint at = gl_SubgroupInvocationID + i * SUBGROUP_SIZE;
+    top[i] = sink_of(head, own0 + at % ROWS) * LOG2_E;
+    sum[i] = at < ROWS ? sink_weight(top[i]) : 0;
+  }
 }
 
 // Puts the products of a subgroup's queries with the keys of the tile where scores lie.

@@ -14,17 +14,22 @@ struct Lengths {
   int least, most; // what is outside of these becomes one of them, so that no index is derived from it as it is
 };
 
+// A number of 32 bits, or of 64 if `wide`; -1 or `most` where it is beyond these.
+int number_at(uint64_t at, bool wide, int most) {
+  int number = I32(at).v[0];
+  if (wide) {
+    const int high = I32(at).v[1];
+    number = high < 0 ? -1 : high > 0 || number < 0 ? most : number;
+  }
+  return clamp(number, -1, most);
+}
+
 int length_of(const Lengths lengths, uint batch) {
   if (lengths.at == 0) {
     return lengths.most;
   }
-  const int i = int(batch) * lengths.stride;
-  int count = I32(lengths.at).v[i];
-  if (lengths.wide != 0) {
-    const int high = I32(lengths.at).v[i + 1];
-    count = high < 0 ? -1 : high > 0 || count < 0 ? lengths.most : count;
-  }
-  return clamp(clamp(count, -1, lengths.most) + lengths.added, lengths.least, lengths.most);
+  const int count = number_at(lengths.at + uint64_t(int(batch) * lengths.stride) * 4, lengths.wide != 0, lengths.most);
+  return clamp(count + lengths.added, lengths.least, lengths.most);
 }
 
 #endif
