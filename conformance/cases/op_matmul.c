@@ -17,8 +17,9 @@
     }                                                                                     \
   }
 
-/* The products of a type of 16 bits: by tiles with edges, read by quads where they are compact; of one row, with its
- * sum shared out; of few rows and many columns, read by eights; with bias and activation. */
+/* The products of a type of 16 bits: by tiles with edges, read by quads where they are compact, and of more than half
+ * of a tile of 128; of one row, with its sum shared out; of few rows and many columns, read by eights; with bias and
+ * activation. */
 #define HALVES(type_label, t)                                                                              \
   {.name = "MatMul",                                                                                       \
    .label = type_label,                                                                                    \
@@ -26,6 +27,11 @@
    .variants = VIEW_TRANSPOSED | VIEW_OFFSET,                                                              \
    .threads = THREADS_16,                                                                                  \
    .inputs = {RANGE_OF(t, -2, 2, 2, 33, 20), RANGE_OF(t, -2, 2, 2, 20, 36)}},                              \
+      {.name = "MatMul",                                                                                   \
+       .label = "tiles_" type_label,                                                                       \
+       .since_version = 13,                                                                                \
+       .variants = VIEW_TRANSPOSED | VIEW_OFFSET,                                                          \
+       .inputs = {RANGE_OF(t, -2, 2, 65, 136), RANGE_OF(t, -2, 2, 136, 72)}},                              \
       PRODUCT("one_row_" type_label, RANGE_OF(t, -2, 2, 1, 4100), RANGE_OF(t, -2, 2, 4100, 37)),           \
       PRODUCT("wide_rows_" type_label, RANGE_OF(t, -2, 2, 2, 1031), RANGE_OF(t, -2, 2, 1031, 1032)),       \
       PRODUCT("wider_row_" type_label, RANGE_OF(t, -2, 2, 1, 36), RANGE_OF(t, -2, 2, 36, 3080)),           \
@@ -244,6 +250,7 @@ static const leati_op_spec specs[] = {
     PRODUCT("no_rows", F32(0, 4), F32(4, 5)),
     PRODUCT("no_batches", F32(0, 3, 4), F32(4, 5)),
     PRODUCT("special", F32_SPECIAL(1, 16, 3), F32(3, 5)),
+    PRODUCT("special_tiles", F32_SPECIAL(1, 16, 3), F32(3, 20)),
     {.name = "MatMul",
      .label = "int32",
      .since_version = 13,

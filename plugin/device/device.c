@@ -57,13 +57,14 @@ static void choose_memory_types(leat_device *device) {
   device->download_memory_type = leati_physical_memory_type(physical, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
 }
 
-#define EXTENSIONS_MAX 8
+#define EXTENSIONS_MAX 9
 
 /* What a device is to have: features, in one chain, and extensions. Stays where it is. */
 typedef struct abilities {
   leati_features f;
   VkPhysicalDeviceSubgroupSizeControlFeaturesEXT control;
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices;
+  VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16;
   VkPhysicalDeviceMaintenance4Features maintenance;
   VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrices2;
   VkPhysicalDeviceShaderIntegerDotProductFeatures dots;
@@ -109,11 +110,17 @@ static void choose_abilities(const leat_device *device, bool pages, abilities *o
           .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT,
           .computeFullSubgroups = VK_TRUE);
   }
-  if (device->matrix.m != 0) {
+  if (device->matrix.m != 0 || device->matrix_bfloat16.m != 0) {
     add_extension(out, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     out->f.v12.vulkanMemoryModel = VK_TRUE;
     CHAIN(out, matrices, VkPhysicalDeviceCooperativeMatrixFeaturesKHR,
           .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, .cooperativeMatrix = VK_TRUE);
+  }
+  if (device->matrix_bfloat16.m != 0) {
+    add_extension(out, VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME);
+    CHAIN(out, bfloat16, VkPhysicalDeviceShaderBfloat16FeaturesKHR,
+          .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR, .shaderBFloat16Type = VK_TRUE,
+          .shaderBFloat16CooperativeMatrix = VK_TRUE);
   }
   /* The size of a workgroup is an id in SPIR-V 1.6, which takes maintenance4; all devices of Vulkan 1.3 have it. */
   if (device->matrix2) {
@@ -191,6 +198,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   }
   if (config->matrices != LEATI_MATRICES_OFF) {
     device->matrix = physical->matrix;
+    device->matrix_bfloat16 = physical->matrix_bfloat16;
     device->matrix2 = physical->matrix2 && config->matrices != LEATI_MATRICES_KHR;
   }
   LEATI_TRY(create_loaded(device, pages, err));

@@ -60,16 +60,18 @@ struct leat_device {
   uint32_t device_memory_type; /**< tensors */
   uint32_t
       upload_memory_type; /**< host writes once, device reads: mapped, coherent, device-local where there is such */
-  uint32_t download_memory_type; /**< device writes, host reads: mapped, coherent, cached where there is such */
-  bool lanes_fixed;              /**< all queues made are used, as LEAT_LANES says */
-  uint32_t queue_count;          /**< queues made, of family `physical->queue_family` */
-  uint64_t fusions_off;          /**< what LEAT_FUSIONS_OFF says: bits 1 << leati_fusion_number */
-  bool merges;                   /**< dispatches of lists that are alike become one, as LEAT_MERGE says */
-  leati_matrix_shape matrix;     /**< what kernels may multiply, all 0: none; as LEAT_MATRICES and the device say */
-  bool matrix2;                  /**< and whether they may use VK_NV_cooperative_matrix2 */
-  int64_t spin_ns;               /**< how long a wait spins before it blocks; -1: adapts */
-  uint64_t kernel_download_max;  /**< bytes of a download that a kernel writes rather than a copy command */
-  leati_traits traits;           /**< what the rules of policy/ know of it */
+  uint32_t download_memory_type;      /**< device writes, host reads: mapped, coherent, cached where there is such */
+  bool lanes_fixed;                   /**< all queues made are used, as LEAT_LANES says */
+  uint32_t queue_count;               /**< queues made, of family `physical->queue_family` */
+  uint64_t fusions_off;               /**< what LEAT_FUSIONS_OFF says: bits 1 << leati_fusion_number */
+  bool merges;                        /**< dispatches of lists that are alike become one, as LEAT_MERGE says */
+  leati_matrix_shape matrix;          /**< of float16, what kernels may multiply, all 0: none; as LEAT_MATRICES and the
+                                         device say */
+  leati_matrix_shape matrix_bfloat16; /**< the same of bfloat16 */
+  bool matrix2;                       /**< and whether they may use VK_NV_cooperative_matrix2 */
+  int64_t spin_ns;                    /**< how long a wait spins before it blocks; -1: adapts */
+  uint64_t kernel_download_max;       /**< bytes of a download that a kernel writes rather than a copy command */
+  leati_traits traits;                /**< what the rules of policy/ know of it */
   VkDescriptorSetLayout set_layout;
   VkPipelineLayout pipeline_layout;
   /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */

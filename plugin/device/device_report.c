@@ -32,9 +32,9 @@ __attribute__((format(printf, 4, 5))) static void add(report *r, int32_t device,
 }
 
 #ifdef LEATI_TYPES_OF_GEMM_MATRIX_64
-#define HAS_MATRIX_KERNELS true
+#define HAS_MATRIX_KERNELS(type) ((LEATI_TYPES_OF_GEMM_MATRIX_64 & (type)) != 0)
 #else
-#define HAS_MATRIX_KERNELS false
+#define HAS_MATRIX_KERNELS(type) false
 #endif
 #ifdef LEATI_TYPES_OF_ATTENTION_MATRIX2_64
 #define HAS_MATRIX2_KERNELS true
@@ -44,22 +44,29 @@ __attribute__((format(printf, 4, 5))) static void add(report *r, int32_t device,
 
 /* Whether what a device has of matrices is used. */
 static const char *use_of_matrices(const leati_config *config, bool has_kernels, bool second) {
-  return !has_kernels                                       ? "not used: this build has no kernels for it"
+  return !has_kernels                                       ? "not used: this build has no kernels for it (its "
+                                                              "glslc is too old)"
          : config->matrices == LEATI_MATRICES_OFF           ? "not used: LEAT_MATRICES is 0"
          : second && config->matrices == LEATI_MATRICES_KHR ? "not used: LEAT_MATRICES is khr"
                                                             : "used";
 }
 
+static void report_matrix(report *r, int32_t number, const char *name, const char *type, leati_matrix_shape matrix,
+                          const char *use) {
+  if (matrix.m == 0) {
+    add(r, number, name, "no");
+  } else {
+    add(r, number, name, "%ux%ux%u of %s, sums in float32; %s", matrix.m, matrix.n, matrix.k, type, use);
+  }
+}
+
 static void report_matrices(report *r, int32_t number, const leati_physical *physical) {
   const leati_config *config = NULL;
-  const leati_matrix_shape matrix = physical->matrix;
   (void)leati_config_get(&config, NULL);
-  if (matrix.m == 0) {
-    add(r, number, "features.cooperativeMatrix", "no");
-  } else {
-    add(r, number, "features.cooperativeMatrix", "%ux%ux%u of float16, sums in float32; %s", matrix.m, matrix.n,
-        matrix.k, use_of_matrices(config, HAS_MATRIX_KERNELS, false));
-  }
+  report_matrix(r, number, "features.cooperativeMatrix", "float16", physical->matrix,
+                use_of_matrices(config, HAS_MATRIX_KERNELS(LEAT_TYPE_FLOAT16), false));
+  report_matrix(r, number, "features.shaderBFloat16CooperativeMatrix", "bfloat16", physical->matrix_bfloat16,
+                use_of_matrices(config, HAS_MATRIX_KERNELS(LEAT_TYPE_BFLOAT16), false));
   if (!physical->matrix2) {
     add(r, number, "features.cooperativeMatrix2", "no");
   } else {

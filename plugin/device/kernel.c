@@ -112,8 +112,12 @@ static const char *feature_of(const leati_physical *physical, uint32_t capabilit
       return "fast products of bytes (VK_KHR_shader_integer_dot_product)";
     case 5345: /* VulkanMemoryModel */
     case 6022: /* CooperativeMatrixKHR */
-      *out_has = physical->matrix.m != 0;
+      *out_has = physical->matrix.m != 0 || physical->matrix_bfloat16.m != 0;
       return "matrices (VK_KHR_cooperative_matrix)";
+    case 5116: /* BFloat16TypeKHR */
+    case 5118: /* BFloat16CooperativeMatrixKHR */
+      *out_has = physical->matrix_bfloat16.m != 0;
+      return "matrices of bfloat16 (VK_KHR_shader_bfloat16)";
     case 5430: /* CooperativeMatrixReductionsNV */
     case 5431: /* CooperativeMatrixConversionsNV */
     case 5432: /* CooperativeMatrixPerElementOperationsNV */

@@ -317,11 +317,11 @@ static bool has_shuffles(const leati_physical *physical, const extensions *has,
 }
 
 /* Whether those kernels can use matrices of such a size. */
-static bool is_usable_matrix(const leati_physical *physical, const VkCooperativeMatrixPropertiesKHR *of) {
-  return of->AType == VK_COMPONENT_TYPE_FLOAT16_KHR && of->BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
-         of->CType == VK_COMPONENT_TYPE_FLOAT32_KHR && of->ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR &&
-         of->scope == VK_SCOPE_SUBGROUP_KHR && of->MSize != 0 && of->NSize != 0 && of->KSize != 0 &&
-         LEATI_MATRIX_PART % of->MSize == 0 && LEATI_MATRIX_PART % of->NSize == 0 &&
+static bool is_usable_matrix(const leati_physical *physical, uint32_t type,
+                             const VkCooperativeMatrixPropertiesKHR *of) {
+  return (uint32_t)of->AType == type && (uint32_t)of->BType == type && of->CType == VK_COMPONENT_TYPE_FLOAT32_KHR &&
+         of->ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR && of->scope == VK_SCOPE_SUBGROUP_KHR && of->MSize != 0 &&
+         of->NSize != 0 && of->KSize != 0 && LEATI_MATRIX_PART % of->MSize == 0 && LEATI_MATRIX_PART % of->NSize == 0 &&
          LEATI_MATRIX_PART % of->KSize == 0 && of->MSize % LEATI_MATRIX_STEP == 0 &&
          of->NSize % LEATI_MATRIX_STEP == 0 && of->KSize % LEATI_MATRIX_STEP == 0 &&
          physical->subgroup_size <= LEATI_MATRIX_SUBGROUP_MOST &&
@@ -329,11 +329,11 @@ static bool is_usable_matrix(const leati_physical *physical, const VkCooperative
          LEATI_MATRIX_SUBGROUPS * physical->subgroup_size <= physical->max_group_invocations;
 }
 
-leati_matrix_shape leati_physical_choose_matrix(const leati_physical *physical, uint32_t count,
+leati_matrix_shape leati_physical_choose_matrix(const leati_physical *physical, uint32_t type, uint32_t count,
                                                 const VkCooperativeMatrixPropertiesKHR *list) {
   leati_matrix_shape best = {0};
   for (uint32_t i = 0; i < count; ++i) {
-    if (is_usable_matrix(physical, &list[i]) &&
+    if (is_usable_matrix(physical, type, &list[i]) &&
         list[i].MSize * list[i].NSize * list[i].KSize > best.m * best.n * best.k) {
       best = (leati_matrix_shape){.m = list[i].MSize, .n = list[i].NSize, .k = list[i].KSize};
     }
@@ -341,21 +341,25 @@ leati_matrix_shape leati_physical_choose_matrix(const leati_physical *physical, 
   return best;
 }
 
-/* What the device has of them. */
-static leati_matrix_shape find_matrix(const leati_physical *physical, const extensions *has) {
+/* Finds out what the device has of them. */
+static void find_matrices(leati_physical *physical, const extensions *has) {
+  VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR feature = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR};
-  const leati_matrix_shape none = {0};
   leati_features f;
   if (!has_extension(has, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) || !physical->shuffles ||
       physical->instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR == NULL) {
-    return none;
+    return;
   }
   leati_features_chain(&f);
   f.v12.pNext = &feature;
+  if (has_extension(has, VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME)) {
+    feature.pNext = &bfloat16;
+  }
   physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &f.core);
-  if (!feature.cooperativeMatrix || !f.v12.vulkanMemoryModel || !f.v12.shaderFloat16) {
-    return none;
+  if (!feature.cooperativeMatrix || !f.v12.vulkanMemoryModel) {
+    return;
   }
   VkCooperativeMatrixPropertiesKHR list[64];
   uint32_t count = 64;
@@ -363,9 +367,14 @@ static leati_matrix_shape find_matrix(const leati_physical *physical, const exte
     list[i] = (VkCooperativeMatrixPropertiesKHR){.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
   }
   if (physical->instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR(physical->handle, &count, list) < 0) {
-    return none;
+    return;
   }
-  return leati_physical_choose_matrix(physical, count, list);
+  if (f.v12.shaderFloat16) {
+    physical->matrix = leati_physical_choose_matrix(physical, VK_COMPONENT_TYPE_FLOAT16_KHR, count, list);
+  }
+  if (bfloat16.shaderBFloat16Type && bfloat16.shaderBFloat16CooperativeMatrix) {
+    physical->matrix_bfloat16 = leati_physical_choose_matrix(physical, VK_COMPONENT_TYPE_BFLOAT16_KHR, count, list);
+  }
 }
 
 /* Whether kernels can use the matrices in ways of VK_NV_cooperative_matrix2, whose modules are of SPIR-V 1.6. Those do
@@ -463,7 +472,7 @@ static void probe(leati_physical *physical, const extensions *has) {
   physical->shuffles = has_shuffles(physical, has, &subgroup);
   read_features(physical);
   physical->converts_halves = controls_halves(&floats);
-  physical->matrix = find_matrix(physical, has);
+  find_matrices(physical, has);
   physical->matrix2 = has_matrix2(physical, has);
   physical->dots = has_dots(physical, has);
   physical->has_sync_fd = makes_sync_files(physical, has);

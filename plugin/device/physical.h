@@ -18,7 +18,7 @@
 /** Physical devices that are looked at; those behind them are left out. */
 #define LEATI_DEVICES_MAX 16
 
-/** A matrix of each operand as the device multiplies them: m x k by k x n of float16, with sums in float32. */
+/** A matrix of each operand as the device multiplies them: m x k by k x n of 16 bits, with sums in float32. */
 typedef struct leati_matrix_shape {
   uint32_t m, n, k; /**< all 0: it has no such hardware that kernels can use */
 } leati_matrix_shape;
@@ -50,7 +50,9 @@ typedef struct leati_physical {
                                extension tells */
   bool shuffles; /**< full subgroups of a size from 4 to 128 (VK_EXT_subgroup_size_control), whose invocations exchange
                     values */
-  leati_matrix_shape matrix; /**< of VK_KHR_cooperative_matrix, which an open device then has, with vulkanMemoryModel */
+  leati_matrix_shape matrix;          /**< of float16, of VK_KHR_cooperative_matrix, which an open device then has, with
+                                         vulkanMemoryModel */
+  leati_matrix_shape matrix_bfloat16; /**< the same of bfloat16; an open device then has VK_KHR_shader_bfloat16 too */
   bool dots;    /**< products of four pairs of signed bytes are added up at once, and fast (integer dot product of
                    Vulkan 1.3    or VK_KHR_shader_integer_dot_product), which an open device then has */
   bool matrix2; /**< reductions, conversions and operations per element of VK_NV_cooperative_matrix2, which an open
@@ -88,9 +90,9 @@ typedef struct leati_features {
 int32_t leati_physical_probe(const leati_vk_instance *instance, VkPhysicalDevice handle, leati_physical *out,
                              leat_error *err);
 
-/** The largest of the sizes of matrices that a device lists, of those that kernels can use there; looks at its
- * subgroups and workgroups. */
-leati_matrix_shape leati_physical_choose_matrix(const leati_physical *physical, uint32_t count,
+/** The largest of the sizes of matrices that a device lists, of those with elements of a type (VK_COMPONENT_TYPE_...)
+ * that kernels can use there; looks at its subgroups and workgroups. */
+leati_matrix_shape leati_physical_choose_matrix(const leati_physical *physical, uint32_t type, uint32_t count,
                                                 const VkCooperativeMatrixPropertiesKHR *list);
 
 /** Chains the parts of a leati_features, with no feature set. */

@@ -52,6 +52,20 @@ typedef struct VkPhysicalDeviceCooperativeMatrix2FeaturesNV {
 } VkPhysicalDeviceCooperativeMatrix2FeaturesNV;
 #endif
 
+/* Headers of Vulkan before 1.4.311 lack this extension. */
+#ifndef VK_KHR_shader_bfloat16
+#define VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME "VK_KHR_shader_bfloat16"
+#define VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR ((VkStructureType)1000141000)
+#define VK_COMPONENT_TYPE_BFLOAT16_KHR 1000141000u
+typedef struct VkPhysicalDeviceShaderBfloat16FeaturesKHR {
+  VkStructureType sType;
+  void *pNext;
+  VkBool32 shaderBFloat16Type;
+  VkBool32 shaderBFloat16DotProduct;
+  VkBool32 shaderBFloat16CooperativeMatrix;
+} VkPhysicalDeviceShaderBfloat16FeaturesKHR;
+#endif
+
 #define LEATI_VK_INSTANCE_FUNCTIONS(X)            \
   X(EnumeratePhysicalDevices)                     \
   X(EnumerateDeviceExtensionProperties)           \

@@ -330,8 +330,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
                                         uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
   const uint32_t activation = job->epilogue->activation.operation;
   /* The kernel for matrix hardware also reads element 0 for pixels that are outside of the image. */
-  if (job->x->count != 0 && leati_gemm_takes_matrices(device, matrix_kernels, job->y->type)) {
-    const leati_matrix_shape matrix = device->matrix;
+  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, job->y->type);
+  if (job->x->count != 0 && matrix.m != 0) {
     const uint32_t subgroup = device->physical->subgroup_size;
     *out_tile = leati_gemm_choose_matrix_tile(device, true, args);
     return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[*out_tile], job->y->type),

@@ -163,7 +163,7 @@ uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride
 bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
                            int64_t count_k, int32_t batch_rank, const int64_t *batch) {
   const bool along_k = mode == LEATI_MODE_QUADS_K;
-  return (along_k || mode == LEATI_MODE_QUADS_I) &&
+  return view->item_size == 2 && (along_k || mode == LEATI_MODE_QUADS_I) &&
          leati_operand_runs_fit(8, view->address, view->item_size, along_k ? stride_i : stride_k,
                                 along_k ? count_i : count_k, along_k ? count_k : count_i, batch_rank, batch);
 }
@@ -238,16 +238,19 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
   return args;
 }
 
-bool leati_gemm_takes_matrices(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
-                               uint64_t type) {
-  return device->matrix.m != 0 && leati_kernel_find(kernels[LEATI_TILE_64], type) != LEATI_KERNEL_NONE;
+leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
+                                     uint64_t type) {
+  const leati_matrix_shape none = {0};
+  if (leati_kernel_find(kernels[LEATI_TILE_64], type) == LEATI_KERNEL_NONE) {
+    return none;
+  }
+  return type == LEAT_TYPE_BFLOAT16 ? device->matrix_bfloat16 : device->matrix;
 }
 
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */
-static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const leati_gemm *gemm, uint32_t mode_a,
-                                               uint32_t mode_b, uint32_t residual, leati_gemm_args *args,
-                                               uint32_t *out_tile_size) {
-  const leati_matrix_shape matrix = device->matrix;
+static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_matrix_shape matrix,
+                                               const leati_gemm *gemm, uint32_t mode_a, uint32_t mode_b,
+                                               uint32_t residual, leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t subgroup = device->physical->subgroup_size;
   const leati_tile tile = leati_gemm_choose_matrix_tile(device, false, args);
   *out_tile_size = leati_gemm_tile_size(tile);
@@ -278,9 +281,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
   const uint32_t mode_a = leati_operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k,
                                              gemm->k, gemm->batch_rank, gemm->a_batch);
   if (skinny) {
-    const bool eights =
-        gemm->b->item_size == 2 && leati_operand_is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
-                                                         gemm->batch_rank, gemm->b_batch);
+    const bool eights = leati_operand_is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
+                                              gemm->batch_rank, gemm->b_batch);
     const uint32_t along =
         leati_gemv_along(&device->traits, mode_a, mode_b, eights, args->n, gemm->b_k, gemm->b_column);
     const leati_gemm_shape shape = shape_of(args);
@@ -299,8 +301,9 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
                                                    .activation = activation,
                                                    .residual = residual}};
   }
-  if (gemm->gate == NULL && leati_gemm_takes_matrices(device, matrix_kernels, gemm->c->type)) {
-    return choose_matrix_kernel(device, gemm, mode_a, mode_b, residual, args, out_tile_size);
+  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, gemm->c->type);
+  if (gemm->gate == NULL && matrix.m != 0) {
+    return choose_matrix_kernel(device, matrix, gemm, mode_a, mode_b, residual, args, out_tile_size);
   }
   if (gemm->gate != NULL && mode_b == LEATI_MODE_QUADS_K) {
     mode_b = LEATI_MODE_SINGLES_K; /* one element of the gate is for all that are read at once */

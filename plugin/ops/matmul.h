@@ -5,6 +5,7 @@
 #ifndef LEAT_PLUGIN_OPS_MATMUL_H_
 #define LEAT_PLUGIN_OPS_MATMUL_H_
 
+#include "device/physical.h"
 #include "ops/function.h"
 #include "ops/op.h"
 #include "policy/tiling.h"
@@ -120,7 +121,7 @@ bool leati_operand_runs_fit(uint32_t run, uint64_t address, uint32_t item_size, 
 uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
                             int64_t count_k, int32_t batch_rank, const int64_t *batch);
 
-/** Whether one that is read in such a mode may be read eight elements at a time. */
+/** Whether one that is read in such a mode may be read eight elements at a time, which have 16 bits each. */
 bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
                            int64_t count_k, int32_t batch_rank, const int64_t *batch);
 
@@ -134,10 +135,10 @@ void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut);
 /** The same for the kernels for matrix hardware; `gathers`: those of convolutions. */
 leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers, leati_gemm_args *args);
 
-/** Whether a product with a result of this type is computed by matrix hardware: the device has it, LEAT_MATRICES allows
- * it, and `kernels` are there. */
-bool leati_gemm_takes_matrices(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
-                               uint64_t type);
+/** The matrices by which a product with a result of this type is computed; all 0: it is not computed by matrix
+ * hardware, because the device has none for it, LEAT_MATRICES does not allow it, or `kernels` are not there. */
+leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
+                                     uint64_t type);
 
 /** Workgroups of a dispatch with these arguments. */
 uint64_t leati_gemm_groups(const leati_gemm_args *args);

@@ -157,6 +157,7 @@ static const leati_physical able = {.info = {.name = "made up"},
                                     .subgroup_size = 32,
                                     .shuffles = true,
                                     .matrix = {.m = 16, .n = 16, .k = 16},
+                                    .matrix_bfloat16 = {.m = 16, .n = 16, .k = 16},
                                     .matrix2 = true,
                                     .dots = true};
 
@@ -179,6 +180,11 @@ static bool is_on_matrices(const leati_kernel_code *code) {
   return strstr(code->source, "_matrix.comp") != NULL;
 }
 
+/* Whether that multiplies matrices of bfloat16. */
+static bool is_on_bfloat16(const leati_kernel_code *code) {
+  return is_on_matrices(code) && code->storage != LEAT_TYPE_FLOAT16;
+}
+
 static bool is_of_dots(const leati_kernel_code *code) {
   return strstr(code->name, "_dots") != NULL;
 }
@@ -192,7 +198,9 @@ static void every_kernel_runs_on_every_usable_device(void **state) {
   least.shuffles = least.dots = false;
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
-    const char *const words = is_on_matrices(code) ? "shaderFloat16" : is_of_dots(code) ? "of bytes" : "full subgroups";
+    const char *const words = is_of_dots(code)                                ? "of bytes"
+                              : is_on_matrices(code) && !is_on_bfloat16(code) ? "shaderFloat16"
+                                                                              : "full subgroups";
     assert_int_equal(runs(&least, code, words), code->shuffles == 0 && !is_of_dots(code));
   }
 }
@@ -200,14 +208,16 @@ static void every_kernel_runs_on_every_usable_device(void **state) {
 /* Where there is a glslc for them, these kernels need the device's matrices; and others its products of bytes. */
 static void special_hardware_is_needed_where_it_is_used(void **state) {
   (void)state;
-  leati_physical plain = able, first = able, single = able;
+  leati_physical plain = able, first = able, single = able, halves = able;
   single.dots = false;
-  plain.matrix = (leati_matrix_shape){0};
+  halves.matrix_bfloat16 = plain.matrix = plain.matrix_bfloat16 = (leati_matrix_shape){0};
   first.matrix2 = false;
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
     assert_true(runs(&able, code, ""));
-    assert_int_equal(runs(&plain, code, "VK_KHR_cooperative_matrix"), !is_on_matrices(code));
+    const char *const matrices = is_on_bfloat16(code) ? "VK_KHR_shader_bfloat16" : "VK_KHR_cooperative_matrix";
+    assert_int_equal(runs(&plain, code, matrices), !is_on_matrices(code));
+    assert_int_equal(runs(&halves, code, "VK_KHR_shader_bfloat16"), !is_on_bfloat16(code));
     assert_int_equal(runs(&first, code, "VK_NV_cooperative_matrix2"), strstr(code->name, "_matrix2_") == NULL);
     assert_int_equal(runs(&single, code, "VK_KHR_shader_integer_dot_product"), !is_of_dots(code));
   }
@@ -220,6 +230,24 @@ static void special_hardware_is_needed_where_it_is_used(void **state) {
     .ResultType = VK_COMPONENT_TYPE_FLOAT32_KHR, .scope = VK_SCOPE_SUBGROUP_KHR       \
   }
 
+static leati_matrix_shape choose(const leati_physical *device, uint32_t count,
+                                 const VkCooperativeMatrixPropertiesKHR *list) {
+  return leati_physical_choose_matrix(device, VK_COMPONENT_TYPE_FLOAT16_KHR, count, list);
+}
+
+static void matrices_of_a_type_are_chosen(void **state) {
+  (void)state;
+  VkCooperativeMatrixPropertiesKHR list[] = {HALVES(16, 16, 16), HALVES(8, 16, 16), HALVES(16, 16, 8), HALVES(8, 8, 8)};
+  leati_physical device = able;
+  device.max_group_invocations = 256;
+  /* One of both operands, one of the first alone. */
+  list[1].AType = list[1].BType = list[2].AType = VK_COMPONENT_TYPE_BFLOAT16_KHR;
+  const leati_matrix_shape chosen = leati_physical_choose_matrix(&device, VK_COMPONENT_TYPE_BFLOAT16_KHR, 4, list);
+  assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 81616);
+  assert_int_equal(choose(&device, 3, list + 1).m, 8);
+  assert_int_equal(leati_physical_choose_matrix(&device, VK_COMPONENT_TYPE_BFLOAT16_KHR, 1, list).m, 0);
+}
+
 static void matrices_are_the_largest_that_kernels_can_use(void **state) {
   (void)state;
   VkCooperativeMatrixPropertiesKHR list[] = {HALVES(8, 8, 8),    HALVES(16, 8, 16),  HALVES(8, 16, 8),
@@ -231,27 +259,27 @@ static void matrices_are_the_largest_that_kernels_can_use(void **state) {
   /* The last but one computes in float16, the last but two for a whole workgroup: neither would do if it were small. */
   list[6].scope = 2;
   list[7].ResultType = VK_COMPONENT_TYPE_FLOAT16_KHR;
-  leati_matrix_shape chosen = leati_physical_choose_matrix(&device, count, list);
+  leati_matrix_shape chosen = choose(&device, count, list);
   assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 161616);
-  chosen = leati_physical_choose_matrix(&device, count - 1, list);
+  chosen = choose(&device, count - 1, list);
   assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 160816);
-  chosen = leati_physical_choose_matrix(&device, 1, list);
+  chosen = choose(&device, 1, list);
   assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 80808);
-  assert_int_equal(leati_physical_choose_matrix(&device, 0, list).m, 0);
+  assert_int_equal(choose(&device, 0, list).m, 0);
   /* Workgroups have four subgroups, each invocation has something to load. */
   device.subgroup_size = 64;
-  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 16);
+  assert_int_equal(choose(&device, count, list).m, 16);
   device.max_group_invocations = 255;
-  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 0);
+  assert_int_equal(choose(&device, count, list).m, 0);
   device.max_group_invocations = 1024;
   device.subgroup_size = 128;
-  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 0);
+  assert_int_equal(choose(&device, count, list).m, 0);
   /* What each of these kernels has of shared memory: special_hardware_is_needed_where_it_is_used() runs them with it.
    */
   device.subgroup_size = 32;
-  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 16);
+  assert_int_equal(choose(&device, count, list).m, 16);
   device.shared_memory = able.shared_memory - 1;
-  assert_int_equal(leati_physical_choose_matrix(&device, count, list).m, 0);
+  assert_int_equal(choose(&device, count, list).m, 0);
 }
 
 static void what_a_device_lacks_is_named(void **state) {
@@ -414,6 +442,7 @@ int main(void) {
       cmocka_unit_test(variants_are_found_by_type_and_size),
       cmocka_unit_test(every_kernel_runs_on_every_usable_device),
       cmocka_unit_test(special_hardware_is_needed_where_it_is_used),
+      cmocka_unit_test(matrices_of_a_type_are_chosen),
       cmocka_unit_test(matrices_are_the_largest_that_kernels_can_use),
       cmocka_unit_test(what_a_device_lacks_is_named),
       cmocka_unit_test(shared_memory_is_counted),

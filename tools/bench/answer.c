@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "element.h"
+
 /* The distance of two float32 numbers near 1. */
 #define ULP 0x1p-23
 
@@ -17,6 +19,17 @@ float leati_answer_value(guint input, int64_t index) {
 
 guint8 leati_answer_byte(guint input, int64_t index) {
   return (guint8)((leati_answer_value(input, index) + 1) * 127.5f);
+}
+
+/* The same as an operand of a product or convolution holds it. */
+static double value_of(const leati_kernel *kernel, guint input, int64_t index) {
+  const float value = leati_answer_value(input, index);
+  guint16 stored;
+  if (kernel->type.code != kDLBfloat) {
+    return (double)value;
+  }
+  leati_element_write_float(LEATI_BFLOAT16, &stored, 0, (double)value);
+  return leati_element_read(LEATI_BFLOAT16, &stored, 0);
 }
 
 /* A sum that grows term by term, and what bounds its error. */
@@ -45,8 +58,7 @@ static double answer_matmul(const leati_kernel *kernel, int64_t index, double *b
   const int64_t batch = row / m;
   sum s = {0};
   for (int64_t i = 0; i < k; ++i) {
-    sum_add(&s,
-            (double)leati_answer_value(0, row * k + i) * (double)leati_answer_value(1, (batch * k + i) * n + column));
+    sum_add(&s, value_of(kernel, 0, row * k + i) * value_of(kernel, 1, (batch * k + i) * n + column));
   }
   *bound = sum_bound(&s);
   return s.value;
@@ -96,8 +108,8 @@ static double answer_conv(const leati_kernel *kernel, const leati_kernel_form *f
       for (int64_t kx = 0; kx < extent; ++kx) {
         const int64_t row = y * stride + ky - pad, column = x * stride + kx - pad;
         if (row >= 0 && row < side && column >= 0 && column < side) {
-          sum_add(&s, (double)leati_answer_value(0, ((batch * in + first + c) * side + row) * side + column) *
-                          (double)leati_answer_value(1, ((feature * channels + c) * extent + ky) * extent + kx));
+          sum_add(&s, value_of(kernel, 0, ((batch * in + first + c) * side + row) * side + column) *
+                          value_of(kernel, 1, ((feature * channels + c) * extent + ky) * extent + kx));
         }
       }
     }
@@ -241,11 +253,11 @@ static double answer_wide(const leati_kernel *kernel, const leati_kernel_form *f
 }
 
 /* A float16 result is the float32 one, rounded once: by half the distance of two float16 numbers, which is 2^-11 of the
- * number, and 2^-25 below the normal ones. */
+ * number, and 2^-25 below the normal ones; one of bfloat16 by 2^-8 of the number, and less than 2^-25. */
 double leati_answer(const leati_kernel *kernel, const leati_kernel_form *form, int64_t index, double *bound) {
   const double value = answer_wide(kernel, form, index, bound);
   if (kernel->type.bits == 16) {
-    *bound += (fabs(value) + *bound) * 0x1p-11 + 0x1p-25;
+    *bound += (fabs(value) + *bound) * (kernel->type.code == kDLBfloat ? 0x1p-8 : 0x1p-11) + 0x1p-25;
   }
   return value;
 }

@@ -11,7 +11,7 @@
 #define LEATI_ANSWER_PERIOD 1000003
 
 /** The value of an element of an input: a multiple of 2^-10 from -1 to 1, which float16 has too,
- * without order.
+ * without order. Operands of bfloat16 hold it rounded.
  * @param input number of the input
  * @param index of the element, in the order of memory */
 float leati_answer_value(guint input, int64_t index);

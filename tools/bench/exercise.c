@@ -160,7 +160,10 @@ leati_exercise *leati_exercise_begin(const leati_rig *rig, const leati_kernel *k
   leat_error err = LEATI_RIG_ERROR;
   e->rig = rig;
   e->kernel = kernel;
-  e->element = kernel->type.code == kDLInt ? LEATI_INT32 : kernel->type.bits == 16 ? LEATI_FLOAT16 : LEATI_FLOAT32;
+  e->element = kernel->type.code == kDLInt      ? LEATI_INT32
+               : kernel->type.code == kDLBfloat ? LEATI_BFLOAT16
+               : kernel->type.bits == 16        ? LEATI_FLOAT16
+                                                : LEATI_FLOAT32;
   e->length = 1;
   leati_kernel_expand(kernel, &e->form);
   gboolean well =

@@ -8,34 +8,38 @@
 
 /* Products of matrices repeat with the same inputs, because values that go round grow or vanish. A product of few rows
  * reads the whole second matrix for little arithmetic, so that memory bounds it. */
-#define PRODUCT(name, bits, kind, batch, m, n, k)                                                      \
-  {                                                                                                    \
-    name, "MatMul", 13, FLOAT(bits), LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
-      batch, m, n, k                                                                                   \
-    }                                                                                                  \
+#define PRODUCT_OF(name, code, bits, kind, batch, m, n, k)                                                 \
+  {                                                                                                        \
+    name, "MatMul", 13, {code, bits, 1}, LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      batch, m, n, k                                                                                       \
+    }                                                                                                      \
   }
+#define PRODUCT(name, bits, kind, batch, m, n, k) PRODUCT_OF(name, kDLFloat, bits, kind, batch, m, n, k)
 #define MATMUL(group, kind, m, n, k) PRODUCT(#group "-matmul-" #m "x" #n "x" #k, 32, kind, 1, m, n, k)
 #define BATCHED(b, m, n, k) PRODUCT("model-matmul-" #b "x" #m "x" #n "x" #k, 32, COMPUTE, b, m, n, k)
 #define HALF_MATMUL(kind, m, n, k) PRODUCT("half-matmul-" #m "x" #n "x" #k, 16, kind, 1, m, n, k)
+#define BFLOAT16_MATMUL(kind, m, n, k) PRODUCT_OF("bfloat16-matmul-" #m "x" #n "x" #k, kDLBfloat, 16, kind, 1, m, n, k)
 #define HALF_BATCHED(b, m, n, k) PRODUCT("half-matmul-" #b "x" #m "x" #n "x" #k, 16, COMPUTE, b, m, n, k)
 
 /* The name says batch, channels in and out, side, kernel and stride. */
-#define CONV_OF(name, bits, kind, batch, in, out, side, kernel, stride, pad, groups)               \
-  {                                                                                                \
-    name, "Conv", 11, FLOAT(bits), LEATI_KERNEL_CONV, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
-      batch, in, out, side, kernel, stride, pad, groups                                            \
-    }                                                                                              \
+#define CONV_OF(name, version, code, bits, kind, batch, in, out, side, kernel, stride, pad, groups)         \
+  {                                                                                                         \
+    name, "Conv", version, {code, bits, 1}, LEATI_KERNEL_CONV, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      batch, in, out, side, kernel, stride, pad, groups                                                     \
+    }                                                                                                       \
   }
-#define CONV_AS(group, bits, batch, in, out, side, kernel, stride, pad)                                                \
-  CONV_OF(#group "-conv-b" #batch "-" #in "to" #out "-" #side "-k" #kernel "s" #stride, bits, COMPUTE, batch, in, out, \
-          side, kernel, stride, pad, 1)
+#define CONV_AS(group, version, code, bits, batch, in, out, side, kernel, stride, pad)                                \
+  CONV_OF(#group "-conv-b" #batch "-" #in "to" #out "-" #side "-k" #kernel "s" #stride, version, code, bits, COMPUTE, \
+          batch, in, out, side, kernel, stride, pad, 1)
 #define CONV(group, batch, in, out, side, kernel, stride, pad) \
-  CONV_AS(group, 32, batch, in, out, side, kernel, stride, pad)
+  CONV_AS(group, 11, kDLFloat, 32, batch, in, out, side, kernel, stride, pad)
 #define HALF_CONV(batch, in, out, side, kernel, stride, pad) \
-  CONV_AS(half, 16, batch, in, out, side, kernel, stride, pad)
-#define DEPTHWISE(channels, side, kernel, stride, pad)                                                              \
-  CONV_OF("model-depthwise-" #channels "-" #side "-k" #kernel "s" #stride, 32, MEMORY, 1, channels, channels, side, \
-          kernel, stride, pad, channels)
+  CONV_AS(half, 11, kDLFloat, 16, batch, in, out, side, kernel, stride, pad)
+#define BFLOAT16_CONV(batch, in, out, side, kernel, stride, pad) \
+  CONV_AS(bfloat16, 22, kDLBfloat, 16, batch, in, out, side, kernel, stride, pad)
+#define DEPTHWISE(channels, side, kernel, stride, pad)                                                            \
+  CONV_OF("model-depthwise-" #channels "-" #side "-k" #kernel "s" #stride, 11, kDLFloat, 32, MEMORY, 1, channels, \
+          channels, side, kernel, stride, pad, channels)
 
 /* The name says batch, heads, tokens and elements of a head, and how many keys there are where those are others. */
 #define ATTENTION_OF(name, bits, kind, batch, heads, shared, tokens, head, keys)                             \
@@ -228,6 +232,11 @@ const leati_kernel leati_kernels[] = {
     HALF_LAYER_NORM(64, 384),
     HALF_GELU(65536, 4096),
     HALF_GELU(64, 1536),
+    BFLOAT16_MATMUL(COMPUTE, 4096, 4096, 4096),
+    BFLOAT16_MATMUL(COMPUTE, 512, 4096, 4096),
+    BFLOAT16_MATMUL(COMPUTE, 197, 1536, 384),
+    BFLOAT16_CONV(1, 256, 256, 14, 3, 1, 1),
+    BFLOAT16_CONV(32, 256, 256, 56, 3, 1, 1),
     /* Sizes about which a rule of plugin/policy decides. */
     MATMUL(rule, MEMORY, 4, 128, 256),
     MATMUL(rule, MEMORY, 1, 768, 3072),
@@ -450,7 +459,12 @@ static void add_string(JsonBuilder *json, const char *name, const char *value) {
 static void add_row(JsonBuilder *json, const leati_kernel *kernel) {
   leati_kernel_form form;
   leati_kernel_expand(kernel, &form);
-  g_autofree char *type = g_strdup_printf("%s%u", kernel->type.code == kDLInt ? "int" : "float", kernel->type.bits);
+  const uint8_t code = kernel->type.code;
+  g_autofree char *type = g_strdup_printf("%s%u",
+                                          code == kDLInt      ? "int"
+                                          : code == kDLBfloat ? "bfloat"
+                                                              : "float",
+                                          kernel->type.bits);
   json_builder_begin_object(json);
   add_string(json, "name", kernel->name);
   add_string(json, "op", kernel->op);

@@ -91,7 +91,8 @@ def wrong(torch, row, operator, inputs):
 
     A sum of n terms is off by (n + 2) 2^-24 of its magnitude, in whatever order it is made. Softmax and layer norm
     carry errors of such sums and of a few functions on, each at most four times; functions of one number are off by
-    some ULP. Where float16 is the row's type, what comes out is rounded once more: by 2^-11 of it, or by 2^-25.
+    some ULP. Where the row's type has 16 bits, what comes out is rounded once more: by 2^-11 (bfloat16: 2^-8) of it, or
+    by 2^-25.
     """
     got = operator(*inputs).double()
     wide = [x.double() if x.is_floating_point() else x for x in inputs]
@@ -121,8 +122,9 @@ def wrong(torch, row, operator, inputs):
         bound = 4 * (row['inputs'][0][-1] + 64) * unit * (1 + wanted.abs())
     else:
         bound = torch.full_like(wanted, 64 * unit)
-    if row['type'] == 'float16':
-        bound = bound + 2.0 ** -11 * wanted.abs() + 2.0 ** -25
+    halves = {'float16': 2.0 ** -11, 'bfloat16': 2.0 ** -8}
+    if row['type'] in halves:
+        bound = bound + halves[row['type']] * wanted.abs() + 2.0 ** -25
     # NaN is wrong too.
     if not bool(((got - wanted).abs() <= bound).all()):
         return f'wrong result, off by {(got - wanted).abs().max().item():g} at most'

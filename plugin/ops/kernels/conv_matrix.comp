@@ -5,6 +5,9 @@
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
+#ifdef BFLOAT16
+#extension GL_EXT_bfloat16 : require
+#endif
 #include "leat.glsl"
 #include "gemm_args.glsl"
 #include "reals.glsl"

@@ -26,6 +26,12 @@
 #include "split.glsl"
 #include "tile_number.glsl"
 
+// What the hardware multiplies.
+#ifdef BFLOAT16
+#define MATRIX_REAL bfloat16_t
+#else
+#define MATRIX_REAL float16_t
+#endif
 #define ACROSS (BN / WN)
 // What is in shared memory lies there by eights of 16 bits, or fours of sums. From one row to the next there is one
 // more than needed, so that rows begin in different banks.
@@ -75,7 +81,7 @@ coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> su
 // Adds the products of the BK of k in shared memory to the sums of a subgroup, whose part begins at (row, column).
 void add_tiles(uint row, uint column) {
   for (uint k = 0; k < BK; k += MATRIX_K) {
-    coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[ROWS];
+    coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[ROWS];
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
       const uint i = row + r * MATRIX_M;
       if (A_ALONG_K) {
@@ -86,7 +92,7 @@ void add_tiles(uint row, uint column) {
     }
     [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
       const uint i = column + c * MATRIX_N;
-      coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b;
+      coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b;
       if (B_ALONG_K) {
         coopMatLoad(b, tiles, TILE_A + i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutColumnMajor);
       } else {
