@@ -10,6 +10,7 @@
 
 #include "fixture.h"
 #include "plugin.h"
+#include "reference/bound.h"
 
 /* Where the outcome goes; set once before any case runs. */
 static int result_fd = -1;
@@ -251,6 +252,7 @@ static int load(const leat_child_options *options, leat_plugin *plugin, leat_cas
   ctx->first_call = options->first_call;
   ctx->calls = options->calls;
   ctx->all_operators = options->all_operators;
+  leati_ref_fast_float32 = options->fast_float32;
   ctx->scale = options->scale;
   if (plugin->defect == NULL) {
     ctx->api = plugin->api;

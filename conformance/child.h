@@ -21,6 +21,7 @@ typedef struct leat_child_options {
   uint32_t first_call;     /**< number of the first call that is drawn */
   uint32_t calls;          /**< calls to draw; 0: as many as a case likes */
   gboolean all_operators;  /**< an operator that is lacking is a failure */
+  gboolean fast_float32;   /**< sums of float32 may be as inexact as leati_ref_fast_float32 says */
   double scale;            /**< of deadlines */
   int result_fd;           /**< where to tell, or -1: print for a person */
 } leat_child_options;

@@ -56,6 +56,7 @@ typedef struct {
   gboolean list;
   gboolean untried;
   gboolean all_operators;
+  gboolean fast_float32;
   gboolean probe;
   gboolean quiet;
   gint child_fd;
@@ -215,6 +216,7 @@ static int be_child(const arguments *args, const char *plugin_path, const leat_r
                                 .first_call = run->first_call,
                                 .calls = run->calls,
                                 .all_operators = args->all_operators,
+                                .fast_float32 = args->fast_float32,
                                 .scale = args->scale,
                                 .result_fd = args->child_fd};
   GPtrArray *cases = leati_runner_cases();
@@ -377,6 +379,9 @@ int main(int argc, char **argv) {
        "PROFILE"},
       {"all-operators", 0, 0, G_OPTION_ARG_NONE, &args.all_operators,
        "An operator that PLUGIN.so lacks fails its cases, which are not supported otherwise", NULL},
+      {"fast-float32", 0, 0, G_OPTION_ARG_NONE, &args.fast_float32,
+       "Sums of products of float32 may be off by 3 x 2^-16 of their magnitudes, as with LEAT_FLOAT32_MATMUL=fast",
+       NULL},
       {"filter", 'f', 0, G_OPTION_ARG_STRING_ARRAY, &args.filters,
        "Run only cases whose name matches (may be repeated)", "GLOB"},
       {"device", 'd', 0, G_OPTION_ARG_STRING, &args.device, "Device to use (default 0, the best)", "N"},
@@ -457,6 +462,7 @@ int main(int argc, char **argv) {
   options.profiles = args.profiles;
   options.filters = args.filters;
   options.all_operators = args.all_operators;
+  options.fast_float32 = args.fast_float32;
   options.scale = args.scale;
   return run(&args, &options);
 }

@@ -465,6 +465,8 @@ static void start(runner *run, GArray *chunk) {
     g_ptr_array_add(argv, g_strdup_printf("--calls=%u", options->calls));
   if (options->all_operators)
     g_ptr_array_add(argv, g_strdup("--all-operators"));
+  if (options->fast_float32)
+    g_ptr_array_add(argv, g_strdup("--fast-float32"));
   g_ptr_array_add(argv, g_strdup_printf("--deadline-scale=%s", g_ascii_dtostr(scale, sizeof scale, options->scale)));
   if (chunk->len == 0)
     g_ptr_array_add(argv, g_strdup("--probe"));
@@ -538,6 +540,8 @@ static char *base_command(const leat_run_options *options) {
     g_string_append_printf(command, " --calls %u", options->calls);
   if (options->all_operators)
     g_string_append(command, " --all-operators");
+  if (options->fast_float32)
+    g_string_append(command, " --fast-float32");
   g_free(program);
   g_free(plugin);
   return g_string_free(command, FALSE);

@@ -20,6 +20,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /** One ULP relative to the value. */
@@ -46,6 +47,36 @@ static inline double leati_ref_bound_log(double x, double result) {
  * denormal term and partial sum for 0, which is less than FLT_MIN away. */
 static inline double leati_ref_bound_sum(int64_t terms, double magnitude) {
   return (double)(terms + 2) * 0x1p-24 * magnitude + (double)(2 * terms + 1) * FLT_MIN;
+}
+
+/** Whether sums of products of float32 may be as inexact as the setting LEAT_FLOAT32_MATMUL=fast of Leat's own backend
+ * has them; false at first. Set before any thread computes. */
+extern bool leati_ref_fast_float32;
+
+/** Products, added up. */
+typedef struct leati_ref_products {
+  double sum;
+  double magnitude; /**< sum of |a b| */
+  double factors;   /**< sum of |a| + |b| */
+} leati_ref_products;
+
+/** Adds one. */
+static inline void leati_ref_add_product(leati_ref_products *to, double a, double b) {
+  to->sum += a * b;
+  to->magnitude += fabs(a * b);
+  to->factors += fabs(a) + fabs(b);
+}
+
+/** Bound of such a sum of so many terms, of float32 or of another type. Fast sums of float32 have three products of
+ * parts in the place of each, whose magnitudes add up to no more than 1.02 |a b|, and lack 3.01 2^-16 |a b| and 2^-125
+ * (|a| + |b|) of each: the parts of a factor are what 8 significant bits hold of it, to nearest, and of what is left
+ * then, cut off, so that the product of the second parts is missing and what is left of both factors, 2^-16 each.
+ * plugin/core/config.h of Leat has it step by step. */
+static inline double leati_ref_bound_products(int64_t terms, const leati_ref_products *of, bool float32) {
+  if (!float32 || !leati_ref_fast_float32) {
+    return leati_ref_bound_sum(terms, of->magnitude);
+  }
+  return leati_ref_bound_sum(3 * terms, 1.02 * of->magnitude) + 3.01 * 0x1p-16 * of->magnitude + 0x1p-125 * of->factors;
 }
 
 #endif /* LEAT_CONFORMANCE_REFERENCE_BOUND_H_ */

@@ -107,13 +107,12 @@ static int64_t window_elements(const window *w) {
   return count;
 }
 
-/* Stores element `k` of an output: a sum of so many products, whose magnitudes add up to `magnitude`, and the bias of
- * its map (NULL: none). */
-static void store_sum(leati_ref_tensor *out, int64_t k, const leati_ref_tensor *bias, int64_t map, double sum,
-                      double magnitude, int64_t products) {
-  const double added = bias != NULL ? bias->f[map] : 0;
-  out->f[k] = sum + added;
-  out->bound[k] = leati_ref_bound_sum(products + 1, magnitude + fabs(added));
+/* Stores element `k` of an output: a sum of so many products, and the bias of its map (NULL: none). */
+static void store_sum(leati_ref_tensor *out, int64_t k, const leati_ref_tensor *bias, int64_t map,
+                      leati_ref_products sum, int64_t products) {
+  leati_ref_add_product(&sum, bias != NULL ? bias->f[map] : 0, 1);
+  out->f[k] = sum.sum;
+  out->bound[k] = leati_ref_bound_products(products + 1, &sum, out->type == LEATI_REF_FLOAT32);
 }
 
 /* Fused forms have an epilogue, and what it adds has the shape of the result; and a gate, which the input is multiplied
@@ -143,20 +142,18 @@ static bool run_conv(leati_ref_node *node) {
     int64_t map = k / w.places % maps;
     int64_t image = k / w.places / maps;
     int64_t group = map / (maps / groups);
-    double sum = 0;
-    double magnitude = 0;
+    leati_ref_products sum = {0};
     for (int64_t tap = 0; tap < w.taps; tap++) {
       const int64_t at = window_at(&w, place, tap);
       for (int64_t c = 0; at >= 0 && c < depth; c++) {
         const int64_t channel = image * x->dims[1] + group * depth + c;
         const double factor = gate != NULL ? gate->f[channel] : 1;
-        double product = x->f[channel * elements + at] * factor * weights->f[(map * depth + c) * w.taps + tap];
-        sum += product;
-        magnitude += fabs(product);
+        leati_ref_add_product(&sum, x->f[channel * elements + at] * factor,
+                              weights->f[(map * depth + c) * w.taps + tap]);
       }
     }
     /* With a gate each product rounds once more. */
-    store_sum(&node->outputs[0], k, bias, map, sum, magnitude, depth * w.taps + (gate != NULL ? 1 : 0));
+    store_sum(&node->outputs[0], k, bias, map, sum, depth * w.taps + (gate != NULL ? 1 : 0));
   }
   return leati_ref_epilogue(node, leati_ref_input(node, 3));
 }
@@ -302,18 +299,15 @@ static bool run_conv_transpose(leati_ref_node *node) {
     const int64_t map = k / w.places % (maps * groups);
     const int64_t image = k / w.places / (maps * groups);
     const int64_t first = map / maps * depth;
-    double sum = 0;
-    double magnitude = 0;
+    leati_ref_products sum = {0};
     for (int64_t tap = 0; tap < w.taps; tap++) {
       const int64_t at = transposed_at(&w, place, tap);
       for (int64_t c = first; c < first + depth && at >= 0; c++) {
-        const double product =
-            x->f[(image * x->dims[1] + c) * elements + at] * weights->f[(c * maps + map % maps) * w.taps + tap];
-        sum += product;
-        magnitude += fabs(product);
+        leati_ref_add_product(&sum, x->f[(image * x->dims[1] + c) * elements + at],
+                              weights->f[(c * maps + map % maps) * w.taps + tap]);
       }
     }
-    store_sum(&node->outputs[0], k, bias, map, sum, magnitude, depth * w.taps);
+    store_sum(&node->outputs[0], k, bias, map, sum, depth * w.taps);
   }
   return true;
 }

@@ -70,21 +70,18 @@ static bool run_matmul(leati_ref_node *node) {
     for (int64_t r = 0; r < m; r++) {
       for (int64_t c = 0; c < n; c++) {
         int64_t at = (g * m + r) * n + c;
-        double sum = 0;
-        double magnitude = 0;
+        leati_ref_products sum = {0};
         uint64_t isum = 0;
         for (int64_t j = 0; j < k; j++) {
           if (real) {
-            double product = a.f[a0 + r * k + j] * b.f[b0 + j * n + c];
-            sum += product;
-            magnitude += fabs(product);
+            leati_ref_add_product(&sum, a.f[a0 + r * k + j], b.f[b0 + j * n + c]);
           } else {
             isum += (uint64_t)a.i[a0 + r * k + j] * (uint64_t)b.i[b0 + j * n + c];
           }
         }
         if (real) {
-          y->f[at] = sum;
-          y->bound[at] = leati_ref_bound_sum(k, magnitude);
+          y->f[at] = sum.sum;
+          y->bound[at] = leati_ref_bound_products(k, &sum, a.type == LEATI_REF_FLOAT32);
         } else {
           y->i[at] = leati_ref_type_wrap(a.type, (int64_t)isum);
         }
@@ -201,15 +198,13 @@ static bool run_gemm(leati_ref_node *node) {
   leati_ref_tensor_init(&node->outputs[0], a->type, 2, (const int64_t[]){m, n});
   for (int64_t r = 0; r < m; r++) {
     for (int64_t col = 0; col < n; col++) {
-      double sum = 0;
-      double magnitude = 0;
+      leati_ref_products sum = {0};
       for (int64_t j = 0; j < k; j++) {
-        double product = a->f[ta ? j * m + r : r * k + j] * b->f[tb ? col * k + j : j * n + col];
-        sum += product;
-        magnitude += fabs(product);
+        leati_ref_add_product(&sum, a->f[ta ? j * m + r : r * k + j], b->f[tb ? col * k + j : j * n + col]);
       }
-      double value = alpha * sum;
-      double bound = fabs(alpha) * leati_ref_bound_sum(k, magnitude) + leati_ref_bound_ulps(alpha * magnitude, 1);
+      double value = alpha * sum.sum;
+      double bound = fabs(alpha) * leati_ref_bound_products(k, &sum, a->type == LEATI_REF_FLOAT32) +
+                     leati_ref_bound_ulps(alpha * sum.magnitude, 1);
       if (c != NULL && beta != 0) {
         double added = beta * c->f[leati_ref_broadcast_at(c, 2, (const int64_t[]){r, col})];
         value += added;

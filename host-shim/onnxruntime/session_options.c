@@ -41,6 +41,7 @@ static const setting settings[] = {
     {"fusions_off", "LEAT_FUSIONS_OFF", EFFECT_PROCESS, false},
     {"merge", "LEAT_MERGE", EFFECT_PROCESS, false},
     {"matrices", "LEAT_MATRICES", EFFECT_PROCESS, false},
+    {"float32_matmul", "LEAT_FLOAT32_MATMUL", EFFECT_PROCESS, false},
     {"tuning", "LEAT_TUNING", EFFECT_PROCESS, false},
     {"log", "LEAT_LOG", EFFECT_PROCESS, false},
     {"cache_dir", "LEAT_CACHE_DIR", EFFECT_PROCESS, true},

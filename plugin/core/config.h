@@ -34,6 +34,26 @@ typedef enum leati_matrices_mode {
   LEATI_MATRICES_KHR, /**< by VK_KHR_cooperative_matrix alone */
 } leati_matrices_mode;
 
+/** What LEAT_FLOAT32_MATMUL says: how sums of products of float32 are computed, those of matrix products of more than a
+ * few rows and columns and of convolutions.
+ *
+ * LEATI_FLOAT32_FAST: on matrix hardware, where the device multiplies matrices of bfloat16 with sums in float32; else
+ * as LEATI_FLOAT32_IEEE.
+ * - A factor x is high + low + rest: high is x rounded to bfloat16 (8 significant bits), and low is x - high, which
+ *   float32 holds, rounded towards zero. With 2^e <= |x| < 2^(e+1), |low| <= 2^(e-8) <= 2^-8 |x| and
+ *   |rest| < 2^(e-16) <= 2^-16 |x|.
+ * - Of a b, high high, high low and low high are added up, each of which float32 holds. What they lack is
+ *   |low_a low_b + rest_a b + (a - rest_a) rest_b| <= (2^-16 + 2^-16 + (1 + 2^-16) 2^-16) |a b| < 3.01 2^-16 |a b|.
+ * - A device that takes subnormal numbers for 0 drops less than 2^-125 more of each factor.
+ * - So a sum is off by 3.01 2^-16 sum |a b| + 2^-125 sum (|a| + |b|) at most, beside what additions of three times as
+ *   many terms in float32 give, whose magnitudes are below 1.02 sum |a b|.
+ * - A sum that is not finite, as with a factor that rounds to infinity, is computed again in float32: infinities, NaN
+ *   and overflow are those of float32. */
+typedef enum leati_float32_matmul {
+  LEATI_FLOAT32_IEEE,
+  LEATI_FLOAT32_FAST,
+} leati_float32_matmul;
+
 /** Characters of a path that is a setting of its own to keep, at most: the report shows it whole. */
 #define LEATI_PATH_MAX 200
 
@@ -52,6 +72,7 @@ typedef struct leati_config {
   uint64_t fusions_off;        /**< LEAT_FUSIONS_OFF: bits 1 << leati_fusion_number of what is not to be done */
   int64_t merge;               /**< LEAT_MERGE: 0 or 1 */
   int64_t matrices;            /**< LEAT_MATRICES: a leati_matrices_mode */
+  int64_t float32_matmul;      /**< LEAT_FLOAT32_MATMUL: a leati_float32_matmul */
   int64_t log;                 /**< LEAT_LOG: a leati_log_level */
   leati_tuning tuning;         /**< LEAT_TUNING: what kernels are cut by */
   char cache_dir[LEATI_PATH_MAX + 1]; /**< LEAT_CACHE_DIR: absolute path of a folder for compiled pipelines, without a

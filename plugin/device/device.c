@@ -201,6 +201,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
     device->matrix_bfloat16 = physical->matrix_bfloat16;
     device->matrix2 = physical->matrix2 && config->matrices != LEATI_MATRICES_KHR;
   }
+  device->splits_float32 = config->float32_matmul == LEATI_FLOAT32_FAST;
   LEATI_TRY(create_loaded(device, pages, err));
   choose_memory_types(device);
   device->traits =

@@ -69,9 +69,11 @@ struct leat_device {
                                          device say */
   leati_matrix_shape matrix_bfloat16; /**< the same of bfloat16 */
   bool matrix2;                       /**< and whether they may use VK_NV_cooperative_matrix2 */
-  int64_t spin_ns;                    /**< how long a wait spins before it blocks; -1: adapts */
-  uint64_t kernel_download_max;       /**< bytes of a download that a kernel writes rather than a copy command */
-  leati_traits traits;                /**< what the rules of policy/ know of it */
+  bool splits_float32; /**< products of float32 are computed in parts of bfloat16, where there are such matrices; as
+                          LEAT_FLOAT32_MATMUL says */
+  int64_t spin_ns;     /**< how long a wait spins before it blocks; -1: adapts */
+  uint64_t kernel_download_max; /**< bytes of a download that a kernel writes rather than a copy command */
+  leati_traits traits;          /**< what the rules of policy/ know of it */
   VkDescriptorSetLayout set_layout;
   VkPipelineLayout pipeline_layout;
   /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */

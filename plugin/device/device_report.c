@@ -75,6 +75,21 @@ static void report_matrices(report *r, int32_t number, const leati_physical *phy
   }
 }
 
+/* How products of float32 are computed. */
+static void report_float32(report *r, int32_t number, const leati_physical *physical) {
+  const leati_config *config = NULL;
+  (void)leati_config_get(&config, NULL);
+  add(r, number, "float32.products", "%s",
+      config->float32_matmul == LEATI_FLOAT32_IEEE ? "in float32"
+      : physical->matrix_bfloat16.m == 0
+          ? "in float32, though LEAT_FLOAT32_MATMUL is fast: the device multiplies no matrices of bfloat16"
+      : !HAS_MATRIX_KERNELS(LEAT_TYPE_FLOAT32)
+          ? "in float32, though LEAT_FLOAT32_MATMUL is fast: this build has no kernels for it (its glslc is too old)"
+      : config->matrices == LEATI_MATRICES_OFF
+          ? "in float32, though LEAT_FLOAT32_MATMUL is fast: LEAT_MATRICES is 0"
+          : "in parts of bfloat16 on matrix hardware, off by up to 3 x 2^-16 of the sum of magnitudes");
+}
+
 static void report_dots(report *r, int32_t number, const leati_physical *physical) {
   add(r, number, "features.integerDotProduct", "%s",
       physical->dots ? "products of bytes, four at once"
@@ -104,6 +119,7 @@ static void report_features(report *r, int32_t number, const leati_physical *phy
   add(r, number, "features.missing", "%s", missing);
   add(r, number, "features.shaderFloat16", "%s", physical->has_float16 ? "yes" : "no");
   report_matrices(r, number, physical);
+  report_float32(r, number, physical);
   report_dots(r, number, physical);
   report_halves(r, number, physical);
 }

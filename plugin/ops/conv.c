@@ -332,19 +332,21 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
   /* The kernel for matrix hardware also reads element 0 for pixels that are outside of the image. */
   const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, job->y->type);
   if (job->x->count != 0 && matrix.m != 0) {
+    const uint32_t at_once = 16 / job->w->item_size;
     const uint32_t subgroup = device->physical->subgroup_size;
     *out_tile = leati_gemm_choose_matrix_tile(device, true, args);
-    return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[*out_tile], job->y->type),
-                                .constants.conv_matrix = {.wide = !transposed && args->k % 8 == 0 && holds(job->w, 8),
-                                                          .transposed = transposed,
-                                                          .volume = volume,
-                                                          .activation = activation,
-                                                          .residual = residual,
-                                                          .subgroup_size = subgroup,
-                                                          .matrix_m = matrix.m,
-                                                          .matrix_n = matrix.n,
-                                                          .matrix_k = matrix.k,
-                                                          .threads = subgroup * LEATI_MATRIX_SUBGROUPS}};
+    return (leati_pipeline_key){
+        .kernel = leati_kernel_find(matrix_kernels[*out_tile], job->y->type),
+        .constants.conv_matrix = {.wide = !transposed && args->k % at_once == 0 && holds(job->w, at_once),
+                                  .transposed = transposed,
+                                  .volume = volume,
+                                  .activation = activation,
+                                  .residual = residual,
+                                  .subgroup_size = subgroup,
+                                  .matrix_m = matrix.m,
+                                  .matrix_n = matrix.n,
+                                  .matrix_k = matrix.k,
+                                  .threads = subgroup * LEATI_MATRIX_SUBGROUPS}};
   }
   const bool quads = !transposed && args->k % 4 == 0 && holds_quads(job->w);
   *out_tile = leati_gemm_choose_tile(device, args);

@@ -116,8 +116,8 @@ endfunction()
 # LINKS: the nth call of a function named link_<number> is made one of link_<m>, when a pipeline is made, where m is in
 # the two lowest bits of the nth constant named step_<number>. So a driver reads no more functions than are needed.
 # MATRICES: the kernel uses VK_KHR_cooperative_matrix, and its subgroups are full. Where no glslc compiles that
-# (LEAT_MATRIX_GLSLC) the set is there, but has no kernels. For BF16 BFLOAT16 is defined; where
-# glslc does not know GL_EXT_bfloat16 (LEAT_BFLOAT16) the set lacks it.
+# (LEAT_MATRIX_GLSLC) the set is there, but has no kernels. For BF16 and F32 BFLOAT16 is defined, for F32 PARTS=2 too;
+# where glslc does not know GL_EXT_bfloat16 (LEAT_BFLOAT16) the set lacks these two.
 # MATRICES2: the same for VK_NV_cooperative_matrix2, with MATRICES2 defined; leati_physical::matrix2 says which devices
 # run it. Where glslc does not know that (LEAT_MATRICES2) the set has no kernels.
 # SHUFFLES: SHUFFLES is defined, and the kernel's subgroups are full; leati_physical::shuffles says which devices run
@@ -173,7 +173,7 @@ function(leat_kernel name source)
     set(made_types "")
   endif()
   if(kernel_MATRICES AND NOT LEAT_BFLOAT16)
-    list(REMOVE_ITEM made_types BF16)
+    list(REMOVE_ITEM made_types BF16 F32)
   endif()
   foreach(type IN LISTS made_types)
     if(NOT DEFINED LEAT_TYPE_${type})
@@ -186,6 +186,8 @@ function(leat_kernel name source)
     list(SUBLIST LEAT_TYPE_${type} 2 -1 kind)
     if(kernel_MATRICES AND type STREQUAL BF16)
       list(APPEND kind BFLOAT16)
+    elseif(kernel_MATRICES AND type STREQUAL F32)
+      list(APPEND kind BFLOAT16 PARTS=2)
     endif()
     string(TOLOWER ${name}_${type} variant)
     list(GET LEAT_TYPE_${type} 0 public)

@@ -244,7 +244,9 @@ leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kern
   if (leati_kernel_find(kernels[LEATI_TILE_64], type) == LEATI_KERNEL_NONE) {
     return none;
   }
-  return type == LEAT_TYPE_BFLOAT16 ? device->matrix_bfloat16 : device->matrix;
+  return type == LEAT_TYPE_FLOAT16                              ? device->matrix
+         : type == LEAT_TYPE_BFLOAT16 || device->splits_float32 ? device->matrix_bfloat16
+                                                                : none;
 }
 
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */

@@ -136,7 +136,8 @@ void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut);
 leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers, leati_gemm_args *args);
 
 /** The matrices by which a product with a result of this type is computed; all 0: it is not computed by matrix
- * hardware, because the device has none for it, LEAT_MATRICES does not allow it, or `kernels` are not there. */
+ * hardware, because the device has none for it, LEAT_MATRICES or LEAT_FLOAT32_MATMUL does not allow it, or `kernels`
+ * are not there. */
 leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
                                      uint64_t type);
 

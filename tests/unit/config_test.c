@@ -109,11 +109,11 @@ static void good_values_are_taken(void **state) {
                {"LEAT_LOW_WATERMARK_RATIO", ".5", NULL}, {"LEAT_LOW_WATERMARK_RATIO", "0.3333333333333333", NULL},
                {"LEAT_MEMORY_GUARD", "1", NULL}, {"LEAT_MEMORY_GUARD", "pages", NULL},
                {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_MERGE", "1", NULL},
-               {"LEAT_MATRICES", "0", NULL}, {"LEAT_MATRICES", "khr", NULL}, {"LEAT_LOG", "none", NULL},
-               {"LEAT_LOG", "debug", NULL}, {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL},
-               {"LEAT_FUSIONS_OFF", "all", NULL}, {"LEAT_FUSIONS_OFF", "bias", NULL},
-               {"LEAT_FUSIONS_OFF", "residual,bias,bias", NULL}, {"LEAT_PROFILE", "/tmp/a b.json", NULL},
-               {"LEAT_TUNING", "gemv_rows=4", NULL},
+               {"LEAT_MATRICES", "0", NULL}, {"LEAT_MATRICES", "khr", NULL}, {"LEAT_FLOAT32_MATMUL", "ieee", NULL},
+               {"LEAT_FLOAT32_MATMUL", "fast", NULL}, {"LEAT_LOG", "none", NULL}, {"LEAT_LOG", "debug", NULL},
+               {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL}, {"LEAT_FUSIONS_OFF", "all", NULL},
+               {"LEAT_FUSIONS_OFF", "bias", NULL}, {"LEAT_FUSIONS_OFF", "residual,bias,bias", NULL},
+               {"LEAT_PROFILE", "/tmp/a b.json", NULL}, {"LEAT_TUNING", "gemv_rows=4", NULL},
                {"LEAT_TUNING", "gemm_split_min=0128,gemv_rows=1,gemv_rows=0", NULL},
                {"LEAT_CACHE_DIR", "/tmp/a b", NULL}, {"LEAT_CACHE_DIR", "/", NULL}, {"LEAT_CACHE_DIR", "", NULL});
 }
@@ -146,8 +146,8 @@ static void nonsense_is_named(void **state) {
   for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
     CHECK_VALUES({"LEAT_MEMORY_GUARD", words[i], "0, 1 or pages"}, {"LEAT_FORCE_GRAPH_PATH", words[i], "0 or 1"},
                  {"LEAT_FORCE_DIRECT_PATH", words[i], "0 or 1"}, {"LEAT_MERGE", words[i], "0 or 1"},
-                 {"LEAT_MATRICES", words[i], "0, 1 or khr"}, {"LEAT_LOG", words[i], "warn"},
-                 {"LEAT_STREAM_POLICY", words[i], "round-robin"});
+                 {"LEAT_MATRICES", words[i], "0, 1 or khr"}, {"LEAT_FLOAT32_MATMUL", words[i], "ieee or fast"},
+                 {"LEAT_LOG", words[i], "warn"}, {"LEAT_STREAM_POLICY", words[i], "round-robin"});
   }
   static const char *const names[] = {"none", "bias,", ",bias", "bias, scale", "bia", "biass", "all,bias", "Bias", ","};
   for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
@@ -685,6 +685,7 @@ static void settings_that_count_are_not_warned_of(void **state) {
                            {"LEAT_PROFILE", "/nowhere/trace.json", "debug"},
                            {"LEAT_MERGE", "1", "debug"},
                            {"LEAT_MATRICES", "0", "debug"},
+                           {"LEAT_FLOAT32_MATMUL", "fast", "debug"},
                            {"LEAT_TUNING", "gemv_rows=1", "debug"},
                            {"LEAT_LANES", "1", "debug"}};
   for (size_t i = 0; i < sizeof(quiet) / sizeof(*quiet); ++i) {
@@ -706,6 +707,7 @@ int main(void) {
                                           "LEAT_FORCE_DIRECT_PATH",
                                           "LEAT_MERGE",
                                           "LEAT_MATRICES",
+                                          "LEAT_FLOAT32_MATMUL",
                                           "LEAT_TUNING",
                                           "LEAT_LOG",
                                           "LEAT_CACHE_DIR",

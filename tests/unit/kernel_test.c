@@ -180,7 +180,7 @@ static bool is_on_matrices(const leati_kernel_code *code) {
   return strstr(code->source, "_matrix.comp") != NULL;
 }
 
-/* Whether that multiplies matrices of bfloat16. */
+/* Whether that multiplies matrices of bfloat16, of which float32 has two each. */
 static bool is_on_bfloat16(const leati_kernel_code *code) {
   return is_on_matrices(code) && code->storage != LEAT_TYPE_FLOAT16;
 }

@@ -10,6 +10,10 @@
 /** Values of an operand before they repeat: a prime number, so that no line of a tensor is like the one before. */
 #define LEATI_ANSWER_PERIOD 1000003
 
+/** Whether products and convolutions of float32 may be as inexact as the backend's setting LEAT_FLOAT32_MATMUL=fast has
+ * them; set before any is measured. */
+extern gboolean leati_answer_fast_float32;
+
 /** The value of an element of an input: a multiple of 2^-10 from -1 to 1, which float16 has too,
  * without order. Operands of bfloat16 hold it rounded.
  * @param input number of the input

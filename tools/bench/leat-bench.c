@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/answer.h"
 #include "bench/kernels.h"
 #include "bench/measure.h"
 #include "bench/subjects.h"
@@ -304,26 +305,47 @@ static void json_device(JsonBuilder *json, const leat_device_info *info) {
   g_string_free(uuid, TRUE);
 }
 
+/* What the backend reports, to be freed; NULL: nothing. */
+static leat_property *read_report(const leat_backend_api *api, uint32_t *out_count) {
+  uint32_t count = 0;
+  *out_count = 0;
+  if (api->device->report(&count, NULL, NULL) != LEAT_OK || count == 0) {
+    return NULL;
+  }
+  leat_property *const properties = g_new0(leat_property, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    properties[i].struct_size = sizeof(*properties);
+  }
+  const uint32_t room = count;
+  if (api->device->report(&count, properties, NULL) == LEAT_OK) {
+    *out_count = MIN(room, count);
+  }
+  return properties;
+}
+
 /* The settings in effect, as the backend reports them. */
 static void json_settings(JsonBuilder *json, const leat_backend_api *api) {
-  uint32_t count = 0;
+  uint32_t count;
+  g_autofree leat_property *properties = read_report(api, &count);
   json_builder_set_member_name(json, "settings");
   json_builder_begin_object(json);
-  if (api->device->report(&count, NULL, NULL) == LEAT_OK && count > 0) {
-    g_autofree leat_property *properties = g_new0(leat_property, count);
-    for (uint32_t i = 0; i < count; ++i) {
-      properties[i].struct_size = sizeof(*properties);
-    }
-    const uint32_t room = count;
-    if (api->device->report(&count, properties, NULL) == LEAT_OK) {
-      for (uint32_t i = 0; i < MIN(room, count); ++i) {
-        if (g_str_has_prefix(properties[i].name, "config.")) {
-          member_string(json, properties[i].name + strlen("config."), properties[i].value);
-        }
-      }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (g_str_has_prefix(properties[i].name, "config.")) {
+      member_string(json, properties[i].name + strlen("config."), properties[i].value);
     }
   }
   json_builder_end_object(json);
+}
+
+/* Whether a setting is reported to have a value that begins so. */
+static gboolean setting_begins(const leat_backend_api *api, const char *name, const char *value) {
+  uint32_t count;
+  g_autofree leat_property *properties = read_report(api, &count);
+  gboolean found = FALSE;
+  for (uint32_t i = 0; i < count; ++i) {
+    found = found || (g_str_equal(properties[i].name, name) && g_str_has_prefix(properties[i].value, value));
+  }
+  return found;
 }
 
 /* Everything so far. */
@@ -446,6 +468,7 @@ static int run(options *o) {
   if (b->pool && leati_rig_pool_threads(&b->rig) == 0) {
     LEATI_FAULT_SET(&error, "--pool: this backend has no pool of streams");
   }
+  leati_answer_fast_float32 = setting_begins(b->rig.api, "config.LEAT_FLOAT32_MATMUL", "fast");
   /* A file that cannot be written is told now rather than after minutes. */
   if (error != NULL || !json_open(o, &error) || !json_write(o, date, &error)) {
     g_printerr("leat-bench: %s\n", error->message);

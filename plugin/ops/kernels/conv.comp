@@ -21,13 +21,13 @@ vec4 fetch_a4(uint i, uint k) {
 }
 float fetch_a(uint i, uint k) { return i < args.m && k < k_end ? ELEMENT(a_base, weight_place(i, k)) : 0; }
 vec4 fetch_b4(uint i, uint k) { return vec4(0); }
-float fetch_b(uint i, uint k) { return gather(k); }
+float fetch_b(uint i, uint k) { return gather(steps[k - steps_begin]); }
 
 #define PREPARES
 void prepare(uint k0) {
   steps_begin = k0;
   if (gl_LocalInvocationIndex < STEPS) {
-    prepare_step(k0, gl_LocalInvocationIndex);
+    steps[gl_LocalInvocationIndex] = step_of(k0 + gl_LocalInvocationIndex);
   }
 }
 

@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolution and transposed convolution of operands of 16 bits on matrix hardware (VK_KHR_cooperative_matrix), sums in
-// float32: as conv.comp, with the tile of gathered pixels along k.
+// Convolution and transposed convolution on matrix hardware (VK_KHR_cooperative_matrix) of operands of 16 bits, or
+// split into parts of 16 bits, sums in float32: as conv.comp, with the tile of gathered pixels along k.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
@@ -10,15 +10,15 @@
 #endif
 #include "leat.glsl"
 #include "gemm_args.glsl"
-#include "reals.glsl"
+#include "matrix_element.glsl"
 
-LEAT_CONSTANT(uint, WIDE, 0);     // 1: weights may be moved eight at a time
+LEAT_CONSTANT(uint, WIDE, 0);     // 1: weights may be moved 16 bytes at a time
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
 layout(local_size_x_id = CONSTANT_THREADS) in;
 #define GATHERED uint
 // Without a branch, so that all that a thread gathers is on its way at once. The host sends no images without an
 // element 0 here.
-#define GATHER(p, i, inside) (uint(U16(p).v[inside ? i : 0]) & (inside ? 0xffffu : 0u))
+#define GATHER(p, i, inside) (BITS_OF(p, inside ? i : 0) & (inside ? ~0u : 0u))
 #define STEPS BK
 uint64_t a_base, c_base, residual_base;
 uint k_end, group_row, batch;
@@ -30,29 +30,37 @@ uvec2 place_a(uint number) { return uvec2(number / (BK / 8), number % (BK / 8) *
 // Neighbouring threads have neighbouring pixels.
 uvec2 place_b(uint number) { return uvec2(number % BN, number / BN * 8); }
 
-uvec4 fetch_a(uint i, uint k) {
-  uvec4 eight = uvec4(0);
+EIGHT fetch_a(uint i, uint k) {
+  EIGHT eight = NO_EIGHT;
   if (i >= args.m || k >= k_end) {
     return eight;
   }
   if (WIDE != 0) {
+#if PARTS == 1
     return U32x4(a_base).v[(i * args.k + k) >> 3];
+#else
+    SET_FIRST(eight, a_base, (i * args.k + k) >> 2);
+    if (k + 4 < k_end) {
+      SET_LAST(eight, a_base, ((i * args.k + k) >> 2) + 1);
+    }
+    return eight;
+#endif
   }
   [[unroll]] for (uint e = 0; e < 8; ++e) {
     if (k + e < k_end) {
-      eight[e / 2] |= uint(U16(a_base).v[weight_place(i, k + e)]) << (e % 2 * 16);
+      SET_ELEMENT(eight, e, BITS_OF(a_base, weight_place(i, k + e)));
     }
   }
   return eight;
 }
 
-uvec4 fetch_b(uint i, uint k) {
+EIGHT fetch_b(uint i, uint k) {
   if (THREADS < BN) { // else a thread has one pixel only
     find_pixel(i, batch);
   }
-  uvec4 eight;
-  [[unroll]] for (uint e = 0; e < 4; ++e) {
-    eight[e] = gather(k + 2 * e) | gather(k + 2 * e + 1) << 16;
+  EIGHT eight = NO_EIGHT;
+  [[unroll]] for (uint e = 0; e < 8; ++e) {
+    SET_ELEMENT(eight, e, gather(steps[k + e - steps_begin]));
   }
   return eight;
 }
@@ -61,14 +69,35 @@ uvec4 fetch_b(uint i, uint k) {
 void prepare(uint k0) {
   steps_begin = k0;
   for (uint number = gl_LocalInvocationIndex; number < STEPS; number += THREADS) {
-    prepare_step(k0, number);
+    steps[number] = step_of(k0 + number);
   }
 }
+
+#if PARTS == 2
+// The sum of a row and a column, in float32 and one product after the other.
+float plain_sum(uint row, uint column) {
+  float sum = 0;
+  k_end = args.k;
+  find_pixel(column, batch);
+  for (uint k = 0; k < args.k; ++k) {
+    sum = fma(ELEMENT(a_base, weight_place(row, k)), uintBitsToFloat(gather(step_of(k))), sum);
+  }
+  return sum;
+}
+#endif
 
 void finish(uint row, uint column, vec4 sum) {
   if (row >= args.m || column >= args.n) {
     return;
   }
+#if PARTS == 2
+  // Where a factor or a product is not finite, parts add up to another sum than float32 has.
+  for (uint j = 0; j < 4; ++j) {
+    if (!is_finite(sum[j]) && column + j < args.n) {
+      sum[j] = plain_sum(row, column + j);
+    }
+  }
+#endif
   const uint at = place_of(column);
   vec4 value = sum;
   if (args.bias != 0) {

@@ -84,9 +84,8 @@ void find_pixel(uint own, uint batch) {
 shared ivec4 steps[STEPS];
 uint steps_begin;
 
-// Finds out about step `number` of those that begin at k0.
-void prepare_step(uint k0, uint number) {
-  const uint k = k0 + number;
+// What that is of a k.
+ivec4 step_of(uint k) {
   const uint channel = divide(k, args.per_taps[0], args.per_taps[1]);
   uint tap = k - channel * args.taps;
   ivec4 step = ivec4(channel * args.plane, 0, 0, 0);
@@ -101,7 +100,7 @@ void prepare_step(uint k0, uint number) {
   if (TRANSPOSED == 0) {
     step.x += (step.y * args.height + step.z) * args.width + step.w;
   }
-  steps[number] = step;
+  return step;
 }
 
 // From an output coordinate to the input coordinate under a tap, of a transposed convolution; -1 if there is none.
@@ -110,9 +109,8 @@ int source(int at, int step, const uint d) {
   return n >= 0 && n % args.stride[d] == 0 ? n / args.stride[d] : -1;
 }
 
-// What lies under the tap of a k, of this thread's pixel.
-GATHERED gather(uint k) {
-  const ivec4 step = steps[k - steps_begin];
+// What lies under the tap of a step, of this thread's pixel.
+GATHERED gather(ivec4 step) {
   const int z = VOLUME == 0 ? 0 : TRANSPOSED != 0 ? source(pixel_d, step.y, 0) : pixel_d + step.y;
   const int y = TRANSPOSED != 0 ? source(pixel_h, step.z, 1) : pixel_h + step.z;
   const int x = TRANSPOSED != 0 ? source(pixel_w, step.w, 2) : pixel_w + step.w;

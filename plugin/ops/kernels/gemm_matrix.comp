@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix product by tiles on matrix hardware (VK_KHR_cooperative_matrix): operands of 16 bits with any strides, sums in
-// float32. With NBITS, b are weights of few bits along k.
+// Matrix product by tiles on matrix hardware (VK_KHR_cooperative_matrix): operands with any strides, of 16 bits or
+// split into parts of 16 bits, sums in float32. With NBITS, b are weights of few bits along k.
 //
 // A tile of an operand lies in shared memory as its mode walks through memory, so that eight elements are written at
 // once. k is added up in the same order whatever the modes are.
@@ -13,6 +13,7 @@
 #endif
 #include "leat.glsl"
 #include "gemm_args.glsl"
+#include "matrix_element.glsl"
 
 #define MODE_QUADS_K 0
 #define MODE_QUADS_I 1
@@ -21,7 +22,7 @@
 
 LEAT_CONSTANT(uint, MODE_A, 2);
 LEAT_CONSTANT(uint, MODE_B, 3);
-LEAT_CONSTANT(uint, WIDE, 0);     // 1: a, 2: b may be moved eight elements at a time
+LEAT_CONSTANT(uint, WIDE, 0);     // 1: a, 2: b may be moved eight elements at a time, of 16 bits
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
 layout(local_size_x_id = CONSTANT_THREADS) in;
 #include "gemm_sides.glsl"
@@ -35,27 +36,29 @@ uvec2 place(const uint mode, const uint extent, uint number) {
 }
 
 // Eight elements from (i, k) on, along k or along i; those past `end` in i, or past k_end, are 0.
-uvec4 fetch(const uint mode, const bool wide, uint64_t base, int stride_i, int stride_k, uint i, uint k, uint end) {
-  uvec4 eight = uvec4(0);
+EIGHT fetch(const uint mode, const bool wide, uint64_t base, int stride_i, int stride_k, uint i, uint k, uint end) {
+  EIGHT eight = NO_EIGHT;
   if (i >= end || k >= k_end) {
     return eight;
   }
   const int at = int(i) * stride_i + int(k) * stride_k;
+#if PARTS == 1
   if (wide) {
     return U32x4(base).v[at >> 3];
   }
+#endif
   const uint left = goes_along_k(mode) ? k_end - k : end - i;
   if (mode <= MODE_QUADS_I) {
-    eight.xy = U32x2(base).v[at >> 2];
+    SET_FIRST(eight, base, at >> 2);
     if (left > 4) {
-      eight.zw = U32x2(base).v[(at >> 2) + 1];
+      SET_LAST(eight, base, (at >> 2) + 1);
     }
     return eight;
   }
   const int step = goes_along_k(mode) ? stride_k : stride_i;
   [[unroll]] for (uint e = 0; e < 8; ++e) {
     if (e < left) {
-      eight[e / 2] |= uint(U16(base).v[at + int(e) * step]) << (e % 2 * 16);
+      SET_ELEMENT(eight, e, BITS_OF(base, at + int(e) * step));
     }
   }
   return eight;
@@ -65,7 +68,7 @@ uvec4 fetch(const uint mode, const bool wide, uint64_t base, int stride_i, int s
 #define B_ALONG_K goes_along_k(MODE_B)
 uvec2 place_a(uint number) { return place(MODE_A, BM, number); }
 uvec2 place_b(uint number) { return place(MODE_B, BN, number); }
-uvec4 fetch_a(uint i, uint k) { return fetch(MODE_A, (WIDE & 1) != 0, a_base, args.a_row, args.a_k, i, k, args.m); }
+EIGHT fetch_a(uint i, uint k) { return fetch(MODE_A, (WIDE & 1) != 0, a_base, args.a_row, args.a_k, i, k, args.m); }
 #ifdef NBITS
 // Eight weights are of one block. What is fetched are their words, scale and zero point in 16 bits each, and how many
 // there are: what becomes of them waits until they are kept. Where each k says its block it does not.
@@ -100,11 +103,31 @@ uvec4 ready_b(uvec4 eight) {
 }
 #define READY_B(eight) ready_b(eight)
 #else
-uvec4 fetch_b(uint i, uint k) { return fetch(MODE_B, (WIDE & 2) != 0, b_base, b_column, b_k, i, k, n); }
+EIGHT fetch_b(uint i, uint k) { return fetch(MODE_B, (WIDE & 2) != 0, b_base, b_column, b_k, i, k, n); }
+#endif
+
+#if PARTS == 2
+// The sum of a row and a column, in float32 and one product after the other.
+float plain_sum(uint row, uint column) {
+  float sum = 0;
+  for (uint k = 0; k < args.k; ++k) {
+    sum = fma(ELEMENT(a_base, int(row) * args.a_row + int(k) * args.a_k),
+              ELEMENT(b_base, int(column) * b_column + int(k) * b_k), sum);
+  }
+  return sum;
+}
 #endif
 
 void finish(uint row, uint column, vec4 sum) {
   if (row < args.m && column < n) {
+#if PARTS == 2
+    // Where a factor or a product is not finite, parts add up to another sum than float32 has.
+    for (uint j = 0; j < 4; ++j) {
+      if (!is_finite(sum[j]) && column + j < n) {
+        sum[j] = plain_sum(row, column + j);
+      }
+    }
+#endif
     vec4 value = with_bias(row, column, sum);
     if (activates) {
       value = activated4(value, args.activation[0], args.activation[1]);

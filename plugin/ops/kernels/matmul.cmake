@@ -20,10 +20,10 @@ foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
   list(GET tile 0 extent)
   list(GET tile 1 step)
   list(GET tile 2 part)
-  leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 BF16 ${constants}
-    DEFINES BM=${extent} BN=${extent} BK=${step} WM=${part} WN=${part})
+  leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES ${types} ${constants}
+    DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part} WN=${part})
   leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 ${constants}
-    DEFINES BM=${extent} BN=${extent} BK=${step} WM=${part} WN=${part} NBITS)
+    DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part} WN=${part} NBITS)
 endforeach()
 # Of bytes: one by one, and with DOTS four at once.
 foreach(how IN ITEMS INTEGER DOTS)

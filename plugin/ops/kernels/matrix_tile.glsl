@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The heart of products on matrix hardware (VK_KHR_cooperative_matrix): one workgroup computes a BM x BN tile of the
 // result from tiles of both operands in shared memory, BK of k at a time; each of its subgroups has WM x WN of it, in
-// matrices of the device's own size.
+// matrices of the device's own size. What it multiplies, matrix_element.glsl says.
 //
 // The including file defines BM, BN, BK, WM and WN, has `args` with GEMM_ARGS, THREADS, which a workgroup has, and
 // `uint k_end`, where the k of this workgroup end, and says where operands come from and what becomes of sums:
 // - A_ALONG_K: whether the tile of a lies in shared memory along k, else along its rows; B_ALONG_K the same of b.
 // - uvec2 place_a(number): row and k, in the tile, of the first element of the eight of this number, the others of
 // which   follow along k or along rows; place_b() the same of b, with columns for rows.
-// - uvec4 fetch_a(i, k): those eight, from row i of the result and k on; fetch_b() the same from column i. Those from
+// - EIGHT fetch_a(i, k): those eight, from row i of the result and k on; fetch_b() the same from column i. Those from
 //   k_end on, and rows and columns that are not there, are 0.
 // - READY_B(eight), if an eight of b is something else when it is fetched: what is multiplied.
 // - void finish(row, column, vec4 sum): stores what comes of the sums of four columns; those of the tile that are not
@@ -22,19 +22,14 @@
 #define READY_B(eight) eight
 #endif
 
+#include "matrix_element.glsl"
 #include "matrix_size.glsl"
 #include "split.glsl"
 #include "tile_number.glsl"
 
-// What the hardware multiplies.
-#ifdef BFLOAT16
-#define MATRIX_REAL bfloat16_t
-#else
-#define MATRIX_REAL float16_t
-#endif
 #define ACROSS (BN / WN)
-// What is in shared memory lies there by eights of 16 bits, or fours of sums. From one row to the next there is one
-// more than needed, so that rows begin in different banks.
+// What is in shared memory lies there by eights of 16 bits, or fours of sums; the second parts of all elements of a
+// tile behind the first. From one row to the next there is one more than needed, so that rows begin in different banks.
 #define PITCH_K (BK / 8 + 1)
 #define PITCH_A (BM / 8 + 1)
 #define PITCH_B (BN / 8 + 1)
@@ -45,12 +40,14 @@
 #define MATRIX_MOST 16
 #define SUMS (BM / WM * ACROSS * MATRIX_MOST * PITCH_SUMS)
 // Tiles of a and b; afterwards, for each subgroup, sums of one row of its matrices after the other.
-shared uvec4 tiles[TILE_A + TILE_B > SUMS ? TILE_A + TILE_B : SUMS];
+#define FIRST_B (PARTS * TILE_A)
+#define TILES (FIRST_B + PARTS * TILE_B)
+shared uvec4 tiles[TILES > SUMS ? TILES : SUMS];
 
 // Eights of a tile that one thread brings in, and what of them is on its way from memory.
 const uint LOADS_A = BM * BK / 8 / THREADS;
 const uint LOADS_B = BN * BK / 8 / THREADS;
-uvec4 held_a[LOADS_A], held_b[LOADS_B];
+EIGHT held_a[LOADS_A], held_b[LOADS_B];
 
 void fetch_tiles(uint row0, uint column0, uint k0) {
   [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
@@ -63,14 +60,24 @@ void fetch_tiles(uint row0, uint column0, uint k0) {
   }
 }
 
+// Puts an eight into a tile that has `size` of them.
+void keep_eight(uint at, const uint size, EIGHT eight) {
+#if PARTS == 1
+  tiles[at] = eight;
+#else
+  split_eight(eight, tiles[at], tiles[at + size]);
+#endif
+}
+
 void keep_tiles() {
   [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
     const uvec2 at = place_a(gl_LocalInvocationIndex + e * THREADS);
-    tiles[A_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_A + at.x / 8] = held_a[e];
+    keep_eight(A_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_A + at.x / 8, TILE_A, held_a[e]);
   }
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
     const uvec2 at = place_b(gl_LocalInvocationIndex + e * THREADS);
-    tiles[TILE_A + (B_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8)] = READY_B(held_b[e]);
+    keep_eight(FIRST_B + (B_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8), TILE_B,
+               READY_B(held_b[e]));
   }
 }
 
@@ -81,25 +88,32 @@ coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> su
 // Adds the products of the BK of k in shared memory to the sums of a subgroup, whose part begins at (row, column).
 void add_tiles(uint row, uint column) {
   for (uint k = 0; k < BK; k += MATRIX_K) {
-    coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[ROWS];
-    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-      const uint i = row + r * MATRIX_M;
+    coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[PARTS * ROWS];
+    [[unroll]] for (uint r = 0; r < PARTS * ROWS; ++r) {
+      const uint i = row + r % ROWS * MATRIX_M, part = r / ROWS * TILE_A;
       if (A_ALONG_K) {
-        coopMatLoad(a[r], tiles, i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutRowMajor);
+        coopMatLoad(a[r], tiles, part + i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutRowMajor);
       } else {
-        coopMatLoad(a[r], tiles, k * PITCH_A + i / 8, PITCH_A, gl_CooperativeMatrixLayoutColumnMajor);
+        coopMatLoad(a[r], tiles, part + k * PITCH_A + i / 8, PITCH_A, gl_CooperativeMatrixLayoutColumnMajor);
       }
     }
     [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
       const uint i = column + c * MATRIX_N;
-      coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b;
-      if (B_ALONG_K) {
-        coopMatLoad(b, tiles, TILE_A + i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutColumnMajor);
-      } else {
-        coopMatLoad(b, tiles, TILE_A + k * PITCH_B + i / 8, PITCH_B, gl_CooperativeMatrixLayoutRowMajor);
+      coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b[PARTS];
+      [[unroll]] for (uint p = 0; p < PARTS; ++p) {
+        const uint part = FIRST_B + p * TILE_B;
+        if (B_ALONG_K) {
+          coopMatLoad(b[p], tiles, part + i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutColumnMajor);
+        } else {
+          coopMatLoad(b[p], tiles, part + k * PITCH_B + i / 8, PITCH_B, gl_CooperativeMatrixLayoutRowMajor);
+        }
       }
       [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-        sums[r * COLUMNS + c] = coopMatMulAdd(a[r], b, sums[r * COLUMNS + c]);
+#if PARTS == 2
+        sums[r * COLUMNS + c] = coopMatMulAdd(a[ROWS + r], b[0], sums[r * COLUMNS + c]);
+        sums[r * COLUMNS + c] = coopMatMulAdd(a[r], b[1], sums[r * COLUMNS + c]);
+#endif
+        sums[r * COLUMNS + c] = coopMatMulAdd(a[r], b[0], sums[r * COLUMNS + c]);
       }
     }
   }
