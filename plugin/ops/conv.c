@@ -330,7 +330,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
                                         uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
   const uint32_t activation = job->epilogue->activation.operation;
   /* The kernel for matrix hardware also reads element 0 for pixels that are outside of the image. */
-  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, job->y->type);
+  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, job->y->type, args);
   if (job->x->count != 0 && matrix.m != 0) {
     const uint32_t at_once = 16 / job->w->item_size;
     const uint32_t subgroup = device->physical->subgroup_size;

@@ -239,14 +239,16 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
 }
 
 leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
-                                     uint64_t type) {
+                                     uint64_t type, const leati_gemm_args *args) {
   const leati_matrix_shape none = {0};
-  if (leati_kernel_find(kernels[LEATI_TILE_64], type) == LEATI_KERNEL_NONE) {
+  if (leati_kernel_find(kernels[LEATI_TILE_128], type) == LEATI_KERNEL_NONE) {
     return none;
   }
-  return type == LEAT_TYPE_FLOAT16                              ? device->matrix
-         : type == LEAT_TYPE_BFLOAT16 || device->splits_float32 ? device->matrix_bfloat16
-                                                                : none;
+  if (type == LEAT_TYPE_FLOAT32) {
+    const leati_gemm_shape shape = shape_of(args);
+    return device->splits_float32 && leati_gemm_parts_pay(&device->traits, &shape) ? device->matrix_bfloat16 : none;
+  }
+  return type == LEAT_TYPE_FLOAT16 ? device->matrix : device->matrix_bfloat16;
 }
 
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */
@@ -303,7 +305,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
                                                    .activation = activation,
                                                    .residual = residual}};
   }
-  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, gemm->c->type);
+  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, gemm->c->type, args);
   if (gemm->gate == NULL && matrix.m != 0) {
     return choose_matrix_kernel(device, matrix, gemm, mode_a, mode_b, residual, args, out_tile_size);
   }

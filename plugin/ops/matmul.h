@@ -135,11 +135,11 @@ void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut);
 /** The same for the kernels for matrix hardware; `gathers`: those of convolutions. */
 leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers, leati_gemm_args *args);
 
-/** The matrices by which a product with a result of this type is computed; all 0: it is not computed by matrix
- * hardware, because the device has none for it, LEAT_MATRICES or LEAT_FLOAT32_MATMUL does not allow it, or `kernels`
- * are not there. */
+/** The matrices by which a product with a result of this type is computed, whose `m`, `n`, `k` and `batch` stand in the
+ * argument record; all 0: it is not computed by matrix hardware, because the device has none for it, LEAT_MATRICES or
+ * LEAT_FLOAT32_MATMUL does not allow it, parts of float32 do not pay, or `kernels` are not there. */
 leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
-                                     uint64_t type);
+                                     uint64_t type, const leati_gemm_args *args);
 
 /** Workgroups of a dispatch with these arguments. */
 uint64_t leati_gemm_groups(const leati_gemm_args *args);

@@ -215,7 +215,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_c
   }
   const uint32_t mode_a =
       leati_operand_mode(a->address, a->item_size, gemm->a_row, gemm->m, gemm->a_k, gemm->k, 0, NULL);
-  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, c->type);
+  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, c->type, gemm);
   if (matrix.m != 0) {
     const uint32_t subgroup = device->physical->subgroup_size;
     const bool wide = leati_operand_is_wide(a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, 0, NULL);

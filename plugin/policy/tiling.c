@@ -73,6 +73,11 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
   return tile;
 }
 
+bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *shape) {
+  leati_gemm_cut cut;
+  return leati_gemm_cut_matrices(traits, shape, false, &cut) == LEATI_TILE_128;
+}
+
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows) {
   const uint64_t enough = quarters(traits, traits->tuning.attention_fill_quarters);
   uint32_t subgroups = LEATI_MATRIX_SUBGROUPS;

@@ -64,6 +64,9 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
 /** Cuts a product for the kernels for matrix hardware, and chooses their tile; `gathers`: for those of convolutions. */
 leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, bool gathers,
                                    leati_gemm_cut *out);
+/** Whether a product of float32 takes less time by parts of bfloat16 on matrix hardware than by the tiled kernels: with
+ * the largest tile alone, where each part that is brought in is used most often. */
+bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *shape);
 /** Subgroups of a workgroup of the kernel for attention on matrix hardware, each of which has `rows` queries of one of
  * `heads`, those of all batches. */
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows);

@@ -414,6 +414,15 @@ static void matrix_tiles_are_large_where_they_fill_the_device(void **state) {
   assert_int_equal(matrix_tile_of(&large, 32, 64 * middle, 1), LEATI_TILE_32);
 }
 
+static void parts_of_float32_pay_with_the_largest_tile(void **state) {
+  (void)state;
+  const uint32_t wanted = 128 * LEATI_MATRIX_FILL_128_QUARTERS / 4;
+  assert_true(leati_gemm_parts_pay(&large, &(leati_gemm_shape){.m = 128, .n = 128 * wanted, .k = 64, .batch = 1}));
+  assert_false(
+      leati_gemm_parts_pay(&large, &(leati_gemm_shape){.m = 128, .n = 128 * (wanted - 1), .k = 64, .batch = 1}));
+  assert_false(leati_gemm_parts_pay(&large, &(leati_gemm_shape){.m = 64, .n = 128 * wanted, .k = 64, .batch = 1}));
+}
+
 static void attention_has_subgroups_as_long_as_they_fill_the_device(void **state) {
   (void)state;
   const uint64_t wanted = 128 * LEATI_ATTENTION_FILL_QUARTERS / 4;
@@ -902,6 +911,7 @@ int main(void) {
       cmocka_unit_test(products_are_cut_wholly_on_any_device),
       cmocka_unit_test(tiles_are_the_largest_that_fill_the_device),
       cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
+      cmocka_unit_test(parts_of_float32_pay_with_the_largest_tile),
       cmocka_unit_test(attention_has_subgroups_as_long_as_they_fill_the_device),
       cmocka_unit_test(attention_shares_keys_where_queries_are_few),
       cmocka_unit_test(attention_of_few_queries_stays_in_registers),

@@ -10,7 +10,11 @@ foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;64;16")
   list(GET tile 0 extent)
   list(GET tile 1 step)
   list(GET tile 2 part)
-  leat_kernel(conv_matrix_${extent} conv_matrix.comp MATRICES TYPES ${types} ${constants}
+  set(multiplied F16 BF16)
+  if(extent EQUAL 128) # leati_gemm_parts_pay()
+    list(APPEND multiplied F32)
+  endif()
+  leat_kernel(conv_matrix_${extent} conv_matrix.comp MATRICES TYPES ${multiplied} ${constants}
     DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part} WN=${part})
 endforeach()
 leat_kernel(unfold unfold.comp)

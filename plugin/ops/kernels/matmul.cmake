@@ -20,7 +20,11 @@ foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
   list(GET tile 0 extent)
   list(GET tile 1 step)
   list(GET tile 2 part)
-  leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES ${types} ${constants}
+  set(multiplied F16 BF16)
+  if(extent EQUAL 128) # leati_gemm_parts_pay()
+    list(APPEND multiplied F32)
+  endif()
+  leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES ${multiplied} ${constants}
     DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part} WN=${part})
   leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 ${constants}
     DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part} WN=${part} NBITS)

@@ -751,10 +751,12 @@ typedef struct leat_event_api {
  * whatever its score; its value has to be finite. A mask of Attention 24 with fewer keys, also with one, takes the
  * others out.
  * - A number of keys that a tensor of the device has (nonpad_kv_seqlen, and seqlens_k + 1 of GroupQueryAttention) and
- *   that there are not counts as the nearest that there are.
+ *   that there are not counts as the nearest that there are, and so does the number of a block in g_idx of MatMulNBits.
  * - GroupQueryAttention gives keys and values as long as the earlier ones, or total_sequence_length if that is more.
  *   Where all positions are new, nothing of the earlier ones counts. Behind the last position there are zeros, or
- *   in the memory of the earlier ones what was there.
+ *   in the memory of the earlier ones what was there. An attention_bias takes keys from total_sequence_length on out.
+ *   Where all positions are new, only the first of position_ids counts, and all batches go on from it; of numbers that
+ *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
  *
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
  * - FusedMatMul(A, B, bias?, residual?) is activation(alpha A' B' + bias + residual), or with residual_first = 0
