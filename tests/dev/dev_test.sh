@@ -68,7 +68,7 @@ passes() {
   shift
   refused "$command has no option '--plt=x'; it has: " "$dev" "$command" --plt=x
   refused "$command has no option '-X3'" "$dev" "$command" -X3
-  options=$("$@" --help | grep -E '^ +-' | grep -o -E '(^| )--?[a-z][a-z-]*')
+  options=$("$@" --help | grep -E '^ +-' | grep -o -E '(^| )--?[a-z][a-z0-9-]*')
   [ -n "$options" ] || {
     failures=$((failures + 1))
     echo "FAIL no options in: $* --help"
