@@ -34,8 +34,8 @@ typedef enum leati_matrices_mode {
   LEATI_MATRICES_KHR, /**< by VK_KHR_cooperative_matrix alone */
 } leati_matrices_mode;
 
-/** What LEAT_FLOAT32_MATMUL says: how sums of products of float32 are computed, those of matrix products of more than a
- * few rows and columns and of convolutions.
+/** What LEAT_FLOAT32_MATMUL says: how sums of products of float32 are computed, those of matrix products and
+ * convolutions that are large (leati_gemm_parts_pay()).
  *
  * LEATI_FLOAT32_FAST: on matrix hardware, where the device multiplies matrices of bfloat16 with sums in float32; else
  * as LEATI_FLOAT32_IEEE.

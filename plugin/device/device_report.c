@@ -31,8 +31,8 @@ __attribute__((format(printf, 4, 5))) static void add(report *r, int32_t device,
   ++r->count;
 }
 
-#ifdef LEATI_TYPES_OF_GEMM_MATRIX_64
-#define HAS_MATRIX_KERNELS(type) ((LEATI_TYPES_OF_GEMM_MATRIX_64 & (type)) != 0)
+#ifdef LEATI_TYPES_OF_GEMM_MATRIX_128
+#define HAS_MATRIX_KERNELS(type) ((LEATI_TYPES_OF_GEMM_MATRIX_128 & (type)) != 0)
 #else
 #define HAS_MATRIX_KERNELS(type) false
 #endif
@@ -87,7 +87,7 @@ static void report_float32(report *r, int32_t number, const leati_physical *phys
           ? "in float32, though LEAT_FLOAT32_MATMUL is fast: this build has no kernels for it (its glslc is too old)"
       : config->matrices == LEATI_MATRICES_OFF
           ? "in float32, though LEAT_FLOAT32_MATMUL is fast: LEAT_MATRICES is 0"
-          : "in parts of bfloat16 on matrix hardware, off by up to 3 x 2^-16 of the sum of magnitudes");
+          : "large ones in parts of bfloat16 on matrix hardware, off by up to 3 x 2^-16 of the sum of magnitudes");
 }
 
 static void report_dots(report *r, int32_t number, const leati_physical *physical) {

@@ -20,11 +20,7 @@ layout(local_size_x_id = CONSTANT_THREADS) in;
 // element 0 here.
 // What is masked is masked by the bits of an element: a mask of all 32 makes NVIDIA's compiler a branch of it, and a
 // convolution of float16 takes twice as long.
-#if PARTS == 1
-#define GATHER(p, i, inside) (BITS_OF(p, inside ? i : 0) & (inside ? 0xffffu : 0u))
-#else
-#define GATHER(p, i, inside) (BITS_OF(p, inside ? i : 0) & (inside ? ~0u : 0u))
-#endif
+#define GATHER(p, i, inside) (BITS_OF(p, inside ? i : 0) & (inside ? ELEMENT_MASK : 0u))
 #define STEPS BK
 uint64_t a_base, c_base, residual_base;
 uint k_end, group_row, batch;

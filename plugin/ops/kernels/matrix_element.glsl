@@ -27,8 +27,9 @@
 #define NO_EIGHT uvec4(0)
 // Sets element e of an eight of zeros.
 #define SET_ELEMENT(eight, e, bits) eight[(e) / 2] |= (bits) << ((e) % 2 * 16)
-// Bits of element i from address p on.
+// Bits of element i from address p on, and all that an element can have.
 #define BITS_OF(p, i) uint(U16(p).v[i])
+#define ELEMENT_MASK 0xffffu
 // Sets the first four and the last four elements, from quad q of those from address p on.
 #define SET_FIRST(eight, p, q) eight.xy = U32x2(p).v[q]
 #define SET_LAST(eight, p, q) eight.zw = U32x2(p).v[q]
@@ -47,6 +48,7 @@ struct Eight {
     eight.last[(e) % 4] = bits;     \
   }
 #define BITS_OF(p, i) U32(p).v[i]
+#define ELEMENT_MASK ~0u
 #define SET_FIRST(eight, p, q) eight.first = U32x4(p).v[q]
 #define SET_LAST(eight, p, q) eight.last = U32x4(p).v[q]
 
