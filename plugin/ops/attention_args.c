@@ -26,7 +26,8 @@ leati_attention_args leati_attention_fill(const leati_attention *attention) {
                                .step = 1,
                                .before = all_before ? LEAT_ATTENTION_ALL_BEFORE : (int32_t)a->before,
                                .sink_strides = {(int32_t)a->sink_strides[0], (int32_t)a->sink_strides[1]},
-                               .sink = a->smooth ? 0.0f : -INFINITY};
+                               .sink = a->smooth ? 0.0f : -INFINITY,
+                               .has_sinks = a->sinks != NULL};
   leati_heads_strides(&a->q.heads, args.q_strides);
   leati_heads_strides(&a->k.heads, args.k_strides);
   leati_heads_strides(&a->v.heads, args.v_strides);
@@ -41,4 +42,8 @@ leati_attention_args leati_attention_fill(const leati_attention *attention) {
                    : a->mask->type == LEAT_TYPE_BOOL ? LEAT_ATTENTION_MASK_BOOL
                                                      : LEAT_ATTENTION_MASK_ADDED;
   return args;
+}
+
+const leati_view *leati_attention_sinks(const leati_attention *attention) {
+  return attention->sinks != NULL ? attention->sinks : &attention->q.view;
 }

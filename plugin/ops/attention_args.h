@@ -48,9 +48,16 @@ typedef struct leati_attention_args {
   uint32_t across;
   int32_t sink_strides[2];
   float sink;
+  uint32_t has_sinks;
 } leati_attention_args;
 
 /** Fills in the record, but for addresses and how work is cut. */
 leati_attention_args leati_attention_fill(const leati_attention *attention);
+
+/**
+ * What to give kernels as `sinks`: where there are none, a tensor that is not empty. A driver may read the first of
+ * them before it looks at `has_sinks` (lavapipe of Mesa 26.1 does).
+ */
+const leati_view *leati_attention_sinks(const leati_attention *attention);
 
 #endif /* LEAT_PLUGIN_OPS_ATTENTION_ARGS_H_ */

@@ -132,9 +132,9 @@ int32_t leati_plan_attention_few(leati_planner *planner, const leati_attention *
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&a->q.view, &base->q}, {k, &base->k}, {v, &base->v}, {a->mask, &base->mask},
-                  {a->lengths.view, &base->lengths.at}, {new_k, &args.k}, {new_v, &args.v}, {a->sinks, &base->sinks},
-                  {behind->cosines, &args.rotation.cosines}, {behind->sines, &args.rotation.sines},
-                  {behind->position_ids, &args.rotation.position_ids}),
+                  {a->lengths.view, &base->lengths.at}, {new_k, &args.k}, {new_v, &args.v},
+                  {leati_attention_sinks(a), &base->sinks}, {behind->cosines, &args.rotation.cosines},
+                  {behind->sines, &args.rotation.sines}, {behind->position_ids, &args.rotation.position_ids}),
       LEATI_WRITES({&a->y.view, &base->y}, {&pieces, &base->pieces}, {parts[0].to, &args.to_k},
                    {parts[1].to, &args.to_v})};
   const uint32_t rows = base->share * base->queries;

@@ -156,7 +156,7 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&a->q.view, &args.q}, {&a->k.view, &args.k}, {&a->v.view, &args.v}, {a->mask, &args.mask},
-                  {a->lengths.view, &args.lengths.at}, {a->sinks, &args.sinks}),
+                  {a->lengths.view, &args.lengths.at}, {leati_attention_sinks(a), &args.sinks}),
       LEATI_WRITES({&a->y.view, &args.y}, {&pieces, &args.pieces})};
   args.blocks = ((uint32_t)q[2] + rows - 1) / rows;
   args.groups = (uint32_t)(q[0] * q[1]) * args.blocks;

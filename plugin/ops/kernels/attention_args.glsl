@@ -34,7 +34,8 @@ struct Args {
   uint across;    // of operands: where elements are moved one by one, neighbouring threads go across rows, for these
                   // lie closer
   int sink_strides[2]; // of head and query
-  float sink;          // of all where there are no `sinks`
+  float sink;          // of all where `has_sinks` is 0; `sinks` are other numbers then
+  uint has_sinks;
 #ifdef ATTENTION_MORE_ARGS
   ATTENTION_MORE_ARGS
 #endif
@@ -89,7 +90,7 @@ float added_to(uint query, uint key, int mask) {
 // The score of a key whose value is 0, which a query has before all others; -infinity: there is none.
 float sink_of(uint head, uint query) {
   const int at = int(head) * args.sink_strides[0] + int(min(query, args.queries - 1)) * args.sink_strides[1];
-  return args.sinks == 0 ? args.sink : ELEMENT(args.sinks, at);
+  return args.has_sinks == 0 ? args.sink : ELEMENT(args.sinks, at);
 }
 // Its weight, relative to itself.
 float sink_weight(float sink) { return sink == -LEAT_INFINITY ? 0 : 1; }
