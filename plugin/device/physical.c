@@ -15,12 +15,12 @@
 #define MIN_SHARED_MEMORY 32768u
 
 /* What the kernels for matrix hardware ask of matrices: their sides divide the part of a subgroup in the smallest tile,
- * and are multiples of what is moved at once; a subgroup has so many invocations at most that each has something to
- * load; and so many bytes of shared memory do for each of them.
+ * and are multiples of what is moved at once; for each row a subgroup has so many invocations at most; and so many
+ * bytes of shared memory do for each of the kernels.
  */
 #define LEATI_MATRIX_PART 16u
 #define LEATI_MATRIX_STEP 8u
-#define LEATI_MATRIX_SUBGROUP_MOST 64u
+#define LEATI_MATRIX_ROW_INVOCATIONS 4u
 #define LEATI_MATRIX_SHARED_LEAST 32768u
 
 /* Adds something to what the device lacks. */
@@ -324,7 +324,7 @@ static bool is_usable_matrix(const leati_physical *physical, uint32_t type,
          of->NSize != 0 && of->KSize != 0 && LEATI_MATRIX_PART % of->MSize == 0 && LEATI_MATRIX_PART % of->NSize == 0 &&
          LEATI_MATRIX_PART % of->KSize == 0 && of->MSize % LEATI_MATRIX_STEP == 0 &&
          of->NSize % LEATI_MATRIX_STEP == 0 && of->KSize % LEATI_MATRIX_STEP == 0 &&
-         physical->subgroup_size <= LEATI_MATRIX_SUBGROUP_MOST &&
+         physical->subgroup_size <= LEATI_MATRIX_ROW_INVOCATIONS * of->MSize &&
          physical->shared_memory >= LEATI_MATRIX_SHARED_LEAST &&
          LEATI_MATRIX_SUBGROUPS * physical->subgroup_size <= physical->max_group_invocations;
 }

@@ -96,8 +96,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
     }
     const int64_t *const q = queries->shape;
     const uint32_t subgroups =
-        leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], LEAT_ATTENTION_MATRIX_ROWS);
-    *out_rows = LEAT_ATTENTION_MATRIX_ROWS * subgroups;
+        leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], device->matrix.m);
+    *out_rows = device->matrix.m * subgroups;
     *out_splits = 1;
     return (leati_pipeline_key){.kernel = by_matrices,
                                 .constants.attention_matrix = {.wide = wide,

@@ -3,11 +3,11 @@
 #ifndef LEAT_ATTENTION_CODES_GLSL_
 #define LEAT_ATTENTION_CODES_GLSL_
 
-/* Keys that a workgroup takes at a time. */
+/* Keys that a workgroup takes at a time, by attention_matrix.comp at most. */
 #define LEAT_ATTENTION_KEYS 32
 /* Queries of a workgroup of attention.comp. */
 #define LEAT_ATTENTION_ROWS 16
-/* Queries of a subgroup of attention_matrix.comp, and how many subgroups a workgroup has at most. */
+/* Queries of a subgroup of attention_matrix.comp, and how many subgroups a workgroup has, both at most. */
 #define LEAT_ATTENTION_MATRIX_ROWS 16
 #define LEAT_ATTENTION_MATRIX_SUBGROUPS 4
 /* DEPTH and WIDTH of attention_matrix.comp are multiples of this. */

@@ -1,9 +1,9 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Attention of operands of 16 bits on matrix hardware (VK_KHR_cooperative_matrix), as attention.comp, sums in float32:
-// each subgroup has ROWS queries of one head, and all of a workgroup go through the keys KEYS at a time. Weights,
-// relative to the largest score so far, are at most 1; they are rounded to the type of the operands before they are
-// multiplied by values, and summed up as they are.
+// each subgroup has the queries of one head that are rows of a matrix, ROWS, and all of a workgroup go through the keys
+// KEYS at a time, which are two matrices side by side. Weights, relative to the largest score so far, are at most 1;
+// they are rounded to the type of the operands before they are multiplied by values, and summed up as they are.
 //
 // HEAD: elements of a head, of queries and keys and of values, that the kernel has room for.
 // MATRICES2: scores stay in the registers of matrices, which takes VK_NV_cooperative_matrix2; else they are in shared
@@ -23,8 +23,10 @@ LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
 layout(local_size_x_id = CONSTANT_THREADS) in;
 #include "matrix_size.glsl"
 
-#define ROWS LEAT_ATTENTION_MATRIX_ROWS
-#define KEYS LEAT_ATTENTION_KEYS
+const uint ROWS = MATRIX_M;
+const uint KEYS = 2 * MATRIX_N;
+#define ROWS_MOST LEAT_ATTENTION_MATRIX_ROWS
+#define KEYS_MOST LEAT_ATTENTION_KEYS
 #define SUBGROUPS_MOST LEAT_ATTENTION_MATRIX_SUBGROUPS
 const uint QUERIES = THREADS / SUBGROUP_SIZE * ROWS; // of a workgroup
 
@@ -32,10 +34,10 @@ const uint QUERIES = THREADS / SUBGROUP_SIZE * ROWS; // of a workgroup
 // more than needed, so that rows begin in different banks.
 #define PITCH (HEAD / 8 + 1)
 #define RESULT_PITCH (LEAT_ATTENTION_MATRIX_STEP / 4 + 1)
-// Queries, for which two tiles are just enough (SUBGROUPS_MOST * ROWS is 2 * KEYS); then a tile of keys and one of
+// Queries, for which two tiles are just enough (SUBGROUPS_MOST * ROWS_MOST is 2 * KEYS_MOST); then a tile of keys and one of
 // values; at last results.
-#define TILE (KEYS * PITCH)
-#if SUBGROUPS_MOST * ROWS > 2 * KEYS || RESULT_PITCH > PITCH
+#define TILE (KEYS_MOST * PITCH)
+#if SUBGROUPS_MOST * ROWS_MOST > 2 * KEYS_MOST || RESULT_PITCH > PITCH
 #error "queries or results do not fit where tiles of keys and values lie"
 #endif
 shared uvec4 tiles[2 * TILE];
@@ -102,11 +104,10 @@ void keep_tiles() {
 
 const uint ACROSS_DEPTH = DEPTH / MATRIX_K;
 const uint ACROSS_WIDTH = WIDTH / MATRIX_N;
-const uint DOWN = ROWS / MATRIX_M;
-coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> queries[DOWN * ACROSS_DEPTH];
+coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> queries[ACROSS_DEPTH];
 #define SUMS coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>
 #define FACTORS coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB>
-SUMS results[DOWN * ACROSS_WIDTH];
+SUMS results[ACROSS_WIDTH];
 
 // 2^x. What GLSL's own may be off by, 3 + 2 |x| ulp of float32, is little beside the rounding of a weight that is not
 // almost 0; nothing is said of its result for -infinity.
@@ -161,15 +162,12 @@ void main() {
                                        args.q_strides[3], args.queries, args.depth);
   }
   barrier();
-  [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-    [[unroll]] for (uint d = 0; d < ACROSS_DEPTH; ++d) {
-      coopMatLoad(queries[r * ACROSS_DEPTH + d], tiles,
-                  (gl_SubgroupID * ROWS + r * MATRIX_M) * PITCH + d * MATRIX_K / 8, PITCH,
-                  gl_CooperativeMatrixLayoutRowMajor);
-    }
+  [[unroll]] for (uint d = 0; d < ACROSS_DEPTH; ++d) {
+    coopMatLoad(queries[d], tiles, gl_SubgroupID * ROWS * PITCH + d * MATRIX_K / 8, PITCH,
+                gl_CooperativeMatrixLayoutRowMajor);
   }
-  [[unroll]] for (uint e = 0; e < DOWN * ACROSS_WIDTH; ++e) {
-    results[e] = SUMS(0.0);
+  [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
+    results[w] = SUMS(0.0);
   }
   begin_scores(head, own0);
 
@@ -197,10 +195,8 @@ void main() {
   // memory, also while they are summed up.
   [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
     subgroupBarrier();
-    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      coopMatStore(results[r * ACROSS_WIDTH + w], tiles, (gl_SubgroupID * ROWS + r * MATRIX_M) * RESULT_PITCH,
-                   RESULT_PITCH, gl_CooperativeMatrixLayoutRowMajor);
-    }
+    coopMatStore(results[w], tiles, gl_SubgroupID * ROWS * RESULT_PITCH, RESULT_PITCH,
+                 gl_CooperativeMatrixLayoutRowMajor);
     subgroupBarrier();
     for (uint i = gl_SubgroupInvocationID; i < ROWS * (MATRIX_N / 4); i += SUBGROUP_SIZE) {
       const uint row = i / (MATRIX_N / 4), four = i % (MATRIX_N / 4), column = w * MATRIX_N + four * 4;

@@ -5,10 +5,10 @@
 #define LEAT_ATTENTION_SCORES_HELD_GLSL_
 
 const uint ACROSS_KEYS = KEYS / MATRIX_N;
-SUMS scores[DOWN * ACROSS_KEYS];
-coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> weights[DOWN * ACROSS_KEYS];
+SUMS scores[ACROSS_KEYS];
+coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> weights[ACROSS_KEYS];
 // In all columns the largest score of the row so far, for powers of 2; and in each what the weights made there sum up to.
-SUMS top[DOWN], sum[DOWN];
+SUMS top, sum;
 
 // What happens to elements of matrices, whose row and column come first.
 float larger(const in float a, const in float b) { return max(a, b); }
@@ -40,23 +40,16 @@ float masked(const in uint32_t row, const in uint32_t column, const in float pro
 }
 
 void begin_scores(uint head, uint own0) {
-  [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-    top[r] = SUMS(0.0);
-    coopMatPerElementNV(top[r], top[r], sink_top, head, own0 + r * MATRIX_M);
-    coopMatPerElementNV(sum[r], top[r], sink_sum);
-  }
+  top = SUMS(0.0);
+  coopMatPerElementNV(top, top, sink_top, head, own0);
+  coopMatPerElementNV(sum, top, sink_sum);
 }
 
 void multiply_keys() {
   [[unroll]] for (uint c = 0; c < ACROSS_KEYS; ++c) {
-    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      scores[r * ACROSS_KEYS + c] = SUMS(0.0);
-    }
+    scores[c] = SUMS(0.0);
     [[unroll]] for (uint d = 0; d < ACROSS_DEPTH; ++d) {
-      const FACTORS b = b_of_keys(c, d);
-      [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-        scores[r * ACROSS_KEYS + c] = coopMatMulAdd(queries[r * ACROSS_DEPTH + d], b, scores[r * ACROSS_KEYS + c]);
-      }
+      scores[c] = coopMatMulAdd(queries[d], b_of_keys(c, d), scores[c]);
     }
   }
 }
@@ -64,10 +57,7 @@ void multiply_keys() {
 void multiply_values() {
   [[unroll]] for (uint j = 0; j < ACROSS_KEYS; ++j) {
     [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
-      const FACTORS b = b_of_values(j, w);
-      [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-        results[r * ACROSS_WIDTH + w] = coopMatMulAdd(weights[r * ACROSS_KEYS + j], b, results[r * ACROSS_WIDTH + w]);
-      }
+      results[w] = coopMatMulAdd(weights[j], b_of_values(j, w), results[w]);
     }
   }
 }
@@ -75,49 +65,42 @@ void multiply_values() {
 void take_tile(uint batch, uint head, uint own0, uint key0, bool bare) {
   multiply_keys();
   if (bare) {
-    [[unroll]] for (uint i = 0; i < DOWN * ACROSS_KEYS; ++i) {
-      scores[i] = scores[i] * (args.scale * LOG2_E);
+    [[unroll]] for (uint c = 0; c < ACROSS_KEYS; ++c) {
+      scores[c] = scores[c] * (args.scale * LOG2_E);
     }
   } else {
-    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      [[unroll]] for (uint c = 0; c < ACROSS_KEYS; ++c) {
-        coopMatPerElementNV(scores[r * ACROSS_KEYS + c], scores[r * ACROSS_KEYS + c], masked, batch, head,
-                            own0 + r * MATRIX_M, key0 + c * MATRIX_N);
-      }
+    [[unroll]] for (uint c = 0; c < ACROSS_KEYS; ++c) {
+      coopMatPerElementNV(scores[c], scores[c], masked, batch, head, own0, key0 + c * MATRIX_N);
     }
   }
-  [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-    SUMS most = scores[r * ACROSS_KEYS], higher, base, smaller;
-    [[unroll]] for (uint c = 1; c < ACROSS_KEYS; ++c) {
-      coopMatPerElementNV(most, most, larger_of, scores[r * ACROSS_KEYS + c]);
-    }
-    coopMatReduceNV(higher, most, gl_CooperativeMatrixReduceRowNV, larger);
-    coopMatPerElementNV(higher, higher, larger_of, top[r]);
-    coopMatPerElementNV(base, higher, base_of);
-    smaller = top[r] - base;
-    coopMatPerElementNV(smaller, smaller, power_of);
-    top[r] = higher;
-    sum[r] = sum[r] * smaller;
-    [[unroll]] for (uint c = 0; c < ACROSS_KEYS; ++c) {
-      SUMS weight = scores[r * ACROSS_KEYS + c] - base;
-      coopMatPerElementNV(weight, weight, power_of);
-      sum[r] = sum[r] + weight;
-      weights[r * ACROSS_KEYS + c] = coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>(weight);
-    }
-    [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
-      results[r * ACROSS_WIDTH + w] = results[r * ACROSS_WIDTH + w] * smaller;
-    }
+  SUMS most = scores[0], higher, base, smaller;
+  [[unroll]] for (uint c = 1; c < ACROSS_KEYS; ++c) {
+    coopMatPerElementNV(most, most, larger_of, scores[c]);
+  }
+  coopMatReduceNV(higher, most, gl_CooperativeMatrixReduceRowNV, larger);
+  coopMatPerElementNV(higher, higher, larger_of, top);
+  coopMatPerElementNV(base, higher, base_of);
+  smaller = top - base;
+  coopMatPerElementNV(smaller, smaller, power_of);
+  top = higher;
+  sum = sum * smaller;
+  [[unroll]] for (uint c = 0; c < ACROSS_KEYS; ++c) {
+    SUMS weight = scores[c] - base;
+    coopMatPerElementNV(weight, weight, power_of);
+    sum = sum + weight;
+    weights[c] = coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>(weight);
+  }
+  [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
+    results[w] = results[w] * smaller;
   }
   multiply_values();
 }
 
 void end_scores() {
-  [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-    SUMS total;
-    coopMatReduceNV(total, sum[r], gl_CooperativeMatrixReduceRowNV, sum_of);
-    [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
-      coopMatPerElementNV(results[r * ACROSS_WIDTH + w], results[r * ACROSS_WIDTH + w], quotient_of, total);
-    }
+  SUMS total;
+  coopMatReduceNV(total, sum, gl_CooperativeMatrixReduceRowNV, sum_of);
+  [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
+    coopMatPerElementNV(results[w], results[w], quotient_of, total);
   }
 }
 

@@ -3,12 +3,12 @@
 #ifndef LEAT_ATTENTION_SCORES_SHARED_GLSL_
 #define LEAT_ATTENTION_SCORES_SHARED_GLSL_
 
-#define SCORE_PITCH (KEYS / 4 + KEYS / 8 + 1)
+#define SCORE_PITCH (KEYS_MOST / 4 + KEYS_MOST / 8 + 1)
 // For each query of a subgroup a row of scores, behind them their weights, and one place where the threads of a row
 // tell each other a number each. What earlier results are scaled by lies later, MATRIX_N times, where scores were.
-shared uvec4 scores[SUBGROUPS_MOST * ROWS * SCORE_PITCH];
-#define WEIGHTS (KEYS / 4)
-#define TOLD (WEIGHTS + KEYS / 8)
+shared uvec4 scores[SUBGROUPS_MOST * ROWS_MOST * SCORE_PITCH];
+#define WEIGHTS (KEYS_MOST / 4)
+#define TOLD (WEIGHTS + KEYS_MOST / 8)
 
 // Threads of a subgroup for each row, at most 4: rows of one thread follow each other by SUBGROUP_SIZE.
 const uint PER_ROW = SUBGROUP_SIZE > ROWS ? SUBGROUP_SIZE / ROWS : 1;
@@ -34,44 +34,28 @@ void begin_scores(uint head, uint own0) {
 // Puts the products of a subgroup's queries with the keys of the tile where scores lie.
 void multiply_keys() {
   for (uint c = 0; c < KEYS / MATRIX_N; ++c) {
-    SUMS sums[DOWN];
-    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      sums[r] = SUMS(0.0);
-    }
+    SUMS sums = SUMS(0.0);
     [[unroll]] for (uint d = 0; d < ACROSS_DEPTH; ++d) {
-      const FACTORS b = b_of_keys(c, d);
-      [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-        sums[r] = coopMatMulAdd(queries[r * ACROSS_DEPTH + d], b, sums[r]);
-      }
+      sums = coopMatMulAdd(queries[d], b_of_keys(c, d), sums);
     }
-    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      coopMatStore(sums[r], scores, (gl_SubgroupID * ROWS + r * MATRIX_M) * SCORE_PITCH + c * MATRIX_N / 4, SCORE_PITCH,
-                   gl_CooperativeMatrixLayoutRowMajor);
-    }
+    coopMatStore(sums, scores, gl_SubgroupID * ROWS * SCORE_PITCH + c * MATRIX_N / 4, SCORE_PITCH,
+                 gl_CooperativeMatrixLayoutRowMajor);
   }
 }
 
 // Scales what there is of results, and adds the products of weights with the values of the tile.
 void multiply_values() {
-  [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-    const uint own = (gl_SubgroupID * ROWS + r * MATRIX_M) * SCORE_PITCH;
-    SUMS factors;
-    coopMatLoad(factors, scores, own, SCORE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
-    [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
-      results[r * ACROSS_WIDTH + w] = results[r * ACROSS_WIDTH + w] * factors;
-    }
+  const uint own = gl_SubgroupID * ROWS * SCORE_PITCH;
+  SUMS factors;
+  coopMatLoad(factors, scores, own, SCORE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
+  [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
+    results[w] = results[w] * factors;
   }
   for (uint j = 0; j < KEYS / MATRIX_K; ++j) {
-    coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[DOWN];
-    [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-      coopMatLoad(a[r], scores, (gl_SubgroupID * ROWS + r * MATRIX_M) * SCORE_PITCH + WEIGHTS + j * MATRIX_K / 8,
-                  SCORE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
-    }
+    coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a;
+    coopMatLoad(a, scores, own + WEIGHTS + j * MATRIX_K / 8, SCORE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
     [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
-      const FACTORS b = b_of_values(j, w);
-      [[unroll]] for (uint r = 0; r < DOWN; ++r) {
-        results[r * ACROSS_WIDTH + w] = coopMatMulAdd(a[r], b, results[r * ACROSS_WIDTH + w]);
-      }
+      results[w] = coopMatMulAdd(a, b_of_values(j, w), results[w]);
     }
   }
 }
