@@ -112,7 +112,9 @@ static void choose_abilities(const leat_device *device, bool pages, abilities *o
   }
   if (device->matrix.m != 0 || device->matrix_bfloat16.m != 0) {
     add_extension(out, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
-    out->f.v12.vulkanMemoryModel = VK_TRUE;
+    /* Their modules have Vulkan's memory model, in which what workgroups tell each other takes the scope of a device.
+     */
+    out->f.v12.vulkanMemoryModel = out->f.v12.vulkanMemoryModelDeviceScope = VK_TRUE;
     CHAIN(out, matrices, VkPhysicalDeviceCooperativeMatrixFeaturesKHR,
           .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, .cooperativeMatrix = VK_TRUE);
   }

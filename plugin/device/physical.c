@@ -358,7 +358,7 @@ static void find_matrices(leati_physical *physical, const extensions *has) {
     feature.pNext = &bfloat16;
   }
   physical->instance->GetPhysicalDeviceFeatures2(physical->handle, &f.core);
-  if (!feature.cooperativeMatrix || !f.v12.vulkanMemoryModel) {
+  if (!feature.cooperativeMatrix || !f.v12.vulkanMemoryModel || !f.v12.vulkanMemoryModelDeviceScope) {
     return;
   }
   VkCooperativeMatrixPropertiesKHR list[64];
