@@ -97,17 +97,21 @@ def main():
     devices = on_leat.devices_of_command_line(__doc__.splitlines()[2])
     rng = np.random.default_rng(1)
     cases = []
-    for dtype, shape, bits, zeros in itertools.product((np.float32, np.float16), SHAPES, (4, 8), ZEROS):
+    # How weights lie is the same whatever the rows, which the conformance suite has in every combination.
+    shapes = itertools.cycle(SHAPES)
+    for dtype, bits, zeros in itertools.product((np.float32, np.float16), (4, 8), ZEROS):
         if bits == 8 and zeros == "float":
             continue  # the CPU provider has none of these
-        block = 16 << len(cases) % 4
+        shape, block = next(shapes), 16 << len(cases) % 4
         what = f"{np.dtype(dtype)} {list(shape)}, {bits} bits in blocks of {block}, zero points {zeros}"
         cases.append((what, make_case(rng, dtype, shape, bits, block, zeros)))
     # The CPU provider has none of 8 bits, and takes 8 for packed zero points.
-    for dtype, shape, zeros in itertools.product((np.float32, np.float16), SHAPES, ("none", "float")):
+    for dtype, zeros in itertools.product((np.float32, np.float16), ("none", "float")):
+        shape = next(shapes)
         what = f"{np.dtype(dtype)} {list(shape)}, 4 bits with g_idx, zero points {zeros}"
         cases.append((what, make_case(rng, dtype, shape, 4, 16, zeros, indexed=True)))
-    for dtype, shape, block in itertools.product((np.float32, np.float16), SHAPES, (0, 24)):
+    for dtype, block in itertools.product((np.float32, np.float16), (0, 24)):
+        shape = next(shapes)
         what = f"{np.dtype(dtype)} {list(shape)}, int8 " + (f"in blocks of {block}" if block else "by column")
         cases.append((what, make_dequantized(rng, dtype, shape, block)))
     # Optimised, the CPU provider makes products of int8 of some of these.
