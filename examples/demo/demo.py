@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PROVIDER = "LeatExecutionProvider"
 THREADS = (1, 2, 4, 8)
+THREADS_MOST = 9  # sentences, and fifties of pictures, that are there: each thread has its own
 RUNS_MAX = 2000
 # sentences.txt says the same thing twice in these pairs of lines, counted from 0.
 PAIRS = ((0, 1), (3, 4), (6, 7), (9, 10))
@@ -34,6 +35,7 @@ class Demo:
         self.build = os.path.abspath(arguments.build)
         self.work = os.path.abspath(arguments.work)
         self.seconds = arguments.seconds
+        self.threads = arguments.threads
         self.provider = arguments.provider
         self.device = arguments.device
         self.rows = []
@@ -117,10 +119,10 @@ class Demo:
     def measure(self, model, inputs, warm):
         """The model from every number of threads, each for about `seconds`."""
         name = os.path.splitext(os.path.basename(model))[0]
-        for threads in THREADS:
+        for threads in self.threads:
             # Software Vulkan has no more to give to many threads than to one.
             each = warm["p50_seconds"] * (threads if self.software else 1)
-            runs = max(2, min(RUNS_MAX, int(self.seconds / max(each, 1e-9))))
+            runs = max(1, min(RUNS_MAX, int(self.seconds / max(each, 1e-9))))
             figures = self.run(model, inputs, threads, runs)
             nodes = {k: v["count"] for k, v in figures["nodes"].items()}
             mine, everyone = nodes.get(PROVIDER, 0), sum(nodes.values())
@@ -165,7 +167,7 @@ class Demo:
 
         # Every thread gets a sentence of its own, so that a result handed to the wrong thread shows.
         inputs = []
-        for i in range(max(THREADS)):
+        for i in range(max(self.threads)):
             inputs.append(("input_ids", self.save(f"input_ids.{i}", ids[i:i + 1])))
             inputs.append(("attention_mask", self.save(f"attention_mask.{i}", mask[i:i + 1])))
         self.measure(model, inputs, figures)
@@ -195,7 +197,7 @@ class Demo:
         if right < ACCURACY_MIN * len(labels):
             self.wrong.append(f"accuracy {right / len(labels):.3f} is under {ACCURACY_MIN}")
 
-        inputs = [("image", self.save(f"images.{i}", images[50 * i:50 * i + 50])) for i in range(max(THREADS))]
+        inputs = [("image", self.save(f"images.{i}", images[50 * i:50 * i + 50])) for i in range(max(self.threads))]
         warm = self.run(model, inputs[:1], 1, 5)
         self.measure(model, inputs, warm)
         return text
@@ -214,11 +216,15 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder with leat-run and the libraries")
     parser.add_argument("--work", default=os.path.join(ROOT, ".leat-deps", "demo"), help="folder for models and inputs")
     parser.add_argument("--seconds", type=float, default=6, help="about how long to run each line of the table (6)")
+    parser.add_argument("--threads", type=int, nargs="+", default=THREADS, metavar="N",
+                        help="from how many threads at once, a line of the table each (1 2 4 8)")
     parser.add_argument("--device", help="Leat device, as leat-run --device takes it (the best)")
     parser.add_argument("--provider", choices=("leat", "cpu"), default="leat", help="cpu: the same work without Leat")
     arguments = parser.parse_args()
     if not 0 < arguments.seconds < 3600:
         parser.error(f"--seconds {arguments.seconds}: more than 0 and less than 3600")
+    if not all(1 <= threads <= THREADS_MOST for threads in arguments.threads):
+        parser.error(f"--threads: from 1 to {THREADS_MOST} each")
     demo = Demo(arguments)
     os.makedirs(demo.work, exist_ok=True)
 
