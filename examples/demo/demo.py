@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PROVIDER = "LeatExecutionProvider"
 THREADS = (1, 2, 4, 8)
-THREADS_MOST = 9  # sentences, and fifties of pictures, that are there: each thread has its own
+THREADS_MOST = 9  # fifties of pictures, of which each thread has its own; there are more sentences
 RUNS_MAX = 2000
 # sentences.txt says the same thing twice in these pairs of lines, counted from 0.
 PAIRS = ((0, 1), (3, 4), (6, 7), (9, 10))

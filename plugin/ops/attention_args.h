@@ -55,8 +55,8 @@ typedef struct leati_attention_args {
 leati_attention_args leati_attention_fill(const leati_attention *attention);
 
 /**
- * What to give kernels as `sinks`: where there are none, a tensor that is not empty. A driver may read the first of
- * them before it looks at `has_sinks` (lavapipe of Mesa 26.1 does).
+ * What to give kernels as `sinks`: where there are none, the queries. A driver may read the first of them before it
+ * looks at `has_sinks` (lavapipe of Mesa 26.1 does).
  */
 const leati_view *leati_attention_sinks(const leati_attention *attention);
 
