@@ -34,8 +34,8 @@ const uint QUERIES = THREADS / SUBGROUP_SIZE * ROWS; // of a workgroup
 // more than needed, so that rows begin in different banks.
 #define PITCH (HEAD / 8 + 1)
 #define RESULT_PITCH (LEAT_ATTENTION_MATRIX_STEP / 4 + 1)
-// Queries, for which two tiles are just enough (SUBGROUPS_MOST * ROWS_MOST is 2 * KEYS_MOST); then a tile of keys and one of
-// values; at last results.
+// Queries, for which two tiles are just enough (SUBGROUPS_MOST * ROWS_MOST is 2 * KEYS_MOST); then a tile of keys and
+// one of values; at last results.
 #define TILE (KEYS_MOST * PITCH)
 #if SUBGROUPS_MOST * ROWS_MOST > 2 * KEYS_MOST || RESULT_PITCH > PITCH
 #error "queries or results do not fit where tiles of keys and values lie"
