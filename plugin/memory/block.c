@@ -114,6 +114,11 @@ bool leati_block_reusable(leati_block *block, leati_timeline *timeline) {
   return true;
 }
 
+bool leati_block_is_of(const leati_block *block, const leati_timeline *timeline) {
+  return !block->pinned && block->stamp_count == 0 &&
+         atomic_load_explicit(&block->owner, memory_order_acquire) == timeline;
+}
+
 /* Raises the use of the stamp's timeline to the stamp, unless that has passed. */
 static void note_use(leati_stamp stamp, leati_stamp *uses, uint32_t count) {
   if (stamp.timeline == NULL || leati_timeline_passed(stamp.timeline, stamp.value)) {

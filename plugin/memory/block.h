@@ -38,6 +38,8 @@ bool leati_block_idle(leati_block *block);
 /** Whether a free block can be used: by anybody (`timeline` NULL), or by what follows on `timeline`. Its class's lock
  * is held. */
 bool leati_block_reusable(leati_block *block, leati_timeline *timeline);
+/** Whether a block is used by nothing but what the timeline stands for, and may be used again. Nobody holds it. */
+bool leati_block_is_of(const leati_block *block, const leati_timeline *timeline);
 /** Raises each of these uses, of different timelines, to what a free block waits for there. Its class's lock is held.
  */
 void leati_block_note_uses(const leati_block *block, leati_stamp *uses, uint32_t count);

@@ -14,6 +14,7 @@
 #include "device/finding.h"
 #include "memory/guard.h"
 #include "memory/imported.h"
+#include "memory/kept.h"
 #include "memory/memory_state.h"
 #include "memory/quarantine.h"
 #include "memory/segment.h"
@@ -48,7 +49,7 @@ bool leati_memory_possible(leat_device *device, uint64_t size) {
   return least <= info->max_allocation_size && least <= leati_budget_limit(device);
 }
 
-/* Takes a block, and counts it. */
+/* Takes a block, and counts it unless it is a temporary. */
 static int32_t take(leat_device *device, const leati_demand *demand, leati_block **out, leat_error *err) {
   struct leati_memory *const memory = device->memory;
   leati_memory_figures *const figures = &memory->figures[demand->host ? 1 : 0];
@@ -76,9 +77,11 @@ static int32_t take(leat_device *device, const leati_demand *demand, leati_block
     status = leati_class_take(device, demand, true, out, err);
   }
   LEATI_TRY(status);
-  (void)atomic_fetch_add_explicit(&figures->allocations, 1, memory_order_relaxed);
-  leati_raise(&figures->allocated_peak,
-              atomic_fetch_add_explicit(&figures->allocated, size, memory_order_seq_cst) + size);
+  if (!demand->temporary) {
+    (void)atomic_fetch_add_explicit(&figures->allocations, 1, memory_order_relaxed);
+    leati_raise(&figures->allocated_peak,
+                atomic_fetch_add_explicit(&figures->allocated, size, memory_order_seq_cst) + size);
+  }
   return LEAT_OK;
 }
 
@@ -88,6 +91,21 @@ int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *t
   leati_block *block;
   LEATI_TRY(take(device, &demand, &block, err));
   *out_address = leati_block_address(block);
+  return LEAT_OK;
+}
+
+int32_t leati_memory_take_temporary(leat_device *device, uint64_t size, leati_timeline *timeline, leati_block **out,
+                                    leat_error *err) {
+  uint64_t block_size;
+  const uint32_t class_index = leati_class_of(device->memory, size, &block_size);
+  leati_block *const kept = leati_kept_take(timeline, class_index);
+  if (kept == NULL) {
+    const leati_demand demand = {.size = size, .temporary = true, .timeline = timeline};
+    return take(device, &demand, out, err);
+  }
+  kept->size = size;
+  atomic_store_explicit(&kept->references, LEATI_SHARE, memory_order_release);
+  *out = kept;
   return LEAT_OK;
 }
 
@@ -121,17 +139,30 @@ static int32_t give(leat_device *device, leati_block *block, leat_error *err) {
     leati_imported_settle(device);
     return LEAT_OK;
   }
-  return leati_class_give(device, block, err);
+  return leati_class_give(device, block, false, err);
 }
 
-/* As give() where nobody reads a message: it is kept for the next synchronisation. */
-static int32_t give_unheard(leat_device *device, leati_block *block) {
-  leat_error failure = {.struct_size = sizeof(failure)};
-  const int32_t status = give(device, block, &failure);
+/* Keeps what nobody reads the message of for the next synchronisation. */
+static int32_t keep_finding(leat_device *device, int32_t status, const leat_error *failure) {
   if (status != LEAT_OK) {
-    leati_finding_keep(device, &failure);
+    leati_finding_keep(device, failure);
   }
   return status;
+}
+
+/* As give() where nobody reads a message. */
+static int32_t give_unheard(leat_device *device, leati_block *block) {
+  leat_error failure = {.struct_size = sizeof(failure)};
+  return keep_finding(device, give(device, block, &failure), &failure);
+}
+
+void leati_memory_give_temporary(leat_device *device, leati_timeline *timeline, leati_block *block) {
+  leat_error failure = {.struct_size = sizeof(failure)};
+  atomic_store_explicit(&block->references, 0, memory_order_release);
+  leati_block *const other = device->memory->guard ? block : leati_kept_put(timeline, block);
+  if (other != NULL) {
+    (void)keep_finding(device, leati_class_give(device, other, true, &failure), &failure);
+  }
 }
 
 void leati_memory_release(leat_device *device, leati_block *block) {
@@ -182,6 +213,7 @@ static uint64_t give_idle_back(leat_device *device, uint64_t target) {
   /* Streams that lie idle hold the staging of what they did last. And blocks whose use has passed are known to be
    * idle then, also where another thread is making a stream's downloads all the while. */
   leati_timelines_retire(device);
+  leati_kept_release(device);
   leati_segment *gone = NULL;
   uint64_t bytes = 0;
   leati_mutex_lock(&memory->trim_lock);
@@ -292,7 +324,7 @@ int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, le
                                     .allocation_count = class->allocation_count,
                                     .reuse_count = class->reuse_count};
     leati_mutex_unlock(&class->lock);
-    if (line.allocation_count == 0) {
+    if (line.allocation_count == 0 && line.reserved_bytes == 0) {
       continue;
     }
     if (count < capacity) {

@@ -25,6 +25,15 @@ void leati_memory_destroy(leat_device *device);
  * @errors OUT_OF_MEMORY: also when what is missing is only waiting for its last use */
 int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
                            leat_error *err);
+/** Takes a block for what one recording needs meanwhile, on a stream whose lock is held and that has `timeline`. It is
+ * no caller's: free() refuses its address, and the figures have it as cached. Release with
+ * leati_memory_give_temporary().
+ * @errors OUT_OF_MEMORY: as above */
+int32_t leati_memory_take_temporary(leat_device *device, uint64_t size, leati_timeline *timeline, leati_block **out,
+                                    leat_error *err);
+/** Gives such a block back, in stream order, with the same lock held; `timeline` is the stream's. What guarding finds
+ * is told by the next leati_memory_guard_check(). */
+void leati_memory_give_temporary(leat_device *device, leati_timeline *timeline, leati_block *block);
 /** Takes a block of memory of the host that the device works in: mapped, coherent, and cached where there is such.
  * Release with leati_memory_free_host().
  * @errors OUT_OF_MEMORY, INTERNAL */

@@ -172,8 +172,6 @@ static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint3
   }
   if (block != NULL) {
     leati_class_take_free(class, block);
-    --class->cached_count;
-    ++class->reuse_count;
   }
   return block;
 }
@@ -184,7 +182,16 @@ static leati_block *carve(leati_size_class *class, uint64_t block_size) {
   if (s == NULL || s->carved == s->block_count || s->block_size != block_size) {
     return NULL;
   }
+  ++class->cached_count;
   return &s->blocks[s->carved++];
+}
+
+/* Counts a block that a caller gets or gives back. The class's lock is held. */
+static void count_held(leati_memory_figures *figures, leati_size_class *class, const leati_block *block, bool held) {
+  const uint64_t size = block->home->block_size;
+  (void)atomic_fetch_add_explicit(&figures->cached, held ? 0 - size : size, memory_order_relaxed);
+  class->live_count += held ? 1 : UINT64_MAX;
+  class->cached_count += held ? UINT64_MAX : 1;
 }
 
 int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool pressed, leati_block **out,
@@ -211,6 +218,7 @@ int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool p
     }
     block = pop_free(class, block_size, pressed ? UINT32_MAX : LEATI_FREE_LIST_PROBES, timeline);
   }
+  const bool used_before = block != NULL;
   if (block == NULL) {
     block = carve(class, block_size);
   }
@@ -230,25 +238,27 @@ int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool p
     if (memory->guard) {
       leati_quarantine_fence(block);
     }
-    (void)atomic_fetch_sub_explicit(&leati_figures_of(memory, class_index)->cached, block->home->block_size,
-                                    memory_order_relaxed);
-    atomic_store_explicit(&block->references, 1, memory_order_release);
-    ++class->live_count;
-    ++class->allocation_count;
+    if (!demand->temporary) {
+      count_held(leati_figures_of(memory, class_index), class, block, true);
+      ++class->allocation_count;
+      class->reuse_count += used_before ? 1 : 0;
+    }
+    atomic_store_explicit(&block->references, demand->temporary ? LEATI_SHARE : 1, memory_order_release);
   }
   leati_mutex_unlock(&class->lock);
   *out = block;
   return status;
 }
 
-int32_t leati_class_give(leat_device *device, leati_block *block, leat_error *err) {
+int32_t leati_class_give(leat_device *device, leati_block *block, bool temporary, leat_error *err) {
   struct leati_memory *const memory = device->memory;
   leati_size_class *const class = &memory->classes[block->home->class_index];
   leati_memory_figures *const figures = leati_figures_of(memory, block->home->class_index);
   int32_t status = LEAT_OK;
-  (void)atomic_fetch_add_explicit(&figures->frees, 1, memory_order_release);
-  (void)atomic_fetch_sub_explicit(&figures->allocated, block->size, memory_order_relaxed);
-  (void)atomic_fetch_add_explicit(&figures->cached, block->home->block_size, memory_order_relaxed);
+  if (!temporary) {
+    (void)atomic_fetch_add_explicit(&figures->frees, 1, memory_order_release);
+    (void)atomic_fetch_sub_explicit(&figures->allocated, block->size, memory_order_relaxed);
+  }
   leati_mutex_lock(&class->lock);
   /* One that is pinned will never be idle, and would keep the others from leaving the quarantine. */
   if (memory->guard && !block->pinned) {
@@ -256,8 +266,9 @@ int32_t leati_class_give(leat_device *device, leati_block *block, leat_error *er
   } else {
     leati_class_put_free(class, block);
   }
-  --class->live_count;
-  ++class->cached_count;
+  if (!temporary) {
+    count_held(figures, class, block, false);
+  }
   leati_mutex_unlock(&class->lock);
   return status;
 }

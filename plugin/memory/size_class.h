@@ -20,6 +20,7 @@ uint32_t leati_class_blocks(uint32_t class_index, uint64_t block_size);
 typedef struct leati_demand {
   uint64_t size;            /**< bytes */
   bool host;                /**< of memory of the host */
+  bool temporary;           /**< nobody holds it but one recording: it stays cached memory in all figures */
   leati_timeline *timeline; /**< that of the stream that will use it first, or NULL */
 } leati_demand;
 
@@ -28,9 +29,10 @@ typedef struct leati_demand {
  * @errors OUT_OF_MEMORY, UNAVAILABLE, INTERNAL */
 int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool pressed, leati_block **out,
                          leat_error *err);
-/** Puts a block whose last reference went onto its class's free list, or into its quarantine.
+/** Puts a block whose last reference went onto its class's free list, or into its quarantine. `temporary`: as it was
+ * taken.
  * @errors CORRUPTED: it has gone there, and its red zones are damaged */
-int32_t leati_class_give(leat_device *device, leati_block *block, leat_error *err);
+int32_t leati_class_give(leat_device *device, leati_block *block, bool temporary, leat_error *err);
 
 /** Takes idle segments off a class and puts them before `gone`, whose bytes are `*inout_bytes`, until no more than
  * `target` bytes will be taken when all of them have gone; returns the new first one. Under guard, lets the quarantine

@@ -18,6 +18,10 @@ uint32_t leati_segment_blocks(uint64_t block_size);
 static inline bool leati_block_serves(uint64_t has, uint64_t wanted) {
   return has >= wanted && has - wanted <= has / LEATI_LARGE_SLACK_PART;
 }
+/** Whether a timeline keeps a free block of a size for what its stream records next. */
+static inline bool leati_block_is_kept(uint64_t block_size) {
+  return block_size <= LEATI_KEPT_BLOCK_MAX;
+}
 /** Whether blocks of a size come from memory that the host has mapped. Larger ones gain nothing: what fills them is
  * better fetched by the device than sent by the host, and mapping all of a device's memory would cost page tables. */
 static inline bool leati_block_is_mapped(uint64_t block_size) {

@@ -103,7 +103,7 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
     }
   }
   for (uint32_t i = 0; i < recorder->temp_count; ++i) {
-    (void)leati_memory_free(recorder->device, recorder->temps[i], NULL);
+    leati_memory_give_temporary(recorder->device, stream->timeline, recorder->temps[i]);
   }
   if (recorder->pieces != NULL || should_submit(stream)) {
     /* A failure is sticky: the caller hears of it at the next call. */
@@ -591,10 +591,11 @@ int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const
  */
 
 int32_t leati_record_temporary(leati_recorder *recorder, uint64_t size, leati_binding *out, leat_error *err) {
-  LEATI_TRY(note_shortage(recorder, size,
-                          leati_memory_alloc(recorder->device, size, recorder->stream->timeline, &out->address, err)));
-  recorder->temps[recorder->temp_count++] = out->address;
-  out->block = leati_memory_find(recorder->device, out->address);
+  leati_timeline *const timeline = recorder->stream->timeline;
+  LEATI_TRY(
+      note_shortage(recorder, size, leati_memory_take_temporary(recorder->device, size, timeline, &out->block, err)));
+  recorder->temps[recorder->temp_count++] = out->block;
+  out->address = leati_block_address(out->block);
   return LEAT_OK;
 }
 

@@ -14,6 +14,7 @@
 
 #include "device/finding.h"
 #include "device/pipeline.h"
+#include "memory/block.h"
 #include "memory/staging.h"
 #include "memory/tensor.h"
 #include "streams/plan.h"
@@ -42,7 +43,7 @@ typedef struct leati_recorder {
   uint32_t plan_mark;                         /**< and where the list was then */
   leati_submission *pieces, *last_piece;      /**< of downloads: lists that go right behind the open one */
   uint32_t temp_count;
-  uint64_t temps[LEATI_TEMP_MAX]; /**< blocks that are freed at the end, in stream order */
+  leati_block *temps[LEATI_TEMP_MAX]; /**< blocks that are given back at the end, in stream order */
 } leati_recorder;
 
 /** Records an operation by calls of the functions below. */
