@@ -906,7 +906,7 @@ static void matmul(leati_draw *d) {
     leati_draw_absent(d);
   }
   /* Both operands may have had fewer of the batch dimensions: what fits is asked of their shapes. */
-  if (leati_draw_chance(d, 60)) {
+  if (leati_draw_chance(d, 70)) {
     int64_t result[RANK] = {0};
     int32_t most = 2;
     for (int side = 0; side < 2; side++)
@@ -921,7 +921,16 @@ static void matmul(leati_draw *d) {
     }
     result[most - 2] = rows;
     result[most - 1] = columns;
-    narrowed_input(d, type, most, result);
+    if (leati_draw_chance(d, 20)) {
+      /* Another shape of as many elements. */
+      int64_t all[2] = {1, 1};
+      for (int32_t k = 0; k < most; k++)
+        all[k == 0 ? 0 : 1] *= result[k];
+      leati_draw_input(d, type, 2, all);
+      leati_draw_attribute_ints(d, "shape", 2, all);
+    } else {
+      narrowed_input(d, type, most, result);
+    }
   }
   activation(d);
 }

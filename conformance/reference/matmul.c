@@ -112,7 +112,24 @@ static void turned(const leati_ref_tensor *x, bool swap, leati_ref_tensor *out) 
   }
 }
 
-/* alpha A' B', com.microsoft's; ours adds a bias along the last dimension and has an epilogue. */
+/* Gives the result the shape that an attribute has; without it, its own. */
+static bool reshape_result(leati_ref_node *node) {
+  leati_ref_tensor *y = &node->outputs[0];
+  const leat_attribute *shape = leati_ref_attribute(node, "shape");
+  if (shape == NULL || shape->count == 0)
+    return true;
+  int64_t count = 1;
+  for (uint64_t k = 0; k < shape->count; k++)
+    count *= shape->ints[k];
+  if (count != y->count)
+    return leati_ref_fail(node, "FusedMatMul: the shape has another number of elements than the product");
+  y->rank = (int32_t)shape->count;
+  memcpy(y->dims, shape->ints, shape->count * sizeof y->dims[0]);
+  return true;
+}
+
+/* alpha A' B', com.microsoft's; ours adds a bias along the last dimension and has an epilogue, of the shape that the
+ * result is to have. */
 static bool run_fused_matmul(leati_ref_node *node) {
   const double alpha = leati_ref_float(node, "alpha", 1);
   const bool ta = leati_ref_int(node, "transA", 0) != 0;
@@ -143,7 +160,8 @@ static bool run_fused_matmul(leati_ref_node *node) {
     bias = *node->inputs[2];
     bias.rank = b.rank < 2 ? 0 : bias.rank; /* of the one column that a vector is */
   }
-  ok = ok && (bias.f == NULL || leati_ref_add(node, &bias)) && leati_ref_epilogue(node, leati_ref_input(node, 3));
+  ok = ok && (bias.f == NULL || leati_ref_add(node, &bias)) && reshape_result(node) &&
+       leati_ref_epilogue(node, leati_ref_input(node, 3));
   leati_ref_tensor_clear(&a);
   leati_ref_tensor_clear(&b);
   return ok;

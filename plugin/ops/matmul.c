@@ -8,24 +8,6 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
-#include "ops/matrix_view.h"
-
-bool leati_view_walkable(const leati_view *view) {
-  int64_t last = 0;
-  for (int32_t d = 0; d < view->ndim; ++d) {
-    if (view->shape[d] > 1) {
-      /* Each stride is below 2^31 here, and so is the extent, so that neither product nor sum can overflow. */
-      if (view->strides[d] < 0 || view->strides[d] > INT32_MAX || view->shape[d] > INT32_MAX) {
-        return false;
-      }
-      last += (view->shape[d] - 1) * view->strides[d];
-      if (last > INT32_MAX) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
 
 int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err) {
   if (view->count > INT32_MAX) {
@@ -371,7 +353,36 @@ typedef struct matmul_state {
   leati_epilogue epilogue;
   float alpha, beta;
   bool trans_a, trans_b;
+  uint32_t ndim; /* of a result in another shape than the product's; 0: it has that */
+  int64_t shape[LEAT_MAX_RANK];
 } matmul_state;
+
+/* The product's shape becomes that of the result, which a residual must have then. */
+static int32_t infer_reshaped(const leat_op *op, const leati_view *residual, leat_shape *out, leat_error *err) {
+  const matmul_state *state = leati_op_state_const(op);
+  const int32_t ndim = (int32_t)state->ndim;
+  leati_view product = {.ndim = out->ndim};
+  memcpy(product.shape, out->dims, sizeof(product.shape));
+  leati_view_make_compact(&product);
+  int64_t count = 1;
+  bool fits = true;
+  for (int32_t d = 0; d < ndim; ++d) {
+    fits = fits && state->shape[d] >= 0 && !__builtin_mul_overflow(count, state->shape[d], &count);
+  }
+  if (!fits || (uint64_t)count != product.count) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: what the attribute \"shape\" says does not have the %llu elements of the product",
+                      leati_op_def_of(op)->info.name, (unsigned long long)product.count);
+  }
+  if (residual != NULL && (residual->ndim != ndim || !leati_same_numbers(residual->shape, state->shape, ndim))) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: the residual must have the shape that the attribute \"shape\" says",
+                      leati_op_def_of(op)->info.name);
+  }
+  out->ndim = ndim;
+  memcpy(out->dims, state->shape, sizeof(state->shape));
+  return LEAT_OK;
+}
 
 static int32_t matmul_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const matmul_state *state = leati_op_state_const(op);
@@ -384,18 +395,34 @@ static int32_t matmul_infer(const leat_op *op, const leati_call *call, leat_shap
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: the bias of a product with %lld columns must have that shape", name, (long long)columns);
   }
+  if (state->ndim != 0) {
+    return infer_reshaped(op, residual, &out[0], err);
+  }
   return residual == NULL ? LEAT_OK : leati_epilogue_check(leati_op_def_of(op), residual, &out[0], err);
+}
+
+/* Gives a compact view the shape of a product. */
+static void shape_as(const leat_shape *product, leati_view *inout_view) {
+  inout_view->ndim = product->ndim;
+  memcpy(inout_view->shape, product->dims, sizeof(inout_view->shape));
+  leati_view_make_compact(inout_view);
 }
 
 static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const matmul_state *state = leati_op_state_const(op);
-  const leati_view *c = &call->outputs[0];
+  leati_view result = call->outputs[0], *const c = &result;
   if (c->count == 0) {
     return LEAT_OK;
   }
   leati_view a, b, bias, residual;
+  leat_shape product;
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[1], &b, err));
+  if (state->ndim != 0) {
+    LEATI_TRY(leati_matrix_infer_product(leati_op_def_of(op)->info.name, &a, &b, state->trans_a, state->trans_b,
+                                         &product, err));
+    shape_as(&product, c);
+  }
   const leati_matrix ma = leati_matrix_of(&a, state->trans_a, true), mb = leati_matrix_of(&b, state->trans_b, false);
   leati_gemm gemm = {.a = &a,
                      .b = &b,
@@ -424,7 +451,15 @@ static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leat
     gemm.bias_column = bias.strides[0];
   }
   if (leati_input(call, 3) != NULL) {
-    LEATI_TRY(leati_plan_walkable(planner, &call->inputs[3], &residual, err));
+    if (state->ndim == 0) {
+      LEATI_TRY(leati_plan_walkable(planner, &call->inputs[3], &residual, err));
+    } else {
+      residual = call->inputs[3];
+      if (!residual.compact) {
+        LEATI_TRY(leati_plan_compact(planner, &call->inputs[3], &residual, err));
+      }
+      shape_as(&product, &residual);
+    }
     leati_broadcast_strides(&residual, c->ndim, c->shape, strides[2]);
     gemm.residual = &residual;
     gemm.residual_row = a.ndim > 1 ? strides[2][rank] : 0;
@@ -457,19 +492,21 @@ static int32_t matmul_supports(const leati_op_def *def, leat_device *device, con
   return leati_epilogue_read(def, desc, &epilogue, err);
 }
 
+static LEATI_ATTRIBUTE(attribute_trans_a, "transA", INT);
+static LEATI_ATTRIBUTE(attribute_trans_b, "transB", INT);
+static LEATI_ATTRIBUTE(attribute_trans_batch_a, "transBatchA", INT);
+static LEATI_ATTRIBUTE(attribute_trans_batch_b, "transBatchB", INT);
+static LEATI_ATTRIBUTE(attribute_shape, "shape", INTS);
+
 static int32_t matmul_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   matmul_state *state = leati_op_state(op);
   state->alpha = leati_attr_float(desc, "alpha", 1.0f);
   state->beta = leati_attr_float(desc, "beta", 1.0f);
   state->trans_a = leati_attr_int(desc, "transA", 0) != 0;
   state->trans_b = leati_attr_int(desc, "transB", 0) != 0;
+  LEATI_TRY(leati_attr_ints(desc, attribute_shape.name, LEAT_MAX_RANK, state->shape, &state->ndim, err));
   return leati_epilogue_read(leati_op_def_of(op), desc, &state->epilogue, err);
 }
-
-static LEATI_ATTRIBUTE(attribute_trans_a, "transA", INT);
-static LEATI_ATTRIBUTE(attribute_trans_b, "transB", INT);
-static LEATI_ATTRIBUTE(attribute_trans_batch_a, "transBatchA", INT);
-static LEATI_ATTRIBUTE(attribute_trans_batch_b, "transBatchB", INT);
 
 /* ---- Gemm ---------------------------------------------------------------------------------------------------------
  */
@@ -619,7 +656,8 @@ bool leati_product_reads(const leat_device *device, const leati_view *a, const l
 static bool product_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
   const matmul_state *state = leati_op_state_const(op);
   if (i > 1) {
-    return leati_view_walkable(&call->inputs[i]) && call->inputs[i].ndim <= 2;
+    return state->ndim != 0 ? call->inputs[i].compact
+                            : leati_view_walkable(&call->inputs[i]) && call->inputs[i].ndim <= 2;
   }
   return leati_product_reads(leati_op_device(op), &call->inputs[0], &call->inputs[1], &call->outputs[0], state->trans_a,
                              state->trans_b, i == 0);
@@ -642,7 +680,7 @@ static const leati_op_def ops[] = {
     PRODUCT(
         "FusedMatMul", "leat", (1, 1), (2, 4), matmul, LEATI_TYPES(&leati_type_real),
         LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &leati_attribute_activation,
-                         &leati_attribute_activation_params, &leati_attribute_residual_first)),
+                         &leati_attribute_activation_params, &leati_attribute_residual_first, &attribute_shape)),
     PRODUCT("Gemm", "", (11, 13), (2, 3), gemm, LEATI_TYPES(&leati_type_real),
             LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &attribute_trans_a, &attribute_trans_b)),
     PRODUCT("FusedGemm", "com.microsoft", (1, 1), (2, 3), gemm, LEATI_TYPES(&leati_type_real),

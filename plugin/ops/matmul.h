@@ -7,7 +7,7 @@
 
 #include "device/physical.h"
 #include "ops/function.h"
-#include "ops/op.h"
+#include "ops/matrix_view.h"
 #include "policy/tiling.h"
 
 #define LEATI_GEMM_BATCH_MAX 6 /**< dimensions of the batch at most */
@@ -155,10 +155,6 @@ uint32_t leati_gemm_tile_size(leati_tile tile);
  * all but addresses; a workgroup computes `tile_size` elements. */
 int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
                          uint32_t tile_size, leat_error *err);
-
-/** Whether the elements of `view` lie within 2^31 elements from the first and no stride is negative: what kernels with
- * 32-bit strides can walk. */
-bool leati_view_walkable(const leati_view *view);
 
 /** Gives `view` itself if kernels can walk it, else a compact copy.
  * @errors NOT_SUPPORTED: it has 2^31 elements or more */

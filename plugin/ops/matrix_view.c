@@ -4,6 +4,23 @@
 #include "core/status.h"
 #include "ops/dims.h"
 
+bool leati_view_walkable(const leati_view *view) {
+  int64_t last = 0;
+  for (int32_t d = 0; d < view->ndim; ++d) {
+    if (view->shape[d] > 1) {
+      /* Each stride is below 2^31 here, and so is the extent, so that neither product nor sum can overflow. */
+      if (view->strides[d] < 0 || view->strides[d] > INT32_MAX || view->shape[d] > INT32_MAX) {
+        return false;
+      }
+      last += (view->shape[d] - 1) * view->strides[d];
+      if (last > INT32_MAX) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 leati_matrix leati_matrix_of(const leati_view *view, bool transposed, bool vector_is_row) {
   leati_matrix m = {.rows = 1, .columns = 1, .batch = *view};
   const int32_t r = view->ndim;

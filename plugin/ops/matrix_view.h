@@ -17,6 +17,10 @@ typedef struct leati_matrix {
 /** A view of at least one dimension as a matrix. */
 leati_matrix leati_matrix_of(const leati_view *view, bool transposed, bool vector_is_row);
 
+/** Whether the elements of `view` lie within 2^31 elements from the first and no stride is negative: what kernels with
+ * 32-bit strides can walk. */
+bool leati_view_walkable(const leati_view *view);
+
 /** The shape of the product of two operands, as that of MatMul; `name` is the operator's.
  * @errors INVALID_ARGUMENT: there is none */
 int32_t leati_matrix_infer_product(const char *name, const leati_view *a, const leati_view *b, bool trans_a,
