@@ -10,8 +10,8 @@
 #include "ops/multi_matmul.h"
 #include "ops/op_state.h"
 
-/* Attributes of a node that stay, at most; four are written beside them. */
-#define KEPT_MAX (LEATI_FUSION_ATTRIBUTES_MAX - 4)
+/* Attributes of a node that stay, at most; five are written beside them. */
+#define KEPT_MAX (LEATI_FUSION_ATTRIBUTES_MAX - 5)
 
 /* A product or convolution as FusedMatMul or FusedConv has it: inputs A, B, bias, residual; of the latter a gate too.
  */
@@ -25,14 +25,15 @@ typedef struct product {
   char activation[32]; /* empty: none */
   float parameters[2];
   uint32_t parameter_count;
+  const leati_view *shape; /* of a matrix product: what the result looks like; NULL: as the product does */
 } product;
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
 
 /* Attributes that are written anew, or that say nothing of a FusedMatMul. */
 static bool is_rewritten(const char *name) {
-  static const char *const names[] = {"alpha",          "beta",        "activation", "activation_params",
-                                      "residual_first", "transBatchA", "transBatchB"};
+  static const char *const names[] = {"alpha",          "beta",        "activation",  "activation_params",
+                                      "residual_first", "transBatchA", "transBatchB", "shape"};
   bool found = false;
   for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !found; ++i) {
     found = strcmp(name, names[i]) == 0;
@@ -89,6 +90,8 @@ static bool read_product(const leati_fusion *f, const leati_node *node, product 
   out->residual_first = leati_attributes_int(&node->attributes, "residual_first", 1) != 0;
   if (fused) {
     read_activation(node, out);
+    out->shape =
+        leati_attributes_find(&node->attributes, "shape") != NULL ? leati_fusion_view(f, node->outputs[0]) : NULL;
   }
   return true;
 }
@@ -111,6 +114,9 @@ static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool
   attributes[count++] = leati_fusion_string("activation", p->activation);
   attributes[count++] = leati_fusion_floats("activation_params", p->parameters, p->parameter_count);
   attributes[count++] = leati_fusion_int("residual_first", p->residual_first);
+  if (p->shape != NULL) {
+    attributes[count++] = leati_fusion_ints("shape", p->shape->shape, (uint32_t)p->shape->ndim);
+  }
   const leati_fusion_node with = {.domain = "leat",
                                   .op = p->conv ? "FusedConv" : "FusedMatMul",
                                   .since_version = 1,
@@ -203,8 +209,60 @@ static bool take_residual(const leati_fusion *f, product *p, uint32_t from, uint
   return true;
 }
 
+/* Whether a node leaves the elements of its first input in their order. */
+static bool keeps_order(const leati_fusion *f, const leati_node *node) {
+  if (leati_fusion_is(node, "", "Reshape") || leati_fusion_is(node, "", "Squeeze") ||
+      leati_fusion_is(node, "", "Unsqueeze") || leati_fusion_is(node, "", "Flatten")) {
+    return true;
+  }
+  if (!leati_fusion_is(node, "", "Transpose")) {
+    return false;
+  }
+  /* Without a list it turns the order of the dimensions around. */
+  const leat_attribute *const perm = leati_attributes_find(&node->attributes, "perm");
+  const leati_view *const x = leati_fusion_view(f, node->inputs[0]);
+  int64_t before = -1;
+  bool rising = true;
+  for (int32_t d = 0; d < x->ndim && rising; ++d) {
+    const int64_t axis = perm != NULL ? perm->ints[d] : x->ndim - 1 - d;
+    if (x->shape[axis] != 1) {
+      rising = axis > before;
+      before = axis;
+    }
+  }
+  return rising;
+}
+
+/* The value whose elements `v` has in their order, behind nodes that only reshape and that nobody else needs. */
+static uint32_t before_reshaping(const leati_fusion *f, uint32_t v) {
+  const leati_node *maker = leati_fusion_private_maker(f, v);
+  while (maker != NULL && keeps_order(f, maker)) {
+    v = maker->inputs[0];
+    maker = leati_fusion_private_maker(f, v);
+  }
+  return v;
+}
+
+/* Adds to a product of matrices what is added behind reshapes. */
+static int32_t take_residual_of_shape(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  for (uint32_t side = 0; side < 2 && leati_fusion_is(&f->nodes[n], "", "Add") && !*out_done; ++side) {
+    const uint32_t from = node->inputs[side], other = node->inputs[1 - side], made = before_reshaping(f, from);
+    product p;
+    if (made != from && from != other && read_maker(f, made, &p) && !p.conv &&
+        leati_fusion_same_shape(f, from, other) && p.inputs[3] == LEAT_GRAPH_NO_VALUE) {
+      p.inputs[3] = other;
+      p.residual_first = p.activation[0] == '\0';
+      p.shape = leati_fusion_view(f, from);
+      LEATI_TRY(write_product(f, n, &p, out_done, err));
+    }
+  }
+  return LEAT_OK;
+}
+
 int32_t leati_fuse_residual(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  return take_sides(f, n, "Add", true, take_residual, out_done, err);
+  LEATI_TRY(take_sides(f, n, "Add", true, take_residual, out_done, err));
+  return *out_done ? LEAT_OK : take_residual_of_shape(f, n, out_done, err);
 }
 
 /* The bounds of a Clip that are constants, or not there. */

@@ -125,6 +125,23 @@ static uint32_t two_layers(network *n) {
   const uint32_t z = NODE(n, "Gemm", 13, flat, constant(n, SHAPE(16, 8)), constant(n, SHAPE(8)));
   return NODE(n, "Add", 14, NODE(n, "Reshape", 14, z, add_list(n, 3, narrow)), x);
 }
+/* Gemm as exporters write it behind attention, whose result is reshaped from heads: no value has the rows that the
+ * product could take. The result goes through Reshape and a Transpose of ones. */
+static uint32_t rows_of_heads(network *n, int64_t rows, const int64_t *back) {
+  static const int64_t over[] = {1, 0, 2};
+  static const leat_attribute perm = ATTRIBUTE(INTS, .name = "perm", .ints = over, .count = 3);
+  static const leat_attribute *const list[] = {&perm};
+  const uint32_t flat =
+      NODE(n, "Reshape", 14, add_input(n, SHAPE(1, rows, 2, 4)), add_list(n, 2, (const int64_t[]){-1, 8}));
+  const uint32_t y = NODE(n, "Gemm", 13, flat, constant(n, SHAPE(8, 8)), constant(n, SHAPE(8)));
+  const uint32_t turned = NODE(n, "Transpose", 13, NODE(n, "Reshape", 14, y, add_list(n, 3, back)));
+  give(n, list, 1);
+  return turned;
+}
+static uint32_t residual_behind_reshapes(network *n) {
+  const int64_t back[] = {5, 1, 8};
+  return NODE(n, "Add", 14, add_input(n, SHAPE(1, 5, 8)), rows_of_heads(n, 5, back));
+}
 static uint32_t scaled(network *n) {
   return NODE(n, "Mul", 14, product(n), scalar(n, 0.3f));
 }
@@ -746,6 +763,14 @@ static uint32_t transposed_and_flattened(network *n) {
   give(n, list, 1);
   return NODE(n, "Reshape", 14, y, add_list(n, 3, back));
 }
+static uint32_t residual_behind_a_transpose(network *n) {
+  const int64_t back[] = {2, 3, 8};
+  return NODE(n, "Add", 14, add_input(n, SHAPE(3, 2, 8)), rows_of_heads(n, 6, back));
+}
+static uint32_t broadcast_behind_reshapes(network *n) {
+  const int64_t back[] = {5, 1, 8};
+  return NODE(n, "Add", 14, add_input(n, SHAPE(5, 1)), rows_of_heads(n, 5, back));
+}
 static uint32_t gate_of_something_else(network *n) {
   const uint32_t x = add_input(n, SHAPE(8, 8));
   return NODE(n, "Mul", 14, NODE(n, "Abs", 13, x), NODE(n, "Sigmoid", 13, x));
@@ -820,6 +845,7 @@ static const scene scenes[] = {
     {"Gemm, Clip", gemm_clip, {DONE(ACTIVATION, 1)}, 1, 0},
     {"Gemm with a matrix, Tanh", gemm_of_a_matrix, {DONE(ACTIVATION, 1)}, 1, 0},
     {"two layers", two_layers, {DONE(FLATTEN, 2), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1)}, 2, 0},
+    {"residual behind reshapes", residual_behind_reshapes, {DONE(RESIDUAL, 1)}, 1, 0},
     {"scale", scaled, {DONE(SCALE, 1)}, 1, 0},
     {"division by 8", divided, {DONE(SCALE, 1)}, 1, 0},
     {"Conv, Relu", conv_relu, {DONE(ACTIVATION, 1)}, 1, 0},
@@ -932,6 +958,8 @@ static const scene scenes[] = {
     {"another offset", another_offset, {DONE(CHAIN, 1)}, 1, 0},
     {"gate of something else", gate_of_another, {DONE(CHAIN, 1)}, 1, 0},
     {"Reshape, transposed product", transposed_and_flattened, {0}, 1, 0},
+    {"residual behind a Transpose", residual_behind_a_transpose, {0}, 2, 0},
+    {"broadcast behind reshapes", broadcast_behind_reshapes, {0}, 2, 0},
     {"another gate", gate_of_something_else, {DONE(CHAIN, 1)}, 1, 0},
 };
 #define SCENE_COUNT (sizeof(scenes) / sizeof(scenes[0]))
