@@ -129,8 +129,8 @@ static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
-/* ONNX Runtime writes MatMul and Add so. If the product of what was not reshaped has the shape of the result, the rows
- * are the same ones. */
+/* ONNX Runtime writes MatMul and Add so. If the product of what was not reshaped with one matrix has the shape of the
+ * result, the rows are the same ones. */
 int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   product p;
@@ -139,7 +139,7 @@ int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_err
     return LEAT_OK;
   }
   const leati_node *const before = leati_fusion_maker(f, p.inputs[0]);
-  if (!leati_fusion_is(before, "", "Reshape") ||
+  if (!leati_fusion_is(before, "", "Reshape") || p.shape != NULL || leati_fusion_view(f, p.inputs[1])->ndim > 2 ||
       leati_attributes_int(&leati_fusion_maker(f, node->inputs[0])->attributes, "transA", 0) != 0) {
     return LEAT_OK;
   }
@@ -220,11 +220,12 @@ static bool keeps_order(const leati_fusion *f, const leati_node *node) {
   }
   /* Without a list it turns the order of the dimensions around. */
   const leat_attribute *const perm = leati_attributes_find(&node->attributes, "perm");
+  const bool turned = perm == NULL || perm->count == 0;
   const leati_view *const x = leati_fusion_view(f, node->inputs[0]);
   int64_t before = -1;
   bool rising = true;
   for (int32_t d = 0; d < x->ndim && rising; ++d) {
-    const int64_t axis = perm != NULL ? perm->ints[d] : x->ndim - 1 - d;
+    const int64_t axis = turned ? x->ndim - 1 - d : perm->ints[d];
     if (x->shape[axis] != 1) {
       rising = axis > before;
       before = axis;

@@ -763,6 +763,21 @@ static uint32_t transposed_and_flattened(network *n) {
   give(n, list, 1);
   return NODE(n, "Reshape", 14, y, add_list(n, 3, back));
 }
+/* The product of what is not reshaped has the shape of the result, of other matrices. */
+static uint32_t reshaped_between_matrices(network *n) {
+  const uint32_t x =
+      NODE(n, "Reshape", 14, add_input(n, SHAPE(3, 2, 2, 4)), add_list(n, 3, (const int64_t[]){2, 6, 4}));
+  const uint32_t y = NODE(n, "MatMul", 13, x, constant(n, SHAPE(2, 4, 5)));
+  return NODE(n, "Reshape", 14, y, add_list(n, 4, (const int64_t[]){3, 2, 2, 5}));
+}
+static uint32_t residual_behind_a_turn(network *n) {
+  static const leat_attribute perm = ATTRIBUTE(INTS, .name = "perm");
+  static const leat_attribute *const list[] = {&perm};
+  const uint32_t y = NODE(n, "MatMul", 13, add_input(n, SHAPE(3, 4)), constant(n, SHAPE(4, 5)));
+  const uint32_t turned = NODE(n, "Transpose", 13, y);
+  give(n, list, 1);
+  return NODE(n, "Add", 14, turned, add_input(n, SHAPE(5, 3)));
+}
 static uint32_t residual_behind_a_transpose(network *n) {
   const int64_t back[] = {2, 3, 8};
   return NODE(n, "Add", 14, add_input(n, SHAPE(3, 2, 8)), rows_of_heads(n, 6, back));
@@ -958,6 +973,8 @@ static const scene scenes[] = {
     {"another offset", another_offset, {DONE(CHAIN, 1)}, 1, 0},
     {"gate of something else", gate_of_another, {DONE(CHAIN, 1)}, 1, 0},
     {"Reshape, transposed product", transposed_and_flattened, {0}, 1, 0},
+    {"Reshape, matrices, Reshape", reshaped_between_matrices, {0}, 1, 0},
+    {"residual behind a Transpose without a list", residual_behind_a_turn, {0}, 2, 0},
     {"residual behind a Transpose", residual_behind_a_transpose, {0}, 2, 0},
     {"broadcast behind reshapes", broadcast_behind_reshapes, {0}, 2, 0},
     {"another gate", gate_of_something_else, {DONE(CHAIN, 1)}, 1, 0},
