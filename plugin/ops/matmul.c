@@ -357,22 +357,26 @@ typedef struct matmul_state {
   int64_t shape[LEAT_MAX_RANK];
 } matmul_state;
 
+/* How many elements a shape has; false: they cannot be counted. Operands without elements may give any number. */
+static bool count_elements(int32_t ndim, const int64_t *dims, int64_t *out) {
+  bool can = true;
+  *out = 1;
+  for (int32_t d = 0; d < ndim && can; ++d) {
+    can = dims[d] >= 0 && !__builtin_mul_overflow(*out, dims[d], out);
+  }
+  return can;
+}
+
 /* The product's shape becomes that of the result, which a residual must have then. */
 static int32_t infer_reshaped(const leat_op *op, const leati_view *residual, leat_shape *out, leat_error *err) {
   const matmul_state *state = leati_op_state_const(op);
   const int32_t ndim = (int32_t)state->ndim;
-  leati_view product = {.ndim = out->ndim};
-  memcpy(product.shape, out->dims, sizeof(product.shape));
-  leati_view_make_compact(&product);
-  int64_t count = 1;
-  bool fits = true;
-  for (int32_t d = 0; d < ndim; ++d) {
-    fits = fits && state->shape[d] >= 0 && !__builtin_mul_overflow(count, state->shape[d], &count);
-  }
-  if (!fits || (uint64_t)count != product.count) {
+  int64_t wanted, product;
+  if (!count_elements(ndim, state->shape, &wanted) || !count_elements(out->ndim, out->dims, &product) ||
+      wanted != product) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: what the attribute \"shape\" says does not have the %llu elements of the product",
-                      leati_op_def_of(op)->info.name, (unsigned long long)product.count);
+                      "%s: what the attribute \"shape\" says does not have as many elements as the product",
+                      leati_op_def_of(op)->info.name);
   }
   if (residual != NULL && (residual->ndim != ndim || !leati_same_numbers(residual->shape, state->shape, ndim))) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,

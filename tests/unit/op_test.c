@@ -406,6 +406,59 @@ static void test_types_of_attention(void **state) {
   assert_ok(f->api->op->destroy(op, &err));
 }
 
+/* A result in another shape than its product's has as many elements, and a residual has that shape; also where
+ * operands without elements make a product of more than can be counted. */
+static void test_shapes_of_products(void **state) {
+  static const struct {
+    const char *text; /* NULL: supported */
+    int64_t rows, inner, columns, shape[3], residual[3];
+  } cases[] = {
+      {NULL, 6, 5, 4, {2, 3, 4}, {2, 3, 4}},
+      {NULL, 6, 5, 4, {1, 24, 1}, {1, 24, 1}},
+      {NULL, 0, 5, 4, {7, 0, 3}, {7, 0, 3}},
+      {"does not have as many elements", 6, 5, 4, {2, 3, 5}, {2, 3, 5}},
+      {"does not have as many elements", 6, 5, 4, {-2, -3, 4}, {2, 3, 4}},
+      {"does not have as many elements", 274177, 0, INT64_C(67280421310721), {1, 1, 1}, {1, 1, 1}},
+      {"does not have as many elements", 1, 1, 1, {274177, INT64_C(67280421310721), 1}, {1, 1, 1}},
+      {"the residual must have the shape", 6, 5, 4, {2, 3, 4}, {2, 1, 4}},
+  };
+  const fixture *const f = fixture_of(state);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    const int64_t a[] = {cases[i].rows, cases[i].inner}, b[] = {cases[i].inner, cases[i].columns};
+    const int64_t *const shapes[] = {a, b, NULL, cases[i].residual};
+    leat_value_info infos[4];
+    const leat_value_info *inputs[4] = {NULL};
+    for (uint32_t k = 0; k < 4; ++k) {
+      infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]),
+                                   .ndim = k < 2 ? 2 : 3,
+                                   .dtype = leati_dtype_of(LEAT_TYPE_FLOAT32),
+                                   .shape = shapes[k]};
+      inputs[k] = shapes[k] != NULL ? &infos[k] : NULL;
+    }
+    const leat_attribute shape = {
+        .struct_size = sizeof(shape), .type = LEAT_ATTRIBUTE_INTS, .name = "shape", .ints = cases[i].shape, .count = 3};
+    const leat_attribute *const attributes[] = {&shape};
+    const leat_op_desc desc = {.struct_size = sizeof(desc),
+                               .name = "FusedMatMul",
+                               .domain = "leat",
+                               .since_version = 1,
+                               .attribute_count = 1,
+                               .attributes = attributes,
+                               .input_count = 4,
+                               .output_count = 1,
+                               .inputs = inputs};
+    leat_error why = fresh_error();
+    if (cases[i].text == NULL) {
+      assert_ok(f->api->op->supports(f->device, &desc, &err));
+      continue;
+    }
+    assert_int_not_equal(f->api->op->supports(f->device, &desc, &why), LEAT_OK);
+    if (strstr(why.message, cases[i].text) == NULL) {
+      fail_msg("\"%s\" is not in \"%s\"", cases[i].text, why.message);
+    }
+  }
+}
+
 /* Weights of few bits whose attributes and shapes do not go together are refused with what would be right. */
 static void test_words_of_nbits(void **state) {
   enum { INPUTS = 6, ATTRIBUTES = 5 };
@@ -819,6 +872,7 @@ int main(void) {
       cmocka_unit_test(test_words),
       cmocka_unit_test(test_window_larger_than_image),
       cmocka_unit_test_setup_teardown(test_types_of_attention, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(test_shapes_of_products, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(test_words_of_nbits, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(test_words_of_quantised, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(test_refused_caches, fixture_open, fixture_close),
