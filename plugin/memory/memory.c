@@ -104,7 +104,7 @@ int32_t leati_memory_take_temporary(leat_device *device, uint64_t size, leati_ti
     return take(device, &demand, out, err);
   }
   kept->size = size;
-  atomic_store_explicit(&kept->references, LEATI_SHARE, memory_order_release);
+  atomic_store_explicit(&kept->references, LEATI_TEMPORARY, memory_order_release);
   *out = kept;
   return LEAT_OK;
 }
@@ -254,7 +254,7 @@ void leati_memory_last_uses(leat_device *device, leati_stamp *uses, uint32_t cou
     leati_mutex_lock(&class->lock);
     for (const leati_segment *s = class->segments; s != NULL; s = s->next) {
       for (uint32_t j = 0; j < s->carved; ++j) {
-        const leati_block *const block = &s->blocks[j];
+        leati_block *const block = &s->blocks[j];
         if (atomic_load_explicit(&block->references, memory_order_acquire) == 0 && !block->pinned) {
           leati_block_note_uses(block, uses, count);
         }

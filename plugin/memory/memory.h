@@ -26,7 +26,7 @@ void leati_memory_destroy(leat_device *device);
 int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
                            leat_error *err);
 /** Takes a block for what one recording needs meanwhile, on a stream whose lock is held and that has `timeline`. It is
- * no caller's: free() refuses its address, and the figures have it as cached. Release with
+ * no caller's: no address in it is found, and the figures have it as cached. Release with
  * leati_memory_give_temporary().
  * @errors OUT_OF_MEMORY: as above */
 int32_t leati_memory_take_temporary(leat_device *device, uint64_t size, leati_timeline *timeline, leati_block **out,

@@ -29,6 +29,8 @@
 #define LEATI_CLASS_ALL (LEATI_CLASS_HOST + LEATI_CLASS_COUNT)
 /* One exported tensor in leati_block::references. */
 #define LEATI_SHARE (UINT64_C(1) << 32)
+/* There: a recording has the block, and nobody finds it. */
+#define LEATI_TEMPORARY (UINT64_C(1) << 63)
 
 typedef struct leati_segment leati_segment;
 

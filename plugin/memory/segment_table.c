@@ -120,7 +120,8 @@ leati_block *leati_segment_table_find(leati_segment_table *table, uint64_t addre
     return NULL;
   }
   leati_block *const block = &home->blocks[index];
-  return atomic_load_explicit(&block->references, memory_order_acquire) != 0 ? block : NULL;
+  const uint64_t references = atomic_load_explicit(&block->references, memory_order_acquire);
+  return references != 0 && references != LEATI_TEMPORARY ? block : NULL;
 }
 
 void leati_segment_table_create(leati_segment_table *table, bool by_host) {

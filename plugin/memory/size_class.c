@@ -51,7 +51,10 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
   if (s == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a segment");
   }
-  s->class_index = class_index;
+  if (s->class_index != class_index) {
+    /* Of one that was there before a thread may be reading it (memory/kept.c). */
+    s->class_index = class_index;
+  }
   s->block_size = block_size;
   s->size = block_size * block_count;
   s->carved = 0;
@@ -243,7 +246,7 @@ int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool p
       ++class->allocation_count;
       class->reuse_count += used_before ? 1 : 0;
     }
-    atomic_store_explicit(&block->references, demand->temporary ? LEATI_SHARE : 1, memory_order_release);
+    atomic_store_explicit(&block->references, demand->temporary ? LEATI_TEMPORARY : 1, memory_order_release);
   }
   leati_mutex_unlock(&class->lock);
   *out = block;
