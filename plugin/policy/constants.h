@@ -362,19 +362,21 @@
  * slow as with 8; 16: 10 % faster, by the rows of 12 queries). Measure: --tune. */
 #define LEATI_ATTENTION_FEW_QUERIES 16u
 /** Threads at least that have a key of that kernel among them, if that leaves each a piece of 16 bytes. Larger: less of
- * each key and of the results in a thread; more exchanges for a score. From: an H100 (with 4 and 32 it takes 2 and 3 %
- * more, with 16 30 %). Measure: --tune; tools/bench/decoder.py. */
+ * each key and of the results in a thread; more exchanges for a score. From: an H200 (with 4 it takes 1 % less, and 10 %
+ * less to 2 % more by row; with 16 and 32 3 and 27 % more). Measure: --tune; tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_LANES 8u
 /** Pieces of keys that a thread of it has on the way, and as many of values. Larger: more in flight; more registers,
- * and fewer workgroups for few keys. From: an H100 (1: 15 % slower, 2: 37 %, 16: 2 %). Measure: --tune;
+ * and fewer workgroups for few keys. From: an H200 (1: 12 % slower, 2: 5 %, 8: 85 %, 16: 58 %). Measure: --tune;
  * tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_FLIGHT 4u
 /** Threads of its workgroups at most, and at least where keys would not go round to all processors. Larger: fewer
- * workgroups to join, and more within each. From: reasoning. Measure: --tune; tools/bench/decoder.py. */
+ * workgroups to join, and more within each. From: an H200 (at most 64, 128, 512: 63 and 10 % slower, 1 % faster, which
+ * is 10 % faster to 6 % slower by row; at least 64, 256: 11 % slower, the same). Measure: --tune;
+ * tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_THREADS 256u
 #define LEATI_ATTENTION_FEW_THREADS_MIN 128u
 /** Quarters of the processors that its workgroups may be where several share the keys of a head. Larger: more of them
- * to join. From: reasoning (one that reads all the time on each processor). Measure: --tune; tools/bench/decoder.py. */
+ * to join. From: an H200 (2, 8, 16: 9, 21 and 28 % slower). Measure: --tune; tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_FILL_QUARTERS 4u
 /** Quarters of the processors below which workgroups of the kernels for few rows are split, for twice as many; and
  * elements of k of one split at least. Larger: as above. From: an H200. Measure: --tune; linear. */
