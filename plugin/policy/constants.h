@@ -362,8 +362,8 @@
  * slow as with 8; 16: 10 % faster, by the rows of 12 queries). Measure: --tune. */
 #define LEATI_ATTENTION_FEW_QUERIES 16u
 /** Threads at least that have a key of that kernel among them, if that leaves each a piece of 16 bytes. Larger: less of
- * each key and of the results in a thread; more exchanges for a score. From: an H200 (with 4 it takes 1 % less, and 10 %
- * less to 2 % more by row; with 16 and 32 3 and 27 % more). Measure: --tune; tools/bench/decoder.py. */
+ * each key and of the results in a thread; more exchanges for a score. From: an H200 (with 4 it takes 1 % less, and 10
+ * % less to 2 % more by row; with 16 and 32 3 and 27 % more). Measure: --tune; tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_LANES 8u
 /** Pieces of keys that a thread of it has on the way, and as many of values. Larger: more in flight; more registers,
  * and fewer workgroups for few keys. From: an H200 (1: 12 % slower, 2: 5 %, 8: 85 %, 16: 58 %). Measure: --tune;
