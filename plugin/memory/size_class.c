@@ -189,14 +189,6 @@ static leati_block *carve(leati_size_class *class, uint64_t block_size) {
   return &s->blocks[s->carved++];
 }
 
-/* Counts a block that a caller gets or gives back. The class's lock is held. */
-static void count_held(leati_memory_figures *figures, leati_size_class *class, const leati_block *block, bool held) {
-  const uint64_t size = block->home->block_size;
-  (void)atomic_fetch_add_explicit(&figures->cached, held ? 0 - size : size, memory_order_relaxed);
-  class->live_count += held ? 1 : UINT64_MAX;
-  class->cached_count += held ? UINT64_MAX : 1;
-}
-
 int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool pressed, leati_block **out,
                          leat_error *err) {
   struct leati_memory *const memory = device->memory;
@@ -242,7 +234,10 @@ int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool p
       leati_quarantine_fence(block);
     }
     if (!demand->temporary) {
-      count_held(leati_figures_of(memory, class_index), class, block, true);
+      (void)atomic_fetch_sub_explicit(&leati_figures_of(memory, class_index)->cached, block->home->block_size,
+                                      memory_order_relaxed);
+      --class->cached_count;
+      ++class->live_count;
       ++class->allocation_count;
       class->reuse_count += used_before ? 1 : 0;
     }
@@ -261,6 +256,7 @@ int32_t leati_class_give(leat_device *device, leati_block *block, bool temporary
   if (!temporary) {
     (void)atomic_fetch_add_explicit(&figures->frees, 1, memory_order_release);
     (void)atomic_fetch_sub_explicit(&figures->allocated, block->size, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&figures->cached, block->home->block_size, memory_order_relaxed);
   }
   leati_mutex_lock(&class->lock);
   /* One that is pinned will never be idle, and would keep the others from leaving the quarantine. */
@@ -270,7 +266,8 @@ int32_t leati_class_give(leat_device *device, leati_block *block, bool temporary
     leati_class_put_free(class, block);
   }
   if (!temporary) {
-    count_held(figures, class, block, false);
+    --class->live_count;
+    ++class->cached_count;
   }
   leati_mutex_unlock(&class->lock);
   return status;
