@@ -349,6 +349,19 @@ static void test_window_larger_than_image(void **state) {
   assert_int_equal(lay_line(INT64_MAX, 6, 1, &size, &err), LEAT_ERROR_NOT_SUPPORTED);
 }
 
+/* That an operator is supported, or with a `text` that it is refused by a message that has it. */
+static void assert_supports(const fixture *f, const leat_op_desc *desc, const char *text) {
+  leat_error why = fresh_error();
+  if (text == NULL) {
+    assert_ok(f->api->op->supports(f->device, desc, &err));
+    return;
+  }
+  assert_int_not_equal(f->api->op->supports(f->device, desc, &why), LEAT_OK);
+  if (strstr(why.message, text) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", text, why.message);
+  }
+}
+
 /* Attention has operands of one type, and perhaps a bool mask: that is told while shapes are not known, and of a call
  * whose operands are not those that were described. */
 static void test_types_of_attention(void **state) {
@@ -447,15 +460,7 @@ static void test_shapes_of_products(void **state) {
                                .input_count = 4,
                                .output_count = 1,
                                .inputs = inputs};
-    leat_error why = fresh_error();
-    if (cases[i].text == NULL) {
-      assert_ok(f->api->op->supports(f->device, &desc, &err));
-      continue;
-    }
-    assert_int_not_equal(f->api->op->supports(f->device, &desc, &why), LEAT_OK);
-    if (strstr(why.message, cases[i].text) == NULL) {
-      fail_msg("\"%s\" is not in \"%s\"", cases[i].text, why.message);
-    }
+    assert_supports(f, &desc, cases[i].text);
   }
 }
 
@@ -525,15 +530,7 @@ static void test_words_of_nbits(void **state) {
                                .input_count = INPUTS,
                                .output_count = 1,
                                .inputs = inputs};
-    leat_error why = fresh_error();
-    if (cases[i].text == NULL) {
-      assert_ok(f->api->op->supports(f->device, &desc, &err));
-      continue;
-    }
-    assert_int_not_equal(f->api->op->supports(f->device, &desc, &why), LEAT_OK);
-    if (strstr(why.message, cases[i].text) == NULL) {
-      fail_msg("\"%s\" is not in \"%s\"", cases[i].text, why.message);
-    }
+    assert_supports(f, &desc, cases[i].text);
   }
 }
 
@@ -684,15 +681,7 @@ static void test_words_of_quantised(void **state) {
         attributes[desc.attribute_count++] = &values[k];
       }
     }
-    leat_error why = fresh_error();
-    if (cases[i].text == NULL) {
-      assert_ok(f->api->op->supports(f->device, &desc, &err));
-      continue;
-    }
-    assert_int_not_equal(f->api->op->supports(f->device, &desc, &why), LEAT_OK);
-    if (strstr(why.message, cases[i].text) == NULL) {
-      fail_msg("\"%s\" is not in \"%s\"", cases[i].text, why.message);
-    }
+    assert_supports(f, &desc, cases[i].text);
   }
 }
 
