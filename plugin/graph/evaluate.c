@@ -2,6 +2,7 @@
 #include "graph/evaluate.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/status.h"
@@ -23,6 +24,8 @@ static void put(uint64_t type, void *bytes, uint64_t i, int64_t value) {
     ((int64_t *)bytes)[i] = value;
   } else if (type == LEAT_TYPE_INT32) {
     ((uint32_t *)bytes)[i] = (uint32_t)value;
+  } else if (type == LEAT_TYPE_FLOAT32) {
+    ((float *)bytes)[i] = (float)value;
   } else {
     ((unsigned char *)bytes)[i] = value != 0;
   }
@@ -88,6 +91,12 @@ static int64_t do_less(const int64_t *x) {
 static int64_t do_greater(const int64_t *x) {
   return x[0] > x[1];
 }
+static int64_t do_less_or_equal(const int64_t *x) {
+  return x[0] <= x[1];
+}
+static int64_t do_greater_or_equal(const int64_t *x) {
+  return x[0] >= x[1];
+}
 static int64_t do_not(const int64_t *x) {
   return x[0] == 0;
 }
@@ -102,6 +111,29 @@ static int64_t do_where(const int64_t *x) {
 }
 static int64_t do_take(const int64_t *x) {
   return x[0];
+}
+
+/* The same of float32. */
+static float real_add(const float *x) {
+  return x[0] + x[1];
+}
+static float real_sub(const float *x) {
+  return x[0] - x[1];
+}
+static float real_mul(const float *x) {
+  return x[0] * x[1];
+}
+static float real_div(const float *x) {
+  return x[0] / x[1];
+}
+static float real_neg(const float *x) {
+  return -x[0];
+}
+static float real_sqrt(const float *x) {
+  return sqrtf(x[0]);
+}
+static float real_reciprocal(const float *x) {
+  return 1.0f / x[0];
 }
 
 static void gather(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
@@ -119,6 +151,22 @@ static void gather(const leati_node *node, const leati_elements *in, const leati
     /* What is out of range reads 0. */
     const bool within = index >= 0 && index < size;
     put(out->type, bytes, i, within ? get(&in[0], (outer * (uint64_t)size + (uint64_t)index) * inner + i % inner) : 0);
+  }
+}
+
+static void gather_elements(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  const leati_view *const data = in[0].view;
+  const int64_t axis = node->axis < 0 ? node->axis + data->ndim : node->axis;
+  int64_t position[LEAT_MAX_RANK] = {0};
+  for (uint64_t i = 0; i < out->count; ++i) {
+    const int64_t given = get(&in[1], i), size = data->shape[axis], index = given < 0 ? given + size : given;
+    const bool within = index >= 0 && index < size;
+    uint64_t at = 0;
+    for (int32_t d = 0; d < data->ndim && within; ++d) {
+      at = at * (uint64_t)data->shape[d] + (uint64_t)(d == axis ? index : position[d]);
+    }
+    put(out->type, bytes, i, within ? get(&in[0], at) : 0);
+    advance(out, position);
   }
 }
 
@@ -195,23 +243,53 @@ static void product(const leati_node *node, const leati_elements *in, const leat
 
 typedef struct sum {
   const char *name;
-  uint32_t operands;                 /* of `each` */
+  uint32_t operands;                 /* of `each` and `real` */
   int64_t (*each)(const int64_t *x); /* element by element; or */
   void (*all)(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes);
+  float (*real)(const float *x); /* element by element of float32 */
 } sum;
 
 static const sum sums[] = {
-    {"Add", 2, do_add, NULL},           {"Sub", 2, do_sub, NULL},         {"Mul", 2, do_mul, NULL},
-    {"Div", 2, do_div, NULL},           {"Mod", 2, do_mod, NULL},         {"Neg", 1, do_neg, NULL},
-    {"Abs", 1, do_abs, NULL},           {"Min", 2, do_min, NULL},         {"Max", 2, do_max, NULL},
-    {"Equal", 2, do_equal, NULL},       {"Less", 2, do_less, NULL},       {"Greater", 2, do_greater, NULL},
-    {"Not", 1, do_not, NULL},           {"And", 2, do_and, NULL},         {"Or", 2, do_or, NULL},
-    {"Where", 3, do_where, NULL},       {"Cast", 1, do_take, NULL},       {"Expand", 1, do_take, NULL},
-    {"Identity", 1, NULL, NULL},        {"Reshape", 1, NULL, NULL},       {"Flatten", 1, NULL, NULL},
-    {"Squeeze", 1, NULL, NULL},         {"Unsqueeze", 1, NULL, NULL},     {"Gather", 2, NULL, gather},
-    {"Concat", 0, NULL, concat},        {"Slice", 3, NULL, slice},        {"Range", 3, NULL, range},
-    {"ConstantOfShape", 1, NULL, fill}, {"ReduceProd", 1, NULL, product},
+    {"Add", 2, do_add, NULL, real_add},
+    {"Sub", 2, do_sub, NULL, real_sub},
+    {"Mul", 2, do_mul, NULL, real_mul},
+    {"Div", 2, do_div, NULL, real_div},
+    {"Mod", 2, do_mod, NULL, NULL},
+    {"Neg", 1, do_neg, NULL, real_neg},
+    {"Abs", 1, do_abs, NULL, NULL},
+    {"Min", 2, do_min, NULL, NULL},
+    {"Max", 2, do_max, NULL, NULL},
+    {"Sqrt", 1, NULL, NULL, real_sqrt},
+    {"Reciprocal", 1, NULL, NULL, real_reciprocal},
+    {"Equal", 2, do_equal, NULL, NULL},
+    {"Less", 2, do_less, NULL, NULL},
+    {"LessOrEqual", 2, do_less_or_equal, NULL, NULL},
+    {"Greater", 2, do_greater, NULL, NULL},
+    {"GreaterOrEqual", 2, do_greater_or_equal, NULL, NULL},
+    {"Not", 1, do_not, NULL, NULL},
+    {"And", 2, do_and, NULL, NULL},
+    {"Or", 2, do_or, NULL, NULL},
+    {"Where", 3, do_where, NULL, NULL},
+    {"Cast", 1, do_take, NULL, NULL},
+    {"Expand", 1, do_take, NULL, NULL},
+    {"Identity", 1, NULL, NULL, NULL},
+    {"Reshape", 1, NULL, NULL, NULL},
+    {"Flatten", 1, NULL, NULL, NULL},
+    {"Squeeze", 1, NULL, NULL, NULL},
+    {"Unsqueeze", 1, NULL, NULL, NULL},
+    {"Gather", 2, NULL, gather, NULL},
+    {"GatherElements", 2, NULL, gather_elements, NULL},
+    {"Concat", 0, NULL, concat, NULL},
+    {"Slice", 3, NULL, slice, NULL},
+    {"Range", 3, NULL, range, NULL},
+    {"ConstantOfShape", 1, NULL, fill, NULL},
+    {"ReduceProd", 1, NULL, product, NULL},
 };
+
+/* Whether all that a node does is to give its first input another shape. */
+static bool reshapes(const sum *it) {
+  return it->each == NULL && it->all == NULL && it->real == NULL;
+}
 
 static const sum *find(const leat_op *op) {
   const leat_op_info *const info = &op->def->info;
@@ -248,15 +326,19 @@ void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const lea
       node->evaluates = node->evaluates && attribute->i == 0;
     }
   }
-  for (uint32_t i = 0; i < node->input_count; ++i) {
+  for (uint32_t i = 0; i < node->input_count && node->evaluates; ++i) {
     const uint32_t v = node->inputs[i];
-    const bool known = v == LEAT_GRAPH_NO_VALUE || (graph->values[v].type & LEATI_EVALUATED_TYPES) != 0;
-    node->evaluates = node->evaluates && known;
+    const uint64_t type = v != LEAT_GRAPH_NO_VALUE ? graph->values[v].type : LEAT_TYPE_INT64;
+    node->evaluates =
+        type == LEAT_TYPE_FLOAT32 ? it->real != NULL || reshapes(it) : (type & LEATI_EVALUATED_TYPES) != 0;
   }
 }
 
 bool leati_can_evaluate(const leati_node *node, const leati_view *out) {
-  return find(node->op)->all != product || out->count == 1;
+  const sum *const it = find(node->op);
+  /* ConstantOfShape and Range make float32 of what is not read here. */
+  const bool makes = (out->type & LEATI_EVALUATED_TYPES) != 0 || (out->type == LEAT_TYPE_FLOAT32 && it->all == NULL);
+  return makes && (it->all != product || out->count == 1);
 }
 
 int32_t leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes,
@@ -271,16 +353,27 @@ int32_t leati_evaluate(const leati_node *node, const leati_elements *inputs, con
     it->all(node, inputs, out, out_bytes);
     return LEAT_OK;
   }
-  if (it->each == NULL) {
+  if (reshapes(it)) {
     memcpy(out_bytes, inputs[0].bytes, out->count * out->item_size);
     return LEAT_OK;
   }
+  const bool real = inputs[0].view->type == LEAT_TYPE_FLOAT32;
   int64_t position[LEAT_MAX_RANK] = {0}, operands[3] = {0};
+  float reals[3] = {0};
   for (uint64_t i = 0; i < out->count; ++i) {
     for (uint32_t k = 0; k < it->operands; ++k) {
-      operands[k] = get(&inputs[k], element_at(inputs[k].view, out, position));
+      const uint64_t at = element_at(inputs[k].view, out, position);
+      if (real) {
+        reals[k] = ((const float *)inputs[k].bytes)[at];
+      } else {
+        operands[k] = get(&inputs[k], at);
+      }
     }
-    put(out->type, out_bytes, i, it->each(operands));
+    if (real) {
+      ((float *)out_bytes)[i] = it->real(reals);
+    } else {
+      put(out->type, out_bytes, i, it->each(operands));
+    }
     advance(out, position);
   }
   return LEAT_OK;

@@ -92,11 +92,8 @@ bool leati_fusion_same_shape(const leati_fusion *f, uint32_t v, uint32_t w) {
 }
 
 bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out) {
-  if (v == LEAT_GRAPH_NO_VALUE || f->graph->values[v].kind != LEATI_VALUE_CONSTANT) {
-    return false;
-  }
-  const leati_known_value *const value = &f->inference->values[v];
-  if (value->bytes == NULL || value->view.count != 1 || (value->view.type & LEATI_TYPES_REAL) == 0) {
+  const leati_known_value *const value = v != LEAT_GRAPH_NO_VALUE ? &f->inference->values[v] : NULL;
+  if (value == NULL || value->bytes == NULL || value->view.count != 1 || (value->view.type & LEATI_TYPES_REAL) == 0) {
     return false;
   }
   *out = leati_real_of(value->view.type, value->bytes);

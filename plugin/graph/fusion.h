@@ -52,7 +52,7 @@ uint32_t leati_fusion_input(const leati_node *node, uint32_t i);
 const leati_view *leati_fusion_view(const leati_fusion *f, uint32_t v);
 /** Whether two values have one shape. */
 bool leati_fusion_same_shape(const leati_fusion *f, uint32_t v, uint32_t w);
-/** Whether a value is a constant of one element, of float32 or 16 bits, and what that is. */
+/** Whether a value is of one element, of float32 or 16 bits, that is known on the host, and what that is. */
 bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out);
 /** Whether it is one that is `expected`, as far as float32 can tell two roundings of the same number apart. */
 bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected);

@@ -10,7 +10,7 @@
 
 /* Elements that are computed on the host at most, if shapes follow from them and if not. */
 #define DECIDING_MAX (1u << 20)
-#define EVALUATED_MAX 256
+#define EVALUATED_MAX 4096
 
 /* Elements that a node gave on the host. */
 struct leati_scrap {
@@ -150,7 +150,7 @@ static bool should_evaluate(const leati_inference *inference, const leati_node *
   const uint32_t v = node->outputs[0];
   const leati_view *const view = &inference->values[v].view;
   bool should =
-      node->evaluates && v != LEAT_GRAPH_NO_VALUE && (view->type & LEATI_EVALUATED_TYPES) != 0 &&
+      node->evaluates && v != LEAT_GRAPH_NO_VALUE &&
       (inference->graph->values[v].decides || (view->count <= EVALUATED_MAX && leati_can_evaluate(node, view)));
   for (uint32_t i = 0; should && i < node->input_count; ++i) {
     should = node->inputs[i] == LEAT_GRAPH_NO_VALUE || inference->values[node->inputs[i]].bytes != NULL;

@@ -574,6 +574,16 @@ static uint32_t attention_scaled_before(network *n) {
   const uint32_t masked = NODE(n, "Add", 14, add_constant(n, SHAPE(4, 4)), scores);
   return back_together(n, NODE(n, "MatMul", 13, softmax_of(n, masked, along_keys), v));
 }
+/* As PyTorch's older exporter writes it where shapes are open: the scale follows from the size of a head. */
+static uint32_t attention_scaled_by_its_size(network *n) {
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 5)),
+                 v = add_input(n, SHAPE(1, 2, 5, 3));
+  const uint32_t columns = add_list(n, 1, last), one = scalar(n, 1.0f);
+  const uint32_t size = widened(n, NODE(n, "Gather", 13, NODE(n, "Shape", 15, q), columns));
+  const uint32_t root = NODE(n, "Sqrt", 13, NODE(n, "Div", 14, one, NODE(n, "Sqrt", 13, size)));
+  const uint32_t scores = NODE(n, "MatMul", 13, NODE(n, "Mul", 14, q, root), NODE(n, "Mul", 14, k, root));
+  return NODE(n, "MatMul", 13, softmax_of(n, scores, along_keys), v);
+}
 static uint32_t attention_plain(network *n) {
   const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 5, 8)),
                  v = add_input(n, SHAPE(1, 2, 5, 3));
@@ -940,6 +950,7 @@ static const scene scenes[] = {
     {"product used twice", used_twice, {DONE(CHAIN, 1)}, 2, 0},
     {"attention, divided", attention_divided, {DONE(ATTENTION, 3)}, 1, ATTENDED},
     {"attention, scaled before", attention_scaled_before, {DONE(ATTENTION, 3)}, 1, ATTENDED},
+    {"attention, scaled by its size", attention_scaled_by_its_size, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention, plain", attention_plain, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention with a Cast", attention_cast, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention of float16 with a mask", attention_of_masked_halves, {DONE(ATTENTION, 3)}, 5, HALVES_ATTENDED},

@@ -1260,6 +1260,7 @@ static void check_evaluation(const place *p, network *n) {
 static void shape_arithmetic_is_what_operators_compute(void **state) {
   const place p = open_place(state);
   static const int64_t matrix[] = {2, 4}, row[] = {4}, column[] = {2, 1}, one[] = {1}, cube[] = {2, 1, 4};
+  static const int64_t narrow_matrix[] = {2, 2};
   static const int64_t numbers[] = {7, -7, 0, INT64_MIN, 5, -1, INT64_MAX, 3}, others[] = {2, -3, 0, -1};
   static const int64_t places[] = {-1, 0, 7, 1};
   static const leat_attribute first = {.struct_size = sizeof(first),
@@ -1273,7 +1274,8 @@ static void shape_arithmetic_is_what_operators_compute(void **state) {
   network *n = make_network();
   uint32_t a = add_ints(n, 2, matrix, numbers), b = add_ints(n, 1, row, others);
   const uint32_t c = add_ints(n, 2, column, others);
-  static const char *const pairs[] = {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Equal", "Less", "Greater"};
+  static const char *const pairs[] = {"Add", "Sub",   "Mul",  "Div",     "Mod",         "Min",
+                                      "Max", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"};
   for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); ++i) {
     (void)NODE(n, pairs[i], 13, a, b);
     (void)NODE(n, pairs[i], 13, c, b);
@@ -1313,6 +1315,32 @@ static void shape_arithmetic_is_what_operators_compute(void **state) {
   (void)NODE(n, "Flatten", 13, a);
   (void)NODE(n, "ReduceProd", 13, a);
   set_attribute(n, &keep, &list[0]);
+  check_evaluation(&p, n);
+  n = make_network();
+  a = add_ints(n, 2, matrix, numbers);
+  /* Fewer than the data has along the second dimension; one is out of range. */
+  b = add_ints(n, 2, narrow_matrix, places);
+  (void)NODE(n, "GatherElements", 13, a, b);
+  set_attribute(n, &last, &list[0]);
+  (void)NODE(n, "GatherElements", 13, a, b);
+  set_attribute(n, &first, &list[1]);
+  check_evaluation(&p, n);
+  close_place(&p);
+}
+
+/* Of numbers for which every device gives the same: roots and quotients may differ in the last place. */
+static void scales_are_computed_on_the_host(void **state) {
+  const place p = open_place(state);
+  static const int64_t row[] = {4}, square_of_two[] = {2, 2}, sizes[] = {4, 64, 1, 1024};
+  static const leat_attribute real = {.struct_size = sizeof(real), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 1};
+  const leat_attribute *list[1];
+  network *const n = make_network();
+  const uint32_t x = NODE(n, "Cast", 13, add_ints(n, 1, row, sizes));
+  set_attribute(n, &real, &list[0]);
+  const uint32_t root = NODE(n, "Sqrt", 13, x), one = NODE(n, "Div", 14, x, x);
+  const uint32_t matrix = NODE(n, "Reshape", 14, NODE(n, "Div", 14, one, root), add_list(n, 2, square_of_two));
+  (void)NODE(n, "Reciprocal", 13, matrix);
+  (void)NODE(n, "Mul", 14, NODE(n, "Sub", 14, x, root), NODE(n, "Add", 14, x, NODE(n, "Neg", 13, root)));
   check_evaluation(&p, n);
   close_place(&p);
 }
@@ -1711,6 +1739,7 @@ int main(void) {
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
       cmocka_unit_test(what_the_host_does_not_compute_runs_on_the_device),
       cmocka_unit_test(shapes_are_computed_on_the_host),
+      cmocka_unit_test(scales_are_computed_on_the_host),
       cmocka_unit_test(elements_that_decide_nothing_are_not_remembered),
       cmocka_unit_test(nodes_on_constants_run_once),
       cmocka_unit_test(an_arena_beyond_any_device_is_refused),
