@@ -16,7 +16,9 @@
 #include "ops/op_table.h"
 #include "ops/plan_cache.h"
 
+/* Constants whose elements are kept on the host, of numbers and of what is taken for indices, sizes and masks. */
 #define SMALL_CONSTANT_BYTES 64
+#define SMALL_INDICES_BYTES (32u << 10)
 
 /* ---- Types ------------------------------------------------------------------------------------------------------ */
 
@@ -181,7 +183,8 @@ static bool is_new(const leati_value *value) {
 
 /* One whose elements are copied too: rules of fusion look at them, and views follow from indices. */
 static bool is_small(const leati_value *value) {
-  return leati_value_size(value) <= SMALL_CONSTANT_BYTES;
+  const bool indices = (value->type & LEATI_EVALUATED_TYPES) != 0;
+  return leati_value_size(value) <= (indices ? SMALL_INDICES_BYTES : SMALL_CONSTANT_BYTES);
 }
 
 /* Copies the elements of constants that decide or are small, and brings those that nodes take on the device there. */

@@ -54,6 +54,56 @@ static int32_t check_all(const leati_call *call, leat_error *err) {
   return leati_check_reach(&call->outputs[0], what, err);
 }
 
+/* ---- Slices that are a view ------------------------------------------------------------------------------------- */
+
+/* Where the slice begins that the indices of tuple `i` name, in elements behind the first of `data`; false: one of them
+ * is out of range. They are for `tuple` dimensions from `axis` on, and known. */
+static bool find_slice(const leati_view *data, const leati_view *indices, int32_t axis, int32_t tuple, uint64_t i,
+                       int64_t *out) {
+  bool within = true;
+  *out = 0;
+  for (int32_t k = 0; k < tuple && within; ++k) {
+    const uint64_t at = i * (uint64_t)tuple + (uint64_t)k;
+    const int64_t given =
+        is_32(indices) != 0 ? ((const int32_t *)indices->data)[at] : ((const int64_t *)indices->data)[at];
+    const int64_t size = data->shape[axis + k], index = given < 0 ? given + size : given;
+    within = index >= 0 && index < size;
+    *out += within ? index * data->strides[axis + k] : 0;
+  }
+  return within;
+}
+
+/* Makes `out` what known indices pick from input 0, if they lie within it and each step along a dimension of theirs
+ * leads as far as the one before: one index, some in a row, or the same one over and over. */
+static void pick_view(const leati_call *call, uint32_t o, int32_t axis, int32_t tuple, leati_view *out) {
+  const leati_view *const data = &call->inputs[0], *const indices = &call->inputs[1], *const result = &call->outputs[o];
+  const int32_t behind = data->ndim - axis - tuple, ndim = result->ndim - axis - behind;
+  const uint64_t count = leati_product(indices->shape, 0, ndim);
+  int64_t first, next, strides[LEAT_MAX_RANK] = {0};
+  uint64_t step = 1;
+  bool even = indices->data != NULL && count != 0 && find_slice(data, indices, axis, tuple, 0, &first);
+  for (int32_t d = ndim; d-- > 0 && even; step *= (uint64_t)indices->shape[d]) {
+    even = find_slice(data, indices, axis, tuple, indices->shape[d] > 1 ? step : 0, &next);
+    strides[axis + d] = next - first;
+  }
+  for (uint64_t i = 1; i < count && even; ++i) {
+    int64_t expected = first;
+    uint64_t rest = i;
+    for (int32_t d = ndim; d-- > 0; rest /= (uint64_t)indices->shape[d]) {
+      expected += (int64_t)(rest % (uint64_t)indices->shape[d]) * strides[axis + d];
+    }
+    even = find_slice(data, indices, axis, tuple, i, &next) && next == expected;
+  }
+  *out = *data;
+  out->present = even;
+  if (even) {
+    memcpy(strides, data->strides, (size_t)axis * sizeof(strides[0]));
+    memcpy(&strides[axis + ndim], &data->strides[axis + tuple], (size_t)behind * sizeof(strides[0]));
+    out->address += (uint64_t)(first * (int64_t)data->item_size);
+    leati_view_reshape(out, result->ndim, result->shape, strides);
+  }
+}
+
 /* ---- Gather ----------------------------------------------------------------------------------------------------- */
 
 typedef struct gather_args {
@@ -88,24 +138,11 @@ static int32_t gather_infer(const leat_op *op, const leati_call *call, leat_shap
   return LEAT_OK;
 }
 
-/* One index that is known and lies within the axis picks a slice. */
 static int32_t gather_view(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err) {
   const index_state *const state = leati_op_state_const(op);
-  const leati_view *const indices = &call->inputs[1], *const result = &call->outputs[o];
-  int64_t strides[LEAT_MAX_RANK] = {0};
   int32_t axis;
-  *out = call->inputs[0];
-  LEATI_TRY(leati_axis(state->axis, out->ndim, &axis, err));
-  int64_t index = indices->count == 1 && indices->data != NULL ? leati_host_int(indices, 0) : INT64_MAX;
-  index = index < 0 ? index + out->shape[axis] : index;
-  out->present = index >= 0 && index < out->shape[axis];
-  if (out->present) {
-    memcpy(strides, out->strides, (size_t)axis * sizeof(strides[0]));
-    memcpy(&strides[axis + indices->ndim], &out->strides[axis + 1],
-           (size_t)(out->ndim - axis - 1) * sizeof(strides[0]));
-    out->address += (uint64_t)(index * out->strides[axis] * (int64_t)out->item_size);
-    leati_view_reshape(out, result->ndim, result->shape, strides);
-  }
+  LEATI_TRY(leati_axis(state->axis, call->inputs[0].ndim, &axis, err));
+  pick_view(call, o, axis, 1, out);
   return LEAT_OK;
 }
 
@@ -381,11 +418,26 @@ static int32_t add_nd(const leat_op *op, leati_planner *planner, const leati_vie
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
+/* Batches that go together are left to the kernel. */
+static int32_t gather_nd_view(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err) {
+  int32_t batch, tuple;
+  LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
+  out->present = false;
+  if (batch == 0) {
+    pick_view(call, o, 0, tuple, out);
+  }
+  return LEAT_OK;
+}
+
 static int32_t gather_nd_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   int32_t batch, tuple;
   leati_view data, indices;
   if (call->outputs[0].count == 0) {
     return LEAT_OK;
+  }
+  LEATI_TRY(gather_nd_view(op, call, 0, &data, err));
+  if (data.present) {
+    return leati_plan_strided_copy(planner, &data, &call->outputs[0], err);
   }
   LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
   LEATI_TRY(check_all(call, err));
@@ -497,7 +549,8 @@ static const leati_op_def ops[] = {
     LEATI_OP("GatherND", "", (11, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_batch_dims), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
              .least_rank = 1, .supports = gather_nd_supports, .create = index_create, .infer = gather_nd_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GATHER_ND), .plan = gather_nd_plan),
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_GATHER_ND), .plan = gather_nd_plan,
+             .view = gather_nd_view),
     LEATI_OP("ScatterND", "", (11, 18), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_reduction), LEATI_INPUT_TYPES(0, 1, 0), .state_size = sizeof(index_state),
              .least_rank = 1, .supports = scatter_supports, .create = index_create, .infer = scatter_nd_infer,

@@ -382,6 +382,34 @@ static void no_token(network *n) {
   add_output(n, NODE(n, "Add", 14, with(n, along_1, NODE(n, "Gather", 13, x, add_index(n, 4))), y));
 }
 
+/* Indices that are known and step evenly, along the axis or in place: in a row, backwards from the end, or the same
+ * one; in two dimensions; and as tuples. */
+static void tokens_in_a_row(network *n) {
+  const uint32_t x = add_input(n, SHAPE(4, 4, 9)), y = add_input(n, SHAPE(4, 3, 9)),
+                 z = add_input(n, SHAPE(4, 2, 2, 9));
+  const uint32_t rows = with(n, along_1, NODE(n, "Gather", 13, x, add_list(n, SHAPE(1, 2, 3))));
+  const uint32_t back = with(n, along_1, NODE(n, "Gather", 13, x, add_list(n, SHAPE(-1, -2, 1))));
+  const uint32_t same = with(n, along_1, NODE(n, "Gather", 13, x, add_list(n, SHAPE(2, 2, 2))));
+  const uint32_t pairs = NODE(n, "Reshape", 14, add_list(n, SHAPE(0, 2, 1, 3)), add_list(n, SHAPE(2, 2)));
+  add_output(n, NODE(n, "Add", 14, NODE(n, "Mul", 14, rows, y), NODE(n, "Mul", 14, back, same)));
+  add_output(n, NODE(n, "Sub", 14, with(n, along_1, NODE(n, "Gather", 13, x, pairs)), z));
+}
+
+static void tuples_in_a_row(network *n) {
+  const uint32_t x = add_input(n, SHAPE(3, 4, 9)), y = add_input(n, SHAPE(3, 9));
+  const uint32_t tuples = NODE(n, "Reshape", 14, add_list(n, SHAPE(2, 0, 1, 1, 0, 2)), add_list(n, SHAPE(3, 2)));
+  add_output(n, NODE(n, "Mul", 14, NODE(n, "GatherND", 13, x, tuples), y));
+}
+
+/* Steps that differ; of which one leads out of range; and tuples of which one dimension does so. */
+static void tokens_here_and_there(network *n) {
+  const uint32_t x = add_input(n, SHAPE(3, 4, 9)), y = add_input(n, SHAPE(3, 3, 9)), z = add_input(n, SHAPE(2, 9));
+  add_output(n, NODE(n, "Add", 14, with(n, along_1, NODE(n, "Gather", 13, x, add_list(n, SHAPE(0, 1, 3)))), y));
+  add_output(n, NODE(n, "Add", 14, with(n, along_1, NODE(n, "Gather", 13, x, add_list(n, SHAPE(2, 3, 4)))), y));
+  const uint32_t tuples = NODE(n, "Reshape", 14, add_list(n, SHAPE(0, 3, 0, 4)), add_list(n, SHAPE(2, 2)));
+  add_output(n, NODE(n, "Add", 14, NODE(n, "GatherND", 13, x, tuples), z));
+}
+
 /* Heads as exporters split them off: queries, keys and values of one product. */
 static void attention(network *n) {
   const uint32_t x = add_input(n, SHAPE(12, 27)), three = add_list(n, SHAPE(12, 3, 9));
@@ -541,6 +569,9 @@ static const struct {
     {"class_token", class_token, 2, 0},
     {"last_token", last_token, 1, 0},
     {"no_token", no_token, 2, 0},
+    {"tokens_in_a_row", tokens_in_a_row, 2, 0},
+    {"tuples_in_a_row", tuples_in_a_row, 1, 0},
+    {"tokens_here_and_there", tokens_here_and_there, 6, 0},
     {"attention", attention, 4, 0},
     {"heads_into_products", heads_into_products, 2, 0},
     {"compact_is_copied_once", compact_is_copied_once, 3, 0},
