@@ -19,6 +19,7 @@
   X(ACTIVATION, "activation") \
   X(RESIDUAL, "residual")     \
   X(GATE, "gate")             \
+  X(NEUTRAL, "neutral")       \
   X(PRODUCTS, "products")     \
   X(CHAIN, "chain")
 

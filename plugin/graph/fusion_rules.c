@@ -5,6 +5,7 @@
 #include "graph/fuse_attention.h"
 #include "graph/fuse_chain.h"
 #include "graph/fuse_function.h"
+#include "graph/fuse_neutral.h"
 #include "graph/fuse_norm.h"
 #include "graph/fuse_product.h"
 
@@ -20,6 +21,7 @@ static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
     [LEATI_FUSION_ACTIVATION] = leati_fuse_activation, /* function of one number of a product or convolution */
     [LEATI_FUSION_RESIDUAL] = leati_fuse_residual,     /* product or convolution + tensor */
     [LEATI_FUSION_GATE] = leati_fuse_gate,             /* convolution of one tap of an image times a row of channels */
+    [LEATI_FUSION_NEUTRAL] = leati_fuse_neutral,       /* And with true, Or and Xor with false: no longer first */
     [LEATI_FUSION_PRODUCTS] = leati_fuse_products,     /* products of one input */
     [LEATI_FUSION_CHAIN] = leati_fuse_chain,           /* elementwise operators, one after the other */
 };

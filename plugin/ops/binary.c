@@ -4,7 +4,9 @@
 
 #include "core/status.h"
 #include "ops/attribute.h"
+#include "ops/dims.h"
 #include "ops/elementwise.h"
+#include "ops/movement.h"
 
 static LEATI_TYPE(type_prelu, "T", LEATI_TYPES_REAL | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_TYPE(type_equal, "T", LEATI_TYPES_NUMBER | LEAT_TYPE_BOOL);
@@ -136,13 +138,35 @@ static int32_t pow_plan(const leat_op *op, leati_planner *planner, const leati_c
   return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
 }
 
+/* And with what is known to be true, Or and Xor with what is known to be false, leave the first operand as it is. */
+static int32_t logic_view(const leat_op *op, const leati_call *call, uint32_t o, leati_view *out, leat_error *err) {
+  (void)err;
+  const bool neutral = leati_op_def_of(op)->param == LEAT_EW_AND;
+  const leati_view *const other = &call->inputs[1], *const result = &call->outputs[o];
+  int64_t strides[LEAT_MAX_RANK];
+  *out = call->inputs[0];
+  out->present = other->data != NULL;
+  for (uint64_t i = 0; out->present && i < other->count; ++i) {
+    out->present = (((const unsigned char *)other->data)[i] != 0) == neutral;
+  }
+  if (out->present) {
+    leati_broadcast_strides(out, result->ndim, result->shape, strides);
+    leati_view_reshape(out, result->ndim, result->shape, strides);
+  }
+  return LEAT_OK;
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* Two operands of one type, and a result of the same type. */
-#define BINARY(name, versions, types_, operation, infer_, plan_)                                              \
-  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),          \
-           .param = (operation), .infer = (infer_), LEATI_KERNELS(LEATI_KERNELS_BINARY, LEATI_KERNELS_LOGIC), \
-           .plan = (plan_), .reads_view = leati_reads_rows)
+#define BINARY(name, versions, types_, operation, infer_, plan_)                                          \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),      \
+           .param = (operation), .infer = (infer_), LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = (plan_), \
+           .reads_view = leati_reads_rows)
+#define LOGIC(name, operation)                                                                                 \
+  LEATI_OP(name, "", (7, 7), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_bool_in), \
+           .param = (operation), .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_LOGIC),           \
+           .plan = logic_plan, .reads_view = leati_reads_rows, .view = logic_view)
 #define COMPARE(name, versions, types_, operation)                                                          \
   LEATI_OP(name, "", versions, (2, 2), (1, 1), LEATI_TYPES(&types_, &type_bool_out), LEATI_OUTPUT_TYPES(1), \
            .param = (operation), .infer = bool_broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_COMPARE),       \
@@ -159,9 +183,9 @@ static const leati_op_def ops[] = {
     BINARY("Mul", (7, 14), leati_type_number, LEAT_EW_MUL, leati_infer_broadcast, binary_plan),
     BINARY("Div", (7, 14), leati_type_number, LEAT_EW_DIV, leati_infer_broadcast, binary_plan),
     BINARY("PRelu", (7, 16), type_prelu, LEAT_EW_PRELU, prelu_infer, binary_plan),
-    BINARY("And", (7, 7), leati_type_bool_in, LEAT_EW_AND, leati_infer_broadcast, logic_plan),
-    BINARY("Or", (7, 7), leati_type_bool_in, LEAT_EW_OR, leati_infer_broadcast, logic_plan),
-    BINARY("Xor", (7, 7), leati_type_bool_in, LEAT_EW_XOR, leati_infer_broadcast, logic_plan),
+    LOGIC("And", LEAT_EW_AND),
+    LOGIC("Or", LEAT_EW_OR),
+    LOGIC("Xor", LEAT_EW_XOR),
     LEATI_OP("Mod", "", (10, 28), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_number),
              LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(mod_state), .supports = mod_supports,
              .create = mod_create, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY),

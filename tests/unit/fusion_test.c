@@ -289,6 +289,39 @@ static uint32_t gate_before_windows(network *n) {
   return NODE(n, "Conv", 11, y, constant(n, SHAPE(10, 4, 2, 2)));
 }
 
+/* ---- Scenes: operands that change nothing ---------------------------------------------------------------------------
+ */
+
+/* A row of truth values, and all that there are of one kind, as they follow from sizes. */
+static uint32_t truths(network *n) {
+  return NODE(n, "Less", 13, add_input(n, SHAPE(5)), scalar(n, 0.1f));
+}
+static uint32_t all_true(network *n, int64_t above) {
+  const uint32_t rows =
+      NODE(n, "Reshape", 14, add_list(n, 3, (const int64_t[]){3, 2, 1}), add_list(n, 2, (const int64_t[]){3, 1}));
+  return NODE(n, "Greater", 13, rows, add_list(n, 1, &above));
+}
+static uint32_t masked(network *n, uint32_t mask) {
+  return NODE(n, "Where", 16, mask, add_input(n, SHAPE(3, 5)), scalar(n, -9.0f));
+}
+static uint32_t and_true(network *n) {
+  return masked(n, NODE(n, "And", 7, all_true(n, 0), NODE(n, "And", 7, truths(n), all_true(n, 0))));
+}
+static uint32_t or_false(network *n) {
+  const uint32_t either = NODE(n, "Or", 7, all_true(n, 3), truths(n));
+  return masked(n, NODE(n, "Xor", 7, NODE(n, "Not", 1, all_true(n, 0)), either));
+}
+static uint32_t and_partly_true(network *n) {
+  return masked(n, NODE(n, "And", 7, all_true(n, 1), truths(n)));
+}
+static uint32_t or_true(network *n) {
+  const uint32_t all = NODE(n, "Or", 7, all_true(n, 0), truths(n));
+  return masked(n, NODE(n, "Xor", 7, all, all_true(n, 0)));
+}
+static uint32_t and_of_inputs(network *n) {
+  return masked(n, NODE(n, "And", 7, truths(n), NODE(n, "Less", 13, add_input(n, SHAPE(3, 5)), scalar(n, 0.2f))));
+}
+
 /* ---- Scenes: products of one input -------------------------------------------------------------------------------
  */
 
@@ -906,6 +939,11 @@ static const scene scenes[] = {
     {"gate for each line", gate_for_each_line, {0}, 2, 0},
     {"gate for all images", gate_for_all_images, {0}, 2, 0},
     {"gate before windows", gate_before_windows, {0}, 2, 0},
+    {"and true", and_true, {DONE(NEUTRAL, 1)}, 2, 0},
+    {"or false", or_false, {DONE(NEUTRAL, 2)}, 2, 0},
+    {"and partly true", and_partly_true, {0}, 3, 0},
+    {"or true", or_true, {0}, 4, 0},
+    {"and of inputs", and_of_inputs, {0}, 4, 0},
     {"queries, keys, values", queries_keys_values, {DONE(BIAS, 3), DONE(PRODUCTS, 1)}, 1, 0},
     {"fewer keys than queries", fewer_keys_than_queries, {DONE(PRODUCTS, 1)}, 1, 0},
     {"gate and up", gate_and_up, {DONE(ACTIVATION, 1), DONE(PRODUCTS, 1)}, 2, 0},

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/fuse_neutral.h"
+
+#include "core/status.h"
+
+/* Whether all elements of a value are known, and as bool `expected`. */
+static bool is_all(const leati_fusion *f, uint32_t v, bool expected) {
+  const leati_known_value *const value = &f->inference->values[v];
+  bool all = value->bytes != NULL && value->view.type == LEAT_TYPE_BOOL;
+  for (uint64_t i = 0; all && i < value->view.count; ++i) {
+    all = (((const unsigned char *)value->bytes)[i] != 0) == expected;
+  }
+  return all;
+}
+
+int32_t leati_fuse_neutral(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  const bool both = leati_fusion_is(node, "", "And");
+  const char *const name = both ? "And" : leati_fusion_is(node, "", "Or") ? "Or" : "Xor";
+  if (!leati_fusion_is(node, "", name) || !is_all(f, node->inputs[0], both) || is_all(f, node->inputs[1], both)) {
+    return LEAT_OK;
+  }
+  const uint32_t turned[] = {node->inputs[1], node->inputs[0]};
+  const leati_fusion_node with = {.domain = "", .op = name, .since_version = 7, .input_count = 2, .inputs = turned};
+  return leati_fusion_replace(f, n, &with, out_done, err);
+}
