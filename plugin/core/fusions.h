@@ -2,7 +2,8 @@
 /** @file
  * The names of what rewrites the nodes of a graph, in the order in which it is tried: the setting LEAT_FUSIONS_OFF
  * takes them, leat_graph_api::fusions() lists them, and graph/fusion_rules.c says what each does.
- * New rules stand before PRODUCTS: that and CHAIN are applied once, when no other one has anything left to do.
+ * New rules stand before PRODUCTS: that and those behind it are applied once, when no other one has anything left to
+ * do.
  */
 #ifndef LEAT_PLUGIN_CORE_FUSIONS_H_
 #define LEAT_PLUGIN_CORE_FUSIONS_H_
@@ -21,7 +22,8 @@
   X(GATE, "gate")             \
   X(NEUTRAL, "neutral")       \
   X(PRODUCTS, "products")     \
-  X(CHAIN, "chain")
+  X(CHAIN, "chain")           \
+  X(SKIP_NORM, "skip_norm")
 
 typedef enum leati_fusion_number {
 #define LEATI_FUSION_NUMBER(number, name) LEATI_FUSION_##number,

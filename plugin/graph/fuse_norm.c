@@ -138,3 +138,115 @@ int32_t leati_fuse_rms_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_er
   }
   return LEAT_OK;
 }
+
+/* Norms of rows, and what they are called where they add up the rows first. */
+static const struct {
+  const char *name, *skip;
+  uint32_t inputs;
+} norms[] = {
+    {"LayerNormalization", "SkipLayerNormalization", 3},
+    {"RMSNormalization", "SkipSimplifiedLayerNormalization", 2},
+    {"SimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization", 2},
+};
+
+/* Whether the rows of a value are added to those of `sum`, each to one or the same few over and over. */
+static bool adds_rows(const leati_fusion *f, uint32_t v, uint32_t sum) {
+  const leati_view *const rows = leati_fusion_view(f, v), *const of = leati_fusion_view(f, sum);
+  int32_t d = 1;
+  while (d <= rows->ndim && rows->shape[rows->ndim - d] == of->shape[of->ndim - d]) {
+    ++d;
+  }
+  bool adds = d > 1;
+  for (; d <= rows->ndim; ++d) {
+    adds = adds && rows->shape[rows->ndim - d] == 1;
+  }
+  return adds;
+}
+
+/* Whether a value is there before node `n`. */
+static bool is_before(const leati_fusion *f, uint32_t v, uint32_t n) {
+  return v == LEAT_GRAPH_NO_VALUE || f->makers[v] == UINT32_MAX || f->makers[v] < n;
+}
+
+/* What a node leaves in its first input for output `v`; `out->present` is false if that is nothing. */
+static int32_t read_view(const leati_fusion *f, const leati_node *node, uint32_t v, leati_view *out, leat_error *err) {
+  leati_arguments a;
+  bool known;
+  int32_t status = leati_inference_open_node(f->inference, node, &a, &known, err);
+  out->present = false;
+  for (uint32_t o = 0; status == LEAT_OK && known && o < node->output_count; ++o) {
+    if (node->outputs[o] == v) {
+      a.outputs[o] = *leati_fusion_view(f, v);
+      status = node->op->def->view(node->op, &a.call, o, out, err);
+      break;
+    }
+  }
+  leati_arguments_end(&a);
+  return status;
+}
+
+/* Whether a value may lie in another one with strides, so that a sum reads it there and a norm has it copied. */
+static int32_t is_scattered(const leati_fusion *f, uint32_t v, bool *out, leat_error *err) {
+  const leati_node *maker = leati_fusion_maker(f, v);
+  leati_view view = {.present = true};
+  *out = false;
+  while (maker != NULL && maker->op->def->view != NULL && view.present && !*out) {
+    LEATI_TRY(read_view(f, maker, v, &view, err));
+    *out = view.present && !view.compact;
+    v = leati_fusion_input(maker, 0);
+    maker = leati_fusion_maker(f, v);
+  }
+  return LEAT_OK;
+}
+
+/* Whether a norm is of the last dimension and nothing but its first output is asked for. */
+static bool is_of_rows(const leati_fusion *f, const leati_node *node) {
+  const int64_t axis = leati_attributes_int(&node->attributes, "axis", -1);
+  bool is = axis == -1 || axis == leati_fusion_view(f, node->inputs[0])->ndim - 1;
+  for (uint32_t o = 1; o < node->output_count; ++o) {
+    is = is && node->outputs[o] == LEAT_GRAPH_NO_VALUE;
+  }
+  return is;
+}
+
+int32_t leati_fuse_skip_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  uint32_t which = 0;
+  while (which < sizeof(norms) / sizeof(norms[0]) && !leati_fusion_is(node, "", norms[which].name)) {
+    ++which;
+  }
+  if (which == sizeof(norms) / sizeof(norms[0]) || !is_of_rows(f, node)) {
+    return LEAT_OK;
+  }
+  const uint32_t sum = node->inputs[0], scale = node->inputs[1];
+  const uint32_t bias = norms[which].inputs == 3 ? leati_fusion_input(node, 2) : LEAT_GRAPH_NO_VALUE;
+  const leati_node *const add = leati_fusion_maker(f, sum);
+  if (!leati_fusion_is(add, "", "Add")) {
+    return LEAT_OK;
+  }
+  const uint32_t side = leati_fusion_same_shape(f, add->inputs[0], sum) ? 0 : 1, at = f->makers[sum];
+  const uint32_t x = add->inputs[side], skip = add->inputs[1 - side];
+  bool scattered[2];
+  LEATI_TRY(is_scattered(f, x, &scattered[0], err));
+  LEATI_TRY(is_scattered(f, skip, &scattered[1], err));
+  if (!leati_fusion_same_shape(f, x, sum) || !adds_rows(f, skip, sum) || !is_before(f, scale, at) ||
+      !is_before(f, bias, at) || (scattered[0] && scattered[1])) {
+    return LEAT_OK;
+  }
+  const bool kept = f->uses[sum] > 1;
+  const uint32_t inputs[] = {x, skip, scale, bias};
+  const uint32_t outputs[] = {node->outputs[0], LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE, sum};
+  const leat_attribute epsilon =
+      leati_fusion_float("epsilon", leati_attributes_float(&node->attributes, "epsilon", 1e-5f));
+  const leati_fusion_node with = {.domain = "com.microsoft",
+                                  .op = norms[which].skip,
+                                  .since_version = 1,
+                                  .input_count = norms[which].inputs + 1,
+                                  .inputs = inputs,
+                                  .attribute_count = 1,
+                                  .attributes = &epsilon,
+                                  .output_count = kept ? 4 : 1,
+                                  .outputs = outputs};
+  /* In the place of the sum, which others may take before the norm. */
+  return leati_fusion_replace(f, at, &with, out_done, err);
+}

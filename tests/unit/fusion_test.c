@@ -862,6 +862,72 @@ static uint32_t norm_of_another(network *n) {
   return NODE(n, "Mul", 14, NODE(n, "Div", 14, z, root_of_mean_square(n, x, 2, over_last)), constant(n, SHAPE(8)));
 }
 
+/* ---- Scenes: sums whose rows are normalised -------------------------------------------------------------------------
+ */
+
+static uint32_t normed(network *n, uint32_t x) {
+  return NODE(n, "LayerNormalization", 17, x, constant(n, SHAPE(8)), constant(n, SHAPE(8)));
+}
+static uint32_t input_of_rows(network *n) {
+  return add_input(n, SHAPE(2, 3, 8));
+}
+static uint32_t sum_normed(network *n) {
+  return normed(n, NODE(n, "Add", 14, input_of_rows(n), input_of_rows(n)));
+}
+/* The sum is taken between itself and the norm too. */
+static uint32_t sum_normed_and_kept(network *n) {
+  static const leat_attribute small = ATTRIBUTE(FLOAT, .name = "epsilon", .f = 0.5f);
+  static const leat_attribute *const list[] = {&small};
+  const uint32_t sum = NODE(n, "Add", 14, constant(n, SHAPE(3, 8)), input_of_rows(n)), other = NODE(n, "Tanh", 13, sum);
+  const uint32_t y = NODE(n, "LayerNormalization", 17, sum, constant(n, SHAPE(8)));
+  give(n, list, 1);
+  add_output(n, sum);
+  return NODE(n, "Mul", 14, y, other);
+}
+static uint32_t sum_normed_by_rms(network *n) {
+  const uint32_t sum = NODE(n, "Add", 14, input_of_rows(n), constant(n, SHAPE(1, 1, 8)));
+  return NODE(n, "RMSNormalization", 23, sum, constant(n, SHAPE(8)));
+}
+static uint32_t sum_of_halves_normed(network *n) {
+  const uint32_t sum = NODE(n, "Add", 14, halved(n, input_of_rows(n)), halved(n, input_of_rows(n)));
+  return widened(n, NODE(n, "RMSNormalization", 23, sum, halved(n, constant(n, SHAPE(8)))));
+}
+static uint32_t turned_and_normed(network *n) {
+  const uint32_t x = transpose(n, add_input(n, SHAPE(2, 8, 3)), swap_last_of_three);
+  return normed(n, NODE(n, "Add", 14, x, input_of_rows(n)));
+}
+static uint32_t both_turned_and_normed(network *n) {
+  const uint32_t x = transpose(n, add_input(n, SHAPE(2, 8, 3)), swap_last_of_three);
+  const uint32_t z = transpose(n, add_input(n, SHAPE(2, 8, 3)), swap_last_of_three);
+  return normed(n, NODE(n, "Add", 14, x, z));
+}
+static uint32_t chain_normed(network *n) {
+  return normed(n, NODE(n, "Add", 14, NODE(n, "Relu", 14, input_of_rows(n)), input_of_rows(n)));
+}
+static uint32_t sum_with_a_column_normed(network *n) {
+  return normed(n, NODE(n, "Add", 14, input_of_rows(n), add_input(n, SHAPE(2, 3, 1))));
+}
+static uint32_t sum_with_a_layer_normed(network *n) {
+  return normed(n, NODE(n, "Add", 14, input_of_rows(n), add_input(n, SHAPE(2, 1, 8))));
+}
+static uint32_t sum_and_mean(network *n) {
+  const uint32_t y = sum_normed(n);
+  add_output(n, add_part(n));
+  return y;
+}
+static uint32_t sum_normed_in_layers(network *n) {
+  static const leat_attribute second = ATTRIBUTE(INT, .name = "axis", .i = 1);
+  static const leat_attribute *const list[] = {&second};
+  const uint32_t sum = NODE(n, "Add", 14, input_of_rows(n), input_of_rows(n));
+  const uint32_t y = NODE(n, "LayerNormalization", 17, sum, constant(n, SHAPE(3, 8)));
+  give(n, list, 1);
+  return y;
+}
+static uint32_t scale_made_of_the_sum(network *n) {
+  const uint32_t sum = NODE(n, "Add", 14, add_input(n, SHAPE(1, 8)), add_input(n, SHAPE(1, 8)));
+  return NODE(n, "LayerNormalization", 17, sum, NODE(n, "Softmax", 13, sum));
+}
+
 /* ---- Running them ------------------------------------------------------------------------------------------------
  */
 
@@ -888,6 +954,9 @@ typedef struct scene {
  * as much of itself, twice for the sum of weights, and rounded; and so is what is summed with them, up to 2, at the
  * end. */
 #define HALVES_ATTENDED (2 * (2 * 3 * 16 + 2) * 0x1p-11)
+/* A sum that is rounded to float16 is off by 2^-11 of itself, the root of the mean square of its row by as much, and
+ * both results are rounded. */
+#define HALVES_NORMED (4 * 0x1p-11)
 #define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
 
 static const scene scenes[] = {
@@ -985,6 +1054,18 @@ static const scene scenes[] = {
     {"norm and difference", norm_and_difference, {DONE(RMS_NORM, 1)}, 4, NORM},
     {"norm about another mean", norm_about_another, {DONE(RMS_NORM, 1)}, 4, NORM},
     {"norm of another", norm_of_another, {DONE(CHAIN, 2)}, 4, 0},
+    {"sum, layer norm", sum_normed, {DONE(SKIP_NORM, 1)}, 1, 0},
+    {"sum, layer norm, and the sum", sum_normed_and_kept, {DONE(SKIP_NORM, 1), DONE(CHAIN, 1)}, 2, 0},
+    {"sum, RMS norm", sum_normed_by_rms, {DONE(SKIP_NORM, 1)}, 1, 0},
+    {"sum of float16, RMS norm", sum_of_halves_normed, {DONE(SKIP_NORM, 1)}, 4, HALVES_NORMED},
+    {"sum with a view, layer norm", turned_and_normed, {DONE(SKIP_NORM, 1)}, 2, 0},
+    {"sum of views, layer norm", both_turned_and_normed, {0}, 2, 0},
+    {"chain, layer norm", chain_normed, {DONE(CHAIN, 1)}, 2, 0},
+    {"sum with a column, layer norm", sum_with_a_column_normed, {0}, 2, 0},
+    {"sum with a layer, layer norm", sum_with_a_layer_normed, {0}, 2, 0},
+    {"sum, layer norm, and the mean", sum_and_mean, {0}, 2, 0},
+    {"sum, norm of two dimensions", sum_normed_in_layers, {0}, 2, 0},
+    {"sum, norm scaled by what follows", scale_made_of_the_sum, {0}, 3, 0},
     {"product used twice", used_twice, {DONE(CHAIN, 1)}, 2, 0},
     {"attention, divided", attention_divided, {DONE(ATTENTION, 3)}, 1, ATTENDED},
     {"attention, scaled before", attention_scaled_before, {DONE(ATTENTION, 3)}, 1, ATTENDED},
