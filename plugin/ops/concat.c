@@ -7,6 +7,7 @@
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/movement.h"
+#include "policy/tiling.h"
 
 static LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);
 
@@ -15,7 +16,7 @@ static LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);
 /* A block of rows, in bytes until it is dispatched. */
 typedef struct segment {
   uint64_t src, dst;
-  uint32_t count, row, src_pitch, dst_pitch;
+  uint32_t count, row, src_pitch, dst_pitch, src_step;
 } segment;
 
 typedef struct segments_args {
@@ -30,6 +31,8 @@ typedef struct segments {
   leati_view src[SEGMENTS_MAX], dst[SEGMENTS_MAX]; /* at their first element; with the extent of the whole tensor */
   uint64_t rows[SEGMENTS_MAX];
   uint64_t row[SEGMENTS_MAX], src_pitch[SEGMENTS_MAX], dst_pitch[SEGMENTS_MAX]; /* bytes */
+  bool apart[SEGMENTS_MAX];        /* the elements of a row of `src` are no neighbours */
+  uint64_t src_step[SEGMENTS_MAX]; /* bytes from one to the next then */
 } segments;
 
 static int32_t add_segments(leati_planner *planner, segments *s, leat_error *err) {
@@ -39,6 +42,7 @@ static int32_t add_segments(leati_planner *planner, segments *s, leat_error *err
   uint64_t quantities = 0;
   for (uint32_t i = 0; i < s->count; ++i) {
     quantities |= s->src[i].address | s->dst[i].address | s->row[i] | s->src_pitch[i] | s->dst_pitch[i];
+    quantities |= s->apart[i] ? s->src_step[i] | s->src[i].item_size : 0;
   }
   const uint32_t width = leati_item_width(quantities);
   segments_args args = {0};
@@ -58,6 +62,7 @@ static int32_t add_segments(leati_planner *planner, segments *s, leat_error *err
         .row = (uint32_t)(s->row[i] / width),
         .src_pitch = (uint32_t)(s->src_pitch[i] / width),
         .dst_pitch = (uint32_t)(s->dst_pitch[i] / width),
+        .src_step = s->apart[i] ? (uint32_t)(s->src_step[i] / width) : 1,
     };
     most = count > most ? count : most;
   }
@@ -149,6 +154,31 @@ static int32_t concat_part(const leat_op *op, const leati_call *call, uint32_t i
   return LEAT_OK;
 }
 
+/* Collects the copy of a view that is not compact to a part of the result, if it is rows of elements that lie equally
+ * far apart. */
+static bool add_apart(segments *s, const leati_view *src, const leati_view *part) {
+  const uint32_t i = s->count, item = src->item_size;
+  int64_t dims[LEAT_MAX_RANK], strides[2][LEAT_MAX_RANK];
+  memcpy(dims, src->shape, sizeof(dims));
+  memcpy(strides[0], src->strides, sizeof(strides[0]));
+  memcpy(strides[1], part->strides, sizeof(strides[1]));
+  const int32_t rank = leati_collapse(src->ndim, dims, 2, strides), last = rank - 1;
+  if (rank > 2 || strides[1][last] != 1 || strides[0][0] < 0 || strides[0][last] < 0 ||
+      (src->end - src->begin) / item > INT32_MAX) {
+    return false;
+  }
+  s->src[i] = *src;
+  s->dst[i] = *part;
+  s->rows[i] = rank == 2 ? (uint64_t)dims[0] : 1;
+  s->row[i] = (uint64_t)dims[last] * item;
+  s->src_pitch[i] = rank == 2 ? (uint64_t)strides[0][0] * item : 0;
+  s->dst_pitch[i] = rank == 2 ? (uint64_t)strides[1][0] * item : 0;
+  s->apart[i] = strides[0][last] != 1;
+  s->src_step[i] = (uint64_t)strides[0][last] * item;
+  ++s->count;
+  return true;
+}
+
 static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
@@ -156,6 +186,7 @@ static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leat
   LEATI_TRY(leati_axis(state->axis, dst->ndim, &axis, err));
   const uint64_t rows = leati_product(dst->shape, 0, axis);
   const uint64_t inner = leati_product(dst->shape, axis + 1, dst->ndim) * dst->item_size;
+  const bool scattered = leati_reads_scattered(dst->count * dst->item_size);
   segments s;
   s.count = 0;
   int64_t position = 0;
@@ -168,10 +199,15 @@ static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leat
     }
     if (!src->compact) {
       const leati_view part = slice_along(dst, axis, position, src->shape);
-      LEATI_TRY(leati_plan_strided_copy(planner, src, &part, err));
       position += size;
+      if (!scattered || !add_apart(&s, src, &part)) {
+        LEATI_TRY(leati_plan_strided_copy(planner, src, &part, err));
+      } else if (s.count == SEGMENTS_MAX) {
+        LEATI_TRY(add_segments(planner, &s, err));
+      }
       continue;
     }
+    s.apart[s.count] = false;
     s.src[s.count] = *src;
     s.dst[s.count] = *dst;
     s.dst[s.count].address += (uint64_t)position * inner;
@@ -265,6 +301,7 @@ static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati
     if (dst == NULL || dst->count == 0) {
       continue;
     }
+    s.apart[s.count] = false;
     s.src[s.count] = *src;
     s.src[s.count].address += (uint64_t)first * inner;
     s.dst[s.count] = *dst;

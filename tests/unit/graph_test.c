@@ -545,12 +545,25 @@ static void parts_that_are_not_made_there(network *n) {
   add_output(n, with(n, along_0, NODE(n, "Concat", 13, b, NODE(n, "Sqrt", 13, b))));
 }
 
-/* A part that is a view of something else is copied to its place from there. */
+/* Parts that are views of something else are copied to their places from there, with all others at once. */
 static void views_side_by_side(network *n) {
   const uint32_t x = add_input(n, SHAPE(8, 4)), y = add_input(n, SHAPE(1, 8));
   const uint32_t turned = NODE(n, "Transpose", 13, x), none = slice(n, turned, 2, 2, 0, 1);
   const uint32_t parts = with(n, along_0, NODE(n, "Concat", 13, turned, NODE(n, "Neg", 13, y), none));
   add_output(n, NODE(n, "Softmax", 13, parts));
+}
+
+/* Columns of a matrix, and one element over and over; backwards, and of three strides, parts take dispatches of their
+ * own. */
+static void views_of_all_kinds_side_by_side(network *n) {
+  const uint32_t x = add_input(n, SHAPE(8, 9)), y = add_input(n, SHAPE(2, 3, 4)), z = add_input(n, SHAPE(3, 1));
+  const uint32_t wide = NODE(n, "Expand", 13, z, add_list(n, SHAPE(3, 5)));
+  const uint32_t columns = slice(n, slice(n, NODE(n, "Transpose", 13, x), 1, 8, 0, 3), 0, 8, 1, 2);
+  const uint32_t back = slice(n, slice(n, x, 0, 3, 0, 1), -1, -4, 1, -1);
+  const uint32_t parts = with(n, along_1, NODE(n, "Concat", 13, columns, z, wide, back));
+  add_output(n, NODE(n, "Softmax", 13, parts));
+  const uint32_t turned = NODE(n, "Transpose", 13, slice(n, y, 0, 4, 2, 2));
+  add_output(n, NODE(n, "Softmax", 13, with(n, along_0, NODE(n, "Concat", 13, turned, turned))));
 }
 
 /* What each takes of the device, however its inputs and outputs lie. */
@@ -589,7 +602,8 @@ static const struct {
     {"parts_into_output", parts_into_output, 3, 0},
     {"backwards_through_parts", backwards_through_parts, 5, 0},
     {"parts_that_are_not_made_there", parts_that_are_not_made_there, 11, 0},
-    {"views_side_by_side", views_side_by_side, 4, 0},
+    {"views_side_by_side", views_side_by_side, 3, 0},
+    {"views_of_all_kinds_side_by_side", views_of_all_kinds_side_by_side, 6, 0},
 };
 
 /* What an operator only picks from its input is read where it lies, by those that can; others are given a copy. */
