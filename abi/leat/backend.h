@@ -761,19 +761,25 @@ typedef struct leat_event_api {
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
  * - FusedMatMul(A, B, bias?, residual?) is activation(alpha A' B' + bias + residual), or with residual_first = 0
  *   activation(alpha A' B' + bias) + residual. A and B as MatMul has them, their last two dimensions swapped by transA
- *   and transB; the bias has one element for each column, the residual broadcasts to the result's shape.
+ *   and transB; the bias has one element for each column, the residual broadcasts to the result's shape. Where `shape`
+ *   lists one of as many elements, the result has that shape, its elements in their order.
  * - MultiMatMul(A, B0, B1, B2?, bias0?, bias1?, bias2?) gives FusedMatMul(A, Bi, biasi) for each matrix Bi, with the
  *   attributes alpha, transB and activation; where `activated` lists a 0 for one, without the activation.
  * - FusedConv(X, W, bias?, residual?, gate?) is as FusedMatMul, with the attributes of Conv; the residual has the
  *   result's shape. A gate has one element for each channel of each image, which X is multiplied by before all else;
  * the kernel is of one element then, without groups, strides and pads.
+ * - SqueezeExcite(X, squeeze, excite, squeeze_bias?, excite_bias?) gives a number for each channel of each image of X,
+ *   in X's shape with 1 in the place of all further dimensions: gate_activation(excite h + excite_bias), where h is
+ *   activation(squeeze m + squeeze_bias) and m are the means of the channels. `squeeze` has a row for each element of
+ *   h, `excite` one for each channel; both may have further dimensions of 1.
  * - FusedAttention(Q, K, V, mask?) is Attention with the attributes scale, q_num_heads and kv_num_heads, and with
  *   q_layout, k_layout, v_layout and y_layout, which are "bhsd" where absent: a letter for each dimension of an operand
  *   and of the result, b batch, h head, s position, d element of a head, x the heads side by side. Where b or h is
  *   missing there is one; the mask broadcasts to queries and keys, behind those of b and h that Q has.
- * The attribute `activation` of the first three names an operator of one number, and `activation_params` lists its
+ * The attribute `activation` of the first four names an operator of one number, and `activation_params` lists its
  * attributes (of Clip: min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate =
- * "tanh". "" is none. FusedGemm and FusedConv of "com.microsoft" know the same activations.
+ * "tanh". "" is none. gate_activation and gate_activation_params are the same, and FusedGemm and FusedConv of
+ * "com.microsoft" know the same activations.
  * - Pointwise(inputs...), 1 to 8 of them, is a program of up to 16 steps on each element of what they broadcast to; its
  *   result is that of the last step. `functions` names the steps, with a space in between: operators of one number,
  *   Add, Sub, Mul, Div, Pow, Min, Max, PRelu, Mod, Where and Clip; FastGelu, as above; Fmod is Mod with fmod = 1;

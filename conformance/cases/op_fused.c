@@ -24,6 +24,14 @@
   {                                                                                                       \
     FUSED("FusedConv", "com.microsoft", named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
+#define SQUEEZE(named, attributes_given, ...)                                                        \
+  {                                                                                                  \
+    FUSED("SqueezeExcite", "leat", named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define HALF_SQUEEZE(named, t)                                                                        \
+  SQUEEZE(named, ATTRIBUTES(NAMED("Relu"), GATED("HardSigmoid")), RANGE_OF(t, -2, 2, 2, 36, 5, 5),    \
+          RANGE_OF(t, -2, 2, 12, 36, 1, 1), RANGE_OF(t, -2, 2, 36, 12, 1, 1), RANGE_OF(t, -2, 2, 12), \
+          RANGE_OF(t, -2, 2, 36))
 #define HALF_CONV(named, t)                                                                              \
   ORT_CONV(named, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1), NAMED("Relu")), RANGE_OF(t, -2, 2, 2, 4, 8, 8), \
            RANGE_OF(t, -2, 2, 6, 4, 3, 3), RANGE_OF(t, -2, 2, 6), RANGE_OF(t, -2, 2, 2, 6, 8, 8))
@@ -51,6 +59,7 @@
   PRODUCT("activation_tiles_" named, ATTRIBUTES(__VA_ARGS__), F32(17, 9), F32(9, 23), F32(23)), \
       CONV("activation_tiles_" named, ATTRIBUTES(__VA_ARGS__), F32(1, 3, 6, 6), F32(4, 3, 3, 3), F32(4))
 #define NAMED(activation) A_STRING("activation", activation)
+#define GATED(activation) A_STRING("gate_activation", activation)
 
 static const leati_op_spec specs[] = {
     ACTIVATION("relu", NAMED("Relu")),
@@ -291,6 +300,39 @@ static const leati_op_spec specs[] = {
     CONV("3d", ATTRIBUTES(NAMED("Relu")), F32(1, 3, 5, 5, 5), F32(4, 3, 3, 3, 3), F32(4), F32(1, 4, 3, 3, 3)),
     CONV("same_upper", ATTRIBUTES(A_STRING("auto_pad", "SAME_UPPER"), NAMED("Relu")), F32(1, 3, 8, 7), F32(4, 3, 3, 3),
          F32(4), F32(1, 4, 8, 7)),
+
+    {.name = "SqueezeExcite",
+     .label = "float32",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {NAMED("Relu"), GATED("HardSigmoid")},
+     .inputs = {F32(2, 36, 5, 5), F32(12, 36, 1, 1), F32(36, 12, 1, 1), F32(12), F32(36)}},
+    /* More channels than a workgroup may have, and a number that no vector divides. */
+    {.name = "SqueezeExcite",
+     .label = "uneven",
+     .since_version = 1,
+     .domain = "leat",
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {NAMED("Relu"), GATED("HardSigmoid"), A_FLOATS("gate_activation_params", 0.3f, 0.4f)},
+     .inputs = {F32(3, 323, 3, 3), F32(291, 323), F32(323, 291), F32(291), F32(323)}},
+    HALF_SQUEEZE("float16", LEATI_REF_FLOAT16),
+    HALF_SQUEEZE("bfloat16", LEATI_REF_BFLOAT16),
+    SQUEEZE("no_biases", ATTRIBUTES(NAMED("Relu"), GATED("HardSigmoid")), F32(2, 36, 5, 5), F32(12, 36), F32(36, 12)),
+    SQUEEZE("swish_sigmoid", ATTRIBUTES(NAMED("Swish"), A_FLOATS("activation_params", 0.5f), GATED("Sigmoid")),
+            F32(1, 8, 6, 7), F32(3, 8, 1, 1), F32(8, 3, 1, 1), ABSENT, F32(8)),
+    SQUEEZE("no_activations", ATTRIBUTES(NAMED("")), F32(1, 7, 11), F32(5, 7, 1), F32(7, 5, 1), F32(5), F32(7)),
+    SQUEEZE("large_images", ATTRIBUTES(NAMED("Relu"), GATED("HardSigmoid")), F32(2, 6, 91, 89), F32(4, 6, 1, 1),
+            F32(6, 4, 1, 1), F32(4), F32(6)),
+    SQUEEZE("many_squeezed", ATTRIBUTES(NAMED("Relu"), GATED("HardSigmoid")), F32(1, 4, 3, 4, 5), F32(1024, 4),
+            F32(4, 1024), F32(1024), F32(4)),
+    SQUEEZE("many_images", ATTRIBUTES(NAMED("Relu"), GATED("HardSigmoid")), F32(128, 5), F32(3, 5), F32(5, 3), F32(3),
+            F32(5)),
+    SQUEEZE("no_images", ATTRIBUTES(NAMED("Relu"), GATED("HardSigmoid")), F32(0, 4, 3, 3), F32(2, 4), F32(4, 2), F32(2),
+            F32(4)),
+    SQUEEZE("special", ATTRIBUTES(NAMED("Relu"), GATED("HardSigmoid")), F32_SPECIAL(4, 1, 36, 4, 4), F32(12, 36),
+            F32(36, 12), F32(12), F32(36)),
 };
 
 void leati_cases_op_fused(leat_case_list *list) {

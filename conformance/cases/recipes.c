@@ -846,7 +846,8 @@ static void channel_norm(leati_draw *d) {
 
 /* The shapes of two matrices, or stacks of them, that can be multiplied. */
 /* The activation of a fused operator, with none, some or all of its parameters. */
-static void activation(leati_draw *d) {
+/* An activation as attribute `name`, with some of its parameters in a list. */
+static void named_activation(leati_draw *d, const char *name, const char *list) {
   static const struct {
     const char *name;
     int32_t parameters;
@@ -854,13 +855,17 @@ static void activation(leati_draw *d) {
                  {"HardSwish", 0}, {"Sigmoid", 0}, {"Tanh", 0}, {"Gelu", 0},      {"FastGelu", 0},
                  {"QuickGelu", 1}, {"Swish", 1},   {"Mish", 0}, {"Softplus", 0},  {"Softsign", 0},
                  {"Elu", 1},       {"Selu", 2},    {"Celu", 1}, {"Shrink", 2},    {"ThresholdedRelu", 1}};
-  static const char *const alone[] = {"activation_alpha", "activation_beta", "activation_gamma"};
   const int64_t choice = leati_draw_int(d, 0, G_N_ELEMENTS(choices) - 1);
   const double values[2] = {g_rand_double_range(d->rand, 0.1, 2), g_rand_double_range(d->rand, 0.1, 2)};
-  leati_draw_attribute_string(d, "activation", choices[choice].name);
+  leati_draw_attribute_string(d, name, choices[choice].name);
   if (leati_draw_chance(d, 60))
-    leati_draw_attribute_floats(d, "activation_params", (int32_t)leati_draw_int(d, 0, choices[choice].parameters),
-                                values);
+    leati_draw_attribute_floats(d, list, (int32_t)leati_draw_int(d, 0, choices[choice].parameters), values);
+}
+
+/* That of fused operators, and a residual's place. */
+static void activation(leati_draw *d) {
+  static const char *const alone[] = {"activation_alpha", "activation_beta", "activation_gamma"};
+  named_activation(d, "activation", "activation_params");
   for (size_t k = 0; k < G_N_ELEMENTS(alone); k++) {
     if (leati_draw_chance(d, 50))
       leati_draw_attribute_float(d, alone[k], g_rand_double_range(d->rand, 0.1, 2));
@@ -1356,6 +1361,27 @@ static void conv(leati_draw *d) {
   activation(d);
 }
 
+static void squeeze_excite(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T");
+  const int32_t spatial = (int32_t)leati_draw_int(d, 0, 3);
+  const int64_t channels = leati_draw_int(d, 1, 40), squeezed = leati_draw_int(d, 1, 20);
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 3), channels};
+  for (int32_t k = 0; k < spatial; k++)
+    x[2 + k] = leati_draw_int(d, 1, 7);
+  leati_draw_input(d, type, 2 + spatial, x);
+  leati_draw_input(d, type, (int32_t)leati_draw_int(d, 2, 5), (const int64_t[5]){squeezed, channels, 1, 1, 1});
+  leati_draw_input(d, type, (int32_t)leati_draw_int(d, 2, 5), (const int64_t[5]){channels, squeezed, 1, 1, 1});
+  if (leati_draw_chance(d, 60)) {
+    leati_draw_input(d, type, 1, &squeezed);
+  } else {
+    leati_draw_absent(d);
+  }
+  if (leati_draw_chance(d, 60))
+    leati_draw_input(d, type, 1, &channels);
+  named_activation(d, "activation", "activation_params");
+  named_activation(d, "gate_activation", "gate_activation_params");
+}
+
 static void conv_integer(leati_draw *d) {
   const bool scaled = strcmp(d->info->name, "QLinearConv") == 0;
   const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
@@ -1574,6 +1600,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"conv", "", "Conv", conv},
     {"conv", LEAT_MICROSOFT, "FusedConv", conv},
     {"conv", "leat", "FusedConv", conv},
+    {"conv", "leat", "SqueezeExcite", squeeze_excite},
     {"conv", "", "ConvTranspose", conv},
     {"conv", "", "ConvInteger", conv_integer},
     {"conv", "", "QLinearConv", conv_integer},

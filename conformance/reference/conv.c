@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators that slide a window over the spatial dimensions: convolutions and pools. */
+#include <stdio.h>
 #include <string.h>
 
 #include "reference/bound.h"
@@ -156,6 +157,88 @@ static bool run_conv(leati_ref_node *node) {
     store_sum(&node->outputs[0], k, bias, map, sum, depth * w.taps + (gate != NULL ? 1 : 0));
   }
   return leati_ref_epilogue(node, leati_ref_input(node, 3));
+}
+
+/* activation(weights * x + bias) for each image, where `x` may be off by what its bounds say; the attributes of the
+ * activation are `name` and `name`_params. Weights are a row for each element of the result, and are right as they are.
+ */
+static bool run_layer(leati_ref_node *node, const char *name, const leati_ref_tensor *x,
+                      const leati_ref_tensor *weights, const leati_ref_tensor *bias, leati_ref_tensor *out) {
+  leat_attribute attributes[2];
+  const leat_attribute *const pointers[2] = {&attributes[0], &attributes[1]};
+  leati_ref_node layer = {.name = node->name, .attributes = pointers, .output_count = 1};
+  char params[64];
+  snprintf(params, sizeof params, "%s_params", name);
+  for (uint32_t k = 0; k < node->attribute_count; k++) {
+    const bool list = strcmp(node->attributes[k]->name, params) == 0;
+    if (list || strcmp(node->attributes[k]->name, name) == 0) {
+      attributes[layer.attribute_count] = *node->attributes[k];
+      attributes[layer.attribute_count++].name = list ? "activation_params" : "activation";
+    }
+  }
+  const int64_t rows = weights->dims[0];
+  const int64_t columns = weights->dims[1];
+  leati_ref_tensor_init(&layer.outputs[0], x->type, 2, (const int64_t[]){x->dims[0], rows});
+  for (int64_t k = 0; k < layer.outputs[0].count; k++) {
+    leati_ref_products sum = {0};
+    double off = 0;
+    for (int64_t c = 0; c < columns; c++) {
+      const double weight = weights->f[k % rows * columns + c];
+      const int64_t at = k / rows * columns + c;
+      leati_ref_add_product(&sum, x->f[at], weight);
+      off += fabs(weight) * x->bound[at];
+    }
+    store_sum(&layer.outputs[0], k, bias, k % rows, sum, columns);
+    /* The sum is one of numbers that are off, so it also rounds what they are off by. */
+    layer.outputs[0].bound[k] += off + leati_ref_bound_sum(columns + 1, off);
+  }
+  const bool ok = leati_ref_epilogue(&layer, NULL) || leati_ref_fail(node, "%s", layer.error);
+  *out = layer.outputs[0];
+  return ok;
+}
+
+/* The means of channels, and two layers of these; the result is a number for each channel of each image. */
+static bool run_squeeze_excite(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *squeeze = node->inputs[1];
+  const leati_ref_tensor *excite = node->inputs[2];
+  if (x->rank < 2 || squeeze->rank < 2 || excite->rank < 2 || squeeze->dims[1] != x->dims[1] ||
+      excite->dims[0] != x->dims[1] || excite->dims[1] != squeeze->dims[0]) {
+    return leati_ref_fail(node, "SqueezeExcite: channels do not agree");
+  }
+  int64_t dims[LEAT_MAX_RANK];
+  for (int32_t d = 0; d < x->rank; d++) {
+    dims[d] = d < 2 ? x->dims[d] : 1;
+  }
+  leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, dims);
+  const int64_t count = node->outputs[0].count;
+  if (count == 0) {
+    return true;
+  }
+  const int64_t pixels = x->count / count;
+  leati_ref_tensor means = {0};
+  leati_ref_tensor inner = {0};
+  leati_ref_tensor gates = {0};
+  leati_ref_tensor_init(&means, x->type, 2, dims);
+  for (int64_t k = 0; k < count; k++) {
+    double magnitude = 0;
+    for (int64_t i = 0; i < pixels; i++) {
+      means.f[k] += x->f[k * pixels + i] / (double)pixels;
+      magnitude += fabs(x->f[k * pixels + i]) / (double)pixels;
+    }
+    /* A sum that is divided. */
+    means.bound[k] = leati_ref_bound_sum(pixels, magnitude) + leati_ref_bound_ulps(means.f[k], 2.5);
+  }
+  const bool ok = run_layer(node, "activation", &means, squeeze, leati_ref_input(node, 3), &inner) &&
+                  run_layer(node, "gate_activation", &inner, excite, leati_ref_input(node, 4), &gates);
+  for (int64_t k = 0; k < count && ok; k++) {
+    node->outputs[0].f[k] = gates.f[k];
+    node->outputs[0].bound[k] = gates.bound[k];
+  }
+  leati_ref_tensor_clear(&means);
+  leati_ref_tensor_clear(&inner);
+  leati_ref_tensor_clear(&gates);
+  return ok;
 }
 
 /* A tensor of bytes less its zero points, one for all or one for each of its first dimension, as float64. */
@@ -413,6 +496,7 @@ const leati_ref_entry leati_ref_conv[] = {
     {"ConvInteger", run_conv_integer},
     {"QLinearConv", run_qlinear_conv},
     {"FusedConv", run_conv},
+    {"SqueezeExcite", run_squeeze_excite},
     {"ConvTranspose", run_conv_transpose},
     {"MaxPool", run_max_pool},
     {"AveragePool", run_average_pool},

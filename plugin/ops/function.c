@@ -10,6 +10,8 @@
 
 LEATI_ATTRIBUTE(leati_attribute_activation, "activation", STRING);
 LEATI_ATTRIBUTE(leati_attribute_activation_params, "activation_params", FLOATS);
+LEATI_ATTRIBUTE(leati_attribute_gate_activation, "gate_activation", STRING);
+LEATI_ATTRIBUTE(leati_attribute_gate_activation_params, "gate_activation_params", FLOATS);
 LEATI_ATTRIBUTE(leati_attribute_activation_alpha, "activation_alpha", FLOAT);
 LEATI_ATTRIBUTE(leati_attribute_activation_beta, "activation_beta", FLOAT);
 LEATI_ATTRIBUTE(leati_attribute_activation_gamma, "activation_gamma", FLOAT);
@@ -99,20 +101,19 @@ static int32_t find_activation(const leati_op_def *def, const leat_attribute *na
                     def->info.name, name->count < 64 ? (int)name->count : 64, name->string, known);
 }
 
-int32_t leati_function_read_activation(const leati_op_def *def, const leati_op_desc *desc, leati_function *out,
-                                       leat_error *err) {
+/* Reads an activation from the attributes of these names. */
+static int32_t read_activation(const leati_op_def *def, const leati_op_desc *desc, const char *name_of,
+                               const char *list_of, leati_function *out, leat_error *err) {
   *out = (leati_function){.operation = LEAT_EW_IDENTITY};
-  const leat_attribute *const name = leati_attr(desc, leati_attribute_activation.name);
-  const leat_attribute *const list = leati_attr(desc, leati_attribute_activation_params.name);
+  const leat_attribute *const name = leati_attr(desc, name_of), *const list = leati_attr(desc, list_of);
   if (name == NULL || name->count == 0) {
     return LEAT_OK;
   }
   const definition *found;
   LEATI_TRY(find_activation(def, name, &found, err));
   if (list != NULL && list->count > found->count) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: activation_params has %llu elements; activation %s has %u parameters", def->info.name,
-                      (unsigned long long)list->count, found->name, found->count);
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s has %llu elements; activation %s has %u parameters",
+                      def->info.name, list_of, (unsigned long long)list->count, found->name, found->count);
   }
   out->operation = found->operation;
   for (uint32_t k = 0; k < found->count; ++k) {
@@ -122,4 +123,15 @@ int32_t leati_function_read_activation(const leati_op_def *def, const leati_op_d
         list != NULL && k < list->count ? list->floats[k] : leati_attr_float(desc, by_name, found->otherwise[k]);
   }
   return LEAT_OK;
+}
+
+int32_t leati_function_read_activation(const leati_op_def *def, const leati_op_desc *desc, leati_function *out,
+                                       leat_error *err) {
+  return read_activation(def, desc, leati_attribute_activation.name, leati_attribute_activation_params.name, out, err);
+}
+
+int32_t leati_function_read_gate_activation(const leati_op_def *def, const leati_op_desc *desc, leati_function *out,
+                                            leat_error *err) {
+  return read_activation(def, desc, leati_attribute_gate_activation.name, leati_attribute_gate_activation_params.name,
+                         out, err);
 }

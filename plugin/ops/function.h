@@ -34,10 +34,15 @@ extern const leat_op_attribute leati_attribute_activation;        /**< the opera
 extern const leat_op_attribute leati_attribute_activation_params; /**< its parameters in the order of its attributes */
 extern const leat_op_attribute leati_attribute_activation_alpha, leati_attribute_activation_beta; /**< or one by one */
 extern const leat_op_attribute leati_attribute_activation_gamma;
+/** The same of a second activation, that of a gate. */
+extern const leat_op_attribute leati_attribute_gate_activation, leati_attribute_gate_activation_params;
 
 /** Reads an activation from those of them that the operator `def` has.
  * @errors NOT_SUPPORTED: no such activation; INVALID_ARGUMENT: it has fewer parameters than are given */
 int32_t leati_function_read_activation(const leati_op_def *def, const leati_op_desc *desc, leati_function *out,
                                        leat_error *err);
+/** The same of a gate. */
+int32_t leati_function_read_gate_activation(const leati_op_def *def, const leati_op_desc *desc, leati_function *out,
+                                            leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_FUNCTION_H_ */

@@ -118,6 +118,7 @@ extern const leati_op_family leati_attention_family;
 extern const leati_op_family leati_group_query_family;
 extern const leati_op_family leati_conv_family;
 extern const leati_op_family leati_conv_integer_family;
+extern const leati_op_family leati_squeeze_excite_family;
 extern const leati_op_family leati_pool_family;
 extern const leati_op_family leati_resize_family;
 

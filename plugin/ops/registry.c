@@ -8,13 +8,13 @@
 #include "core/status.h"
 
 static const leati_op_family *const families[] = {
-    &leati_unary_family,        &leati_binary_family,       &leati_ternary_family,   &leati_cast_family,
-    &leati_pointwise_family,    &leati_restride_family,     &leati_concat_family,    &leati_pad_family,
-    &leati_depth_space_family,  &leati_trilu_family,        &leati_index_family,     &leati_shape_family,
-    &leati_reduce_family,       &leati_norm_family,         &leati_matmul_family,    &leati_conv_family,
-    &leati_pool_family,         &leati_resize_family,       &leati_attention_family, &leati_group_query_family,
-    &leati_multi_matmul_family, &leati_matmul_nbits_family, &leati_quantize_family,  &leati_matmul_integer_family,
-    &leati_conv_integer_family,
+    &leati_unary_family,        &leati_binary_family,         &leati_ternary_family,   &leati_cast_family,
+    &leati_pointwise_family,    &leati_restride_family,       &leati_concat_family,    &leati_pad_family,
+    &leati_depth_space_family,  &leati_trilu_family,          &leati_index_family,     &leati_shape_family,
+    &leati_reduce_family,       &leati_norm_family,           &leati_matmul_family,    &leati_conv_family,
+    &leati_pool_family,         &leati_resize_family,         &leati_attention_family, &leati_group_query_family,
+    &leati_multi_matmul_family, &leati_matmul_nbits_family,   &leati_quantize_family,  &leati_matmul_integer_family,
+    &leati_conv_integer_family, &leati_squeeze_excite_family,
 };
 #define FAMILY_COUNT (sizeof(families) / sizeof(families[0]))
 

@@ -408,6 +408,15 @@
 #define LEATI_REDUCE_SPLIT_FILL 2u
 /** Elements of a chunk for each thread of a row at least. Larger: fewer chunks. From: an H200. Measure: --tune. */
 #define LEATI_REDUCE_CHUNK_MIN 16u
+/** Elements of a channel for each thread that computes the mean of one in squeeze and excitation, at most while a
+ * workgroup has threads for them. Larger: more channels for a workgroup, fewer workgroups. From: an H200. Measure:
+ * mobilenet_v3_small with 1 thread. */
+#define LEATI_SQUEEZE_LOADS 16u
+/** Weights of excite with which squeeze and excitation is one dispatch, in which one workgroup reads them, at most.
+ * Larger: fewer dispatches, each of which may take longer than three. From: an H200, where 576 x 144 take as long
+ * either way and 672 x 168 a fifth longer. Measure: mobilenet_v3_small with 1 thread, LEAT_FUSIONS_OFF=squeeze beside
+ * it. */
+#define LEATI_SQUEEZE_WEIGHTS_MAX 98304u
 /** Elements of a row that lies along memory up to which 1, 8 and 32 threads share it; beyond, all 256 of a workgroup.
  * Larger: fewer threads to a row, more rows at once. From: an H200. Measure: --tune; minilm (softmax, norms). */
 #define LEATI_ROW_1_MAX 4u

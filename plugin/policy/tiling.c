@@ -288,3 +288,15 @@ uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_
   const uint64_t longest = (uint64_t)LEATI_REDUCE_TURNS_MAX * parts;
   return chunk < longest ? chunk : longest;
 }
+
+uint32_t leati_squeeze_parts(uint64_t pixels) {
+  uint32_t parts = LEATI_SQUEEZE_PARTS_MIN;
+  while (parts < LEATI_SQUEEZE_THREADS && pixels > (uint64_t)LEATI_SQUEEZE_LOADS * parts) {
+    parts *= 2;
+  }
+  return parts;
+}
+
+bool leati_squeeze_pays(uint64_t channels, uint64_t squeezed) {
+  return channels * squeezed <= LEATI_SQUEEZE_WEIGHTS_MAX;
+}

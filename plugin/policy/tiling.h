@@ -171,5 +171,13 @@ leati_row_share leati_row_share_of(const leati_traits *traits, uint32_t subgroup
 /** Elements of a chunk when rows of `count`, each of which has `parts` threads, are cut so that they fill the device;
  * `count` if they are left whole. `groups` workgroups, at least one, have the whole rows. */
 uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count);
+/** Threads of a workgroup of kernels/squeeze_excite.comp, and those that a channel has at least. */
+#define LEATI_SQUEEZE_THREADS 256u
+#define LEATI_SQUEEZE_PARTS_MIN 8u
+/** Threads that compute the mean of a channel of so many pixels in squeeze and excitation: a power of two, and not more
+ * than a workgroup has. */
+uint32_t leati_squeeze_parts(uint64_t pixels);
+/** Whether squeeze and excitation takes less time in one dispatch than in three. */
+bool leati_squeeze_pays(uint64_t channels, uint64_t squeezed);
 
 #endif /* LEAT_PLUGIN_POLICY_TILING_H_ */

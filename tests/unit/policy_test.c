@@ -726,6 +726,21 @@ static void reductions_are_cut_until_the_device_is_full(void **state) {
                    million / (LEATI_REDUCE_FILL * LEATI_REDUCE_SPLIT_FILL));
 }
 
+static void means_have_as_many_threads_as_images_are_large(void **state) {
+  (void)state;
+  const uint64_t each = LEATI_SQUEEZE_LOADS;
+  assert_int_equal(leati_squeeze_parts(1), LEATI_SQUEEZE_PARTS_MIN);
+  assert_int_equal(leati_squeeze_parts(each * 32), 32);
+  assert_int_equal(leati_squeeze_parts(each * 32 + 1), 64);
+  assert_int_equal(leati_squeeze_parts(INT32_MAX), LEATI_SQUEEZE_THREADS);
+}
+
+static void squeeze_and_excitation_is_one_dispatch_with_few_weights(void **state) {
+  (void)state;
+  assert_true(leati_squeeze_pays(576, 144));
+  assert_false(leati_squeeze_pays(672, 168));
+}
+
 /* ---- Tuning -------------------------------------------------------------------------------------------------------
  */
 
@@ -926,6 +941,8 @@ int main(void) {
       cmocka_unit_test(rows_have_as_many_threads_as_they_are_long),
       cmocka_unit_test(a_thread_holds_up_to_four_fours),
       cmocka_unit_test(reductions_are_cut_until_the_device_is_full),
+      cmocka_unit_test(means_have_as_many_threads_as_images_are_large),
+      cmocka_unit_test(squeeze_and_excitation_is_one_dispatch_with_few_weights),
       cmocka_unit_test(rules_are_right_with_any_tuning_and_ask_for_all_of_it),
       cmocka_unit_test(saving_takes_a_part_of_what_compiling_does),
   };

@@ -11,13 +11,7 @@
 LEAT_CONSTANT(int, ACTIVATION, 0); // LEAT_EW_...: IDENTITY, CLIP, or of one number and not trigonometric
 LEAT_CONSTANT(uint, RESIDUAL, 0);  // LEAT_RESIDUAL_...
 
-float activated(float x, float p, float q) {
-  if (ACTIVATION == LEAT_EW_CLIP) {
-    return function_clip(x, p, q);
-  }
-  return ACTIVATION >= LEAT_EW_FIRST_EXPONENTIAL ? function_exponential(ACTIVATION, x, p, q)
-                                                 : function_plain(ACTIVATION, x, p, q);
-}
+float activated(float x, float p, float q) { return function_activation(ACTIVATION, x, p, q); }
 // The loop is left to the driver, so that all operators stand in the module once and not four times.
 vec4 activated4(vec4 x, float p, float q) {
   if (ACTIVATION != LEAT_EW_IDENTITY) {

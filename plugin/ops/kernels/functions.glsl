@@ -135,6 +135,15 @@ float function_plain(int operation, float x, float p, float q) {
   }
 }
 
+// An activation: LEAT_EW_IDENTITY, LEAT_EW_CLIP, or of one number and not trigonometric.
+float function_activation(int operation, float x, float p, float q) {
+  if (operation == LEAT_EW_CLIP) {
+    return function_clip(x, p, q);
+  }
+  return operation >= LEAT_EW_FIRST_EXPONENTIAL ? function_exponential(operation, x, p, q)
+                                                : function_plain(operation, x, p, q);
+}
+
 // `precise`, so that no device contracts it with what the caller does next.
 precise float function_binary(int operation, float a, float b, float p) {
   switch (operation) {
