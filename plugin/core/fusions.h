@@ -20,6 +20,7 @@
   X(ACTIVATION, "activation") \
   X(RESIDUAL, "residual")     \
   X(GATE, "gate")             \
+  X(SQUEEZE, "squeeze")       \
   X(NEUTRAL, "neutral")       \
   X(PRODUCTS, "products")     \
   X(CHAIN, "chain")           \

@@ -340,6 +340,62 @@ int32_t leati_fuse_gate(leati_fusion *f, uint32_t n, bool *out_done, leat_error 
   return LEAT_OK;
 }
 
+/* Reads a convolution of one tap of images of one pixel, which is a product with a row for each image. */
+static bool read_pointwise(const leati_fusion *f, const leati_node *node, product *out) {
+  if (!read_product(f, node, out) || !out->conv || out->inputs[3] != LEAT_GRAPH_NO_VALUE ||
+      out->inputs[4] != LEAT_GRAPH_NO_VALUE || leati_attributes_int(&node->attributes, "group", 1) != 1) {
+    return false;
+  }
+  const leat_attribute *const pads = leati_attributes_find(&node->attributes, "pads");
+  bool bare = true;
+  for (uint64_t i = 0; pads != NULL && i < pads->count && bare; ++i) {
+    bare = pads->ints[i] == 0;
+  }
+  const leati_view *const w = leati_fusion_view(f, out->inputs[1]), *const x = leati_fusion_view(f, out->inputs[0]);
+  for (int32_t d = 2; d < w->ndim && bare; ++d) {
+    bare = w->shape[d] == 1 && x->shape[d] == 1;
+  }
+  return bare;
+}
+
+/* The images of which a node gives the mean of each channel; LEAT_GRAPH_NO_VALUE: it is another one. What was several
+ * elements and is one has been reduced, whatever axes say of those that are one already. */
+static uint32_t read_means(const leati_fusion *f, const leati_node *node) {
+  if (!leati_fusion_is(node, "", "GlobalAveragePool") && !leati_fusion_is(node, "", "ReduceMean")) {
+    return LEAT_GRAPH_NO_VALUE;
+  }
+  return is_gate(f, node->outputs[0], node->inputs[0]) ? node->inputs[0] : LEAT_GRAPH_NO_VALUE;
+}
+
+int32_t leati_fuse_squeeze(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  product excite, squeeze;
+  if (!read_pointwise(f, &f->nodes[n], &excite) ||
+      !read_pointwise(f, leati_fusion_private_maker(f, excite.inputs[0]), &squeeze)) {
+    return LEAT_OK;
+  }
+  const leati_view *const w = leati_fusion_view(f, excite.inputs[1]);
+  const leati_node *const mean = leati_fusion_private_maker(f, squeeze.inputs[0]);
+  const uint32_t x = mean != NULL ? read_means(f, mean) : LEAT_GRAPH_NO_VALUE;
+  if (x == LEAT_GRAPH_NO_VALUE || !leati_squeeze_pays((uint64_t)w->shape[0], (uint64_t)w->shape[1])) {
+    return LEAT_OK;
+  }
+  const uint32_t inputs[] = {x, squeeze.inputs[1], excite.inputs[1], squeeze.inputs[2], excite.inputs[2]};
+  const leat_attribute attributes[] = {
+      leati_fusion_string("activation", squeeze.activation),
+      leati_fusion_floats("activation_params", squeeze.parameters, squeeze.parameter_count),
+      leati_fusion_string("gate_activation", excite.activation),
+      leati_fusion_floats("gate_activation_params", excite.parameters, excite.parameter_count),
+  };
+  const leati_fusion_node with = {.domain = "leat",
+                                  .op = "SqueezeExcite",
+                                  .since_version = 1,
+                                  .input_count = sizeof(inputs) / sizeof(inputs[0]),
+                                  .inputs = inputs,
+                                  .attribute_count = sizeof(attributes) / sizeof(attributes[0]),
+                                  .attributes = attributes};
+  return leati_fusion_replace(f, n, &with, out_done, err);
+}
+
 /* ---- Products of one input --------------------------------------------------------------------------------------- */
 
 /* Products that are to be one node. */

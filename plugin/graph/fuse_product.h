@@ -21,6 +21,9 @@ leati_fusion_rule leati_fuse_residual;
 /** Convolution of one tap of an image times one number for each channel, as squeeze and excitation give it. Node `n`
  * is the convolution. */
 leati_fusion_rule leati_fuse_gate;
+/** Means of the channels of images and two convolutions of one tap of them: leat's SqueezeExcite. Node `n` is the
+ * second convolution. */
+leati_fusion_rule leati_fuse_squeeze;
 /** Products of one value and given matrices: one dispatch. Node `n` is the first of them. */
 leati_fusion_rule leati_fuse_products;
 

@@ -21,6 +21,7 @@ static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
     [LEATI_FUSION_ACTIVATION] = leati_fuse_activation, /* function of one number of a product or convolution */
     [LEATI_FUSION_RESIDUAL] = leati_fuse_residual,     /* product or convolution + tensor */
     [LEATI_FUSION_GATE] = leati_fuse_gate,             /* convolution of one tap of an image times a row of channels */
+    [LEATI_FUSION_SQUEEZE] = leati_fuse_squeeze,       /* means of channels, two convolutions of one tap */
     [LEATI_FUSION_NEUTRAL] = leati_fuse_neutral,       /* And with true, Or and Xor with false: no longer first */
     [LEATI_FUSION_PRODUCTS] = leati_fuse_products,     /* products of one input */
     [LEATI_FUSION_CHAIN] = leati_fuse_chain,           /* elementwise operators, one after the other */

@@ -322,6 +322,69 @@ static uint32_t and_of_inputs(network *n) {
   return masked(n, NODE(n, "And", 7, truths(n), NODE(n, "Less", 13, add_input(n, SHAPE(3, 5)), scalar(n, 0.2f))));
 }
 
+/* ---- Scenes: squeeze and excitation --------------------------------------------------------------------------------
+ */
+
+/* Two layers of numbers of four channels, the first of which is a convolution with `attributes`. */
+static uint32_t layers_with(network *n, uint32_t means, int64_t side, const leat_attribute *const *attributes,
+                            uint32_t attribute_count) {
+  const uint32_t squeezed = NODE(n, "Conv", 11, means, constant(n, SHAPE(3, 4, side, side)), constant(n, SHAPE(3)));
+  give(n, attributes, attribute_count);
+  const uint32_t excited = NODE(n, "Conv", 11, NODE(n, "Relu", 14, squeezed), constant(n, SHAPE(4, 3, 1, 1)));
+  return NODE(n, "HardSigmoid", 6, excited);
+}
+static uint32_t layers(network *n, uint32_t means) {
+  return layers_with(n, means, 1, NULL, 0);
+}
+static const int64_t both[] = {-1, 2}, rows_alone[] = {2}, ones[] = {1, 1, 1, 1}, threes[] = {3, 3};
+static const leat_attribute of_both = ATTRIBUTE(INTS, .name = "axes", .ints = both, .count = 2);
+static const leat_attribute of_rows = ATTRIBUTE(INTS, .name = "axes", .ints = rows_alone, .count = 1);
+static const leat_attribute pads = ATTRIBUTE(INTS, .name = "pads", .ints = ones, .count = 4);
+static const leat_attribute strides = ATTRIBUTE(INTS, .name = "strides", .ints = threes, .count = 2);
+static const leat_attribute *const over_both[] = {&of_both}, *const over_rows[] = {&of_rows};
+static const leat_attribute *const padded[] = {&pads, &strides};
+
+static uint32_t pooled(network *n, uint32_t x) {
+  return NODE(n, "GlobalAveragePool", 1, x);
+}
+static uint32_t squeeze_of_a_pool(network *n) {
+  return layers(n, pooled(n, image(n)));
+}
+static uint32_t squeeze_of_means(network *n) {
+  const uint32_t means = NODE(n, "ReduceMean", 13, add_input(n, SHAPE(2, 4, 3, 4)));
+  give(n, over_both, 1);
+  return layers(n, means);
+}
+static uint32_t squeeze_of_one_line(network *n) {
+  const uint32_t means = NODE(n, "ReduceMean", 13, add_input(n, SHAPE(2, 4, 7, 1)));
+  give(n, over_rows, 1);
+  return layers(n, means);
+}
+static uint32_t squeeze_and_gate(network *n) {
+  const uint32_t x = image(n);
+  return projected(n, NODE(n, "Mul", 14, x, layers(n, pooled(n, x))), 9);
+}
+static uint32_t squeeze_of_lines(network *n) {
+  const uint32_t means = NODE(n, "ReduceMean", 13, add_input(n, SHAPE(2, 4, 3, 4)));
+  give(n, over_rows, 1);
+  return layers(n, means);
+}
+static uint32_t means_for_two(network *n) {
+  const uint32_t means = pooled(n, image(n));
+  add_output(n, means);
+  return layers(n, means);
+}
+static uint32_t squeeze_of_the_largest(network *n) {
+  return layers(n, NODE(n, "GlobalMaxPool", 1, image(n)));
+}
+static uint32_t squeeze_with_windows(network *n) {
+  return layers_with(n, pooled(n, image(n)), 3, padded, 1);
+}
+/* The one pixel that the convolution takes is padding. */
+static uint32_t squeeze_of_padding(network *n) {
+  return layers_with(n, pooled(n, image(n)), 1, padded, 2);
+}
+
 /* ---- Scenes: products of one input -------------------------------------------------------------------------------
  */
 
@@ -957,6 +1020,11 @@ typedef struct scene {
 /* A sum that is rounded to float16 is off by 2^-11 of itself, the root of the mean square of its row by as much, and
  * both results are rounded. */
 #define HALVES_NORMED (4 * 0x1p-11)
+/* In units of 2^-24, either way: means of up to 25 numbers up to 2 are off by 27 * 2; sums of four products of them
+ * with weights up to 2 by what these are off and 7 * 18 of their own; those of three products of such by as much again
+ * and 6 * 110. The function's slope is below 1. Times a pixel and a weight, each up to 2, four such are added up then.
+ */
+#define SQUEEZED (2 * (3 * 2 * (4 * 2 * 27 * 2 + 7 * 18) + 6 * 110) * 0x1p-24)
 #define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
 
 static const scene scenes[] = {
@@ -1001,6 +1069,19 @@ static const scene scenes[] = {
     {"Gelu by tanh and Pow", gelu_tanh_pow, {DONE(GELU, 1)}, 1, WRITTEN_OUT},
     {"Gelu by tanh and Mul", gelu_tanh_mul, {DONE(GELU, 1), DONE(BIAS, 1), DONE(ACTIVATION, 1)}, 1, WRITTEN_OUT},
     {"squeeze and excite", squeeze_and_excite, {DONE(ACTIVATION, 1), DONE(GATE, 1)}, 3, 0},
+    {"squeeze", squeeze_of_a_pool, {DONE(ACTIVATION, 2), DONE(SQUEEZE, 1)}, 1, SQUEEZED},
+    {"squeeze of means", squeeze_of_means, {DONE(ACTIVATION, 2), DONE(SQUEEZE, 1)}, 1, SQUEEZED},
+    {"squeeze of one line", squeeze_of_one_line, {DONE(ACTIVATION, 2), DONE(SQUEEZE, 1)}, 1, SQUEEZED},
+    {"squeeze and gate",
+     squeeze_and_gate,
+     {DONE(ACTIVATION, 2), DONE(SQUEEZE, 1), DONE(GATE, 1)},
+     2,
+     4 * 2 * 2 * SQUEEZED},
+    {"squeeze of lines", squeeze_of_lines, {DONE(ACTIVATION, 2)}, 3, 0},
+    {"means for two", means_for_two, {DONE(ACTIVATION, 2)}, 3, 0},
+    {"squeeze of the largest", squeeze_of_the_largest, {DONE(ACTIVATION, 2)}, 3, 0},
+    {"squeeze with windows", squeeze_with_windows, {DONE(ACTIVATION, 2)}, 3, 0},
+    {"squeeze of padding", squeeze_of_padding, {DONE(ACTIVATION, 2)}, 3, 0},
     {"gate first", gate_first, {DONE(ACTIVATION, 2), DONE(RESIDUAL, 1), DONE(GATE, 1)}, 3, 0},
     {"gate, to few channels", to_few_channels, {0}, 2, 0},
     {"gate, of few pixels", of_few_pixels, {0}, 2, 0},
