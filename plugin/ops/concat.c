@@ -164,7 +164,7 @@ static bool add_apart(segments *s, const leati_view *src, const leati_view *part
   memcpy(strides[1], part->strides, sizeof(strides[1]));
   const int32_t rank = leati_collapse(src->ndim, dims, 2, strides), last = rank - 1;
   if (rank > 2 || strides[1][last] != 1 || strides[0][0] < 0 || strides[0][last] < 0 ||
-      (src->end - src->begin) / item > INT32_MAX) {
+      (src->end - src->begin) / item > INT32_MAX || (rank == 2 && dims[0] * strides[0][0] > INT32_MAX)) {
     return false;
   }
   s->src[i] = *src;

@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies up to twelve blocks of rows at once, so that Concat and Split are one dispatch. The items of a row may lie apart
-// where they come from.
+// Copies up to twelve blocks of rows at once, so that Concat and Split are one dispatch. The items of a row may lie
+// apart where they come from.
 #extension GL_GOOGLE_include_directive : require
 #include "item.glsl"
 
