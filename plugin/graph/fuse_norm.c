@@ -174,23 +174,27 @@ static int32_t read_view(const leati_fusion *f, const leati_node *node, uint32_t
   bool known;
   int32_t status = leati_inference_open_node(f->inference, node, &a, &known, err);
   out->present = false;
+  uint32_t which = 0;
   for (uint32_t o = 0; status == LEAT_OK && known && o < node->output_count; ++o) {
-    if (node->outputs[o] == v) {
-      a.outputs[o] = *leati_fusion_view(f, v);
-      status = node->op->def->view(node->op, &a.call, o, out, err);
-      break;
-    }
+    const bool there = node->outputs[o] != LEAT_GRAPH_NO_VALUE;
+    a.outputs[o] = there ? *leati_fusion_view(f, node->outputs[o]) : (leati_view){.present = false};
+    which = node->outputs[o] == v ? o : which;
+  }
+  if (status == LEAT_OK && known) {
+    status = node->op->def->view(node->op, &a.call, which, out, err);
   }
   leati_arguments_end(&a);
   return status;
 }
 
-/* Whether a value may lie in another one with strides, so that a sum reads it there and a norm has it copied. */
+/* Whether a value may lie in another one with strides, so that a sum reads it there and a norm has it copied. Views of
+ * views are followed for so long, so that many norms behind many views take no longer to look at. */
+#define VIEWS_FOLLOWED 8
 static int32_t is_scattered(const leati_fusion *f, uint32_t v, bool *out, leat_error *err) {
   const leati_node *maker = leati_fusion_maker(f, v);
   leati_view view = {.present = true};
   *out = false;
-  while (maker != NULL && maker->op->def->view != NULL && view.present && !*out) {
+  for (int i = 0; i < VIEWS_FOLLOWED && maker != NULL && maker->op->def->view != NULL && view.present && !*out; ++i) {
     LEATI_TRY(read_view(f, maker, v, &view, err));
     *out = view.present && !view.compact;
     v = leati_fusion_input(maker, 0);
@@ -226,11 +230,16 @@ int32_t leati_fuse_skip_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   }
   const uint32_t side = leati_fusion_same_shape(f, add->inputs[0], sum) ? 0 : 1, at = f->makers[sum];
   const uint32_t x = add->inputs[side], skip = add->inputs[1 - side];
-  bool scattered[2];
-  LEATI_TRY(is_scattered(f, x, &scattered[0], err));
-  LEATI_TRY(is_scattered(f, skip, &scattered[1], err));
   if (!leati_fusion_same_shape(f, x, sum) || !adds_rows(f, skip, sum) || !is_before(f, scale, at) ||
-      !is_before(f, bias, at) || (scattered[0] && scattered[1])) {
+      !is_before(f, bias, at)) {
+    return LEAT_OK;
+  }
+  bool scattered;
+  LEATI_TRY(is_scattered(f, x, &scattered, err));
+  if (scattered) {
+    LEATI_TRY(is_scattered(f, skip, &scattered, err));
+  }
+  if (scattered) {
     return LEAT_OK;
   }
   const bool kept = f->uses[sum] > 1;

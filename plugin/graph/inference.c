@@ -8,9 +8,11 @@
 #include "graph/evaluate.h"
 #include "ops/op_state.h"
 
-/* Elements that are computed on the host at most, if shapes follow from them and if not. */
+/* Elements that are computed on the host at most: of a value from which shapes follow, of another, and of all others,
+ * so that a graph of many takes little memory. */
 #define DECIDING_MAX (1u << 20)
 #define EVALUATED_MAX 4096
+#define EVALUATED_ALL_MAX (1u << 20)
 
 /* Elements that a node gave on the host. */
 struct leati_scrap {
@@ -149,9 +151,10 @@ static int32_t ask_node(leati_inference *inference, const leati_node *node, leat
 static bool should_evaluate(const leati_inference *inference, const leati_node *node) {
   const uint32_t v = node->outputs[0];
   const leati_view *const view = &inference->values[v].view;
-  bool should =
-      node->evaluates && v != LEAT_GRAPH_NO_VALUE &&
-      (inference->graph->values[v].decides || (view->count <= EVALUATED_MAX && leati_can_evaluate(node, view)));
+  bool should = node->evaluates && v != LEAT_GRAPH_NO_VALUE &&
+                (inference->graph->values[v].decides ||
+                 (view->count <= EVALUATED_MAX && inference->evaluated + view->count <= EVALUATED_ALL_MAX &&
+                  leati_can_evaluate(node, view)));
   for (uint32_t i = 0; should && i < node->input_count; ++i) {
     should = node->inputs[i] == LEAT_GRAPH_NO_VALUE || inference->values[node->inputs[i]].bytes != NULL;
   }
@@ -174,6 +177,7 @@ static int32_t evaluate_node(leati_inference *inference, const leati_node *node,
       inputs[i] = (leati_elements){.view = &input->view, .bytes = input->bytes};
     }
   }
+  inference->evaluated += inference->graph->values[node->outputs[0]].decides ? 0 : value->view.count;
   int32_t status = make_scrap(inference, value, err);
   if (status == LEAT_OK) {
     status = leati_evaluate(node, inputs, &value->view, inference->scraps->bytes, err);

@@ -20,6 +20,7 @@ typedef struct leati_inference {
   const leat_graph *graph;
   leati_known_value *values;  /**< by number; inputs are set by the caller */
   struct leati_scrap *scraps; /**< elements that nodes gave */
+  uint64_t evaluated;         /**< how many of these no shape follows from */
 } leati_inference;
 
 /** Begins with the constants of the graph. leati_inference_end() must follow, also when it fails.

@@ -73,6 +73,9 @@ static bool find_slice(const leati_view *data, const leati_view *indices, int32_
   return within;
 }
 
+/* Indices that are looked at for a view at most: it is asked for several times while a graph is planned. */
+#define PICKED_MAX 4096
+
 /* Makes `out` what known indices pick from input 0, if they lie within it and each step along a dimension of theirs
  * leads as far as the one before: one index, some in a row, or the same one over and over. */
 static void pick_view(const leati_call *call, uint32_t o, int32_t axis, int32_t tuple, leati_view *out) {
@@ -81,7 +84,8 @@ static void pick_view(const leati_call *call, uint32_t o, int32_t axis, int32_t 
   const uint64_t count = leati_product(indices->shape, 0, ndim);
   int64_t first, next, strides[LEAT_MAX_RANK] = {0};
   uint64_t step = 1;
-  bool even = indices->data != NULL && count != 0 && find_slice(data, indices, axis, tuple, 0, &first);
+  bool even =
+      indices->data != NULL && count != 0 && count <= PICKED_MAX && find_slice(data, indices, axis, tuple, 0, &first);
   for (int32_t d = ndim; d-- > 0 && even; step *= (uint64_t)indices->shape[d]) {
     even = find_slice(data, indices, axis, tuple, indices->shape[d] > 1 ? step : 0, &next);
     strides[axis + d] = next - first;
