@@ -802,7 +802,7 @@ typedef struct leat_event_api {
 #define LEAT_TYPE_UINT16 (UINT64_C(1) << 9)
 #define LEAT_TYPE_UINT32 (UINT64_C(1) << 10)
 #define LEAT_TYPE_UINT64 (UINT64_C(1) << 11)
-#define LEAT_TYPE_BOOL (UINT64_C(1) << 12)
+#define LEAT_TYPE_BOOL (UINT64_C(1) << 12) /**< a byte; any but 0 is true, and may stay as it is where it is moved */
 /* In the names of ONNX: exponent and mantissa bits; FN is finite with NaN, UZ has one zero, E8M0 is a power of two. In
  * DLPack they are LEAT_DL_FLOAT8_* of 8 bits, LEAT_DL_FLOAT4_E2M1FN of 4, and kDLInt and kDLUInt of 4 and 2. */
 #define LEAT_TYPE_FLOAT8E4M3FN (UINT64_C(1) << 13)
