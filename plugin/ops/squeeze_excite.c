@@ -67,10 +67,11 @@ static int32_t squeeze_lay(const leat_op *op, const leati_call *call, squeeze_ar
                         .squeezed = (uint32_t)squeezed,
                         .parts = parts,
                         .groups = (uint32_t)groups};
-  if ((uint64_t)images * groups * (uint64_t)squeezed > INT32_MAX) {
+  const uint64_t sums = (uint64_t)images * groups * (uint64_t)squeezed;
+  if (sums > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "SqueezeExcite: %llu sums of workgroups; fewer than 2^31 are supported",
-                      (unsigned long long)((uint64_t)images * groups * (uint64_t)squeezed));
+                      (unsigned long long)sums);
   }
   /* Of a row a thread takes four elements a round, and of eight rows one by one where they do not lie well. */
   const uint64_t round = 8 * 5 + 2;
