@@ -11,13 +11,12 @@
 #include "policy/tiling.h"
 
 /* What kernels/attention.comp is written for. */
-#define HEAD_SMALL 64
 #define CHUNK_LEAST 8
 #define CHUNK_MOST 16
-/* Elements that a workgroup puts aside where keys are split: by fours, for each thread its results of a chunk twice,
- * and what they are relative to. */
-#define THREADS 128
-#define PIECE_OF(head) (THREADS * (2 * ((head) / 4 / CHUNK_MOST) + 1) * 4)
+/* Elements that a workgroup puts aside where keys are split: by fours, for each thread of a slice its results, twice
+ * for each of its queries and chunks, and what they are relative to. */
+#define PIECE_OF(rows_each, head) \
+  (LEAT_ATTENTION_ROWS / (rows_each)*LEAT_ATTENTION_LANES * (2 * (rows_each) * ((head) / 4 / CHUNK_MOST) + 1) * 4)
 /* What kernels/attention_matrix.comp is written for. */
 #define MATRIX_HEAD_MOST 128
 _Static_assert(LEAT_ATTENTION_MATRIX_SUBGROUPS == LEATI_MATRIX_SUBGROUPS,
@@ -76,12 +75,12 @@ static leati_kernel find_matrix_kernel(const leat_device *device, bool small, ui
 }
 
 /* The kernel, how many queries a workgroup of it has, and how many workgroups share keys. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *all, uint32_t *out_rows,
+static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *all, bool capped, uint32_t *out_rows,
                                         uint32_t *out_splits) {
   const uint64_t type = all->of[Y]->view.type;
   const int64_t depth = all->of[Q]->heads.shape[3], width = all->of[V]->heads.shape[3];
   const int64_t larger = depth > width ? depth : width;
-  const bool small = larger <= HEAD_SMALL;
+  const bool small = larger <= LEAT_ATTENTION_SMALL;
   const leati_kernel by_matrices = find_matrix_kernel(device, small, type);
   const leati_heads *const queries = &all->of[Q]->heads;
   *out_splits = splits_of(device, queries, all->of[K]->heads.shape[2]);
@@ -114,7 +113,9 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
       .kernel = leati_kernel_find(small ? LEATI_KERNELS_ATTENTION_64 : LEATI_KERNELS_ATTENTION_256, type),
       .constants.attention = {.quads = in_groups_all(all, 4),
                               .depth_chunk = small ? chunk_of(depth) : CHUNK_MOST,
-                              .width_chunk = small ? chunk_of(width) : CHUNK_MOST}};
+                              .width_chunk = small ? chunk_of(width) : CHUNK_MOST,
+                              .split = *out_splits > 1,
+                              .capped = capped}};
 }
 
 /* Makes heads of one query that share a head of keys the queries of one head, which read its keys once. */
@@ -152,7 +153,7 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
   leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1};
   uint32_t rows;
   leati_dispatch_desc dispatch = {
-      .pipeline = choose_kernel(planner->device, &all, &rows, &args.splits),
+      .pipeline = choose_kernel(planner->device, &all, args.cap > 0, &rows, &args.splits),
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&a->q.view, &args.q}, {&a->k.view, &args.k}, {&a->v.view, &args.v}, {a->mask, &args.mask},
@@ -161,11 +162,13 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
   args.blocks = ((uint32_t)q[2] + rows - 1) / rows;
   args.groups = (uint32_t)(q[0] * q[1]) * args.blocks;
   if (args.splits > 1) {
-    const bool small = args.depth <= HEAD_SMALL && args.width <= HEAD_SMALL;
+    const bool small = args.depth <= LEAT_ATTENTION_SMALL && args.width <= LEAT_ATTENTION_SMALL;
+    const int64_t piece =
+        small ? PIECE_OF(LEAT_ATTENTION_SMALL_ROWS_EACH, LEAT_ATTENTION_SMALL) : PIECE_OF(1, LEATI_HEAD_MOST);
     dispatch.counter_count = args.groups;
     dispatch.counters = &args.counters;
     args.groups *= args.splits;
-    pieces.shape[0] = (int64_t)args.groups * PIECE_OF(small ? HEAD_SMALL : LEATI_HEAD_MOST);
+    pieces.shape[0] = args.groups * piece;
     LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
   }
   leati_groups_linear(planner->device, args.groups, 1, dispatch.groups);

@@ -2,40 +2,64 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attention: softmax(scale Q K' + mask) V of one head, without the matrix of scores in memory.
 //
-// A workgroup has ROWS queries of one head, LANES threads each, and goes through the keys KEYS at a time: scores of its
-// queries with these keys, their weights relative to the largest score so far, and the weighted sum of the values,
-// which is scaled down whenever a larger score turns up. Keys and values come through one tile in shared memory, in
-// chunks of up to 64 elements of their heads; each chunk is on its way while the one before it is used. All sums are
-// made in one order, whatever the strides of the operands. Whatever TYPE is, all of this is float32; a result is
-// rounded once, at the end. Where there are few queries, several workgroups share their keys; the last of them joins what
-// they have, in the order of the keys.
+// A workgroup has ROWS queries of one head, and SLICES slices of threads that take the keys in turns, KEYS at a time. In
+// a slice LANES threads share ROWS_EACH queries: they have their scores with these keys, the weights of these relative
+// to the largest score so far, and the weighted sum of the values, which is scaled down whenever a larger score turns
+// up. Keys and values come through a tile of each slice in shared memory, in chunks of up to 64 elements of their heads;
+// each chunk is on its way while the one before it is used. In the end the first slice joins what all have. All sums are
+// made in one order, whatever the strides of the operands. Whatever TYPE is, all of this is float32; a result is rounded
+// once, at the end. Where there are few queries, several workgroups share their keys; the last of them joins what they
+// have, in the order of the keys.
 //
 // HEAD: elements of a head, of queries and keys and of values, that the kernel has room for.
 #include "attention_args.glsl"
 #include "split.glsl"
 
 #define ROWS LEAT_ATTENTION_ROWS
-#define LANES 8
-#define KEYS LEAT_ATTENTION_KEYS
-#define THREADS (ROWS * LANES)
+#define LANES LEAT_ATTENTION_LANES
+#if HEAD <= LEAT_ATTENTION_SMALL
+#define ROWS_EACH LEAT_ATTENTION_SMALL_ROWS_EACH
+#define SLICES LEAT_ATTENTION_SMALL_SLICES
+#else
+#define ROWS_EACH 1
+#define SLICES 1
+#endif
+#define KEYS 32
+#define ROW_STEP (ROWS / ROWS_EACH) // from one query of a thread to its next
+#define SLICE (ROW_STEP * LANES)    // threads of one
+#define THREADS (SLICE * SLICES)
 layout(local_size_x = THREADS) in;
 
 LEAT_CONSTANT(uint, QUADS, 0);       // 1: all operands and the result are moved four elements at a time
 LEAT_CONSTANT(uint, DEPTH_CHUNK, 8); // fours of a chunk of queries and keys: LANES or CHUNK_MOST
 LEAT_CONSTANT(uint, WIDTH_CHUNK, 8); // of values
+// Apart, because both are much of the kernel: 1: args.splits workgroups share keys; scores have a cap.
+LEAT_CONSTANT(uint, SPLIT, 0);
+LEAT_CONSTANT(uint, CAPPED, 0);
 
 #define CHUNK_MOST 16
 #define CHUNKS (HEAD / 4 / CHUNK_MOST)
-#define HELD (KEYS * CHUNK_MOST / THREADS)
+#define HELD (KEYS * CHUNK_MOST / SLICE)
+#define KEYS_EACH (KEYS / LANES)
+#define BLOCK (KEYS * SLICES) // keys that a workgroup takes at a time
 // Fours from one row to the next in shared memory: one more than needed, so that rows begin in different banks.
 #define TILE_PITCH (CHUNK_MOST + 1)
 #define QUERY_PITCH (HEAD / 4 + 1)
-#define SCORE_PITCH (KEYS / 4 + 1)
-shared vec4 tile[KEYS * TILE_PITCH];
+#define WEIGHT_PITCH (KEYS / 4 + 1)
+#define RESULTS_EACH (2 * CHUNKS)
+#define RESULTS (ROWS_EACH * RESULTS_EACH)
+#define PIECE (RESULTS + 1) // of a thread: its results, and what they are relative to
+#define TILE (KEYS * TILE_PITCH)
+#if SLICES > 1 && PIECE * SLICE > TILE
+#error "a tile has no room for the pieces of a slice"
+#endif
+shared vec4 tiles[SLICES * TILE];
 shared vec4 queries[ROWS * QUERY_PITCH];
-shared vec4 scores[ROWS * SCORE_PITCH];
-shared vec4 weights[ROWS * SCORE_PITCH];
+shared vec4 weights[SLICES * ROWS * WEIGHT_PITCH];
+shared vec4 tops[SLICES * ROWS * LANES / 4]; // the largest score of each thread; in the end its sum of weights
 
+// Which slice, and which of its threads; where its tile, weights and largest scores begin.
+uint slice, thread, tile, weight0, top0;
 vec4 held[HELD];
 
 // Four elements of a row from `element` on; those past the end are 0.
@@ -57,7 +81,7 @@ bool goes_across(uint operand) { return QUADS == 0 && (args.across & operand) !=
 
 // The row and the four of a tile that a thread moves as its number `i`.
 uvec2 place(uint i, uint chunk, bool across) {
-  const uint at = gl_LocalInvocationIndex + i * THREADS;
+  const uint at = thread + i * SLICE;
   return across ? uvec2(at % KEYS, at / KEYS) : uvec2(at / chunk, at % chunk);
 }
 
@@ -86,73 +110,159 @@ void keep(uint chunk, bool across) {
   [[unroll]] for (uint i = 0; i < HELD; ++i) {
     const uvec2 at = place(i, chunk, across);
     if (at.x < KEYS && at.y < chunk) {
-      tile[at.x * TILE_PITCH + at.y] = held[i];
+      tiles[tile + at.x * TILE_PITCH + at.y] = held[i];
     }
   }
 }
 
-#define PIECE (2 * CHUNKS + 1) // of a thread: its results, and what they are relative to
+
+// Of a thread, by its queries: their largest score, the part of their sum of weights that is of this thread's keys, and
+// its fours of their results.
+float top[ROWS_EACH], sum[ROWS_EACH];
+vec4 results[RESULTS];
+
+// By what results are scaled down that are relative to `from` and become relative to `to`. As long as no key is taken,
+// there is nothing to be relative to.
+float smaller_by(float from, float to) { return leat_exp(from - (to == -LEAT_INFINITY ? 0 : to)); }
+
+// What the results of a thread are relative to.
+vec4 relative() { return vec4(top[0], sum[0], top[ROWS_EACH - 1], sum[ROWS_EACH - 1]); }
+
+// Adds what another slice or workgroup has of the same queries.
+void add_piece(vec4 others[PIECE]) {
+  [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+    const float other_top = others[RESULTS][2 * r], other_sum = others[RESULTS][2 * r + 1];
+    const float higher = max(top[r], other_top);
+    const float own = smaller_by(top[r], higher), other = smaller_by(other_top, higher);
+    top[r] = higher;
+    sum[r] = fma(sum[r], own, other_sum * other);
+    [[unroll]] for (uint i = r * RESULTS_EACH; i < (r + 1) * RESULTS_EACH; ++i) {
+      results[i] = fma(results[i], vec4(own), others[i] * other);
+    }
+  }
+}
+
+#if SLICES > 1
+// Gives the first slice what all slices have, through their tiles.
+void join_slices() {
+  barrier(); // nobody reads the tiles any more
+  if (slice > 0) {
+    [[unroll]] for (uint i = 0; i < RESULTS; ++i) {
+      tiles[tile + i * SLICE + thread] = results[i];
+    }
+    tiles[tile + RESULTS * SLICE + thread] = relative();
+  }
+  barrier();
+  if (slice == 0) {
+    for (uint s = 1; s < SLICES; ++s) {
+      vec4 others[PIECE];
+      [[unroll]] for (uint i = 0; i < PIECE; ++i) {
+        others[i] = tiles[s * TILE + i * SLICE + thread];
+      }
+      add_piece(others);
+    }
+  }
+}
+#endif
 
 // Puts what a workgroup has of its keys aside. In the last workgroup of those that share the keys it becomes what all
 // have; false in the others.
-bool join(uint number, uint split, inout float top, inout float sum, inout vec4 results[2 * CHUNKS]) {
-  const uint first = number * args.splits * PIECE * THREADS + gl_LocalInvocationIndex;
-  const uint own = first + split * PIECE * THREADS;
-  [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
-    Pieces(args.pieces).v[own + i * THREADS] = results[i];
-    results[i] = vec4(0);
+bool join_splits(uint number, uint split) {
+  const uint first = number * args.splits * PIECE * SLICE + thread;
+  const uint own = first + split * PIECE * SLICE;
+  if (slice == 0) {
+    [[unroll]] for (uint i = 0; i < RESULTS; ++i) {
+      Pieces(args.pieces).v[own + i * SLICE] = results[i];
+    }
+    Pieces(args.pieces).v[own + RESULTS * SLICE] = relative();
   }
-  Pieces(args.pieces).v[own + 2 * CHUNKS * THREADS] = vec4(top, sum, 0, 0);
   if (!split_last(args.counters, number, args.splits)) {
     return false;
   }
-  top = -LEAT_INFINITY;
-  for (uint s = 0; s < args.splits; ++s) {
-    top = max(top, Pieces(args.pieces).v[first + (s * PIECE + 2 * CHUNKS) * THREADS].x);
-  }
-  const float base = top == -LEAT_INFINITY ? 0 : top;
-  sum = 0;
-  for (uint s = 0; s < args.splits; ++s) {
-    const uint at = first + s * PIECE * THREADS;
-    const vec4 relative = Pieces(args.pieces).v[at + 2 * CHUNKS * THREADS];
-    const float smaller = leat_exp(relative.x - base);
-    sum = fma(relative.y, smaller, sum);
-    [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
-      results[i] = fma(Pieces(args.pieces).v[at + i * THREADS], vec4(smaller), results[i]);
+  if (slice == 0) {
+    [[unroll]] for (uint i = 0; i < RESULTS; ++i) {
+      results[i] = vec4(0);
+    }
+    [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+      top[r] = -LEAT_INFINITY;
+      sum[r] = 0;
+    }
+    for (uint s = 0; s < args.splits; ++s) {
+      vec4 others[PIECE];
+      [[unroll]] for (uint i = 0; i < PIECE; ++i) {
+        others[i] = Pieces(args.pieces).v[first + (s * PIECE + i) * SLICE];
+      }
+      add_piece(others);
     }
   }
   return true;
 }
 
+// The elements of four scores or sums together.
 float top_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 float sum_of(vec4 x) { return (x.x + x.y) + (x.z + x.w); }
+
+// Adds to the scores of this thread's queries, row + r * ROW_STEP, and keys, lane + j * LANES of the tile, what these
+// fours of their heads bring.
+void add_products(uint row, uint lane, uint first, uint fours, inout float scores[ROWS_EACH * KEYS_EACH]) {
+  for (uint i = 0; i < fours; ++i) {
+    vec4 a[ROWS_EACH];
+    [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+      a[r] = queries[(row + r * ROW_STEP) * QUERY_PITCH + first + i];
+    }
+    [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
+      const vec4 b = tiles[tile + (lane + j * LANES) * TILE_PITCH + i];
+      [[unroll]] for (uint e = 0; e < 4; ++e) {
+        [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+          scores[r * KEYS_EACH + j] = fma(a[r][e], b[e], scores[r * KEYS_EACH + j]);
+        }
+      }
+    }
+  }
+}
+
+// Adds a mask of that kind, all of whose loads are on the way at once: where a key is not taken it is some other one's.
+void add_mask(uint kind, int mask[ROWS_EACH], uint key0, inout float added[ROWS_EACH * KEYS_EACH]) {
+  if (mask_count == 0) {
+    return;
+  }
+  [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+    [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
+      const float masked = mask_of(kind, mask[r], min(key0 + j * LANES, mask_count - 1));
+      added[r * KEYS_EACH + j] = added[r * KEYS_EACH + j] == 0 ? masked : -LEAT_INFINITY;
+    }
+  }
+}
 
 void main() {
   const uint group = leat_linear_group();
   if (group >= args.groups) {
     return;
   }
+  slice = gl_LocalInvocationIndex / SLICE;
+  thread = gl_LocalInvocationIndex % SLICE;
+  tile = slice * TILE;
+  weight0 = slice * ROWS * WEIGHT_PITCH;
+  top0 = slice * ROWS * LANES / 4;
   const uint number = group / args.splits, outer = number / args.blocks;
   const uint batch = outer / args.heads, head = outer - batch * args.heads;
   const uint query0 = (number - outer * args.blocks) * ROWS;
-  const uint row = gl_LocalInvocationIndex / LANES, lane = gl_LocalInvocationIndex % LANES;
-  const uint query = query0 + row;
+  const uint row = thread / LANES, lane = thread % LANES;
   const uint64_t q = moved(args.q, args.q_strides, batch, head);
   const uint64_t k = moved(args.k, args.k_strides, batch, head / args.share);
   const uint64_t v = moved(args.v, args.v_strides, batch, head / args.share);
-  const int mask = mask_row(batch, head, query);
   begin_batch(batch);
   // Keys that some query of the workgroup has, and its share of them.
   uint key_begin = first_tile(query0), keys = keys_up_to(query0 + ROWS - 1);
-  if (args.splits > 1) {
-    const uint tiles = (max(keys, key_begin) - key_begin + KEYS - 1) / KEYS;
-    const uint share = (tiles + args.splits - 1) / args.splits * KEYS;
+  if (SPLIT != 0) {
+    const uint count = (max(keys, key_begin) - key_begin + BLOCK - 1) / BLOCK;
+    const uint share = (count + args.splits - 1) / args.splits * BLOCK;
     key_begin += (group - number * args.splits) * share;
     keys = min(keys, key_begin + share);
   }
   const uint depth_fours = (args.depth + 3) / 4, width_fours = (args.width + 3) / 4;
 
-  fetch_keys(k, key_begin, 0);
+  fetch_keys(k, key_begin + slice * KEYS, 0);
   for (uint at = gl_LocalInvocationIndex; at < ROWS * depth_fours; at += THREADS) {
     const bool across = goes_across(LEAT_ATTENTION_Q);
     const uint r = across ? at % ROWS : at / depth_fours, four = across ? at / ROWS : at % depth_fours;
@@ -161,19 +271,34 @@ void main() {
                                   : vec4(0);
   }
 
-  // Of the workgroups that share keys, the first has the sink.
-  float top = group == number * args.splits ? sink_of(head, query) : -LEAT_INFINITY, sum = sink_weight(top);
-  vec4 results[2 * CHUNKS];
-  [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
+  uint query[ROWS_EACH];
+  int mask[ROWS_EACH];
+  [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+    query[r] = query0 + row + r * ROW_STEP;
+    mask[r] = mask_row(batch, head, query[r]);
+    // Of the slices and workgroups that share keys, the first has the sink.
+    const bool first = slice == 0 && group == number * args.splits;
+    top[r] = first ? sink_of(head, query[r]) : -LEAT_INFINITY;
+    sum[r] = lane == 0 ? sink_weight(top[r]) : 0;
+  }
+  [[unroll]] for (uint i = 0; i < RESULTS; ++i) {
     results[i] = vec4(0);
   }
-  for (uint key0 = key_begin; key0 < keys; key0 += KEYS) {
-    // A thread has four scores, of its query and every eighth key.
-    float added[4];
-    [[unroll]] for (uint j = 0; j < 4; ++j) {
-      added[j] = added_to(query, key0 + lane + j * LANES, mask);
+  for (uint key_all = key_begin; key_all < keys; key_all += BLOCK) {
+    const uint key0 = key_all + slice * KEYS;
+    float added[ROWS_EACH * KEYS_EACH], scores[ROWS_EACH * KEYS_EACH];
+    [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+      [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
+        const uint key = key0 + lane + j * LANES;
+        added[r * KEYS_EACH + j] = key < keys && has_key(query[r], key) ? 0 : -LEAT_INFINITY;
+        scores[r * KEYS_EACH + j] = 0;
+      }
     }
-    vec4 parts[4] = vec4[4](vec4(0), vec4(0), vec4(0), vec4(0));
+    if (args.mask_kind == LEAT_ATTENTION_MASK_ADDED) {
+      add_mask(LEAT_ATTENTION_MASK_ADDED, mask, key0 + lane, added);
+    } else if (args.mask_kind == LEAT_ATTENTION_MASK_BOOL) {
+      add_mask(LEAT_ATTENTION_MASK_BOOL, mask, key0 + lane, added);
+    }
     for (uint first = 0; first < depth_fours; first += DEPTH_CHUNK) {
       barrier(); // nobody reads the tile any more
       keep(DEPTH_CHUNK, goes_across(LEAT_ATTENTION_K));
@@ -183,37 +308,41 @@ void main() {
       } else {
         fetch_values(v, key0, 0);
       }
-      const uint fours = min(DEPTH_CHUNK, depth_fours - first);
-      for (uint i = 0; i < fours; ++i) {
-        const vec4 a = queries[row * QUERY_PITCH + first + i];
-        [[unroll]] for (uint j = 0; j < 4; ++j) {
-          parts[j] = fma(a, tile[(lane + j * LANES) * TILE_PITCH + i], parts[j]);
-        }
-      }
+      add_products(row, lane, first, min(DEPTH_CHUNK, depth_fours - first), scores);
     }
-    [[unroll]] for (uint j = 0; j < 4; ++j) {
-      const uint key = lane + j * LANES;
-      const float score = score_of(sum_of(parts[j]));
-      // A key that is not taken counts for nothing, whatever its score.
-      scores[row * SCORE_PITCH + key / 4][key % 4] = added[j] == -LEAT_INFINITY ? added[j] : score + added[j];
+    [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+      float highest = -LEAT_INFINITY;
+      [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
+        // A key that is not taken counts for nothing, whatever its score.
+        const uint at = r * KEYS_EACH + j;
+        const float score = CAPPED != 0 ? score_of(scores[at]) : args.scale * scores[at];
+        scores[at] = added[at] == -LEAT_INFINITY ? added[at] : score + added[at];
+        highest = max(highest, scores[at]);
+      }
+      tops[top0 + ((row + r * ROW_STEP) * LANES + lane) / 4][lane % 4] = highest;
     }
     barrier();
 
     keep(WIDTH_CHUNK, goes_across(LEAT_ATTENTION_V));
-    float higher = top;
-    [[unroll]] for (uint i = 0; i < KEYS / 4; ++i) {
-      higher = max(higher, top_of(scores[row * SCORE_PITCH + i]));
+    float smaller[ROWS_EACH];
+    [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+      const uint own_row = row + r * ROW_STEP;
+      float higher = top[r];
+      [[unroll]] for (uint i = 0; i < LANES / 4; ++i) {
+        higher = max(higher, top_of(tops[top0 + own_row * (LANES / 4) + i]));
+      }
+      smaller[r] = smaller_by(top[r], higher);
+      top[r] = higher;
+      float own_sum = 0;
+      [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
+        const float weight = smaller_by(scores[r * KEYS_EACH + j], higher);
+        own_sum += weight;
+        weights[weight0 + own_row * WEIGHT_PITCH + (lane + j * LANES) / 4][lane % 4] = weight;
+      }
+      sum[r] = fma(sum[r], smaller[r], own_sum);
     }
-    // As long as no key is taken, there is nothing to be relative to.
-    const float base = higher == -LEAT_INFINITY ? 0 : higher;
-    const float smaller = leat_exp(top - base);
-    top = higher;
-    const vec4 own = scores[row * SCORE_PITCH + lane];
-    weights[row * SCORE_PITCH + lane] =
-        vec4(leat_exp(own.x - base), leat_exp(own.y - base), leat_exp(own.z - base), leat_exp(own.w - base));
     barrier();
 
-    float own_sum = 0;
     for (uint first = 0; first < width_fours; first += WIDTH_CHUNK) {
       if (first > 0) {
         barrier();
@@ -223,51 +352,82 @@ void main() {
       if (first + WIDTH_CHUNK < width_fours) {
         fetch_values(v, key0, first + WIDTH_CHUNK);
       } else {
-        fetch_keys(k, key0 + KEYS, 0);
+        fetch_keys(k, key0 + BLOCK, 0);
       }
-      own_sum = 0;
-      vec4 near = vec4(0), far = vec4(0);
+      vec4 near[ROWS_EACH], far[ROWS_EACH];
+      [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+        near[r] = vec4(0);
+        far[r] = vec4(0);
+      }
       for (uint i = 0; i < KEYS / 4; ++i) {
-        const vec4 weight = weights[row * SCORE_PITCH + i];
-        own_sum += sum_of(weight);
+        vec4 weight[ROWS_EACH];
+        [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+          weight[r] = weights[weight0 + (row + r * ROW_STEP) * WEIGHT_PITCH + i];
+        }
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-          const uint at = (4 * i + j) * TILE_PITCH + lane;
-          near = fma(vec4(weight[j]), tile[at], near);
+          const uint at = tile + (4 * i + j) * TILE_PITCH + lane;
+          const vec4 value = tiles[at];
+          [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+            near[r] = fma(vec4(weight[r][j]), value, near[r]);
+          }
           if (WIDTH_CHUNK > LANES) {
-            far = fma(vec4(weight[j]), tile[at + LANES], far);
+            const vec4 other = tiles[at + LANES];
+            [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+              far[r] = fma(vec4(weight[r][j]), other, far[r]);
+            }
           }
         }
       }
       // Not by number, so that results stay in registers.
       [[unroll]] for (uint i = 0; i < CHUNKS; ++i) {
         if (first == i * WIDTH_CHUNK) {
-          results[2 * i] = fma(results[2 * i], vec4(smaller), near);
-          results[2 * i + 1] = fma(results[2 * i + 1], vec4(smaller), far);
+          [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+            const uint at = r * RESULTS_EACH + 2 * i;
+            results[at] = fma(results[at], vec4(smaller[r]), near[r]);
+            results[at + 1] = fma(results[at + 1], vec4(smaller[r]), far[r]);
+          }
         }
       }
     }
-    sum = fma(sum, smaller, own_sum);
   }
 
-  if (args.splits > 1 && !join(number, group - number * args.splits, top, sum, results)) {
+#if SLICES > 1
+  join_slices();
+#endif
+  if (SPLIT != 0 && !join_splits(number, group - number * args.splits)) {
     return;
   }
-  if (query >= args.queries) {
+  if (slice == 0) {
+    [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+      tops[((row + r * ROW_STEP) * LANES + lane) / 4][lane % 4] = sum[r];
+    }
+  }
+  barrier();
+  if (slice > 0) {
     return;
   }
   const uint64_t y = moved(args.y, args.y_strides, batch, head);
-  const float over = sum == 0 ? 0 : 1.0 / sum;
-  [[unroll]] for (uint i = 0; i < 2 * CHUNKS; ++i) {
-    const uint four = (i / 2) * WIDTH_CHUNK + (i % 2) * LANES + lane;
-    if ((i % 2) * LANES + lane < WIDTH_CHUNK && four < width_fours) {
-      const vec4 values = sum == 0 ? vec4(0) : results[i] * over;
-      const int at = int(query) * args.y_strides[2] + int(four) * 4 * args.y_strides[3];
-      if (QUADS != 0) {
-        REALS4(y).v[at >> 2] = NARROW4(values);
-      } else {
-        [[unroll]] for (uint j = 0; j < 4; ++j) {
-          if (four * 4 + j < args.width) {
-            REALS(y).v[at + int(j) * args.y_strides[3]] = NARROW(values[j]);
+  [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+    if (query[r] >= args.queries) {
+      continue;
+    }
+    float all = 0;
+    [[unroll]] for (uint i = 0; i < LANES / 4; ++i) {
+      all += sum_of(tops[(row + r * ROW_STEP) * (LANES / 4) + i]);
+    }
+    const float over = all == 0 ? 0 : 1.0 / all;
+    [[unroll]] for (uint i = 0; i < RESULTS_EACH; ++i) {
+      const uint four = (i / 2) * WIDTH_CHUNK + (i % 2) * LANES + lane;
+      if ((i % 2) * LANES + lane < WIDTH_CHUNK && four < width_fours) {
+        const vec4 values = all == 0 ? vec4(0) : results[r * RESULTS_EACH + i] * over;
+        const int at = int(query[r]) * args.y_strides[2] + int(four) * 4 * args.y_strides[3];
+        if (QUADS != 0) {
+          REALS4(y).v[at >> 2] = NARROW4(values);
+        } else {
+          [[unroll]] for (uint j = 0; j < 4; ++j) {
+            if (four * 4 + j < args.width) {
+              REALS(y).v[at + int(j) * args.y_strides[3]] = NARROW(values[j]);
+            }
           }
         }
       }

@@ -73,18 +73,23 @@ uint keys_up_to(uint query) {
   return args.causal != 0 ? uint(clamp(position_of(query) + 1, 0, int(key_count))) : key_count;
 }
 
-// What the mask, whose row of this query begins at `mask`, adds to the score of a key: -infinity if it is not taken.
-float added_to(uint query, uint key, int mask) {
+// Whether a query has a key, but for what the mask says.
+bool has_key(uint query, uint key) {
   const int position = position_of(query);
-  const bool taken =
-      key < mask_count && (args.causal == 0 || int(key) <= position) && int(key) >= position - args.before;
-  float added = taken ? 0 : -LEAT_INFINITY;
-  if (taken && args.mask_kind == LEAT_ATTENTION_MASK_ADDED) {
-    added = ELEMENT(args.mask, mask + int(key) * args.mask_strides[3]);
-  } else if (taken && args.mask_kind == LEAT_ATTENTION_MASK_BOOL) {
-    added = uint(U8(args.mask).v[mask + int(key) * args.mask_strides[3]]) != 0u ? 0 : -LEAT_INFINITY;
+  return key < mask_count && (args.causal == 0 || int(key) <= position) && int(key) >= position - args.before;
+}
+// What a mask of that kind, whose row of this query begins at `mask`, adds to the score of a key that the query has:
+// -infinity if it is not taken.
+float mask_of(uint kind, int mask, uint key) {
+  const int at = mask + int(key) * args.mask_strides[3];
+  if (kind == LEAT_ATTENTION_MASK_ADDED) {
+    return ELEMENT(args.mask, at);
   }
-  return added;
+  return kind == LEAT_ATTENTION_MASK_NONE || uint(U8(args.mask).v[at]) != 0u ? 0 : -LEAT_INFINITY;
+}
+// What is added to the score of any key.
+float added_to(uint query, uint key, int mask) {
+  return has_key(query, key) ? mask_of(args.mask_kind, mask, key) : -LEAT_INFINITY;
 }
 
 // The score of a key whose value is 0, which a query has before all others; -infinity: there is none.

@@ -3,10 +3,17 @@
 #ifndef LEAT_ATTENTION_CODES_GLSL_
 #define LEAT_ATTENTION_CODES_GLSL_
 
-/* Keys that a workgroup takes at a time, by attention_matrix.comp at most. */
+/* The first key that a workgroup takes is a multiple of this, if some are out of its reach; and as many it takes at a
+ * time by attention_matrix.comp at most. */
 #define LEAT_ATTENTION_KEYS 32
-/* Queries of a workgroup of attention.comp. */
+/* Queries of a workgroup of attention.comp, and threads that share some. */
 #define LEAT_ATTENTION_ROWS 16
+#define LEAT_ATTENTION_LANES 8
+/* By its kernel for heads of so many elements at most: queries of a thread, and slices of a workgroup. The other kernel
+ * has one of each. */
+#define LEAT_ATTENTION_SMALL 64
+#define LEAT_ATTENTION_SMALL_ROWS_EACH 2
+#define LEAT_ATTENTION_SMALL_SLICES 2
 /* Queries of a subgroup of attention_matrix.comp, and how many subgroups a workgroup has, both at most. */
 #define LEAT_ATTENTION_MATRIX_ROWS 16
 #define LEAT_ATTENTION_MATRIX_SUBGROUPS 4

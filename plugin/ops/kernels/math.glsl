@@ -20,15 +20,16 @@ float leat_scale(float x, int k) {
   return x * uintBitsToFloat(uint(half_k + 127) << 23) * uintBitsToFloat(uint(k - half_k + 127) << 23);
 }
 
-// e^x, 2 ulp. ln 2 is split so that k * (high part) is exact.
+// e^x, 2 ulp. ln 2 is split so that k * (high part) is exact. Without a branch, so that a thread works on several at
+// once.
 float leat_exp(float x) {
-  if (leat_isnan(x)) return x;
-  x = clamp(x, -110.0, 90.0);
-  float k = roundEven(x * 1.44269504);
-  precise float r = (x - k * 0.693359375) + k * 2.12194440e-4;
+  float a = clamp(x, -110.0, 90.0);
+  float k = roundEven(a * 1.44269504);
+  precise float r = (a - k * 0.693359375) + k * 2.12194440e-4;
   float p = 0.5 + r * (0.166665182 + r * (0.041666206 + r * (0.00836888794 + r * 0.00139504857)));
   precise float y = 1.0 + (r + r * r * p);
-  return leat_scale(y, int(k));
+  y = leat_scale(y, int(k));
+  return leat_isnan(x) ? x : y;
 }
 
 // e^x - 1, 3 ulp.
