@@ -185,6 +185,8 @@ static const leati_op_spec specs[] = {
     ATTENTION(23, "many_queries", 0, NO_ATTRIBUTES, F32(1, 2, 129, 32), F32(1, 2, 64, 32), F32(1, 2, 64, 32)),
     ATTENTION(23, "whole_tiles", VIEW_TRANSPOSED, NO_ATTRIBUTES, F32(1, 2, 64, 64), F32(1, 2, 128, 64),
               F32(1, 2, 128, 64)),
+    ATTENTION(23, "a_key_behind_two_tiles", VIEW_SLICED, NO_ATTRIBUTES, F32(1, 2, 17, 64), F32(1, 2, 65, 64),
+              F32(1, 2, 65, 64)),
     ATTENTION(23, "scale", 0, ATTRIBUTES(A_FLOAT("scale", 0.7f)), F32(1, 2, 9, 16), F32(1, 2, 9, 16), F32(1, 2, 9, 16)),
     ATTENTION(23, "scale_zero", 0, ATTRIBUTES(A_FLOAT("scale", 0.0f)), F32(1, 2, 9, 16), F32(1, 2, 9, 16),
               F32(1, 2, 9, 16)),

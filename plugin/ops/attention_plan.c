@@ -13,10 +13,8 @@
 /* What kernels/attention.comp is written for. */
 #define CHUNK_LEAST 8
 #define CHUNK_MOST 16
-/* Elements that a workgroup puts aside where keys are split: by fours, for each thread of a slice its results, twice
- * for each of its queries and chunks, and what they are relative to. */
-#define PIECE_OF(rows_each, head) \
-  (LEAT_ATTENTION_ROWS / (rows_each)*LEAT_ATTENTION_LANES * (2 * (rows_each) * ((head) / 4 / CHUNK_MOST) + 1) * 4)
+/* Elements that a workgroup puts aside where keys are split. */
+#define PIECES_OF(rows_each, head) (4 * LEAT_ATTENTION_SLICE(rows_each) * LEAT_ATTENTION_PIECE(rows_each, head))
 /* What kernels/attention_matrix.comp is written for. */
 #define MATRIX_HEAD_MOST 128
 _Static_assert(LEAT_ATTENTION_MATRIX_SUBGROUPS == LEATI_MATRIX_SUBGROUPS,
@@ -164,7 +162,7 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
   if (args.splits > 1) {
     const bool small = args.depth <= LEAT_ATTENTION_SMALL && args.width <= LEAT_ATTENTION_SMALL;
     const int64_t piece =
-        small ? PIECE_OF(LEAT_ATTENTION_SMALL_ROWS_EACH, LEAT_ATTENTION_SMALL) : PIECE_OF(1, LEATI_HEAD_MOST);
+        small ? PIECES_OF(LEAT_ATTENTION_SMALL_ROWS_EACH, LEAT_ATTENTION_SMALL) : PIECES_OF(1, LEATI_HEAD_MOST);
     dispatch.counter_count = args.groups;
     dispatch.counters = &args.counters;
     args.groups *= args.splits;

@@ -344,8 +344,8 @@
 #define LEATI_MATRIX_GATHER_SPLIT_FILL 4u
 #define LEATI_MATRIX_GATHER_SPLIT_MIN 192u
 /** Keys from which on attention of float16 is computed by matrix hardware. Larger: the plain kernel, which is sooner
- * done with few, has more. From: an H200 (64 keys: 8.6 us, and 7.5 without; 197: 24.6 and 25.1; 2,048: 3.9 ms and
- * 12.8). Measure: --tune. */
+ * done with few, has more. From: an H200 (64 keys: 8.6 us, and 6.2 without; 128: 7.2 and 11.7; 2,048: 0.76 ms
+ * and 10.3). Measure: --tune. */
 #define LEATI_ATTENTION_MATRIX_KEYS 128u
 /** Quarters of the processors below which workgroups of attention on matrix hardware are made of fewer subgroups, for
  * more of them. Larger: each workgroup loads all keys and values for fewer queries. From: an H200 (197 queries and keys

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attention: softmax(scale Q K' + mask) V of one head, without the matrix of scores in memory.
 //
-// A workgroup has ROWS queries of one head, and SLICES slices of threads that take the keys in turns, KEYS at a time. In
-// a slice LANES threads share ROWS_EACH queries: they have their scores with these keys, the weights of these relative
-// to the largest score so far, and the weighted sum of the values, which is scaled down whenever a larger score turns
-// up. Keys and values come through a tile of each slice in shared memory, in chunks of up to 64 elements of their heads;
-// each chunk is on its way while the one before it is used. In the end the first slice joins what all have. All sums are
+// A workgroup has ROWS queries of one head. Its threads are slices, each of which goes through tiles of KEYS keys of its
+// own, every SLICES-th, for all of these queries. In a slice LANES threads share ROWS_EACH queries: they have their
+// scores with these keys, the weights of these relative to the largest score so far, and the weighted sum of the values,
+// which is scaled down whenever a larger score turns up. Keys and values come through shared memory, in chunks of up to
+// 64 elements of their heads; each chunk is on its way while the one before it is used. In the end the first slice joins
+// what all have: each thread its elements of the results, and of the sum of weights those of its keys. All sums are
 // made in one order, whatever the strides of the operands. Whatever TYPE is, all of this is float32; a result is rounded
 // once, at the end. Where there are few queries, several workgroups share their keys; the last of them joins what they
 // have, in the order of the keys.
@@ -19,23 +20,23 @@
 #define LANES LEAT_ATTENTION_LANES
 #if HEAD <= LEAT_ATTENTION_SMALL
 #define ROWS_EACH LEAT_ATTENTION_SMALL_ROWS_EACH
-#define SLICES LEAT_ATTENTION_SMALL_SLICES
+#define SLICES 2
 #else
 #define ROWS_EACH 1
 #define SLICES 1
 #endif
-#define KEYS 32
+#define KEYS LEAT_ATTENTION_KEYS
 #define ROW_STEP (ROWS / ROWS_EACH) // from one query of a thread to its next
-#define SLICE (ROW_STEP * LANES)    // threads of one
+#define SLICE LEAT_ATTENTION_SLICE(ROWS_EACH)
 #define THREADS (SLICE * SLICES)
 layout(local_size_x = THREADS) in;
 
 LEAT_CONSTANT(uint, QUADS, 0);       // 1: all operands and the result are moved four elements at a time
 LEAT_CONSTANT(uint, DEPTH_CHUNK, 8); // fours of a chunk of queries and keys: LANES or CHUNK_MOST
 LEAT_CONSTANT(uint, WIDTH_CHUNK, 8); // of values
-// Apart, because both are much of the kernel: 1: args.splits workgroups share keys; scores have a cap.
-LEAT_CONSTANT(uint, SPLIT, 0);
-LEAT_CONSTANT(uint, CAPPED, 0);
+// These are apart because what they take is much of the kernel.
+LEAT_CONSTANT(uint, SPLIT, 0);  // 1: args.splits workgroups share out keys
+LEAT_CONSTANT(uint, CAPPED, 0); // 1: scores have a cap
 
 #define CHUNK_MOST 16
 #define CHUNKS (HEAD / 4 / CHUNK_MOST)
@@ -48,15 +49,15 @@ LEAT_CONSTANT(uint, CAPPED, 0);
 #define WEIGHT_PITCH (KEYS / 4 + 1)
 #define RESULTS_EACH (2 * CHUNKS)
 #define RESULTS (ROWS_EACH * RESULTS_EACH)
-#define PIECE (RESULTS + 1) // of a thread: its results, and what they are relative to
+#define PIECE LEAT_ATTENTION_PIECE(ROWS_EACH, HEAD) // of a thread: its results, and what they are relative to
 #define TILE (KEYS * TILE_PITCH)
-#if SLICES > 1 && PIECE * SLICE > TILE
-#error "a tile has no room for the pieces of a slice"
+#if ROWS_EACH > 2 || PIECE != RESULTS + 1 || (SLICES > 1 && PIECE * SLICE > TILE)
+#error "a thread has queries for which there is no room in its piece, or slices pieces for which there is none in a tile"
 #endif
 shared vec4 tiles[SLICES * TILE];
 shared vec4 queries[ROWS * QUERY_PITCH];
 shared vec4 weights[SLICES * ROWS * WEIGHT_PITCH];
-shared vec4 tops[SLICES * ROWS * LANES / 4]; // the largest score of each thread; in the end its sum of weights
+shared vec4 tops[SLICES * ROWS * LANES / 4]; // of each thread and query the largest score; in the end the sum of weights
 
 // Which slice, and which of its threads; where its tile, weights and largest scores begin.
 uint slice, thread, tile, weight0, top0;
@@ -85,22 +86,23 @@ uvec2 place(uint i, uint chunk, bool across) {
   return across ? uvec2(at % KEYS, at / KEYS) : uvec2(at / chunk, at % chunk);
 }
 
-void fetch_keys(uint64_t base, uint key0, uint first) {
+// Those of a tile that begins at `key0`, as far as there are any below `keys`.
+void fetch_keys(uint64_t base, uint key0, uint keys, uint first) {
   [[unroll]] for (uint i = 0; i < HELD; ++i) {
     const uvec2 at = place(i, DEPTH_CHUNK, goes_across(LEAT_ATTENTION_K));
     const uint element = (first + at.y) * 4;
     held[i] = vec4(0);
-    if (at.x < KEYS && at.y < DEPTH_CHUNK && key0 + at.x < key_count && element < args.depth) {
+    if (at.x < KEYS && at.y < DEPTH_CHUNK && key0 + at.x < keys && element < args.depth) {
       held[i] = fetch(base, key0 + at.x, element, args.k_strides[2], args.k_strides[3], args.depth);
     }
   }
 }
-void fetch_values(uint64_t base, uint key0, uint first) {
+void fetch_values(uint64_t base, uint key0, uint keys, uint first) {
   [[unroll]] for (uint i = 0; i < HELD; ++i) {
     const uvec2 at = place(i, WIDTH_CHUNK, goes_across(LEAT_ATTENTION_V));
     const uint element = (first + at.y) * 4;
     held[i] = vec4(0);
-    if (at.x < KEYS && at.y < WIDTH_CHUNK && key0 + at.x < key_count && element < args.width) {
+    if (at.x < KEYS && at.y < WIDTH_CHUNK && key0 + at.x < keys && element < args.width) {
       held[i] = fetch(base, key0 + at.x, element, args.v_strides[2], args.v_strides[3], args.width);
     }
   }
@@ -115,15 +117,14 @@ void keep(uint chunk, bool across) {
   }
 }
 
-
 // Of a thread, by its queries: their largest score, the part of their sum of weights that is of this thread's keys, and
 // its fours of their results.
 float top[ROWS_EACH], sum[ROWS_EACH];
 vec4 results[RESULTS];
 
-// By what results are scaled down that are relative to `from` and become relative to `to`. As long as no key is taken,
-// there is nothing to be relative to.
-float smaller_by(float from, float to) { return leat_exp(from - (to == -LEAT_INFINITY ? 0 : to)); }
+// e^(x - base): the weight of a score relative to the largest one, and the factor of what is relative to x and becomes
+// relative to `base`. As long as no key is taken, there is nothing to be relative to.
+float exp_relative(float x, float base) { return leat_exp(x - (base == -LEAT_INFINITY ? 0 : base)); }
 
 // What the results of a thread are relative to.
 vec4 relative() { return vec4(top[0], sum[0], top[ROWS_EACH - 1], sum[ROWS_EACH - 1]); }
@@ -133,7 +134,7 @@ void add_piece(vec4 others[PIECE]) {
   [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
     const float other_top = others[RESULTS][2 * r], other_sum = others[RESULTS][2 * r + 1];
     const float higher = max(top[r], other_top);
-    const float own = smaller_by(top[r], higher), other = smaller_by(other_top, higher);
+    const float own = exp_relative(top[r], higher), other = exp_relative(other_top, higher);
     top[r] = higher;
     sum[r] = fma(sum[r], own, other_sum * other);
     [[unroll]] for (uint i = r * RESULTS_EACH; i < (r + 1) * RESULTS_EACH; ++i) {
@@ -202,9 +203,9 @@ bool join_splits(uint number, uint split) {
 float top_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 float sum_of(vec4 x) { return (x.x + x.y) + (x.z + x.w); }
 
-// Adds to the scores of this thread's queries, row + r * ROW_STEP, and keys, lane + j * LANES of the tile, what these
-// fours of their heads bring.
-void add_products(uint row, uint lane, uint first, uint fours, inout float scores[ROWS_EACH * KEYS_EACH]) {
+// Adds to the products of this thread's queries, row + r * ROW_STEP, and keys, lane + j * LANES of the tile, what these
+// fours of their heads bring, in as many sums as a four has elements.
+void add_products(uint row, uint lane, uint first, uint fours, inout vec4 products[ROWS_EACH * KEYS_EACH]) {
   for (uint i = 0; i < fours; ++i) {
     vec4 a[ROWS_EACH];
     [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
@@ -212,23 +213,22 @@ void add_products(uint row, uint lane, uint first, uint fours, inout float score
     }
     [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
       const vec4 b = tiles[tile + (lane + j * LANES) * TILE_PITCH + i];
-      [[unroll]] for (uint e = 0; e < 4; ++e) {
-        [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
-          scores[r * KEYS_EACH + j] = fma(a[r][e], b[e], scores[r * KEYS_EACH + j]);
-        }
+      [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
+        products[r * KEYS_EACH + j] = fma(a[r], b, products[r * KEYS_EACH + j]);
       }
     }
   }
 }
 
-// Adds a mask of that kind, all of whose loads are on the way at once: where a key is not taken it is some other one's.
-void add_mask(uint kind, int mask[ROWS_EACH], uint key0, inout float added[ROWS_EACH * KEYS_EACH]) {
+// Puts what a mask of that kind adds in the place of 0, for this thread's keys from `own_key` on. Its loads are all on the
+// way at once: for a key that the mask does not have it is read at its last one.
+void add_mask(uint kind, int mask[ROWS_EACH], uint own_key, inout float added[ROWS_EACH * KEYS_EACH]) {
   if (mask_count == 0) {
     return;
   }
   [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
     [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
-      const float masked = mask_of(kind, mask[r], min(key0 + j * LANES, mask_count - 1));
+      const float masked = mask_of(kind, mask[r], min(own_key + j * LANES, mask_count - 1));
       added[r * KEYS_EACH + j] = added[r * KEYS_EACH + j] == 0 ? masked : -LEAT_INFINITY;
     }
   }
@@ -262,7 +262,7 @@ void main() {
   }
   const uint depth_fours = (args.depth + 3) / 4, width_fours = (args.width + 3) / 4;
 
-  fetch_keys(k, key_begin + slice * KEYS, 0);
+  fetch_keys(k, key_begin + slice * KEYS, keys, 0);
   for (uint at = gl_LocalInvocationIndex; at < ROWS * depth_fours; at += THREADS) {
     const bool across = goes_across(LEAT_ATTENTION_Q);
     const uint r = across ? at % ROWS : at / depth_fours, four = across ? at / ROWS : at % depth_fours;
@@ -287,11 +287,12 @@ void main() {
   for (uint key_all = key_begin; key_all < keys; key_all += BLOCK) {
     const uint key0 = key_all + slice * KEYS;
     float added[ROWS_EACH * KEYS_EACH], scores[ROWS_EACH * KEYS_EACH];
+    vec4 products[ROWS_EACH * KEYS_EACH];
     [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
       [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
         const uint key = key0 + lane + j * LANES;
         added[r * KEYS_EACH + j] = key < keys && has_key(query[r], key) ? 0 : -LEAT_INFINITY;
-        scores[r * KEYS_EACH + j] = 0;
+        products[r * KEYS_EACH + j] = vec4(0);
       }
     }
     if (args.mask_kind == LEAT_ATTENTION_MASK_ADDED) {
@@ -304,18 +305,19 @@ void main() {
       keep(DEPTH_CHUNK, goes_across(LEAT_ATTENTION_K));
       barrier();
       if (first + DEPTH_CHUNK < depth_fours) {
-        fetch_keys(k, key0, first + DEPTH_CHUNK);
+        fetch_keys(k, key0, keys, first + DEPTH_CHUNK);
       } else {
-        fetch_values(v, key0, 0);
+        fetch_values(v, key0, keys, 0);
       }
-      add_products(row, lane, first, min(DEPTH_CHUNK, depth_fours - first), scores);
+      add_products(row, lane, first, min(DEPTH_CHUNK, depth_fours - first), products);
     }
     [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {
       float highest = -LEAT_INFINITY;
       [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
         // A key that is not taken counts for nothing, whatever its score.
         const uint at = r * KEYS_EACH + j;
-        const float score = CAPPED != 0 ? score_of(scores[at]) : args.scale * scores[at];
+        const float product = sum_of(products[at]);
+        const float score = CAPPED != 0 ? score_of(product) : args.scale * product;
         scores[at] = added[at] == -LEAT_INFINITY ? added[at] : score + added[at];
         highest = max(highest, scores[at]);
       }
@@ -331,11 +333,11 @@ void main() {
       [[unroll]] for (uint i = 0; i < LANES / 4; ++i) {
         higher = max(higher, top_of(tops[top0 + own_row * (LANES / 4) + i]));
       }
-      smaller[r] = smaller_by(top[r], higher);
+      smaller[r] = exp_relative(top[r], higher);
       top[r] = higher;
       float own_sum = 0;
       [[unroll]] for (uint j = 0; j < KEYS_EACH; ++j) {
-        const float weight = smaller_by(scores[r * KEYS_EACH + j], higher);
+        const float weight = exp_relative(scores[r * KEYS_EACH + j], higher);
         own_sum += weight;
         weights[weight0 + own_row * WEIGHT_PITCH + (lane + j * LANES) / 4][lane % 4] = weight;
       }
@@ -350,9 +352,9 @@ void main() {
         barrier();
       }
       if (first + WIDTH_CHUNK < width_fours) {
-        fetch_values(v, key0, first + WIDTH_CHUNK);
+        fetch_values(v, key0, keys, first + WIDTH_CHUNK);
       } else {
-        fetch_keys(k, key0 + BLOCK, 0);
+        fetch_keys(k, key0 + BLOCK, keys, 0);
       }
       vec4 near[ROWS_EACH], far[ROWS_EACH];
       [[unroll]] for (uint r = 0; r < ROWS_EACH; ++r) {

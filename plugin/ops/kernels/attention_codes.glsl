@@ -3,17 +3,18 @@
 #ifndef LEAT_ATTENTION_CODES_GLSL_
 #define LEAT_ATTENTION_CODES_GLSL_
 
-/* The first key that a workgroup takes is a multiple of this, if some are out of its reach; and as many it takes at a
- * time by attention_matrix.comp at most. */
+/* Keys of a tile, by attention_matrix.comp at most. Workgroups that do not take the first key begin with a tile. */
 #define LEAT_ATTENTION_KEYS 32
-/* Queries of a workgroup of attention.comp, and threads that share some. */
+/* Queries of a workgroup of attention.comp, and of a thread by its kernel for heads of so many elements at most; the
+ * other kernel has one. */
 #define LEAT_ATTENTION_ROWS 16
-#define LEAT_ATTENTION_LANES 8
-/* By its kernel for heads of so many elements at most: queries of a thread, and slices of a workgroup. The other kernel
- * has one of each. */
 #define LEAT_ATTENTION_SMALL 64
 #define LEAT_ATTENTION_SMALL_ROWS_EACH 2
-#define LEAT_ATTENTION_SMALL_SLICES 2
+/* Threads of a slice of it, and fours that each of them puts aside where keys are split: for each of its queries two of
+ * every 64 elements of the head, and what they are relative to. */
+#define LEAT_ATTENTION_LANES 8
+#define LEAT_ATTENTION_SLICE(rows_each) (LEAT_ATTENTION_ROWS / (rows_each) * LEAT_ATTENTION_LANES)
+#define LEAT_ATTENTION_PIECE(rows_each, head) (2 * (rows_each) * ((head) / 64) + 1)
 /* Queries of a subgroup of attention_matrix.comp, and how many subgroups a workgroup has, both at most. */
 #define LEAT_ATTENTION_MATRIX_ROWS 16
 #define LEAT_ATTENTION_MATRIX_SUBGROUPS 4
