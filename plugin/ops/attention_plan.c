@@ -31,6 +31,11 @@ int32_t leati_attention_check_rounds(const leat_op *op, int64_t keys, int64_t de
 
 enum { Q, K, V, Y, OPERANDS };
 
+/* Whether the kernel for small heads has room for those of queries and keys, and of values. */
+static bool is_small(int64_t depth, int64_t width) {
+  return depth <= LEAT_ATTENTION_SMALL && width <= LEAT_ATTENTION_SMALL;
+}
+
 /* Fours of a chunk of heads of so many elements. */
 static uint32_t chunk_of(int64_t size) {
   return size <= CHUNK_LEAST * 4 ? CHUNK_LEAST : CHUNK_MOST;
@@ -78,7 +83,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
   const uint64_t type = all->of[Y]->view.type;
   const int64_t depth = all->of[Q]->heads.shape[3], width = all->of[V]->heads.shape[3];
   const int64_t larger = depth > width ? depth : width;
-  const bool small = larger <= LEAT_ATTENTION_SMALL;
+  const bool small = is_small(depth, width);
   const leati_kernel by_matrices = find_matrix_kernel(device, small, type);
   const leati_heads *const queries = &all->of[Q]->heads;
   *out_splits = splits_of(device, queries, all->of[K]->heads.shape[2]);
@@ -160,9 +165,9 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
   args.blocks = ((uint32_t)q[2] + rows - 1) / rows;
   args.groups = (uint32_t)(q[0] * q[1]) * args.blocks;
   if (args.splits > 1) {
-    const bool small = args.depth <= LEAT_ATTENTION_SMALL && args.width <= LEAT_ATTENTION_SMALL;
-    const int64_t piece =
-        small ? PIECES_OF(LEAT_ATTENTION_SMALL_ROWS_EACH, LEAT_ATTENTION_SMALL) : PIECES_OF(1, LEATI_HEAD_MOST);
+    const int64_t piece = is_small(args.depth, args.width)
+                              ? PIECES_OF(LEAT_ATTENTION_SMALL_ROWS_EACH, LEAT_ATTENTION_SMALL)
+                              : PIECES_OF(1, LEATI_HEAD_MOST);
     dispatch.counter_count = args.groups;
     dispatch.counters = &args.counters;
     args.groups *= args.splits;

@@ -220,8 +220,8 @@ void add_products(uint row, uint lane, uint first, uint fours, inout vec4 produc
   }
 }
 
-// Puts what a mask of that kind adds in the place of 0, for this thread's keys from `own_key` on. Its loads are all on the
-// way at once: for a key that the mask does not have it is read at its last one.
+// Puts what a mask of that kind adds in the place of 0, for this thread's keys from `own_key` on. Its loads are all on
+// the way at once: for a key that the mask does not have it is read at its last one.
 void add_mask(uint kind, int mask[ROWS_EACH], uint own_key, inout float added[ROWS_EACH * KEYS_EACH]) {
   if (mask_count == 0) {
     return;
