@@ -28,8 +28,15 @@ const uint CHUNKS = THREADS / COLUMNS;                      // of WIDTH parts ea
 const uint PITCH = THREADS + LANES;                         // columns of a thread begin in different banks
 #define DEPTH 8 // of k: what a thread has on the way at once where it goes along columns by fours or eights
 
-shared float partial[8 * (512 + 16)]; // sums of threads, by column of a thread
-shared float joined[512];             // sums of chunks
+
+// Rows whose sums are added up at once, as many as there is shared memory for, and rows that a thread has totals of.
+const uint FITTING = (WIDTH == 1 ? 2048 : 512) / THREADS;
+const uint AT_ONCE = ROWS < FITTING ? ROWS : FITTING;
+const uint OWN_ROWS = (ROWS + CHUNKS - 1) / CHUNKS;
+// Of each row at once the sums of threads, by column of a thread, and behind all of these the sums of chunks.
+#define SPACE (2 * 8 * (256 + 16) + 2 * 256)
+shared float space[SPACE];
+const uint JOINED = AT_ONCE * WIDTH * PITCH;
 
 // Of this thread: where its rows of a begin, and sums by row and column. Rows beyond the last repeat it; what they give
 // is not written.
@@ -115,20 +122,27 @@ vec4 totals_of(uint t, uint slot) {
   const uint chunk = t / COLUMNS, column = t % COLUMNS;
   const uint from = column % WIDTH * PITCH + column / WIDTH + chunk * WIDTH * LANES;
   vec4 totals = vec4(0);
-  [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-    [[unroll]] for (uint c = 0; c < WIDTH; ++c) {
-      partial[c * PITCH + slot] = sums[i][c / 4][c % 4];
+  [[unroll]] for (uint first = 0; first < ROWS; first += AT_ONCE) {
+    [[unroll]] for (uint i = 0; i < AT_ONCE; ++i) {
+      [[unroll]] for (uint c = 0; c < WIDTH; ++c) {
+        space[(i * WIDTH + c) * PITCH + slot] = sums[first + i][c / 4][c % 4];
+      }
     }
     barrier();
-    float sum = 0;
-    for (uint p = 0; p < WIDTH; ++p) {
-      sum += partial[from + p * LANES];
+    [[unroll]] for (uint i = 0; i < AT_ONCE; ++i) {
+      float sum = 0;
+      for (uint p = 0; p < WIDTH; ++p) {
+        sum += space[from + i * WIDTH * PITCH + p * LANES];
+      }
+      space[JOINED + i * THREADS + t] = sum;
     }
-    joined[t] = sum;
     barrier();
-    if (chunk == i % CHUNKS) {
-      for (uint h = 0; h < CHUNKS; ++h) {
-        totals[i / CHUNKS] += joined[h * COLUMNS + column];
+    [[unroll]] for (uint j = 0; j < OWN_ROWS; ++j) {
+      const uint row = chunk + j * CHUNKS;
+      if (row >= first && row < first + AT_ONCE) {
+        for (uint h = 0; h < CHUNKS; ++h) {
+          totals[j] += space[JOINED + (row - first) * THREADS + h * COLUMNS + column];
+        }
       }
     }
   }
@@ -193,7 +207,7 @@ void main() {
   }
   const uint column = column0 + t % COLUMNS;
   vec4 added = vec4(0);
-  [[unroll]] for (uint j = 0; j < 4; ++j) {
+  [[unroll]] for (uint j = 0; j < OWN_ROWS; ++j) {
     const uint row = t / COLUMNS + j * CHUNKS;
     if (row < args.m && column < its.n) {
       totals[j] *= args.alpha;
@@ -212,7 +226,7 @@ void main() {
     totals += added;
   }
   if (ACTIVATION != LEAT_EW_IDENTITY && its.activated != 0) {
-    for (uint j = 0; j * CHUNKS < ROWS; ++j) {
+    for (uint j = 0; j < OWN_ROWS; ++j) {
       totals[j] = activated(totals[j], args.activation[0], args.activation[1]);
     }
   }
@@ -221,7 +235,7 @@ void main() {
   }
   const uint64_t c = its.c + uint64_t(batch) * args.c_batch * ELEMENT_SIZE;
   const uint c_row = SEVERAL != 0 ? its.n : args.c_row;
-  [[unroll]] for (uint j = 0; j < 4; ++j) {
+  [[unroll]] for (uint j = 0; j < OWN_ROWS; ++j) {
     const uint row = t / COLUMNS + j * CHUNKS;
     if (row < args.m && column < its.n) {
       REALS(c).v[row * c_row + column * args.c_column] = NARROW(totals[j]);
