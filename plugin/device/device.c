@@ -8,6 +8,11 @@
 #include "policy/allocation.h"
 #include "policy/waiting.h"
 
+leati_matrix_shape leati_device_matrix(const leat_device *device, uint64_t type) {
+  const leati_matrix_shape none = {0};
+  return type == LEAT_TYPE_FLOAT16 ? device->matrix : type == LEAT_TYPE_BFLOAT16 ? device->matrix_bfloat16 : none;
+}
+
 int32_t leati_device_check(const leat_device *device, leat_error *err) {
   if (leati_kind_of(device) != LEATI_KIND_DEVICE) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,

@@ -68,12 +68,14 @@ static uint32_t splits_of(const leat_device *device, const leati_heads *q, int64
   return groups <= LEATI_COUNTERS_MAX ? leati_attention_splits(&device->traits, groups, (uint32_t)keys) : 1;
 }
 
-/* The kernel for matrix hardware; one that keeps scores in registers where there is such. */
-static leati_kernel find_matrix_kernel(const leat_device *device, bool small, uint64_t type) {
+/* The kernel for matrix hardware that has such matrices; one that keeps scores in registers where there is such. */
+static leati_kernel find_matrix_kernel(const leat_device *device, leati_matrix_shape matrix, bool small,
+                                       uint64_t type) {
   static const leati_kernel_set kernels[][2] = {
       {LEATI_KERNELS_ATTENTION_MATRIX_128, LEATI_KERNELS_ATTENTION_MATRIX_64},
       {LEATI_KERNELS_ATTENTION_MATRIX2_128, LEATI_KERNELS_ATTENTION_MATRIX2_64}};
-  const leati_kernel held = device->matrix2 ? leati_kernel_find(kernels[1][small], type) : LEATI_KERNEL_NONE;
+  const bool holds = device->matrix2 && matrix.n == matrix.k;
+  const leati_kernel held = holds ? leati_kernel_find(kernels[1][small], type) : LEATI_KERNEL_NONE;
   return held != LEATI_KERNEL_NONE ? held : leati_kernel_find(kernels[0][small], type);
 }
 
@@ -84,12 +86,13 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
   const int64_t depth = all->of[Q]->heads.shape[3], width = all->of[V]->heads.shape[3];
   const int64_t larger = depth > width ? depth : width;
   const bool small = is_small(depth, width);
-  const leati_kernel by_matrices = find_matrix_kernel(device, small, type);
+  const leati_matrix_shape matrix = leati_device_matrix(device, type);
+  const leati_kernel by_matrices = find_matrix_kernel(device, matrix, small, type);
   const leati_heads *const queries = &all->of[Q]->heads;
   *out_splits = splits_of(device, queries, all->of[K]->heads.shape[2]);
   /* With few queries matrices are mostly empty, and none of their workgroups share keys. */
   const bool shares = *out_splits > 1 && queries->shape[2] <= LEAT_ATTENTION_ROWS;
-  if (!shares && device->matrix.m != 0 && by_matrices != LEATI_KERNEL_NONE && larger <= MATRIX_HEAD_MOST &&
+  if (!shares && matrix.m != 0 && by_matrices != LEATI_KERNEL_NONE && larger <= MATRIX_HEAD_MOST &&
       all->of[K]->heads.shape[2] >= device->traits.tuning.attention_matrix_keys) {
     const uint32_t subgroup = device->physical->subgroup_size;
     uint32_t wide = in_groups(all, Y, 4) ? LEAT_ATTENTION_Y : 0;
@@ -98,17 +101,17 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
     }
     const int64_t *const q = queries->shape;
     const uint32_t subgroups =
-        leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], device->matrix.m);
-    *out_rows = device->matrix.m * subgroups;
+        leati_attention_subgroups(&device->traits, (uint64_t)(q[0] * q[1]), (uint32_t)q[2], matrix.m);
+    *out_rows = matrix.m * subgroups;
     *out_splits = 1;
     return (leati_pipeline_key){.kernel = by_matrices,
                                 .constants.attention_matrix = {.wide = wide,
                                                                .depth = in_steps(depth),
                                                                .width = in_steps(width),
                                                                .subgroup_size = subgroup,
-                                                               .matrix_m = device->matrix.m,
-                                                               .matrix_n = device->matrix.n,
-                                                               .matrix_k = device->matrix.k,
+                                                               .matrix_m = matrix.m,
+                                                               .matrix_n = matrix.n,
+                                                               .matrix_k = matrix.k,
                                                                .threads = subgroup * subgroups}};
   }
   *out_rows = LEAT_ATTENTION_ROWS;

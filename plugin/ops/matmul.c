@@ -230,7 +230,7 @@ leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kern
     const leati_gemm_shape shape = shape_of(args);
     return device->splits_float32 && leati_gemm_parts_pay(&device->traits, &shape) ? device->matrix_bfloat16 : none;
   }
-  return type == LEAT_TYPE_FLOAT16 ? device->matrix : device->matrix_bfloat16;
+  return leati_device_matrix(device, type);
 }
 
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */

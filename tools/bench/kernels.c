@@ -42,38 +42,43 @@
           channels, side, kernel, stride, pad, channels)
 
 /* The name says batch, heads, tokens and elements of a head, and how many keys there are where those are others. */
-#define ATTENTION_OF(name, bits, kind, batch, heads, shared, tokens, head, keys)                             \
-  {                                                                                                          \
-    name, "Attention", 23, FLOAT(bits), LEATI_KERNEL_ATTENTION, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
-      batch, heads, tokens, head, keys, shared                                                               \
-    }                                                                                                        \
+#define ATTENTION_OF(name, code, bits, kind, batch, heads, shared, tokens, head, keys)                           \
+  {                                                                                                              \
+    name, "Attention", 23, {code, bits, 1}, LEATI_KERNEL_ATTENTION, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      batch, heads, tokens, head, keys, shared                                                                   \
+    }                                                                                                            \
   }
-#define ATTENTION(group, batch, heads, tokens, head)                                                                   \
-  ATTENTION_OF(#group "-attention-" #batch "x" #heads "x" #tokens "x" #head, 32, COMPUTE, batch, heads, heads, tokens, \
-               head, tokens)
-#define HALF_ATTENTION(batch, heads, tokens, head)                                                                  \
-  ATTENTION_OF("half-attention-" #batch "x" #heads "x" #tokens "x" #head, 16, COMPUTE, batch, heads, heads, tokens, \
-               head, tokens)
+#define ATTENTION(group, batch, heads, tokens, head)                                                              \
+  ATTENTION_OF(#group "-attention-" #batch "x" #heads "x" #tokens "x" #head, kDLFloat, 32, COMPUTE, batch, heads, \
+               heads, tokens, head, tokens)
+#define HALF_ATTENTION_AS(prefix, code, batch, heads, tokens, head)                                                  \
+  ATTENTION_OF(prefix "-attention-" #batch "x" #heads "x" #tokens "x" #head, code, 16, COMPUTE, batch, heads, heads, \
+               tokens, head, tokens)
+#define HALF_ATTENTION(batch, heads, tokens, head) HALF_ATTENTION_AS("half", kDLFloat, batch, heads, tokens, head)
+#define BFLOAT16_ATTENTION(batch, heads, tokens, head) \
+  HALF_ATTENTION_AS("bfloat16", kDLBfloat, batch, heads, tokens, head)
 /* Some queries, with more keys. */
-#define ATTENTION_KEYS(group, bits, heads, tokens, head, keys)                                                       \
-  ATTENTION_OF(#group "-attention-1x" #heads "x" #tokens "x" #head "-" #keys, bits, MEMORY, 1, heads, heads, tokens, \
-               head, keys)
+#define ATTENTION_KEYS(group, bits, heads, tokens, head, keys)                                                         \
+  ATTENTION_OF(#group "-attention-1x" #heads "x" #tokens "x" #head "-" #keys, kDLFloat, bits, MEMORY, 1, heads, heads, \
+               tokens, head, keys)
 /* One query, as a decoder has it, which reads all keys and values for little arithmetic. The name says heads, those of
  * keys and values, elements of a head and keys. */
-#define DECODE_AS(prefix, bits, heads, shared, head, keys) \
-  ATTENTION_OF(prefix "decode-" #heads "of" #shared "x" #head "x" #keys, bits, MEMORY, 1, heads, shared, 1, head, keys)
+#define DECODE_AS(prefix, bits, heads, shared, head, keys)                                                            \
+  ATTENTION_OF(prefix "decode-" #heads "of" #shared "x" #head "x" #keys, kDLFloat, bits, MEMORY, 1, heads, shared, 1, \
+               head, keys)
 #define DECODE(heads, shared, head, keys) DECODE_AS("", 32, heads, shared, head, keys)
 #define HALF_DECODE(heads, shared, head, keys) DECODE_AS("half-", 16, heads, shared, head, keys)
 
 /* The name says rows, columns and k; weights are of 4 bits. */
-#define NBITS_OF(name, bits, kind, m, n, k)                                                               \
-  {                                                                                                       \
-    name, "MatMulNBits", 1, FLOAT(bits), LEATI_KERNEL_NBITS, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
-      4, m, n, k, 32                                                                                      \
-    }                                                                                                     \
+#define NBITS_OF(name, code, bits, kind, m, n, k)                                                             \
+  {                                                                                                           \
+    name, "MatMulNBits", 1, {code, bits, 1}, LEATI_KERNEL_NBITS, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      4, m, n, k, 32                                                                                          \
+    }                                                                                                         \
   }
-#define NBITS(kind, m, n, k) NBITS_OF("nbits-" #m "x" #n "x" #k, 32, kind, m, n, k)
-#define HALF_NBITS(kind, m, n, k) NBITS_OF("half-nbits-" #m "x" #n "x" #k, 16, kind, m, n, k)
+#define NBITS(kind, m, n, k) NBITS_OF("nbits-" #m "x" #n "x" #k, kDLFloat, 32, kind, m, n, k)
+#define HALF_NBITS(kind, m, n, k) NBITS_OF("half-nbits-" #m "x" #n "x" #k, kDLFloat, 16, kind, m, n, k)
+#define BFLOAT16_NBITS(kind, m, n, k) NBITS_OF("bfloat16-nbits-" #m "x" #n "x" #k, kDLBfloat, 16, kind, m, n, k)
 
 /* The name says rows, columns and k. */
 #define INTEGER(kind, m, n, k)                                                                                    \
@@ -235,6 +240,9 @@ const leati_kernel leati_kernels[] = {
     BFLOAT16_MATMUL(COMPUTE, 4096, 4096, 4096),
     BFLOAT16_MATMUL(COMPUTE, 512, 4096, 4096),
     BFLOAT16_MATMUL(COMPUTE, 197, 1536, 384),
+    BFLOAT16_NBITS(COMPUTE, 512, 4096, 4096),
+    BFLOAT16_ATTENTION(1, 6, 197, 64),
+    BFLOAT16_ATTENTION(8, 16, 2048, 64),
     BFLOAT16_CONV(1, 256, 256, 14, 3, 1, 1),
     BFLOAT16_CONV(32, 256, 256, 56, 3, 1, 1),
     /* Sizes about which a rule of plugin/policy decides. */

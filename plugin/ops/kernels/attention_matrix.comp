@@ -14,6 +14,9 @@
 #ifdef MATRICES2
 #extension GL_NV_cooperative_matrix2 : require
 #endif
+#ifdef BFLOAT16
+#extension GL_EXT_bfloat16 : require
+#endif
 #include "attention_args.glsl"
 
 LEAT_CONSTANT(uint, WIDE, 0);     // these operands are moved eight elements at a time, the result four
@@ -104,9 +107,9 @@ void keep_tiles() {
 
 const uint ACROSS_DEPTH = DEPTH / MATRIX_K;
 const uint ACROSS_WIDTH = WIDTH / MATRIX_N;
-coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> queries[ACROSS_DEPTH];
+coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> queries[ACROSS_DEPTH];
 #define SUMS coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>
-#define FACTORS coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB>
+#define FACTORS coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB>
 SUMS results[ACROSS_WIDTH];
 
 // 2^x. What GLSL's own may be off by, 3 + 2 |x| ulp of float32, is little beside the rounding of a weight that is not
@@ -173,7 +176,8 @@ void main() {
 
   // Of the keys from here to there none is masked for a query of this subgroup. A score is then its product times what
   // is not negative, and small enough for any product of float16: products stay what they are, and the factor is part of
-  // the argument of the powers.
+  // the argument of the powers. Of bfloat16 there are larger products, whose scores may overflow by it: those from 2.3e38
+  // on, between which float32 tells nothing apart that a weight could come of.
   const bool linear =
       args.mask_kind == LEAT_ATTENTION_MASK_NONE && args.cap == 0 && args.scale >= 0 && args.scale < 1e20;
   const uint bare_begin = uint(max(position_of(own0 + ROWS - 1) - args.before, 0));

@@ -6,7 +6,7 @@
 
 const uint ACROSS_KEYS = KEYS / MATRIX_N;
 SUMS scores[ACROSS_KEYS];
-coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> weights[ACROSS_KEYS];
+coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> weights[ACROSS_KEYS];
 // In all columns the largest score of the row so far, for powers of 2; and in each what the weights made there sum up to.
 SUMS top, sum;
 
@@ -88,7 +88,7 @@ void take_tile(uint batch, uint head, uint own0, uint key0, bool bare) {
     SUMS weight = scores[c] - base;
     coopMatPerElementNV(weight, weight, power_of);
     sum = sum + weight;
-    weights[c] = coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>(weight);
+    weights[c] = coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>(weight);
   }
   [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
     results[w] = results[w] * smaller;

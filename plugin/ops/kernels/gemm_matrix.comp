@@ -95,8 +95,8 @@ uvec4 ready_b(uvec4 eight) {
   if (INDEXED != 0) {
     return eight;
   }
-  const float scale = leat_from_F16(eight.z & 0xffffu);
-  const float zero = ZEROS == LEAT_ZEROS_REAL ? leat_from_F16(eight.z >> 16) : float(eight.z >> 16);
+  const float scale = WIDEN(eight.z & 0xffffu);
+  const float zero = ZEROS == LEAT_ZEROS_REAL ? WIDEN(eight.z >> 16) : float(eight.z >> 16);
   const vec4 low = centred(eight.x, zero) * scale;
   const vec4 high = centred(BITS == 4 ? eight.x >> 16 : eight.y, zero) * scale;
   return uvec4(NARROW4(without_filling(low, int(eight.w))), NARROW4(without_filling(high, int(eight.w) - 4)));

@@ -26,7 +26,7 @@ foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
   endif()
   leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES ${multiplied} ${constants}
     DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part} WN=${part})
-  leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 ${constants}
+  leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 BF16 ${constants}
     DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part} WN=${part} NBITS)
 endforeach()
 # Of bytes: one by one, and with DOTS four at once.

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What matrix hardware multiplies (VK_KHR_cooperative_matrix), for an operand of TYPE: numbers of 16 bits, MATRIX_REAL.
-// An element of float16 or bfloat16 is one of them. With PARTS=2 an element is a float32, which is two of bfloat16,
+// What matrix hardware multiplies (VK_KHR_cooperative_matrix), for an operand of TYPE: numbers of 16 bits. An element of float16 or bfloat16 is one of them. With PARTS=2 an element is a float32, which is two of bfloat16,
 // `high` and what that leaves, `low`; of a product three are added up, low high, high low and high high, which keeps
 // the range of float32. How exact that is, leati_float32_matmul (core/config.h) says.
 #ifndef LEAT_MATRIX_ELEMENT_GLSL_
 #define LEAT_MATRIX_ELEMENT_GLSL_
 
+#include "matrix_size.glsl"
 #include "reals.glsl"
 
 // Numbers of 16 bits that an element is.
 #ifndef PARTS
 #define PARTS 1
-#endif
-#ifdef BFLOAT16
-#define MATRIX_REAL bfloat16_t
-#else
-#define MATRIX_REAL float16_t
 #endif
 // k of a tile, of which a kernel has MATRIX_STEP such numbers for each row and column.
 #define BK (MATRIX_STEP / PARTS)
