@@ -5,7 +5,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attribute.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 enum { CONV, CONV_TRANSPOSE };
 

@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "ops/dims.h"
 #include "ops/elementwise.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 #include "ops/matrix_view.h"
 
 /* Argument record; Args in kernels/integer.glsl. */

@@ -6,8 +6,8 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
+#include "ops/gemm.h"
 #include "ops/kernels/nbits_codes.glsl"
-#include "ops/matmul.h"
 
 /* Inputs. */
 enum { A, B, SCALES, ZEROS, G_IDX, BIAS };

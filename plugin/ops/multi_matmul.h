@@ -5,7 +5,7 @@
 #ifndef LEAT_PLUGIN_OPS_MULTI_MATMUL_H_
 #define LEAT_PLUGIN_OPS_MULTI_MATMUL_H_
 
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 /** Products of one MultiMatMul at most; PRODUCTS_MAX in kernels/gemm_args.glsl. */
 #define LEATI_PRODUCTS_MAX LEATI_GEMM_RESULTS_MAX

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * What an operator is made of. What families share beside it: attribute.h, dims.h, planner.h, movement.h, attention.h,
- * elementwise.h, function.h, walk.h, reduce.h, matmul.h, integer_product.h, conv.h, window.h.
+ * elementwise.h, function.h, walk.h, reduce.h, gemm.h, integer_product.h, conv.h, window.h.
  *
  * An operator is one leati_op_def: the constant that the ABI shows plus its functions. A family (one .c file) lists
  * its operators, each an entry LEATI_OP(), and exports them as one leati_op_family. docs/adding-an-operator.md walks

@@ -6,7 +6,7 @@
 #include "core/status.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
-#include "ops/matmul.h"
+#include "ops/gemm.h"
 
 enum { INPUT_X, INPUT_ROI, INPUT_SCALES, INPUT_SIZES };
 

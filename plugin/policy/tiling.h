@@ -117,13 +117,18 @@ leati_gemv_cut leati_bytes_cut(const leati_traits *traits, const leati_gemm_shap
 /** Cuts a product for the kernel for few rows, here `rows` of them, and weights of `bits` bits. */
 leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t rows, uint32_t bits);
 
-/** Whether a product goes to the kernel for few rows, as it is or transposed. */
-static inline bool leati_gemm_is_skinny(const leati_traits *traits, int64_t m, int64_t n) {
-  return m <= traits->tuning.gemv_rows || n <= traits->tuning.gemv_rows;
+/** Rows or columns up to which a product goes to the kernel for few rows. `on_matrices`: else it goes to matrix
+ * hardware. */
+static inline int64_t leati_gemm_few(const leati_traits *traits, bool on_matrices) {
+  return on_matrices ? traits->tuning.matrix_gemv_rows : traits->tuning.gemv_rows;
+}
+/** Whether a product goes there, as it is or transposed. */
+static inline bool leati_gemm_is_skinny(const leati_traits *traits, bool on_matrices, int64_t m, int64_t n) {
+  return m <= leati_gemm_few(traits, on_matrices) || n <= leati_gemm_few(traits, on_matrices);
 }
 /** Whether such a product is transposed: its columns are few, its rows are not. */
-static inline bool leati_gemm_is_transposed(const leati_traits *traits, int64_t m, int64_t n) {
-  return m > traits->tuning.gemv_rows && n <= traits->tuning.gemv_rows;
+static inline bool leati_gemm_is_transposed(const leati_traits *traits, bool on_matrices, int64_t m, int64_t n) {
+  return m > leati_gemm_few(traits, on_matrices) && n <= leati_gemm_few(traits, on_matrices);
 }
 /** The mode of an operand that may be read in quads along k, or along its rows (or columns), or neither: then threads
  * go along the smaller stride. */

@@ -49,6 +49,7 @@
   X(LEATI_GEMV_SPLIT_MIN, gemv_split_min, 64, 1048576)                         \
   X(LEATI_NBITS_FILL, nbits_fill, 0, 16)                                       \
   X(LEATI_GEMV_ROWS, gemv_rows, 0, 8)                                          \
+  X(LEATI_MATRIX_GEMV_ROWS, matrix_gemv_rows, 0, 8)                            \
   X(LEATI_GEMV_COLUMNS_MIN, gemv_columns_min, 8, 128)                          \
   X(LEATI_BYTES_COLUMNS_MIN, bytes_columns_min, 4, 128)                        \
   X(LEATI_GEMV_QUADS_COLUMNS, gemv_quads_columns, 0, 2147483647)               \

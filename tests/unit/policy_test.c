@@ -629,12 +629,14 @@ static void weights_of_few_bits_are_split_into_whole_steps(void **state) {
 
 static void few_rows_or_columns_have_a_kernel_of_their_own(void **state) {
   (void)state;
-  const int64_t few = LEATI_GEMV_ROWS;
-  assert_true(leati_gemm_is_skinny(&large, few, 1000) && !leati_gemm_is_transposed(&large, few, 1000));
-  assert_true(leati_gemm_is_skinny(&large, 1000, few) && leati_gemm_is_transposed(&large, 1000, few));
-  assert_true(leati_gemm_is_skinny(&large, few, few) && !leati_gemm_is_transposed(&large, few, few));
-  assert_false(leati_gemm_is_skinny(&large, few + 1, few + 1));
-  assert_false(leati_gemm_is_transposed(&large, few + 1, few + 1));
+  for (int on = 0; on <= 1; ++on) {
+    const int64_t few = on != 0 ? LEATI_MATRIX_GEMV_ROWS : LEATI_GEMV_ROWS;
+    assert_true(leati_gemm_is_skinny(&large, on, few, 1000) && !leati_gemm_is_transposed(&large, on, few, 1000));
+    assert_true(leati_gemm_is_skinny(&large, on, 1000, few) && leati_gemm_is_transposed(&large, on, 1000, few));
+    assert_true(leati_gemm_is_skinny(&large, on, few, few) && !leati_gemm_is_transposed(&large, on, few, few));
+    assert_false(leati_gemm_is_skinny(&large, on, few + 1, few + 1));
+    assert_false(leati_gemm_is_transposed(&large, on, few + 1, few + 1));
+  }
 }
 
 static void operands_are_read_as_widely_as_they_lie(void **state) {
@@ -815,7 +817,9 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
   note(answers, bytes.lanes + bytes.gemm.splits * 32);
   note(answers, leati_nbits_cut(device, s, 1, 4).gemm.splits);
   note(answers, leati_gemv_along(device, LEATI_MODE_SINGLES_K, LEATI_MODE_QUADS_I, true, s->n, 1, 1));
-  note(answers, leati_gemm_is_skinny(device, s->m, s->n) * 2u + leati_gemm_is_transposed(device, s->m, s->n));
+  for (int on = 0; on <= 1; ++on) {
+    note(answers, leati_gemm_is_skinny(device, on, s->m, s->n) * 2u + leati_gemm_is_transposed(device, on, s->m, s->n));
+  }
 }
 
 /* What all rules answer, on devices of three sizes; each answer is held against what is asked of it. */

@@ -15,6 +15,7 @@
 #define SOME_QUERIES FEW_QUERIES ",rule-attention-*,half-attention-1x32x12x*"
 #define FEW_ROWS \
   "model-matmul-1x*,model-matmul-2x*,model-matmul-4x*,model-matmul-8x*,half-matmul-1x*,half-matmul-8x*,rule-matmul-*"
+#define FEW_HALF_ROWS "half-matmul-2x16*,half-matmul-4x*,half-matmul-8x*"
 #define FEW_BITS "*nbits-1x*,*nbits-8x*"
 #define FEW_BYTES "integer-1x*,integer-8x*"
 #define SUMS "small-sum-*,rule-sum-*,rule-sumdown-*"
@@ -57,6 +58,7 @@ const leati_tune_subject leati_tune_subjects[] = {
     OF(ALWAYS, FEW_ROWS, "gemv_fill_quarters", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, FEW_ROWS, "gemv_split_min", 128, 256, 512, 1024, 2048),
     OF(ALWAYS, FEW_ROWS, "gemv_rows", 1, 2, 4, 8),
+    OF(MATRICES, FEW_HALF_ROWS, "matrix_gemv_rows", 1, 2, 4, 8),
     OF(ALWAYS, FEW_ROWS, "gemv_columns_min", 8, 16, 32, 64, 128),
     OF(ALWAYS, FEW_BYTES, "bytes_columns_min", 8, 16, 32, 64),
     OF(ALWAYS, FEW_ROWS, "gemv_quads_columns", 128, 512, 1024, 4096, 8192),

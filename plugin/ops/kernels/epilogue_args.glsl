@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part of an argument record that an epilogue has (epilogue.glsl), which is there in records of all products; the C
-// struct is leati_epilogue_args in ops/matmul.h.
+// struct is leati_epilogue_args in ops/gemm.h.
 #ifndef LEAT_EPILOGUE_ARGS_GLSL_
 #define LEAT_EPILOGUE_ARGS_GLSL_
 

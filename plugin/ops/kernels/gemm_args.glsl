@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arguments that all matrix products share; the C struct is leati_gemm_args in ops/matmul.h.
+// Arguments that all matrix products share; the C struct is leati_gemm_args in ops/gemm.h.
 //
 // c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
 // residual[batch][m][n]), see epilogue.glsl. Strides and counts are in elements.

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Matrix products, for all families whose operators come down to one.
+ */
+#ifndef LEAT_PLUGIN_OPS_GEMM_H_
+#define LEAT_PLUGIN_OPS_GEMM_H_
+
+#include "device/physical.h"
+#include "ops/function.h"
+#include "ops/matrix_view.h"
+#include "policy/tiling.h"
+
+#define LEATI_GEMM_BATCH_MAX 6 /**< dimensions of the batch at most */
+
+/** What is done with a sum, its bias included, before it is stored. All zero: nothing. */
+typedef struct leati_epilogue {
+  leati_function activation;
+  bool residual_last; /**< a residual is added behind the activation; else before it */
+} leati_epilogue;
+
+/** In argument records; EPILOGUE_ARGS in kernels/epilogue_args.glsl. */
+typedef struct leati_epilogue_args {
+  uint64_t residual;
+  float activation[2];
+} leati_epilogue_args;
+
+/** Argument record of the tiled kernels; GEMM_ARGS in kernels/gemm_args.glsl. Counts and strides in elements. */
+typedef struct leati_gemm_args {
+  uint64_t a, b, c, bias;
+  uint64_t gate;
+  uint64_t pieces, counters;
+  leati_epilogue_args epilogue;
+  uint32_t m, n, k;
+  uint32_t tiles_m, tiles_n;
+  uint32_t batch, tiles;
+  uint32_t splits, k_chunk;
+  int32_t a_row, a_k, b_column, b_k;
+  int32_t c_row, c_column;
+  uint32_t c_batch;
+  int32_t bias_row, bias_column, bias_batch;
+  uint32_t bias_period;
+  float alpha, beta;
+  uint32_t vector;
+  int32_t residual_row, residual_column;
+  uint32_t batch_rank;
+  uint32_t batch_shape[LEATI_GEMM_BATCH_MAX];
+  int32_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX], residual_batch[LEATI_GEMM_BATCH_MAX];
+} leati_gemm_args;
+_Static_assert(offsetof(leati_gemm_args, residual_batch) + LEATI_GEMM_BATCH_MAX * sizeof(int32_t) ==
+                   sizeof(leati_gemm_args),
+               "a kernel's own arguments follow without a gap");
+
+/** Bits of leati_gemm_args::vector: what may be moved four columns at a time. */
+#define LEATI_VECTOR_C 1u
+#define LEATI_VECTOR_RESIDUAL 2u
+
+/** c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
+ * residual[batch][m][n]), all of one type of float, c compact. It is computed in float32 and rounded to that type once,
+ * behind the epilogue. With a gate, b[batch][k][n] * gate[batch][k], rounded to float32, is in the place of
+ * b[batch][k][n]. */
+typedef struct leati_gemm {
+  const leati_view *a, *b;    /**< what is read; strides below count from their first element */
+  const leati_view *c;        /**< batch * m * n elements */
+  const leati_view *bias;     /**< NULL: none */
+  const leati_view *residual; /**< NULL: none */
+  const leati_view *gate;     /**< compact; such a product is one of tiles. NULL: none */
+  leati_epilogue epilogue;
+  int64_t m, n, k;
+  int64_t a_row, a_k, b_k, b_column; /**< not negative */
+  int32_t batch_rank;                /**< at most LEATI_GEMM_BATCH_MAX */
+  int64_t batch_shape[LEATI_GEMM_BATCH_MAX];
+  int64_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX];        /**< strides, not negative */
+  int64_t bias_row, bias_column, bias_batch;                                   /**< strides */
+  int64_t residual_row, residual_column, residual_batch[LEATI_GEMM_BATCH_MAX]; /**< strides, not negative */
+  int64_t bias_period; /**< the bias repeats after so many batches */
+  float alpha, beta;
+} leati_gemm;
+
+/** Fills in an epilogue's argument record for a result of a floating-point type, but for the address of the residual,
+ * and gives its LEAT_RESIDUAL_*. */
+uint32_t leati_epilogue_fill(const leati_epilogue *epilogue, uint64_t type, const leati_view *residual,
+                             leati_epilogue_args *args);
+/** Reads an epilogue from the attributes `activation`, `activation_...` and `residual_first`. */
+int32_t leati_epilogue_read(const leati_op_def *def, const leati_op_desc *desc, leati_epilogue *out, leat_error *err);
+/** Fails unless a residual broadcasts to a result of this shape and leaves it as it is.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_epilogue_check(const leati_op_def *def, const leati_view *residual, const leat_shape *result,
+                             leat_error *err);
+/** Attribute: 0, a residual is added behind the activation; else, and where it is absent, before it. */
+extern const leat_op_attribute leati_attribute_residual_first;
+
+/** A product as its kernel takes it. */
+typedef struct leati_gemm_laid {
+  leati_gemm gemm;      /**< a batch is joined with the rows where it can be */
+  leati_gemm_args args; /**< all but addresses */
+  leati_pipeline_key pipeline;
+  uint32_t tile_size; /**< elements that a workgroup puts aside where k is split */
+  bool transposed;    /**< rows and columns are exchanged */
+} leati_gemm_laid;
+
+/** Chooses the kernel of a product with elements, and how it is cut. */
+void leati_gemm_lay(const leat_device *device, const leati_gemm *gemm, leati_gemm_laid *out);
+
+/** Whether a product with a result of this type, m rows and n columns goes to the kernel for few rows. */
+bool leati_product_is_skinny(const leat_device *device, uint64_t type, int64_t m, int64_t n);
+
+/** Plans a matrix product. Nothing is done when c has no elements; k may be 0.
+ * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */
+int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err);
+
+/** Whether an operand from `address` on may be read `run` elements at a time, which are neighbours, `along_count` of
+ * them, where the other stride is `across`. */
+bool leati_operand_runs_fit(uint32_t run, uint64_t address, uint32_t item_size, int64_t across, int64_t across_count,
+                            int64_t along_count, int32_t batch_rank, const int64_t *batch);
+
+/** How an operand from `address` on is read whose rows (or columns) and k have these strides and counts, in a batch
+ * with these strides: LEATI_MODE_*. */
+uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                            int64_t count_k, int32_t batch_rank, const int64_t *batch);
+
+/** Whether one that is read in such a mode may be read eight elements at a time, which have 16 bits each. */
+bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                           int64_t count_k, int32_t batch_rank, const int64_t *batch);
+
+/** Chooses a tile and how often k is split, and sets `tiles_m`, `tiles_n`, `splits` and `k_chunk` of `args` from its
+ * `m`, `n`, `k` and `batch`. */
+leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *args);
+
+/** Sets them from a cut; k stays whole where there are more tiles than counters. */
+void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut);
+
+/** The same for the kernels for matrix hardware; `gathers`: those of convolutions. */
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers, leati_gemm_args *args);
+
+/** The matrices by which a product with a result of this type is computed, whose `m`, `n`, `k` and `batch` stand in the
+ * argument record; all 0: it is not computed by matrix hardware, because the device has none for it, LEAT_MATRICES or
+ * LEAT_FLOAT32_MATMUL does not allow it, parts of float32 do not pay, or `kernels` are not there. */
+leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
+                                     uint64_t type, const leati_gemm_args *args);
+
+/** Workgroups of a dispatch with these arguments. */
+uint64_t leati_gemm_groups(const leati_gemm_args *args);
+
+/** Elements of a tile. */
+uint32_t leati_gemm_tile_size(leati_tile tile);
+
+/** Results of a dispatch at most. */
+#define LEATI_GEMM_RESULTS_MAX 3
+
+/** Plans a dispatch of a kernel of the kind of a matrix product: `dispatch` but for its workgroups and what a split of
+ * k needs, which are filled in; what it writes are the results. The record `args`, at the head of dispatch->args, has
+ * all but addresses; a workgroup computes `tile_size` elements. */
+int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
+                         uint32_t tile_size, leat_error *err);
+
+/** Gives `view` itself if kernels can walk it, else a compact copy.
+ * @errors NOT_SUPPORTED: it has 2^31 elements or more */
+int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
+
+#endif /* LEAT_PLUGIN_OPS_GEMM_H_ */
