@@ -79,8 +79,13 @@ make_world() {
   foreign <"$world/programs" >"$world/foreign"
   grep -vxFf "$world/foreign" "$world/programs" | xargs ln -s -t "$world/bin"
   grep -E '^/usr/(lib|share)/(.*/)?pkgconfig/[^/]*\.pc$' "$world/files" | xargs ln -s -t "$world/pkgconfig"
-  # CMake looks for programs where the system has them, whatever PATH says.
-  echo 'set(CMAKE_IGNORE_PATH /usr/bin /usr/sbin /bin /sbin /usr/local/bin /usr/local/sbin)' >"$world/toolchain.cmake"
+  # CMake looks for programs where the system has them, whatever PATH says. Nothing of what is built runs, and what is
+  # read does not depend on optimisation.
+  cat >"$world/toolchain.cmake" <<'END'
+set(CMAKE_IGNORE_PATH /usr/bin /usr/sbin /bin /sbin /usr/local/bin /usr/local/sbin)
+set(CMAKE_C_FLAGS_RELWITHDEBINFO -DNDEBUG CACHE STRING "")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO -DNDEBUG CACHE STRING "")
+END
   # The tree itself, with build folders of its own.
   for entry in "$tree"/*; do
     case ${entry##*/} in
