@@ -13,11 +13,21 @@ enum { LINES = 5, COUNT_MAX = 8200 };
 static const int64_t lengths[] = {4, 32, 36, 64, 384, 516, 1024, 2048, 4096, 8192, 8196};
 enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
 
+/* Some of these: more threads than fours, a last turn that most threads have no four in, and lines that are read again.
+ */
+static const int64_t some_lengths[] = {36, 516, 8196};
+enum { SOME_LENGTHS = sizeof(some_lengths) / sizeof(some_lengths[0]) };
+
+/* Each length is kernels of its own for the driver to compile. LogSoftmax is Softmax but for the last step. */
 typedef struct norm_case {
   const char *name;
   uint32_t since_version, input_count;
+  const int64_t *lengths;
+  int length_count;
 } norm_case;
-static const norm_case cases[] = {{"Softmax", 13, 1}, {"LogSoftmax", 13, 1}, {"LayerNormalization", 17, 3}};
+static const norm_case cases[] = {{"Softmax", 13, 1, lengths, LENGTHS},
+                                  {"LogSoftmax", 13, 1, some_lengths, SOME_LENGTHS},
+                                  {"LayerNormalization", 17, 3, lengths, LENGTHS}};
 enum { CASES = sizeof(cases) / sizeof(cases[0]), INPUTS_MAX = 3 };
 
 static float values[LINES * COUNT_MAX];
@@ -74,13 +84,14 @@ static void compare(fixture *f, const leati_physical *physical, uint64_t offset,
   leat_stream *stream;
   assert_ok(f->api->stream->create(f->device, 0, &stream, &err));
   for (int c = 0; c < CASES; ++c) {
-    for (int i = 0; i < LENGTHS; ++i) {
-      run(f, &cases[c], lengths[i], 0, stream, expected);
+    for (int i = 0; i < cases[c].length_count; ++i) {
+      const int64_t length = cases[c].lengths[i];
+      run(f, &cases[c], length, 0, stream, expected);
       f->device->physical = physical;
-      run(f, &cases[c], lengths[i], offset, stream, found);
+      run(f, &cases[c], length, offset, stream, found);
       f->device->physical = own;
-      if (memcmp(expected, found, (size_t)(LINES * lengths[i]) * sizeof(float)) != 0) {
-        fail_msg("%s of lines of %d elements gives other bits %s", cases[c].name, (int)lengths[i], how);
+      if (memcmp(expected, found, (size_t)(LINES * length) * sizeof(float)) != 0) {
+        fail_msg("%s of lines of %d elements gives other bits %s", cases[c].name, (int)length, how);
       }
     }
   }
