@@ -122,7 +122,8 @@ void leati_device_destroy(leat_device *device);
 /** Fails unless `device` is an open device. */
 int32_t leati_device_check(const leat_device *device, leat_error *err);
 
-/** The matrices of a LEAT_TYPE_... of 16 bits that kernels may multiply on this device; all 0: none. */
+/** The matrices of a LEAT_TYPE_... that kernels may multiply on this device; all 0: none, as of any type that does not
+ * have 16 bits. */
 leati_matrix_shape leati_device_matrix(const leat_device *device, uint64_t type);
 
 /** Marks the device as lost if `result` says so, and turns the result into an error. */

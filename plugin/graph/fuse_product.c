@@ -7,7 +7,6 @@
 
 #include "core/status.h"
 #include "ops/function.h"
-#include "ops/gemm.h"
 #include "ops/multi_matmul.h"
 #include "ops/op_state.h"
 
@@ -320,7 +319,7 @@ static bool is_gate(const leati_fusion *f, uint32_t gate, uint32_t x) {
 /* With few channels or pixels a convolution is computed in an order that one with a gate does not have. */
 static bool has_tiles(const leat_device *device, const leati_view *y) {
   const int64_t channels = y->ndim > 1 ? y->shape[0] * y->shape[1] : 0;
-  return channels != 0 && !leati_product_is_skinny(device, y->type, y->shape[1], (int64_t)y->count / channels);
+  return channels != 0 && !leati_gemm_is_skinny(&device->traits, false, y->shape[1], (int64_t)y->count / channels);
 }
 
 int32_t leati_fuse_gate(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {

@@ -256,15 +256,23 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_
                                                         .threads = subgroup * LEATI_MATRIX_SUBGROUPS}};
 }
 
+static uint32_t mode_of_a(const leati_gemm *gemm) {
+  return leati_operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
+                            gemm->batch_rank, gemm->a_batch);
+}
+
+static uint32_t mode_of_b(const leati_gemm *gemm) {
+  return leati_operand_mode(gemm->b->address, gemm->b->item_size, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
+                            gemm->batch_rank, gemm->b_batch);
+}
+
 /* Chooses the kernel of a product, and tiles and splits in its argument record. */
 static leati_pipeline_key choose_kernel(const leat_device *device, const leati_gemm *gemm, bool skinny,
                                         leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t activation = gemm->epilogue.activation.operation;
   const uint32_t residual = leati_epilogue_fill(&gemm->epilogue, gemm->c->type, gemm->residual, &args->epilogue);
-  uint32_t mode_b = leati_operand_mode(gemm->b->address, gemm->b->item_size, gemm->b_column, gemm->n, gemm->b_k,
-                                       gemm->k, gemm->batch_rank, gemm->b_batch);
-  const uint32_t mode_a = leati_operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k,
-                                             gemm->k, gemm->batch_rank, gemm->a_batch);
+  uint32_t mode_b = mode_of_b(gemm);
+  const uint32_t mode_a = mode_of_a(gemm);
   if (skinny) {
     const bool eights = leati_operand_is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
                                               gemm->batch_rank, gemm->b_batch);
@@ -304,14 +312,13 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
                                                  .gated = gemm->gate != NULL}};
 }
 
-/* Whether products of a type are computed by matrix hardware, but for those of float32, of which large ones may be. */
-static bool goes_to_matrices(const leat_device *device, uint64_t type) {
+/* Whether a product of few rows or columns would go to matrix hardware as well as to the kernel for those: where each
+ * element of the larger operand is loaded by itself, matrices wait longer for them. */
+static bool goes_to_matrices(const leat_device *device, const leati_gemm *gemm) {
+  const uint64_t type = gemm->c->type;
   return leati_device_matrix(device, type).m != 0 &&
-         leati_kernel_find(matrix_kernels[LEATI_TILE_128], type) != LEATI_KERNEL_NONE;
-}
-
-bool leati_product_is_skinny(const leat_device *device, uint64_t type, int64_t m, int64_t n) {
-  return leati_gemm_is_skinny(&device->traits, goes_to_matrices(device, type), m, n);
+         leati_kernel_find(matrix_kernels[LEATI_TILE_128], type) != LEATI_KERNEL_NONE &&
+         (gemm->m <= gemm->n ? mode_of_b(gemm) : mode_of_a(gemm)) <= LEATI_MODE_QUADS_I;
 }
 
 void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_gemm_laid *out) {
@@ -319,14 +326,14 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   *gemm = *given;
   join_batch(gemm);
   const int64_t columns = gemm->n; /* of c, which lies in memory as it is however we look at it */
-  const bool on_matrices = goes_to_matrices(device, gemm->c->type);
-  const bool skinny = gemm->gate == NULL && leati_gemm_is_skinny(&device->traits, on_matrices, gemm->m, gemm->n);
-  out->transposed = skinny && leati_gemm_is_transposed(&device->traits, on_matrices, gemm->m, gemm->n);
+  const bool on_matrices = goes_to_matrices(device, gemm);
+  out->skinny = gemm->gate == NULL && leati_gemm_is_skinny(&device->traits, on_matrices, gemm->m, gemm->n);
+  out->transposed = out->skinny && leati_gemm_is_transposed(&device->traits, on_matrices, gemm->m, gemm->n);
   if (out->transposed) {
     transpose(gemm);
   }
   out->args = fill_args(gemm, out->transposed, columns);
-  out->pipeline = choose_kernel(device, gemm, skinny, &out->args, &out->tile_size);
+  out->pipeline = choose_kernel(device, gemm, out->skinny, &out->args, &out->tile_size);
   out->args.vector = out->args.n % 4 == 0 && gemm->c->address % (4 * gemm->c->item_size) == 0 ? LEATI_VECTOR_C : 0;
   if (gemm->residual != NULL && gemm->residual_column == 1 &&
       leati_operand_runs_fit(4, gemm->residual->address, gemm->residual->item_size, gemm->residual_row, gemm->m,

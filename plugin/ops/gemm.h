@@ -95,14 +95,12 @@ typedef struct leati_gemm_laid {
   leati_gemm_args args; /**< all but addresses */
   leati_pipeline_key pipeline;
   uint32_t tile_size; /**< elements that a workgroup puts aside where k is split */
+  bool skinny;        /**< it goes to the kernel for few rows */
   bool transposed;    /**< rows and columns are exchanged */
 } leati_gemm_laid;
 
 /** Chooses the kernel of a product with elements, and how it is cut. */
 void leati_gemm_lay(const leat_device *device, const leati_gemm *gemm, leati_gemm_laid *out);
-
-/** Whether a product with a result of this type, m rows and n columns goes to the kernel for few rows. */
-bool leati_product_is_skinny(const leat_device *device, uint64_t type, int64_t m, int64_t n);
 
 /** Plans a matrix product. Nothing is done when c has no elements; k may be 0.
  * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/gemm.h"
@@ -317,7 +318,7 @@ bool leati_product_reads(const leat_device *device, const leati_view *a, const l
   }
   const bool joined = one && rows_in_one(&ma);
   const int64_t rows = joined && mb.columns != 0 ? (int64_t)c->count / mb.columns : ma.rows;
-  return !leati_product_is_skinny(device, c->type, rows, mb.columns) ||
+  return !leati_gemm_is_skinny(&device->traits, false, rows, mb.columns) ||
          quads_of(&lies, view->address, first) == quads_of(&would, 0, first);
 }
 

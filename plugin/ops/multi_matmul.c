@@ -178,7 +178,7 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
                                   .read_count = 1 + 2 * count,
                                   .writes = writes,
                                   .write_count = count};
-  if (leati_product_is_skinny(planner->device, first->gemm.c->type, first->gemm.m, first->gemm.n)) {
+  if (first->skinny) {
     dispatch.pipeline.constants.gemv.several = 1;
   } else {
     dispatch.pipeline.constants.gemm.several = 1;

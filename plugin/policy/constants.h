@@ -391,10 +391,9 @@
  * Larger: tiles would be emptier than this. From: an H200. Measure: --tune; linear; gpt2. */
 #define LEATI_GEMV_ROWS 8u
 /** The same where it would else go to matrix hardware, which fills up rows that there are not. Larger: each row takes
- * loads and sums of its own, and with 8 of them a thread has so many registers that few threads have room. From: an
- * H200 (products of float16 in us, here and on matrices: 2x16384x4096 36.8 and 54.3, 4x16384x4096 42.0 and 54.4,
- * 8x16384x4096 121 and 54.7, 4x2048x2048 7.6 and 9.5, 8x2048x2048 14.9 and 9.5). Measure: --tune;
- * tools/bench/decoder.py. */
+ * loads and sums of its own. From: an H200 (products of float16 in us, here and on matrices: 2x16384x4096 36.8
+ * and 54.3, 4x16384x4096 42.0 and 54.4, 8x16384x4096 68.1 and 54.8, 4x2048x2048 7.6 and 9.5, 8x2048x2048 9.7 and 9.5,
+ * 8x384x384 6.0 and 4.5). Measure: --tune; tools/bench/decoder.py. */
 #define LEATI_MATRIX_GEMV_ROWS 4u
 /** Columns of a workgroup of such a kernel at least where it reads several at once. Larger: fewer workgroups, whose k
  * is split. From: an H200 (1x2048x2048 of a decoder in float16: 8.3 us with 512 threads, and 9.3 with 32). Measure:

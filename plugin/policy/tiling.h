@@ -118,7 +118,7 @@ leati_gemv_cut leati_bytes_cut(const leati_traits *traits, const leati_gemm_shap
 leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t rows, uint32_t bits);
 
 /** Rows or columns up to which a product goes to the kernel for few rows. `on_matrices`: else it goes to matrix
- * hardware. */
+ * hardware, which reads its larger operand by fours. */
 static inline int64_t leati_gemm_few(const leati_traits *traits, bool on_matrices) {
   return on_matrices ? traits->tuning.matrix_gemv_rows : traits->tuning.gemv_rows;
 }

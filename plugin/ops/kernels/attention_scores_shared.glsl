@@ -106,7 +106,10 @@ void take_tile(uint batch, uint head, uint own0, uint key0, bool bare) {
     const float smaller = power(top[i] - base);
     float own_sum = 0;
     for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
-      const vec4 weights = power4(fma(uintBitsToFloat(scores[at.x + four]), vec4(factor), vec4(-base)));
+      // Rounded as the largest of them was, which is to become exactly 0.
+      precise const vec4 score = uintBitsToFloat(scores[at.x + four]) * factor;
+      precise const vec4 relative = score - base;
+      const vec4 weights = power4(relative);
       const uvec2 rounded = NARROW4(weights);
       own_sum += sum_of(weights);
       if (four % 2 == 0) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What matrix hardware multiplies (VK_KHR_cooperative_matrix), for an operand of TYPE: numbers of 16 bits. An element of float16 or bfloat16 is one of them. With PARTS=2 an element is a float32, which is two of bfloat16,
-// `high` and what that leaves, `low`; of a product three are added up, low high, high low and high high, which keeps
-// the range of float32. How exact that is, leati_float32_matmul (core/config.h) says.
+// What matrix hardware multiplies (VK_KHR_cooperative_matrix), for an operand of TYPE: numbers of 16 bits. An element
+// of float16 or bfloat16 is one of them. With PARTS=2 an element is a float32, which is two of bfloat16, `high` and
+// what that leaves, `low`; of a product three are added up, low high, high low and high high, which keeps the range of
+// float32. How exact that is, leati_float32_matmul (core/config.h) says.
 #ifndef LEAT_MATRIX_ELEMENT_GLSL_
 #define LEAT_MATRIX_ELEMENT_GLSL_
 
