@@ -5,8 +5,10 @@ leat_kernel(attention_256 attention.comp TYPES F32 F16 BF16 ${attention_constant
 set(attention_constants CONSTANTS WIDE DEPTH WIDTH SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS)
 leat_kernel(attention_matrix_64 attention_matrix.comp MATRICES TYPES F16 BF16 ${attention_constants} DEFINES HEAD=64)
 leat_kernel(attention_matrix_128 attention_matrix.comp MATRICES TYPES F16 BF16 ${attention_constants} DEFINES HEAD=128)
-leat_kernel(attention_matrix2_64 attention_matrix.comp MATRICES2 TYPES F16 BF16 ${attention_constants} DEFINES HEAD=64)
-leat_kernel(attention_matrix2_128 attention_matrix.comp MATRICES2 TYPES F16 BF16 ${attention_constants} DEFINES HEAD=128)
+leat_kernel(attention_matrix2_64 attention_matrix.comp MATRICES2 TYPES F16 BF16 ${attention_constants}
+  DEFINES HEAD=64)
+leat_kernel(attention_matrix2_128 attention_matrix.comp MATRICES2 TYPES F16 BF16 ${attention_constants}
+  DEFINES HEAD=128)
 leat_kernel(append append.comp TYPES F32 F16 BF16 CONSTANTS QUADS)
 set(attention_constants CONSTANTS THREADS SUBGROUP_SIZE ROWS LANES CHUNKS FLIGHT SPLIT BEHIND)
 leat_kernel(attention_few attention_few.comp TYPES F32 F16 BF16 ${attention_constants} SHUFFLES)

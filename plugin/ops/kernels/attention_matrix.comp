@@ -175,9 +175,9 @@ void main() {
   begin_scores(head, own0);
 
   // Of the keys from here to there none is masked for a query of this subgroup. A score is then its product times what
-  // is not negative, and small enough for any product of float16: products stay what they are, and the factor is part of
-  // the argument of the powers. Products of bfloat16 may be larger, and scores from 2.3e38 on overflow by LOG2_E: their row
-  // is NaN then, or 0 where all are below -2.3e38.
+  // is not negative, and small enough for any product of float16: products stay what they are, and the factor is part
+  // of the argument of the powers. Products of bfloat16 may be larger, and scores from 2.3e38 on overflow by LOG2_E:
+  // then their row is NaN, or 0 where all are below -2.3e38.
   const bool linear =
       args.mask_kind == LEAT_ATTENTION_MASK_NONE && args.cap == 0 && args.scale >= 0 && args.scale < 1e20;
   const uint bare_begin = uint(max(position_of(own0 + ROWS - 1) - args.before, 0));

@@ -26,9 +26,8 @@ const uint COLUMNS = LANES * WIDTH;                         // of a workgroup
 const uint PARTS = THREADS / LANES;                         // that k is shared out to
 const uint CHUNKS = THREADS / COLUMNS;                      // of WIDTH parts each
 const uint PITCH = THREADS + LANES;                         // columns of a thread begin in different banks
-// Of k, what a thread has on the way at once where it goes along columns by fours or eights. With eight rows it is less,
-// for there are registers for each row too: so an H200 takes 80 us instead of 97 for 8x16384x4096 in
-// float32.
+// Of k, what a thread has on the way at once where it goes along columns by fours or eights. With eight rows it is
+// less, for there are registers for each row too: so an H200 takes 80 us instead of 97 for 8x16384x4096 in float32.
 #define DEPTH_MOST 8
 const uint DEPTH = ROWS == 8 ? DEPTH_MOST / 2 : DEPTH_MOST;
 
