@@ -8,7 +8,7 @@
 #include "ops/attention_plan.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
-#include "ops/gemm.h"
+#include "ops/matrix_view.h"
 
 static LEATI_ATTRIBUTE(attribute_scale, "scale", FLOAT);
 static LEATI_ATTRIBUTE(attribute_softcap, "softcap", FLOAT);

@@ -6,8 +6,8 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attention_few.h"
-#include "ops/gemm.h"
 #include "ops/kernels/attention_codes.glsl"
+#include "ops/matrix_view.h"
 #include "policy/tiling.h"
 
 /* What kernels/attention.comp is written for. */

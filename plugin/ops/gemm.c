@@ -8,19 +8,6 @@
 #include "ops/attribute.h"
 #include "ops/dims.h"
 
-int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err) {
-  if (view->count > INT32_MAX) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                      "a tensor of %llu elements is too large: fewer than 2^31 are supported",
-                      (unsigned long long)view->count);
-  }
-  if (view->count == 0 || leati_view_walkable(view)) {
-    *out = *view;
-    return LEAT_OK;
-  }
-  return leati_plan_compact(planner, view, out, err);
-}
-
 /* ---- Epilogues ----------------------------------------------------------------------------------------------------
  */
 
@@ -219,17 +206,21 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
   return args;
 }
 
+/* leati_gemm_matrix() of a type of 16 bits; all 0 for any other. */
+static leati_matrix_shape find_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
+                                      uint64_t type) {
+  const leati_matrix_shape none = {0};
+  return leati_kernel_find(kernels[LEATI_TILE_128], type) == LEATI_KERNEL_NONE ? none
+                                                                               : leati_device_matrix(device, type);
+}
+
 leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
                                      uint64_t type, const leati_gemm_args *args) {
-  const leati_matrix_shape none = {0};
-  if (leati_kernel_find(kernels[LEATI_TILE_128], type) == LEATI_KERNEL_NONE) {
-    return none;
-  }
-  if (type == LEAT_TYPE_FLOAT32) {
-    const leati_gemm_shape shape = shape_of(args);
-    return device->splits_float32 && leati_gemm_parts_pay(&device->traits, &shape) ? device->matrix_bfloat16 : none;
-  }
-  return leati_device_matrix(device, type);
+  const leati_gemm_shape shape = shape_of(args);
+  const bool in_parts = type == LEAT_TYPE_FLOAT32 && device->splits_float32 &&
+                        leati_kernel_find(kernels[LEATI_TILE_128], type) != LEATI_KERNEL_NONE &&
+                        leati_gemm_parts_pay(&device->traits, &shape);
+  return in_parts ? device->matrix_bfloat16 : find_matrix(device, kernels, type);
 }
 
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */
@@ -315,9 +306,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
 /* Whether a product of few rows or columns would go to matrix hardware as well as to the kernel for those: where each
  * element of the larger operand is loaded by itself, matrices wait longer for them. */
 static bool goes_to_matrices(const leat_device *device, const leati_gemm *gemm) {
-  const uint64_t type = gemm->c->type;
-  return leati_device_matrix(device, type).m != 0 &&
-         leati_kernel_find(matrix_kernels[LEATI_TILE_128], type) != LEATI_KERNEL_NONE &&
+  return find_matrix(device, matrix_kernels, gemm->c->type).m != 0 &&
          (gemm->m <= gemm->n ? mode_of_b(gemm) : mode_of_a(gemm)) <= LEATI_MODE_QUADS_I;
 }
 

@@ -151,8 +151,4 @@ uint32_t leati_gemm_tile_size(leati_tile tile);
 int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
                          uint32_t tile_size, leat_error *err);
 
-/** Gives `view` itself if kernels can walk it, else a compact copy.
- * @errors NOT_SUPPORTED: it has 2^31 elements or more */
-int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
-
 #endif /* LEAT_PLUGIN_OPS_GEMM_H_ */

@@ -7,7 +7,7 @@
 #include "core/status.h"
 #include "ops/attention_plan.h"
 #include "ops/attribute.h"
-#include "ops/gemm.h"
+#include "ops/matrix_view.h"
 #include "ops/movement.h"
 
 static LEATI_ATTRIBUTE(attribute_num_heads, "num_heads", INT);

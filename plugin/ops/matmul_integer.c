@@ -2,9 +2,9 @@
 /* MatMulInteger and QLinearMatMul: products of matrices of bytes, which sum up to int32. */
 #include "core/status.h"
 #include "ops/dims.h"
-#include "ops/gemm.h"
 #include "ops/integer_product.h"
 #include "ops/matrix_view.h"
+#include "policy/tiling.h"
 
 enum { MATMUL_INTEGER, QLINEAR_MATMUL };
 

@@ -21,6 +21,19 @@ bool leati_view_walkable(const leati_view *view) {
   return true;
 }
 
+int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err) {
+  if (view->count > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "a tensor of %llu elements is too large: fewer than 2^31 are supported",
+                      (unsigned long long)view->count);
+  }
+  if (view->count == 0 || leati_view_walkable(view)) {
+    *out = *view;
+    return LEAT_OK;
+  }
+  return leati_plan_compact(planner, view, out, err);
+}
+
 leati_matrix leati_matrix_of(const leati_view *view, bool transposed, bool vector_is_row) {
   leati_matrix m = {.rows = 1, .columns = 1, .batch = *view};
   const int32_t r = view->ndim;

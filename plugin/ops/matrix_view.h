@@ -21,6 +21,10 @@ leati_matrix leati_matrix_of(const leati_view *view, bool transposed, bool vecto
  * 32-bit strides can walk. */
 bool leati_view_walkable(const leati_view *view);
 
+/** Gives `view` itself if kernels can walk it, else a compact copy.
+ * @errors NOT_SUPPORTED: it has 2^31 elements or more */
+int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
+
 /** The shape of the product of two operands, as that of MatMul; `name` is the operator's.
  * @errors INVALID_ARGUMENT: there is none */
 int32_t leati_matrix_infer_product(const char *name, const leati_view *a, const leati_view *b, bool trans_a,

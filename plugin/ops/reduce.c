@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
-#include "ops/gemm.h"
+#include "ops/matrix_view.h"
 #include "policy/tiling.h"
 
 #define ROWS_ALONG 65536u /* in ROWS_SPEC of kernels/rows.glsl */

@@ -6,7 +6,7 @@
 #include "core/status.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
-#include "ops/gemm.h"
+#include "ops/matrix_view.h"
 
 enum { INPUT_X, INPUT_ROI, INPUT_SCALES, INPUT_SIZES };
 

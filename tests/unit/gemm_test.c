@@ -13,9 +13,6 @@
 #include "device/device.h"
 #include "ops/gemm.h"
 
-#define ALL_MATRICES \
-  { .m = 16, .n = 16, .k = 16 }
-
 static const leati_physical physical = {.subgroup_size = 32};
 static const leat_device plain = {
     .physical = &physical,
@@ -95,7 +92,7 @@ static void check_matrices(const leat_device *device, uint64_t type, uint64_t ot
 static void some_rows_go_to_matrices_where_these_are_read_by_fours(void **state) {
   leat_device halves = plain, bfloats = plain;
   (void)state;
-  halves.matrix = bfloats.matrix_bfloat16 = (leati_matrix_shape)ALL_MATRICES;
+  halves.matrix = bfloats.matrix_bfloat16 = (leati_matrix_shape){.m = 16, .n = 16, .k = 16};
   if (!has_kernels_of(LEAT_TYPE_FLOAT16) && !has_kernels_of(LEAT_TYPE_BFLOAT16)) {
     skip(); /* there is no glslc for them */
   }

@@ -48,15 +48,12 @@
       batch, heads, tokens, head, keys, shared                                                                   \
     }                                                                                                            \
   }
-#define ATTENTION(group, batch, heads, tokens, head)                                                              \
-  ATTENTION_OF(#group "-attention-" #batch "x" #heads "x" #tokens "x" #head, kDLFloat, 32, COMPUTE, batch, heads, \
-               heads, tokens, head, tokens)
-#define HALF_ATTENTION_AS(prefix, code, batch, heads, tokens, head)                                                  \
-  ATTENTION_OF(prefix "-attention-" #batch "x" #heads "x" #tokens "x" #head, code, 16, COMPUTE, batch, heads, heads, \
+#define ATTENTION_AS(group, code, bits, batch, heads, tokens, head)                                                    \
+  ATTENTION_OF(#group "-attention-" #batch "x" #heads "x" #tokens "x" #head, code, bits, COMPUTE, batch, heads, heads, \
                tokens, head, tokens)
-#define HALF_ATTENTION(batch, heads, tokens, head) HALF_ATTENTION_AS("half", kDLFloat, batch, heads, tokens, head)
-#define BFLOAT16_ATTENTION(batch, heads, tokens, head) \
-  HALF_ATTENTION_AS("bfloat16", kDLBfloat, batch, heads, tokens, head)
+#define ATTENTION(group, batch, heads, tokens, head) ATTENTION_AS(group, kDLFloat, 32, batch, heads, tokens, head)
+#define HALF_ATTENTION(batch, heads, tokens, head) ATTENTION_AS(half, kDLFloat, 16, batch, heads, tokens, head)
+#define BFLOAT16_ATTENTION(batch, heads, tokens, head) ATTENTION_AS(bfloat16, kDLBfloat, 16, batch, heads, tokens, head)
 /* Some queries, with more keys. */
 #define ATTENTION_KEYS(group, bits, heads, tokens, head, keys)                                                         \
   ATTENTION_OF(#group "-attention-1x" #heads "x" #tokens "x" #head "-" #keys, kDLFloat, bits, MEMORY, 1, heads, heads, \

@@ -14,9 +14,9 @@
 #define ATTENTION "model-attention-*,rule-attention-*,half-attention-1x32x12x*"
 #define FEW_QUERIES "decode-*,half-decode-*"
 #define SOME_QUERIES FEW_QUERIES ",rule-attention-*,half-attention-1x32x12x*"
-#define FEW_ROWS                                                                                                       \
-  "model-matmul-1x*,model-matmul-2x*,model-matmul-4x*,model-matmul-8x*,half-matmul-1x*,half-matmul-2x16*,half-matmul-" \
-  "4x*,rule-matmul-*"
+#define FEW_ROWS                                                         \
+  "model-matmul-1x*,model-matmul-2x*,model-matmul-4x*,model-matmul-8x*," \
+  "half-matmul-1x*,half-matmul-2x16*,half-matmul-4x*,rule-matmul-*"
 #define FEW_HALF_ROWS "half-matmul-2x16*,half-matmul-4x*,half-matmul-8x*"
 #define FEW_BITS "*nbits-1x*,*nbits-8x*"
 #define FEW_BYTES "integer-1x*,integer-8x*"
